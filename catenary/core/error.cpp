@@ -1,0 +1,15 @@
+#include "catenary/core/error.h"
+
+namespace catenary {
+
+// The destructors are the key functions: they pin one copy of each type's vtable, so that exceptions
+// thrown inside the library are caught by type outside of it.
+Error::~Error() = default;
+ShapeError::~ShapeError() = default;
+DtypeError::~DtypeError() = default;
+IndexError::~IndexError() = default;
+ValueError::~ValueError() = default;
+DeviceError::~DeviceError() = default;
+FileError::~FileError() = default;
+
+}  // namespace catenary

@@ -1,0 +1,60 @@
+#pragma once
+// Errors: one small hierarchy. A message says what was wrong, what was expected, what was given and where.
+
+#include <stdexcept>
+#include <string>
+
+#include "catenary/core/export.h"
+
+namespace catenary {
+
+/// Base of all exceptions that Catenary throws.
+class CT_API Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  ~Error() override;
+};
+
+/// Shapes that do not fit together, or an axis that does not exist.
+class CT_API ShapeError : public Error {
+ public:
+  using Error::Error;
+  ~ShapeError() override;
+};
+
+/// A dtype that an operation does not take, or a cast that is not allowed.
+class CT_API DtypeError : public Error {
+ public:
+  using Error::Error;
+  ~DtypeError() override;
+};
+
+/// An index out of range or of a form that cannot index.
+class CT_API IndexError : public Error {
+ public:
+  using Error::Error;
+  ~IndexError() override;
+};
+
+/// An argument whose value makes no sense.
+class CT_API ValueError : public Error {
+ public:
+  using Error::Error;
+  ~ValueError() override;
+};
+
+/// A device that cannot be had, is out of memory, or failed.
+class CT_API DeviceError : public Error {
+ public:
+  using Error::Error;
+  ~DeviceError() override;
+};
+
+/// A file that cannot be read or written, or whose content is not what it must be. The message names file and offset.
+class CT_API FileError : public Error {
+ public:
+  using Error::Error;
+  ~FileError() override;
+};
+
+}  // namespace catenary

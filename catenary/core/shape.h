@@ -1,0 +1,109 @@
+#pragma once
+// Shapes, strides and axes: up to 16 numbers inline, so that small arrays allocate nothing for them.
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catenary/core/export.h"
+
+namespace catenary {
+
+inline constexpr int kMaxDims = 16;
+
+/// A short list of int64: a shape, strides (in elements) or axes.
+class CT_API Dims {
+ public:
+  using value_type = std::int64_t;
+  Dims() = default;
+  Dims(std::initializer_list<std::int64_t> values) : Dims(values.begin(), static_cast<int>(values.size())) {}
+  Dims(const std::vector<std::int64_t>& values) : Dims(values.data(), static_cast<int>(values.size())) {}
+  Dims(const std::int64_t* values, int size) {
+    check_size(size);
+    size_ = static_cast<std::int8_t>(size);
+    for (int i = 0; i < size; ++i) values_[i] = values[i];
+  }
+  Dims(const Dims& other) : size_(other.size_) {
+    for (int i = 0; i < size_; ++i) values_[i] = other.values_[i];
+  }
+  Dims& operator=(const Dims& other) {
+    size_ = other.size_;
+    for (int i = 0; i < size_; ++i) values_[i] = other.values_[i];
+    return *this;
+  }
+  /// `size` copies of `value`.
+  static Dims filled(int size, std::int64_t value) {
+    check_size(size);
+    Dims d;
+    d.size_ = static_cast<std::int8_t>(size);
+    for (int i = 0; i < size; ++i) d.values_[i] = value;
+    return d;
+  }
+
+  int size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::int64_t& operator[](int i) { return values_[i]; }
+  std::int64_t operator[](int i) const { return values_[i]; }
+  std::int64_t back() const { return values_[size_ - 1]; }
+  std::int64_t* data() { return values_; }
+  const std::int64_t* data() const { return values_; }
+  std::int64_t* begin() { return values_; }
+  std::int64_t* end() { return values_ + size_; }
+  const std::int64_t* begin() const { return values_; }
+  const std::int64_t* end() const { return values_ + size_; }
+  operator std::span<const std::int64_t>() const { return {values_, static_cast<std::size_t>(size_)}; }
+
+  void push_back(std::int64_t value) {
+    check_size(size_ + 1);
+    values_[size_++] = value;
+  }
+  void pop_back() { --size_; }
+  void insert(int position, std::int64_t value);
+  void erase(int position);
+  /// Product of all entries: the number of elements of a shape (1 for a 0-d one).
+  std::int64_t product() const {
+    std::int64_t p = 1;
+    for (int i = 0; i < size_; ++i) p *= values_[i];
+    return p;
+  }
+  /// As NumPy prints a tuple: "(2, 3)", "(4,)", "()".
+  std::string str() const;
+
+  friend bool operator==(const Dims& a, const Dims& b) {
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i)
+      if (a.values_[i] != b.values_[i]) return false;
+    return true;
+  }
+
+ private:
+  static void check_size(int size) {
+    if (size > kMaxDims) throw_too_many(size);
+  }
+  [[noreturn]] static void throw_too_many(int size);
+
+  std::int64_t values_[kMaxDims];  // entries past size_ are never read
+  std::int8_t size_ = 0;
+};
+
+using Shape = Dims;
+using Strides = Dims;
+using Axes = Dims;
+
+/// Strides (in elements) of a C-ordered array.
+CT_API Strides contiguous_strides(const Shape& shape);
+/// The shape that both broadcast to; throws ShapeError naming `what`.
+CT_API Shape broadcast_shapes(const Shape& a, const Shape& b, const char* what = "broadcast");
+/// Strides of an array of `shape` and `strides` seen as `target`; throws ShapeError when it does not broadcast.
+CT_API Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shape& target,
+                                 const char* what = "broadcast_to");
+/// `axis` counted from the front; throws ShapeError when it is not in [-ndim, ndim).
+CT_API int normalize_axis(std::int64_t axis, int ndim, const char* what);
+/// All axes counted from the front; throws ShapeError when out of range or named twice.
+CT_API Axes normalize_axes(const Axes& axes, int ndim, const char* what);
+/// Throws ShapeError for a negative extent or a size that overflows; returns the number of elements.
+CT_API std::int64_t checked_size(const Shape& shape, const char* what);
+
+}  // namespace catenary

@@ -1,0 +1,30 @@
+# catenary_simd_sources(TARGET FILE…): compiles each FILE once for every x86-64 level (v2, v3, v4), with CT_SIMD defined as the
+# level's name and CT_SIMD_NAMESPACE set, so that one text serves all of them and the fastest is chosen at start.
+function(catenary_simd_sources target)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(levels v2 v3 v4)
+  else()
+    set(levels native)
+  endif()
+  foreach(level IN LISTS levels)
+    set(objects ${target}_simd_${level})
+    add_library(${objects} OBJECT ${ARGN})
+    set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                                VISIBILITY_INLINES_HIDDEN ON)
+    target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${objects} PRIVATE CT_SIMD=${level} CT_SIMD_${level}=1)
+    # -fwrapv: integer arithmetic wraps as in NumPy; -O3 and no trapping or errno so that the loops vectorise. Never -ffast-math.
+    target_compile_options(${objects} PRIVATE -O3 -Wall -Wextra -Werror -fwrapv -ffp-contract=off -fno-math-errno
+                                              -fno-trapping-math)
+    if(NOT level STREQUAL "native")
+      target_compile_options(${objects} PRIVATE -march=x86-64-${level})
+      if(level STREQUAL "v4")
+        target_compile_options(${objects} PRIVATE -mprefer-vector-width=512)
+      endif()
+    endif()
+    if(CATENARY_SANITIZE)
+      target_compile_options(${objects} PRIVATE -fsanitize=${CATENARY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+endfunction()
