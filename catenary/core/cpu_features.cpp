@@ -1,0 +1,78 @@
+#include "catenary/core/cpu_features.h"
+
+#include <atomic>
+#include <cstdlib>
+
+#include "catenary/core/format.h"
+
+namespace catenary {
+namespace {
+
+SimdLevel detect() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                  __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  return v4 ? SimdLevel::v4 : v3 ? SimdLevel::v3 : SimdLevel::v2;
+#else
+  return SimdLevel::native;
+#endif
+}
+
+// The enumerators are in rising order, and `native` stands alone.
+bool has(SimdLevel level) {
+  return level == best_simd_level() || (level < best_simd_level() && best_simd_level() != SimdLevel::native);
+}
+
+SimdLevel initial_level() {
+  const char* text = std::getenv("CATENARY_SIMD");
+  if (!text || !*text) return best_simd_level();
+  const std::string_view name = text;
+  for (SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4, SimdLevel::native}) {
+    if (name != simd_level_name(level)) continue;
+    if (!has(level))
+      fail<ValueError>("CATENARY_SIMD={}: this CPU has {} at most", name, simd_level_name(best_simd_level()));
+    return level;
+  }
+  fail<ValueError>("CATENARY_SIMD={}: expected v2, v3 or v4 (native on CPUs that are not x86-64)", name);
+}
+
+std::atomic<SimdLevel>& current() {
+  static std::atomic<SimdLevel> level{initial_level()};
+  return level;
+}
+
+}  // namespace
+
+SimdLevel best_simd_level() {
+  static const SimdLevel level = detect();
+  return level;
+}
+
+SimdLevel simd_level() { return current().load(std::memory_order_relaxed); }
+
+void set_simd_level(SimdLevel level) {
+  if (!has(level))
+    fail<ValueError>("set_simd_level: this CPU has {} at most, not {}", simd_level_name(best_simd_level()),
+                     simd_level_name(level));
+  current().store(level, std::memory_order_relaxed);
+}
+
+std::string_view simd_level_name(SimdLevel level) {
+  switch (level) {
+    case SimdLevel::v2:
+      return "v2";
+    case SimdLevel::v3:
+      return "v3";
+    case SimdLevel::v4:
+      return "v4";
+    case SimdLevel::native:
+      break;
+  }
+  return "native";
+}
+
+}  // namespace catenary
