@@ -1,0 +1,82 @@
+#pragma once
+// Indexing with arrays of indices and masks: take, gather, scatter, nonzero, bincount.
+// An index in [-n, 0) counts from the end; one outside [-n, n) throws IndexError (index, axis and extent named) before
+// anything has been written. Where several indices name one element, they act in the order in which they stand.
+
+#include <vector>
+
+#include "catenary/backends/cpu/view.h"
+#include "catenary/core/export.h"
+
+namespace catenary::cpu {
+
+/// What an index out of range does (NumPy's `mode`): an error, modulo the extent, or the nearest end (where negative
+/// indices do not count from the end).
+enum class IndexMode { raise, wrap, clip };
+
+/// How a scattered value meets the element that is there. `maximum` and `minimum` hand on NaN as NumPy's do.
+enum class ScatterOp { assign, add, multiply, maximum, minimum };
+
+/// `numpy.take`: src (outer, n, inner) and dst (outer, count, inner) are C-ordered: dst[o, i] = src[o, indices[i]].
+/// `axis` is what an error message calls the axis. Throws IndexError where n is 0 and dst is not empty.
+CT_API void take(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
+                 std::int64_t n, std::int64_t count, std::int64_t inner, IndexMode mode = IndexMode::raise,
+                 int axis = 0);
+
+/// One axis of an array, and the index array that picks from it.
+struct IndexedAxis {
+  const std::int64_t* indices = nullptr;  ///< the index at (0, 0, …)
+  Strides strides;                        ///< of the index array broadcast to AdvancedIndex::shape, in elements
+  std::int64_t size = 0;                  ///< extent of the axis in the array
+  std::int64_t stride = 0;                ///< of the axis in the array, in elements
+  int axis = 0;                           ///< its number, for the error message
+};
+
+/// NumPy's advanced indexing with the indexed axes first: element (i…, j…) of array[index_0, index_1, …] lies
+/// sum_d index_d[i…] * stride_d + j… * inner_strides elements from the array's first.
+struct AdvancedIndex {
+  Shape shape;  ///< that the index arrays broadcast to
+  std::vector<IndexedAxis> axes;
+  Shape inner_shape;  ///< the axes that no index array picks from
+  Strides inner_strides;
+};
+
+/// dst = array[index]. dst: shape + inner_shape, any strides, the array's dtype, not overlapping it. `array` points to
+/// the array's element (0, 0, …).
+CT_API void gather(const StridedView& dst, const void* array, const AdvancedIndex& index);
+
+/// array[index] = values, or += and so on (`numpy.add.at`, CuPy's `scatter_add`). values: shape + inner_shape, any
+/// strides (0 broadcasts), the array's dtype, not overlapping it. 16-bit floats are combined in float32 and rounded
+/// each time; bool adds by or and multiplies by and.
+CT_API void scatter(void* array, const AdvancedIndex& index, const StridedView& values, ScatterOp op);
+
+/// How many elements are not zero (`numpy.count_nonzero`; NaN is not zero).
+CT_API std::int64_t count_nonzero(const StridedView& view);
+
+/// `numpy.nonzero`: where the elements that are not zero are, in C order. indices: (ndim, count), contiguous, where
+/// count is what count_nonzero gives.
+CT_API void nonzero(std::int64_t* indices, std::int64_t count, const StridedView& view);
+
+/// `numpy.compress`: src (outer, n, inner) and dst (outer, count, inner) are C-ordered, count the number of true
+/// entries of mask (n); keeps the entries where it is true. A mask over several axes is one axis here.
+CT_API void compress(void* dst, const void* src, Dtype dtype, const bool* mask, std::int64_t outer, std::int64_t n,
+                     std::int64_t count, std::int64_t inner);
+
+/// `numpy.bincount`: counts[v] = how often v is among the n values. Throws ValueError for a value outside [0, length).
+CT_API void bincount(std::int64_t* counts, std::int64_t length, const std::int64_t* values, std::int64_t n);
+/// The same with weights: sums[v] = sum of weights[i] where values[i] == v, added in order.
+CT_API void bincount(double* sums, std::int64_t length, const std::int64_t* values, const double* weights,
+                     std::int64_t n);
+
+/// `numpy.take_along_axis`: dst[o, i, j] = src[o, indices[o, i, j], j]; src (outer, n, inner), dst and indices
+/// (outer, count, inner), all C-ordered.
+CT_API void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
+                            std::int64_t n, std::int64_t count, std::int64_t inner, int axis = 0);
+
+/// `numpy.put_along_axis`, and its accumulating forms: dst[o, indices[o, i, j], j] op= values[o, i, j]; dst
+/// (outer, n, inner), values and indices (outer, count, inner), all C-ordered.
+CT_API void put_along_axis(void* dst, const void* values, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
+                           std::int64_t n, std::int64_t count, std::int64_t inner, ScatterOp op = ScatterOp::assign,
+                           int axis = 0);
+
+}  // namespace catenary::cpu
