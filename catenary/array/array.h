@@ -1,0 +1,338 @@
+#pragma once
+// array/: Array and the functions on arrays, with NumPy's names and semantics. It knows devices by device/backend.h only.
+//
+// An Array is a handle: copies alias, views alias, in-place operators write through. Elementwise operations are deferred inside
+// (array/lazy.h) but every line has happened when the next one looks; errors of shape, dtype and device are thrown by the line
+// that is wrong.
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/core/dtype.h"
+#include "catenary/core/error.h"
+#include "catenary/core/shape.h"
+#include "catenary/device/device.h"
+#include "catenary/device/storage.h"
+
+namespace catenary {
+
+class Array;
+class ArrayBody;
+class Index;
+
+/// A C++ literal in an expression with arrays. It is weak: `x + 1.5` keeps a float x's dtype (NumPy 2's rule for Python scalars).
+class CT_API Scalar {
+ public:
+  enum class Kind : std::uint8_t { boolean, integer, real };
+  Scalar(bool value) : kind_(Kind::boolean), integer_(value) {}
+  template <std::integral T>
+  Scalar(T value) : kind_(Kind::integer), integer_(static_cast<std::int64_t>(value)) {}
+  Scalar(double value) : kind_(Kind::real), real_(value) {}
+  Scalar(float value) : Scalar(static_cast<double>(value)) {}
+  Scalar(float16 value) : Scalar(static_cast<double>(float{value})) {}
+  Scalar(bfloat16 value) : Scalar(static_cast<double>(float{value})) {}
+
+  Kind kind() const { return kind_; }
+  double real() const { return kind_ == Kind::real ? real_ : static_cast<double>(integer_); }
+  std::int64_t integer() const { return integer_; }
+  /// The dtype of NumPy's default for such a literal: bool, int64 or float64.
+  Dtype default_dtype() const {
+    return kind_ == Kind::boolean ? Dtype::bool_ : kind_ == Kind::integer ? Dtype::int64 : Dtype::float64;
+  }
+
+ private:
+  Kind kind_;
+  union {
+    std::int64_t integer_;
+    double real_;
+  };
+};
+
+/// An argument that may be an array or a literal. It refers to the array only for the length of the call.
+class CT_API Operand {
+ public:
+  Operand(const Array& array) : array_(&array), scalar_(false) {}
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16>)
+  Operand(T value) : scalar_(value) {}
+  Operand(const Scalar& value) : scalar_(value) {}
+
+  bool is_array() const { return array_ != nullptr; }
+  const Array& array() const { return *array_; }
+  const Scalar& scalar() const { return scalar_; }
+
+ private:
+  const Array* array_ = nullptr;
+  Scalar scalar_;
+};
+
+/// The axes of a reduction: none given means all of them. `sum(x)`, `sum(x, 1)`, `sum(x, {0, 2})`.
+class CT_API AxisArg {
+ public:
+  AxisArg() = default;
+  AxisArg(std::nullopt_t) {}
+  AxisArg(int axis) : all_(false), axes_{axis} {}
+  AxisArg(std::int64_t axis) : all_(false), axes_{axis} {}
+  AxisArg(std::initializer_list<std::int64_t> axes) : all_(false), axes_(axes) {}
+  AxisArg(const Axes& axes) : all_(false), axes_(axes) {}
+  AxisArg(const std::optional<Axes>& axes) : all_(!axes) {
+    if (axes) axes_ = *axes;
+  }
+
+  bool all() const { return all_; }
+  const Axes& axes() const { return axes_; }
+  /// The axes counted from the front, all of them when none were given; throws ShapeError naming `what`.
+  Axes normalized(int ndim, const char* what) const;
+
+ private:
+  bool all_ = true;
+  Axes axes_;
+};
+
+/// An n-dimensional array on a device.
+class CT_API Array {
+ public:
+  /// No array; only assignment, `defined` and destruction are allowed.
+  Array() = default;
+  /// A new, uninitialised, C-ordered array on the current device, or on the given one.
+  static Array empty(const Shape& shape, Dtype dtype);
+  static Array empty(const Shape& shape, Dtype dtype, const Device& device);
+  /// A new array with the values of host memory (C-ordered).
+  static Array from_host(const void* values, const Shape& shape, Dtype dtype, const Device& device = current_device());
+  /// An array over memory of somebody else that `owner` keeps alive.
+  static Array from_memory(void* handle, const Shape& shape, const Strides& strides, Dtype dtype, const Device& device,
+                           std::shared_ptr<void> owner);
+
+  bool defined() const { return static_cast<bool>(body_); }
+  explicit operator bool() const = delete;
+
+  Dtype dtype() const;
+  const Shape& shape() const;
+  std::int64_t shape(int axis) const;
+  /// In elements (NumPy's are in bytes). Evaluates nothing: a pending array is C-ordered.
+  const Strides& strides() const;
+  int ndim() const { return shape().size(); }
+  std::int64_t size() const { return shape().product(); }
+  std::size_t nbytes() const { return static_cast<std::size_t>(size()) * itemsize(dtype()); }
+  std::size_t itemsize() const { return catenary::itemsize(dtype()); }
+  Device device() const;
+  bool is_contiguous() const;
+  /// Do both have elements in the same memory block (NumPy's may_share_memory without bounds)?
+  bool shares_memory(const Array& other) const;
+  /// Are both handles of one array?
+  bool is(const Array& other) const { return body_ == other.body_; }
+  /// len(): extent of the first axis; throws ShapeError for a 0-d array.
+  std::int64_t len() const;
+
+  /// Runs what is pending for this array. Returns it.
+  const Array& eval() const;
+
+  /// The only element. Throws ShapeError when there is not exactly one.
+  template <class T>
+  T item() const {
+    T value;
+    item(&value, dtype_of<T>);
+    return value;
+  }
+  /// All elements in C order, cast to T.
+  template <class T>
+  std::vector<T> to_vector() const {
+    if constexpr (std::same_as<T, bool>) {
+      const std::vector<std::uint8_t> bytes = astype(Dtype::bool_).template to_bytes<std::uint8_t>();
+      return std::vector<bool>(bytes.begin(), bytes.end());
+    } else {
+      return astype(dtype_of<T>).template to_bytes<T>();
+    }
+  }
+  /// Address of the first element of a CPU array, for reading; throws DtypeError or DeviceError. Elements follow strides().
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(host_data(dtype_of<T>, false));
+  }
+  /// The same for writing.
+  template <class T>
+  T* mutable_data() const {
+    return static_cast<T*>(host_data(dtype_of<T>, true));
+  }
+  const void* raw_data() const { return host_data(dtype(), false); }
+  void* raw_mutable_data() const { return host_data(dtype(), true); }
+  /// Copies the elements in C order to host memory of nbytes() bytes.
+  void copy_to_host(void* to) const;
+
+  /// Reads by NumPy's rules: integers, slices, newaxis and ellipsis give a view; integer and bool arrays give a copy.
+  template <class... I>
+  Array operator()(const I&... indices) const;
+  Array get(const std::vector<Index>& indices) const;
+  /// Writes: `a.set(value, i, slice(…), …)` is NumPy's `a[i, …] = value`.
+  template <class... I>
+  const Array& set(const Operand& value, const I&... indices) const;
+  void set_at(const std::vector<Index>& indices, const Operand& value) const;
+  /// Views along the first axis.
+  Array operator[](std::int64_t i) const;
+
+  Array astype(Dtype dtype) const;
+  /// A new C-ordered array with the same values.
+  Array copy() const;
+  /// A copy on another device, or the array itself when it is there.
+  Array to_device(const Device& device) const;
+  /// Itself when C-ordered, else a C-ordered copy.
+  Array contiguous() const;
+  /// A view where strides allow it, else a copy. One extent may be -1.
+  Array reshape(const Shape& shape) const;
+  Array ravel() const;
+  Array flatten() const;
+  /// A view with the axes in the given order (reversed when empty).
+  Array transpose(const Axes& axes = {}) const;
+  Array T() const { return transpose(); }
+  Array squeeze(const AxisArg& axis = {}) const;
+  Array broadcast_to(const Shape& shape) const;
+  /// A view of the same memory with other geometry; offset is relative to this array's first element. No bounds are checked.
+  Array as_strided(const Shape& shape, const Strides& strides, std::int64_t offset = 0) const;
+  /// Sets every element.
+  void fill(const Scalar& value) const;
+
+  Array sum(const AxisArg& axis = {}, bool keepdims = false) const;
+  Array mean(const AxisArg& axis = {}, bool keepdims = false) const;
+  Array max(const AxisArg& axis = {}, bool keepdims = false) const;
+  Array min(const AxisArg& axis = {}, bool keepdims = false) const;
+  Array argmax(const std::optional<int>& axis = {}) const;
+  Array argmin(const std::optional<int>& axis = {}) const;
+  bool any() const;
+  bool all() const;
+
+  // In-place: the array keeps its dtype and shape; a float does not fit into an integer array (DtypeError).
+  const Array& operator+=(const Operand& other) const;
+  const Array& operator-=(const Operand& other) const;
+  const Array& operator*=(const Operand& other) const;
+  const Array& operator/=(const Operand& other) const;
+
+  /// Internal.
+  explicit Array(Ref<ArrayBody> body) : body_(std::move(body)) {}
+  ArrayBody& body() const;
+
+ private:
+  void item(void* to, Dtype dtype) const;
+  void* host_data(Dtype expected, bool for_writing) const;
+  template <class T>
+  std::vector<T> to_bytes() const {
+    std::vector<T> values(static_cast<std::size_t>(size()));
+    copy_to_host(values.data());
+    return values;
+  }
+
+  Ref<ArrayBody> body_;
+};
+
+// Array operators. All comparisons give arrays.
+#define CT_BINARY_OPERATOR(symbol, function)                                                            \
+  CT_API Array function(const Operand& a, const Operand& b);                                            \
+  inline Array operator symbol(const Array& a, const Array& b) { return function(a, b); }               \
+  template <class S>                                                                                    \
+    requires std::is_arithmetic_v<S>                                                                    \
+  Array operator symbol(const Array& a, S b) {                                                          \
+    return function(a, b);                                                                              \
+  }                                                                                                     \
+  template <class S>                                                                                    \
+    requires std::is_arithmetic_v<S>                                                                    \
+  Array operator symbol(S a, const Array& b) {                                                          \
+    return function(a, b);                                                                              \
+  }
+CT_BINARY_OPERATOR(+, add)
+CT_BINARY_OPERATOR(-, subtract)
+CT_BINARY_OPERATOR(*, multiply)
+CT_BINARY_OPERATOR(/, divide)
+CT_BINARY_OPERATOR(%, remainder)
+CT_BINARY_OPERATOR(==, equal)
+CT_BINARY_OPERATOR(!=, not_equal)
+CT_BINARY_OPERATOR(<, less)
+CT_BINARY_OPERATOR(<=, less_equal)
+CT_BINARY_OPERATOR(>, greater)
+CT_BINARY_OPERATOR(>=, greater_equal)
+CT_BINARY_OPERATOR(&, bitwise_and)
+CT_BINARY_OPERATOR(|, bitwise_or)
+CT_BINARY_OPERATOR(^, bitwise_xor)
+CT_BINARY_OPERATOR(<<, left_shift)
+CT_BINARY_OPERATOR(>>, right_shift)
+#undef CT_BINARY_OPERATOR
+CT_API Array operator-(const Array& a);
+CT_API Array operator~(const Array& a);
+CT_API Array operator!(const Array& a);
+
+/// As NumPy prints: "[[1. 2.]\n [3. 4.]]"; long arrays are summarised.
+CT_API std::string to_string(const Array& a);
+/// As NumPy's repr: "array([1., 2.], dtype=float32)".
+CT_API std::string repr(const Array& a);
+CT_API std::ostream& operator<<(std::ostream& stream, const Array& a);
+
+/// Runs everything that is pending in the calling thread.
+CT_API void evaluate();
+
+/// A range of indices, as Python's slice(start, stop, step); `none` leaves an end out.
+struct NoneType {};
+inline constexpr NoneType none{};
+struct Slice {
+  std::optional<std::int64_t> start, stop, step;
+};
+namespace detail {
+inline std::optional<std::int64_t> slice_end(NoneType) { return std::nullopt; }
+inline std::optional<std::int64_t> slice_end(std::int64_t value) { return value; }
+}  // namespace detail
+/// `slice()` is ":", `slice(stop)` is ":stop", `slice(start, stop, step)` is "start:stop:step".
+inline Slice slice() { return {}; }
+template <class Stop>
+Slice slice(Stop stop) {
+  return {std::nullopt, detail::slice_end(stop), std::nullopt};
+}
+template <class Start, class Stop>
+Slice slice(Start start, Stop stop) {
+  return {detail::slice_end(start), detail::slice_end(stop), std::nullopt};
+}
+template <class Start, class Stop, class Step>
+Slice slice(Start start, Stop stop, Step step) {
+  return {detail::slice_end(start), detail::slice_end(stop), detail::slice_end(step)};
+}
+struct NewAxis {};
+struct Ellipsis {};
+inline constexpr NewAxis newaxis{};
+inline constexpr Ellipsis ellipsis{};
+
+/// One element of an index expression.
+class CT_API Index {
+ public:
+  enum class Kind : std::uint8_t { integer, slice, newaxis, ellipsis, array };
+  template <std::integral T>
+  Index(T i) : kind_(Kind::integer), integer_(static_cast<std::int64_t>(i)) {}
+  Index(const Slice& s) : kind_(Kind::slice), slice_(s) {}
+  Index(NewAxis) : kind_(Kind::newaxis) {}
+  Index(Ellipsis) : kind_(Kind::ellipsis) {}
+  /// Integers select positions, bools select where they are true.
+  Index(const Array& a) : kind_(Kind::array), array_(a) {}
+  Kind kind() const { return kind_; }
+  std::int64_t integer() const { return integer_; }
+  const Slice& slice() const { return slice_; }
+  const Array& array() const { return array_; }
+
+ private:
+  Kind kind_;
+  std::int64_t integer_ = 0;
+  Slice slice_;
+  Array array_;
+};
+
+template <class... I>
+Array Array::operator()(const I&... indices) const {
+  return get(std::vector<Index>{Index(indices)...});
+}
+template <class... I>
+const Array& Array::set(const Operand& value, const I&... indices) const {
+  set_at(std::vector<Index>{Index(indices)...}, value);
+  return *this;
+}
+
+}  // namespace catenary

@@ -1,0 +1,54 @@
+#pragma once
+// Private to the library: what an Array handle points to.
+
+#include <atomic>
+
+#include "catenary/array/array.h"
+#include "catenary/device/backend.h"
+
+namespace catenary {
+
+class OpenProgram;
+
+/// Geometry and memory of an array, or a value that an open program has yet to compute (then storage is null and the array will
+/// be C-ordered).
+class ArrayBody {
+ public:
+  ArrayBody(Dtype dtype, const Shape& shape, const Device& device) : dtype(dtype), shape(shape), device(device) {
+    strides = contiguous_strides(shape);
+  }
+  ArrayBody(Dtype dtype, const Shape& shape, const Strides& strides, std::int64_t offset, Ref<Storage> storage)
+      : dtype(dtype), shape(shape), strides(strides), offset(offset), device(storage->device()), storage(std::move(storage)) {}
+
+  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+  }
+  int references() const { return references_.load(std::memory_order_relaxed); }
+
+  const Dtype dtype;
+  const Shape shape;
+  Strides strides;
+  std::int64_t offset = 0;  // in elements
+  const Device device;
+  Ref<Storage> storage;
+  std::atomic<OpenProgram*> pending{nullptr};
+  std::int16_t value = -1;  // node of the pending program
+
+ private:
+  ~ArrayBody() = default;
+  void destroy();
+  std::atomic<int> references_{0};
+};
+
+/// The array's elements for a backend to read: runs what is pending on them first.
+CT_API View readable(const Array& a);
+/// The array's elements for a backend to write: runs also what still has to read their old values.
+CT_API View writable(const Array& a);
+/// A view of a C-ordered array: itself, or a copy that `keep` holds.
+inline View readable_contiguous(const Array& a, Array& keep) {
+  keep = a.contiguous();
+  return readable(keep);
+}
+
+}  // namespace catenary

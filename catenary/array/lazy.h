@@ -1,0 +1,50 @@
+#pragma once
+// Private to the library: deferred elementwise work.
+//
+// Each thread keeps one open program per device: instructions of one iteration shape, in program order. An operation appends and
+// returns a pending array. The program runs when somebody wants a value, when something that is no instruction touches memory that
+// it reads or writes, or at a bound. Values that nobody holds any more are not stored. There is no graph to walk.
+
+#include <span>
+
+#include "catenary/array/body.h"
+#include "catenary/ops/program.h"
+
+namespace catenary {
+
+/// An operand and the dtype it is brought to before the operation.
+struct LazyOperand {
+  const Array* array = nullptr;  // null: the scalar
+  Scalar scalar = Scalar(false);
+  Dtype as = Dtype::float32;
+};
+
+namespace lazy {
+
+/// Appends `op` over operands that broadcast to `shape`; the operation happens in the register type of operands[last].as, and its
+/// result has `dtype`.
+Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape, const Device& device);
+/// The same, but the result replaces the elements of `target`, whose shape is `shape`.
+void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> operands, Dtype dtype);
+/// target[…] = value, cast and broadcast.
+void assign(const Array& target, const LazyOperand& value);
+
+/// Reduces x over `axes` (bits) into a new C-ordered array of the kept axes, after a cast to `as`. Takes the open program along
+/// when x is pending in it; x is not stored when `x` is its last handle.
+Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result);
+
+/// Runs the program that `body` waits for, if any.
+void settle(ArrayBody& body);
+/// Runs what will write into the storage.
+void before_read(Storage& storage);
+/// Runs what will read from or write into the storage.
+void before_write(Storage& storage);
+/// Runs the calling thread's open programs.
+void flush_thread(const char* reason);
+
+}  // namespace lazy
+
+/// Kernels run so far in this process, for tests and `CATENARY_TRACE=kernels`.
+CT_API std::int64_t kernel_count();
+
+}  // namespace catenary

@@ -1,0 +1,82 @@
+#include "catenary/device/device.h"
+
+#include <charconv>
+
+#include "catenary/core/format.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/storage.h"
+
+namespace catenary {
+
+Backend::~Backend() = default;
+
+namespace {
+thread_local Device current;
+
+[[noreturn]] void no_such_device(std::string_view name) {
+  std::string known;
+  for (const Device& device : devices()) known += (known.empty() ? "" : ", ") + device.name();
+  if (name.starts_with("dml"))
+    fail<DeviceError>("device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Devices that can be had: {}",
+                      name, known);
+  fail<DeviceError>("device '{}' cannot be had: this machine offers {} (see `catenary info`)", name, known);
+}
+}  // namespace
+
+Device::Device() : backend_(backends().front()), index_(0) {}
+std::string Device::name() const {
+  return is_cpu() ? std::string("cpu") : fmt::format("{}:{}", backend_->name(), index_);
+}
+bool Device::is_cpu() const { return backend_->host_addressable(); }
+void Device::use() const { current = *this; }
+void Device::synchronize() const { backend_->synchronize(index_); }
+
+Device current_device() { return current; }
+
+std::vector<Device> devices() {
+  std::vector<Device> result;
+  for (Backend* backend : backends())
+    for (int i = 0; i < backend->device_count(); ++i) result.emplace_back(*backend, i);
+  return result;
+}
+
+Device get_device(std::string_view name) {
+  std::string_view rest = name;
+  if (rest == "cpu" || rest == "cpu:0" || rest == "-1" || rest == "@numpy" || rest == "native" || rest == "native:0") return Device();
+  std::string_view kind = "gpu";
+  if (rest.starts_with("@cupy")) {
+    rest.remove_prefix(5);
+    if (rest.starts_with(":")) rest.remove_prefix(1);
+    if (rest.empty()) rest = "0";
+  } else if (const auto colon = rest.find(':'); colon != std::string_view::npos) {
+    kind = rest.substr(0, colon);
+    rest.remove_prefix(colon + 1);
+  } else if (!rest.empty() && (rest[0] < '0' || rest[0] > '9')) {
+    kind = rest;
+    rest = "0";
+  }
+  int index = -1;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
+  if (error != std::errc() || end != rest.data() + rest.size() || index < 0)
+    fail<DeviceError>("device '{}' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N", name);
+  int passed = 0;
+  for (Backend* backend : backends()) {
+    if (backend->host_addressable()) continue;
+    if (kind == backend->name() && index < backend->device_count()) return Device(*backend, index);
+    if (kind == "gpu") {
+      if (index - passed < backend->device_count()) return Device(*backend, index - passed);
+      passed += backend->device_count();
+    }
+  }
+  no_such_device(name);
+}
+
+Storage::Storage(const Device& device, std::size_t bytes)
+    : device_(device), handle_(device.backend().pool(device.index()).allocate(bytes)), bytes_(bytes) {}
+Storage::Storage(const Device& device, void* handle, std::size_t bytes, std::shared_ptr<void> owner)
+    : device_(device), handle_(handle), bytes_(bytes), owner_(std::move(owner)) {}
+Storage::~Storage() {
+  if (!owner_) device_.backend().pool(device_.index()).free(handle_, bytes_);
+}
+
+}  // namespace catenary

@@ -1,0 +1,41 @@
+#include "catenary/ops/op.h"
+
+namespace catenary::ops {
+
+const OpInfo& info(Op op) {
+  static const OpInfo table[] = {
+      {"load", 0, ALL, Rule::INTERNAL, "", ""},
+      {"constant", 0, ALL, Rule::INTERNAL, "", ""},
+#define CT_OP(name, arity, registers, rule, expression, description) \
+  {#name, arity, registers, Rule::rule, #expression, description},
+#include "catenary/ops/elementwise.def"
+#undef CT_OP
+      {"where", 3, ALL, Rule::INTERNAL, "a ? b : c", ""},
+      {"cast", 1, ALL, Rule::INTERNAL, "", ""},
+      {"ldexp", 2, FLT, Rule::INTERNAL, "FN(ldexp)(a, b)", ""},
+      {"frexp_exponent", 1, FLT, Rule::INTERNAL, "FN(frexp_exponent)(a)", ""},
+      {"narrow_i8", 1, reg_bit(Reg::i32), Rule::INTERNAL, "(a << 24) >> 24", ""},
+      {"narrow_i16", 1, reg_bit(Reg::i32), Rule::INTERNAL, "(a << 16) >> 16", ""},
+      {"narrow_u8", 1, reg_bit(Reg::i32), Rule::INTERNAL, "a & 0xff", ""},
+      {"narrow_u16", 1, reg_bit(Reg::i32), Rule::INTERNAL, "a & 0xffff", ""},
+      {"narrow_u32", 1, reg_bit(Reg::i64), Rule::INTERNAL, "a & (i64)0xffffffffu", ""},
+  };
+  static_assert(sizeof(table) / sizeof(table[0]) == static_cast<int>(Op::count));
+  return table[static_cast<int>(op)];
+}
+
+const ReduceInfo& info(Reduce op) {
+  static const ReduceInfo table[] = {
+#define CT_REDUCE(name, registers, combine, identity, description) {#name, registers, #combine, #identity},
+#include "catenary/ops/reductions.def"
+#undef CT_REDUCE
+  };
+  return table[static_cast<int>(op)];
+}
+
+const char* register_name(Reg r) {
+  constexpr const char* names[kRegs] = {"b", "i32", "i64", "u64", "f32", "f64"};
+  return names[static_cast<int>(r)];
+}
+
+}  // namespace catenary::ops

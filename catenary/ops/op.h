@@ -1,0 +1,97 @@
+#pragma once
+// ops/: what an operation is, once for all devices. The rows of elementwise.def and reductions.def are read here into tables; the
+// math prelude gives their functions; a Program is a straight line of such operations over one shape. Nothing here knows memory,
+// devices or arrays.
+
+#include <cstdint>
+
+#include "catenary/core/dtype.h"
+#include "catenary/core/export.h"
+
+namespace catenary::ops {
+
+/// The types that arithmetic happens in. Narrower dtypes are widened at load and narrowed at store.
+enum class Reg : std::uint8_t { b, i32, i64, u64, f32, f64 };
+inline constexpr int kRegs = 6;
+
+constexpr unsigned reg_bit(Reg r) { return 1u << static_cast<int>(r); }
+inline constexpr unsigned FLT = reg_bit(Reg::f32) | reg_bit(Reg::f64);
+inline constexpr unsigned INT = reg_bit(Reg::i32) | reg_bit(Reg::i64) | reg_bit(Reg::u64);
+inline constexpr unsigned NUM = INT | FLT;
+inline constexpr unsigned BITS = reg_bit(Reg::b) | INT;
+inline constexpr unsigned ALL = reg_bit(Reg::b) | NUM;
+inline constexpr unsigned BOOL_ONLY = reg_bit(Reg::b);
+
+/// How NumPy 2 finds the dtype of a result from the promoted dtype of the operands.
+enum class Rule : std::uint8_t {
+  ARITH,          ///< the same dtype
+  ARITH_INT8,     ///< the same, but bool becomes int8
+  ARITH_NO_BOOL,  ///< the same, bool is refused
+  FLOAT,          ///< floats stay; integers of 1, 2 and more bytes give float16, float32, float64
+  DIVIDE,         ///< floats stay; integers give float64
+  ROUND,          ///< floats are rounded; integers are returned as they are
+  COMPARE,        ///< bool
+  PREDICATE,      ///< as FLOAT for the operand, bool as the result
+  BITS,           ///< bool and integers only
+  SHIFT,          ///< integers only, bool becomes int8
+  INTERNAL,       ///< not an array function: made by the library itself
+};
+
+/// Every operation that a node of a Program can be.
+enum class Op : std::uint16_t {
+  load,      ///< an element of a buffer
+  constant,  ///< the same value everywhere
+#define CT_OP(name, ...) name,
+#include "catenary/ops/elementwise.def"
+#undef CT_OP
+  where,  ///< a ? b : c, where a is bool
+  cast,   ///< from one register type to another
+  ldexp,  ///< a * 2**b, where b is i32
+  frexp_exponent,
+  narrow_i8,  ///< wraps an i32 to the range of a narrower dtype
+  narrow_i16,
+  narrow_u8,
+  narrow_u16,
+  narrow_u32,  ///< wraps an i64
+  count,
+};
+
+/// What is known of a row.
+struct OpInfo {
+  const char* name;
+  int arity;
+  unsigned registers;
+  Rule rule;
+  const char* expression;  ///< C text over a, b, c and T; empty for load, constant and cast
+  const char* description;
+};
+CT_API const OpInfo& info(Op op);
+
+/// Reductions over axes.
+enum class Reduce : std::uint8_t {
+#define CT_REDUCE(name, ...) name,
+#include "catenary/ops/reductions.def"
+#undef CT_REDUCE
+  count,
+};
+struct ReduceInfo {
+  const char* name;
+  unsigned registers;
+  const char* combine;   ///< C text over a and b
+  const char* identity;  ///< C text over T
+};
+CT_API const ReduceInfo& info(Reduce op);
+
+constexpr Reg register_of(Dtype d) {
+  constexpr Reg regs[kDtypes] = {Reg::b,   Reg::i32, Reg::i32, Reg::i32, Reg::i64, Reg::i32, Reg::i32,
+                                 Reg::i64, Reg::u64, Reg::f32, Reg::f32, Reg::f32, Reg::f64};
+  return regs[static_cast<int>(d)];
+}
+constexpr int register_size(Reg r) {
+  constexpr int sizes[kRegs] = {1, 4, 8, 8, 4, 8};
+  return sizes[static_cast<int>(r)];
+}
+/// "f32", "i64", …: the suffix in the math prelude.
+CT_API const char* register_name(Reg r);
+
+}  // namespace catenary::ops

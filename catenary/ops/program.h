@@ -1,0 +1,54 @@
+#pragma once
+// A fused elementwise program: a straight line of nodes over one iteration shape, in program order.
+
+#include <cstdint>
+#include <vector>
+
+#include "catenary/core/shape.h"
+#include "catenary/ops/op.h"
+
+namespace catenary::ops {
+
+/// One value of a program. Its operands come before it.
+struct Node {
+  Op op = Op::constant;
+  Reg reg = Reg::f32;          ///< type of the value
+  Reg operand_reg = Reg::f32;  ///< type that the operands are in (for `where`: of b and c)
+  std::int16_t args[3] = {-1, -1, -1};
+  std::int16_t slot = -1;  ///< load: which of the program's loads; constant: which of its constants
+};
+
+/// Where a load reads or a store writes: an element per point of the iteration shape.
+struct Access {
+  void* handle = nullptr;   ///< the device's buffer (a host pointer on the CPU)
+  std::int64_t offset = 0;  ///< in elements, of the point (0, 0, …)
+  Dtype dtype = Dtype::float32;
+  Strides strides;  ///< in elements, one an axis of the iteration shape
+};
+
+struct Store {
+  std::int16_t value = -1;
+  Access to;
+};
+
+/// A constant in the register type of its node.
+union Constant {
+  std::int64_t i;
+  std::uint64_t u;
+  double f;
+};
+
+struct Program {
+  Shape shape;
+  std::vector<Node> nodes;
+  std::vector<Access> loads;
+  std::vector<Constant> constants;
+  std::vector<Store> stores;
+};
+
+/// Merges neighbouring axes that every load and store of the program walks through evenly, and drops axes of extent 1.
+/// `keep_apart[i]` (optional, one bit an axis) says between which axes i and i + 1 no merge may happen. Returns the new axis of
+/// each old one (-1 for a dropped axis).
+void collapse(Program& program, const std::vector<bool>* keep_apart = nullptr, std::vector<int>* new_axis = nullptr);
+
+}  // namespace catenary::ops
