@@ -119,7 +119,7 @@ class CT_API Array {
   const Strides& strides() const;
   int ndim() const { return shape().size(); }
   std::int64_t size() const { return shape().product(); }
-  std::size_t nbytes() const { return static_cast<std::size_t>(size()) * itemsize(dtype()); }
+  std::size_t nbytes() const { return static_cast<std::size_t>(size()) * itemsize(); }
   std::size_t itemsize() const { return catenary::itemsize(dtype()); }
   Device device() const;
   bool is_contiguous() const;
