@@ -1,0 +1,254 @@
+#include "catenary/core/os/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "catenary/core/format.h"
+
+namespace catenary::os {
+
+namespace {
+
+[[noreturn]] void fail_errno(const std::string& path, const char* what) {
+  const int code = errno;
+  fail<FileError>("{}: {}: {}", path, what, std::strerror(code));
+}
+
+[[noreturn]] void fail_code(const std::string& path, const char* what, const std::error_code& code) {
+  fail<FileError>("{}: {}: {}", path, what, code.message());
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+int open_for_reading(const std::string& path, struct stat& info) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail_errno(path, "cannot open");
+  if (::fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
+    if (S_ISDIR(info.st_mode)) errno = EISDIR;
+    const int code = errno;
+    ::close(fd);
+    errno = code;
+    fail_errno(path, "cannot read");
+  }
+  return fd;
+}
+
+std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected) {
+  std::vector<std::byte> bytes(expected);
+  std::size_t used = 0;
+  for (;;) {
+    if (used == bytes.size()) {
+      // the size is only a hint (pipes and /proc say 0): look for more before growing
+      std::byte more[4096];
+      const ssize_t n = ::read(fd, more, sizeof more);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(path, "cannot read");
+      if (n == 0) break;
+      bytes.insert(bytes.end(), more, more + n);
+      used = bytes.size();
+      bytes.resize(used + std::min<std::size_t>(used, std::size_t{1} << 24));
+      continue;
+    }
+    const ssize_t n = ::read(fd, bytes.data() + used, std::min<std::size_t>(bytes.size() - used, std::size_t{1} << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(path, "cannot read");
+    if (n == 0) break;
+    used += static_cast<std::size_t>(n);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Symbolic links followed, also one that points to nothing yet.
+std::string resolve_links(std::string path) {
+  for (int i = 0; i < 40; ++i) {
+    std::error_code code;
+    if (!std::filesystem::is_symlink(path, code)) return path;
+    const std::filesystem::path link = std::filesystem::read_symlink(path, code);
+    if (code) fail_code(path, "cannot follow the link", code);
+    path = link.is_absolute() ? link.string() : folder_of(path) + "/" + link.string();
+  }
+  fail<FileError>("{}: too many symbolic links", path);
+}
+
+}  // namespace
+
+std::vector<std::byte> read_file(const std::string& path) {
+  struct stat info {};
+  const Descriptor fd(open_for_reading(path, info));
+  return read_all(fd.get(), path, S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 0);
+}
+
+FileView::FileView(const std::string& path) : path_(path) {
+  struct stat info {};
+  const Descriptor fd(open_for_reading(path, info));
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (S_ISREG(info.st_mode) && size > 0) {
+    void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+    if (memory != MAP_FAILED) {
+      data_ = static_cast<const std::byte*>(memory);
+      size_ = size;
+      mapped_ = true;
+      return;
+    }
+  }
+  copy_ = read_all(fd.get(), path, S_ISREG(info.st_mode) ? size : 0);
+  data_ = copy_.data();
+  size_ = copy_.size();
+}
+
+FileView::FileView(FileView&& other) noexcept { *this = std::move(other); }
+
+FileView& FileView::operator=(FileView&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(mapped_, other.mapped_);
+  std::swap(copy_, other.copy_);
+  return *this;
+}
+
+FileView::~FileView() {
+  if (mapped_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_links(path)) {
+  static std::atomic<unsigned> counter{0};
+  if (is_directory(target_)) fail<FileError>("{}: cannot write: it is a directory", path);
+  const std::string folder = folder_of(target_);
+  const std::string name = std::filesystem::path(target_).filename().string().substr(0, 200);
+  if (name.empty()) fail<FileError>("'{}': cannot write: no file name", path);
+  std::random_device random;
+  for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
+    temporary_ = fmt::format("{}/.{}.{}-{}-{:x}.tmp", folder, name, ::getpid(), counter++, random() & 0xffffffu);
+    // the mode goes through open, so that the kernel applies the umask
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (descriptor_ < 0 && errno != EEXIST) fail_errno(path, "cannot create a file in its folder");
+  }
+  if (descriptor_ < 0) fail_errno(path, "cannot create a temporary file in its folder");
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  if (descriptor_ < 0) fail<FileError>("{}: write after commit", path_);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), std::min<std::size_t>(bytes.size(), std::size_t{1} << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(path_, "cannot write");
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset_ += static_cast<std::uint64_t>(n);
+  }
+}
+
+void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+
+void AtomicFile::commit() {
+  if (descriptor_ < 0) fail<FileError>("{}: commit was called before", path_);
+  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP)
+    fail_errno(path_, "cannot synchronise to the disk");
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_errno(path_, "cannot rename the temporary file");
+  const int fd = std::exchange(descriptor_, -1);
+  ::close(fd);
+  // makes the new name durable too; some file systems do not take fsync of a folder, and the content is safe anyway
+  const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0) ::fsync(folder.get());
+}
+
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  write_file(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+bool exists(const std::string& path) {
+  std::error_code code;
+  return std::filesystem::exists(path, code);
+}
+
+bool is_directory(const std::string& path) {
+  std::error_code code;
+  return std::filesystem::is_directory(path, code);
+}
+
+double modification_time(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) fail_errno(path, "cannot get its time");
+  return static_cast<double>(info.st_mtim.tv_sec) + 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+}
+
+std::vector<std::string> list_directory(const std::string& path) {
+  std::error_code code;
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator i(path, code), end; !code && i != end; i.increment(code))
+    names.push_back(i->path().filename().string());
+  if (code) fail_code(path, "cannot list", code);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void make_directories(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code) fail_code(path, "cannot make the folder", code);
+  if (!is_directory(path)) fail<FileError>("{}: cannot make the folder: a file has this name", path);
+}
+
+void remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_errno(path, "cannot remove");
+}
+
+std::string make_temporary_directory(const std::string& prefix) {
+  std::error_code code;
+  const std::filesystem::path root = std::filesystem::temp_directory_path(code);
+  if (code) fail_code("the folder for temporary files", "cannot find", code);
+  std::string path = (root / (prefix + "XXXXXX")).string();
+  if (::mkdtemp(path.data()) == nullptr) fail_errno(path, "cannot make the folder");
+  return path;
+}
+
+void remove_directory(const std::string& path) {
+  std::error_code code;
+  std::filesystem::remove_all(path, code);
+  if (code) fail_code(path, "cannot remove the folder", code);
+}
+
+}  // namespace catenary::os

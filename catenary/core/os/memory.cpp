@@ -1,0 +1,45 @@
+#include "catenary/core/os/memory.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "catenary/core/format.h"
+
+namespace catenary::os {
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+    fail<ValueError>("allocate: alignment {} is not a power of two", alignment);
+  alignment = std::max(alignment, sizeof(void*));
+  const bool huge = size >= kHugePage;
+  if (huge) alignment = std::max(alignment, kHugePage);
+  void* memory = nullptr;
+  if (size > SIZE_MAX / 2 || ::posix_memalign(&memory, alignment, std::max<std::size_t>(size, 1)) != 0)
+    fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
+  if (huge) ::madvise(memory, size & ~(kHugePage - 1), MADV_HUGEPAGE);  // a wish: without it only speed is lost
+  return memory;
+}
+
+void deallocate(void* memory) noexcept { std::free(memory); }
+
+std::uint64_t peak_resident_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::uint64_t resident_bytes() {
+  unsigned long long total = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (!file) return 0;
+  const int fields = std::fscanf(file, "%llu %llu", &total, &resident);
+  std::fclose(file);
+  return fields == 2 ? resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
+}  // namespace catenary::os

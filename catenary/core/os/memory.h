@@ -1,0 +1,23 @@
+#pragma once
+// Memory from the system: aligned, with huge pages where they pay.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "catenary/core/export.h"
+
+namespace catenary::os {
+
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// `size` bytes (at least 1) aligned to `alignment` (a power of two); from 2 MiB on aligned to huge pages, which are
+/// asked for. Not zeroed. Throws DeviceError when there is no memory.
+CT_API void* allocate(std::size_t size, std::size_t alignment = 64);
+/// Gives back what allocate returned; nullptr is fine.
+CT_API void deallocate(void* memory) noexcept;
+/// The largest number of bytes of this process that were resident at once.
+CT_API std::uint64_t peak_resident_bytes();
+/// Bytes of this process that are resident now; 0 where the system does not say.
+CT_API std::uint64_t resident_bytes();
+
+}  // namespace catenary::os

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Makes the files of tests/data/io with NumPy: what tests/io reads must have been written by somebody else.
+
+Usage: make_io_fixtures.py [FOLDER]     (NumPy 1.23 or newer)
+"""
+import gzip
+import io
+import pathlib
+import pickle
+import struct
+import sys
+import zipfile
+
+import numpy as np
+
+out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "io")
+out.mkdir(parents=True, exist_ok=True)
+
+
+def numbers(dtype, shape):
+    """0, 1, 2, … less 2 for signed types: small enough for every dtype, exact in float16."""
+    n = int(np.prod(shape))
+    values = np.arange(n)
+    if np.dtype(dtype).kind in "if":
+        values = values - 2
+    if np.dtype(dtype).kind == "b":
+        values = values % 3 == 0
+    return values.reshape(shape).astype(dtype)
+
+
+def npy(name, array, **kwargs):
+    with open(out / name, "wb") as file:
+        np.lib.format.write_array(file, array, **kwargs)
+
+
+for code in ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]:
+    npy(f"le_{code}.npy", numbers("<" + code, (2, 3)))
+    npy(f"be_{code}.npy", numbers(">" + code, (2, 3)))
+    npy(f"f_{code}.npy", np.asfortranarray(numbers("<" + code, (2, 3, 4))))
+npy("be_fortran.npy", np.asfortranarray(numbers(">f4", (5, 7))))
+npy("scalar.npy", np.array(2.5))
+npy("empty.npy", np.zeros((3, 0, 2), "f4"))
+npy("one.npy", np.arange(4, dtype="i8"))
+npy("version2.npy", numbers("<f4", (2, 3)), version=(2, 0))
+npy("version3.npy", numbers("<f4", (2, 3)), version=(3, 0))
+npy("unicode.npy", np.array("h\u00e9llo \u4e16\u754c \U0001f600"))
+npy("unicode_be.npy", np.array("h\u00e9llo").astype(">U5"))
+npy("unicode_empty.npy", np.array(""))
+npy("unicode_fortran.npy", np.asfortranarray(np.array([["a", "bb", "ccc"], ["d", "", "\u00e9f"]])))
+npy("bytes.npy", np.array([b"ab", b"c"]))
+npy("complex.npy", np.zeros(2, "c8"))
+npy("structured.npy", np.zeros(2, [("x", "<f4"), ("y", "<i4")]))
+npy("datetime.npy", np.zeros(2, "M8[s]"))
+npy("object.npy", np.array([None, 1], dtype=object))
+npy("bool_bytes.npy", np.array([0, 1, 2, 255], "u1").view("?"))
+npy("void2.npy", np.array([0x3F80, 0xC000], "<u2").view("V2"))
+
+header = io.BytesIO()
+np.lib.format.write_array_header_1_0(header, {"descr": "|O", "fortran_order": False, "shape": ()})
+for protocol in range(2, 6):
+    for module in [b"numpy.core.multiarray", b"numpy._core.multiarray"]:
+        text = pickle.dumps(np.array(None), protocol)
+        name = b"numpy._core.multiarray" if b"numpy._core" in text else b"numpy.core.multiarray"
+        if name != module:
+            if protocol >= 4:  # a frame's and a string's length stand before the name
+                body = text[11:].replace(bytes([len(name)]) + name, bytes([len(module)]) + module)
+                text = text[:3] + struct.pack("<Q", len(body)) + body
+            else:
+                text = text.replace(name, module)
+            assert pickle.loads(text)[()] is None
+        kind = "new" if b"_core" in module else "old"
+        (out / f"none_{protocol}_{kind}.npy").write_bytes(header.getvalue() + text)
+
+values = {"a": numbers("<f4", (2, 3)), "path/to:x": numbers("<i8", ()), "text": np.array("[1, 2]"), "none": np.array(None),
+          "flag": np.array(True), "h\u00e9": numbers("<f8", (3,))}
+np.savez(out / "stored.npz", **values)
+np.savez_compressed(out / "deflated.npz", **values)
+with zipfile.ZipFile(out / "lzma.npz", "w", zipfile.ZIP_LZMA) as archive:
+    content = io.BytesIO()
+    np.save(content, numbers("<f4", (2, 3)))
+    archive.writestr("a.npy", content.getvalue())
+with zipfile.ZipFile(out / "plain_member.npz", "w") as archive:
+    archive.writestr("readme.txt", "not an array")
+
+codes = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+for code, dtype in codes.items():
+    array = numbers(dtype, (2, 3))
+    content = struct.pack(">HBBII", 0, code, 2, 2, 3) + array.tobytes()
+    (out / f"{code:02x}.idx").write_bytes(content)
+    with open(out / f"{code:02x}.idx.gz", "wb") as file:
+        with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+            packed.write(content)
+parts = struct.pack(">HBBI", 0, 8, 1, 4), bytes([1, 2, 3, 4])
+(out / "members.idx.gz").write_bytes(b"".join(gzip.compress(p, mtime=0) for p in parts))
