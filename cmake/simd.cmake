@@ -14,16 +14,13 @@ function(catenary_simd_sources target)
     target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${objects} PRIVATE CT_SIMD=${level} CT_SIMD_${level}=1)
     # -fwrapv: integer arithmetic wraps as in NumPy; -O3 and no trapping or errno so that the loops vectorise. Never -ffast-math.
-    target_compile_options(${objects} PRIVATE -O3 -Wall -Wextra -Werror -fwrapv -ffp-contract=off -fno-math-errno
+    target_compile_options(${objects} PRIVATE $<IF:$<BOOL:${CATENARY_SANITIZE}>,-O1,-O3> ${CATENARY_WARNINGS} -fwrapv -ffp-contract=off -fno-math-errno
                                               -fno-trapping-math)
     if(NOT level STREQUAL "native")
       target_compile_options(${objects} PRIVATE -march=x86-64-${level})
       if(level STREQUAL "v4")
         target_compile_options(${objects} PRIVATE -mprefer-vector-width=512)
       endif()
-    endif()
-    if(CATENARY_SANITIZE)
-      target_compile_options(${objects} PRIVATE -fsanitize=${CATENARY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     endif()
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   endforeach()

@@ -1,0 +1,62 @@
+# The few commands that everyone needs; `make help` lists them. CMake does the work: presets in CMakePresets.json.
+PRESET ?= release
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+EPOCHS ?= 20
+
+.PHONY: help setup configure build mnist test bench bundle test-bundle format tidy install clean
+
+help:
+	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
+	@echo "make test     build and run all tests"
+	@echo "make build    build the library, the tools, the examples and the tests (PRESET=release|debug|asan|tsan)"
+	@echo "make install  install into PREFIX ($(PREFIX))"
+	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder without root"
+	@echo "make bench    measure"
+	@echo "make format   clang-format all sources     make tidy   clang-tidy all sources"
+	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
+
+setup:
+	@scripts/setup
+
+configure: setup
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
+
+build: configure
+	cmake --build $(BUILD) -j $(JOBS)
+
+mnist: configure
+	cmake --build $(BUILD) -j $(JOBS) --target train_mnist
+	$(BUILD)/bin/train_mnist -d cpu -e $(EPOCHS) -o result
+
+test: build
+	@rm -rf $(BUILD)/test-results
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --output-junit test-results/ctest.xml
+	@scripts/count_tests $(BUILD)
+
+bench: build
+	@scripts/bench $(BUILD)
+
+bundle:
+	@scripts/setup --with-bundle
+	@$(MAKE) --no-print-directory build PRESET=release
+	@scripts/make_bundle build/release
+
+test-bundle: bundle
+	@scripts/test_bundle dist/catenary-*.tar.gz
+
+format:
+	@scripts/setup --with-dev
+	git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+tidy:
+	@scripts/setup --with-dev
+	@$(MAKE) --no-print-directory configure
+	@scripts/tidy $(BUILD)
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build dist

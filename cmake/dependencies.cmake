@@ -1,0 +1,18 @@
+# What the library itself needs. scripts/setup installs all of it on Debian 12 and Ubuntu 24.04.
+
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+
+set(CATENARY_LIBRARIES fmt::fmt-header-only nlohmann_json::nlohmann_json OpenSSL::Crypto PNG::PNG JPEG::JPEG ZLIB::ZLIB
+                       PkgConfig::LIBZIP Threads::Threads ${CMAKE_DL_LIBS})
+if(NOT CATENARY_STD_THREADS)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  list(APPEND CATENARY_LIBRARIES OpenMP::OpenMP_CXX)
+endif()

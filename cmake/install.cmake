@@ -1,0 +1,42 @@
+# cmake --install: the library, its public headers, the programs, the data, a CMake package and a pkg-config file.
+include(CMakePackageConfigHelpers)
+
+# An installed program finds the library, and the library its plugin, wherever the whole folder is moved to.
+file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(catenary PROPERTIES INSTALL_RPATH "$ORIGIN")
+if(TARGET catenary_onednn)
+  set_target_properties(catenary_onednn PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+if(CATENARY_PROGRAMS)
+  set_target_properties(${CATENARY_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+  install(TARGETS ${CATENARY_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(TARGETS catenary EXPORT CatenaryTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+                                                INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# Headers: every .h but those of backends/ and kernels/, the detail*.h, and those whose first comment begins with "Private:".
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} catenary/*.h)
+list(FILTER headers EXCLUDE REGEX "^catenary/(backends|kernels)/|/detail[^/]*\\.h$")
+foreach(header IN LISTS headers)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  file(STRINGS ${header} marks LIMIT_COUNT 1 REGEX "^// Private:")
+  if(NOT marks)
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+  endif()
+endforeach()
+
+install(DIRECTORY data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Catenary)
+install(EXPORT CatenaryTargets NAMESPACE Catenary:: DESTINATION ${package})
+configure_package_config_file(cmake/CatenaryConfig.cmake.in ${PROJECT_BINARY_DIR}/CatenaryConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/CatenaryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/CatenaryConfig.cmake ${PROJECT_BINARY_DIR}/CatenaryConfigVersion.cmake DESTINATION ${package})
+
+# The prefix is found from where catenary.pc lies, so that a moved installation still works.
+file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+configure_file(cmake/catenary.pc.in ${PROJECT_BINARY_DIR}/catenary.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/catenary.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,38 @@
+# Compiler settings that hold for everything built here. Nothing of this reaches whoever uses the library.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+  endif()
+  find_program(CATENARY_CCACHE ccache)
+  if(CATENARY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CATENARY_CCACHE})
+  endif()
+endif()
+
+set(CATENARY_WARNINGS -Wall -Wextra)
+if(CATENARY_WERROR)
+  list(APPEND CATENARY_WARNINGS -Werror)
+endif()
+
+if(CATENARY_SANITIZE)
+  set(CATENARY_SANITIZE_FLAGS -fsanitize=${CATENARY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_options(${CATENARY_SANITIZE_FLAGS})
+  add_link_options(-fsanitize=${CATENARY_SANITIZE})
+endif()
+if(CATENARY_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+# The thread sanitizer knows nothing of OpenMP's barriers: parallel_for then runs on std::thread.
+set(CATENARY_STD_THREADS OFF)
+if(CATENARY_SANITIZE MATCHES "thread" OR CATENARY_FUZZ)
+  set(CATENARY_STD_THREADS ON)
+  add_compile_definitions(CT_PARALLEL_STD=1)
+endif()

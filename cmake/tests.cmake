@@ -1,0 +1,46 @@
+# One executable a room: every tests/<room>/*.cpp goes into bin/test_<room>. Folders that are no rooms: data (files that tests
+# read), fuzz (one fuzzer a file) and consumer (a project outside the tree).
+find_package(GTest REQUIRED)
+set(CATENARY_TEST_RESULTS ${PROJECT_BINARY_DIR}/test-results)
+file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests tests/*)
+list(REMOVE_ITEM rooms data fuzz consumer)
+foreach(room IN LISTS rooms)
+  file(GLOB sources CONFIGURE_DEPENDS tests/${room}/*.cpp)
+  if(NOT sources)
+    continue()
+  endif()
+  add_executable(test_${room} ${sources})
+  target_include_directories(test_${room} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(test_${room} PRIVATE CT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  # -O1: tests are compiled more often than they run.
+  target_compile_options(test_${room} PRIVATE ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
+  target_link_libraries(test_${room} PRIVATE catenary GTest::gtest GTest::gtest_main fmt::fmt-header-only nlohmann_json::nlohmann_json
+                                             ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
+  add_test(NAME ${room} COMMAND test_${room})
+  set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml" TIMEOUT 900)
+endforeach()
+
+# Fuzzers: tests/fuzz/<name>.cpp defines LLVMFuzzerTestOneInput, tests/fuzz/corpus/<name>/ holds its inputs.
+file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/*.cpp)
+foreach(source IN LISTS fuzzers)
+  get_filename_component(name ${source} NAME_WE)
+  set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  if(CATENARY_FUZZ)
+    add_executable(fuzz_${name} ${source})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(fuzz_${name} ${source} tests/fuzz/replay/main.cpp)
+    add_test(NAME fuzz_${name} COMMAND fuzz_${name} ${corpus})
+  endif()
+  target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(fuzz_${name} PRIVATE ${CATENARY_WARNINGS})
+  target_link_libraries(fuzz_${name} PRIVATE catenary)
+endforeach()
+
+# The scripts that look at the tree itself, and a project outside the tree that uses an installed copy.
+add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_layers)
+add_test(NAME forbidden COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_forbidden)
+if(CATENARY_INSTALL AND BUILD_SHARED_LIBS AND NOT CATENARY_SANITIZE AND NOT CATENARY_FUZZ)
+  add_test(NAME consumer COMMAND ${PROJECT_SOURCE_DIR}/scripts/test_consumer ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER})
+  set_tests_properties(consumer PROPERTIES TIMEOUT 600)
+endif()
