@@ -25,3 +25,6 @@ function(catenary_simd_sources target)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   endforeach()
 endfunction()
+
+# In a product a * b + c may be one fused instruction: its bits are compared with nobody else's.
+set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)

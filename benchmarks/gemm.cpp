@@ -1,0 +1,80 @@
+// GFLOP/s of float32 products, our own kernels and oneDNN in turn: bench_gemm [m n k]…
+
+#include "catenary/backends/cpu/gemm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <vector>
+
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/parallel.h"
+
+namespace {
+
+using namespace catenary;
+using cpu::GemmProvider;
+
+struct Case {
+  long m, n, k;
+  bool trans_a, trans_b;
+};
+
+// Seconds of one product: the best of several runs of about 20 ms.
+double seconds(const Case& s, GemmProvider provider, const float* a, const float* b, float* c) {
+  cpu::set_gemm_provider(provider);
+  const auto product = [&] {
+    cpu::gemm(Dtype::float32, s.m, s.n, s.k, a, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, b, s.trans_b ? 1 : s.n,
+              s.trans_b ? s.k : 1, c, s.n, 1);
+  };
+  const auto time = [&](long repeats) {
+    const auto start = std::chrono::steady_clock::now();
+    for (long i = 0; i < repeats; ++i) product();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+           static_cast<double>(repeats);
+  };
+  const double first = std::max(std::min(time(1), time(1)), 1e-8);
+  return time(std::max(1L, static_cast<long>(0.02 / first)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<Case> cases;
+  for (int i = 1; i + 2 < argc; i += 3)
+    cases.push_back({std::atol(argv[i]), std::atol(argv[i + 1]), std::atol(argv[i + 2]), false, false});
+  if (cases.empty()) {
+    for (long s : {4, 8, 10, 16, 20, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048})
+      cases.push_back({s, s, s, false, false});
+    for (int t = 0; t < 4; ++t) cases.push_back({1445, 1012, 1076, t % 2 == 1, t / 2 == 1});
+    for (int t = 0; t < 4; ++t) cases.push_back({100, 1000, 784, t % 2 == 1, t / 2 == 1});
+    for (const Case& c :
+         {Case{100, 1000, 1000, false, true}, Case{100, 10, 1000, false, true}, Case{1000, 784, 100, true, false},
+          Case{100, 1000, 1000, false, false}, Case{1000, 1000, 100, true, false}, Case{1024, 4096, 784, false, true},
+          Case{1, 4096, 4096, false, false}, Case{1, 4096, 4096, false, true}, Case{4, 4096, 4096, false, true},
+          Case{20, 2600, 650, false, true}, Case{64, 256, 576, false, false}, Case{10, 10, 10, false, true}})
+      cases.push_back(c);
+  }
+  const bool onednn = cpu::onednn_available();
+  fmt::print("{}; own kernels {}; {} threads\n", cpu::gemm_provider_info(), simd_level_name(simd_level()),
+             num_threads());
+  fmt::print("{:>6}{:>6}{:>6}     {:>12}{:>10}{:>12}{:>10}{:>8}\n", "m", "n", "k", "own us", "GFLOP/s", "oneDNN us",
+             "GFLOP/s", "own/it");
+  for (const Case& s : cases) {
+    std::vector<float> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 17) - 8;
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 13) - 6;
+    double own = 1e9, other = 1e9;
+    for (int turn = 0; turn < 7; ++turn) {
+      own = std::min(own, seconds(s, GemmProvider::own, a.data(), b.data(), c.data()));
+      if (onednn) other = std::min(other, seconds(s, GemmProvider::onednn, a.data(), b.data(), c.data()));
+    }
+    const double flops = 2e-9 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+    fmt::print("{:>6}{:>6}{:>6}  {}{} {:>12.2f}{:>10.1f}", s.m, s.n, s.k, s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N',
+               own * 1e6, flops / own);
+    if (onednn) fmt::print("{:>12.2f}{:>10.1f}{:>8.2f}", other * 1e6, flops / other, other / own);
+    fmt::print("\n");
+  }
+}

@@ -1,0 +1,66 @@
+#pragma once
+// Private to the CPU backend: what gemm.cpp asks of gemm_kernel.simd.cpp, one thread's work each.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "catenary/core/cpu_features.h"
+
+namespace catenary::cpu {
+
+/// C[i, j] = sum over p of A[i, p] B[p, j] (+ C[i, j]) (+ bias_n[j]) (+ bias_m[i]); strides in elements.
+template <class T>
+struct GemmArgs {
+  std::int64_t m, n, k;
+  const T* a;
+  std::int64_t a_rs, a_cs;
+  const T* b;
+  std::int64_t b_rs, b_cs;
+  T* c;
+  std::int64_t c_rs, c_cs;
+  const T* bias_n;
+  const T* bias_m;
+  bool accumulate;
+};
+
+/// How a level cuts a product: micro-tiles of mr × nr, and the elements of scratch that gemm_packed wants for a block
+/// of rows × columns.
+struct GemmTiling {
+  std::int64_t mr, nr;
+};
+
+template <class T>
+struct GemmLevel {
+  GemmTiling tiling;
+  /// Elements of scratch memory (aligned to 64 bytes) that `packed` needs for these sizes.
+  std::int64_t (*scratch)(std::int64_t m, std::int64_t n, std::int64_t k);
+  /// Any product, through packed panels.
+  void (*packed)(const GemmArgs<T>&, T* scratch);
+  /// Products whose C and B have unit column strides, read where they lie.
+  void (*direct)(const GemmArgs<T>&);
+  /// y[i] = sum of a[i, p] x[p] (n = 1, b_rs = 1), for a_cs = 1 or a_rs = 1.
+  void (*vector)(const GemmArgs<T>&);
+};
+
+/// A product of elements of `size` bytes, signedness being all the same to sums and products that wrap around. bool:
+/// any(a and b).
+struct IntegerGemm {
+  std::int64_t m, n, k;
+  const void* a;
+  std::int64_t a_rs, a_cs;
+  const void* b;
+  std::int64_t b_rs, b_cs;
+  void* c;
+  std::int64_t c_rs, c_cs;
+  const void* bias_n;
+  const void* bias_m;
+  bool accumulate;
+};
+
+CT_SIMD_DECLARE(extern const GemmLevel<float> gemm_float; extern const GemmLevel<double> gemm_double;
+                void gemm_integer(const IntegerGemm&, std::size_t size, bool boolean);
+                // n float16 (bfloat16) as float32, and float32 rounded to them.
+                void widen(const std::uint16_t* x, float* y, std::int64_t n, bool bfloat);
+                void narrow(const float* x, std::uint16_t* y, std::int64_t n, bool bfloat);)
+
+}  // namespace catenary::cpu

@@ -1,0 +1,424 @@
+// Matrix products of one thread, after Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
+// (2008), and BLIS: panels of A and B are packed so that the micro-kernel reads them in order; it keeps a tile of C in
+// registers. Every element of C is summed in the order of k, in blocks that depend on k alone: its bits depend on
+// neither tiles nor threads. This file is compiled with -ffp-contract=fast: a * b + c is one fused instruction where
+// the level has it.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#if defined(__x86_64__)
+#  include <immintrin.h>
+#endif
+
+#include "catenary/backends/cpu/gemm_kernel.h"
+
+namespace catenary::cpu::CT_SIMD_NAMESPACE {
+namespace {
+
+using std::int64_t;
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64, kRows = 14, kBlockK = 384, kBlockM = 24, kBlockN = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32, kRows = 6, kBlockK = 256, kBlockM = 24, kBlockN = 192;
+#elif defined(__x86_64__)
+constexpr int kVectorBytes = 16, kRows = 4, kBlockK = 256, kBlockM = 24, kBlockN = 256;
+#else
+constexpr int kVectorBytes = 16, kRows = 12, kBlockK = 256, kBlockM = 12, kBlockN = 256;
+#endif
+constexpr int kVectors = 2;  // vectors in a row of the tile
+
+template <class T>
+struct Simd {
+  static constexpr int lanes = kVectorBytes / sizeof(T);
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+  typedef T Unaligned __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
+};
+template <class T>
+using Vector = typename Simd<T>::Vector;
+template <class T>
+constexpr int kLanes = Simd<T>::lanes;
+template <class T>
+constexpr int kColumns = kVectors* kLanes<T>;
+
+#define CT_INLINE static inline __attribute__((always_inline))
+
+template <class T>
+CT_INLINE Vector<T> load(const T* p) {
+  return *reinterpret_cast<const typename Simd<T>::Unaligned*>(p);
+}
+template <class T>
+CT_INLINE void store(T* p, Vector<T> x) {
+  *reinterpret_cast<typename Simd<T>::Unaligned*>(p) = x;
+}
+template <class T>
+CT_INLINE Vector<T> splat(T x) {
+  return x - Vector<T>{};
+}
+
+// The first n lanes of memory, the others zero and never touched.
+#if defined(__AVX512F__)
+CT_INLINE Vector<float> load_some(const float* p, int n) { return _mm512_maskz_loadu_ps((1u << n) - 1, p); }
+CT_INLINE Vector<double> load_some(const double* p, int n) { return _mm512_maskz_loadu_pd((1u << n) - 1, p); }
+CT_INLINE void store_some(float* p, Vector<float> x, int n) { _mm512_mask_storeu_ps(p, (1u << n) - 1, x); }
+CT_INLINE void store_some(double* p, Vector<double> x, int n) { _mm512_mask_storeu_pd(p, (1u << n) - 1, x); }
+#elif defined(__AVX2__)
+alignas(64) constexpr std::int32_t kMask[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+CT_INLINE __m256i mask(int words) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask + 8 - words)); }
+CT_INLINE Vector<float> load_some(const float* p, int n) { return _mm256_maskload_ps(p, mask(n)); }
+CT_INLINE Vector<double> load_some(const double* p, int n) { return _mm256_maskload_pd(p, mask(2 * n)); }
+CT_INLINE void store_some(float* p, Vector<float> x, int n) { _mm256_maskstore_ps(p, mask(n), x); }
+CT_INLINE void store_some(double* p, Vector<double> x, int n) { _mm256_maskstore_pd(p, mask(2 * n), x); }
+#else
+template <class T>
+CT_INLINE Vector<T> load_some(const T* p, int n) {
+  Vector<T> x{};
+  for (int i = 0; i < kLanes<T>; ++i)
+    if (i < n) x[i] = p[i];
+  return x;
+}
+template <class T>
+CT_INLINE void store_some(T* p, Vector<T> x, int n) {
+  for (int i = 0; i < kLanes<T>; ++i)
+    if (i < n) p[i] = x[i];
+}
+#endif
+
+// One call of the micro-kernel: a tile of C with unit column stride, `n` of its columns real.
+template <class T>
+struct Tile {
+  int64_t k;
+  const T* a;
+  int64_t a_rs, a_cs;
+  const T* b;
+  int64_t b_rs;
+  T* c;
+  int64_t c_rs;
+  int n;
+  const T* bias_n;
+  const T* bias_m;
+  bool accumulate;
+};
+
+#if defined(__clang__)
+#  define CT_UNROLL _Pragma("unroll")
+#else
+#  define CT_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// kPacked: a_rs = 1, a_cs = kRows, b_rs = kColumns and full vectors, known to the compiler. Else the last vector of B
+// may be short.
+template <class T, int kM, int kV, bool kPacked>
+static void kernel(const Tile<T>& t) {
+  using V = Vector<T>;
+  constexpr int L = kLanes<T>;
+  const int tail = t.n - (kV - 1) * L;
+  const int64_t a_rs = kPacked ? 1 : t.a_rs, a_cs = kPacked ? kRows : t.a_cs;
+  const int64_t b_rs = kPacked ? kColumns<T> : t.b_rs;
+  const T* a = t.a;
+  const T* b = t.b;
+  V acc[kM][kV] = {};
+  if constexpr (kPacked) {
+    CT_UNROLL for (int i = 0; i < kM; ++i) {
+      __builtin_prefetch(t.c + i * t.c_rs);
+      if (kV > 1) __builtin_prefetch(t.c + i * t.c_rs + (kV * L - 1));
+    }
+  }
+  auto step = [&](const T* ap, const T* bp, bool whole) __attribute__((always_inline)) {
+    V row[kV];
+    CT_UNROLL for (int v = 0; v < kV; ++v) row[v] =
+        whole || v < kV - 1 ? load(bp + v * L) : load_some(bp + v * L, tail);
+    CT_UNROLL for (int i = 0; i < kM; ++i) {
+      const V x = splat(ap[i * a_rs]);
+      CT_UNROLL for (int v = 0; v < kV; ++v) acc[i][v] += x * row[v];
+    }
+  };
+  if (kPacked || tail == L) {
+    for (int64_t p = 0; p < t.k; ++p, a += a_cs, b += b_rs) step(a, b, true);
+  } else {
+    for (int64_t p = 0; p < t.k; ++p, a += a_cs, b += b_rs) step(a, b, false);
+  }
+  auto update = [&](auto&& value) __attribute__((always_inline)) {
+    CT_UNROLL for (int i = 0; i < kM; ++i) { CT_UNROLL for (int v = 0; v < kV; ++v) acc[i][v] += value(i, v); }
+  };
+  auto some = [&](const T* p, int v) __attribute__((always_inline)) {
+    return v < kV - 1 || tail == L ? load(p + v * L) : load_some(p + v * L, tail);
+  };
+  if (t.accumulate) update([&](int i, int v) __attribute__((always_inline)) { return some(t.c + i * t.c_rs, v); });
+  if (t.bias_n) update([&](int, int v) __attribute__((always_inline)) { return some(t.bias_n, v); });
+  if (t.bias_m) update([&](int i, int) __attribute__((always_inline)) { return splat(t.bias_m[i]); });
+  if (tail == L) {
+    CT_UNROLL for (int i = 0; i < kM; ++i) {
+      CT_UNROLL for (int v = 0; v < kV; ++v) store(t.c + i * t.c_rs + v * L, acc[i][v]);
+    }
+  } else {
+    CT_UNROLL for (int i = 0; i < kM; ++i) {
+      CT_UNROLL for (int v = 0; v < kV - 1; ++v) store(t.c + i * t.c_rs + v * L, acc[i][v]);
+      store_some(t.c + i * t.c_rs + (kV - 1) * L, acc[i][kV - 1], tail);
+    }
+  }
+}
+
+template <class T>
+using Kernel = void (*)(const Tile<T>&);
+template <class T>
+struct Kernels {
+  Kernel<T> of[kRows][kVectors];
+};
+template <class T, bool kPacked, std::size_t... kM>
+constexpr Kernels<T> make_kernels(std::index_sequence<kM...>) {
+  return {{{kernel<T, kM + 1, 1, kPacked>, kernel<T, kM + 1, 2, kPacked>}...}};
+}
+template <class T, bool kPacked>
+constexpr Kernels<T> kKernels = make_kernels<T, kPacked>(std::make_index_sequence<kRows>());
+
+// ---- packing ----
+
+// The lanes of a and b in turn, from their lower or their upper halves.
+template <class T, std::size_t... i>
+CT_INLINE Vector<T> interleave_low(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
+  return __builtin_shufflevector(a, b, (i / 2 + i % 2 * sizeof...(i))...);
+}
+template <class T, std::size_t... i>
+CT_INLINE Vector<T> interleave_high(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
+  return __builtin_shufflevector(a, b, (i / 2 + sizeof...(i) / 2 + i % 2 * sizeof...(i))...);
+}
+
+// out[r * stride + lane] = x[lane * ld + r] for r < lanes and lane < rows, 0 for the other lanes.
+template <class T>
+CT_INLINE void transpose_block(const T* x, int64_t ld, int rows, T* out, int64_t stride) {
+  constexpr int L = kLanes<T>;
+  constexpr auto lanes = std::make_index_sequence<L>();
+  Vector<T> v[L], w[L];
+  CT_UNROLL for (int r = 0; r < L; ++r) v[r] = r < rows ? load(x + r * ld) : Vector<T>{};
+  CT_UNROLL for (int round = 1; round < L; round *= 2) {
+    CT_UNROLL for (int r = 0; r < L / 2; ++r) {
+      w[2 * r] = interleave_low<T>(v[r], v[r + L / 2], lanes);
+      w[2 * r + 1] = interleave_high<T>(v[r], v[r + L / 2], lanes);
+    }
+    CT_UNROLL for (int r = 0; r < L; ++r) v[r] = w[r];
+  }
+  CT_UNROLL for (int r = 0; r < L; ++r) store(out + r * stride, v[r]);
+}
+
+// out[p * kWidth + i] = x[i * rs + p * cs] for i < rows, p < k. Lanes between `rows` and the next whole vector become
+// zero. Where kWidth is no multiple of the lanes, a store spills over into the next line, which is written later: hence
+// the order of the loops, and up to a vector past the end is overwritten.
+template <class T, int kWidth>
+static void pack_panel(const T* x, int64_t rs, int64_t cs, int rows, int64_t k, T* out) {
+  constexpr int L = kLanes<T>;
+  for (int i = (rows - 1) / L * L; i >= 0; i -= L) {
+    const int lanes = std::min(rows - i, L);
+    const T* from = x + i * rs;
+    T* to = out + i;
+    if (rs == 1 && lanes == L) {
+      for (int64_t p = 0; p < k; ++p) store(to + p * kWidth, load(from + p * cs));
+    } else if (rs == 1) {
+      for (int64_t p = 0; p < k; ++p) store(to + p * kWidth, load_some(from + p * cs, lanes));
+    } else {
+      int64_t p = 0;
+      if (cs == 1) {
+        if (lanes == L) {
+          for (; p + L <= k; p += L) transpose_block(from + p, rs, L, to + p * kWidth, kWidth);
+        } else {
+          for (; p + L <= k; p += L) transpose_block(from + p, rs, lanes, to + p * kWidth, kWidth);
+        }
+      }
+      for (; p < k; ++p) {
+        for (int r = 0; r < std::min(L, kWidth - i); ++r) to[p * kWidth + r] = r < lanes ? from[r * rs + p * cs] : T(0);
+      }
+    }
+  }
+}
+
+// ---- the loops around the micro-kernel ----
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Blocks of k: equal parts of at most kBlockK; of k = 0 one empty block, so that bias and zeros are written.
+struct Depth {
+  int64_t blocks, size;
+  explicit Depth(int64_t k) : blocks(std::max<int64_t>(1, ceil_div(k, kBlockK))), size(ceil_div(k, blocks)) {}
+};
+
+template <class T>
+static int64_t packed_scratch(int64_t m, int64_t n, int64_t k) {
+  const int64_t depth = Depth(k).size;
+  const int64_t rows = std::min<int64_t>(ceil_div(m, kRows), kBlockM) * kRows;
+  const int64_t columns = std::min<int64_t>(ceil_div(n, kColumns<T>), kBlockN) * kColumns<T>;
+  return (rows + columns) * depth + 64;
+}
+
+template <class T>
+static void run_tile(Kernel<T> kernel, Tile<T> t, int rows, T* c, int64_t c_rs, int64_t c_cs) {
+  if (c_cs == 1) {
+    t.c = c;
+    t.c_rs = c_rs;
+    kernel(t);
+    return;
+  }
+  alignas(64) T buffer[kRows * kColumns<T>];
+  t.c = buffer;
+  t.c_rs = kColumns<T>;
+  if (t.accumulate) {
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < t.n; ++j) buffer[i * kColumns<T> + j] = c[i * c_rs + j * c_cs];
+  }
+  kernel(t);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < t.n; ++j) c[i * c_rs + j * c_cs] = buffer[i * kColumns<T> + j];
+}
+
+template <class T>
+static void packed(const GemmArgs<T>& g, T* scratch) {
+  constexpr int64_t NR = kColumns<T>;
+  const Depth depth(g.k);
+  const int64_t block_m = std::min<int64_t>(kBlockM * kRows, ceil_div(g.m, kRows) * kRows);
+  T* b_panels = scratch;
+  T* a_panels = scratch + std::min<int64_t>(ceil_div(g.n, NR), kBlockN) * NR * depth.size;
+  for (int64_t j0 = 0; j0 < g.n; j0 += kBlockN * NR) {
+    const int64_t j1 = std::min(g.n, j0 + kBlockN * NR);
+    for (int64_t p0 = 0, block = 0; block < depth.blocks; ++block, p0 += depth.size) {
+      const int64_t k = std::min(depth.size, g.k - p0);
+      for (int64_t j = j0; j < j1; j += NR)
+        pack_panel<T, NR>(g.b + p0 * g.b_rs + j * g.b_cs, g.b_cs, g.b_rs, std::min(NR, j1 - j), k,
+                          b_panels + (j - j0) * k);
+      for (int64_t i0 = 0; i0 < g.m; i0 += block_m) {
+        const int64_t i1 = std::min(g.m, i0 + block_m);
+        for (int64_t i = i0; i < i1; i += kRows)
+          pack_panel<T, kRows>(g.a + i * g.a_rs + p0 * g.a_cs, g.a_rs, g.a_cs, std::min<int64_t>(kRows, i1 - i), k,
+                               a_panels + (i - i0) * k);
+        for (int64_t j = j0; j < j1; j += NR) {
+          const int columns = std::min(NR, j1 - j);
+          for (int64_t i = i0; i < i1; i += kRows) {
+            const int rows = std::min<int64_t>(kRows, i1 - i);
+            const Tile<T> tile{k,
+                               a_panels + (i - i0) * k,
+                               1,
+                               kRows,
+                               b_panels + (j - j0) * k,
+                               NR,
+                               nullptr,
+                               0,
+                               columns,
+                               block == 0 && g.bias_n ? g.bias_n + j : nullptr,
+                               block == 0 && g.bias_m ? g.bias_m + i : nullptr,
+                               g.accumulate || block > 0};
+            run_tile(kKernels<T, true>.of[rows - 1][(columns - 1) / kLanes<T>], tile, rows,
+                     g.c + i * g.c_rs + j * g.c_cs, g.c_rs, g.c_cs);
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+static void direct(const GemmArgs<T>& g) {
+  constexpr int64_t NR = kColumns<T>;
+  const int64_t step = ceil_div(g.m, ceil_div(g.m, kRows));
+  for (int64_t j = 0; j < g.n; j += NR) {
+    const int columns = std::min(NR, g.n - j);
+    for (int64_t i = 0; i < g.m; i += step) {
+      const int rows = std::min(step, g.m - i);
+      kKernels<T, false>.of[rows - 1][(columns - 1) / kLanes<T>](
+          {g.k, g.a + i * g.a_rs, g.a_rs, g.a_cs, g.b + j, g.b_rs, g.c + i * g.c_rs + j, g.c_rs, columns,
+           g.bias_n ? g.bias_n + j : nullptr, g.bias_m ? g.bias_m + i : nullptr, g.accumulate});
+    }
+  }
+}
+
+// ---- matrix times vector ----
+
+template <class T>
+CT_INLINE void finish(const GemmArgs<T>& g, int64_t i, T sum) {
+  T* c = g.c + i * g.c_rs;
+  if (g.accumulate) sum += *c;
+  if (g.bias_n) sum += *g.bias_n;
+  if (g.bias_m) sum += g.bias_m[i];
+  *c = sum;
+}
+
+// Rows i … i + kM - 1 of A, each contiguous: two sums of vectors a row.
+template <class T, int kM>
+CT_INLINE void dot_rows(const GemmArgs<T>& g, int64_t i) {
+  constexpr int L = kLanes<T>;
+  const T* a = g.a + i * g.a_rs;
+  Vector<T> acc[kM][2] = {};
+  int64_t p = 0;
+  for (; p + 2 * L <= g.k; p += 2 * L) {
+    const Vector<T> x0 = load(g.b + p), x1 = load(g.b + p + L);
+    CT_UNROLL for (int r = 0; r < kM; ++r) {
+      acc[r][0] += load(a + r * g.a_rs + p) * x0;
+      acc[r][1] += load(a + r * g.a_rs + p + L) * x1;
+    }
+  }
+  for (; p < g.k; p += L) {
+    const int lanes = std::min<int64_t>(L, g.k - p);
+    const Vector<T> x = load_some(g.b + p, lanes);
+    CT_UNROLL for (int r = 0; r < kM; ++r) acc[r][0] += load_some(a + r * g.a_rs + p, lanes) * x;
+  }
+  for (int r = 0; r < kM; ++r) {
+    const Vector<T> sums = acc[r][0] + acc[r][1];
+    T sum = 0;
+    for (int lane = 0; lane < L; ++lane) sum += sums[lane];
+    finish(g, i + r, sum);
+  }
+}
+
+// y[0 … n) += sum of kP columns of A times their x, in the order of the columns.
+template <class T, int kP>
+CT_INLINE void add_columns(const T* a, int64_t a_cs, const T* x, T* y, int64_t n) {
+  constexpr int L = kLanes<T>;
+  Vector<T> factor[kP];
+  for (int p = 0; p < kP; ++p) factor[p] = splat(x[p]);
+  int64_t i = 0;
+  for (; i + L <= n; i += L) {
+    Vector<T> sum = load(y + i);
+    CT_UNROLL for (int p = 0; p < kP; ++p) sum += load(a + p * a_cs + i) * factor[p];
+    store(y + i, sum);
+  }
+  if (i < n) {
+    Vector<T> sum = load(y + i);  // y has room for a whole vector
+    CT_UNROLL for (int p = 0; p < kP; ++p) sum += load_some(a + p * a_cs + i, n - i) * factor[p];
+    store(y + i, sum);
+  }
+}
+
+template <class T>
+static void vector(const GemmArgs<T>& g) {
+  if (g.a_cs == 1) {
+    int64_t i = 0;
+    for (; i + 4 <= g.m; i += 4) dot_rows<T, 4>(g, i);
+    for (; i < g.m; ++i) dot_rows<T, 1>(g, i);
+    return;
+  }
+  constexpr int64_t kChunk = 8192 / sizeof(T);
+  alignas(64) T y[kChunk];
+  for (int64_t i = 0; i < g.m; i += kChunk) {
+    const int64_t n = std::min(kChunk, g.m - i);
+    std::fill(y, y + ceil_div(n, kLanes<T>) * kLanes<T>, T(0));
+    const T* a = g.a + i;
+    int64_t p = 0;
+    for (; p + 8 <= g.k; p += 8) add_columns<T, 8>(a + p * g.a_cs, g.a_cs, g.b + p, y, n);
+    for (; p < g.k; ++p) add_columns<T, 1>(a + p * g.a_cs, g.a_cs, g.b + p, y, n);
+    for (int64_t r = 0; r < n; ++r) finish(g, i + r, y[r]);
+  }
+}
+
+template <class T>
+constexpr GemmLevel<T> kLevel = {{kRows, kColumns<T>}, packed_scratch<T>, packed<T>, direct<T>, vector<T>};
+
+// ---- conversions, written so that they vectorise; the bits are those of core/half.h ----
+
+}  // namespace
+
+extern const GemmLevel<float> gemm_float;
+extern const GemmLevel<double> gemm_double;
+const GemmLevel<float> gemm_float = kLevel<float>;
+const GemmLevel<double> gemm_double = kLevel<double>;
+
+}  // namespace catenary::cpu::CT_SIMD_NAMESPACE

@@ -1,0 +1,93 @@
+#include "catenary/backends/cpu/gemm_onednn.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "catenary/backends/cpu/onednn/plugin.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary::cpu {
+namespace {
+
+struct Plugin {
+  const CatenaryOnednn* table = nullptr;
+  std::string info;
+
+  Plugin() {
+    const char* wanted = std::getenv("CATENARY_ONEDNN");
+    if (wanted && std::string_view(wanted) == "0") {
+      info = "oneDNN: off (CATENARY_ONEDNN=0)";
+      return;
+    }
+    // The plugin lies beside this library, wherever that is.
+    std::string path = "libcatenary_onednn.so";
+    Dl_info here;
+    if (dladdr(reinterpret_cast<void*>(&onednn_info), &here) && here.dli_fname) {
+      const std::string_view file = here.dli_fname;
+      const auto slash = file.rfind('/');
+      if (slash != file.npos) path = std::string(file.substr(0, slash + 1)) + path;
+    }
+    void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (!handle) {
+      info = std::string("oneDNN: not loaded: ") + dlerror();
+      return;
+    }
+    auto* get = reinterpret_cast<const CatenaryOnednn* (*)()>(dlsym(handle, "catenary_onednn"));
+    const CatenaryOnednn* found = get ? get() : nullptr;
+    if (!found || found->interface != CT_ONEDNN_INTERFACE) {
+      info = "oneDNN: not loaded: " + path + " is of another version of Catenary";
+      return;
+    }
+    table = found;
+    info = std::string("oneDNN ") + table->version + " (" + path + ")";
+  }
+};
+
+const Plugin& plugin() {
+  static const Plugin* loaded = new Plugin;  // never unloaded: its threads may outlive static destruction
+  return *loaded;
+}
+
+// BLAS's view of an operand of rows × columns: 'N' with unit column stride or 'T' with unit row stride, and its leading
+// dimension.
+struct Blas {
+  char trans = 0;
+  std::int64_t ld = 0;
+  Blas(std::int64_t rows, std::int64_t columns, std::int64_t rs, std::int64_t cs) {
+    if ((cs == 1 || columns == 1) && (rs >= columns || rows == 1)) {
+      trans = 'N', ld = rows == 1 ? columns : rs;
+    } else if ((rs == 1 || rows == 1) && (cs >= rows || columns == 1)) {
+      trans = 'T', ld = columns == 1 ? rows : cs;
+    }
+  }
+};
+
+}  // namespace
+
+bool onednn_loaded() { return plugin().table != nullptr; }
+std::string onednn_info() { return plugin().info; }
+
+bool onednn_gemm(const GemmArgs<float>& g) {
+  if (!onednn_loaded() || g.k == 0) return false;
+  const Blas a(g.m, g.k, g.a_rs, g.a_cs), b(g.k, g.n, g.b_rs, g.b_cs), c(g.m, g.n, g.c_rs, g.c_cs);
+  if (!a.trans || !b.trans || c.trans != 'N') return false;
+  // sgemm knows no bias: C holds it when the product is added.
+  const bool bias = g.bias_n || g.bias_m;
+  if (bias) {
+    parallel_for(g.m, 1 + 16384 / g.n, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        float* row = g.c + i * c.ld;
+        const float shift = g.bias_m ? g.bias_m[i] : 0.0f;
+        for (std::int64_t j = 0; j < g.n; ++j)
+          row[j] = (g.accumulate ? row[j] : 0.0f) + shift + (g.bias_n ? g.bias_n[j] : 0.0f);
+      }
+    });
+  }
+  const float beta = g.accumulate || bias ? 1.0f : 0.0f;
+  return plugin().table->sgemm(a.trans, b.trans, g.m, g.n, g.k, g.a, a.ld, g.b, b.ld, beta, g.c, c.ld, num_threads()) ==
+         0;
+}
+
+}  // namespace catenary::cpu

@@ -1,0 +1,321 @@
+#include "catenary/backends/cpu/gemm.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/error.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary {
+namespace {
+
+using cpu::GemmEpilogue;
+using cpu::GemmProvider;
+using std::int64_t;
+
+template <class T>
+constexpr bool kFloating = std::is_floating_point_v<T> || std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+
+template <class T>
+T random_value(std::mt19937& random) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return random() % 4 == 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(random());
+  } else {
+    return static_cast<T>(static_cast<float>(random() % 4001) / 1000.0f - 2.0f);
+  }
+}
+
+enum class Layout { rows, columns, padded, both_strided, reversed, repeated };
+
+// A matrix in memory of its own, at some strides; the elements between are filled too, and must stay as they are.
+template <class T>
+struct Matrix {
+  int64_t rows, columns, rs, cs, start = 0;
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>> data;
+
+  Matrix(int64_t r, int64_t c, Layout layout, std::mt19937& random) : rows(r), columns(c) {
+    int64_t size = 1;
+    switch (layout) {
+      case Layout::rows:
+        rs = c, cs = 1, size = r * c;
+        break;
+      case Layout::columns:
+        rs = 1, cs = r, size = r * c;
+        break;
+      case Layout::padded:
+        rs = c + 3, cs = 1, size = r * (c + 3);
+        break;
+      case Layout::both_strided:
+        cs = 2, rs = 2 * c + 1, size = r * (2 * c + 1);
+        break;
+      case Layout::reversed:
+        rs = -c, cs = -1, size = r * c, start = r * c - 1;
+        break;
+      case Layout::repeated:
+        rs = 0, cs = 1, size = c;
+        break;
+    }
+    data.resize(std::max<int64_t>(size, 1));
+    start = std::max<int64_t>(start, 0);
+    for (auto& x : data) x = random_value<T>(random);
+  }
+  auto* pointer() { return data.data() + start; }
+  T operator()(int64_t i, int64_t j) const { return static_cast<T>(data[start + i * rs + j * cs]); }
+};
+
+struct Sizes {
+  int64_t m, n, k;
+};
+
+template <class T>
+void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with_bias_m, bool accumulate) {
+  std::mt19937 random(static_cast<unsigned>(s.m * 10007 + s.n * 101 + s.k));
+  Matrix<T> a(s.m, s.k, la, random), b(s.k, s.n, lb, random), c(s.m, s.n, lc, random);
+  Matrix<T> bias_n(1, s.n, Layout::rows, random), bias_m(1, s.m, Layout::rows, random);
+  const auto before = c;
+  GemmEpilogue epilogue;
+  if (with_bias_n) epilogue.bias_n = bias_n.pointer();
+  if (with_bias_m) epilogue.bias_m = bias_m.pointer();
+  epilogue.accumulate = accumulate;
+  cpu::gemm(dtype_of<T>, s.m, s.n, s.k, a.pointer(), a.rs, a.cs, b.pointer(), b.rs, b.cs, c.pointer(), c.rs, c.cs,
+            epilogue);
+
+  auto expected = before;
+  std::size_t wrong = 0;
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t j = 0; j < s.n; ++j) {
+      if constexpr (kFloating<T>) {
+        double sum = 0, magnitude = 0;
+        for (int64_t p = 0; p < s.k; ++p) {
+          const double term = static_cast<double>(a(i, p)) * static_cast<double>(b(p, j));
+          sum += term;
+          magnitude += std::abs(term);
+        }
+        for (double term : {accumulate ? static_cast<double>(before(i, j)) : 0.0,
+                            with_bias_n ? static_cast<double>(bias_n(0, j)) : 0.0,
+                            with_bias_m ? static_cast<double>(bias_m(0, i)) : 0.0}) {
+          sum += term;
+          magnitude += std::abs(term);
+        }
+        const double inner = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
+        const double outer = std::is_same_v<T, float16> ? 0x1p-11 : std::is_same_v<T, bfloat16> ? 0x1p-8 : inner;
+        const double tolerance = magnitude * inner * static_cast<double>(s.k + 3) + std::abs(sum) * outer * 1.01;
+        wrong += !(std::abs(static_cast<double>(c(i, j)) - sum) <= tolerance);
+      } else {
+        std::uint64_t sum = accumulate ? static_cast<std::uint64_t>(before(i, j)) : 0;
+        if (with_bias_n) sum += static_cast<std::uint64_t>(bias_n(0, j));
+        if (with_bias_m) sum += static_cast<std::uint64_t>(bias_m(0, i));
+        for (int64_t p = 0; p < s.k; ++p)
+          sum += static_cast<std::uint64_t>(a(i, p)) * static_cast<std::uint64_t>(b(p, j));
+        wrong += c(i, j) != static_cast<T>(sum);
+      }
+      // what lies between the elements is compared below
+      expected.data[expected.start + i * expected.rs + j * expected.cs] = c(i, j);
+    }
+  }
+  const std::string what = fmt::format("{} {}x{}x{} layouts {}{}{} epilogue {:d}{:d}{:d} {}", dtype_name(dtype_of<T>),
+                                       s.m, s.n, s.k, static_cast<int>(la), static_cast<int>(lb), static_cast<int>(lc),
+                                       with_bias_n, with_bias_m, accumulate, simd_level_name(simd_level()));
+  EXPECT_EQ(wrong, 0u) << what;
+  EXPECT_EQ(std::memcmp(expected.data.data(), c.data.data(), c.data.size() * sizeof(T)), 0)
+      << what << ": wrote beside the elements of C";
+}
+
+std::vector<SimdLevel> levels() {
+  if (best_simd_level() == SimdLevel::native) return {SimdLevel::native};
+  std::vector<SimdLevel> all;
+  for (SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4})
+    if (level <= best_simd_level()) all.push_back(level);
+  return all;
+}
+
+class Gemm : public testing::Test {
+ protected:
+  void SetUp() override { cpu::set_gemm_provider(GemmProvider::own); }
+  void TearDown() override {
+    cpu::set_gemm_provider(GemmProvider::automatic);
+    set_simd_level(level_);
+    set_num_threads(threads_);
+  }
+
+ private:
+  SimdLevel level_ = simd_level();
+  int threads_ = num_threads();
+};
+
+template <class T>
+class GemmOf : public Gemm {};
+using Dtypes = testing::Types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                              std::uint32_t, std::uint64_t, float16, bfloat16, float, double>;
+TYPED_TEST_SUITE(GemmOf, Dtypes);
+
+TYPED_TEST(GemmOf, SizesAroundTheEdgesOfTiles) {
+  for (SimdLevel level : levels()) {
+    set_simd_level(level);
+    for (int64_t m : {1, 2, 5, 13, 14, 15, 29, 61})
+      for (int64_t n : {1, 3, 15, 16, 17, 32, 33, 71})
+        for (int64_t k : {1, 4, 31, 40})
+          check<TypeParam>({m, n, k}, Layout::rows, Layout::rows, Layout::rows, false, false, false);
+  }
+}
+
+TYPED_TEST(GemmOf, EveryLayout) {
+  for (SimdLevel level : levels()) {
+    set_simd_level(level);
+    for (Sizes s : {Sizes{7, 10, 9}, Sizes{43, 38, 35}, Sizes{1, 50, 47}, Sizes{50, 1, 47}, Sizes{1, 1, 9}}) {
+      for (int a = 0; a < 6; ++a)
+        for (int b = 0; b < 6; ++b)
+          for (int c = 0; c < 5; ++c)
+            check<TypeParam>(s, static_cast<Layout>(a), static_cast<Layout>(b), static_cast<Layout>(c), a % 2, b % 2,
+                             (a + c) % 2);
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, EveryEpilogue) {
+  for (SimdLevel level : levels()) {
+    set_simd_level(level);
+    for (Sizes s : {Sizes{10, 10, 10}, Sizes{37, 45, 50}, Sizes{20, 40, 800}, Sizes{1, 70, 40}, Sizes{70, 1, 40}})
+      for (int e = 0; e < 8; ++e)
+        for (Layout c : {Layout::rows, Layout::columns, Layout::both_strided})
+          check<TypeParam>(s, Layout::rows, Layout::columns, c, e & 1, e & 2, e & 4);
+  }
+}
+
+TYPED_TEST(GemmOf, NoDepthGivesZerosOrTheBias) {
+  for (Sizes s : {Sizes{3, 4, 0}, Sizes{40, 50, 0}, Sizes{1, 5, 0}, Sizes{5, 1, 0}, Sizes{1, 1, 0}})
+    for (int e = 0; e < 8; ++e) check<TypeParam>(s, Layout::rows, Layout::rows, Layout::rows, e & 1, e & 2, e & 4);
+}
+
+TYPED_TEST(GemmOf, NothingToCompute) {
+  TypeParam untouched = TypeParam(1);
+  cpu::gemm(dtype_of<TypeParam>, 0, 3, 2, nullptr, 2, 1, nullptr, 3, 1, &untouched, 3, 1);
+  cpu::gemm(dtype_of<TypeParam>, 3, 0, 2, nullptr, 2, 1, nullptr, 0, 1, &untouched, 0, 1);
+  cpu::batched_gemm(dtype_of<TypeParam>, 0, 3, 3, 2, nullptr, 6, 2, 1, nullptr, 6, 3, 1, &untouched, 9, 3, 1);
+  EXPECT_EQ(untouched, TypeParam(1));
+}
+
+TYPED_TEST(GemmOf, Batches) {
+  std::mt19937 random(5);
+  constexpr int64_t batch = 6, m = 9, n = 11, k = 13;
+  for (bool repeat_a : {false, true}) {
+    for (bool repeat_b : {false, true}) {
+      for (bool backwards : {false, true}) {
+        Matrix<TypeParam> a(batch * m, k, Layout::rows, random), b(batch * k, n, Layout::rows, random);
+        Matrix<TypeParam> c(batch * m, n, Layout::rows, random), bias(1, n, Layout::rows, random);
+        auto expected = c;
+        const int64_t c_bs = backwards ? -m * n : m * n, c_start = backwards ? (batch - 1) * m * n : 0;
+        const GemmEpilogue epilogue = {.bias_n = bias.pointer(), .accumulate = true};
+        cpu::batched_gemm(dtype_of<TypeParam>, batch, m, n, k, a.pointer(), repeat_a ? 0 : m * k, k, 1, b.pointer(),
+                          repeat_b ? 0 : k * n, n, 1, c.pointer() + c_start, c_bs, n, 1, epilogue);
+        for (int64_t i = 0; i < batch; ++i)
+          cpu::gemm(dtype_of<TypeParam>, m, n, k, a.pointer() + (repeat_a ? 0 : i * m * k), k, 1,
+                    b.pointer() + (repeat_b ? 0 : i * k * n), n, 1, expected.pointer() + c_start + i * c_bs, n, 1,
+                    epilogue);
+        for (int64_t i = 0; i < batch * m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            if constexpr (kFloating<TypeParam>) {
+              EXPECT_NEAR(static_cast<double>(c(i, j)), static_cast<double>(expected(i, j)), 0.3);
+            } else {
+              EXPECT_EQ(c(i, j), expected(i, j));
+            }
+          }
+      }
+    }
+  }
+}
+
+TEST_F(Gemm, LargeProductsInSeveralBlocks) {
+  for (SimdLevel level : levels()) {
+    set_simd_level(level);
+    check<float>({345, 70, 900}, Layout::rows, Layout::columns, Layout::rows, true, false, true);
+    check<float>({17, 2100, 400}, Layout::columns, Layout::rows, Layout::rows, false, true, false);
+    check<double>({200, 50, 1000}, Layout::padded, Layout::reversed, Layout::columns, true, true, false);
+    check<float16>({50, 60, 1000}, Layout::rows, Layout::columns, Layout::rows, true, false, true);
+  }
+}
+
+template <class T>
+std::vector<T> product_with(int threads, Sizes s, Layout la, Layout lb) {
+  set_num_threads(threads);
+  std::mt19937 random(3);
+  Matrix<T> a(s.m, s.k, la, random), b(s.k, s.n, lb, random), c(s.m, s.n, Layout::rows, random);
+  cpu::gemm(dtype_of<T>, s.m, s.n, s.k, a.pointer(), a.rs, a.cs, b.pointer(), b.rs, b.cs, c.pointer(), c.rs, c.cs);
+  return c.data;
+}
+
+TEST_F(Gemm, BitsDoNotDependOnThreads) {
+  for (SimdLevel level : levels()) {
+    set_simd_level(level);
+    for (Layout la : {Layout::rows, Layout::columns}) {
+      for (Layout lb : {Layout::rows, Layout::columns}) {
+        for (Sizes s :
+             {Sizes{33, 40, 36}, Sizes{203, 157, 801}, Sizes{1, 1003, 517}, Sizes{1003, 1, 517}, Sizes{5, 900, 400}}) {
+          const auto one = product_with<float>(1, s, la, lb);
+          const auto one_double = product_with<double>(1, s, la, lb);
+          for (int threads : {2, 3, 5}) {
+            EXPECT_EQ(one, product_with<float>(threads, s, la, lb)) << s.m << " " << s.n << " " << s.k;
+            EXPECT_EQ(one_double, product_with<double>(threads, s, la, lb)) << s.m << " " << s.n << " " << s.k;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Gemm, InfinitiesAndNansStayInTheirRowsAndColumns) {
+  for (Sizes s : {Sizes{10, 10, 10}, Sizes{45, 50, 60}, Sizes{20, 1, 40}}) {
+    std::vector<float> a(s.m * s.k, 1.0f), b(s.k * s.n, 1.0f), c(s.m * s.n, NAN);  // what C held must not matter
+    a[2 * s.k + 1] = NAN;
+    a[3 * s.k] = INFINITY;
+    cpu::gemm(Dtype::float32, s.m, s.n, s.k, a.data(), s.k, 1, b.data(), s.n, 1, c.data(), s.n, 1);
+    for (int64_t i = 0; i < s.m; ++i) {
+      for (int64_t j = 0; j < s.n; ++j) {
+        const float x = c[i * s.n + j];
+        if (i == 2) {
+          EXPECT_TRUE(std::isnan(x));
+        } else {
+          EXPECT_EQ(x, i == 3 ? INFINITY : static_cast<float>(s.k));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Gemm, NegativeSizesAreErrors) {
+  float x = 0;
+  EXPECT_THROW(cpu::gemm(Dtype::float32, -1, 1, 1, &x, 1, 1, &x, 1, 1, &x, 1, 1), ValueError);
+  EXPECT_THROW(cpu::batched_gemm(Dtype::float32, -2, 1, 1, 1, &x, 1, 1, 1, &x, 1, 1, 1, &x, 1, 1, 1), ValueError);
+}
+
+TEST_F(Gemm, OnednnAgreesWhereItIsThere) {
+  if (!cpu::onednn_available()) {
+    EXPECT_NE(cpu::gemm_provider_info().find("oneDNN: "), std::string::npos);
+    EXPECT_THROW(cpu::set_gemm_provider(GemmProvider::onednn), DeviceError);
+    return;
+  }
+  EXPECT_EQ(cpu::gemm_provider_info().rfind("oneDNN ", 0), 0u) << cpu::gemm_provider_info();
+  cpu::set_gemm_provider(GemmProvider::onednn);
+  for (Sizes s :
+       {Sizes{1, 1, 1}, Sizes{1, 40, 30}, Sizes{40, 1, 30}, Sizes{31, 45, 60}, Sizes{60, 50, 500}, Sizes{5, 6, 0}})
+    for (int a = 0; a < 6; ++a)
+      for (int b = 0; b < 6; ++b)
+        for (int e = 0; e < 8; ++e)
+          check<float>(s, static_cast<Layout>(a), static_cast<Layout>(b), static_cast<Layout>((a + b + e) % 5), e & 1,
+                       e & 2, e & 4);
+}
+
+}  // namespace
+}  // namespace catenary
