@@ -36,7 +36,7 @@ test: build
 	@scripts/count_tests $(BUILD)
 
 bench: build
-	@scripts/bench $(BUILD)
+	@for program in $(BUILD)/bin/bench_*; do echo "== $$program"; $$program || exit 1; done
 
 bundle:
 	@scripts/setup --with-bundle

@@ -14,12 +14,12 @@ endif()
 install(TARGETS catenary EXPORT CatenaryTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
                                                 INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Headers: every .h but those of backends/ and kernels/, the detail*.h, and those whose first comment begins with "Private:".
+# Headers: every .h but those of backends/ and kernels/, the detail*.h, and those whose first comment begins with "Private".
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} catenary/*.h)
 list(FILTER headers EXCLUDE REGEX "^catenary/(backends|kernels)/|/detail[^/]*\\.h$")
 foreach(header IN LISTS headers)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
-  file(STRINGS ${header} marks LIMIT_COUNT 1 REGEX "^// Private:")
+  file(STRINGS ${header} marks LIMIT_COUNT 1 REGEX "^// Private")
   if(NOT marks)
     get_filename_component(folder ${header} DIRECTORY)
     install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
