@@ -13,7 +13,7 @@ namespace catenary::cpu {
 /// may be 0 only along axes of extent 1. Throws ShapeError when the shapes differ.
 CT_API void strided_copy(const StridedView& dst, const StridedView& src);
 
-/// Casts n elements that lie side by side; the two ranges are the same (equal item sizes) or do not overlap.
+/// Casts n elements that lie side by side.
 CT_API void cast(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n);
 
 /// Sets every element of `dst` to the one at `value`, which has dst's dtype (NumPy's `fill`).

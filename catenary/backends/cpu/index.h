@@ -7,15 +7,9 @@
 
 #include "catenary/backends/cpu/view.h"
 #include "catenary/core/export.h"
+#include "catenary/device/backend.h"
 
 namespace catenary::cpu {
-
-/// What an index out of range does (NumPy's `mode`): an error, modulo the extent, or the nearest end (where negative
-/// indices do not count from the end).
-enum class IndexMode { raise, wrap, clip };
-
-/// How a scattered value meets the element that is there. `maximum` and `minimum` hand on NaN as NumPy's do.
-enum class ScatterOp { assign, add, multiply, maximum, minimum };
 
 /// `numpy.take`: src (outer, n, inner) and dst (outer, count, inner) are C-ordered: dst[o, i] = src[o, indices[i]].
 /// `axis` is what an error message calls the axis. Throws IndexError where n is 0 and dst is not empty.
@@ -45,10 +39,10 @@ struct AdvancedIndex {
 /// the array's element (0, 0, …).
 CT_API void gather(const StridedView& dst, const void* array, const AdvancedIndex& index);
 
-/// array[index] = values, or += and so on (`numpy.add.at`, CuPy's `scatter_add`). values: shape + inner_shape, any
-/// strides (0 broadcasts), the array's dtype, not overlapping it. 16-bit floats are combined in float32 and rounded
-/// each time; bool adds by or and multiplies by and.
-CT_API void scatter(void* array, const AdvancedIndex& index, const StridedView& values, ScatterOp op);
+/// array[index] = values, or += and so on (`numpy.add.at`, CuPy's `scatter_add`, `scatter_max`). values: shape +
+/// inner_shape, any strides (0 broadcasts), the array's dtype, not overlapping it. 16-bit floats are combined in
+/// float32 and rounded each time; bool adds by or; max and min hand on NaN.
+CT_API void scatter(void* array, const AdvancedIndex& index, const StridedView& values, ScatterMode mode);
 
 /// How many elements are not zero (`numpy.count_nonzero`; NaN is not zero).
 CT_API std::int64_t count_nonzero(const StridedView& view);
@@ -73,10 +67,10 @@ CT_API void bincount(double* sums, std::int64_t length, const std::int64_t* valu
 CT_API void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
                             std::int64_t n, std::int64_t count, std::int64_t inner, int axis = 0);
 
-/// `numpy.put_along_axis`, and its accumulating forms: dst[o, indices[o, i, j], j] op= values[o, i, j]; dst
+/// `numpy.put_along_axis`, and its accumulating forms: dst[o, indices[o, i, j], j] = (or += …) values[o, i, j]; dst
 /// (outer, n, inner), values and indices (outer, count, inner), all C-ordered.
 CT_API void put_along_axis(void* dst, const void* values, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
-                           std::int64_t n, std::int64_t count, std::int64_t inner, ScatterOp op = ScatterOp::assign,
-                           int axis = 0);
+                           std::int64_t n, std::int64_t count, std::int64_t inner,
+                           ScatterMode mode = ScatterMode::assign, int axis = 0);
 
 }  // namespace catenary::cpu

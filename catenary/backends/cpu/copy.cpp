@@ -1,0 +1,287 @@
+#include "catenary/backends/cpu/copy.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "catenary/backends/cpu/move.h"
+#include "catenary/core/format.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary::cpu {
+namespace {
+
+// Two arrays walked together: axes in the order of dst's memory, those of extent 1 gone, neighbours merged.
+struct Walk {
+  char* dst;
+  const char* src;
+  Dims extents, dst_strides, src_strides;
+};
+
+void collapse(Walk& walk, const Shape& shape, const Strides& dst_strides, const Strides& src_strides,
+              std::int64_t dst_size, std::int64_t src_size) {
+  struct Axis {
+    std::int64_t extent, dst, src;
+  };
+  Axis axes[kMaxDims];
+  int n = 0;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    Axis axis{shape[i], dst_strides[i], src_strides[i]};
+    if (axis.dst < 0) {  // the same elements from the other end
+      walk.dst += (axis.extent - 1) * axis.dst * dst_size;
+      walk.src += (axis.extent - 1) * axis.src * src_size;
+      axis.dst = -axis.dst;
+      axis.src = -axis.src;
+    }
+    int at = n++;  // insertion sort, stable, largest stride first
+    for (; at > 0 && axes[at - 1].dst < axis.dst; --at) axes[at] = axes[at - 1];
+    axes[at] = axis;
+  }
+  int kept = 0;
+  for (int i = 0; i < n; ++i) {
+    if (kept > 0) {
+      Axis& outer = axes[kept - 1];
+      if (outer.dst == axes[i].dst * axes[i].extent && outer.src == axes[i].src * axes[i].extent) {
+        outer = {outer.extent * axes[i].extent, axes[i].dst, axes[i].src};
+        continue;
+      }
+    }
+    axes[kept++] = axes[i];
+  }
+  for (int i = 0; i < kept; ++i) {
+    walk.extents.push_back(axes[i].extent);
+    walk.dst_strides.push_back(axes[i].dst);
+    walk.src_strides.push_back(axes[i].src);
+  }
+}
+
+template <class W>
+void copy_row(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_stride, std::int64_t n, bool stream) {
+  if (dst_stride == 1 && src_stride == 1) return copy_bytes(dst, src, n * static_cast<std::int64_t>(sizeof(W)), stream);
+  if (dst_stride == 1 && src_stride == 0) {
+    std::fill_n(dst, n, *src);
+  } else if (dst_stride == 1 && src_stride == -1) {
+    for (std::int64_t i = 0; i < n; ++i) dst[i] = src[-i];
+  } else if (dst_stride == 1) {
+    for (std::int64_t i = 0; i < n; ++i) dst[i] = src[i * src_stride];
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) dst[i * dst_stride] = src[i * src_stride];
+  }
+}
+
+// Calls body(dst offset, src offset, begin, end) for runs of tasks [begin, end) of the last loop: the outer axes of the
+// walk, then `tasks` pieces of what is inside; all of it spread over the threads.
+template <class F>
+void for_each_piece(const Dims& extents, const Dims& dst_strides, const Dims& src_strides, std::int64_t tasks,
+                    std::int64_t grain, F&& body) {
+  const std::int64_t outer = extents.product();
+  parallel_for(outer * tasks, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t position = begin / tasks;
+    Dims index = Dims::filled(extents.size(), 0);
+    std::int64_t d = 0, s = 0;
+    for (int i = extents.size() - 1; i >= 0; --i) {
+      index[i] = position % extents[i];
+      position /= extents[i];
+      d += index[i] * dst_strides[i];
+      s += index[i] * src_strides[i];
+    }
+    for (std::int64_t at = begin; at < end;) {
+      const std::int64_t first = at % tasks;
+      const std::int64_t last = std::min(tasks, first + end - at);
+      body(d, s, first, last);
+      at += last - first;
+      for (int i = extents.size() - 1; i >= 0; --i) {
+        d += dst_strides[i];
+        s += src_strides[i];
+        if (++index[i] < extents[i]) break;
+        d -= extents[i] * dst_strides[i];
+        s -= extents[i] * src_strides[i];
+        index[i] = 0;
+      }
+    }
+    stream_fence();
+  });
+}
+
+// An axis of src with stride 1 that is not dst's: both sides then want tiles.
+int transposed_axis(const Walk& walk) {
+  const int last = walk.extents.size() - 1;
+  if (walk.dst_strides[last] != 1 || walk.extents[last] < 4) return -1;
+  if (walk.src_strides[last] == 1 || walk.src_strides[last] == 0) return -1;
+  for (int i = 0; i < last; ++i)
+    if (walk.src_strides[i] == 1 && walk.extents[i] >= 4) return i;
+  return -1;
+}
+
+void copy_transposed(Walk& walk, int axis, std::size_t size, bool stream) {
+  const auto bytes = static_cast<std::int64_t>(size);
+  const int last = walk.extents.size() - 1;
+  const std::int64_t rows = walk.extents[last], columns = walk.extents[axis];
+  const std::int64_t dst_stride = walk.dst_strides[axis], src_stride = walk.src_strides[last];
+  Dims extents = walk.extents, dst_strides = walk.dst_strides, src_strides = walk.src_strides;
+  for (Dims* d : {&extents, &dst_strides, &src_strides}) {
+    d->pop_back();
+    d->erase(axis);
+  }
+  const auto transpose = CT_SIMD_SELECT(transpose_words);
+  // A task is a panel of columns: some rows of dst.
+  const std::int64_t panel = 64, tasks = (columns + panel - 1) / panel;
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (rows * std::min(panel, columns)));
+  for_each_piece(extents, dst_strides, src_strides, tasks, grain,
+                 [&](std::int64_t d, std::int64_t s, std::int64_t first, std::int64_t last_task) {
+                   const std::int64_t c = first * panel, end = std::min(columns, last_task * panel);
+                   transpose(walk.dst + (d + c * dst_stride) * bytes, dst_stride, walk.src + (s + c) * bytes,
+                             src_stride, rows, end - c, size, stream);
+                 });
+}
+
+void copy_words(Walk& walk, std::size_t size) {
+  const auto bytes = static_cast<std::int64_t>(size);
+  const bool stream = walk.extents.product() * bytes >= kStreamBytes;
+  if (walk.extents.empty()) {
+    std::memcpy(walk.dst, walk.src, size);
+    return;
+  }
+  if (const int axis = transposed_axis(walk); axis >= 0) return copy_transposed(walk, axis, size, stream);
+  const int last = walk.extents.size() - 1;
+  const std::int64_t n = walk.extents[last], dst_stride = walk.dst_strides[last], src_stride = walk.src_strides[last];
+  Dims extents = walk.extents, dst_strides = walk.dst_strides, src_strides = walk.src_strides;
+  for (Dims* d : {&extents, &dst_strides, &src_strides}) d->pop_back();
+  visit_word(size, [&](auto zero) {
+    using W = decltype(zero);
+    auto* dst = reinterpret_cast<W*>(walk.dst);
+    const auto* src = reinterpret_cast<const W*>(walk.src);
+    const std::int64_t piece = 4096, tasks = (n + piece - 1) / piece;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::min(n, piece));
+    for_each_piece(extents, dst_strides, src_strides, tasks, grain,
+                   [&](std::int64_t d, std::int64_t s, std::int64_t first, std::int64_t last_task) {
+                     const std::int64_t i = first * piece, end = std::min(n, last_task * piece);
+                     copy_row(dst + d + i * dst_stride, dst_stride, src + s + i * src_stride, src_stride, end - i,
+                              stream);
+                   });
+  });
+}
+
+bool is_contiguous(const Shape& shape, const Strides& strides) {
+  std::int64_t expected = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+// Other dtypes and any strides: pieces of the walk go through contiguous buffers that stay in the cache.
+void copy_cast(Walk& walk, Dtype to, Dtype from) {
+  const auto to_size = static_cast<std::int64_t>(itemsize(to)), from_size = static_cast<std::int64_t>(itemsize(from));
+  // The innermost axes that fit a buffer are cast at once; the next one out is cut into pieces.
+  constexpr std::int64_t kBuffer = 32768;
+  int inner = walk.extents.size();
+  std::int64_t inner_size = 1;
+  while (inner > 0 && inner_size * walk.extents[inner - 1] <= kBuffer) inner_size *= walk.extents[--inner];
+  Dims inner_extents, inner_dst, inner_src;
+  for (int i = inner; i < walk.extents.size(); ++i) {
+    inner_extents.push_back(walk.extents[i]);
+    inner_dst.push_back(walk.dst_strides[i]);
+    inner_src.push_back(walk.src_strides[i]);
+  }
+  Dims extents = walk.extents, dst_strides = walk.dst_strides, src_strides = walk.src_strides;
+  for (Dims* d : {&extents, &dst_strides, &src_strides})
+    while (d->size() > inner) d->pop_back();
+  std::int64_t cut = 1, cut_dst = 0, cut_src = 0;
+  if (inner > 0) {
+    cut = extents.back(), cut_dst = dst_strides.back(), cut_src = src_strides.back();
+    for (Dims* d : {&extents, &dst_strides, &src_strides}) d->pop_back();
+  }
+  const std::int64_t step = std::max<std::int64_t>(1, kBuffer / inner_size), tasks = (cut + step - 1) / step;
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (inner_size * std::min(step, cut)));
+  const auto cast_block = CT_SIMD_SELECT(cast_elements);
+  for_each_piece(extents, dst_strides, src_strides, tasks, grain,
+                 [&](std::int64_t d, std::int64_t s, std::int64_t first, std::int64_t last_task) {
+                   for (std::int64_t i = first * step; i < std::min(cut, last_task * step); i += step) {
+                     const std::int64_t m = std::min(step, cut - i);
+                     Dims shape = inner_extents, piece_dst = inner_dst, piece_src = inner_src;
+                     shape.insert(0, m);
+                     piece_dst.insert(0, cut_dst);
+                     piece_src.insert(0, cut_src);
+                     char* dst = walk.dst + (d + i * cut_dst) * to_size;
+                     const char* src = walk.src + (s + i * cut_src) * from_size;
+                     const std::int64_t n = m * inner_size;
+                     const Strides dense = contiguous_strides(shape);
+                     const bool dst_dense = is_contiguous(shape, piece_dst),
+                                src_dense = is_contiguous(shape, piece_src);
+                     Scratch source(src_dense ? 0 : n * from_size), result(dst_dense ? 0 : n * to_size);
+                     if (!src_dense) {
+                       Walk in{source.as<char>(), src, {}, {}, {}};
+                       collapse(in, shape, dense, piece_src, from_size, from_size);
+                       copy_words(in, itemsize(from));
+                       src = source.as<char>();
+                     }
+                     cast_block(dst_dense ? dst : result.as<char>(), to, src, from, n);
+                     if (!dst_dense) {
+                       Walk out{dst, result.as<char>(), {}, {}, {}};
+                       collapse(out, shape, piece_dst, dense, to_size, to_size);
+                       copy_words(out, itemsize(to));
+                     }
+                   }
+                 });
+}
+
+struct ByteRange {
+  std::uintptr_t begin, end;
+};
+ByteRange byte_range(const StridedView& view) {
+  const auto size = static_cast<std::int64_t>(itemsize(view.dtype));
+  std::int64_t low = 0, high = 0;
+  for (int i = 0; i < view.shape.size(); ++i)
+    (view.strides[i] < 0 ? low : high) += (view.shape[i] - 1) * view.strides[i] * size;
+  const auto base = reinterpret_cast<std::uintptr_t>(view.data);
+  return {base + static_cast<std::uintptr_t>(low), base + static_cast<std::uintptr_t>(high + size)};
+}
+
+bool same_places(const StridedView& a, const StridedView& b) {
+  if (a.data != b.data) return false;
+  for (int i = 0; i < a.shape.size(); ++i)
+    if (a.shape[i] != 1 && a.strides[i] != b.strides[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+void strided_copy(const StridedView& dst, const StridedView& src) {
+  if (!(dst.shape == src.shape))
+    fail<ShapeError>("copy: the destination has shape {} and the source {}; they must be equal", dst.shape, src.shape);
+  const std::int64_t size = dst.shape.product();
+  if (size == 0) return;
+  const ByteRange to = byte_range(dst), from = byte_range(src);
+  if (to.begin < from.end && from.begin < to.end) {
+    if (dst.dtype == src.dtype && same_places(dst, src)) return;
+    Scratch away(size * static_cast<std::int64_t>(itemsize(src.dtype)));
+    const StridedView middle = contiguous_view(away.as<void>(), src.dtype, src.shape);
+    strided_copy(middle, src);
+    strided_copy(dst, middle);
+    return;
+  }
+  Walk walk{static_cast<char*>(dst.data), static_cast<const char*>(src.data), {}, {}, {}};
+  collapse(walk, dst.shape, dst.strides, src.strides, static_cast<std::int64_t>(itemsize(dst.dtype)),
+           static_cast<std::int64_t>(itemsize(src.dtype)));
+  if (dst.dtype == src.dtype) return copy_words(walk, itemsize(dst.dtype));
+  copy_cast(walk, dst.dtype, src.dtype);
+}
+
+void cast(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n) {
+  strided_copy(contiguous_view(dst, dst_dtype, {n}), contiguous_view(src, src_dtype, {n}));
+}
+
+void fill(const StridedView& dst, const void* value) {
+  const Strides none = Strides::filled(dst.shape.size(), 0);
+  if (dst.shape.product() == 0) return;
+  const std::size_t size = itemsize(dst.dtype);
+  std::uint64_t word = 0;
+  std::memcpy(&word, value, size);  // the value may lie inside dst
+  Walk walk{static_cast<char*>(dst.data), reinterpret_cast<const char*>(&word), {}, {}, {}};
+  collapse(walk, dst.shape, dst.strides, none, static_cast<std::int64_t>(size), static_cast<std::int64_t>(size));
+  copy_words(walk, size);
+}
+
+}  // namespace catenary::cpu

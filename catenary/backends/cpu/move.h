@@ -1,0 +1,69 @@
+#pragma once
+// Private: how bytes move. Elements travel as words of 1, 2, 4 or 8 bytes wherever their type does not matter.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/dtype.h"
+
+namespace catenary::cpu {
+
+/// From this many bytes on an output is written past the caches: it would only push out what is in them.
+inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
+
+/// Elements that one thread should have at least, in copies and the like.
+inline constexpr std::int64_t kGrain = 32768;
+
+/// Uninitialised memory for the time of a call, on a cache line.
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t bytes)
+      : data_(::operator new (static_cast<std::size_t>(bytes), std::align_val_t{64})) {}
+  Scratch(Scratch&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { ::operator delete (data_, std::align_val_t{64}); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_;
+};
+
+/// Calls f with a zero word of `size` bytes (1, 2, 4 or 8).
+template <class F>
+decltype(auto) visit_word(std::size_t size, F&& f) {
+  switch (size) {
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    default:
+      return f(std::uint64_t{});
+  }
+}
+
+/// memcpy for one call of many: with `stream`, past the caches. End a series of streaming calls with stream_fence().
+void copy_bytes(void* dst, const void* src, std::int64_t bytes, bool stream);
+/// Orders streaming writes of this thread before whatever it does next.
+void stream_fence();
+
+// clang-format off
+CT_SIMD_DECLARE(
+  /// Casts n elements side by side, as strided_copy does.
+  void cast_elements(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n);
+  /// dst[c * dst_stride + r] = src[r * src_stride + c] for r < rows, c < columns; strides in words of `size` bytes.
+  void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t rows,
+                       std::int64_t columns, std::size_t size, bool stream);
+)
+// clang-format on
+
+}  // namespace catenary::cpu
