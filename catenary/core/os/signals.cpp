@@ -1,0 +1,86 @@
+#include "catenary/core/os/signals.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+#include "catenary/core/format.h"
+
+namespace catenary::os {
+
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+constexpr int kCount = 2;
+
+// a handler may touch lock-free atomics and nothing else
+std::atomic<int> received_signal{0};
+std::atomic<bool> active{false};
+struct sigaction previous[kCount];
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_signal(int number) {
+  int none = 0;
+  if (received_signal.compare_exchange_strong(none, number)) return;
+  // the second time: as if there were no handler
+  for (int i = 0; i < kCount; ++i)
+    if (kSignals[i] == number) ::sigaction(number, &previous[i], nullptr);
+  ::raise(number);
+}
+
+}  // namespace
+
+ScopedSignals::ScopedSignals() {
+  if (active.exchange(true)) fail<ValueError>("ScopedSignals: another one is there already");
+  received_signal = 0;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  for (int i = 0; i < kCount; ++i) {
+    ::sigaction(kSignals[i], nullptr, &previous[i]);
+    if (previous[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+ScopedSignals::~ScopedSignals() {
+  for (int i = 0; i < kCount; ++i) ::sigaction(kSignals[i], &previous[i], nullptr);
+  active = false;
+}
+
+int ScopedSignals::received() const { return received_signal; }
+
+const char* signal_name(int number) {
+  switch (number) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGABRT:
+      return "SIGABRT";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGILL:
+      return "SIGILL";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGKILL:
+      return "SIGKILL";
+    case SIGHUP:
+      return "SIGHUP";
+    case SIGPIPE:
+      return "SIGPIPE";
+    case SIGQUIT:
+      return "SIGQUIT";
+    case SIGTRAP:
+      return "SIGTRAP";
+    case SIGSYS:
+      return "SIGSYS";
+    default:
+      return "an unusual signal";
+  }
+}
+
+}  // namespace catenary::os

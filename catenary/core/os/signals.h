@@ -1,0 +1,26 @@
+#pragma once
+// Interruption by Ctrl-C or a batch system, as a flag that a loop can look at.
+
+#include "catenary/core/export.h"
+
+namespace catenary::os {
+
+/// While one lives, the first SIGINT or SIGTERM only sets a flag; a second one does what it would have done without us.
+/// What was installed before is restored at the end, and a signal that was ignored (nohup, background jobs) stays
+/// ignored. One at a time.
+class CT_API ScopedSignals {
+ public:
+  /// Throws ValueError while another one lives.
+  ScopedSignals();
+  ScopedSignals(const ScopedSignals&) = delete;
+  ScopedSignals& operator=(const ScopedSignals&) = delete;
+  ~ScopedSignals();
+
+  /// The number of the signal that came, or 0.
+  int received() const;
+};
+
+/// "SIGINT", "SIGSEGV", …
+CT_API const char* signal_name(int number);
+
+}  // namespace catenary::os

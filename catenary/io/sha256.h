@@ -1,0 +1,36 @@
+#pragma once
+// SHA-256 (FIPS 180-4), by libcrypto.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "catenary/core/export.h"
+
+namespace catenary::io {
+
+/// A digest over pieces.
+class CT_API Sha256 {
+ public:
+  Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+  ~Sha256();
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text);
+  /// The digest as 64 hexadecimal digits; nothing can be added after it.
+  std::string hex();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The digest of bytes, and of a file's content (FileError when it cannot be read), as 64 hexadecimal digits.
+CT_API std::string sha256(std::span<const std::byte> bytes);
+CT_API std::string sha256(std::string_view text);
+CT_API std::string sha256_of_file(const std::string& path);
+
+}  // namespace catenary::io
