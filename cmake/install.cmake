@@ -14,8 +14,8 @@ endif()
 install(TARGETS catenary EXPORT CatenaryTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
                                                 INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Headers: every .h but those of backends/ and kernels/, the detail*.h, and those whose first comment begins with "Private".
-file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} catenary/*.h)
+# Headers: every .h and .def but those of backends/ and kernels/, the detail*.h, and those whose first comment begins with "Private".
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} catenary/*.h catenary/*.def)
 list(FILTER headers EXCLUDE REGEX "^catenary/(backends|kernels)/|/detail[^/]*\\.h$")
 foreach(header IN LISTS headers)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
@@ -27,7 +27,7 @@ foreach(header IN LISTS headers)
 endforeach()
 
 install(DIRECTORY data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Catenary)
 install(EXPORT CatenaryTargets NAMESPACE Catenary:: DESTINATION ${package})

@@ -8,13 +8,20 @@
 #include "catenary/core/os/file.h"
 
 namespace catenary::os {
+namespace {
+
+// The path without links and dots, or as it is where it does not exist.
+std::string real_path(const std::string& path) {
+  std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
+  return real ? real.get() : path;
+}
+
+}  // namespace
 
 std::string library_folder() {
   Dl_info here{};
   if (!dladdr(reinterpret_cast<void*>(&library_folder), &here) || !here.dli_fname) return ".";
-  // A program's own name may be relative or a link; an installed copy is found through the file itself.
-  std::unique_ptr<char, decltype(&free)> real(realpath(here.dli_fname, nullptr), &free);
-  const std::string path = real ? real.get() : here.dli_fname;
+  const std::string path = real_path(here.dli_fname);
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
@@ -23,7 +30,7 @@ std::string share_folder() {
   // lib/ lies beside share/, and Debian's lib/x86_64-linux-gnu one folder deeper.
   for (const char* up : {"/../share/catenary", "/../../share/catenary"}) {
     const std::string folder = library_folder() + up;
-    if (is_directory(folder)) return folder;
+    if (is_directory(folder)) return real_path(folder);
   }
   return {};
 }
