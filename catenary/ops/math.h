@@ -1,0 +1,36 @@
+#pragma once
+// The math prelude (math.inc) on the host: catenary::math::ct_exp_f32 and the like. Everything here has internal linkage on purpose: a file that
+// is compiled for several instruction sets must never share an inline function with one compiled for a lesser one. Nothing but what the text
+// asks for may come in.
+
+#include <cstdint>
+
+namespace catenary::math {
+
+using f32 = float;
+using f64 = double;
+using i32 = std::int32_t;
+using u32 = std::uint32_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+
+#define DEVICE [[maybe_unused]] static inline
+#define CT_HAS_F64 1
+#define AS_U32(x) __builtin_bit_cast(::catenary::math::u32, (x))
+#define AS_F32(x) __builtin_bit_cast(::catenary::math::f32, (x))
+#define AS_U64(x) __builtin_bit_cast(::catenary::math::u64, (x))
+#define AS_F64(x) __builtin_bit_cast(::catenary::math::f64, (x))
+#define CT_SQRT_F32(x) __builtin_sqrtf(x)
+#define CT_FLOOR_F32(x) __builtin_floorf(x)
+#define CT_CEIL_F32(x) __builtin_ceilf(x)
+#define CT_TRUNC_F32(x) __builtin_truncf(x)
+#define CT_RINT_F32(x) __builtin_rintf(x)
+#define CT_SQRT_F64(x) __builtin_sqrt(x)
+#define CT_FLOOR_F64(x) __builtin_floor(x)
+#define CT_CEIL_F64(x) __builtin_ceil(x)
+#define CT_TRUNC_F64(x) __builtin_trunc(x)
+#define CT_RINT_F64(x) __builtin_rint(x)
+
+#include "catenary/ops/math.inc"
+
+}  // namespace catenary::math

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Print the polynomial coefficients of catenary/ops/math.inc (needs mpmath).
+
+Each row is a smooth remainder of a function, what is left after its leading terms are taken out exactly, interpolated at the
+Chebyshev points of the interval on which it is used; coefficients come constant term first, rounded to the type.
+    fit_math.py [NAME…]
+"""
+import struct
+import sys
+
+from mpmath import atan, asin, atanh, chebyfit, cos, exp, log, log1p, mp, mpf, sin, sinh, sqrt, tan, tanh
+
+mp.dps = 60
+
+
+def even(f):
+    """f(sqrt(z)) as a function of z, kept away from the removable singularity at 0."""
+    return lambda z: f(sqrt(z if z > mpf(10) ** -20 else mpf(10) ** -20))
+
+
+def at_zero(f):
+    return lambda x: f(x if abs(x) > mpf(10) ** -15 else mpf(10) ** -15)
+
+
+half_ln2 = log(2) / 2 * mpf("1.001")
+quarter_pi = mp.pi / 4 * mpf("1.002")
+log_range = (sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1)
+atan_range = (0, (sqrt(mpf(2)) - 1) ** 2)
+s_range = (0, ((sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)) ** 2)
+
+# name: (function, interval, terms for f32, terms for f64)
+ROWS = {
+    "exp": (at_zero(lambda r: (exp(r) - 1 - r) / r**2), (-half_ln2, half_ln2), 5, 11),
+    "log": (at_zero(lambda f: (log1p(f) - f + f**2 / 2) / f**3), log_range, 9, 0),
+    "log_s": (even(lambda s: (2 * atanh(s) / s - 2) / s**2), s_range, 0, 8),
+    "pow_s": (even(lambda s: (atanh(s) / s - 1 - s**2 / 3) / s**4), s_range, 3, 7),
+    "sin": (even(lambda r: (sin(r) - r) / r**3), (0, quarter_pi**2), 4, 7),
+    "cos": (even(lambda r: (cos(r) - 1 + r**2 / 2) / r**4), (0, quarter_pi**2), 3, 6),
+    "tan": (even(lambda r: (tan(r) - r) / r**3), (0, quarter_pi**2), 7, 15),
+    "tanh": (even(lambda x: (tanh(x) - x) / x**3), (0, mpf("0.3025")), 5, 12),
+    "sinh": (even(lambda x: (sinh(x) - x) / x**3), (0, 1), 4, 8),
+    "atan": (even(lambda z: (atan(z) - z) / z**3), atan_range, 5, 12),
+    "asin": (even(lambda z: (asin(z) - z) / z**3), (0, mpf(1) / 4), 6, 13),
+}
+
+
+def as_c(x, single):
+    return "%.9gf" % struct.unpack("f", struct.pack("f", float(x)))[0] if single else "%.17g" % float(x)
+
+
+def fit(name):
+    f, interval, n32, n64 = ROWS[name]
+    for single, n in ((True, n32), (False, n64)):
+        if n:
+            coefficients, error = chebyfit(f, interval, n, error=True)
+            yield single, [as_c(c, single) for c in reversed(coefficients)], error
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ROWS:
+        for single, coefficients, error in fit(name):
+            print(f"{name}_{'f32' if single else 'f64'}  error {float(error):.1e}\n  " + ", ".join(coefficients))

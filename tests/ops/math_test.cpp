@@ -1,0 +1,428 @@
+// The math prelude against long double libm: largest error in ulps over sweeps of the whole range, special values,
+// signs.
+#include "catenary/ops/math.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace catenary::math;
+using Wide = long double;
+
+template <class T>
+struct Bits;
+template <>
+struct Bits<float> {
+  using type = std::uint32_t;
+};
+template <>
+struct Bits<double> {
+  using type = std::uint64_t;
+};
+
+template <class T>
+constexpr T inf = std::numeric_limits<T>::infinity();
+template <class T>
+constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
+
+// |got - expected| in units of T's last place at expected; infinite where one is NaN, or infinite, or signed otherwise
+// than the other.
+template <class T>
+double ulps(T got, Wide expected) {
+  const T rounded = static_cast<T>(expected);
+  if (std::isnan(rounded) || std::isnan(got)) return std::isnan(rounded) && std::isnan(got) ? 0 : inf<double>;
+  if (got == rounded) return std::signbit(got) == std::signbit(rounded) ? 0 : inf<double>;
+  if (std::isinf(got) || std::isinf(rounded)) {  // within an ulp of the overflow threshold both are right
+    const T finite = std::isinf(got) ? rounded : got;
+    return std::abs(finite) == std::numeric_limits<T>::max() && std::signbit(got) == std::signbit(rounded)
+               ? 1
+               : inf<double>;
+  }
+  const int exponent = std::max(std::ilogb(std::abs(expected)), std::numeric_limits<T>::min_exponent - 1);
+  return static_cast<double>(std::abs(got - expected) /
+                             std::ldexp(Wide(1), exponent - std::numeric_limits<T>::digits + 1));
+}
+
+// Numbers of every magnitude and sign, spaced evenly in their bits, and the special ones.
+template <class T>
+const std::vector<T>& everywhere() {
+  static const std::vector<T> values = [] {
+    std::vector<T> v;
+    using U = typename Bits<T>::type;
+    constexpr int steps = 400'000;
+    const U step = std::numeric_limits<U>::max() / steps;
+    for (int k = 0; k < steps; ++k)
+      v.push_back(std::bit_cast<T>(static_cast<U>(step * static_cast<U>(k) + static_cast<U>(k % 97))));
+    std::mt19937_64 rng(1);
+    std::uniform_real_distribution<double> unit(-1, 1);
+    for (double scale : {1.0, 4.0, 30.0, 120.0, 800.0, 1e5})
+      for (int k = 0; k < 100'000; ++k) v.push_back(static_cast<T>(unit(rng) * scale));
+    for (T x :
+         {T(0), T(0.5), T(1), T(2), T(3), T(10), T(0.1), inf<T>, nan_of<T>, std::numeric_limits<T>::min(),
+          std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::epsilon()}) {
+      v.push_back(x);
+      v.push_back(-x);
+      v.push_back(std::nextafter(x, inf<T>));
+      v.push_back(std::nextafter(x, -inf<T>));
+    }
+    return v;
+  }();
+  return values;
+}
+
+template <class T>
+void check(const char* name, const std::vector<T>& points, T (*f)(T), const std::function<Wide(Wide)>& reference,
+           double limit) {
+  double worst = 0;
+  T at = 0;
+  for (T x : points) {
+    const double error = ulps(f(x), reference(x));
+    if (error > worst) {
+      worst = error;
+      at = x;
+    }
+  }
+  ::testing::Test::RecordProperty(name, std::to_string(worst));
+  if (std::getenv("CATENARY_TEST_VERBOSE")) printf("%-16s %7.3f ulp at %.17g\n", name, worst, static_cast<double>(at));
+  EXPECT_LE(worst, limit) << name << "(" << std::hexfloat << at << ") = " << f(at) << ", expected " << reference(at);
+}
+
+template <class T>
+void check2(const char* name, const std::vector<std::pair<T, T>>& points, T (*f)(T, T),
+            const std::function<Wide(Wide, Wide)>& reference, double limit) {
+  double worst = 0;
+  std::pair<T, T> at;
+  for (auto [x, y] : points) {
+    const double error = ulps(f(x, y), reference(x, y));
+    if (error > worst) {
+      worst = error;
+      at = {x, y};
+    }
+  }
+  if (std::getenv("CATENARY_TEST_VERBOSE"))
+    printf("%-16s %7.3f ulp at %.17g %.17g\n", name, worst, static_cast<double>(at.first),
+           static_cast<double>(at.second));
+  EXPECT_LE(worst, limit) << name << "(" << std::hexfloat << at.first << ", " << at.second
+                          << ") = " << f(at.first, at.second) << ", expected " << reference(at.first, at.second);
+}
+
+template <class T>
+std::vector<T> within(T low, T high) {
+  std::vector<T> v;
+  for (T x : everywhere<T>())
+    if (x >= low && x <= high) v.push_back(x);
+  return v;
+}
+
+Wide rsqrt(Wide x) { return 1 / std::sqrt(x); }
+Wide sigmoid(Wide x) { return 1 / (1 + std::exp(-x)); }
+Wide softplus(Wide x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+
+#define CHECK(type, name, points, reference, limit) \
+  check<type>(                                      \
+      #name "_" #type, points, ct_##name##_##type, [](Wide x) -> Wide { return reference(x); }, limit)
+#define CHECK_BOTH(name, reference, limit)               \
+  CHECK(f32, name, everywhere<f32>(), reference, limit); \
+  CHECK(f64, name, everywhere<f64>(), reference, limit)
+
+TEST(Math, Exponentials) {
+  CHECK_BOTH(exp, std::exp, 1.5);
+  CHECK_BOTH(exp2, std::exp2, 1.5);
+  CHECK_BOTH(expm1, std::expm1, 2.5);
+  CHECK_BOTH(sinh, std::sinh, 2);
+  CHECK_BOTH(cosh, std::cosh, 2);
+  CHECK_BOTH(tanh, std::tanh, 2);
+  CHECK_BOTH(sigmoid, sigmoid, 2);
+}
+
+TEST(Math, Logarithms) {
+  CHECK_BOTH(log, std::log, 1);
+  CHECK_BOTH(log2, std::log2, 1.5);
+  CHECK_BOTH(log10, std::log10, 1.5);
+  CHECK_BOTH(log1p, std::log1p, 1.5);
+  CHECK_BOTH(asinh, std::asinh, 2.5);
+  CHECK_BOTH(acosh, std::acosh, 2.5);
+  CHECK_BOTH(atanh, std::atanh, 3);
+  CHECK_BOTH(softplus, softplus, 2);
+}
+
+TEST(Math, Circular) {
+  CHECK(f32, sin, within<f32>(-2e9f, 2e9f), std::sin, 1.5);
+  CHECK(f32, cos, within<f32>(-2e9f, 2e9f), std::cos, 1.5);
+  CHECK(f32, tan, within<f32>(-2e9f, 2e9f), std::tan, 2.5);
+  CHECK(f64, sin, within<f64>(-1e15, 1e15), std::sin, 1.5);
+  CHECK(f64, cos, within<f64>(-1e15, 1e15), std::cos, 1.5);
+  CHECK(f64, tan, within<f64>(-1e15, 1e15), std::tan, 2.5);
+  CHECK_BOTH(asin, std::asin, 2);
+  CHECK_BOTH(acos, std::acos, 2);
+  CHECK_BOTH(atan, std::atan, 2);
+}
+
+TEST(Math, RootsAndRounding) {
+  CHECK_BOTH(sqrt, std::sqrt, 0.5);
+  CHECK_BOTH(rsqrt, rsqrt, 1.5);
+  CHECK_BOTH(cbrt, std::cbrt, 2);
+  CHECK_BOTH(floor, std::floor, 0);
+  CHECK_BOTH(ceil, std::ceil, 0);
+  CHECK_BOTH(trunc, std::trunc, 0);
+  CHECK_BOTH(rint, std::rint, 0);
+}
+
+// Pairs: special values with each other, neighbours in magnitude, and anything with anything.
+template <class T>
+const std::vector<std::pair<T, T>>& pairs() {
+  static const std::vector<std::pair<T, T>> values = [] {
+    std::vector<std::pair<T, T>> v;
+    const T special[] = {T(0),
+                         T(0.5),
+                         T(1),
+                         T(2),
+                         T(2.5),
+                         T(3),
+                         T(7),
+                         T(1) / 3,
+                         inf<T>,
+                         nan_of<T>,
+                         T(1e5),
+                         T(1e7),
+                         std::numeric_limits<T>::min(),
+                         std::numeric_limits<T>::max(),
+                         std::numeric_limits<T>::denorm_min()};
+    for (T x : special)
+      for (T y : special)
+        for (int signs = 0; signs < 4; ++signs) v.emplace_back(signs & 1 ? -x : x, signs & 2 ? -y : y);
+    std::mt19937_64 rng(2);
+    const auto& all = everywhere<T>();
+    std::uniform_real_distribution<double> unit(-1, 1);
+    for (int k = 0; k < 100'000; ++k) {
+      v.emplace_back(all[rng() % all.size()], all[rng() % all.size()]);
+      v.emplace_back(static_cast<T>(unit(rng) * 10), static_cast<T>(unit(rng) * 10));
+      const T x = all[rng() % all.size()];
+      v.emplace_back(x, static_cast<T>(x * unit(rng)));
+      v.emplace_back(static_cast<T>(std::exp2(unit(rng) * 8)), static_cast<T>(unit(rng) * 120));
+      v.emplace_back(static_cast<T>(std::round(unit(rng) * 20)), static_cast<T>(std::round(unit(rng) * 9)));
+    }
+    return v;
+  }();
+  return values;
+}
+
+#define CHECK_PAIRS_OF(type, name, reference, limit)                                                              \
+  check2<type>(                                                                                                   \
+      #name "_" #type, pairs<type>(), ct_##name##_##type, [](Wide x, Wide y) -> Wide { return reference(x, y); }, \
+      limit)
+#define CHECK_PAIRS(name, reference, limit)    \
+  CHECK_PAIRS_OF(f32, name, reference, limit); \
+  CHECK_PAIRS_OF(f64, name, reference, limit)
+
+Wide logaddexp(Wide x, Wide y) {
+  if (x == y) return x + std::log(Wide(2));
+  return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y) + std::log1p(std::exp(-std::abs(x - y)));
+}
+Wide logaddexp2(Wide x, Wide y) {
+  if (x == y) return x + 1;
+  return std::isnan(x) || std::isnan(y) ? x + y
+                                        : std::max(x, y) + std::log1p(std::exp2(-std::abs(x - y))) / std::log(Wide(2));
+}
+Wide maximum(Wide x, Wide y) { return std::isnan(x) || std::isnan(y) ? x + y : x >= y ? x : y; }
+Wide minimum(Wide x, Wide y) { return std::isnan(x) || std::isnan(y) ? x + y : x <= y ? x : y; }
+Wide fmax_of(Wide x, Wide y) { return std::isnan(y) || x >= y ? x : y; }
+Wide fmin_of(Wide x, Wide y) { return std::isnan(y) || x <= y ? x : y; }
+Wide heaviside(Wide x, Wide y) { return std::isnan(x) ? x : x == 0 ? y : x > 0; }
+
+TEST(Math, Pairs) {
+  CHECK_PAIRS(atan2, std::atan2, 3);
+  CHECK_PAIRS(hypot, std::hypot, 1.5);
+  CHECK_PAIRS(pow, std::pow, 1);
+  CHECK_PAIRS(fmod, std::fmod, 0);
+  CHECK_PAIRS(copysign, std::copysign, 0);
+  CHECK_PAIRS(maximum, maximum, 0);
+  CHECK_PAIRS(minimum, minimum, 0);
+  CHECK_PAIRS(fmax, fmax_of, 0);
+  CHECK_PAIRS(fmin, fmin_of, 0);
+  CHECK_PAIRS(heaviside, heaviside, 0);
+}
+
+// Rounding of the larger term, of the difference (which the exponential magnifies) and of the sum.
+template <class T>
+void check_logaddexp(T (*f)(T, T), Wide (*reference)(Wide, Wide)) {
+  for (auto [x, y] : pairs<T>()) {
+    const Wide expected = reference(x, y), d = std::abs(Wide(x) - Wide(y));
+    if (std::isfinite(d) && std::isfinite(static_cast<T>(expected))) {
+      const Wide scale = 2 * std::abs(expected) + std::abs(std::max(x, y)) + (1 + d) * std::exp2(-d);
+      EXPECT_LE(std::abs(f(x, y) - expected),
+                std::numeric_limits<T>::epsilon() * scale + std::numeric_limits<T>::denorm_min())
+          << x << " " << y;
+    } else {
+      EXPECT_EQ(ulps(f(x, y), expected), 0) << x << " " << y;
+    }
+  }
+}
+
+TEST(Math, LogAddExp) {
+  check_logaddexp<f32>(ct_logaddexp_f32, logaddexp);
+  check_logaddexp<f64>(ct_logaddexp_f64, logaddexp);
+  check_logaddexp<f32>(ct_logaddexp2_f32, logaddexp2);
+  check_logaddexp<f64>(ct_logaddexp2_f64, logaddexp2);
+}
+
+template <class T>
+void expect_same(T got, T expected, const char* what, T x, T y) {
+  EXPECT_TRUE((std::isnan(got) && std::isnan(expected)) ||
+              (got == expected && std::signbit(got) == std::signbit(expected)))
+      << what << "(" << std::hexfloat << x << ", " << y << ") = " << got << ", expected " << expected;
+}
+
+// NumPy's npy_divmod, written with libm.
+template <class T>
+std::pair<T, T> numpy_divmod(T a, T b) {
+  T mod = std::fmod(a, b);
+  if (b == 0) return {a / b, mod};
+  T div = (a - mod) / b;
+  if (mod != 0) {
+    if ((b < 0) != (mod < 0)) {
+      mod += b;
+      div -= 1;
+    }
+  } else {
+    mod = std::copysign(T(0), b);
+  }
+  T quotient = std::copysign(T(0), a / b);
+  if (div != 0) {
+    quotient = std::floor(div);
+    if (div - quotient > T(0.5)) quotient += 1;
+  }
+  return {quotient, mod};
+}
+
+TEST(Math, FloorDivision) {
+  for (auto [x, y] : pairs<f32>()) {
+    expect_same(ct_remainder_f32(x, y), numpy_divmod(x, y).second, "remainder", x, y);
+    expect_same(ct_floor_divide_f32(x, y), numpy_divmod(x, y).first, "floor_divide", x, y);
+    expect_same(ct_nextafter_f32(x, y), std::nextafter(x, y), "nextafter", x, y);
+  }
+  for (auto [x, y] : pairs<f64>()) {
+    expect_same(ct_remainder_f64(x, y), numpy_divmod(x, y).second, "remainder", x, y);
+    expect_same(ct_floor_divide_f64(x, y), numpy_divmod(x, y).first, "floor_divide", x, y);
+    expect_same(ct_nextafter_f64(x, y), std::nextafter(x, y), "nextafter", x, y);
+  }
+}
+
+// What is exact must come out exact: bases and exponents that users write.
+TEST(Math, PowIsExactOnIntegers) {
+  for (int b = -20; b <= 20; ++b)
+    for (int e = 0; e <= 20; ++e) {
+      Wide exact = 1;
+      for (int k = 0; k < e; ++k) exact *= b;
+      if (std::abs(exact) < 16777216) {
+        EXPECT_EQ(ct_pow_f32(static_cast<f32>(b), static_cast<f32>(e)), static_cast<f32>(exact)) << b << "**" << e;
+      }
+      if (std::abs(exact) < 9007199254740992.0L) {
+        EXPECT_EQ(ct_pow_f64(b, e), static_cast<f64>(exact)) << b << "**" << e;
+      }
+    }
+  for (int k = -140; k < 128; ++k) EXPECT_EQ(ct_exp2_f32(static_cast<f32>(k)), std::ldexp(1.0f, k));
+  for (int k = -1070; k < 1024; ++k) EXPECT_EQ(ct_exp2_f64(k), std::ldexp(1.0, k));
+}
+
+TEST(Math, PartsOfANumber) {
+  for (f32 x : everywhere<f32>()) {
+    int exponent = 0;
+    const f32 mantissa = std::frexp(x, &exponent);
+    f32 integral = 0;
+    const f32 fraction = std::modf(x, &integral);
+    expect_same(ct_frexp_mantissa_f32(x), mantissa, "frexp_mantissa", x, x);
+    if (std::isfinite(x)) {
+      EXPECT_EQ(ct_frexp_exponent_f32(x), exponent) << x;
+    }
+    expect_same(ct_modf_fraction_f32(x), fraction, "modf_fraction", x, x);
+    expect_same(ct_modf_integral_f32(x), integral, "modf_integral", x, x);
+    for (int n : {0, 1, -1, -3, 20, -20, 150, -150, 300, -300, 100000, -2147483647})
+      expect_same(ct_ldexp_f32(x, n), std::ldexp(x, n), "ldexp", x, static_cast<f32>(n));
+    EXPECT_EQ(ct_isnan_f32(x), std::isnan(x));
+    EXPECT_EQ(ct_isinf_f32(x), std::isinf(x));
+    EXPECT_EQ(ct_isfinite_f32(x), std::isfinite(x));
+    EXPECT_EQ(ct_signbit_f32(x), std::signbit(x));
+    expect_same(ct_sign_f32(x), std::isnan(x) ? x : static_cast<f32>((x > 0) - (x < 0)), "sign", x, x);
+  }
+  for (f64 x : everywhere<f64>()) {
+    int exponent = 0;
+    const f64 mantissa = std::frexp(x, &exponent);
+    f64 integral = 0;
+    const f64 fraction = std::modf(x, &integral);
+    expect_same(ct_frexp_mantissa_f64(x), mantissa, "frexp_mantissa", x, x);
+    if (std::isfinite(x)) {
+      EXPECT_EQ(ct_frexp_exponent_f64(x), exponent) << x;
+    }
+    expect_same(ct_modf_fraction_f64(x), fraction, "modf_fraction", x, x);
+    expect_same(ct_modf_integral_f64(x), integral, "modf_integral", x, x);
+    for (int n : {0, 1, -1, -3, 20, -20, 1050, -1050, 2100, -2100, 100000, -2147483647})
+      expect_same(ct_ldexp_f64(x, n), std::ldexp(x, n), "ldexp", x, static_cast<f64>(n));
+    EXPECT_EQ(ct_isnan_f64(x), std::isnan(x));
+    EXPECT_EQ(ct_isinf_f64(x), std::isinf(x));
+    EXPECT_EQ(ct_isfinite_f64(x), std::isfinite(x));
+    EXPECT_EQ(ct_signbit_f64(x), std::signbit(x));
+    expect_same(ct_sign_f64(x), std::isnan(x) ? x : static_cast<f64>((x > 0) - (x < 0)), "sign", x, x);
+  }
+}
+
+TEST(Math, Integers) {
+  constexpr i32 low32 = std::numeric_limits<i32>::min();
+  constexpr i64 low64 = std::numeric_limits<i64>::min();
+  struct Row {
+    i64 x, y, floor_divide, remainder, fmod;
+  };
+  for (const Row& r :
+       {Row{7, 2, 3, 1, 1}, Row{-7, 2, -4, 1, -1}, Row{7, -2, -4, -1, 1}, Row{-7, -2, 3, -1, -1}, Row{6, 3, 2, 0, 0},
+        Row{-6, 3, -2, 0, 0}, Row{5, 0, 0, 0, 0}, Row{-5, 0, 0, 0, 0}, Row{5, -1, -5, 0, 0}, Row{0, 7, 0, 0, 0}}) {
+    EXPECT_EQ(ct_floor_divide_i64(r.x, r.y), r.floor_divide) << r.x << " " << r.y;
+    EXPECT_EQ(ct_remainder_i64(r.x, r.y), r.remainder) << r.x << " " << r.y;
+    EXPECT_EQ(ct_fmod_i64(r.x, r.y), r.fmod) << r.x << " " << r.y;
+    const i32 x = static_cast<i32>(r.x), y = static_cast<i32>(r.y);
+    EXPECT_EQ(ct_floor_divide_i32(x, y), r.floor_divide) << x << " " << y;
+    EXPECT_EQ(ct_remainder_i32(x, y), r.remainder) << x << " " << y;
+    EXPECT_EQ(ct_fmod_i32(x, y), r.fmod) << x << " " << y;
+    if (r.x >= 0 && r.y >= 0) {
+      EXPECT_EQ(ct_floor_divide_u64(r.x, r.y), static_cast<u64>(r.floor_divide));
+      EXPECT_EQ(ct_remainder_u64(r.x, r.y), static_cast<u64>(r.remainder));
+      EXPECT_EQ(ct_fmod_u64(r.x, r.y), static_cast<u64>(r.fmod));
+    }
+  }
+  EXPECT_EQ(ct_floor_divide_i32(low32, -1), low32);
+  EXPECT_EQ(ct_remainder_i32(low32, -1), 0);
+  EXPECT_EQ(ct_floor_divide_i64(low64, -1), low64);
+  EXPECT_EQ(ct_remainder_i64(low64, -1), 0);
+  EXPECT_EQ(ct_absolute_i32(low32), low32);
+  EXPECT_EQ(ct_absolute_i64(-3), 3);
+  EXPECT_EQ(ct_sign_i64(low64), -1);
+  EXPECT_EQ(ct_sign_u64(~u64(0)), 1u);
+  EXPECT_EQ(ct_maximum_u64(~u64(0), 1), ~u64(0));
+  EXPECT_EQ(ct_minimum_i32(low32, 1), low32);
+  EXPECT_EQ(ct_pow_i32(3, 19), 1162261467);
+  EXPECT_EQ(ct_pow_i32(-2, 31), low32);
+  EXPECT_EQ(ct_pow_i32(7, 0), 1);
+  EXPECT_EQ(ct_pow_i32(-1, 2147483647), -1);
+  EXPECT_EQ(ct_pow_i64(-3, 39), -4052555153018976267);
+  EXPECT_EQ(ct_pow_u64(2, 64), 0u);
+  EXPECT_EQ(ct_pow_u64(10, 19), 10000000000000000000u);
+  EXPECT_EQ(ct_left_shift_i32(1, 31), low32);
+  EXPECT_EQ(ct_left_shift_i32(1, 32), 0);
+  EXPECT_EQ(ct_left_shift_i64(-1, 64), 0);
+  EXPECT_EQ(ct_left_shift_i64(3, -1), 0);
+  EXPECT_EQ(ct_right_shift_i32(-8, 1), -4);
+  EXPECT_EQ(ct_right_shift_i32(-8, 32), -1);
+  EXPECT_EQ(ct_right_shift_i64(8, 64), 0);
+  EXPECT_EQ(ct_right_shift_i64(-8, -1), -1);
+  EXPECT_EQ(ct_right_shift_u64(~u64(0), 63), 1u);
+  EXPECT_EQ(ct_right_shift_u64(~u64(0), 64), 0u);
+}
+
+}  // namespace
