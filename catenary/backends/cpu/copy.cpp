@@ -147,17 +147,32 @@ void copy_words(Walk& walk, std::size_t size) {
   const std::int64_t n = walk.extents[last], dst_stride = walk.dst_strides[last], src_stride = walk.src_strides[last];
   Dims extents = walk.extents, dst_strides = walk.dst_strides, src_strides = walk.src_strides;
   for (Dims* d : {&extents, &dst_strides, &src_strides}) d->pop_back();
+  // What is cut into pieces is the last axis, or, where that is short, the one before it.
+  std::int64_t rows = 1, row_dst = 0, row_src = 0;
+  const bool short_rows = n < 64 && last > 0;
+  if (short_rows) {
+    rows = extents.back(), row_dst = dst_strides.back(), row_src = src_strides.back();
+    for (Dims* d : {&extents, &dst_strides, &src_strides}) d->pop_back();
+  }
+  const std::int64_t cut = short_rows ? rows : n, piece = short_rows ? 64 : 4096, tasks = (cut + piece - 1) / piece;
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (std::min(cut, piece) * (short_rows ? n : 1)));
   visit_word(size, [&](auto zero) {
     using W = decltype(zero);
     auto* dst = reinterpret_cast<W*>(walk.dst);
     const auto* src = reinterpret_cast<const W*>(walk.src);
-    const std::int64_t piece = 4096, tasks = (n + piece - 1) / piece;
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::min(n, piece));
     for_each_piece(extents, dst_strides, src_strides, tasks, grain,
                    [&](std::int64_t d, std::int64_t s, std::int64_t first, std::int64_t last_task) {
-                     const std::int64_t i = first * piece, end = std::min(n, last_task * piece);
-                     copy_row(dst + d + i * dst_stride, dst_stride, src + s + i * src_stride, src_stride, end - i,
-                              stream);
+                     const std::int64_t begin = first * piece, end = std::min(cut, last_task * piece);
+                     if (short_rows) {
+                       for (std::int64_t i = begin; i < end; ++i) {
+                         W* to = dst + d + i * row_dst;
+                         const W* from = src + s + i * row_src;
+                         for (std::int64_t j = 0; j < n; ++j) to[j * dst_stride] = from[j * src_stride];
+                       }
+                     } else {
+                       copy_row(dst + d + begin * dst_stride, dst_stride, src + s + begin * src_stride, src_stride,
+                                end - begin, stream);
+                     }
                    });
   });
 }

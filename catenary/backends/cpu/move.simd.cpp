@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #if defined(__SSE2__)
 #  include <immintrin.h>
-#  pragma GCC diagnostic ignored "-Wpsabi"  // vectors of 32 bytes are only passed inside this file
 #endif
 
 namespace catenary::cpu {
@@ -38,22 +39,23 @@ inline float widen(Half h) {
 }
 inline float widen(Bfloat b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b.bits) << 16); }
 
+// Comparisons are signed: AVX2 has no others.
 inline Half to_half(float f) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(f);
-  const std::uint32_t sign = (bits >> 16) & 0x8000u;
-  const std::uint32_t magnitude = bits & 0x7fffffffu;
-  const std::uint32_t small = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
-  const std::uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
-  std::uint32_t result = magnitude < 0x38800000u ? small : normal;
-  result = magnitude >= 0x477ff000u ? 0x7c00u : result;
-  result = magnitude > 0x7f800000u ? 0x7e00u : result;
-  return {static_cast<std::uint16_t>(sign | result)};
+  const auto bits = std::bit_cast<std::int32_t>(f);
+  const std::int32_t magnitude = bits & 0x7fffffff;
+  const std::int32_t small = std::bit_cast<std::int32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
+  const std::int32_t normal = (magnitude + 0xfff + ((magnitude >> 13) & 1) - 0x38000000) >> 13;
+  std::int32_t result = magnitude < 0x38800000 ? small : normal;
+  result = magnitude >= 0x477ff000 ? 0x7c00 : result;
+  result = magnitude > 0x7f800000 ? 0x7e00 : result;
+  return {static_cast<std::uint16_t>(((bits >> 16) & 0x8000) | result)};
 }
 inline Bfloat to_bfloat(float f) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(f);
-  const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const std::uint32_t quiet = (bits >> 16) | 0x40u;
-  return {static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded)};
+  const auto bits = std::bit_cast<std::int32_t>(f);
+  const std::int32_t rounded =
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(bits) + 0x7fffu + ((bits >> 16) & 1)) >> 16;
+  const std::int32_t quiet = (bits >> 16) | 0x40;
+  return {static_cast<std::uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded)};
 }
 
 // Rounds to odd: a second rounding to a 16-bit float then gives what one rounding would have given.
@@ -165,114 +167,90 @@ void cast_through(void* dst, Dtype dtype, const void* src, std::int64_t n) {
   }
 }
 
+// 16 bytes of words. Interleaving twice as often as there are halvings transposes: v'[2i], v'[2i+1] = low and high half
+// of v[i] interleaved with v[i + N/2].
+template <class W>
+using Lanes __attribute__((vector_size(16))) = W;
+
+template <class W, std::size_t... I>
+inline void interleave(Lanes<W>& low, Lanes<W>& high, Lanes<W> a, Lanes<W> b, std::index_sequence<I...>) {
+  constexpr int n = 16 / sizeof(W);
+  low = __builtin_shufflevector(a, b, (static_cast<int>(I) / 2 + static_cast<int>(I) % 2 * n)...);
+  high = __builtin_shufflevector(a, b, (n / 2 + static_cast<int>(I) / 2 + static_cast<int>(I) % 2 * n)...);
+}
+
+template <class W, int N>
+inline void transpose_lanes(Lanes<W> (&v)[N]) {
+  for (int step = 1; step < N; step *= 2) {
+    Lanes<W> t[N];
+    for (int i = 0; i < N / 2; ++i)
+      interleave<W>(t[2 * i], t[2 * i + 1], v[i], v[i + N / 2], std::make_index_sequence<N>());
+    for (int i = 0; i < N; ++i) v[i] = t[i];
+  }
+}
+
+inline void store_line(void* dst, const void* line, bool stream) {
 #if defined(__SSE2__)
-
-using V8 = std::uint32_t __attribute__((vector_size(32)));
-
-inline V8 load8(const std::uint32_t* p) {
-  V8 v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-template <bool Stream>
-inline void store8(std::uint32_t* p, V8 v) {
-  if constexpr (!Stream) {
-    std::memcpy(p, &v, sizeof v);
-  } else {
-#  if defined(__AVX__)
-    __m256i whole;
-    std::memcpy(&whole, &v, sizeof v);
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(p), whole);
-#  else
-    __m128i half[2];
-    std::memcpy(half, &v, sizeof v);
-    _mm_stream_si128(reinterpret_cast<__m128i*>(p), half[0]);
-    _mm_stream_si128(reinterpret_cast<__m128i*>(p) + 1, half[1]);
-#  endif
+  if (stream) {
+    const auto* from = static_cast<const __m128i*>(line);
+    auto* to = static_cast<__m128i*>(dst);
+    for (int i = 0; i < 4; ++i) _mm_stream_si128(to + i, _mm_load_si128(from + i));
+    return;
   }
-}
-
-inline void transpose8(V8 (&v)[8]) {
-  V8 t[8];
-  for (int i = 0; i < 8; i += 2) {
-    t[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-    t[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-  }
-  for (int i = 0; i < 8; i += 4)
-    for (int j = 0; j < 2; ++j) {
-      v[i + 2 * j] = __builtin_shufflevector(t[i + j], t[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-      v[i + 2 * j + 1] = __builtin_shufflevector(t[i + j], t[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  for (int i = 0; i < 4; ++i) {
-    t[i] = __builtin_shufflevector(v[i], v[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    t[i + 4] = __builtin_shufflevector(v[i], v[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-  for (int i = 0; i < 8; ++i) v[i] = t[i];
-}
-
-// 16 rows by 8 columns become 8 whole cache lines.
-template <bool Stream>
-void transpose_16x8(std::uint32_t* dst, std::int64_t dst_stride, const std::uint32_t* src, std::int64_t src_stride) {
-  V8 low[8], high[8];
-  for (int i = 0; i < 8; ++i) low[i] = load8(src + i * src_stride);
-  for (int i = 0; i < 8; ++i) high[i] = load8(src + (i + 8) * src_stride);
-  transpose8(low);
-  transpose8(high);
-  for (int i = 0; i < 8; ++i) {
-    store8<Stream>(dst + i * dst_stride, low[i]);
-    store8<Stream>(dst + i * dst_stride + 8, high[i]);
-  }
-}
-
 #endif
-
-template <class W>
-void transpose_plain(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_stride, std::int64_t rows,
-                     std::int64_t columns) {
-  for (std::int64_t c = 0; c < columns; ++c)
-    for (std::int64_t r = 0; r < rows; ++r) dst[c * dst_stride + r] = src[r * src_stride + c];
+  (void)stream;
+  std::memcpy(dst, line, 64);
 }
 
-// Tiles of one cache line of src by one of dst, through a buffer, so that lines are read and written whole.
-template <class W>
-void transpose_tiles(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_stride, std::int64_t rows,
-                     std::int64_t columns) {
-  constexpr std::int64_t kTile = sizeof(W) == 8 ? 8 : 16;
-  std::int64_t r = 0;
-  for (; r + kTile <= rows; r += kTile) {
-    std::int64_t c = 0;
-    for (; c + kTile <= columns; c += kTile) {
-      W tile[kTile][kTile];
-      for (std::int64_t i = 0; i < kTile; ++i) {
-        const W* line = src + (r + i) * src_stride + c;
-        for (std::int64_t j = 0; j < kTile; ++j) tile[j][i] = line[j];
+// A tile is one cache line wide and high: each line of src is read once (rows that lie a power of two apart would push
+// each other out of L1 before their second half is wanted), and each line of dst is written whole.
+template <class W, bool Whole>
+inline void transpose_tile(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_stride, std::int64_t rows,
+                           std::int64_t columns, bool stream) {
+  constexpr int kTile = 64 / sizeof(W), kLanes = 16 / sizeof(W);
+  alignas(64) W in[kTile][kTile];
+  for (std::int64_t r = 0; r < (Whole ? kTile : rows); ++r)
+    std::memcpy(in[r], src + r * src_stride, Whole ? 64 : static_cast<std::size_t>(columns) * sizeof(W));
+  for (std::int64_t c = 0; c < (Whole ? kTile : columns); c += kLanes) {
+    alignas(64) W out[kLanes][kTile];
+    for (std::int64_t r = 0; r < (Whole ? kTile : rows); r += kLanes) {
+      Lanes<W> v[kLanes];
+      for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], &in[r + i][c], 16);
+      transpose_lanes<W>(v);
+      for (int i = 0; i < kLanes; ++i) std::memcpy(&out[i][r], &v[i], 16);
+    }
+    for (std::int64_t i = 0; i < (Whole ? kLanes : std::min<std::int64_t>(kLanes, columns - c)); ++i) {
+      if constexpr (Whole) {
+        store_line(dst + (c + i) * dst_stride, out[i], stream);
+      } else {
+        std::memcpy(dst + (c + i) * dst_stride, out[i], static_cast<std::size_t>(rows) * sizeof(W));
       }
-      for (std::int64_t j = 0; j < kTile; ++j) std::memcpy(dst + (c + j) * dst_stride + r, tile[j], sizeof tile[j]);
     }
-    transpose_plain(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c, src_stride, kTile, columns - c);
   }
-  transpose_plain(dst + r, dst_stride, src + r * src_stride, src_stride, rows - r, columns);
 }
 
-template <bool Stream>
-void transpose_u32(std::uint32_t* dst, std::int64_t dst_stride, const std::uint32_t* src, std::int64_t src_stride,
-                   std::int64_t rows, std::int64_t columns) {
-#if defined(__SSE2__)
-  // Columns in panels: the lines of src that a panel half reads stay in L1 until the next tile wants the rest.
-  constexpr std::int64_t kPanel = 64;
-  const std::int64_t whole_rows = rows & ~std::int64_t{15}, whole_columns = columns & ~std::int64_t{7};
-  for (std::int64_t p = 0; p < whole_columns; p += kPanel) {
-    const std::int64_t end = std::min(p + kPanel, whole_columns);
-    for (std::int64_t r = 0; r < whole_rows; r += 16)
-      for (std::int64_t c = p; c < end; c += 8)
-        transpose_16x8<Stream>(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c, src_stride);
-  }
-  transpose_plain(dst + whole_columns * dst_stride, dst_stride, src + whole_columns, src_stride, whole_rows,
-                  columns - whole_columns);
-  transpose_plain(dst + whole_rows, dst_stride, src + whole_rows * src_stride, src_stride, rows - whole_rows, columns);
-#else
-  transpose_tiles(dst, dst_stride, src, src_stride, rows, columns);
-#endif
+template <class W>
+void transpose(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_stride, std::int64_t rows,
+               std::int64_t columns, bool stream) {
+  constexpr std::int64_t kTile = 64 / sizeof(W);
+  // Blocks keep the pages in use within the TLB; panels keep the hardware's prefetching streams few.
+  constexpr std::int64_t kBlock = 512, kPanel = 4 * kTile;
+  // A streaming store needs its whole line, so every row of dst must begin on one.
+  stream = stream && reinterpret_cast<std::uintptr_t>(dst) % 64 == 0 && dst_stride % kTile == 0;
+  for (std::int64_t block = 0; block < rows; block += kBlock)
+    for (std::int64_t panel = 0; panel < columns; panel += kPanel) {
+      const std::int64_t row_end = std::min(rows, block + kBlock), column_end = std::min(columns, panel + kPanel);
+      for (std::int64_t r = block; r < row_end; r += kTile)
+        for (std::int64_t c = panel; c < column_end; c += kTile) {
+          W* d = dst + c * dst_stride + r;
+          const W* s = src + r * src_stride + c;
+          if (r + kTile <= row_end && c + kTile <= column_end)
+            transpose_tile<W, true>(d, dst_stride, s, src_stride, kTile, kTile, stream);
+          else
+            transpose_tile<W, false>(d, dst_stride, s, src_stride, std::min(kTile, row_end - r),
+                                     std::min(kTile, column_end - c), false);
+        }
+    }
 }
 
 }  // namespace
@@ -310,25 +288,20 @@ void cast_elements(void* dst, Dtype to, const void* src, Dtype from, std::int64_
 
 void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t rows,
                      std::int64_t columns, std::size_t size, bool stream) {
+  const auto words = [&](auto zero) {
+    using W = decltype(zero);
+    transpose(static_cast<W*>(dst), dst_stride, static_cast<const W*>(src), src_stride, rows, columns, stream);
+  };
   switch (size) {
     case 1:
-      return transpose_tiles(static_cast<std::uint8_t*>(dst), dst_stride, static_cast<const std::uint8_t*>(src),
-                             src_stride, rows, columns);
+      return words(std::uint8_t{});
     case 2:
-      return transpose_tiles(static_cast<std::uint16_t*>(dst), dst_stride, static_cast<const std::uint16_t*>(src),
-                             src_stride, rows, columns);
-    case 8:
-      return transpose_tiles(static_cast<std::uint64_t*>(dst), dst_stride, static_cast<const std::uint64_t*>(src),
-                             src_stride, rows, columns);
+      return words(std::uint16_t{});
+    case 4:
+      return words(std::uint32_t{});
     default:
-      break;
+      return words(std::uint64_t{});
   }
-  auto* d = static_cast<std::uint32_t*>(dst);
-  const auto* s = static_cast<const std::uint32_t*>(src);
-  // A streaming store needs its whole line, so every row of dst must begin on one.
-  if (stream && reinterpret_cast<std::uintptr_t>(dst) % 64 == 0 && dst_stride % 16 == 0)
-    return transpose_u32<true>(d, dst_stride, s, src_stride, rows, columns);
-  transpose_u32<false>(d, dst_stride, s, src_stride, rows, columns);
 }
 
 }  // namespace CT_SIMD_NAMESPACE
