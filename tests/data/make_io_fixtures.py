@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the files of tests/data/io with NumPy: what tests/io reads must have been written by somebody else.
 
-Usage: make_io_fixtures.py [FOLDER]     (NumPy 1.23 or newer)
+Usage: make_io_fixtures.py [FOLDER]     (NumPy 1.23 or newer; Pillow, safetensors and ml_dtypes for the last part)
 """
 import gzip
 import io
@@ -10,6 +10,7 @@ import pickle
 import struct
 import sys
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -78,9 +79,9 @@ np.savez_compressed(out / "deflated.npz", **values)
 with zipfile.ZipFile(out / "lzma.npz", "w", zipfile.ZIP_LZMA) as archive:
     content = io.BytesIO()
     np.save(content, numbers("<f4", (2, 3)))
-    archive.writestr("a.npy", content.getvalue())
+    archive.writestr(zipfile.ZipInfo("a.npy"), content.getvalue(), zipfile.ZIP_LZMA)
 with zipfile.ZipFile(out / "plain_member.npz", "w") as archive:
-    archive.writestr("readme.txt", "not an array")
+    archive.writestr(zipfile.ZipInfo("readme.txt"), "not an array")
 
 codes = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 for code, dtype in codes.items():
@@ -92,3 +93,85 @@ for code, dtype in codes.items():
             packed.write(content)
 parts = struct.pack(">HBBI", 0, 8, 1, 4), bytes([1, 2, 3, 4])
 (out / "members.idx.gz").write_bytes(b"".join(gzip.compress(p, mtime=0) for p in parts))
+
+# PNG: pixels by formula, so that the reader's output can be told without a decoder; every colour type, depth and interlacing.
+
+
+def png_chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png_pack(samples, depth):
+    """One row of samples (a flat list) as bytes."""
+    if depth == 16:
+        return b"".join(struct.pack(">H", s) for s in samples)
+    per_byte = 8 // depth
+    row = bytearray()
+    for i in range(0, len(samples), per_byte):
+        byte = 0
+        for k, s in enumerate(samples[i:i + per_byte]):
+            byte |= s << (8 - depth * (k + 1))
+        row.append(byte)
+    return bytes(row)
+
+
+def make_png(width, height, depth, colour, channels, interlace, extra=b""):
+    most = min((1 << depth) - 1, 3 if colour == 3 else 65535)
+    step = 257 * 7 if depth == 16 else 7
+
+    def sample(y, x, c):
+        return ((y * width + x) * channels + c) * step % (most + 1)
+
+    passes = [(0, 0, 1, 1)]
+    if interlace:
+        passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+    raw = b""
+    for x0, y0, dx, dy in passes:
+        columns = range(x0, width, dx)
+        if not len(columns):
+            continue
+        for y in range(y0, height, dy):
+            raw += b"\0" + png_pack([sample(y, x, c) for x in columns for c in range(channels)], depth)
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
+    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + extra + png_chunk(b"IDAT", zlib.compress(raw, 9)) +
+            png_chunk(b"IEND", b""))
+
+
+palette = png_chunk(b"PLTE", bytes([255, 0, 0, 0, 255, 0, 0, 0, 255, 10, 20, 30]))
+gamma = png_chunk(b"gAMA", struct.pack(">I", 100000))
+for interlace in (0, 1):
+    suffix = "_interlaced" if interlace else ""
+    for depth in (1, 2, 4, 8, 16):
+        (out / f"gray{depth}{suffix}.png").write_bytes(make_png(11, 5, depth, 0, 1, interlace, gamma))
+    for depth in (8, 16):
+        (out / f"rgb{depth}{suffix}.png").write_bytes(make_png(11, 5, depth, 2, 3, interlace))
+        (out / f"graya{depth}{suffix}.png").write_bytes(make_png(11, 5, depth, 4, 2, interlace))
+        (out / f"rgba{depth}{suffix}.png").write_bytes(make_png(11, 5, depth, 6, 4, interlace))
+    for depth in (2, 8):
+        (out / f"palette{depth}{suffix}.png").write_bytes(make_png(11, 5, depth, 3, 1, interlace, palette))
+(out / "palette_transparent.png").write_bytes(
+    make_png(11, 5, 2, 3, 1, 0, palette + png_chunk(b"tRNS", bytes([255, 0, 128]))))
+
+# What only other programs can make: JPEGs by Pillow (with its own decoding beside them) and files by the safetensors package.
+try:
+    import ml_dtypes
+    from PIL import Image
+    from safetensors.numpy import save_file
+except ImportError as missing:
+    sys.exit(f"{missing}: the JPEG and safetensors files were not made again")
+
+y, x = np.mgrid[0:24, 0:35]
+smooth = np.stack([x * 7, y * 10, 255 - x * 3 - y * 4], axis=-1).clip(0, 255).astype("u1")
+for name, image, options in [("gray", Image.fromarray(smooth[..., 0]), {}), ("rgb", Image.fromarray(smooth), {"quality": 92}),
+                             ("progressive", Image.fromarray(smooth), {"progressive": True, "subsampling": 2}),
+                             ("cmyk", Image.fromarray(smooth).convert("CMYK"), {"quality": 95})]:
+    image.save(out / f"{name}.jpg", **options)
+    decoded = Image.open(out / f"{name}.jpg")
+    np.save(out / f"{name}.jpg.npy", np.asarray(decoded.convert("RGB") if name == "cmyk" else decoded))
+np.save(out / "luma.npy", np.asarray(Image.fromarray(smooth).convert("L")))
+Image.fromarray(smooth).save(out / "luma.png")
+
+tensors = {"weight": numbers("<f4", (2, 3)), "half": numbers("<f2", (3,)), "flag": numbers("?", (5,)), "scalar": np.array(7, "i8"),
+           "empty": np.zeros((0, 4), "f4"), "brain": numbers("<f4", (4,)).astype(ml_dtypes.bfloat16),
+           "eight": numbers("<f4", (3,)).astype(ml_dtypes.float8_e4m3fn)}
+save_file(tensors, out / "model.safetensors", metadata={"format": "pt", "note": "h\u00e9 \"quoted\""})

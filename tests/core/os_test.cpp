@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+
+#include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/library.h"
+#include "catenary/core/os/memory.h"
+#include "catenary/core/os/process.h"
+#include "catenary/core/os/signals.h"
+#include "catenary/core/os/terminal.h"
+
+namespace catenary::os {
+namespace {
+
+class Files : public ::testing::Test {
+ protected:
+  std::string folder_ = make_temporary_directory("catenary-os-");
+  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  ~Files() override { remove_directory(folder_); }
+};
+
+std::string text_of(const std::string& path) {
+  const auto bytes = read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST_F(Files, ReadAndView) {
+  write_file(at("a"), "hello");
+  EXPECT_EQ(text_of(at("a")), "hello");
+  FileView view(at("a"));
+  EXPECT_EQ(view.bytes().size(), 5u);
+  const FileView moved = std::move(view);
+  EXPECT_EQ(std::memcmp(moved.bytes().data(), "hello", 5), 0);
+  write_file(at("empty"), "");
+  EXPECT_TRUE(FileView(at("empty")).bytes().empty());
+  EXPECT_TRUE(read_file(at("empty")).empty());
+  EXPECT_GT(read_file("/proc/self/status").size(), 100u);  // says that its size is 0
+  EXPECT_GT(FileView("/proc/self/status").bytes().size(), 100u);
+  EXPECT_THROW(read_file(at("none")), FileError);
+  EXPECT_THROW(FileView(at("none")), FileError);
+  EXPECT_THROW(read_file(folder_), FileError);
+}
+
+TEST_F(Files, AtomicFile) {
+  write_file(at("a"), "old");
+  {
+    AtomicFile file(at("a"));
+    file.write("new");
+    EXPECT_EQ(file.offset(), 3u);
+    EXPECT_TRUE(exists(file.temporary_path()));
+    EXPECT_EQ(text_of(at("a")), "old");
+  }
+  EXPECT_EQ(list_directory(folder_), std::vector<std::string>{"a"});
+  AtomicFile file(at("a"));
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(text_of(at("a")), "new");
+  EXPECT_EQ(list_directory(folder_), std::vector<std::string>{"a"});
+  EXPECT_THROW(file.write("more"), FileError);
+  EXPECT_THROW(file.commit(), FileError);
+  EXPECT_THROW(AtomicFile(at("none/a")), FileError);
+  EXPECT_THROW(AtomicFile{folder_}, FileError);
+  EXPECT_THROW(AtomicFile(""), FileError);
+  const mode_t mask = ::umask(0077);
+  write_file(at("private"), "x");
+  ::umask(0022);
+  write_file(at("public"), "x");
+  ::umask(mask);
+  struct stat info {};
+  ::stat(at("private").c_str(), &info);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  ::stat(at("public").c_str(), &info);
+  EXPECT_EQ(info.st_mode & 0777, 0644u);
+}
+
+TEST_F(Files, AtomicFileFollowsLinks) {
+  make_directories(at("there"));
+  ASSERT_EQ(::symlink("there/target", at("link").c_str()), 0);
+  write_file(at("link"), "x");
+  EXPECT_EQ(text_of(at("there/target")), "x");
+  ASSERT_EQ(::symlink("loop", at("loop").c_str()), 0);
+  EXPECT_THROW(write_file(at("loop"), "x"), FileError);
+}
+
+TEST_F(Files, Folders) {
+  make_directories(at("a/b/c"));
+  make_directories(at("a/b/c"));
+  EXPECT_TRUE(is_directory(at("a/b/c")));
+  write_file(at("a/f"), "");
+  EXPECT_THROW(make_directories(at("a/f")), FileError);
+  EXPECT_THROW(make_directories(at("a/f/g")), FileError);
+  EXPECT_EQ(list_directory(at("a")), (std::vector<std::string>{"b", "f"}));
+  EXPECT_THROW(list_directory(at("none")), FileError);
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  EXPECT_NEAR(modification_time(at("a/f")), now, 60);
+  EXPECT_THROW(modification_time(at("none")), FileError);
+  remove_file(at("a/f"));
+  remove_file(at("a/f"));
+  EXPECT_FALSE(exists(at("a/f")));
+  EXPECT_THROW(remove_file(at("a")), FileError);
+}
+
+TEST(Memory, AlignedAndLarge) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, kHugePage, 3 * kHugePage + 5}) {
+    for (const std::size_t alignment : {std::size_t{1}, std::size_t{64}, std::size_t{4096}}) {
+      void* memory = allocate(size, alignment);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % std::max(alignment, size >= kHugePage ? kHugePage : 1), 0u);
+      std::memset(memory, 1, size);
+      deallocate(memory);
+    }
+  }
+  deallocate(nullptr);
+  EXPECT_THROW(allocate(64, 3), ValueError);
+  EXPECT_THROW(allocate(SIZE_MAX), DeviceError);
+  EXPECT_GE(peak_resident_bytes(), 3 * kHugePage);
+  EXPECT_GT(resident_bytes(), 0u);
+}
+
+TEST(Libraries, LoadAndLook) {
+  const Library math("libm.so.6");
+  ASSERT_NE(math.function<double(double)>("cos"), nullptr);
+  EXPECT_EQ(math.function<double(double)>("cos")(0.0), 1.0);
+  EXPECT_EQ(math.symbol("no_such_symbol"), nullptr);
+  EXPECT_THROW(math.required<void()>("no_such_symbol"), FileError);
+  EXPECT_NE(math.path().find("/libm.so.6"), std::string::npos);
+  std::string why;
+  EXPECT_FALSE(Library::find("libnone-catenary.so.1", &why));
+  EXPECT_NE(why.find("libnone-catenary"), std::string::npos);
+  EXPECT_FALSE(Library::find("libnone-catenary.so.1", &why, Library::Mode::already_loaded));
+  EXPECT_TRUE(Library::find("libm.so.6", nullptr, Library::Mode::already_loaded));
+  EXPECT_THROW(Library("libnone-catenary.so.1"), FileError);
+  EXPECT_TRUE(exists(own_library_path()));
+  EXPECT_TRUE(is_directory(own_library_directory()));
+}
+
+TEST(Signals, SetAFlagAndAreRestored) {
+  struct sigaction before {
+  }, after{};
+  ::sigaction(SIGTERM, nullptr, &before);
+  {
+    const ScopedSignals signals;
+    EXPECT_THROW(ScopedSignals(), ValueError);
+    EXPECT_EQ(signals.received(), 0);
+    ::raise(SIGTERM);
+    EXPECT_EQ(signals.received(), SIGTERM);
+  }
+  ::sigaction(SIGTERM, nullptr, &after);
+  EXPECT_EQ(before.sa_handler, after.sa_handler);
+  EXPECT_EQ(ScopedSignals().received(), 0);
+  EXPECT_STREQ(signal_name(SIGSEGV), "SIGSEGV");
+}
+
+TEST(SignalsDeathTest, TheSecondOneEndsTheProgram) {
+  EXPECT_EXIT(
+      {
+        const ScopedSignals signals;
+        ::raise(SIGINT);
+        ::raise(SIGINT);
+      },
+      ::testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(Processes, CaptureExitCodeAndSignal) {
+  const ProcessResult r = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"});
+  EXPECT_EQ(r.exit_code, 3);
+  EXPECT_EQ(r.output, "out\n");
+  EXPECT_EQ(r.errors, "err\n");
+  EXPECT_FALSE(r.ok());
+  EXPECT_TRUE(run_process({"true"}).ok());
+  EXPECT_EQ(run_process({"sh", "-c", "kill -SEGV $$"}).signal, SIGSEGV);
+  EXPECT_EQ(run_process({"sh", "-c", "echo $CT_X"}, {.environment = {{"CT_X", "y"}}}).output, "y\n");
+  EXPECT_EQ(run_process({"sh", "-c", "cat; echo end"}).output, "end\n");  // the input is empty
+  EXPECT_THROW(run_process({"/no/such/program"}), FileError);
+  EXPECT_THROW(run_process({}), ValueError);
+}
+
+TEST(Processes, MuchOutputIsReadAndCut) {
+  const ProcessResult r = run_process({"sh", "-c", "head -c 3000000 /dev/zero"}, {.max_output = 1000000});
+  EXPECT_TRUE(r.ok());
+  EXPECT_EQ(r.output.size(), 1000000u);
+}
+
+TEST(Processes, TimeLimitReachesGrandchildren) {
+  const auto start = std::chrono::steady_clock::now();
+  const ProcessResult r = run_process({"sh", "-c", "echo begun; sleep 60 & sleep 60"}, {.timeout = 0.2});
+  EXPECT_TRUE(r.timed_out);
+  EXPECT_EQ(r.signal, SIGKILL);
+  EXPECT_EQ(r.output, "begun\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(Processes, AStreamKeptOpenByAGrandchildDoesNotHold) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(run_process({"sh", "-c", "sleep 5 & echo x"}).output, "x\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
+}
+
+TEST(Processes, Names) {
+  EXPECT_EQ(process_id(), ::getpid());
+  EXPECT_FALSE(host_name().empty());
+  EXPECT_TRUE(exists(program_path()));
+}
+
+TEST(Terminal, AFileIsNone) {
+  const auto file = std::tmpfile();
+  EXPECT_FALSE(is_terminal(::fileno(file)));
+  EXPECT_GT(terminal_width(::fileno(file)), 0);
+  std::fclose(file);
+}
+
+}  // namespace
+}  // namespace catenary::os

@@ -1,0 +1,81 @@
+#include "catenary/io/csv.h"
+
+#include <cmath>
+#include <limits>
+
+#include "helpers.h"
+
+namespace catenary::io {
+namespace {
+
+using namespace test;
+
+CsvTable parse(const std::string& text, const CsvOptions& options = {}) {
+  return read_csv(as_bytes(text), "t.csv", options);
+}
+
+TEST(Csv, NumbersTextAndEmptyFields) {
+  const CsvTable t = parse("x,name,y\n1,a,2.5\n -3e2 ,\"b, \"\"c\"\"\nd\",\n+4,,.5\n");
+  EXPECT_EQ(t.names(), (std::vector<std::string>{"x", "name", "y"}));
+  EXPECT_EQ(t.rows, 3);
+  EXPECT_EQ(t.column("x").values, (std::vector<double>{1, -300, 4}));
+  EXPECT_FALSE(t.column("name").numeric);
+  EXPECT_EQ(t.column("name").strings, (std::vector<std::string>{"a", "b, \"c\"\nd", ""}));
+  EXPECT_TRUE(std::isnan(t.column("y").values[1]));
+  const HostArray m = t.matrix({"y", "x"});
+  EXPECT_EQ(m.shape, (Shape{3, 2}));
+  EXPECT_EQ(m.as<double>()[0], 2.5);
+  EXPECT_EQ(m.as<double>()[1], 1);
+  EXPECT_EQ(m.as<double>()[5], 4);
+  EXPECT_NE(file_error([&] { t.matrix(); }).find("t.csv: line 2: column 'name'"), std::string::npos);
+  EXPECT_NE(file_error([&] { t.column("z"); }).find("x, name, y"), std::string::npos);
+}
+
+TEST(Csv, LineEndsMarksCommentsAndDelimiters) {
+  EXPECT_EQ(parse("\xef\xbb\xbf"
+                  "a;b\r\n1;2\r\n\r\n3;4",
+                  {.delimiter = ';'})
+                .matrix()
+                .shape,
+            (Shape{2, 2}));
+  EXPECT_EQ(parse("a\r\n\"1\"\r\n\"2\"\r").column("a").values, (std::vector<double>{1, 2}));
+  const CsvTable t =
+      parse("junk \"\n# c\n1\t2\n# d\n3\t4\n", {.delimiter = '\t', .header = false, .comment = '#', .skip_lines = 1});
+  EXPECT_EQ(t.names(), (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(values_of(t.matrix()), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(parse("").columns.size(), 0u);
+  EXPECT_EQ(parse("a,b\n").rows, 0);
+  EXPECT_EQ(parse("a,b\n").matrix().shape, (Shape{0, 2}));
+}
+
+TEST(Csv, ExtremeNumbers) {
+  const CsvTable t = parse("v\n1e400\n-1e400\n1e-400\ninf\nnan\n0.1\n9007199254740993\n");
+  const std::vector<double>& v = t.column("v").values;
+  ASSERT_EQ(v.size(), 7u);
+  EXPECT_EQ(v[0], std::numeric_limits<double>::infinity());
+  EXPECT_EQ(v[1], -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(v[2], 0);
+  EXPECT_EQ(v[3], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(v[4]));
+  EXPECT_EQ(v[5], 0.1);
+  EXPECT_EQ(v[6], 9007199254740992.0);
+  EXPECT_FALSE(parse("v\n+-1\n").column("v").numeric);
+  EXPECT_FALSE(parse("v\n1x\n").column("v").numeric);
+}
+
+TEST(Csv, ErrorsSayLineAndColumn) {
+  EXPECT_EQ(file_error([] { parse("a,b\n1,2\n3\n"); }), "t.csv: line 3, column 1: 1 fields, where 2 columns are");
+  EXPECT_EQ(file_error([] { parse("a,b\n\"x\ny\",2\n1,\"z\n"); }),
+            "t.csv: line 4, column 3: the quote that opens here does not close");
+  EXPECT_EQ(file_error([] { parse("a,b\n\"x\"y,2\n"); }), "t.csv: line 2, column 4: 'y' follows a closing quote");
+  EXPECT_NE(file_error([] { parse("a,a\n"); }).find("two columns are named 'a'"), std::string::npos);
+  EXPECT_THROW(parse("a", {.delimiter = '"'}), ValueError);
+}
+
+TEST(Csv, SurvivesDamage) {
+  const std::string text = "x,name\n1,\"a\"\"b\"\r\n2.5,\"c,\nd\"\n";
+  expect_damage_is_survived(as_bytes(text), [](std::span<const std::byte> b) { read_csv(b, "piece"); });
+}
+
+}  // namespace
+}  // namespace catenary::io
