@@ -17,7 +17,7 @@ inline constexpr int kMaxDims = 16;
 class CT_API Dims {
  public:
   using value_type = std::int64_t;
-  Dims() = default;
+  Dims() {}  // NOLINT: the entries stay uninitialised on purpose
   Dims(std::initializer_list<std::int64_t> values) : Dims(values.begin(), static_cast<int>(values.size())) {}
   Dims(const std::vector<std::int64_t>& values) : Dims(values.data(), static_cast<int>(values.size())) {}
   Dims(const std::int64_t* values, int size) {

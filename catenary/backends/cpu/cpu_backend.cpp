@@ -1,0 +1,193 @@
+#include "catenary/backends/cpu/cpu_backend.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/execute.h"
+#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/index.h"
+#include "catenary/backends/cpu/scan.h"
+#include "catenary/backends/cpu/sort.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/memory.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary::cpu {
+
+namespace {
+
+// Up to here malloc is faster than a pool, and keeps its pages by itself.
+constexpr std::size_t kMallocBelow = std::size_t{64} << 10;
+
+void* raw_allocate(std::size_t bytes) {
+  if (bytes <= kMallocBelow) return std::malloc(bytes);
+  try {
+    return os::allocate(bytes);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+void raw_free(void* block, std::size_t bytes) {
+  if (bytes <= kMallocBelow) {
+    std::free(block);
+  } else {
+    os::deallocate(block);
+  }
+}
+
+StridedView strided(const View& view) { return {view.data(), view.dtype, view.shape, view.strides}; }
+
+/// Extents of a C-ordered view before, at and after an axis.
+struct Split {
+  std::int64_t outer = 1, n = 1, inner = 1;
+};
+Split split_at(const Shape& shape, int axis) {
+  Split s;
+  for (int i = 0; i < axis; ++i) s.outer *= shape[i];
+  s.n = shape[axis];
+  for (int i = axis + 1; i < shape.size(); ++i) s.inner *= shape[i];
+  return s;
+}
+
+template <class T>
+bool better(bool largest, T candidate, T best) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (best != best) return false;
+    if (candidate != candidate) return true;
+  }
+  return largest ? candidate > best : candidate < best;
+}
+
+template <class T>
+auto widened(T value) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+    return static_cast<float>(value);
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+void arg_reduce_of(bool largest, const View& x, int axis, const View& out) {
+  // iterate over the other axes; the strides of the axis itself are walked inside
+  Shape shape = x.shape;
+  Strides strides = x.strides;
+  const std::int64_t n = shape[axis], step = strides[axis];
+  shape.erase(axis);
+  strides.erase(axis);
+  const T* data = static_cast<const T*>(x.data());
+  std::int64_t* result = static_cast<std::int64_t*>(out.data());
+  parallel_for(shape.product(), std::max<std::int64_t>(1, 16384 / n), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::int64_t rest = i, offset = 0;
+      for (int a = shape.size() - 1; a >= 0; --a) {
+        offset += rest % shape[a] * strides[a];
+        rest /= shape[a];
+      }
+      const T* row = data + offset;
+      auto best = widened(row[0]);
+      std::int64_t at = 0;
+      for (std::int64_t j = 1; j < n; ++j) {
+        const auto candidate = widened(row[j * step]);
+        if (better(largest, candidate, best)) {
+          best = candidate;
+          at = j;
+        }
+      }
+      result[i] = at;
+    }
+  });
+}
+
+AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices) {
+  AdvancedIndex index;
+  index.shape = indices.front().shape;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    index.axes.push_back({static_cast<const std::int64_t*>(indices[i].data()), indices[i].strides, x.shape[axis], x.strides[axis], axis});
+  }
+  for (int axis = static_cast<int>(indices.size()); axis < x.shape.size(); ++axis) {
+    index.inner_shape.push_back(x.shape[axis]);
+    index.inner_strides.push_back(x.strides[axis]);
+  }
+  return index;
+}
+
+class CpuBackend final : public Backend {
+ public:
+  const char* name() const override { return "cpu"; }
+  int device_count() const override { return 1; }
+  bool host_addressable() const override { return true; }
+  MemoryPool& pool(int) override { return pool_; }
+  void copy_from_host(int, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {
+    std::memcpy(static_cast<char*>(handle) + offset, from, bytes);
+  }
+  void copy_to_host(int, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
+    std::memcpy(to, static_cast<char*>(handle) + offset, bytes);
+  }
+  void synchronize(int) override {}
+
+  void run(int, ops::Program& program) override { cpu::run(program); }
+  void reduce(int, ops::Program& program, const ReduceSpec& spec) override { cpu::reduce(program, spec); }
+  void arg_reduce(int, bool largest, const View& x, int axis, const View& out) override {
+    visit_dtype(x.dtype, [&](auto zero) { arg_reduce_of<decltype(zero)>(largest, x, axis, out); });
+  }
+
+  void copy(int, const View& to, const View& from) override { strided_copy(strided(to), strided(from)); }
+  void take(int, const View& x, const View& indices, const View& out, catenary::IndexMode mode) override {
+    const Split s = split_at(x.shape, 1);
+    cpu::take(out.data(), x.data(), x.dtype, static_cast<const std::int64_t*>(indices.data()), s.outer, s.n, indices.size(), s.inner,
+              static_cast<cpu::IndexMode>(mode));
+  }
+  void gather(int, const View& x, const std::vector<View>& indices, const View& out) override {
+    cpu::gather(strided(out), x.data(), advanced_index(x, indices));
+  }
+  void scatter(int, const View& x, const std::vector<View>& indices, const View& values, ScatterMode mode) override {
+    constexpr ScatterOp ops[] = {ScatterOp::assign, ScatterOp::add, ScatterOp::maximum, ScatterOp::minimum};
+    cpu::scatter(x.data(), advanced_index(x, indices), strided(values), ops[static_cast<int>(mode)]);
+  }
+  std::vector<std::int64_t> nonzero(int, const View& mask) override {
+    StridedView flat = strided(mask);
+    flat.shape = {mask.size()};
+    flat.strides = {1};
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(count_nonzero(flat)));
+    cpu::nonzero(positions.data(), static_cast<std::int64_t>(positions.size()), flat);
+    return positions;
+  }
+
+  void sort(int, const View& rows) override {
+    const std::int64_t n = rows.shape.empty() ? 1 : rows.shape.back();
+    cpu::sort(rows.data(), rows.data(), rows.dtype, n ? rows.size() / n : 0, n);
+  }
+  void argsort(int, const View& rows, const View& indices) override {
+    const std::int64_t n = rows.shape.empty() ? 1 : rows.shape.back();
+    cpu::argsort(static_cast<std::int64_t*>(indices.data()), rows.data(), rows.dtype, n ? rows.size() / n : 0, n);
+  }
+  void scan(int, Scan op, const View& x, int axis, const View& out) override {
+    cpu::scan(op == Scan::sum ? ScanOp::sum : ScanOp::product, strided(out), strided(x), axis);
+  }
+  void searchsorted(int, const View& sorted, const View& values, bool right, const View& out) override {
+    cpu::searchsorted(static_cast<std::int64_t*>(out.data()), sorted.data(), sorted.size(), values.data(), values.size(), sorted.dtype, right);
+  }
+
+  void matmul(int, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) override {
+    GemmEpilogue e;
+    if (epilogue.bias) e.bias_n = epilogue.bias->data();
+    e.accumulate = epilogue.accumulate;
+    batched_gemm(c.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1], a.strides[2], b.data(),
+                 b.strides[0], b.strides[1], b.strides[2], c.data(), c.strides[0], c.strides[1], c.strides[2], e);
+  }
+
+ private:
+  MemoryPool pool_{raw_allocate, raw_free, kMallocBelow};
+};
+
+}  // namespace
+
+Backend& backend() {
+  static Backend* instance = new CpuBackend;
+  return *instance;
+}
+
+}  // namespace catenary::cpu

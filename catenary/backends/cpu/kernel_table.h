@@ -1,0 +1,35 @@
+#pragma once
+// Private: the vectorised loops of the CPU, one function a row and register type, compiled once for each instruction set.
+
+#include <cstdint>
+
+#include "catenary/ops/op.h"
+
+namespace catenary::cpu {
+
+/// out[i] = expression of a[i], b[i], c[i] for i < n; out may be one of the operands.
+using OpKernel = void (*)(void* out, const void* a, const void* b, const void* c, std::int64_t n);
+/// Between memory of some dtype, with a stride in elements on the memory's side, and a dense register.
+using LoadKernel = void (*)(void* out, const void* memory, std::int64_t stride, std::int64_t n);
+using StoreKernel = void (*)(void* memory, std::int64_t stride, const void* in, std::int64_t n);
+/// *out = combine(*out, x[0], …, x[n - 1]) in an order that depends on n only.
+using ReduceRowKernel = void (*)(void* out, const void* x, std::int64_t n);
+/// out[i] = combine(out[i], x[i]).
+using ReduceColumnKernel = void (*)(void* out, const void* x, std::int64_t n);
+using FillKernel = void (*)(void* out, const void* value, std::int64_t n);
+
+struct KernelTable {
+  OpKernel op[static_cast<int>(ops::Op::count)][ops::kRegs];
+  OpKernel cast[ops::kRegs][ops::kRegs];  ///< [from][to]
+  LoadKernel load[kDtypes];
+  StoreKernel store[kDtypes];
+  ReduceRowKernel reduce_row[static_cast<int>(ops::Reduce::count)][ops::kRegs];
+  ReduceColumnKernel reduce_column[static_cast<int>(ops::Reduce::count)][ops::kRegs];
+  FillKernel identity[static_cast<int>(ops::Reduce::count)][ops::kRegs];  ///< value is ignored
+  FillKernel fill[ops::kRegs];
+};
+
+/// The table for the instruction set in use (core/cpu_features.h).
+const KernelTable& kernel_table();
+
+}  // namespace catenary::cpu

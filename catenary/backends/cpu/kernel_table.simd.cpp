@@ -1,0 +1,319 @@
+// The CPU's vectorised loops: see kernel_table.h. Compiled for each instruction set; everything here has internal linkage, so that
+// no code of one set can be linked into another.
+
+#include <cstring>
+#include <limits>
+
+#include "catenary/backends/cpu/kernel_table.h"
+#include "catenary/ops/math.h"
+
+namespace catenary::cpu {
+namespace {
+
+using namespace math;  // NOLINT: the prelude's short names are the language of the rows
+using b8 = std::uint8_t;
+#include "catenary/ops/rows.inc"
+
+#define CT_JOIN_(a, b) a##b
+#define CT_JOIN(a, b) CT_JOIN_(a, b)
+
+#define T b8
+#define CT_SUFFIX b
+#define FN(name) ct_##name##_b
+#define IF_FLT(...)
+#define IF_INT(...)
+#define IF_NUM(...)
+#define IF_BITS(...) __VA_ARGS__
+#define IF_ALL(...) __VA_ARGS__
+#define IF_BOOL_ONLY(...) __VA_ARGS__
+#include "catenary/backends/cpu/kernels_of_type.inc"
+#undef T
+#undef CT_SUFFIX
+#undef FN
+#undef IF_FLT
+#undef IF_INT
+#undef IF_NUM
+#undef IF_BITS
+#undef IF_ALL
+#undef IF_BOOL_ONLY
+
+#define T i32
+#define CT_SUFFIX i32
+#define FN(name) ct_##name##_i32
+#define IF_FLT(...)
+#define IF_INT(...) __VA_ARGS__
+#define IF_NUM(...) __VA_ARGS__
+#define IF_BITS(...) __VA_ARGS__
+#define IF_ALL(...) __VA_ARGS__
+#define IF_BOOL_ONLY(...)
+#include "catenary/backends/cpu/kernels_of_type.inc"
+#undef T
+#undef CT_SUFFIX
+#undef FN
+#undef IF_FLT
+#undef IF_INT
+#undef IF_NUM
+#undef IF_BITS
+#undef IF_ALL
+#undef IF_BOOL_ONLY
+
+#define T i64
+#define CT_SUFFIX i64
+#define FN(name) ct_##name##_i64
+#define IF_FLT(...)
+#define IF_INT(...) __VA_ARGS__
+#define IF_NUM(...) __VA_ARGS__
+#define IF_BITS(...) __VA_ARGS__
+#define IF_ALL(...) __VA_ARGS__
+#define IF_BOOL_ONLY(...)
+#include "catenary/backends/cpu/kernels_of_type.inc"
+#undef T
+#undef CT_SUFFIX
+#undef FN
+#undef IF_FLT
+#undef IF_INT
+#undef IF_NUM
+#undef IF_BITS
+#undef IF_ALL
+#undef IF_BOOL_ONLY
+
+#define T u64
+#define CT_SUFFIX u64
+#define FN(name) ct_##name##_u64
+#define IF_FLT(...)
+#define IF_INT(...) __VA_ARGS__
+#define IF_NUM(...) __VA_ARGS__
+#define IF_BITS(...) __VA_ARGS__
+#define IF_ALL(...) __VA_ARGS__
+#define IF_BOOL_ONLY(...)
+#include "catenary/backends/cpu/kernels_of_type.inc"
+#undef T
+#undef CT_SUFFIX
+#undef FN
+#undef IF_FLT
+#undef IF_INT
+#undef IF_NUM
+#undef IF_BITS
+#undef IF_ALL
+#undef IF_BOOL_ONLY
+
+#define T f32
+#define CT_SUFFIX f32
+#define FN(name) ct_##name##_f32
+#define IF_FLT(...) __VA_ARGS__
+#define IF_INT(...)
+#define IF_NUM(...) __VA_ARGS__
+#define IF_BITS(...)
+#define IF_ALL(...) __VA_ARGS__
+#define IF_BOOL_ONLY(...)
+#include "catenary/backends/cpu/kernels_of_type.inc"
+#undef T
+#undef CT_SUFFIX
+#undef FN
+#undef IF_FLT
+#undef IF_INT
+#undef IF_NUM
+#undef IF_BITS
+#undef IF_ALL
+#undef IF_BOOL_ONLY
+
+#define T f64
+#define CT_SUFFIX f64
+#define FN(name) ct_##name##_f64
+#define IF_FLT(...) __VA_ARGS__
+#define IF_INT(...)
+#define IF_NUM(...) __VA_ARGS__
+#define IF_BITS(...)
+#define IF_ALL(...) __VA_ARGS__
+#define IF_BOOL_ONLY(...)
+#include "catenary/backends/cpu/kernels_of_type.inc"
+#undef T
+#undef CT_SUFFIX
+#undef FN
+#undef IF_FLT
+#undef IF_INT
+#undef IF_NUM
+#undef IF_BITS
+#undef IF_ALL
+#undef IF_BOOL_ONLY
+
+// Casts between register types. Floats out of an integer's range give what x86 gives, on every machine.
+template <class To, class From>
+To convert(From x) {
+  if constexpr (std::is_same_v<To, From>) {
+    return x;
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if constexpr (sizeof(To) == 1) {
+      return x != From(0);
+    } else if constexpr (std::is_same_v<To, i32>) {
+      return x >= From(-2147483648.0) && x < From(2147483648.0) ? static_cast<i32>(x) : std::numeric_limits<i32>::min();
+    } else {
+      const From limit = From(9223372036854775808.0);
+      const i64 low = x >= -limit && x < limit ? static_cast<i64>(x) : std::numeric_limits<i64>::min();
+      if constexpr (std::is_same_v<To, i64>) return low;
+      const From above = x - limit;
+      return x >= limit && above < limit ? static_cast<u64>(static_cast<i64>(above)) ^ (u64{1} << 63) : static_cast<u64>(low);
+    }
+  } else if constexpr (sizeof(To) == 1) {
+    return x != From(0);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class To, class From>
+void cast_loop(void* out, const void* in, const void*, const void*, i64 n) {
+  To* o = static_cast<To*>(out);
+  const From* x = static_cast<const From*>(in);
+  if (std::is_same_v<To, From>) {
+    std::memmove(out, in, static_cast<std::size_t>(n) * sizeof(To));
+    return;
+  }
+  for (i64 i = 0; i < n; ++i) o[i] = convert<To, From>(x[i]);
+}
+
+// Memory holds M, the register R; get and put convert one element.
+template <class M, class R, R (*get)(M)>
+void load_loop(void* out, const void* memory, i64 stride, i64 n) {
+  R* o = static_cast<R*>(out);
+  const M* m = static_cast<const M*>(memory);
+  if (stride == 1) {
+    for (i64 i = 0; i < n; ++i) o[i] = get(m[i]);
+  } else if (stride == 0) {
+    const R value = get(*m);
+    for (i64 i = 0; i < n; ++i) o[i] = value;
+  } else {
+    for (i64 i = 0; i < n; ++i) o[i] = get(m[i * stride]);
+  }
+}
+template <class M, class R, M (*put)(R)>
+void store_loop(void* memory, i64 stride, const void* in, i64 n) {
+  M* m = static_cast<M*>(memory);
+  const R* x = static_cast<const R*>(in);
+  if (stride == 1) {
+    for (i64 i = 0; i < n; ++i) m[i] = put(x[i]);
+  } else {
+    for (i64 i = 0; i < n; ++i) m[i * stride] = put(x[i]);
+  }
+}
+template <class To, class From>
+To plain(From x) {
+  return static_cast<To>(x);
+}
+
+// The 16-bit floats here again, branch-free for the vectoriser.
+f32 from_half(std::uint16_t h) {
+  const u32 magnitude = (h & 0x7fffu) << 13;
+  const u32 shifted = AS_U32(AS_F32(magnitude) * AS_F32(0x77800000u));  // * 2^112 puts the exponent right, subnormals too
+  const u32 bits = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : shifted;
+  return AS_F32(bits | (static_cast<u32>(h & 0x8000u) << 16));
+}
+std::uint16_t to_half(f32 f) {
+  const u32 bits = AS_U32(f), magnitude = bits & 0x7fffffffu;
+  const u32 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
+  const u32 subnormal = AS_U32(AS_F32(magnitude) + 0.5f) - 0x3f000000u;
+  u32 half = magnitude < 0x38800000u ? subnormal : normal;
+  half = magnitude >= 0x477ff000u ? 0x7c00u : half;
+  half = magnitude > 0x7f800000u ? 0x7e00u : half;
+  return static_cast<std::uint16_t>(half | ((bits >> 16) & 0x8000u));
+}
+f32 from_bfloat(std::uint16_t b) { return AS_F32(static_cast<u32>(b) << 16); }
+std::uint16_t to_bfloat(f32 f) {
+  const u32 bits = AS_U32(f);
+  const u32 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded);
+}
+
+template <class M, class R>
+void add_memory_type(KernelTable& table, Dtype dtype) {
+  table.load[static_cast<int>(dtype)] = load_loop<M, R, plain<R, M>>;
+  table.store[static_cast<int>(dtype)] = store_loop<M, R, plain<M, R>>;
+}
+
+template <class From>
+void add_casts(KernelTable& table, ops::Reg from) {
+  OpKernel* row = table.cast[static_cast<int>(from)];
+  row[0] = cast_loop<b8, From>;
+  row[1] = cast_loop<i32, From>;
+  row[2] = cast_loop<i64, From>;
+  row[3] = cast_loop<u64, From>;
+  row[4] = cast_loop<f32, From>;
+  row[5] = cast_loop<f64, From>;
+}
+
+template <class T, T (*narrow)(T)>
+void narrow_loop(void* out, const void* in, const void*, const void*, i64 n) {
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(in);
+  for (i64 i = 0; i < n; ++i) o[i] = narrow(x[i]);
+}
+i32 narrow_i8(i32 a) { return static_cast<std::int8_t>(a); }
+i32 narrow_i16(i32 a) { return static_cast<std::int16_t>(a); }
+i32 narrow_u8(i32 a) { return a & 0xff; }
+i32 narrow_u16(i32 a) { return a & 0xffff; }
+i64 narrow_u32(i64 a) { return a & i64{0xffffffff}; }
+
+void ldexp_f32(void* out, const void* a, const void* b, const void*, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<f32*>(out)[i] = ct_ldexp_f32(static_cast<const f32*>(a)[i], static_cast<const i32*>(b)[i]);
+}
+void ldexp_f64(void* out, const void* a, const void* b, const void*, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<f64*>(out)[i] = ct_ldexp_f64(static_cast<const f64*>(a)[i], static_cast<const i32*>(b)[i]);
+}
+void frexp_exponent_f32(void* out, const void* a, const void*, const void*, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<i32*>(out)[i] = ct_frexp_exponent_f32(static_cast<const f32*>(a)[i]);
+}
+void frexp_exponent_f64(void* out, const void* a, const void*, const void*, i64 n) {
+  for (i64 i = 0; i < n; ++i) static_cast<i32*>(out)[i] = ct_frexp_exponent_f64(static_cast<const f64*>(a)[i]);
+}
+
+KernelTable make_table() {
+  KernelTable table{};
+  fill_table_b(table);
+  fill_table_i32(table);
+  fill_table_i64(table);
+  fill_table_u64(table);
+  fill_table_f32(table);
+  fill_table_f64(table);
+  add_casts<b8>(table, ops::Reg::b);
+  add_casts<i32>(table, ops::Reg::i32);
+  add_casts<i64>(table, ops::Reg::i64);
+  add_casts<u64>(table, ops::Reg::u64);
+  add_casts<f32>(table, ops::Reg::f32);
+  add_casts<f64>(table, ops::Reg::f64);
+  add_memory_type<b8, b8>(table, Dtype::bool_);
+  add_memory_type<std::int8_t, i32>(table, Dtype::int8);
+  add_memory_type<std::int16_t, i32>(table, Dtype::int16);
+  add_memory_type<i32, i32>(table, Dtype::int32);
+  add_memory_type<i64, i64>(table, Dtype::int64);
+  add_memory_type<std::uint8_t, i32>(table, Dtype::uint8);
+  add_memory_type<std::uint16_t, i32>(table, Dtype::uint16);
+  add_memory_type<u32, i64>(table, Dtype::uint32);
+  add_memory_type<u64, u64>(table, Dtype::uint64);
+  add_memory_type<f32, f32>(table, Dtype::float32);
+  add_memory_type<f64, f64>(table, Dtype::float64);
+  table.load[static_cast<int>(Dtype::float16)] = load_loop<std::uint16_t, f32, from_half>;
+  table.store[static_cast<int>(Dtype::float16)] = store_loop<std::uint16_t, f32, to_half>;
+  table.load[static_cast<int>(Dtype::bfloat16)] = load_loop<std::uint16_t, f32, from_bfloat>;
+  table.store[static_cast<int>(Dtype::bfloat16)] = store_loop<std::uint16_t, f32, to_bfloat>;
+  const auto set = [&](ops::Op op, ops::Reg reg, OpKernel kernel) { table.op[static_cast<int>(op)][static_cast<int>(reg)] = kernel; };
+  set(ops::Op::narrow_i8, ops::Reg::i32, narrow_loop<i32, narrow_i8>);
+  set(ops::Op::narrow_i16, ops::Reg::i32, narrow_loop<i32, narrow_i16>);
+  set(ops::Op::narrow_u8, ops::Reg::i32, narrow_loop<i32, narrow_u8>);
+  set(ops::Op::narrow_u16, ops::Reg::i32, narrow_loop<i32, narrow_u16>);
+  set(ops::Op::narrow_u32, ops::Reg::i64, narrow_loop<i64, narrow_u32>);
+  set(ops::Op::ldexp, ops::Reg::f32, ldexp_f32);
+  set(ops::Op::ldexp, ops::Reg::f64, ldexp_f64);
+  set(ops::Op::frexp_exponent, ops::Reg::f32, frexp_exponent_f32);
+  set(ops::Op::frexp_exponent, ops::Reg::f64, frexp_exponent_f64);
+  return table;
+}
+
+}  // namespace
+
+const KernelTable& CT_JOIN(kernel_table_, CT_SIMD)();
+const KernelTable& CT_JOIN(kernel_table_, CT_SIMD)() {
+  static const KernelTable table = make_table();
+  return table;
+}
+
+}  // namespace catenary::cpu
