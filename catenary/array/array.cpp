@@ -17,7 +17,7 @@ Axes AxisArg::normalized(int ndim, const char* what) const {
 
 ArrayBody& Array::body() const {
   if (!body_) throw ValueError("an undefined Array was used (a default-constructed one has no elements, shape or dtype)");
-  return *body_;
+  return static_cast<ArrayBody&>(*body_);
 }
 
 Array Array::empty(const Shape& shape, Dtype dtype) { return empty(shape, dtype, current_device()); }
@@ -25,7 +25,7 @@ Array Array::empty(const Shape& shape, Dtype dtype) { return empty(shape, dtype,
 Array Array::empty(const Shape& shape, Dtype dtype, const Device& device) {
   const std::int64_t size = checked_size(shape, "empty");
   Ref<Storage> storage(new Storage(device, static_cast<std::size_t>(size) * catenary::itemsize(dtype)));
-  return Array(Ref<ArrayBody>(new ArrayBody(dtype, shape, contiguous_strides(shape), 0, std::move(storage))));
+  return Array(Ref<ArrayHead>(new ArrayBody(dtype, shape, contiguous_strides(shape), 0, std::move(storage))));
 }
 
 Array Array::from_host(const void* values, const Shape& shape, Dtype dtype, const Device& device) {
@@ -43,7 +43,7 @@ Array Array::from_memory(void* handle, const Shape& shape, const Strides& stride
   }
   const std::size_t bytes = checked_size(shape, "from_memory") == 0 ? 0 : static_cast<std::size_t>(last + 1) * catenary::itemsize(dtype);
   Ref<Storage> storage(new Storage(device, handle, bytes, owner ? std::move(owner) : std::shared_ptr<void>(handle, [](void*) {})));
-  return Array(Ref<ArrayBody>(new ArrayBody(dtype, shape, strides, 0, std::move(storage))));
+  return Array(Ref<ArrayHead>(new ArrayBody(dtype, shape, strides, 0, std::move(storage))));
 }
 
 Dtype Array::dtype() const { return body().dtype; }
@@ -128,7 +128,7 @@ namespace {
 /// A view of `a`'s memory with other geometry.
 Array view_of(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset) {
   lazy::settle(a.body());
-  return Array(Ref<ArrayBody>(new ArrayBody(a.dtype(), shape, strides, offset, a.body().storage)));
+  return Array(Ref<ArrayHead>(new ArrayBody(a.dtype(), shape, strides, offset, a.body().storage)));
 }
 
 /// Strides of a reshaped view, or nothing where only a copy will do.

@@ -5,6 +5,7 @@
 // (array/lazy.h) but every line has happened when the next one looks; errors of shape, dtype and device are thrown by the line
 // that is wrong.
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -25,6 +26,24 @@ namespace catenary {
 class Array;
 class ArrayBody;
 class Index;
+
+/// The reference count of what an Array points to; the rest is private to the library.
+class CT_API ArrayHead {
+ public:
+  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+  }
+  int references() const { return references_.load(std::memory_order_relaxed); }
+
+ protected:
+  ArrayHead() = default;
+  ~ArrayHead() = default;
+
+ private:
+  void destroy();
+  std::atomic<int> references_{0};
+};
 
 /// A C++ literal in an expression with arrays. It is weak: `x + 1.5` keeps a float x's dtype (NumPy 2's rule for Python scalars).
 class CT_API Scalar {
@@ -213,7 +232,7 @@ class CT_API Array {
   const Array& operator/=(const Operand& other) const;
 
   /// Internal.
-  explicit Array(Ref<ArrayBody> body) : body_(std::move(body)) {}
+  explicit Array(Ref<ArrayHead> body) : body_(std::move(body)) {}
   ArrayBody& body() const;
 
  private:
@@ -226,7 +245,7 @@ class CT_API Array {
     return values;
   }
 
-  Ref<ArrayBody> body_;
+  Ref<ArrayHead> body_;
 };
 
 // Array operators. All comparisons give arrays.

@@ -12,19 +12,13 @@ class OpenProgram;
 
 /// Geometry and memory of an array, or a value that an open program has yet to compute (then storage is null and the array will
 /// be C-ordered).
-class ArrayBody {
+class ArrayBody : public ArrayHead {
  public:
   ArrayBody(Dtype dtype, const Shape& shape, const Device& device) : dtype(dtype), shape(shape), device(device) {
     strides = contiguous_strides(shape);
   }
   ArrayBody(Dtype dtype, const Shape& shape, const Strides& strides, std::int64_t offset, Ref<Storage> storage)
       : dtype(dtype), shape(shape), strides(strides), offset(offset), device(storage->device()), storage(std::move(storage)) {}
-
-  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
-  void release() {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
-  }
-  int references() const { return references_.load(std::memory_order_relaxed); }
 
   const Dtype dtype;
   const Shape shape;
@@ -34,11 +28,6 @@ class ArrayBody {
   Ref<Storage> storage;
   std::atomic<OpenProgram*> pending{nullptr};
   std::int16_t value = -1;  // node of the pending program
-
- private:
-  ~ArrayBody() = default;
-  void destroy();
-  std::atomic<int> references_{0};
 };
 
 /// The array's elements for a backend to read: runs what is pending on them first.

@@ -486,12 +486,13 @@ void run_conflicts(std::span<const LazyOperand> operands, const Shape& shape, Op
 
 std::int64_t kernel_count() { return kernels.load(); }
 
-void ArrayBody::destroy() {
-  if (OpenProgram* program = pending.load(std::memory_order_acquire)) {
+void ArrayHead::destroy() {
+  ArrayBody* body = static_cast<ArrayBody*>(this);
+  if (OpenProgram* program = body->pending.load(std::memory_order_acquire)) {
     std::lock_guard lock(program->mutex);
-    if (pending.load(std::memory_order_relaxed) == program) program->disown(*this);
+    if (body->pending.load(std::memory_order_relaxed) == program) program->disown(*body);
   }
-  delete this;
+  delete body;
 }
 
 namespace lazy {
@@ -504,10 +505,11 @@ Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, cons
   run_conflicts(operands, shape, program);
   program.prepare(shape, operands.size() + 1, device);
   const std::int16_t value = program.operate(op, operands, dtype);
-  Ref<ArrayBody> body(new ArrayBody(dtype, shape, device));
+  ArrayBody* body = new ArrayBody(dtype, shape, device);
+  const Array result{Ref<ArrayHead>(body)};
   program.own(*body, value);
   if (!fusion_enabled()) program.run("fusion is off");
-  return Array(std::move(body));
+  return result;
 }
 
 void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> operands, Dtype dtype) {

@@ -31,7 +31,7 @@ void assign(const Array& target, const LazyOperand& value);
 
 /// Reduces x over `axes` (bits) into a new C-ordered array of the kept axes, after a cast to `as`. Takes the open program along
 /// when x is pending in it; x is not stored when `x` is its last handle.
-Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result);
+CT_API Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result);
 
 /// Runs the program that `body` waits for, if any.
 void settle(ArrayBody& body);

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "catenary/array/array.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/lazy.h"
+
+namespace ct = catenary;
+using ct::Array;
+using ct::Dtype;
+using ct::slice;
+
+namespace {
+
+Array iota(const ct::Shape& shape, Dtype dtype = Dtype::float32) {
+  std::vector<double> values(static_cast<std::size_t>(shape.product()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
+  return Array::from_host(values.data(), shape, Dtype::float64).astype(dtype).eval();
+}
+
+std::int64_t kernels_of(const std::function<void()>& f) {
+  ct::evaluate();
+  const std::int64_t before = ct::kernel_count();
+  f();
+  return ct::kernel_count() - before;
+}
+
+TEST(Fusion, AChainIsOneKernel) {
+  const Array x = iota({1000, 37}) / 1000.0f - 5.0f;
+  x.eval();
+  Array y;
+  EXPECT_EQ(kernels_of([&] {
+              y = ct::relu(x * 1.5f + 0.5f) * ct::sigmoid(x) + ct::tanh(x);
+              y.eval();
+            }),
+            1);
+  const std::vector<float> in = x.to_vector<float>(), out = y.to_vector<float>();
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const double v = in[i];
+    const double expected = std::max(v * 1.5 + 0.5, 0.0) / (1 + std::exp(-v)) + std::tanh(v);
+    ASSERT_NEAR(out[i], expected, 2e-6 * std::max(1.0, std::abs(expected))) << "at " << v;
+  }
+}
+
+TEST(Fusion, AccumulatingRunsInConstantMemory) {
+  const Array acc = iota({10000}) * 0.0f, x = iota({10000});
+  acc.eval();
+  ct::MemoryPool& pool = ct::Device().backend().pool(0);
+  const std::size_t before = pool.peak_bytes();
+  const std::int64_t kernels = kernels_of([&] {
+    for (int i = 0; i < 10000; ++i) acc += x;
+    acc.eval();
+  });
+  EXPECT_LE(kernels, 10000 / 16);
+  EXPECT_LE(pool.peak_bytes(), before + (1 << 20));
+  EXPECT_EQ(acc.to_vector<float>()[7], 70000.0f);
+}
+
+TEST(Fusion, ViewsSeeWritesInProgramOrder) {
+  const Array a = iota({4});
+  const Array reversed = a.as_strided({4}, {-1}, 3);
+  const Array before = reversed + 10;
+  a += 100;
+  const Array after = reversed + 10;
+  EXPECT_EQ(before.to_vector<int>(), (std::vector<int>{13, 12, 11, 10}));
+  EXPECT_EQ(after.to_vector<int>(), (std::vector<int>{113, 112, 111, 110}));
+  reversed += a;  // overlaps what it reads
+  EXPECT_EQ(a.to_vector<int>(), (std::vector<int>{203, 203, 203, 203}));
+}
+
+TEST(Fusion, HandlesAliasAndWritesToPendingValuesAreSeen) {
+  Array a = iota({3}) + 1;
+  const Array b = a;
+  a += 1;
+  EXPECT_EQ(b.to_vector<int>(), (std::vector<int>{2, 3, 4}));
+  a = a * 2;
+  EXPECT_EQ(b.to_vector<int>(), (std::vector<int>{2, 3, 4}));
+}
+
+TEST(Fusion, NarrowIntegersWrapInsideAProgram) {
+  const Array a = Array::from_host(std::vector<std::uint8_t>{200, 255, 3}.data(), {3}, Dtype::uint8);
+  EXPECT_EQ(((a + a) / 2).to_vector<double>(), (std::vector<double>{72, 127, 3}));
+  EXPECT_EQ((a.astype(Dtype::int8) + 0).to_vector<int>(), (std::vector<int>{-56, -1, 3}));
+}
+
+TEST(Fusion, AnotherThreadGetsValues) {
+  const Array a = iota({100}) * 2;
+  std::vector<float> seen;
+  std::thread([&] { seen = (a + 1).to_vector<float>(); }).join();
+  EXPECT_EQ(seen[10], 21);
+  EXPECT_EQ(a.to_vector<float>()[10], 20);
+}
+
+TEST(Fusion, ReductionTakesTheProgramAlong) {
+  const Array x = iota({64, 100});
+  double total = 0;
+  EXPECT_EQ(kernels_of([&] { total = ct::lazy::reduce(x * x, ct::ops::Reduce::sum, 3, Dtype::float32, Dtype::float32).item<double>(); }), 2);
+  EXPECT_NEAR(total, 6399.0 * 6400 * 12799 / 6, 1e4);
+}
+
+TEST(Reduce, AnyAxesAnyStrides) {
+  const Array x = iota({5, 7, 11, 3}, Dtype::float64);
+  const std::vector<double> v = x.to_vector<double>();
+  for (unsigned axes = 0; axes < 16; ++axes) {
+    for (const ct::Axes& order : {ct::Axes{0, 1, 2, 3}, ct::Axes{3, 1, 0, 2}, ct::Axes{2, 3, 1, 0}}) {
+      const Array y = x.transpose(order);
+      const std::vector<double> got = ct::lazy::reduce(y, ct::ops::Reduce::sum, axes, Dtype::float64, Dtype::float64).to_vector<double>();
+      const std::vector<double> flat = y.to_vector<double>();
+      ct::Shape kept;
+      for (int a = 0; a < 4; ++a)
+        if (!(axes >> a & 1)) kept.push_back(y.shape()[a]);
+      std::vector<double> expected(static_cast<std::size_t>(kept.product()));
+      for (std::size_t i = 0; i < flat.size(); ++i) {
+        std::size_t rest = i, out = 0, stride = 1;
+        for (int a = 3; a >= 0; --a) {
+          const std::size_t at = rest % y.shape()[a];
+          rest /= y.shape()[a];
+          if (!(axes >> a & 1)) {
+            out += at * stride;
+            stride *= y.shape()[a];
+          }
+        }
+        expected[out] += flat[i];
+      }
+      ASSERT_EQ(got, expected) << axes << " " << order.str();
+    }
+  }
+}
+
+TEST(Array, ReshapeViewsAndCopies) {
+  const Array x = iota({4, 6});
+  EXPECT_TRUE(x.reshape({2, -1}).shares_memory(x));
+  EXPECT_FALSE(x.T().reshape({24}).shares_memory(x));
+  EXPECT_TRUE(x.T().reshape({3, 2, 4}).shares_memory(x));
+  EXPECT_EQ(x.T().reshape({3, 2, 4}).to_vector<int>(), x.T().to_vector<int>());
+  EXPECT_THROW(x.reshape({5, -1}), ct::ShapeError);
+}
+
+TEST(Array, RefusesWhatDoesNotFit) {
+  const Array x = iota({2, 3}), i = iota({3}, Dtype::int32);
+  EXPECT_THROW(x + iota({2}), ct::ShapeError);
+  EXPECT_THROW(i += 1.5, ct::DtypeError);
+  EXPECT_THROW(i /= 2, ct::DtypeError);
+  EXPECT_THROW(iota({3}) += x, ct::ShapeError);
+  EXPECT_THROW(~x, ct::DtypeError);
+}
+
+}  // namespace
