@@ -34,6 +34,7 @@ enum class IndexMode : std::uint8_t { raise, wrap, clip };
 /// What a scatter does where it writes.
 enum class ScatterMode : std::uint8_t { assign, add, max, min };
 enum class Scan : std::uint8_t { sum, prod };
+enum class Linalg : std::uint8_t { cholesky, inv, solve, det, lu };
 
 /// Added to a matrix product as it is stored.
 struct MatmulEpilogue {
@@ -41,7 +42,7 @@ struct MatmulEpilogue {
   bool accumulate = false;     ///< adds to what the result holds
 };
 
-/// What a segmented sum of a reduction needs to know: which axes of the program's shape go.
+/// A reduction of one value of a program over some axes of its shape.
 struct ReduceSpec {
   ops::Reduce op = ops::Reduce::sum;
   int value = -1;             ///< node of the program that is reduced
@@ -90,6 +91,12 @@ class CT_API Backend {
 
   // Matrices: a [batch, m, k], b [batch, k, n], c [batch, m, n]; any strides (0 for a broadcast batch).
   virtual void matmul(int device, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) = 0;
+  /// Small dense linear algebra on C-ordered float32 or float64 batches [batch, n, n]; see array/linalg.h. `ok` gets false for a
+  /// matrix that is singular or not positive definite.
+  virtual void linalg(int device, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) = 0;
+
+  /// uint32 Philox4x32-10 bits; element i depends on (seed, call, i) only.
+  virtual void random_bits(int device, std::uint64_t seed, std::uint64_t call, const View& out) = 0;
 };
 
 /// Backends in the order in which `gpu:0` looks for one; the CPU's is first. (registry.cpp)

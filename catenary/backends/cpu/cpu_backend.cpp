@@ -7,6 +7,8 @@
 #include "catenary/backends/cpu/execute.h"
 #include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/index.h"
+#include "catenary/backends/cpu/linalg.h"
+#include "catenary/backends/cpu/random.h"
 #include "catenary/backends/cpu/scan.h"
 #include "catenary/backends/cpu/sort.h"
 #include "catenary/core/format.h"
@@ -135,17 +137,15 @@ class CpuBackend final : public Backend {
   }
 
   void copy(int, const View& to, const View& from) override { strided_copy(strided(to), strided(from)); }
-  void take(int, const View& x, const View& indices, const View& out, catenary::IndexMode mode) override {
+  void take(int, const View& x, const View& indices, const View& out, IndexMode mode) override {
     const Split s = split_at(x.shape, 1);
-    cpu::take(out.data(), x.data(), x.dtype, static_cast<const std::int64_t*>(indices.data()), s.outer, s.n, indices.size(), s.inner,
-              static_cast<cpu::IndexMode>(mode));
+    cpu::take(out.data(), x.data(), x.dtype, static_cast<const std::int64_t*>(indices.data()), s.outer, s.n, indices.size(), s.inner, mode);
   }
   void gather(int, const View& x, const std::vector<View>& indices, const View& out) override {
     cpu::gather(strided(out), x.data(), advanced_index(x, indices));
   }
   void scatter(int, const View& x, const std::vector<View>& indices, const View& values, ScatterMode mode) override {
-    constexpr ScatterOp ops[] = {ScatterOp::assign, ScatterOp::add, ScatterOp::maximum, ScatterOp::minimum};
-    cpu::scatter(x.data(), advanced_index(x, indices), strided(values), ops[static_cast<int>(mode)]);
+    cpu::scatter(x.data(), advanced_index(x, indices), strided(values), mode);
   }
   std::vector<std::int64_t> nonzero(int, const View& mask) override {
     StridedView flat = strided(mask);
@@ -177,6 +177,12 @@ class CpuBackend final : public Backend {
     e.accumulate = epilogue.accumulate;
     batched_gemm(c.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1], a.strides[2], b.data(),
                  b.strides[0], b.strides[1], b.strides[2], c.data(), c.strides[0], c.strides[1], c.strides[2], e);
+  }
+  void linalg(int, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) override {
+    cpu::linalg(op, a, b, out, ok);
+  }
+  void random_bits(int, std::uint64_t seed, std::uint64_t call, const View& out) override {
+    cpu::random_bits(static_cast<std::uint32_t*>(out.data()), out.size(), seed, call);
   }
 
  private:
