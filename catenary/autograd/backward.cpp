@@ -1,0 +1,310 @@
+#include "catenary/autograd/backward.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "catenary/autograd/config.h"
+#include "catenary/autograd/function_node.h"
+#include "catenary/autograd/walk.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+namespace {
+
+/// Set of addresses with a number for each, in order of insertion; open addressing, nothing is ever taken out.
+class PointerIndex {
+ public:
+  PointerIndex() : slots_(64) {}
+  /// The pointer's number; `inserted` tells whether it is new.
+  int insert(const void* pointer, bool& inserted) {
+    if (2 * (static_cast<std::size_t>(count_) + 1) > slots_.size()) grow();
+    Slot& slot = find(pointer);
+    inserted = !slot.pointer;
+    if (inserted) slot = {pointer, count_++};
+    return slot.number;
+  }
+  /// The pointer's number, or -1.
+  int at(const void* pointer) {
+    const Slot& slot = find(pointer);
+    return slot.pointer ? slot.number : -1;
+  }
+
+ private:
+  struct Slot {
+    const void* pointer = nullptr;
+    int number = 0;
+  };
+  Slot& find(const void* pointer) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t i = (reinterpret_cast<std::uintptr_t>(pointer) * 0x9e3779b97f4a7c15ull) >> (64 - std::bit_width(mask));
+    while (slots_[i].pointer && slots_[i].pointer != pointer) i = (i + 1) & mask;
+    return slots_[i];
+  }
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old)
+      if (slot.pointer) find(slot.pointer) = slot;
+  }
+  std::vector<Slot> slots_;
+  int count_ = 0;
+};
+
+/// Functions in the order of backpropagation: the highest rank first, among equals the one found first.
+class Agenda {
+ public:
+  void add(FunctionNode* f) {
+    bool inserted;
+    const int order = seen_.insert(f, inserted);
+    if (!inserted) return;
+    heap_.push_back({f->rank(), order, Ref<FunctionNode>(f)});
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+  bool empty() const { return heap_.empty(); }
+  Ref<FunctionNode> pop() {
+    std::pop_heap(heap_.begin(), heap_.end());
+    Ref<FunctionNode> f = std::move(heap_.back().function);
+    heap_.pop_back();
+    return f;
+  }
+
+ private:
+  struct Entry {
+    int rank, order;
+    Ref<FunctionNode> function;
+    friend bool operator<(const Entry& a, const Entry& b) {
+      return a.rank != b.rank ? a.rank < b.rank : a.order > b.order;
+    }
+  };
+  PointerIndex seen_;
+  std::vector<Entry> heap_;
+};
+
+/// Gradients that are not final yet.
+class GradTable {
+ public:
+  /// `load_leaves`: a leaf starts from the gradient that it has.
+  explicit GradTable(bool load_leaves) : load_leaves_(load_leaves) {}
+
+  void set(VariableNode& node, const Variable& grad) {
+    Slot& slot = at(node);
+    slot.grad = grad;
+    slot.own = false;
+  }
+  void accumulate(VariableNode& node, Variable&& grad) {
+    Slot& slot = at(node);
+    if (!slot.grad.defined()) {
+      slot.grad = std::move(grad);
+      slot.own = false;
+    } else if (config.enable_backprop) {
+      slot.grad = slot.grad + grad;
+    } else if (slot.own) {
+      slot.grad.array() += grad.array();
+    } else {  // nobody else knows this sum, so that the next one can go into it
+      slot.grad = Variable(slot.grad.array() + grad.array(), false);
+      slot.own = true;
+    }
+  }
+  Variable pop(VariableNode& node) {
+    const int number = index_.at(&node);
+    if (number >= 0) return std::move(slots_[static_cast<std::size_t>(number)].grad);
+    return load_leaves_ && !node.creator() ? Variable(&node).grad_var() : Variable();
+  }
+
+ private:
+  struct Slot {
+    Ref<VariableNode> node;  // an address in the table must not be used again
+    Variable grad;
+    bool own = false;
+  };
+  Slot& at(VariableNode& node) {
+    bool inserted;
+    const auto number = static_cast<std::size_t>(index_.insert(&node, inserted));
+    if (inserted) {
+      slots_.push_back({Ref<VariableNode>(&node), Variable(), false});
+      if (load_leaves_ && !node.creator() && node.has_handle()) slots_.back().grad = Variable(&node).grad_var();
+    }
+    return slots_[number];
+  }
+  bool load_leaves_;
+  PointerIndex index_;
+  std::vector<Slot> slots_;
+};
+
+bool any_defined(const Variables& vs) {
+  return std::any_of(vs.begin(), vs.end(), [](const Variable& v) { return v.defined(); });
+}
+
+/// Takes the gradients of f's outputs out of the table.
+Variables pop_output_grads(const FunctionNode& f, GradTable& grads) {
+  Variables gys;
+  for (int i = 0; i < f.output_count(); ++i) gys.push_back(f.output(i) ? grads.pop(*f.output(i)) : Variable());
+  return gys;
+}
+
+void keep_output_grads(const FunctionNode& f, const Variables& gys) {
+  for (int i = 0; i < f.output_count(); ++i) {
+    VariableNode* y = f.output(i);
+    if (y && y->has_handle()) Variable(y).set_grad_var(gys[static_cast<std::size_t>(i)]);
+  }
+}
+
+}  // namespace
+
+void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<double> loss_scale) {
+  Agenda agenda;
+  GradTable grads(true);
+  std::vector<Ref<VariableNode>> leaves;
+  PointerIndex seen_leaves;
+  const auto reached = [&](VariableNode& x) {
+    if (x.creator()) return agenda.add(x.creator());
+    bool inserted;
+    seen_leaves.insert(&x, inserted);
+    if (inserted) leaves.emplace_back(&x);
+  };
+  for (Start& start : starts) {
+    grads.accumulate(*start.node, std::move(start.grad));
+    reached(*start.node);
+  }
+  starts.clear();
+
+  SmallVector<int, 8> targets;
+  while (!agenda.empty()) {
+    const Ref<FunctionNode> f = agenda.pop();
+    targets.clear();
+    for (int i = 0; i < f->input_count(); ++i)
+      if (f->input(i).requires_grad()) targets.push_back(i);
+    Variables gys = pop_output_grads(*f, grads);
+    if (targets.empty() || !any_defined(gys)) continue;
+    Variables gxs = f->checked_backward(targets, gys);
+    if (retain_grad) keep_output_grads(*f, gys);
+    gys.clear();
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      if (!gxs[k].defined()) continue;
+      VariableNode& x = f->input(targets[k]);
+      grads.accumulate(x, std::move(gxs[k]));
+      reached(x);
+    }
+  }
+  for (const Ref<VariableNode>& leaf : leaves) {
+    Variable gradient = grads.pop(*leaf);
+    if (!leaf->has_handle()) continue;
+    const Variable x(leaf.get());
+    x.set_grad_var(gradient);
+    x.set_loss_scale(loss_scale);
+  }
+}
+
+void backward(const std::vector<Variable>& outputs, const std::vector<Variable>& grad_outputs, bool enable_double_backprop) {
+  if (!grad_outputs.empty() && grad_outputs.size() != outputs.size())
+    fail<ValueError>("backward: {} grad_outputs were given for {} outputs", grad_outputs.size(), outputs.size());
+  std::vector<walk::Start> starts;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Variable gy = grad_outputs.empty() ? outputs[i].grad_var() : grad_outputs[i];
+    if (grad_outputs.empty()) outputs[i].set_grad_var(Variable());
+    if (gy.defined()) starts.push_back({&outputs[i].node(), std::move(gy)});
+  }
+  const auto scope = using_config(config.enable_backprop, enable_double_backprop);
+  walk::backprop_to_all(std::move(starts), false, std::nullopt);
+}
+
+std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs, const GradOptions& options) {
+  if (!options.grad_outputs.empty() && options.grad_outputs.size() != outputs.size())
+    fail<ValueError>("grad: {} grad_outputs were given for {} outputs", options.grad_outputs.size(), outputs.size());
+  if (!options.grad_inputs.empty() && options.grad_inputs.size() != inputs.size())
+    fail<ValueError>("grad: {} grad_inputs were given for {} inputs", options.grad_inputs.size(), inputs.size());
+
+  // 1. Backward enumeration: who uses each variable that leads to the outputs and wants a gradient.
+  std::unordered_map<VariableNode*, std::vector<FunctionNode*>> users;
+  {
+    std::vector<FunctionNode*> waiting;
+    std::unordered_set<FunctionNode*> seen;
+    for (const Variable& y : outputs)
+      if (y.creator()) waiting.push_back(y.creator());
+    while (!waiting.empty()) {
+      FunctionNode* f = waiting.back();
+      waiting.pop_back();
+      if (!seen.insert(f).second) continue;
+      for (int i = 0; i < f->input_count(); ++i) {
+        VariableNode& x = f->input(i);
+        if (!x.requires_grad()) continue;
+        users[&x].push_back(f);
+        if (x.creator() && !seen.count(x.creator())) waiting.push_back(x.creator());
+      }
+    }
+  }
+  // 2. Forward enumeration: the variables on the paths from the inputs. Only they need a gradient.
+  std::unordered_set<VariableNode*> needed;
+  {
+    std::vector<VariableNode*> waiting;
+    std::unordered_set<FunctionNode*> seen;
+    for (const Variable& x : inputs) waiting.push_back(&x.node());
+    while (!waiting.empty()) {
+      VariableNode* x = waiting.back();
+      waiting.pop_back();
+      needed.insert(x);
+      const auto found = users.find(x);
+      if (found == users.end()) continue;
+      for (FunctionNode* f : found->second) {
+        if (!seen.insert(f).second) continue;
+        for (int i = 0; i < f->output_count(); ++i)
+          if (VariableNode* y = f->output(i); y && users.count(y)) waiting.push_back(y);
+      }
+    }
+  }
+  // 3. Backpropagation along these paths.
+  const auto scope = using_config(config.enable_backprop, options.enable_double_backprop);
+  GradTable grads(false);
+  Agenda agenda;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Variable& y = outputs[i];
+    Variable gy = options.grad_outputs.empty() ? Variable() : options.grad_outputs[i];
+    if (!gy.defined()) {
+      const Array ones = Array::empty(y.shape(), y.dtype(), y.device());
+      ones.fill(options.loss_scale.value_or(1.0));
+      gy = Variable(ones, false);
+    }
+    grads.set(y.node(), gy);
+    if (y.creator()) agenda.add(y.creator());
+  }
+  for (std::size_t i = 0; i < options.grad_inputs.size(); ++i)
+    if (options.grad_inputs[i].defined()) grads.set(inputs[i].node(), options.grad_inputs[i]);
+
+  std::unordered_map<VariableNode*, Variable> results;
+  for (const Variable& x : inputs) results.emplace(&x.node(), Variable());
+  SmallVector<int, 8> targets;
+  while (!agenda.empty()) {
+    const Ref<FunctionNode> f = agenda.pop();
+    Variables gys = pop_output_grads(*f, grads);
+    for (int i = 0; i < f->output_count(); ++i)
+      if (VariableNode* y = f->output(i))
+        if (const auto result = results.find(y); result != results.end()) result->second = gys[static_cast<std::size_t>(i)];
+    targets.clear();
+    for (int i = 0; i < f->input_count(); ++i)
+      if (f->input(i).requires_grad() && needed.count(&f->input(i))) targets.push_back(i);
+    if (targets.empty() || !any_defined(gys)) continue;
+    Variables gxs = f->checked_backward(targets, gys);
+    if (options.retain_grad) keep_output_grads(*f, gys);
+    gys.clear();
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      if (!gxs[k].defined()) continue;
+      VariableNode& x = f->input(targets[k]);
+      grads.accumulate(x, std::move(gxs[k]));
+      if (x.creator()) agenda.add(x.creator());
+    }
+  }
+  std::vector<Variable> all;
+  for (const Variable& x : inputs) {
+    Variable& result = results[&x.node()];
+    if (!result.defined()) result = grads.pop(x.node());
+    all.push_back(result);
+    if (options.set_grad) x.set_grad_var(result);
+    if (options.set_grad) x.set_loss_scale(options.loss_scale);
+  }
+  return all;
+}
+
+}  // namespace catenary

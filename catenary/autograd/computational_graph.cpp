@@ -1,0 +1,99 @@
+#include "catenary/autograd/computational_graph.h"
+
+#include <queue>
+#include <set>
+#include <unordered_map>
+
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+ComputationalGraph build_computational_graph(const std::vector<Variable>& outputs, const GraphOptions& options) {
+  if (options.rankdir != "TB" && options.rankdir != "BT" && options.rankdir != "LR" && options.rankdir != "RL")
+    fail<ValueError>("rankdir must be TB, BT, LR or RL, not \"{}\"", options.rankdir);
+  ComputationalGraph graph;
+  graph.options = options;
+  std::unordered_map<const void*, int> numbers;
+  std::priority_queue<std::pair<int, int>> waiting;  // rank, minus position: the highest rank first, then the one found first
+  const auto number = [&](VariableNode* x, FunctionNode* f) {
+    const void* key = f ? static_cast<const void*>(f) : x;
+    const auto [at, is_new] = numbers.emplace(key, static_cast<int>(graph.nodes.size()));
+    if (is_new) {
+      graph.nodes.push_back({Ref<VariableNode>(x), Ref<FunctionNode>(f)});
+      waiting.emplace(f ? f->rank() : x->rank(), -at->second);
+    }
+    return at->second;
+  };
+  std::set<std::pair<int, int>> seen;
+  const auto connect = [&](int from, int to) {
+    if (seen.emplace(from, to).second) graph.edges.emplace_back(from, to);
+  };
+  for (const Variable& y : outputs) number(&y.node(), nullptr);
+  while (!waiting.empty()) {
+    const int at = -waiting.top().second;
+    waiting.pop();
+    const ComputationalGraph::Node node = graph.nodes[static_cast<std::size_t>(at)];
+    if (node.variable) {
+      if (FunctionNode* f = node.variable->creator()) connect(number(nullptr, f), at);
+    } else {
+      for (int i = 0; i < node.function->input_count(); ++i) connect(number(&node.function->input(i), nullptr), at);
+    }
+  }
+  return graph;
+}
+
+namespace {
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string describe(int id, const std::string& label, const char* shape, const GraphOptions::Style& style) {
+  GraphOptions::Style attributes = {{"label", label}, {"shape", shape}};
+  for (const auto& [key, value] : style) {
+    auto found = attributes.begin();
+    while (found != attributes.end() && found->first != key) ++found;
+    if (found == attributes.end())
+      attributes.emplace_back(key, value);
+    else
+      found->second = value;
+  }
+  std::string text;
+  for (const auto& [key, value] : attributes) text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", key, escaped(value));
+  return fmt::format("{} [{}];", id, text);
+}
+
+}  // namespace
+
+std::string ComputationalGraph::dump() const {
+  std::string text = fmt::format("digraph graphname{{rankdir={};", options.rankdir);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const int id = static_cast<int>(i);
+    if (const auto& f = nodes[i].function) {
+      text += describe(id, f->label(), "box", options.function_style);
+    } else if (!options.remove_variable) {
+      const VariableNode& x = *nodes[i].variable;
+      const bool named = options.show_name && !x.name().empty();
+      text += describe(id, named ? x.name() + ": " + x.label() : x.label(), "oval", options.variable_style);
+    }
+  }
+  if (!options.remove_variable) {
+    for (const auto& [from, to] : edges) text += fmt::format("{} -> {};", from, to);
+  } else {  // an edge for each variable between two functions
+    std::unordered_map<int, int> creators;
+    std::set<std::pair<int, int>> drawn;
+    for (const auto& [from, to] : edges)
+      if (nodes[static_cast<std::size_t>(from)].function) creators[to] = from;
+    for (const auto& [from, to] : edges)
+      if (const auto creator = creators.find(from); creator != creators.end() && drawn.emplace(creator->second, to).second)
+        text += fmt::format("{} -> {};", creator->second, to);
+  }
+  return text + "}";
+}
+
+}  // namespace catenary

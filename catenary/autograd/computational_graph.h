@@ -1,0 +1,45 @@
+#pragma once
+// The graph as text for Graphviz. (chainer.computational_graph)
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/autograd/function_node.h"
+
+namespace catenary {
+
+/// How nodes look, and what is left out. Styles are dot attributes in order.
+struct GraphOptions {
+  using Style = std::vector<std::pair<std::string, std::string>>;
+  Style variable_style = {{"shape", "octagon"}, {"fillcolor", "#E0E0E0"}, {"style", "filled"}};
+  Style function_style = {{"shape", "record"}, {"fillcolor", "#6495ED"}, {"style", "filled"}};
+  /// TB, BT, LR or RL.
+  std::string rankdir = "TB";
+  /// Shows functions only.
+  bool remove_variable = false;
+  /// Shows the names of variables.
+  bool show_name = true;
+};
+
+/// Nodes and edges that lead to some variables. Nodes are numbered in the order of a walk backward, so the same graph gives the same text.
+class CT_API ComputationalGraph {
+ public:
+  struct Node {
+    Ref<VariableNode> variable;  // or
+    Ref<FunctionNode> function;
+  };
+  std::vector<Node> nodes;
+  /// From, to: positions in `nodes`, along the computation.
+  std::vector<std::pair<int, int>> edges;
+  GraphOptions options;
+
+  /// dot's text, as Chainer writes it.
+  std::string dump() const;
+};
+
+/// The graph behind `outputs`. Throws ValueError for an unknown rankdir. (chainer.computational_graph.build_computational_graph)
+CT_API ComputationalGraph build_computational_graph(const std::vector<Variable>& outputs, const GraphOptions& options = {});
+
+}  // namespace catenary

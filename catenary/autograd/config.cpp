@@ -1,0 +1,85 @@
+#include "catenary/autograd/config.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+namespace detail {
+namespace {
+
+constexpr const char* kNames[kSettings] = {"train",    "enable_backprop", "keep_graph_on_report", "type_check", "debug",
+                                           "autotune", "deterministic",   "in_recomputing",       "dtype"};
+
+const char* variable(const char* name) {
+  const std::string ours = std::string("CATENARY_") + name;
+  if (const char* value = std::getenv(ours.c_str()); value && *value) return value;
+  const std::string chainers = std::string("CHAINER_") + name;
+  const char* value = std::getenv(chainers.c_str());
+  return value && *value ? value : nullptr;
+}
+
+bool flag(const char* name, bool otherwise) {
+  const char* value = variable(name);
+  if (!value) return otherwise;
+  if (!std::strcmp(value, "0")) return false;
+  if (!std::strcmp(value, "1")) return true;
+  fail<ValueError>("CATENARY_{} must be 0 or 1, not \"{}\"", name, value);
+}
+
+struct Globals {
+  std::array<std::atomic<std::uint8_t>, kSettings> values;
+  Globals() {
+    const bool flags[kSettings] = {true, true, flag("KEEP_GRAPH_ON_REPORT", false), flag("TYPE_CHECK", true), flag("DEBUG", false)};
+    for (int i = 0; i < kSettings; ++i) values[static_cast<std::size_t>(i)] = flags[i];
+    const char* dtype = variable("DTYPE");
+    const Dtype d = dtype ? dtype_from_name(dtype) : Dtype::float32;
+    if (!is_floating(d)) fail<DtypeError>("CATENARY_DTYPE must be a floating dtype, not {}", d);
+    values[static_cast<std::size_t>(Setting::dtype)] = static_cast<std::uint8_t>(d);
+  }
+};
+
+Globals& globals() {
+  static Globals& g = *new Globals;
+  return g;
+}
+
+// -1: the thread has no value of its own.
+thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+}  // namespace
+
+std::uint8_t setting(Setting s) {
+  const std::int8_t own = locals[static_cast<std::size_t>(s)];
+  return own >= 0 ? static_cast<std::uint8_t>(own) : global_setting(s);
+}
+int local_setting(Setting s) { return locals[static_cast<std::size_t>(s)]; }
+void set_local_setting(Setting s, int value) { locals[static_cast<std::size_t>(s)] = static_cast<std::int8_t>(value); }
+std::uint8_t global_setting(Setting s) {
+  return globals().values[static_cast<std::size_t>(s)].load(std::memory_order_relaxed);
+}
+void set_global_setting(Setting s, std::uint8_t value) {
+  globals().values[static_cast<std::size_t>(s)].store(value, std::memory_order_relaxed);
+}
+
+}  // namespace detail
+
+std::string config_to_string() {
+  std::string lines[detail::kSettings];
+  for (int i = 0; i < detail::kSettings; ++i) {
+    const auto s = static_cast<detail::Setting>(i);
+    const std::uint8_t value = detail::setting(s);
+    const char* text = s == detail::Setting::dtype ? dtype_name(static_cast<Dtype>(value)) : value ? "true" : "false";
+    lines[i] = fmt::format("{:<20} {}\n", detail::kNames[i], text);
+  }
+  std::sort(std::begin(lines), std::end(lines));
+  std::string all;
+  for (const std::string& line : lines) all += line;
+  return all;
+}
+
+}  // namespace catenary

@@ -1,0 +1,162 @@
+#pragma once
+// An operation in the graph. A function is a class with a forward on arrays and a backward on variables (so that gradients can be
+// differentiated again); functions/elementwise.h has shorter forms for the common kinds. (chainer.FunctionNode)
+//
+//   class MulAdd : public FunctionNode {
+//     const char* name() const override { return "MulAdd"; }
+//     Arrays forward(Inputs x) override {
+//       retain_inputs({0, 1});
+//       return x[0] * x[1] + x[2];
+//     }
+//     Variables backward(Targets targets, Grads gy) override {
+//       return gradients(targets, [&](int i) { return i == 2 ? gy[0] : gy[0] * retained_input(1 - i); });
+//     }
+//   };
+//   Variable y = apply(node<MulAdd>(), a, b, c);
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "catenary/autograd/variable.h"
+
+namespace catenary {
+
+class FunctionHook;
+
+/// What forward returns: one array mostly.
+using Arrays = SmallVector<Array, 2>;
+/// Indexes of the inputs whose gradients are wanted, ascending.
+using Targets = std::span<const int>;
+/// Gradients with respect to the outputs; undefined where an output has none.
+using Grads = std::span<const Variable>;
+
+/// The arrays of a function's inputs.
+class CT_API Inputs {
+ public:
+  Inputs(VariableNode* const* nodes, int size) : nodes_(nodes), size_(size) {}
+  int size() const { return size_; }
+  /// Undefined in a backward hook for what the function did not retain.
+  const Array& operator[](int i) const { return nodes_[i]->data(); }
+
+ private:
+  VariableNode* const* nodes_;
+  int size_;
+};
+
+/// Makes node-like objects (FunctionNode) with no reference yet.
+template <class F, class... A>
+Ref<F> node(A&&... arguments) {
+  return Ref<F>(new F(std::forward<A>(arguments)...));
+}
+
+class CT_API FunctionNode {
+ public:
+  FunctionNode();
+  FunctionNode(const FunctionNode&) = delete;
+  FunctionNode& operator=(const FunctionNode&) = delete;
+
+  /// The name of the class, as hooks and errors show it: Chainer's name where there is one.
+  virtual const char* name() const = 0;
+  /// What a graph shows; "_ + _" for an addition.
+  virtual std::string label() const { return name(); }
+
+  /// Runs forward on the variables' arrays and puts this function between them and the outputs. A function is applied once.
+  Variables apply(VariableNode* const* inputs, int count);
+  Variables apply(std::span<const Variable> inputs);
+
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  int output_count() const { return static_cast<int>(outputs_.size()); }
+  VariableNode& input(int i) const { return *inputs_[static_cast<std::size_t>(i)]; }
+  /// Null when nobody holds the output any more, or it was unchained.
+  VariableNode* output(int i) const { return outputs_[static_cast<std::size_t>(i)].node; }
+  VariableNode* const* inputs() const { return inputs_.begin(); }
+  int rank() const { return rank_; }
+
+  /// Cuts the function off its inputs and outputs.
+  void unchain();
+
+  /// Adds a hook for this function only. Throws ValueError when one of the same name is there.
+  void add_hook(std::shared_ptr<FunctionHook> hook);
+  void delete_hook(const std::string& name);
+  const std::vector<std::shared_ptr<FunctionHook>>& local_hooks() const;
+
+  /// Runs backward and checks what it returns: one entry for each target, each like its input. Throws ShapeError or DtypeError with this
+  /// function's name.
+  Variables checked_backward(Targets targets, Grads grad_outputs);
+
+  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(this);
+  }
+
+ protected:
+  virtual ~FunctionNode();
+
+  /// Computes the outputs. What backward will need must be retained here.
+  virtual Arrays forward(Inputs x) = 0;
+  /// Gradients with respect to the inputs named by `targets`, in that order, by operations on variables. An undefined Variable means no
+  /// gradient, and so does not overriding it.
+  virtual Variables backward(Targets targets, Grads grad_outputs);
+
+  /// In forward: keep these inputs' arrays, or outputs', for backward. What is not retained is freed as soon as nobody else holds it.
+  void retain_inputs(std::initializer_list<int> indexes);
+  void retain_outputs(std::initializer_list<int> indexes);
+  /// In backward: an input or output that was retained, as a variable of the graph. Throws ValueError when it was not.
+  Variable retained_input(int i) const;
+  Variable retained_output(int i);
+  /// The same as a plain array, for a gradient that is not differentiated again.
+  const Array& retained_output_array(int i) const { return outputs_[static_cast<std::size_t>(i)].retained; }
+  /// Shape and dtype of an input, retained or not.
+  const Shape& input_shape(int i) const { return input(i).shape(); }
+  Dtype input_dtype(int i) const { return input(i).dtype(); }
+
+  /// { f(i) for i in targets }
+  template <class F>
+  static Variables gradients(Targets targets, F&& f) {
+    Variables all;
+    for (int i : targets) all.push_back(f(i));
+    return all;
+  }
+
+ private:
+  friend class VariableNode;
+  friend class Variable;
+  struct Output {
+    VariableNode* node = nullptr;  // not counted: outputs hold their function
+    Array retained;
+  };
+
+  static void destroy(FunctionNode* f);
+
+  std::atomic<int> references_{0};
+  int rank_ = 0;
+  SmallVector<VariableNode*, 3> inputs_;  // counted
+  SmallVector<Output, 1> outputs_;
+  SmallVector<int, 3> retained_inputs_;
+  SmallVector<int, 2> retained_outputs_;
+  std::unique_ptr<std::vector<std::shared_ptr<FunctionHook>>> hooks_;
+  FunctionNode* next_dead_ = nullptr;
+};
+
+/// Applies a function with one output: `apply(node<Tanh>(), x)`. Arrays may stand for variables that want no gradient.
+template <std::derived_from<FunctionNode> F, class... X>
+  requires(std::convertible_to<X, Variable> && ...)
+Variable apply(const Ref<F>& function, const X&... inputs) {
+  return std::move(apply_all(function, inputs...)[0]);
+}
+/// Applies a function and returns all its outputs.
+template <std::derived_from<FunctionNode> F, class... X>
+  requires(std::convertible_to<X, Variable> && ...)
+Variables apply_all(const Ref<F>& function, const X&... inputs) {
+  return [&](const auto&... variables) {
+    VariableNode* nodes[sizeof...(X)] = {&variables.node()...};
+    return function->apply(nodes, static_cast<int>(sizeof...(X)));
+  }(as_variable(inputs)...);
+}
+
+}  // namespace catenary
