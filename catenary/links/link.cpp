@@ -1,0 +1,274 @@
+#include "catenary/links/link.h"
+
+#include <chrono>
+
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+MemberVisitor::~MemberVisitor() = default;
+LinkHook::~LinkHook() = default;
+
+struct Link::State {
+  std::string name;
+  std::vector<std::shared_ptr<LinkHook>> hooks;
+  bool update_enabled = true;
+};
+
+Link::Link() : state_(std::make_shared<State>()) {}
+Link::~Link() = default;
+void Link::visit_members(MemberVisitor&) const {}
+std::string Link::type_name() const { return "Link"; }
+std::string Chain::type_name() const { return "Chain"; }
+const std::string& Link::name() const { return state_->name; }
+void Link::set_name(std::string name) const { state_->name = std::move(name); }
+
+namespace {
+
+/// A visitor made of functions; what is not given is passed over.
+struct Visit : MemberVisitor {
+  std::function<void(const std::string&, Link&)> on_child = [](const std::string&, Link&) {};
+  std::function<void(const std::string&, Parameter&)> on_parameter = [](const std::string&, Parameter&) {};
+  std::function<void(const std::string&, Array&)> on_persistent = [](const std::string&, Array&) {};
+  void child(const std::string& name, Link& link) override {
+    link.set_name(name);
+    on_child(name, link);
+  }
+  void parameter(const std::string& name, Parameter& p) override { on_parameter(name, p); }
+  void persistent(const std::string& name, Array& a) override { on_persistent(name, a); }
+};
+
+void walk(const std::string& path, const Link& link, const std::function<void(const std::string&, const Link&)>& f) {
+  f(path.empty() ? "/" : path, link);
+  Visit visit;
+  visit.on_child = [&](const std::string& name, Link& child) { walk(path + "/" + name, child, f); };
+  link.visit_members(visit);
+}
+
+std::string member_path(const std::string& link_path, const std::string& name) {
+  return link_path == "/" ? "/" + name : link_path + "/" + name;
+}
+
+Array copied(const Array& array) { return array.defined() ? array.copy() : array; }
+
+}  // namespace
+
+void Link::for_each_link(const std::function<void(const std::string&, const Link&)>& f) const { walk("", *this, f); }
+
+std::vector<std::pair<std::string, Parameter>> Link::namedparams(bool include_uninit) const {
+  std::vector<std::pair<std::string, Parameter>> all;
+  for_each_link([&](const std::string& path, const Link& link) {
+    Visit visit;
+    visit.on_parameter = [&](const std::string& name, Parameter& p) {
+      if (p.defined() && (include_uninit || p.is_initialized())) all.emplace_back(member_path(path, name), p);
+    };
+    link.visit_members(visit);
+  });
+  return all;
+}
+
+std::vector<std::pair<std::string, Array>> Link::namedpersistents() const {
+  std::vector<std::pair<std::string, Array>> all;
+  for_each_link([&](const std::string& path, const Link& link) {
+    Visit visit;
+    visit.on_persistent = [&](const std::string& name, Array& a) {
+      if (a.defined()) all.emplace_back(member_path(path, name), a);
+    };
+    link.visit_members(visit);
+  });
+  return all;
+}
+
+std::vector<Parameter> Link::params(bool include_uninit) const {
+  std::vector<Parameter> all;
+  for (auto& [path, p] : namedparams(include_uninit)) {
+    bool known = false;  // tied weights are listed once
+    for (const Parameter& other : all) known = known || other.is(p);
+    if (!known) all.push_back(p);
+  }
+  return all;
+}
+
+std::vector<std::string> Link::children() const {
+  std::vector<std::string> names;
+  Visit visit;
+  visit.on_child = [&](const std::string& name, Link&) { names.push_back(name); };
+  visit_members(visit);
+  return names;
+}
+
+std::int64_t Link::count_params() const {
+  std::int64_t n = 0;
+  for (const Parameter& p : params(false)) n += p.size();
+  return n;
+}
+
+void Link::cleargrads() const {
+  for (const Parameter& p : params()) p.cleargrad();
+}
+
+void Link::zerograds() const {
+  for (const Parameter& p : params()) p.zerograd();
+}
+
+namespace {
+template <class T>
+void check_same_structure(const T& mine, const T& theirs, const char* what) {
+  bool same = mine.size() == theirs.size();
+  for (std::size_t i = 0; same && i < mine.size(); ++i) same = mine[i].first == theirs[i].first;
+  if (same) return;
+  std::vector<std::string> a, b;
+  for (const auto& entry : mine) a.push_back(entry.first);
+  for (const auto& entry : theirs) b.push_back(entry.first);
+  fail<ValueError>("{}: the links differ in structure: [{}] and [{}]", what, fmt::join(a, ", "), fmt::join(b, ", "));
+}
+}  // namespace
+
+void Link::copyparams(const Link& from, bool copy_persistent) const {
+  const auto mine = namedparams(), theirs = from.namedparams();
+  check_same_structure(mine, theirs, "copyparams");
+  const auto my_arrays = namedpersistents(), their_arrays = from.namedpersistents();
+  if (copy_persistent) check_same_structure(my_arrays, their_arrays, "copyparams");
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i].second.copydata(theirs[i].second);
+  for (std::size_t i = 0; copy_persistent && i < my_arrays.size(); ++i) {
+    const Array& to = my_arrays[i].second;
+    to.set(their_arrays[i].second.to_device(to.device()), ellipsis);
+  }
+}
+
+void Link::addgrads(const Link& from) const {
+  const auto mine = namedparams(), theirs = from.namedparams();
+  check_same_structure(mine, theirs, "addgrads");
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i].second.addgrad(theirs[i].second);
+}
+
+void Link::to_device(const Device& device) const {
+  for (const Parameter& p : params()) p.to_device(device);
+  for_each_link([&](const std::string&, const Link& link) {
+    Visit visit;
+    visit.on_persistent = [&](const std::string&, Array& a) {
+      if (a.defined()) a = a.to_device(device);
+    };
+    link.visit_members(visit);
+  });
+}
+
+void Link::enable_update() const {
+  for_each_link([](const std::string&, const Link& link) { link.state_->update_enabled = true; });
+}
+void Link::disable_update() const {
+  for_each_link([](const std::string&, const Link& link) { link.state_->update_enabled = false; });
+}
+bool Link::update_enabled() const { return state_->update_enabled; }
+
+void Link::serialize(Serializer& serializer) const {
+  Visit own;
+  own.on_parameter = [&](const std::string& name, Parameter& p) {
+    if (p.defined()) serializer(name, p);
+  };
+  own.on_persistent = [&](const std::string& name, Array& a) {
+    if (a.defined()) serializer(name, a);
+  };
+  own.on_child = [&](const std::string& name, Link& child) {
+    Serializer below = serializer[name];
+    child.serialize(below);
+  };
+  visit_members(own);
+}
+
+void Link::detach(CopyMode mode) {
+  auto state = std::make_shared<State>();
+  state->name = state_->name;
+  state->update_enabled = state_->update_enabled;
+  state_ = std::move(state);
+  Visit visit;
+  visit.on_parameter = [&](const std::string&, Parameter& p) {
+    if (!p.defined() || mode == CopyMode::share) return;
+    if (mode == CopyMode::copy && p.is_initialized()) {
+      Parameter fresh = Parameter::from_array(p.array().copy(), p.name());
+      if (p.grad().defined()) fresh.set_grad(p.grad().copy());
+      p = fresh;
+      return;
+    }
+    if (!p.initializer()) throw ValueError("copy: a parameter without an initializer cannot be initialised anew");
+    p = p.is_initialized() ? Parameter(p.initializer(), p.shape(), p.name()) : Parameter(p.initializer(), p.name());
+  };
+  visit.on_persistent = [&](const std::string&, Array& a) {
+    if (mode != CopyMode::share) a = copied(a);
+  };
+  visit.on_child = [&](const std::string&, Link& child) { child.detach(mode); };
+  visit_members(visit);
+}
+
+void Link::add_hook(std::shared_ptr<LinkHook> hook) const {
+  for (const auto& known : state_->hooks)
+    if (known->name() == hook->name()) fail<ValueError>("add_hook: the link has a hook named '{}' already", hook->name());
+  state_->hooks.push_back(std::move(hook));
+}
+void Link::delete_hook(const std::string& name) const {
+  std::erase_if(state_->hooks, [&](const auto& hook) { return hook->name() == name; });
+}
+const std::vector<std::shared_ptr<LinkHook>>& Link::hooks() const { return state_->hooks; }
+
+namespace {
+thread_local std::vector<std::shared_ptr<LinkHook>> thread_hooks;
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+}  // namespace
+
+LinkHookScope::LinkHookScope(std::shared_ptr<LinkHook> hook) {
+  for (const auto& known : thread_hooks)
+    if (known->name() == hook->name()) fail<ValueError>("a hook named '{}' is registered already", hook->name());
+  thread_hooks.push_back(std::move(hook));
+}
+LinkHookScope::~LinkHookScope() { thread_hooks.pop_back(); }
+
+void LinkTimerHook::forward_preprocess(const LinkCall&) { started_.push_back(now()); }
+void LinkTimerHook::forward_postprocess(const LinkCall& call) {
+  const double seconds = now() - started_.back();
+  started_.pop_back();
+  if (started_.empty()) total_ += seconds;
+  const std::string type = call.link.type_name();
+  for (Entry& entry : entries_) {
+    if (entry.name != type) continue;
+    entry.seconds += seconds;
+    ++entry.calls;
+    return;
+  }
+  entries_.push_back({type, seconds, 1});
+}
+double LinkTimerHook::total_time() const { return total_; }
+std::string LinkTimerHook::report() const {
+  std::string text = fmt::format("{:<24}{:>12}{:>12}\n", "LinkName", "ElapsedTime", "Occurrence");
+  for (const Entry& entry : entries_) text += fmt::format("{:<24}{:>10.3f}ms{:>12}\n", entry.name, entry.seconds * 1e3, entry.calls);
+  return text;
+}
+
+namespace detail {
+
+std::vector<std::string> split_names(const char* names) {
+  std::vector<std::string> all(1);
+  for (; *names; ++names) {
+    if (*names == ',') {
+      all.emplace_back();
+    } else if (*names != ' ' && *names != '\n' && *names != '\t') {
+      all.back() += *names;
+    }
+  }
+  for (std::string& name : all)
+    if (name.size() > 1 && name.back() == '_') name.pop_back();
+  return all;
+}
+
+bool has_hooks(const Link& link) { return !thread_hooks.empty() || !link.hooks().empty(); }
+
+void run_hooks(const LinkCall& call, bool after) {
+  const auto run = [&](const std::vector<std::shared_ptr<LinkHook>>& hooks) {
+    for (const auto& hook : hooks) after ? hook->forward_postprocess(call) : hook->forward_preprocess(call);
+  };
+  run(thread_hooks);
+  run(call.link.hooks());
+}
+
+}  // namespace detail
+
+}  // namespace catenary

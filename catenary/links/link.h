@@ -1,0 +1,217 @@
+#pragma once
+// links/: layers. A Link holds parameters and persistent arrays, a Chain also other links; both know all of them by name and path, move
+// and serialise them. Optimizers, datasets and training may not come in.
+//
+// A link's parameters and arrays are handles: a C++ copy of a link shares them, and is the same link to hooks and reporters.
+// `link.copy(CopyMode::copy)` makes another.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "catenary/autograd/parameter.h"
+#include "catenary/serializers/serializer.h"
+
+namespace catenary {
+
+class Link;
+class LinkHook;
+
+/// What a copy of a link shares with it. (chainer.Link.copy)
+enum class CopyMode {
+  share,  ///< the parameters, as a C++ copy does; but it is another link
+  copy,   ///< nothing: parameters and persistent arrays are copied
+  init,   ///< nothing: parameters are initialised anew
+};
+
+/// Sees the members of a link, in the order of CT_LINKS.
+class CT_API MemberVisitor {
+ public:
+  virtual ~MemberVisitor();
+  virtual void child(const std::string& name, Link& link) = 0;
+  virtual void parameter(const std::string& name, Parameter& parameter) = 0;
+  virtual void persistent(const std::string& name, Array& array) = 0;
+
+  void operator()(const std::string& name, Link& link) { child(name, link); }
+  void operator()(const std::string& name, Parameter& p) { parameter(name, p); }
+  void operator()(const std::string& name, Array& a) { persistent(name, a); }
+};
+
+/// Base of all layers. (chainer.Link)
+class CT_API Link {
+ public:
+  Link();
+  Link(const Link&) = default;
+  Link(Link&&) = default;
+  Link& operator=(const Link&) = default;
+  Link& operator=(Link&&) = default;
+  virtual ~Link();
+
+  /// Shows the visitor this link's parameters, persistent arrays and children. CT_LINKS writes it.
+  virtual void visit_members(MemberVisitor& visitor) const;
+
+  /// Own parameters and those of all links below; by default also those that are not initialised. (chainer.Link.params)
+  std::vector<Parameter> params(bool include_uninit = true) const;
+  /// The same with paths such as "/l1/W".
+  std::vector<std::pair<std::string, Parameter>> namedparams(bool include_uninit = true) const;
+  /// Persistent arrays with paths. (values that are saved but not learnt)
+  std::vector<std::pair<std::string, Array>> namedpersistents() const;
+  /// Calls f for this link ("/") and all links below, with their paths. (chainer.Link.namedlinks)
+  void for_each_link(const std::function<void(const std::string& path, const Link& link)>& f) const;
+  /// Names of the direct children.
+  std::vector<std::string> children() const;
+  /// Number of elements of all initialised parameters.
+  std::int64_t count_params() const;
+
+  /// Forgets all gradients. (chainer.Link.cleargrads)
+  void cleargrads() const;
+  void zerograds() const;
+  /// Copies parameters (and persistents) of a link of the same structure; adds its gradients. Throws ValueError when the structures differ.
+  void copyparams(const Link& from, bool copy_persistent = true) const;
+  void addgrads(const Link& from) const;
+  /// Moves everything to a device, in place.
+  void to_device(const Device& device) const;
+  void to_cpu() const { to_device(Device()); }
+  void to_gpu(int index = 0) const { to_device(get_device("gpu:" + std::to_string(index))); }
+  /// Lets optimizers update the parameters below, or not. (chainer.Link.enable_update)
+  void enable_update() const;
+  void disable_update() const;
+  bool update_enabled() const;
+
+  /// Saves or loads parameters and persistents under their names.
+  void serialize(Serializer& serializer) const;
+
+  /// The name under which the parent knows this link; empty at the top.
+  const std::string& name() const;
+  /// Class name for reports and hooks; "Link" unless a class says otherwise.
+  virtual std::string type_name() const;
+
+  /// Hooks run around each call of this link (library links, Sequential and call()).
+  void add_hook(std::shared_ptr<LinkHook> hook) const;
+  void delete_hook(const std::string& name) const;
+  const std::vector<std::shared_ptr<LinkHook>>& hooks() const;
+
+  /// Equal for C++ copies of one link, different for all others.
+  const void* identity() const { return state_.get(); }
+
+  /// Internal: see copy_link and CT_LINKS.
+  virtual void detach(CopyMode mode);
+  virtual void ct_links_is_here_once() const {}
+  void set_name(std::string name) const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// A link made of links. (chainer.Chain)
+class CT_API Chain : public Link {
+ public:
+  std::string type_name() const override;
+};
+
+/// Another link with the same structure. (chainer.Link.copy)
+template <std::derived_from<Link> L>
+L copy_link(const L& link, CopyMode mode) {
+  L result = link;
+  result.detach(mode);
+  return result;
+}
+
+namespace detail {
+CT_API std::vector<std::string> split_names(const char* names);
+template <class... M>
+void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, const M&... members) {
+  std::size_t i = 0;
+  (visitor(names[i++], const_cast<M&>(members)), ...);
+}
+}  // namespace detail
+
+/// Names the links, parameters and persistent arrays that are members of a class, by their identifiers:
+/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b)` for a Link's parameters. In a class derived from one that has
+/// CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not compile.
+#define CT_LINKS(...)                                                              \
+  void ct_links_is_here_once() const final {}                                      \
+  CT_MORE_LINKS_OF_(::catenary::Link::visit_members(visitor), __VA_ARGS__)
+#define CT_MORE_LINKS(Base, ...) CT_MORE_LINKS_OF_(Base::visit_members(visitor), __VA_ARGS__)
+#define CT_MORE_LINKS_OF_(base, ...)                                                                   \
+  void visit_members(::catenary::MemberVisitor& visitor) const override {                              \
+    base;                                                                                              \
+    static const std::vector<std::string> names = ::catenary::detail::split_names(#__VA_ARGS__);       \
+    ::catenary::detail::visit_all(visitor, names, __VA_ARGS__);                                        \
+  }                                                                                                    \
+  auto copy(::catenary::CopyMode mode = ::catenary::CopyMode::share) const { return ::catenary::copy_link(*this, mode); }
+
+/// What a hook sees of a call.
+struct LinkCall {
+  const Link& link;
+  std::span<const Variable> inputs;
+  std::span<const Variable> outputs;  ///< empty before the call
+};
+
+/// Runs around calls of links. Register it for a thread by LinkHookScope, or for one link by add_hook. (chainer.LinkHook)
+class CT_API LinkHook {
+ public:
+  virtual ~LinkHook();
+  virtual std::string name() const = 0;
+  virtual void forward_preprocess(const LinkCall&) {}
+  virtual void forward_postprocess(const LinkCall&) {}
+};
+
+/// Has a hook see all calls of the thread until the end of the scope.
+class CT_API LinkHookScope {
+ public:
+  explicit LinkHookScope(std::shared_ptr<LinkHook> hook);
+  ~LinkHookScope();
+  LinkHookScope(const LinkHookScope&) = delete;
+  LinkHookScope& operator=(const LinkHookScope&) = delete;
+};
+
+/// Sums up the time of each link's calls. (chainer.link_hooks.TimerHook)
+class CT_API LinkTimerHook : public LinkHook {
+ public:
+  std::string name() const override { return "LinkTimerHook"; }
+  void forward_preprocess(const LinkCall& call) override;
+  void forward_postprocess(const LinkCall& call) override;
+  /// Seconds of all outermost calls.
+  double total_time() const;
+  /// A table of the calls by class: time and number.
+  std::string report() const;
+
+ private:
+  struct Entry {
+    std::string name;
+    double seconds = 0;
+    std::int64_t calls = 0;
+  };
+  std::vector<double> started_;
+  std::vector<Entry> entries_;
+  double total_ = 0;
+};
+
+namespace detail {
+/// Are there hooks to run for this link? Cheap when there are none.
+CT_API bool has_hooks(const Link& link);
+CT_API void run_hooks(const LinkCall& call, bool after);
+}  // namespace detail
+
+/// Runs `f()`, which computes the link's output from the inputs, with the hooks around it.
+template <class F, class... X>
+auto hooked(const Link& link, F&& f, const X&... inputs) {
+  if (!detail::has_hooks(link)) return f();
+  const Variable in[] = {inputs...};
+  detail::run_hooks({link, in, {}}, false);
+  auto result = f();
+  if constexpr (std::is_same_v<decltype(result), Variable>) {
+    detail::run_hooks({link, in, {&result, 1}}, true);
+  } else {
+    detail::run_hooks({link, in, {}}, true);
+  }
+  return result;
+}
+
+}  // namespace catenary

@@ -1,0 +1,33 @@
+#include "catenary/links/model.h"
+
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+const Variable& Batch::operator[](const std::string& name) const {
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (names_[i] == name) return values_[i];
+  fail<IndexError>("Batch: there is no column '{}'; the columns are [{}]", name, fmt::join(names_, ", "));
+}
+
+Link& Model::link() const {
+  if (!holder_) throw ValueError("a Model without a link was used");
+  return holder_->link();
+}
+
+Variable Model::operator()(const Batch& batch) const {
+  link();
+  return holder_->call(batch);
+}
+
+Model Model::copy(CopyMode mode) const {
+  link();
+  return Model(holder_->copy(mode));
+}
+
+void Model::wrong_arity(const Link& link, int given, const std::string& taken) {
+  fail<ValueError>("{} takes {} argument(s), but {} were given (the number of columns of the minibatch)", link.type_name(),
+                   taken.empty() ? "no" : taken, given);
+}
+
+}  // namespace catenary

@@ -1,0 +1,121 @@
+#pragma once
+// Any link that can be called with Variables, as one type: what optimizers, evaluators and Sequential hold.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/links/link.h"
+
+namespace catenary {
+
+/// The columns of a minibatch: arrays in order, with names where the examples were dictionaries.
+class CT_API Batch {
+ public:
+  Batch() = default;
+  Batch(std::vector<Variable> values) : values_(std::move(values)) {}
+  Batch(std::vector<Variable> values, std::vector<std::string> names) : values_(std::move(values)), names_(std::move(names)) {}
+  int size() const { return static_cast<int>(values_.size()); }
+  const Variable& operator[](int i) const { return values_.at(static_cast<std::size_t>(i)); }
+  /// The column of a name; throws IndexError that lists the names.
+  const Variable& operator[](const std::string& name) const;
+  const std::vector<Variable>& values() const { return values_; }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<Variable> values_;
+  std::vector<std::string> names_;
+};
+
+/// A link with its call: the link may take 1 to 8 Variables, or a Batch, and return a Variable (or nothing that is used). A handle.
+class CT_API Model {
+ public:
+  Model() = default;
+  template <std::derived_from<Link> L>
+  Model(const L& link) : holder_(std::make_shared<Holder<L>>(link)) {}
+
+  bool defined() const { return holder_ != nullptr; }
+  Link& link() const;
+  /// Calls the link; throws ValueError that names both numbers when it does not take so many arguments.
+  Variable operator()(const Batch& batch) const;
+  template <class... X>
+    requires(std::convertible_to<X, Variable> && ...)
+  Variable operator()(const X&... x) const {
+    return (*this)(Batch(std::vector<Variable>{Variable(x)...}));
+  }
+  /// The same kind of model with a copied link.
+  Model copy(CopyMode mode) const;
+  void serialize(Serializer& serializer) const { link().serialize(serializer); }
+
+ private:
+  struct Base {
+    virtual ~Base() = default;
+    virtual Link& link() = 0;
+    virtual Variable call(const Batch& batch) = 0;
+    virtual std::shared_ptr<Base> copy(CopyMode mode) const = 0;
+  };
+  [[noreturn]] static void wrong_arity(const Link& link, int given, const std::string& taken);
+
+  template <class L>
+  struct Holder : Base {
+    explicit Holder(const L& l) : object(l) {}
+    Link& link() override { return object; }
+    std::shared_ptr<Base> copy(CopyMode mode) const override {
+      if constexpr (std::is_copy_constructible_v<L>) {
+        return std::make_shared<Holder<L>>(copy_link(object, mode));
+      }
+    }
+    Variable call(const Batch& batch) override {
+      if constexpr (std::is_invocable_v<L&, const Batch&>) {
+        return result([&] { return object(batch); });
+      } else {
+        return call_with<1>(batch);
+      }
+    }
+    template <class F>
+    static Variable result(F&& f) {
+      if constexpr (std::is_convertible_v<decltype(f()), Variable>) {
+        return f();
+      } else {
+        f();
+        return Variable();
+      }
+    }
+    template <int N, class... V>
+    Variable call_with(const Batch& batch, const V&... so_far) {
+      if constexpr (N <= 8) {
+        const auto next = [&]() -> Variable { return call_with<N + 1>(batch, so_far..., Variable()); };
+        if constexpr (std::is_invocable_v<L&, V..., const Variable&>) {
+          if (batch.size() == N) return invoke(batch, std::make_index_sequence<N>());
+        }
+        return next();
+      } else {
+        wrong_arity(object, batch.size(), arities());
+      }
+    }
+    template <std::size_t... I>
+    Variable invoke(const Batch& batch, std::index_sequence<I...>) {
+      return result([&] { return object(batch[static_cast<int>(I)]...); });
+    }
+    template <std::size_t N>
+    using Nth = const Variable&;
+    template <std::size_t... I>
+    static constexpr bool takes(std::index_sequence<I...>) {
+      return std::is_invocable_v<L&, Nth<I>...>;
+    }
+    template <std::size_t... N>
+    static std::string list(std::index_sequence<N...>) {
+      std::string text;
+      ((takes(std::make_index_sequence<N + 1>()) ? void(text += (text.empty() ? "" : " or ") + std::to_string(N + 1)) : void()), ...);
+      return text;
+    }
+    static std::string arities() { return list(std::make_index_sequence<8>()); }
+    L object;
+  };
+
+  explicit Model(std::shared_ptr<Base> holder) : holder_(std::move(holder)) {}
+  std::shared_ptr<Base> holder_;
+};
+
+}  // namespace catenary

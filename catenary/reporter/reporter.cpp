@@ -1,0 +1,181 @@
+#include "catenary/reporter/reporter.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "catenary/autograd/config.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+Reported::Reported(const Variable& value) : array_(value.array()) {
+  if (config.keep_graph_on_report) variable_ = value;
+}
+
+double Reported::value() const { return array_.defined() ? array_.item<double>() : value_; }
+
+Reported& Observation::operator[](const std::string& name) {
+  for (auto& [known, value] : entries_)
+    if (known == name) return value;
+  return entries_.emplace_back(name, Reported()).second;
+}
+
+const Reported* Observation::find(const std::string& name) const {
+  for (const auto& [known, value] : entries_)
+    if (known == name) return &value;
+  return nullptr;
+}
+
+void Observation::update(const Observation& other) {
+  for (const auto& [name, value] : other) (*this)[name] = value;
+}
+
+struct Reporter::State {
+  std::unordered_map<const void*, std::string> names;
+  std::vector<Link> kept;  // so that an identity is not given to another link
+  Observation own;
+  Observation* observation = &own;
+};
+
+Reporter::Reporter() : state_(std::make_shared<State>()) {}
+
+void Reporter::add_observer(const std::string& name, const Link& observer) const {
+  state_->names[observer.identity()] = name;
+  state_->kept.push_back(observer);
+}
+
+void Reporter::add_observers(const std::string& prefix, const Link& observer) const {
+  observer.for_each_link([&](const std::string& path, const Link& link) { add_observer(path == "/" ? prefix : prefix + path, link); });
+}
+
+Observation& Reporter::observation() const { return *state_->observation; }
+
+std::string Reporter::name_of(const void* identity) const {
+  const auto known = state_->names.find(identity);
+  return known == state_->names.end() ? "" : known->second;
+}
+
+namespace {
+thread_local const Reporter* reporter_of_thread = nullptr;
+}
+
+ReportScope::ReportScope(const Reporter& reporter, Observation& observation)
+    : reporter_(reporter), before_observation_(reporter.state_->observation), before_reporter_(reporter_of_thread) {
+  reporter_.state_->observation = &observation;
+  reporter_of_thread = &reporter_;
+}
+
+ReportScope::~ReportScope() {
+  reporter_.state_->observation = before_observation_;
+  reporter_of_thread = before_reporter_;
+}
+
+const Reporter* current_reporter() { return reporter_of_thread; }
+
+void report(const std::vector<std::pair<std::string, Reported>>& values) {
+  if (!reporter_of_thread) return;
+  for (const auto& [name, value] : values) reporter_of_thread->observation()[name] = value;
+}
+
+void report(const std::vector<std::pair<std::string, Reported>>& values, const Link& observer) {
+  if (!reporter_of_thread) return;
+  const std::string prefix = reporter_of_thread->name_of(observer.identity());
+  if (prefix.empty()) fail<ValueError>("report: the link '{}' is not an observer of the current reporter", observer.name());
+  for (const auto& [name, value] : values) reporter_of_thread->observation()[prefix + "/" + name] = value;
+}
+
+void Summary::add(const Reported& value, double weight) {
+  n_ += weight;
+  if (!value.is_array()) {
+    x_ += weight * value.value();
+    x2_ += weight * value.value() * value.value();
+    return;
+  }
+  if (value.array().size() != 1) fail<ShapeError>("Summary: only numbers can be averaged, got an array of shape {}", value.array().shape());
+  // float64 on the device, so that long epochs lose nothing; the host does not wait
+  const Array x = value.array().reshape({}).astype(Dtype::float64);
+  if (!sum_.defined()) {
+    sum_ = x * weight;
+    sum2_ = x * x * weight;
+  } else {
+    sum_ += x * weight;
+    sum2_ += x * x * weight;
+  }
+}
+
+void Summary::gather() const {
+  if (!sum_.defined()) return;
+  x_ += sum_.item<double>();
+  x2_ += sum2_.item<double>();
+  sum_ = sum2_ = Array();
+}
+
+double Summary::mean() const {
+  gather();
+  return n_ == 0 ? std::numeric_limits<double>::quiet_NaN() : x_ / n_;
+}
+
+double Summary::standard_deviation() const {
+  const double m = mean();
+  return std::sqrt(std::max(0.0, x2_ / n_ - m * m));
+}
+
+void Summary::serialize(Serializer& serializer) const {
+  gather();
+  serializer("_x", x_);
+  serializer("_x2", x2_);
+  serializer("_n", n_);
+}
+
+void DictSummary::add(const Observation& observation) {
+  for (const auto& [name, value] : observation)
+    if (!value.is_array() || value.array().size() == 1) add(name, value);
+}
+
+void DictSummary::add(const std::string& name, const Reported& value, double weight) {
+  for (auto& [known, summary] : entries_)
+    if (known == name) return summary.add(value, weight);
+  entries_.emplace_back(name, Summary()).second.add(value, weight);
+}
+
+std::vector<std::pair<std::string, double>> DictSummary::means() const {
+  std::vector<std::pair<std::string, double>> all;
+  for (const auto& [name, summary] : entries_) all.emplace_back(name, summary.mean());
+  return all;
+}
+
+const Summary* DictSummary::find(const std::string& name) const {
+  for (const auto& [known, summary] : entries_)
+    if (known == name) return &summary;
+  return nullptr;
+}
+
+void DictSummary::serialize(Serializer& serializer) {
+  if (!serializer.loading()) {
+    nlohmann::json names = nlohmann::json::array();
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      names.push_back(entries_[i].first);
+      Serializer below = serializer["_summaries"][std::to_string(i)];
+      entries_[i].second.serialize(below);
+    }
+    std::string text = names.dump();
+    serializer("_names", text);
+    return;
+  }
+  const nlohmann::json names = nlohmann::json::parse(serializer.read_string("_names"), nullptr, false);
+  if (!names.is_array()) serializer.reject("_names", "expected a JSON list of names");
+  const auto loaded = std::make_shared<std::vector<std::pair<std::string, Summary>>>();
+  for (const auto& name : names) {
+    if (!name.is_string()) serializer.reject("_names", "expected a JSON list of names");
+    loaded->emplace_back(name.get<std::string>(), Summary());
+  }
+  for (std::size_t i = 0; i < loaded->size(); ++i) {
+    Serializer below = serializer["_summaries"][std::to_string(i)];
+    (*loaded)[i].second.serialize(below);
+  }
+  serializer.after_loading([this, loaded] { entries_ = *loaded; });
+}
+
+}  // namespace catenary

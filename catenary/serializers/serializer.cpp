@@ -1,0 +1,249 @@
+#include "catenary/serializers/serializer.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "catenary/core/format.h"
+#include "catenary/io/npz.h"
+#include "catenary/io/safetensors.h"
+
+namespace catenary {
+
+/// What is behind serializers: something that values are written to, or read from and kept aside.
+class Archive {
+ public:
+  virtual ~Archive() = default;
+  virtual bool loading() const = 0;
+  virtual void write(const std::string&, const io::NpyValue&) { throw ValueError("internal: this archive is being read"); }
+  /// Nothing when the key is not there and that is allowed.
+  virtual std::optional<io::NpyValue> read(const std::string&) { throw ValueError("internal: this archive is being written"); }
+  virtual bool contains(const std::string&) const { return false; }
+  /// Where a value came from, for messages.
+  virtual std::string where(const std::string& key) const { return key; }
+
+  void later(std::function<void()> f) { values_.push_back(std::move(f)); }
+  void last(std::function<void()> f) { objects_.push_back(std::move(f)); }
+  void commit() {
+    for (const auto& f : values_) f();
+    for (const auto& f : objects_) f();
+  }
+
+ private:
+  std::vector<std::function<void()>> values_, objects_;
+};
+
+namespace {
+
+io::HostArray to_host(const Array& array) {
+  io::HostArray host = io::HostArray::empty(array.dtype(), array.shape());
+  array.copy_to_host(host.data.get());
+  return host;
+}
+
+Array from_host(const io::HostArray& host, const Device& device) { return Array::from_host(host.data.get(), host.shape, host.dtype, device); }
+
+class NpzSaver : public Archive {
+ public:
+  explicit NpzSaver(io::NpzWriter& writer) : writer_(writer) {}
+  bool loading() const override { return false; }
+  void write(const std::string& key, const io::NpyValue& value) override {
+    if (const auto* array = std::get_if<io::HostArray>(&value)) writer_.write(key, *array);
+    if (const auto* text = std::get_if<std::string>(&value)) writer_.write(key, *text);
+    if (std::holds_alternative<io::None>(value)) writer_.write(key, io::None{});
+  }
+
+ private:
+  io::NpzWriter& writer_;
+};
+
+class NpzLoader : public Archive {
+ public:
+  NpzLoader(const std::string& file, bool strict) : file_(file), reader_(file), strict_(strict) {}
+  bool loading() const override { return true; }
+  bool contains(const std::string& key) const override { return reader_.contains(key); }
+  std::string where(const std::string& key) const override { return fmt::format("{}, key '{}'", file_, key); }
+  std::optional<io::NpyValue> read(const std::string& key) override {
+    if (reader_.contains(key)) return reader_.read(key);
+    if (!strict_) return std::nullopt;
+    std::string there;
+    for (const std::string& name : reader_.names()) {
+      if (there.size() > 300) {
+        there += ", …";
+        break;
+      }
+      there += (there.empty() ? "" : ", ") + name;
+    }
+    fail<FileError>("{}: there is no key '{}'; the file has: {}", file_, key, there);
+  }
+
+ private:
+  std::string file_;
+  io::NpzReader reader_;
+  bool strict_;
+};
+
+class TensorSaver : public Archive {
+ public:
+  bool loading() const override { return false; }
+  void write(const std::string& key, const io::NpyValue& value) override {
+    const auto* array = std::get_if<io::HostArray>(&value);
+    if (std::holds_alternative<io::None>(value)) return;
+    if (!array) fail<ValueError>("save_safetensors: '{}' is not an array; safetensors holds arrays only", key);
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '/', '.');
+    tensors.emplace_back(name, *array);
+  }
+  std::vector<std::pair<std::string, io::HostArray>> tensors;
+};
+
+class TensorLoader : public Archive {
+ public:
+  TensorLoader(const std::string& file, bool strict) : file_(file), reader_(file), strict_(strict) {}
+  bool loading() const override { return true; }
+  bool contains(const std::string& key) const override { return reader_.contains(tensor_name(key)); }
+  std::string where(const std::string& key) const override { return fmt::format("{}, tensor '{}'", file_, tensor_name(key)); }
+  std::optional<io::NpyValue> read(const std::string& key) override {
+    if (contains(key)) return reader_.read(tensor_name(key));
+    if (!strict_) return std::nullopt;
+    fail<FileError>("{}: there is no tensor '{}'; the file has: {}", file_, tensor_name(key), fmt::join(reader_.names(), ", "));
+  }
+
+ private:
+  static std::string tensor_name(std::string key) {
+    std::replace(key.begin(), key.end(), '/', '.');
+    return key;
+  }
+  std::string file_;
+  io::SafetensorsReader reader_;
+  bool strict_;
+};
+
+/// The only element of a number in the file.
+template <class T>
+T number(const io::NpyValue& value, const std::string& where) {
+  const auto* array = std::get_if<io::HostArray>(&value);
+  if (!array || array->size() != 1) fail<FileError>("{}: expected a number, found {}", where, array ? array->shape.str() : "something else");
+  return from_host(*array, Device()).item<T>();
+}
+
+template <class T>
+io::NpyValue scalar_value(T value) {
+  return io::HostArray::scalar(value);
+}
+
+template <class T, class Stored = T>
+void serialize_number(Archive& archive, const std::string& key, T& value) {
+  if (!archive.loading()) return archive.write(key, scalar_value(static_cast<Stored>(value)));
+  if (const auto read = archive.read(key)) {
+    const T loaded = static_cast<T>(number<Stored>(*read, archive.where(key)));
+    archive.later([&value, loaded] { value = loaded; });
+  }
+}
+
+template <class T>
+void serialize_optional(Archive& archive, const std::string& key, std::optional<T>& value) {
+  if (!archive.loading()) return archive.write(key, value ? scalar_value(*value) : io::NpyValue(io::None{}));
+  if (const auto read = archive.read(key)) {
+    std::optional<T> loaded;
+    if (!std::holds_alternative<io::None>(*read)) loaded = number<T>(*read, archive.where(key));
+    archive.later([&value, loaded] { value = loaded; });
+  }
+}
+
+}  // namespace
+
+bool Serializer::loading() const { return archive_->loading(); }
+bool Serializer::contains(const std::string& key) const { return archive_->contains(path_ + key); }
+void Serializer::after_loading(std::function<void()> f) const { archive_->last(std::move(f)); }
+
+void Serializer::operator()(const std::string& key, bool& value) const { serialize_number(*archive_, path_ + key, value); }
+void Serializer::operator()(const std::string& key, std::int64_t& value) const { serialize_number(*archive_, path_ + key, value); }
+void Serializer::operator()(const std::string& key, int& value) const { serialize_number<int, std::int64_t>(*archive_, path_ + key, value); }
+void Serializer::operator()(const std::string& key, double& value) const { serialize_number(*archive_, path_ + key, value); }
+void Serializer::operator()(const std::string& key, std::optional<std::int64_t>& value) const { serialize_optional(*archive_, path_ + key, value); }
+void Serializer::operator()(const std::string& key, std::optional<double>& value) const { serialize_optional(*archive_, path_ + key, value); }
+
+std::string Serializer::read_string(const std::string& key) const {
+  const auto read = archive_->read(path_ + key);
+  const auto* text = read ? std::get_if<std::string>(&*read) : nullptr;
+  if (!text) reject(key, "expected a string");
+  return *text;
+}
+
+void Serializer::reject(const std::string& key, const std::string& why) const { fail<FileError>("{}: {}", archive_->where(path_ + key), why); }
+
+void Serializer::operator()(const std::string& key, std::string& value) const {
+  if (!loading()) return archive_->write(path_ + key, value);
+  if (contains(key)) {
+    archive_->later([&value, loaded = read_string(key)] { value = loaded; });
+  } else {
+    archive_->read(path_ + key);  // says that it is not there, when that is an error
+  }
+}
+
+void Serializer::operator()(const std::string& key, Array& value) const {
+  const std::string full = path_ + key;
+  if (!loading()) return archive_->write(full, value.defined() ? io::NpyValue(to_host(value)) : io::NpyValue(io::None{}));
+  const auto read = archive_->read(full);
+  if (!read || std::holds_alternative<io::None>(*read)) return;
+  const auto* host = std::get_if<io::HostArray>(&*read);
+  if (!host) fail<FileError>("{}: expected an array", archive_->where(full));
+  if (!value.defined()) {
+    archive_->later([&value, loaded = from_host(*host, current_device())] { value = loaded; });
+    return;
+  }
+  if (!(host->shape == value.shape()))
+    fail<ShapeError>("{}: the array there has shape {}, expected {}", archive_->where(full), host->shape, value.shape());
+  archive_->later([value, loaded = from_host(*host, value.device())] { value.set(loaded, ellipsis); });
+}
+
+void Serializer::operator()(const std::string& key, const Parameter& value) const {
+  const std::string full = path_ + key;
+  if (!loading())
+    return archive_->write(full, value.is_initialized() ? io::NpyValue(to_host(value.array())) : io::NpyValue(io::None{}));
+  const auto read = archive_->read(full);
+  if (!read || std::holds_alternative<io::None>(*read)) return;
+  const auto* host = std::get_if<io::HostArray>(&*read);
+  if (!host) fail<FileError>("{}: expected an array", archive_->where(full));
+  if (value.is_initialized() && !(host->shape == value.shape()))
+    fail<ShapeError>("{}: the array there has shape {}, the parameter {}", archive_->where(full), host->shape, value.shape());
+  archive_->later([value, loaded = from_host(*host, value.initial_device())] {
+    if (!value.is_initialized()) value.initialize(loaded.shape());
+    value.array().set(loaded, ellipsis);
+  });
+}
+
+namespace serializers::detail {
+
+void save_npz(const std::string& path, const std::function<void(Serializer&)>& serialize, bool compression) {
+  io::NpzWriter writer(path, {.compression = compression ? io::NpzCompression::deflate : io::NpzCompression::stored});
+  NpzSaver archive(writer);
+  Serializer root(archive, "");
+  serialize(root);
+  writer.finish();
+}
+
+void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize, const std::string& path, bool strict) {
+  NpzLoader archive(file, strict);
+  Serializer root(archive, path.empty() || path.back() == '/' ? path : path + "/");
+  serialize(root);
+  archive.commit();
+}
+
+void save_safetensors(const std::string& path, const std::function<void(Serializer&)>& serialize) {
+  TensorSaver archive;
+  Serializer root(archive, "");
+  serialize(root);
+  io::write_safetensors(path, archive.tensors);
+}
+
+void load_safetensors(const std::string& file, const std::function<void(Serializer&)>& serialize, bool strict) {
+  TensorLoader archive(file, strict);
+  Serializer root(archive, "");
+  serialize(root);
+  archive.commit();
+}
+
+}  // namespace serializers::detail
+
+}  // namespace catenary

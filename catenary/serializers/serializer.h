@@ -1,0 +1,100 @@
+#pragma once
+// serializers/: the state of links, optimizers and trainers by paths such as "updater/model:main/predictor/l1/W", in Chainer's npz
+// files and in safetensors. An object has one function, `serialize(Serializer&)`, that both saves and loads it.
+//
+// Loading is all or nothing: what is read is checked and kept aside, and takes effect only when the whole file has been read.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "catenary/array/array.h"
+#include "catenary/autograd/parameter.h"
+
+namespace catenary {
+
+class Archive;
+
+/// A place in an archive that is being written or read. Light: `serializer["optimizer"]` is the place below.
+class CT_API Serializer {
+ public:
+  Serializer(Archive& archive, std::string path) : archive_(&archive), path_(std::move(path)) {}
+
+  bool loading() const;
+  const std::string& path() const { return path_; }
+  /// The place `key` below this one.
+  Serializer operator[](const std::string& key) const { return {*archive_, path_ + key + "/"}; }
+
+  /// Saves `value` under `key`, or has it replaced by what is there once all has been read. A key that is not there is an error
+  /// (FileError), unless the archive is read leniently.
+  void operator()(const std::string& key, bool& value) const;
+  void operator()(const std::string& key, std::int64_t& value) const;
+  void operator()(const std::string& key, int& value) const;
+  void operator()(const std::string& key, double& value) const;
+  void operator()(const std::string& key, std::string& value) const;
+  void operator()(const std::string& key, std::optional<std::int64_t>& value) const;
+  void operator()(const std::string& key, std::optional<double>& value) const;
+  /// An array whose values are replaced: shapes must agree, the dtype is cast. An undefined one becomes what is there.
+  void operator()(const std::string& key, Array& value) const;
+  /// A parameter: one that is not initialised takes the shape that is there. (chainer.Link.serialize)
+  void operator()(const std::string& key, const Parameter& value) const;
+
+  /// While loading: a string that is needed at once, to know what else to read. Throws FileError when there is none.
+  std::string read_string(const std::string& key) const;
+  /// Throws FileError: what is there under `key` makes no sense, because of `why`.
+  [[noreturn]] void reject(const std::string& key, const std::string& why) const;
+  /// Does the archive that is read have this key?
+  bool contains(const std::string& key) const;
+  /// While loading: runs `f` after everything has been read and the values above have been replaced.
+  void after_loading(std::function<void()> f) const;
+
+ private:
+  Archive* archive_;
+  std::string path_;
+};
+
+namespace serializers {
+
+/// Writes the object as Chainer's npz (chainer.serializers.save_npz): all at once, or nothing. Throws FileError.
+template <class T>
+void save_npz(const std::string& path, const T& object, bool compression = true);
+/// Reads it back (chainer.serializers.load_npz). `path` leads to the object inside the file, as in "updater/model:main/"; with
+/// `strict` off, keys that are not there are passed over. Throws FileError, ShapeError; then nothing has changed.
+template <class T>
+void load_npz(const std::string& file, const T& object, const std::string& path = "", bool strict = true);
+/// The same in safetensors form: names as in npz with '/' replaced by '.'; for links (arrays only).
+template <class T>
+void save_safetensors(const std::string& path, const T& object);
+template <class T>
+void load_safetensors(const std::string& file, const T& object, bool strict = true);
+
+namespace detail {
+CT_API void save_npz(const std::string& path, const std::function<void(Serializer&)>& serialize, bool compression);
+CT_API void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize, const std::string& path, bool strict);
+CT_API void save_safetensors(const std::string& path, const std::function<void(Serializer&)>& serialize);
+CT_API void load_safetensors(const std::string& file, const std::function<void(Serializer&)>& serialize, bool strict);
+}  // namespace detail
+
+// Objects are handles: serialising one through a const reference reaches what it refers to.
+template <class T>
+void save_npz(const std::string& path, const T& object, bool compression) {
+  detail::save_npz(path, [&](Serializer& s) { object.serialize(s); }, compression);
+}
+template <class T>
+void load_npz(const std::string& file, const T& object, const std::string& path, bool strict) {
+  detail::load_npz(file, [&](Serializer& s) { object.serialize(s); }, path, strict);
+}
+template <class T>
+void save_safetensors(const std::string& path, const T& object) {
+  detail::save_safetensors(path, [&](Serializer& s) { object.serialize(s); });
+}
+template <class T>
+void load_safetensors(const std::string& file, const T& object, bool strict) {
+  detail::load_safetensors(file, [&](Serializer& s) { object.serialize(s); }, strict);
+}
+
+}  // namespace serializers
+
+}  // namespace catenary
