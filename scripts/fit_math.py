@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Print the polynomial coefficients of catenary/ops/math.inc (needs mpmath).
+"""Print the polynomial coefficients of catenary/ops/math.inc and special.inc (needs mpmath).
 
-Each row is a smooth remainder of a function, what is left after its leading terms are taken out exactly, interpolated at the
+Each row is a smooth function, mostly what is left of another after its leading terms are taken out exactly, interpolated at the
 Chebyshev points of the interval on which it is used; coefficients come constant term first, rounded to the type.
     fit_math.py [NAME…]
 """
 import struct
 import sys
 
-from mpmath import atan, asin, atanh, chebyfit, cos, exp, log, log1p, mp, mpf, sin, sinh, sqrt, tan, tanh
+from mpmath import (asin, atan, atanh, chebyfit, cos, digamma, erf, erfc, erfinv, exp, findroot, log, log1p, loggamma, mp, mpf, psi, sin,
+                    sinh, sqrt, tan, tanh)
 
 mp.dps = 60
 
@@ -22,11 +23,39 @@ def at_zero(f):
     return lambda x: f(x if abs(x) > mpf(10) ** -15 else mpf(10) ** -15)
 
 
+def erfcx(x):
+    return exp(x * x) * erfc(x)
+
+
+def erfcinv_exp(r):
+    """The x with erfc(x) = exp(-r^2), by Newton's rule on log(erfc(x))."""
+    x = r * mpf("0.6") if r < 1.2 else r * mpf("0.87") if r < 3 else sqrt(r * r - log(r * sqrt(mp.pi)))
+    for _ in range(30):
+        step = (log(erfcx(x)) - x * x + r * r) * sqrt(mp.pi) * erfcx(x) / 2
+        x += step
+        if abs(step) < mpf(10) ** -40:
+            break
+    return x
+
+
+def mapped(f, k):
+    """f on [0, inf) as a function of t = (x - k) / (x + k)."""
+    return lambda t: f(k * (1 + t) / (1 - t))
+
+
+def far(f):
+    """f at large x as a function of 1 / x^2."""
+    return lambda w: f(1 / sqrt(w if w > mpf(10) ** -12 else mpf(10) ** -12))
+
+
 half_ln2 = log(2) / 2 * mpf("1.001")
 quarter_pi = mp.pi / 4 * mpf("1.002")
 log_range = (sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1)
 atan_range = (0, (sqrt(mpf(2)) - 1) ** 2)
 s_range = (0, ((sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)) ** 2)
+
+digamma_root = findroot(digamma, 1.46)
+near_gamma, far_gamma = (-mpf(3) / 4, mpf(3) / 4), (0, 1 / mpf("12.25"))  # [1, 2.5] about 1.75; from 3.5 on
 
 # name: (function, interval, terms for f32, terms for f64)
 ROWS = {
@@ -41,6 +70,17 @@ ROWS = {
     "sinh": (even(lambda x: (sinh(x) - x) / x**3), (0, 1), 4, 8),
     "atan": (even(lambda z: (atan(z) - z) / z**3), atan_range, 5, 12),
     "asin": (even(lambda z: (asin(z) - z) / z**3), (0, mpf(1) / 4), 6, 13),
+    # special.inc
+    "erf": (even(lambda x: erf(x) / x - 1), (0, 1), 7, 12),
+    "erfcx": (mapped(lambda x: erfcx(x) * (1 + 2 * x), 3), (-1 + mpf(10) ** -20, 1 - mpf(10) ** -12), 12, 24),
+    "erfinv": (even(lambda x: erfinv(x) / x), (0, mpf(1) / 4), 7, 13),
+    "erfcinv": (mapped(lambda r: erfcinv_exp(r) / r, 2), (mpf("-0.4125"), mpf("0.8641")), 12, 12),
+    "lgamma": (lambda u: loggamma(u + mpf(7) / 4) / ((u + mpf(3) / 4) * (u - mpf(1) / 4)), near_gamma, 12, 26),
+    "digamma": (lambda u: digamma(u + mpf(7) / 4) / (u + mpf(7) / 4 - digamma_root), near_gamma, 12, 26),
+    "trigamma": (lambda u: psi(1, u + mpf(7) / 4), near_gamma, 13, 27),
+    "lgamma_far": (far(lambda x: (loggamma(x) - (x - mpf(1) / 2) * log(x) + x - log(2 * mp.pi) / 2) * x), far_gamma, 4, 11),
+    "digamma_far": (far(lambda x: (log(x) - 1 / (2 * x) - digamma(x)) * x * x), far_gamma, 4, 11),
+    "trigamma_far": (far(lambda x: (psi(1, x) - 1 / x - 1 / (2 * x * x)) * x**3), far_gamma, 4, 11),
 }
 
 

@@ -1,5 +1,5 @@
 #pragma once
-// The math prelude (math.inc) on the host: catenary::math::ct_exp_f32 and the like. Everything here has internal linkage on purpose: a file that
+// The math prelude (math.inc and special.inc) on the host: catenary::math::ct_exp_f32 and the like. Everything here has internal linkage on purpose: a file that
 // is compiled for several instruction sets must never share an inline function with one compiled for a lesser one. Nothing but what the text
 // asks for may come in.
 
@@ -14,7 +14,8 @@ using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-#define DEVICE [[maybe_unused]] static inline
+// Inlined by force: a call in a loop's body would keep the loop from being vectorised.
+#define DEVICE [[maybe_unused, gnu::always_inline]] static inline
 #define CT_HAS_F64 1
 #define AS_U32(x) __builtin_bit_cast(::catenary::math::u32, (x))
 #define AS_F32(x) __builtin_bit_cast(::catenary::math::f32, (x))
@@ -32,5 +33,7 @@ using u64 = std::uint64_t;
 #define CT_RINT_F64(x) __builtin_rint(x)
 
 #include "catenary/ops/math.inc"
+
+#include "catenary/ops/special.inc"
 
 }  // namespace catenary::math
