@@ -57,14 +57,14 @@ const std::vector<T>& everywhere() {
   static const std::vector<T> values = [] {
     std::vector<T> v;
     using U = typename Bits<T>::type;
-    constexpr int steps = 400'000;
+    constexpr int steps = 200'000;
     const U step = std::numeric_limits<U>::max() / steps;
     for (int k = 0; k < steps; ++k)
       v.push_back(std::bit_cast<T>(static_cast<U>(step * static_cast<U>(k) + static_cast<U>(k % 97))));
     std::mt19937_64 rng(1);
     std::uniform_real_distribution<double> unit(-1, 1);
     for (double scale : {1.0, 4.0, 30.0, 120.0, 800.0, 1e5})
-      for (int k = 0; k < 100'000; ++k) v.push_back(static_cast<T>(unit(rng) * scale));
+      for (int k = 0; k < 60'000; ++k) v.push_back(static_cast<T>(unit(rng) * scale));
     for (T x :
          {T(0), T(0.5), T(1), T(2), T(3), T(10), T(0.1), inf<T>, nan_of<T>, std::numeric_limits<T>::min(),
           std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::epsilon()}) {
@@ -202,7 +202,7 @@ const std::vector<std::pair<T, T>>& pairs() {
     std::mt19937_64 rng(2);
     const auto& all = everywhere<T>();
     std::uniform_real_distribution<double> unit(-1, 1);
-    for (int k = 0; k < 100'000; ++k) {
+    for (int k = 0; k < 40'000; ++k) {
       v.emplace_back(all[rng() % all.size()], all[rng() % all.size()]);
       v.emplace_back(static_cast<T>(unit(rng) * 10), static_cast<T>(unit(rng) * 10));
       const T x = all[rng() % all.size()];
