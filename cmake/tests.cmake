@@ -20,22 +20,7 @@ foreach(room IN LISTS rooms)
   set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml" TIMEOUT 900)
 endforeach()
 
-# Fuzzers: tests/fuzz/<name>.cpp defines LLVMFuzzerTestOneInput, tests/fuzz/corpus/<name>/ holds its inputs.
-file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/*.cpp)
-foreach(source IN LISTS fuzzers)
-  get_filename_component(name ${source} NAME_WE)
-  set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
-  if(CATENARY_FUZZ)
-    add_executable(fuzz_${name} ${source})
-    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-  else()
-    add_executable(fuzz_${name} ${source} tests/fuzz/replay/main.cpp)
-    add_test(NAME fuzz_${name} COMMAND fuzz_${name} ${corpus})
-  endif()
-  target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_options(fuzz_${name} PRIVATE ${CATENARY_WARNINGS})
-  target_link_libraries(fuzz_${name} PRIVATE catenary)
-endforeach()
+include(cmake/fuzz.cmake)
 
 # The scripts that look at the tree itself, and a project outside the tree that uses an installed copy.
 add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_layers)

@@ -1,0 +1,22 @@
+// libFuzzer: any bytes as a table, whose first byte chooses the options; nothing but FileError may come out.
+
+#include "catenary/io/csv.h"
+
+#include <cstddef>
+#include <span>
+
+#include "catenary/core/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  try {
+    catenary::io::CsvOptions options;
+    const int choice = size > 0 ? data[0] : 0;
+    if (choice & 1) options.header = false;
+    if (choice & 2) options.delimiter = ';';
+    if (choice & 4) options.comment = '#';
+    catenary::io::read_csv(bytes, "fuzz", options);
+  } catch (const catenary::FileError&) {
+  }
+  return 0;
+}
