@@ -18,7 +18,7 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 
 # GCC takes the inline storage of Dims, of which only the first entries are ever read, for uninitialised.
-set(CATENARY_WARNINGS -Wall -Wextra -Wno-maybe-uninitialized)
+set(CATENARY_WARNINGS -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(CATENARY_WERROR)
   list(APPEND CATENARY_WARNINGS -Werror)
 endif()
