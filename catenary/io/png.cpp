@@ -67,10 +67,9 @@ bool read_info(Reading& r) {
   if (!r.info) return false;
   png_set_read_fn(r.png, &r, read_bytes);
   png_set_user_limits(r.png, 1u << 24, 1u << 24);
-  png_set_chunk_cache_max(r.png, 64);
-  png_set_chunk_malloc_max(r.png, 8u << 20);
-  // only transparency matters of what is not needed to decode
-  png_set_keep_unknown_chunks(r.png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
+  png_set_chunk_malloc_max(r.png, 1u << 20);
+  // what is not needed to decode is passed over: text and profiles may unpack to much
+  png_set_keep_unknown_chunks(r.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(r.png, r.info);
   r.width = png_get_image_width(r.png, r.info);
   r.height = png_get_image_height(r.png, r.info);

@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <filesystem>
-
 #include "catenary/core/format.h"
 
 namespace catenary::os {
@@ -36,16 +34,5 @@ std::string Library::path() const {
   if (::dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || !map || !map->l_name || !*map->l_name) return name_;
   return map->l_name;
 }
-
-std::string own_library_path() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&own_library_path), &info) == 0 || !info.dli_fname) return "";
-  std::error_code code;
-  const std::filesystem::path path = std::filesystem::canonical(info.dli_fname, code);
-  // a program started by a bare name is known to the loader by that name only
-  return code ? std::filesystem::read_symlink("/proc/self/exe", code).string() : path.string();
-}
-
-std::string own_library_directory() { return std::filesystem::path(own_library_path()).parent_path().string(); }
 
 }  // namespace catenary::os

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "catenary/core/export.h"
 
@@ -42,9 +43,5 @@ class CT_API Library {
   void* handle_;
   std::string name_;
 };
-
-/// The file that holds Catenary's code (the shared library, or the program when linked statically), and its folder.
-CT_API std::string own_library_path();
-CT_API std::string own_library_directory();
 
 }  // namespace catenary::os
