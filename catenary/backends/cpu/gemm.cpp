@@ -1,5 +1,7 @@
 #include "catenary/backends/cpu/gemm.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -49,6 +51,14 @@ thread_local Scratch operands;  // operands that were copied or converted as a w
 const GemmLevel<float>& level(float) { return CT_SIMD_SELECT(gemm_float); }
 const GemmLevel<double>& level(double) { return CT_SIMD_SELECT(gemm_double); }
 
+int64_t second_level_cache() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  const int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  if (bytes >= 128 << 10 && bytes <= 16 << 20) return bytes;
+#endif
+  return 512 << 10;
+}
+
 // The same product as C^T = B^T A^T.
 template <class T>
 GemmArgs<T> transposed(const GemmArgs<T>& g) {
@@ -86,22 +96,23 @@ struct Grid {
 };
 
 template <class T>
-void packed_gemm(const GemmArgs<T>& g, const GemmLevel<T>& level) {
+void blocked_gemm(const GemmArgs<T>& g, const GemmLevel<T>& level) {
+  static const int64_t cache = second_level_cache();
   const GemmTiling tiling = level.tiling;
   const int64_t rows = (g.m + tiling.mr - 1) / tiling.mr, columns = (g.n + tiling.nr - 1) / tiling.nr;
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   const int64_t threads = static_cast<int64_t>(std::clamp(work / 2e5, 1.0, static_cast<double>(num_threads())));
   const Grid grid(rows, columns, tiling, threads);
   parallel_for(grid.tm * grid.tn, 1, [&](int64_t begin, int64_t end) {
+    const auto bound = [](int64_t units, int64_t of, int64_t i, int64_t size, int64_t limit) {
+      return std::min(units * i / of * size, limit);
+    };
     for (int64_t t = begin; t < end; ++t) {
       const int64_t im = t / grid.tn, in = t % grid.tn;
-      const auto bound = [](int64_t units, int64_t of, int64_t i, int64_t size, int64_t limit) {
-        return std::min(units * i / of * size, limit);
-      };
       const GemmArgs<T> mine =
           part(g, bound(rows, grid.tm, im, tiling.mr, g.m), bound(rows, grid.tm, im + 1, tiling.mr, g.m),
                bound(columns, grid.tn, in, tiling.nr, g.n), bound(columns, grid.tn, in + 1, tiling.nr, g.n));
-      level.packed(mine, panels.get<T>(level.scratch(mine.m, mine.n, mine.k)));
+      level.blocked(mine, cache, panels.get<T>(level.scratch(mine, cache)));
     }
   });
 }
@@ -122,7 +133,6 @@ void vector_gemm(GemmArgs<T> g, const GemmLevel<T>& level) {
 // Which way a product goes depends on its sizes and strides alone, so that its bits do too.
 template <class T>
 void float_gemm(GemmArgs<T> g) {
-  if (g.c_rs == 1 && g.c_cs != 1) g = transposed(g);
   const GemmLevel<T>& level = cpu::level(T{});
   if (g.m == 1 && g.n > 1) {
     const GemmArgs<T> t = transposed(g);
@@ -130,6 +140,7 @@ void float_gemm(GemmArgs<T> g) {
   } else if (g.n == 1 && (g.a_cs == 1 || g.a_rs == 1)) {
     return vector_gemm(g, level);
   }
+  if (g.c_rs == 1 && g.c_cs != 1) g = transposed(g);
   constexpr int64_t kSmall = 32;
   if (g.m <= kSmall && g.n <= kSmall && g.k <= kSmall && g.c_cs == 1) {
     alignas(64) T b[kSmall * kSmall];
@@ -142,7 +153,10 @@ void float_gemm(GemmArgs<T> g) {
     }
     return level.direct(g);
   }
-  packed_gemm(g, level);
+  // A few rows times a transposed matrix, as in a linear layer: packing that matrix would cost as much as the product.
+  // As the left operand of the transposed product it is read where it lies.
+  if (g.m <= 128 && g.n >= 2 * g.m && g.b_cs != 1 && g.b_rs == 1) g = transposed(g);
+  blocked_gemm(g, level);
 }
 
 bool onednn_is_faster(const GemmArgs<float>&) { return false; }

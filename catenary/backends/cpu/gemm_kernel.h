@@ -23,22 +23,21 @@ struct GemmArgs {
   bool accumulate;
 };
 
-/// How a level cuts a product: micro-tiles of mr × nr, and the elements of scratch that gemm_packed wants for a block
-/// of rows × columns.
+/// One level's float products. The micro-tiles of C are mr × nr.
 struct GemmTiling {
   std::int64_t mr, nr;
 };
-
 template <class T>
 struct GemmLevel {
   GemmTiling tiling;
-  /// Elements of scratch memory (aligned to 64 bytes) that `packed` needs for these sizes.
-  std::int64_t (*scratch)(std::int64_t m, std::int64_t n, std::int64_t k);
-  /// Any product, through packed panels.
-  void (*packed)(const GemmArgs<T>&, T* scratch);
-  /// Products whose C and B have unit column strides, read where they lie.
+  /// Elements of scratch memory (aligned to 64 bytes) that `blocked` needs. `cache` is the second-level cache's size in
+  /// bytes.
+  std::int64_t (*scratch)(const GemmArgs<T>&, std::int64_t cache);
+  /// Any product.
+  void (*blocked)(const GemmArgs<T>&, std::int64_t cache, T* scratch);
+  /// Small products whose C and B have unit column strides, read where they lie.
   void (*direct)(const GemmArgs<T>&);
-  /// y[i] = sum of a[i, p] x[p] (n = 1, b_rs = 1), for a_cs = 1 or a_rs = 1.
+  /// n = 1, b_rs = 1, and a_cs = 1 or a_rs = 1.
   void (*vector)(const GemmArgs<T>&);
 };
 

@@ -21,13 +21,13 @@ namespace {
 using std::int64_t;
 
 #if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 14, kBlockK = 384, kBlockM = 24, kBlockN = 64;
+constexpr int kVectorBytes = 64, kRows = 14, kBlockK = 384;
 #elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 6, kBlockK = 256, kBlockM = 24, kBlockN = 192;
+constexpr int kVectorBytes = 32, kRows = 6, kBlockK = 256;
 #elif defined(__x86_64__)
-constexpr int kVectorBytes = 16, kRows = 4, kBlockK = 256, kBlockM = 24, kBlockN = 256;
+constexpr int kVectorBytes = 16, kRows = 4, kBlockK = 256;
 #else
-constexpr int kVectorBytes = 16, kRows = 12, kBlockK = 256, kBlockM = 12, kBlockN = 256;
+constexpr int kVectorBytes = 16, kRows = 12, kBlockK = 256;
 #endif
 constexpr int kVectors = 2;  // vectors in a row of the tile
 
@@ -121,14 +121,13 @@ static void kernel(const Tile<T>& t) {
   const T* a = t.a;
   const T* b = t.b;
   V acc[kM][kV] = {};
-  if constexpr (kPacked) {
-    CT_UNROLL for (int i = 0; i < kM; ++i) {
-      __builtin_prefetch(t.c + i * t.c_rs);
-      if (kV > 1) __builtin_prefetch(t.c + i * t.c_rs + (kV * L - 1));
-    }
+  CT_UNROLL for (int i = 0; i < kM; ++i) {
+    __builtin_prefetch(t.c + i * t.c_rs);
+    if (kV > 1) __builtin_prefetch(t.c + i * t.c_rs + L);
   }
   auto step = [&](const T* ap, const T* bp, bool whole) __attribute__((always_inline)) {
     V row[kV];
+    CT_UNROLL for (int v = 0; v < kV; ++v) __builtin_prefetch(bp + 8 * b_rs + v * L);
     CT_UNROLL for (int v = 0; v < kV; ++v) row[v] =
         whole || v < kV - 1 ? load(bp + v * L) : load_some(bp + v * L, tail);
     CT_UNROLL for (int i = 0; i < kM; ++i) {
@@ -244,12 +243,35 @@ struct Depth {
   explicit Depth(int64_t k) : blocks(std::max<int64_t>(1, ceil_div(k, kBlockK))), size(ceil_div(k, blocks)) {}
 };
 
+// Tiles of a C whose columns are not contiguous take a detour: from C to `buffer` or back, by vectors where C's rows
+// have unit stride.
 template <class T>
-static int64_t packed_scratch(int64_t m, int64_t n, int64_t k) {
-  const int64_t depth = Depth(k).size;
-  const int64_t rows = std::min<int64_t>(ceil_div(m, kRows), kBlockM) * kRows;
-  const int64_t columns = std::min<int64_t>(ceil_div(n, kColumns<T>), kBlockN) * kColumns<T>;
-  return (rows + columns) * depth + 64;
+static void copy_tile(T* c, int64_t c_rs, int64_t c_cs, int rows, int columns, T* buffer, bool to_c) {
+  constexpr int L = kLanes<T>, NR = kColumns<T>;
+  if (c_rs != 1) {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) {
+        T& x = c[i * c_rs + j * c_cs];
+        T& y = buffer[i * NR + j];
+        to_c ? x = y : y = x;
+      }
+    }
+    return;
+  }
+  alignas(64) T block[L * L] = {};
+  for (int i = 0; i < rows; i += L) {
+    const int lanes = std::min(L, rows - i);
+    for (int j = 0; j < columns; j += L) {
+      const int lines = std::min(L, columns - j);
+      if (to_c) {
+        transpose_block(buffer + i * NR + j, NR, L, block, L);
+        for (int l = 0; l < lines; ++l) store_some(c + i + (j + l) * c_cs, load(block + l * L), lanes);
+      } else {
+        for (int l = 0; l < lines; ++l) store(block + l * L, load_some(c + i + (j + l) * c_cs, lanes));
+        transpose_block(block, L, L, buffer + i * NR + j, NR);
+      }
+    }
+  }
 }
 
 template <class T>
@@ -260,70 +282,115 @@ static void run_tile(Kernel<T> kernel, Tile<T> t, int rows, T* c, int64_t c_rs, 
     kernel(t);
     return;
   }
-  alignas(64) T buffer[kRows * kColumns<T>];
+  alignas(64)
+      T buffer[(kRows + kLanes<T> - 1) / kLanes<T> * kLanes<T> * kColumns<T>];  // whole square blocks of vectors
   t.c = buffer;
   t.c_rs = kColumns<T>;
-  if (t.accumulate) {
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < t.n; ++j) buffer[i * kColumns<T> + j] = c[i * c_rs + j * c_cs];
-  }
+  if (t.accumulate) copy_tile(c, c_rs, c_cs, rows, t.n, buffer, false);
   kernel(t);
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < t.n; ++j) c[i * c_rs + j * c_cs] = buffer[i * kColumns<T> + j];
+  copy_tile(c, c_rs, c_cs, rows, t.n, buffer, true);
+}
+
+// Rows whose distance is nearly a multiple of 4096 bytes share the sets of the first-level cache.
+template <class T>
+bool collides(int64_t stride) {
+  const int64_t offset = (stride * static_cast<int64_t>(sizeof(T))) & 4095;
+  return offset < 256 || offset > 4096 - 256;
+}
+
+// What is packed, and the order of the loops: bits do not depend on it.
+template <class T>
+struct Plan {
+  Depth depth;
+  bool pack_a, pack_b;
+  bool rows_outside;  // a panel of A stays in the first-level cache while those of B pass by, else the other way round
+  int64_t columns;    // of a block of B, which stays in the second-level cache
+
+  Plan(const GemmArgs<T>& g, int64_t cache) : depth(g.k) {
+    // B is read where it lies if it fits into the second-level cache well, or if too few rows of A would use a packed
+    // one.
+    const int64_t bytes = depth.size * g.n * static_cast<int64_t>(sizeof(T));
+    const bool small = bytes <= cache / 8;
+    pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 8 * kRows);
+    pack_a = g.a_cs != 1 || collides<T>(g.a_rs);
+    rows_outside = pack_b || small;
+    const int64_t panel = depth.size * kColumns<T> * static_cast<int64_t>(sizeof(T));
+    columns = std::max<int64_t>(4, cache * 3 / 4 / std::max<int64_t>(panel, 1)) * kColumns<T>;
+  }
+  int64_t b_panels(const GemmArgs<T>& g) const {
+    return pack_b ? ceil_div(std::min(columns, g.n), kColumns<T>) * kColumns<T> * depth.size : 0;
+  }
+  int64_t a_panels(const GemmArgs<T>& g) const {
+    return pack_a ? (rows_outside ? 1 : ceil_div(g.m, kRows)) * kRows * depth.size : 0;
+  }
+};
+
+template <class T>
+static int64_t blocked_scratch(const GemmArgs<T>& g, int64_t cache) {
+  const Plan<T> plan(g, cache);
+  return plan.b_panels(g) + plan.a_panels(g) + 64;
 }
 
 template <class T>
-static void packed(const GemmArgs<T>& g, T* scratch) {
+static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
   constexpr int64_t NR = kColumns<T>;
-  const Depth depth(g.k);
-  const int64_t block_m = std::min<int64_t>(kBlockM * kRows, ceil_div(g.m, kRows) * kRows);
-  T* b_panels = scratch;
-  T* a_panels = scratch + std::min<int64_t>(ceil_div(g.n, NR), kBlockN) * NR * depth.size;
-  for (int64_t j0 = 0; j0 < g.n; j0 += kBlockN * NR) {
-    const int64_t j1 = std::min(g.n, j0 + kBlockN * NR);
-    for (int64_t p0 = 0, block = 0; block < depth.blocks; ++block, p0 += depth.size) {
-      const int64_t k = std::min(depth.size, g.k - p0);
-      for (int64_t j = j0; j < j1; j += NR)
-        pack_panel<T, NR>(g.b + p0 * g.b_rs + j * g.b_cs, g.b_cs, g.b_rs, std::min(NR, j1 - j), k,
-                          b_panels + (j - j0) * k);
-      for (int64_t i0 = 0; i0 < g.m; i0 += block_m) {
-        const int64_t i1 = std::min(g.m, i0 + block_m);
-        for (int64_t i = i0; i < i1; i += kRows)
-          pack_panel<T, kRows>(g.a + i * g.a_rs + p0 * g.a_cs, g.a_rs, g.a_cs, std::min<int64_t>(kRows, i1 - i), k,
-                               a_panels + (i - i0) * k);
-        for (int64_t j = j0; j < j1; j += NR) {
-          const int columns = std::min(NR, j1 - j);
-          for (int64_t i = i0; i < i1; i += kRows) {
-            const int rows = std::min<int64_t>(kRows, i1 - i);
-            const Tile<T> tile{k,
-                               a_panels + (i - i0) * k,
-                               1,
-                               kRows,
-                               b_panels + (j - j0) * k,
-                               NR,
-                               nullptr,
-                               0,
-                               columns,
-                               block == 0 && g.bias_n ? g.bias_n + j : nullptr,
-                               block == 0 && g.bias_m ? g.bias_m + i : nullptr,
-                               g.accumulate || block > 0};
-            run_tile(kKernels<T, true>.of[rows - 1][(columns - 1) / kLanes<T>], tile, rows,
-                     g.c + i * g.c_rs + j * g.c_cs, g.c_rs, g.c_cs);
-          }
+  const Plan<T> plan(g, cache);
+  const auto& kernels = plan.pack_a && plan.pack_b ? kKernels<T, true> : kKernels<T, false>;
+  T* const b_panels = scratch;
+  T* const a_panels = scratch + plan.b_panels(g);
+  for (int64_t j0 = 0; j0 < g.n; j0 += plan.columns) {
+    const int64_t j1 = std::min(g.n, j0 + plan.columns);
+    for (int64_t p0 = 0, block = 0; block < plan.depth.blocks; ++block, p0 += plan.depth.size) {
+      const int64_t k = std::min(plan.depth.size, g.k - p0);
+      const auto pack_rows = [&](int64_t i, T* panel) {
+        pack_panel<T, kRows>(g.a + i * g.a_rs + p0 * g.a_cs, g.a_rs, g.a_cs, std::min<int64_t>(kRows, g.m - i), k,
+                             panel);
+      };
+      const auto tile = [&](int64_t i, int64_t j, const T* a_panel) {
+        const int rows = std::min<int64_t>(kRows, g.m - i), columns = std::min(NR, j1 - j);
+        Tile<T> t;
+        t.k = k;
+        t.a = plan.pack_a ? a_panel : g.a + i * g.a_rs + p0 * g.a_cs;
+        t.a_rs = plan.pack_a ? 1 : g.a_rs;
+        t.a_cs = plan.pack_a ? kRows : g.a_cs;
+        t.b = plan.pack_b ? b_panels + (j - j0) * k : g.b + p0 * g.b_rs + j;
+        t.b_rs = plan.pack_b ? NR : g.b_rs;
+        t.n = columns;
+        t.bias_n = block == 0 && g.bias_n ? g.bias_n + j : nullptr;
+        t.bias_m = block == 0 && g.bias_m ? g.bias_m + i : nullptr;
+        t.accumulate = g.accumulate || block > 0;
+        run_tile(kernels.of[rows - 1][(columns - 1) / kLanes<T>], t, rows, g.c + i * g.c_rs + j * g.c_cs, g.c_rs,
+                 g.c_cs);
+      };
+      if (plan.pack_b) {
+        for (int64_t j = j0; j < j1; j += NR)
+          pack_panel<T, NR>(g.b + p0 * g.b_rs + j * g.b_cs, g.b_cs, g.b_rs, std::min(NR, j1 - j), k,
+                            b_panels + (j - j0) * k);
+      }
+      if (plan.rows_outside) {
+        for (int64_t i = 0; i < g.m; i += kRows) {
+          if (plan.pack_a) pack_rows(i, a_panels);
+          for (int64_t j = j0; j < j1; j += NR) tile(i, j, a_panels);
         }
+      } else {
+        if (plan.pack_a)
+          for (int64_t i = 0; i < g.m; i += kRows) pack_rows(i, a_panels + i * k);
+        for (int64_t j = j0; j < j1; j += NR)
+          for (int64_t i = 0; i < g.m; i += kRows) tile(i, j, a_panels + i * k);
       }
     }
   }
 }
 
+// The same with neither packed nor blocked, for small products.
 template <class T>
 static void direct(const GemmArgs<T>& g) {
   constexpr int64_t NR = kColumns<T>;
   const int64_t step = ceil_div(g.m, ceil_div(g.m, kRows));
-  for (int64_t j = 0; j < g.n; j += NR) {
-    const int columns = std::min(NR, g.n - j);
-    for (int64_t i = 0; i < g.m; i += step) {
-      const int rows = std::min(step, g.m - i);
+  for (int64_t i = 0; i < g.m; i += step) {
+    const int rows = std::min(step, g.m - i);
+    for (int64_t j = 0; j < g.n; j += NR) {
+      const int columns = std::min(NR, g.n - j);
       kKernels<T, false>.of[rows - 1][(columns - 1) / kLanes<T>](
           {g.k, g.a + i * g.a_rs, g.a_rs, g.a_cs, g.b + j, g.b_rs, g.c + i * g.c_rs + j, g.c_rs, columns,
            g.bias_n ? g.bias_n + j : nullptr, g.bias_m ? g.bias_m + i : nullptr, g.accumulate});
@@ -410,9 +477,7 @@ static void vector(const GemmArgs<T>& g) {
 }
 
 template <class T>
-constexpr GemmLevel<T> kLevel = {{kRows, kColumns<T>}, packed_scratch<T>, packed<T>, direct<T>, vector<T>};
-
-// ---- conversions, written so that they vectorise; the bits are those of core/half.h ----
+constexpr GemmLevel<T> kLevel = {{kRows, kColumns<T>}, blocked_scratch<T>, blocked<T>, direct<T>, vector<T>};
 
 }  // namespace
 
