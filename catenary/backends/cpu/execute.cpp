@@ -184,22 +184,28 @@ class Plan {
     return ops::register_of(dtype) == reg && static_cast<int>(itemsize(dtype)) == ops::register_size(reg);
   }
 
+  bool same_in_every_block(const Node& node) const {
+    if (node.op != Op::load) return node.op == Op::constant;
+    const Strides& strides = program_.loads[node.slot].strides;
+    return !strides.empty() && std::all_of(strides.begin(), strides.end(), [](std::int64_t s) { return s == 0; });
+  }
+
   void assign_registers(const std::array<int, kMaxNodes>& last_use, int n) {
     std::array<int, kMaxNodes> free_at;  // of each register: the node after which it is free
+    // What is the same in every block is filled before the first node runs, so it shares its register with nobody.
+    for (int i = 0; i < n; ++i) {
+      if (!same_in_every_block(program_.nodes[i])) continue;
+      kind_[i] = program_.nodes[i].op == Op::constant ? Kind::constant : Kind::uniform;
+      register_[i] = registers_;
+      free_at[registers_++] = n + 1;
+    }
     for (int i = 0; i < n; ++i) {
       const Node& node = program_.nodes[i];
+      if (same_in_every_block(node)) continue;
       register_[i] = 0;
-      bool forever = false;
-      if (node.op == Op::constant) {
-        kind_[i] = Kind::constant;
-        forever = true;
-      } else if (node.op == Op::load) {
+      if (node.op == Op::load) {
         const Access& access = program_.loads[node.slot];
-        const bool still = std::all_of(access.strides.begin(), access.strides.end(), [](std::int64_t s) { return s == 0; });
-        if (still && program_.shape.size() > 0) {
-          kind_[i] = Kind::uniform;
-          forever = true;
-        } else if (same_as_register(access.dtype, node.reg) && walks_linearly(access.strides, program_.shape)) {
+        if (same_as_register(access.dtype, node.reg) && walks_linearly(access.strides, program_.shape)) {
           kind_[i] = Kind::in_memory;
           continue;
         } else {
@@ -218,7 +224,7 @@ class Plan {
         while (r < registers_ && free_at[r] > i) ++r;
       }
       if (r == registers_) ++registers_;
-      free_at[r] = forever ? n + 1 : std::max(last_use[i], i + 1);
+      free_at[r] = std::max(last_use[i], i + 1);
       register_[i] = r;
     }
   }
