@@ -1,0 +1,154 @@
+#include "catenary/array/axes.h"
+
+#include "catenary/array/body.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/format.h"
+
+namespace catenary::detail {
+
+unsigned axis_bits(const Axes& axes) {
+  unsigned bits = 0;
+  for (std::int64_t axis : axes) bits |= 1u << axis;
+  return bits;
+}
+
+Shape kept_shape(const Shape& shape, unsigned bits, bool keepdims) {
+  Shape kept;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (!(bits >> i & 1u)) {
+      kept.push_back(shape[i]);
+    } else if (keepdims) {
+      kept.push_back(1);
+    }
+  }
+  return kept;
+}
+
+std::int64_t reduced_count(const Shape& shape, unsigned bits) {
+  std::int64_t count = 1;
+  for (int i = 0; i < shape.size(); ++i)
+    if (bits >> i & 1u) count *= shape[i];
+  return count;
+}
+
+Array axis_to_end(const Array& x, int axis) {
+  if (axis == x.ndim() - 1) return x;
+  Axes order;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (i != axis) order.push_back(i);
+  order.push_back(axis);
+  return x.transpose(order);
+}
+
+Array axis_from_end(const Array& x, int axis) {
+  const int last = x.ndim() - 1;
+  if (axis == last) return x;
+  Axes order;
+  for (int i = 0; i < last; ++i) order.push_back(i);
+  order.insert(axis, last);
+  return x.transpose(order);
+}
+
+Array slice_axis(const Array& x, int axis, std::int64_t start, std::int64_t stop) {
+  Shape shape = x.shape();
+  shape[axis] = stop - start;
+  return x.as_strided(shape, x.strides(), shape.product() == 0 ? 0 : start * x.strides()[axis]);
+}
+
+Array rows_over(const Array& x, const Axes& axes) {
+  const unsigned bits = axis_bits(axes);
+  Axes order;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (!(bits >> i & 1u)) order.push_back(i);
+  for (int i = 0; i < x.ndim(); ++i)
+    if (bits >> i & 1u) order.push_back(i);
+  Shape shape = kept_shape(x.shape(), bits, false);
+  shape.push_back(reduced_count(x.shape(), bits));
+  return (x.ndim() > 0 ? x.transpose(order) : x).reshape(shape);
+}
+
+Array reverse_last(const Array& x) {
+  const int last = x.ndim() - 1;
+  Strides strides = x.strides();
+  const std::int64_t offset = x.size() == 0 ? 0 : (x.shape()[last] - 1) * strides[last];
+  strides[last] = -strides[last];
+  return x.as_strided(x.shape(), strides, offset);
+}
+
+Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device& device) {
+  const Array a = Array::empty(shape, dtype, device);
+  a.fill(value);
+  return a;
+}
+
+Array as_dtype(const Array& x, Dtype dtype) { return x.dtype() == dtype ? x : x.astype(dtype); }
+
+Array iota(std::int64_t n, const Device& device) { return subtract(cumsum(filled({n}, 1, Dtype::int64, device)), 1); }
+
+Array as_array(const Operand& x, Dtype dtype, const Device& device) {
+  return x.is_array() ? as_dtype(x.array(), dtype) : filled({}, x.scalar(), dtype, device);
+}
+
+Array pick(const Array& values, const Array& indices) {
+  const Array out = Array::empty(indices.shape(), values.dtype(), values.device());
+  if (out.size() == 0) return out;
+  Array kept_values, kept_indices;
+  View from = readable_contiguous(values, kept_values);
+  from.shape = {1, values.size(), 1};
+  from.strides = contiguous_strides(from.shape);
+  View at = readable_contiguous(indices, kept_indices);
+  at.shape = {at.size()};
+  at.strides = {1};
+  View to = writable(out);
+  to.shape = {1, out.size(), 1};
+  to.strides = contiguous_strides(to.shape);
+  values.device().backend().take(values.device().index(), from, at, to, IndexMode::raise);
+  return out;
+}
+
+Array pick_last(const Array& x, const Array& indices) {
+  const std::int64_t n = x.shape().back(), count = indices.shape().back();
+  const std::int64_t rows = n == 0 ? 0 : x.size() / n;
+  const Array starts = multiply(iota(rows, x.device()), n).reshape({rows, 1});
+  return pick(x.reshape({-1}), add(indices.reshape({rows, count}), starts)).reshape(indices.shape());
+}
+
+Array positions(const Array& mask) {
+  Array keep;
+  View flat = readable_contiguous(mask, keep);
+  flat.shape = {mask.size()};
+  flat.strides = {1};
+  const std::vector<std::int64_t> found = mask.device().backend().nonzero(mask.device().index(), flat);
+  return Array::from_host(found.data(), {static_cast<std::int64_t>(found.size())}, Dtype::int64, mask.device());
+}
+
+Array join(const Array& a, const Array& b) {
+  const Array out = Array::empty({a.size() + b.size()}, a.dtype(), a.device());
+  copyto(slice_axis(out, 0, 0, a.size()), a.reshape({-1}));
+  copyto(slice_axis(out, 0, a.size(), out.size()), b.reshape({-1}));
+  return out;
+}
+
+void check_same_device(const Array& a, const Array& b, const char* what) {
+  if (!(a.device() == b.device()))
+    fail<DeviceError>("{}: arrays on {} and {}; move one of them with to_device", what, a.device().name(),
+                      b.device().name());
+}
+
+Dtype sum_dtype(Dtype dtype) {
+  switch (kind(dtype)) {
+    case Kind::boolean:
+    case Kind::signed_int:
+      return Dtype::int64;
+    case Kind::unsigned_int:
+      return Dtype::uint64;
+    case Kind::floating:
+      break;
+  }
+  return dtype;
+}
+
+Dtype mean_dtype(Dtype dtype) { return is_floating(dtype) ? dtype : Dtype::float64; }
+
+}  // namespace catenary::detail

@@ -1,0 +1,47 @@
+#pragma once
+// Private to the library: what reductions, sorting and linear algebra share about axes.
+
+#include "catenary/array/array.h"
+
+namespace catenary::detail {
+
+/// One bit for each of the axes.
+unsigned axis_bits(const Axes& axes);
+/// `shape` without the axes of `bits`, or with 1 in their place.
+Shape kept_shape(const Shape& shape, unsigned bits, bool keepdims);
+/// Number of elements that one element of the result comes from.
+std::int64_t reduced_count(const Shape& shape, unsigned bits);
+/// x with `axis` moved to the end: a view.
+Array axis_to_end(const Array& x, int axis);
+/// x with its last axis moved to position `axis`: a view.
+Array axis_from_end(const Array& x, int axis);
+/// x[…, start:stop, …] along `axis`; 0 <= start <= stop <= extent: a view.
+Array slice_axis(const Array& x, int axis, std::int64_t start, std::int64_t stop);
+/// x with the axes of `axes` moved to the end and made one: [kept axes…, their product]. A view where strides allow it.
+Array rows_over(const Array& x, const Axes& axes);
+/// x with its last axis reversed: a view.
+Array reverse_last(const Array& x);
+/// An array of shape `shape` with `value` everywhere.
+Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device& device);
+/// x itself when it has that dtype, else a cast copy.
+Array as_dtype(const Array& x, Dtype dtype);
+/// 0, 1, …, n - 1 as int64.
+Array iota(std::int64_t n, const Device& device);
+/// The array that an operand stands for, as `dtype` on `device`.
+Array as_array(const Operand& x, Dtype dtype, const Device& device);
+/// values[indices] of a 1-d array; indices (int64) are in range.
+Array pick(const Array& values, const Array& indices);
+/// x[…, indices[…, j]]: along the last axis, indices (int64) of x's shape but for the last extent.
+Array pick_last(const Array& x, const Array& indices);
+/// Flat positions (int64) of the true elements of a bool array.
+Array positions(const Array& mask);
+/// A 1-d array of the elements of a, then those of b, of one dtype.
+Array join(const Array& a, const Array& b);
+/// Throws DeviceError naming `what` when b is on another device than a.
+void check_same_device(const Array& a, const Array& b, const char* what);
+/// The dtype that sums of `dtype` have: int64 and uint64 for bools and integers.
+Dtype sum_dtype(Dtype dtype);
+/// The floating dtype that a mean of `dtype` has: float64 for bools and integers.
+Dtype mean_dtype(Dtype dtype);
+
+}  // namespace catenary::detail

@@ -1,0 +1,158 @@
+// Products: matmul and what comes down to it.
+
+#include <algorithm>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/body.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/linalg.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+using detail::as_dtype;
+using detail::check_same_device;
+
+namespace {
+
+/// The product of stacks [batch, m, k] and [batch, k, n] of one dtype.
+Array stacked_product(const Array& a, const Array& b) {
+  const Array out = Array::empty({a.shape()[0], a.shape()[1], b.shape()[2]}, a.dtype(), a.device());
+  if (out.size() == 0) return out;
+  if (a.shape()[2] == 0) {
+    out.fill(0);
+    return out;
+  }
+  const View left = readable(a), right = readable(b);
+  a.device().backend().matmul(a.device().index(), left, right, writable(out), {});
+  return out;
+}
+
+Shape without_last(const Shape& shape, int count) { return Shape(shape.data(), shape.size() - count); }
+
+/// The axes of x that `axes` (bits) leaves out, in order.
+Axes other_axes(int ndim, const Axes& axes) {
+  const unsigned bits = detail::axis_bits(axes);
+  Axes others;
+  for (int i = 0; i < ndim; ++i)
+    if (!(bits >> i & 1u)) others.push_back(i);
+  return others;
+}
+
+}  // namespace
+
+Array matmul(const Array& a, const Array& b) {
+  if (a.ndim() == 0 || b.ndim() == 0)
+    fail<ShapeError>("matmul: operands need at least one axis, shapes {} and {} were given", a.shape(), b.shape());
+  check_same_device(a, b, "matmul");
+  const Dtype dtype = promote(a.dtype(), b.dtype());
+  const bool row = a.ndim() == 1, column = b.ndim() == 1;
+  const Array left = as_dtype(row ? a.reshape({1, a.size()}) : a, dtype);
+  const Array right = as_dtype(column ? b.reshape({b.size(), 1}) : b, dtype);
+  const int ln = left.ndim(), rn = right.ndim();
+  const std::int64_t m = left.shape()[ln - 2], k = left.shape()[ln - 1], n = right.shape()[rn - 1];
+  if (right.shape()[rn - 2] != k)
+    fail<ShapeError>("matmul: shapes {} and {} do not fit: extent {} is summed with extent {}", a.shape(), b.shape(), k,
+                     right.shape()[rn - 2]);
+  const Shape batch = broadcast_shapes(without_last(left.shape(), 2), without_last(right.shape(), 2), "matmul");
+
+  Array product;
+  if (rn == 2 && left.is_contiguous()) {  // a stack of rows: one product
+    product = stacked_product(left.reshape({1, batch.product() * m, k}), right.reshape({1, k, n}));
+  } else {
+    Shape left_shape = batch, right_shape = batch;
+    left_shape.push_back(m), left_shape.push_back(k);
+    right_shape.push_back(k), right_shape.push_back(n);
+    const std::int64_t count = batch.product();
+    product = stacked_product(left.broadcast_to(left_shape).reshape({count, m, k}),
+                              right.broadcast_to(right_shape).reshape({count, k, n}));
+  }
+  Shape shape = batch;
+  if (!row) shape.push_back(m);
+  if (!column) shape.push_back(n);
+  return product.reshape(shape);
+}
+
+Array dot(const Array& a, const Array& b) {
+  if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b);
+  if (b.ndim() == 1) return tensordot(a, b, Axes{a.ndim() - 1}, Axes{0});
+  return tensordot(a, b, Axes{a.ndim() - 1}, Axes{b.ndim() - 2});
+}
+
+Array vdot(const Array& a, const Array& b) {
+  if (a.size() != b.size()) fail<ShapeError>("vdot: arrays of {} and {} elements", a.size(), b.size());
+  return matmul(a.reshape({-1}), b.reshape({-1}));
+}
+
+Array inner(const Array& a, const Array& b) {
+  if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b);
+  return tensordot(a, b, Axes{a.ndim() - 1}, Axes{b.ndim() - 1});
+}
+
+Array outer(const Array& a, const Array& b) { return multiply(a.reshape({a.size(), 1}), b.reshape({1, b.size()})); }
+
+Array tensordot(const Array& a, const Array& b, int axes) {
+  if (axes < 0 || axes > a.ndim() || axes > b.ndim())
+    fail<ShapeError>("tensordot: shapes {} and {} do not both have {} axes", a.shape(), b.shape(), axes);
+  Axes a_axes, b_axes;
+  for (int i = 0; i < axes; ++i) {
+    a_axes.push_back(a.ndim() - axes + i);
+    b_axes.push_back(i);
+  }
+  return tensordot(a, b, a_axes, b_axes);
+}
+
+Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes) {
+  const Axes left = normalize_axes(a_axes, a.ndim(), "tensordot"),
+             right = normalize_axes(b_axes, b.ndim(), "tensordot");
+  if (left.size() != right.size())
+    fail<ShapeError>("tensordot: {} axes of the first array, {} of the second", left.size(), right.size());
+  std::int64_t summed = 1;
+  for (int i = 0; i < left.size(); ++i) {
+    const std::int64_t extent = a.shape()[static_cast<int>(left[i])];
+    if (extent != b.shape()[static_cast<int>(right[i])])
+      fail<ShapeError>("tensordot: axis {} of {} and axis {} of {} do not fit", left[i], a.shape(), right[i],
+                       b.shape());
+    summed *= extent;
+  }
+  const Axes a_kept = other_axes(a.ndim(), left), b_kept = other_axes(b.ndim(), right);
+  Axes a_order = a_kept, b_order = right;
+  for (std::int64_t axis : left) a_order.push_back(axis);
+  for (std::int64_t axis : b_kept) b_order.push_back(axis);
+  Shape shape;
+  std::int64_t m = 1, n = 1;
+  for (std::int64_t axis : a_kept) shape.push_back(a.shape()[static_cast<int>(axis)]), m *= shape.back();
+  for (std::int64_t axis : b_kept) shape.push_back(b.shape()[static_cast<int>(axis)]), n *= shape.back();
+  const Array x = a.ndim() > 0 ? a.transpose(a_order) : a, y = b.ndim() > 0 ? b.transpose(b_order) : b;
+  return matmul(x.reshape({m, summed}), y.reshape({summed, n})).reshape(shape);
+}
+
+Array kron(const Array& a, const Array& b) {
+  const int ndim = std::max(a.ndim(), b.ndim());
+  Shape left, right, shape;
+  for (int i = 0; i < ndim; ++i) {
+    const int ai = i - (ndim - a.ndim()), bi = i - (ndim - b.ndim());
+    const std::int64_t ae = ai < 0 ? 1 : a.shape()[ai], be = bi < 0 ? 1 : b.shape()[bi];
+    left.push_back(ae), left.push_back(1);
+    right.push_back(1), right.push_back(be);
+    shape.push_back(ae * be);
+  }
+  return multiply(a.reshape(left), b.reshape(right)).reshape(shape);
+}
+
+Array trace(const Array& x, std::int64_t offset, int axis1, int axis2) {
+  if (x.ndim() < 2) fail<ShapeError>("trace: at least two axes are needed, an array of shape {} was given", x.shape());
+  const Axes axes = normalize_axes({axis1, axis2}, x.ndim(), "trace");
+  const int r = static_cast<int>(axes[0]), c = static_cast<int>(axes[1]);
+  const std::int64_t down = std::max<std::int64_t>(-offset, 0), along = std::max<std::int64_t>(offset, 0);
+  const std::int64_t length = std::max<std::int64_t>(std::min(x.shape()[r] - down, x.shape()[c] - along), 0);
+  Shape shape = detail::kept_shape(x.shape(), detail::axis_bits(axes), false);
+  Strides strides = detail::kept_shape(x.strides(), detail::axis_bits(axes), false);
+  const std::int64_t first = length == 0 ? 0 : down * x.strides()[r] + along * x.strides()[c];
+  shape.push_back(length);
+  strides.push_back(x.strides()[r] + x.strides()[c]);
+  return sum(x.as_strided(shape, strides, first), -1);
+}
+
+}  // namespace catenary

@@ -1,0 +1,351 @@
+#include "catenary/array/random.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/body.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/array/sorting.h"
+#include "catenary/core/format.h"
+
+namespace catenary::random {
+
+using detail::as_dtype;
+using detail::slice_axis;
+
+namespace {
+
+Generator& generator_of(Generator* given) { return given ? *given : default_generator(); }
+
+Dtype floating_dtype(const RandomOptions& options, const char* what) {
+  const Dtype dtype = options.dtype.value_or(Dtype::float64);
+  if (!is_floating(dtype)) fail<DtypeError>("random::{}: the dtype must be floating, {} was given", what, dtype);
+  return dtype;
+}
+
+/// 16-bit floats are made in float32 and rounded at the end.
+Dtype working_dtype(Dtype dtype) { return is_16bit_float(dtype) ? Dtype::float32 : dtype; }
+
+/// Words of one call as `parts` arrays of shape `size`: part j of element i is word parts * i + j.
+std::vector<Array> words(const Shape& size, int parts, const RandomOptions& options) {
+  Shape shape = size;
+  shape.push_back(parts);
+  const Array all = bits(shape, options);
+  std::vector<Array> result;
+  for (int j = 0; j < parts; ++j) result.push_back(slice_axis(all, size.size(), j, j + 1).reshape(size));
+  return result;
+}
+
+/// 64 random bits an element.
+Array words64(const Shape& size, const RandomOptions& options) {
+  const std::vector<Array> w = words(size, 2, options);
+  return bitwise_or(left_shift(w[0].astype(Dtype::uint64), 32), w[1].astype(Dtype::uint64));
+}
+
+/// Uniform in (0, 1), symmetric about 1/2, as float32 or float64: (k + 1/2) / 2^b with b bits fewer than the mantissa
+/// has, which is exact.
+Array open_uniform(const Shape& size, Dtype dtype, const RandomOptions& options) {
+  if (dtype == Dtype::float32) {
+    const Array k = right_shift(bits(size, options), 9).astype(Dtype::float32);
+    return multiply(add(k, 0.5), 0x1p-23);
+  }
+  const std::vector<Array> w = words(size, 2, options);
+  const Array high = right_shift(w[0], 6).astype(Dtype::float64), low = right_shift(w[1], 6).astype(Dtype::float64);
+  return multiply(add(add(multiply(high, 0x1p26), low), 0.5), 0x1p-52);
+}
+
+/// Standard normal as float32 or float64. (Box and Muller 1958, one of the two.)
+Array normal_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
+  constexpr double turn = 6.283185307179586;
+  const Array radius = sqrt(multiply(log(open_uniform(size, dtype, options)), -2.0));
+  return multiply(radius, cos(multiply(open_uniform(size, dtype, options), turn)));
+}
+
+Shape shape_of(const std::optional<Shape>& size, const Operand& a, const Operand& b, const char* what) {
+  Shape shape;
+  if (a.is_array()) shape = a.array().shape();
+  if (b.is_array()) shape = broadcast_shapes(shape, b.array().shape(), what);
+  if (!size) return shape;
+  if (broadcast_shapes(shape, *size, what) != *size)
+    fail<ShapeError>("random::{}: parameters of shape {} do not broadcast to {}", what, shape, *size);
+  return *size;
+}
+
+/// The options with the device of an array among the parameters, if there is one.
+RandomOptions placed(const RandomOptions& options, const Operand& a, const Operand& b) {
+  RandomOptions result = options;
+  if (!result.device && a.is_array()) result.device = a.array().device();
+  if (!result.device && b.is_array()) result.device = b.array().device();
+  return result;
+}
+
+void check_scale(const Operand& scale, const char* what) {
+  if (!scale.is_array() && !(scale.scalar().real() >= 0))
+    fail<ValueError>("random::{}: scale must not be negative, {} was given", what, scale.scalar().real());
+}
+
+/// An operand in the dtype that is worked in, so that a float64 parameter does not widen the result.
+struct Parameter {
+  Array array;
+  Scalar scalar = 0.0;
+  Parameter(const Operand& x, Dtype dtype) {
+    if (x.is_array()) {
+      array = as_dtype(x.array(), dtype);
+    } else {
+      scalar = x.scalar().real();
+    }
+  }
+  Operand operand() const { return array.defined() ? Operand(array) : Operand(scalar); }
+};
+
+/// loc + scale * standard(shape), rounded to the result's dtype once.
+template <class Standard>
+Array located(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options,
+              const char* what, Standard&& standard) {
+  check_scale(scale, what);
+  const Dtype dtype = floating_dtype(options, what), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, loc, scale, what);
+  const Parameter l(loc, work), s(scale, work);
+  return as_dtype(add(multiply(standard(shape, work, placed(options, loc, scale)), s.operand()), l.operand()), dtype);
+}
+
+/// Upper half of the products of 64-bit numbers with `factor`.
+Array multiply_high(const Array& x, std::uint64_t factor) {
+  const auto low = static_cast<std::int64_t>(factor & 0xffffffffu), high = static_cast<std::int64_t>(factor >> 32);
+  const Array xl = bitwise_and(x, std::int64_t{0xffffffff}), xh = right_shift(x, 32);
+  const Array ll = multiply(xl, low), hl = multiply(xh, low);
+  if (high == 0) return right_shift(add(hl, right_shift(ll, 32)), 32);
+  const Array lh = multiply(xl, high), hh = multiply(xh, high);
+  const Array middle = add(add(right_shift(ll, 32), bitwise_and(hl, std::int64_t{0xffffffff})),
+                           bitwise_and(lh, std::int64_t{0xffffffff}));
+  return add(add(hh, right_shift(middle, 32)), add(right_shift(hl, 32), right_shift(lh, 32)));
+}
+
+/// Draws k with probability table[k] - table[k - 1] of an ascending cumulative table on the host.
+Array invert_table(const std::vector<double>& table, const Shape& size, const RandomOptions& options) {
+  RandomOptions uniform_options = options;
+  uniform_options.dtype = Dtype::float64;
+  const Array u = random(size, uniform_options);
+  const Array cumulative =
+      Array::from_host(table.data(), {static_cast<std::int64_t>(table.size())}, Dtype::float64, u.device());
+  // Rounding may leave the last sum below a number drawn.
+  const Array drawn = minimum(searchsorted(cumulative, u, Side::right), static_cast<std::int64_t>(table.size()) - 1);
+  return as_dtype(drawn, options.dtype.value_or(Dtype::int64));
+}
+
+std::uint64_t system_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+Generator& default_generator() {
+  thread_local Generator generator{.seed = system_seed()};
+  return generator;
+}
+
+void seed(std::uint64_t value) { default_generator() = {.seed = value}; }
+Generator get_state() { return default_generator(); }
+void set_state(const Generator& state) { default_generator() = state; }
+
+Array bits(const Shape& size, const RandomOptions& options) {
+  const Array out = Array::empty(size, Dtype::uint32, options.device.value_or(current_device()));
+  Generator& generator = generator_of(options.generator);
+  const std::uint64_t call = generator.call++;
+  if (out.size() > 0) out.device().backend().random_bits(out.device().index(), generator.seed, call, writable(out));
+  return out;
+}
+
+Array random(const Shape& size, const RandomOptions& options) {
+  const Dtype dtype = floating_dtype(options, "random");
+  if (dtype == Dtype::float64) {
+    const std::vector<Array> w = words(size, 2, options);
+    const Array high = right_shift(w[0], 5).astype(Dtype::float64), low = right_shift(w[1], 6).astype(Dtype::float64);
+    return multiply(add(multiply(high, 0x1p26), low), 0x1p-53);
+  }
+  const int digits = dtype == Dtype::float32 ? 24 : dtype == Dtype::float16 ? 11 : 8;
+  const Array k = right_shift(bits(size, options), 32 - digits).astype(Dtype::float32);
+  return as_dtype(multiply(k, std::ldexp(1.0, -digits)), dtype);
+}
+
+Array uniform(const Operand& low, const Operand& high, const std::optional<Shape>& size, const RandomOptions& options) {
+  const Dtype dtype = floating_dtype(options, "uniform"), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, low, high, "uniform");
+  const Parameter l(low, work), h(high, work);
+  RandomOptions standard = placed(options, low, high);
+  standard.dtype = work;
+  const Array u = random(shape, standard);
+  const Array width = h.array.defined() || l.array.defined() ? subtract(h.operand(), l.operand()) : Array();
+  const Array scaled = width.defined() ? multiply(u, width) : multiply(u, h.scalar.real() - l.scalar.real());
+  return as_dtype(add(scaled, l.operand()), dtype);
+}
+
+Array standard_normal(const Shape& size, const RandomOptions& options) {
+  const Dtype dtype = floating_dtype(options, "standard_normal");
+  return as_dtype(normal_of(size, working_dtype(dtype), options), dtype);
+}
+
+Array normal(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options) {
+  return located(loc, scale, size, options, "normal",
+                 [](const Shape& shape, Dtype dtype, const RandomOptions& o) { return normal_of(shape, dtype, o); });
+}
+
+Array exponential(const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options) {
+  return located(0.0, scale, size, options, "exponential", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
+    return negative(log(open_uniform(shape, dtype, o)));
+  });
+}
+
+Array gumbel(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options) {
+  return located(loc, scale, size, options, "gumbel", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
+    return negative(log(negative(log(open_uniform(shape, dtype, o)))));
+  });
+}
+
+Array laplace(const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
+              const RandomOptions& options) {
+  return located(loc, scale, size, options, "laplace", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
+    const Array u = open_uniform(shape, dtype, o);
+    const Array tail = log(multiply(minimum(u, subtract(1.0, u)), 2.0));
+    return where(less(u, 0.5), tail, negative(tail));
+  });
+}
+
+namespace {
+
+struct IntegerRange {
+  std::int64_t lowest;
+  std::uint64_t highest;
+};
+IntegerRange range_of(Dtype dtype) {
+  const int value_bits = static_cast<int>(itemsize(dtype)) * 8;
+  switch (kind(dtype)) {
+    case Kind::boolean:
+      return {0, 1};
+    case Kind::signed_int:
+      return {-(std::int64_t{1} << (value_bits - 2)) * 2, (std::uint64_t{1} << (value_bits - 1)) - 1};
+    case Kind::unsigned_int:
+      return {0, ~std::uint64_t{0} >> (64 - value_bits)};
+    case Kind::floating:
+      break;
+  }
+  fail<DtypeError>("random::randint: the dtype must be an integer's, {} was given", dtype);
+}
+
+}  // namespace
+
+Array randint(std::int64_t low, std::int64_t high, const Shape& size, const RandomOptions& options) {
+  const Dtype dtype = options.dtype.value_or(Dtype::int64);
+  const IntegerRange holds = range_of(dtype);
+  if (low >= high) fail<ValueError>("random::randint: low = {} is not less than high = {}", low, high);
+  if (low < holds.lowest || (high > 0 && static_cast<std::uint64_t>(high - 1) > holds.highest))
+    fail<ValueError>("random::randint: {} does not hold [{}, {})", dtype, low, high);
+  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const Array offset = multiply_high(words64(size, options), range).astype(Dtype::int64);
+  return as_dtype(add(offset, low), dtype);
+}
+
+Array randint(std::int64_t high, const Shape& size, const RandomOptions& options) {
+  return randint(0, high, size, options);
+}
+
+Array bernoulli(const Operand& p, const std::optional<Shape>& size, const RandomOptions& options) {
+  if (!p.is_array() && !(p.scalar().real() >= 0 && p.scalar().real() <= 1))
+    fail<ValueError>("random::bernoulli: p must lie in [0, 1], {} was given", p.scalar().real());
+  RandomOptions standard = placed(options, p, p);
+  standard.dtype = Dtype::float64;
+  return as_dtype(less(random(shape_of(size, p, p, "bernoulli"), standard), p), options.dtype.value_or(Dtype::bool_));
+}
+
+Array binomial(std::int64_t n, double p, const Shape& size, const RandomOptions& options) {
+  if (n < 0 || n > (1 << 24)) fail<ValueError>("random::binomial: n must lie in [0, 2^24], {} was given", n);
+  if (!(p >= 0 && p <= 1)) fail<ValueError>("random::binomial: p must lie in [0, 1], {} was given", p);
+  std::vector<double> table(static_cast<std::size_t>(n) + 1);
+  const auto trials = static_cast<double>(n);
+  double total = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto k = static_cast<double>(i);
+    const double successes = k > 0 ? k * std::log(p) : 0, failures = k < trials ? (trials - k) * std::log1p(-p) : 0;
+    total +=
+        std::exp(std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1) + successes + failures);
+    table[i] = total;
+  }
+  return invert_table(table, size, options);
+}
+
+Array poisson(double lam, const Shape& size, const RandomOptions& options) {
+  if (!(lam >= 0 && lam <= 1e6)) fail<ValueError>("random::poisson: lam must lie in [0, 10^6], {} was given", lam);
+  // Beyond 40 standard deviations (and 40) nothing can be drawn from 53 bits.
+  std::vector<double> table(static_cast<std::size_t>(lam + 40 * std::sqrt(lam)) + 40);
+  double total = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto k = static_cast<double>(i);
+    total += std::exp((k > 0 ? k * std::log(lam) : 0) - lam - std::lgamma(k + 1));
+    table[i] = total;
+  }
+  return invert_table(table, size, options);
+}
+
+Array permutation(std::int64_t n, const RandomOptions& options) {
+  if (n < 0) fail<ValueError>("random::permutation: n must not be negative, {} was given", n);
+  if (options.dtype && *options.dtype != Dtype::int64)
+    return permutation(n, {.device = options.device, .generator = options.generator}).astype(*options.dtype);
+  return argsort(words64({n}, options));  // equal keys stay in order: the sort is stable
+}
+
+Array permutation(const Array& x, Generator* generator) {
+  if (x.ndim() == 0) fail<ShapeError>("random::permutation: a 0-d array has nothing to permute");
+  const Array order = permutation(x.shape()[0], {.device = x.device(), .generator = generator});
+  return x(order);
+}
+
+void shuffle(const Array& x, Generator* generator) {
+  if (x.ndim() == 0) fail<ShapeError>("random::shuffle: a 0-d array has nothing to shuffle");
+  copyto(x, permutation(x, generator));
+}
+
+Array choice(std::int64_t n, const Shape& size, const ChoiceOptions& options) {
+  const std::int64_t count = checked_size(size, "random::choice");
+  if (n < 0 || (n == 0 && count > 0)) fail<ValueError>("random::choice: nothing can be drawn from {} elements", n);
+  RandomOptions drawing{.device = options.device, .generator = options.generator};
+  if (!options.p) {
+    if (options.replace)
+      return count == 0 ? Array::empty(size, Dtype::int64, options.device.value_or(current_device()))
+                        : randint(0, n, size, drawing);
+    if (count > n)
+      fail<ValueError>("random::choice: {} elements cannot be drawn from {} without replacement", count, n);
+    return slice_axis(permutation(n, drawing), 0, 0, count).reshape(size).copy();
+  }
+  const Array p = as_dtype(*options.p, Dtype::float64);
+  if (p.shape() != Shape{n}) fail<ShapeError>("random::choice: p of shape {} for {} elements", p.shape(), n);
+  if (n > 0 && !(min(p).item<double>() >= 0)) fail<ValueError>("random::choice: p must not be negative");
+  if (!(std::abs(sum(p).item<double>() - 1) <= 1e-8))
+    fail<ValueError>("random::choice: p sums to {}, not to 1", sum(p).item<double>());
+  if (!drawing.device) drawing.device = p.device();
+  if (options.replace) {
+    const Array cumulative = cumsum(p);
+    const Array u = multiply(random(size, drawing), slice_axis(cumulative, 0, n - 1, n).reshape({}));
+    return minimum(searchsorted(cumulative, u, Side::right), n - 1);
+  }
+  const auto possible = count_nonzero(p).item<std::int64_t>();
+  if (count > possible)
+    fail<ValueError>("random::choice: {} elements cannot be drawn without replacement from {} with p > 0", count,
+                     possible);
+  // The largest of log p plus Gumbel noise are a draw without replacement (Yellott 1977); log 0 is never among them.
+  const Array key = add(log(p), gumbel(0.0, 1.0, p.shape(), drawing));
+  return slice_axis(argsort(negative(key)), 0, 0, count).reshape(size).copy();
+}
+
+Array choice(const Array& x, const Shape& size, const ChoiceOptions& options) {
+  if (x.ndim() != 1) fail<ShapeError>("random::choice: a 1-d array is needed, one of shape {} was given", x.shape());
+  ChoiceOptions here = options;
+  if (!here.device) here.device = x.device();
+  return detail::pick(x, choice(x.size(), size, here));
+}
+
+}  // namespace catenary::random

@@ -1,0 +1,105 @@
+#pragma once
+// Random arrays, with the names of numpy.random.
+//
+// Bits come from Philox4x32-10: element i of a call is a function of the generator's seed, the number of the call and
+// i, so it is the same on every device, with any number of threads, with and without fusion. Everything else is
+// composed of elementwise operations. (The numbers are not NumPy's.)
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+#include "catenary/array/array.h"
+
+namespace catenary::random {
+
+/// Where random numbers come from: each use of its bits takes the next call number. Its two numbers are its whole
+/// state.
+struct Generator {
+  std::uint64_t seed = 0;
+  std::uint64_t call = 0;
+};
+/// The generator of the calling thread; a thread that has not set a seed has one from the system.
+CT_API Generator& default_generator();
+/// Makes the calling thread's generator start again from a seed. numpy.random.seed
+CT_API void seed(std::uint64_t value);
+/// The calling thread's generator, for snapshots: set_state continues where get_state was. numpy.random.get_state,
+/// set_state
+CT_API Generator get_state();
+CT_API void set_state(const Generator& state);
+
+struct RandomOptions {
+  std::optional<Dtype> dtype = {};    ///< of the result; each function says what it is otherwise
+  std::optional<Device> device = {};  ///< the current one where not given
+  Generator* generator = nullptr;     ///< the calling thread's where not given
+};
+
+/// 32 random bits an element (uint32).
+CT_API Array bits(const Shape& size, const RandomOptions& options = {});
+/// Uniform in [0, 1): multiples of 2⁻⁵³ (float64, the default), 2⁻²⁴ (float32), 2⁻¹¹ (float16), 2⁻⁸ (bfloat16).
+/// numpy.random.random
+CT_API Array random(const Shape& size, const RandomOptions& options = {});
+/// The same with extents as arguments. numpy.random.rand
+template <std::integral... I>
+Array rand(I... extents) {
+  return random(Shape{static_cast<std::int64_t>(extents)...});
+}
+/// Uniform in [low, high), float64 by default. `size` is what low and high broadcast to where not given.
+/// numpy.random.uniform
+CT_API Array uniform(const Operand& low = 0.0, const Operand& high = 1.0, const std::optional<Shape>& size = {},
+                     const RandomOptions& options = {});
+/// Standard normal, by Box and Muller's formula; float64 by default. numpy.random.standard_normal
+CT_API Array standard_normal(const Shape& size, const RandomOptions& options = {});
+/// The same with extents as arguments. numpy.random.randn
+template <std::integral... I>
+Array randn(I... extents) {
+  return standard_normal(Shape{static_cast<std::int64_t>(extents)...});
+}
+/// Normal with mean loc and standard deviation scale. Throws ValueError for a negative literal scale.
+/// numpy.random.normal
+CT_API Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+                    const RandomOptions& options = {});
+/// Exponential with mean scale. numpy.random.exponential
+CT_API Array exponential(const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+                         const RandomOptions& options = {});
+/// Gumbel. numpy.random.gumbel
+CT_API Array gumbel(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+                    const RandomOptions& options = {});
+/// Laplace. numpy.random.laplace
+CT_API Array laplace(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+                     const RandomOptions& options = {});
+
+/// Integers in [low, high), int64 by default; each with the same probability but for (high - low) / 2⁶⁴. Throws
+/// ValueError for an empty range or one that the dtype does not hold. numpy.random.randint
+CT_API Array randint(std::int64_t low, std::int64_t high, const Shape& size = {}, const RandomOptions& options = {});
+/// Integers in [0, high).
+CT_API Array randint(std::int64_t high, const Shape& size = {}, const RandomOptions& options = {});
+/// True with probability p; bool by default.
+CT_API Array bernoulli(const Operand& p, const std::optional<Shape>& size = {}, const RandomOptions& options = {});
+/// Successes of n trials of probability p each, int64 by default, by inversion of the cumulative distribution. Throws
+/// ValueError unless 0 <= n <= 2²⁴ and 0 <= p <= 1. numpy.random.binomial
+CT_API Array binomial(std::int64_t n, double p, const Shape& size = {}, const RandomOptions& options = {});
+/// Poisson with mean lam, int64 by default, by inversion. Throws ValueError unless 0 <= lam <= 10⁶.
+/// numpy.random.poisson
+CT_API Array poisson(double lam = 1.0, const Shape& size = {}, const RandomOptions& options = {});
+
+/// 0, 1, …, n - 1 (int64) in random order. numpy.random.permutation
+CT_API Array permutation(std::int64_t n, const RandomOptions& options = {});
+/// A copy of x with its first axis in random order.
+CT_API Array permutation(const Array& x, Generator* generator = nullptr);
+/// Puts the first axis of x in random order, in place. numpy.random.shuffle
+CT_API void shuffle(const Array& x, Generator* generator = nullptr);
+
+struct ChoiceOptions {
+  bool replace = true;
+  std::optional<Array> p = {};        ///< probabilities; all the same where not given
+  std::optional<Device> device = {};  ///< the current one, or the array's, where not given
+  Generator* generator = nullptr;     ///< the calling thread's where not given
+};
+/// Draws from 0, 1, …, n - 1 (int64), with or without replacement. Throws ValueError where there is too little to draw
+/// from or p is negative or does not sum to 1. numpy.random.choice
+CT_API Array choice(std::int64_t n, const Shape& size = {}, const ChoiceOptions& options = {});
+/// Draws elements of the 1-d array x.
+CT_API Array choice(const Array& x, const Shape& size = {}, const ChoiceOptions& options = {});
+
+}  // namespace catenary::random

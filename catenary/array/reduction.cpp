@@ -1,0 +1,239 @@
+#include "catenary/array/reduction.h"
+
+#include <cmath>
+#include <limits>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/lazy.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+using detail::as_dtype;
+using detail::axis_bits;
+using detail::kept_shape;
+using detail::mean_dtype;
+using detail::reduced_count;
+using detail::slice_axis;
+using detail::sum_dtype;
+
+namespace {
+
+Array reduce(Array x, ops::Reduce op, const AxisArg& axis, bool keepdims, Dtype as, Dtype result, const char* what) {
+  const unsigned bits = axis_bits(axis.normalized(x.ndim(), what));
+  const Shape shape = x.shape();
+  if (bits == 0) return as_dtype(as_dtype(x, as), result).copy();
+  if ((op == ops::Reduce::max || op == ops::Reduce::min) && reduced_count(shape, bits) == 0)
+    fail<ValueError>("{}: there is no element along the reduced axes of an array of shape {}", what, shape);
+  if (shape.product() == 0) {
+    const bool one = op == ops::Reduce::prod || op == ops::Reduce::all;
+    return detail::filled(kept_shape(shape, bits, keepdims), one ? 1 : 0, result, x.device());
+  }
+  Array out = lazy::reduce(std::move(x), op, bits, as, result);
+  return keepdims ? out.reshape(kept_shape(shape, bits, true)) : out;
+}
+
+/// The dtype that 16-bit floats are handled in between, so that they are rounded once.
+Dtype wide(Dtype dtype) { return is_16bit_float(dtype) ? Dtype::float32 : dtype; }
+
+double element_count(const Array& x, const AxisArg& axis, const char* what) {
+  return static_cast<double>(reduced_count(x.shape(), axis_bits(axis.normalized(x.ndim(), what))));
+}
+
+Array arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, bool keepdims, const char* what) {
+  const Array flat = axis ? x : x.reshape({-1});
+  const int a = axis ? normalize_axis(*axis, x.ndim(), what) : 0;
+  if (flat.shape()[a] == 0)
+    fail<ValueError>("{}: there is no element along axis {} of an array of shape {}", what, a, x.shape());
+  const unsigned bit = 1u << a;
+  const Array out = Array::empty(kept_shape(flat.shape(), bit, false), Dtype::int64, x.device());
+  if (out.size() > 0) x.device().backend().arg_reduce(x.device().index(), largest, readable(flat), a, writable(out));
+  if (!keepdims) return out;
+  return out.reshape(axis ? kept_shape(x.shape(), bit, true) : Shape::filled(x.ndim(), 1));
+}
+
+Array scan(const Array& x, Scan op, const std::optional<int>& axis, std::optional<Dtype> dtype, const char* what) {
+  const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
+  const Array flat = as_dtype(axis ? x : x.reshape({-1}), result);
+  const int a = axis ? normalize_axis(*axis, x.ndim(), what) : 0;
+  const Array out = Array::empty(flat.shape(), result, x.device());
+  if (out.size() > 0) x.device().backend().scan(x.device().index(), op, readable(flat), a, writable(out));
+  return out;
+}
+
+/// Bits of x's values that are numbers; undefined for dtypes that have no NaN.
+Array not_nan(const Array& x) { return equal(x, x); }
+
+Array variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof, const char* what) {
+  const Dtype result = mean_dtype(x.dtype());
+  const Array wide_x = as_dtype(x, wide(result));
+  const double n = element_count(x, axis, what);
+  Array deviation = subtract(wide_x, mean(wide_x, axis, true));
+  Array total = sum(square(std::move(deviation)), axis, keepdims);
+  return as_dtype(divide(total, std::max(n - ddof, 0.0)), result);
+}
+
+Array nan_variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
+  const Dtype result = x.dtype();
+  const Array wide_x = as_dtype(x, wide(result));
+  const Array valid = not_nan(wide_x);
+  const Array center = nanmean(wide_x, axis, true);
+  Array total = sum(where(valid, square(subtract(wide_x, center)), 0), axis, keepdims);
+  const Array n = subtract(count_nonzero(valid, axis, keepdims), ddof);
+  return as_dtype(
+      divide(where(greater(n, 0), total, std::numeric_limits<double>::quiet_NaN()), n.astype(total.dtype())), result);
+}
+
+Array nan_extremum(const Array& x, bool largest, const AxisArg& axis, bool keepdims) {
+  if (!is_floating(x.dtype())) return largest ? max(x, axis, keepdims) : min(x, axis, keepdims);
+  const double infinity = largest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  const Array valid = not_nan(x);
+  Array filled = where(valid, x, infinity);
+  const Array found = largest ? max(std::move(filled), axis, keepdims) : min(std::move(filled), axis, keepdims);
+  return where(any(valid, axis, keepdims), found, std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace
+
+Array sum(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
+  const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
+  return reduce(std::move(x), ops::Reduce::sum, axis, keepdims, result, result, "sum");
+}
+
+Array prod(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
+  const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
+  return reduce(std::move(x), ops::Reduce::prod, axis, keepdims, result, result, "prod");
+}
+
+Array mean(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
+  const Dtype result = dtype.value_or(mean_dtype(x.dtype()));
+  if (!is_floating(result)) fail<DtypeError>("mean: the result's dtype must be floating, {} was given", result);
+  const double n = element_count(x, axis, "mean");
+  Array total = reduce(std::move(x), ops::Reduce::sum, axis, keepdims, wide(result), wide(result), "mean");
+  return as_dtype(divide(total, n), result);
+}
+
+Array var(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
+  return variance(x, axis, keepdims, ddof, "var");
+}
+
+Array std(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
+  const Dtype result = mean_dtype(x.dtype());
+  return as_dtype(sqrt(variance(as_dtype(x, wide(result)), axis, keepdims, ddof, "std")), result);
+}
+
+Array max(Array x, const AxisArg& axis, bool keepdims) {
+  const Dtype d = x.dtype();
+  return reduce(std::move(x), ops::Reduce::max, axis, keepdims, d, d, "max");
+}
+Array min(Array x, const AxisArg& axis, bool keepdims) {
+  const Dtype d = x.dtype();
+  return reduce(std::move(x), ops::Reduce::min, axis, keepdims, d, d, "min");
+}
+Array amax(Array x, const AxisArg& axis, bool keepdims) { return max(std::move(x), axis, keepdims); }
+Array amin(Array x, const AxisArg& axis, bool keepdims) { return min(std::move(x), axis, keepdims); }
+Array ptp(const Array& x, const AxisArg& axis, bool keepdims) {
+  return subtract(max(x, axis, keepdims), min(x, axis, keepdims));
+}
+
+Array any(Array x, const AxisArg& axis, bool keepdims) {
+  return reduce(std::move(x), ops::Reduce::any, axis, keepdims, Dtype::bool_, Dtype::bool_, "any");
+}
+Array all(Array x, const AxisArg& axis, bool keepdims) {
+  return reduce(std::move(x), ops::Reduce::all, axis, keepdims, Dtype::bool_, Dtype::bool_, "all");
+}
+Array count_nonzero(Array x, const AxisArg& axis, bool keepdims) {
+  return reduce(not_equal(std::move(x), 0), ops::Reduce::sum, axis, keepdims, Dtype::int64, Dtype::int64,
+                "count_nonzero");
+}
+
+Array logsumexp(const Array& x, const AxisArg& axis, bool keepdims) {
+  const Dtype result = mean_dtype(x.dtype());
+  const Array wide_x = as_dtype(x, wide(result));
+  Array top = max(wide_x, axis, true);
+  top = where(isfinite(top), top, 0);
+  const Array total = log(sum(exp(subtract(wide_x, top)), axis, keepdims));
+  return as_dtype(add(total, top.reshape(total.shape())), result);
+}
+
+Array argmax(const Array& x, const std::optional<int>& axis, bool keepdims) {
+  return arg_reduce(x, true, axis, keepdims, "argmax");
+}
+Array argmin(const Array& x, const std::optional<int>& axis, bool keepdims) {
+  return arg_reduce(x, false, axis, keepdims, "argmin");
+}
+
+Array nansum(const Array& x, const AxisArg& axis, bool keepdims) {
+  return is_floating(x.dtype()) ? sum(where(not_nan(x), x, 0), axis, keepdims) : sum(x, axis, keepdims);
+}
+Array nanprod(const Array& x, const AxisArg& axis, bool keepdims) {
+  return is_floating(x.dtype()) ? prod(where(not_nan(x), x, 1), axis, keepdims) : prod(x, axis, keepdims);
+}
+Array nanmean(const Array& x, const AxisArg& axis, bool keepdims) {
+  if (!is_floating(x.dtype())) return mean(x, axis, keepdims);
+  const Array valid = not_nan(x);
+  const Dtype as = wide(x.dtype());
+  const Array total = sum(where(valid, as_dtype(x, as), 0), axis, keepdims);
+  return as_dtype(divide(total, count_nonzero(valid, axis, keepdims).astype(as)), x.dtype());
+}
+Array nanvar(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
+  return is_floating(x.dtype()) ? nan_variance(x, axis, keepdims, ddof) : var(x, axis, keepdims, ddof);
+}
+Array nanstd(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
+  return as_dtype(sqrt(nanvar(as_dtype(x, wide(x.dtype())), axis, keepdims, ddof)), mean_dtype(x.dtype()));
+}
+Array nanmax(const Array& x, const AxisArg& axis, bool keepdims) { return nan_extremum(x, true, axis, keepdims); }
+Array nanmin(const Array& x, const AxisArg& axis, bool keepdims) { return nan_extremum(x, false, axis, keepdims); }
+
+Array average(const Array& x, const AxisArg& axis, const std::optional<Array>& weights, bool keepdims) {
+  if (!weights) return mean(x, axis, keepdims);
+  Array w = *weights;
+  const Axes axes = axis.normalized(x.ndim(), "average");
+  if (w.shape() != x.shape()) {
+    if (axis.all() || axes.size() != 1 || w.ndim() != 1 || w.shape()[0] != x.shape()[static_cast<int>(axes[0])])
+      fail<ShapeError>("average: weights of shape {} fit neither the array of shape {} nor one given axis of it",
+                       w.shape(), x.shape());
+    Shape spread = Shape::filled(x.ndim(), 1);
+    spread[static_cast<int>(axes[0])] = w.shape()[0];
+    w = w.reshape(spread).broadcast_to(x.shape());
+  }
+  Dtype result = promote(x.dtype(), w.dtype());
+  if (!is_floating(x.dtype())) result = promote(result, Dtype::float64);
+  const Dtype as = wide(result);
+  w = as_dtype(w, as);
+  const Array total = sum(w, axis, keepdims);
+  if (any(equal(total, 0)).item<bool>()) fail<ValueError>("average: the weights sum to 0");
+  return as_dtype(divide(sum(multiply(as_dtype(x, as), w), axis, keepdims), total), result);
+}
+
+Array cumsum(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype) {
+  return scan(x, Scan::sum, axis, dtype, "cumsum");
+}
+Array cumprod(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype) {
+  return scan(x, Scan::prod, axis, dtype, "cumprod");
+}
+
+Array diff(const Array& x, int n, int axis) {
+  if (n < 0) fail<ValueError>("diff: n must not be negative, {} was given", n);
+  const int a = normalize_axis(axis, x.ndim(), "diff");
+  Array out = x;
+  for (int i = 0; i < n; ++i) {
+    const std::int64_t extent = out.shape()[a];
+    const std::int64_t first = std::min<std::int64_t>(1, extent), last = std::max<std::int64_t>(extent - 1, 0);
+    const Array after = slice_axis(out, a, first, extent), before = slice_axis(out, a, 0, last);
+    out = x.dtype() == Dtype::bool_ ? not_equal(after, before) : subtract(after, before);
+  }
+  return out;
+}
+
+Array Array::sum(const AxisArg& axis, bool keepdims) const { return catenary::sum(*this, axis, keepdims); }
+Array Array::mean(const AxisArg& axis, bool keepdims) const { return catenary::mean(*this, axis, keepdims); }
+Array Array::max(const AxisArg& axis, bool keepdims) const { return catenary::max(*this, axis, keepdims); }
+Array Array::min(const AxisArg& axis, bool keepdims) const { return catenary::min(*this, axis, keepdims); }
+Array Array::argmax(const std::optional<int>& axis) const { return catenary::argmax(*this, axis); }
+Array Array::argmin(const std::optional<int>& axis) const { return catenary::argmin(*this, axis); }
+bool Array::any() const { return catenary::any(*this).item<bool>(); }
+bool Array::all() const { return catenary::all(*this).item<bool>(); }
+
+}  // namespace catenary

@@ -1,0 +1,296 @@
+#include "catenary/array/sorting.h"
+
+#include <cmath>
+#include <tuple>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/body.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+using detail::as_dtype;
+using detail::axis_from_end;
+using detail::axis_to_end;
+using detail::check_same_device;
+using detail::filled;
+using detail::iota;
+using detail::join;
+using detail::pick;
+using detail::pick_last;
+using detail::positions;
+using detail::reverse_last;
+using detail::slice_axis;
+
+namespace {
+
+/// What is sorted: x with `axis` last, or flattened; `axis` becomes the axis that the rows come from.
+Array rows_of(const Array& x, const std::optional<int>& axis, int& from, const char* what) {
+  if (!axis) {
+    from = 0;
+    return x.reshape({-1});
+  }
+  from = normalize_axis(*axis, x.ndim(), what);
+  return axis_to_end(x, from);
+}
+
+/// Sorts along the last axis into a new array.
+Array sorted_rows(const Array& rows) {
+  const Array out = rows.copy();
+  if (out.size() > 0) out.device().backend().sort(out.device().index(), writable(out));
+  return out;
+}
+
+Array argsorted_rows(const Array& rows) {
+  const Array out = Array::empty(rows.shape(), Dtype::int64, rows.device());
+  Array keep;
+  if (out.size() > 0)
+    out.device().backend().argsort(out.device().index(), readable_contiguous(rows, keep), writable(out));
+  return out;
+}
+
+void check_kth(std::int64_t kth, std::int64_t n, const char* what) {
+  if (kth < -n || kth >= n) fail<ValueError>("{}: kth = {} is out of range for {} elements", what, kth, n);
+}
+
+/// For ascending 1-d values: which differ from the one before? (The first one does.) NaN equals NaN.
+Array starts_group(const Array& sorted) {
+  const std::int64_t n = sorted.size();
+  const Array out = Array::empty({n}, Dtype::bool_, sorted.device());
+  if (n == 0) return out;
+  const Array before = slice_axis(sorted, 0, 0, n - 1), after = slice_axis(sorted, 0, 1, n);
+  Array differs = not_equal(before, after);
+  if (is_floating(sorted.dtype()))
+    differs = logical_and(differs, logical_not(logical_and(isnan(before), isnan(after))));
+  copyto(slice_axis(out, 0, 0, 1), true);
+  copyto(slice_axis(out, 0, 1, n), differs);
+  return out;
+}
+
+void check_1d(const Array& x, const char* what) {
+  if (x.ndim() != 1) fail<ShapeError>("{}: a 1-d array is needed, one of shape {} was given", what, x.shape());
+}
+
+bool ascends(const Array& x) {
+  const std::int64_t n = x.size();
+  return n < 2 || all(less_equal(slice_axis(x, 0, 0, n - 1), slice_axis(x, 0, 1, n))).item<bool>();
+}
+
+}  // namespace
+
+Array sort(const Array& x, std::optional<int> axis) {
+  int from;
+  const Array rows = rows_of(x, axis, from, "sort");
+  return axis_from_end(sorted_rows(rows), from);
+}
+
+Array argsort(const Array& x, std::optional<int> axis) {
+  int from;
+  const Array rows = rows_of(x, axis, from, "argsort");
+  return axis_from_end(argsorted_rows(rows), from);
+}
+
+Array partition(const Array& x, std::int64_t kth, std::optional<int> axis) {
+  int from;
+  const Array rows = rows_of(x, axis, from, "partition");
+  check_kth(kth, rows.shape().back(), "partition");
+  return axis_from_end(sorted_rows(rows), from);
+}
+
+Array argpartition(const Array& x, std::int64_t kth, std::optional<int> axis) {
+  int from;
+  const Array rows = rows_of(x, axis, from, "argpartition");
+  check_kth(kth, rows.shape().back(), "argpartition");
+  return axis_from_end(argsorted_rows(rows), from);
+}
+
+Array lexsort(const std::vector<Array>& keys) {
+  if (keys.empty()) fail<ValueError>("lexsort: at least one key is needed");
+  for (const Array& key : keys) {
+    check_1d(key, "lexsort");
+    check_same_device(keys[0], key, "lexsort");
+    if (key.size() != keys[0].size())
+      fail<ShapeError>("lexsort: keys of {} and {} elements", keys[0].size(), key.size());
+  }
+  Array order = argsorted_rows(keys[0]);
+  for (std::size_t i = 1; i < keys.size(); ++i) order = pick(order, argsorted_rows(pick(keys[i], order)));
+  return order;
+}
+
+Array lexsort(const Array& keys) {
+  if (keys.ndim() != 2)
+    fail<ShapeError>("lexsort: a 2-d array of keys is needed, one of shape {} was given", keys.shape());
+  std::vector<Array> rows;
+  for (std::int64_t i = 0; i < keys.shape()[0]; ++i) rows.push_back(slice_axis(keys, 0, i, i + 1).reshape({-1}));
+  return lexsort(rows);
+}
+
+std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool largest) {
+  const int from = normalize_axis(axis, x.ndim(), "topk");
+  const Array rows = axis_to_end(x, from);
+  const int last = rows.ndim() - 1;
+  const std::int64_t n = rows.shape().back();
+  if (k < 0 || k > n) fail<ValueError>("topk: k = {} is out of range for {} elements", k, n);
+  // From behind, a stable ascending sort of the reversed row has the first of equal elements first.
+  const Array order =
+      largest ? subtract(n - 1, reverse_last(argsorted_rows(reverse_last(rows)))) : argsorted_rows(rows);
+  const Array indices = slice_axis(order, last, 0, k).contiguous();
+  const Array values = k == 0 ? Array::empty(indices.shape(), x.dtype(), x.device()) : pick_last(rows, indices);
+  return {axis_from_end(values, from), axis_from_end(indices, from)};
+}
+
+Array searchsorted(const Array& sorted, const Operand& values, Side side) {
+  check_1d(sorted, "searchsorted");
+  const Dtype dtype = result_type(sorted, values);
+  const Array wanted = detail::as_array(values, dtype, sorted.device());
+  check_same_device(sorted, wanted, "searchsorted");
+  const Array out = Array::empty(wanted.shape(), Dtype::int64, sorted.device());
+  if (out.size() == 0) return out;
+  Array keep_sorted, keep_wanted;
+  const View rows = readable_contiguous(as_dtype(sorted, dtype), keep_sorted);
+  const View what = readable_contiguous(wanted, keep_wanted);
+  out.device().backend().searchsorted(out.device().index(), rows, what, side == Side::right, writable(out));
+  return out;
+}
+
+Array digitize(const Array& x, const Array& bins, bool right) {
+  check_1d(bins, "digitize");
+  const Side side = right ? Side::left : Side::right;
+  if (ascends(bins)) return searchsorted(bins, x, side);
+  const Array reversed = reverse_last(bins);
+  if (!ascends(reversed)) fail<ValueError>("digitize: bins must ascend or descend");
+  return subtract(bins.size(), searchsorted(reversed, x, right ? Side::right : Side::left));
+}
+
+Array unique(const Array& x) {
+  const Array sorted = sort(x, std::nullopt);
+  return pick(sorted, positions(starts_group(sorted)));
+}
+
+UniqueResult unique(const Array& x, const UniqueOptions& options) {
+  const Array flat = x.reshape({-1});
+  const Array order = argsorted_rows(flat);
+  const Array sorted = pick(flat, order);
+  const Array mask = starts_group(sorted);
+  const Array first = positions(mask);
+  UniqueResult result;
+  result.values = pick(sorted, first);
+  if (options.return_index) result.index = pick(order, first);
+  if (options.return_inverse) {
+    result.inverse = Array::empty(flat.shape(), Dtype::int64, x.device());
+    if (flat.size() > 0) {
+      Array keep_order, keep_group;
+      const View at = readable_contiguous(order, keep_order);
+      const View group = readable_contiguous(subtract(cumsum(mask), 1), keep_group);
+      x.device().backend().scatter(x.device().index(), writable(result.inverse), {at}, group, ScatterMode::assign);
+    }
+    result.inverse = result.inverse.reshape(x.shape());
+  }
+  if (options.return_counts) result.counts = diff(join(first, filled({1}, flat.size(), Dtype::int64, x.device())));
+  return result;
+}
+
+Array isin(const Array& x, const Array& values, bool invert) {
+  check_same_device(x, values, "isin");
+  const Dtype dtype = promote(x.dtype(), values.dtype());
+  const Array sorted = sort(as_dtype(values, dtype), std::nullopt);
+  if (sorted.size() == 0) return filled(x.shape(), invert, Dtype::bool_, x.device());
+  const Array as = as_dtype(x, dtype);
+  const Array found = pick(sorted, minimum(searchsorted(sorted, as), sorted.size() - 1));
+  return invert ? not_equal(found, as) : equal(found, as);
+}
+
+Array in1d(const Array& x, const Array& values, bool invert) { return isin(x.reshape({-1}), values, invert); }
+
+Array intersect1d(const Array& a, const Array& b) {
+  const Dtype dtype = promote(a.dtype(), b.dtype());
+  const Array values = unique(as_dtype(a, dtype));
+  return pick(values, positions(isin(values, b)));
+}
+
+Array union1d(const Array& a, const Array& b) {
+  check_same_device(a, b, "union1d");
+  const Dtype dtype = promote(a.dtype(), b.dtype());
+  return unique(join(as_dtype(a, dtype), as_dtype(b, dtype)));
+}
+
+Array setdiff1d(const Array& a, const Array& b) {
+  const Array values = unique(a);
+  return pick(values, positions(isin(values, b, true)));
+}
+
+Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t minlength) {
+  check_1d(x, "bincount");
+  if (is_floating(x.dtype())) fail<DtypeError>("bincount: integers are needed, {} was given", x.dtype());
+  if (minlength < 0) fail<ValueError>("bincount: minlength must not be negative, {} was given", minlength);
+  if (weights && weights->shape() != x.shape())
+    fail<ShapeError>("bincount: weights of shape {} for values of shape {}", weights->shape(), x.shape());
+  const Array at = as_dtype(x, Dtype::int64);
+  std::int64_t length = minlength;
+  if (at.size() > 0) {
+    const std::int64_t smallest = min(at).item<std::int64_t>();
+    if (smallest < 0) fail<ValueError>("bincount: values must not be negative, {} is among them", smallest);
+    length = std::max(length, max(at).item<std::int64_t>() + 1);
+  }
+  const Array out = filled({length}, 0, weights ? Dtype::float64 : Dtype::int64, x.device());
+  if (at.size() == 0) return out;
+  const Array amount = weights ? as_dtype(*weights, Dtype::float64) : filled(at.shape(), 1, Dtype::int64, x.device());
+  check_same_device(x, amount, "bincount");
+  Array keep_at, keep_amount;
+  const View indices = readable_contiguous(at, keep_at);
+  const View values = readable_contiguous(amount, keep_amount);
+  x.device().backend().scatter(x.device().index(), writable(out), {indices}, values, ScatterMode::add);
+  return out;
+}
+
+std::pair<Array, Array> histogram(const Array& x, const Array& edges, const HistogramOptions& options) {
+  check_1d(edges, "histogram");
+  check_same_device(x, edges, "histogram");
+  const std::int64_t bins = edges.size() - 1;
+  if (bins < 1) fail<ValueError>("histogram: at least two edges are needed, {} were given", edges.size());
+  if (!ascends(edges)) fail<ValueError>("histogram: the edges must ascend");
+  const Array flat = x.reshape({-1});
+  const Array first = slice_axis(edges, 0, 0, 1), last = slice_axis(edges, 0, bins, bins + 1);
+  const Array bin = minimum(subtract(searchsorted(edges, flat, Side::right), 1), bins - 1);
+  const Array inside = logical_and(greater_equal(flat, first), less_equal(flat, last));
+  std::optional<Array> weights;
+  if (options.weights) {
+    if (options.weights->shape() != x.shape())
+      fail<ShapeError>("histogram: weights of shape {} for values of shape {}", options.weights->shape(), x.shape());
+    weights = options.weights->reshape({-1});
+  }
+  // What lies outside goes into one more bin.
+  Array counts = slice_axis(bincount(where(inside, bin, bins), weights, bins + 1), 0, 0, bins).copy();
+  if (options.density) {
+    const Array width = subtract(slice_axis(edges, 0, 1, bins + 1), slice_axis(edges, 0, 0, bins));
+    counts = divide(divide(counts.astype(Dtype::float64), width), sum(counts));
+  }
+  return {counts, edges};
+}
+
+std::pair<Array, Array> histogram(const Array& x, std::int64_t bins, const HistogramOptions& options) {
+  if (bins < 1) fail<ValueError>("histogram: at least one bin is needed, bins = {} was given", bins);
+  const Dtype dtype = detail::mean_dtype(x.dtype());
+  double low = 0, high = 1;
+  if (options.range) {
+    std::tie(low, high) = *options.range;
+  } else if (x.size() > 0) {
+    low = min(x).item<double>();
+    high = max(x).item<double>();
+  }
+  if (!(high - low >= 0) || !std::isfinite(high - low))
+    fail<ValueError>("histogram: the range from {} to {} is not finite and ascending", low, high);
+  if (low == high) {
+    low -= 0.5;
+    high += 0.5;
+  }
+  std::vector<double> edges(static_cast<std::size_t>(bins) + 1);
+  const double step = (high - low) / static_cast<double>(bins);
+  for (std::int64_t i = 0; i < bins; ++i) edges[static_cast<std::size_t>(i)] = static_cast<double>(i) * step + low;
+  edges.back() = high;
+  return histogram(x, Array::from_host(edges.data(), {bins + 1}, Dtype::float64, x.device()).astype(dtype), options);
+}
+
+}  // namespace catenary

@@ -1,0 +1,97 @@
+#pragma once
+// Sorting, searching, sets and counting, with NumPy's names. Sorts are stable and put NaN last; -0.0 and 0.0 are equal.
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "catenary/array/array.h"
+
+namespace catenary {
+
+/// A sorted copy along `axis` (nullopt: of the flattened array). numpy.sort(kind="stable")
+CT_API Array sort(const Array& x, std::optional<int> axis = -1);
+/// The indices (int64) that sort x along `axis`. numpy.argsort(kind="stable")
+CT_API Array argsort(const Array& x, std::optional<int> axis = -1);
+/// A copy whose kth element along `axis` is where sorting would put it, with no larger one before and no smaller one
+/// after it. (It is sorted.) Throws ValueError for kth out of range. numpy.partition
+CT_API Array partition(const Array& x, std::int64_t kth, std::optional<int> axis = -1);
+/// The indices (int64) that partition x. numpy.argpartition
+CT_API Array argpartition(const Array& x, std::int64_t kth, std::optional<int> axis = -1);
+/// The indices (int64) that sort by the last of 1-d keys, ties by the one before it, and so on. numpy.lexsort
+CT_API Array lexsort(const std::vector<Array>& keys);
+/// The same with the rows of a 2-d array as keys.
+CT_API Array lexsort(const Array& keys);
+
+/// The k largest (or smallest) elements along `axis` and their indices (int64), from the largest (smallest) on; of
+/// equal ones the first comes first; NaN is the largest. Throws ValueError for k out of range.
+CT_API std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis = -1, bool largest = true);
+
+enum class Side { left, right };
+/// Where (int64) to insert `values` into the ascending 1-d array `sorted`: before (left) or after (right) equal ones.
+/// numpy.searchsorted
+CT_API Array searchsorted(const Array& sorted, const Operand& values, Side side = Side::left);
+/// Index (int64) of the bin that each value of x falls into; bins ascend or descend. right: intervals include their
+/// right edge. Throws ValueError for bins that are not monotonic. numpy.digitize
+CT_API Array digitize(const Array& x, const Array& bins, bool right = false);
+
+struct UniqueOptions {
+  bool return_index = false;
+  bool return_inverse = false;
+  bool return_counts = false;
+};
+struct UniqueResult {
+  Array values;   ///< ascending
+  Array index;    ///< of the first occurrences in the flattened array; when asked for
+  Array inverse;  ///< of x's shape: values(inverse) is x; when asked for
+  Array counts;   ///< how often each occurs; when asked for
+};
+/// The different values of x (NaN counts as one), ascending. numpy.unique
+CT_API Array unique(const Array& x);
+CT_API UniqueResult unique(const Array& x, const UniqueOptions& options);
+/// For each element of x: is it among `values`? numpy.isin
+CT_API Array isin(const Array& x, const Array& values, bool invert = false);
+/// isin for flattened arrays. numpy.in1d
+CT_API Array in1d(const Array& x, const Array& values, bool invert = false);
+/// Ascending values that are in both, in either, in a only. numpy.intersect1d, union1d, setdiff1d
+CT_API Array intersect1d(const Array& a, const Array& b);
+CT_API Array union1d(const Array& a, const Array& b);
+CT_API Array setdiff1d(const Array& a, const Array& b);
+
+/// How often (int64) each of 0, 1, … is among the integers x (1-d), or the sums (float64) of their weights. Throws
+/// ValueError for negative values, DtypeError for floats. numpy.bincount
+CT_API Array bincount(const Array& x, const std::optional<Array>& weights = {}, std::int64_t minlength = 0);
+
+struct HistogramOptions {
+  std::optional<std::pair<double, double>> range = {};  ///< x's own where not given
+  std::optional<Array> weights = {};
+  bool density = false;  ///< divides so that the integral is 1
+};
+/// Counts of x in bins of equal width, and the edges of the bins. Throws ValueError for bins < 1 or a range that is not
+/// finite or not ascending. numpy.histogram
+CT_API std::pair<Array, Array> histogram(const Array& x, std::int64_t bins = 10, const HistogramOptions& options = {});
+/// Counts in the bins between the given ascending edges; the last one includes its right edge.
+CT_API std::pair<Array, Array> histogram(const Array& x, const Array& edges, const HistogramOptions& options = {});
+
+/// The middle of the sorted values, the mean of two where there are two; NaN if there is one. numpy.median
+CT_API Array median(const Array& x, const AxisArg& axis = {}, bool keepdims = false);
+/// The median of what is not NaN. numpy.nanmedian
+CT_API Array nanmedian(const Array& x, const AxisArg& axis = {}, bool keepdims = false);
+
+/// What a quantile between two elements is.
+enum class QuantileMethod { linear, lower, higher, midpoint, nearest };
+struct QuantileOptions {
+  bool keepdims = false;
+  QuantileMethod method = QuantileMethod::linear;
+};
+/// The q-th quantile (q in [0, 1], else ValueError) along `axis`: NumPy's default, linear between the neighbours.
+/// Several q come as the first axis of the result. NaN if there is one. numpy.quantile
+CT_API Array quantile(const Array& x, double q, const AxisArg& axis = {}, const QuantileOptions& options = {});
+CT_API Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {},
+                      const QuantileOptions& options = {});
+/// quantile(x, q / 100). numpy.percentile
+CT_API Array percentile(const Array& x, double q, const AxisArg& axis = {}, const QuantileOptions& options = {});
+CT_API Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {},
+                        const QuantileOptions& options = {});
+
+}  // namespace catenary
