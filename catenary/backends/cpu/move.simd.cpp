@@ -18,26 +18,27 @@ namespace {
 
 // 16-bit floats as bits, converted without branches so that the loops vectorise. half.h has the same rules, but its
 // functions belong to everybody.
-struct Half {
-  std::uint16_t bits;
-};
-struct Bfloat {
-  std::uint16_t bits;
-};
-struct Bool {
-  std::uint8_t byte;
-};
+enum class Half : std::uint16_t {};
+enum class Bfloat : std::uint16_t {};
+enum class Bool : std::uint8_t {};
 
 inline float widen(Half h) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(h.bits & 0x8000u) << 16;
-  const std::uint32_t magnitude = h.bits & 0x7fffu;
+  const auto bits = static_cast<std::uint32_t>(h);
+  const std::uint32_t sign = (bits & 0x8000u) << 16;
+  const std::uint32_t magnitude = bits & 0x7fffu;
   const std::uint32_t special = magnitude >= 0x7c00u ? 0x38000000u : 0u;  // infinity and NaN: the exponent goes to 255
   const std::uint32_t normal = (magnitude << 13) + 0x38000000u + special;
   const std::uint32_t subnormal =
       std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 5.9604644775390625e-8f);
   return std::bit_cast<float>(sign | (magnitude < 0x400u ? subnormal : normal));
 }
-inline float widen(Bfloat b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b.bits) << 16); }
+inline float widen(Bfloat b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16); }
+
+// With ?: GCC moves the arithmetic into branches, and then does not vectorise.
+inline std::int32_t select(bool condition, std::int32_t yes, std::int32_t no) {
+  const std::int32_t mask = -static_cast<std::int32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
 
 // Comparisons are signed: AVX2 has no others.
 inline Half to_half(float f) {
@@ -45,17 +46,17 @@ inline Half to_half(float f) {
   const std::int32_t magnitude = bits & 0x7fffffff;
   const std::int32_t small = std::bit_cast<std::int32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
   const std::int32_t normal = (magnitude + 0xfff + ((magnitude >> 13) & 1) - 0x38000000) >> 13;
-  std::int32_t result = magnitude < 0x38800000 ? small : normal;
-  result = magnitude >= 0x477ff000 ? 0x7c00 : result;
-  result = magnitude > 0x7f800000 ? 0x7e00 : result;
-  return {static_cast<std::uint16_t>(((bits >> 16) & 0x8000) | result)};
+  std::int32_t result = select(magnitude < 0x38800000, small, normal);
+  result = select(magnitude >= 0x477ff000, 0x7c00, result);
+  result = select(magnitude > 0x7f800000, 0x7e00, result);
+  return static_cast<Half>(((bits >> 16) & 0x8000) | result);
 }
 inline Bfloat to_bfloat(float f) {
   const auto bits = std::bit_cast<std::int32_t>(f);
   const std::int32_t rounded =
       static_cast<std::int32_t>(static_cast<std::uint32_t>(bits) + 0x7fffu + ((bits >> 16) & 1)) >> 16;
   const std::int32_t quiet = (bits >> 16) | 0x40;
-  return {static_cast<std::uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded)};
+  return static_cast<Bfloat>(select((bits & 0x7fffffff) > 0x7f800000, quiet, rounded));
 }
 
 // Rounds to odd: a second rounding to a 16-bit float then gives what one rounding would have given.
@@ -87,7 +88,7 @@ inline std::uint64_t truncate_unsigned(F x) {
 template <class D, class R>
 inline D convert(R x) {
   if constexpr (std::is_same_v<D, Bool>) {
-    return {static_cast<std::uint8_t>(x != R{0} ? 1 : 0)};
+    return static_cast<Bool>(x != R{0});
   } else if constexpr (std::is_same_v<D, Half>) {
     if constexpr (std::is_same_v<R, double>) return to_half(to_odd_float(x));
     return to_half(static_cast<float>(x));
@@ -157,7 +158,7 @@ void cast_through(void* dst, Dtype dtype, const void* src, std::int64_t n) {
         if constexpr (std::is_same_v<S, Half> || std::is_same_v<S, Bfloat>) {
           block[j] = widen(s[i + j]);
         } else if constexpr (std::is_same_v<S, Bool>) {
-          block[j] = s[i + j].byte != 0;
+          block[j] = s[i + j] != Bool{0};
         } else {
           block[j] = static_cast<R>(s[i + j]);
         }
