@@ -1,7 +1,5 @@
 #include "catenary/backends/cpu/move.h"
 
-#include <algorithm>
-
 #if defined(__SSE2__)
 #  include <emmintrin.h>
 #endif

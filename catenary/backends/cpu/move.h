@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <new>
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/dtype.h"
+#include "catenary/core/os/memory.h"
 
 namespace catenary::cpu {
 
@@ -26,7 +25,7 @@ class Scratch {
   Scratch(Scratch&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { ::operator delete (data_, std::align_val_t{64}); }
+  ~Scratch() { os::deallocate(data_); }
   template <class T>
   T* as() const {
     return static_cast<T*>(data_);

@@ -1,0 +1,292 @@
+#include "catenary/backends/cpu/sort.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "catenary/core/error.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary {
+namespace {
+
+class SortTest : public testing::Test {
+ protected:
+  void TearDown() override { set_num_threads(threads_); }
+
+ private:
+  int threads_ = num_threads();
+};
+
+// NumPy's order, and nothing else: NaN after everything, equal to NaN.
+template <class T>
+bool before(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return a < b;
+  } else {
+    const auto x = static_cast<double>(a), y = static_cast<double>(b);
+    return x < y || (!std::isnan(x) && std::isnan(y));
+  }
+}
+
+enum class Fill { random, few, constant, ascending, descending, special };
+constexpr Fill kFills[] = {Fill::random, Fill::few, Fill::constant, Fill::ascending, Fill::descending, Fill::special};
+
+template <class T>
+std::unique_ptr<T[]> make(std::int64_t n, Fill fill) {
+  std::unique_ptr<T[]> data(new T[static_cast<std::size_t>(n)]);
+  std::uint64_t state = 88172645463325252u;
+  for (std::int64_t i = 0; i < n; ++i) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    double x = 0;
+    switch (fill) {
+      case Fill::random:
+        x = static_cast<double>(static_cast<std::int64_t>(state));
+        break;
+      case Fill::few:
+        x = static_cast<double>(state % 5) - 2;
+        break;
+      case Fill::constant:
+        x = 1;
+        break;
+      case Fill::ascending:
+        x = static_cast<double>(i);
+        break;
+      case Fill::descending:
+        x = static_cast<double>(n - i);
+        break;
+      case Fill::special:
+        x = static_cast<double>(static_cast<std::int64_t>(state % 7)) - 3;
+        break;
+    }
+    if constexpr (std::is_same_v<T, bool>) {
+      data[i] = state % 3 == 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      data[i] = fill == Fill::random ? static_cast<T>(state) : static_cast<T>(static_cast<std::int64_t>(x));
+    } else {
+      if (fill == Fill::random) x = x * 1e-17 * (static_cast<double>(state % 1000) + 1e-3);
+      data[i] = static_cast<T>(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(x));
+      if (fill == Fill::special) {
+        const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+        const double values[] = {0.0, -0.0, inf, -inf, nan, -nan, 1e-40, -1.0};
+        const double v = values[state / 7 % 8];
+        data[i] = static_cast<T>(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(v));
+      }
+    }
+  }
+  return data;
+}
+
+template <class T>
+bool same_bits(const T* a, const T* b, std::int64_t n) {
+  return n == 0 || std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(T)) == 0;
+}
+
+constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {{0, 5},   {3, 0},   {1, 1},    {5, 2},     {40, 33},
+                                                             {7, 511}, {3, 512}, {2, 3000}, {1, 140000}};
+
+TEST_F(SortTest, SortAndArgsortOfEveryDtype) {
+  for (int d = 0; d < kDtypes; ++d)
+    visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
+      using T = decltype(zero);
+      const auto dtype = static_cast<Dtype>(d);
+      for (auto [rows, n] : kShapes)
+        for (Fill fill : kFills) {
+          if (n > 100000 && fill != Fill::random && fill != Fill::special) continue;
+          const std::int64_t size = rows * n;
+          const auto src = make<T>(size, fill);
+          std::vector<std::int64_t> order(size);
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const auto row = order.begin() + r * n;
+            std::iota(row, row + n, 0);
+            std::stable_sort(row, row + n, [&](auto i, auto j) { return before(src[r * n + i], src[r * n + j]); });
+          }
+          std::unique_ptr<T[]> sorted(new T[static_cast<std::size_t>(size)]);
+          for (std::int64_t i = 0; i < size; ++i) sorted[i] = src[i / n * n + order[i]];
+          for (int threads : {1, 2, 3}) {
+            set_num_threads(threads);
+            std::vector<std::int64_t> indices(size, -1);
+            cpu::argsort(indices.data(), src.get(), dtype, rows, n);
+            ASSERT_EQ(indices, order) << dtype_name(dtype) << " " << rows << "x" << n << " fill " << int(fill);
+            std::unique_ptr<T[]> got(new T[static_cast<std::size_t>(size)]),
+                in_place(new T[static_cast<std::size_t>(size)]);
+            cpu::sort(got.get(), src.get(), dtype, rows, n);
+            ASSERT_TRUE(same_bits(got.get(), sorted.get(), size))
+                << dtype_name(dtype) << " " << rows << "x" << n << " fill " << int(fill);
+            std::copy_n(src.get(), size, in_place.get());
+            cpu::sort(in_place.get(), in_place.get(), dtype, rows, n);
+            ASSERT_TRUE(same_bits(in_place.get(), sorted.get(), size))
+                << dtype_name(dtype) << " " << rows << "x" << n << " fill " << int(fill) << " in place";
+          }
+        }
+    });
+}
+
+TEST_F(SortTest, PartitionPutsTheKthInItsPlace) {
+  for (int d = 0; d < kDtypes; ++d)
+    visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
+      using T = decltype(zero);
+      const auto dtype = static_cast<Dtype>(d);
+      const std::int64_t rows = 3, n = 1001;
+      for (Fill fill : {Fill::random, Fill::few, Fill::special})
+        for (std::int64_t kth : {0, 17, 1000, -1, -1001}) {
+          const auto src = make<T>(rows * n, fill);
+          std::unique_ptr<T[]> got(new T[rows * n]), sorted(new T[rows * n]), again(new T[rows * n]);
+          std::vector<std::int64_t> indices(rows * n);
+          cpu::partition(got.get(), src.get(), dtype, rows, n, kth);
+          cpu::argpartition(indices.data(), src.get(), dtype, rows, n, kth);
+          cpu::sort(sorted.get(), src.get(), dtype, rows, n);
+          cpu::sort(again.get(), got.get(), dtype, rows, n);
+          const std::int64_t k = kth < 0 ? kth + n : kth;
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const T value = got[r * n + k];
+            ASSERT_FALSE(before(value, sorted[r * n + k]) || before(sorted[r * n + k], value));
+            std::vector<bool> seen(n, false);
+            for (std::int64_t i = 0; i < n; ++i) {
+              const T there = src[r * n + indices[r * n + i]];
+              ASSERT_FALSE(i < k ? before(value, got[r * n + i]) : before(got[r * n + i], value));
+              ASSERT_FALSE(i < k ? before(value, there) : before(there, value));
+              ASSERT_FALSE(seen[indices[r * n + i]]);
+              seen[indices[r * n + i]] = true;
+              // The same elements as before: sorted again they are equal.
+              ASSERT_FALSE(before(again[r * n + i], sorted[r * n + i]) || before(sorted[r * n + i], again[r * n + i]));
+            }
+          }
+        }
+    });
+  float row[3] = {};
+  EXPECT_THROW(cpu::partition(row, row, Dtype::float32, 1, 3, 3), IndexError);
+  EXPECT_THROW(cpu::partition(row, row, Dtype::float32, 1, 3, -4), IndexError);
+  cpu::partition(row, row, Dtype::float32, 0, 3, 1);
+}
+
+TEST_F(SortTest, TopkTakesTheFirstOfEquals) {
+  for (int d = 0; d < kDtypes; ++d)
+    visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
+      using T = decltype(zero);
+      const auto dtype = static_cast<Dtype>(d);
+      const std::int64_t rows = 4, n = 200;
+      for (Fill fill : {Fill::random, Fill::few, Fill::special})
+        for (bool largest : {true, false})
+          for (std::int64_t k : {0, 1, 9, 200}) {
+            const auto src = make<T>(rows * n, fill);
+            std::unique_ptr<T[]> values(new T[static_cast<std::size_t>(rows * k)]);
+            std::vector<std::int64_t> indices(rows * k);
+            cpu::topk(values.get(), indices.data(), src.get(), dtype, rows, n, k, largest);
+            for (std::int64_t r = 0; r < rows; ++r) {
+              std::vector<std::int64_t> order(n);
+              std::iota(order.begin(), order.end(), 0);
+              const T* row = src.get() + r * n;
+              std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) {
+                return largest ? before(row[j], row[i]) : before(row[i], row[j]);
+              });
+              for (std::int64_t i = 0; i < k; ++i) {
+                ASSERT_EQ(indices[r * k + i], order[i]);
+                ASSERT_TRUE(same_bits(&values[r * k + i], &row[order[i]], 1));
+              }
+            }
+          }
+    });
+  float row[3] = {};
+  EXPECT_THROW(cpu::topk(row, nullptr, row, Dtype::float32, 1, 3, 4), ValueError);
+}
+
+TEST_F(SortTest, LexsortsByTheLastKeyFirst) {
+  const std::int64_t n = 5000;
+  std::vector<std::int8_t> a(n);
+  std::vector<double> b(n);
+  std::vector<float16> c(n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    a[i] = static_cast<std::int8_t>(i * 7919 % 11 - 5);
+    b[i] = i % 13 == 0 ? std::nan("") : static_cast<double>(i * 31 % 7) - 3;
+    c[i] = float16(static_cast<float>(i * 17 % 3) - 1);
+  }
+  std::vector<std::int64_t> expected(n), got(n);
+  std::iota(expected.begin(), expected.end(), 0);
+  std::stable_sort(expected.begin(), expected.end(), [&](auto i, auto j) {
+    if (before(c[i], c[j]) || before(c[j], c[i])) return before(c[i], c[j]);
+    if (before(b[i], b[j]) || before(b[j], b[i])) return before(b[i], b[j]);
+    return a[i] < a[j];
+  });
+  const cpu::SortKey keys[] = {{a.data(), Dtype::int8}, {b.data(), Dtype::float64}, {c.data(), Dtype::float16}};
+  cpu::lexsort(got.data(), keys, n);
+  EXPECT_EQ(got, expected);
+  cpu::lexsort(got.data(), keys, 0);
+  EXPECT_THROW(cpu::lexsort(got.data(), {}, n), ValueError);
+}
+
+TEST_F(SortTest, SearchsortedOnBothSides) {
+  for (int d = 0; d < kDtypes; ++d)
+    visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
+      using T = decltype(zero);
+      const auto dtype = static_cast<Dtype>(d);
+      for (std::int64_t n : {0, 1, 2, 777})
+        for (Fill fill : {Fill::random, Fill::few, Fill::special}) {
+          const auto src = make<T>(n, fill);
+          const auto values = make<T>(600, fill == Fill::random ? Fill::few : fill);
+          std::unique_ptr<T[]> sorted(new T[static_cast<std::size_t>(n)]);
+          std::vector<std::int64_t> sorter(n);
+          cpu::sort(sorted.get(), src.get(), dtype, 1, n);
+          cpu::argsort(sorter.data(), src.get(), dtype, 1, n);
+          for (bool right : {false, true}) {
+            std::vector<std::int64_t> got(600), through(600);
+            cpu::searchsorted(got.data(), sorted.get(), n, values.get(), 600, dtype, right);
+            cpu::searchsorted(through.data(), src.get(), n, values.get(), 600, dtype, right, sorter.data());
+            for (int i = 0; i < 600; ++i) {
+              const T* at = right ? std::upper_bound(sorted.get(), sorted.get() + n, values[i], before<T>)
+                                  : std::lower_bound(sorted.get(), sorted.get() + n, values[i], before<T>);
+              ASSERT_EQ(got[i], at - sorted.get()) << dtype_name(dtype);
+              ASSERT_EQ(through[i], got[i]);
+            }
+          }
+        }
+    });
+  const float x[2] = {1, 2};
+  std::int64_t index;
+  const std::int64_t bad[2] = {0, 2};
+  EXPECT_THROW(cpu::searchsorted(&index, x, 2, x, 1, Dtype::float32, false, bad), IndexError);
+}
+
+TEST_F(SortTest, UniqueValuesWithAllThatBelongsToThem) {
+  for (int d = 0; d < kDtypes; ++d)
+    visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
+      using T = decltype(zero);
+      const auto dtype = static_cast<Dtype>(d);
+      for (std::int64_t n : {0, 1, 3, 4000})
+        for (Fill fill : kFills) {
+          const auto src = make<T>(n, fill);
+          const auto different = [](T a, T b) { return before(a, b) || before(b, a); };
+          const auto size = static_cast<std::size_t>(n);
+          std::unique_ptr<T[]> values(new T[size]), only(new T[size]);
+          std::vector<std::int64_t> first(n), inverse(n), counts(n);
+          const std::int64_t m =
+              cpu::unique(src.get(), dtype, n, values.get(), first.data(), inverse.data(), counts.data());
+          ASSERT_EQ(cpu::unique(src.get(), dtype, n, only.get()), m);
+          for (std::int64_t i = 0; i < m; ++i) {
+            ASSERT_TRUE(i == 0 || before(values[i - 1], values[i]));
+            ASSERT_FALSE(different(only[i], values[i]));
+            std::int64_t count = 0, at = -1;
+            if (n <= 3 || i % 100 == 0) {
+              for (std::int64_t j = 0; j < n; ++j)
+                if (!different(src[j], values[i])) {
+                  if (at < 0) at = j;
+                  ++count;
+                }
+              ASSERT_EQ(first[i], at);
+              ASSERT_EQ(counts[i], count);
+            }
+          }
+          for (std::int64_t j = 0; j < n; ++j) ASSERT_FALSE(different(values[inverse[j]], src[j]));
+          ASSERT_EQ(std::accumulate(counts.begin(), counts.begin() + m, std::int64_t{0}), n);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace catenary
