@@ -1,6 +1,11 @@
 # One executable a room: every tests/<room>/*.cpp goes into bin/test_<room>. Folders that are no rooms: data (files that tests
 # read), fuzz (one fuzzer a file) and consumer (a project outside the tree).
 find_package(GTest REQUIRED)
+# Tests are compiled more often than they run.
+set(test_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
+if(CATENARY_SANITIZE)
+  list(APPEND test_options -O0)
+endif()
 set(CATENARY_TEST_RESULTS ${PROJECT_BINARY_DIR}/test-results)
 file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests tests/*)
 list(REMOVE_ITEM rooms data fuzz consumer)
@@ -12,8 +17,7 @@ foreach(room IN LISTS rooms)
   add_executable(test_${room} ${sources})
   target_include_directories(test_${room} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${room} PRIVATE CT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  # -O1: tests are compiled more often than they run.
-  target_compile_options(test_${room} PRIVATE ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
+  target_compile_options(test_${room} PRIVATE ${test_options})
   target_link_libraries(test_${room} PRIVATE catenary GTest::gtest GTest::gtest_main fmt::fmt-header-only nlohmann_json::nlohmann_json
                                              ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
   add_test(NAME ${room} COMMAND test_${room})
