@@ -166,6 +166,18 @@ TEST(Math, Circular) {
   CHECK_BOTH(atan, std::atan, 2);
 }
 
+// Beyond the range of the reduction the value is arbitrary, but a sine.
+TEST(Math, CircularStaysInRange) {
+  for (f32 x : everywhere<f32>()) {
+    EXPECT_EQ(std::isfinite(x), std::abs(ct_sin_f32(x)) <= 1) << x;
+    EXPECT_EQ(std::isfinite(x), std::abs(ct_cos_f32(x)) <= 1) << x;
+  }
+  for (f64 x : everywhere<f64>()) {
+    EXPECT_EQ(std::isfinite(x), std::abs(ct_sin_f64(x)) <= 1) << x;
+    EXPECT_EQ(std::isfinite(x), std::abs(ct_cos_f64(x)) <= 1) << x;
+  }
+}
+
 TEST(Math, RootsAndRounding) {
   CHECK_BOTH(sqrt, std::sqrt, 0.5);
   CHECK_BOTH(rsqrt, rsqrt, 1.5);
