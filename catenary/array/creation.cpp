@@ -1,0 +1,229 @@
+#include "catenary/array/creation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/index_plan.h"
+#include "catenary/array/indexing.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+using detail::iota;
+
+namespace detail {
+
+void throw_ragged(int depth) { fail<ShapeError>("array: the nested lists differ in length at depth {}", depth); }
+
+Array array_from(const void* values, std::size_t count, const Shape& shape, Dtype dtype,
+                 const std::optional<Dtype>& wanted) {
+  if (static_cast<std::size_t>(checked_size(shape, "array")) != count)
+    fail<ShapeError>("array: {} values do not fill the shape {}", count, shape);
+  const Array a = Array::from_host(values, shape, dtype);
+  return wanted && *wanted != dtype ? a.astype(*wanted) : a;
+}
+
+}  // namespace detail
+
+namespace {
+
+/// A floating value as `dtype` would hold it.
+double rounded(double value, Dtype dtype) {
+  return visit_dtype(dtype, [&](auto zero) -> double {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      return static_cast<T>(value);
+    } else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+      return float{T(static_cast<float>(value))};
+    } else {
+      return value;
+    }
+  });
+}
+
+std::int64_t whole_length(std::int64_t start, std::int64_t stop, std::int64_t step) {
+  if (step == 0) throw ValueError("arange: step must not be zero");
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  const std::uint64_t distance = step > 0 ? static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start)
+                                          : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(stop);
+  const std::uint64_t stride =
+      step > 0 ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
+  const std::uint64_t length = (distance - 1) / stride + 1;
+  if (length > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    fail<ValueError>("arange: a range from {} to {} by {} is too long", start, stop, step);
+  return static_cast<std::int64_t>(length);
+}
+
+std::int64_t real_length(double start, double stop, double step) {
+  if (step == 0) throw ValueError("arange: step must not be zero");
+  const double length = std::ceil((stop - start) / step);
+  if (!(length < 9.2e18))
+    fail<ValueError>("arange: cannot compute the length of a range from {} to {} by {}", start, stop, step);
+  return length > 0 ? static_cast<std::int64_t>(length) : 0;
+}
+
+Array filled(const Shape& shape, Dtype dtype, const Device& device, const Operand& value) {
+  const Array a = Array::empty(shape, dtype, device);
+  copyto(a, value);
+  return a;
+}
+
+}  // namespace
+
+Array array(const Array& a, const std::optional<Dtype>& dtype) {
+  return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a.copy();
+}
+Array asarray(const Array& a, const std::optional<Dtype>& dtype) {
+  return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a;
+}
+Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype) {
+  const Array whole = asarray(a, dtype).contiguous();
+  return whole.ndim() == 0 ? whole.reshape({1}) : whole;
+}
+Array copy(const Array& a) { return a.copy(); }
+
+Array empty(const Shape& shape, Dtype dtype) { return Array::empty(shape, dtype); }
+Array zeros(const Shape& shape, Dtype dtype) { return filled(shape, dtype, current_device(), false); }
+Array ones(const Shape& shape, Dtype dtype) { return filled(shape, dtype, current_device(), true); }
+Array full(const Shape& shape, const Operand& value, const std::optional<Dtype>& dtype) {
+  const Dtype natural = value.is_array() ? value.array().dtype() : value.scalar().default_dtype();
+  return filled(shape, dtype.value_or(natural), value.is_array() ? value.array().device() : current_device(), value);
+}
+Array empty_like(const Array& a, const std::optional<Dtype>& dtype) {
+  return Array::empty(a.shape(), dtype.value_or(a.dtype()), a.device());
+}
+Array zeros_like(const Array& a, const std::optional<Dtype>& dtype) { return full_like(a, false, dtype); }
+Array ones_like(const Array& a, const std::optional<Dtype>& dtype) { return full_like(a, true, dtype); }
+Array full_like(const Array& a, const Operand& value, const std::optional<Dtype>& dtype) {
+  return filled(a.shape(), dtype.value_or(a.dtype()), a.device(), value);
+}
+
+Array eye(std::int64_t rows, const std::optional<std::int64_t>& columns, std::int64_t k, Dtype dtype) {
+  const Array result = zeros({rows, columns.value_or(rows)}, dtype);
+  diagonal(result, k).fill(true);
+  return result;
+}
+Array identity(std::int64_t n, Dtype dtype) { return eye(n, {}, 0, dtype); }
+
+Array tri(std::int64_t rows, const std::optional<std::int64_t>& columns, std::int64_t k, Dtype dtype) {
+  const std::int64_t n = columns.value_or(rows);
+  checked_size({rows, n}, "tri");
+  const Device device = current_device();
+  return greater_equal(iota(rows, device).reshape({rows, 1}) + k, iota(n, device)).astype(dtype);
+}
+
+Array arange(const Scalar& stop, const std::optional<Dtype>& dtype) { return arange(0, stop, 1, dtype); }
+
+Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const std::optional<Dtype>& dtype) {
+  const bool whole =
+      start.kind() != Scalar::Kind::real && stop.kind() != Scalar::Kind::real && step.kind() != Scalar::Kind::real;
+  const Dtype to = dtype.value_or(whole ? Dtype::int64 : Dtype::float64);
+  const std::int64_t length = whole ? whole_length(start.integer(), stop.integer(), step.integer())
+                                    : real_length(start.real(), stop.real(), step.real());
+  if (to == Dtype::bool_ && length > 2) fail<DtypeError>("arange: a bool range has at most 2 elements, not {}", length);
+  checked_size({length}, "arange");
+  const Array counter = iota(length, current_device());
+  if (is_floating(to)) {
+    // As NumPy: the step is the difference of the first two values in the dtype of the result.
+    const Dtype computed = to == Dtype::float64 ? to : Dtype::float32;
+    const double first = rounded(start.real(), to),
+                 delta = rounded(rounded(start.real() + step.real(), to) - first, computed);
+    return (counter.astype(computed) * delta + first).astype(to);
+  }
+  const auto integer = [](const Scalar& s) {
+    return s.kind() == Scalar::Kind::real ? static_cast<std::int64_t>(s.real()) : s.integer();
+  };
+  const std::int64_t first = integer(start);
+  const std::int64_t delta = whole ? step.integer() : static_cast<std::int64_t>(start.real() + step.real()) - first;
+  return (counter * delta + first).astype(to);
+}
+
+Array linspace(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
+  if (num < 0) fail<ValueError>("linspace: number of samples, {}, must be non-negative", num);
+  const std::int64_t steps = options.endpoint ? num - 1 : num;
+  const double delta = stop - start;
+  const Array counter = iota(num, current_device()).astype(Dtype::float64);
+  Array y;
+  if (steps > 0) {
+    const double step = delta / static_cast<double>(steps);
+    // a step too small for a number: scale the fractions instead
+    y = step == 0 ? counter / static_cast<double>(steps) * delta : counter * step;
+  } else {
+    y = counter * delta;
+  }
+  y = y + start;
+  if (options.endpoint && num > 1) y(num - 1).fill(stop);
+  const Dtype to = options.dtype.value_or(Dtype::float64);
+  if (to == Dtype::float64) return y;
+  return (is_integer(to) ? floor(y) : y).astype(to);
+}
+
+Array logspace(double start, double stop, std::int64_t num, const LogspaceOptions& options) {
+  const Array y = power(options.base, linspace(start, stop, num, {.endpoint = options.endpoint}));
+  return options.dtype ? y.astype(*options.dtype) : y;
+}
+
+Array geomspace(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
+  if (start == 0 || stop == 0) throw ValueError("geomspace: geometric sequence cannot include zero");
+  if ((start < 0) != (stop < 0))
+    fail<ValueError>("geomspace: start {} and stop {} must have the same sign", start, stop);
+  const double sign = start < 0 ? -1 : 1;
+  Array y = logspace(std::log10(sign * start), std::log10(sign * stop), num, {.endpoint = options.endpoint});
+  if (num > 0) y(0).fill(sign * start);
+  if (num > 1 && options.endpoint) y(num - 1).fill(sign * stop);
+  if (sign < 0) y = y * sign;
+  return options.dtype ? y.astype(*options.dtype) : y;
+}
+
+std::vector<Array> meshgrid(const std::vector<Array>& axes, const MeshgridOptions& options) {
+  if (options.indexing != "xy" && options.indexing != "ij")
+    fail<ValueError>("meshgrid: indexing must be \"xy\" or \"ij\", not \"{}\"", options.indexing);
+  const int n = static_cast<int>(axes.size());
+  const auto place = [&](int i) { return options.indexing == "xy" && n > 1 && i < 2 ? 1 - i : i; };
+  Shape whole = Shape::filled(n, 1);
+  for (int i = 0; i < n; ++i) {
+    const Array& axis = axes[static_cast<std::size_t>(i)];
+    if (axis.ndim() > 1)
+      fail<ShapeError>("meshgrid: argument {} has shape {}, 1-d arrays are expected", i, axis.shape());
+    whole[place(i)] = axis.size();
+  }
+  std::vector<Array> result;
+  for (int i = 0; i < n; ++i) {
+    Shape shape = Shape::filled(n, 1);
+    shape[place(i)] = whole[place(i)];
+    const Array axis = axes[static_cast<std::size_t>(i)].reshape(shape);
+    result.push_back(options.sparse ? axis.copy() : axis.broadcast_to(whole).copy());
+  }
+  return result;
+}
+
+Array indices(const Shape& shape, Dtype dtype) {
+  Shape whole = shape;
+  whole.insert(0, shape.size());
+  const Array result = Array::empty(whole, dtype);
+  for (int i = 0; i < shape.size(); ++i) {
+    Shape column = Shape::filled(shape.size(), 1);
+    column[i] = shape[i];
+    copyto(result(i), iota(shape[i], result.device()).reshape(column));
+  }
+  return result;
+}
+
+Array vander(const Array& x, const std::optional<std::int64_t>& columns, bool increasing) {
+  if (x.ndim() != 1) fail<ShapeError>("vander: x must be a 1-d array, its shape is {}", x.shape());
+  const std::int64_t n = columns.value_or(x.size());
+  const Dtype dtype = promote(x.dtype(), Dtype::int64);
+  const Array result = Array::empty({x.size(), n}, dtype, x.device());
+  const Array wide = x.astype(dtype);
+  Array column = ones_like(wide);
+  for (std::int64_t i = 0; i < n; ++i) {
+    copyto(result(slice(), increasing ? i : n - 1 - i), column);
+    if (i + 1 < n) column = column * wide;
+  }
+  return result;
+}
+
+}  // namespace catenary
