@@ -198,7 +198,8 @@ void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::opt
   }
 }
 
-void backward(const std::vector<Variable>& outputs, const std::vector<Variable>& grad_outputs, bool enable_double_backprop) {
+void backward(const std::vector<Variable>& outputs, const std::vector<Variable>& grad_outputs,
+              bool enable_double_backprop) {
   if (!grad_outputs.empty() && grad_outputs.size() != outputs.size())
     fail<ValueError>("backward: {} grad_outputs were given for {} outputs", grad_outputs.size(), outputs.size());
   std::vector<walk::Start> starts;
@@ -211,7 +212,8 @@ void backward(const std::vector<Variable>& outputs, const std::vector<Variable>&
   walk::backprop_to_all(std::move(starts), false, std::nullopt);
 }
 
-std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs, const GradOptions& options) {
+std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs,
+                           const GradOptions& options) {
   if (!options.grad_outputs.empty() && options.grad_outputs.size() != outputs.size())
     fail<ValueError>("grad: {} grad_outputs were given for {} outputs", options.grad_outputs.size(), outputs.size());
   if (!options.grad_inputs.empty() && options.grad_inputs.size() != inputs.size())
@@ -281,7 +283,8 @@ std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vect
     Variables gys = pop_output_grads(*f, grads);
     for (int i = 0; i < f->output_count(); ++i)
       if (VariableNode* y = f->output(i))
-        if (const auto result = results.find(y); result != results.end()) result->second = gys[static_cast<std::size_t>(i)];
+        if (const auto result = results.find(y); result != results.end())
+          result->second = gys[static_cast<std::size_t>(i)];
     targets.clear();
     for (int i = 0; i < f->input_count(); ++i)
       if (f->input(i).requires_grad() && needed.count(&f->input(i))) targets.push_back(i);

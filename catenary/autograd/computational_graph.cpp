@@ -14,7 +14,8 @@ ComputationalGraph build_computational_graph(const std::vector<Variable>& output
   ComputationalGraph graph;
   graph.options = options;
   std::unordered_map<const void*, int> numbers;
-  std::priority_queue<std::pair<int, int>> waiting;  // rank, minus position: the highest rank first, then the one found first
+  std::priority_queue<std::pair<int, int>>
+      waiting;  // rank, minus position: the highest rank first, then the one found first
   const auto number = [&](VariableNode* x, FunctionNode* f) {
     const void* key = f ? static_cast<const void*>(f) : x;
     const auto [at, is_new] = numbers.emplace(key, static_cast<int>(graph.nodes.size()));
@@ -64,7 +65,8 @@ std::string describe(int id, const std::string& label, const char* shape, const 
       found->second = value;
   }
   std::string text;
-  for (const auto& [key, value] : attributes) text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", key, escaped(value));
+  for (const auto& [key, value] : attributes)
+    text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", key, escaped(value));
   return fmt::format("{} [{}];", id, text);
 }
 
@@ -90,7 +92,8 @@ std::string ComputationalGraph::dump() const {
     for (const auto& [from, to] : edges)
       if (nodes[static_cast<std::size_t>(from)].function) creators[to] = from;
     for (const auto& [from, to] : edges)
-      if (const auto creator = creators.find(from); creator != creators.end() && drawn.emplace(creator->second, to).second)
+      if (const auto creator = creators.find(from);
+          creator != creators.end() && drawn.emplace(creator->second, to).second)
         text += fmt::format("{} -> {};", creator->second, to);
   }
   return text + "}";

@@ -23,7 +23,8 @@ struct GraphOptions {
   bool show_name = true;
 };
 
-/// Nodes and edges that lead to some variables. Nodes are numbered in the order of a walk backward, so the same graph gives the same text.
+/// Nodes and edges that lead to some variables. Nodes are numbered in the order of a walk backward, so the same graph
+/// gives the same text.
 class CT_API ComputationalGraph {
  public:
   struct Node {
@@ -39,7 +40,9 @@ class CT_API ComputationalGraph {
   std::string dump() const;
 };
 
-/// The graph behind `outputs`. Throws ValueError for an unknown rankdir. (chainer.computational_graph.build_computational_graph)
-CT_API ComputationalGraph build_computational_graph(const std::vector<Variable>& outputs, const GraphOptions& options = {});
+/// The graph behind `outputs`. Throws ValueError for an unknown rankdir.
+/// (chainer.computational_graph.build_computational_graph)
+CT_API ComputationalGraph build_computational_graph(const std::vector<Variable>& outputs,
+                                                    const GraphOptions& options = {});
 
 }  // namespace catenary

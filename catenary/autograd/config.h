@@ -88,8 +88,8 @@ struct Settings {
 
 /// Settings of the calling thread.
 inline constexpr detail::Settings<detail::LocalEntry> config{};
-/// Settings of threads that have none of their own. Read from CATENARY_DEBUG, CATENARY_TYPE_CHECK, CATENARY_KEEP_GRAPH_ON_REPORT and
-/// CATENARY_DTYPE at first, else from the variables that Chainer reads (CHAINER_…).
+/// Settings of threads that have none of their own. Read from CATENARY_DEBUG, CATENARY_TYPE_CHECK,
+/// CATENARY_KEEP_GRAPH_ON_REPORT and CATENARY_DTYPE at first, else from the variables that Chainer reads (CHAINER_…).
 inline constexpr detail::Settings<detail::GlobalEntry> global_config{};
 
 /// Gives a setting a value until the end of the scope, in this thread. (chainer.using_config)

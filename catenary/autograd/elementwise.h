@@ -8,9 +8,10 @@
 //   };
 //   Variable tanh(const Variable& x) { return apply(node<Tanh>(), x); }
 //
-// `keep` says what the formulas use: the input x (x0, x1), the output y; what is not named is freed and comes undefined. A formula with
-// `auto` parameters runs on plain arrays when the gradient itself is not differentiated, so it may use operators only; one that calls
-// other functions takes `const Variable&`. Broadcasting and mixed dtypes are undone by Binary itself.
+// `keep` says what the formulas use: the input x (x0, x1), the output y; what is not named is freed and comes
+// undefined. A formula with `auto` parameters runs on plain arrays when the gradient itself is not differentiated, so
+// it may use operators only; one that calls other functions takes `const Variable&`. Broadcasting and mixed dtypes are
+// undone by Binary itself.
 
 #include <concepts>
 
@@ -23,6 +24,10 @@ namespace catenary {
 namespace keep {
 inline constexpr unsigned nothing = 0, x = 1, x0 = 1, x1 = 2, y = 4;
 }
+
+/// The plain array of a formula's argument, for what has no gradient itself: `gy * (values_of(y) > 0)`.
+inline const Array& values_of(const Array& a) { return a; }
+inline const Array& values_of(const Variable& v) { return v.array(); }
 
 /// y = f(x) for each element.
 template <class F, unsigned kept>
@@ -44,7 +49,8 @@ class Unary : public FunctionNode {
                                   kept & keep::y ? retained_output_array(0) : Array()),
                         false);
     }
-    return Variable(self().df(gy, kept & keep::x ? retained_input(0) : Variable(), kept & keep::y ? retained_output(0) : Variable()));
+    return Variable(self().df(gy, kept & keep::x ? retained_input(0) : Variable(),
+                              kept & keep::y ? retained_output(0) : Variable()));
   }
 
  private:
@@ -78,7 +84,8 @@ class Binary : public FunctionNode {
         });
       }
     }
-    const Variable a = kept & keep::x0 ? retained_input(0) : Variable(), b = kept & keep::x1 ? retained_input(1) : Variable(),
+    const Variable a = kept & keep::x0 ? retained_input(0) : Variable(),
+                   b = kept & keep::x1 ? retained_input(1) : Variable(),
                    y = kept & keep::y ? retained_output(0) : Variable();
     return gradients(targets, [&](int i) {
       const Variable g = i == 0 ? Variable(self().df0(gy, a, b, y)) : Variable(self().df1(gy, a, b, y));

@@ -51,8 +51,8 @@ FunctionNode::~FunctionNode() {
 }
 
 void FunctionNode::destroy(FunctionNode* f) {
-  // A function's death releases its inputs and so their creators. They wait here instead of dying inside of each other, or a long chain
-  // would overflow the stack.
+  // A function's death releases its inputs and so their creators. They wait here instead of dying inside of each other,
+  // or a long chain would overflow the stack.
   thread_local FunctionNode* dead = nullptr;
   thread_local bool busy = false;
   f->next_dead_ = dead;
@@ -76,12 +76,14 @@ Variables FunctionNode::apply(std::span<const Variable> inputs) {
 
 Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
   const Ref<FunctionNode> alive(this);
-  if (!inputs_.empty()) fail<ValueError>("{}: a function can be applied only once; make a new one for each call", name());
+  if (!inputs_.empty())
+    fail<ValueError>("{}: a function can be applied only once; make a new one for each call", name());
   const Inputs x(nodes, count);
   bool requires_grad = false;
   int rank = 0;
   for (int i = 0; i < count; ++i) {
-    if (!x[i].defined()) fail<ValueError>("{}: input {} has no values (a parameter that is not initialised?)", name(), i);
+    if (!x[i].defined())
+      fail<ValueError>("{}: input {} has no values (a parameter that is not initialised?)", name(), i);
     requires_grad |= nodes[i]->requires_grad();
     rank = std::max(rank, nodes[i]->rank());
   }
@@ -124,11 +126,16 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
   return outputs;
 }
 
-void FunctionNode::retain_inputs(std::initializer_list<int> indexes) { retained_inputs_ = SmallVector<int, 3>(indexes); }
-void FunctionNode::retain_outputs(std::initializer_list<int> indexes) { retained_outputs_ = SmallVector<int, 2>(indexes); }
+void FunctionNode::retain_inputs(std::initializer_list<int> indexes) {
+  retained_inputs_ = SmallVector<int, 3>(indexes);
+}
+void FunctionNode::retain_outputs(std::initializer_list<int> indexes) {
+  retained_outputs_ = SmallVector<int, 2>(indexes);
+}
 
 Variable FunctionNode::retained_input(int i) const {
-  if (i < 0 || i >= input_count() || std::find(retained_inputs_.begin(), retained_inputs_.end(), i) == retained_inputs_.end())
+  if (i < 0 || i >= input_count() ||
+      std::find(retained_inputs_.begin(), retained_inputs_.end(), i) == retained_inputs_.end())
     fail<ValueError>("{}: input {} was not retained", name(), i);
   return Variable(inputs_[static_cast<std::size_t>(i)]);
 }
@@ -173,11 +180,11 @@ Variables FunctionNode::checked_backward(Targets targets, Grads grad_outputs) {
     if (!gradients[k].defined()) continue;
     const VariableNode& of = input(targets[k]);
     if (gradients[k].shape() != of.shape())
-      fail<ShapeError>("{}: backward returned a gradient of shape {} for input {} of shape {}", name(), gradients[k].shape(),
-                       targets[k], of.shape());
+      fail<ShapeError>("{}: backward returned a gradient of shape {} for input {} of shape {}", name(),
+                       gradients[k].shape(), targets[k], of.shape());
     if (gradients[k].dtype() != of.dtype())
-      fail<DtypeError>("{}: backward returned a {} gradient for input {} of {}", name(), gradients[k].dtype(), targets[k],
-                       of.dtype());
+      fail<DtypeError>("{}: backward returned a {} gradient for input {} of {}", name(), gradients[k].dtype(),
+                       targets[k], of.dtype());
     if (config.debug) check_nan(gradients[k].array(), "backward", *this);
   }
   hooks.each([&](FunctionHook& hook) { hook.backward_postprocess(*this, x, grad_outputs); });

@@ -1,6 +1,7 @@
 #pragma once
-// An operation in the graph. A function is a class with a forward on arrays and a backward on variables (so that gradients can be
-// differentiated again); functions/elementwise.h has shorter forms for the common kinds. (chainer.FunctionNode)
+// An operation in the graph. A function is a class with a forward on arrays and a backward on variables (so that
+// gradients can be differentiated again); functions/elementwise.h has shorter forms for the common kinds.
+// (chainer.FunctionNode)
 //
 //   class MulAdd : public FunctionNode {
 //     const char* name() const override { return "MulAdd"; }
@@ -65,7 +66,8 @@ class CT_API FunctionNode {
   /// What a graph shows; "_ + _" for an addition.
   virtual std::string label() const { return name(); }
 
-  /// Runs forward on the variables' arrays and puts this function between them and the outputs. A function is applied once.
+  /// Runs forward on the variables' arrays and puts this function between them and the outputs. A function is applied
+  /// once.
   Variables apply(VariableNode* const* inputs, int count);
   Variables apply(std::span<const Variable> inputs);
 
@@ -85,8 +87,8 @@ class CT_API FunctionNode {
   void delete_hook(const std::string& name);
   const std::vector<std::shared_ptr<FunctionHook>>& local_hooks() const;
 
-  /// Runs backward and checks what it returns: one entry for each target, each like its input. Throws ShapeError or DtypeError with this
-  /// function's name.
+  /// Runs backward and checks what it returns: one entry for each target, each like its input. Throws ShapeError or
+  /// DtypeError with this function's name.
   Variables checked_backward(Targets targets, Grads grad_outputs);
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -99,11 +101,12 @@ class CT_API FunctionNode {
 
   /// Computes the outputs. What backward will need must be retained here.
   virtual Arrays forward(Inputs x) = 0;
-  /// Gradients with respect to the inputs named by `targets`, in that order, by operations on variables. An undefined Variable means no
-  /// gradient, and so does not overriding it.
+  /// Gradients with respect to the inputs named by `targets`, in that order, by operations on variables. An undefined
+  /// Variable means no gradient, and so does not overriding it.
   virtual Variables backward(Targets targets, Grads grad_outputs);
 
-  /// In forward: keep these inputs' arrays, or outputs', for backward. What is not retained is freed as soon as nobody else holds it.
+  /// In forward: keep these inputs' arrays, or outputs', for backward. What is not retained is freed as soon as nobody
+  /// else holds it.
   void retain_inputs(std::initializer_list<int> indexes);
   void retain_outputs(std::initializer_list<int> indexes);
   /// In backward: an input or output that was retained, as a variable of the graph. Throws ValueError when it was not.
@@ -145,14 +148,12 @@ class CT_API FunctionNode {
 
 /// Applies a function with one output: `apply(node<Tanh>(), x)`. Arrays may stand for variables that want no gradient.
 template <std::derived_from<FunctionNode> F, class... X>
-  requires(std::convertible_to<X, Variable> && ...)
-Variable apply(const Ref<F>& function, const X&... inputs) {
+requires(std::convertible_to<X, Variable>&&...) Variable apply(const Ref<F>& function, const X&... inputs) {
   return std::move(apply_all(function, inputs...)[0]);
 }
 /// Applies a function and returns all its outputs.
 template <std::derived_from<FunctionNode> F, class... X>
-  requires(std::convertible_to<X, Variable> && ...)
-Variables apply_all(const Ref<F>& function, const X&... inputs) {
+requires(std::convertible_to<X, Variable>&&...) Variables apply_all(const Ref<F>& function, const X&... inputs) {
   return [&](const auto&... variables) {
     VariableNode* nodes[sizeof...(X)] = {&variables.node()...};
     return function->apply(nodes, static_cast<int>(sizeof...(X)));

@@ -39,11 +39,8 @@ struct Unit {
   double factor;  // of the base unit
 };
 constexpr Unit kTimeUnits[] = {{"sec", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
-constexpr Unit kByteUnits[] = {{"B", 1},
-                               {"KB", 1.0 / 1024},
-                               {"MB", 1.0 / (1 << 20)},
-                               {"GB", 1.0 / (1 << 30)},
-                               {"TB", 1.0 / (1ll << 40)}};
+constexpr Unit kByteUnits[] = {
+    {"B", 1}, {"KB", 1.0 / 1024}, {"MB", 1.0 / (1 << 20)}, {"GB", 1.0 / (1 << 30)}, {"TB", 1.0 / (1ll << 40)}};
 
 const Unit& time_unit(double seconds) {
   for (const Unit& u : kTimeUnits)
@@ -142,7 +139,8 @@ void PrintHook::backward_preprocess(FunctionNode& f, Inputs x, Grads gy) {
 }
 
 std::string PrintHook::debug_text(const Array& a) {
-  return a.defined() ? fmt::format("<variable ({}), {}>\n{}", fmt::join(a.shape().begin(), a.shape().end(), ", "), a.dtype(), to_string(a))
+  return a.defined() ? fmt::format("<variable ({}), {}>\n{}", fmt::join(a.shape().begin(), a.shape().end(), ", "),
+                                   a.dtype(), to_string(a))
                      : std::string("(removed)");
 }
 
@@ -195,7 +193,8 @@ void MemoryHook::print_report(std::ostream& to, const std::string& unit) const {
     const double used = static_cast<double>(s.used_bytes), acquired = static_cast<double>(s.acquired_bytes);
     const bool common = unit == "auto";
     rows.push_back({s.function, in_unit(used, fixed ? *fixed : byte_unit(common ? most_used : used)),
-                    in_unit(acquired, fixed ? *fixed : byte_unit(common ? most_acquired : acquired)), std::to_string(s.occurrence)});
+                    in_unit(acquired, fixed ? *fixed : byte_unit(common ? most_acquired : acquired)),
+                    std::to_string(s.occurrence)});
   }
   print_table(to, rows);
 }

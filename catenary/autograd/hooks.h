@@ -1,5 +1,6 @@
 #pragma once
-// Hooks see every function that the calling thread runs, or those of one FunctionNode. (chainer.FunctionHook, chainer.function_hooks)
+// Hooks see every function that the calling thread runs, or those of one FunctionNode. (chainer.FunctionHook,
+// chainer.function_hooks)
 //
 //   TimerHook hook;
 //   {
@@ -32,7 +33,8 @@ class CT_API FunctionHook {
   virtual void backward_postprocess(FunctionNode&, Inputs, Grads) {}
 };
 
-/// Uses a hook for all functions of the calling thread until the end of the scope. Throws ValueError when one of its name is in use.
+/// Uses a hook for all functions of the calling thread until the end of the scope. Throws ValueError when one of its
+/// name is in use.
 class CT_API HookScope {
  public:
   explicit HookScope(FunctionHook& hook);
@@ -47,8 +49,8 @@ class CT_API HookScope {
 /// Hooks of the calling thread, oldest first.
 CT_API const std::vector<FunctionHook*>& get_function_hooks();
 
-/// Measures the time of each function, forward and backward. Deferred work is run and the device waited for at each end, so that a
-/// function is charged for its own work only. (chainer.function_hooks.TimerHook)
+/// Measures the time of each function, forward and backward. Deferred work is run and the device waited for at each
+/// end, so that a function is charged for its own work only. (chainer.function_hooks.TimerHook)
 class CT_API TimerHook : public FunctionHook {
  public:
   struct Call {
@@ -71,7 +73,8 @@ class CT_API TimerHook : public FunctionHook {
   double total_time() const { return total_; }
   /// One entry a function, in order of first call.
   std::vector<Summary> summary() const;
-  /// Chainer's table. unit: "sec", "ms", "us", "ns", "auto" (by the largest) or "auto_foreach". Throws ValueError for another.
+  /// Chainer's table. unit: "sec", "ms", "us", "ns", "auto" (by the largest) or "auto_foreach". Throws ValueError for
+  /// another.
   void print_report(std::ostream& to, const std::string& unit = "auto") const;
   void print_report() const;
 
@@ -87,7 +90,8 @@ class CT_API TimerHook : public FunctionHook {
 class CT_API PrintHook : public FunctionHook {
  public:
   PrintHook();
-  explicit PrintHook(std::ostream& to, std::string separator = {}, std::string end = "\n") : to_(to), separator_(separator), end_(end) {}
+  explicit PrintHook(std::ostream& to, std::string separator = {}, std::string end = "\n")
+      : to_(to), separator_(separator), end_(end) {}
   std::string name() const override { return "PrintHook"; }
   void forward_preprocess(FunctionNode& f, Inputs x) override;
   void backward_preprocess(FunctionNode& f, Inputs x, Grads gy) override;

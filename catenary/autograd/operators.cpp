@@ -4,12 +4,10 @@
 #include <cmath>
 
 #include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
+#include "catenary/array/reduction.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
-
-namespace catenary {
-CT_API void scatter_add(const Array& a, const std::vector<Index>& indices, const Operand& value);
-}
 
 namespace catenary::functions {
 
@@ -18,7 +16,8 @@ namespace {
 std::string text(const Scalar& s) {
   if (s.kind() != Scalar::Kind::real) return std::to_string(s.integer());
   const std::string digits = fmt::format("{}", s.real());
-  return digits.find_first_not_of("-0123456789") == std::string::npos ? digits + ".0" : digits;  // as Python prints a float
+  return digits.find_first_not_of("-0123456789") == std::string::npos ? digits + ".0"
+                                                                      : digits;  // as Python prints a float
 }
 
 struct Add : Binary<Add, keep::nothing> {
@@ -56,7 +55,9 @@ struct PowVarVar : Binary<PowVarVar, keep::x0 | keep::x1 | keep::y> {
   static Variable df0(const Variable& gy, const Variable& a, const Variable& b, const Variable&) {
     return gy * b * pow(a, b - 1.0);
   }
-  static Variable df1(const Variable& gy, const Variable& a, const Variable&, const Variable& y) { return gy * y * log(a); }
+  static Variable df1(const Variable& gy, const Variable& a, const Variable&, const Variable& y) {
+    return gy * y * log(a);
+  }
 };
 
 /// An operation with a literal.
@@ -152,7 +153,8 @@ struct Copy : Unary<Copy, keep::nothing> {
   Device to, from;
 };
 
-/// Functions that only move elements or add them up: one input, and a gradient that depends on gy and the input's shape.
+/// Functions that only move elements or add them up: one input, and a gradient that depends on gy and the input's
+/// shape.
 struct BroadcastTo : Unary<BroadcastTo, keep::nothing> {
   explicit BroadcastTo(const Shape& shape) : shape(shape) {}
   static constexpr const char* kName = "BroadcastTo";
@@ -170,7 +172,7 @@ struct SumTo : Unary<SumTo, keep::nothing> {
 struct Sum : Unary<Sum, keep::nothing> {
   Sum(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
   static constexpr const char* kName = "Sum";
-  Array f(const Array& x) { return x.sum(axis, keepdims); }
+  Array f(const Array& x) { return catenary::sum(x, axis, keepdims); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     const Shape& shape = input_shape(0);
     if (keepdims) return broadcast_to(gy, shape);
@@ -208,7 +210,9 @@ struct GetItem : Unary<GetItem, keep::nothing> {
   explicit GetItem(const std::vector<Index>& indices) : indices(indices) {}
   static constexpr const char* kName = "GetItem";
   Array f(const Array& x) { return x.get(indices); }
-  Variable df(const Variable& gy, const Variable&, const Variable&) { return get_item_grad(gy, indices, input_shape(0)); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    return get_item_grad(gy, indices, input_shape(0));
+  }
   std::vector<Index> indices;
 };
 /// gy at the indices of an array of zeros, added up where an index is named twice.
@@ -281,7 +285,7 @@ Array sum_to(const Array& x, const Shape& shape) {
   Axes axes;
   for (int i = 0; i < x.ndim(); ++i)
     if (i < lead || shape[i - lead] != x.shape(i)) axes.push_back(i);
-  return x.sum(axes, true).reshape(shape);
+  return catenary::sum(x, axes, true).reshape(shape);
 }
 
 }  // namespace catenary::functions

@@ -1,6 +1,7 @@
 #pragma once
-// What Variable's operators and methods are made of. These functions are the ones that gradients themselves need (sums over broadcast
-// axes, casts, indexing), so they live here, below functions/, under the name under which users know them: catenary::functions.
+// What Variable's operators and methods are made of. These functions are the ones that gradients themselves need (sums
+// over broadcast axes, casts, indexing), so they live here, below functions/, under the name under which users know
+// them: catenary::functions.
 
 #include <optional>
 #include <vector>
@@ -19,7 +20,8 @@ CT_API Variable log(const Variable& x);
 CT_API Variable cast(const Variable& x, Dtype dtype);
 /// x broadcast to a shape. Throws ShapeError. (chainer.functions.broadcast_to)
 CT_API Variable broadcast_to(const Variable& x, const Shape& shape);
-/// Sum over the axes along which `shape` was broadcast to x's shape: the reverse of broadcast_to. (chainer.functions.sum_to)
+/// Sum over the axes along which `shape` was broadcast to x's shape: the reverse of broadcast_to.
+/// (chainer.functions.sum_to)
 CT_API Variable sum_to(const Variable& x, const Shape& shape);
 /// Sum over axes. (chainer.functions.sum)
 CT_API Variable sum(const Variable& x, const AxisArg& axis = {}, bool keepdims = false);
@@ -33,7 +35,6 @@ CT_API Variable get_item(const Variable& x, const std::vector<Index>& indices);
 CT_API Variable copy(const Variable& x, const Device& device);
 /// x as a new variable. (chainer.functions.identity)
 CT_API Variable identity(const Variable& x);
-
 
 /// x in config.dtype when it is not of a floating dtype: what functions do that give floats. For forward.
 CT_API Array as_float(const Array& x);

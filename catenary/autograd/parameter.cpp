@@ -51,15 +51,15 @@ ParameterInit::ParameterInit(std::shared_ptr<const Initializer> initializer) : i
   if (!initializer_) fail<ValueError>("Parameter: the initializer is null");
 }
 
-Array generate_array(const ParameterInit& initializer, const Shape& shape, const Device& device, std::optional<Dtype> dtype) {
+Array generate_array(const ParameterInit& initializer, const Shape& shape, const Device& device,
+                     std::optional<Dtype> dtype) {
   const Initializer& fill = *initializer.initializer();
   const Array array = Array::empty(shape, dtype ? *dtype : get_dtype(fill.dtype), device);
   fill(array);
   return array;
 }
 
-Parameter::Parameter(const ParameterInit& initializer, std::string name)
-    : Variable(new VariableNode(Array(), true)) {
+Parameter::Parameter(const ParameterInit& initializer, std::string name) : Variable(new VariableNode(Array(), true)) {
   VariableNode::Extras& extras = node_->extras();
   extras.name = std::move(name);
   extras.initializer = initializer.initializer();
@@ -80,7 +80,9 @@ Parameter::Parameter(const ParameterInit& initializer, const Shape& shape, std::
   initialize(shape);
 }
 
-Parameter Parameter::from_array(const Array& array, std::string name) { return Parameter(ParameterInit(array), std::move(name)); }
+Parameter Parameter::from_array(const Array& array, std::string name) {
+  return Parameter(ParameterInit(array), std::move(name));
+}
 
 bool Parameter::is_parameter(const Variable& variable) {
   return variable.defined() && variable.node().extras_ && variable.node().extras_->initializer;
@@ -88,7 +90,7 @@ bool Parameter::is_parameter(const Variable& variable) {
 
 Parameter Parameter::of(const Variable& variable) {
   if (!is_parameter(variable)) fail<ValueError>("{} is not a parameter", repr(variable));
-  return Parameter(variable);
+  return Parameter(variable, Known{});
 }
 
 bool Parameter::is_initialized() const { return node().data_.defined(); }
@@ -96,7 +98,8 @@ bool Parameter::is_initialized() const { return node().data_.defined(); }
 void Parameter::initialize(const Shape& shape) const {
   if (is_initialized()) {
     if (shape == this->shape()) return;
-    fail<ValueError>("parameter \"{}\" has shape {} already and cannot be initialised with {}", name(), this->shape(), shape);
+    fail<ValueError>("parameter \"{}\" has shape {} already and cannot be initialised with {}", name(), this->shape(),
+                     shape);
   }
   VariableNode::Extras& extras = node().extras();
   const Array data = generate_array(ParameterInit(extras.initializer), shape, extras.initial_device);
@@ -106,10 +109,14 @@ void Parameter::initialize(const Shape& shape) const {
 }
 
 const std::shared_ptr<const Initializer>& Parameter::initializer() const { return node().extras().initializer; }
-void Parameter::set_initializer(const ParameterInit& initializer) const { node().extras().initializer = initializer.initializer(); }
+void Parameter::set_initializer(const ParameterInit& initializer) const {
+  node().extras().initializer = initializer.initializer();
+}
 Device Parameter::initial_device() const { return is_initialized() ? device() : node().extras().initial_device; }
 const std::shared_ptr<UpdateRuleBase>& Parameter::update_rule() const { return node().extras().update_rule; }
-void Parameter::set_update_rule(std::shared_ptr<UpdateRuleBase> rule) const { node().extras().update_rule = std::move(rule); }
+void Parameter::set_update_rule(std::shared_ptr<UpdateRuleBase> rule) const {
+  node().extras().update_rule = std::move(rule);
+}
 void Parameter::update() const {
   const std::shared_ptr<UpdateRuleBase> rule = update_rule();
   if (rule) rule->update(*this);

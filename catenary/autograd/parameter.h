@@ -28,20 +28,21 @@ class CT_API UpdateRuleBase {
   virtual void update(const Parameter& parameter) = 0;
 };
 
-/// What a parameter is filled with: an initializer, a number (0 when nothing is given; NaN and the like are possible), or an array.
+/// What a parameter is filled with: an initializer, a number (0 when nothing is given; NaN and the like are possible),
+/// or an array.
 class CT_API ParameterInit {
  public:
   ParameterInit() : ParameterInit(Scalar(0)) {}
   ParameterInit(const Scalar& value);
   ParameterInit(const Array& array);
   template <class S>
-    requires std::is_arithmetic_v<S>
-  ParameterInit(S value) : ParameterInit(Scalar(value)) {}
+  requires std::is_arithmetic_v<S> ParameterInit(S value) : ParameterInit(Scalar(value)) {}
   ParameterInit(std::shared_ptr<const Initializer> initializer);
   template <std::derived_from<Initializer> I>
   ParameterInit(const I& initializer) : ParameterInit(std::make_shared<const I>(initializer)) {}
   template <std::derived_from<Initializer> I>
-  ParameterInit(std::shared_ptr<I> initializer) : ParameterInit(std::shared_ptr<const Initializer>(std::move(initializer))) {}
+  ParameterInit(std::shared_ptr<I> initializer)
+      : ParameterInit(std::shared_ptr<const Initializer>(std::move(initializer))) {}
 
   const std::shared_ptr<const Initializer>& initializer() const { return initializer_; }
 
@@ -49,8 +50,8 @@ class CT_API ParameterInit {
   std::shared_ptr<const Initializer> initializer_;
 };
 
-/// A learnt variable: it may wait for its shape until the first forward pass, and an optimizer can update it. A handle like any
-/// Variable; a Variable that refers to a parameter still is one. (chainer.Parameter)
+/// A learnt variable: it may wait for its shape until the first forward pass, and an optimizer can update it. A handle
+/// like any Variable; a Variable that refers to a parameter still is one. (chainer.Parameter)
 class CT_API Parameter : public Variable {
  public:
   /// No parameter.
@@ -78,11 +79,12 @@ class CT_API Parameter : public Variable {
   void update() const;
 
  private:
-  explicit Parameter(const Variable& variable) : Variable(variable) {}
+  struct Known {};
+  Parameter(const Variable& variable, Known) : Variable(variable) {}
 };
 
 /// A new array on `device`, filled by the initializer. (chainer.initializers.generate_array)
-CT_API Array generate_array(const ParameterInit& initializer, const Shape& shape, const Device& device = current_device(),
-                            std::optional<Dtype> dtype = {});
+CT_API Array generate_array(const ParameterInit& initializer, const Shape& shape,
+                            const Device& device = current_device(), std::optional<Dtype> dtype = {});
 
 }  // namespace catenary

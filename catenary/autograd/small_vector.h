@@ -1,5 +1,6 @@
 #pragma once
-// A short list whose first N elements need no allocation: what functions take and give is nearly always one to three arrays.
+// A short list whose first N elements need no allocation: what functions take and give is nearly always one to three
+// arrays.
 
 #include <cstddef>
 #include <initializer_list>

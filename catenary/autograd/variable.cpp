@@ -204,7 +204,8 @@ void Variable::backward(bool retain_grad, bool enable_double_backprop, std::opti
   if (!start.defined()) {
     if (size() != 1)
       fail<ValueError>(
-          "backward: a variable of shape {} has no gradient to start from; set its grad, or reduce it to one element", shape());
+          "backward: a variable of shape {} has no gradient to start from; set its grad, or reduce it to one element",
+          shape());
     const Array one = Array::empty(shape(), dtype(), device());
     one.fill(loss_scale.value_or(1.0));
     start = Variable(one, false);
@@ -219,7 +220,8 @@ Variable Variable::transpose(const Axes& axes) const { return functions::transpo
 Variable Variable::get(const std::vector<Index>& indices) const { return functions::get_item(*this, indices); }
 
 void Variable::to_device(const Device& device) const {
-  if (creator()) fail<ValueError>("Variable.to_device: the variable was computed by {}; use functions::copy", creator()->name());
+  if (creator())
+    fail<ValueError>("Variable.to_device: the variable was computed by {}; use functions::copy", creator()->name());
   if (node_->extras_) node_->extras_->initial_device = device;
   if (!array().defined()) return;
   const Array gradient = grad();
@@ -239,8 +241,8 @@ std::string statistics(const Array& a) {
 
 std::string Variable::debug_print() const {
   if (!array().defined()) return fmt::format("{} (not initialised)", name());
-  std::string text = fmt::format("{}\n- device: {}\n- dtype: {}\n- shape: {}\n- statistics: {}\n", to_string(*this), device().name(),
-                                 dtype(), shape(), statistics(array()));
+  std::string text = fmt::format("{}\n- device: {}\n- dtype: {}\n- shape: {}\n- statistics: {}\n", to_string(*this),
+                                 device().name(), dtype(), shape(), statistics(array()));
   const Array g = grad();
   return text + "- grad: " + (g.defined() ? statistics(g) : "None");
 }

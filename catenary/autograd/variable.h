@@ -1,8 +1,8 @@
 #pragma once
-// autograd/: what happens to arrays is remembered as a graph (define by run), and gradients flow back through it, with Chainer 7's names
-// and behaviour. Variable and Parameter are handles to graph nodes; FunctionNode (function_node.h) is an operation in the graph;
-// backward.h walks it. Only what a Variable itself can do (operators.h) is implemented here: all other functions are in functions/.
-// Optimizers, links and devices' details may not come in.
+// autograd/: what happens to arrays is remembered as a graph (define by run), and gradients flow back through it, with
+// Chainer 7's names and behaviour. Variable and Parameter are handles to graph nodes; FunctionNode (function_node.h) is
+// an operation in the graph; backward.h walks it. Only what a Variable itself can do (operators.h) is implemented here:
+// all other functions are in functions/. Optimizers, links and devices' details may not come in.
 
 #include <atomic>
 #include <cstdint>
@@ -26,15 +26,16 @@ using Variables = SmallVector<Variable, 2>;
 
 /// Members with which a Variable may start.
 struct VariableOptions {
-  std::string name;
-  Array grad;
+  std::string name = {};
+  Array grad = {};
   bool requires_grad = true;
 };
 
 /// An array and its place in the graph of computations: a handle, copies are the same variable. (chainer.Variable)
 ///
-/// `Variable x(array)` wants a gradient, as in Chainer; where a function takes a Variable and gets an Array (an implicit conversion),
-/// that input wants none, as Chainer's as_variable does. Arrays that are not of a floating dtype never have a gradient.
+/// `Variable x(array)` wants a gradient, as in Chainer; where a function takes a Variable and gets an Array (an
+/// implicit conversion), that input wants none, as Chainer's as_variable does. Arrays that are not of a floating dtype
+/// never have a gradient.
 class CT_API Variable {
  public:
   /// No variable; only assignment, `defined` and destruction are allowed.
@@ -57,7 +58,8 @@ class CT_API Variable {
   /// The values. Undefined for a parameter that is not initialised.
   const Array& array() const;
   const Array& data() const { return array(); }
-  /// Other values for the same variable; the graph that has used it keeps the ones it retained only by name, so do this between passes.
+  /// Other values for the same variable; the graph that has used it keeps the ones it retained only by name, so do this
+  /// between passes.
   void set_array(const Array& array) const;
   /// The gradient's values; an undefined Array where there is none.
   Array grad() const;
@@ -90,10 +92,12 @@ class CT_API Variable {
   std::optional<double> loss_scale() const;
   void set_loss_scale(std::optional<double> scale) const;
 
-  /// Computes gradients of everything that leads here, from grad_var() or 1 for a variable of one element, and adds them to the leaves'
-  /// grad. Intermediate gradients are kept if retain_grad, and the gradients' own graph if enable_double_backprop. Gradients start with
-  /// loss_scale where that is given. Throws ValueError where there is nothing to start with. (chainer.Variable.backward)
-  void backward(bool retain_grad = false, bool enable_double_backprop = false, std::optional<double> loss_scale = {}) const;
+  /// Computes gradients of everything that leads here, from grad_var() or 1 for a variable of one element, and adds
+  /// them to the leaves' grad. Intermediate gradients are kept if retain_grad, and the gradients' own graph if
+  /// enable_double_backprop. Gradients start with loss_scale where that is given. Throws ValueError where there is
+  /// nothing to start with. (chainer.Variable.backward)
+  void backward(bool retain_grad = false, bool enable_double_backprop = false,
+                std::optional<double> loss_scale = {}) const;
   /// Forgets the gradient.
   void cleargrad() const;
   /// Sets the gradient to zeros.
@@ -122,7 +126,8 @@ class CT_API Variable {
   }
   Variable get(const std::vector<Index>& indices) const;
   Variable operator[](std::int64_t i) const { return get({Index(i)}); }
-  /// Moves values and gradient to another device, in place. Throws ValueError for a variable that a function computed (F::copy is for those).
+  /// Moves values and gradient to another device, in place. Throws ValueError for a variable that a function computed
+  /// (F::copy is for those).
   void to_device(const Device& device) const;
   /// Name, device, dtype, shape and statistics of values and gradient. (chainer.Variable.debug_print)
   std::string debug_print() const;
@@ -140,8 +145,9 @@ CT_API std::string repr(const Variable& v);
 CT_API std::string to_string(const Variable& v);
 CT_API std::ostream& operator<<(std::ostream& stream, const Variable& v);
 
-/// A variable's place in the graph. It holds the array while there are handles, or for ever once a function retained it. Graphs are made
-/// and walked by one thread at a time; leaves (parameters) may be used by several. (chainer.variable.VariableNode)
+/// A variable's place in the graph. It holds the array while there are handles, or for ever once a function retained
+/// it. Graphs are made and walked by one thread at a time; leaves (parameters) may be used by several.
+/// (chainer.variable.VariableNode)
 class CT_API VariableNode {
  public:
   explicit VariableNode(const Array& array, bool requires_grad);
@@ -216,11 +222,12 @@ inline const Variable& as_variable(const Variable& v) { return v; }
 inline Variable as_variable(const Array& a) { return Variable(a, false); }
 
 namespace functions {
-#define CT_VARIABLE_FUNCTION(function)                              \
+#define CT_VARIABLE_FUNCTION(function)                            \
   CT_API Variable function(const Variable& a, const Variable& b); \
   CT_API Variable function(const Variable& a, const Scalar& b);   \
   CT_API Variable function(const Scalar& a, const Variable& b);
-/// Elementwise arithmetic with broadcasting and NumPy's promotion; literals are weak. (chainer.functions.add and Variable's operators)
+/// Elementwise arithmetic with broadcasting and NumPy's promotion; literals are weak. (chainer.functions.add and
+/// Variable's operators)
 CT_VARIABLE_FUNCTION(add)
 CT_VARIABLE_FUNCTION(subtract)
 CT_VARIABLE_FUNCTION(multiply)
@@ -233,7 +240,8 @@ CT_API Variable negative(const Variable& x);
 template <class T>
 concept IsVariable = std::derived_from<T, Variable>;
 template <class T>
-concept IsLiteral = std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16> || std::same_as<T, Scalar>;
+concept IsLiteral =
+    std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16> || std::same_as<T, Scalar>;
 
 namespace detail {
 inline const Variable& operand(const Variable& v) { return v; }
@@ -245,12 +253,12 @@ Scalar operand(const S& s) {
 }  // namespace detail
 
 // Operators: Variable with Variable, Array or literal. With no Variable among the operands they stay out of the way.
-#define CT_VARIABLE_OPERATOR(symbol, function)                                                            \
-  template <class A, class B>                                                                             \
-    requires((IsVariable<A> && (IsVariable<B> || IsLiteral<B> || std::same_as<B, Array>)) ||              \
-             (IsVariable<B> && (IsLiteral<A> || std::same_as<A, Array>)))                                 \
-  Variable symbol(const A& a, const B& b) {                                                               \
-    return functions::function(detail::operand(a), detail::operand(b));                                   \
+#define CT_VARIABLE_OPERATOR(symbol, function)                                             \
+  template <class A, class B>                                                              \
+  requires((IsVariable<A> && (IsVariable<B> || IsLiteral<B> || std::same_as<B, Array>)) || \
+           (IsVariable<B> && (IsLiteral<A> || std::same_as<A, Array>))) Variable           \
+  symbol(const A& a, const B& b) {                                                         \
+    return functions::function(detail::operand(a), detail::operand(b));                    \
   }
 CT_VARIABLE_OPERATOR(operator+, add)
 CT_VARIABLE_OPERATOR(operator-, subtract)

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <thread>
+
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/config.h"
@@ -16,6 +19,7 @@ namespace {
 namespace F = functions;
 using test::array;
 using test::values;
+using Doubles = std::vector<double>;
 
 TEST(Variable, GradientOfAPolynomial) {
   const Variable x(array<float>({1, 2, 3}));
@@ -23,19 +27,315 @@ TEST(Variable, GradientOfAPolynomial) {
   EXPECT_FALSE(x.grad().defined());
   y.set_grad(array<float>({1, 10, 100}));
   y.backward();
-  EXPECT_EQ(values(x.grad()), (std::vector<double>{5, 90, 1300}));
+  EXPECT_EQ(values(x.grad()), (Doubles{5, 90, 1300}));
   EXPECT_FALSE(y.grad().defined());
 }
 
-TEST(Variable, LeavesAccumulate) {
+TEST(Variable, LeavesAccumulateAndKeepWhatUsersHold) {
   const Variable x(array<float>({2}));
   const Variable y = x * 3.0f;
   y.backward();
+  const Array first = x.grad();
   y.backward();
-  EXPECT_EQ(values(x.grad()), (std::vector<double>{6}));
+  EXPECT_EQ(values(x.grad()), Doubles{6});
+  EXPECT_EQ(values(first), Doubles{3});
   x.cleargrad();
+  EXPECT_FALSE(x.grad().defined());
   y.backward();
-  EXPECT_EQ(values(x.grad()), (std::vector<double>{3}));
+  EXPECT_EQ(values(x.grad()), Doubles{3});
+}
+
+TEST(Variable, AVariableUsedManyTimesSumsItsGradients) {
+  const Variable x(array<double>({1, 2}));
+  const Variable a = x * 2.0;
+  Variable y = a + a + a * a + a;
+  y.set_grad(array<double>({1, 1}));
+  y.backward();
+  EXPECT_EQ(values(x.grad()), (Doubles{2 * (3 + 2 * 2), 2 * (3 + 2 * 4)}));
+}
+
+TEST(Variable, TheSumOfGradientsDoesNotWriteIntoGradientsOfOthers) {
+  // gy itself is the gradient of all inputs of an addition: adding in place must not change it.
+  const Variable x(array<double>({1})), z(array<double>({1}));
+  const Variable a = F::identity(x);
+  const Variable y = a + z + a + a;
+  const Array gy = array<double>({1});
+  y.set_grad(gy);
+  y.backward(true);
+  EXPECT_EQ(values(x.grad()), Doubles{3});
+  EXPECT_EQ(values(z.grad()), Doubles{1});
+  EXPECT_EQ(values(gy), Doubles{1});
+  EXPECT_EQ(values(y.grad()), Doubles{1});
+}
+
+TEST(Variable, HandlesAreOneVariable) {
+  const Variable x(array<float>({1}), {.name = "x"});
+  const Variable same = x;
+  same.set_grad(array<float>({7}));
+  EXPECT_EQ(values(x.grad()), Doubles{7});
+  EXPECT_TRUE(x.is(same));
+  EXPECT_EQ(x.name(), "x");
+  EXPECT_EQ(x.label(), "(1), float32");
+  EXPECT_EQ(Variable(array<int>({1}, {})).label(), "int32");
+  EXPECT_EQ((x + 1.0f).rank(), 1);
+}
+
+TEST(Variable, AnArrayThatStandsForAVariableWantsNoGradient) {
+  const Array a = array<float>({1, 2});
+  EXPECT_TRUE(Variable(a).requires_grad());
+  const Variable copied = a;
+  EXPECT_FALSE(copied.requires_grad());
+  EXPECT_FALSE((F::identity(a)).requires_grad());
+  EXPECT_FALSE(Variable(array<int>({1})).requires_grad());
+  const Variable x(a);
+  const Variable y = a * x + a;
+  y.set_grad(a);
+  y.backward();
+  EXPECT_EQ(values(x.grad()), (Doubles{1, 4}));
+}
+
+TEST(Variable, ErrorsNameTheReason) {
+  const Variable x(array<float>({1, 2}));
+  EXPECT_THROW((x * 2.0f).backward(), ValueError);
+  EXPECT_THROW(x.set_grad(array<float>({1})), ShapeError);
+  EXPECT_THROW(x.set_grad(array<double>({1, 2})), DtypeError);
+  EXPECT_THROW(Variable{Array{}}, ValueError);
+  EXPECT_THROW(Variable().array(), ValueError);
+  EXPECT_THROW(x + array<float>({1, 2, 3}), ShapeError);
+}
+
+TEST(Variable, BackwardWithRetainGradKeepsThoseInBetween) {
+  const Variable x(array<float>({3}));
+  const Variable h = x * x;
+  const Variable y = h * 2.0f;
+  y.backward();
+  EXPECT_FALSE(h.grad().defined());
+  y.backward(true);
+  EXPECT_EQ(values(h.grad()), Doubles{2});
+  EXPECT_EQ(values(y.grad()), Doubles{1});
+}
+
+TEST(Variable, LossScaleReachesTheLeaves) {
+  const Variable x(array<float>({3}));
+  (x * x).backward(false, false, 8.0);
+  EXPECT_EQ(values(x.grad()), Doubles{48});
+  EXPECT_EQ(x.loss_scale(), 8.0);
+}
+
+TEST(Variable, DoubleBackprop) {
+  const Variable x(array<double>({2}));
+  const Variable y = x * x * x;
+  y.backward(false, true);
+  const Variable gx = x.grad_var();
+  EXPECT_EQ(values(gx.array()), Doubles{12});
+  x.cleargrad();
+  gx.backward(false, true);
+  const Variable ggx = x.grad_var();
+  EXPECT_EQ(values(ggx.array()), Doubles{12});
+  x.cleargrad();
+  ggx.backward();
+  EXPECT_EQ(values(x.grad()), Doubles{6});
+  EXPECT_EQ(x.grad_var().creator(), nullptr);
+}
+
+TEST(Variable, Unchain) {
+  const Variable x(array<float>({3}));
+  const Variable h = x * 2.0f;
+  const Variable y = h * 2.0f;
+  h.unchain();
+  EXPECT_EQ(h.creator(), nullptr);
+  y.backward();
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_EQ(values(h.grad()), Doubles{2});
+
+  const Variable z = (x * 2.0f) * 3.0f;
+  z.unchain_backward();
+  EXPECT_EQ(z.creator(), nullptr);
+  z.backward();
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Variable, NoBackpropMode) {
+  const Variable x(array<float>({3}));
+  {
+    const auto scope = no_backprop_mode();
+    EXPECT_EQ((x * 2.0f).creator(), nullptr);
+    const auto inner = force_backprop_mode();
+    EXPECT_NE((x * 2.0f).creator(), nullptr);
+  }
+  EXPECT_NE((x * 2.0f).creator(), nullptr);
+}
+
+TEST(Variable, AddgradCopydataZerograd) {
+  const Variable a(array<float>({1, 2})), b(array<float>({3, 4}));
+  a.addgrad(b);
+  EXPECT_FALSE(a.grad().defined());
+  b.set_grad(array<float>({5, 6}));
+  a.addgrad(b);
+  a.addgrad(b);
+  EXPECT_EQ(values(a.grad()), (Doubles{10, 12}));
+  a.copydata(b);
+  EXPECT_EQ(values(a.array()), (Doubles{3, 4}));
+  a.zerograd();
+  EXPECT_EQ(values(a.grad()), (Doubles{0, 0}));
+  EXPECT_THROW(a.copydata(Variable(array<float>({1}))), ShapeError);
+}
+
+TEST(Variable, BroadcastingIsUndoneInGradients) {
+  const Variable a(array<float>({1, 2, 3, 4, 5, 6}, {2, 3})), b(array<float>({1, 2, 3})), c(array<float>({2}, {}));
+  const Variable y = a * b + c;
+  y.set_grad(array<float>({1, 1, 1, 1, 1, 1}, {2, 3}));
+  y.backward();
+  EXPECT_EQ(values(a.grad()), (Doubles{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(values(b.grad()), (Doubles{5, 7, 9}));
+  EXPECT_EQ(values(c.grad()), Doubles{6});
+  EXPECT_EQ(c.grad().ndim(), 0);
+}
+
+TEST(Variable, MixedDtypesGiveGradientsOfTheirOwn) {
+  const Variable a(array<float>({1, 2})), b(array<double>({3, 4}));
+  const Variable y = a * b;
+  EXPECT_EQ(y.dtype(), Dtype::float64);
+  y.set_grad(array<double>({1, 1}));
+  y.backward();
+  EXPECT_EQ(a.grad().dtype(), Dtype::float32);
+  EXPECT_EQ(b.grad().dtype(), Dtype::float64);
+}
+
+TEST(Variable, ADeepGraphNeedsNoStack) {
+  const Variable x(array<float>({1}));
+  Variable y = x;
+  for (int i = 0; i < 100000; ++i) y = y + 1.0f;
+  y.backward();
+  EXPECT_EQ(values(x.grad()), Doubles{1});
+  y.unchain_backward();
+  Variable z = x;
+  for (int i = 0; i < 100000; ++i) z = z * 1.0f;
+  z = Variable();  // dies as a whole
+}
+
+TEST(Variable, ThreadsHaveTheirOwnGraphs) {
+  const Variable shared(array<double>({2}));
+  const auto work = [&](double& result) {
+    for (int i = 0; i < 200; ++i) {
+      const Variable y = shared * shared * static_cast<double>(i);
+      result += grad({y}, {shared})[0].item<double>();
+    }
+  };
+  double a = 0, b = 0;
+  std::thread other([&] { work(b); });
+  work(a);
+  other.join();
+  EXPECT_EQ(a, 4.0 * 199 * 100);
+  EXPECT_EQ(b, a);
+}
+
+TEST(Grad, OnlyThePathsBetween) {
+  const Variable x(array<double>({2})), w(array<double>({3})), other(array<double>({5}));
+  const Variable h = x * w;
+  const Variable y = h * h + other;
+  const std::vector<Variable> g = grad({y}, {h, x, Variable(array<double>({0}))});
+  EXPECT_EQ(values(g[0].array()), Doubles{12});
+  EXPECT_EQ(values(g[1].array()), Doubles{36});
+  EXPECT_FALSE(g[2].defined());
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_FALSE(other.grad().defined());
+}
+
+TEST(Grad, OptionsAreHonoured) {
+  const Variable x(array<double>({2}));
+  const Variable h = x * x;
+  const Variable y = h * x;
+  GradOptions options;
+  options.grad_outputs = {Variable(array<double>({10}))};
+  options.grad_inputs = {Variable(array<double>({1}))};
+  options.set_grad = true;
+  options.retain_grad = true;
+  const auto g = grad({y}, {x}, options);
+  EXPECT_EQ(values(g[0].array()), Doubles{121});
+  EXPECT_EQ(values(x.grad()), Doubles{121});
+  EXPECT_EQ(values(h.grad()), Doubles{20});
+  options.grad_outputs.push_back(Variable());
+  EXPECT_THROW(grad({y}, {x}, options), ValueError);
+
+  GradOptions twice;
+  twice.enable_double_backprop = true;
+  const Variable gx = grad({y}, {x}, twice)[0];
+  EXPECT_EQ(values(grad({gx}, {x})[0].array()), Doubles{12});
+}
+
+TEST(Backward, FromSeveralVariables) {
+  const Variable x(array<double>({2}));
+  const Variable a = x * 3.0, b = x * x;
+  backward({a, b}, {Variable(array<double>({1})), Variable(array<double>({10}))});
+  EXPECT_EQ(values(x.grad()), Doubles{43});
+  EXPECT_THROW(backward({a, b}, {a}), ValueError);
+}
+
+TEST(Parameter, WaitsForItsShape) {
+  const Parameter p(3.5, "W");
+  EXPECT_FALSE(p.is_initialized());
+  EXPECT_THROW(p.shape(), ValueError);
+  EXPECT_EQ(p.dtype(), Dtype::float32);
+  EXPECT_THROW(p * 2.0f, ValueError);
+  p.cleargrad();
+  p.initialize({2, 3});
+  EXPECT_EQ(values(p.array()), Doubles(6, 3.5));
+  EXPECT_FALSE(p.grad().defined());
+  EXPECT_THROW(p.initialize({2, 2}), ValueError);
+  const Variable as_variable = p;
+  EXPECT_TRUE(Parameter::is_parameter(as_variable));
+  EXPECT_TRUE(Parameter::of(as_variable).is(p));
+  EXPECT_THROW(Parameter::of(Variable(array<float>({1}))), ValueError);
+}
+
+TEST(Parameter, StartsWithANanGradient) {
+  const Parameter p(0, Shape{2});
+  EXPECT_TRUE(std::isnan(values(p.grad())[0]));
+  const Parameter q(0);
+  q.zerograd();
+  q.initialize({1});
+  EXPECT_EQ(values(q.grad()), Doubles{0});
+  const Array a = array<double>({1, 2});
+  const Parameter r(a);
+  EXPECT_TRUE(r.is_initialized());
+  EXPECT_EQ(r.dtype(), Dtype::float64);
+  const Parameter s(array<double>({1, 2}), Shape{2});
+  EXPECT_EQ(values(s.array()), (Doubles{1, 2}));
+}
+
+TEST(Parameter, RunsItsRule) {
+  struct Rule : UpdateRuleBase {
+    void update(const Parameter& p) override { p.array().fill(9); }
+  };
+  const Parameter p(0, Shape{1});
+  p.update();
+  EXPECT_EQ(values(p.array()), Doubles{0});
+  p.set_update_rule(std::make_shared<Rule>());
+  p.update();
+  EXPECT_EQ(values(p.array()), Doubles{9});
+}
+
+TEST(Config, ThreadsAndScopes) {
+  EXPECT_TRUE(config.train);
+  {
+    const auto scope = using_config(config.train, false);
+    EXPECT_FALSE(config.train);
+    std::thread([] { EXPECT_TRUE(config.train); }).join();
+    UsingConfig inner(config.dtype, Dtype::float64);
+    EXPECT_EQ(get_dtype(), Dtype::float64);
+    EXPECT_EQ(get_dtype(Dtype::float16), Dtype::float16);
+  }
+  EXPECT_TRUE(config.train);
+  EXPECT_EQ(get_dtype(), Dtype::float32);
+  global_config.train = false;
+  EXPECT_FALSE(config.train);
+  config.train = true;
+  EXPECT_TRUE(config.train);
+  config.train.reset();
+  EXPECT_FALSE(config.train);
+  global_config.train = true;
+  EXPECT_NE(config_to_string().find("dtype                float32\n"), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+#pragma once
+// Gradients against finite differences. (chainer.gradient_check)
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "catenary/autograd/variable.h"
+
+namespace catenary::gradient_check {
+
+/// The checks' own failure: a gradient that is wrong.
+class CT_API GradientError : public Error {
+ public:
+  using Error::Error;
+  ~GradientError() override;
+};
+/// A point where a function has no derivative.
+class CT_API NondifferentiableError : public Error {
+ public:
+  using Error::Error;
+  ~NondifferentiableError() override;
+};
+
+/// Members of numerical_grad.
+struct NumericalGradOptions {
+  double eps = 1e-3;
+  /// Tells by a quadratic fit of five points whether f has a derivative; NondifferentiableError if not.
+  bool detect_nondifferentiable = false;
+  double diff_atol = 0;
+  double diff_rtol = 1e-2;
+};
+
+/// Gradients of sum(y * gy) over f's outputs with respect to each element of the inputs, as float64 arrays. f takes no
+/// argument and reads the inputs, which are changed in place and restored. An undefined grad_output counts as zeros.
+/// (chainer.gradient_check.numerical_grad)
+CT_API std::vector<Array> numerical_grad(const std::function<std::vector<Array>()>& f, const std::vector<Array>& inputs,
+                                         const std::vector<Array>& grad_outputs,
+                                         const NumericalGradOptions& options = {});
+
+/// A function of variables.
+using Function = std::function<std::vector<Variable>(const std::vector<Variable>&)>;
+
+/// Members of the checks below.
+struct CheckOptions {
+  double eps = 1e-3;
+  double atol = 1e-5;
+  double rtol = 1e-4;
+  /// Inputs and gradients are cast to it.
+  std::optional<Dtype> dtype = {};
+  /// Inputs that have no gradient: backward must leave theirs undefined.
+  std::vector<bool> no_grads = {};
+  bool detect_nondifferentiable = false;
+  /// Of the random directions.
+  std::uint64_t seed = 0;
+};
+
+/// Checks backward of f: the directional derivative of sum(y * gy) along a random direction of all inputs and
+/// parameters, by backward and by differences. y_grad may be empty for random gradients. Throws GradientError that
+/// shows both. (chainer.gradient_check.check_backward)
+CT_API void check_backward(const Function& f, const std::vector<Array>& x, const std::vector<Array>& y_grad = {},
+                           const std::vector<Variable>& params = {}, const CheckOptions& options = {});
+
+/// The same for the gradient of the gradient. Empty y_grad and x_grad_grad are random.
+/// (chainer.gradient_check.check_double_backward)
+CT_API void check_double_backward(const Function& f, const std::vector<Array>& x, const std::vector<Array>& y_grad = {},
+                                  const std::vector<Array>& x_grad_grad = {}, const std::vector<Variable>& params = {},
+                                  const CheckOptions& options = {});
+
+/// Throws GradientError unless shapes are equal and |actual - expected| <= atol + rtol * |expected| everywhere; NaN
+/// equals NaN. (chainer.testing.assert_allclose)
+CT_API void assert_allclose(const Array& actual, const Array& expected, double atol = 1e-5, double rtol = 1e-4);
+
+}  // namespace catenary::gradient_check

@@ -1,0 +1,88 @@
+#include "catenary/functions/connection.h"
+
+#include "catenary/array/body.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/math_basic.h"
+
+namespace catenary::functions {
+
+namespace {
+
+/// A matrix as a batch of one.
+View as_batch(View v) {
+  v.shape.insert(0, 1);
+  v.strides.insert(0, 0);
+  return v;
+}
+
+class LinearFunction : public FunctionNode {
+ public:
+  const char* name() const override { return "LinearFunction"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    const Array &x = in[0], &W = in[1];
+    check(in);
+    retain_inputs({0, 1});
+    const Device device = x.device();
+    if (W.device() != device || (in.size() == 3 && in[2].device() != device))
+      fail<DeviceError>("linear: x is on {}, W on {}", device.name(), W.device().name());
+    const Array y = Array::empty({x.shape(0), W.shape(0)}, x.dtype(), device);
+    View bias;
+    MatmulEpilogue epilogue;
+    if (in.size() == 3) {
+      bias = readable(in[2]);
+      epilogue.bias = &bias;
+    }
+    device.backend().matmul(device.index(), as_batch(readable(x)), as_batch(readable(W.transpose())),
+                            as_batch(writable(y)), epilogue);
+    return y;
+  }
+  Variables backward(Targets targets, Grads gys) override {
+    const Variable& gy = gys[0];
+    return gradients(targets, [&](int i) {
+      if (i == 0) return matmul(gy, retained_input(1));
+      if (i == 1) return matmul(gy, retained_input(0), true);
+      return sum(gy, 0);
+    });
+  }
+
+ private:
+  static void check(Inputs in) {
+    const Array &x = in[0], &W = in[1];
+    if (W.ndim() != 2 || x.shape(1) != W.shape(1))
+      fail<ShapeError>("linear: x {} does not fit W {}, which must be (out, {})", x.shape(), W.shape(), x.shape(1));
+    if (x.dtype() != W.dtype() || !is_floating(x.dtype()))
+      fail<DtypeError>("linear: x and W must have one floating dtype, not {} and {}", x.dtype(), W.dtype());
+    if (in.size() == 2) return;
+    if (in[2].shape() != Shape{W.shape(0)})
+      fail<ShapeError>("linear: b must be ({},) to fit W {}, not {}", W.shape(0), W.shape(), in[2].shape());
+    if (in[2].dtype() != x.dtype()) fail<DtypeError>("linear: b must be {} as x, not {}", x.dtype(), in[2].dtype());
+  }
+};
+
+template <class... B>
+Variable linear_of(const Variable& x, const Variable& W, int n_batch_axes, const B&... b) {
+  if (n_batch_axes < 1 || n_batch_axes >= x.ndim())
+    fail<ValueError>("linear: n_batch_axes must be at least 1 and less than x's {} axes, not {}", x.ndim(),
+                     n_batch_axes);
+  if (x.ndim() == 2) return apply(node<LinearFunction>(), x, W, b...);
+  Shape batch(x.shape().data(), n_batch_axes);
+  const std::int64_t rows = batch.product();
+  std::int64_t columns = 1;
+  for (int i = n_batch_axes; i < x.ndim(); ++i) columns *= x.shape(i);
+  const Variable y = apply(node<LinearFunction>(), reshape(x, {rows, columns}), W, b...);
+  if (n_batch_axes == 1) return y;
+  batch.push_back(y.shape(1));
+  return reshape(y, batch);
+}
+
+}  // namespace
+
+Variable linear(const Variable& x, const Variable& W, int n_batch_axes) { return linear_of(x, W, n_batch_axes); }
+Variable linear(const Variable& x, const Variable& W, const Variable& b, int n_batch_axes) {
+  return linear_of(x, W, n_batch_axes, b);
+}
+
+}  // namespace catenary::functions

@@ -1,0 +1,18 @@
+#pragma once
+// functions/: what networks are made of, as functions of Variables with Chainer 7's names, under catenary::functions
+// (`namespace F`). Groups: activation, array, connection, evaluation, loss, math, noise, normalization, each a header
+// and its sources. Links, optimizers and whatever has parameters of its own may not come in.
+//
+// A function is (docs/adding-a-function.md):
+//   - declared in its group's header, taking `const Variable&` (an Array may stand for it), with a doc comment;
+//   - elementwise: a struct of two lines, the value on arrays and the gradient as a formula (autograd/elementwise.h);
+//   - else: a class derived from FunctionNode with forward on arrays and backward on variables
+//   (autograd/function_node.h);
+//   - made of others where that costs no extra pass over memory; fused programs make most gradient formulas one kernel.
+
+#include "catenary/autograd/operators.h"
+#include "catenary/functions/activation.h"
+#include "catenary/functions/connection.h"
+#include "catenary/functions/evaluation.h"
+#include "catenary/functions/loss.h"
+#include "catenary/functions/math_basic.h"

@@ -1,0 +1,104 @@
+#include "catenary/functions/loss.h"
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
+#include "catenary/autograd/config.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/activation.h"
+
+namespace catenary::functions {
+
+namespace {
+
+class SoftmaxCrossEntropy : public FunctionNode {
+ public:
+  explicit SoftmaxCrossEntropy(const SoftmaxCrossEntropyOptions& options) : options_(options) {}
+  const char* name() const override { return "SoftmaxCrossEntropy"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    const Array &x = in[0], &t = in[1];
+    check(x, t);
+    retain_inputs({0, 1});
+    const Array counted = t != options_.ignore_label;
+    const Array labels = expand(catenary::where(counted, t, 0).astype(Dtype::int64));
+    const Array largest = x.max(1, true);
+    log_z_ = largest + catenary::log(catenary::exp(x - largest).sum(1, true));
+    // The weight of each example: 0 where ignored.
+    weight_ = expand(counted.astype(x.dtype()));
+    if (options_.class_weight.defined()) {
+      const Array of_class = options_.class_weight.to_device(x.device()).astype(x.dtype());
+      weight_ = weight_ * catenary::take(of_class, labels);
+    }
+    const Array losses = (log_z_ - catenary::take_along_axis(x, labels, 1)) * weight_;
+    if (options_.reduce == Reduce::no) return losses.reshape(t.shape());
+    // The sum is divided by the count where it is: nothing waits for the device.
+    if (options_.normalize) {
+      scale_ = 1.0 / catenary::maximum(counted.sum().astype(x.dtype()), 1.0);
+    } else {
+      scale_ = full({}, 1.0 / static_cast<double>(std::max<std::int64_t>(x.shape(0), 1)), x.dtype());
+    }
+    return losses.sum() * scale_;
+  }
+
+  Variables backward(Targets targets, Grads gys) override {
+    const Array& t = input(1).data();
+    const Shape& shape = input_shape(0);
+    Shape column = Shape::filled(static_cast<int>(shape.size()) - 1, 1);
+    column[0] = shape[1];
+    const Array one_hot =
+        expand(t.astype(Dtype::int64)) == arange(shape[1], Dtype::int64).to_device(t.device()).reshape(column);
+    Variable gy = gys[0];
+    if (options_.reduce == Reduce::no) {
+      gy = reshape(gy, weight_.shape());
+    } else {
+      gy = gy * scale_;
+    }
+    gy = gy * weight_;
+    const Variable x = retained_input(0);
+    Variable gx;
+    if (config.enable_backprop) {
+      gx = gy * (softmax(x) - one_hot.astype(x.dtype()));
+    } else {  // one fused kernel
+      gx = Variable(gy.array() * (catenary::exp(x.array() - log_z_) - one_hot.astype(x.dtype())), false);
+    }
+    return gradients(targets, [&](int i) { return i == 0 ? gx : Variable(); });
+  }
+
+ private:
+  void check(const Array& x, const Array& t) const {
+    if (!is_floating(x.dtype()) || !is_integer(t.dtype()))
+      fail<DtypeError>("softmax_cross_entropy: x must be floating and t integer, not {} and {}", x.dtype(), t.dtype());
+    Shape labels = x.shape();
+    if (x.ndim() >= 2) labels.erase(1);
+    if (x.ndim() < 2 || t.shape() != labels)
+      fail<ShapeError>("softmax_cross_entropy: x must be (n, classes, d…) and t (n, d…), not {} and {}", x.shape(),
+                       t.shape());
+    const Array& w = options_.class_weight;
+    if (w.defined() && w.shape() != Shape{x.shape(1)})
+      fail<ShapeError>("softmax_cross_entropy: class_weight must be ({},), not {}", x.shape(1), w.shape());
+    if (w.defined() && !is_floating(w.dtype()))
+      fail<DtypeError>("softmax_cross_entropy: class_weight must be floating, not {}", w.dtype());
+  }
+  /// [n, d…] to [n, 1, d…].
+  static Array expand(const Array& t) {
+    Shape shape = t.shape();
+    shape.insert(1, 1);
+    return t.reshape(shape);
+  }
+
+  SoftmaxCrossEntropyOptions options_;
+  Array log_z_;   // log(sum(exp(x))), [n, 1, d…]
+  Array weight_;  // [n, 1, d…]
+  Array scale_;   // 0-d
+};
+
+}  // namespace
+
+Variable softmax_cross_entropy(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& options) {
+  return apply(node<SoftmaxCrossEntropy>(options), x, t);
+}
+
+}  // namespace catenary::functions
