@@ -117,9 +117,14 @@ void blocked_gemm(const GemmArgs<T>& g, const GemmLevel<T>& level) {
   });
 }
 
-// n = 1.
+// Does `thin` take it, bar the strides of B if there is but one column?
 template <class T>
-void vector_gemm(GemmArgs<T> g, const GemmLevel<T>& level) {
+bool is_thin(const GemmArgs<T>& g) {
+  return g.n == 1 ? g.a_cs == 1 || g.a_rs == 1 : g.n <= 6 && g.m >= 32 && g.a_cs == 1 && g.b_rs == 1;
+}
+
+template <class T>
+void thin_gemm(GemmArgs<T> g, const GemmLevel<T>& level) {
   if (g.b_rs != 1) {
     T* x = operands.get<T>(g.k);
     for (int64_t p = 0; p < g.k; ++p) x[p] = g.b[p * g.b_rs];
@@ -127,19 +132,15 @@ void vector_gemm(GemmArgs<T> g, const GemmLevel<T>& level) {
     g.b_rs = 1;
   }
   const int64_t grain = std::max<int64_t>(64, 65536 / std::max<int64_t>(g.k, 1));
-  parallel_for(g.m, grain, [&](int64_t begin, int64_t end) { level.vector(part(g, begin, end, 0, 1)); });
+  parallel_for(g.m, grain, [&](int64_t begin, int64_t end) { level.thin(part(g, begin, end, 0, g.n)); });
 }
 
 // Which way a product goes depends on its sizes and strides alone, so that its bits do too.
 template <class T>
 void float_gemm(GemmArgs<T> g) {
   const GemmLevel<T>& level = cpu::level(T{});
-  if (g.m == 1 && g.n > 1) {
-    const GemmArgs<T> t = transposed(g);
-    if (t.a_cs == 1 || t.a_rs == 1) return vector_gemm(t, level);
-  } else if (g.n == 1 && (g.a_cs == 1 || g.a_rs == 1)) {
-    return vector_gemm(g, level);
-  }
+  if (is_thin(g)) return thin_gemm(g, level);
+  if (is_thin(transposed(g))) return thin_gemm(transposed(g), level);
   if (g.c_rs == 1 && g.c_cs != 1) g = transposed(g);
   constexpr int64_t kSmall = 32;
   if (g.m <= kSmall && g.n <= kSmall && g.k <= kSmall && g.c_cs == 1) {

@@ -37,8 +37,8 @@ struct GemmLevel {
   void (*blocked)(const GemmArgs<T>&, std::int64_t cache, T* scratch);
   /// Small products whose C and B have unit column strides, read where they lie.
   void (*direct)(const GemmArgs<T>&);
-  /// n = 1, b_rs = 1, and a_cs = 1 or a_rs = 1.
-  void (*vector)(const GemmArgs<T>&);
+  /// Few columns: a_cs = 1 and b_rs = 1; or a_rs = 1 and n = 1.
+  void (*thin)(const GemmArgs<T>&);
 };
 
 /// A product of elements of `size` bytes, signedness being all the same to sums and products that wrap around. bool:

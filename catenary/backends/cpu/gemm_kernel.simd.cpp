@@ -21,9 +21,9 @@ namespace {
 using std::int64_t;
 
 #if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 14, kBlockK = 384;
+constexpr int kVectorBytes = 64, kRows = 14, kBlockK = 512;
 #elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 6, kBlockK = 256;
+constexpr int kVectorBytes = 32, kRows = 6, kBlockK = 512;
 #elif defined(__x86_64__)
 constexpr int kVectorBytes = 16, kRows = 4, kBlockK = 256;
 #else
@@ -295,7 +295,7 @@ static void run_tile(Kernel<T> kernel, Tile<T> t, int rows, T* c, int64_t c_rs, 
 template <class T>
 bool collides(int64_t stride) {
   const int64_t offset = (stride * static_cast<int64_t>(sizeof(T))) & 4095;
-  return offset < 256 || offset > 4096 - 256;
+  return offset < 64 || offset > 4096 - 64;
 }
 
 // What is packed, and the order of the loops: bits do not depend on it.
@@ -311,7 +311,7 @@ struct Plan {
     // one.
     const int64_t bytes = depth.size * g.n * static_cast<int64_t>(sizeof(T));
     const bool small = bytes <= cache / 8;
-    pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 8 * kRows);
+    pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 16 * kRows);
     pack_a = g.a_cs != 1 || collides<T>(g.a_rs);
     rows_outside = pack_b || small;
     const int64_t panel = depth.size * kColumns<T> * static_cast<int64_t>(sizeof(T));
@@ -398,42 +398,71 @@ static void direct(const GemmArgs<T>& g) {
   }
 }
 
-// ---- matrix times vector ----
+// ---- matrix times few vectors ----
 
 template <class T>
-CT_INLINE void finish(const GemmArgs<T>& g, int64_t i, T sum) {
-  T* c = g.c + i * g.c_rs;
+CT_INLINE void finish(const GemmArgs<T>& g, int64_t i, int64_t j, T sum) {
+  T* c = g.c + i * g.c_rs + j * g.c_cs;
   if (g.accumulate) sum += *c;
-  if (g.bias_n) sum += *g.bias_n;
+  if (g.bias_n) sum += g.bias_n[j];
   if (g.bias_m) sum += g.bias_m[i];
   *c = sum;
 }
 
-// Rows i … i + kM - 1 of A, each contiguous: two sums of vectors a row.
-template <class T, int kM>
-CT_INLINE void dot_rows(const GemmArgs<T>& g, int64_t i) {
+template <class T, std::size_t... i>
+CT_INLINE Vector<T> swap_lanes(Vector<T> x, int distance, std::index_sequence<i...>) {
+  switch (distance) {
+    case 1:
+      return __builtin_shufflevector(x, x, (i ^ 1)...);
+    case 2:
+      return __builtin_shufflevector(x, x, ((i ^ 2) % sizeof...(i))...);
+    case 4:
+      return __builtin_shufflevector(x, x, ((i ^ 4) % sizeof...(i))...);
+    default:
+      return __builtin_shufflevector(x, x, ((i ^ 8) % sizeof...(i))...);
+  }
+}
+template <class T>
+CT_INLINE T sum_lanes(Vector<T> x) {
+  constexpr int L = kLanes<T>;
+  CT_UNROLL for (int distance = L / 2; distance > 0; distance /= 2) {
+    x += swap_lanes<T>(x, distance, std::make_index_sequence<L>());
+  }
+  return x[0];
+}
+
+// kM rows of A times kN columns of B, all contiguous: one sum of vectors for each pair, so that bits do not depend on
+// the grouping.
+template <class T, int kM, int kN>
+static void dots(const GemmArgs<T>& g, int64_t i, int64_t j) {
   constexpr int L = kLanes<T>;
   const T* a = g.a + i * g.a_rs;
-  Vector<T> acc[kM][2] = {};
-  int64_t p = 0;
-  for (; p + 2 * L <= g.k; p += 2 * L) {
-    const Vector<T> x0 = load(g.b + p), x1 = load(g.b + p + L);
+  const T* b = g.b + j * g.b_cs;
+  Vector<T> acc[kM][kN] = {};
+  const auto step = [&](auto&& get) __attribute__((always_inline)) {
+    Vector<T> x[kN];
+    CT_UNROLL for (int c = 0; c < kN; ++c) x[c] = get(b + c * g.b_cs);
     CT_UNROLL for (int r = 0; r < kM; ++r) {
-      acc[r][0] += load(a + r * g.a_rs + p) * x0;
-      acc[r][1] += load(a + r * g.a_rs + p + L) * x1;
+      const Vector<T> y = get(a + r * g.a_rs);
+      CT_UNROLL for (int c = 0; c < kN; ++c) acc[r][c] += y * x[c];
     }
+  };
+  int64_t p = 0;
+  for (; p + L <= g.k; p += L) step([&](const T* from) __attribute__((always_inline)) { return load(from + p); });
+  const int rest = g.k - p;
+  if (rest > 0) step([&](const T* from) __attribute__((always_inline)) { return load_some(from + p, rest); });
+  CT_UNROLL for (int r = 0; r < kM; ++r) {
+    CT_UNROLL for (int c = 0; c < kN; ++c) finish(g, i + r, j + c, sum_lanes<T>(acc[r][c]));
   }
-  for (; p < g.k; p += L) {
-    const int lanes = std::min<int64_t>(L, g.k - p);
-    const Vector<T> x = load_some(g.b + p, lanes);
-    CT_UNROLL for (int r = 0; r < kM; ++r) acc[r][0] += load_some(a + r * g.a_rs + p, lanes) * x;
-  }
-  for (int r = 0; r < kM; ++r) {
-    const Vector<T> sums = acc[r][0] + acc[r][1];
-    T sum = 0;
-    for (int lane = 0; lane < L; ++lane) sum += sums[lane];
-    finish(g, i + r, sum);
-  }
+}
+
+template <class T, int kM>
+static void dots_of_rows(const GemmArgs<T>& g, int64_t i) {
+  int64_t j = 0;
+  for (; j + 4 <= g.n; j += 4) dots<T, kM, 4>(g, i, j);
+  if (g.n - j == 3) dots<T, kM, 3>(g, i, j);
+  if (g.n - j == 2) dots<T, kM, 2>(g, i, j);
+  if (g.n - j == 1) dots<T, kM, 1>(g, i, j);
 }
 
 // y[0 … n) += sum of kP columns of A times their x, in the order of the columns.
@@ -456,11 +485,12 @@ CT_INLINE void add_columns(const T* a, int64_t a_cs, const T* x, T* y, int64_t n
 }
 
 template <class T>
-static void vector(const GemmArgs<T>& g) {
+static void thin(const GemmArgs<T>& g) {
   if (g.a_cs == 1) {
+    constexpr int kM = kVectorBytes == 64 ? 4 : 2;  // as many as the registers hold
     int64_t i = 0;
-    for (; i + 4 <= g.m; i += 4) dot_rows<T, 4>(g, i);
-    for (; i < g.m; ++i) dot_rows<T, 1>(g, i);
+    for (; i + kM <= g.m; i += kM) dots_of_rows<T, kM>(g, i);
+    for (; i < g.m; ++i) dots_of_rows<T, 1>(g, i);
     return;
   }
   constexpr int64_t kChunk = 8192 / sizeof(T);
@@ -472,12 +502,12 @@ static void vector(const GemmArgs<T>& g) {
     int64_t p = 0;
     for (; p + 8 <= g.k; p += 8) add_columns<T, 8>(a + p * g.a_cs, g.a_cs, g.b + p, y, n);
     for (; p < g.k; ++p) add_columns<T, 1>(a + p * g.a_cs, g.a_cs, g.b + p, y, n);
-    for (int64_t r = 0; r < n; ++r) finish(g, i + r, y[r]);
+    for (int64_t r = 0; r < n; ++r) finish(g, i + r, 0, y[r]);
   }
 }
 
 template <class T>
-constexpr GemmLevel<T> kLevel = {{kRows, kColumns<T>}, blocked_scratch<T>, blocked<T>, direct<T>, vector<T>};
+constexpr GemmLevel<T> kLevel = {{kRows, kColumns<T>}, blocked_scratch<T>, blocked<T>, direct<T>, thin<T>};
 
 }  // namespace
 
