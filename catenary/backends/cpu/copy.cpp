@@ -177,15 +177,6 @@ void copy_words(Walk& walk, std::size_t size) {
   });
 }
 
-bool is_contiguous(const Shape& shape, const Strides& strides) {
-  std::int64_t expected = 1;
-  for (int i = shape.size() - 1; i >= 0; --i) {
-    if (shape[i] != 1 && strides[i] != expected) return false;
-    expected *= shape[i];
-  }
-  return true;
-}
-
 // Other dtypes and any strides: pieces of the walk go through contiguous buffers that stay in the cache.
 void copy_cast(Walk& walk, Dtype to, Dtype from) {
   const auto to_size = static_cast<std::int64_t>(itemsize(to)), from_size = static_cast<std::int64_t>(itemsize(from));

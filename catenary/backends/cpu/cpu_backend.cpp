@@ -107,7 +107,8 @@ AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices) {
   index.shape = indices.front().shape;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const int axis = static_cast<int>(i);
-    index.axes.push_back({static_cast<const std::int64_t*>(indices[i].data()), indices[i].strides, x.shape[axis], x.strides[axis], axis});
+    index.axes.push_back({static_cast<const std::int64_t*>(indices[i].data()), indices[i].strides, x.shape[axis],
+                          x.strides[axis], axis});
   }
   for (int axis = static_cast<int>(indices.size()); axis < x.shape.size(); ++axis) {
     index.inner_shape.push_back(x.shape[axis]);
@@ -139,7 +140,8 @@ class CpuBackend final : public Backend {
   void copy(int, const View& to, const View& from) override { strided_copy(strided(to), strided(from)); }
   void take(int, const View& x, const View& indices, const View& out, IndexMode mode) override {
     const Split s = split_at(x.shape, 1);
-    cpu::take(out.data(), x.data(), x.dtype, static_cast<const std::int64_t*>(indices.data()), s.outer, s.n, indices.size(), s.inner, mode);
+    cpu::take(out.data(), x.data(), x.dtype, static_cast<const std::int64_t*>(indices.data()), s.outer, s.n,
+              indices.size(), s.inner, mode);
   }
   void gather(int, const View& x, const std::vector<View>& indices, const View& out) override {
     cpu::gather(strided(out), x.data(), advanced_index(x, indices));
@@ -168,15 +170,17 @@ class CpuBackend final : public Backend {
     cpu::scan(op == Scan::sum ? ScanOp::sum : ScanOp::product, strided(out), strided(x), axis);
   }
   void searchsorted(int, const View& sorted, const View& values, bool right, const View& out) override {
-    cpu::searchsorted(static_cast<std::int64_t*>(out.data()), sorted.data(), sorted.size(), values.data(), values.size(), sorted.dtype, right);
+    cpu::searchsorted(static_cast<std::int64_t*>(out.data()), sorted.data(), sorted.size(), values.data(),
+                      values.size(), sorted.dtype, right);
   }
 
   void matmul(int, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) override {
     GemmEpilogue e;
     if (epilogue.bias) e.bias_n = epilogue.bias->data();
     e.accumulate = epilogue.accumulate;
-    batched_gemm(c.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1], a.strides[2], b.data(),
-                 b.strides[0], b.strides[1], b.strides[2], c.data(), c.strides[0], c.strides[1], c.strides[2], e);
+    batched_gemm(c.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1],
+                 a.strides[2], b.data(), b.strides[0], b.strides[1], b.strides[2], c.data(), c.strides[0], c.strides[1],
+                 c.strides[2], e);
   }
   void linalg(int, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) override {
     cpu::linalg(op, a, b, out, ok);

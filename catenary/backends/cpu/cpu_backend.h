@@ -1,5 +1,6 @@
 #pragma once
-// backends/cpu: the device that is always there. Fused blocks, its own matrix products and data movement; oneDNN when it is found.
+// backends/cpu: the device that is always there. Fused blocks, its own matrix products and data movement; oneDNN when
+// it is found.
 
 namespace catenary {
 

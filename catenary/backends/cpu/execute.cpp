@@ -16,8 +16,8 @@ using ops::Access;
 using ops::Node;
 using ops::Op;
 
-constexpr std::int64_t kBlock = 1024;     // elements of a register
-constexpr std::int64_t kGrain = 16384;    // elements that are worth a thread
+constexpr std::int64_t kBlock = 1024;   // elements of a register
+constexpr std::int64_t kGrain = 16384;  // elements that are worth a thread
 constexpr int kMaxNodes = 96;
 constexpr std::size_t kRegisterBytes = kBlock * 8;
 
@@ -115,12 +115,14 @@ class Plan {
         table_.fill[static_cast<int>(node.reg)](registers + register_[i] * kRegisterBytes, from, filled());
       } else if (kind_[i] == Kind::uniform) {
         const Access& access = program_.loads[node.slot];
-        table_.load[static_cast<int>(access.dtype)](registers + register_[i] * kRegisterBytes, address(access), 0, filled());
+        table_.load[static_cast<int>(access.dtype)](registers + register_[i] * kRegisterBytes, address(access), 0,
+                                                    filled());
       }
     }
   }
 
-  /// Computes elements [begin, begin + n) of the linear iteration and stores them. Returns where node `wanted` has its values.
+  /// Computes elements [begin, begin + n) of the linear iteration and stores them. Returns where node `wanted` has its
+  /// values.
   const void* block(std::int64_t begin, std::int64_t n, char* registers, int wanted) const {
     const void* values[kMaxNodes];
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
@@ -128,7 +130,9 @@ class Plan {
       char* own = registers + register_[i] * kRegisterBytes;
       switch (kind_[i]) {
         case Kind::constant:
-        case Kind::uniform: values[i] = own; break;
+        case Kind::uniform:
+          values[i] = own;
+          break;
         case Kind::in_memory: {
           const Access& access = program_.loads[node.slot];
           values[i] = address(access) + begin * static_cast<std::int64_t>(itemsize(access.dtype));
@@ -157,7 +161,8 @@ class Plan {
     for (std::size_t s = 0; s < program_.stores.size(); ++s) {
       const ops::Store& store = program_.stores[s];
       if (direct_store_[store.value] != static_cast<int>(s))
-        scatter(store.to, begin, n, static_cast<const char*>(values[store.value]), ops::register_size(program_.nodes[store.value].reg));
+        scatter(store.to, begin, n, static_cast<const char*>(values[store.value]),
+                ops::register_size(program_.nodes[store.value].reg));
     }
     return wanted >= 0 ? values[wanted] : nullptr;
   }
@@ -167,7 +172,8 @@ class Plan {
 
   std::int64_t filled() const { return std::min(kBlock, program_.shape.product()); }
 
-  /// A computed value whose memory looks like its register is written there at once, unless a later node still reads that memory.
+  /// A computed value whose memory looks like its register is written there at once, unless a later node still reads
+  /// that memory.
   void choose_direct(int s, const std::array<int, kMaxNodes>& last_use, int n) {
     const ops::Store& store = program_.stores[s];
     const Node& node = program_.nodes[store.value];
@@ -175,7 +181,8 @@ class Plan {
     if (!same_as_register(store.to.dtype, node.reg) || !walks_linearly(store.to.strides, program_.shape)) return;
     for (int i = 0; i < n; ++i) {
       const Node& other = program_.nodes[i];
-      if (other.op == Op::load && program_.loads[other.slot].handle == store.to.handle && last_use[i] > store.value) return;
+      if (other.op == Op::load && program_.loads[other.slot].handle == store.to.handle && last_use[i] > store.value)
+        return;
     }
     direct_store_[store.value] = s;
   }
@@ -216,7 +223,8 @@ class Plan {
         if (direct_store_[i] >= 0) continue;
       }
       int r = 0;
-      while (r < registers_ && free_at[r] > i) ++r;  // a register is free for the node that last reads it: loops allow out == a
+      while (r < registers_ && free_at[r] > i)
+        ++r;  // a register is free for the node that last reads it: loops allow out == a
       if (r == registers_) ++registers_;
       // an operand of another size must not be overwritten while it is read
       while (r < registers_ && operand_of_other_size(i, r, n)) {
@@ -276,7 +284,8 @@ void run(ops::Program& program) {
   parallel_for(blocks, kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {
     char* registers = scratch(static_cast<std::size_t>(plan.registers()));
     plan.start(registers);
-    for (std::int64_t b = begin; b < end; ++b) plan.block(b * kBlock, std::min(kBlock, size - b * kBlock), registers, -1);
+    for (std::int64_t b = begin; b < end; ++b)
+      plan.block(b * kBlock, std::min(kBlock, size - b * kBlock), registers, -1);
   });
 }
 
@@ -319,7 +328,8 @@ class Reduction {
     identity_ = table.identity[op][reg];
     store_ = table.store[static_cast<int>(spec.out.dtype)];
     if (!row_ || ops::register_of(spec.out.dtype) != program.nodes[spec.value].reg)
-      fail<DtypeError>("internal: {} of {} into {}", ops::info(spec.op).name, ops::register_name(program.nodes[spec.value].reg), spec.out.dtype);
+      fail<DtypeError>("internal: {} of {} into {}", ops::info(spec.op).name,
+                       ops::register_name(program.nodes[spec.value].reg), spec.out.dtype);
     size_ = ops::register_size(program.nodes[spec.value].reg);
   }
 
@@ -360,14 +370,17 @@ class Reduction {
     identity_(accumulators.data(), nullptr, chunks * outputs_);
     parallel_for(chunks, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t c = begin; c < end; ++c) {
-        accumulate(c * chunk * inner, std::min(extent, (c + 1) * chunk) * inner, accumulators.data() + c * outputs_ * size_, 0);
+        accumulate(c * chunk * inner, std::min(extent, (c + 1) * chunk) * inner,
+                   accumulators.data() + c * outputs_ * size_, 0);
       }
     });
-    for (std::int64_t c = 1; c < chunks; ++c) column_(accumulators.data(), accumulators.data() + c * outputs_ * size_, outputs_);
+    for (std::int64_t c = 1; c < chunks; ++c)
+      column_(accumulators.data(), accumulators.data() + c * outputs_ * size_, outputs_);
     finish(accumulators.data(), 0, outputs_);
   }
 
-  /// [reduced, kept] with long rows: tiles of columns, whose accumulators stay in the cache. Groups of 64 rows keep the error low.
+  /// [reduced, kept] with long rows: tiles of columns, whose accumulators stay in the cache. Groups of 64 rows keep the
+  /// error low.
   void run_columns() {
     const std::int64_t rows = program_.shape[0], columns = program_.shape[1];
     const std::int64_t tiles = (columns + kBlock - 1) / kBlock;
@@ -417,7 +430,8 @@ class Reduction {
   }
 
   void finish(const char* accumulators, std::int64_t first, std::int64_t n) const {
-    store_(static_cast<char*>(spec_.out.data()) + first * static_cast<std::int64_t>(itemsize(spec_.out.dtype)), 1, accumulators, n);
+    store_(static_cast<char*>(spec_.out.data()) + first * static_cast<std::int64_t>(itemsize(spec_.out.dtype)), 1,
+           accumulators, n);
   }
 
   ops::Program& program_;

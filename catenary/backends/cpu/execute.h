@@ -1,6 +1,6 @@
 #pragma once
-// Private: fused programs on the CPU. A program runs block by block, so that its values stay in the first-level cache, and the
-// blocks run on several threads.
+// Private: fused programs on the CPU. A program runs block by block, so that its values stay in the first-level cache,
+// and the blocks run on several threads.
 
 #include "catenary/device/backend.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Private: the vectorised loops of the CPU, one function a row and register type, compiled once for each instruction set.
+// Private: the vectorised loops of the CPU, one function a row and register type, compiled once for each instruction
+// set.
 
 #include <cstdint>
 

@@ -1,10 +1,11 @@
-// The CPU's vectorised loops: see kernel_table.h. Compiled for each instruction set; everything here has internal linkage, so that
-// no code of one set can be linked into another.
+// The CPU's vectorised loops: see kernel_table.h. Compiled for each instruction set; everything here has internal
+// linkage, so that no code of one set can be linked into another.
+
+#include "catenary/backends/cpu/kernel_table.h"
 
 #include <cstring>
 #include <limits>
 
-#include "catenary/backends/cpu/kernel_table.h"
 #include "catenary/ops/math.h"
 
 namespace catenary::cpu {
@@ -152,7 +153,8 @@ To convert(From x) {
       const i64 low = x >= -limit && x < limit ? static_cast<i64>(x) : std::numeric_limits<i64>::min();
       if constexpr (std::is_same_v<To, i64>) return low;
       const From above = x - limit;
-      return x >= limit && above < limit ? static_cast<u64>(static_cast<i64>(above)) ^ (u64{1} << 63) : static_cast<u64>(low);
+      return x >= limit && above < limit ? static_cast<u64>(static_cast<i64>(above)) ^ (u64{1} << 63)
+                                         : static_cast<u64>(low);
     }
   } else if constexpr (sizeof(To) == 1) {
     return x != From(0);
@@ -204,7 +206,8 @@ To plain(From x) {
 // The 16-bit floats here again, branch-free for the vectoriser.
 f32 from_half(std::uint16_t h) {
   const u32 magnitude = (h & 0x7fffu) << 13;
-  const u32 shifted = AS_U32(AS_F32(magnitude) * AS_F32(0x77800000u));  // * 2^112 puts the exponent right, subnormals too
+  const u32 shifted =
+      AS_U32(AS_F32(magnitude) * AS_F32(0x77800000u));  // * 2^112 puts the exponent right, subnormals too
   const u32 bits = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : shifted;
   return AS_F32(bits | (static_cast<u32>(h & 0x8000u) << 16));
 }
@@ -254,10 +257,12 @@ i32 narrow_u16(i32 a) { return a & 0xffff; }
 i64 narrow_u32(i64 a) { return a & i64{0xffffffff}; }
 
 void ldexp_f32(void* out, const void* a, const void* b, const void*, i64 n) {
-  for (i64 i = 0; i < n; ++i) static_cast<f32*>(out)[i] = ct_ldexp_f32(static_cast<const f32*>(a)[i], static_cast<const i32*>(b)[i]);
+  for (i64 i = 0; i < n; ++i)
+    static_cast<f32*>(out)[i] = ct_ldexp_f32(static_cast<const f32*>(a)[i], static_cast<const i32*>(b)[i]);
 }
 void ldexp_f64(void* out, const void* a, const void* b, const void*, i64 n) {
-  for (i64 i = 0; i < n; ++i) static_cast<f64*>(out)[i] = ct_ldexp_f64(static_cast<const f64*>(a)[i], static_cast<const i32*>(b)[i]);
+  for (i64 i = 0; i < n; ++i)
+    static_cast<f64*>(out)[i] = ct_ldexp_f64(static_cast<const f64*>(a)[i], static_cast<const i32*>(b)[i]);
 }
 void frexp_exponent_f32(void* out, const void* a, const void*, const void*, i64 n) {
   for (i64 i = 0; i < n; ++i) static_cast<i32*>(out)[i] = ct_frexp_exponent_f32(static_cast<const f32*>(a)[i]);
@@ -295,7 +300,9 @@ KernelTable make_table() {
   table.store[static_cast<int>(Dtype::float16)] = store_loop<std::uint16_t, f32, to_half>;
   table.load[static_cast<int>(Dtype::bfloat16)] = load_loop<std::uint16_t, f32, from_bfloat>;
   table.store[static_cast<int>(Dtype::bfloat16)] = store_loop<std::uint16_t, f32, to_bfloat>;
-  const auto set = [&](ops::Op op, ops::Reg reg, OpKernel kernel) { table.op[static_cast<int>(op)][static_cast<int>(reg)] = kernel; };
+  const auto set = [&](ops::Op op, ops::Reg reg, OpKernel kernel) {
+    table.op[static_cast<int>(op)][static_cast<int>(reg)] = kernel;
+  };
   set(ops::Op::narrow_i8, ops::Reg::i32, narrow_loop<i32, narrow_i8>);
   set(ops::Op::narrow_i16, ops::Reg::i32, narrow_loop<i32, narrow_i16>);
   set(ops::Op::narrow_u8, ops::Reg::i32, narrow_loop<i32, narrow_u8>);

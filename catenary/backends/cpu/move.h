@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/dtype.h"
@@ -23,8 +24,10 @@ class Scratch {
   explicit Scratch(std::int64_t bytes)
       : data_(::operator new (static_cast<std::size_t>(bytes), std::align_val_t{64})) {}
   Scratch(Scratch&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  Scratch& operator=(Scratch&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
   ~Scratch() { os::deallocate(data_); }
   template <class T>
   T* as() const {

@@ -113,6 +113,7 @@ class RadixSort {
       : n_(n), chunks_(chunks), load_(load), store_(store) {
     // Eleven bits mean fewer passes, eight bits smaller tables.
     const int width = n >= (1 << 16) && high - low > 16 ? 11 : 8;
+    slot_ = std::size_t{1} << width;
     for (int shift = low; shift < high; shift += width) digits_.push_back({shift, std::min(width, high - shift)});
     find_digits();
   }
@@ -159,20 +160,20 @@ class RadixSort {
   // Counts all digits in one reading, and drops those that are the same everywhere.
   void find_digits() {
     const int n_digits = passes();
-    constexpr int kSlot = 2048;
     std::vector<Table> counts(static_cast<std::size_t>(chunks_));
     for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
       Table& table = counts[static_cast<std::size_t>(c)];
-      table.assign(static_cast<std::size_t>(n_digits * kSlot), 0);
+      table.assign(static_cast<std::size_t>(n_digits) * slot_, 0);
       for (std::int64_t i = begin; i < end; ++i) {
         const Item item = load_(i);
-        for (int d = 0; d < n_digits; ++d) ++table[static_cast<std::size_t>(d * kSlot) + digit(item, digits_[d])];
+        std::int64_t* row = table.data();
+        for (int d = 0; d < n_digits; ++d, row += slot_) ++row[digit(item, digits_[d])];
       }
     });
     std::vector<Digit> kept;
     const Item first = load_(0);
     for (int d = 0; d < n_digits; ++d) {
-      const std::size_t slot = static_cast<std::size_t>(d * kSlot), size = std::size_t{1} << digits_[d].bits;
+      const std::size_t slot = static_cast<std::size_t>(d) * slot_, size = std::size_t{1} << digits_[d].bits;
       std::int64_t same = 0;
       for (const Table& table : counts) same += table[slot + digit(first, digits_[d])];
       if (same == n_) continue;
@@ -209,6 +210,7 @@ class RadixSort {
 
   std::int64_t n_;
   int chunks_;
+  std::size_t slot_;
   const Load& load_;
   const Store& store_;
   std::vector<Digit> digits_;

@@ -10,7 +10,7 @@
 namespace catenary::cpu {
 namespace {
 
-constexpr std::int64_t kRadixFrom = 512;                // shorter rows are sorted by comparisons
+constexpr std::int64_t kRadixFrom = 128;                // shorter rows are sorted by comparisons
 constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // a thread's least share of one row
 
 // Many rows: threads take rows. Few and long ones: threads share each row.

@@ -24,4 +24,14 @@ inline StridedView contiguous_view(const void* data, Dtype dtype, const Shape& s
   return contiguous_view(const_cast<void*>(data), dtype, shape);
 }
 
+/// Whether elements of these strides lie side by side in C order.
+inline bool is_contiguous(const Shape& shape, const Strides& strides) {
+  std::int64_t expected = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
 }  // namespace catenary::cpu

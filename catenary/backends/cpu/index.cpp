@@ -1,0 +1,338 @@
+#include "catenary/backends/cpu/index.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/move.h"
+#include "catenary/core/format.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary::cpu {
+namespace {
+
+[[noreturn]] void fail_index(const char* what, std::int64_t index, int axis, std::int64_t n) {
+  fail<IndexError>("{}: index {} is out of bounds for axis {} with size {}", what, index, axis, n);
+}
+
+// Throws for the first of `count` indices that is not in [-n, n). The usual case is one pass that vectorises.
+void check_indices(const char* what, const std::int64_t* indices, std::int64_t count, std::int64_t n, int axis) {
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t low = 0, high = -1;
+    for (std::int64_t i = begin; i < end; ++i) {
+      low = std::min(low, indices[i]);
+      high = std::max(high, indices[i]);
+    }
+    if (low >= -n && high < n) return;
+    for (std::int64_t i = begin; i < end; ++i)
+      if (indices[i] < -n || indices[i] >= n) fail_index(what, indices[i], axis, n);
+  });
+}
+
+std::int64_t from_front(std::int64_t index, std::int64_t n) { return index < 0 ? index + n : index; }
+
+std::int64_t place(std::int64_t index, std::int64_t n, IndexMode mode) {
+  switch (mode) {
+    case IndexMode::wrap:
+      index %= n;
+      return index < 0 ? index + n : index;
+    case IndexMode::clip:
+      return std::clamp<std::int64_t>(index, 0, n - 1);
+    case IndexMode::raise:
+      break;
+  }
+  return from_front(index, n);
+}
+
+// dst[i] = the `bytes` at from(i), for i in [begin, end): rows of a gather.
+template <class From>
+void copy_rows(char* dst, std::int64_t bytes, std::int64_t begin, std::int64_t end, bool stream, From&& from) {
+  const auto all = [&](auto word) {
+    using W = decltype(word);
+    for (std::int64_t i = begin; i < end; ++i) std::memcpy(dst + i * bytes, from(i), sizeof(W));
+  };
+  switch (bytes) {
+    case 1:
+      return all(std::uint8_t{});
+    case 2:
+      return all(std::uint16_t{});
+    case 4:
+      return all(std::uint32_t{});
+    case 8:
+      return all(std::uint64_t{});
+    default:
+      break;
+  }
+  // The rows ahead are somewhere in memory: ask for them early.
+  constexpr std::int64_t kAhead = 8;
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (i + kAhead < end) {
+      const char* next = from(i + kAhead);
+      for (std::int64_t b = 0; b < std::min<std::int64_t>(bytes, 512); b += 64) __builtin_prefetch(next + b);
+    }
+    copy_bytes(dst + i * bytes, from(i), bytes, stream);
+  }
+  if (stream) stream_fence();
+}
+
+// Where each position of an advanced index lies in the array, in elements; indices checked.
+std::vector<std::int64_t> offsets_of(const char* what, const AdvancedIndex& index) {
+  const std::int64_t count = index.shape.product();
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(count), 0);
+  Scratch scratch(count * 8);
+  for (const IndexedAxis& axis : index.axes) {
+    const Strides dense = contiguous_strides(index.shape);
+    const std::int64_t* indices = axis.indices;
+    if (!is_contiguous(index.shape, axis.strides)) {
+      strided_copy({scratch.as<void>(), Dtype::int64, index.shape, dense},
+                   {const_cast<std::int64_t*>(indices), Dtype::int64, index.shape, axis.strides});
+      indices = scratch.as<std::int64_t>();
+    }
+    check_indices(what, indices, count, axis.size, axis.axis);
+    parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) offsets[i] += from_front(indices[i], axis.size) * axis.stride;
+    });
+  }
+  return offsets;
+}
+
+Shape joined(const Shape& a, const Shape& b) {
+  Shape shape = a;
+  for (std::int64_t extent : b) shape.push_back(extent);
+  return shape;
+}
+
+void expect_shape(const char* what, const char* name, const StridedView& view, const AdvancedIndex& index) {
+  const Shape expected = joined(index.shape, index.inner_shape);
+  if (!(view.shape == expected))
+    fail<ShapeError>("{}: the indices want {} of shape {}, got {}", what, name, expected, view.shape);
+}
+
+// Offsets of the elements of an inner block from its first.
+std::vector<std::int64_t> inner_offsets(const Shape& shape, const Strides& strides) {
+  std::vector<std::int64_t> offsets{0};
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    std::vector<std::int64_t> finer;
+    finer.reserve(offsets.size() * static_cast<std::size_t>(shape[axis]));
+    for (std::int64_t offset : offsets)
+      for (std::int64_t i = 0; i < shape[axis]; ++i) finer.push_back(offset + i * strides[axis]);
+    offsets = std::move(finer);
+  }
+  return offsets;
+}
+
+// How two elements are combined. Narrow floats go through float32.
+template <ScatterMode Mode, class T>
+T combined(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (Mode == ScatterMode::min) return a && b;
+    return a || b;
+  } else if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<std::common_type_t<T, int>>;  // wraps, whatever the flags
+    if constexpr (Mode == ScatterMode::add) return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    if constexpr (Mode == ScatterMode::max) return a < b ? b : a;
+    return b < a ? b : a;
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if constexpr (Mode == ScatterMode::add) return a + b;
+    if constexpr (Mode == ScatterMode::max) return a > b || std::isnan(a) ? a : b;
+    return a < b || std::isnan(a) ? a : b;
+  } else {
+    return T(combined<Mode>(static_cast<float>(a), static_cast<float>(b)));
+  }
+}
+
+// Calls f(update) where update(T& element, T value) does what the mode says; assign moves words.
+template <class F>
+void visit_update(Dtype dtype, ScatterMode mode, F&& f) {
+  if (mode == ScatterMode::assign)
+    return visit_word(itemsize(dtype), [&](auto zero) {
+      using W = decltype(zero);
+      f(zero, [](W& element, W value) { element = value; });
+    });
+  visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    switch (mode) {
+      case ScatterMode::add:
+        return f(zero, [](T& element, T value) { element = combined<ScatterMode::add>(element, value); });
+      case ScatterMode::max:
+        return f(zero, [](T& element, T value) { element = combined<ScatterMode::max>(element, value); });
+      default:
+        return f(zero, [](T& element, T value) { element = combined<ScatterMode::min>(element, value); });
+    }
+  });
+}
+
+void check_bins(const std::int64_t* values, std::int64_t n, std::int64_t length) {
+  for (std::int64_t i = 0; i < n; ++i)
+    if (values[i] < 0 || values[i] >= length)
+      fail<ValueError>("bincount: value {} at {} is outside [0, {})", values[i], i, length);
+}
+
+}  // namespace
+
+void take(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer, std::int64_t n,
+          std::int64_t count, std::int64_t inner, IndexMode mode, int axis) {
+  if (outer * count * inner == 0) {
+    if (mode == IndexMode::raise) check_indices("take", indices, count, n, axis);
+    return;
+  }
+  if (n == 0) fail<IndexError>("take: cannot take {} elements from axis {}, which is empty", count, axis);
+  if (mode == IndexMode::raise) check_indices("take", indices, count, n, axis);
+  const std::int64_t bytes = inner * static_cast<std::int64_t>(itemsize(dtype));
+  const bool stream = outer * count * bytes >= kStreamBytes && bytes >= 64;
+  parallel_for(outer * count, std::max<std::int64_t>(1, kGrain / inner), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t at = begin; at < end;) {
+      const std::int64_t o = at / count, first = at % count, last = std::min(count, first + end - at);
+      const char* from = static_cast<const char*>(src) + o * n * bytes;
+      char* to = static_cast<char*>(dst) + o * count * bytes;
+      if (mode == IndexMode::raise) {
+        copy_rows(to, bytes, first, last, stream,
+                  [=](std::int64_t i) { return from + from_front(indices[i], n) * bytes; });
+      } else {
+        copy_rows(to, bytes, first, last, stream,
+                  [=](std::int64_t i) { return from + place(indices[i], n, mode) * bytes; });
+      }
+      at += last - first;
+    }
+  });
+}
+
+void gather(const StridedView& dst, const void* array, const AdvancedIndex& index) {
+  expect_shape("gather", "a result", dst, index);
+  const std::vector<std::int64_t> offsets = offsets_of("gather", index);
+  const std::int64_t count = index.shape.product(), inner = index.inner_shape.product();
+  if (count * inner == 0) return;
+  const auto size = static_cast<std::int64_t>(itemsize(dst.dtype));
+  if (!is_contiguous(dst.shape, dst.strides)) {
+    Scratch whole(count * inner * size);
+    const StridedView middle = contiguous_view(whole.as<void>(), dst.dtype, dst.shape);
+    gather(middle, array, index);
+    return strided_copy(dst, middle);
+  }
+  const auto* from = static_cast<const char*>(array);
+  auto* to = static_cast<char*>(dst.data);
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / inner);
+  if (is_contiguous(index.inner_shape, index.inner_strides)) {
+    const bool stream = count * inner * size >= kStreamBytes && inner * size >= 64;
+    parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
+      copy_rows(to, inner * size, begin, end, stream, [&](std::int64_t i) { return from + offsets[i] * size; });
+    });
+    return;
+  }
+  const std::vector<std::int64_t> places = inner_offsets(index.inner_shape, index.inner_strides);
+  visit_word(static_cast<std::size_t>(size), [&](auto zero) {
+    using W = decltype(zero);
+    parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const W* block = reinterpret_cast<const W*>(from) + offsets[i];
+        W* out = reinterpret_cast<W*>(to) + i * inner;
+        for (std::int64_t j = 0; j < inner; ++j) out[j] = block[places[j]];
+      }
+    });
+  });
+}
+
+void scatter(void* array, const AdvancedIndex& index, const StridedView& values, ScatterMode mode) {
+  expect_shape("scatter", "values", values, index);
+  const std::vector<std::int64_t> offsets = offsets_of("scatter", index);
+  const std::int64_t count = index.shape.product(), inner = index.inner_shape.product();
+  if (count * inner == 0) return;
+  const auto size = static_cast<std::int64_t>(itemsize(values.dtype));
+  if (!is_contiguous(values.shape, values.strides)) {
+    Scratch whole(count * inner * size);
+    const StridedView middle = contiguous_view(whole.as<void>(), values.dtype, values.shape);
+    strided_copy(middle, values);
+    return scatter(array, index, middle, mode);
+  }
+  // No two threads meet at an element, and each element sees its values in order: threads share the inner block where
+  // it is long, else the range of offsets.
+  const int threads = count * inner < kGrain ? 1 : num_threads();
+  const bool is_dense = is_contiguous(index.inner_shape, index.inner_strides);
+  const std::vector<std::int64_t> places =
+      is_dense ? std::vector<std::int64_t>{} : inner_offsets(index.inner_shape, index.inner_strides);
+  const bool by_columns = inner * size >= 64 * threads;
+  const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
+  const std::int64_t span = *high - *low + 1, first_offset = *low;
+  visit_update(values.dtype, mode, [&](auto zero, auto update) {
+    using T = decltype(zero);
+    auto* to = static_cast<T*>(array);
+    const auto* from = static_cast<const T*>(values.data);
+    parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t extent = by_columns ? inner : span;
+      // Shares in whole cache lines, so that two threads do not write to one.
+      const std::int64_t line = 64 / size, lines = (extent + line - 1) / line;
+      const std::int64_t from_here = std::min(extent, lines * begin / threads * line);
+      const std::int64_t to_here = std::min(extent, lines * end / threads * line);
+      const std::int64_t j_begin = by_columns ? from_here : 0, j_end = by_columns ? to_here : inner;
+      for (std::int64_t i = 0; i < count; ++i) {
+        if (!by_columns) {
+          const std::int64_t at = offsets[i] - first_offset;
+          if (at < from_here || at >= to_here) continue;
+        }
+        T* block = to + offsets[i];
+        const T* value = from + i * inner;
+        if (is_dense) {
+          for (std::int64_t j = j_begin; j < j_end; ++j) update(block[j], value[j]);
+        } else {
+          for (std::int64_t j = j_begin; j < j_end; ++j) update(block[places[j]], value[j]);
+        }
+      }
+    });
+  });
+}
+
+void bincount(std::int64_t* counts, std::int64_t length, const std::int64_t* values, std::int64_t n) {
+  check_bins(values, n, length);
+  std::fill_n(counts, length, std::int64_t{0});
+  for (std::int64_t i = 0; i < n; ++i) ++counts[values[i]];
+}
+
+void bincount(double* sums, std::int64_t length, const std::int64_t* values, const double* weights, std::int64_t n) {
+  check_bins(values, n, length);
+  std::fill_n(sums, length, 0.0);
+  for (std::int64_t i = 0; i < n; ++i) sums[values[i]] += weights[i];
+}
+
+void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
+                     std::int64_t n, std::int64_t count, std::int64_t inner, int axis) {
+  check_indices("take_along_axis", indices, outer * count * inner, n, axis);
+  visit_word(itemsize(dtype), [&](auto zero) {
+    using W = decltype(zero);
+    parallel_for(outer * count, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(inner, 1)),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t r = begin; r < end; ++r) {
+                     const W* from = static_cast<const W*>(src) + r / count * n * inner;
+                     for (std::int64_t j = 0; j < inner; ++j) {
+                       const std::int64_t i = r * inner + j;
+                       static_cast<W*>(dst)[i] = from[from_front(indices[i], n) * inner + j];
+                     }
+                   }
+                 });
+  });
+}
+
+void put_along_axis(void* dst, const void* values, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
+                    std::int64_t n, std::int64_t count, std::int64_t inner, ScatterMode mode, int axis) {
+  check_indices("put_along_axis", indices, outer * count * inner, n, axis);
+  if (outer * count * inner == 0) return;
+  visit_update(dtype, mode, [&](auto zero, auto update) {
+    using T = decltype(zero);
+    // Threads share the rows, or the columns where there are few rows: neither meet at an element.
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count * inner));
+    const std::int64_t pieces = outer < num_threads() ? std::min<std::int64_t>(inner, num_threads()) : 1;
+    parallel_for(outer * pieces, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t task = begin; task < end; ++task) {
+        const std::int64_t o = task / pieces, piece = task % pieces;
+        const std::int64_t first = inner * piece / pieces, last = inner * (piece + 1) / pieces;
+        T* to = static_cast<T*>(dst) + o * n * inner;
+        for (std::int64_t c = 0; c < count; ++c)
+          for (std::int64_t j = first; j < last; ++j) {
+            const std::int64_t i = (o * count + c) * inner + j;
+            update(to[from_front(indices[i], n) * inner + j], static_cast<const T*>(values)[i]);
+          }
+      }
+    });
+  });
+}
+
+}  // namespace catenary::cpu

@@ -1,0 +1,89 @@
+// Masks and what is not zero: count_nonzero, nonzero, compress.
+#include <algorithm>
+
+#include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/index.h"
+#include "catenary/backends/cpu/move.h"
+#include "catenary/core/format.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary::cpu {
+namespace {
+
+// The elements of a view as bools, side by side; `scratch` holds them where they are not already.
+const bool* as_mask(const StridedView& view, Scratch& scratch) {
+  if (view.dtype == Dtype::bool_ && is_contiguous(view.shape, view.strides)) return static_cast<const bool*>(view.data);
+  scratch = Scratch(view.shape.product());
+  strided_copy(contiguous_view(scratch.as<void>(), Dtype::bool_, view.shape), view);
+  return scratch.as<bool>();
+}
+
+std::int64_t count_true(const bool* mask, std::int64_t begin, std::int64_t end) {
+  std::int64_t count = 0;
+  for (std::int64_t i = begin; i < end; ++i) count += mask[i];
+  return count;
+}
+
+// How many are true before each piece of kGrain entries, and in all of them.
+std::vector<std::int64_t> counts_before(const bool* mask, std::int64_t n) {
+  const std::int64_t pieces = (n + kGrain - 1) / kGrain;
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(pieces + 1), 0);
+  parallel_for(pieces, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p)
+      counts[p + 1] = count_true(mask, p * kGrain, std::min(n, (p + 1) * kGrain));
+  });
+  for (std::int64_t p = 0; p < pieces; ++p) counts[p + 1] += counts[p];
+  return counts;
+}
+
+// positions = where the mask is true, in order.
+void positions_of(std::int64_t* positions, std::int64_t count, const bool* mask, std::int64_t n, const char* what) {
+  const std::vector<std::int64_t> before = counts_before(mask, n);
+  if (before.back() != count)
+    fail<ValueError>("{}: there is room for {} entries, but {} are true", what, count, before.back());
+  parallel_for(static_cast<std::int64_t>(before.size()) - 1, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      std::int64_t at = before[p];
+      for (std::int64_t i = p * kGrain; at < before[p + 1]; ++i)
+        if (mask[i]) positions[at++] = i;
+    }
+  });
+}
+
+}  // namespace
+
+std::int64_t count_nonzero(const StridedView& view) {
+  if (view.shape.product() == 0) return 0;
+  Scratch scratch(0);
+  return counts_before(as_mask(view, scratch), view.shape.product()).back();
+}
+
+void nonzero(std::int64_t* indices, std::int64_t count, const StridedView& view) {
+  const std::int64_t n = view.shape.product();
+  const int ndim = view.shape.size();
+  if (ndim == 0) fail<ValueError>("nonzero: expected an array of one axis at least, got a 0-d one");
+  Scratch scratch(0);
+  if (n == 0) return;
+  // Flat positions go into the last row, where the last axis' indices will be.
+  std::int64_t* flat = indices + (ndim - 1) * count;
+  positions_of(flat, count, as_mask(view, scratch), n, "nonzero");
+  parallel_for(count, kGrain / 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::int64_t rest = flat[i];
+      for (int axis = ndim - 1; axis > 0; --axis) {
+        indices[axis * count + i] = rest % view.shape[axis];
+        rest /= view.shape[axis];
+      }
+      indices[i] = rest;
+    }
+  });
+}
+
+void compress(void* dst, const void* src, Dtype dtype, const bool* mask, std::int64_t outer, std::int64_t n,
+              std::int64_t count, std::int64_t inner) {
+  Scratch positions(count * 8);
+  positions_of(positions.as<std::int64_t>(), count, mask, n, "compress");
+  take(dst, src, dtype, positions.as<std::int64_t>(), outer, n, count, inner);
+}
+
+}  // namespace catenary::cpu
