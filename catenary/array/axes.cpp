@@ -86,34 +86,6 @@ Array as_dtype(const Array& x, Dtype dtype) { return x.dtype() == dtype ? x : x.
 
 Array iota(std::int64_t n, const Device& device) { return subtract(cumsum(filled({n}, 1, Dtype::int64, device)), 1); }
 
-Array as_array(const Operand& x, Dtype dtype, const Device& device) {
-  return x.is_array() ? as_dtype(x.array(), dtype) : filled({}, x.scalar(), dtype, device);
-}
-
-Array pick(const Array& values, const Array& indices) {
-  const Array out = Array::empty(indices.shape(), values.dtype(), values.device());
-  if (out.size() == 0) return out;
-  Array kept_values, kept_indices;
-  View from = readable_contiguous(values, kept_values);
-  from.shape = {1, values.size(), 1};
-  from.strides = contiguous_strides(from.shape);
-  View at = readable_contiguous(indices, kept_indices);
-  at.shape = {at.size()};
-  at.strides = {1};
-  View to = writable(out);
-  to.shape = {1, out.size(), 1};
-  to.strides = contiguous_strides(to.shape);
-  values.device().backend().take(values.device().index(), from, at, to, IndexMode::raise);
-  return out;
-}
-
-Array pick_last(const Array& x, const Array& indices) {
-  const std::int64_t n = x.shape().back(), count = indices.shape().back();
-  const std::int64_t rows = n == 0 ? 0 : x.size() / n;
-  const Array starts = multiply(iota(rows, x.device()), n).reshape({rows, 1});
-  return pick(x.reshape({-1}), add(indices.reshape({rows, count}), starts)).reshape(indices.shape());
-}
-
 Array positions(const Array& mask) {
   Array keep;
   View flat = readable_contiguous(mask, keep);
@@ -123,11 +95,8 @@ Array positions(const Array& mask) {
   return Array::from_host(found.data(), {static_cast<std::int64_t>(found.size())}, Dtype::int64, mask.device());
 }
 
-Array join(const Array& a, const Array& b) {
-  const Array out = Array::empty({a.size() + b.size()}, a.dtype(), a.device());
-  copyto(slice_axis(out, 0, 0, a.size()), a.reshape({-1}));
-  copyto(slice_axis(out, 0, a.size(), out.size()), b.reshape({-1}));
-  return out;
+Array as_array(const Operand& x, Dtype dtype, const Device& device) {
+  return x.is_array() ? as_dtype(x.array(), dtype) : filled({}, x.scalar(), dtype, device);
 }
 
 void check_same_device(const Array& a, const Array& b, const char* what) {

@@ -27,16 +27,10 @@ Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device&
 Array as_dtype(const Array& x, Dtype dtype);
 /// 0, 1, …, n - 1 as int64.
 Array iota(std::int64_t n, const Device& device);
-/// The array that an operand stands for, as `dtype` on `device`.
-Array as_array(const Operand& x, Dtype dtype, const Device& device);
-/// values[indices] of a 1-d array; indices (int64) are in range.
-Array pick(const Array& values, const Array& indices);
-/// x[…, indices[…, j]]: along the last axis, indices (int64) of x's shape but for the last extent.
-Array pick_last(const Array& x, const Array& indices);
 /// Flat positions (int64) of the true elements of a bool array.
 Array positions(const Array& mask);
-/// A 1-d array of the elements of a, then those of b, of one dtype.
-Array join(const Array& a, const Array& b);
+/// The array that an operand stands for, as `dtype` on `device`.
+Array as_array(const Operand& x, Dtype dtype, const Device& device);
 /// Throws DeviceError naming `what` when b is on another device than a.
 void check_same_device(const Array& a, const Array& b, const char* what);
 /// The dtype that sums of `dtype` have: int64 and uint64 for bools and integers.

@@ -5,6 +5,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
@@ -15,7 +16,6 @@ using detail::as_dtype;
 using detail::axis_bits;
 using detail::kept_shape;
 using detail::mean_dtype;
-using detail::pick_last;
 using detail::rows_over;
 using detail::slice_axis;
 
@@ -124,8 +124,8 @@ Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
   const SortedRows sorted(x, axis, keepdims, "nanmedian");
   if (sorted.n == 0) return detail::filled(sorted.result, kNan, x.dtype(), x.device());
   const Array count = count_nonzero(logical_not(isnan(sorted.rows)), -1, true);
-  const Array low = pick_last(sorted.rows, maximum(floor_divide(subtract(count, 1), 2), 0));
-  const Array high = pick_last(sorted.rows, floor_divide(count, 2));
+  const Array low = take_along_axis(sorted.rows, maximum(floor_divide(subtract(count, 1), 2), 0), -1);
+  const Array high = take_along_axis(sorted.rows, floor_divide(count, 2), -1);
   return middle(low, high).reshape(sorted.result);
 }
 

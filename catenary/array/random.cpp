@@ -8,6 +8,7 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
@@ -345,7 +346,7 @@ Array choice(const Array& x, const Shape& size, const ChoiceOptions& options) {
   if (x.ndim() != 1) fail<ShapeError>("random::choice: a 1-d array is needed, one of shape {} was given", x.shape());
   ChoiceOptions here = options;
   if (!here.device) here.device = x.device();
-  return detail::pick(x, choice(x.size(), size, here));
+  return take(x, choice(x.size(), size, here));
 }
 
 }  // namespace catenary::random

@@ -6,6 +6,8 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
 
@@ -16,11 +18,6 @@ using detail::axis_from_end;
 using detail::axis_to_end;
 using detail::check_same_device;
 using detail::filled;
-using detail::iota;
-using detail::join;
-using detail::pick;
-using detail::pick_last;
-using detail::positions;
 using detail::reverse_last;
 using detail::slice_axis;
 
@@ -115,7 +112,7 @@ Array lexsort(const std::vector<Array>& keys) {
       fail<ShapeError>("lexsort: keys of {} and {} elements", keys[0].size(), key.size());
   }
   Array order = argsorted_rows(keys[0]);
-  for (std::size_t i = 1; i < keys.size(); ++i) order = pick(order, argsorted_rows(pick(keys[i], order)));
+  for (std::size_t i = 1; i < keys.size(); ++i) order = take(order, argsorted_rows(take(keys[i], order)));
   return order;
 }
 
@@ -137,7 +134,8 @@ std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool larg
   const Array order =
       largest ? subtract(n - 1, reverse_last(argsorted_rows(reverse_last(rows)))) : argsorted_rows(rows);
   const Array indices = slice_axis(order, last, 0, k).contiguous();
-  const Array values = k == 0 ? Array::empty(indices.shape(), x.dtype(), x.device()) : pick_last(rows, indices);
+  const Array values =
+      k == 0 ? Array::empty(indices.shape(), x.dtype(), x.device()) : take_along_axis(rows, indices, -1);
   return {axis_from_end(values, from), axis_from_end(indices, from)};
 }
 
@@ -161,23 +159,23 @@ Array digitize(const Array& x, const Array& bins, bool right) {
   if (ascends(bins)) return searchsorted(bins, x, side);
   const Array reversed = reverse_last(bins);
   if (!ascends(reversed)) fail<ValueError>("digitize: bins must ascend or descend");
-  return subtract(bins.size(), searchsorted(reversed, x, right ? Side::right : Side::left));
+  return subtract(bins.size(), searchsorted(reversed, x, side));
 }
 
 Array unique(const Array& x) {
   const Array sorted = sort(x, std::nullopt);
-  return pick(sorted, positions(starts_group(sorted)));
+  return take(sorted, flatnonzero(starts_group(sorted)));
 }
 
 UniqueResult unique(const Array& x, const UniqueOptions& options) {
   const Array flat = x.reshape({-1});
   const Array order = argsorted_rows(flat);
-  const Array sorted = pick(flat, order);
+  const Array sorted = take(flat, order);
   const Array mask = starts_group(sorted);
-  const Array first = positions(mask);
+  const Array first = flatnonzero(mask);
   UniqueResult result;
-  result.values = pick(sorted, first);
-  if (options.return_index) result.index = pick(order, first);
+  result.values = take(sorted, first);
+  if (options.return_index) result.index = take(order, first);
   if (options.return_inverse) {
     result.inverse = Array::empty(flat.shape(), Dtype::int64, x.device());
     if (flat.size() > 0) {
@@ -188,7 +186,7 @@ UniqueResult unique(const Array& x, const UniqueOptions& options) {
     }
     result.inverse = result.inverse.reshape(x.shape());
   }
-  if (options.return_counts) result.counts = diff(join(first, filled({1}, flat.size(), Dtype::int64, x.device())));
+  if (options.return_counts) result.counts = diff(append(first, filled({1}, flat.size(), Dtype::int64, x.device())));
   return result;
 }
 
@@ -198,7 +196,7 @@ Array isin(const Array& x, const Array& values, bool invert) {
   const Array sorted = sort(as_dtype(values, dtype), std::nullopt);
   if (sorted.size() == 0) return filled(x.shape(), invert, Dtype::bool_, x.device());
   const Array as = as_dtype(x, dtype);
-  const Array found = pick(sorted, minimum(searchsorted(sorted, as), sorted.size() - 1));
+  const Array found = take(sorted, minimum(searchsorted(sorted, as), sorted.size() - 1));
   return invert ? not_equal(found, as) : equal(found, as);
 }
 
@@ -207,18 +205,17 @@ Array in1d(const Array& x, const Array& values, bool invert) { return isin(x.res
 Array intersect1d(const Array& a, const Array& b) {
   const Dtype dtype = promote(a.dtype(), b.dtype());
   const Array values = unique(as_dtype(a, dtype));
-  return pick(values, positions(isin(values, b)));
+  return take(values, flatnonzero(isin(values, b)));
 }
 
 Array union1d(const Array& a, const Array& b) {
   check_same_device(a, b, "union1d");
-  const Dtype dtype = promote(a.dtype(), b.dtype());
-  return unique(join(as_dtype(a, dtype), as_dtype(b, dtype)));
+  return unique(append(a, b));
 }
 
 Array setdiff1d(const Array& a, const Array& b) {
   const Array values = unique(a);
-  return pick(values, positions(isin(values, b, true)));
+  return take(values, flatnonzero(isin(values, b, true)));
 }
 
 Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t minlength) {

@@ -5,6 +5,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
@@ -92,8 +93,7 @@ Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<dou
     value = add(multiply(at, 0), first);
   } else {
     const Array i = minimum(maximum(subtract(searchsorted(from, at, Side::right), 1), 0), n - 2), j = add(i, 1);
-    const Array x0 = detail::pick(from, i), x1 = detail::pick(from, j), y0 = detail::pick(to, i),
-                y1 = detail::pick(to, j);
+    const Array x0 = take(from, i), x1 = take(from, j), y0 = take(to, i), y1 = take(to, j);
     value = add(multiply(divide(subtract(y1, y0), subtract(x1, x0)), subtract(at, x0)), y0);
     value = where(equal(at, x1), y1, value);
   }

@@ -1,0 +1,130 @@
+#include "catenary/array/reduction.h"
+
+#include <limits>
+
+#include "catenary/array/elementwise.h"
+#include "tests/array/expect.h"
+
+namespace ct = catenary;
+using namespace testing_arrays;
+
+namespace {
+
+const double nan = std::numeric_limits<double>::quiet_NaN();
+const double inf = std::numeric_limits<double>::infinity();
+
+Array table() { return make<float>({1, 2, 3, 4, 5, 6}, {2, 3}); }
+
+TEST(Reduction, SumOverAxes) {
+  expect_array(ct::sum(table()), {21}, {}, Dtype::float32);
+  expect_array(ct::sum(table(), 0), {5, 7, 9}, {3}, Dtype::float32);
+  expect_array(ct::sum(table(), -1, true), {6, 15}, {2, 1}, Dtype::float32);
+  expect_array(ct::sum(table().T(), {0, 1}, true), {21}, {1, 1}, Dtype::float32);
+  expect_array(ct::sum(table(), ct::Axes{}), {1, 2, 3, 4, 5, 6}, {2, 3}, Dtype::float32);
+  expect_array(table().sum(1), {6, 15}, {2}, Dtype::float32);
+  EXPECT_THROW(ct::sum(table(), 2), ct::ShapeError);
+  EXPECT_THROW(ct::sum(table(), {0, 0}), ct::ShapeError);
+  EXPECT_THROW(ct::sum(table(), {0, -2}), ct::ShapeError);
+}
+
+TEST(Reduction, ResultDtypes) {
+  const Array small = make<std::int8_t>({100, 100, 100}), bits = make<std::uint16_t>({65535, 2});
+  expect_array(ct::sum(small), {300}, {}, Dtype::int64);
+  expect_array(ct::prod(bits), {131070}, {}, Dtype::uint64);
+  expect_array(ct::sum(small, {}, false, Dtype::int8), {44}, {}, Dtype::int8);
+  expect_array(ct::sum(ct::greater(small, 99)), {3}, {}, Dtype::int64);
+  expect_array(ct::mean(small), {100}, {}, Dtype::float64);
+  expect_array(ct::mean(small, {}, false, Dtype::float32), {100}, {}, Dtype::float32);
+  EXPECT_THROW(ct::mean(small, {}, false, Dtype::int32), ct::DtypeError);
+  expect_array(ct::max(small), {100}, {}, Dtype::int8);
+  // 4096 ones are 4096 in float16, but adding them up in float16 would stop at 2048.
+  const Array ones = Array::empty({4096}, Dtype::float16);
+  ones.fill(1);
+  expect_array(ct::sum(ones), {4096}, {}, Dtype::float16);
+  expect_array(ct::mean(ones * 60000), {59968 + 32}, {}, Dtype::float16);
+}
+
+TEST(Reduction, OverNothing) {
+  const Array none = Array::empty({0, 3}, Dtype::float32);
+  expect_array(ct::sum(none, 0), {0, 0, 0}, {3}, Dtype::float32);
+  expect_array(ct::prod(none, 0), {1, 1, 1}, {3}, Dtype::float32);
+  expect_array(ct::mean(none, 0), {nan, nan, nan}, {3}, Dtype::float32);
+  expect_array(ct::any(none), {0}, {}, Dtype::bool_);
+  expect_array(ct::all(none), {1}, {}, Dtype::bool_);
+  expect_array(ct::sum(none, 1), {}, {0}, Dtype::float32);
+  expect_array(ct::max(none, 1), {}, {0}, Dtype::float32);
+  EXPECT_THROW(ct::max(none), ct::ValueError);
+  EXPECT_THROW(ct::min(none, 0), ct::ValueError);
+  EXPECT_THROW(ct::argmax(none), ct::ValueError);
+  EXPECT_THROW(ct::argmin(none, 0), ct::ValueError);
+  expect_array(ct::argmax(none, 1), {}, {0}, Dtype::int64);
+}
+
+TEST(Reduction, Spread) {
+  expect_array(ct::var(table(), 0), {2.25, 2.25, 2.25}, {3}, Dtype::float32);
+  expect_array(ct::var(table(), 1, true, 1), {1, 1}, {2, 1}, Dtype::float32);
+  expect_array(ct::std(table()), {std::sqrt(35.0 / 12)}, {}, Dtype::float32, 1e-6);
+  expect_array(ct::std(table().astype(Dtype::int32)), {std::sqrt(35.0 / 12)}, {}, Dtype::float64, 1e-15);
+  expect_array(ct::var(table(), 0, false, 2), {inf, inf, inf}, {3}, Dtype::float32);
+  expect_array(ct::ptp(table(), 1), {2, 2}, {2}, Dtype::float32);
+}
+
+TEST(Reduction, ExtremaAndNan) {
+  const Array x = make<double>({1, nan, 3, 4, 6, 5}, {2, 3});
+  expect_array(ct::max(x, 1), {nan, 6}, {2}, Dtype::float64);
+  expect_array(ct::min(x, 0), {1, nan, 3}, {3}, Dtype::float64);
+  expect_array(ct::argmax(x, 1), {1, 1}, {2}, Dtype::int64);
+  expect_array(ct::argmin(x), {1}, {}, Dtype::int64);
+  expect_array(ct::argmin(x, 0, true), {0, 0, 0}, {1, 3}, Dtype::int64);
+  expect_array(ct::argmax(make<int>({3, 7, 7, 1}), {}, true), {1}, {1}, Dtype::int64);
+  expect_array(ct::argmax(x.T(), 0), {1, 1}, {2}, Dtype::int64);
+  expect_array(ct::nansum(x, 1), {4, 15}, {2}, Dtype::float64);
+  expect_array(ct::nanprod(x), {360}, {}, Dtype::float64);
+  expect_array(ct::nanmean(x, 1), {2, 5}, {2}, Dtype::float64);
+  expect_array(ct::nanmax(x, 1, true), {3, 6}, {2, 1}, Dtype::float64);
+  expect_array(ct::nanmin(x, 0), {1, 6, 3}, {3}, Dtype::float64);
+  expect_array(ct::nanvar(x, 1), {1, 2.0 / 3}, {2}, Dtype::float64, 1e-15);
+  expect_array(ct::nanstd(x, 1), {1, std::sqrt(2.0 / 3)}, {2}, Dtype::float64, 1e-15);
+  const Array nothing = make<float>({static_cast<float>(nan)});
+  expect_array(ct::nanmax(nothing), {nan}, {}, Dtype::float32);
+  expect_array(ct::nanmean(nothing), {nan}, {}, Dtype::float32);
+  expect_array(ct::nansum(nothing), {0}, {}, Dtype::float32);
+}
+
+TEST(Reduction, Truth) {
+  const Array x = make<double>({0, nan, 0, 0, 1, -2}, {2, 3});
+  expect_array(ct::any(x, 0), {0, 1, 1}, {3}, Dtype::bool_);
+  expect_array(ct::all(x, 0), {0, 1, 0}, {3}, Dtype::bool_);
+  expect_array(ct::count_nonzero(x, 1), {1, 2}, {2}, Dtype::int64);
+  EXPECT_TRUE(x.any());
+  EXPECT_FALSE(x.all());
+}
+
+TEST(Reduction, LogSumExpDoesNotOverflow) {
+  expect_array(ct::logsumexp(make<double>({1000, 1000, -inf, -inf}, {2, 2}), 1), {1000 + std::log(2), -inf}, {2},
+               Dtype::float64, 1e-15);
+  expect_array(ct::logsumexp(make<double>({inf, 1})), {inf}, {}, Dtype::float64);
+}
+
+TEST(Reduction, Average) {
+  const Array w = make<double>({1, 3});
+  expect_array(ct::average(table(), 0, w), {3.25, 4.25, 5.25}, {3}, Dtype::float64);
+  expect_array(ct::average(table()), {3.5}, {}, Dtype::float32);
+  EXPECT_THROW(ct::average(table(), 1, w), ct::ShapeError);
+  EXPECT_THROW(ct::average(table(), 0, w * 0), ct::ValueError);
+}
+
+TEST(Reduction, Scans) {
+  expect_array(ct::cumsum(table()), {1, 3, 6, 10, 15, 21}, {6}, Dtype::float32);
+  expect_array(ct::cumsum(table().T(), 1), {1, 5, 2, 7, 3, 9}, {3, 2}, Dtype::float32);
+  expect_array(ct::cumprod(make<std::int8_t>({100, 2, 3})), {100, 200, 600}, {3}, Dtype::int64);
+  expect_array(ct::cumsum(Array::empty({0}, Dtype::bool_)), {}, {0}, Dtype::int64);
+  expect_array(ct::diff(make<int>({1, 4, 9, 16}), 2), {2, 2}, {2}, Dtype::int32);
+  expect_array(ct::diff(table(), 1, 0), {3, 3, 3}, {1, 3}, Dtype::float32);
+  expect_array(ct::diff(ct::greater(table(), 2), 1, 1), {0, 1, 0, 0}, {2, 2}, Dtype::bool_);
+  expect_array(ct::diff(make<int>({1})), {}, {0}, Dtype::int32);
+  EXPECT_THROW(ct::diff(table(), -1), ct::ValueError);
+  EXPECT_THROW(ct::cumsum(table(), 2), ct::ShapeError);
+}
+
+}  // namespace

@@ -1,0 +1,33 @@
+#pragma once
+// What a check of reference vectors found: one line a case.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace reference {
+
+enum class Verdict { passed, failed, not_implemented };
+
+struct Line {
+  std::string id;        ///< of the case, as the manifest names it
+  std::string function;  ///< what was called
+  Verdict verdict;
+  std::string detail;  ///< what differs, or what is not known here
+};
+
+struct Report {
+  std::vector<Line> lines;
+  int passed = 0, failed = 0, not_implemented = 0;
+
+  void add(Line line) {
+    ++(line.verdict == Verdict::passed ? passed : line.verdict == Verdict::failed ? failed : not_implemented);
+    lines.push_back(std::move(line));
+  }
+};
+
+/// Checks the cases of a NumPy manifest whose arrays lie in DIR/arrays.npz, on the current device. Throws
+/// catenary::FileError for what cannot be read.
+Report run_numpy(const std::string& directory, const nlohmann::json& manifest);
+
+}  // namespace reference
