@@ -1,0 +1,134 @@
+// Reading, writing and adding by index expressions against NumPy (tests/data/array/index.json), and the functions of
+// indexing.h.
+
+#include "catenary/array/indexing.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/manipulation.h"
+
+namespace ct = catenary;
+using ct::slice;
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+ct::Array base_of(const nlohmann::json& c) {
+  const ct::Shape shape(c["shape"].get<Ints>());
+  const std::string view = c["view"];
+  const std::int64_t n = shape.product();
+  if (view == "transposed")
+    return ct::arange(n).reshape(Ints(std::reverse_iterator(shape.end()), std::reverse_iterator(shape.begin()))).T();
+  if (view == "reversed") return ct::flip(ct::arange(n).reshape(shape));
+  if (view == "strided") {
+    ct::Shape big = shape;
+    for (auto& extent : big) extent *= 2;
+    return ct::arange(big.product())
+        .reshape(big)
+        .get(std::vector<ct::Index>(static_cast<std::size_t>(shape.size()), ct::Index(slice(1, ct::none, 2))));
+  }
+  return ct::arange(n).reshape(shape);
+}
+
+std::vector<ct::Index> index_of(const nlohmann::json& c) {
+  std::vector<ct::Index> index;
+  for (const auto& i : c["index"]) {
+    const auto end = [&](int k) {
+      return i["s"][k].is_null() ? std::nullopt : std::optional(i["s"][k].get<std::int64_t>());
+    };
+    if (i.contains("s")) index.emplace_back(ct::Slice{end(0), end(1), end(2)});
+    if (i.contains("n")) index.emplace_back(ct::newaxis);
+    if (i.contains("e")) index.emplace_back(ct::ellipsis);
+    if (i.contains("i")) index.emplace_back(i["i"].get<std::int64_t>());
+    if (i.contains("a"))
+      index.emplace_back(ct::array(i["a"].get<Ints>(), ct::Shape(i["shape"].get<Ints>()),
+                                   ct::dtype_from_name(i["dtype"].get<std::string>())));
+  }
+  return index;
+}
+
+void expect(const ct::Array& a, const ct::Shape& shape, const std::vector<double>& values) {
+  EXPECT_EQ(a.shape(), shape) << a.shape().str();
+  EXPECT_EQ(a.to_vector<double>(), values);
+}
+
+}  // namespace
+
+TEST(Indexing, AsNumPy) {
+  std::ifstream file(CT_SOURCE_DIR "/tests/data/array/index.json");
+  const nlohmann::json cases = nlohmann::json::parse(file);
+  ASSERT_GE(cases.size(), 300u);
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c["shape"].dump() + " " + c["view"].get<std::string>() + " " + c["index"].dump());
+    const ct::Array x = base_of(c);
+    const std::vector<ct::Index> index = index_of(c);
+    if (c.contains("error")) {
+      try {
+        x.get(index);
+        ADD_FAILURE() << "NumPy refuses: " << c["error"];
+      } catch (const ct::IndexError& e) {
+        const std::string says = c["error"];
+        EXPECT_NE(std::string(e.what()).find(says.substr(0, says.find_last_not_of(' ') + 1)), std::string::npos)
+            << e.what() << "\n"
+            << says;
+      }
+      EXPECT_THROW(x.copy().set_at(index, 1), ct::IndexError);
+      continue;
+    }
+    const ct::Array result = x.get(index);
+    EXPECT_EQ(result.shape(), ct::Shape(c["result_shape"].get<Ints>())) << result.shape().str();
+    EXPECT_EQ(result.to_vector<std::int64_t>(), c["result"].get<Ints>());
+    if (!c["is_view"].is_null()) {
+      EXPECT_EQ(result.shares_memory(x), c["is_view"].get<bool>());
+    }
+    const ct::Shape value_shape(c["value_shape"].get<Ints>());
+    const ct::Array value = -(ct::arange(value_shape.product()) + 1).reshape(value_shape);
+    ct::Array y = x.copy();
+    y.set_at(index, value);
+    EXPECT_EQ(y.to_vector<std::int64_t>(), c["after"].get<Ints>());
+    y = x.copy();
+    ct::scatter_add(y, index, value);
+    EXPECT_EQ(y.to_vector<std::int64_t>(), c["added"].get<Ints>());
+  }
+}
+
+TEST(Indexing, WritesThroughViews) {
+  const ct::Array x = ct::zeros({3, 4}, ct::Dtype::int32);
+  x.T()(slice(1, 3), 0).fill(5);
+  x(2).set(7, ct::array({1, 3}));
+  expect(x, {3, 4}, {0, 5, 5, 0, 0, 0, 0, 0, 0, 7, 0, 7});
+  x.set(x(slice(ct::none, ct::none, -1)), slice());  // overlapping
+  expect(x, {3, 4}, {0, 7, 0, 7, 0, 0, 0, 0, 0, 5, 5, 0});
+  x.set(1.9, 0);  // cast like astype
+  expect(x(0), {4}, {1, 1, 1, 1});
+}
+
+TEST(Indexing, MaskWithValues) {
+  const ct::Array x = ct::arange(6.0).reshape({2, 3});
+  x.set(ct::array({10.0, 20.0, 30.0}), x >= 3.0);
+  expect(x, {2, 3}, {0, 1, 2, 10, 20, 30});
+  x.set(-1, x > 15);
+  expect(x, {2, 3}, {0, 1, 2, 10, -1, -1});
+  EXPECT_THROW(x.set(ct::arange(2.0), x < 3), ct::ShapeError);
+  x.set(ct::array({7.0, 8.0, 9.0}), ct::array({true, false}));
+  expect(x, {2, 3}, {7, 8, 9, 10, -1, -1});
+}
+
+TEST(Indexing, Refusals) {
+  const ct::Array x = ct::arange(60).reshape({2, 5, 6});
+  EXPECT_THROW(x(ct::array({0.5})), ct::IndexError);
+  EXPECT_THROW(x(ct::ellipsis, ct::ellipsis), ct::IndexError);
+  EXPECT_THROW(x(0, 0, 0, 0), ct::IndexError);
+  EXPECT_THROW(x(slice(0, 2, 0)), ct::ValueError);
+  EXPECT_THROW(x.set(ct::zeros({4}), 0), ct::ShapeError);
+  EXPECT_THROW(x.set(ct::zeros({3, 6}), slice(), 0), ct::ShapeError);
+  EXPECT_THROW(x[2], ct::IndexError);
+  const ct::Array before = x.copy();
+  EXPECT_THROW(x.set(1, ct::array({0, 7})), ct::IndexError);
+  EXPECT_EQ(x.to_vector<std::int64_t>(), before.to_vector<std::int64_t>());
+}
