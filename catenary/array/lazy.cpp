@@ -16,8 +16,8 @@ using ops::Node;
 using ops::Op;
 using ops::Reg;
 
-// The bounds of one program. Sixteen buffers, each with its strides, fit into the smallest parameter space that a GPU driver offers;
-// thirty-two operations compile quickly everywhere.
+// The bounds of one program. Sixteen buffers, each with its strides, fit into the smallest parameter space that a GPU
+// driver offers; thirty-two operations compile quickly everywhere.
 constexpr int kMaxOperations = 32;
 constexpr int kMaxNodes = 64;
 constexpr int kMaxBuffers = 16;
@@ -47,12 +47,18 @@ bool same_place(const Access& a, const Access& b) {
 
 Op narrowing(Dtype dtype) {
   switch (dtype) {
-    case Dtype::int8: return Op::narrow_i8;
-    case Dtype::int16: return Op::narrow_i16;
-    case Dtype::uint8: return Op::narrow_u8;
-    case Dtype::uint16: return Op::narrow_u16;
-    case Dtype::uint32: return Op::narrow_u32;
-    default: return Op::count;
+    case Dtype::int8:
+      return Op::narrow_i8;
+    case Dtype::int16:
+      return Op::narrow_i16;
+    case Dtype::uint8:
+      return Op::narrow_u8;
+    case Dtype::uint16:
+      return Op::narrow_u16;
+    case Dtype::uint32:
+      return Op::narrow_u32;
+    default:
+      return Op::count;
   }
 }
 
@@ -130,7 +136,8 @@ class OpenProgram {
     return true;
   }
 
-  /// Must the program run before `body` can be written? So it is when it reads or writes the same memory by another view.
+  /// Must the program run before `body` can be written? So it is when it reads or writes the same memory by another
+  /// view.
   bool conflicts_with_write(const ArrayBody& body) const {
     if (!body.storage || nodes_.empty()) return false;
     if (shape_ != body.shape) return true;
@@ -187,8 +194,13 @@ class OpenProgram {
     const Reg reg = boolean ? Reg::b : op == Op::frexp_exponent ? Reg::i32 : operand_reg;
     std::int16_t value = emit(op, reg, operand_reg, args);
     const bool may_overflow = row.rule != ops::Rule::INTERNAL && !boolean && op != Op::maximum && op != Op::minimum;
-    if (may_overflow && narrowing(operand_dtype) != Op::count) value = emit(narrowing(operand_dtype), reg, reg, {value, -1, -1});
-    return cast_to(value, operand_dtype, boolean ? Dtype::bool_ : op == Op::frexp_exponent ? Dtype::int32 : operand_dtype, dtype);
+    if (may_overflow && narrowing(operand_dtype) != Op::count)
+      value = emit(narrowing(operand_dtype), reg, reg, {value, -1, -1});
+    return cast_to(value, operand_dtype,
+                   boolean                    ? Dtype::bool_
+                   : op == Op::frexp_exponent ? Dtype::int32
+                                              : operand_dtype,
+                   dtype);
   }
 
   void own(ArrayBody& body, std::int16_t value) {
@@ -242,9 +254,11 @@ class OpenProgram {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       ArrayBody* body = owners_[i];
       if (!body) continue;
-      results.emplace_back(new Storage(device_, static_cast<std::size_t>(body->shape.product()) * itemsize(body->dtype)));
+      results.emplace_back(
+          new Storage(device_, static_cast<std::size_t>(body->shape.product()) * itemsize(body->dtype)));
       bodies.push_back(body);
-      program.stores.push_back({static_cast<std::int16_t>(i), Access{results.back()->handle(), 0, body->dtype, body->strides}});
+      program.stores.push_back(
+          {static_cast<std::int16_t>(i), Access{results.back()->handle(), 0, body->dtype, body->strides}});
     }
     if (program.stores.empty() && !reduction) return;
     extract_needed(program, reduction);
@@ -259,14 +273,57 @@ class OpenProgram {
     if (tracing_kernels()) {
       const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
       fmt::print(stderr, "kernel {} {} {} nodes, {} loads, {} stores, {:.1f} us: {}\n",
-                 reduction ? ops::info(reduction->op).name : "elementwise", shape_, program.nodes.size(), program.loads.size(),
-                 program.stores.size(), time.count(), reason);
+                 reduction ? ops::info(reduction->op).name : "elementwise", shape_, program.nodes.size(),
+                 program.loads.size(), program.stores.size(), time.count(), reason);
     }
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       bodies[i]->storage = results[i];
       owners_[bodies[i]->value] = nullptr;
       bodies[i]->pending.store(nullptr, std::memory_order_release);
     }
+  }
+
+  /// Runs what was collected from `first` also for the other segments. False, and nothing has happened, when the
+  /// program works on anything but the arrays of `first`.
+  bool close_for(const std::vector<std::vector<Array>>& segments) {
+    const std::vector<Array>& first = segments.front();
+    ops::Program program;
+    program.shape = shape_;
+    for (StoreSlot& store : stores_) program.stores.push_back({store.value, store.access});
+    if (live_ > 0 || program.stores.empty()) return false;
+    extract_needed(program, nullptr);
+    const auto number_of = [&](const Access& access) {
+      for (std::size_t k = 0; k < first.size(); ++k) {
+        const ArrayBody& body = first[k].body();
+        if (body.storage->handle() == access.handle && body.offset == access.offset && body.dtype == access.dtype)
+          return static_cast<int>(k);
+      }
+      return -1;
+    };
+    std::vector<int> loads, stores;
+    for (const Access& load : program.loads) loads.push_back(number_of(load));
+    for (const ops::Store& store : program.stores) stores.push_back(number_of(store.to));
+    for (int k : loads)
+      if (k < 0) return false;
+    for (int k : stores)
+      if (k < 0) return false;
+    std::vector<Segment> all;
+    for (const std::vector<Array>& arrays : segments) {
+      Segment segment;
+      segment.size = arrays.front().size();
+      if (segment.size == 0) continue;
+      const auto place = [&](int k) {
+        const ArrayBody& body = arrays[static_cast<std::size_t>(k)].body();
+        return std::pair(body.storage->handle(), body.offset);
+      };
+      for (int k : loads) segment.loads.push_back(place(k));
+      for (int k : stores) segment.stores.push_back(place(k));
+      all.push_back(std::move(segment));
+    }
+    device_.backend().run_segments(device_.index(), program, all);
+    kernels.fetch_add(1, std::memory_order_relaxed);
+    reset();
+    return true;
   }
 
  private:
@@ -279,7 +336,8 @@ class OpenProgram {
   std::int16_t constant(ops::Constant value, Reg reg) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Node& node = nodes_[i];
-      if (node.op == Op::constant && node.reg == reg && constants_[node.slot].u == value.u) return static_cast<std::int16_t>(i);
+      if (node.op == Op::constant && node.reg == reg && constants_[node.slot].u == value.u)
+        return static_cast<std::int16_t>(i);
     }
     constants_.push_back(value);
     Node node;
@@ -517,7 +575,9 @@ void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> op
   if (body.shape.product() == 0) return;
   for (int axis = 0; axis < body.shape.size(); ++axis) {
     if (body.strides[axis] == 0 && body.shape[axis] > 1)
-      fail<ValueError>("an array of shape {} that was broadcast cannot be written: several of its elements share memory", body.shape);
+      fail<ValueError>(
+          "an array of shape {} that was broadcast cannot be written: several of its elements share memory",
+          body.shape);
   }
   OpenProgram& program = thread_programs().of(body.device);
   settle_foreign(operands, program);
@@ -526,8 +586,8 @@ void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> op
     for (const LazyOperand& operand : operands) {
       if (!operand.array || operand.array->is(target)) continue;
       const ArrayBody& other = operand.array->body();
-      if (other.storage == body.storage && !(other.offset == body.offset && other.dtype == body.dtype && other.shape == body.shape &&
-                                             other.strides == body.strides)) {
+      if (other.storage == body.storage && !(other.offset == body.offset && other.dtype == body.dtype &&
+                                             other.shape == body.shape && other.strides == body.strides)) {
         // the target overlaps what it is computed from: compute first, then write
         const Array result = apply(op, operands, dtype, body.shape, body.device);
         assign(target, {.array = &result, .as = dtype});
@@ -605,6 +665,43 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
   spec.value = single.value_of(operand);
   single.close("a reduction", &spec);
   return out;
+}
+
+void for_each_segment(const std::vector<std::vector<Array>>& segments,
+                      const std::function<void(const std::vector<Array>&)>& rule) {
+  if (segments.empty()) return;
+  const Device device = segments.front().front().device();
+  OpenProgram& program = thread_programs().of(device);
+  program.run("a rule over many arrays follows");
+  std::vector<std::vector<Array>> flat;
+  bool uniform = fusion_enabled();
+  for (const std::vector<Array>& arrays : segments) {
+    std::vector<Array>& row = flat.emplace_back();
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      const Array& a = arrays[k];
+      uniform = uniform && a.is_contiguous() && a.size() == arrays.front().size() && a.device() == device &&
+                a.dtype() == segments.front()[k].dtype();
+      if (a.is_contiguous()) {
+        row.push_back(a.reshape({-1}));
+        before_write(*row.back().body().storage);
+      } else {
+        row.push_back(a);
+      }
+    }
+  }
+  const auto one_by_one = [&](std::size_t from) {
+    for (std::size_t i = from; i < flat.size(); ++i) rule(flat[i]);
+  };
+  if (!uniform || flat.front().front().size() == 0) return one_by_one(0);
+  const std::int64_t before = kernels.load();
+  rule(flat.front());
+  if (kernels.load() != before) return one_by_one(1);
+  bool done;
+  {
+    std::lock_guard lock(program.mutex);
+    done = program.close_for(flat);
+  }
+  if (!done) one_by_one(1);
 }
 
 void settle(ArrayBody& body) {

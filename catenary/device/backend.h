@@ -50,6 +50,12 @@ struct ReduceSpec {
   View out;                   ///< shape = the kept axes in order
 };
 
+/// One run of a program that is run many times over different memory: where its loads and stores lie, and how many elements there are.
+struct Segment {
+  std::int64_t size = 0;
+  std::vector<std::pair<void*, std::int64_t>> loads, stores;  ///< handle and offset, in the order of the program's
+};
+
 class CT_API Backend {
  public:
   virtual ~Backend();
@@ -67,6 +73,8 @@ class CT_API Backend {
   // Elementwise and reductions.
   virtual void run(int device, ops::Program& program) = 0;
   virtual void reduce(int device, ops::Program& program, const ReduceSpec& spec) = 0;
+  /// Runs a program over C-ordered memory once for each segment, as one piece of work where the device can.
+  virtual void run_segments(int device, const ops::Program& program, const std::vector<Segment>& segments) = 0;
   /// Index (int64) of the largest or smallest element along `axis` of x; the first of equals, the first NaN if there is one.
   virtual void arg_reduce(int device, bool largest, const View& x, int axis, const View& out) = 0;
 

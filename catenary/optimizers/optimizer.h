@@ -1,6 +1,6 @@
 #pragma once
-// optimizers/: how parameters are changed by their gradients. A rule is elementwise arithmetic, written once; it runs as one program over
-// all parameters that share its hyperparameters. Training loops may not come in.
+// optimizers/: how parameters are changed by their gradients. A rule is elementwise arithmetic, written once; it runs
+// as one program over all parameters that share its hyperparameters. Training loops may not come in.
 
 #include <functional>
 #include <memory>
@@ -13,7 +13,8 @@
 
 namespace catenary {
 
-/// Numbers by name, with the optimizer's behind a parameter's own. Shared by handles. (chainer.optimizer.Hyperparameter)
+/// Numbers by name, with the optimizer's behind a parameter's own. Shared by handles.
+/// (chainer.optimizer.Hyperparameter)
 class CT_API Hyperparameters {
  public:
   explicit Hyperparameters(std::shared_ptr<const Hyperparameters> parent = {}) : parent_(std::move(parent)) {}
@@ -54,7 +55,8 @@ class Optimizer;
 /// The state of one parameter's updates: arrays such as Adam's m and v, the count t, and hyperparameters of its own.
 class CT_API UpdateRule : public UpdateRuleBase {
  public:
-  explicit UpdateRule(std::shared_ptr<Hyperparameters> optimizer) : hyperparam(std::make_shared<Hyperparameters>(std::move(optimizer))) {}
+  explicit UpdateRule(std::shared_ptr<Hyperparameters> optimizer)
+      : hyperparam(std::make_shared<Hyperparameters>(std::move(optimizer))) {}
   /// Overrides for this parameter: `parameter_rule.hyperparam->set("lr", 0.01)`.
   const std::shared_ptr<Hyperparameters> hyperparam;
   bool enabled = true;
@@ -125,6 +127,7 @@ class CT_API Optimizer {
  protected:
   struct Rule;
   struct State;
+  static std::shared_ptr<State> make_state(Rule rule);
   explicit Optimizer(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };

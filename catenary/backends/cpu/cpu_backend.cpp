@@ -133,6 +133,9 @@ class CpuBackend final : public Backend {
 
   void run(int, ops::Program& program) override { cpu::run(program); }
   void reduce(int, ops::Program& program, const ReduceSpec& spec) override { cpu::reduce(program, spec); }
+  void run_segments(int, const ops::Program& program, const std::vector<Segment>& segments) override {
+    cpu::run_segments(program, segments);
+  }
   void arg_reduce(int, bool largest, const View& x, int axis, const View& out) override {
     visit_dtype(x.dtype, [&](auto zero) { arg_reduce_of<decltype(zero)>(largest, x, axis, out); });
   }

@@ -289,6 +289,37 @@ void run(ops::Program& program) {
   });
 }
 
+void run_segments(const ops::Program& program, const std::vector<Segment>& segments) {
+  std::vector<ops::Program> programs(segments.size(), program);
+  std::vector<Plan> plans;
+  plans.reserve(segments.size());
+  std::vector<std::int64_t> first_block{0};
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& segment = segments[i];
+    programs[i].shape = {segment.size};
+    const auto place = [](Access& access, const std::pair<void*, std::int64_t>& at) {
+      access.handle = at.first;
+      access.offset = at.second;
+      access.strides = {1};
+    };
+    for (std::size_t k = 0; k < segment.loads.size(); ++k) place(programs[i].loads[k], segment.loads[k]);
+    for (std::size_t k = 0; k < segment.stores.size(); ++k) place(programs[i].stores[k].to, segment.stores[k]);
+    plans.emplace_back(programs[i], -1);
+    first_block.push_back(first_block.back() + (segment.size + kBlock - 1) / kBlock);
+  }
+  parallel_for(first_block.back(), kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {
+    std::size_t i = static_cast<std::size_t>(std::upper_bound(first_block.begin(), first_block.end(), begin) - first_block.begin()) - 1;
+    for (std::int64_t b = begin; b < end; ++i) {
+      char* registers = scratch(static_cast<std::size_t>(plans[i].registers()));
+      plans[i].start(registers);
+      for (; b < std::min(end, first_block[i + 1]); ++b) {
+        const std::int64_t at = (b - first_block[i]) * kBlock;
+        plans[i].block(at, std::min(kBlock, segments[i].size - at), registers, -1);
+      }
+    }
+  });
+}
+
 namespace {
 
 /// One reduction made ready: its plan, where the outputs are, and the loops to use.

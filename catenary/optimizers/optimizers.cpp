@@ -1,0 +1,330 @@
+#include "catenary/optimizers/optimizers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catenary/array/lazy.h"
+#include "catenary/array/random.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/format.h"
+#include "catenary/optimizers/rule.h"
+
+namespace catenary::optimizers {
+
+// Each constructor gives the rule's name, the names of its state and its formula; `h` is the step.
+#define CT_HYPER(name) name(state_->hyperparam, #name)
+
+SGD::SGD(double lr0)
+    : Optimizer(make_state({"SGD", {}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }})), CT_HYPER(lr) {
+  lr = lr0;
+}
+
+MomentumSGD::MomentumSGD(double lr0, double momentum0)
+    : Optimizer(make_state({"MomentumSGD",
+                            {"v"},
+                            [](const UpdateStep& h) {
+                              const Array& v = h.s[0];
+                              copyto(v, h("momentum") * v - h("lr") * h.g);
+                              h.x += v;
+                            }})),
+      CT_HYPER(lr),
+      CT_HYPER(momentum) {
+  lr = lr0;
+  momentum = momentum0;
+}
+
+CorrectedMomentumSGD::CorrectedMomentumSGD(double lr0, double momentum0)
+    : Optimizer(make_state({"CorrectedMomentumSGD",
+                            {"v"},
+                            [](const UpdateStep& h) {
+                              const Array& v = h.s[0];
+                              copyto(v, h("momentum") * v - h.g);
+                              h.x += h("lr") * v;
+                            }})),
+      CT_HYPER(lr),
+      CT_HYPER(momentum) {
+  lr = lr0;
+  momentum = momentum0;
+}
+
+NesterovAG::NesterovAG(double lr0, double momentum0)
+    : Optimizer(make_state({"NesterovAG",
+                            {"v"},
+                            [](const UpdateStep& h) {
+                              const Array& v = h.s[0];
+                              const double mu = h("momentum"), rate = h("lr");
+                              copyto(v, mu * v - rate * h.g);
+                              h.x += mu * mu * v - (1 + mu) * rate * h.g;
+                            }})),
+      CT_HYPER(lr),
+      CT_HYPER(momentum) {
+  lr = lr0;
+  momentum = momentum0;
+}
+
+AdaGrad::AdaGrad(double lr0, double eps0)
+    : Optimizer(make_state({"AdaGrad",
+                            {"h"},
+                            [](const UpdateStep& h) {
+                              const Array& sum = h.s[0];
+                              sum += h.g * h.g;
+                              h.x -= h("lr") * h.g / (sqrt(sum) + h("eps"));
+                            }})),
+      CT_HYPER(lr),
+      CT_HYPER(eps) {
+  lr = lr0;
+  eps = eps0;
+}
+
+AdaDelta::AdaDelta(double rho0, double eps0)
+    : Optimizer(make_state({"AdaDelta",
+                            {"msg", "msdx"},
+                            [](const UpdateStep& h) {
+                              const Array &msg = h.s[0], &msdx = h.s[1];
+                              const double rho = h("rho"), eps = h("eps");
+                              copyto(msg, rho * msg + (1 - rho) * h.g * h.g);
+                              const Array dx = sqrt((msdx + eps) / (msg + eps)) * h.g;
+                              copyto(msdx, rho * msdx + (1 - rho) * dx * dx);
+                              h.x -= dx;
+                            }})),
+      CT_HYPER(rho),
+      CT_HYPER(eps) {
+  rho = rho0;
+  eps = eps0;
+}
+
+RMSprop::RMSprop(double lr0, double alpha0, double eps0, bool inside)
+    : Optimizer(make_state({"RMSprop",
+                            {"ms"},
+                            [](const UpdateStep& h) {
+                              const Array& ms = h.s[0];
+                              const double alpha = h("alpha"), eps = h("eps");
+                              copyto(ms, alpha * ms + (1 - alpha) * h.g * h.g);
+                              h.x -= h("lr") * h.g / (h("eps_inside_sqrt") != 0 ? sqrt(ms + eps) : sqrt(ms) + eps);
+                            }})),
+      CT_HYPER(lr),
+      CT_HYPER(alpha),
+      CT_HYPER(eps),
+      CT_HYPER(eps_inside_sqrt) {
+  lr = lr0;
+  alpha = alpha0;
+  eps = eps0;
+  eps_inside_sqrt = inside;
+}
+
+RMSpropGraves::RMSpropGraves(double lr0, double alpha0, double momentum0, double eps0)
+    : Optimizer(make_state({"RMSpropGraves",
+                            {"n", "g", "delta"},
+                            [](const UpdateStep& h) {
+                              const Array &n = h.s[0], &g = h.s[1], &delta = h.s[2];
+                              const double alpha = h("alpha");
+                              copyto(n, alpha * n + (1 - alpha) * h.g * h.g);
+                              copyto(g, alpha * g + (1 - alpha) * h.g);
+                              copyto(delta, h("momentum") * delta - h("lr") * h.g / sqrt(n - g * g + h("eps")));
+                              h.x += delta;
+                            }})),
+      CT_HYPER(lr),
+      CT_HYPER(alpha),
+      CT_HYPER(momentum),
+      CT_HYPER(eps) {
+  lr = lr0;
+  alpha = alpha0;
+  momentum = momentum0;
+  eps = eps0;
+}
+
+SMORMS3::SMORMS3(double lr0, double eps0)
+    : Optimizer(make_state({"SMORMS3",
+                            {"mem", "g", "g2"},
+                            [](const UpdateStep& h) {
+                              const Array &mem = h.s[0], &g = h.s[1], &g2 = h.s[2];
+                              const double eps = h("eps");
+                              const Array r = 1 / (mem + 1);
+                              copyto(g, (1 - r) * g + r * h.g);
+                              copyto(g2, (1 - r) * g2 + r * h.g * h.g);
+                              const Array x = g * g / (g2 + eps);
+                              h.x -= h.g * minimum(x, h("lr")) / (sqrt(g2) + eps);
+                              copyto(mem, 1 + mem * (1 - x));
+                            },
+                            1})),
+      CT_HYPER(lr),
+      CT_HYPER(eps) {
+  lr = lr0;
+  eps = eps0;
+}
+
+MSVAG::MSVAG(double lr0, double beta0, double eta0, double decay0)
+    : Optimizer(make_state({"MSVAG",
+                            {"m", "v"},
+                            [](const UpdateStep& h) {
+                              const Array &m = h.s[0], &v = h.s[1];
+                              const double beta = h("beta"), power = std::pow(beta, static_cast<double>(h.t));
+                              const double rho = std::min((1 - beta) * (1 - beta) * (1 - power * power) /
+                                                              ((1 - power) * (1 - power) * (1 - beta * beta)),
+                                                          0.9999);
+                              m += (1 - beta) * (h.g - m);
+                              v += (1 - beta) * (h.g * h.g - v);
+                              const Array mt = m / (1 - power), mt2 = mt * mt;
+                              const Array s = (v / (1 - power) - mt2) / (1 - rho);
+                              const Array ratio = mt2 / (mt2 + rho * s);
+                              const Array factor = where(isnan(ratio), 0, minimum(maximum(ratio, 0), 1));
+                              h.x -= h("eta") * (h("lr") * mt * factor + h("weight_decay_rate") * h.x);
+                            }})),
+      CT_HYPER(lr),
+      CT_HYPER(beta),
+      CT_HYPER(eta),
+      CT_HYPER(weight_decay_rate) {
+  lr = lr0;
+  beta = beta0;
+  eta = eta0;
+  weight_decay_rate = decay0;
+}
+
+namespace {
+
+double bias_corrected(const Hyperparameters& h, std::int64_t t) {
+  const double n = static_cast<double>(t);
+  return h.get("alpha") * std::sqrt(1 - std::pow(h.get("beta2"), n)) / (1 - std::pow(h.get("beta1"), n));
+}
+
+void adam_step(const UpdateStep& h, const AdamOptions& options) {
+  const Array &m = h.s[0], &v = h.s[1];
+  m += (1 - h("beta1")) * (h.g - m);
+  v += (1 - h("beta2")) * (h.g * h.g - v);
+  Array second = v;
+  if (options.amsgrad) {
+    copyto(h.s[2], maximum(h.s[2], v));
+    second = h.s[2];
+  }
+  Array step = bias_corrected(h.hyperparam, h.t) / (sqrt(second) + h("eps"));
+  if (options.adabound) {
+    // final_lr follows changes of alpha
+    const double final_lr = h("final_lr") * h("alpha") / options.alpha, gamma = h("gamma"),
+                 t = static_cast<double>(h.t);
+    step = minimum(maximum(step, final_lr * (1 - 1 / (gamma * t + 1))), final_lr * (1 + 1 / (gamma * t)));
+  }
+  const double eta = h("eta"), decay = h("weight_decay_rate");
+  if (decay == 0) {
+    h.x -= eta * (step * m);
+  } else {
+    copyto(h.x, (1 - eta * decay) * h.x - eta * (step * m));
+  }
+}
+
+}  // namespace
+
+Adam::Adam(const char* name, const AdamOptions& options)
+    : Optimizer(make_state(
+          {name, options.amsgrad ? std::vector<std::string>{"m", "v", "vhat"} : std::vector<std::string>{"m", "v"},
+           [options](const UpdateStep& h) { adam_step(h, options); }})),
+      CT_HYPER(alpha),
+      CT_HYPER(beta1),
+      CT_HYPER(beta2),
+      CT_HYPER(eps),
+      CT_HYPER(eta),
+      CT_HYPER(weight_decay_rate),
+      CT_HYPER(final_lr),
+      CT_HYPER(gamma) {
+  alpha = options.alpha;
+  beta1 = options.beta1;
+  beta2 = options.beta2;
+  eps = options.eps;
+  eta = options.eta;
+  weight_decay_rate = options.weight_decay_rate;
+  final_lr = options.final_lr;
+  gamma = options.gamma;
+}
+
+Adam::Adam(const AdamOptions& options) : Adam("Adam", options) {}
+Adam::Adam(double alpha0, double beta10, double beta20, double eps0)
+    : Adam(AdamOptions{.alpha = alpha0, .beta1 = beta10, .beta2 = beta20, .eps = eps0}) {}
+
+double Adam::alpha_t() const {
+  if (t() == 0) throw ValueError("Adam: the learning rate is not known before the first update");
+  return bias_corrected(*state_->hyperparam, t());
+}
+
+AdamW::AdamW(double alpha0, double beta10, double beta20, double eps0, double eta0, double decay0)
+    : Adam("AdamW",
+           {.alpha = alpha0, .beta1 = beta10, .beta2 = beta20, .eps = eps0, .eta = eta0, .weight_decay_rate = decay0}) {
+}
+AMSGrad::AMSGrad(double alpha0, double beta10, double beta20, double eps0, double eta0)
+    : Adam("AMSGrad", {.alpha = alpha0, .beta1 = beta10, .beta2 = beta20, .eps = eps0, .eta = eta0, .amsgrad = true}) {}
+AdaBound::AdaBound(double alpha0, double beta10, double beta20, double final0, double gamma0, double eps0, double eta0)
+    : Adam("AdaBound", {.alpha = alpha0,
+                        .beta1 = beta10,
+                        .beta2 = beta20,
+                        .eps = eps0,
+                        .eta = eta0,
+                        .adabound = true,
+                        .final_lr = final0,
+                        .gamma = gamma0}) {}
+AMSBound::AMSBound(double alpha0, double beta10, double beta20, double final0, double gamma0, double eps0, double eta0)
+    : Adam("AMSBound", {.alpha = alpha0,
+                        .beta1 = beta10,
+                        .beta2 = beta20,
+                        .eps = eps0,
+                        .eta = eta0,
+                        .amsgrad = true,
+                        .adabound = true,
+                        .final_lr = final0,
+                        .gamma = gamma0}) {}
+
+}  // namespace catenary::optimizers
+
+namespace catenary::optimizer_hooks {
+
+namespace {
+
+/// Gradients and parameters that have both, grouped for one program.
+std::vector<std::vector<Array>> pairs(const Optimizer& optimizer) {
+  std::vector<std::vector<Array>> all;
+  for (const Parameter& p : optimizer.target().link().params(false))
+    if (p.grad().defined()) all.push_back({p.grad(), p.array()});
+  return all;
+}
+
+}  // namespace
+
+void WeightDecay::operator()(const Optimizer& optimizer) {
+  for (const Parameter& p : optimizer.target().link().params(false))
+    if (p.grad().defined()) p.grad() += rate * p.loss_scale().value_or(1) * p.array();
+}
+
+void Lasso::operator()(const Optimizer& optimizer) {
+  lazy::for_each_segment(pairs(optimizer), [&](const std::vector<Array>& a) { a[0] += rate * sign(a[1]); });
+}
+
+void GradientClipping::operator()(const Optimizer& optimizer) {
+  Array total;
+  const auto all = pairs(optimizer);
+  for (const auto& a : all) {
+    const Array squares = sum(square(a[0]));
+    total = total.defined() ? total + squares : squares;
+  }
+  if (!total.defined()) return;
+  // the rate stays on the device: nobody waits for it
+  const Array rate = minimum(threshold / sqrt(total), 1);
+  for (const auto& a : all) a[0] *= rate;
+}
+
+void GradientHardClipping::operator()(const Optimizer& optimizer) {
+  lazy::for_each_segment(pairs(optimizer), [&](const std::vector<Array>& a) {
+    copyto(a[0], minimum(maximum(a[0], lower_bound), upper_bound));
+  });
+}
+
+void GradientNoise::operator()(const Optimizer& optimizer) {
+  const double deviation = std::sqrt(eta / std::pow(1.0 + static_cast<double>(optimizer.t()), 0.55));
+  for (const auto& a : pairs(optimizer)) a[0] += random::normal(0, deviation, a[0].shape(), a[0].dtype());
+}
+
+void GradientLARS::operator()(const Optimizer& optimizer) {
+  for (const auto& a : pairs(optimizer)) {
+    const Array norm_x = sqrt(sum(square(a[1]))), norm_g = sqrt(sum(square(a[0])));
+    const Array rate = where(norm_x > threshold, norm_x / (eps + norm_g + weight_decay * norm_x), 1.0);
+    copyto(a[0], (a[0] + weight_decay * a[1]) * rate);
+  }
+}
+
+}  // namespace catenary::optimizer_hooks
