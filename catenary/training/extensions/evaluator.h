@@ -1,0 +1,41 @@
+#pragma once
+// Evaluation on a dataset.
+
+#include <functional>
+#include <map>
+
+#include "catenary/training/trainer.h"
+
+namespace catenary::training::extensions {
+
+struct EvaluatorOptions {
+  Converter converter;                              ///< concat_examples when not given
+  std::optional<Device> device;                     ///< where batches go
+  std::function<Variable(const Batch&)> eval_func;  ///< called instead of the model
+  bool progress_bar = false;                        ///< of the evaluation itself, on a terminal
+};
+
+/// Runs the model over a dataset in test mode, without a graph, and reports the means under "validation/…". (chainer's Evaluator)
+class CT_API Evaluator : public Extension {
+ public:
+  Evaluator(const Iterator& iterator, const Model& target, const EvaluatorOptions& options = {});
+  Evaluator(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Model>& targets, const EvaluatorOptions& options = {});
+  std::string default_name() const override { return "validation"; }
+  Trigger trigger() const override { return Trigger(1, "epoch"); }
+  int priority() const override { return kPriorityWriter; }
+  void operator()(Trainer& trainer) override;
+  /// The same without a trainer; returns the means.
+  std::vector<std::pair<std::string, double>> operator()();
+  void finalize() override;
+  /// What one evaluation is; override it to do something else with the iterator.
+  virtual DictSummary evaluate();
+  const Iterator& iterator(const std::string& name = "main") const;
+  const Model& target(const std::string& name = "main") const;
+
+ private:
+  std::map<std::string, Iterator> iterators_;
+  std::map<std::string, Model> targets_;
+  EvaluatorOptions options_;
+};
+
+}  // namespace catenary::training::extensions

@@ -1,0 +1,227 @@
+#include "catenary/training/extensions/log_report.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/terminal.h"
+
+namespace catenary::training::extensions {
+
+struct LogReport::State {
+  LogReportOptions options;
+  DictSummary summary;
+  std::vector<LogEntry> log;
+};
+
+LogReport::LogReport(LogReportOptions options) : state_(std::make_shared<State>()) { state_->options = std::move(options); }
+const std::vector<LogEntry>& LogReport::log() const { return state_->log; }
+
+namespace {
+
+/// As Python's repr of a float or an int.
+std::string number(const LogValue& v) {
+  if (v.integer) return fmt::format("{}", static_cast<std::int64_t>(v.value));
+  if (std::isnan(v.value)) return "NaN";
+  if (std::isinf(v.value)) return v.value > 0 ? "Infinity" : "-Infinity";
+  std::string text = fmt::format("{}", v.value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+/// JSON with Python's NaN and Infinity made null, which the reader takes for NaN.
+std::string without_nan(const std::string& json) {
+  std::string result;
+  bool quoted = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '"' && (i == 0 || json[i - 1] != '\\')) quoted = !quoted;
+    bool replaced = false;
+    for (const char* word : {"-Infinity", "Infinity", "NaN"}) {
+      if (quoted || json.compare(i, std::char_traits<char>::length(word), word) != 0) continue;
+      result += "null";
+      i += std::char_traits<char>::length(word) - 1;
+      replaced = true;
+      break;
+    }
+    if (!replaced) result += json[i];
+  }
+  return result;
+}
+
+const LogValue* find(const LogEntry& entry, const std::string& name) {
+  for (const auto& [known, value] : entry)
+    if (known == name) return &value;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string log_to_json(const std::vector<LogEntry>& log, int indent) {
+  const std::string line = indent > 0 ? "\n" : "", one(static_cast<std::size_t>(indent), ' '), comma = indent > 0 ? "," : ", ";
+  if (log.empty()) return "[]";
+  std::string text = "[" + line;
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    text += one + "{" + line;
+    for (std::size_t k = 0; k < log[i].size(); ++k) {
+      text += one + one + nlohmann::json(log[i][k].first).dump() + ": " + number(log[i][k].second);
+      text += (k + 1 < log[i].size() ? comma : "") + line;
+    }
+    text += one + "}" + (i + 1 < log.size() ? comma : "") + line;
+  }
+  return text + "]";
+}
+
+void LogReport::operator()(Trainer& trainer) {
+  State& s = *state_;
+  if (s.options.keys.empty()) {
+    s.summary.add(trainer.observation());
+  } else {
+    for (const std::string& key : s.options.keys)
+      if (const Reported* value = trainer.observation().find(key)) s.summary.add(key, *value);
+  }
+  if (!trainer.is_before_training() && !s.options.trigger(trainer)) return;
+  LogEntry entry;
+  for (const auto& [name, mean] : s.summary.means()) entry.emplace_back(name, LogValue{mean, false});
+  entry.emplace_back("epoch", LogValue{static_cast<double>(trainer.updater()->epoch()), true});
+  entry.emplace_back("iteration", LogValue{static_cast<double>(trainer.updater()->iteration()), true});
+  entry.emplace_back("elapsed_time", LogValue{trainer.elapsed_time(), false});
+  if (s.options.postprocess) s.options.postprocess(entry);
+  s.log.push_back(entry);
+  if (!s.options.filename.empty()) {
+    std::string file = s.options.filename;
+    for (const auto& [name, value] : entry) {
+      const std::string field = "{" + name + "}";
+      for (std::size_t at; (at = file.find(field)) != std::string::npos;) file.replace(at, field.size(), number(value));
+    }
+    os::write_file(trainer.out() + "/" + file, log_to_json(s.log, 4));
+  }
+  s.summary.clear();
+}
+
+void LogReport::serialize(Serializer& serializer) {
+  State& s = *state_;
+  Serializer trigger = serializer["_trigger"], summary = serializer["_summary"];
+  s.options.trigger.serialize(trigger);
+  s.summary.serialize(summary);
+  if (!serializer.loading()) {
+    std::string text = log_to_json(s.log, 0);
+    serializer("_log", text);
+    return;
+  }
+  const nlohmann::ordered_json parsed = nlohmann::ordered_json::parse(without_nan(serializer.read_string("_log")), nullptr, false);
+  if (!parsed.is_array()) serializer.reject("_log", "expected a JSON list of log entries");
+  std::vector<LogEntry> log;
+  for (const auto& object : parsed) {
+    if (!object.is_object()) serializer.reject("_log", "expected a JSON list of log entries");
+    LogEntry& entry = log.emplace_back();
+    for (const auto& [name, value] : object.items()) {
+      if (value.is_null()) {
+        entry.emplace_back(name, LogValue{std::numeric_limits<double>::quiet_NaN(), false});
+      } else if (value.is_number()) {
+        entry.emplace_back(name, LogValue{value.get<double>(), value.is_number_integer()});
+      } else {
+        serializer.reject("_log", "expected numbers in the log");
+      }
+    }
+  }
+  serializer.after_loading([state = state_, log] { state->log = log; });
+}
+
+PrintReport::PrintReport(std::vector<std::string> entries, PrintReportOptions options) : entries_(std::move(entries)), options_(options) {}
+
+void PrintReport::initialize(Trainer& trainer) {
+  if (!dynamic_cast<LogReport*>(&trainer.get_extension(options_.log_report)))
+    fail<ValueError>("PrintReport: the extension '{}' is no LogReport", options_.log_report);
+}
+
+void PrintReport::operator()(Trainer& trainer) {
+  const std::vector<LogEntry>& log = dynamic_cast<LogReport&>(trainer.get_extension(options_.log_report)).log();
+  const bool terminal = os::is_terminal(fileno(options_.out));
+  if (!header_) {
+    std::string line;
+    for (std::size_t i = 0; i < entries_.size(); ++i) line += fmt::format("{}{:<{}}", i ? "  " : "", entries_[i], std::max<std::size_t>(10, entries_[i].size()));
+    fmt::print(options_.out, "{}\n", line);
+    header_ = true;
+  }
+  for (; printed_ < log.size(); ++printed_) {
+    // what a progress bar drew below is wiped
+    std::string line = terminal ? "\033[J" : "";
+    for (const std::string& name : entries_) {
+      const std::size_t width = std::max<std::size_t>(10, name.size());
+      const LogValue* value = find(log[printed_], name);
+      line += value ? fmt::format("{:<{}g}  ", value->value, width) : std::string(width + 2, ' ');
+    }
+    fmt::print(options_.out, "{}\n", line);
+  }
+  std::fflush(options_.out);
+}
+
+ProgressBar::ProgressBar(ProgressBarOptions options) : options_(options) {}
+
+namespace {
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string clock_text(double seconds) {
+  // as Python prints a timedelta
+  if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "unknown";
+  const std::int64_t micro = static_cast<std::int64_t>(seconds * 1e6), whole = micro / 1000000, days = whole / 86400;
+  const std::string day = days ? fmt::format("{} day{}, ", days, days == 1 ? "" : "s") : "";
+  return fmt::format("{}{}:{:02}:{:02}.{:06}", day, whole % 86400 / 3600, whole % 3600 / 60, whole % 60, micro % 1000000);
+}
+}  // namespace
+
+void ProgressBar::initialize(Trainer&) { terminal_ = os::is_terminal(fileno(options_.out)); }
+
+std::string ProgressBar::text(Trainer& trainer, double speed) const {
+  UpdaterBase& updater = *trainer.updater();
+  const double iteration = static_cast<double>(updater.iteration()), epoch_detail = updater.epoch_detail();
+  std::int64_t length = 0;
+  std::string unit, text;
+  const bool known = trainer.stop_trigger().training_length(length, unit);
+  const auto bar = [&](double rate) {
+    const int marks = static_cast<int>(std::min(1.0, rate) * options_.bar_length);
+    return fmt::format("{}{}", std::string(static_cast<std::size_t>(marks), '#'), std::string(static_cast<std::size_t>(options_.bar_length - marks), '.'));
+  };
+  const double n = static_cast<double>(length);
+  const double rate = !known ? 0 : (unit == "iteration" ? iteration : epoch_detail) / n;
+  if (known) text += fmt::format("     total [{}] {:6.2f}%\n", bar(rate), rate * 100);
+  const double epoch_rate = epoch_detail - std::floor(epoch_detail);
+  text += fmt::format("this epoch [{}] {:6.2f}%\n", bar(epoch_rate), epoch_rate * 100);
+  if (known) {
+    text += unit == "iteration" ? fmt::format("{:10} iter, {} epoch / {} iterations\n", updater.iteration(), updater.epoch(), length)
+                                : fmt::format("{:10} iter, {} epoch / {} epochs\n", updater.iteration(), updater.epoch(), length);
+  } else {
+    text += fmt::format("{:10} iter, {} epoch\n", updater.iteration(), updater.epoch());
+  }
+  const double left = unit == "iteration" ? (n - iteration) / speed : iteration / epoch_detail * (n - epoch_detail) / speed;
+  text += fmt::format("{:10.5g} iters/sec. Estimated time to finish: {}.\n", speed, known ? clock_text(left) : "unknown");
+  return text;
+}
+
+void ProgressBar::operator()(Trainer& trainer) {
+  if (!terminal_) return;
+  const std::int64_t iteration = trainer.updater()->iteration();
+  if (iteration % options_.update_interval != 0) return;
+  // the rate of this process only, over the last hundred updates
+  recent_.emplace_back(iteration, now());
+  if (recent_.size() > 100) recent_.erase(recent_.begin());
+  if (recent_.size() < 2) return;
+  const double seconds = recent_.back().second - recent_.front().second;
+  const double speed = seconds > 0 ? static_cast<double>(recent_.back().first - recent_.front().first) / seconds : std::numeric_limits<double>::infinity();
+  const std::string lines = text(trainer, speed);
+  const auto height = std::count(lines.begin(), lines.end(), '\n');
+  fmt::print(options_.out, "\033[J{}\033[{}A", lines, height);
+  drawn_ = true;
+  std::fflush(options_.out);
+}
+
+void ProgressBar::finalize() {
+  if (drawn_) fmt::print(options_.out, "\033[J");
+  drawn_ = false;
+  std::fflush(options_.out);
+}
+
+}  // namespace catenary::training::extensions

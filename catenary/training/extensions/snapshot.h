@@ -1,0 +1,51 @@
+#pragma once
+// Snapshots: the state of a trainer, or of a part of it, as a file.
+
+#include <functional>
+
+#include "catenary/training/trainer.h"
+
+namespace catenary::training::extensions {
+
+struct SnapshotOptions {
+  std::string filename = "snapshot_iter_{.updater.iteration}";  ///< {.updater.iteration} and {.updater.epoch} are filled in
+  int n_retains = -1;                                           ///< keeps only so many of the newest; -1 keeps all
+  bool autoload = false;                                        ///< loads the newest snapshot in the output folder before training
+  bool snapshot_on_error = false;                               ///< saves when an exception leaves the training loop
+};
+
+/// Saves the whole trainer as npz, atomically: a file of that name is complete or not there. (chainer.training.extensions.snapshot)
+class CT_API snapshot : public Extension {
+ public:
+  explicit snapshot(SnapshotOptions options = {});
+  std::string default_name() const override { return "_Snapshot"; }
+  Trigger trigger() const override { return Trigger(1, "epoch"); }
+  int priority() const override { return -100; }
+  void initialize(Trainer& trainer) override;
+  void operator()(Trainer& trainer) override { save(trainer); }
+  void on_error(Trainer& trainer, const std::exception& error) override;
+  /// Saves now; returns the path.
+  std::string save(Trainer& trainer);
+
+ protected:
+  /// What is saved and loaded; the trainer when empty.
+  std::function<void(Serializer&)> target_;
+  SnapshotOptions options_;
+};
+
+/// Saves one object (a model, an optimizer, …), by default as "snapshot_iter_N". (snapshot_object)
+class CT_API snapshot_object : public snapshot {
+ public:
+  template <class T>
+  explicit snapshot_object(const T& target, SnapshotOptions options = {}) : snapshot(std::move(options)) {
+    target_ = [target](Serializer& s) { target.serialize(s); };
+  }
+  template <class T>
+  snapshot_object(const T& target, const std::string& filename) : snapshot_object(target, SnapshotOptions{.filename = filename}) {}
+  std::string default_name() const override { return "_SnapshotObject"; }
+};
+
+/// The pattern with "{.updater.iteration}" and "{.updater.epoch}" replaced; throws ValueError for anything else in braces.
+CT_API std::string format_filename(const std::string& pattern, const Trainer& trainer);
+
+}  // namespace catenary::training::extensions

@@ -1,0 +1,189 @@
+#include "catenary/training/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/signals.h"
+#include "catenary/training/extensions/snapshot.h"
+
+namespace catenary::training {
+
+Interrupted::~Interrupted() = default;
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// A function as an extension.
+class FunctionExtension final : public Extension {
+ public:
+  explicit FunctionExtension(std::function<void(Trainer&)> f) : f_(std::move(f)) {}
+  std::string default_name() const override { return "function"; }
+  void operator()(Trainer& trainer) override { f_(trainer); }
+
+ private:
+  std::function<void(Trainer&)> f_;
+};
+
+struct Entry {
+  std::string name;
+  std::shared_ptr<Extension> extension;
+  Trigger trigger;
+  int priority;
+  bool call_before_training;
+};
+
+}  // namespace
+
+struct Trainer::State {
+  State(const Updater& updater, const Trigger& stop_trigger, const std::string& out) : updater(updater), stop_trigger(stop_trigger), out(out) {}
+
+  Updater updater;
+  Trigger stop_trigger;
+  std::string out;
+  Reporter reporter;
+  Observation observation;
+  std::vector<Entry> entries;
+  double started = 0, elapsed_before = 0, final_elapsed = 0;
+  bool running = false, done = false;
+
+  double elapsed() const { return running ? now() - started + elapsed_before : done ? final_elapsed : elapsed_before; }
+  std::vector<Entry*> by_priority() {
+    std::vector<Entry*> order;
+    for (Entry& entry : entries) order.push_back(&entry);
+    std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->priority > b->priority; });
+    return order;
+  }
+};
+
+Trainer::Trainer(const Updater& updater, const Trigger& stop_trigger, const std::string& out)
+    : state_(std::make_shared<State>(updater, stop_trigger, out)) {
+  for (const auto& [name, optimizer] : updater->optimizers()) state_->reporter.add_observers(name, optimizer.target().link());
+  updater->connect_trainer(*this);
+}
+
+const Updater& Trainer::updater() const { return state_->updater; }
+const std::string& Trainer::out() const { return state_->out; }
+Observation& Trainer::observation() const { return state_->observation; }
+const Reporter& Trainer::reporter() const { return state_->reporter; }
+const Trigger& Trainer::stop_trigger() const { return state_->stop_trigger; }
+double Trainer::elapsed_time() const { return state_->elapsed(); }
+bool Trainer::is_before_training() const { return state_->updater->iteration() == 0; }
+
+void Trainer::extend(std::shared_ptr<Extension> extension, const ExtendOptions& options) const {
+  const std::string base = options.name.empty() ? extension->default_name() : options.name;
+  if (base == "training") throw ValueError("extend: the name 'training' is reserved");
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(state_->entries.begin(), state_->entries.end(), [&](const Entry& e) { return e.name == name; });
+  };
+  std::string name = base;
+  for (int ordinal = 1; taken(name); ++ordinal) name = fmt::format("{}_{}", base, ordinal);
+  extension->name = name;
+  const Trigger trigger = options.trigger ? *options.trigger : extension->trigger();
+  const int priority = options.priority ? *options.priority : extension->priority();
+  state_->entries.push_back({name, std::move(extension), trigger, priority, options.call_before_training});
+}
+
+void Trainer::extend(std::function<void(Trainer&)> f, const ExtendOptions& options) const {
+  extend(std::shared_ptr<Extension>(std::make_shared<FunctionExtension>(std::move(f))), options);
+}
+
+Extension& Trainer::get_extension(const std::string& name) const {
+  std::string names;
+  for (const Entry& entry : state_->entries) {
+    if (entry.name == name) return *entry.extension;
+    names += (names.empty() ? "" : ", ") + entry.name;
+  }
+  fail<ValueError>("the trainer has no extension '{}'; it has: {}", name, names);
+}
+
+void Trainer::run(bool show_loop_exception_msg) const {
+  State& s = *state_;
+  if (s.done || s.running) throw ValueError("Trainer::run: a trainer can run once only; make a new one, or resume a snapshot in it");
+  Trainer self = *this;
+  os::make_directories(s.out);
+  const std::vector<Entry*> order = s.by_priority();
+  const os::ScopedSignals signals;
+  s.started = now();
+  s.running = true;
+  // extensions and the updater are told of the end however it comes
+  struct Finish {
+    State& s;
+    const std::vector<Entry*>& order;
+    ~Finish() {
+      for (Entry* entry : order) {
+        try {
+          entry->extension->finalize();
+        } catch (const std::exception& e) {
+          fmt::print(stderr, "Exception while finalizing the extension '{}': {}\n", entry->name, e.what());
+        }
+      }
+      try {
+        s.updater->finalize();
+      } catch (const std::exception& e) {
+        fmt::print(stderr, "Exception while finalizing the updater: {}\n", e.what());
+      }
+      s.final_elapsed = s.elapsed();
+      s.running = false;
+      s.done = true;
+    }
+  } finish{s, order};
+
+  for (Entry* entry : order) entry->extension->initialize(self);
+  s.observation.clear();
+  for (Entry* entry : order)
+    if (entry->call_before_training) (*entry->extension)(self);
+
+  try {
+    while (!s.stop_trigger(self)) {
+      s.observation.clear();
+      {
+        const ReportScope scope(s.reporter, s.observation);
+        s.updater->update();
+        for (Entry* entry : order)
+          if (entry->trigger(self)) (*entry->extension)(self);
+      }
+      if (const int signal = signals.received()) {
+        std::string how = "there is no snapshot extension, so nothing was saved";
+        for (Entry* entry : order) {
+          if (auto* snapshot = dynamic_cast<extensions::snapshot*>(entry->extension.get())) {
+            how = fmt::format("resume with --resume {}", snapshot->save(self));
+            break;
+          }
+        }
+        fail<Interrupted>("training was stopped by {} after iteration {}; {}", os::signal_name(signal), s.updater->iteration(), how);
+      }
+    }
+  } catch (const std::exception& e) {
+    if (show_loop_exception_msg && !dynamic_cast<const Interrupted*>(&e)) {
+      fmt::print(stderr,
+                 "Exception in main training loop: {}\nWill finalize trainer extensions and updater before reraising the exception.\n",
+                 e.what());
+    }
+    for (Entry* entry : order) entry->extension->on_error(self, e);
+    throw;
+  }
+}
+
+void Trainer::serialize(Serializer& serializer) const {
+  State& s = *state_;
+  Serializer updater = serializer["updater"], stop = serializer["stop_trigger"];
+  s.updater->serialize(updater);
+  s.stop_trigger.serialize(stop);
+  for (const Entry& entry : s.entries) {
+    Serializer extension = serializer["extensions"][entry.name], trigger = serializer["extension_triggers"][entry.name];
+    entry.extension->serialize(extension);
+    entry.trigger.serialize(trigger);
+  }
+  if (serializer.loading()) {
+    if (serializer.contains("_snapshot_elapsed_time")) serializer("_snapshot_elapsed_time", s.elapsed_before);
+    serializer.after_loading([&s] { s.started = now(); });
+  } else {
+    double elapsed = s.elapsed();
+    serializer("_snapshot_elapsed_time", elapsed);
+  }
+}
+
+}  // namespace catenary::training

@@ -1,0 +1,66 @@
+#pragma once
+// Updaters: one step of training.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "catenary/iterators/iterator.h"
+#include "catenary/optimizers/optimizer.h"
+
+namespace catenary::training {
+
+class Trainer;
+
+/// What every updater does; derive from it to write one. (chainer.training.Updater)
+class CT_API UpdaterBase {
+ public:
+  virtual ~UpdaterBase();
+  virtual void update() = 0;
+  virtual std::int64_t iteration() const = 0;
+  virtual std::int64_t epoch() const = 0;
+  virtual double epoch_detail() const = 0;
+  virtual std::optional<double> previous_epoch_detail() const = 0;
+  virtual bool is_new_epoch() const = 0;
+  virtual std::map<std::string, Optimizer> optimizers() const = 0;
+  virtual Iterator iterator(const std::string& name) const = 0;
+  virtual void connect_trainer(Trainer&) {}
+  virtual void finalize() {}
+  virtual void serialize(Serializer& serializer) = 0;
+};
+
+/// A handle to an updater.
+class CT_API Updater {
+ public:
+  Updater(std::shared_ptr<UpdaterBase> implementation) : implementation_(std::move(implementation)) {}
+  UpdaterBase* operator->() const { return implementation_.get(); }
+  UpdaterBase& operator*() const { return *implementation_; }
+  /// The optimizer of a name; throws ValueError that lists the names.
+  Optimizer optimizer(const std::string& name = "main") const;
+
+ private:
+  std::shared_ptr<UpdaterBase> implementation_;
+};
+
+/// Turns a minibatch into a model's arguments.
+using Converter = std::function<Batch(const Minibatch& batch, const std::optional<Device>& device)>;
+
+struct StandardUpdaterOptions {
+  Converter converter;                         ///< concat_examples when not given
+  std::optional<Device> device;                ///< where batches go; the model's own device when not given
+  std::function<Variable(const Batch&)> loss;  ///< the optimizer's target when not given
+  std::optional<double> loss_scale;
+  bool auto_new_epoch = true;                  ///< tells the optimizer of new epochs
+};
+
+/// Takes a batch from the main iterator, computes the loss, updates the main optimizer. (chainer.training.updaters.StandardUpdater)
+class CT_API StandardUpdater : public Updater {
+ public:
+  StandardUpdater(const Iterator& iterator, const Optimizer& optimizer, const StandardUpdaterOptions& options = {});
+  StandardUpdater(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Optimizer>& optimizers,
+                  const StandardUpdaterOptions& options = {});
+};
+
+}  // namespace catenary::training
