@@ -1,0 +1,96 @@
+#include <cstdlib>
+
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/library.h"
+#include "catenary/core/parallel.h"
+#include "catenary/datasets/datasets.h"
+#include "catenary/io/idx.h"
+#include "catenary/io/sha256.h"
+
+namespace catenary::datasets {
+
+namespace {
+
+struct File {
+  const char* name;
+  const char* sha256;
+};
+constexpr File kMnist[4] = {
+    {"train-images-idx3-ubyte.gz", "0b367032e93c5d0cea0925647cfdb18614af8ee15f83e6f2fc2ad904a6835971"},
+    {"train-labels-idx1-ubyte.gz", "1787548bbe0bff1ec2ecdc0ef292b02df999e2d1a6002d27500982c652b17203"},
+    {"t10k-images-idx3-ubyte.gz", "1a1a05eab793c14bb050b398624a11b0ffd1a2953baed553b1b9bd079e2a20be"},
+    {"t10k-labels-idx1-ubyte.gz", "b91679a0acfe4ba0e50a2437a903084cba1f5f92592b016a25a7dfd00455798b"},
+};
+constexpr const char* kWhatToDo = "put the four files of the distribution there, or name another folder with CATENARY_DATA";
+
+Array read(const std::string& folder, const File& file, bool check, int dimensions) {
+  const std::string path = folder + "/" + file.name;
+  if (!os::exists(path)) fail<FileError>("{}: the file is missing; {}", path, kWhatToDo);
+  if (check) {
+    const std::string found = io::sha256_of_file(path);
+    if (found != file.sha256) fail<FileError>("{}: the file is short or altered (SHA-256 {}, expected {}); {}", path, found, file.sha256, kWhatToDo);
+  }
+  const io::HostArray values = io::read_idx(path);
+  if (values.dtype != Dtype::uint8 || values.shape.size() != dimensions)
+    fail<FileError>("{}: expected {} dimensions of uint8, found {} of {}", path, dimensions, values.shape, values.dtype);
+  return Array::from_memory(values.data.get(), values.shape, contiguous_strides(values.shape), values.dtype, Device(), values.data);
+}
+
+Dataset make(const std::string& folder, const File& images_file, const File& labels_file, bool check, const MnistOptions& options) {
+  const Array pixels = read(folder, images_file, check, 3), classes = read(folder, labels_file, check, 1);
+  const std::int64_t n = pixels.len();
+  if (classes.len() != n) fail<FileError>("{}: {} images in {}, but {} labels in {}", folder, n, images_file.name, classes.len(), labels_file.name);
+  const std::int64_t rows = pixels.shape(1), columns = pixels.shape(2);
+  const Shape shape = options.ndim == 1   ? Shape{n, rows * columns}
+                      : options.ndim == 2 ? Shape{n, rows, columns}
+                                          : Shape{n, 1, rows, columns};
+  // the images go straight into their final buffer
+  const Array images = Array::empty(shape, Dtype::float32, Device());
+  const std::uint8_t* from = pixels.data<std::uint8_t>();
+  float* to = images.mutable_data<float>();
+  const float scale = static_cast<float>(options.scale);
+  parallel_for(images.size(), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]) * scale / 255.0f;
+  });
+  if (!options.withlabel) return TupleDataset(images);
+  return TupleDataset(images, classes.astype(Dtype::int32).eval());
+}
+
+std::pair<Dataset, Dataset> load(const std::string& folder, bool check, const MnistOptions& options) {
+  if (options.ndim < 1 || options.ndim > 3) fail<ValueError>("get_mnist: ndim must be 1, 2 or 3, got {}", options.ndim);
+  return {make(folder, kMnist[0], kMnist[1], check, options), make(folder, kMnist[2], kMnist[3], check, options)};
+}
+
+}  // namespace
+
+std::string mnist_folder() {
+  std::vector<std::string> tried;
+  const auto has = [&](const std::string& folder) {
+    tried.push_back(folder);
+    return os::exists(folder + "/" + kMnist[0].name);
+  };
+  if (const char* named = std::getenv("CATENARY_DATA")) {
+    // what was asked for is what is used, so that a mistake is seen
+    return has(std::string(named) + "/mnist") ? tried.back() : std::string(named);
+  }
+  const std::string library = os::library_directory();
+  for (const std::string& folder : {library + "/../share/catenary/mnist", library + "/../../../data/mnist", std::string("data/mnist")})
+    if (has(folder)) return folder;
+  fail<FileError>("the MNIST files were not found in {}; {}", fmt::join(tried, ", "), kWhatToDo);
+}
+
+std::pair<Dataset, Dataset> get_mnist(const MnistOptions& options) {
+  return load(options.folder.empty() ? mnist_folder() : options.folder, true, options);
+}
+
+std::pair<Dataset, Dataset> get_fashion_mnist(const MnistOptions& options) {
+  std::string folder = options.folder;
+  if (folder.empty()) {
+    const char* named = std::getenv("CATENARY_DATA");
+    folder = named ? std::string(named) + "/fashion-mnist" : "data/fashion-mnist";
+  }
+  return load(folder, false, options);
+}
+
+}  // namespace catenary::datasets

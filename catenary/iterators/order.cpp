@@ -1,0 +1,131 @@
+#include "catenary/iterators/order.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "catenary/array/random.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+iterators::IteratorBase::~IteratorBase() = default;
+
+iterators::IteratorBase& Iterator::implementation() const {
+  if (!implementation_) throw ValueError("an undefined Iterator was used");
+  return *implementation_;
+}
+
+namespace iterators {
+
+OrderSampler sampler_of(bool shuffle, const OrderSampler& given) {
+  if (given || !shuffle) return given;
+  return [](const std::vector<std::int64_t>& current, std::int64_t) {
+    const std::vector<std::int64_t> at = random::permutation(static_cast<std::int64_t>(current.size()), {.device = Device()}).to_vector<std::int64_t>();
+    std::vector<std::int64_t> order(current.size());
+    for (std::size_t i = 0; i < at.size(); ++i) order[i] = current[static_cast<std::size_t>(at[i])];
+    return order;
+  };
+}
+
+Minibatch read(const Dataset& dataset, const std::vector<std::int64_t>& indices) {
+  Minibatch batch;
+  batch.size = static_cast<std::int64_t>(indices.size());
+  batch.has_columns = dataset.get_columns(indices, batch.columns);
+  if (!batch.has_columns) batch.examples = dataset.get(indices);
+  return batch;
+}
+
+Walk::Walk(std::int64_t n, std::int64_t batch, bool again, OrderSampler sampler)
+    : size(n), batch_size(batch), repeat(again), sampler_(std::move(sampler)) {
+  if (batch <= 0) fail<ValueError>("iterator: batch_size must be positive, got {}", batch);
+  if (n <= 0) throw ValueError("iterator: the dataset has no examples");
+  reset();
+}
+
+void Walk::reset() {
+  epoch = position = 0;
+  is_new_epoch = false;
+  previous_epoch_detail = -1;
+  order.clear();
+  if (!sampler_) return;
+  std::vector<std::int64_t> all(static_cast<std::size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  order = sampler_(all, 0);
+  if (static_cast<std::int64_t>(order.size()) != size) fail<ValueError>("iterator: an order of {} indices for {} examples", order.size(), size);
+}
+
+std::vector<std::int64_t> Walk::next() {
+  if (!repeat && epoch > 0) return {};
+  previous_epoch_detail = epoch_detail();
+  std::vector<std::int64_t> indices;
+  is_new_epoch = false;
+  while (static_cast<std::int64_t>(indices.size()) < batch_size) {
+    const std::int64_t n = std::min(batch_size - static_cast<std::int64_t>(indices.size()), size - position);
+    for (std::int64_t i = position; i < position + n; ++i) indices.push_back(order.empty() ? i : order[static_cast<std::size_t>(i)]);
+    position += n;
+    if (position < size) break;
+    ++epoch;
+    is_new_epoch = true;
+    position = 0;
+    if (sampler_) order = sampler_(order, size);
+    if (!repeat) break;
+  }
+  return indices;
+}
+
+void Walk::serialize(Serializer& serializer) {
+  serializer("current_position", position);
+  serializer("epoch", epoch);
+  serializer("is_new_epoch", is_new_epoch);
+  if (!serializer.loading() || serializer.contains("previous_epoch_detail")) serializer("previous_epoch_detail", previous_epoch_detail);
+  if (order.empty()) return;
+  const auto at = std::make_shared<Array>(Array::from_host(order.data(), {size}, Dtype::int64, Device()));
+  const std::string key = serializer.loading() && !serializer.contains("order") ? "_order" : "order";
+  serializer(key, *at);
+  if (!serializer.loading()) return;
+  serializer.after_loading([this, at] {
+    const std::vector<std::int64_t> loaded = at->to_vector<std::int64_t>();
+    std::vector<bool> seen(loaded.size(), false);
+    for (std::int64_t i : loaded)
+      if (i >= 0 && i < size) seen[static_cast<std::size_t>(i)] = true;
+    if (std::find(seen.begin(), seen.end(), false) != seen.end()) throw FileError("iterator: the order in the snapshot is no permutation of the dataset");
+    order = loaded;
+  });
+}
+
+namespace {
+
+class Serial final : public IteratorBase {
+ public:
+  Serial(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options)
+      : dataset_(dataset), walk_(dataset.size(), batch_size, options.repeat, sampler_of(options.shuffle, options.order_sampler)) {}
+  std::optional<Minibatch> next() override {
+    const std::vector<std::int64_t> indices = walk_.next();
+    if (indices.empty()) return std::nullopt;
+    return read(dataset_, indices);
+  }
+  std::int64_t epoch() const override { return walk_.epoch; }
+  bool is_new_epoch() const override { return walk_.is_new_epoch; }
+  double epoch_detail() const override { return walk_.epoch_detail(); }
+  std::optional<double> previous_epoch_detail() const override {
+    return walk_.previous_epoch_detail < 0 ? std::nullopt : std::optional(walk_.previous_epoch_detail);
+  }
+  bool repeat() const override { return walk_.repeat; }
+  std::int64_t batch_size() const override { return walk_.batch_size; }
+  const Dataset& dataset() const override { return dataset_; }
+  void reset() override { walk_.reset(); }
+  void serialize(Serializer& serializer) override { walk_.serialize(serializer); }
+
+ private:
+  Dataset dataset_;
+  Walk walk_;
+};
+
+}  // namespace
+
+SerialIterator::SerialIterator(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options)
+    : Iterator(std::make_shared<Serial>(dataset, batch_size, options)) {}
+
+}  // namespace iterators
+}  // namespace catenary
