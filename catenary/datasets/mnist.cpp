@@ -2,7 +2,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
-#include "catenary/core/os/library.h"
+#include "catenary/core/os/installation.h"
 #include "catenary/core/parallel.h"
 #include "catenary/datasets/datasets.h"
 #include "catenary/io/idx.h"
@@ -74,7 +74,7 @@ std::string mnist_folder() {
     // what was asked for is what is used, so that a mistake is seen
     return has(std::string(named) + "/mnist") ? tried.back() : std::string(named);
   }
-  const std::string library = os::library_directory();
+  const std::string library = os::library_folder();
   for (const std::string& folder : {library + "/../share/catenary/mnist", library + "/../../../data/mnist", std::string("data/mnist")})
     if (has(folder)) return folder;
   fail<FileError>("the MNIST files were not found in {}; {}", fmt::join(tried, ", "), kWhatToDo);
