@@ -120,7 +120,7 @@ void blocked_gemm(const GemmArgs<T>& g, const GemmLevel<T>& level) {
 // Does `thin` take it, bar the strides of B if there is but one column?
 template <class T>
 bool is_thin(const GemmArgs<T>& g) {
-  return g.n == 1 ? g.a_cs == 1 || g.a_rs == 1 : g.n <= 6 && g.m >= 32 && g.a_cs == 1 && g.b_rs == 1;
+  return g.n == 1 ? g.a_cs == 1 || g.a_rs == 1 : g.n <= 10 && g.m >= 32 && g.a_cs == 1 && g.b_rs == 1;
 }
 
 template <class T>

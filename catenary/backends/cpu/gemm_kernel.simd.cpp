@@ -176,31 +176,72 @@ constexpr Kernels<T> kKernels = make_kernels<T, kPacked>(std::make_index_sequenc
 
 // ---- packing ----
 
-// The lanes of a and b in turn, from their lower or their upper halves.
-template <class T, std::size_t... i>
-CT_INLINE Vector<T> interleave_low(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
-  return __builtin_shufflevector(a, b, (i / 2 + i % 2 * sizeof...(i))...);
+// Vectors as lanes of 16 bytes, kQuad elements each: what instruction sets shuffle cheaply.
+template <class T>
+constexpr int kQuad = 16 / sizeof(T);
+
+// Lane l is the 16 bytes at lines[kQuad * l] + offset.
+#if defined(__AVX512F__)
+CT_INLINE Vector<float> load_lanes(const float* const* lines, int64_t offset) {
+  const auto lane = [&](int l) __attribute__((always_inline)) { return _mm_loadu_ps(lines[4 * l] + offset); };
+  __m512 x = _mm512_castps128_ps512(lane(0));
+  x = _mm512_mask_broadcast_f32x4(x, 0x00f0, lane(1));
+  x = _mm512_mask_broadcast_f32x4(x, 0x0f00, lane(2));
+  return _mm512_mask_broadcast_f32x4(x, 0xf000, lane(3));
 }
-template <class T, std::size_t... i>
-CT_INLINE Vector<T> interleave_high(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
-  return __builtin_shufflevector(a, b, (i / 2 + sizeof...(i) / 2 + i % 2 * sizeof...(i))...);
+CT_INLINE Vector<double> load_lanes(const double* const* lines, int64_t offset) {
+  const auto lane = [&](int l) __attribute__((always_inline)) { return _mm_loadu_pd(lines[2 * l] + offset); };
+  __m512d x = _mm512_castpd128_pd512(lane(0));
+  x = _mm512_mask_broadcast_f64x2(x, 0x0c, lane(1));
+  x = _mm512_mask_broadcast_f64x2(x, 0x30, lane(2));
+  return _mm512_mask_broadcast_f64x2(x, 0xc0, lane(3));
+}
+#elif defined(__AVX2__)
+CT_INLINE Vector<float> load_lanes(const float* const* lines, int64_t offset) {
+  return _mm256_loadu2_m128(lines[4] + offset, lines[0] + offset);
+}
+CT_INLINE Vector<double> load_lanes(const double* const* lines, int64_t offset) {
+  return _mm256_loadu2_m128d(lines[2] + offset, lines[0] + offset);
+}
+#else
+template <class T>
+CT_INLINE Vector<T> load_lanes(const T* const* lines, int64_t offset) {
+  return load(lines[0] + offset);
+}
+#endif
+
+// Within each lane: its elements are a[p] for p = pattern[i] < kQuad, b[p - kQuad] else.
+template <class T, int p0, int p1, int p2, int p3, std::size_t... i>
+CT_INLINE Vector<T> shuffle_lanes(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
+  constexpr int pattern[4] = {p0, p1, p2, p3}, Q = kQuad<T>, L = sizeof...(i);
+  return __builtin_shufflevector(a, b, (pattern[i % Q] % Q + static_cast<int>(i) / Q * Q + pattern[i % Q] / Q * L)...);
 }
 
 // out[r * stride + lane] = x[lane * ld + r] for r < lanes and lane < rows, 0 for the other lanes.
 template <class T>
 CT_INLINE void transpose_block(const T* x, int64_t ld, int rows, T* out, int64_t stride) {
-  constexpr int L = kLanes<T>;
+  constexpr int L = kLanes<T>, Q = kQuad<T>;
   constexpr auto lanes = std::make_index_sequence<L>();
-  Vector<T> v[L], w[L];
-  CT_UNROLL for (int r = 0; r < L; ++r) v[r] = r < rows ? load(x + r * ld) : Vector<T>{};
-  CT_UNROLL for (int round = 1; round < L; round *= 2) {
-    CT_UNROLL for (int r = 0; r < L / 2; ++r) {
-      w[2 * r] = interleave_low<T>(v[r], v[r + L / 2], lanes);
-      w[2 * r + 1] = interleave_high<T>(v[r], v[r + L / 2], lanes);
+  static constexpr T kZeros[L] = {};
+  const T* lines[L];
+  CT_UNROLL for (int r = 0; r < L; ++r) lines[r] = r < rows ? x + r * ld : kZeros;
+  CT_UNROLL for (int c = 0; c < L; c += Q) {
+    Vector<T> u[Q];
+    CT_UNROLL for (int q = 0; q < Q; ++q) u[q] = load_lanes(lines + q, c);
+    if constexpr (Q == 4) {
+      const Vector<T> low01 = shuffle_lanes<T, 0, 4, 1, 5>(u[0], u[1], lanes);
+      const Vector<T> high01 = shuffle_lanes<T, 2, 6, 3, 7>(u[0], u[1], lanes);
+      const Vector<T> low23 = shuffle_lanes<T, 0, 4, 1, 5>(u[2], u[3], lanes);
+      const Vector<T> high23 = shuffle_lanes<T, 2, 6, 3, 7>(u[2], u[3], lanes);
+      store(out + c * stride, shuffle_lanes<T, 0, 1, 4, 5>(low01, low23, lanes));
+      store(out + (c + 1) * stride, shuffle_lanes<T, 2, 3, 6, 7>(low01, low23, lanes));
+      store(out + (c + 2) * stride, shuffle_lanes<T, 0, 1, 4, 5>(high01, high23, lanes));
+      store(out + (c + 3) * stride, shuffle_lanes<T, 2, 3, 6, 7>(high01, high23, lanes));
+    } else {
+      store(out + c * stride, shuffle_lanes<T, 0, 2, 0, 0>(u[0], u[1], lanes));
+      store(out + (c + 1) * stride, shuffle_lanes<T, 1, 3, 0, 0>(u[0], u[1], lanes));
     }
-    CT_UNROLL for (int r = 0; r < L; ++r) v[r] = w[r];
   }
-  CT_UNROLL for (int r = 0; r < L; ++r) store(out + r * stride, v[r]);
 }
 
 // out[p * kWidth + i] = x[i * rs + p * cs] for i < rows, p < k. Lanes between `rows` and the next whole vector become
@@ -312,7 +353,7 @@ struct Plan {
     const int64_t bytes = depth.size * g.n * static_cast<int64_t>(sizeof(T));
     const bool small = bytes <= cache / 8;
     pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 16 * kRows);
-    pack_a = g.a_cs != 1 || collides<T>(g.a_rs);
+    pack_a = g.a_cs != 1 || collides<T>(g.a_rs) || (pack_b && g.n >= 448);
     rows_outside = pack_b || small;
     const int64_t panel = depth.size * kColumns<T> * static_cast<int64_t>(sizeof(T));
     columns = std::max<int64_t>(4, cache * 3 / 4 / std::max<int64_t>(panel, 1)) * kColumns<T>;
