@@ -16,7 +16,8 @@ Axes AxisArg::normalized(int ndim, const char* what) const {
 }
 
 ArrayBody& Array::body() const {
-  if (!body_) throw ValueError("an undefined Array was used (a default-constructed one has no elements, shape or dtype)");
+  if (!body_)
+    throw ValueError("an undefined Array was used (a default-constructed one has no elements, shape or dtype)");
   return static_cast<ArrayBody&>(*body_);
 }
 
@@ -41,8 +42,10 @@ Array Array::from_memory(void* handle, const Shape& shape, const Strides& stride
     if (strides[i] < 0) fail<ValueError>("from_memory: negative stride in {}", strides);
     last += strides[i] * (shape[i] - 1);
   }
-  const std::size_t bytes = checked_size(shape, "from_memory") == 0 ? 0 : static_cast<std::size_t>(last + 1) * catenary::itemsize(dtype);
-  Ref<Storage> storage(new Storage(device, handle, bytes, owner ? std::move(owner) : std::shared_ptr<void>(handle, [](void*) {})));
+  const std::size_t bytes =
+      checked_size(shape, "from_memory") == 0 ? 0 : static_cast<std::size_t>(last + 1) * catenary::itemsize(dtype);
+  Ref<Storage> storage(
+      new Storage(device, handle, bytes, owner ? std::move(owner) : std::shared_ptr<void>(handle, [](void*) {})));
   return Array(Ref<ArrayHead>(new ArrayBody(dtype, shape, strides, 0, std::move(storage))));
 }
 
@@ -109,7 +112,8 @@ void Array::copy_to_host(void* to) const {
   const Array source = contiguous();
   const View view = readable(source);
   if (nbytes())
-    device().backend().copy_to_host(device().index(), to, view.handle, static_cast<std::size_t>(view.offset) * itemsize(), nbytes());
+    device().backend().copy_to_host(device().index(), to, view.handle,
+                                    static_cast<std::size_t>(view.offset) * itemsize(), nbytes());
 }
 
 void Array::item(void* to, Dtype wanted) const {
@@ -119,7 +123,8 @@ void Array::item(void* to, Dtype wanted) const {
 
 void* Array::host_data(Dtype expected, bool for_writing) const {
   if (expected != dtype()) fail<DtypeError>("data: the array's dtype is {}, not {}", dtype(), expected);
-  if (!device().is_cpu()) fail<DeviceError>("data: the array is on {}, not in host memory; use to_vector or to_device", device().name());
+  if (!device().is_cpu())
+    fail<DeviceError>("data: the array is on {}, not in host memory; use to_vector or to_device", device().name());
   return (for_writing ? writable(*this) : readable(*this)).data();
 }
 
@@ -141,7 +146,8 @@ std::optional<Strides> reshaped_strides(const Shape& from, const Strides& stride
     step.push_back(strides[i]);
   }
   Strides result = Strides::filled(to.size(), 1);
-  // Groups of old axes and of new axes with equal products belong together; within a group the old axes must be walked evenly.
+  // Groups of old axes and of new axes with equal products belong together; within a group the old axes must be walked
+  // evenly.
   int old_begin = 0, new_begin = 0;
   while (old_begin < shape.size() && new_begin < to.size()) {
     int old_end = old_begin + 1, new_end = new_begin + 1;
@@ -169,7 +175,8 @@ std::optional<Strides> reshaped_strides(const Shape& from, const Strides& stride
 }  // namespace
 
 Array Array::as_strided(const Shape& shape, const Strides& strides, std::int64_t offset) const {
-  if (shape.size() != strides.size()) fail<ShapeError>("as_strided: shape {} and strides {} differ in length", shape, strides);
+  if (shape.size() != strides.size())
+    fail<ShapeError>("as_strided: shape {} and strides {} differ in length", shape, strides);
   checked_size(shape, "as_strided");
   lazy::settle(body());
   return view_of(*this, shape, strides, body().offset + offset);
@@ -227,7 +234,8 @@ Array Array::squeeze(const AxisArg& axis) const {
     for (int i = 0; i < ndim(); ++i) drop |= (shape()[i] == 1) << i;
   } else {
     for (std::int64_t a : normalize_axes(axis.axes(), ndim(), "squeeze")) {
-      if (shape()[static_cast<int>(a)] != 1) fail<ShapeError>("squeeze: axis {} of shape {} has extent other than 1", a, shape());
+      if (shape()[static_cast<int>(a)] != 1)
+        fail<ShapeError>("squeeze: axis {} of shape {} has extent other than 1", a, shape());
       drop |= 1u << a;
     }
   }

@@ -26,7 +26,9 @@ Device common_device(const Operand& x, const Operand& y, const char* what) {
   if (!x.is_array()) return device_of(y, current_device());
   if (!y.is_array()) return x.array().body().device;
   const Device &a = x.array().body().device, &b = y.array().body().device;
-  if (!(a == b)) fail<DeviceError>("{}: operands are on two devices, {} and {}; bring them together with to_device", what, a.name(), b.name());
+  if (!(a == b))
+    fail<DeviceError>("{}: operands are on two devices, {} and {}; bring them together with to_device", what, a.name(),
+                      b.name());
   return a;
 }
 
@@ -44,8 +46,9 @@ void check_literal_fits(const Operand& x, Dtype dtype, const char* what) {
   const std::int64_t value = x.scalar().integer();
   const bool is_signed = kind(dtype) == Kind::signed_int;
   const int bits = static_cast<int>(itemsize(dtype)) * 8;
-  const bool fits = is_signed ? bits == 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1)))
-                              : value >= 0 && (bits == 64 || value < (std::int64_t{1} << bits));
+  const bool fits =
+      is_signed ? bits == 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1)))
+                : value >= 0 && (bits == 64 || value < (std::int64_t{1} << bits));
   if (!fits) fail<ValueError>("{}: the literal {} does not fit into {}", what, value, dtype);
 }
 
@@ -55,22 +58,30 @@ struct Types {
 };
 Types types_of(Op op, Dtype d) {
   const ops::OpInfo& row = ops::info(op);
-  const auto refuse = [&](const char* instead) { fail<DtypeError>("{}: not defined for {}; {}", row.name, d, instead); };
+  const auto refuse = [&](const char* instead) {
+    fail<DtypeError>("{}: not defined for {}; {}", row.name, d, instead);
+  };
   switch (row.rule) {
-    case Rule::ARITH: return {d, d};
+    case Rule::ARITH:
+      return {d, d};
     case Rule::ARITH_INT8:
       if (d == Dtype::bool_) d = Dtype::int8;
       return {d, d};
     case Rule::ARITH_NO_BOOL:
-      if (d == Dtype::bool_) refuse(op == Op::subtract ? "use logical_xor or bitwise_xor" : "use logical_not or a cast");
+      if (d == Dtype::bool_)
+        refuse(op == Op::subtract ? "use logical_xor or bitwise_xor" : "use logical_not or a cast");
       return {d, d};
-    case Rule::FLOAT: return {float_of(d), float_of(d)};
+    case Rule::FLOAT:
+      return {float_of(d), float_of(d)};
     case Rule::DIVIDE:
       if (!is_floating(d)) d = Dtype::float64;
       return {d, d};
-    case Rule::ROUND: return {d, d};
-    case Rule::COMPARE: return {d, Dtype::bool_};
-    case Rule::PREDICATE: return {float_of(d), Dtype::bool_};
+    case Rule::ROUND:
+      return {d, d};
+    case Rule::COMPARE:
+      return {d, Dtype::bool_};
+    case Rule::PREDICATE:
+      return {float_of(d), Dtype::bool_};
     case Rule::BITS:
       if (is_floating(d)) refuse("expected bool or an integer dtype");
       return {d, d};
@@ -78,7 +89,8 @@ Types types_of(Op op, Dtype d) {
       if (is_floating(d)) refuse("expected an integer dtype");
       if (d == Dtype::bool_) d = Dtype::int8;
       return {d, d};
-    case Rule::INTERNAL: break;
+    case Rule::INTERNAL:
+      break;
   }
   fail<DtypeError>("{}: no array function", row.name);
 }
@@ -86,13 +98,20 @@ Types types_of(Op op, Dtype d) {
 /// bool has its own arithmetic: + is or, * is and.
 Op op_for_bool(Op op) {
   switch (op) {
-    case Op::add: return Op::logical_or;
-    case Op::multiply: return Op::logical_and;
-    case Op::fmax: return Op::maximum;
-    case Op::fmin: return Op::minimum;
-    case Op::invert: return Op::logical_not;
-    case Op::absolute: return Op::cast;
-    default: return op;
+    case Op::add:
+      return Op::logical_or;
+    case Op::multiply:
+      return Op::logical_and;
+    case Op::fmax:
+      return Op::maximum;
+    case Op::fmin:
+      return Op::minimum;
+    case Op::invert:
+      return Op::logical_not;
+    case Op::absolute:
+      return Op::cast;
+    default:
+      return op;
   }
 }
 
@@ -120,7 +139,9 @@ std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   if (!x.is_array() || y.is_array()) return std::nullopt;
   const double exponent = y.scalar().real();
   if (x.array().dtype() == Dtype::bool_) return std::nullopt;
-  if (exponent == 2) return y.scalar().kind() == Scalar::Kind::real && !is_floating(x.array().dtype()) ? std::nullopt : std::optional(Op::square);
+  if (exponent == 2)
+    return y.scalar().kind() == Scalar::Kind::real && !is_floating(x.array().dtype()) ? std::nullopt
+                                                                                      : std::optional(Op::square);
   if (!is_floating(x.array().dtype())) return std::nullopt;
   if (exponent == 1) return Op::cast;
   if (exponent == 0.5) return Op::sqrt;
@@ -132,14 +153,17 @@ Array binary(Op op, const Operand& x, const Operand& y) {
   const char* name = ops::info(op).name;
   if (op == Op::power) {
     if (const auto fast = fast_power(x, y)) return *fast == Op::cast ? x.array().copy() : unary(*fast, x);
-    if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 && !is_floating(dtype_of_operand(x)))
-      fail<ValueError>("power: integers to the negative integer power {} are not allowed; cast x to a float dtype", y.scalar().integer());
+    if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 &&
+        !is_floating(dtype_of_operand(x)))
+      fail<ValueError>("power: integers to the negative integer power {} are not allowed; cast x to a float dtype",
+                       y.scalar().integer());
   }
   Dtype d = common_dtype(x, y, name, ops::info(op).rule != Rule::COMPARE);
   const Types types = types_of(op, d);
   if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
   const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
-  return lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name), common_device(x, y, name));
+  return lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name),
+                     common_device(x, y, name));
 }
 
 const Array& in_place(const Array& target, Op op, const Operand& y, const char* symbol) {
@@ -148,11 +172,12 @@ const Array& in_place(const Array& target, Op op, const Operand& y, const char* 
   const Types types = types_of(op, d);
   if (d == Dtype::bool_) op = op_for_bool(op);
   if (!can_cast_same_kind(types.result, target.dtype())) {
-    fail<DtypeError>("{}: the result would be {}, which does not go into the array's {} (same_kind casting)", symbol, types.result,
-                     target.dtype());
+    fail<DtypeError>("{}: the result would be {}, which does not go into the array's {} (same_kind casting)", symbol,
+                     types.result, target.dtype());
   }
   if (!(broadcast_shapes(target.shape(), shape_of(y), symbol) == target.shape()))
-    fail<ShapeError>("{}: an array of shape {} cannot take a result that {} would broadcast it to", symbol, target.shape(), shape_of(y));
+    fail<ShapeError>("{}: an array of shape {} cannot take a result that {} would broadcast it to", symbol,
+                     target.shape(), shape_of(y));
   common_device(x, y, symbol);
   if (types.result == target.dtype()) {
     const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
@@ -185,9 +210,12 @@ Dtype result_type(const Operand& x, const Operand& y) {
   const Dtype array = x.is_array() ? a : b;
   const Scalar& literal = x.is_array() ? y.scalar() : x.scalar();
   switch (literal.kind()) {
-    case Scalar::Kind::boolean: return array;
-    case Scalar::Kind::integer: return array == Dtype::bool_ ? Dtype::int64 : array;
-    case Scalar::Kind::real: break;
+    case Scalar::Kind::boolean:
+      return array;
+    case Scalar::Kind::integer:
+      return array == Dtype::bool_ ? Dtype::int64 : array;
+    case Scalar::Kind::real:
+      break;
   }
   return is_floating(array) ? array : Dtype::float64;
 }
@@ -197,11 +225,14 @@ Array positive(const Array& x) {
   return x.copy();
 }
 
-Array fabs(const Operand& x) { return absolute(x.is_array() ? Operand(x.array().astype(float_of(x.array().dtype()))) : x); }
+Array fabs(const Operand& x) {
+  return absolute(x.is_array() ? Operand(x.array().astype(float_of(x.array().dtype()))) : x);
+}
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
   const Dtype d = common_dtype(x, y, "where");
-  const Shape shape = broadcast_shapes(broadcast_shapes(shape_of(condition), shape_of(x), "where"), shape_of(y), "where");
+  const Shape shape =
+      broadcast_shapes(broadcast_shapes(shape_of(condition), shape_of(x), "where"), shape_of(y), "where");
   const Device device = condition.is_array() ? condition.array().device() : common_device(x, y, "where");
   common_device(condition, x, "where");
   common_device(condition, y, "where");
@@ -216,15 +247,18 @@ Array clip(const Array& x, const std::optional<Operand>& low, const std::optiona
 }
 
 Array ldexp(const Operand& x, const Operand& exponent) {
-  if (is_floating(dtype_of_operand(exponent))) fail<DtypeError>("ldexp: exponent must be an integer, got {}", dtype_of_operand(exponent));
+  if (is_floating(dtype_of_operand(exponent)))
+    fail<DtypeError>("ldexp: exponent must be an integer, got {}", dtype_of_operand(exponent));
   const Dtype d = float_of(dtype_of_operand(x));
   const LazyOperand operands[] = {lazy_operand(x, d), lazy_operand(exponent, Dtype::int32)};
-  return lazy::apply(Op::ldexp, operands, d, broadcast_shapes(shape_of(x), shape_of(exponent), "ldexp"), common_device(x, exponent, "ldexp"));
+  return lazy::apply(Op::ldexp, operands, d, broadcast_shapes(shape_of(x), shape_of(exponent), "ldexp"),
+                     common_device(x, exponent, "ldexp"));
 }
 
 std::pair<Array, Array> frexp(const Operand& x) {
   const LazyOperand operand = lazy_operand(x, float_of(dtype_of_operand(x)));
-  return {frexp_mantissa(x), lazy::apply(Op::frexp_exponent, {&operand, 1}, Dtype::int32, shape_of(x), device_of(x, current_device()))};
+  return {frexp_mantissa(x),
+          lazy::apply(Op::frexp_exponent, {&operand, 1}, Dtype::int32, shape_of(x), device_of(x, current_device()))};
 }
 
 std::pair<Array, Array> modf(const Operand& x) {
@@ -243,11 +277,14 @@ void copyto(const Array& target, const Operand& value) {
 }
 
 void copyto(const Array& target, const Operand& value, const Array& mask) {
-  if (!(broadcast_shapes(broadcast_shapes(target.shape(), shape_of(value), "copyto"), mask.shape(), "copyto") == target.shape()))
-    fail<ShapeError>("copyto: a value of shape {} and a mask of shape {} do not broadcast to the target's {}", shape_of(value), mask.shape(), target.shape());
+  if (!(broadcast_shapes(broadcast_shapes(target.shape(), shape_of(value), "copyto"), mask.shape(), "copyto") ==
+        target.shape()))
+    fail<ShapeError>("copyto: a value of shape {} and a mask of shape {} do not broadcast to the target's {}",
+                     shape_of(value), mask.shape(), target.shape());
   common_device(target, value, "copyto");
   common_device(target, mask, "copyto");
-  const LazyOperand operands[] = {lazy_operand(mask, Dtype::bool_), lazy_operand(value, target.dtype()), lazy_operand(target, target.dtype())};
+  const LazyOperand operands[] = {lazy_operand(mask, Dtype::bool_), lazy_operand(value, target.dtype()),
+                                  lazy_operand(target, target.dtype())};
   lazy::apply_into(target, Op::where, operands, target.dtype());
 }
 

@@ -29,12 +29,13 @@ Dtype dtype_from_name(std::string_view name) {
     const char* code;
     Dtype dtype;
   };
-  constexpr Code codes[] = {{"?", Dtype::bool_},    {"b1", Dtype::bool_},   {"i1", Dtype::int8},    {"i2", Dtype::int16},
-                            {"i4", Dtype::int32},   {"i8", Dtype::int64},   {"u1", Dtype::uint8},   {"u2", Dtype::uint16},
-                            {"u4", Dtype::uint32},  {"u8", Dtype::uint64},  {"f2", Dtype::float16}, {"f4", Dtype::float32},
-                            {"f8", Dtype::float64}, {"e", Dtype::float16},  {"f", Dtype::float32},  {"d", Dtype::float64},
-                            {"i", Dtype::int32},    {"l", Dtype::int64},    {"b", Dtype::int8},     {"B", Dtype::uint8},
-                            {"float", Dtype::float64}, {"int", Dtype::int64}};
+  constexpr Code codes[] = {
+      {"?", Dtype::bool_},       {"b1", Dtype::bool_},  {"i1", Dtype::int8},    {"i2", Dtype::int16},
+      {"i4", Dtype::int32},      {"i8", Dtype::int64},  {"u1", Dtype::uint8},   {"u2", Dtype::uint16},
+      {"u4", Dtype::uint32},     {"u8", Dtype::uint64}, {"f2", Dtype::float16}, {"f4", Dtype::float32},
+      {"f8", Dtype::float64},    {"e", Dtype::float16}, {"f", Dtype::float32},  {"d", Dtype::float64},
+      {"i", Dtype::int32},       {"l", Dtype::int64},   {"b", Dtype::int8},     {"B", Dtype::uint8},
+      {"float", Dtype::float64}, {"int", Dtype::int64}};
   for (const Code& c : codes)
     if (code == c.code) return c.dtype;
   fail<DtypeError>("unknown dtype '{}'; expected one of {}", name, fmt::join(kNames, ", "));

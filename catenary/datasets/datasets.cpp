@@ -13,7 +13,8 @@ TupleDataset::TupleDataset(std::vector<Array> columns) : columns_(std::move(colu
   if (columns_.empty()) throw ValueError("TupleDataset: no arrays were given");
   size_ = columns_.front().len();
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].len() != size_) fail<ValueError>("TupleDataset: array 0 has {} examples, array {} has {}", size_, i, columns_[i].len());
+    if (columns_[i].len() != size_)
+      fail<ValueError>("TupleDataset: array 0 has {} examples, array {} has {}", size_, i, columns_[i].len());
   }
 }
 
@@ -24,7 +25,8 @@ Example TupleDataset::get_example(std::int64_t i) const {
 }
 
 bool TupleDataset::get_columns(const std::vector<std::int64_t>& indices, Columns& columns) const {
-  const Array at = Array::from_host(indices.data(), {static_cast<std::int64_t>(indices.size())}, Dtype::int64, columns_.front().device());
+  const Array at = Array::from_host(indices.data(), {static_cast<std::int64_t>(indices.size())}, Dtype::int64,
+                                    columns_.front().device());
   for (const Array& column : columns_) columns.values.push_back(take(column, at, 0));
   return true;
 }
@@ -55,7 +57,8 @@ bool DictDataset::get_columns(const std::vector<std::int64_t>& indices, Columns&
 SubDataset::SubDataset(Dataset dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order)
     : dataset_(std::move(dataset)), start_(start), finish_(finish), order_(std::move(order)) {
   const std::int64_t n = dataset_.size();
-  if (start < 0 || finish < start || finish > n) fail<ValueError>("SubDataset: [{}, {}) is not within {} examples", start, finish, n);
+  if (start < 0 || finish < start || finish > n)
+    fail<ValueError>("SubDataset: [{}, {}) is not within {} examples", start, finish, n);
   if (!order_.empty() && static_cast<std::int64_t>(order_.size()) != n)
     fail<ValueError>("SubDataset: an order of {} indices for {} examples", order_.size(), n);
 }
@@ -77,7 +80,8 @@ Example ConcatenatedDataset::get_example(std::int64_t i) const {
   return datasets_[k][i - (k ? ends_[k - 1] : 0)];
 }
 
-std::pair<Dataset, Dataset> split_dataset(const Dataset& dataset, std::int64_t split_at, const std::vector<std::int64_t>& order) {
+std::pair<Dataset, Dataset> split_dataset(const Dataset& dataset, std::int64_t split_at,
+                                          const std::vector<std::int64_t>& order) {
   return {SubDataset(dataset, 0, split_at, order), SubDataset(dataset, split_at, dataset.size(), order)};
 }
 
@@ -89,7 +93,8 @@ std::vector<std::int64_t> random_order(std::int64_t n, std::optional<std::uint64
 }
 }  // namespace
 
-std::pair<Dataset, Dataset> split_dataset_random(const Dataset& dataset, std::int64_t first_size, std::optional<std::uint64_t> seed) {
+std::pair<Dataset, Dataset> split_dataset_random(const Dataset& dataset, std::int64_t first_size,
+                                                 std::optional<std::uint64_t> seed) {
   return split_dataset(dataset, first_size, random_order(dataset.size(), seed));
 }
 
@@ -107,7 +112,8 @@ std::vector<Dataset> split_dataset_n_random(const Dataset& dataset, std::int64_t
 
 std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets(const Dataset& dataset, std::int64_t n_folds,
                                                                        const std::vector<std::int64_t>& order) {
-  if (n_folds <= 0 || n_folds > dataset.size()) fail<ValueError>("cross validation: {} folds of {} examples", n_folds, dataset.size());
+  if (n_folds <= 0 || n_folds > dataset.size())
+    fail<ValueError>("cross validation: {} folds of {} examples", n_folds, dataset.size());
   std::vector<std::int64_t> all = order;
   if (all.empty()) {
     all.resize(static_cast<std::size_t>(dataset.size()));
@@ -127,7 +133,8 @@ std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets(const Dat
   return folds;
 }
 
-std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets_random(const Dataset& dataset, std::int64_t n_folds,
+std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets_random(const Dataset& dataset,
+                                                                              std::int64_t n_folds,
                                                                               std::optional<std::uint64_t> seed) {
   return get_cross_validation_datasets(dataset, n_folds, random_order(dataset.size(), seed));
 }

@@ -22,25 +22,33 @@ constexpr File kMnist[4] = {
     {"t10k-images-idx3-ubyte.gz", "1a1a05eab793c14bb050b398624a11b0ffd1a2953baed553b1b9bd079e2a20be"},
     {"t10k-labels-idx1-ubyte.gz", "b91679a0acfe4ba0e50a2437a903084cba1f5f92592b016a25a7dfd00455798b"},
 };
-constexpr const char* kWhatToDo = "put the four files of the distribution there, or name another folder with CATENARY_DATA";
+constexpr const char* kWhatToDo =
+    "put the four files of the distribution there, or name another folder with CATENARY_DATA";
 
 Array read(const std::string& folder, const File& file, bool check, int dimensions) {
   const std::string path = folder + "/" + file.name;
   if (!os::exists(path)) fail<FileError>("{}: the file is missing; {}", path, kWhatToDo);
   if (check) {
     const std::string found = io::sha256_of_file(path);
-    if (found != file.sha256) fail<FileError>("{}: the file is short or altered (SHA-256 {}, expected {}); {}", path, found, file.sha256, kWhatToDo);
+    if (found != file.sha256)
+      fail<FileError>("{}: the file is short or altered (SHA-256 {}, expected {}); {}", path, found, file.sha256,
+                      kWhatToDo);
   }
   const io::HostArray values = io::read_idx(path);
   if (values.dtype != Dtype::uint8 || values.shape.size() != dimensions)
-    fail<FileError>("{}: expected {} dimensions of uint8, found {} of {}", path, dimensions, values.shape, values.dtype);
-  return Array::from_memory(values.data.get(), values.shape, contiguous_strides(values.shape), values.dtype, Device(), values.data);
+    fail<FileError>("{}: expected {} dimensions of uint8, found {} of {}", path, dimensions, values.shape,
+                    values.dtype);
+  return Array::from_memory(values.data.get(), values.shape, contiguous_strides(values.shape), values.dtype, Device(),
+                            values.data);
 }
 
-Dataset make(const std::string& folder, const File& images_file, const File& labels_file, bool check, const MnistOptions& options) {
+Dataset make(const std::string& folder, const File& images_file, const File& labels_file, bool check,
+             const MnistOptions& options) {
   const Array pixels = read(folder, images_file, check, 3), classes = read(folder, labels_file, check, 1);
   const std::int64_t n = pixels.len();
-  if (classes.len() != n) fail<FileError>("{}: {} images in {}, but {} labels in {}", folder, n, images_file.name, classes.len(), labels_file.name);
+  if (classes.len() != n)
+    fail<FileError>("{}: {} images in {}, but {} labels in {}", folder, n, images_file.name, classes.len(),
+                    labels_file.name);
   const std::int64_t rows = pixels.shape(1), columns = pixels.shape(2);
   const Shape shape = options.ndim == 1   ? Shape{n, rows * columns}
                       : options.ndim == 2 ? Shape{n, rows, columns}
@@ -75,7 +83,8 @@ std::string mnist_folder() {
     return has(std::string(named) + "/mnist") ? tried.back() : std::string(named);
   }
   const std::string library = os::library_folder();
-  for (const std::string& folder : {library + "/../share/catenary/mnist", library + "/../../../data/mnist", std::string("data/mnist")})
+  for (const std::string& folder :
+       {library + "/../share/catenary/mnist", library + "/../../../data/mnist", std::string("data/mnist")})
     if (has(folder)) return folder;
   fail<FileError>("the MNIST files were not found in {}; {}", fmt::join(tried, ", "), kWhatToDo);
 }

@@ -17,8 +17,9 @@ thread_local Device current;
   std::string known;
   for (const Device& device : devices()) known += (known.empty() ? "" : ", ") + device.name();
   if (name.starts_with("dml"))
-    fail<DeviceError>("device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Devices that can be had: {}",
-                      name, known);
+    fail<DeviceError>(
+        "device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Devices that can be had: {}",
+        name, known);
   fail<DeviceError>("device '{}' cannot be had: this machine offers {} (see `catenary info`)", name, known);
 }
 }  // namespace
@@ -42,7 +43,8 @@ std::vector<Device> devices() {
 
 Device get_device(std::string_view name) {
   std::string_view rest = name;
-  if (rest == "cpu" || rest == "cpu:0" || rest == "-1" || rest == "@numpy" || rest == "native" || rest == "native:0") return Device();
+  if (rest == "cpu" || rest == "cpu:0" || rest == "-1" || rest == "@numpy" || rest == "native" || rest == "native:0")
+    return Device();
   std::string_view kind = "gpu";
   if (rest.starts_with("@cupy")) {
     rest.remove_prefix(5);

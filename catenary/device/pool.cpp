@@ -35,7 +35,8 @@ void* MemoryPool::allocate(std::size_t bytes) {
   std::lock_guard lock(mutex_);
   void* block = take_cached(rounded);
   if (!block) {
-    if (limit_ && used_ + free_ + rounded > limit_) release_cached(limit_ > used_ + rounded ? limit_ - used_ - rounded : 0);
+    if (limit_ && used_ + free_ + rounded > limit_)
+      release_cached(limit_ > used_ + rounded ? limit_ - used_ - rounded : 0);
     const bool allowed = !limit_ || used_ + free_ + rounded <= limit_;
     if (allowed) block = raw_allocate_(rounded);
     if (allowed && !block) {

@@ -13,7 +13,8 @@ Array stacked(const std::vector<Array>& arrays, const std::optional<Scalar>& pad
   Shape largest = first;
   bool equal = true;
   for (const Array& a : arrays) {
-    if (a.ndim() != first.size()) fail<ValueError>("concat_examples: column {} has examples of shapes {} and {}", column, first, a.shape());
+    if (a.ndim() != first.size())
+      fail<ValueError>("concat_examples: column {} has examples of shapes {} and {}", column, first, a.shape());
     for (int axis = 0; axis < first.size(); ++axis) largest[axis] = std::max(largest[axis], a.shape()[axis]);
     equal = equal && a.shape() == first;
   }
@@ -21,7 +22,9 @@ Array stacked(const std::vector<Array>& arrays, const std::optional<Scalar>& pad
   if (!padding) {
     for (const Array& a : arrays)
       if (!(a.shape() == first))
-        fail<ValueError>("concat_examples: column {} has examples of shapes {} and {}; give a padding value to batch them", column, first, a.shape());
+        fail<ValueError>(
+            "concat_examples: column {} has examples of shapes {} and {}; give a padding value to batch them", column,
+            first, a.shape());
   }
   Shape shape = largest;
   shape.insert(0, static_cast<std::int64_t>(arrays.size()));
@@ -37,7 +40,8 @@ Array stacked(const std::vector<Array>& arrays, const std::optional<Scalar>& pad
 
 }  // namespace
 
-Batch concat_examples(const Minibatch& batch, const std::optional<Device>& device, const std::optional<Scalar>& padding) {
+Batch concat_examples(const Minibatch& batch, const std::optional<Device>& device,
+                      const std::optional<Scalar>& padding) {
   std::vector<Array> columns = batch.columns.values;
   std::vector<std::string> names = batch.columns.names;
   if (!batch.has_columns) {
@@ -47,7 +51,8 @@ Batch concat_examples(const Minibatch& batch, const std::optional<Device>& devic
       std::vector<Array> arrays;
       for (const Example& example : batch.examples) {
         if (example.values.size() != batch.examples.front().values.size())
-          fail<ValueError>("concat_examples: examples have {} and {} columns", batch.examples.front().values.size(), example.values.size());
+          fail<ValueError>("concat_examples: examples have {} and {} columns", batch.examples.front().values.size(),
+                           example.values.size());
         arrays.push_back(example.values[column]);
       }
       columns.push_back(stacked(arrays, padding, column));

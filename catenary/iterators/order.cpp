@@ -21,7 +21,8 @@ namespace iterators {
 OrderSampler sampler_of(bool shuffle, const OrderSampler& given) {
   if (given || !shuffle) return given;
   return [](const std::vector<std::int64_t>& current, std::int64_t) {
-    const std::vector<std::int64_t> at = random::permutation(static_cast<std::int64_t>(current.size()), {.device = Device()}).to_vector<std::int64_t>();
+    const std::vector<std::int64_t> at =
+        random::permutation(static_cast<std::int64_t>(current.size()), {.device = Device()}).to_vector<std::int64_t>();
     std::vector<std::int64_t> order(current.size());
     for (std::size_t i = 0; i < at.size(); ++i) order[i] = current[static_cast<std::size_t>(at[i])];
     return order;
@@ -52,7 +53,8 @@ void Walk::reset() {
   std::vector<std::int64_t> all(static_cast<std::size_t>(size));
   std::iota(all.begin(), all.end(), 0);
   order = sampler_(all, 0);
-  if (static_cast<std::int64_t>(order.size()) != size) fail<ValueError>("iterator: an order of {} indices for {} examples", order.size(), size);
+  if (static_cast<std::int64_t>(order.size()) != size)
+    fail<ValueError>("iterator: an order of {} indices for {} examples", order.size(), size);
 }
 
 std::vector<std::int64_t> Walk::next() {
@@ -62,7 +64,8 @@ std::vector<std::int64_t> Walk::next() {
   is_new_epoch = false;
   while (static_cast<std::int64_t>(indices.size()) < batch_size) {
     const std::int64_t n = std::min(batch_size - static_cast<std::int64_t>(indices.size()), size - position);
-    for (std::int64_t i = position; i < position + n; ++i) indices.push_back(order.empty() ? i : order[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = position; i < position + n; ++i)
+      indices.push_back(order.empty() ? i : order[static_cast<std::size_t>(i)]);
     position += n;
     if (position < size) break;
     ++epoch;
@@ -78,7 +81,8 @@ void Walk::serialize(Serializer& serializer) {
   serializer("current_position", position);
   serializer("epoch", epoch);
   serializer("is_new_epoch", is_new_epoch);
-  if (!serializer.loading() || serializer.contains("previous_epoch_detail")) serializer("previous_epoch_detail", previous_epoch_detail);
+  if (!serializer.loading() || serializer.contains("previous_epoch_detail"))
+    serializer("previous_epoch_detail", previous_epoch_detail);
   if (order.empty()) return;
   const auto at = std::make_shared<Array>(Array::from_host(order.data(), {size}, Dtype::int64, Device()));
   const std::string key = serializer.loading() && !serializer.contains("order") ? "_order" : "order";
@@ -89,7 +93,8 @@ void Walk::serialize(Serializer& serializer) {
     std::vector<bool> seen(loaded.size(), false);
     for (std::int64_t i : loaded)
       if (i >= 0 && i < size) seen[static_cast<std::size_t>(i)] = true;
-    if (std::find(seen.begin(), seen.end(), false) != seen.end()) throw FileError("iterator: the order in the snapshot is no permutation of the dataset");
+    if (std::find(seen.begin(), seen.end(), false) != seen.end())
+      throw FileError("iterator: the order in the snapshot is no permutation of the dataset");
     order = loaded;
   });
 }
@@ -99,7 +104,8 @@ namespace {
 class Serial final : public IteratorBase {
  public:
   Serial(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options)
-      : dataset_(dataset), walk_(dataset.size(), batch_size, options.repeat, sampler_of(options.shuffle, options.order_sampler)) {}
+      : dataset_(dataset),
+        walk_(dataset.size(), batch_size, options.repeat, sampler_of(options.shuffle, options.order_sampler)) {}
   std::optional<Minibatch> next() override {
     const std::vector<std::int64_t> indices = walk_.next();
     if (indices.empty()) return std::nullopt;

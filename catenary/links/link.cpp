@@ -202,7 +202,8 @@ void Link::detach(CopyMode mode) {
 
 void Link::add_hook(std::shared_ptr<LinkHook> hook) const {
   for (const auto& known : state_->hooks)
-    if (known->name() == hook->name()) fail<ValueError>("add_hook: the link has a hook named '{}' already", hook->name());
+    if (known->name() == hook->name())
+      fail<ValueError>("add_hook: the link has a hook named '{}' already", hook->name());
   state_->hooks.push_back(std::move(hook));
 }
 void Link::delete_hook(const std::string& name) const {
@@ -239,7 +240,8 @@ void LinkTimerHook::forward_postprocess(const LinkCall& call) {
 double LinkTimerHook::total_time() const { return total_; }
 std::string LinkTimerHook::report() const {
   std::string text = fmt::format("{:<24}{:>12}{:>12}\n", "LinkName", "ElapsedTime", "Occurrence");
-  for (const Entry& entry : entries_) text += fmt::format("{:<24}{:>10.3f}ms{:>12}\n", entry.name, entry.seconds * 1e3, entry.calls);
+  for (const Entry& entry : entries_)
+    text += fmt::format("{:<24}{:>10.3f}ms{:>12}\n", entry.name, entry.seconds * 1e3, entry.calls);
   return text;
 }
 

@@ -26,8 +26,8 @@ Model Model::copy(CopyMode mode) const {
 }
 
 void Model::wrong_arity(const Link& link, int given, const std::string& taken) {
-  fail<ValueError>("{} takes {} argument(s), but {} were given (the number of columns of the minibatch)", link.type_name(),
-                   taken.empty() ? "no" : taken, given);
+  fail<ValueError>("{} takes {} argument(s), but {} were given (the number of columns of the minibatch)",
+                   link.type_name(), taken.empty() ? "no" : taken, given);
 }
 
 }  // namespace catenary

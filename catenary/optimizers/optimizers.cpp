@@ -316,7 +316,8 @@ void GradientHardClipping::operator()(const Optimizer& optimizer) {
 
 void GradientNoise::operator()(const Optimizer& optimizer) {
   const double deviation = std::sqrt(eta / std::pow(1.0 + static_cast<double>(optimizer.t()), 0.55));
-  for (const auto& a : pairs(optimizer)) a[0] += random::normal(0, deviation, a[0].shape(), {.dtype = a[0].dtype(), .device = a[0].device()});
+  for (const auto& a : pairs(optimizer))
+    a[0] += random::normal(0, deviation, a[0].shape(), {.dtype = a[0].dtype(), .device = a[0].device()});
 }
 
 void GradientLARS::operator()(const Optimizer& optimizer) {

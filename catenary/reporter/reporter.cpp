@@ -47,7 +47,8 @@ void Reporter::add_observer(const std::string& name, const Link& observer) const
 }
 
 void Reporter::add_observers(const std::string& prefix, const Link& observer) const {
-  observer.for_each_link([&](const std::string& path, const Link& link) { add_observer(path == "/" ? prefix : prefix + path, link); });
+  observer.for_each_link(
+      [&](const std::string& path, const Link& link) { add_observer(path == "/" ? prefix : prefix + path, link); });
 }
 
 Observation& Reporter::observation() const { return *state_->observation; }
@@ -82,7 +83,8 @@ void report(const std::vector<std::pair<std::string, Reported>>& values) {
 void report(const std::vector<std::pair<std::string, Reported>>& values, const Link& observer) {
   if (!reporter_of_thread) return;
   const std::string prefix = reporter_of_thread->name_of(observer.identity());
-  if (prefix.empty()) fail<ValueError>("report: the link '{}' is not an observer of the current reporter", observer.name());
+  if (prefix.empty())
+    fail<ValueError>("report: the link '{}' is not an observer of the current reporter", observer.name());
   for (const auto& [name, value] : values) reporter_of_thread->observation()[prefix + "/" + name] = value;
 }
 
@@ -93,7 +95,8 @@ void Summary::add(const Reported& value, double weight) {
     x2_ += weight * value.value() * value.value();
     return;
   }
-  if (value.array().size() != 1) fail<ShapeError>("Summary: only numbers can be averaged, got an array of shape {}", value.array().shape());
+  if (value.array().size() != 1)
+    fail<ShapeError>("Summary: only numbers can be averaged, got an array of shape {}", value.array().shape());
   // float64 on the device, so that long epochs lose nothing; the host does not wait
   const Array x = value.array().reshape({}).astype(Dtype::float64);
   if (!sum_.defined()) {

@@ -14,9 +14,13 @@ class Archive {
  public:
   virtual ~Archive() = default;
   virtual bool loading() const = 0;
-  virtual void write(const std::string&, const io::NpyValue&) { throw ValueError("internal: this archive is being read"); }
+  virtual void write(const std::string&, const io::NpyValue&) {
+    throw ValueError("internal: this archive is being read");
+  }
   /// Nothing when the key is not there and that is allowed.
-  virtual std::optional<io::NpyValue> read(const std::string&) { throw ValueError("internal: this archive is being written"); }
+  virtual std::optional<io::NpyValue> read(const std::string&) {
+    throw ValueError("internal: this archive is being written");
+  }
   virtual bool contains(const std::string&) const { return false; }
   /// Where a value came from, for messages.
   virtual std::string where(const std::string& key) const { return key; }
@@ -40,7 +44,9 @@ io::HostArray to_host(const Array& array) {
   return host;
 }
 
-Array from_host(const io::HostArray& host, const Device& device) { return Array::from_host(host.data.get(), host.shape, host.dtype, device); }
+Array from_host(const io::HostArray& host, const Device& device) {
+  return Array::from_host(host.data.get(), host.shape, host.dtype, device);
+}
 
 class NpzSaver : public Archive {
  public:
@@ -101,11 +107,14 @@ class TensorLoader : public Archive {
   TensorLoader(const std::string& file, bool strict) : file_(file), reader_(file), strict_(strict) {}
   bool loading() const override { return true; }
   bool contains(const std::string& key) const override { return reader_.contains(tensor_name(key)); }
-  std::string where(const std::string& key) const override { return fmt::format("{}, tensor '{}'", file_, tensor_name(key)); }
+  std::string where(const std::string& key) const override {
+    return fmt::format("{}, tensor '{}'", file_, tensor_name(key));
+  }
   std::optional<io::NpyValue> read(const std::string& key) override {
     if (contains(key)) return reader_.read(tensor_name(key));
     if (!strict_) return std::nullopt;
-    fail<FileError>("{}: there is no tensor '{}'; the file has: {}", file_, tensor_name(key), fmt::join(reader_.names(), ", "));
+    fail<FileError>("{}: there is no tensor '{}'; the file has: {}", file_, tensor_name(key),
+                    fmt::join(reader_.names(), ", "));
   }
 
  private:
@@ -122,7 +131,8 @@ class TensorLoader : public Archive {
 template <class T>
 T number(const io::NpyValue& value, const std::string& where) {
   const auto* array = std::get_if<io::HostArray>(&value);
-  if (!array || array->size() != 1) fail<FileError>("{}: expected a number, found {}", where, array ? array->shape.str() : "something else");
+  if (!array || array->size() != 1)
+    fail<FileError>("{}: expected a number, found {}", where, array ? array->shape.str() : "something else");
   return from_host(*array, Device()).item<T>();
 }
 
@@ -156,12 +166,24 @@ bool Serializer::loading() const { return archive_->loading(); }
 bool Serializer::contains(const std::string& key) const { return archive_->contains(path_ + key); }
 void Serializer::after_loading(std::function<void()> f) const { archive_->last(std::move(f)); }
 
-void Serializer::operator()(const std::string& key, bool& value) const { serialize_number(*archive_, path_ + key, value); }
-void Serializer::operator()(const std::string& key, std::int64_t& value) const { serialize_number(*archive_, path_ + key, value); }
-void Serializer::operator()(const std::string& key, int& value) const { serialize_number<int, std::int64_t>(*archive_, path_ + key, value); }
-void Serializer::operator()(const std::string& key, double& value) const { serialize_number(*archive_, path_ + key, value); }
-void Serializer::operator()(const std::string& key, std::optional<std::int64_t>& value) const { serialize_optional(*archive_, path_ + key, value); }
-void Serializer::operator()(const std::string& key, std::optional<double>& value) const { serialize_optional(*archive_, path_ + key, value); }
+void Serializer::operator()(const std::string& key, bool& value) const {
+  serialize_number(*archive_, path_ + key, value);
+}
+void Serializer::operator()(const std::string& key, std::int64_t& value) const {
+  serialize_number(*archive_, path_ + key, value);
+}
+void Serializer::operator()(const std::string& key, int& value) const {
+  serialize_number<int, std::int64_t>(*archive_, path_ + key, value);
+}
+void Serializer::operator()(const std::string& key, double& value) const {
+  serialize_number(*archive_, path_ + key, value);
+}
+void Serializer::operator()(const std::string& key, std::optional<std::int64_t>& value) const {
+  serialize_optional(*archive_, path_ + key, value);
+}
+void Serializer::operator()(const std::string& key, std::optional<double>& value) const {
+  serialize_optional(*archive_, path_ + key, value);
+}
 
 std::string Serializer::read_string(const std::string& key) const {
   const auto read = archive_->read(path_ + key);
@@ -170,7 +192,9 @@ std::string Serializer::read_string(const std::string& key) const {
   return *text;
 }
 
-void Serializer::reject(const std::string& key, const std::string& why) const { fail<FileError>("{}: {}", archive_->where(path_ + key), why); }
+void Serializer::reject(const std::string& key, const std::string& why) const {
+  fail<FileError>("{}: {}", archive_->where(path_ + key), why);
+}
 
 void Serializer::operator()(const std::string& key, std::string& value) const {
   if (!loading()) return archive_->write(path_ + key, value);
@@ -183,7 +207,8 @@ void Serializer::operator()(const std::string& key, std::string& value) const {
 
 void Serializer::operator()(const std::string& key, Array& value) const {
   const std::string full = path_ + key;
-  if (!loading()) return archive_->write(full, value.defined() ? io::NpyValue(to_host(value)) : io::NpyValue(io::None{}));
+  if (!loading())
+    return archive_->write(full, value.defined() ? io::NpyValue(to_host(value)) : io::NpyValue(io::None{}));
   const auto read = archive_->read(full);
   if (!read || std::holds_alternative<io::None>(*read)) return;
   const auto* host = std::get_if<io::HostArray>(&*read);
@@ -193,20 +218,23 @@ void Serializer::operator()(const std::string& key, Array& value) const {
     return;
   }
   if (!(host->shape == value.shape()))
-    fail<ShapeError>("{}: the array there has shape {}, expected {}", archive_->where(full), host->shape, value.shape());
+    fail<ShapeError>("{}: the array there has shape {}, expected {}", archive_->where(full), host->shape,
+                     value.shape());
   archive_->later([value, loaded = from_host(*host, value.device())] { value.set(loaded, ellipsis); });
 }
 
 void Serializer::operator()(const std::string& key, const Parameter& value) const {
   const std::string full = path_ + key;
   if (!loading())
-    return archive_->write(full, value.is_initialized() ? io::NpyValue(to_host(value.array())) : io::NpyValue(io::None{}));
+    return archive_->write(full,
+                           value.is_initialized() ? io::NpyValue(to_host(value.array())) : io::NpyValue(io::None{}));
   const auto read = archive_->read(full);
   if (!read || std::holds_alternative<io::None>(*read)) return;
   const auto* host = std::get_if<io::HostArray>(&*read);
   if (!host) fail<FileError>("{}: expected an array", archive_->where(full));
   if (value.is_initialized() && !(host->shape == value.shape()))
-    fail<ShapeError>("{}: the array there has shape {}, the parameter {}", archive_->where(full), host->shape, value.shape());
+    fail<ShapeError>("{}: the array there has shape {}, the parameter {}", archive_->where(full), host->shape,
+                     value.shape());
   archive_->later([value, loaded = from_host(*host, value.initial_device())] {
     if (!value.is_initialized()) value.initialize(loaded.shape());
     value.array().set(loaded, ellipsis);
@@ -223,7 +251,8 @@ void save_npz(const std::string& path, const std::function<void(Serializer&)>& s
   writer.finish();
 }
 
-void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize, const std::string& path, bool strict) {
+void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize, const std::string& path,
+              bool strict) {
   NpzLoader archive(file, strict);
   Serializer root(archive, path.empty() || path.back() == '/' ? path : path + "/");
   serialize(root);

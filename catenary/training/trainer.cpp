@@ -38,7 +38,8 @@ struct Entry {
 }  // namespace
 
 struct Trainer::State {
-  State(const Updater& updater, const Trigger& stop_trigger, const std::string& out) : updater(updater), stop_trigger(stop_trigger), out(out) {}
+  State(const Updater& updater, const Trigger& stop_trigger, const std::string& out)
+      : updater(updater), stop_trigger(stop_trigger), out(out) {}
 
   Updater updater;
   Trigger stop_trigger;
@@ -53,14 +54,16 @@ struct Trainer::State {
   std::vector<Entry*> by_priority() {
     std::vector<Entry*> order;
     for (Entry& entry : entries) order.push_back(&entry);
-    std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->priority > b->priority; });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Entry* a, const Entry* b) { return a->priority > b->priority; });
     return order;
   }
 };
 
 Trainer::Trainer(const Updater& updater, const Trigger& stop_trigger, const std::string& out)
     : state_(std::make_shared<State>(updater, stop_trigger, out)) {
-  for (const auto& [name, optimizer] : updater->optimizers()) state_->reporter.add_observers(name, optimizer.target().link());
+  for (const auto& [name, optimizer] : updater->optimizers())
+    state_->reporter.add_observers(name, optimizer.target().link());
   updater->connect_trainer(*this);
 }
 
@@ -101,7 +104,8 @@ Extension& Trainer::get_extension(const std::string& name) const {
 
 void Trainer::run(bool show_loop_exception_msg) const {
   State& s = *state_;
-  if (s.done || s.running) throw ValueError("Trainer::run: a trainer can run once only; make a new one, or resume a snapshot in it");
+  if (s.done || s.running)
+    throw ValueError("Trainer::run: a trainer can run once only; make a new one, or resume a snapshot in it");
   Trainer self = *this;
   os::make_directories(s.out);
   const std::vector<Entry*> order = s.by_priority();
@@ -153,13 +157,15 @@ void Trainer::run(bool show_loop_exception_msg) const {
             break;
           }
         }
-        fail<Interrupted>("training was stopped by {} after iteration {}; {}", os::signal_name(signal), s.updater->iteration(), how);
+        fail<Interrupted>("training was stopped by {} after iteration {}; {}", os::signal_name(signal),
+                          s.updater->iteration(), how);
       }
     }
   } catch (const std::exception& e) {
     if (show_loop_exception_msg && !dynamic_cast<const Interrupted*>(&e)) {
       fmt::print(stderr,
-                 "Exception in main training loop: {}\nWill finalize trainer extensions and updater before reraising the exception.\n",
+                 "Exception in main training loop: {}\nWill finalize trainer extensions and updater before reraising "
+                 "the exception.\n",
                  e.what());
     }
     for (Entry* entry : order) entry->extension->on_error(self, e);

@@ -10,14 +10,16 @@ namespace catenary::training {
 TriggerBase::~TriggerBase() = default;
 Extension::~Extension() = default;
 
-Trigger::Trigger(double period, const std::string& unit) : implementation_(std::make_shared<triggers::IntervalTrigger>(period, unit)) {}
+Trigger::Trigger(double period, const std::string& unit)
+    : implementation_(std::make_shared<triggers::IntervalTrigger>(period, unit)) {}
 
 namespace triggers {
 
 namespace {
 
 void check_unit(const std::string& unit) {
-  if (unit != "epoch" && unit != "iteration") fail<ValueError>("trigger: unit must be 'epoch' or 'iteration', got '{}'", unit);
+  if (unit != "epoch" && unit != "iteration")
+    fail<ValueError>("trigger: unit must be 'epoch' or 'iteration', got '{}'", unit);
 }
 
 /// A value that older snapshots may lack.
@@ -38,7 +40,8 @@ bool IntervalTrigger::operator()(Trainer& trainer) {
   bool fire;
   if (unit_ == "epoch") {
     const double now = updater.epoch_detail();
-    const double before = previous_epoch_detail_ < 0 ? updater.previous_epoch_detail().value_or(0) : previous_epoch_detail_;
+    const double before =
+        previous_epoch_detail_ < 0 ? updater.previous_epoch_detail().value_or(0) : previous_epoch_detail_;
     fire = std::floor(before / period_) != std::floor(now / period_);
     previous_epoch_detail_ = now;
   } else {
@@ -62,7 +65,8 @@ bool IntervalTrigger::training_length(std::int64_t& period, std::string& unit) c
   return true;
 }
 
-ManualScheduleTrigger::ManualScheduleTrigger(std::vector<double> points, std::string unit) : points_(std::move(points)), unit_(std::move(unit)) {
+ManualScheduleTrigger::ManualScheduleTrigger(std::vector<double> points, std::string unit)
+    : points_(std::move(points)), unit_(std::move(unit)) {
   check_unit(unit_);
 }
 
@@ -108,17 +112,20 @@ void BestValueTrigger::serialize(Serializer& serializer) {
 }
 
 BestValueTrigger MaxValueTrigger(std::string key, Trigger trigger) {
-  return BestValueTrigger(std::move(key), [](double best, double now) { return now > best; }, std::move(trigger));
+  return BestValueTrigger(
+      std::move(key), [](double best, double now) { return now > best; }, std::move(trigger));
 }
 BestValueTrigger MinValueTrigger(std::string key, Trigger trigger) {
-  return BestValueTrigger(std::move(key), [](double best, double now) { return now < best; }, std::move(trigger));
+  return BestValueTrigger(
+      std::move(key), [](double best, double now) { return now < best; }, std::move(trigger));
 }
 
 EarlyStoppingTrigger::EarlyStoppingTrigger(std::string monitor, EarlyStoppingOptions options)
     : monitor_(std::move(monitor)), options_(std::move(options)), max_trigger_(options_.max_epochs, "epoch") {
   if (options_.mode != "auto" && options_.mode != "min" && options_.mode != "max")
     fail<ValueError>("EarlyStoppingTrigger: mode must be 'auto', 'min' or 'max', got '{}'", options_.mode);
-  larger_is_better_ = options_.mode == "max" || (options_.mode == "auto" && monitor_.find("accuracy") != std::string::npos);
+  larger_is_better_ =
+      options_.mode == "max" || (options_.mode == "auto" && monitor_.find("accuracy") != std::string::npos);
 }
 
 bool EarlyStoppingTrigger::operator()(Trainer& trainer) {
@@ -151,7 +158,9 @@ void EarlyStoppingTrigger::serialize(Serializer& serializer) {
   maybe(serializer, "_best", best_);
 }
 
-bool EarlyStoppingTrigger::training_length(std::int64_t& period, std::string& unit) const { return max_trigger_.training_length(period, unit); }
+bool EarlyStoppingTrigger::training_length(std::int64_t& period, std::string& unit) const {
+  return max_trigger_.training_length(period, unit);
+}
 
 OnceTrigger::OnceTrigger(bool call_on_resume) : call_on_resume_(call_on_resume) {}
 bool OnceTrigger::operator()(Trainer&) {

@@ -20,12 +20,15 @@ namespace {
 
 class StandardUpdaterImpl final : public UpdaterBase {
  public:
-  StandardUpdaterImpl(std::map<std::string, Iterator> iterators, std::map<std::string, Optimizer> optimizers, StandardUpdaterOptions options)
+  StandardUpdaterImpl(std::map<std::string, Iterator> iterators, std::map<std::string, Optimizer> optimizers,
+                      StandardUpdaterOptions options)
       : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
     if (!iterators_.count("main")) throw ValueError("StandardUpdater: there is no iterator 'main'");
     if (!optimizers_.count("main")) throw ValueError("StandardUpdater: there is no optimizer 'main'");
     if (!options_.converter)
-      options_.converter = [](const Minibatch& batch, const std::optional<Device>& device) { return concat_examples(batch, device); };
+      options_.converter = [](const Minibatch& batch, const std::optional<Device>& device) {
+        return concat_examples(batch, device);
+      };
     if (options_.loss_scale)
       for (const auto& entry : optimizers_) entry.second.loss_scaling(*options_.loss_scale);
     if (options_.device)
@@ -34,7 +37,9 @@ class StandardUpdaterImpl final : public UpdaterBase {
 
   void update() override {
     const auto batch = main().next();
-    if (!batch) throw ValueError("StandardUpdater: the iterator 'main' has no more batches (give it .repeat = true for training)");
+    if (!batch)
+      throw ValueError(
+          "StandardUpdater: the iterator 'main' has no more batches (give it .repeat = true for training)");
     const Batch arguments = options_.converter(*batch, options_.device);
     const Optimizer& optimizer = optimizers_.at("main");
     optimizer.update([&] { return options_.loss ? options_.loss(arguments) : optimizer.target()(arguments); });
@@ -82,9 +87,12 @@ class StandardUpdaterImpl final : public UpdaterBase {
 
 }  // namespace
 
-StandardUpdater::StandardUpdater(const Iterator& iterator, const Optimizer& optimizer, const StandardUpdaterOptions& options)
-    : StandardUpdater(std::map<std::string, Iterator>{{"main", iterator}}, std::map<std::string, Optimizer>{{"main", optimizer}}, options) {}
-StandardUpdater::StandardUpdater(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Optimizer>& optimizers,
+StandardUpdater::StandardUpdater(const Iterator& iterator, const Optimizer& optimizer,
+                                 const StandardUpdaterOptions& options)
+    : StandardUpdater(std::map<std::string, Iterator>{{"main", iterator}},
+                      std::map<std::string, Optimizer>{{"main", optimizer}}, options) {}
+StandardUpdater::StandardUpdater(const std::map<std::string, Iterator>& iterators,
+                                 const std::map<std::string, Optimizer>& optimizers,
                                  const StandardUpdaterOptions& options)
     : Updater(std::make_shared<StandardUpdaterImpl>(iterators, optimizers, options)) {}
 

@@ -96,7 +96,10 @@ TEST(Fusion, AnotherThreadGetsValues) {
 TEST(Fusion, ReductionTakesTheProgramAlong) {
   const Array x = iota({64, 100});
   double total = 0;
-  EXPECT_EQ(kernels_of([&] { total = ct::lazy::reduce(x * x, ct::ops::Reduce::sum, 3, Dtype::float32, Dtype::float32).item<double>(); }), 2);
+  EXPECT_EQ(kernels_of([&] {
+              total = ct::lazy::reduce(x * x, ct::ops::Reduce::sum, 3, Dtype::float32, Dtype::float32).item<double>();
+            }),
+            2);
   EXPECT_NEAR(total, 6399.0 * 6400 * 12799 / 6, 1e4);
 }
 
@@ -106,7 +109,8 @@ TEST(Reduce, AnyAxesAnyStrides) {
   for (unsigned axes = 0; axes < 16; ++axes) {
     for (const ct::Axes& order : {ct::Axes{0, 1, 2, 3}, ct::Axes{3, 1, 0, 2}, ct::Axes{2, 3, 1, 0}}) {
       const Array y = x.transpose(order);
-      const std::vector<double> got = ct::lazy::reduce(y, ct::ops::Reduce::sum, axes, Dtype::float64, Dtype::float64).to_vector<double>();
+      const std::vector<double> got =
+          ct::lazy::reduce(y, ct::ops::Reduce::sum, axes, Dtype::float64, Dtype::float64).to_vector<double>();
       const std::vector<double> flat = y.to_vector<double>();
       ct::Shape kept;
       for (int a = 0; a < 4; ++a)

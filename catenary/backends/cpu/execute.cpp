@@ -308,7 +308,9 @@ void run_segments(const ops::Program& program, const std::vector<Segment>& segme
     first_block.push_back(first_block.back() + (segment.size + kBlock - 1) / kBlock);
   }
   parallel_for(first_block.back(), kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {
-    std::size_t i = static_cast<std::size_t>(std::upper_bound(first_block.begin(), first_block.end(), begin) - first_block.begin()) - 1;
+    std::size_t i = static_cast<std::size_t>(std::upper_bound(first_block.begin(), first_block.end(), begin) -
+                                             first_block.begin()) -
+                    1;
     for (std::int64_t b = begin; b < end; ++i) {
       char* registers = scratch(static_cast<std::size_t>(plans[i].registers()));
       plans[i].start(registers);

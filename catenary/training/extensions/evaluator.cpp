@@ -7,12 +7,16 @@
 namespace catenary::training::extensions {
 
 Evaluator::Evaluator(const Iterator& iterator, const Model& target, const EvaluatorOptions& options)
-    : Evaluator(std::map<std::string, Iterator>{{"main", iterator}}, std::map<std::string, Model>{{"main", target}}, options) {}
+    : Evaluator(std::map<std::string, Iterator>{{"main", iterator}}, std::map<std::string, Model>{{"main", target}},
+                options) {}
 
-Evaluator::Evaluator(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Model>& targets, const EvaluatorOptions& options)
+Evaluator::Evaluator(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Model>& targets,
+                     const EvaluatorOptions& options)
     : iterators_(iterators), targets_(targets), options_(options) {
   if (!options_.converter)
-    options_.converter = [](const Minibatch& batch, const std::optional<Device>& device) { return concat_examples(batch, device); };
+    options_.converter = [](const Minibatch& batch, const std::optional<Device>& device) {
+      return concat_examples(batch, device);
+    };
   iterator();
   target();
 }
@@ -67,7 +71,9 @@ void Evaluator::operator()(Trainer&) {
   for (const auto& [name, mean] : summary.means()) report({{name, mean}});
 }
 
-std::vector<std::pair<std::string, double>> Evaluator::operator()() { return evaluate_with_reporter(*this, targets_).means(); }
+std::vector<std::pair<std::string, double>> Evaluator::operator()() {
+  return evaluate_with_reporter(*this, targets_).means();
+}
 
 void Evaluator::finalize() {
   for (const auto& entry : iterators_) entry.second.finalize();

@@ -17,7 +17,9 @@ struct LogReport::State {
   std::vector<LogEntry> log;
 };
 
-LogReport::LogReport(LogReportOptions options) : state_(std::make_shared<State>()) { state_->options = std::move(options); }
+LogReport::LogReport(LogReportOptions options) : state_(std::make_shared<State>()) {
+  state_->options = std::move(options);
+}
 const std::vector<LogEntry>& LogReport::log() const { return state_->log; }
 
 namespace {
@@ -60,7 +62,8 @@ const LogValue* find(const LogEntry& entry, const std::string& name) {
 }  // namespace
 
 std::string log_to_json(const std::vector<LogEntry>& log, int indent) {
-  const std::string line = indent > 0 ? "\n" : "", one(static_cast<std::size_t>(indent), ' '), comma = indent > 0 ? "," : ", ";
+  const std::string line = indent > 0 ? "\n" : "", one(static_cast<std::size_t>(indent), ' '),
+                    comma = indent > 0 ? "," : ", ";
   if (log.empty()) return "[]";
   std::string text = "[" + line;
   for (std::size_t i = 0; i < log.size(); ++i) {
@@ -111,7 +114,8 @@ void LogReport::serialize(Serializer& serializer) {
     serializer("_log", text);
     return;
   }
-  const nlohmann::ordered_json parsed = nlohmann::ordered_json::parse(without_nan(serializer.read_string("_log")), nullptr, false);
+  const nlohmann::ordered_json parsed =
+      nlohmann::ordered_json::parse(without_nan(serializer.read_string("_log")), nullptr, false);
   if (!parsed.is_array()) serializer.reject("_log", "expected a JSON list of log entries");
   std::vector<LogEntry> log;
   for (const auto& object : parsed) {
@@ -130,7 +134,8 @@ void LogReport::serialize(Serializer& serializer) {
   serializer.after_loading([state = state_, log] { state->log = log; });
 }
 
-PrintReport::PrintReport(std::vector<std::string> entries, PrintReportOptions options) : entries_(std::move(entries)), options_(options) {}
+PrintReport::PrintReport(std::vector<std::string> entries, PrintReportOptions options)
+    : entries_(std::move(entries)), options_(options) {}
 
 void PrintReport::initialize(Trainer& trainer) {
   if (!dynamic_cast<LogReport*>(&trainer.get_extension(options_.log_report)))
@@ -142,7 +147,8 @@ void PrintReport::operator()(Trainer& trainer) {
   const bool terminal = os::is_terminal(fileno(options_.out));
   if (!header_) {
     std::string line;
-    for (std::size_t i = 0; i < entries_.size(); ++i) line += fmt::format("{}{:<{}}", i ? "  " : "", entries_[i], std::max<std::size_t>(10, entries_[i].size()));
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      line += fmt::format("{}{:<{}}", i ? "  " : "", entries_[i], std::max<std::size_t>(10, entries_[i].size()));
     fmt::print(options_.out, "{}\n", line);
     header_ = true;
   }
@@ -169,7 +175,8 @@ std::string clock_text(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "unknown";
   const std::int64_t micro = static_cast<std::int64_t>(seconds * 1e6), whole = micro / 1000000, days = whole / 86400;
   const std::string day = days ? fmt::format("{} day{}, ", days, days == 1 ? "" : "s") : "";
-  return fmt::format("{}{}:{:02}:{:02}.{:06}", day, whole % 86400 / 3600, whole % 3600 / 60, whole % 60, micro % 1000000);
+  return fmt::format("{}{}:{:02}:{:02}.{:06}", day, whole % 86400 / 3600, whole % 3600 / 60, whole % 60,
+                     micro % 1000000);
 }
 }  // namespace
 
@@ -183,7 +190,8 @@ std::string ProgressBar::text(Trainer& trainer, double speed) const {
   const bool known = trainer.stop_trigger().training_length(length, unit);
   const auto bar = [&](double rate) {
     const int marks = static_cast<int>(std::min(1.0, rate) * options_.bar_length);
-    return fmt::format("{}{}", std::string(static_cast<std::size_t>(marks), '#'), std::string(static_cast<std::size_t>(options_.bar_length - marks), '.'));
+    return fmt::format("{}{}", std::string(static_cast<std::size_t>(marks), '#'),
+                       std::string(static_cast<std::size_t>(options_.bar_length - marks), '.'));
   };
   const double n = static_cast<double>(length);
   const double rate = !known ? 0 : (unit == "iteration" ? iteration : epoch_detail) / n;
@@ -191,13 +199,16 @@ std::string ProgressBar::text(Trainer& trainer, double speed) const {
   const double epoch_rate = epoch_detail - std::floor(epoch_detail);
   text += fmt::format("this epoch [{}] {:6.2f}%\n", bar(epoch_rate), epoch_rate * 100);
   if (known) {
-    text += unit == "iteration" ? fmt::format("{:10} iter, {} epoch / {} iterations\n", updater.iteration(), updater.epoch(), length)
-                                : fmt::format("{:10} iter, {} epoch / {} epochs\n", updater.iteration(), updater.epoch(), length);
+    text += unit == "iteration"
+                ? fmt::format("{:10} iter, {} epoch / {} iterations\n", updater.iteration(), updater.epoch(), length)
+                : fmt::format("{:10} iter, {} epoch / {} epochs\n", updater.iteration(), updater.epoch(), length);
   } else {
     text += fmt::format("{:10} iter, {} epoch\n", updater.iteration(), updater.epoch());
   }
-  const double left = unit == "iteration" ? (n - iteration) / speed : iteration / epoch_detail * (n - epoch_detail) / speed;
-  text += fmt::format("{:10.5g} iters/sec. Estimated time to finish: {}.\n", speed, known ? clock_text(left) : "unknown");
+  const double left =
+      unit == "iteration" ? (n - iteration) / speed : iteration / epoch_detail * (n - epoch_detail) / speed;
+  text +=
+      fmt::format("{:10.5g} iters/sec. Estimated time to finish: {}.\n", speed, known ? clock_text(left) : "unknown");
   return text;
 }
 
@@ -210,7 +221,8 @@ void ProgressBar::operator()(Trainer& trainer) {
   if (recent_.size() > 100) recent_.erase(recent_.begin());
   if (recent_.size() < 2) return;
   const double seconds = recent_.back().second - recent_.front().second;
-  const double speed = seconds > 0 ? static_cast<double>(recent_.back().first - recent_.front().first) / seconds : std::numeric_limits<double>::infinity();
+  const double speed = seconds > 0 ? static_cast<double>(recent_.back().first - recent_.front().first) / seconds
+                                   : std::numeric_limits<double>::infinity();
   const std::string lines = text(trainer, speed);
   const auto height = std::count(lines.begin(), lines.end(), '\n');
   fmt::print(options_.out, "\033[J{}\033[{}A", lines, height);

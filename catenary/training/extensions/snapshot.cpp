@@ -37,7 +37,8 @@ std::vector<std::string> matching(const std::string& folder, const std::string& 
   for (const std::string& name : os::list_directory(folder)) {
     if (name.size() < head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail)) continue;
     const std::string middle = name.substr(head.size(), name.size() - head.size() - tail.size());
-    if (open != std::string::npos && (middle.empty() || middle.find_first_not_of("0123456789_-") != std::string::npos)) continue;
+    if (open != std::string::npos && (middle.empty() || middle.find_first_not_of("0123456789_-") != std::string::npos))
+      continue;
     found.emplace_back(os::modification_time(folder + "/" + name), name);
   }
   std::sort(found.begin(), found.end());
@@ -71,7 +72,8 @@ std::string snapshot::save(Trainer& trainer) {
   }
   if (options_.n_retains > 0) {
     const std::vector<std::string> files = matching(trainer.out(), options_.filename);
-    for (std::size_t i = 0; i + static_cast<std::size_t>(options_.n_retains) < files.size(); ++i) os::remove_file(trainer.out() + "/" + files[i]);
+    for (std::size_t i = 0; i + static_cast<std::size_t>(options_.n_retains) < files.size(); ++i)
+      os::remove_file(trainer.out() + "/" + files[i]);
   }
   return path;
 }
