@@ -98,7 +98,7 @@ struct MnistOptions {
   bool withlabel = true;   ///< examples are (image, label), else images
   int ndim = 1;            ///< 1: (784), 2: (28, 28), 3: (1, 28, 28)
   double scale = 1.0;      ///< pixels lie in [0, scale]
-  std::string folder;      ///< where the four files are; see mnist_folder()
+  std::string folder = {};      ///< where the four files are; see mnist_folder()
 };
 /// MNIST: 60,000 training and 10,000 test images as float32, labels int32. Throws FileError that names a file that is missing, short or
 /// altered, and what to do. (chainer.datasets.get_mnist)

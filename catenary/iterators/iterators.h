@@ -14,7 +14,7 @@ using OrderSampler = std::function<std::vector<std::int64_t>(const std::vector<s
 struct IteratorOptions {
   bool repeat = true;    ///< epoch after epoch; else it ends after one
   bool shuffle = true;   ///< a new random order each epoch
-  OrderSampler order_sampler;  ///< orders instead of shuffling
+  OrderSampler order_sampler = {};  ///< orders instead of shuffling
 };
 
 /// One example after the other. A batch at the end of a repeated epoch is filled up from the next. (chainer.iterators.SerialIterator)
@@ -27,7 +27,7 @@ struct MultithreadOptions {
   bool repeat = true;
   bool shuffle = true;
   int n_threads = 1;  ///< that read examples
-  OrderSampler order_sampler;
+  OrderSampler order_sampler = {};
 };
 
 /// As SerialIterator, but the next batch is read by other threads while the current one is used. Order and snapshots are those of

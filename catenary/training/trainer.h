@@ -15,9 +15,9 @@ namespace catenary::training {
 
 /// What `extend` may say; what is not said the extension decides.
 struct ExtendOptions {
-  std::string name;
-  std::optional<Trigger> trigger;
-  std::optional<int> priority;
+  std::string name = {};
+  std::optional<Trigger> trigger = {};
+  std::optional<int> priority = {};
   bool call_before_training = false;
 };
 

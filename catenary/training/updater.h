@@ -48,10 +48,10 @@ class CT_API Updater {
 using Converter = std::function<Batch(const Minibatch& batch, const std::optional<Device>& device)>;
 
 struct StandardUpdaterOptions {
-  Converter converter;                         ///< concat_examples when not given
-  std::optional<Device> device;                ///< where batches go; the model's own device when not given
-  std::function<Variable(const Batch&)> loss;  ///< the optimizer's target when not given
-  std::optional<double> loss_scale;
+  Converter converter = {};                         ///< concat_examples when not given
+  std::optional<Device> device = {};                ///< where batches go; the model's own device when not given
+  std::function<Variable(const Batch&)> loss = {};  ///< the optimizer's target when not given
+  std::optional<double> loss_scale = {};
   bool auto_new_epoch = true;                  ///< tells the optimizer of new epochs
 };
 

@@ -9,9 +9,9 @@
 namespace catenary::training::extensions {
 
 struct EvaluatorOptions {
-  Converter converter;                              ///< concat_examples when not given
-  std::optional<Device> device;                     ///< where batches go
-  std::function<Variable(const Batch&)> eval_func;  ///< called instead of the model
+  Converter converter = {};                              ///< concat_examples when not given
+  std::optional<Device> device = {};                     ///< where batches go
+  std::function<Variable(const Batch&)> eval_func = {};  ///< called instead of the model
   bool progress_bar = false;                        ///< of the evaluation itself, on a terminal
 };
 

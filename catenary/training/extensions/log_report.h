@@ -16,10 +16,10 @@ struct LogValue {
 using LogEntry = std::vector<std::pair<std::string, LogValue>>;
 
 struct LogReportOptions {
-  std::vector<std::string> keys;            ///< values to log; all when empty
+  std::vector<std::string> keys = {};            ///< values to log; all when empty
   Trigger trigger = Trigger(1, "epoch");    ///< when an entry is made
   std::string filename = "log";             ///< "" writes no file
-  std::function<void(LogEntry&)> postprocess;
+  std::function<void(LogEntry&)> postprocess = {};
 };
 
 /// Averages what is reported between two entries and rewrites the JSON file `log` in the output folder. A handle. (chainer's LogReport)

@@ -1,0 +1,39 @@
+#include "catenary/links/classifier.h"
+
+#include "catenary/functions/evaluation.h"
+#include "catenary/functions/loss.h"
+#include "catenary/reporter/reporter.h"
+
+namespace catenary::links {
+
+Classifier::Classifier(const Model& model, LossFunction lossfun, LossFunction accfun)
+    : predictor(model), lossfun_(std::move(lossfun)), accfun_(std::move(accfun)) {
+  if (!lossfun_) lossfun_ = [](const Variable& y, const Variable& t) { return functions::softmax_cross_entropy(y, t); };
+  if (!accfun_) accfun_ = [](const Variable& y, const Variable& t) { return functions::accuracy(y, t); };
+}
+
+Variable Classifier::operator()(const Batch& batch) const {
+  if (batch.size() < 2) throw ValueError("Classifier: needs the predictor's inputs and the labels as the last argument, got " + std::to_string(batch.size()));
+  std::vector<Variable> inputs = batch.values();
+  const Variable t = inputs.back();
+  inputs.pop_back();
+  Last& last = *last_;
+  last = {};
+  last.y = predictor(Batch(std::move(inputs)));
+  last.loss = lossfun_(last.y, t);
+  report({{"loss", last.loss}}, *this);
+  if (compute_accuracy) {
+    last.accuracy = accfun_(last.y, t);
+    report({{"accuracy", last.accuracy}}, *this);
+  }
+  return last.loss;
+}
+
+void Classifier::detach(CopyMode mode) {
+  predictor = predictor.copy(mode);
+  last_ = std::make_shared<Last>();
+  // the copied predictor has been detached already
+  Link::detach(CopyMode::share);
+}
+
+}  // namespace catenary::links

@@ -1,0 +1,76 @@
+// Trains a multilayer perceptron on MNIST, as Chainer's example does.
+
+#include <catenary/catenary.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+namespace X = ct::training::extensions;
+
+struct MLP : ct::Chain {
+  L::Linear l1, l2, l3;
+  MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}  // input sizes are found at the first call
+  CT_LINKS(l1, l2, l3)                                                 // names come from the identifiers
+  ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
+};
+
+struct Args {
+  int batchsize = 100, epoch = 20, frequency = -1, unit = 1000;
+  std::string device = "cpu", out = "result";
+  std::optional<std::string> resume;
+  std::optional<std::uint64_t> seed;
+  bool noplot = false, autoload = false;
+};
+
+int train(const Args& args) {
+  auto device = ct::get_device(args.device);
+  device.use();
+  if (args.seed) ct::random::seed(*args.seed);
+  fmt::print("Device: {}\n# unit: {}\n# Minibatch-size: {}\n# epoch: {}\n\n", device.name(), args.unit, args.batchsize, args.epoch);
+  auto model = L::Classifier(MLP(args.unit, 10));
+  model.to_device(device);
+  auto optimizer = ct::optimizers::Adam();
+  optimizer.setup(model);
+  auto [train, test] = ct::datasets::get_mnist();
+  auto train_iter = ct::iterators::SerialIterator(train, args.batchsize);
+  auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
+  auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
+  auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
+  trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
+  const int frequency = args.frequency < 0 ? args.epoch : std::max(1, args.frequency);
+  trainer.extend(X::snapshot({.autoload = args.autoload}), {.trigger = T::Trigger(frequency, "epoch")});
+  trainer.extend(X::LogReport());
+  trainer.extend(
+      X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
+  trainer.extend(X::ProgressBar());
+  if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
+  trainer.run();
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  Args args;
+  CLI::App app("Trains a multilayer perceptron on MNIST: 784-UNIT-UNIT-10 with ReLU, softmax cross entropy and Adam.");
+  app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")->capture_default_str();
+  app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
+  app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
+  app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
+  app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
+  app.add_flag("--autoload", args.autoload, "Continue from the newest snapshot in the output folder");
+  app.add_option("-u,--unit", args.unit, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--seed", args.seed, "Seed of the random numbers");
+  app.add_flag("--noplot", args.noplot, "No plot of the losses");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return train(args);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "train_mnist: {}\n", e.what());
+    return 1;
+  }
+}
