@@ -31,20 +31,10 @@ Dtype floating_dtype(const RandomOptions& options, const char* what) {
 /// 16-bit floats are made in float32 and rounded at the end.
 Dtype working_dtype(Dtype dtype) { return is_16bit_float(dtype) ? Dtype::float32 : dtype; }
 
-/// Words of one call as `parts` arrays of shape `size`: part j of element i is word parts * i + j.
-std::vector<Array> words(const Shape& size, int parts, const RandomOptions& options) {
-  Shape shape = size;
-  shape.push_back(parts);
-  const Array all = bits(shape, options);
-  std::vector<Array> result;
-  for (int j = 0; j < parts; ++j) result.push_back(slice_axis(all, size.size(), j, j + 1).reshape(size));
-  return result;
-}
-
 /// 64 random bits an element.
 Array words64(const Shape& size, const RandomOptions& options) {
-  const std::vector<Array> w = words(size, 2, options);
-  return bitwise_or(left_shift(w[0].astype(Dtype::uint64), 32), w[1].astype(Dtype::uint64));
+  const Array upper = bits(size, options), lower = bits(size, options);
+  return bitwise_or(left_shift(upper.astype(Dtype::uint64), 32), lower.astype(Dtype::uint64));
 }
 
 /// Uniform in (0, 1), symmetric about 1/2, as float32 or float64: (k + 1/2) / 2^b with b bits fewer than the mantissa
@@ -54,8 +44,8 @@ Array open_uniform(const Shape& size, Dtype dtype, const RandomOptions& options)
     const Array k = right_shift(bits(size, options), 9).astype(Dtype::float32);
     return multiply(add(k, 0.5), 0x1p-23);
   }
-  const std::vector<Array> w = words(size, 2, options);
-  const Array high = right_shift(w[0], 6).astype(Dtype::float64), low = right_shift(w[1], 6).astype(Dtype::float64);
+  const Array upper = bits(size, options), lower = bits(size, options);
+  const Array high = right_shift(upper, 6).astype(Dtype::float64), low = right_shift(lower, 6).astype(Dtype::float64);
   return multiply(add(add(multiply(high, 0x1p26), low), 0.5), 0x1p-52);
 }
 
@@ -165,8 +155,8 @@ Array bits(const Shape& size, const RandomOptions& options) {
 Array random(const Shape& size, const RandomOptions& options) {
   const Dtype dtype = floating_dtype(options, "random");
   if (dtype == Dtype::float64) {
-    const std::vector<Array> w = words(size, 2, options);
-    const Array high = right_shift(w[0], 5).astype(Dtype::float64), low = right_shift(w[1], 6).astype(Dtype::float64);
+    const Array upper = bits(size, options), lower = bits(size, options);
+    const Array high = right_shift(upper, 5).astype(Dtype::float64), low = right_shift(lower, 6).astype(Dtype::float64);
     return multiply(add(multiply(high, 0x1p26), low), 0x1p-53);
   }
   const int digits = dtype == Dtype::float32 ? 24 : dtype == Dtype::float16 ? 11 : 8;
