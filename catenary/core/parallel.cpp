@@ -153,7 +153,7 @@ void run_job(Job& job, int threads) {
 
 #else
 
-void run_job(Job& job, int threads) {
+void run_job(Job& job, [[maybe_unused]] int threads) {
   // Always the whole team: libgomp ends threads when a team shrinks and starts them again when it grows. It may give
   // fewer than asked.
 #  pragma omp parallel num_threads(threads)

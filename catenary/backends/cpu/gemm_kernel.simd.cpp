@@ -104,6 +104,7 @@ struct Tile {
 };
 
 #if defined(__clang__)
+#  pragma clang diagnostic ignored "-Wpass-failed"  // without optimisation nothing is unrolled
 #  define CT_UNROLL _Pragma("unroll")
 #else
 #  define CT_UNROLL _Pragma("GCC unroll 16")
@@ -450,26 +451,15 @@ CT_INLINE void finish(const GemmArgs<T>& g, int64_t i, int64_t j, T sum) {
   *c = sum;
 }
 
-template <class T, std::size_t... i>
-CT_INLINE Vector<T> swap_lanes(Vector<T> x, int distance, std::index_sequence<i...>) {
-  switch (distance) {
-    case 1:
-      return __builtin_shufflevector(x, x, (i ^ 1)...);
-    case 2:
-      return __builtin_shufflevector(x, x, ((i ^ 2) % sizeof...(i))...);
-    case 4:
-      return __builtin_shufflevector(x, x, ((i ^ 4) % sizeof...(i))...);
-    default:
-      return __builtin_shufflevector(x, x, ((i ^ 8) % sizeof...(i))...);
+// Pairs at `distance` are added, then those at half of it, …
+template <class T, int distance, std::size_t... i>
+CT_INLINE T sum_lanes(Vector<T> x, std::index_sequence<i...> lanes) {
+  x += __builtin_shufflevector(x, x, (i ^ distance)...);
+  if constexpr (distance > 1) {
+    return sum_lanes<T, distance / 2>(x, lanes);
+  } else {
+    return x[0];
   }
-}
-template <class T>
-CT_INLINE T sum_lanes(Vector<T> x) {
-  constexpr int L = kLanes<T>;
-  CT_UNROLL for (int distance = L / 2; distance > 0; distance /= 2) {
-    x += swap_lanes<T>(x, distance, std::make_index_sequence<L>());
-  }
-  return x[0];
 }
 
 // kM rows of A times kN columns of B, all contiguous: one sum of vectors for each pair, so that bits do not depend on
@@ -493,7 +483,8 @@ static void dots(const GemmArgs<T>& g, int64_t i, int64_t j) {
   const int rest = g.k - p;
   if (rest > 0) step([&](const T* from) __attribute__((always_inline)) { return load_some(from + p, rest); });
   CT_UNROLL for (int r = 0; r < kM; ++r) {
-    CT_UNROLL for (int c = 0; c < kN; ++c) finish(g, i + r, j + c, sum_lanes<T>(acc[r][c]));
+    CT_UNROLL for (int c = 0; c < kN; ++c)
+        finish(g, i + r, j + c, sum_lanes<T, L / 2>(acc[r][c], std::make_index_sequence<L>()));
   }
 }
 
