@@ -1,8 +1,13 @@
 #include "catenary/functions/activation.h"
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/random.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/math_reduction.h"
 
 namespace catenary::functions {
 
@@ -50,6 +55,113 @@ struct LogSoftmax : Unary<LogSoftmax, keep::y> {
   int axis;
 };
 
+struct ClippedReLU : Unary<ClippedReLU, keep::y> {
+  explicit ClippedReLU(double z) : z(z) {}
+  static constexpr const char* kName = "ClippedReLU";
+  Array f(const Array& x) { return catenary::minimum(catenary::maximum(x, 0), z).astype(x.dtype()); }
+  auto df(const auto& gy, const auto&, const auto& y) { return gy * ((values_of(y) > 0) & (values_of(y) < z)); }
+  double z;
+};
+
+/// x, or slope(x) where x < 0. With a positive slope the sign of y is that of x, and x need not be kept.
+template <unsigned kept>
+struct LeakyReLU : Unary<LeakyReLU<kept>, kept> {
+  explicit LeakyReLU(double slope) : slope(slope) {}
+  static constexpr const char* kName = "LeakyReLU";
+  Array f(const Array& x) { return catenary::where(x >= 0, x, x * slope); }
+  auto df(const auto& gy, const auto& x, const auto& y) {
+    const Array negative = values_of(kept == keep::x ? x : y) < 0;
+    return gy * !negative + gy * slope * negative;
+  }
+  double slope;
+};
+template <unsigned kept>
+struct ELU : Unary<ELU<kept>, kept> {
+  explicit ELU(double alpha) : alpha(alpha) {}
+  static constexpr const char* kName = "ELU";
+  Array f(const Array& input) {
+    const Array x = as_float(input);
+    return catenary::where(x > 0, x, catenary::expm1(x) * alpha);
+  }
+  auto df(const auto& gy, const auto& x, const auto& y) {
+    const Array positive = values_of(kept == keep::y ? y : x) > 0;
+    return gy * positive + gy * (y + alpha) * !positive;
+  }
+  double alpha;
+};
+struct PReLU : Binary<PReLU, keep::x0 | keep::x1> {
+  static constexpr const char* kName = "PReLUFunction";
+  static Array f(const Array& x, const Array& W) { return catenary::where(x >= 0, x, x * W); }
+  static auto df0(const auto& gy, const auto& x, const auto& W, const auto&) {
+    return gy * (values_of(x) >= 0) + gy * W * (values_of(x) < 0);
+  }
+  static auto df1(const auto& gy, const auto& x, const auto&, const auto&) { return gy * x * (values_of(x) < 0); }
+};
+struct RReLU : Unary<RReLU, keep::y> {
+  explicit RReLU(const Array& r) : r(r) {}
+  static constexpr const char* kName = "RReLU";
+  Array f(const Array& x) { return catenary::where(x >= 0, x, x * r); }
+  auto df(const auto& gy, const auto&, const auto& y) { return gy * (values_of(y) >= 0) + gy * r * (values_of(y) < 0); }
+  Array r;
+};
+struct CReLU : Unary<CReLU, keep::x> {
+  explicit CReLU(int axis) : axis(axis) {}
+  static constexpr const char* kName = "CReLU";
+  Array f(const Array& x) {
+    return concatenate({catenary::relu(x), catenary::relu(-x)}, normalize_axis(axis, x.ndim(), "crelu"));
+  }
+  Variable df(const Variable& gy, const Variable& x, const Variable&) {
+    const int a = normalize_axis(axis, x.ndim(), "crelu");
+    std::vector<Index> former(static_cast<std::size_t>(a + 1), slice()), latter = former;
+    former.back() = slice(x.shape(a));
+    latter.back() = slice(x.shape(a), none);
+    return get_item(gy, former) * (x.array() > 0) - get_item(gy, latter) * (x.array() < 0);
+  }
+  int axis;
+};
+struct Softplus : Unary<Softplus, keep::x> {
+  explicit Softplus(double beta) : beta(beta) {}
+  static constexpr const char* kName = "Softplus";
+  Array f(const Array& x) { return catenary::softplus(as_float(x) * beta) / beta; }
+  Variable df(const Variable& gy, const Variable& x, const Variable&) { return gy * sigmoid(x * beta); }
+  double beta;
+};
+struct Swish : Binary<Swish, keep::x0 | keep::x1> {
+  static constexpr const char* kName = "Swish";
+  static Array f(const Array& x, const Array& beta) { return x * catenary::sigmoid(x * beta); }
+  static Variable df0(const Variable& gy, const Variable& x, const Variable& beta, const Variable&) {
+    const Variable s = sigmoid(x * beta), by = x * s * beta;
+    return gy * (by + s * (1.0 - by));
+  }
+  static Variable df1(const Variable& gy, const Variable& x, const Variable& beta, const Variable&) {
+    const Variable y = x * sigmoid(x * beta);
+    return gy * y * (x - y);
+  }
+};
+struct HardSigmoid : Unary<HardSigmoid, keep::x> {
+  static constexpr const char* kName = "HardSigmoid";
+  static Array f(const Array& x) { return catenary::minimum(catenary::maximum(as_float(x) * 0.2 + 0.5, 0), 1); }
+  static auto df(const auto& gy, const auto& x, const auto&) {
+    return gy * 0.2 * ((values_of(x) > -2.5) & (values_of(x) < 2.5));
+  }
+};
+
+/// A weight for x's axes from the second on, with axes of extent 1 for the others.
+Variable along_channels(const Variable& x, const Variable& w, const char* what) {
+  Shape shape = Shape::filled(x.ndim(), 1);
+  bool fits = w.ndim() < x.ndim();
+  for (int i = 0; fits && i < w.ndim(); ++i) {
+    fits = w.shape(i) == x.shape(i + 1);
+    shape[i + 1] = w.shape(i);
+  }
+  if (!fits)
+    fail<ShapeError>("{} {} does not fit x {}: it must have x's extents from the second on", what, w.shape(),
+                     x.shape());
+  if (!is_floating(x.dtype()) || w.dtype() != x.dtype())
+    fail<DtypeError>("{} must be floating and of one dtype with x, not {} and {}", what, w.dtype(), x.dtype());
+  return reshape(w, shape);
+}
+
 }  // namespace
 
 Variable relu(const Variable& x) { return apply(node<ReLU>(), x); }
@@ -57,5 +169,47 @@ Variable sigmoid(const Variable& x) { return apply(node<Sigmoid>(), x); }
 Variable tanh(const Variable& x) { return apply(node<Tanh>(), x); }
 Variable softmax(const Variable& x, int axis) { return apply(node<Softmax>(axis), x); }
 Variable log_softmax(const Variable& x, int axis) { return apply(node<LogSoftmax>(axis), x); }
+Variable clipped_relu(const Variable& x, double z) { return apply(node<ClippedReLU>(z), x); }
+Variable relu6(const Variable& x) { return clipped_relu(x, 6.0); }
+Variable leaky_relu(const Variable& x, double slope) {
+  if (slope > 0) return apply(node<LeakyReLU<keep::y>>(slope), x);
+  return apply(node<LeakyReLU<keep::x>>(slope), x);
+}
+Variable elu(const Variable& x, double alpha) {
+  if (alpha >= 0) return apply(node<ELU<keep::y>>(alpha), x);
+  return apply(node<ELU<keep::x | keep::y>>(alpha), x);
+}
+Variable selu(const Variable& x, double alpha, double scale) { return elu(x, alpha) * scale; }
+Variable prelu(const Variable& x, const Variable& W) {
+  return apply(node<PReLU>(), x, along_channels(x, W, "prelu: W"));
+}
+Variable rrelu(const Variable& x, double l, double u, const RReLUOptions& options) {
+  if (!(0 <= l && l < u && u < 1)) fail<ValueError>("rrelu: l and u must be 0 <= l < u < 1, not {} and {}", l, u);
+  Array r = options.r;
+  if (!config.train) {
+    r = full_like(x.array(), (l + u) / 2);
+  } else if (!r.defined()) {
+    r = random::uniform(l, u, x.shape(), {.dtype = x.dtype(), .device = x.device()});
+  }
+  if (r.shape() != x.shape()) fail<ShapeError>("rrelu: r must be {} as x, not {}", x.shape(), r.shape());
+  if (options.return_r) *options.return_r = r;
+  return apply(node<RReLU>(r), x);
+}
+Variable crelu(const Variable& x, int axis) { return apply(node<CReLU>(axis), x); }
+Variable softplus(const Variable& x, double beta) { return apply(node<Softplus>(beta), x); }
+Variable swish(const Variable& x, const Variable& beta) {
+  return apply(node<Swish>(), x, along_channels(x, beta, "swish: beta"));
+}
+Variable hard_sigmoid(const Variable& x) { return apply(node<HardSigmoid>(), x); }
+Variable maxout(const Variable& x, std::int64_t pool_size, int axis) {
+  if (pool_size < 1) fail<ValueError>("maxout: pool_size must be positive, not {}", pool_size);
+  const int a = normalize_axis(axis, x.ndim(), "maxout");
+  if (x.shape(a) % pool_size != 0)
+    fail<ShapeError>("maxout: axis {} of x {} is no multiple of pool_size {}", axis, x.shape(), pool_size);
+  Shape shape = x.shape();
+  shape[a] /= pool_size;
+  shape.insert(a + 1, pool_size);
+  return max(reshape(x, shape), a + 1);
+}
 
 }  // namespace catenary::functions

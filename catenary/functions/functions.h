@@ -16,3 +16,5 @@
 #include "catenary/functions/evaluation.h"
 #include "catenary/functions/loss.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/math_elementwise.h"
+#include "catenary/functions/math_reduction.h"

@@ -1,0 +1,255 @@
+#include "catenary/functions/math_reduction.h"
+
+#include <algorithm>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/math_basic.h"
+
+namespace catenary::functions {
+
+namespace {
+
+/// What came from a reduction of `shape` over axes, with the axes back as extents of 1.
+Variable with_axes(const Variable& y, const AxisArg& axis, const Shape& shape) {
+  Shape kept = shape;
+  for (const std::int64_t i : axis.normalized(shape.size(), "reduction")) kept[static_cast<int>(i)] = 1;
+  return reshape(y, kept);
+}
+/// Indices that slice one axis and leave the ones before it.
+std::vector<Index> along(int axis, const Slice& s) {
+  std::vector<Index> indices(static_cast<std::size_t>(axis), slice());
+  indices.emplace_back(s);
+  return indices;
+}
+Variable flipped(const Variable& x, int axis) { return get_item(x, along(axis, slice(none, none, -1))); }
+
+template <class F>
+struct Extremum : Unary<F, keep::x | keep::y> {
+  Extremum(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
+  Variable df(const Variable& gy, const Variable& x, const Variable& y) {
+    const Variable kept = with_axes(y, axis, x.shape());
+    return broadcast_to(with_axes(gy, axis, x.shape()), x.shape()) * (x.array() == kept.array());
+  }
+  AxisArg axis;
+  bool keepdims;
+};
+struct Max : Extremum<Max> {
+  using Extremum::Extremum;
+  static constexpr const char* kName = "Max";
+  Array f(const Array& x) { return catenary::max(x, axis, keepdims); }
+};
+struct Min : Extremum<Min> {
+  using Extremum::Extremum;
+  static constexpr const char* kName = "Min";
+  Array f(const Array& x) { return catenary::min(x, axis, keepdims); }
+};
+
+class IndexOfMax : public FunctionNode {
+ public:
+  explicit IndexOfMax(const std::optional<int>& axis) : axis_(axis) {}
+  const char* name() const override { return "ArgMax"; }
+
+ protected:
+  Arrays forward(Inputs x) override { return catenary::argmax(x[0], axis_).astype(Dtype::int32); }
+
+ private:
+  std::optional<int> axis_;
+};
+class IndexOfMin : public FunctionNode {
+ public:
+  explicit IndexOfMin(const std::optional<int>& axis) : axis_(axis) {}
+  const char* name() const override { return "ArgMin"; }
+
+ protected:
+  Arrays forward(Inputs x) override { return catenary::argmin(x[0], axis_).astype(Dtype::int32); }
+
+ private:
+  std::optional<int> axis_;
+};
+
+struct Mean : Unary<Mean, keep::nothing> {
+  Mean(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
+  static constexpr const char* kName = "Mean";
+  Array f(const Array& x) { return catenary::mean(as_float(x), axis, keepdims); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    const Shape& shape = input_shape(0);
+    double count = 1;
+    for (const std::int64_t i : axis.normalized(shape.size(), "mean"))
+      count *= static_cast<double>(shape[static_cast<int>(i)]);
+    return broadcast_to(with_axes(gy / count, axis, shape), shape);
+  }
+  AxisArg axis;
+  bool keepdims;
+};
+
+struct LogSumExp : Unary<LogSumExp, keep::x | keep::y> {
+  explicit LogSumExp(const AxisArg& axis) : axis(axis) {}
+  static constexpr const char* kName = "LogSumExp";
+  Array f(const Array& x) { return catenary::logsumexp(as_float(x), axis); }
+  Variable df(const Variable& gy, const Variable& x, const Variable& y) {
+    return with_axes(gy, axis, x.shape()) * exp(x - with_axes(y, axis, x.shape()));
+  }
+  AxisArg axis;
+};
+
+struct CumSum : Unary<CumSum, keep::nothing> {
+  explicit CumSum(int axis) : axis(axis) {}
+  static constexpr const char* kName = "Cumsum";
+  Array f(const Array& x) { return catenary::cumsum(x, axis); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    return flipped(cumsum(flipped(gy, axis), axis), axis);
+  }
+  int axis;
+};
+
+/// A one before everything else on an axis.
+struct OneInFront : Unary<OneInFront, keep::nothing> {
+  explicit OneInFront(int axis) : axis(axis) {}
+  static constexpr const char* kName = "OneInFront";
+  Array f(const Array& x) {
+    Shape shape = x.shape();
+    shape[axis] = 1;
+    const Array one = Array::empty(shape, x.dtype(), x.device());
+    one.fill(1);
+    return concatenate({one, x}, axis);
+  }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    return get_item(gy, along(axis, slice(1, none)));
+  }
+  int axis;
+};
+Variable one_in_front(const Variable& x, int axis) { return apply(node<OneInFront>(axis), x); }
+Variable without_last(const Variable& x, int axis) { return get_item(x, along(axis, slice(0, -1))); }
+/// The product of the elements before each one; 1 for the first.
+Variable product_before(const Variable& x, int axis) {
+  return without_last(cumprod(one_in_front(x, axis), axis), axis);
+}
+
+/// y[i] = add[i] + mul[i] y[i - 1] along an axis, y[0] = add[0]; mul[0] does not matter.
+class Recurrence : public FunctionNode {
+ public:
+  explicit Recurrence(int axis) : axis_(axis) {}
+  const char* name() const override { return "Cumprodsum"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    retain_inputs({0});
+    retain_outputs({0});
+    const Array &mul = in[0], &add = in[1];
+    const Array y = Array::empty(add.shape(), add.dtype(), add.device());
+    Array last;
+    for (std::int64_t i = 0; i < add.shape(axis_); ++i) {
+      const std::vector<Index> at = along(axis_, slice(i, i + 1));
+      last = i == 0 ? add.get(at) : add.get(at) + mul.get(at) * last;
+      y.set_at(at, last);
+    }
+    return y;
+  }
+  Variables backward(Targets targets, Grads gys) override;
+
+ private:
+  int axis_;
+};
+/// g[i] = gy[i] + x[i + 1] g[i + 1]: what flows back to element i of a recurrence through those behind it.
+Variable recurrence_back(const Variable& x, const Variable& gy, int axis) {
+  // x shifted by one so that x[i + 1] stands at i; the last place does not matter
+  const Variable next = flipped(without_last(one_in_front(flipped(x, axis), axis), axis), axis);
+  return flipped(apply(node<Recurrence>(axis), flipped(next, axis), flipped(gy, axis)), axis);
+}
+Variables Recurrence::backward(Targets targets, Grads gys) {
+  const Variable gadd = recurrence_back(retained_input(0), gys[0], axis_);
+  return gradients(targets, [&](int i) {
+    if (i == 1) return gadd;
+    // mul[i] meets y[i - 1], mul[0] nothing
+    const Variable before = without_last(one_in_front(retained_output(0), axis_), axis_);
+    const Array first = arange(before.shape(axis_), Dtype::int64).to_device(before.device()) > 0;
+    Shape shape = Shape::filled(before.ndim(), 1);
+    shape[axis_] = before.shape(axis_);
+    return gadd * before * first.reshape(shape);
+  });
+}
+
+struct CumProd : Unary<CumProd, keep::x> {
+  explicit CumProd(int axis) : axis(axis) {}
+  static constexpr const char* kName = "Cumprod";
+  Array f(const Array& x) { return catenary::cumprod(x, axis); }
+  Variable df(const Variable& gy, const Variable& x, const Variable&) {
+    return product_before(x, axis) * recurrence_back(x, gy, axis);
+  }
+  int axis;
+};
+
+struct Prod : Unary<Prod, keep::x> {
+  Prod(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
+  static constexpr const char* kName = "Prod";
+  Array f(const Array& x) { return catenary::prod(x, axis, keepdims); }
+  /// The product of all the other elements, from those before and those behind.
+  Variable df(const Variable& gy, const Variable& x, const Variable&) {
+    const Axes reduced = axis.normalized(x.ndim(), "prod");
+    Axes order = reduced;
+    for (int i = 0; i < x.ndim(); ++i)
+      if (std::find(reduced.begin(), reduced.end(), i) == reduced.end()) order.push_back(i);
+    Axes back = order;
+    Shape moved = x.shape();
+    std::int64_t count = 1;
+    for (int i = 0; i < order.size(); ++i) {
+      back[static_cast<int>(order[i])] = i;
+      moved[i] = x.shape(static_cast<int>(order[i]));
+      if (i < reduced.size()) count *= moved[i];
+    }
+    const Variable line =
+        reshape(x.ndim() > 0 ? transpose(x, order) : x, {count, x.size() / std::max<std::int64_t>(count, 1)});
+    const Variable others = product_before(line, 0) * flipped(product_before(flipped(line, 0), 0), 0);
+    const Variable shaped = reshape(others, moved);
+    return (x.ndim() > 0 ? transpose(shaped, back) : shaped) * with_axes(gy, axis, x.shape());
+  }
+  AxisArg axis;
+  bool keepdims;
+};
+
+}  // namespace
+
+Variable max(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Max>(axis, keepdims), x); }
+Variable min(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Min>(axis, keepdims), x); }
+Variable argmax(const Variable& x, const std::optional<int>& axis) { return apply(node<IndexOfMax>(axis), x); }
+Variable argmin(const Variable& x, const std::optional<int>& axis) { return apply(node<IndexOfMin>(axis), x); }
+Variable mean(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Mean>(axis, keepdims), x); }
+Variable average(const Variable& x, const AxisArg& axis, const Variable& weights, bool keepdims) {
+  if (!weights.defined()) return mean(x, axis, keepdims);
+  if (axis.all()) {
+    if (weights.shape() != x.shape())
+      fail<ShapeError>("average: without an axis weights must be {} as x, not {}", x.shape(), weights.shape());
+    return sum(x * weights, axis, keepdims) / sum(weights);
+  }
+  const Axes axes = axis.normalized(x.ndim(), "average");
+  if (axes.size() != 1) fail<ValueError>("average: weights take one axis or none, not {}", axes.size());
+  const int a = static_cast<int>(axes[0]);
+  if (weights.size() != x.shape(a))
+    fail<ShapeError>("average: weights {} do not fit axis {} of x {}", weights.shape(), a, x.shape());
+  Shape shape = Shape::filled(x.ndim(), 1);
+  shape[a] = x.shape(a);
+  return sum(x * reshape(weights, shape), axis, keepdims) / sum(weights);
+}
+Variable prod(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Prod>(axis, keepdims), x); }
+Variable logsumexp(const Variable& x, const AxisArg& axis) { return apply(node<LogSumExp>(axis), x); }
+Variable cumsum(const Variable& x, const std::optional<int>& axis) {
+  if (!axis) return cumsum(reshape(x, {x.size()}), 0);
+  return apply(node<CumSum>(normalize_axis(*axis, x.ndim(), "cumsum")), x);
+}
+Variable cumprod(const Variable& x, const std::optional<int>& axis) {
+  if (!axis) return cumprod(reshape(x, {x.size()}), 0);
+  return apply(node<CumProd>(normalize_axis(*axis, x.ndim(), "cumprod")), x);
+}
+Variable batch_l2_norm_squared(const Variable& x) {
+  if (x.ndim() == 0) fail<ShapeError>("batch_l2_norm_squared: x must have a batch axis");
+  Axes axes;
+  for (int i = 1; i < x.ndim(); ++i) axes.push_back(i);
+  return sum(square(x), axes);
+}
+
+}  // namespace catenary::functions
