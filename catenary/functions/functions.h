@@ -17,4 +17,7 @@
 #include "catenary/functions/loss.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_elementwise.h"
+#include "catenary/functions/math_matrix.h"
 #include "catenary/functions/math_reduction.h"
+#include "catenary/functions/math_special.h"
+#include "catenary/functions/normalization.h"

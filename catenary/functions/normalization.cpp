@@ -1,0 +1,251 @@
+#include "catenary/functions/normalization.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/math_basic.h"
+#include "catenary/functions/math_elementwise.h"
+#include "catenary/functions/math_reduction.h"
+
+namespace catenary::functions {
+
+namespace {
+
+/// What statistics are computed in: 16-bit floats are too coarse.
+Dtype wide_dtype(const Variable& x, const Variable& gamma) {
+  if (!is_floating(x.dtype()) || !is_floating(gamma.dtype()))
+    fail<DtypeError>("normalization: x and gamma must be floating, not {} and {}", x.dtype(), gamma.dtype());
+  const Dtype both = promote(x.dtype(), gamma.dtype());
+  return is_16bit_float(both) ? Dtype::float32 : both;
+}
+
+// The same names for arrays and variables, so that each gradient below is written once. Arrays come by value: what is
+// still pending of a temporary is computed inside the reduction and never stored.
+Array sum_over(Array x, const Axes& axes) { return catenary::sum(std::move(x), axes, true); }
+Variable sum_over(const Variable& x, const Axes& axes) { return sum(x, axes, true); }
+Array mean_over(Array x, const Axes& axes) { return catenary::mean(std::move(x), axes, true); }
+Variable mean_over(const Variable& x, const Axes& axes) { return mean(x, axes, true); }
+using functions::cast;
+Array cast(const Array& x, Dtype dtype) { return x.astype(dtype); }
+
+/// The axes along which a parameter of x's number of axes is broadcast.
+Axes broadcast_axes(const Shape& parameter) {
+  Axes axes;
+  for (int i = 0; i < parameter.size(); ++i)
+    if (parameter[i] == 1) axes.push_back(i);
+  return axes;
+}
+
+/// Mean and 1 / sqrt(var + eps) with the reduced axes as extents of 1.
+struct Statistics {
+  Array mean, var, inv_std;
+};
+Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dtype) {
+  Statistics s;
+  s.mean = catenary::mean(x.astype(dtype), axes, true);
+  s.var = catenary::mean(catenary::square(x.astype(dtype) - s.mean), axes, true);
+  s.inv_std = catenary::rsqrt(s.var + eps);
+  return s;
+}
+
+/// y = (x - mean) * inv_std * gamma + beta, where mean and inv_std come from x over axes; gamma and beta broadcast to
+/// x.
+class Standardization : public FunctionNode {
+ public:
+  Standardization(const char* name, const Axes& axes, double eps, const Statistics& statistics)
+      : name_(name), axes_(axes), eps_(eps), mean_(statistics.mean), inv_std_(statistics.inv_std) {}
+  const char* name() const override { return name_; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    retain_inputs({0, 1});
+    const Array &x = in[0], &gamma = in[1], &beta = in[2];
+    return ((x.astype(dtype()) - mean_) * (inv_std_ * gamma) + beta).astype(x.dtype());
+  }
+  Variables backward(Targets targets, Grads gys) override {
+    if (!config.enable_backprop) {
+      const Array& x = input(0).data();
+      const auto x_hat = [&] { return (cast(x, dtype()) - mean_) * inv_std_; };
+      const auto g = gradients_of<Array>(gys[0].array(), x_hat, inv_std_, input(1).data());
+      return gradients(targets,
+                       [&](int i) { return Variable(g[static_cast<std::size_t>(i)].astype(input_dtype(i)), false); });
+    }
+    // mean and inv_std are functions of x again
+    const Variable x = cast(retained_input(0), dtype());
+    const Variable centered = x - mean_over(x, axes_);
+    const Variable inv_std = rsqrt(mean_over(centered * centered, axes_) + eps_), x_hat = centered * inv_std;
+    const auto g = gradients_of<Variable>(
+        gys[0], [&] { return x_hat; }, inv_std, retained_input(1));
+    return gradients(targets, [&](int i) { return cast(g[static_cast<std::size_t>(i)], input_dtype(i)); });
+  }
+
+ private:
+  Dtype dtype() const { return inv_std_.dtype(); }
+
+  /// Gradients of x, gamma and beta.
+  template <class T>
+  std::array<T, 3> gradients_of(const T& output_gradient, const auto& x_hat, const T& inv_std, const T& gamma) const {
+    const T gy = cast(output_gradient, dtype());
+    const Axes axes = broadcast_axes(gamma.shape());
+    const T gbeta = sum_over(gy, axes), ggamma = sum_over(gy * x_hat(), axes);
+    if (gamma.shape() == inv_std.shape()) {
+      // gamma is the same for all that share statistics, so both means are known
+      const double count =
+          static_cast<double>(gy.size()) / static_cast<double>(std::max<std::int64_t>(gamma.size(), 1));
+      return {(gy - (x_hat() * ggamma + gbeta) / count) * (inv_std * gamma), ggamma, gbeta};
+    }
+    const T mean_g = mean_over(gy * gamma, axes_), mean_g_x_hat = mean_over(gy * gamma * x_hat(), axes_);
+    return {(gy * gamma - mean_g - x_hat() * mean_g_x_hat) * inv_std, ggamma, gbeta};
+  }
+
+  const char* name_;
+  Axes axes_;
+  double eps_;
+  Array mean_, inv_std_;
+};
+
+/// Where batch statistics are taken, and the shape with which parameters broadcast to x.
+struct Layout {
+  Axes reduced;
+  Shape parameter;
+};
+Layout layout_of(const Variable& x, const Variable& gamma, const std::optional<Axes>& axis, const char* what) {
+  Layout layout;
+  if (axis) {
+    layout.reduced = normalize_axes(*axis, x.ndim(), what);
+  } else {
+    if (x.ndim() <= gamma.ndim()) fail<ShapeError>("{}: gamma {} does not fit x {}", what, gamma.shape(), x.shape());
+    layout.reduced.push_back(0);
+    for (int i = gamma.ndim() + 1; i < x.ndim(); ++i) layout.reduced.push_back(i);
+  }
+  Shape kept;
+  layout.parameter = x.shape();
+  for (const std::int64_t i : layout.reduced) layout.parameter[static_cast<int>(i)] = 1;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (std::find(layout.reduced.begin(), layout.reduced.end(), i) == layout.reduced.end()) kept.push_back(x.shape(i));
+  if (gamma.shape() != kept)
+    fail<ShapeError>("{}: gamma must be {} for x {}, not {}", what, kept, x.shape(), gamma.shape());
+  return layout;
+}
+template <class V>
+void check_like(const V& parameter, const Variable& gamma, const char* name, const char* what) {
+  if (parameter.shape() != gamma.shape())
+    fail<ShapeError>("{}: {} must be {} as gamma, not {}", what, name, gamma.shape(), parameter.shape());
+}
+
+/// running = decay * running + (1 - decay) * batch, the variance's without bias.
+void update_running(const BatchNormalizationOptions& options, const Statistics& s, const Variable& x) {
+  const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<std::int64_t>(s.mean.size(), 1));
+  const double unbiased = count / std::max(count - 1, 1.0);
+  const auto update = [&](const Array& running, const Array& batch, double factor) {
+    if (!running.defined()) return;
+    running *= options.decay;
+    running += (batch.reshape(running.shape()) * ((1 - options.decay) * factor)).astype(running.dtype());
+  };
+  update(options.running_mean, s.mean, 1);
+  update(options.running_var, s.var, unbiased);
+}
+void check_running(const BatchNormalizationOptions& options, const Variable& gamma, const char* what) {
+  if (options.running_mean.defined()) check_like(options.running_mean, gamma, "running_mean", what);
+  if (options.running_var.defined()) check_like(options.running_var, gamma, "running_var", what);
+}
+
+}  // namespace
+
+Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                             const BatchNormalizationOptions& options) {
+  const char* what = "batch_normalization";
+  const Layout layout = layout_of(x, gamma, options.axis, what);
+  check_like(beta, gamma, "beta", what);
+  check_running(options, gamma, what);
+  const Statistics s = statistics_of(x.array(), layout.reduced, options.eps, wide_dtype(x, gamma));
+  update_running(options, s, x);
+  return apply(node<Standardization>("BatchNormalization", layout.reduced, options.eps, s), x,
+               reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
+}
+
+Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
+                                   const Variable& var, double eps, const std::optional<Axes>& axis) {
+  const char* what = "fixed_batch_normalization";
+  const Layout layout = layout_of(x, gamma, axis, what);
+  check_like(beta, gamma, "beta", what);
+  check_like(mean, gamma, "mean", what);
+  check_like(var, gamma, "var", what);
+  const Dtype dtype = wide_dtype(x, gamma);
+  const auto fitted = [&](const Variable& v) { return cast(reshape(v, layout.parameter), dtype); };
+  const Variable scale = fitted(gamma) * rsqrt(fitted(var) + eps);
+  return cast((cast(x, dtype) - fitted(mean)) * scale + fitted(beta), x.dtype());
+}
+
+Variable batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta, double rmax, double dmax,
+                               const BatchRenormalizationOptions& options) {
+  const char* what = "batch_renormalization";
+  if (!options.running_mean.defined() || !options.running_var.defined())
+    fail<ValueError>("{}: running_mean and running_var must be given", what);
+  const Layout layout = layout_of(x, gamma, options.axis, what);
+  check_like(beta, gamma, "beta", what);
+  check_running(options, gamma, what);
+  const Dtype dtype = wide_dtype(x, gamma);
+  const Statistics s = statistics_of(x.array(), layout.reduced, options.eps, dtype);
+  const Array running_mean = options.running_mean.reshape(layout.parameter).astype(dtype),
+              running_inv_std =
+                  catenary::rsqrt(options.running_var.reshape(layout.parameter).astype(dtype) + options.eps);
+  const Array r = catenary::clip(running_inv_std / s.inv_std, 1 / rmax, rmax),
+              d = catenary::clip((s.mean - running_mean) * running_inv_std, -dmax, dmax);
+  // values, before the running statistics change in place
+  r.eval();
+  d.eval();
+  if (options.update_statistics) update_running(options, s, x);
+  // gamma * (x_hat * r + d) + beta
+  const Variable g = reshape(gamma, layout.parameter), b = reshape(beta, layout.parameter);
+  return apply(node<Standardization>("BatchRenormalizationFunction", layout.reduced, options.eps, s), x, g * r,
+               b + g * d);
+}
+Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                     const Variable& mean, const Variable& var, double eps) {
+  return fixed_batch_normalization(x, gamma, beta, mean, var, eps);
+}
+
+Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps) {
+  const char* what = "layer_normalization";
+  if (x.ndim() != 2 || gamma.shape() != Shape{x.shape(1)})
+    fail<ShapeError>("{}: x must be (n, units) and gamma (units,), not {} and {}", what, x.shape(), gamma.shape());
+  check_like(beta, gamma, "beta", what);
+  const Statistics s = statistics_of(x.array(), {1}, eps, wide_dtype(x, gamma));
+  const Shape parameter = {1, x.shape(1)};
+  return apply(node<Standardization>("LayerNormalization", Axes{1}, eps, s), x, reshape(gamma, parameter),
+               reshape(beta, parameter));
+}
+
+Variable group_normalization(const Variable& x, int groups, const Variable& gamma, const Variable& beta, double eps) {
+  const char* what = "group_normalization";
+  if (x.ndim() < 2 || gamma.shape() != Shape{x.shape(1)})
+    fail<ShapeError>("{}: x must be (n, channels, d…) and gamma (channels,), not {} and {}", what, x.shape(),
+                     gamma.shape());
+  check_like(beta, gamma, "beta", what);
+  if (groups < 1 || x.shape(1) % groups != 0)
+    fail<ValueError>("{}: {} channels are no multiple of {} groups", what, x.shape(1), groups);
+  const std::int64_t members = x.shape(1) / groups;
+  std::int64_t positions = 1;
+  for (int i = 2; i < x.ndim(); ++i) positions *= x.shape(i);
+  const Variable grouped = reshape(x, {x.shape(0), groups, members, positions});
+  const Shape parameter = {1, groups, members, 1};
+  const Statistics s = statistics_of(grouped.array(), {2, 3}, eps, wide_dtype(x, gamma));
+  const Variable y = apply(node<Standardization>("GroupNormalization", Axes{2, 3}, eps, s), grouped,
+                           reshape(gamma, parameter), reshape(beta, parameter));
+  return reshape(y, x.shape());
+}
+
+Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
+  const Variable squares = sum(square(x), axis, true);
+  // the root has no derivative at 0: there the norm is a constant
+  const Array zero = squares.array() == 0;
+  return x / (sqrt(squares + zero) * !zero + eps);
+}
+
+}  // namespace catenary::functions

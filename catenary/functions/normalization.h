@@ -1,0 +1,57 @@
+#pragma once
+// Normalizations.
+
+#include <optional>
+
+#include "catenary/autograd/operators.h"
+
+namespace catenary::functions {
+
+/// Members of batch_normalization.
+struct BatchNormalizationOptions {
+  double eps = 2e-5;
+  /// Averages over batches, updated in place: decay * old + (1 - decay) * the batch's, the variance's without bias.
+  /// Undefined: none are kept.
+  Array running_mean = {};
+  Array running_var = {};
+  double decay = 0.9;
+  /// Over which axes of x the statistics are taken; by default the first and those behind gamma's.
+  std::optional<Axes> axis = {};
+};
+/// (x - mean) / sqrt(var + eps) * gamma + beta with the mean and variance of x over a batch; gamma and beta have the
+/// shape of the other axes, by default of x's axes from the second on. Statistics are computed in the wider dtype of x
+/// and gamma (float32 at least), the result has x's dtype. Throws ShapeError and DtypeError.
+/// (chainer.functions.batch_normalization; Ioffe and Szegedy 2015)
+CT_API Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                    const BatchNormalizationOptions& options = {});
+/// The same with a given mean and variance, shaped as gamma. (chainer.functions.fixed_batch_normalization)
+CT_API Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                          const Variable& mean, const Variable& var, double eps = 2e-5,
+                                          const std::optional<Axes>& axis = {});
+
+/// Members of batch_renormalization: of batch_normalization, where both running statistics must be given.
+struct BatchRenormalizationOptions : BatchNormalizationOptions {
+  /// Update the running statistics?
+  bool update_statistics = false;
+};
+/// batch_normalization corrected towards the running statistics: the normalized x is scaled by r and shifted by d,
+/// which are limited to [1 / rmax, rmax] and [-dmax, dmax] and have no gradient. Throws ValueError without running
+/// statistics. (chainer.functions.batch_renormalization; Ioffe 2017)
+CT_API Variable batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta, double rmax,
+                                      double dmax, const BatchRenormalizationOptions& options);
+/// fixed_batch_normalization by its other name. (chainer.functions.fixed_batch_renormalization)
+CT_API Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                            const Variable& mean, const Variable& var, double eps = 2e-5);
+
+/// Each row of x [n, units] normalized to mean 0 and variance 1, times gamma [units] plus beta [units]. Throws
+/// ShapeError. (chainer.functions.layer_normalization; Ba, Kiros and Hinton 2016)
+CT_API Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps = 1e-5);
+/// Each group of channels of each example of x [n, channels, d…] normalized to mean 0 and variance 1, times gamma
+/// [channels] plus beta [channels]. Throws ShapeError, and ValueError when channels is no multiple of groups.
+/// (chainer.functions.group_normalization; Wu and He 2018)
+CT_API Variable group_normalization(const Variable& x, int groups, const Variable& gamma, const Variable& beta,
+                                    double eps = 1e-5);
+/// x divided by its 2-norm over axes plus eps. (chainer.functions.normalize)
+CT_API Variable normalize(const Variable& x, double eps = 1e-5, const AxisArg& axis = 1);
+
+}  // namespace catenary::functions

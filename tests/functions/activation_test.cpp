@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/random.h"
+#include "catenary/autograd/config.h"
+#include "catenary/autograd/gradient_check.h"
+#include "catenary/functions/functions.h"
+#include "tests/autograd/helpers.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+using namespace gradient_check;
+using test::array;
+using test::values;
+using V = std::vector<Variable>;
+
+void check(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-4) {
+  SCOPED_TRACE(name);
+  CheckOptions options;
+  options.atol = options.rtol = tolerance;
+  // times x, so that second derivatives are not all 0
+  const Function weighted = [&](const V& v) {
+    V y = f(v);
+    y.push_back(y[0] * F::sum(v[0]));
+    return y;
+  };
+  EXPECT_NO_THROW(check_backward(weighted, x, {}, {}, options));
+  EXPECT_NO_THROW(check_double_backward(weighted, x, {}, {}, {}, options));
+}
+
+const Array kX = array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3});
+
+TEST(Activation, Gradients) {
+  check("clipped_relu", [](const V& x) { return V{F::clipped_relu(x[0], 1.0)}; }, {kX});
+  check("relu6", [](const V& x) { return V{F::relu6(x[0] * 4.0)}; }, {kX});
+  for (const double slope : {0.2, 0.0, -0.5})
+    check("leaky_relu", [&](const V& x) { return V{F::leaky_relu(x[0], slope)}; }, {kX});
+  for (const double alpha : {1.0, 0.5, -0.5}) check("elu", [&](const V& x) { return V{F::elu(x[0], alpha)}; }, {kX});
+  check("selu", [](const V& x) { return V{F::selu(x[0])}; }, {kX});
+  check("prelu", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {kX, array<double>({0.25, 0.5, -0.75})});
+  check("prelu of one", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {kX, array<double>({0.25}, {})});
+  check("swish", [](const V& x) { return V{F::swish(x[0], x[1])}; }, {kX, array<double>({0.25, 0.5, -0.75})});
+  for (const int axis : {0, 1, -1}) check("crelu", [&](const V& x) { return V{F::crelu(x[0], axis)}; }, {kX});
+  for (const double beta : {1.0, 2.5}) check("softplus", [&](const V& x) { return V{F::softplus(x[0], beta)}; }, {kX});
+  check("hard_sigmoid", [](const V& x) { return V{F::hard_sigmoid(x[0] * 1.5)}; }, {kX});
+  check("maxout", [](const V& x) { return V{F::maxout(x[0], 3)}; }, {kX});
+  F::RReLUOptions slopes;
+  slopes.r = catenary::full({2, 3}, 0.25);
+  check("rrelu", [&](const V& x) { return V{F::rrelu(x[0], 0.125, 0.5, slopes)}; }, {kX});
+}
+
+TEST(Activation, Values) {
+  EXPECT_EQ(values(F::leaky_relu(kX, 0.5).array()), (std::vector<double>{0.5, -0.75, 2, 0.25, -0.375, 1.25}));
+  EXPECT_EQ(values(F::clipped_relu(kX, 1).array()), (std::vector<double>{0.5, 0, 1, 0.25, 0, 1}));
+  EXPECT_EQ(values(F::maxout(kX, 3).array()), (std::vector<double>{2, 1.25}));
+  EXPECT_EQ(F::crelu(kX).shape(), (Shape{2, 6}));
+  EXPECT_EQ(values(F::hard_sigmoid(array<double>({-3, 0, 3})).array()), (std::vector<double>{0, 0.5, 1}));
+  assert_allclose(F::selu(array<double>({-1, 1})).array(), array<double>({-1.1113307378125625, 1.0507009873554805}));
+  assert_allclose(F::softplus(array<float>({100, -100}), 2).array(), array<float>({100, 0}));
+  for (const auto& f :
+       {+[](const Variable& x) { return F::elu(x); }, +[](const Variable& x) { return F::leaky_relu(x); },
+        +[](const Variable& x) { return F::relu6(x); }, +[](const Variable& x) { return F::softplus(x); },
+        +[](const Variable& x) { return F::hard_sigmoid(x); }}) {
+    const Variable x(kX.astype(Dtype::float32));
+    const Variable y = f(x);
+    EXPECT_EQ(y.dtype(), Dtype::float32);
+    F::sum(y).backward();
+    EXPECT_EQ(x.grad().dtype(), Dtype::float32);
+  }
+}
+
+TEST(Activation, RandomSlopes) {
+  const Array x = -ones({1000}, Dtype::float32);
+  Array r;
+  F::RReLUOptions options;
+  options.return_r = &r;
+  const Variable train = F::rrelu(x, 0.1, 0.3, options);
+  EXPECT_EQ(r.dtype(), Dtype::float32);
+  assert_allclose(train.array(), -r);
+  EXPECT_GE(r.min().item<double>(), 0.1 - 1e-6);
+  EXPECT_LT(r.max().item<double>(), 0.3 + 1e-6);
+  EXPECT_NEAR(r.mean().item<double>(), 0.2, 0.01);
+  const auto scope = test_mode();
+  assert_allclose(F::rrelu(x, 0.1, 0.3).array(), x * 0.2);
+}
+
+TEST(Activation, Errors) {
+  EXPECT_THROW(F::prelu(kX, ones({2})), ShapeError);
+  EXPECT_THROW(F::swish(kX, ones({2, 3})), ShapeError);
+  EXPECT_THROW(F::maxout(kX, 2), ShapeError);
+  EXPECT_THROW(F::maxout(kX, 0), ValueError);
+  EXPECT_THROW(F::rrelu(kX, 0.5, 0.25), ValueError);
+  EXPECT_THROW(F::crelu(kX, 2), ShapeError);
+}
+
+}  // namespace
+}  // namespace catenary
