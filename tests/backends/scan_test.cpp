@@ -53,7 +53,7 @@ TEST_F(ScanTest, EveryOpAndDtype) {
       using R = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;
       const auto dtype = static_cast<Dtype>(d);
       for (const Shape& shape :
-           {Shape{1}, Shape{40000}, Shape{3, 5, 7}, Shape{2, 30, 700}, Shape{4, 0, 2}, Shape{3000, 20}})
+           {Shape{1}, Shape{40000}, Shape{3, 5, 7}, Shape{2, 5, 700}, Shape{4, 0, 2}, Shape{300, 20}})
         for (int axis = 0; axis < shape.size(); ++axis)
           for (ScanOp op : {ScanOp::sum, ScanOp::product, ScanOp::maximum, ScanOp::minimum, ScanOp::logaddexp}) {
             if (op == ScanOp::logaddexp && !is_floating(dtype)) continue;

@@ -1,7 +1,6 @@
 #include "catenary/backends/cpu/index.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/move.h"
@@ -121,47 +120,6 @@ std::vector<std::int64_t> inner_offsets(const Shape& shape, const Strides& strid
   return offsets;
 }
 
-// How two elements are combined. Narrow floats go through float32.
-template <ScatterMode Mode, class T>
-T combined(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>) {
-    if constexpr (Mode == ScatterMode::min) return a && b;
-    return a || b;
-  } else if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<std::common_type_t<T, int>>;  // wraps, whatever the flags
-    if constexpr (Mode == ScatterMode::add) return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    if constexpr (Mode == ScatterMode::max) return a < b ? b : a;
-    return b < a ? b : a;
-  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    if constexpr (Mode == ScatterMode::add) return a + b;
-    if constexpr (Mode == ScatterMode::max) return a > b || std::isnan(a) ? a : b;
-    return a < b || std::isnan(a) ? a : b;
-  } else {
-    return T(combined<Mode>(static_cast<float>(a), static_cast<float>(b)));
-  }
-}
-
-// Calls f(update) where update(T& element, T value) does what the mode says; assign moves words.
-template <class F>
-void visit_update(Dtype dtype, ScatterMode mode, F&& f) {
-  if (mode == ScatterMode::assign)
-    return visit_word(itemsize(dtype), [&](auto zero) {
-      using W = decltype(zero);
-      f(zero, [](W& element, W value) { element = value; });
-    });
-  visit_dtype(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    switch (mode) {
-      case ScatterMode::add:
-        return f(zero, [](T& element, T value) { element = combined<ScatterMode::add>(element, value); });
-      case ScatterMode::max:
-        return f(zero, [](T& element, T value) { element = combined<ScatterMode::max>(element, value); });
-      default:
-        return f(zero, [](T& element, T value) { element = combined<ScatterMode::min>(element, value); });
-    }
-  });
-}
-
 void check_bins(const std::int64_t* values, std::int64_t n, std::int64_t length) {
   for (std::int64_t i = 0; i < n; ++i)
     if (values[i] < 0 || values[i] >= length)
@@ -253,31 +211,27 @@ void scatter(void* array, const AdvancedIndex& index, const StridedView& values,
   const bool by_columns = inner * size >= 64 * threads;
   const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
   const std::int64_t span = *high - *low + 1, first_offset = *low;
-  visit_update(values.dtype, mode, [&](auto zero, auto update) {
-    using T = decltype(zero);
-    auto* to = static_cast<T*>(array);
-    const auto* from = static_cast<const T*>(values.data);
-    parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
-      const std::int64_t extent = by_columns ? inner : span;
-      // Shares in whole cache lines, so that two threads do not write to one.
-      const std::int64_t line = 64 / size, lines = (extent + line - 1) / line;
-      const std::int64_t from_here = std::min(extent, lines * begin / threads * line);
-      const std::int64_t to_here = std::min(extent, lines * end / threads * line);
-      const std::int64_t j_begin = by_columns ? from_here : 0, j_end = by_columns ? to_here : inner;
+  const CombineFunction combine = CT_SIMD_SELECT(combine_function)(values.dtype, mode);
+  auto* to = static_cast<char*>(array);
+  const auto* from = static_cast<const char*>(values.data);
+  parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t extent = by_columns ? inner : span;
+    // Shares in whole cache lines, so that two threads do not write to one.
+    const std::int64_t line = 64 / size, lines = (extent + line - 1) / line;
+    const std::int64_t from_here = std::min(extent, lines * begin / threads * line);
+    const std::int64_t to_here = std::min(extent, lines * end / threads * line);
+    if (by_columns) {
+      const std::int64_t skip = is_dense ? from_here : 0;
+      const std::int64_t* columns = is_dense ? nullptr : places.data() + from_here;
+      for (std::int64_t i = 0; i < count; ++i)
+        combine(to + (offsets[i] + skip) * size, from + (i * inner + from_here) * size, to_here - from_here, columns);
+    } else {
+      const std::int64_t* columns = is_dense ? nullptr : places.data();
       for (std::int64_t i = 0; i < count; ++i) {
-        if (!by_columns) {
-          const std::int64_t at = offsets[i] - first_offset;
-          if (at < from_here || at >= to_here) continue;
-        }
-        T* block = to + offsets[i];
-        const T* value = from + i * inner;
-        if (is_dense) {
-          for (std::int64_t j = j_begin; j < j_end; ++j) update(block[j], value[j]);
-        } else {
-          for (std::int64_t j = j_begin; j < j_end; ++j) update(block[places[j]], value[j]);
-        }
+        const std::int64_t at = offsets[i] - first_offset;
+        if (at >= from_here && at < to_here) combine(to + offsets[i] * size, from + i * inner * size, inner, columns);
       }
-    });
+    }
   });
 }
 
@@ -315,23 +269,32 @@ void put_along_axis(void* dst, const void* values, Dtype dtype, const std::int64
                     std::int64_t n, std::int64_t count, std::int64_t inner, ScatterMode mode, int axis) {
   check_indices("put_along_axis", indices, outer * count * inner, n, axis);
   if (outer * count * inner == 0) return;
-  visit_update(dtype, mode, [&](auto zero, auto update) {
-    using T = decltype(zero);
-    // Threads share the rows, or the columns where there are few rows: neither meet at an element.
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count * inner));
-    const std::int64_t pieces = outer < num_threads() ? std::min<std::int64_t>(inner, num_threads()) : 1;
-    parallel_for(outer * pieces, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t task = begin; task < end; ++task) {
-        const std::int64_t o = task / pieces, piece = task % pieces;
-        const std::int64_t first = inner * piece / pieces, last = inner * (piece + 1) / pieces;
-        T* to = static_cast<T*>(dst) + o * n * inner;
-        for (std::int64_t c = 0; c < count; ++c)
-          for (std::int64_t j = first; j < last; ++j) {
-            const std::int64_t i = (o * count + c) * inner + j;
-            update(to[from_front(indices[i], n) * inner + j], static_cast<const T*>(values)[i]);
+  const CombineFunction combine = CT_SIMD_SELECT(combine_function)(dtype, mode);
+  const auto size = static_cast<std::int64_t>(itemsize(dtype));
+  // Threads share the rows, or the columns where there are few rows: neither meet at an element.
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count * inner));
+  const std::int64_t pieces = outer < num_threads() ? std::min<std::int64_t>(inner, num_threads()) : 1;
+  parallel_for(outer * pieces, grain, [&](std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t kBlock = 256;
+    std::int64_t places[kBlock];
+    for (std::int64_t task = begin; task < end; ++task) {
+      const std::int64_t o = task / pieces, piece = task % pieces;
+      const std::int64_t first = inner * piece / pieces, last = inner * (piece + 1) / pieces;
+      char* to = static_cast<char*>(dst) + o * n * inner * size;
+      const std::int64_t* at = indices + o * count * inner;
+      const char* from = static_cast<const char*>(values) + o * count * inner * size;
+      // With one column its entries lie side by side; else a row's do.
+      const std::int64_t rows = inner == 1 ? 1 : count, width = inner == 1 ? count : last - first;
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t j = 0; j < width; j += kBlock) {
+          const std::int64_t m = std::min(kBlock, width - j), begin_at = r * inner + first + j;
+          for (std::int64_t k = 0; k < m; ++k) {
+            const std::int64_t column = inner == 1 ? 0 : first + j + k;
+            places[k] = from_front(at[begin_at + k], n) * inner + column;
           }
-      }
-    });
+          combine(to, from + begin_at * size, m, places);
+        }
+    }
   });
 }
 

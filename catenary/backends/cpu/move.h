@@ -9,6 +9,7 @@
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/dtype.h"
 #include "catenary/core/os/memory.h"
+#include "catenary/device/backend.h"
 
 namespace catenary::cpu {
 
@@ -58,6 +59,9 @@ void copy_bytes(void* dst, const void* src, std::int64_t bytes, bool stream);
 /// Orders streaming writes of this thread before whatever it does next.
 void stream_fence();
 
+/// element[places[i]] = element[places[i]] op value[i] for i < n in order; places null: element[i].
+using CombineFunction = void (*)(void* elements, const void* values, std::int64_t n, const std::int64_t* places);
+
 // clang-format off
 CT_SIMD_DECLARE(
   /// Casts n elements side by side, as strided_copy does.
@@ -65,6 +69,8 @@ CT_SIMD_DECLARE(
   /// dst[c * dst_stride + r] = src[r * src_stride + c] for r < rows, c < columns; strides in words of `size` bytes.
   void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t rows,
                        std::int64_t columns, std::size_t size, bool stream);
+  /// What a scatter of this dtype and mode does to elements.
+  CombineFunction combine_function(Dtype dtype, ScatterMode mode);
 )
 // clang-format on
 

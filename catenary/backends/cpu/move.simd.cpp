@@ -168,6 +168,65 @@ void cast_through(void* dst, Dtype dtype, const void* src, std::int64_t n) {
   }
 }
 
+inline bool is_nan(float x) { return x != x; }
+inline bool is_nan(double x) { return x != x; }
+
+// A new value meets what is there. 16-bit floats are combined in float32; max and min keep NaN.
+template <ScatterMode Mode, class T>
+inline T combined(T a, T b) {
+  if constexpr (Mode == ScatterMode::assign) {
+    return b;
+  } else if constexpr (std::is_same_v<T, Half>) {
+    return to_half(combined<Mode>(widen(a), widen(b)));
+  } else if constexpr (std::is_same_v<T, Bfloat>) {
+    return to_bfloat(combined<Mode>(widen(a), widen(b)));
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    const auto x = static_cast<std::uint8_t>(a), y = static_cast<std::uint8_t>(b);
+    return static_cast<Bool>(Mode == ScatterMode::min ? x & y : x | y);
+  } else if constexpr (Mode == ScatterMode::add) {
+    return static_cast<T>(a + b);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return (Mode == ScatterMode::max ? a > b : a < b) || is_nan(a) ? a : b;
+  } else {
+    return (Mode == ScatterMode::max ? a > b : a < b) ? a : b;
+  }
+}
+
+template <ScatterMode Mode, class T>
+void combine(void* elements, const void* values, std::int64_t n, const std::int64_t* places) {
+  auto* e = static_cast<T*>(elements);
+  const auto* v = static_cast<const T*>(values);
+  if (places) {
+    for (std::int64_t i = 0; i < n; ++i) e[places[i]] = combined<Mode>(e[places[i]], v[i]);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) e[i] = combined<Mode>(e[i], v[i]);
+  }
+}
+
+template <class T>
+CombineFunction combine_for(ScatterMode mode) {
+  switch (mode) {
+    case ScatterMode::add:
+      return combine<ScatterMode::add, T>;
+    case ScatterMode::max:
+      return combine<ScatterMode::max, T>;
+    case ScatterMode::min:
+      return combine<ScatterMode::min, T>;
+    case ScatterMode::assign:
+      break;
+  }
+  switch (sizeof(T)) {
+    case 1:
+      return combine<ScatterMode::assign, std::uint8_t>;
+    case 2:
+      return combine<ScatterMode::assign, std::uint16_t>;
+    case 4:
+      return combine<ScatterMode::assign, std::uint32_t>;
+    default:
+      return combine<ScatterMode::assign, std::uint64_t>;
+  }
+}
+
 // 16 bytes of words. Interleaving twice as often as there are halvings transposes: v'[2i], v'[2i+1] = low and high half
 // of v[i] interleaved with v[i + N/2].
 template <class W>
@@ -303,6 +362,38 @@ void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::i
     default:
       return words(std::uint64_t{});
   }
+}
+
+CombineFunction combine_function(Dtype dtype, ScatterMode mode) {
+  switch (dtype) {
+    case Dtype::bool_:
+      return combine_for<Bool>(mode);
+    case Dtype::int8:
+      return combine_for<std::int8_t>(mode);
+    case Dtype::int16:
+      return combine_for<std::int16_t>(mode);
+    case Dtype::int32:
+      return combine_for<std::int32_t>(mode);
+    case Dtype::int64:
+      return combine_for<std::int64_t>(mode);
+    case Dtype::uint8:
+      return combine_for<std::uint8_t>(mode);
+    case Dtype::uint16:
+      return combine_for<std::uint16_t>(mode);
+    case Dtype::uint32:
+      return combine_for<std::uint32_t>(mode);
+    case Dtype::uint64:
+      return combine_for<std::uint64_t>(mode);
+    case Dtype::float16:
+      return combine_for<Half>(mode);
+    case Dtype::bfloat16:
+      return combine_for<Bfloat>(mode);
+    case Dtype::float32:
+      return combine_for<float>(mode);
+    case Dtype::float64:
+      break;
+  }
+  return combine_for<double>(mode);
 }
 
 }  // namespace CT_SIMD_NAMESPACE

@@ -18,9 +18,20 @@ const bool* as_mask(const StridedView& view, Scratch& scratch) {
   return scratch.as<bool>();
 }
 
+// Eight entries at a time, added byte by byte as long as no byte can overflow.
 std::int64_t count_true(const bool* mask, std::int64_t begin, std::int64_t end) {
   std::int64_t count = 0;
-  for (std::int64_t i = begin; i < end; ++i) count += mask[i];
+  while (end - begin >= 8) {
+    std::uint64_t bytes = 0;
+    for (int step = 0; step < 255 && end - begin >= 8; ++step, begin += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, mask + begin, 8);
+      bytes += eight;
+    }
+    constexpr std::uint64_t kEven = 0x00ff00ff00ff00ffu;
+    count += static_cast<std::int64_t>(((bytes & kEven) + (bytes >> 8 & kEven)) * 0x0001000100010001u >> 48);
+  }
+  for (; begin < end; ++begin) count += mask[begin];
   return count;
 }
 
