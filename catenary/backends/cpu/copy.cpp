@@ -10,6 +10,8 @@
 namespace catenary::cpu {
 namespace {
 
+constexpr std::int64_t kSmall = 4096;  // so few bytes or elements are not worth a plan
+
 // Two arrays walked together: axes in the order of dst's memory, those of extent 1 gone, neighbours merged.
 struct Walk {
   char* dst;
@@ -259,6 +261,12 @@ void strided_copy(const StridedView& dst, const StridedView& src) {
     fail<ShapeError>("copy: the destination has shape {} and the source {}; they must be equal", dst.shape, src.shape);
   const std::int64_t size = dst.shape.product();
   if (size == 0) return;
+  const std::int64_t bytes = size * static_cast<std::int64_t>(itemsize(dst.dtype));
+  if (bytes <= kSmall && dst.dtype == src.dtype && is_contiguous(dst.shape, dst.strides) &&
+      is_contiguous(src.shape, src.strides)) {
+    std::memmove(dst.data, src.data, static_cast<std::size_t>(bytes));
+    return;
+  }
   const ByteRange to = byte_range(dst), from = byte_range(src);
   if (to.begin < from.end && from.begin < to.end) {
     if (dst.dtype == src.dtype && same_places(dst, src)) return;
@@ -285,6 +293,12 @@ void fill(const StridedView& dst, const void* value) {
   const std::size_t size = itemsize(dst.dtype);
   std::uint64_t word = 0;
   std::memcpy(&word, value, size);  // the value may lie inside dst
+  const std::int64_t n = dst.shape.product();
+  if (n <= kSmall && is_contiguous(dst.shape, dst.strides))
+    return visit_word(size, [&](auto zero) {
+      std::memcpy(&zero, &word, size);
+      std::fill_n(static_cast<decltype(zero)*>(dst.data), n, zero);
+    });
   Walk walk{static_cast<char*>(dst.data), reinterpret_cast<const char*>(&word), {}, {}, {}};
   collapse(walk, dst.shape, dst.strides, none, static_cast<std::int64_t>(size), static_cast<std::int64_t>(size));
   copy_words(walk, size);

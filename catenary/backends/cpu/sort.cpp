@@ -1,5 +1,6 @@
 #include "catenary/backends/cpu/sort.h"
 
+#include <atomic>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -38,8 +39,12 @@ class Lost {
  public:
   using U = typename Map::Key;
   Lost(const Map& map, const U* row, std::int64_t n) : map_(map) {
-    if (std::none_of(row, row + n, [&](U x) { return map.loses(x); })) return;
-    any_ = true;
+    std::atomic<bool> any = false;
+    parallel_for(n, kChunk, [&](std::int64_t begin, std::int64_t end) {
+      if (std::any_of(row + begin, row + end, [&](U x) { return map.loses(x); })) any = true;
+    });
+    any_ = any;
+    if (!any_) return;
     for (std::int64_t i = 0; i < n; ++i) {
       const U key = map.key(row[i]);
       if (key == Map::kSign) zeros_.push_back(row[i]);
