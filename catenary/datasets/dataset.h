@@ -39,8 +39,8 @@ class CT_API DatasetMixin {
 
 }  // namespace datasets
 
-/// A handle to a dataset: anything with `size()` and `operator[]`, which returns an Example, an Array, or a pair or tuple of arrays and
-/// numbers; a derived class of DatasetMixin; or a vector of such. (chainer's datasets)
+/// A handle to a dataset: anything with `size()` and `operator[]`, which returns an Example, an Array, or a pair or
+/// tuple of arrays and numbers; a derived class of DatasetMixin; or a vector of such. (chainer's datasets)
 class CT_API Dataset {
  public:
   Dataset() = default;
@@ -48,11 +48,10 @@ class CT_API Dataset {
   template <std::derived_from<datasets::DatasetMixin> D>
   Dataset(const D& dataset) : implementation_(std::make_shared<const D>(dataset)) {}
   template <class D>
-    requires(!std::derived_from<D, datasets::DatasetMixin> && !std::same_as<D, Dataset> && requires(const D& d) {
-      d.size();
-      d[0];
-    })
-  Dataset(const D& dataset);
+  requires(!std::derived_from<D, datasets::DatasetMixin> && !std::same_as<D, Dataset> && requires(const D& d) {
+    d.size();
+    d[0];
+  }) Dataset(const D& dataset);
 
   bool defined() const { return implementation_ != nullptr; }
   std::int64_t size() const { return implementation().size(); }
@@ -60,7 +59,9 @@ class CT_API Dataset {
   Example operator[](std::int64_t i) const;
   /// Examples [begin, end) step by step, as a list.
   std::vector<Example> get(const std::vector<std::int64_t>& indices) const;
-  bool get_columns(const std::vector<std::int64_t>& indices, Columns& columns) const { return implementation().get_columns(indices, columns); }
+  bool get_columns(const std::vector<std::int64_t>& indices, Columns& columns) const {
+    return implementation().get_columns(indices, columns);
+  }
   const datasets::DatasetMixin& implementation() const;
 
  private:
@@ -72,16 +73,10 @@ namespace detail {
 inline Example to_example(Example e) { return e; }
 inline Example to_example(const Array& a) { return {{a}, {}}; }
 template <class T>
-  requires std::is_arithmetic_v<T>
-Array to_array(T value) {
-  return Array::from_host(&value, {}, dtype_of<T>, Device());
-}
+requires std::is_arithmetic_v<T> Array to_array(T value) { return Array::from_host(&value, {}, dtype_of<T>, Device()); }
 inline Array to_array(const Array& a) { return a; }
 template <class T>
-  requires std::is_arithmetic_v<T>
-Example to_example(T value) {
-  return {{to_array(value)}, {}};
-}
+requires std::is_arithmetic_v<T> Example to_example(T value) { return {{to_array(value)}, {}}; }
 template <class... T>
 Example to_example(const std::tuple<T...>& values) {
   return std::apply([](const auto&... v) { return Example{{to_array(v)...}, {}}; }, values);
@@ -104,10 +99,11 @@ class UserDataset final : public datasets::DatasetMixin {
 }  // namespace detail
 
 template <class D>
-  requires(!std::derived_from<D, datasets::DatasetMixin> && !std::same_as<D, Dataset> && requires(const D& d) {
-    d.size();
-    d[0];
-  })
-Dataset::Dataset(const D& dataset) : implementation_(std::make_shared<const detail::UserDataset<D>>(dataset)) {}
+requires(!std::derived_from<D, datasets::DatasetMixin> && !std::same_as<D, Dataset> &&
+         requires(const D& d) {
+           d.size();
+           d[0];
+         }) Dataset::Dataset(const D& dataset)
+    : implementation_(std::make_shared<const detail::UserDataset<D>>(dataset)) {}
 
 }  // namespace catenary

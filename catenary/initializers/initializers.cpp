@@ -11,7 +11,8 @@
 namespace catenary::initializers {
 
 std::pair<std::int64_t, std::int64_t> get_fans(const Shape& shape) {
-  if (shape.size() < 2) fail<ValueError>("an initializer that scales by fans needs a weight of at least 2 axes, got shape {}", shape);
+  if (shape.size() < 2)
+    fail<ValueError>("an initializer that scales by fans needs a weight of at least 2 axes, got shape {}", shape);
   std::int64_t receptive = 1;
   for (int axis = 2; axis < shape.size(); ++axis) receptive *= shape[axis];
   return {shape[1] * receptive, shape[0] * receptive};
@@ -39,12 +40,14 @@ Constant NaN(std::optional<Dtype> dtype) { return Constant(std::nan(""), dtype);
 void Constant::operator()(const Array& a) const { a.fill(value_); }
 
 void Identity::operator()(const Array& a) const {
-  if (a.ndim() != 2 || a.shape(0) != a.shape(1)) fail<ValueError>("Identity: a square matrix is needed, got shape {}", a.shape());
+  if (a.ndim() != 2 || a.shape(0) != a.shape(1))
+    fail<ValueError>("Identity: a square matrix is needed, got shape {}", a.shape());
   const DeviceScope scope(a.device());
   copyto(a, eye(a.shape(0), a.shape(0), 0, a.dtype()) * scale_);
 }
 
-Orthogonal::Orthogonal(double scale, std::optional<Dtype> dtype, std::string mode) : Initializer(dtype), scale_(scale), mode_(std::move(mode)) {
+Orthogonal::Orthogonal(double scale, std::optional<Dtype> dtype, std::string mode)
+    : Initializer(dtype), scale_(scale), mode_(std::move(mode)) {
   if (mode_ != "auto" && mode_ != "projection" && mode_ != "embedding" && mode_ != "basis")
     fail<ValueError>("Orthogonal: mode must be auto, projection, embedding or basis, got '{}'", mode_);
 }
@@ -58,10 +61,11 @@ void Orthogonal::operator()(const Array& a) const {
   const std::int64_t out = a.shape(0), in = a.size() / out;
   if ((mode_ == "projection" && out > in) || (mode_ == "embedding" && out < in) || (mode_ == "basis" && out != in))
     fail<ValueError>("Orthogonal: mode {} does not fit a weight of {} outputs and {} inputs", mode_, out, in);
-  // Rows of the smaller side made orthonormal by Gram and Schmidt, twice, in float64: Q of a QR decomposition whose R has a positive
-  // diagonal, hence uniform among orthogonal matrices.
+  // Rows of the smaller side made orthonormal by Gram and Schmidt, twice, in float64: Q of a QR decomposition whose R
+  // has a positive diagonal, hence uniform among orthogonal matrices.
   const std::int64_t rows = std::min(out, in), columns = std::max(out, in);
-  std::vector<double> q = random::standard_normal({rows, columns}, {.dtype = Dtype::float64, .device = Device()}).to_vector<double>();
+  std::vector<double> q =
+      random::standard_normal({rows, columns}, {.dtype = Dtype::float64, .device = Device()}).to_vector<double>();
   for (std::int64_t i = 0; i < rows; ++i) {
     double* row = q.data() + i * columns;
     for (int pass = 0; pass < 2; ++pass) {
@@ -88,8 +92,10 @@ void GlorotUniform::operator()(const Array& a) const { fill_uniform(a, scale_ * 
 void GlorotNormal::operator()(const Array& a) const { fill_normal(a, scale_ * std::sqrt(2 / fan_sum(a))); }
 void HeUniform::operator()(const Array& a) const { fill_uniform(a, scale_ * std::sqrt(6 / fan_in(a))); }
 
-HeNormal::HeNormal(double scale, std::optional<Dtype> dtype, std::string fan_option) : Initializer(dtype), scale_(scale), fan_option_(std::move(fan_option)) {
-  if (fan_option_ != "fan_in" && fan_option_ != "fan_out") fail<ValueError>("HeNormal: fan_option must be fan_in or fan_out, got '{}'", fan_option_);
+HeNormal::HeNormal(double scale, std::optional<Dtype> dtype, std::string fan_option)
+    : Initializer(dtype), scale_(scale), fan_option_(std::move(fan_option)) {
+  if (fan_option_ != "fan_in" && fan_option_ != "fan_out")
+    fail<ValueError>("HeNormal: fan_option must be fan_in or fan_out, got '{}'", fan_option_);
 }
 void HeNormal::operator()(const Array& a) const {
   const auto [in, out] = get_fans(a.shape());
@@ -107,7 +113,8 @@ std::vector<double> triangle(std::int64_t k) {
 }
 
 void fill_bilinear(const Array& a, bool normalize, const char* what) {
-  if (a.ndim() != 4 || a.shape(2) != a.shape(3)) fail<ValueError>("{}: a weight (out, in, k, k) is needed, got shape {}", what, a.shape());
+  if (a.ndim() != 4 || a.shape(2) != a.shape(3))
+    fail<ValueError>("{}: a weight (out, in, k, k) is needed, got shape {}", what, a.shape());
   const std::vector<double> t = triangle(a.shape(2));
   const Array axis = Array::from_host(t.data(), {a.shape(2)}, Dtype::float64, a.device());
   Array kernel = axis.reshape({-1, 1}) * axis;

@@ -5,8 +5,8 @@
 
 namespace catenary::initializers {
 
-/// How many inputs and outputs an element of a weight of this shape connects: for (out, in, k…) in·Πk and out·Πk. Throws ValueError
-/// for fewer than 2 axes. (chainer.initializer.get_fans)
+/// How many inputs and outputs an element of a weight of this shape connects: for (out, in, k…) in·Πk and out·Πk.
+/// Throws ValueError for fewer than 2 axes. (chainer.initializer.get_fans)
 CT_API std::pair<std::int64_t, std::int64_t> get_fans(const Shape& shape);
 
 #define CT_INITIALIZER_BODY void operator()(const Array& array) const override;
@@ -33,8 +33,9 @@ class CT_API Identity : public Initializer {
   double scale_;
 };
 
-/// Orthogonal rows (or columns, where there are fewer of them), times `scale` (Saxe et al., arXiv:1312.6120). `mode` says what may be
-/// done to a weight with more outputs than inputs: "embedding" allows it, "projection" the opposite, "basis" any.
+/// Orthogonal rows (or columns, where there are fewer of them), times `scale` (Saxe et al., arXiv:1312.6120). `mode`
+/// says what may be done to a weight with more outputs than inputs: "embedding" allows it, "projection" the opposite,
+/// "basis" any.
 class CT_API Orthogonal : public Initializer {
  public:
   explicit Orthogonal(double scale = 1.1, std::optional<Dtype> dtype = {}, std::string mode = "auto");
@@ -111,8 +112,8 @@ class CT_API HeNormal : public Initializer {
   std::string fan_option_;
 };
 
-/// Bilinear interpolation kernels for deconvolutions that scale up, and their normalised transposes for convolutions that scale down;
-/// for weights (out, in, k, k).
+/// Bilinear interpolation kernels for deconvolutions that scale up, and their normalised transposes for convolutions
+/// that scale down; for weights (out, in, k, k).
 class CT_API UpsamplingDeconvFilter : public Initializer {
  public:
   explicit UpsamplingDeconvFilter(std::optional<Dtype> dtype = {}) : Initializer(dtype) {}

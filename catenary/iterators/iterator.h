@@ -1,5 +1,6 @@
 #pragma once
-// iterators/: minibatches of a dataset, epoch after epoch, in an order that a snapshot remembers. Training may not come in.
+// iterators/: minibatches of a dataset, epoch after epoch, in an order that a snapshot remembers. Training may not come
+// in.
 
 #include <memory>
 #include <optional>
@@ -44,7 +45,8 @@ class CT_API IteratorBase {
 class CT_API Iterator {
  public:
   Iterator() = default;
-  explicit Iterator(std::shared_ptr<iterators::IteratorBase> implementation) : implementation_(std::move(implementation)) {}
+  explicit Iterator(std::shared_ptr<iterators::IteratorBase> implementation)
+      : implementation_(std::move(implementation)) {}
   bool defined() const { return implementation_ != nullptr; }
   std::optional<Minibatch> next() const { return implementation().next(); }
   std::int64_t epoch() const { return implementation().epoch(); }
@@ -64,7 +66,9 @@ class CT_API Iterator {
 };
 
 /// Turns a minibatch into the arguments of a model: columns on the device. (chainer.dataset.concat_examples)
-/// With `padding`, arrays of different shapes are padded to the largest with that value; without, they throw ValueError.
-CT_API Batch concat_examples(const Minibatch& batch, const std::optional<Device>& device = {}, const std::optional<Scalar>& padding = {});
+/// With `padding`, arrays of different shapes are padded to the largest with that value; without, they throw
+/// ValueError.
+CT_API Batch concat_examples(const Minibatch& batch, const std::optional<Device>& device = {},
+                             const std::optional<Scalar>& padding = {});
 
 }  // namespace catenary

@@ -9,15 +9,17 @@
 namespace catenary::iterators {
 
 /// An order of examples for a new epoch, given the last one. (chainer.iterators.OrderSampler)
-using OrderSampler = std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& current, std::int64_t position)>;
+using OrderSampler =
+    std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& current, std::int64_t position)>;
 
 struct IteratorOptions {
-  bool repeat = true;    ///< epoch after epoch; else it ends after one
-  bool shuffle = true;   ///< a new random order each epoch
+  bool repeat = true;               ///< epoch after epoch; else it ends after one
+  bool shuffle = true;              ///< a new random order each epoch
   OrderSampler order_sampler = {};  ///< orders instead of shuffling
 };
 
-/// One example after the other. A batch at the end of a repeated epoch is filled up from the next. (chainer.iterators.SerialIterator)
+/// One example after the other. A batch at the end of a repeated epoch is filled up from the next.
+/// (chainer.iterators.SerialIterator)
 class CT_API SerialIterator : public Iterator {
  public:
   SerialIterator(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options = {});
@@ -30,8 +32,8 @@ struct MultithreadOptions {
   OrderSampler order_sampler = {};
 };
 
-/// As SerialIterator, but the next batch is read by other threads while the current one is used. Order and snapshots are those of
-/// SerialIterator. (chainer.iterators.MultithreadIterator)
+/// As SerialIterator, but the next batch is read by other threads while the current one is used. Order and snapshots
+/// are those of SerialIterator. (chainer.iterators.MultithreadIterator)
 class CT_API MultithreadIterator : public Iterator {
  public:
   MultithreadIterator(const Dataset& dataset, std::int64_t batch_size, const MultithreadOptions& options = {});

@@ -20,7 +20,9 @@ class Walk {
   double previous_epoch_detail = -1;
   std::vector<std::int64_t> order;  // empty: as they lie
 
-  double epoch_detail() const { return static_cast<double>(epoch) + static_cast<double>(position) / static_cast<double>(size); }
+  double epoch_detail() const {
+    return static_cast<double>(epoch) + static_cast<double>(position) / static_cast<double>(size);
+  }
   void serialize(Serializer& serializer);
 
   const std::int64_t size, batch_size;

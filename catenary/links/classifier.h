@@ -10,7 +10,8 @@ namespace catenary::links {
 
 using LossFunction = std::function<Variable(const Variable& y, const Variable& t)>;
 
-/// Computes loss and accuracy of a predictor and reports them. The last argument of a call is the labels. (chainer.links.Classifier)
+/// Computes loss and accuracy of a predictor and reports them. The last argument of a call is the labels.
+/// (chainer.links.Classifier)
 class CT_API Classifier : public Chain {
  public:
   /// softmax_cross_entropy and accuracy when not given; `compute_accuracy` can be set to false.
@@ -21,8 +22,7 @@ class CT_API Classifier : public Chain {
 
   Variable operator()(const Batch& batch) const;
   template <class... X>
-    requires(sizeof...(X) >= 2 && (std::convertible_to<X, Variable> && ...))
-  Variable operator()(const X&... x) const {
+  requires(sizeof...(X) >= 2 && (std::convertible_to<X, Variable> && ...)) Variable operator()(const X&... x) const {
     return (*this)(Batch(std::vector<Variable>{Variable(x)...}));
   }
   std::string type_name() const override { return "Classifier"; }

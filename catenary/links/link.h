@@ -1,9 +1,9 @@
 #pragma once
-// links/: layers. A Link holds parameters and persistent arrays, a Chain also other links; both know all of them by name and path, move
-// and serialise them. Optimizers, datasets and training may not come in.
+// links/: layers. A Link holds parameters and persistent arrays, a Chain also other links; both know all of them by
+// name and path, move and serialise them. Optimizers, datasets and training may not come in.
 //
-// A link's parameters and arrays are handles: a C++ copy of a link shares them, and is the same link to hooks and reporters.
-// `link.copy(CopyMode::copy)` makes another.
+// A link's parameters and arrays are handles: a C++ copy of a link shares them, and is the same link to hooks and
+// reporters. `link.copy(CopyMode::copy)` makes another.
 
 #include <functional>
 #include <memory>
@@ -70,7 +70,8 @@ class CT_API Link {
   /// Forgets all gradients. (chainer.Link.cleargrads)
   void cleargrads() const;
   void zerograds() const;
-  /// Copies parameters (and persistents) of a link of the same structure; adds its gradients. Throws ValueError when the structures differ.
+  /// Copies parameters (and persistents) of a link of the same structure; adds its gradients. Throws ValueError when
+  /// the structures differ.
   void copyparams(const Link& from, bool copy_persistent = true) const;
   void addgrads(const Link& from) const;
   /// Moves everything to a device, in place.
@@ -132,19 +133,21 @@ void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, co
 }  // namespace detail
 
 /// Names the links, parameters and persistent arrays that are members of a class, by their identifiers:
-/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b)` for a Link's parameters. In a class derived from one that has
-/// CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not compile.
-#define CT_LINKS(...)                                                              \
-  void ct_links_is_here_once() const final {}                                      \
+/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b)` for a Link's parameters. In a class derived from one
+/// that has CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not compile.
+#define CT_LINKS(...)                         \
+  void ct_links_is_here_once() const final {} \
   CT_MORE_LINKS_OF_(::catenary::Link::visit_members(visitor), __VA_ARGS__)
 #define CT_MORE_LINKS(Base, ...) CT_MORE_LINKS_OF_(Base::visit_members(visitor), __VA_ARGS__)
-#define CT_MORE_LINKS_OF_(base, ...)                                                                   \
-  void visit_members(::catenary::MemberVisitor& visitor) const override {                              \
-    base;                                                                                              \
-    static const std::vector<std::string> names = ::catenary::detail::split_names(#__VA_ARGS__);       \
-    ::catenary::detail::visit_all(visitor, names, __VA_ARGS__);                                        \
-  }                                                                                                    \
-  auto copy(::catenary::CopyMode mode = ::catenary::CopyMode::share) const { return ::catenary::copy_link(*this, mode); }
+#define CT_MORE_LINKS_OF_(base, ...)                                                             \
+  void visit_members(::catenary::MemberVisitor& visitor) const override {                        \
+    base;                                                                                        \
+    static const std::vector<std::string> names = ::catenary::detail::split_names(#__VA_ARGS__); \
+    ::catenary::detail::visit_all(visitor, names, __VA_ARGS__);                                  \
+  }                                                                                              \
+  auto copy(::catenary::CopyMode mode = ::catenary::CopyMode::share) const {                     \
+    return ::catenary::copy_link(*this, mode);                                                   \
+  }
 
 /// What a hook sees of a call.
 struct LinkCall {
@@ -153,7 +156,8 @@ struct LinkCall {
   std::span<const Variable> outputs;  ///< empty before the call
 };
 
-/// Runs around calls of links. Register it for a thread by LinkHookScope, or for one link by add_hook. (chainer.LinkHook)
+/// Runs around calls of links. Register it for a thread by LinkHookScope, or for one link by add_hook.
+/// (chainer.LinkHook)
 class CT_API LinkHook {
  public:
   virtual ~LinkHook();

@@ -15,7 +15,8 @@ class CT_API Batch {
  public:
   Batch() = default;
   Batch(std::vector<Variable> values) : values_(std::move(values)) {}
-  Batch(std::vector<Variable> values, std::vector<std::string> names) : values_(std::move(values)), names_(std::move(names)) {}
+  Batch(std::vector<Variable> values, std::vector<std::string> names)
+      : values_(std::move(values)), names_(std::move(names)) {}
   int size() const { return static_cast<int>(values_.size()); }
   const Variable& operator[](int i) const { return values_.at(static_cast<std::size_t>(i)); }
   /// The column of a name; throws IndexError that lists the names.
@@ -28,7 +29,8 @@ class CT_API Batch {
   std::vector<std::string> names_;
 };
 
-/// A link with its call: the link may take 1 to 8 Variables, or a Batch, and return a Variable (or nothing that is used). A handle.
+/// A link with its call: the link may take 1 to 8 Variables, or a Batch, and return a Variable (or nothing that is
+/// used). A handle.
 class CT_API Model {
  public:
   Model() = default;
@@ -40,8 +42,7 @@ class CT_API Model {
   /// Calls the link; throws ValueError that names both numbers when it does not take so many arguments.
   Variable operator()(const Batch& batch) const;
   template <class... X>
-    requires(std::convertible_to<X, Variable> && ...)
-  Variable operator()(const X&... x) const {
+  requires(std::convertible_to<X, Variable>&&...) Variable operator()(const X&... x) const {
     return (*this)(Batch(std::vector<Variable>{Variable(x)...}));
   }
   /// The same kind of model with a copied link.
@@ -107,7 +108,9 @@ class CT_API Model {
     template <std::size_t... N>
     static std::string list(std::index_sequence<N...>) {
       std::string text;
-      ((takes(std::make_index_sequence<N + 1>()) ? void(text += (text.empty() ? "" : " or ") + std::to_string(N + 1)) : void()), ...);
+      ((takes(std::make_index_sequence<N + 1>()) ? void(text += (text.empty() ? "" : " or ") + std::to_string(N + 1))
+                                                 : void()),
+       ...);
       return text;
     }
     static std::string arities() { return list(std::make_index_sequence<8>()); }

@@ -1,6 +1,6 @@
 #pragma once
-// reporter/: values that models report while they run, such as "main/loss". They stay on the device until somebody prints them.
-// (chainer.reporter)
+// reporter/: values that models report while they run, such as "main/loss". They stay on the device until somebody
+// prints them. (chainer.reporter)
 
 #include <cstdint>
 #include <map>
@@ -84,7 +84,8 @@ class CT_API ReportScope {
   const Reporter* before_reporter_;
 };
 
-/// Reports values, under the observer's name where one is given; nothing happens outside of a ReportScope. (chainer.report)
+/// Reports values, under the observer's name where one is given; nothing happens outside of a ReportScope.
+/// (chainer.report)
 CT_API void report(const std::vector<std::pair<std::string, Reported>>& values);
 CT_API void report(const std::vector<std::pair<std::string, Reported>>& values, const Link& observer);
 /// The reporter of the scope; null outside. (chainer.get_current_reporter)

@@ -1,8 +1,10 @@
 #pragma once
-// serializers/: the state of links, optimizers and trainers by paths such as "updater/model:main/predictor/l1/W", in Chainer's npz
-// files and in safetensors. An object has one function, `serialize(Serializer&)`, that both saves and loads it.
+// serializers/: the state of links, optimizers and trainers by paths such as "updater/model:main/predictor/l1/W", in
+// Chainer's npz files and in safetensors. An object has one function, `serialize(Serializer&)`, that both saves and
+// loads it.
 //
-// Loading is all or nothing: what is read is checked and kept aside, and takes effect only when the whole file has been read.
+// Loading is all or nothing: what is read is checked and kept aside, and takes effect only when the whole file has been
+// read.
 
 #include <cstdint>
 #include <functional>
@@ -27,8 +29,8 @@ class CT_API Serializer {
   /// The place `key` below this one.
   Serializer operator[](const std::string& key) const { return {*archive_, path_ + key + "/"}; }
 
-  /// Saves `value` under `key`, or has it replaced by what is there once all has been read. A key that is not there is an error
-  /// (FileError), unless the archive is read leniently.
+  /// Saves `value` under `key`, or has it replaced by what is there once all has been read. A key that is not there is
+  /// an error (FileError), unless the archive is read leniently.
   void operator()(const std::string& key, bool& value) const;
   void operator()(const std::string& key, std::int64_t& value) const;
   void operator()(const std::string& key, int& value) const;
@@ -60,8 +62,9 @@ namespace serializers {
 /// Writes the object as Chainer's npz (chainer.serializers.save_npz): all at once, or nothing. Throws FileError.
 template <class T>
 void save_npz(const std::string& path, const T& object, bool compression = true);
-/// Reads it back (chainer.serializers.load_npz). `path` leads to the object inside the file, as in "updater/model:main/"; with
-/// `strict` off, keys that are not there are passed over. Throws FileError, ShapeError; then nothing has changed.
+/// Reads it back (chainer.serializers.load_npz). `path` leads to the object inside the file, as in
+/// "updater/model:main/"; with `strict` off, keys that are not there are passed over. Throws FileError, ShapeError;
+/// then nothing has changed.
 template <class T>
 void load_npz(const std::string& file, const T& object, const std::string& path = "", bool strict = true);
 /// The same in safetensors form: names as in npz with '/' replaced by '.'; for links (arrays only).
@@ -72,7 +75,8 @@ void load_safetensors(const std::string& file, const T& object, bool strict = tr
 
 namespace detail {
 CT_API void save_npz(const std::string& path, const std::function<void(Serializer&)>& serialize, bool compression);
-CT_API void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize, const std::string& path, bool strict);
+CT_API void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize,
+                     const std::string& path, bool strict);
 CT_API void save_safetensors(const std::string& path, const std::function<void(Serializer&)>& serialize);
 CT_API void load_safetensors(const std::string& file, const std::function<void(Serializer&)>& serialize, bool strict);
 }  // namespace detail
@@ -80,11 +84,13 @@ CT_API void load_safetensors(const std::string& file, const std::function<void(S
 // Objects are handles: serialising one through a const reference reaches what it refers to.
 template <class T>
 void save_npz(const std::string& path, const T& object, bool compression) {
-  detail::save_npz(path, [&](Serializer& s) { object.serialize(s); }, compression);
+  detail::save_npz(
+      path, [&](Serializer& s) { object.serialize(s); }, compression);
 }
 template <class T>
 void load_npz(const std::string& file, const T& object, const std::string& path, bool strict) {
-  detail::load_npz(file, [&](Serializer& s) { object.serialize(s); }, path, strict);
+  detail::load_npz(
+      file, [&](Serializer& s) { object.serialize(s); }, path, strict);
 }
 template <class T>
 void save_safetensors(const std::string& path, const T& object) {
@@ -92,7 +98,8 @@ void save_safetensors(const std::string& path, const T& object) {
 }
 template <class T>
 void load_safetensors(const std::string& file, const T& object, bool strict) {
-  detail::load_safetensors(file, [&](Serializer& s) { object.serialize(s); }, strict);
+  detail::load_safetensors(
+      file, [&](Serializer& s) { object.serialize(s); }, strict);
 }
 
 }  // namespace serializers

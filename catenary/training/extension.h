@@ -1,6 +1,6 @@
 #pragma once
-// training/: the loop. An Updater makes one step, a Trainer repeats it, extensions run when their triggers say so. A snapshot of a trainer
-// continues bit for bit. (chainer.training)
+// training/: the loop. An Updater makes one step, a Trainer repeats it, extensions run when their triggers say so. A
+// snapshot of a trainer continues bit for bit. (chainer.training)
 
 #include <cstdint>
 #include <memory>
@@ -28,11 +28,13 @@ class CT_API TriggerBase {
   virtual bool training_length(std::int64_t&, std::string&) const { return false; }
 };
 
-/// A handle to a trigger: an interval (`Trigger(20, "epoch")`, `Trigger(1000, "iteration")`), one of triggers.h, or none, which never fires.
+/// A handle to a trigger: an interval (`Trigger(20, "epoch")`, `Trigger(1000, "iteration")`), one of triggers.h, or
+/// none, which never fires.
 class CT_API Trigger {
  public:
   Trigger() = default;
-  /// Fires every `period` epochs or iterations; fractions of epochs are fine. Throws ValueError for another unit or a period <= 0.
+  /// Fires every `period` epochs or iterations; fractions of epochs are fine. Throws ValueError for another unit or a
+  /// period <= 0.
   Trigger(double period, const std::string& unit);
   Trigger(std::shared_ptr<TriggerBase> implementation) : implementation_(std::move(implementation)) {}
   template <std::derived_from<TriggerBase> T>

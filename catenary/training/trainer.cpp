@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "catenary/array/random.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/signals.h"
@@ -182,6 +183,22 @@ void Trainer::serialize(Serializer& serializer) const {
     Serializer extension = serializer["extensions"][entry.name], trigger = serializer["extension_triggers"][entry.name];
     entry.extension->serialize(extension);
     entry.trigger.serialize(trigger);
+  }
+  // Chainer's snapshots do not have the state of the random numbers, and do not mind ours.
+  const auto random_state = std::make_shared<std::pair<std::int64_t, std::int64_t>>();
+  if (!serializer.loading()) {
+    const random::Generator generator = random::get_state();
+    *random_state = {static_cast<std::int64_t>(generator.seed), static_cast<std::int64_t>(generator.call)};
+  }
+  if (!serializer.loading() || serializer.contains("_random_seed")) {
+    serializer("_random_seed", random_state->first);
+    serializer("_random_call", random_state->second);
+    if (serializer.loading()) {
+      serializer.after_loading([random_state] {
+        random::set_state(
+            {static_cast<std::uint64_t>(random_state->first), static_cast<std::uint64_t>(random_state->second)});
+      });
+    }
   }
   if (serializer.loading()) {
     if (serializer.contains("_snapshot_elapsed_time")) serializer("_snapshot_elapsed_time", s.elapsed_before);

@@ -48,8 +48,9 @@ class CT_API Trainer {
   /// The extension of a name; throws ValueError that lists the names.
   Extension& get_extension(const std::string& name) const;
 
-  /// Trains. Can be called once. SIGINT and SIGTERM end it after the current iteration with a snapshot (if a snapshot extension is there)
-  /// and an Interrupted exception; an exception of an update or extension is told to the extensions and thrown on.
+  /// Trains. Can be called once. SIGINT and SIGTERM end it after the current iteration with a snapshot (if a snapshot
+  /// extension is there) and an Interrupted exception; an exception of an update or extension is told to the extensions
+  /// and thrown on.
   void run(bool show_loop_exception_msg = true) const;
 
   void serialize(Serializer& serializer) const;

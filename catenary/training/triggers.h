@@ -43,7 +43,8 @@ class CT_API ManualScheduleTrigger : public TriggerBase {
 /// Fires when the mean of a reported value since the last check is the best so far. (BestValueTrigger)
 class CT_API BestValueTrigger : public TriggerBase {
  public:
-  BestValueTrigger(std::string key, std::function<bool(double best, double now)> better, Trigger trigger = Trigger(1, "epoch"));
+  BestValueTrigger(std::string key, std::function<bool(double best, double now)> better,
+                   Trigger trigger = Trigger(1, "epoch"));
   bool operator()(Trainer& trainer) override;
   void serialize(Serializer& serializer) override;
   const std::optional<double>& best_value() const { return best_; }
@@ -63,12 +64,13 @@ CT_API BestValueTrigger MinValueTrigger(std::string key, Trigger trigger = Trigg
 
 struct EarlyStoppingOptions {
   Trigger check_trigger = Trigger(1, "epoch");
-  int patience = 5;                   ///< checks without an improvement
-  std::string mode = "auto";          ///< "min", "max", or by the name: accuracy up, the rest down
+  int patience = 5;           ///< checks without an improvement
+  std::string mode = "auto";  ///< "min", "max", or by the name: accuracy up, the rest down
   bool verbose = false;
-  double max_epochs = 100;            ///< stops here at the latest
+  double max_epochs = 100;  ///< stops here at the latest
 };
-/// A stop trigger: fires when the monitored value has not improved for `patience` checks, or at max_epochs. (EarlyStoppingTrigger)
+/// A stop trigger: fires when the monitored value has not improved for `patience` checks, or at max_epochs.
+/// (EarlyStoppingTrigger)
 class CT_API EarlyStoppingTrigger : public TriggerBase {
  public:
   explicit EarlyStoppingTrigger(std::string monitor = "main/loss", EarlyStoppingOptions options = {});

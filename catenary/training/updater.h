@@ -52,10 +52,11 @@ struct StandardUpdaterOptions {
   std::optional<Device> device = {};                ///< where batches go; the model's own device when not given
   std::function<Variable(const Batch&)> loss = {};  ///< the optimizer's target when not given
   std::optional<double> loss_scale = {};
-  bool auto_new_epoch = true;                  ///< tells the optimizer of new epochs
+  bool auto_new_epoch = true;  ///< tells the optimizer of new epochs
 };
 
-/// Takes a batch from the main iterator, computes the loss, updates the main optimizer. (chainer.training.updaters.StandardUpdater)
+/// Takes a batch from the main iterator, computes the loss, updates the main optimizer.
+/// (chainer.training.updaters.StandardUpdater)
 class CT_API StandardUpdater : public Updater {
  public:
   StandardUpdater(const Iterator& iterator, const Optimizer& optimizer, const StandardUpdaterOptions& options = {});

@@ -14,7 +14,7 @@ namespace X = ct::training::extensions;
 struct MLP : ct::Chain {
   L::Linear l1, l2, l3;
   MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}  // input sizes are found at the first call
-  CT_LINKS(l1, l2, l3)                                                 // names come from the identifiers
+  CT_LINKS(l1, l2, l3)                                                  // names come from the identifiers
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
 };
 
@@ -30,7 +30,8 @@ int train(const Args& args) {
   auto device = ct::get_device(args.device);
   device.use();
   if (args.seed) ct::random::seed(*args.seed);
-  fmt::print("Device: {}\n# unit: {}\n# Minibatch-size: {}\n# epoch: {}\n\n", device.name(), args.unit, args.batchsize, args.epoch);
+  fmt::print("Device: {}\n# unit: {}\n# Minibatch-size: {}\n# epoch: {}\n\n", device.name(), args.unit, args.batchsize,
+             args.epoch);
   auto model = L::Classifier(MLP(args.unit, 10));
   model.to_device(device);
   auto optimizer = ct::optimizers::Adam();
@@ -41,11 +42,16 @@ int train(const Args& args) {
   auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
   auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
+  trainer.extend(X::DumpGraph("main/loss"));
   const int frequency = args.frequency < 0 ? args.epoch : std::max(1, args.frequency);
   trainer.extend(X::snapshot({.autoload = args.autoload}), {.trigger = T::Trigger(frequency, "epoch")});
   trainer.extend(X::LogReport());
-  trainer.extend(
-      X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
+  if (!args.noplot) {
+    trainer.extend(X::PlotReport({"main/loss", "validation/main/loss"}, "epoch", {.filename = "loss.png"}));
+    trainer.extend(X::PlotReport({"main/accuracy", "validation/main/accuracy"}, "epoch", {.filename = "accuracy.png"}));
+  }
+  trainer.extend(X::PrintReport(
+      {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
   trainer.extend(X::ProgressBar());
   if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
   trainer.run();
@@ -55,9 +61,14 @@ int train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a multilayer perceptron on MNIST: 784-UNIT-UNIT-10 with ReLU, softmax cross entropy and Adam.");
-  app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")->capture_default_str();
+  app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")
+      ->capture_default_str();
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();

@@ -12,14 +12,16 @@ struct EvaluatorOptions {
   Converter converter = {};                              ///< concat_examples when not given
   std::optional<Device> device = {};                     ///< where batches go
   std::function<Variable(const Batch&)> eval_func = {};  ///< called instead of the model
-  bool progress_bar = false;                        ///< of the evaluation itself, on a terminal
+  bool progress_bar = false;                             ///< of the evaluation itself, on a terminal
 };
 
-/// Runs the model over a dataset in test mode, without a graph, and reports the means under "validation/…". (chainer's Evaluator)
+/// Runs the model over a dataset in test mode, without a graph, and reports the means under "validation/…". (chainer's
+/// Evaluator)
 class CT_API Evaluator : public Extension {
  public:
   Evaluator(const Iterator& iterator, const Model& target, const EvaluatorOptions& options = {});
-  Evaluator(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Model>& targets, const EvaluatorOptions& options = {});
+  Evaluator(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Model>& targets,
+            const EvaluatorOptions& options = {});
   std::string default_name() const override { return "validation"; }
   Trigger trigger() const override { return Trigger(1, "epoch"); }
   int priority() const override { return kPriorityWriter; }

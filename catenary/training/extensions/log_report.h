@@ -16,13 +16,14 @@ struct LogValue {
 using LogEntry = std::vector<std::pair<std::string, LogValue>>;
 
 struct LogReportOptions {
-  std::vector<std::string> keys = {};            ///< values to log; all when empty
-  Trigger trigger = Trigger(1, "epoch");    ///< when an entry is made
-  std::string filename = "log";             ///< "" writes no file
+  std::vector<std::string> keys = {};     ///< values to log; all when empty
+  Trigger trigger = Trigger(1, "epoch");  ///< when an entry is made
+  std::string filename = "log";           ///< "" writes no file
   std::function<void(LogEntry&)> postprocess = {};
 };
 
-/// Averages what is reported between two entries and rewrites the JSON file `log` in the output folder. A handle. (chainer's LogReport)
+/// Averages what is reported between two entries and rewrites the JSON file `log` in the output folder. A handle.
+/// (chainer's LogReport)
 class CT_API LogReport : public Extension {
  public:
   explicit LogReport(LogReportOptions options = {});
@@ -65,8 +66,8 @@ struct ProgressBarOptions {
   std::FILE* out = stdout;
 };
 
-/// A bar of the whole training and of the epoch, with the rate and the time that is left. Nothing when `out` is no terminal.
-/// (chainer's ProgressBar)
+/// A bar of the whole training and of the epoch, with the rate and the time that is left. Nothing when `out` is no
+/// terminal. (chainer's ProgressBar)
 class CT_API ProgressBar : public Extension {
  public:
   explicit ProgressBar(ProgressBarOptions options = {});

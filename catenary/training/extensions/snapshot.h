@@ -8,13 +8,15 @@
 namespace catenary::training::extensions {
 
 struct SnapshotOptions {
-  std::string filename = "snapshot_iter_{.updater.iteration}";  ///< {.updater.iteration} and {.updater.epoch} are filled in
-  int n_retains = -1;                                           ///< keeps only so many of the newest; -1 keeps all
-  bool autoload = false;                                        ///< loads the newest snapshot in the output folder before training
-  bool snapshot_on_error = false;                               ///< saves when an exception leaves the training loop
+  std::string filename =
+      "snapshot_iter_{.updater.iteration}";  ///< {.updater.iteration} and {.updater.epoch} are filled in
+  int n_retains = -1;                        ///< keeps only so many of the newest; -1 keeps all
+  bool autoload = false;                     ///< loads the newest snapshot in the output folder before training
+  bool snapshot_on_error = false;            ///< saves when an exception leaves the training loop
 };
 
-/// Saves the whole trainer as npz, atomically: a file of that name is complete or not there. (chainer.training.extensions.snapshot)
+/// Saves the whole trainer as npz, atomically: a file of that name is complete or not there.
+/// (chainer.training.extensions.snapshot)
 class CT_API snapshot : public Extension {
  public:
   explicit snapshot(SnapshotOptions options = {});
@@ -41,11 +43,13 @@ class CT_API snapshot_object : public snapshot {
     target_ = [target](Serializer& s) { target.serialize(s); };
   }
   template <class T>
-  snapshot_object(const T& target, const std::string& filename) : snapshot_object(target, SnapshotOptions{.filename = filename}) {}
+  snapshot_object(const T& target, const std::string& filename)
+      : snapshot_object(target, SnapshotOptions{.filename = filename}) {}
   std::string default_name() const override { return "_SnapshotObject"; }
 };
 
-/// The pattern with "{.updater.iteration}" and "{.updater.epoch}" replaced; throws ValueError for anything else in braces.
+/// The pattern with "{.updater.iteration}" and "{.updater.epoch}" replaced; throws ValueError for anything else in
+/// braces.
 CT_API std::string format_filename(const std::string& pattern, const Trainer& trainer);
 
 }  // namespace catenary::training::extensions

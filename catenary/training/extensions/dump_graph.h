@@ -1,0 +1,28 @@
+#pragma once
+// The computational graph of a reported value as a file.
+
+#include "catenary/training/trainer.h"
+
+namespace catenary::training::extensions {
+
+struct DumpGraphOptions {
+  std::string filename = "cg.dot";  ///< in the output folder
+};
+
+/// Writes the graph behind a reported variable once, at the first iteration. (chainer's DumpGraph)
+class CT_API DumpGraph : public Extension {
+ public:
+  explicit DumpGraph(std::string root_name, DumpGraphOptions options = {});
+  std::string default_name() const override { return "dump_graph"; }
+  void initialize(Trainer& trainer) override;
+  void operator()(Trainer& trainer) override;
+  void serialize(Serializer& serializer) override;
+
+ private:
+  std::string root_name_;
+  DumpGraphOptions options_;
+  bool dumped_ = false;
+  int keep_before_ = -1;
+};
+
+}  // namespace catenary::training::extensions

@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "catenary/core/format.h"
+#include "catenary/io/png.h"
+#include "catenary/training/extensions/plot_report.h"
+
+namespace catenary::training::extensions {
+
+namespace {
+
+using Colour = std::array<std::uint8_t, 3>;
+constexpr Colour kBlack{20, 20, 20}, kGrid{222, 222, 222}, kFrame{120, 120, 120};
+constexpr Colour kColours[] = {{31, 119, 180},  {255, 127, 14}, {44, 160, 44},   {214, 39, 40},
+                               {148, 103, 189}, {140, 86, 75},  {227, 119, 194}, {23, 190, 207}};
+
+/// Letters of 5 by 7 dots, a row as five bits, the upper row first.
+struct Glyph {
+  char letter;
+  std::uint8_t rows[7];
+};
+constexpr Glyph kGlyphs[] = {
+    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},    {'2', {14, 17, 1, 6, 8, 16, 31}},
+    {'3', {30, 1, 1, 14, 1, 1, 30}},     {'4', {2, 6, 10, 18, 31, 2, 2}},   {'5', {31, 16, 30, 1, 1, 17, 14}},
+    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 4, 8, 8}},     {'8', {14, 17, 17, 14, 17, 17, 14}},
+    {'9', {14, 17, 17, 15, 1, 2, 12}},   {'.', {0, 0, 0, 0, 0, 12, 12}},    {'-', {0, 0, 0, 31, 0, 0, 0}},
+    {'+', {0, 4, 4, 31, 4, 4, 0}},       {'/', {1, 1, 2, 4, 8, 16, 16}},    {'_', {0, 0, 0, 0, 0, 0, 31}},
+    {'(', {2, 4, 8, 8, 8, 4, 2}},        {')', {8, 4, 2, 2, 2, 4, 8}},      {'a', {0, 0, 14, 1, 15, 17, 15}},
+    {'b', {16, 16, 30, 17, 17, 17, 30}}, {'c', {0, 0, 14, 16, 16, 17, 14}}, {'d', {1, 1, 15, 17, 17, 17, 15}},
+    {'e', {0, 0, 14, 17, 31, 16, 14}},   {'f', {6, 9, 8, 28, 8, 8, 8}},     {'g', {0, 15, 17, 17, 15, 1, 14}},
+    {'h', {16, 16, 22, 25, 17, 17, 17}}, {'i', {4, 0, 12, 4, 4, 4, 14}},    {'j', {2, 0, 6, 2, 2, 18, 12}},
+    {'k', {16, 16, 18, 20, 24, 20, 18}}, {'l', {12, 4, 4, 4, 4, 4, 14}},    {'m', {0, 0, 26, 21, 21, 21, 21}},
+    {'n', {0, 0, 22, 25, 17, 17, 17}},   {'o', {0, 0, 14, 17, 17, 17, 14}}, {'p', {0, 30, 17, 17, 30, 16, 16}},
+    {'q', {0, 15, 17, 17, 15, 1, 1}},    {'r', {0, 0, 22, 25, 16, 16, 16}}, {'s', {0, 0, 15, 16, 14, 1, 30}},
+    {'t', {8, 8, 28, 8, 8, 9, 6}},       {'u', {0, 0, 17, 17, 17, 19, 13}}, {'v', {0, 0, 17, 17, 17, 10, 4}},
+    {'w', {0, 0, 17, 17, 21, 21, 10}},   {'x', {0, 0, 17, 10, 4, 10, 17}},  {'y', {0, 17, 17, 17, 15, 1, 14}},
+    {'z', {0, 0, 31, 2, 4, 8, 31}},
+};
+
+class Canvas {
+ public:
+  Canvas(int width, int height)
+      : width_(width), height_(height), image_(io::HostArray::empty(Dtype::uint8, {height, width, 3})) {
+    std::memset(image_.data.get(), 255, image_.nbytes());
+  }
+  void dot(int x, int y, Colour c) {
+    if (x >= 0 && y >= 0 && x < width_ && y < height_)
+      std::memcpy(image_.as<std::uint8_t>() + (y * width_ + x) * 3, c.data(), 3);
+  }
+  void line(double x0, double y0, double x1, double y1, Colour c, int thick = 1) {
+    const int steps = std::max(1, static_cast<int>(std::max(std::abs(x1 - x0), std::abs(y1 - y0)) * 2));
+    for (int i = 0; i <= steps; ++i) {
+      const double f = static_cast<double>(i) / steps;
+      const int x = static_cast<int>(std::lround(x0 + (x1 - x0) * f)),
+                y = static_cast<int>(std::lround(y0 + (y1 - y0) * f));
+      for (int dx = 0; dx < thick; ++dx)
+        for (int dy = 0; dy < thick; ++dy) dot(x + dx, y + dy, c);
+    }
+  }
+  /// Letters without a glyph are left blank; capitals look like small letters.
+  void text(int x, int y, const std::string& s, Colour c, int scale = 2) {
+    for (char letter : s) {
+      const char small = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
+      for (const Glyph& glyph : kGlyphs) {
+        if (glyph.letter != small) continue;
+        for (int row = 0; row < 7; ++row)
+          for (int column = 0; column < 5; ++column)
+            if (glyph.rows[row] >> (4 - column) & 1)
+              for (int dx = 0; dx < scale; ++dx)
+                for (int dy = 0; dy < scale; ++dy) dot(x + column * scale + dx, y + row * scale + dy, c);
+      }
+      x += 6 * scale;
+    }
+  }
+  static int text_width(const std::string& s, int scale = 2) { return static_cast<int>(s.size()) * 6 * scale; }
+  const io::HostArray& image() const { return image_; }
+
+ private:
+  int width_, height_;
+  io::HostArray image_;
+};
+
+/// Round numbers that divide [low, high] into about `n` parts.
+std::vector<double> ticks(double low, double high, int n) {
+  const double raw = (high - low) / n, magnitude = std::pow(10, std::floor(std::log10(raw)));
+  const double part = raw / magnitude, step = magnitude * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
+  std::vector<double> at;
+  for (double t = std::ceil(low / step - 1e-9) * step; t <= high + step * 1e-9; t += step)
+    at.push_back(std::abs(t) < step * 1e-9 ? 0 : t);
+  return at;
+}
+
+/// A range with a margin; one point gets room around it.
+std::pair<double, double> range(double low, double high) {
+  if (!(low <= high)) return {0, 1};
+  if (low == high) {
+    const double room = low == 0 ? 1 : std::abs(low) * 0.1;
+    return {low - room, high + room};
+  }
+  const double margin = (high - low) * 0.05;
+  return {low - margin, high + margin};
+}
+
+}  // namespace
+
+void plot(const std::string& path, const std::vector<Curve>& curves, const std::string& x_label, bool marker,
+          bool grid) {
+  int legend = 0;
+  double x_low = INFINITY, x_high = -INFINITY, y_low = INFINITY, y_high = -INFINITY;
+  for (const Curve& curve : curves) {
+    legend = std::max(legend, Canvas::text_width(curve.label));
+    for (const auto& [x, y] : curve.points) {
+      if (!std::isfinite(x) || !std::isfinite(y)) continue;
+      x_low = std::min(x_low, x), x_high = std::max(x_high, x);
+      y_low = std::min(y_low, y), y_high = std::max(y_high, y);
+    }
+  }
+  const auto [left, right] = range(x_low, x_high);
+  const auto [bottom, top] = range(y_low, y_high);
+  const int x0 = 110, y0 = 30, plot_width = 640, plot_height = 480, x1 = x0 + plot_width, y1 = y0 + plot_height;
+  Canvas canvas(x1 + legend + 80, y1 + 70);
+  const auto to_x = [&](double x) { return x0 + (x - left) / (right - left) * plot_width; };
+  const auto to_y = [&](double y) { return y1 - (y - bottom) / (top - bottom) * plot_height; };
+
+  for (double t : ticks(left, right, 6)) {
+    const int x = static_cast<int>(to_x(t));
+    if (grid) canvas.line(x, y0, x, y1, kGrid);
+    canvas.line(x, y1, x, y1 + 6, kFrame);
+    const std::string label = fmt::format("{:g}", t);
+    canvas.text(x - Canvas::text_width(label) / 2, y1 + 12, label, kBlack);
+  }
+  for (double t : ticks(bottom, top, 6)) {
+    const int y = static_cast<int>(to_y(t));
+    if (grid) canvas.line(x0, y, x1, y, kGrid);
+    canvas.line(x0 - 6, y, x0, y, kFrame);
+    const std::string label = fmt::format("{:g}", t);
+    canvas.text(x0 - 12 - Canvas::text_width(label), y - 7, label, kBlack);
+  }
+  canvas.line(x0, y0, x1, y0, kFrame);
+  canvas.line(x0, y1, x1, y1, kFrame);
+  canvas.line(x0, y0, x0, y1, kFrame);
+  canvas.line(x1, y0, x1, y1, kFrame);
+  canvas.text((x0 + x1 - Canvas::text_width(x_label)) / 2, y1 + 42, x_label, kBlack);
+
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const Colour colour = kColours[i % std::size(kColours)];
+    const std::pair<double, double>* before = nullptr;
+    for (const auto& point : curves[i].points) {
+      if (!std::isfinite(point.first) || !std::isfinite(point.second)) {
+        before = nullptr;
+        continue;
+      }
+      const double x = to_x(point.first), y = to_y(point.second);
+      if (before) canvas.line(to_x(before->first), to_y(before->second), x, y, colour, 2);
+      if (marker) {
+        canvas.line(x - 5, y - 5, x + 5, y + 5, colour, 2);
+        canvas.line(x - 5, y + 5, x + 5, y - 5, colour, 2);
+      }
+      before = &point;
+    }
+    const int row = y0 + 10 + static_cast<int>(i) * 26;
+    canvas.line(x1 + 20, row + 7, x1 + 50, row + 7, colour, 2);
+    canvas.text(x1 + 60, row, curves[i].label, kBlack);
+  }
+  io::write_png(path, canvas.image());
+}
+
+}  // namespace catenary::training::extensions

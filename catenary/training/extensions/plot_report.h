@@ -1,0 +1,45 @@
+#pragma once
+// Plots of reported values.
+
+#include <map>
+#include <memory>
+
+#include "catenary/training/trainer.h"
+
+namespace catenary::training::extensions {
+
+struct PlotReportOptions {
+  Trigger trigger = Trigger(1, "epoch");  ///< when a point is made
+  std::string filename = "plot.png";      ///< in the output folder
+  bool marker = true;                     ///< a cross at each point
+  bool grid = true;
+};
+
+/// Draws the means of reported values over epochs or iterations as a PNG, again at each point. (chainer's PlotReport)
+class CT_API PlotReport : public Extension {
+ public:
+  /// x_key is "epoch" or "iteration". Throws ValueError for another.
+  PlotReport(std::vector<std::string> y_keys, const std::string& x_key = "iteration", PlotReportOptions options = {});
+  std::string default_name() const override { return "PlotReport"; }
+  void operator()(Trainer& trainer) override;
+  void serialize(Serializer& serializer) override;
+
+ private:
+  std::vector<std::string> keys_;
+  std::string x_key_;
+  PlotReportOptions options_;
+  std::shared_ptr<DictSummary> summary_ = std::make_shared<DictSummary>();
+  std::shared_ptr<std::map<std::string, std::vector<std::pair<double, double>>>> series_ =
+      std::make_shared<std::map<std::string, std::vector<std::pair<double, double>>>>();
+};
+
+/// A curve of a plot.
+struct Curve {
+  std::string label;
+  std::vector<std::pair<double, double>> points;
+};
+/// Draws curves with axes, ticks and a legend into a PNG file. Points that are not finite leave gaps.
+CT_API void plot(const std::string& path, const std::vector<Curve>& curves, const std::string& x_label,
+                 bool marker = true, bool grid = true);
+
+}  // namespace catenary::training::extensions
