@@ -1,6 +1,7 @@
 #include "catenary/functions/evaluation.h"
 
 #include "catenary/array/elementwise.h"
+#include "catenary/array/sorting.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/format.h"
 
@@ -33,7 +34,86 @@ class Accuracy : public FunctionNode {
   std::optional<std::int64_t> ignore_label_;
 };
 
+/// t as one label an example, and where it counts.
+struct Labels {
+  Array predicted, actual;  // 1-d; `classes` where the label is ignored
+  std::int64_t classes;
+};
+Labels labels_of(const Array& y, const Array& t, std::optional<std::int64_t> label_num, std::int64_t ignore_label) {
+  if (!is_floating(y.dtype()) || !is_integer(t.dtype()))
+    fail<DtypeError>("classification_summary: y must be floating and t integer, not {} and {}", y.dtype(), t.dtype());
+  Shape expected = y.shape();
+  if (y.ndim() >= 2) expected.erase(1);
+  if (y.ndim() < 2 || t.shape() != expected)
+    fail<ShapeError>("classification_summary: y must be (n, classes, d…) and t (n, d…), not {} and {}", y.shape(),
+                     t.shape());
+  const std::int64_t classes = label_num ? *label_num : t.size() == 0 ? 0 : t.max().item<std::int64_t>() + 1;
+  const Array labels = t.ravel().astype(Dtype::int64), ignored = labels == ignore_label;
+  return {catenary::where(ignored, classes, y.argmax(1).ravel()), catenary::where(ignored, classes, labels), classes};
+}
+
 }  // namespace
+
+Variable binary_accuracy(const Variable& y, const Variable& t) {
+  if (!is_floating(y.dtype()) || !is_integer(t.dtype()))
+    fail<DtypeError>("binary_accuracy: y must be floating and t integer, not {} and {}", y.dtype(), t.dtype());
+  if (y.shape() != t.shape())
+    fail<ShapeError>("binary_accuracy: y and t must be of one shape, not {} and {}", y.shape(), t.shape());
+  const Array count = catenary::maximum((t.array() != -1).sum(), 1);
+  const Array right = ((y.array() >= 0).astype(t.dtype()) == t.array()).sum();
+  return Variable((right.astype(Dtype::float64) / count.astype(Dtype::float64)).astype(y.dtype()), false);
+}
+
+ClassificationSummary classification_summary(const Variable& y, const Variable& t,
+                                             std::optional<std::int64_t> label_num, double beta,
+                                             std::int64_t ignore_label) {
+  const Labels labels = labels_of(y.array(), t.array(), label_num, ignore_label);
+  const auto count = [&](const Array& which) {
+    return catenary::bincount(which, {}, labels.classes + 1)(slice(labels.classes));
+  };
+  const Array support = count(labels.actual);
+  const Array right =
+      count(catenary::where(labels.predicted == labels.actual, labels.actual, labels.classes)).astype(Dtype::float64);
+  const Array precision = right / count(labels.predicted).astype(Dtype::float64);
+  const Array recall = right / support.astype(Dtype::float64);
+  const double square = beta * beta;
+  const Array fbeta = (1 + square) * precision * recall / (square * precision + recall);
+  return {precision, recall, fbeta, support};
+}
+
+std::pair<Variable, Variable> precision(const Variable& y, const Variable& t, std::optional<std::int64_t> label_num,
+                                        std::int64_t ignore_label) {
+  const ClassificationSummary all = classification_summary(y, t, label_num, 1.0, ignore_label);
+  return {all.precision, all.support};
+}
+std::pair<Variable, Variable> recall(const Variable& y, const Variable& t, std::optional<std::int64_t> label_num,
+                                     std::int64_t ignore_label) {
+  const ClassificationSummary all = classification_summary(y, t, label_num, 1.0, ignore_label);
+  return {all.recall, all.support};
+}
+std::pair<Variable, Variable> fbeta_score(const Variable& y, const Variable& t, std::optional<std::int64_t> label_num,
+                                          double beta, std::int64_t ignore_label) {
+  const ClassificationSummary all = classification_summary(y, t, label_num, beta, ignore_label);
+  return {all.fbeta, all.support};
+}
+std::pair<Variable, Variable> f1_score(const Variable& y, const Variable& t, std::optional<std::int64_t> label_num,
+                                       std::int64_t ignore_label) {
+  return fbeta_score(y, t, label_num, 1.0, ignore_label);
+}
+
+Variable r2_score(const Variable& pred, const Variable& truth, Multioutput multioutput) {
+  if (!is_floating(pred.dtype()) || !is_floating(truth.dtype()))
+    fail<DtypeError>("r2_score: both must be floating, not {} and {}", pred.dtype(), truth.dtype());
+  if (pred.shape() != truth.shape() || pred.ndim() == 0)
+    fail<ShapeError>("r2_score: both must be of one shape with an axis at least, not {} and {}", pred.shape(),
+                     truth.shape());
+  const Array residual = catenary::square(pred.array() - truth.array()).sum(0);
+  const Array total = catenary::square(truth.array() - truth.array().mean(0)).sum(0);
+  const Array constant = total == 0;
+  const Array score =
+      catenary::where(constant, 0.0, 1.0 - residual / catenary::where(constant, 1.0, total)).astype(pred.dtype());
+  return Variable(multioutput == Multioutput::uniform_average ? score.mean() : score, false);
+}
 
 Variable accuracy(const Variable& y, const Variable& t, std::optional<std::int64_t> ignore_label) {
   return apply(node<Accuracy>(ignore_label), y, t);

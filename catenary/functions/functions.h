@@ -12,6 +12,7 @@
 
 #include "catenary/autograd/operators.h"
 #include "catenary/functions/activation.h"
+#include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"
 #include "catenary/functions/evaluation.h"
 #include "catenary/functions/loss.h"
@@ -21,3 +22,4 @@
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/math_special.h"
 #include "catenary/functions/normalization.h"
+#include "catenary/functions/noise.h"

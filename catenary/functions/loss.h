@@ -1,12 +1,15 @@
 #pragma once
 // Loss functions.
 
+#include <array>
+
 #include "catenary/autograd/variable.h"
 
 namespace catenary::functions {
 
-/// What a loss gives: its mean (a 0-d variable), or one value an example.
-enum class Reduce : std::uint8_t { mean, no };
+/// What a loss gives: its mean or sum (a 0-d variable), or one value an element or example ("no"). Functions throw
+/// ValueError for what they do not know.
+enum class Reduce : std::uint8_t { mean, no, sum, half_squared_sum, sum_along_second_axis };
 
 /// Members of softmax_cross_entropy.
 struct SoftmaxCrossEntropyOptions {
@@ -24,5 +27,75 @@ struct SoftmaxCrossEntropyOptions {
 /// (chainer.functions.softmax_cross_entropy)
 CT_API Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                       const SoftmaxCrossEntropyOptions& options = {});
+
+// Of labels.
+
+/// Cross entropy of sigmoid(x) and labels t that are 0 or 1, or -1 to be ignored; x and t of one shape. The mean is
+/// over the labels that are not ignored, or over the first extent unless `normalize`. Throws ShapeError and DtypeError.
+/// (chainer.functions.sigmoid_cross_entropy)
+CT_API Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normalize = true,
+                                      Reduce reduce = Reduce::mean);
+enum class HingeNorm : std::uint8_t { L1, L2 };
+/// max(0, 1 - x) for the class t, max(0, 1 + x) for all others, squared for L2: x [n, classes], t [n]. The mean is the
+/// sum divided by n. Throws ShapeError, DtypeError, and IndexError for a label that is no class.
+/// (chainer.functions.hinge)
+CT_API Variable hinge(const Variable& x, const Variable& t, HingeNorm norm = HingeNorm::L1,
+                      Reduce reduce = Reduce::mean);
+
+// Of numbers. Both inputs must be of one shape (ShapeError) and dtype (DtypeError).
+
+/// Mean of (x0 - x1)². (chainer.functions.mean_squared_error)
+CT_API Variable mean_squared_error(const Variable& x0, const Variable& x1);
+/// Mean of |x0 - x1|. (chainer.functions.mean_absolute_error)
+CT_API Variable mean_absolute_error(const Variable& x0, const Variable& x1);
+/// (x0 - x1)² for each element. (chainer.functions.squared_error)
+CT_API Variable squared_error(const Variable& x0, const Variable& x1);
+/// |x0 - x1| for each element. (chainer.functions.absolute_error)
+CT_API Variable absolute_error(const Variable& x0, const Variable& x1);
+/// a²/2 for |a| <= delta, else delta (|a| - delta/2), where a = x - t. (chainer.functions.huber_loss)
+CT_API Variable huber_loss(const Variable& x, const Variable& t, double delta,
+                           Reduce reduce = Reduce::sum_along_second_axis);
+
+// Of distances and of correlation.
+
+/// Half of d² for similar pairs (y 1), of max(margin - d, 0)² for others (y 0), where d is the distance of the rows of
+/// x0 and x1 [n, d]. Throws ShapeError, DtypeError, and ValueError for a margin that is not positive.
+/// (chainer.functions.contrastive; Chopra et al., CVPR 2005)
+CT_API Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, double margin = 1,
+                            Reduce reduce = Reduce::mean);
+/// max(d(anchor, positive) - d(anchor, negative) + margin, 0), where d is the squared distance of rows [n, d].
+/// (chainer.functions.triplet; Wang et al., arXiv:1404.4661)
+CT_API Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative, double margin = 0.2,
+                        Reduce reduce = Reduce::mean);
+/// The covariance of the columns of y [n, j] with those of z [n, k], or half the sum of its squares.
+/// (chainer.functions.cross_covariance)
+CT_API Variable cross_covariance(const Variable& y, const Variable& z, Reduce reduce = Reduce::half_squared_sum);
+/// The covariance of the columns of h [n, k] among each other, zeros on the diagonal, or half the sum of its squares.
+/// (chainer.functions.decov; Cogswell et al., arXiv:1511.06068)
+CT_API Variable decov(const Variable& h, Reduce reduce = Reduce::half_squared_sum);
+
+/// Members of discriminative_margin_based_clustering_loss.
+struct ClusteringLossOptions {
+  int norm = 1;  ///< 1 or 2
+  double alpha = 1.0, beta = 1.0, gamma = 0.001;
+};
+/// Variance, distance and regularisation losses, times alpha, beta and gamma, for embeddings [n, d, h, w] of pixels and
+/// labels [n, h, w], where 1 to max_embedding_dim (= d) are instances. Throws ShapeError, DtypeError and ValueError.
+/// (chainer.functions.loss.discriminative_loss; De Brabandere et al., arXiv:1708.02551)
+CT_API std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variable& embeddings,
+                                                                           const Variable& labels, double delta_v,
+                                                                           double delta_d, int max_embedding_dim,
+                                                                           const ClusteringLossOptions& options = {});
+
+// Of distributions: sum, mean, or one value an element.
+
+/// Kullback-Leibler divergence of a normal distribution (mean, log variance) from the standard one.
+/// (chainer.functions.gaussian_kl_divergence)
+CT_API Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, Reduce reduce = Reduce::sum);
+/// Negative log-likelihood of x under Bernoulli distributions with logits y. (chainer.functions.bernoulli_nll)
+CT_API Variable bernoulli_nll(const Variable& x, const Variable& y, Reduce reduce = Reduce::sum);
+/// Negative log-likelihood of x under normal distributions. (chainer.functions.gaussian_nll)
+CT_API Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var,
+                             Reduce reduce = Reduce::sum);
 
 }  // namespace catenary::functions

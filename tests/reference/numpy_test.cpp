@@ -1,36 +1,23 @@
 // reference-check on the NumPy vectors: all of them pass, and a wrong value of every kind of case is found.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "catenary/io/npz.h"
+#include "tests/reference/run.h"
 
 namespace fs = std::filesystem;
 namespace io = catenary::io;
 using nlohmann::json;
+using reference::Outcome;
+using reference::reference_check;
 
 namespace {
 
 const fs::path kVectors = fs::path(CT_SOURCE_DIR) / "tests/data/reference/numpy";
-
-struct Outcome {
-  int status;
-  std::string output;
-};
-Outcome reference_check(const std::string& arguments) {
-  const std::string command = std::string(CT_BINARY_DIR) + "/bin/reference-check " + arguments + " 2>&1";
-  FILE* pipe = popen(command.c_str(), "r");
-  Outcome outcome{-1, ""};
-  char buffer[4096];
-  while (pipe && std::fgets(buffer, sizeof buffer, pipe)) outcome.output += buffer;
-  if (pipe) outcome.status = WEXITSTATUS(pclose(pipe));
-  return outcome;
-}
 
 const json& manifest() {
   static const json content = json::parse(std::ifstream(kVectors / "manifest.json"));

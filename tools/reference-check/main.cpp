@@ -33,6 +33,8 @@ Report run(const std::string& directory) {
   const std::string path = directory + "/manifest.json";
   const json manifest = read_manifest(path);
   if (manifest.is_object() && manifest.contains("cases")) return reference::run_numpy(directory, manifest);
+  if (manifest.is_object() && (manifest.contains("functions") || manifest.contains("optimizers")))
+    return reference::run_chainer(directory, manifest);
   throw catenary::FileError(path + ": a manifest of a form that is not known here");
 }
 

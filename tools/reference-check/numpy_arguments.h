@@ -11,17 +11,12 @@
 
 #include "catenary/array/array.h"
 #include "catenary/io/npz.h"
+#include "report.h"
 
 namespace reference {
 
 using catenary::Array;
 using nlohmann::json;
-
-/// A function, keyword or form of argument that is not known here.
-class NotImplemented : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// An argument that may be an array or a literal.
 class Value {

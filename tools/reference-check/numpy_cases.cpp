@@ -15,12 +15,6 @@ namespace ct = catenary;
 
 namespace {
 
-/// Something is not as the reference says.
-class Mismatch : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 template <class... Args>
 [[noreturn]] void mismatch(fmt::format_string<Args...> format, Args&&... args) {
   throw Mismatch(fmt::format(format, std::forward<Args>(args)...));

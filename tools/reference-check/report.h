@@ -2,10 +2,23 @@
 // What a check of reference vectors found: one line a case.
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace reference {
+
+/// A function, keyword or form of argument that is not known here.
+class NotImplemented : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Something is not as the reference says.
+class Mismatch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 enum class Verdict { passed, failed, not_implemented };
 
@@ -29,5 +42,9 @@ struct Report {
 /// Checks the cases of a NumPy manifest whose arrays lie in DIR/arrays.npz, on the current device. Throws
 /// catenary::FileError for what cannot be read.
 Report run_numpy(const std::string& directory, const nlohmann::json& manifest);
+
+/// Checks a manifest of Chainer's functions and optimizers, whose arrays lie in DIR in a file each, in float64 and
+/// float32, on the current device.
+Report run_chainer(const std::string& directory, const nlohmann::json& manifest);
 
 }  // namespace reference

@@ -1,0 +1,217 @@
+// Functions of functions/array.h that change axes, repeat and pad.
+
+#include "catenary/array/creation.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/array.h"
+
+namespace catenary::functions {
+
+namespace {
+
+/// 0, 1, …, n - 1 on x's device.
+Array positions(const Variable& x, std::int64_t n) { return arange(n, Dtype::int64).to_device(x.device()); }
+
+struct Flip : Unary<Flip, keep::nothing> {
+  explicit Flip(int axis) : axis(axis) {}
+  static constexpr const char* kName = "Flip";
+  Array f(const Array& x) { return catenary::flip(x, axis); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) { return flip(gy, axis); }
+  int axis;
+};
+
+struct Tile : Unary<Tile, keep::nothing> {
+  explicit Tile(const Shape& repetitions) : repetitions(repetitions) {}
+  static constexpr const char* kName = "Tile";
+  Array f(const Array& x) { return catenary::tile(x, repetitions); }
+  /// The sum of the copies.
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    const Shape& shape = input_shape(0);
+    const int n = gy.ndim();
+    Shape copies;
+    Axes axes;
+    for (int i = 0; i < n; ++i) {
+      const int r = i - (n - repetitions.size()), s = i - (n - shape.size());
+      axes.push_back(copies.size());
+      copies.push_back(r < 0 ? 1 : repetitions[r]);
+      copies.push_back(s < 0 ? 1 : shape[s]);
+    }
+    return reshape(sum(reshape(gy, copies), axes), shape);
+  }
+  Shape repetitions;
+};
+
+struct Repeat : Unary<Repeat, keep::nothing> {
+  Repeat(std::int64_t count, int axis) : count(count), axis(axis) {}
+  static constexpr const char* kName = "Repeat";
+  Array f(const Array& x) { return catenary::repeat(x, count, axis); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    Shape copies = input_shape(0);
+    copies.insert(axis + 1, count);
+    return sum(reshape(gy, copies), axis + 1);
+  }
+  std::int64_t count;
+  int axis;
+};
+
+struct Pad : Unary<Pad, keep::nothing> {
+  Pad(const PerSide<std::int64_t>& width, const PadOptions& options) : width(width), options(options) {}
+  static constexpr const char* kName = "Pad";
+  Array f(const Array& x) { return catenary::pad(x, width, options); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    std::vector<Index> inner;
+    for (int i = 0; i < gy.ndim(); ++i) {
+      const auto& pairs = width.pairs();
+      const std::int64_t before = pairs[pairs.size() == 1 ? 0 : static_cast<std::size_t>(i)].first;
+      inner.emplace_back(slice(before, before + input_shape(0)[i]));
+    }
+    return get_item(gy, inner);
+  }
+  PerSide<std::int64_t> width;
+  PadOptions options;
+};
+
+/// The axes of a shape in order.
+Axes axes_of(const Variable& x) {
+  Axes axes;
+  for (int i = 0; i < x.ndim(); ++i) axes.push_back(i);
+  return axes;
+}
+
+}  // namespace
+
+Variable swapaxes(const Variable& x, int axis1, int axis2) {
+  Axes axes = axes_of(x);
+  const int i = normalize_axis(axis1, x.ndim(), "swapaxes"), j = normalize_axis(axis2, x.ndim(), "swapaxes");
+  std::swap(axes[i], axes[j]);
+  return transpose(x, axes);
+}
+
+Variable moveaxis(const Variable& x, const Axes& source, const Axes& destination) {
+  if (source.size() != destination.size())
+    fail<ShapeError>("moveaxis: source {} and destination {} must be of one length", source, destination);
+  const Axes from = normalize_axes(source, x.ndim(), "moveaxis"),
+             to = normalize_axes(destination, x.ndim(), "moveaxis");
+  Axes axes = Axes::filled(x.ndim(), -1);
+  std::vector<bool> moved(static_cast<std::size_t>(x.ndim()));
+  for (int i = 0; i < from.size(); ++i) {
+    axes[static_cast<int>(to[i])] = from[i];
+    moved[static_cast<std::size_t>(from[i])] = true;
+  }
+  int next = 0;
+  for (std::int64_t& axis : axes) {
+    if (axis >= 0) continue;
+    while (moved[static_cast<std::size_t>(next)]) ++next;
+    axis = next++;
+  }
+  return transpose(x, axes);
+}
+
+Variable rollaxis(const Variable& x, int axis, int start) {
+  const int from = normalize_axis(axis, x.ndim(), "rollaxis");
+  int to = start == x.ndim() ? start : normalize_axis(start, x.ndim(), "rollaxis");
+  if (from < to) --to;
+  return moveaxis(x, from, to);
+}
+
+Variable expand_dims(const Variable& x, int axis) {
+  Shape shape = x.shape();
+  shape.insert(normalize_axis(axis, x.ndim() + 1, "expand_dims"), 1);
+  return reshape(x, shape);
+}
+
+Variable squeeze(const Variable& x, const AxisArg& axis) {
+  std::vector<bool> dropped(static_cast<std::size_t>(x.ndim()));
+  for (const std::int64_t i : axis.normalized(x.ndim(), "squeeze")) {
+    if (x.shape(static_cast<int>(i)) == 1) {
+      dropped[static_cast<std::size_t>(i)] = true;
+    } else if (!axis.all()) {
+      fail<ShapeError>("squeeze: axis {} of {} is not of extent 1", i, x.shape());
+    }
+  }
+  Shape shape;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (!dropped[static_cast<std::size_t>(i)]) shape.push_back(x.shape(i));
+  return reshape(x, shape);
+}
+
+Variable flatten(const Variable& x) { return reshape(x, {x.size()}); }
+
+Variable flip(const Variable& x, int axis) { return apply(node<Flip>(normalize_axis(axis, x.ndim(), "flip")), x); }
+Variable fliplr(const Variable& x) {
+  if (x.ndim() < 2) fail<ShapeError>("fliplr: x must have two axes at least, not {}", x.shape());
+  return flip(x, 1);
+}
+Variable flipud(const Variable& x) {
+  if (x.ndim() < 1) fail<ShapeError>("flipud: x must have an axis at least");
+  return flip(x, 0);
+}
+
+Variables broadcast(const std::vector<Variable>& xs) {
+  std::vector<Shape> shapes;
+  for (const Variable& x : xs) shapes.push_back(x.shape());
+  const Shape shape = broadcast_shapes(shapes);
+  Variables ys;
+  for (const Variable& x : xs) ys.push_back(broadcast_to(x, shape));
+  return ys;
+}
+
+Variable as_strided(const Variable& x, const Shape& shape, const Strides& strides, std::int64_t offset) {
+  if (shape.size() != strides.size())
+    fail<ShapeError>("as_strided: shape {} and strides {} must be of one length", shape, strides);
+  std::int64_t first = offset, last = offset;
+  for (int i = 0; i < shape.size(); ++i) (strides[i] < 0 ? first : last) += strides[i] * (shape[i] - 1);
+  if (shape.product() > 0 && (first < 0 || last >= x.size()))
+    fail<IndexError>("as_strided: elements {} to {} of x {}, which has {}", first, last, x.shape(), x.size());
+  const Array picked = positions(x, x.size()).as_strided(shape, strides, offset);
+  return get_item(flatten(x), {picked.copy()});
+}
+
+Variable depth2space(const Variable& x, int r) {
+  if (r < 1 || x.ndim() != 4 || x.shape(1) % (std::int64_t{r} * r) != 0)
+    fail<ShapeError>("depth2space: x must be (n, channels, h, w) with channels a multiple of r² ({}²), not {}", r,
+                     x.shape());
+  const std::int64_t n = x.shape(0), c = x.shape(1) / (std::int64_t{r} * r), h = x.shape(2), w = x.shape(3);
+  return reshape(transpose(reshape(x, {n, r, r, c, h, w}), {0, 3, 4, 1, 5, 2}), {n, c, h * r, w * r});
+}
+
+Variable space2depth(const Variable& x, int r) {
+  if (r < 1 || x.ndim() != 4 || x.shape(2) % r != 0 || x.shape(3) % r != 0)
+    fail<ShapeError>("space2depth: x must be (n, channels, h, w) with h and w multiples of r ({}), not {}", r,
+                     x.shape());
+  const std::int64_t n = x.shape(0), c = x.shape(1), h = x.shape(2) / r, w = x.shape(3) / r;
+  return reshape(transpose(reshape(x, {n, c, h, r, w, r}), {0, 3, 5, 1, 2, 4}), {n, c * r * r, h, w});
+}
+
+Variable tile(const Variable& x, const Shape& repetitions) {
+  for (const std::int64_t r : repetitions)
+    if (r < 0) fail<ValueError>("tile: repetitions must not be negative, as in {}", repetitions);
+  return apply(node<Tile>(repetitions), x);
+}
+
+Variable repeat(const Variable& x, const Shape& repeats, std::optional<int> axis) {
+  if (!axis) return repeat(flatten(x), repeats, 0);
+  const int along = normalize_axis(*axis, x.ndim(), "repeat");
+  for (const std::int64_t r : repeats)
+    if (r < 0) fail<ValueError>("repeat: counts must not be negative, as in {}", repeats);
+  if (repeats.size() == 1) return apply(node<Repeat>(repeats[0], along), x);
+  if (repeats.size() != x.shape(along))
+    fail<ValueError>("repeat: {} counts for the {} positions on axis {} of {}", repeats.size(), x.shape(along), along,
+                     x.shape());
+  std::vector<std::int64_t> picked;
+  for (int i = 0; i < repeats.size(); ++i) picked.insert(picked.end(), static_cast<std::size_t>(repeats[i]), i);
+  std::vector<Index> indices(static_cast<std::size_t>(along), Index(slice()));
+  indices.emplace_back(array(picked).to_device(x.device()));
+  return get_item(x, indices);
+}
+
+Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const PadOptions& options) {
+  if (options.mode == PadMode::constant) return apply(node<Pad>(width, options), x);
+  const bool repeats = options.mode == PadMode::edge || options.mode == PadMode::reflect ||
+                       options.mode == PadMode::symmetric || options.mode == PadMode::wrap;
+  if (!repeats || options.odd) fail<ValueError>("pad: there is no gradient of a mode that computes new values");
+  const Array picked = catenary::pad(positions(x, x.size()).reshape(x.shape()), width, options);
+  return get_item(flatten(x), {picked});
+}
+
+}  // namespace catenary::functions

@@ -1,0 +1,332 @@
+// Functions of functions/array.h that join, split and pick.
+
+#include "catenary/array/axes.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
+#include "catenary/array/sorting.h"
+#include "catenary/autograd/config.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/array.h"
+
+namespace catenary::functions {
+
+namespace {
+
+/// The inputs' arrays; throws DtypeError when they differ in dtype, ValueError when there is none.
+std::vector<Array> arrays_of(Inputs in, const char* what) {
+  std::vector<Array> arrays;
+  for (int i = 0; i < in.size(); ++i) {
+    if (in[i].dtype() != in[0].dtype())
+      fail<DtypeError>("{}: input {} is {}, input 0 is {}", what, i, in[i].dtype(), in[0].dtype());
+    arrays.push_back(in[i]);
+  }
+  return arrays;
+}
+void check_any(const std::vector<Variable>& xs, const char* what) {
+  if (xs.empty()) fail<ValueError>("{}: there is nothing to join", what);
+}
+
+/// Gradients of several outputs, zeros where an output has none.
+std::vector<Variable> all_gradients(Grads gys, const std::vector<Shape>& shapes) {
+  std::vector<Variable> all(gys.begin(), gys.end());
+  for (const Variable& known : gys) {
+    if (!known.defined()) continue;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (!all[i].defined()) all[i] = Variable(detail::filled(shapes[i], 0, known.dtype(), known.device()), false);
+    break;
+  }
+  return all;
+}
+
+class Concat : public FunctionNode {
+ public:
+  explicit Concat(int axis) : axis_(axis) {}
+  const char* name() const override { return "Concat"; }
+
+ protected:
+  Arrays forward(Inputs in) override { return catenary::concatenate(arrays_of(in, "concat"), axis_); }
+  Variables backward(Targets targets, Grads gys) override {
+    std::vector<std::int64_t> ends;
+    for (int i = 0; i + 1 < input_count(); ++i)
+      ends.push_back((ends.empty() ? 0 : ends.back()) +
+                     input_shape(i)[normalize_axis(axis_, input_shape(i).size(), "concat")]);
+    const Variables parts = split_axis(gys[0], ends, axis_);
+    return gradients(targets, [&](int i) { return parts[static_cast<std::size_t>(i)]; });
+  }
+
+ private:
+  int axis_;
+};
+
+class Stack : public FunctionNode {
+ public:
+  explicit Stack(int axis) : axis_(axis) {}
+  const char* name() const override { return "Stack"; }
+
+ protected:
+  Arrays forward(Inputs in) override { return catenary::stack(arrays_of(in, "stack"), axis_); }
+  Variables backward(Targets targets, Grads gys) override {
+    const Variables parts = separate(gys[0], axis_);
+    return gradients(targets, [&](int i) { return parts[static_cast<std::size_t>(i)]; });
+  }
+
+ private:
+  int axis_;
+};
+
+class SplitAxis : public FunctionNode {
+ public:
+  SplitAxis(const Sections& sections, int axis) : sections_(sections), axis_(axis) {}
+  const char* name() const override { return "SplitAxis"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    Arrays parts;
+    for (const Array& part : catenary::split(in[0], sections_, axis_)) {
+      parts.push_back(part);
+      shapes_.push_back(part.shape());
+    }
+    return parts;
+  }
+  Variables backward(Targets, Grads gys) override { return concat(all_gradients(gys, shapes_), axis_); }
+
+ private:
+  Sections sections_;
+  int axis_;
+  std::vector<Shape> shapes_;
+};
+
+class Separate : public FunctionNode {
+ public:
+  explicit Separate(int axis) : axis_(axis) {}
+  const char* name() const override { return "Separate"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    const std::vector<Array> parts = catenary::unstack(in[0], axis_);
+    Arrays ys;
+    for (const Array& part : parts) ys.push_back(part);
+    shapes_.assign(parts.size(), parts.empty() ? Shape{} : parts[0].shape());
+    return ys;
+  }
+  Variables backward(Targets, Grads gys) override { return stack(all_gradients(gys, shapes_), axis_); }
+
+ private:
+  int axis_;
+  std::vector<Shape> shapes_;
+};
+
+class PadSequence : public FunctionNode {
+ public:
+  PadSequence(std::optional<std::int64_t> length, double padding) : length_(length), padding_(padding) {}
+  const char* name() const override { return "PadSequence"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    const std::vector<Array> xs = arrays_of(in, "pad_sequence");
+    std::int64_t longest = 0;
+    for (const Array& x : xs) longest = std::max(longest, x.len());
+    if (length_ && *length_ < longest)
+      fail<ShapeError>("pad_sequence: a sequence of length {} does not fit into {}", longest, *length_);
+    Shape shape = xs[0].shape();
+    for (const Array& x : xs)
+      if (Shape(x.shape().data() + 1, x.ndim() - 1) != Shape(shape.data() + 1, shape.size() - 1))
+        fail<ShapeError>("pad_sequence: {} and {} may differ in their first extents only", shape, x.shape());
+    shape[0] = length_.value_or(longest);
+    shape.insert(0, in.size());
+    const Array y = detail::filled(shape, padding_, xs[0].dtype(), xs[0].device());
+    for (std::size_t i = 0; i < xs.size(); ++i) y.set(xs[i], i, slice(xs[i].len()));
+    return y;
+  }
+  Variables backward(Targets targets, Grads gys) override {
+    return gradients(targets, [&](int i) { return gys[0](i, slice(input_shape(i)[0])); });
+  }
+
+ private:
+  std::optional<std::int64_t> length_;
+  double padding_;
+};
+
+class TransposeSequence : public FunctionNode {
+ public:
+  const char* name() const override { return "TransposeSequence"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    const std::vector<Array> xs = arrays_of(in, "transpose_sequence");
+    for (std::size_t i = 1; i < xs.size(); ++i)
+      if (xs[i].len() > xs[i - 1].len())
+        fail<ShapeError>("transpose_sequence: sequence {} is longer ({}) than the one before it ({})", i, xs[i].len(),
+                         xs[i - 1].len());
+    Arrays ys;
+    for (std::int64_t time = 0; time < xs[0].len(); ++time) {
+      std::vector<Array> lasting;
+      for (const Array& x : xs)
+        if (x.len() > time) lasting.push_back(x[time]);
+      ys.push_back(catenary::stack(lasting));
+      shapes_.push_back(ys.back().shape());
+    }
+    return ys;
+  }
+  Variables backward(Targets targets, Grads gys) override {
+    const Variables gxs = transpose_sequence(all_gradients(gys, shapes_));
+    return gradients(targets, [&](int i) {
+      return static_cast<std::size_t>(i) < gxs.size() ? gxs[static_cast<std::size_t>(i)] : Variable();
+    });
+  }
+
+ private:
+  std::vector<Shape> shapes_;
+};
+
+struct Where : Binary<Where, keep::nothing> {
+  explicit Where(const Array& condition) : condition(condition) {}
+  static constexpr const char* kName = "Where";
+  Array f(const Array& x, const Array& y) { return catenary::where(condition, x, y); }
+  Variable df0(const Variable& gy, const Variable&, const Variable&, const Variable&) {
+    return where(condition, gy, zero(gy));
+  }
+  Variable df1(const Variable& gy, const Variable&, const Variable&, const Variable&) {
+    return where(condition, zero(gy), gy);
+  }
+  static Variable zero(const Variable& like) { return detail::filled({}, 0, like.dtype(), like.device()); }
+  Array condition;
+};
+
+struct Permutate : Unary<Permutate, keep::nothing> {
+  Permutate(const Array& order, const Array& inverse, int axis) : order(order), inverse(inverse), axis(axis) {}
+  static constexpr const char* kName = "Permutate";
+  Array f(const Array& x) { return catenary::take(x, order, axis); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    return catenary::apply(node<Permutate>(inverse, order, axis), gy);
+  }
+  Array order, inverse;
+  int axis;
+};
+
+class ScatterAdd : public FunctionNode {
+ public:
+  explicit ScatterAdd(const std::vector<Index>& indices) : indices_(indices) {}
+  const char* name() const override { return "ScatterAdd"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    const Array y = arrays_of(in, "scatter_add")[0].copy();
+    const Shape picked = y.get(indices_).shape();
+    if (in[1].shape() != picked)
+      fail<ShapeError>("scatter_add: b must be {}, as the indices of a {} pick, not {}", picked, y.shape(),
+                       in[1].shape());
+    catenary::scatter_add(y, indices_, in[1]);
+    return y;
+  }
+  Variables backward(Targets targets, Grads gys) override {
+    return gradients(targets, [&](int i) { return i == 0 ? gys[0] : get_item(gys[0], indices_); });
+  }
+
+ private:
+  std::vector<Index> indices_;
+};
+
+struct Diagonal : Unary<Diagonal, keep::nothing> {
+  Diagonal(std::int64_t offset, int axis1, int axis2) : offset(offset), axis1(axis1), axis2(axis2) {}
+  static constexpr const char* kName = "Diagonal";
+  Array f(const Array& x) { return catenary::diagonal(x, offset, axis1, axis2); }
+  Variable df(const Variable& gy, const Variable&, const Variable&);
+  std::int64_t offset;
+  int axis1, axis2;
+};
+/// gy as the diagonal of zeros.
+struct DiagonalGrad : Unary<DiagonalGrad, keep::nothing> {
+  DiagonalGrad(const Diagonal& of, const Shape& shape)
+      : offset(of.offset), axis1(of.axis1), axis2(of.axis2), shape(shape) {}
+  static constexpr const char* kName = "DiagonalGrad";
+  Array f(const Array& gy) {
+    const Array gx = detail::filled(shape, 0, gy.dtype(), gy.device());
+    catenary::diagonal(gx, offset, axis1, axis2).set(gy, ellipsis);
+    return gx;
+  }
+  Variable df(const Variable& ggx, const Variable&, const Variable&) { return diagonal(ggx, offset, axis1, axis2); }
+  std::int64_t offset;
+  int axis1, axis2;
+  Shape shape;
+};
+Variable Diagonal::df(const Variable& gy, const Variable&, const Variable&) {
+  return catenary::apply(node<DiagonalGrad>(*this, input_shape(0)), gy);
+}
+
+/// Each with at least two or three axes, as numpy.vstack and numpy.dstack see them.
+std::vector<Variable> with_axes(const std::vector<Variable>& xs, int ndim) {
+  std::vector<Variable> ys;
+  for (const Variable& x : xs) {
+    Shape shape = x.shape();
+    if (shape.empty()) shape.push_back(1);
+    if (shape.size() == 1 && ndim > 1) shape.insert(0, 1);
+    if (shape.size() == 2 && ndim > 2) shape.push_back(1);
+    ys.push_back(reshape(x, shape));
+  }
+  return ys;
+}
+
+}  // namespace
+
+Variable concat(const std::vector<Variable>& xs, int axis) {
+  check_any(xs, "concat");
+  return node<Concat>(axis)->apply(xs)[0];
+}
+Variable stack(const std::vector<Variable>& xs, int axis) {
+  check_any(xs, "stack");
+  return node<Stack>(axis)->apply(xs)[0];
+}
+Variable hstack(const std::vector<Variable>& xs) {
+  check_any(xs, "hstack");
+  const std::vector<Variable> rows = with_axes(xs, 1);
+  return concat(rows, rows[0].ndim() == 1 ? 0 : 1);
+}
+Variable vstack(const std::vector<Variable>& xs) { return concat(with_axes(xs, 2), 0); }
+Variable dstack(const std::vector<Variable>& xs) { return concat(with_axes(xs, 3), 2); }
+Variables split_axis(const Variable& x, const Sections& sections, int axis) {
+  return apply_all(node<SplitAxis>(sections, axis), x);
+}
+Variables separate(const Variable& x, int axis) { return apply_all(node<Separate>(axis), x); }
+
+Variable pad_sequence(const std::vector<Variable>& xs, std::optional<std::int64_t> length, double padding) {
+  check_any(xs, "pad_sequence");
+  return node<PadSequence>(length, padding)->apply(xs)[0];
+}
+Variables transpose_sequence(const std::vector<Variable>& xs) {
+  if (xs.empty()) return {};
+  return node<TransposeSequence>()->apply(xs);
+}
+
+Variable where(const Variable& condition, const Variable& x, const Variable& y) {
+  return apply(node<Where>(condition.array().astype(Dtype::bool_)), x, y);
+}
+
+Variable select_item(const Variable& x, const Variable& t) {
+  if (!is_integer(t.dtype())) fail<DtypeError>("select_item: t must be integer, not {}", t.dtype());
+  if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
+    fail<ShapeError>("select_item: x must be (n, classes) and t (n,), not {} and {}", x.shape(), t.shape());
+  return get_item(x, {detail::iota(x.shape(0), x.device()), t.array()});
+}
+
+Variable permutate(const Variable& x, const Variable& indices, int axis, bool inv) {
+  if (!is_integer(indices.dtype())) fail<DtypeError>("permutate: indices must be integer, not {}", indices.dtype());
+  const int along = normalize_axis(axis, x.ndim(), "permutate");
+  if (indices.shape() != Shape{x.shape(along)})
+    fail<ShapeError>("permutate: indices must be ({},) for axis {} of {}, not {}", x.shape(along), along, x.shape(),
+                     indices.shape());
+  const Array order = indices.array(), inverse = catenary::argsort(order);
+  if (config.debug && !(catenary::take(order, inverse) == detail::iota(order.size(), order.device())).all())
+    fail<ValueError>("permutate: indices are no permutation");
+  return inv ? apply(node<Permutate>(inverse, order, along), x) : apply(node<Permutate>(order, inverse, along), x);
+}
+
+Variable scatter_add(const Variable& a, const std::vector<Index>& indices, const Variable& b) {
+  return apply(node<ScatterAdd>(indices), a, b);
+}
+Variable diagonal(const Variable& x, std::int64_t offset, int axis1, int axis2) {
+  return apply(node<Diagonal>(offset, axis1, axis2), x);
+}
+
+}  // namespace catenary::functions

@@ -1,0 +1,50 @@
+// Functions of functions/connection.h that look up rows, and products of two inputs.
+
+#include "catenary/array/axes.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/array.h"
+#include "catenary/functions/connection.h"
+#include "catenary/functions/math_basic.h"
+
+namespace catenary::functions {
+
+namespace {
+
+/// A row for each example.
+Variable as_rows(const Variable& x) {
+  return x.ndim() == 2 ? x : reshape(x, {x.shape(0), x.size() / std::max<std::int64_t>(x.shape(0), 1)});
+}
+
+Variable product(const Variable& e1, const Variable& e2, const Variable& W) {
+  if (e1.ndim() < 2 || e2.ndim() < 2 || W.ndim() != 3 || e1.shape(0) != e2.shape(0))
+    fail<ShapeError>("bilinear: e1 and e2 must be (n, j…) and (n, k…), W (j, k, l), not {}, {} and {}", e1.shape(),
+                     e2.shape(), W.shape());
+  const Variable a = as_rows(e1), b = as_rows(e2);
+  const std::int64_t n = a.shape(0), j = a.shape(1), k = b.shape(1);
+  if (W.shape(0) != j || W.shape(1) != k)
+    fail<ShapeError>("bilinear: W {} must be ({}, {}, l) for e1 {} and e2 {}", W.shape(), j, k, e1.shape(), e2.shape());
+  const Variable pairs = reshape(reshape(a, {n, j, 1}) * reshape(b, {n, 1, k}), {n, j * k});
+  return matmul(pairs, reshape(W, {j * k, W.shape(2)}));
+}
+
+}  // namespace
+
+Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W) { return product(e1, e2, W); }
+Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, const Variable& V1, const Variable& V2,
+                  const Variable& b) {
+  return product(e1, e2, W) + matmul(as_rows(e1), V1) + matmul(as_rows(e2), V2) + b;
+}
+
+Variable embed_id(const Variable& x, const Variable& W, std::optional<std::int64_t> ignore_label) {
+  if (!is_integer(x.dtype())) fail<DtypeError>("embed_id: x must be integer, not {}", x.dtype());
+  if (W.ndim() != 2) fail<ShapeError>("embed_id: W must be (ids, size), not {}", W.shape());
+  if (!ignore_label) return get_item(W, {x.array()});
+  const Array ignored = x.array() == *ignore_label;
+  const Variable rows = get_item(W, {catenary::where(ignored, 0, x.array()).astype(x.dtype())});
+  Shape column = x.shape();
+  column.push_back(1);
+  return where(ignored.reshape(column), catenary::detail::filled({}, 0, W.dtype(), W.device()), rows);
+}
+
+}  // namespace catenary::functions

@@ -1,0 +1,182 @@
+// Losses of functions/loss.h of labels other than classes, of distances and of correlation.
+
+#include "catenary/array/axes.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/activation.h"
+#include "catenary/functions/array.h"
+#include "catenary/functions/math_basic.h"
+#include "catenary/functions/reduce.h"
+
+namespace catenary::functions {
+
+namespace {
+
+using detail::check_alike;
+using detail::check_reduce;
+using detail::mean_of_rows;
+
+class SigmoidCrossEntropy : public FunctionNode {
+ public:
+  SigmoidCrossEntropy(bool normalize, Reduce reduce) : normalize_(normalize), reduce_(reduce) {}
+  const char* name() const override { return "SigmoidCrossEntropy"; }
+
+ protected:
+  Arrays forward(Inputs in) override {
+    const Array &x = in[0], &t = in[1];
+    if (!is_floating(x.dtype()) || !is_integer(t.dtype()))
+      fail<DtypeError>("sigmoid_cross_entropy: x must be floating and t integer, not {} and {}", x.dtype(), t.dtype());
+    if (x.shape() != t.shape())
+      fail<ShapeError>("sigmoid_cross_entropy: x and t must be of one shape, not {} and {}", x.shape(), t.shape());
+    retain_inputs({0, 1});
+    const Array counted = t != -1;
+    const Array losses = (catenary::softplus(x) - x * t.astype(x.dtype())) * counted;
+    if (reduce_ == Reduce::no) {
+      scale_ = counted.astype(x.dtype());
+      return losses;
+    }
+    const Array count =
+        normalize_ ? catenary::maximum(counted.sum(), 1)
+                   : catenary::detail::filled({}, std::max<std::int64_t>(x.len(), 1), Dtype::int64, x.device());
+    scale_ = counted.astype(x.dtype()) / count.astype(x.dtype());
+    return losses.sum() / count.astype(x.dtype());
+  }
+  Variables backward(Targets targets, Grads gys) override {
+    const Variable x = retained_input(0);
+    const Array t = input(1).data().astype(x.dtype());
+    return gradients(targets, [&](int i) { return i == 0 ? gys[0] * scale_ * (sigmoid(x) - t) : Variable(); });
+  }
+
+ private:
+  bool normalize_;
+  Reduce reduce_;
+  Array scale_;  // what each label counts
+};
+
+void check_rows(const Variable& x, const char* what) {
+  if (x.ndim() != 2 || x.shape(0) == 0)
+    fail<ShapeError>("{}: inputs must be (n, d) with n > 0, not {}", what, x.shape());
+}
+
+/// sqrt(x) with gradient 0 at 0.
+Variable safe_sqrt(const Variable& x) {
+  const Array positive = x.array() > 0;
+  return sqrt(where(positive, x, catenary::detail::filled({}, 1, x.dtype(), x.device()))) * positive.astype(x.dtype());
+}
+
+Variable centered(const Variable& x) { return x - sum(x, 0, true) * (1.0 / static_cast<double>(x.shape(0))); }
+
+/// The covariance of columns.
+Variable covariance(const Variable& y, const Variable& z) {
+  return matmul(centered(y), centered(z), true) * (1.0 / static_cast<double>(y.shape(0)));
+}
+
+Variable reduce_covariance(const Variable& covariance, Reduce reduce) {
+  return reduce == Reduce::no ? covariance : sum(covariance * covariance) * 0.5;
+}
+
+}  // namespace
+
+Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normalize, Reduce reduce) {
+  check_reduce(reduce, Reduce::mean, Reduce::no, "sigmoid_cross_entropy");
+  return apply(node<SigmoidCrossEntropy>(normalize, reduce), x, t);
+}
+
+Variable hinge(const Variable& x, const Variable& t, HingeNorm norm, Reduce reduce) {
+  check_reduce(reduce, Reduce::mean, Reduce::no, "hinge");
+  if (!is_floating(x.dtype()) || !is_integer(t.dtype()))
+    fail<DtypeError>("hinge: x must be floating and t integer, not {} and {}", x.dtype(), t.dtype());
+  if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
+    fail<ShapeError>("hinge: x must be (n, classes) and t (n,), not {} and {}", x.shape(), t.shape());
+  const Array sign = catenary::detail::filled(x.shape(), 1, x.dtype(), x.device());
+  sign.set(-1, catenary::detail::iota(x.shape(0), x.device()), t.array());
+  const Variable margins = relu(x * sign + 1.0);
+  const Variable losses = norm == HingeNorm::L1 ? margins : square(margins);
+  return reduce == Reduce::no ? losses : mean_of_rows(losses, x.shape(0));
+}
+
+Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, double margin, Reduce reduce) {
+  check_reduce(reduce, Reduce::mean, Reduce::no, "contrastive");
+  if (margin <= 0) fail<ValueError>("contrastive: margin must be positive, not {}", margin);
+  check_alike(x0.array(), x1.array(), "contrastive");
+  check_rows(x0, "contrastive");
+  if (!is_integer(y.dtype())) fail<DtypeError>("contrastive: y must be integer, not {}", y.dtype());
+  if (y.shape() != Shape{x0.shape(0)}) fail<ShapeError>("contrastive: y must be ({},), not {}", x0.shape(0), y.shape());
+  const Array similar = y.array().astype(x0.dtype());
+  const Variable squares = sum(square(x0 - x1), 1);
+  const Variable losses = (squares * similar + square(relu(margin - safe_sqrt(squares))) * (1.0 - similar)) * 0.5;
+  return reduce == Reduce::no ? losses : mean_of_rows(losses, x0.shape(0));
+}
+
+Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative, double margin,
+                 Reduce reduce) {
+  check_reduce(reduce, Reduce::mean, Reduce::no, "triplet");
+  if (margin <= 0) fail<ValueError>("triplet: margin must be positive, not {}", margin);
+  check_alike(anchor.array(), positive.array(), "triplet");
+  check_alike(anchor.array(), negative.array(), "triplet");
+  check_rows(anchor, "triplet");
+  const Variable losses = relu(sum(square(anchor - positive) - square(anchor - negative), 1) + margin);
+  return reduce == Reduce::no ? losses : mean_of_rows(losses, anchor.shape(0));
+}
+
+Variable cross_covariance(const Variable& y, const Variable& z, Reduce reduce) {
+  check_reduce(reduce, Reduce::half_squared_sum, Reduce::no, "cross_covariance");
+  check_rows(y, "cross_covariance");
+  check_rows(z, "cross_covariance");
+  if (y.shape(0) != z.shape(0))
+    fail<ShapeError>("cross_covariance: y and z must have as many rows, not {} and {}", y.shape(), z.shape());
+  return reduce_covariance(covariance(y, z), reduce);
+}
+
+Variable decov(const Variable& h, Reduce reduce) {
+  check_reduce(reduce, Reduce::half_squared_sum, Reduce::no, "decov");
+  check_rows(h, "decov");
+  const Array off_diagonal = 1 - eye(h.shape(1), {}, 0, h.dtype()).to_device(h.device());
+  return reduce_covariance(covariance(h, h) * off_diagonal, reduce);
+}
+
+std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variable& embeddings, const Variable& labels,
+                                                                    double delta_v, double delta_d,
+                                                                    int max_embedding_dim,
+                                                                    const ClusteringLossOptions& options) {
+  constexpr const char* kWhat = "discriminative_margin_based_clustering_loss";
+  const std::int64_t instances = max_embedding_dim;
+  if (options.norm != 1 && options.norm != 2) fail<ValueError>("{}: norm must be 1 or 2, not {}", kWhat, options.norm);
+  if (!is_floating(embeddings.dtype()) || !is_integer(labels.dtype()))
+    fail<DtypeError>("{}: embeddings must be floating and labels integer, not {} and {}", kWhat, embeddings.dtype(),
+                     labels.dtype());
+  if (embeddings.ndim() != 4 || instances < 1 || embeddings.shape(1) != instances ||
+      labels.shape() != Shape{embeddings.shape(0), embeddings.shape(2), embeddings.shape(3)})
+    fail<ShapeError>("{}: embeddings must be (n, {}, h, w) and labels (n, h, w), not {} and {}", kWhat, instances,
+                     embeddings.shape(), labels.shape());
+  const auto norm = [&](const Variable& x, const AxisArg& axis) {
+    return options.norm == 1 ? sum(absolute(x), axis) : safe_sqrt(sum(square(x), axis));
+  };
+  const Dtype dtype = embeddings.dtype();
+  const std::int64_t n = embeddings.shape(0);
+  const auto at_least_one = [&](const Array& count) { return catenary::maximum(count.astype(dtype), 1); };
+  // [instance, n, 1, h, w]: is this pixel of the instance?
+  const Array one_to_last = (catenary::detail::iota(instances, embeddings.device()) + 1).reshape({instances, 1, 1, 1});
+  const Array of_instance = catenary::expand_dims(labels.array() == one_to_last, 2).astype(dtype);
+  const Variable pixels = expand_dims(embeddings, 0) * of_instance;  // [instance, n, d, h, w]
+  const Variable centers = sum(pixels, {3, 4}) / at_least_one(of_instance.sum({2, 3, 4})).reshape({instances, n, 1});
+  const Variable centered_pixels = reshape(centers, {instances, n, instances, 1, 1}) * of_instance - pixels;
+
+  const Variable variance =
+      sum(square(relu(norm(centered_pixels, 2) - delta_v)), {1, 2, 3}) / at_least_one(of_instance.sum({1, 2, 3, 4}));
+  Variable distance = sum(centers) * 0.0;
+  std::int64_t pairs = 0;
+  for (std::int64_t a = 0; a < instances; ++a) {
+    for (std::int64_t b = a + 1; b < instances; ++b, ++pairs)
+      distance = distance + sum(square(relu(2 * delta_d - norm(centers[a] - centers[b], 1))));
+  }
+  const double all = static_cast<double>(instances);
+  return {sum(variance) * (options.alpha / all),
+          distance * (options.beta / static_cast<double>(std::max<std::int64_t>(pairs * n, 1))),
+          sum(norm(centers, {1, 2})) * (options.gamma / (all * static_cast<double>(n)))};
+}
+
+}  // namespace catenary::functions

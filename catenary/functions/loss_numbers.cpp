@@ -1,0 +1,157 @@
+// Losses of functions/loss.h between numbers and of distributions.
+
+#include <cmath>
+#include <numbers>
+
+#include "catenary/array/elementwise.h"
+#include "catenary/autograd/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/activation.h"
+#include "catenary/functions/math_basic.h"
+#include "catenary/functions/reduce.h"
+
+namespace catenary::functions {
+
+namespace detail {
+
+void check_alike(const Array& a, const Array& b, const char* what) {
+  if (a.dtype() != b.dtype() || !is_floating(a.dtype()))
+    fail<DtypeError>("{}: both inputs must be of one floating dtype, not {} and {}", what, a.dtype(), b.dtype());
+  if (a.shape() != b.shape())
+    fail<ShapeError>("{}: both inputs must be of one shape, not {} and {}", what, a.shape(), b.shape());
+}
+
+Variable mean_of_rows(const Variable& losses, std::int64_t rows) {
+  return sum(losses) * (1.0 / static_cast<double>(rows));
+}
+
+Variable reduce_elements(const Variable& losses, Reduce reduce, const char* what) {
+  switch (reduce) {
+    case Reduce::no:
+      return losses;
+    case Reduce::sum:
+      return sum(losses);
+    case Reduce::mean:
+      return mean_of_rows(losses, losses.size());
+    default:
+      fail<ValueError>("{}: reduce must be sum, mean or no", what);
+  }
+}
+
+void check_reduce(Reduce reduce, Reduce one, Reduce other, const char* what) {
+  if (reduce != one && reduce != other) fail<ValueError>("{}: this reduce is not for this function", what);
+}
+
+}  // namespace detail
+
+namespace {
+
+/// What is done with a difference, and its derivative.
+struct Squared {
+  static constexpr const char* kName = "SquaredError";
+  static constexpr const char* kMean = "MeanSquaredError";
+  static auto f(const auto& d) { return d * d; }
+  static auto df(const auto& d) { return d * 2.0; }
+};
+struct Absolute {
+  static constexpr const char* kName = "AbsoluteError";
+  static constexpr const char* kMean = "MeanAbsoluteError";
+  static auto f(const Array& d) { return catenary::absolute(d); }
+  static auto df(const auto& d) { return catenary::sign(values_of(d)); }
+};
+
+template <class E>
+struct Error : Binary<Error<E>, keep::x0 | keep::x1> {
+  static constexpr const char* kName = E::kName;
+  static Array f(const Array& a, const Array& b) {
+    detail::check_alike(a, b, kName);
+    return E::f(a - b);
+  }
+  static auto df0(const auto& gy, const auto& a, const auto& b, const auto&) { return gy * E::df(a - b); }
+  static auto df1(const auto& gy, const auto& a, const auto& b, const auto&) { return gy * E::df(b - a); }
+};
+
+template <class E>
+class MeanError : public FunctionNode {
+ public:
+  const char* name() const override { return E::kMean; }
+
+ protected:
+  Arrays forward(Inputs x) override {
+    detail::check_alike(x[0], x[1], name());
+    retain_inputs({0, 1});
+    return E::f(x[0] - x[1]).mean();
+  }
+  Variables backward(Targets targets, Grads gys) override {
+    const Variable difference = retained_input(0) - retained_input(1);
+    const Variable g = gys[0] * (1.0 / static_cast<double>(difference.size())) * E::df(difference);
+    return gradients(targets, [&](int i) { return i == 0 ? g : -g; });
+  }
+};
+
+struct Huber : Binary<Huber, keep::x0 | keep::x1> {
+  explicit Huber(double delta) : delta(delta) {}
+  static constexpr const char* kName = "HuberLoss";
+  Array f(const Array& a, const Array& b) {
+    detail::check_alike(a, b, "huber_loss");
+    const Array d = catenary::absolute(a - b);
+    return catenary::where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta);
+  }
+  /// The difference, clipped.
+  auto slope(const auto& a, const auto& b) const {
+    const auto d = a - b;
+    const Array inside = catenary::absolute(values_of(d)) <= delta;
+    return d * inside + catenary::sign(values_of(d)) * delta * !inside;
+  }
+  auto df0(const auto& gy, const auto& a, const auto& b, const auto&) { return gy * slope(a, b); }
+  auto df1(const auto& gy, const auto& a, const auto& b, const auto&) { return gy * slope(b, a); }
+  double delta;
+};
+
+struct BernoulliNLL : Binary<BernoulliNLL, keep::x0 | keep::x1> {
+  static constexpr const char* kName = "BernoulliNLL";
+  static Array f(const Array& x, const Array& y) {
+    detail::check_alike(x, y, "bernoulli_nll");
+    return catenary::softplus(y) - x * y;
+  }
+  static Variable df0(const Variable& gy, const Variable&, const Variable& y, const Variable&) { return -gy * y; }
+  static Variable df1(const Variable& gy, const Variable& x, const Variable& y, const Variable&) {
+    return gy * (sigmoid(y) - x);
+  }
+};
+
+}  // namespace
+
+Variable mean_squared_error(const Variable& x0, const Variable& x1) {
+  return apply(node<MeanError<Squared>>(), x0, x1);
+}
+Variable mean_absolute_error(const Variable& x0, const Variable& x1) {
+  return apply(node<MeanError<Absolute>>(), x0, x1);
+}
+Variable squared_error(const Variable& x0, const Variable& x1) { return apply(node<Error<Squared>>(), x0, x1); }
+Variable absolute_error(const Variable& x0, const Variable& x1) { return apply(node<Error<Absolute>>(), x0, x1); }
+
+Variable huber_loss(const Variable& x, const Variable& t, double delta, Reduce reduce) {
+  detail::check_reduce(reduce, Reduce::sum_along_second_axis, Reduce::no, "huber_loss");
+  const Variable losses = apply(node<Huber>(delta), x, t);
+  return reduce == Reduce::no ? losses : sum(losses, 1);
+}
+
+Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, Reduce reduce) {
+  detail::check_alike(mean.array(), ln_var.array(), "gaussian_kl_divergence");
+  return detail::reduce_elements((mean * mean + exp(ln_var) - ln_var - 1.0) * 0.5, reduce, "gaussian_kl_divergence");
+}
+
+Variable bernoulli_nll(const Variable& x, const Variable& y, Reduce reduce) {
+  return detail::reduce_elements(apply(node<BernoulliNLL>(), x, y), reduce, "bernoulli_nll");
+}
+
+Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var, Reduce reduce) {
+  detail::check_alike(x.array(), mean.array(), "gaussian_nll");
+  detail::check_alike(x.array(), ln_var.array(), "gaussian_nll");
+  const Variable d = x - mean;
+  const Variable losses = (ln_var + std::log(2 * std::numbers::pi) + d * d * exp(-ln_var)) * 0.5;
+  return detail::reduce_elements(losses, reduce, "gaussian_nll");
+}
+
+}  // namespace catenary::functions

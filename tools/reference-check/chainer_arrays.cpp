@@ -1,0 +1,53 @@
+#include "chainer_arrays.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace reference {
+
+namespace ct = catenary;
+using ct::Array;
+
+namespace {
+
+Array load(const ct::io::NpzReader& file, const std::string& key) {
+  const ct::io::HostArray host = file.read_array(key);
+  return Array::from_host(host.bytes().data(), host.shape, host.dtype);
+}
+
+std::string describe(const Array& a) { return std::string(ct::dtype_name(a.dtype())) + a.shape().str(); }
+
+}  // namespace
+
+Array load_as(const ct::io::NpzReader& file, const std::string& key, ct::Dtype dtype) {
+  const Array a = load(file, key);
+  return ct::is_floating(a.dtype()) ? a.astype(dtype) : a;
+}
+
+void compare_with(const ct::io::NpzReader& file, const std::string& key, const Array& got, ct::Dtype dtype,
+                  const Tolerance& tolerance) {
+  const Array expected = load(file, key);
+  const bool floating = ct::is_floating(expected.dtype());
+  const ct::Dtype wanted = floating ? dtype : expected.dtype();
+  if (got.defined() && (got.dtype() != wanted || got.shape() != expected.shape()))
+    throw Mismatch(
+        fmt::format("{} is {}, it should be {}{}", key, describe(got), ct::dtype_name(wanted), expected.shape().str()));
+  const std::vector<double> e = expected.to_vector<double>();
+  const std::vector<double> g = got.defined() ? got.to_vector<double>() : std::vector<double>(e.size(), 0);
+  double largest = 1;
+  for (const double value : e)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double allowed = floating ? tolerance.rtol * std::abs(e[i]) + tolerance.atol * largest : 0;
+    const bool same = std::isnan(e[i])                       ? std::isnan(g[i])
+                      : std::isinf(e[i]) || std::isinf(g[i]) ? g[i] == e[i]
+                                                             : std::abs(g[i] - e[i]) <= allowed;
+    if (!same)
+      throw Mismatch(
+          fmt::format("{} in {}: element {} is {:.17g} instead of {:.17g}", key, ct::dtype_name(dtype), i, g[i], e[i]));
+  }
+}
+
+}  // namespace reference

@@ -1,0 +1,102 @@
+#pragma once
+// The functions that Chainer's vectors call: Chainer's names, and how to call ours with the keyword arguments of a
+// case. A table for each group of functions, each in a file of its own.
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "catenary/autograd/variable.h"
+#include "report.h"
+
+namespace reference {
+
+using catenary::Array;
+using catenary::Variable;
+using nlohmann::json;
+
+/// The keyword arguments of a case. Whoever asks for one has used it; what is left unused in the end is something that
+/// the entry of the table does not know.
+class Keywords {
+ public:
+  explicit Keywords(const json& all) : all_(all) {}
+
+  bool empty() const { return all_.empty(); }
+  bool given(const std::string& name) const { return all_.contains(name); }
+  /// The value of a name, null when it was not given.
+  const json& get(const std::string& name);
+  bool flag(const std::string& name, bool otherwise = false);
+  int integer(const std::string& name, int otherwise = 0);
+  double real(const std::string& name, double otherwise = 0);
+  std::string text(const std::string& name, const std::string& otherwise = "");
+  /// A list of integers, or one of them.
+  catenary::Shape integers(const std::string& name);
+  catenary::AxisArg axis(const std::string& name = "axis");
+  /// A member of an options struct is set when the keyword was given.
+  template <class T>
+  void set(const std::string& name, T& member) {
+    if (given(name)) member = get(name).get<T>();
+  }
+
+  /// Throws NotImplemented when something was given that nobody asked for.
+  void check_all_used() const;
+
+ private:
+  const json& all_;
+  std::set<std::string> used_;
+};
+
+using Inputs = std::vector<Variable>;
+
+class FunctionTable {
+ public:
+  using Call = std::function<std::vector<Variable>(const Inputs& x, Keywords& keywords)>;
+
+  /// Adds a function of (inputs, keywords), or of inputs alone, that returns one Variable or several.
+  template <class F>
+  void add(const std::string& name, F f) {
+    calls_[name] = [f](const Inputs& x, Keywords& keywords) {
+      if constexpr (std::is_invocable_v<F, const Inputs&, Keywords&>) {
+        return results(f(x, keywords));
+      } else {
+        return results(f(x));
+      }
+    };
+  }
+  /// Functions of one or two variables without keywords.
+  void unary(const std::string& name, Variable (*f)(const Variable&)) {
+    add(name, [f](const Inputs& x) { return f(x.at(0)); });
+  }
+  void binary(const std::string& name, Variable (*f)(const Variable&, const Variable&)) {
+    add(name, [f](const Inputs& x) { return f(x.at(0), x.at(1)); });
+  }
+  /// Throws NotImplemented for a name that is not there.
+  const Call& find(const std::string& name) const;
+
+ private:
+  static std::vector<Variable> results(const Variable& y) { return {y}; }
+  template <class Several>
+  static std::vector<Variable> results(const Several& ys) requires(!std::is_convertible_v<const Several&, Variable>) {
+    return std::vector<Variable>(ys.begin(), ys.end());
+  }
+  std::map<std::string, Call> calls_;
+};
+
+/// Each adds the functions of a group.
+void add_activation_functions(FunctionTable& table);
+void add_array_functions(FunctionTable& table);
+void add_connection_functions(FunctionTable& table);
+void add_evaluation_functions(FunctionTable& table);
+void add_loss_functions(FunctionTable& table);
+void add_math_functions(FunctionTable& table);
+
+/// What stands between the brackets of a Python index expression, "[1:3, ::2]": integers, slices, None and "...".
+/// Throws NotImplemented for anything else.
+std::vector<catenary::Index> parse_slices(const std::string& text);
+
+}  // namespace reference

@@ -1,0 +1,29 @@
+// Entries of functions that tell how good predictions are.
+
+#include "catenary/functions/evaluation.h"
+#include "chainer_functions.h"
+
+namespace reference {
+
+namespace F = catenary::functions;
+
+void add_evaluation_functions(FunctionTable& table) {
+  table.add("accuracy", [](const Inputs& x, Keywords& k) {
+    return k.given("ignore_label") ? F::accuracy(x[0], x[1], k.integer("ignore_label")) : F::accuracy(x[0], x[1]);
+  });
+  table.binary("binary_accuracy", F::binary_accuracy);
+  table.add("r2_score", [](const Inputs& x, Keywords& k) {
+    const std::string multioutput = k.text("multioutput", "uniform_average");
+    if (multioutput == "raw_values") return F::r2_score(x[0], x[1], F::Multioutput::raw_values);
+    if (multioutput != "uniform_average") throw NotImplemented("multioutput = " + multioutput);
+    return F::r2_score(x[0], x[1]);
+  });
+  table.add("classification_summary", [](const Inputs& x, Keywords& k) {
+    const auto label_num = k.given("label_num") ? k.integer("label_num") : std::optional<std::int64_t>();
+    const auto all =
+        F::classification_summary(x[0], x[1], label_num, k.real("beta", 1.0), k.integer("ignore_label", -1));
+    return std::vector<Variable>{all.precision, all.recall, all.fbeta, all.support};
+  });
+}
+
+}  // namespace reference

@@ -1,0 +1,92 @@
+#include "chainer_optimizers.h"
+
+#include <map>
+#include <memory>
+
+#include "catenary/links/link.h"
+#include "catenary/optimizers/optimizers.h"
+#include "chainer_arrays.h"
+
+namespace reference {
+
+namespace ct = catenary;
+namespace O = catenary::optimizers;
+namespace H = catenary::optimizer_hooks;
+using ct::Optimizer;
+using nlohmann::json;
+
+namespace {
+
+constexpr Tolerance kDouble = {1e-9, 1e-11};
+constexpr Tolerance kSingle = {1e-4, 1e-5};
+
+template <class T>
+Optimizer make() {
+  return T();
+}
+
+/// With its default hyperparameters.
+Optimizer make_optimizer(const std::string& name) {
+  static const std::map<std::string, Optimizer (*)()> makers = {
+      {"SGD", make<O::SGD>},
+      {"MomentumSGD", make<O::MomentumSGD>},
+      {"CorrectedMomentumSGD", make<O::CorrectedMomentumSGD>},
+      {"NesterovAG", make<O::NesterovAG>},
+      {"AdaGrad", make<O::AdaGrad>},
+      {"AdaDelta", make<O::AdaDelta>},
+      {"RMSprop", make<O::RMSprop>},
+      {"RMSpropGraves", make<O::RMSpropGraves>},
+      {"SMORMS3", make<O::SMORMS3>},
+      {"MSVAG", make<O::MSVAG>},
+      {"Adam", make<O::Adam>},
+      {"AdamW", make<O::AdamW>},
+      {"AMSGrad", make<O::AMSGrad>},
+      {"AdaBound", make<O::AdaBound>},
+      {"AMSBound", make<O::AMSBound>},
+  };
+  const auto found = makers.find(name);
+  if (found == makers.end()) throw NotImplemented("optimizer " + name);
+  return found->second();
+}
+
+void add_hook(const Optimizer& optimizer, const json& entry) {
+  const json& hook = entry.at("hook");
+  if (hook.is_null()) return;
+  const std::vector<double> a = entry.at("hook_args");
+  const std::string name = hook;
+  if (name == "WeightDecay" && a.size() == 1) return optimizer.add_hook(H::WeightDecay(a[0]));
+  if (name == "Lasso" && a.size() == 1) return optimizer.add_hook(H::Lasso(a[0]));
+  if (name == "GradientClipping" && a.size() == 1) return optimizer.add_hook(H::GradientClipping(a[0]));
+  if (name == "GradientHardClipping" && a.size() == 2) return optimizer.add_hook(H::GradientHardClipping(a[0], a[1]));
+  if (name == "GradientLARS" && a.empty()) return optimizer.add_hook(H::GradientLARS());
+  throw NotImplemented("hook " + name + " with " + entry["hook_args"].dump());
+}
+
+struct Weights : ct::Link {
+  Weights(const ct::Array& w, const ct::Array& b)
+      : w(ct::Parameter::from_array(w, "w")), b(ct::Parameter::from_array(b, "b")) {}
+  ct::Parameter w, b;
+  CT_LINKS(w, b)
+  ct::Variable operator()(const ct::Variable& x) const { return x; }
+};
+
+}  // namespace
+
+void check_trajectory(const std::string& directory, const json& entry, ct::Dtype dtype) {
+  const ct::io::NpzReader file(directory + "/" + entry.at("file").get<std::string>());
+  const Weights link(load_as(file, "w0", dtype), load_as(file, "b0", dtype));
+  const Optimizer optimizer = make_optimizer(entry.at("optimizer"));
+  optimizer.setup(link);
+  add_hook(optimizer, entry);
+  const Tolerance& tolerance = dtype == ct::Dtype::float64 ? kDouble : kSingle;
+  for (int t = 1; t <= entry.at("steps").get<int>(); ++t) {
+    const std::string step = std::to_string(t);
+    link.w.set_grad(load_as(file, "gw" + step, dtype));
+    link.b.set_grad(load_as(file, "gb" + step, dtype));
+    optimizer.update();
+    compare_with(file, "w" + step, link.w.array(), dtype, tolerance);
+    compare_with(file, "b" + step, link.b.array(), dtype, tolerance);
+  }
+}
+
+}  // namespace reference
