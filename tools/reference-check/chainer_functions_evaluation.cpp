@@ -1,5 +1,6 @@
 // Entries of functions that tell how good predictions are.
 
+#include "catenary/autograd/operators.h"
 #include "catenary/functions/evaluation.h"
 #include "chainer_functions.h"
 
@@ -22,7 +23,9 @@ void add_evaluation_functions(FunctionTable& table) {
     const auto label_num = k.given("label_num") ? k.integer("label_num") : std::optional<std::int64_t>();
     const auto all =
         F::classification_summary(x[0], x[1], label_num, k.real("beta", 1.0), k.integer("ignore_label", -1));
-    return std::vector<Variable>{all.precision, all.recall, all.fbeta, all.support};
+    const catenary::Dtype dtype = x[0].dtype();  // scores are float64 always; vectors are compared in x's dtype
+    return std::vector<Variable>{F::cast(all.precision, dtype), F::cast(all.recall, dtype), F::cast(all.fbeta, dtype),
+                                 all.support};
   });
 }
 
