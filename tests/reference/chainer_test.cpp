@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catenary/io/npz.h"
 #include "tests/reference/run.h"
@@ -20,13 +21,45 @@ namespace {
 
 const fs::path kVectors = fs::path(CT_SOURCE_DIR) / "tests/data/reference/chainer";
 
+/// Functions of convolutional and recurrent networks, of images and of signals, which the library does not have.
+const std::set<std::string> kAbsent = {
+    "average_pooling_2d",
+    "average_pooling_3d",
+    "connectionist_temporal_classification",
+    "convolution_1d",
+    "convolution_2d",
+    "convolution_3d",
+    "deconvolution_1d",
+    "deconvolution_2d",
+    "depthwise_convolution_2d",
+    "dilated_convolution_2d",
+    "fft",
+    "ifft",
+    "local_response_normalization",
+    "im2col",
+    "local_convolution_2d",
+    "lstm",
+    "max_pooling_1d",
+    "max_pooling_2d",
+    "resize_images",
+    "roi_average_align_2d",
+    "roi_pooling_2d",
+    "slstm",
+    "spatial_pyramid_pooling_2d",
+    "spatial_transformer_grid",
+    "spatial_transformer_sampler",
+    "tree_lstm",
+    "unpooling_2d",
+};
+
 json run_json(const fs::path& folder) { return json::parse(reference_check(folder.string() + " --json").output); }
 
 TEST(ChainerReference, FunctionsPass) {
   const json report = run_json(kVectors / "functions");
   EXPECT_EQ(report["cases"].size(), 184u);
-  EXPECT_GE(report["passed"], 30);
-  EXPECT_EQ(report["failed"], 0) << report.dump(1);
+  for (const json& c : report["cases"])
+    EXPECT_TRUE(c["result"] == "passed" || (c["result"] == "not implemented" && kAbsent.contains(c["function"])))
+        << c.dump();
 }
 
 TEST(ChainerReference, OptimizersPass) {

@@ -145,6 +145,7 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   add_evaluation_functions(table);
   add_loss_functions(table);
   add_math_functions(table);
+  add_normalization_functions(table);
   Report report;
   const json none = json::array();
   for (const json& entry : manifest.contains("functions") ? manifest["functions"] : none)

@@ -94,6 +94,7 @@ void add_connection_functions(FunctionTable& table);
 void add_evaluation_functions(FunctionTable& table);
 void add_loss_functions(FunctionTable& table);
 void add_math_functions(FunctionTable& table);
+void add_normalization_functions(FunctionTable& table);
 
 /// What stands between the brackets of a Python index expression, "[1:3, ::2]": integers, slices, None and "...".
 /// Throws NotImplemented for anything else.
