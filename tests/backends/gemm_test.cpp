@@ -242,6 +242,8 @@ TEST_F(Gemm, LargeProductsInSeveralBlocks) {
     set_simd_level(level);
     check<float>({345, 70, 900}, Layout::rows, Layout::columns, Layout::rows, true, false, true);
     check<float>({17, 2100, 400}, Layout::columns, Layout::rows, Layout::rows, false, true, false);
+    check<float>({100, 130, 700}, Layout::rows, Layout::columns, Layout::columns, true, true, true);
+    check<float>({36, 100, 700}, Layout::padded, Layout::columns, Layout::rows, true, true, false);
     check<double>({200, 50, 1000}, Layout::padded, Layout::reversed, Layout::columns, true, true, false);
     check<float16>({50, 60, 1000}, Layout::rows, Layout::columns, Layout::rows, true, false, true);
   }
@@ -261,8 +263,8 @@ TEST_F(Gemm, BitsDoNotDependOnThreads) {
     set_simd_level(level);
     for (Layout la : {Layout::rows, Layout::columns}) {
       for (Layout lb : {Layout::rows, Layout::columns}) {
-        for (Sizes s :
-             {Sizes{33, 40, 36}, Sizes{203, 157, 801}, Sizes{1, 1003, 517}, Sizes{1003, 1, 517}, Sizes{5, 900, 400}}) {
+        for (Sizes s : {Sizes{33, 40, 36}, Sizes{203, 157, 801}, Sizes{1, 1003, 517}, Sizes{1003, 1, 517},
+                        Sizes{5, 900, 400}, Sizes{100, 130, 300}, Sizes{36, 300, 300}}) {
           const auto one = product_with<float>(1, s, la, lb);
           const auto one_double = product_with<double>(1, s, la, lb);
           for (int threads : {2, 3, 5}) {

@@ -275,6 +275,71 @@ static void pack_panel(const T* x, int64_t rs, int64_t cs, int rows, int64_t k, 
   }
 }
 
+// ---- dot products ----
+
+template <class T>
+CT_INLINE void finish(const GemmArgs<T>& g, int64_t i, int64_t j, T sum) {
+  T* c = g.c + i * g.c_rs + j * g.c_cs;
+  if (g.accumulate) sum += *c;
+  if (g.bias_n) sum += g.bias_n[j];
+  if (g.bias_m) sum += g.bias_m[i];
+  *c = sum;
+}
+
+// Pairs at `distance` are added, then those at half of it, …
+template <class T, int distance, std::size_t... i>
+CT_INLINE T sum_lanes(Vector<T> x, std::index_sequence<i...> lanes) {
+  x += __builtin_shufflevector(x, x, (i ^ distance)...);
+  if constexpr (distance > 1) {
+    return sum_lanes<T, distance / 2>(x, lanes);
+  } else {
+    return x[0];
+  }
+}
+
+// kM rows of A times kN columns of B, all contiguous: one sum of vectors for each pair, so that bits do not depend on
+// the grouping.
+template <class T, int kM, int kN>
+static void dots(const GemmArgs<T>& g, int64_t i, int64_t j) {
+  constexpr int L = kLanes<T>;
+  const T* a = g.a + i * g.a_rs;
+  const T* b = g.b + j * g.b_cs;
+  Vector<T> acc[kM][kN] = {};
+  const auto step = [&](auto&& get) __attribute__((always_inline)) {
+    Vector<T> x[kN];
+    CT_UNROLL for (int c = 0; c < kN; ++c) x[c] = get(b + c * g.b_cs);
+    CT_UNROLL for (int r = 0; r < kM; ++r) {
+      const Vector<T> y = get(a + r * g.a_rs);
+      CT_UNROLL for (int c = 0; c < kN; ++c) acc[r][c] += y * x[c];
+    }
+  };
+  int64_t p = 0;
+  for (; p + L <= g.k; p += L) step([&](const T* from) __attribute__((always_inline)) { return load(from + p); });
+  const int rest = g.k - p;
+  if (rest > 0) step([&](const T* from) __attribute__((always_inline)) { return load_some(from + p, rest); });
+  CT_UNROLL for (int r = 0; r < kM; ++r) {
+    CT_UNROLL for (int c = 0; c < kN; ++c)
+        finish(g, i + r, j + c, sum_lanes<T, L / 2>(acc[r][c], std::make_index_sequence<L>()));
+  }
+}
+
+template <class T, int kM>
+static void dots_of_rows(const GemmArgs<T>& g, int64_t i) {
+  int64_t j = 0;
+  for (; j + 4 <= g.n; j += 4) dots<T, kM, 4>(g, i, j);
+  if (g.n - j == 3) dots<T, kM, 3>(g, i, j);
+  if (g.n - j == 2) dots<T, kM, 2>(g, i, j);
+  if (g.n - j == 1) dots<T, kM, 1>(g, i, j);
+}
+
+template <class T>
+static void all_dots(const GemmArgs<T>& g) {
+  constexpr int kM = kVectorBytes == 64 ? 4 : 2;  // as many as the registers hold
+  int64_t i = 0;
+  for (; i + kM <= g.m; i += kM) dots_of_rows<T, kM>(g, i);
+  for (; i < g.m; ++i) dots_of_rows<T, 1>(g, i);
+}
+
 // ---- the loops around the micro-kernel ----
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -347,6 +412,7 @@ struct Plan {
   bool pack_a, pack_b;
   bool rows_outside;  // a panel of A stays in the first-level cache while those of B pass by, else the other way round
   int64_t columns;    // of a block of B, which stays in the second-level cache
+  int64_t rest;       // a few columns at the end that would waste most of a tile: dot products serve them better
 
   Plan(const GemmArgs<T>& g, int64_t cache) : depth(g.k) {
     // B is read where it lies if it fits into the second-level cache well, or if too few rows of A would use a packed
@@ -358,6 +424,9 @@ struct Plan {
     rows_outside = pack_b || small;
     const int64_t panel = depth.size * kColumns<T> * static_cast<int64_t>(sizeof(T));
     columns = std::max<int64_t>(4, cache * 3 / 4 / std::max<int64_t>(panel, 1)) * kColumns<T>;
+    // Here bits do depend on it: so it may depend on n only up to whole tiles, and not on m.
+    rest = g.n % kColumns<T>;
+    if (rest > kColumns<T> / 8 || g.a_cs != 1 || g.b_rs != 1 || g.b_cs == 1 || g.k < 8 * kLanes<T>) rest = 0;
   }
   int64_t b_panels(const GemmArgs<T>& g) const {
     return pack_b ? ceil_div(std::min(columns, g.n), kColumns<T>) * kColumns<T> * depth.size : 0;
@@ -380,8 +449,9 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
   const auto& kernels = plan.pack_a && plan.pack_b ? kKernels<T, true> : kKernels<T, false>;
   T* const b_panels = scratch;
   T* const a_panels = scratch + plan.b_panels(g);
-  for (int64_t j0 = 0; j0 < g.n; j0 += plan.columns) {
-    const int64_t j1 = std::min(g.n, j0 + plan.columns);
+  const int64_t n = g.n - plan.rest;
+  for (int64_t j0 = 0; j0 == 0 || j0 < n; j0 += plan.columns) {
+    const int64_t j1 = std::min(n, j0 + plan.columns);
     for (int64_t p0 = 0, block = 0; block < plan.depth.blocks; ++block, p0 += plan.depth.size) {
       const int64_t k = std::min(plan.depth.size, g.k - p0);
       const auto pack_rows = [&](int64_t i, T* panel) {
@@ -404,6 +474,19 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
         run_tile(kernels.of[rows - 1][(columns - 1) / kLanes<T>], t, rows, g.c + i * g.c_rs + j * g.c_cs, g.c_rs,
                  g.c_cs);
       };
+      const auto rest_of_rows = [&](int64_t i) {
+        GemmArgs<T> r = g;
+        r.a += i * g.a_rs + p0;
+        r.b += p0 + n * g.b_cs;
+        r.c += i * g.c_rs + n * g.c_cs;
+        r.m = std::min<int64_t>(kRows, g.m - i);
+        r.n = plan.rest;
+        r.k = k;
+        r.bias_n = block == 0 && g.bias_n ? g.bias_n + n : nullptr;
+        r.bias_m = block == 0 && g.bias_m ? g.bias_m + i : nullptr;
+        r.accumulate = g.accumulate || block > 0;
+        all_dots(r);
+      };
       if (plan.pack_b) {
         for (int64_t j = j0; j < j1; j += NR)
           pack_panel<T, NR>(g.b + p0 * g.b_rs + j * g.b_cs, g.b_cs, g.b_rs, std::min(NR, j1 - j), k,
@@ -413,6 +496,7 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
         for (int64_t i = 0; i < g.m; i += kRows) {
           if (plan.pack_a) pack_rows(i, a_panels);
           for (int64_t j = j0; j < j1; j += NR) tile(i, j, a_panels);
+          if (plan.rest > 0 && j1 == n) rest_of_rows(i);
         }
       } else {
         if (plan.pack_a)
@@ -440,62 +524,7 @@ static void direct(const GemmArgs<T>& g) {
   }
 }
 
-// ---- matrix times few vectors ----
-
-template <class T>
-CT_INLINE void finish(const GemmArgs<T>& g, int64_t i, int64_t j, T sum) {
-  T* c = g.c + i * g.c_rs + j * g.c_cs;
-  if (g.accumulate) sum += *c;
-  if (g.bias_n) sum += g.bias_n[j];
-  if (g.bias_m) sum += g.bias_m[i];
-  *c = sum;
-}
-
-// Pairs at `distance` are added, then those at half of it, …
-template <class T, int distance, std::size_t... i>
-CT_INLINE T sum_lanes(Vector<T> x, std::index_sequence<i...> lanes) {
-  x += __builtin_shufflevector(x, x, (i ^ distance)...);
-  if constexpr (distance > 1) {
-    return sum_lanes<T, distance / 2>(x, lanes);
-  } else {
-    return x[0];
-  }
-}
-
-// kM rows of A times kN columns of B, all contiguous: one sum of vectors for each pair, so that bits do not depend on
-// the grouping.
-template <class T, int kM, int kN>
-static void dots(const GemmArgs<T>& g, int64_t i, int64_t j) {
-  constexpr int L = kLanes<T>;
-  const T* a = g.a + i * g.a_rs;
-  const T* b = g.b + j * g.b_cs;
-  Vector<T> acc[kM][kN] = {};
-  const auto step = [&](auto&& get) __attribute__((always_inline)) {
-    Vector<T> x[kN];
-    CT_UNROLL for (int c = 0; c < kN; ++c) x[c] = get(b + c * g.b_cs);
-    CT_UNROLL for (int r = 0; r < kM; ++r) {
-      const Vector<T> y = get(a + r * g.a_rs);
-      CT_UNROLL for (int c = 0; c < kN; ++c) acc[r][c] += y * x[c];
-    }
-  };
-  int64_t p = 0;
-  for (; p + L <= g.k; p += L) step([&](const T* from) __attribute__((always_inline)) { return load(from + p); });
-  const int rest = g.k - p;
-  if (rest > 0) step([&](const T* from) __attribute__((always_inline)) { return load_some(from + p, rest); });
-  CT_UNROLL for (int r = 0; r < kM; ++r) {
-    CT_UNROLL for (int c = 0; c < kN; ++c)
-        finish(g, i + r, j + c, sum_lanes<T, L / 2>(acc[r][c], std::make_index_sequence<L>()));
-  }
-}
-
-template <class T, int kM>
-static void dots_of_rows(const GemmArgs<T>& g, int64_t i) {
-  int64_t j = 0;
-  for (; j + 4 <= g.n; j += 4) dots<T, kM, 4>(g, i, j);
-  if (g.n - j == 3) dots<T, kM, 3>(g, i, j);
-  if (g.n - j == 2) dots<T, kM, 2>(g, i, j);
-  if (g.n - j == 1) dots<T, kM, 1>(g, i, j);
-}
+// ---- matrix times vector ----
 
 // y[0 … n) += sum of kP columns of A times their x, in the order of the columns.
 template <class T, int kP>
@@ -518,13 +547,7 @@ CT_INLINE void add_columns(const T* a, int64_t a_cs, const T* x, T* y, int64_t n
 
 template <class T>
 static void thin(const GemmArgs<T>& g) {
-  if (g.a_cs == 1) {
-    constexpr int kM = kVectorBytes == 64 ? 4 : 2;  // as many as the registers hold
-    int64_t i = 0;
-    for (; i + kM <= g.m; i += kM) dots_of_rows<T, kM>(g, i);
-    for (; i < g.m; ++i) dots_of_rows<T, 1>(g, i);
-    return;
-  }
+  if (g.a_cs == 1) return all_dots(g);
   constexpr int64_t kChunk = 8192 / sizeof(T);
   alignas(64) T y[kChunk];
   for (int64_t i = 0; i < g.m; i += kChunk) {
