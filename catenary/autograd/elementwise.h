@@ -80,7 +80,7 @@ class Binary : public FunctionNode {
                     y = kept & keep::y ? retained_output_array(0) : Array();
         return gradients(targets, [&](int i) {
           const Array g = i == 0 ? self().df0(gy.array(), a, b, y) : self().df1(gy.array(), a, b, y);
-          return Variable(functions::sum_to(g, input_shape(i)).astype(input_dtype(i)), false);
+          return Variable(functions::as_dtype(functions::array_sum_to(g, input_shape(i)), input_dtype(i)), false);
         });
       }
     }

@@ -165,7 +165,7 @@ struct BroadcastTo : Unary<BroadcastTo, keep::nothing> {
 struct SumTo : Unary<SumTo, keep::nothing> {
   explicit SumTo(const Shape& shape) : shape(shape) {}
   static constexpr const char* kName = "SumTo";
-  Array f(const Array& x) { return sum_to(x, shape); }
+  Array f(const Array& x) { return array_sum_to(x, shape); }
   Variable df(const Variable& gy, const Variable&, const Variable&) { return broadcast_to(gy, input_shape(0)); }
   Shape shape;
 };
@@ -277,7 +277,9 @@ Variable identity(const Variable& x) { return apply(node<Identity>(), x); }
 
 Array as_float(const Array& x) { return is_floating(x.dtype()) ? x : x.astype(get_dtype()); }
 
-Array sum_to(const Array& x, const Shape& shape) {
+Array as_dtype(const Array& x, Dtype dtype) { return x.dtype() == dtype ? x : x.astype(dtype); }
+
+Array array_sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   if (broadcast_shapes(x.shape(), shape, "sum_to") != x.shape())
     fail<ShapeError>("sum_to: shape {} does not broadcast to {}", shape, x.shape());

@@ -58,8 +58,7 @@ class CT_API Variable {
   /// The values. Undefined for a parameter that is not initialised.
   const Array& array() const;
   const Array& data() const { return array(); }
-  /// Other values for the same variable; the graph that has used it keeps the ones it retained only by name, so do this
-  /// between passes.
+  /// Other values for the same variable. A graph that retained the variable sees them too, so do this between passes.
   void set_array(const Array& array) const;
   /// The gradient's values; an undefined Array where there is none.
   Array grad() const;

@@ -1,8 +1,11 @@
 #include "catenary/functions/loss.h"
 
+#include <algorithm>
+
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
+#include "catenary/array/reduction.h"
 #include "catenary/autograd/config.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
@@ -34,13 +37,15 @@ class SoftmaxCrossEntropy : public FunctionNode {
     }
     const Array losses = (log_z_ - catenary::take_along_axis(x, labels, 1)) * weight_;
     if (options_.reduce == Reduce::no) return losses.reshape(t.shape());
-    // The sum is divided by the count where it is: nothing waits for the device.
+    // 16-bit losses are added up in float32. Their sum is divided by the count where that is: nothing waits for the
+    // device.
+    const Dtype wide = promote(x.dtype(), Dtype::float32);
     if (options_.normalize) {
-      scale_ = 1.0 / catenary::maximum(counted.sum().astype(x.dtype()), 1.0);
+      scale_ = 1.0 / catenary::maximum(counted.sum().astype(wide), 1.0);
     } else {
-      scale_ = full({}, 1.0 / static_cast<double>(std::max<std::int64_t>(x.shape(0), 1)), x.dtype());
+      scale_ = full({}, 1.0 / static_cast<double>(std::max<std::int64_t>(x.shape(0), 1)), wide);
     }
-    return losses.sum() * scale_;
+    return as_dtype(as_dtype(losses, wide).sum() * scale_, x.dtype());
   }
 
   Variables backward(Targets targets, Grads gys) override {
@@ -64,7 +69,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
     } else {  // one fused kernel
       gx = Variable(gy.array() * (catenary::exp(x.array() - log_z_) - one_hot.astype(x.dtype())), false);
     }
-    return gradients(targets, [&](int i) { return i == 0 ? gx : Variable(); });
+    return gradients(targets, [&](int i) { return i == 0 ? cast(gx, input_dtype(0)) : Variable(); });
   }
 
  private:
@@ -95,9 +100,18 @@ class SoftmaxCrossEntropy : public FunctionNode {
   Array scale_;   // 0-d
 };
 
+/// Cross entropy with probabilities t, which are constants.
+Variable soft_cross_entropy(const Variable& x, const Array& t, const SoftmaxCrossEntropyOptions& options) {
+  Variable losses = sum(log_softmax(x) * t, 1) * -1.0;
+  if (options.kl_divergence) losses = losses + (t * catenary::log(t + 1e-7)).sum(1);
+  if (options.reduce == Reduce::no) return losses;
+  return sum(losses) / static_cast<double>(std::max<std::int64_t>(losses.size(), 1));
+}
+
 }  // namespace
 
 Variable softmax_cross_entropy(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& options) {
+  if (x.shape() == t.shape() && is_floating(t.dtype())) return soft_cross_entropy(x, t.array(), options);
   return apply(node<SoftmaxCrossEntropy>(options), x, t);
 }
 

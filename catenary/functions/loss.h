@@ -20,9 +20,13 @@ struct SoftmaxCrossEntropyOptions {
   /// A factor for each class, or undefined.
   Array class_weight = {};
   Reduce reduce = Reduce::mean;
+  /// The loss of probabilities as targets: sum(t * (log(t + 1e-7) - log(softmax(x)))) instead of -sum(t *
+  /// log(softmax(x))).
+  bool kl_divergence = false;
 };
 
-/// Cross entropy of softmax(x) and integer labels: x [n, classes, d…], t [n, d…]. The gradient can be differentiated
+/// Cross entropy of softmax(x) and integer labels: x [n, classes, d…], t [n, d…]; or probabilities t of x's shape,
+/// which get no gradient and for which labels, weights and normalize mean nothing. The gradient can be differentiated
 /// again, always. Throws ShapeError and DtypeError, and IndexError for a label that is no class.
 /// (chainer.functions.softmax_cross_entropy)
 CT_API Variable softmax_cross_entropy(const Variable& x, const Variable& t,

@@ -150,6 +150,33 @@ TEST(SoftmaxCrossEntropy, ValuesAndGradients) {
   EXPECT_THROW(F::softmax_cross_entropy(x, array<int>({0, 1, 3, 1})).item<double>(), IndexError);
 }
 
+TEST(SoftmaxCrossEntropy, SixteenBits) {
+  // a thousand losses whose float16 sum would be infinite
+  const Array x = full({1000, 2}, 0, Dtype::float16), t = full({1000}, 1, Dtype::int32);
+  x.set(100, slice(), 0);
+  const Variable v(x);
+  const Variable loss = F::softmax_cross_entropy(v, t);
+  EXPECT_EQ(loss.dtype(), Dtype::float16);
+  EXPECT_NEAR(loss.array().astype(Dtype::float32).item<float>(), 100, 0.1);
+  loss.backward();
+  EXPECT_EQ(v.grad().dtype(), Dtype::float16);
+  EXPECT_NEAR(v.grad().astype(Dtype::float64).to_vector<double>()[0], 1e-3, 1e-6);
+}
+
+TEST(SoftmaxCrossEntropy, Probabilities) {
+  const Array x = catenary::sin(arange(12, Dtype::float64)).reshape({4, 3});
+  const Array t = F::softmax(catenary::cos(arange(12, Dtype::float64)).reshape({4, 3})).array();
+  const Array log_y = F::log_softmax(x).array();
+  F::SoftmaxCrossEntropyOptions options;
+  EXPECT_NEAR(F::softmax_cross_entropy(x, t).item<double>(), -(t * log_y).sum().item<double>() / 4, 1e-12);
+  check("soft", [&](const V& v) { return V{F::softmax_cross_entropy(v[0], t)}; }, {x});
+  options.kl_divergence = true;
+  EXPECT_NEAR(F::softmax_cross_entropy(x, t, options).item<double>(),
+              (t * (catenary::log(t) - log_y)).sum().item<double>() / 4, 1e-6);
+  options.reduce = F::Reduce::no;
+  EXPECT_EQ(F::softmax_cross_entropy(x, t, options).shape(), (Shape{4}));
+}
+
 TEST(Accuracy, Values) {
   const Array y = array<float>({1, 2, 0, 5, 1, 0, 0, 1, 2, 3, 3, 1}, {4, 3});
   EXPECT_FLOAT_EQ(F::accuracy(y, array<int>({1, 0, 0, 0})).item<float>(), 0.75f);
