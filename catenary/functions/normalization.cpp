@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
@@ -155,6 +156,25 @@ void check_running(const BatchNormalizationOptions& options, const Variable& gam
   if (options.running_var.defined()) check_like(options.running_var, gamma, "running_var", what);
 }
 
+/// Sum over the channels (axis 1) at a distance of at most `half`. It is its own gradient.
+struct WindowSum : Unary<WindowSum, keep::nothing> {
+  explicit WindowSum(std::int64_t half) : half(half) {}
+  static constexpr const char* kName = "WindowSum";
+  Array f(const Array& x) {
+    std::vector<PerSide<std::int64_t>::Pair> widths(static_cast<std::size_t>(x.ndim()), {0, 0});
+    widths[1] = {half, half};
+    const Array padded = pad(x, widths);
+    Array total = x;
+    for (std::int64_t i = 0; i <= 2 * half; ++i)
+      if (i != half) total = total + padded(slice(), slice(i, i + x.shape(1)));
+    return total;
+  }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    return catenary::apply(node<WindowSum>(half), gy);
+  }
+  std::int64_t half;
+};
+
 }  // namespace
 
 Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
@@ -246,6 +266,13 @@ Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
   // the root has no derivative at 0: there the norm is a constant
   const Array zero = squares.array() == 0;
   return x / (sqrt(squares + zero) * !zero + eps);
+}
+
+Variable local_response_normalization(const Variable& x, const LocalResponseNormalizationOptions& options) {
+  if (x.ndim() < 2) fail<ShapeError>("local_response_normalization: x must be (n, channels, d…), not {}", x.shape());
+  if (options.n < 1) fail<ValueError>("local_response_normalization: n must be at least 1, not {}", options.n);
+  const Variable s = catenary::apply(node<WindowSum>(options.n / 2), square(x));
+  return x * pow(s * options.alpha + options.k, -options.beta);
 }
 
 }  // namespace catenary::functions

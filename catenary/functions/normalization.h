@@ -54,4 +54,15 @@ CT_API Variable group_normalization(const Variable& x, int groups, const Variabl
 /// x divided by its 2-norm over axes plus eps. (chainer.functions.normalize)
 CT_API Variable normalize(const Variable& x, double eps = 1e-5, const AxisArg& axis = 1);
 
+/// Members of local_response_normalization.
+struct LocalResponseNormalizationOptions {
+  int n = 5;
+  double k = 2;
+  double alpha = 1e-4;
+  double beta = 0.75;
+};
+/// x / (k + alpha * s)^beta, where s is the sum of squares over the n channels around each: x [n, channels, d…]. Throws
+/// ShapeError, and ValueError for n < 1. (chainer.functions.local_response_normalization; Krizhevsky et al. 2012)
+CT_API Variable local_response_normalization(const Variable& x, const LocalResponseNormalizationOptions& options = {});
+
 }  // namespace catenary::functions

@@ -97,6 +97,10 @@ TEST(Normalization, LayersGroupsAndNorms) {
         {images, numbers({4}, 2), numbers({4}, 3)});
   check("normalize", [](const V& v) { return V{F::normalize(v[0])}; }, {rows});
   check("normalize over two axes", [](const V& v) { return V{F::normalize(v[0], 1e-5, {1, 2})}; }, {images});
+  F::LocalResponseNormalizationOptions local;
+  local.alpha = 0.5;
+  local.n = 3;
+  check("local response", [&](const V& v) { return V{F::local_response_normalization(v[0], local)}; }, {images});
   const Array y = F::layer_normalization(rows, ones({4}), zeros({4})).array();
   assert_allclose(y.mean(1), zeros({3}), 1e-12);
   assert_allclose(catenary::var(y, 1), ones({3}), 1e-3);

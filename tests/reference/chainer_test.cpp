@@ -35,7 +35,6 @@ const std::set<std::string> kAbsent = {
     "dilated_convolution_2d",
     "fft",
     "ifft",
-    "local_response_normalization",
     "im2col",
     "local_convolution_2d",
     "lstm",

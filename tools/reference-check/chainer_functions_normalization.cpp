@@ -34,6 +34,14 @@ void add_normalization_functions(FunctionTable& table) {
   table.add("group_normalization", [](const Inputs& x, Keywords& k) {
     return F::group_normalization(x[0], k.integer("groups"), x[1], x[2], k.real("eps", 1e-5));
   });
+  table.add("local_response_normalization", [](const Inputs& x, Keywords& k) {
+    F::LocalResponseNormalizationOptions options;
+    k.set("n", options.n);
+    k.set("k", options.k);
+    k.set("alpha", options.alpha);
+    k.set("beta", options.beta);
+    return F::local_response_normalization(x[0], options);
+  });
   table.add("normalize", [](const Inputs& x, Keywords& k) {
     if (k.empty()) return F::normalize(x[0]);
     return F::normalize(x[0], k.real("eps", 1e-5), k.given("axis") ? k.axis() : catenary::AxisArg(1));
