@@ -19,6 +19,8 @@ namespace {
 
 constexpr Tolerance kDouble = {1e-9, 1e-11};
 constexpr Tolerance kSingle = {1e-4, 1e-5};
+/// MSVAG divides the difference of two nearly equal numbers by 1e-4 in its first step.
+constexpr Tolerance kSingleMSVAG = {1e-3, 1e-3};
 
 template <class T>
 Optimizer make() {
@@ -78,7 +80,9 @@ void check_trajectory(const std::string& directory, const json& entry, ct::Dtype
   const Optimizer optimizer = make_optimizer(entry.at("optimizer"));
   optimizer.setup(link);
   add_hook(optimizer, entry);
-  const Tolerance& tolerance = dtype == ct::Dtype::float64 ? kDouble : kSingle;
+  const Tolerance& tolerance = dtype == ct::Dtype::float64     ? kDouble
+                               : entry["optimizer"] == "MSVAG" ? kSingleMSVAG
+                                                               : kSingle;
   for (int t = 1; t <= entry.at("steps").get<int>(); ++t) {
     const std::string step = std::to_string(t);
     link.w.set_grad(load_as(file, "gw" + step, dtype));
