@@ -21,5 +21,5 @@
 #include "catenary/functions/math_matrix.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/math_special.h"
-#include "catenary/functions/normalization.h"
 #include "catenary/functions/noise.h"
+#include "catenary/functions/normalization.h"

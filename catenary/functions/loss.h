@@ -2,6 +2,9 @@
 // Loss functions.
 
 #include <array>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "catenary/autograd/variable.h"
 
@@ -101,5 +104,30 @@ CT_API Variable bernoulli_nll(const Variable& x, const Variable& y, Reduce reduc
 /// Negative log-likelihood of x under normal distributions. (chainer.functions.gaussian_nll)
 CT_API Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var,
                              Reduce reduce = Reduce::sum);
+
+// Of few words out of many, and of sequences of labels.
+
+/// Negative classes for negative_sampling: an integer array of a shape.
+using Sampler = std::function<Array(const Shape&)>;
+/// softplus(-x·w of the class t) + Σ softplus(x·w of sample_size classes that the sampler draws), for x [n, d], t [n],
+/// W [classes, d]; labels that are -1 do not count. Sum, or one value an example. return_samples gets the classes
+/// [n, 1 + sample_size], of which the first is t. Throws ShapeError, DtypeError and ValueError.
+/// (chainer.functions.negative_sampling; Mikolov et al., arXiv:1310.4546)
+CT_API Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W, const Sampler& sampler,
+                                  std::int64_t sample_size, Reduce reduce = Reduce::sum,
+                                  Array* return_samples = nullptr);
+/// BlackOut for x [n, d], t [n], W [classes, d] and negative classes [n, samples]. Throws ShapeError and DtypeError.
+/// (chainer.functions.black_out; Ji et al., arXiv:1511.06909)
+CT_API Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples,
+                          Reduce reduce = Reduce::mean);
+
+/// Negative log-likelihood of the labels ys[time] [n] under a linear chain with transition costs [labels, labels] and
+/// scores xs[time] [n, labels]. Sequences are sorted, the longest first, so n may fall with time. Mean, or one value a
+/// sequence. Throws ShapeError, DtypeError and ValueError. (chainer.functions.crf1d)
+CT_API Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std::vector<Variable>& ys,
+                      Reduce reduce = Reduce::mean);
+/// The scores [n] of the best labels of such a chain, and these labels, [n] for each time.
+/// (chainer.functions.argmax_crf1d)
+CT_API std::pair<Variable, std::vector<Array>> argmax_crf1d(const Variable& cost, const std::vector<Variable>& xs);
 
 }  // namespace catenary::functions

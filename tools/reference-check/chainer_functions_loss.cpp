@@ -73,6 +73,17 @@ void add_loss_functions(FunctionTable& table) {
             [](const Inputs& x, Keywords& k) { return F::bernoulli_nll(x[0], x[1], reduce(k, Reduce::sum)); });
   table.add("gaussian_nll",
             [](const Inputs& x, Keywords& k) { return F::gaussian_nll(x[0], x[1], x[2], reduce(k, Reduce::sum)); });
+  table.add("negative_sampling", [](const Inputs& x, Keywords& k) {  // the fourth input is what the sampler gives
+    const auto sampler = [&](const catenary::Shape&) { return x.at(3).array(); };
+    return F::negative_sampling(x[0], x[1], x[2], sampler, x.at(3).shape(1) - 1, reduce(k, Reduce::sum));
+  });
+  table.add("black_out", [](const Inputs& x, Keywords& k) {
+    return F::black_out(x[0], x[1], x[2], x.at(3), reduce(k, Reduce::mean));
+  });
+  table.add("crf1d", [](const Inputs& x, Keywords& k) {  // cost, then xs and ys
+    const auto middle = x.begin() + 1 + static_cast<std::ptrdiff_t>(x.size() / 2);
+    return F::crf1d(x[0], Inputs(x.begin() + 1, middle), Inputs(middle, x.end()), reduce(k, Reduce::mean));
+  });
 }
 
 }  // namespace reference

@@ -1,0 +1,146 @@
+// Losses of functions/loss.h of few words out of many, and of sequences of labels.
+
+#include "catenary/array/axes.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/activation.h"
+#include "catenary/functions/array.h"
+#include "catenary/functions/math_basic.h"
+#include "catenary/functions/math_reduction.h"
+#include "catenary/functions/reduce.h"
+
+namespace catenary::functions {
+
+namespace {
+
+void check_words(const Variable& x, const Variable& t, const Variable& W, const char* what) {
+  if (x.dtype() != W.dtype() || !is_floating(x.dtype()) || !is_integer(t.dtype()))
+    fail<DtypeError>("{}: x and W must be of one floating dtype and t integer, not {}, {} and {}", what, x.dtype(),
+                     W.dtype(), t.dtype());
+  if (x.ndim() != 2 || W.ndim() != 2 || x.shape(1) != W.shape(1) || t.shape() != Shape{x.shape(0)})
+    fail<ShapeError>("{}: x must be (n, d), t (n,) and W (classes, d), not {}, {} and {}", what, x.shape(), t.shape(),
+                     W.shape());
+}
+
+/// x · W[c] for each of an example's classes c [n, k].
+Variable scores(const Variable& x, const Variable& W, const Array& classes) {
+  const std::int64_t n = x.shape(0), k = classes.shape(1);
+  return reshape(matmul(get_item(W, {classes}), expand_dims(x, 2)), {n, k});
+}
+
+void check_chain(const Variable& cost, const std::vector<Variable>& xs, const char* what) {
+  if (xs.empty()) fail<ValueError>("{}: there is no time", what);
+  const std::int64_t labels = cost.ndim() == 2 ? cost.shape(0) : -1;
+  if (cost.shape() != Shape{labels, labels})
+    fail<ShapeError>("{}: cost must be (labels, labels), not {}", what, cost.shape());
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    if (xs[i].ndim() != 2 || xs[i].shape(1) != labels)
+      fail<ShapeError>("{}: xs[{}] must be (n, {}), not {}", what, i, labels, xs[i].shape());
+    if (i > 0 && xs[i].shape(0) > xs[i - 1].shape(0))
+      fail<ShapeError>("{}: xs[{}] has more sequences ({}) than the one before it ({})", what, i, xs[i].shape(0),
+                       xs[i - 1].shape(0));
+  }
+}
+
+/// Values of the sequences that still go on. Those that end are put aside, and all are joined in the end.
+class Running {
+ public:
+  explicit Running(const Variable& first) : value(first) {}
+  /// Goes on with the first n sequences only.
+  void shorten(std::int64_t n) {
+    if (n == value.shape(0)) return;
+    const Variables parts = split_axis(value, {n}, 0);
+    value = parts[0];
+    ended_.insert(ended_.begin(), parts[1]);
+  }
+  Variable joined() const {
+    if (ended_.empty()) return value;
+    std::vector<Variable> all = {value};
+    all.insert(all.end(), ended_.begin(), ended_.end());
+    return concat(all, 0);
+  }
+  Variable value;
+
+ private:
+  std::vector<Variable> ended_;
+};
+
+/// Scores [n, from, to] of going on from labels with scores alpha [n, from].
+Variable transitions(const Variable& alpha, const Variable& cost) { return expand_dims(alpha, 2) + cost; }
+
+}  // namespace
+
+Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W, const Sampler& sampler,
+                           std::int64_t sample_size, Reduce reduce, Array* return_samples) {
+  detail::check_reduce(reduce, Reduce::sum, Reduce::no, "negative_sampling");
+  check_words(x, t, W, "negative_sampling");
+  const Shape shape = {x.shape(0), sample_size + 1};
+  const Array samples = sampler(shape).copy();
+  if (samples.shape() != shape)
+    fail<ShapeError>("negative_sampling: the sampler must give {}, not {}", shape, samples.shape());
+  samples.set(t.array(), slice(), 0);
+  if (return_samples) *return_samples = samples;
+  const Array counted = (t.array() != -1).astype(x.dtype());
+  // the class itself wants a high score, all others a low one
+  const Array sign = catenary::where(catenary::detail::iota(shape[1], x.device()) == 0, -1, 1).astype(x.dtype());
+  const Variable losses = sum(softplus(scores(x, W, samples) * sign), 1) * counted;
+  return detail::reduce_elements(losses, reduce, "negative_sampling");
+}
+
+Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples, Reduce reduce) {
+  detail::check_reduce(reduce, Reduce::mean, Reduce::no, "black_out");
+  check_words(x, t, W, "black_out");
+  if (!is_integer(samples.dtype())) fail<DtypeError>("black_out: samples must be integer, not {}", samples.dtype());
+  if (samples.ndim() != 2 || samples.shape(0) != x.shape(0))
+    fail<ShapeError>("black_out: samples must be ({}, k), not {}", x.shape(0), samples.shape());
+  const Variable positive = scores(x, W, t.array().reshape({x.shape(0), 1})), negative = scores(x, W, samples.array());
+  const Variable log_z = expand_dims(logsumexp(concat({positive, negative}, 1), 1), 1);
+  const Variable losses = -(flatten(positive - log_z) + sum(log(1.0 - exp(negative - log_z)), 1));
+  return detail::reduce_elements(losses, reduce, "black_out");
+}
+
+Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std::vector<Variable>& ys, Reduce reduce) {
+  detail::check_reduce(reduce, Reduce::mean, Reduce::no, "crf1d");
+  check_chain(cost, xs, "crf1d");
+  if (ys.size() != xs.size()) fail<ValueError>("crf1d: {} times of xs and {} of ys", xs.size(), ys.size());
+  for (std::size_t i = 0; i < ys.size(); ++i) {
+    if (ys[i].shape() != Shape{xs[i].shape(0)})
+      fail<ShapeError>("crf1d: ys[{}] must be ({},), not {}", i, xs[i].shape(0), ys[i].shape());
+    if (!is_integer(ys[i].dtype())) fail<DtypeError>("crf1d: ys[{}] must be integer, not {}", i, ys[i].dtype());
+  }
+  Running alpha(xs[0]), score(select_item(xs[0], ys[0]));
+  for (std::size_t i = 1; i < xs.size(); ++i) {
+    const std::int64_t n = xs[i].shape(0);
+    alpha.shorten(n);
+    score.shorten(n);
+    alpha.value = logsumexp(transitions(alpha.value, cost), 1) + xs[i];
+    const Array now = ys[i].array(), before = ys[i - 1].array()(slice(n));
+    score.value = score.value + select_item(xs[i], now) + get_item(cost, {before, now});
+  }
+  return detail::reduce_elements(logsumexp(alpha.joined(), 1) - score.joined(), reduce, "crf1d");
+}
+
+std::pair<Variable, std::vector<Array>> argmax_crf1d(const Variable& cost, const std::vector<Variable>& xs) {
+  check_chain(cost, xs, "argmax_crf1d");
+  Running alpha(xs[0]);
+  std::vector<Array> best_before;      // for each time but the first: the label before, for each label
+  std::vector<Array> last(xs.size());  // best last labels of the sequences that end there
+  for (std::size_t i = 1; i < xs.size(); ++i) {
+    const std::int64_t n = xs[i].shape(0);
+    last[i - 1] = alpha.value.array()(slice(n, none)).argmax(1);
+    alpha.shorten(n);
+    const Variable going_on = transitions(alpha.value, cost);
+    best_before.push_back(going_on.array().argmax(1));
+    alpha.value = max(going_on, 1) + xs[i];
+  }
+  std::vector<Array> path(xs.size());
+  path.back() = alpha.value.array().argmax(1);
+  for (std::size_t i = xs.size() - 1; i > 0; --i) {
+    const Array& now = path[i];
+    const Array before = best_before[i - 1].get({catenary::detail::iota(now.size(), now.device()), now});
+    path[i - 1] = catenary::concatenate({before, last[i - 1]});
+  }
+  return {max(alpha.joined(), 1), path};
+}
+
+}  // namespace catenary::functions
