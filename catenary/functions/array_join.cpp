@@ -195,13 +195,13 @@ struct Where : Binary<Where, keep::nothing> {
 };
 
 struct Permutate : Unary<Permutate, keep::nothing> {
-  Permutate(const Array& order, const Array& inverse, int axis) : order(order), inverse(inverse), axis(axis) {}
+  Permutate(const Array& order, int axis) : order(order), axis(axis) {}
   static constexpr const char* kName = "Permutate";
   Array f(const Array& x) { return catenary::take(x, order, axis); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
-    return catenary::apply(node<Permutate>(inverse, order, axis), gy);
+    return catenary::apply(node<Permutate>(catenary::argsort(order), axis), gy);
   }
-  Array order, inverse;
+  Array order;
   int axis;
 };
 
@@ -316,10 +316,10 @@ Variable permutate(const Variable& x, const Variable& indices, int axis, bool in
   if (indices.shape() != Shape{x.shape(along)})
     fail<ShapeError>("permutate: indices must be ({},) for axis {} of {}, not {}", x.shape(along), along, x.shape(),
                      indices.shape());
-  const Array order = indices.array(), inverse = catenary::argsort(order);
-  if (config.debug && !(catenary::take(order, inverse) == detail::iota(order.size(), order.device())).all())
+  const Array& order = indices.array();
+  if (config.debug && !(catenary::sort(order) == detail::iota(order.size(), order.device())).all())
     fail<ValueError>("permutate: indices are no permutation");
-  return inv ? apply(node<Permutate>(inverse, order, along), x) : apply(node<Permutate>(order, inverse, along), x);
+  return apply(node<Permutate>(inv ? catenary::argsort(order) : order, along), x);
 }
 
 Variable scatter_add(const Variable& a, const std::vector<Index>& indices, const Variable& b) {
