@@ -71,37 +71,42 @@ class Standardization : public FunctionNode {
   Variables backward(Targets targets, Grads gys) override {
     if (!config.enable_backprop) {
       const Array& x = input(0).data();
-      const auto x_hat = [&] { return (cast(x, dtype()) - mean_) * inv_std_; };
-      const auto g = gradients_of<Array>(gys[0].array(), x_hat, inv_std_, input(1).data());
+      const auto centered = [&] { return cast(x, dtype()) - mean_; };
+      const auto g = gradients_of<Array>(gys[0].array(), centered, inv_std_, input(1).data());
       return gradients(targets,
                        [&](int i) { return Variable(g[static_cast<std::size_t>(i)].astype(input_dtype(i)), false); });
     }
     // mean and inv_std are functions of x again
     const Variable x = cast(retained_input(0), dtype());
     const Variable centered = x - mean_over(x, axes_);
-    const Variable inv_std = rsqrt(mean_over(centered * centered, axes_) + eps_), x_hat = centered * inv_std;
+    const Variable inv_std = rsqrt(mean_over(centered * centered, axes_) + eps_);
     const auto g = gradients_of<Variable>(
-        gys[0], [&] { return x_hat; }, inv_std, retained_input(1));
+        gys[0], [&] { return centered; }, inv_std, retained_input(1));
     return gradients(targets, [&](int i) { return cast(g[static_cast<std::size_t>(i)], input_dtype(i)); });
   }
 
  private:
   Dtype dtype() const { return inv_std_.dtype(); }
 
-  /// Gradients of x, gamma and beta.
+  /// Gradients of x, gamma and beta. Factors of the parameters' or the statistics' shape are brought together first, so
+  /// that few operations remain over all elements.
   template <class T>
-  std::array<T, 3> gradients_of(const T& output_gradient, const auto& x_hat, const T& inv_std, const T& gamma) const {
+  std::array<T, 3> gradients_of(const T& output_gradient, const auto& centered, const T& inv_std,
+                                const T& gamma) const {
     const T gy = cast(output_gradient, dtype());
     const Axes axes = broadcast_axes(gamma.shape());
-    const T gbeta = sum_over(gy, axes), ggamma = sum_over(gy * x_hat(), axes);
+    const T gbeta = sum_over(gy, axes);
     if (gamma.shape() == inv_std.shape()) {
-      // gamma is the same for all that share statistics, so both means are known
+      // gamma is the same for all that share statistics, so the means below are known
+      const T ggamma = sum_over(gy * centered(), axes) * inv_std;
       const double count =
           static_cast<double>(gy.size()) / static_cast<double>(std::max<std::int64_t>(gamma.size(), 1));
-      return {(gy - (x_hat() * ggamma + gbeta) / count) * (inv_std * gamma), ggamma, gbeta};
+      const T scale = inv_std * gamma;
+      return {gy * scale - centered() * (scale * inv_std * ggamma / count) - scale * gbeta / count, ggamma, gbeta};
     }
-    const T mean_g = mean_over(gy * gamma, axes_), mean_g_x_hat = mean_over(gy * gamma * x_hat(), axes_);
-    return {(gy * gamma - mean_g - x_hat() * mean_g_x_hat) * inv_std, ggamma, gbeta};
+    const T ggamma = sum_over(gy * (centered() * inv_std), axes);
+    const T mean_g = mean_over(gy * gamma, axes_), mean_g_x = mean_over(gy * gamma * centered(), axes_);
+    return {(gy * gamma - centered() * (inv_std * inv_std * mean_g_x) - mean_g) * inv_std, ggamma, gbeta};
   }
 
   const char* name_;
