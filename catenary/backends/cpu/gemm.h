@@ -31,8 +31,9 @@ CT_API void batched_gemm(Dtype dtype, std::int64_t batch, std::int64_t m, std::i
                          std::int64_t b_rs, std::int64_t b_cs, void* c, std::int64_t c_bs, std::int64_t c_rs,
                          std::int64_t c_cs, const GemmEpilogue& epilogue = {});
 
-/// Who computes float32 products: `automatic` takes the one that is faster for the size; `onednn` takes it for all that
-/// it can do (one stride of each operand is 1), and is an error where it is not there.
+/// Who computes float32 products: `automatic` is our own kernels, which are about as fast or faster and whose bits do
+/// not depend on the number of threads; `onednn` (also by CATENARY_ONEDNN=1) takes oneDNN for all that it can do, which
+/// is operands with one stride of 1, and is an error where it is not there.
 enum class GemmProvider { automatic, own, onednn };
 /// For the whole process. Throws DeviceError for `onednn` where it could not be loaded.
 CT_API void set_gemm_provider(GemmProvider provider);

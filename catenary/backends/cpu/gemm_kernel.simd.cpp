@@ -419,7 +419,7 @@ struct Plan {
     // one.
     const int64_t bytes = depth.size * g.n * static_cast<int64_t>(sizeof(T));
     const bool small = bytes <= cache / 8;
-    pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 16 * kRows);
+    pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 160);
     pack_a = g.a_cs != 1 || collides<T>(g.a_rs) || (pack_b && g.n >= 448);
     rows_outside = pack_b || small;
     const int64_t panel = depth.size * kColumns<T> * static_cast<int64_t>(sizeof(T));
