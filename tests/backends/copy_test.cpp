@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"
+#include "catenary/core/os/memory.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary {
@@ -368,16 +370,16 @@ TEST_F(CopyTest, LargeCopiesThatBypassTheCaches) {
   std::iota(src.begin(), src.end(), 1u);
   for (int threads : {1, 2}) {
     set_num_threads(threads);
-    std::unique_ptr<std::uint32_t[]> raw(new (std::align_val_t{64}) std::uint32_t[static_cast<std::size_t>(3104 * n)]);
+    const std::unique_ptr<void, void (*)(void*)> memory(os::allocate(3104 * n * 4), os::deallocate);
+    auto* raw = static_cast<std::uint32_t*>(memory.get());
     for (std::int64_t lead : {std::int64_t{3104}, n}) {
-      const StridedView dst{raw.get(), Dtype::uint32, {n, n}, {lead, 1}};
+      const StridedView dst{raw, Dtype::uint32, {n, n}, {lead, 1}};
       cpu::strided_copy(dst, {src.data(), Dtype::uint32, {n, n}, {1, n}});
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < n; ++j) ASSERT_EQ(raw[i * lead + j], src[j * n + i]);
     }
-    cpu::strided_copy({raw.get() + 1, Dtype::uint32, {n * n}, {1}}, {src.data(), Dtype::uint32, {n * n}, {1}});
-    EXPECT_EQ(std::memcmp(raw.get() + 1, src.data(), src.size() * 4), 0);
-    ::operator delete[](raw.release(), std::align_val_t{64});
+    cpu::strided_copy({raw + 1, Dtype::uint32, {n * n}, {1}}, {src.data(), Dtype::uint32, {n * n}, {1}});
+    EXPECT_EQ(std::memcmp(raw + 1, src.data(), src.size() * 4), 0);
   }
 }
 

@@ -22,8 +22,8 @@ inline constexpr std::int64_t kGrain = 32768;
 /// Uninitialised memory for the time of a call, on a cache line.
 class Scratch {
  public:
-  explicit Scratch(std::int64_t bytes)
-      : data_(::operator new (static_cast<std::size_t>(bytes), std::align_val_t{64})) {}
+  /// Throws DeviceError when there is no such memory.
+  explicit Scratch(std::int64_t bytes) : data_(os::allocate(static_cast<std::size_t>(bytes > 0 ? bytes : 1))) {}
   Scratch(Scratch&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
   Scratch& operator=(Scratch&& other) noexcept {
     std::swap(data_, other.data_);
