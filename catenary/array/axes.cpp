@@ -1,5 +1,7 @@
 #include "catenary/array/axes.h"
 
+#include <numeric>
+
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
@@ -84,7 +86,17 @@ Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device&
 
 Array as_dtype(const Array& x, Dtype dtype) { return x.dtype() == dtype ? x : x.astype(dtype); }
 
-Array iota(std::int64_t n, const Device& device) { return subtract(cumsum(filled({n}, 1, Dtype::int64, device)), 1); }
+Array iota(std::int64_t n, const Device& device) {
+  if (n > kIotaBlock) return slice_axis(iota_grid(n, device).reshape({-1}), 0, 0, n);
+  std::int64_t values[kIotaBlock];
+  std::iota(values, values + n, std::int64_t{0});
+  return Array::from_host(values, {n}, Dtype::int64, device);
+}
+
+Array iota_grid(std::int64_t n, const Device& device) {
+  const std::int64_t rows = (n + kIotaBlock - 1) / kIotaBlock;
+  return add(multiply(iota(rows, device).reshape({rows, 1}), kIotaBlock), iota(kIotaBlock, device));
+}
 
 Array positions(const Array& mask) {
   Array keep;

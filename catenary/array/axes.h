@@ -27,6 +27,15 @@ Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device&
 Array as_dtype(const Array& x, Dtype dtype);
 /// 0, 1, …, n - 1 as int64.
 Array iota(std::int64_t n, const Device& device);
+/// 0, 1, … as int64 and of shape (rows, kIotaBlock), at least n of them; pending, as the sum of a column and a row.
+Array iota_grid(std::int64_t n, const Device& device);
+inline constexpr std::int64_t kIotaBlock = 4096;
+/// f(iota(n)) for an elementwise f, in one pass over memory.
+template <class F>
+Array of_iota(std::int64_t n, const Device& device, F&& f) {
+  if (n <= kIotaBlock) return f(iota(n, device));
+  return slice_axis(f(iota_grid(n, device)).reshape({-1}), 0, 0, n);
+}
 /// Flat positions (int64) of the true elements of a bool array.
 Array positions(const Array& mask);
 /// The array that an operand stands for, as `dtype` on `device`.

@@ -13,6 +13,7 @@
 namespace catenary {
 
 using detail::iota;
+using detail::of_iota;
 
 namespace detail {
 
@@ -125,36 +126,35 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
                                     : real_length(start.real(), stop.real(), step.real());
   if (to == Dtype::bool_ && length > 2) fail<DtypeError>("arange: a bool range has at most 2 elements, not {}", length);
   checked_size({length}, "arange");
-  const Array counter = iota(length, current_device());
+  const Device device = current_device();
   if (is_floating(to)) {
     // As NumPy: the step is the difference of the first two values in the dtype of the result.
     const Dtype computed = to == Dtype::float64 ? to : Dtype::float32;
-    const double first = rounded(start.real(), to),
-                 delta = rounded(rounded(start.real() + step.real(), to) - first, computed);
-    return (counter.astype(computed) * delta + first).astype(to);
+    const double first = rounded(start.real(), to);
+    const double delta = rounded(rounded(start.real() + step.real(), to) - first, computed);
+    return of_iota(length, device,
+                   [&](const Array& i) { return detail::as_dtype(i.astype(computed) * delta + first, to); });
   }
   const auto integer = [](const Scalar& s) {
     return s.kind() == Scalar::Kind::real ? static_cast<std::int64_t>(s.real()) : s.integer();
   };
   const std::int64_t first = integer(start);
   const std::int64_t delta = whole ? step.integer() : static_cast<std::int64_t>(start.real() + step.real()) - first;
-  return (counter * delta + first).astype(to);
+  if (first == 0 && delta == 1) return of_iota(length, device, [&](const Array& i) { return detail::as_dtype(i, to); });
+  return of_iota(length, device, [&](const Array& i) { return detail::as_dtype(i * delta + first, to); });
 }
 
 Array linspace(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
   if (num < 0) fail<ValueError>("linspace: number of samples, {}, must be non-negative", num);
   const std::int64_t steps = options.endpoint ? num - 1 : num;
   const double delta = stop - start;
-  const Array counter = iota(num, current_device()).astype(Dtype::float64);
-  Array y;
-  if (steps > 0) {
-    const double step = delta / static_cast<double>(steps);
+  const double n = static_cast<double>(steps), step = steps > 0 ? delta / n : 0;
+  const Array y = of_iota(num, current_device(), [&](const Array& i) {
+    const Array counter = i.astype(Dtype::float64);
+    if (steps <= 0) return counter * delta + start;
     // a step too small for a number: scale the fractions instead
-    y = step == 0 ? counter / static_cast<double>(steps) * delta : counter * step;
-  } else {
-    y = counter * delta;
-  }
-  y = y + start;
+    return (step == 0 ? counter / n * delta : counter * step) + start;
+  });
   if (options.endpoint && num > 1) y(num - 1).fill(stop);
   const Dtype to = options.dtype.value_or(Dtype::float64);
   if (to == Dtype::float64) return y;

@@ -49,6 +49,12 @@ namespace {
 
 using detail::check_same_device;
 
+/// Index array as the backend wants it.
+Array positions_of(const Array& indices, const Shape& shape) {
+  const Array wide = detail::as_dtype(indices, Dtype::int64);
+  return (wide.shape() == shape ? wide : wide.broadcast_to(shape)).contiguous();
+}
+
 /// Half-open range of a slice over `n` elements, as Python's slice.indices.
 struct Range {
   std::int64_t start, step, count;
@@ -229,7 +235,7 @@ class Planner {
       for (const Picked& p : picked_) {
         // a 0-d array counts as an integer: it is looked at even if its axis is broadcast away
         if (p.indices.ndim() == 0 && plan.shape.product() == 0) check_positions(p.indices, p.extent, p.axis);
-        plan.indices.push_back(p.indices.astype(Dtype::int64).broadcast_to(plan.shape).contiguous());
+        plan.indices.push_back(positions_of(p.indices, plan.shape));
         plan.axes.push_back(p.axis);
         shape.push_back(p.extent);
         strides.push_back(p.stride);

@@ -36,12 +36,10 @@ Array in_range(const Array& indices, std::int64_t n, IndexMode mode) {
   return indices;
 }
 
-/// The array and the values of `take_along_axis` and `put_along_axis` with at most one axis before and one after the
-/// picked one, or as they are where that takes a copy; and the index expression.
+/// What `take_along_axis` and `put_along_axis` address.
 struct AlongAxis {
-  Array a;
-  Shape shape;  // of the values
-  std::vector<Index> indices;
+  Shape shape;                 ///< of the values
+  std::vector<Index> indices;  ///< one for each axis
 };
 AlongAxis along_axis(const Array& a, const Array& indices, int axis, const char* what) {
   if (indices.ndim() != a.ndim()) {
@@ -50,40 +48,44 @@ AlongAxis along_axis(const Array& a, const Array& indices, int axis, const char*
   }
   if (!is_integer(indices.dtype())) fail<IndexError>("{}: indices must be integers, not {}", what, indices.dtype());
   axis = normalize_axis(axis, a.ndim(), what);
-  Shape shape = indices.shape();
+  AlongAxis result{indices.shape(), {}};
   for (int i = 0; i < a.ndim(); ++i) {
-    if (i == axis) continue;
-    if (shape[i] != a.shape()[i] && shape[i] != 1 && a.shape()[i] != 1) {
+    if (i == axis) {
+      result.indices.emplace_back(indices);
+      continue;
+    }
+    const std::int64_t n = a.shape()[i];
+    if (result.shape[i] != n && result.shape[i] != 1 && n != 1) {
       fail<ShapeError>("{}: indices of shape {} do not broadcast with the array's shape {} beside axis {}", what,
                        indices.shape(), a.shape(), axis);
     }
-  }
-  AlongAxis result{a, shape, {}};
-  Array picks = indices;
-  bool same = true;
-  for (int i = 0; i < a.ndim(); ++i) {
-    if (i == axis) continue;
-    result.shape[i] = shape[i] == 1 ? a.shape()[i] : shape[i];
-    if (result.shape[i] != a.shape()[i]) same = false;
-  }
-  if (same && a.is_contiguous()) {
-    std::int64_t outer = 1, inner = 1;
-    for (int i = 0; i < a.ndim(); ++i)
-      if (i != axis) (i < axis ? outer : inner) *= a.shape()[i];
-    result.a = a.reshape({outer, a.shape()[axis], inner});
-    picks = picks.broadcast_to(result.shape).reshape({outer, shape[axis], inner});
-    axis = 1;
-  }
-  for (int i = 0; i < result.a.ndim(); ++i) {
-    if (i == axis) {
-      result.indices.emplace_back(picks);
-    } else {
-      Shape column = Shape::filled(result.a.ndim(), 1);
-      column[i] = result.a.shape()[i];
-      result.indices.emplace_back(iota(column[i], a.device()).reshape(column));
-    }
+    if (result.shape[i] == 1) result.shape[i] = n;
+    Shape column = Shape::filled(a.ndim(), 1);
+    column[i] = n;
+    result.indices.emplace_back(iota(n, a.device()).reshape(column));
   }
   return result;
+}
+
+/// Flat positions of `along` in a C-ordered array of `shape`, in one pass; throws IndexError for one out of range.
+Array flat_positions(const AlongAxis& along, const Shape& shape, int axis) {
+  axis = normalize_axis(axis, shape.size(), "take_along_axis");
+  Array flat;
+  std::int64_t stride = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    const std::int64_t n = shape[i];
+    if (i != axis && n == 1) continue;
+    Array at = along.indices[static_cast<std::size_t>(i)].array();
+    if (i == axis) {
+      at = detail::as_dtype(at, Dtype::int64);
+      if (((at < -n) | (at >= n)).any()) check_positions(at, n, axis);
+      at = where(at < 0, at + n, at);
+    }
+    if (stride != 1) at = at * stride;
+    flat = flat.defined() ? flat + at : at;
+    stride *= n;
+  }
+  return flat;
 }
 
 /// `values` repeated or cut to n elements, 1-d.
@@ -139,17 +141,17 @@ Array take(const Array& a, const Operand& indices, const std::optional<int>& axi
 
 Array take_along_axis(const Array& a, const Array& indices, int axis) {
   const AlongAxis along = along_axis(a, indices, axis, "take_along_axis");
-  return along.a.get(along.indices).reshape(along.shape);
+  if (along.shape.product() == 0) return a.get(along.indices);
+  const Array positions = flat_positions(along, a.shape(), axis);
+  return a.contiguous().reshape({a.size()}).get({positions.broadcast_to(along.shape)});
 }
 
 void put_along_axis(const Array& a, const Array& indices, const Operand& values, int axis) {
   const AlongAxis along = along_axis(a, indices, axis, "put_along_axis");
-  if (!values.is_array()) return along.a.set_at(along.indices, values);
-  Shape shape = along.shape;
-  if (along.a.ndim() != a.ndim() || !(along.a.shape() == a.shape())) {
-    shape = along.indices[1].array().shape();
-  }
-  along.a.set_at(along.indices, values.array().broadcast_to(along.shape).reshape(shape));
+  if (!a.is_contiguous() || along.shape.product() == 0) return a.set_at(along.indices, values);
+  const Array positions = flat_positions(along, a.shape(), axis);
+  const Array flat = a.reshape({a.size()});
+  scatter_into(flat, {positions.broadcast_to(along.shape)}, values, ScatterMode::assign, "put_along_axis");
 }
 
 void put(const Array& a, const Operand& indices, const Operand& values, IndexMode mode) {

@@ -126,6 +126,26 @@ Array rot90(const Array& a, int k, const Axes& axes) {
   }
 }
 
+Array sliding_window_view(const Array& a, const Shape& window, const AxisArg& axis) {
+  Axes axes = axis.axes();
+  for (int i = 0; axis.all() && i < a.ndim(); ++i) axes.push_back(i);
+  if (axes.size() != window.size())
+    fail<ShapeError>("sliding_window_view: window {} needs as many axes, got {} for an array of shape {}", window, axes,
+                     a.shape());
+  Shape shape = a.shape();
+  Strides strides = a.strides();
+  for (int i = 0; i < window.size(); ++i) {
+    // an axis may be named again: then the windows' windows
+    const int at = normalize_axis(axes[i], a.ndim(), "sliding_window_view");
+    if (window[i] < 0 || window[i] > shape[at] + (window[i] == 0))
+      fail<ShapeError>("sliding_window_view: window {} is larger than the array of shape {}", window, a.shape());
+    shape[at] -= window[i] - 1;
+    shape.push_back(window[i]);
+    strides.push_back(a.strides()[at]);
+  }
+  return a.as_strided(shape, strides);
+}
+
 Array concatenate(const std::vector<Array>& arrays, const std::optional<int>& axis) {
   if (arrays.empty()) throw ShapeError("concatenate: need at least one array");
   if (!axis) {

@@ -55,6 +55,11 @@ CT_API Array flipud(const Array& a);
 /// A view, turned k times by 90 degrees in the plane of two axes, from the first to the second. (numpy.rot90)
 CT_API Array rot90(const Array& a, int k = 1, const Axes& axes = {0, 1});
 
+/// A view of all windows of a shape: the axes of positions, then those of the windows. One axis for each extent of the
+/// window; none: all axes in order. Elements are shared, do not write. Throws ShapeError for a window that is larger
+/// than the array. (numpy.lib.stride_tricks.sliding_window_view)
+CT_API Array sliding_window_view(const Array& a, const Shape& window, const AxisArg& axis = {});
+
 // Joining.
 
 /// Arrays one after the other along an axis; none: all flattened. dtypes promote. Throws ShapeError when other extents
@@ -130,7 +135,7 @@ enum class PadMode : std::uint8_t {
   edge,
   linear_ramp,
   maximum,
-  mean,
+  mean, median,
   minimum,
   reflect,
   symmetric,
@@ -163,7 +168,7 @@ struct PadOptions {
   PerSide<Scalar> constant_value = 0;  ///< PadMode::constant: what to write
   PerSide<Scalar> end_value = 0;       ///< PadMode::linear_ramp: where to go
   std::optional<PerSide<std::int64_t>> stat_length =
-      {};            ///< maximum, mean, minimum: of so many elements at the end; else of all
+      {};            ///< maximum, mean, median, minimum: of so many elements at the end; else of all
   bool odd = false;  ///< reflect, symmetric: 2 * edge - value (reflect_type="odd")
 };
 /// The array with borders. (numpy.pad)

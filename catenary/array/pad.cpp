@@ -7,6 +7,7 @@
 #include "catenary/array/index_plan.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -40,13 +41,12 @@ std::int64_t source(PadMode mode, std::int64_t i, std::int64_t n) {
   return at < n ? at : 2 * n - 1 - at;
 }
 
-Array padded_by_position(const Array& a, int axis, Width width, PadMode mode) {
-  const std::int64_t n = a.shape()[axis];
+/// Elements of `body` for positions [begin, end) outside of it.
+Array border(const Array& body, int axis, std::int64_t begin, std::int64_t end, PadMode mode) {
   std::vector<std::int64_t> positions;
-  for (std::int64_t i = -width.first; i < n + width.second; ++i) positions.push_back(source(mode, i, n));
-  return take(
-      a, Array::from_host(positions.data(), {static_cast<std::int64_t>(positions.size())}, Dtype::int64, a.device()),
-      axis);
+  for (std::int64_t i = begin; i < end; ++i) positions.push_back(source(mode, i, body.shape()[axis]));
+  const std::int64_t count = end - begin;
+  return take(body, Array::from_host(positions.data(), {count}, Dtype::int64, body.device()), axis);
 }
 
 /// Reflections through the edge's point: 2 * edge - value. Wide borders reflect again what was reflected before.
@@ -89,8 +89,8 @@ Array ramp(const Scalar& end, const Array& edge, std::int64_t width, int axis) {
 Array statistic(PadMode mode, const Array& part, int axis) {
   if (mode == PadMode::maximum) return part.max(axis, true);
   if (mode == PadMode::minimum) return part.min(axis, true);
-  const Array mean = part.mean(axis, true);
-  return is_integer(part.dtype()) ? rint(mean) : mean;
+  const Array middle = mode == PadMode::mean ? part.mean(axis, true) : median(part, axis, true);
+  return is_integer(part.dtype()) ? rint(middle) : middle;
 }
 
 }  // namespace
@@ -110,20 +110,6 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
   }
   checked_size(shape, "pad");
   const auto width_of = [&](int axis) { return widths[static_cast<std::size_t>(axis)]; };
-
-  if (options.mode == PadMode::edge || options.mode == PadMode::reflect || options.mode == PadMode::symmetric ||
-      options.mode == PadMode::wrap) {
-    Array result = a;
-    for (int axis = 0; axis < a.ndim(); ++axis) {
-      if (width_of(axis) == Width{0, 0}) continue;
-      const bool reflects = options.mode == PadMode::reflect || options.mode == PadMode::symmetric;
-      const bool single = options.mode == PadMode::reflect && a.shape()[axis] == 1;  // nothing to reflect: the edge
-      result = options.odd && reflects && !single
-                   ? padded_odd(result, axis, width_of(axis), options.mode == PadMode::symmetric)
-                   : padded_by_position(result, axis, width_of(axis), options.mode);
-    }
-    return result.is(a) ? a.copy() : result;
-  }
 
   const Array result = Array::empty(shape, a.dtype(), a.device());
   Array inside = result;
@@ -154,6 +140,7 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
       }
       case PadMode::maximum:
       case PadMode::mean:
+      case PadMode::median:
       case PadMode::minimum: {
         Width lengths{n, n};
         if (options.stat_length) {
@@ -168,8 +155,22 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
         copyto(right, second);
         break;
       }
-      default:
-        break;  // PadMode::empty
+      case PadMode::edge:
+      case PadMode::reflect:
+      case PadMode::symmetric:
+      case PadMode::wrap: {
+        const Array body = slice_axis(region, axis, before, end);
+        const bool mirrors = options.mode == PadMode::symmetric || (options.mode == PadMode::reflect && n > 1);
+        if (options.odd && mirrors) {
+          copyto(region, padded_odd(body, axis, {before, after}, options.mode == PadMode::symmetric));
+        } else {
+          copyto(left, border(body, axis, -before, 0, options.mode));
+          copyto(right, border(body, axis, n, n + after, options.mode));
+        }
+        break;
+      }
+      case PadMode::empty:
+        break;
     }
   }
   return result;

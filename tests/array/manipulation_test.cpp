@@ -58,6 +58,12 @@ TEST(Manipulation, Flips) {
   const ct::Array A = ct::arange(12.0).reshape({3, 4});
   const ct::Array v = ct::array({3, 1, 2});
   const ct::Array Z = ct::zeros({0, 3}, Dtype::float32);
+  expect(ct::sliding_window_view(A, {2, 3}), Dtype::float64, {2, 2, 2, 3},
+         {0, 1, 2, 4, 5, 6, 1, 2, 3, 5, 6, 7, 4, 5, 6, 8, 9, 10, 5, 6, 7, 9, 10, 11});
+  expect(ct::sliding_window_view(v, {2}, 0), Dtype::int32, {2, 2}, {3, 1, 1, 2});
+  expect(ct::sliding_window_view(A, {2, 2}, {1, 1}), Dtype::float64, {3, 2, 2, 2},
+         {0, 1, 1, 2, 1, 2, 2, 3, 4, 5, 5, 6, 5, 6, 6, 7, 8, 9, 9, 10, 9, 10, 10, 11});
+  EXPECT_THROW(ct::sliding_window_view(v, {4}), ct::ShapeError);
   expect(ct::flip(M), Dtype::int64, {2, 3, 4},
          {23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
   expect(ct::flip(M, {0, 2}), Dtype::int64, {2, 3, 4},
@@ -304,6 +310,10 @@ TEST(Pad, Modes) {
   expect(ct::pad(A, {1, 2}, {.mode = PadMode::linear_ramp, .end_value = -1}), Dtype::float64, {6, 7},
          {-1, -1, -1, -1, -1, -1, -1, -1, 0,   1, 2,   3, 1, -1, -1, 4,  5,  6,  7,  3,  -1,
           -1, 8,  9,  10, 11, 5,  -1, -1, 3.5, 4, 4.5, 5, 2, -1, -1, -1, -1, -1, -1, -1, -1});
+  expect(ct::pad(A, {2, 1}, {.mode = PadMode::median}), Dtype::float64, {6, 7},
+         {5.5, 5.5, 4, 5, 6, 7, 5.5, 5.5, 5.5, 4, 5, 6,  7,  5.5, 1.5, 1.5, 0, 1, 2, 3, 1.5,
+          5.5, 5.5, 4, 5, 6, 7, 5.5, 9.5, 9.5, 8, 9, 10, 11, 9.5, 5.5, 5.5, 4, 5, 6, 7, 5.5});
+  expect(ct::pad(v, 2, {.mode = PadMode::median}), Dtype::int32, {7}, {2, 2, 3, 1, 2, 2, 2});
   expect(ct::pad(v, 2, {.mode = PadMode::mean}), Dtype::int32, {7}, {2, 2, 3, 1, 2, 2, 2});
   expect(
       ct::pad(A, 1, {.mode = PadMode::mean}), Dtype::float64, {5, 6},
