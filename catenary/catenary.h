@@ -25,6 +25,7 @@
 #include "catenary/iterators/iterators.h"
 #include "catenary/links/classifier.h"
 #include "catenary/links/connection.h"
+#include "catenary/links/normalization.h"
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/reporter/reporter.h"
 #include "catenary/serializers/serializer.h"

@@ -28,4 +28,104 @@ class CT_API Linear : public Link {
   CT_LINKS(W, b)
 };
 
+struct BilinearOptions {
+  bool nobias = false;
+  std::optional<ParameterInit> initialW = {};
+  ParameterInit initial_bias = 0;
+};
+/// y_k = x1ᵀ W_k x2 + V1 x1 + V2 x2 + b. (chainer.links.Bilinear)
+class CT_API Bilinear : public Link {
+ public:
+  Bilinear(std::int64_t left_size, std::int64_t right_size, std::int64_t out_size, const BilinearOptions& options = {});
+  Variable operator()(const Variable& e1, const Variable& e2) const;
+  std::string type_name() const override { return "Bilinear"; }
+  Parameter W, V1, V2, b;
+  CT_LINKS(W, V1, V2, b)
+
+ private:
+  bool nobias_;
+};
+
+struct EmbedIDOptions {
+  std::optional<ParameterInit> initialW = {};  ///< Normal(1) when not given
+  std::optional<std::int64_t> ignore_label;    ///< an id whose vector is 0
+};
+/// Rows of W (in_size, out_size) by id. (chainer.links.EmbedID)
+class CT_API EmbedID : public Link {
+ public:
+  EmbedID(std::int64_t in_size, std::int64_t out_size, const EmbedIDOptions& options = {});
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "EmbedID"; }
+  std::optional<std::int64_t> ignore_label;
+  Parameter W;
+  CT_LINKS(W)
+};
+
+/// x times W, broadcast from `axis` on; W is a parameter, or the second input when no shape is given.
+/// (chainer.links.Scale)
+class CT_API Scale : public Link {
+ public:
+  /// With a bias of the same shape if asked for.
+  explicit Scale(int axis = 1, const std::optional<Shape>& W_shape = {}, bool bias_term = false,
+                 const std::optional<Shape>& bias_shape = {});
+  Variable operator()(const Variable& x) const;
+  Variable operator()(const Variable& x, const Variable& W) const;
+  std::string type_name() const override { return "Scale"; }
+  int axis;
+  Parameter W, bias;
+  CT_LINKS(W, bias)
+};
+
+/// x plus b, broadcast from `axis` on; b is a parameter, or the second input when no shape is given.
+/// (chainer.links.Bias)
+class CT_API Bias : public Link {
+ public:
+  explicit Bias(int axis = 1, const std::optional<Shape>& shape = {});
+  Variable operator()(const Variable& x) const;
+  Variable operator()(const Variable& x, const Variable& b) const;
+  std::string type_name() const override { return "Bias"; }
+  int axis;
+  Parameter b;
+  CT_LINKS(b)
+};
+
+/// A Linear of out_size · pool_size outputs, of which each pool gives its largest. (chainer.links.Maxout; Goodfellow et
+/// al., arXiv:1302.4389)
+class CT_API Maxout : public Chain {
+ public:
+  Maxout(std::int64_t in_size, std::int64_t out_size, std::int64_t pool_size,
+         const std::optional<ParameterInit>& initialW = {}, const ParameterInit& initial_bias = 0);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "Maxout"; }
+  std::int64_t out_size, pool_size;
+  Linear linear;
+  CT_LINKS(linear)
+};
+
+/// y = t · relu(plain(x)) + (1 - t) · x with t = sigmoid(transform(x)). (chainer.links.Highway; Srivastava et al.,
+/// arXiv:1505.00387)
+class CT_API Highway : public Chain {
+ public:
+  explicit Highway(std::int64_t in_out_size, bool nobias = false,
+                   std::function<Variable(const Variable&)> activate = {},
+                   const std::optional<ParameterInit>& init_Wh = {}, const std::optional<ParameterInit>& init_Wt = {},
+                   const ParameterInit& init_bh = 0, const ParameterInit& init_bt = -1);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "Highway"; }
+  std::function<Variable(const Variable&)> activate;
+  Linear plain, transform;
+  CT_LINKS(plain, transform)
+};
+
+/// Leaky relu with a learnt slope for each element of `shape` (one for all by default). (chainer.links.PReLU; He et
+/// al., arXiv:1502.01852)
+class CT_API PReLU : public Link {
+ public:
+  explicit PReLU(const Shape& shape = {}, double init = 0.25);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "PReLU"; }
+  Parameter W;
+  CT_LINKS(W)
+};
+
 }  // namespace catenary::links

@@ -14,10 +14,14 @@ namespace {
 
 const char* level_name(SimdLevel level) {
   switch (level) {
-    case SimdLevel::v2: return "x86-64-v2";
-    case SimdLevel::v3: return "x86-64-v3 (AVX2)";
-    case SimdLevel::v4: return "x86-64-v4 (AVX-512)";
-    default: return "native";
+    case SimdLevel::v2:
+      return "x86-64-v2";
+    case SimdLevel::v3:
+      return "x86-64-v3 (AVX2)";
+    case SimdLevel::v4:
+      return "x86-64-v4 (AVX-512)";
+    default:
+      return "native";
   }
 }
 

@@ -25,7 +25,8 @@ Entry describe(const std::string& name, const io::HostArray& host) {
   Entry entry{name, dtype_name(host.dtype), host.shape.str(), {}, {}, {}, {}};
   if (host.size() == 0) return entry;
   const Array x =
-      Array::from_memory(host.data.get(), host.shape, contiguous_strides(host.shape), host.dtype, Device(), host.data).astype(Dtype::float64);
+      Array::from_memory(host.data.get(), host.shape, contiguous_strides(host.shape), host.dtype, Device(), host.data)
+          .astype(Dtype::float64);
   entry.min = x.min().item<double>();
   entry.mean = x.mean().item<double>();
   entry.max = x.max().item<double>();
@@ -43,7 +44,9 @@ Entry describe(const std::string& name, const io::NpyValue& value) {
 std::vector<Entry> read(const std::string& file, io::FileKind kind) {
   std::vector<Entry> entries;
   switch (kind) {
-    case io::FileKind::npy: entries.push_back(describe("", io::read_npy_value(file))); break;
+    case io::FileKind::npy:
+      entries.push_back(describe("", io::read_npy_value(file)));
+      break;
     case io::FileKind::npz: {
       const io::NpzReader reader(file);
       for (const std::string& name : reader.names()) entries.push_back(describe(name, reader.read(name)));
@@ -53,21 +56,27 @@ std::vector<Entry> read(const std::string& file, io::FileKind kind) {
       const io::SafetensorsReader reader(file);
       for (const std::string& name : reader.names()) {
         const auto& tensor = reader.tensor(name);
-        entries.push_back(tensor.dtype ? describe(name, reader.read(name))
-                                       : Entry{name, tensor.dtype_name, tensor.shape.str(), {}, {}, {}, "a dtype that is not read"});
+        entries.push_back(
+            tensor.dtype ? describe(name, reader.read(name))
+                         : Entry{name, tensor.dtype_name, tensor.shape.str(), {}, {}, {}, "a dtype that is not read"});
       }
       break;
     }
     case io::FileKind::idx:
-    case io::FileKind::idx_gzip: entries.push_back(describe("", io::read_idx(file))); break;
+    case io::FileKind::idx_gzip:
+      entries.push_back(describe("", io::read_idx(file)));
+      break;
     default:
       throw FileError(fmt::format("{}: this is {}; NPY, NPZ, safetensors and IDX files can be inspected", file,
-                                  kind == io::FileKind::unknown ? "a file of no known kind" : fmt::format("a {} file", io::file_kind_name(kind))));
+                                  kind == io::FileKind::unknown ? "a file of no known kind"
+                                                                : fmt::format("a {} file", io::file_kind_name(kind))));
   }
   return entries;
 }
 
-nlohmann::ordered_json number(const std::optional<double>& x) { return x && std::isfinite(*x) ? nlohmann::ordered_json(*x) : nlohmann::ordered_json(); }
+nlohmann::ordered_json number(const std::optional<double>& x) {
+  return x && std::isfinite(*x) ? nlohmann::ordered_json(*x) : nlohmann::ordered_json();
+}
 
 std::string cell(const std::optional<double>& x) { return x ? fmt::format("{:.6g}", *x) : "-"; }
 
@@ -83,15 +92,24 @@ int inspect(const std::vector<std::string>& files, bool json) {
       nlohmann::ordered_json rows = nlohmann::ordered_json::array();
       std::size_t width = 4;
       for (const Entry& e : entries) width = std::max(width, e.name.size());
-      if (!json) fmt::print("{}: {}\n  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", file, io::file_kind_name(kind), "name", width, "dtype", "shape", "min", "mean", "max");
+      if (!json)
+        fmt::print("{}: {}\n  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", file, io::file_kind_name(kind), "name",
+                   width, "dtype", "shape", "min", "mean", "max");
       for (const Entry& e : entries) {
-        rows.push_back({{"name", e.name}, {"dtype", e.dtype}, {"shape", e.shape}, {"min", number(e.min)}, {"mean", number(e.mean)}, {"max", number(e.max)}});
+        rows.push_back({{"name", e.name},
+                        {"dtype", e.dtype},
+                        {"shape", e.shape},
+                        {"min", number(e.min)},
+                        {"mean", number(e.mean)},
+                        {"max", number(e.max)}});
         if (!e.text.empty()) rows.back()["text"] = e.text;
         if (json) continue;
         if (e.min) {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", e.name, width, e.dtype, e.shape, cell(e.min), cell(e.mean), cell(e.max));
+          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", e.name, width, e.dtype, e.shape, cell(e.min),
+                     cell(e.mean), cell(e.max));
         } else {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {}\n", e.name, width, e.dtype, e.shape, e.text.size() > 60 ? e.text.substr(0, 57) + "..." : e.text);
+          fmt::print("  {:<{}}  {:<8}  {:<16} {}\n", e.name, width, e.dtype, e.shape,
+                     e.text.size() > 60 ? e.text.substr(0, 57) + "..." : e.text);
         }
       }
       list.push_back({{"file", file}, {"kind", io::file_kind_name(kind)}, {"entries", rows}});

@@ -1,0 +1,89 @@
+#include "catenary/links/normalization.h"
+
+#include "catenary/array/elementwise.h"
+#include "catenary/autograd/config.h"
+#include "catenary/functions/normalization.h"
+
+namespace catenary::links {
+
+namespace {
+Array filled(const Shape& shape, Dtype dtype, double value) {
+  const Array a = Array::empty(shape, dtype);
+  a.fill(value);
+  return a;
+}
+}  // namespace
+
+BatchNormalization::BatchNormalization(const Shape& size, const BatchNormalizationLinkOptions& options)
+    : options_(options) {
+  const Dtype dtype = get_dtype(options.dtype);
+  const auto scope = using_config(config.dtype, dtype);
+  if (options.use_gamma) gamma = Parameter(1, size, "gamma");
+  if (options.use_beta) beta = Parameter(0, size, "beta");
+  avg_mean = filled(size, dtype, 0);
+  avg_var = filled(size, dtype, 1);
+  N = filled({}, Dtype::int64, 0);
+  one_ = filled(size, dtype, 1);
+  zero_ = filled(size, dtype, 0);
+}
+
+void BatchNormalization::start_finetuning() const { N.fill(0); }
+
+Variable BatchNormalization::operator()(const Variable& x, bool finetune) const {
+  const Variable scale = gamma.defined() ? Variable(gamma) : Variable(one_.to_device(x.device()), false);
+  const Variable shift = beta.defined() ? Variable(beta) : Variable(zero_.to_device(x.device()), false);
+  return hooked(
+      *this,
+      [&] {
+        if (!config.train)
+          return functions::fixed_batch_normalization(x, scale, shift, avg_mean, avg_var, options_.eps, options_.axis);
+        double decay = options_.decay;
+        if (finetune) {
+          N += 1;
+          decay = 1 - 1 / N.item<double>();
+        }
+        functions::BatchNormalizationOptions call;
+        call.eps = options_.eps;
+        call.decay = decay;
+        call.running_mean = avg_mean;
+        call.running_var = avg_var;
+        call.axis = options_.axis;
+        return functions::batch_normalization(x, scale, shift, call);
+      },
+      x);
+}
+
+LayerNormalization::LayerNormalization(const std::optional<std::int64_t>& size, double eps0)
+    : eps(eps0), gamma(1, "gamma"), beta(0, "beta") {
+  if (!size) return;
+  gamma.initialize({*size});
+  beta.initialize({*size});
+}
+
+Variable LayerNormalization::operator()(const Variable& x) const {
+  if (!gamma.is_initialized()) {
+    const std::int64_t size = x.ndim() > 1 ? x.size() / x.shape(0) : x.size();
+    gamma.initialize({size});
+    beta.initialize({size});
+  }
+  return hooked(
+      *this, [&] { return functions::layer_normalization(x, gamma, beta, eps); }, x);
+}
+
+GroupNormalization::GroupNormalization(int groups0, const std::optional<std::int64_t>& size, double eps0)
+    : groups(groups0), eps(eps0), gamma(1, "gamma"), beta(0, "beta") {
+  if (!size) return;
+  gamma.initialize({*size});
+  beta.initialize({*size});
+}
+
+Variable GroupNormalization::operator()(const Variable& x) const {
+  if (!gamma.is_initialized()) {
+    gamma.initialize({x.shape(1)});
+    beta.initialize({x.shape(1)});
+  }
+  return hooked(
+      *this, [&] { return functions::group_normalization(x, groups, gamma, beta, eps); }, x);
+}
+
+}  // namespace catenary::links

@@ -1,0 +1,62 @@
+#pragma once
+// Links that normalise, with learnt scale and shift.
+
+#include <optional>
+
+#include "catenary/links/link.h"
+
+namespace catenary::links {
+
+struct BatchNormalizationLinkOptions {
+  double decay = 0.9;  ///< of the running averages
+  double eps = 2e-5;
+  std::optional<Dtype> dtype = {};  ///< of parameters and averages; config.dtype when not given
+  bool use_gamma = true;
+  bool use_beta = true;
+  std::optional<Axes> axis = {};  ///< axes that are averaged over; all but the second when not given
+};
+
+/// Normalises over the batch while training and by running averages otherwise. The persistent arrays have Chainer's
+/// names avg_mean, avg_var and N. (chainer.links.BatchNormalization; Ioffe and Szegedy, arXiv:1502.03167)
+class CT_API BatchNormalization : public Link {
+ public:
+  explicit BatchNormalization(const Shape& size, const BatchNormalizationLinkOptions& options = {});
+  /// `finetune` averages the statistics of all batches since start_finetuning().
+  Variable operator()(const Variable& x, bool finetune = false) const;
+  void start_finetuning() const;
+  std::string type_name() const override { return "BatchNormalization"; }
+  Parameter gamma, beta;
+  Array avg_mean, avg_var, N;
+  CT_LINKS(gamma, beta, avg_mean, avg_var, N)
+
+ private:
+  BatchNormalizationLinkOptions options_;
+  Array one_, zero_;
+};
+
+/// Normalises each row of (N, size). The size is found at the first call unless it is given.
+/// (chainer.links.LayerNormalization; Ba et al., arXiv:1607.06450)
+class CT_API LayerNormalization : public Link {
+ public:
+  explicit LayerNormalization(const std::optional<std::int64_t>& size = {}, double eps = 1e-6);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "LayerNormalization"; }
+  double eps;
+  Parameter gamma, beta;
+  CT_LINKS(gamma, beta)
+};
+
+/// Normalises groups of channels of (N, C, …). The number of channels is found at the first call unless it is given.
+/// (chainer.links.GroupNormalization; Wu and He, arXiv:1803.08494)
+class CT_API GroupNormalization : public Link {
+ public:
+  explicit GroupNormalization(int groups, const std::optional<std::int64_t>& size = {}, double eps = 1e-5);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "GroupNormalization"; }
+  int groups;
+  double eps;
+  Parameter gamma, beta;
+  CT_LINKS(gamma, beta)
+};
+
+}  // namespace catenary::links

@@ -1,0 +1,22 @@
+// Fits a line with arrays alone: no graph, the gradient is written down.
+
+#include <catenary/catenary.h>
+#include <fmt/format.h>
+
+namespace ct = catenary;
+
+int main() {
+  ct::random::seed(0);
+  const ct::Array x = ct::random::uniform(-1.0, 1.0, ct::Shape{1000});
+  const ct::Array y = 3.0 * x + 0.5 + 0.1 * ct::random::standard_normal({1000});
+  double slope = 0, intercept = 0;
+  for (int step = 0; step <= 200; ++step) {
+    const ct::Array error = slope * x + intercept - y;
+    if (step % 50 == 0)
+      fmt::print("step {:3}: mean squared error {:.5f}\n", step, (error * error).mean().item<double>());
+    slope -= 0.5 * (error * x).mean().item<double>();
+    intercept -= 0.5 * error.mean().item<double>();
+  }
+  fmt::print("y = {:.3f} x + {:.3f}\n", slope, intercept);
+  return 0;
+}
