@@ -1,9 +1,10 @@
 #pragma once
-// array/: Array and the functions on arrays, with NumPy's names and semantics. It knows devices by device/backend.h only.
+// array/: Array and the functions on arrays, with NumPy's names and semantics. It knows devices by device/backend.h
+// only.
 //
-// An Array is a handle: copies alias, views alias, in-place operators write through. Elementwise operations are deferred inside
-// (array/lazy.h) but every line has happened when the next one looks; errors of shape, dtype and device are thrown by the line
-// that is wrong.
+// An Array is a handle: copies alias, views alias, in-place operators write through. Elementwise operations are
+// deferred inside (array/lazy.h) but every line has happened when the next one looks; errors of shape, dtype and device
+// are thrown by the line that is wrong.
 
 #include <atomic>
 #include <concepts>
@@ -45,7 +46,8 @@ class CT_API ArrayHead {
   std::atomic<int> references_{0};
 };
 
-/// A C++ literal in an expression with arrays. It is weak: `x + 1.5` keeps a float x's dtype (NumPy 2's rule for Python scalars).
+/// A C++ literal in an expression with arrays. It is weak: `x + 1.5` keeps a float x's dtype (NumPy 2's rule for Python
+/// scalars).
 class CT_API Scalar {
  public:
   enum class Kind : std::uint8_t { boolean, integer, real };
@@ -78,8 +80,8 @@ class CT_API Operand {
  public:
   Operand(const Array& array) : array_(&array), scalar_(false) {}
   template <class T>
-    requires(std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16>)
-  Operand(T value) : scalar_(value) {}
+  requires(std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16>) Operand(T value)
+      : scalar_(value) {}
   Operand(const Scalar& value) : scalar_(value) {}
 
   bool is_array() const { return array_ != nullptr; }
@@ -169,7 +171,8 @@ class CT_API Array {
       return astype(dtype_of<T>).template to_bytes<T>();
     }
   }
-  /// Address of the first element of a CPU array, for reading; throws DtypeError or DeviceError. Elements follow strides().
+  /// Address of the first element of a CPU array, for reading; throws DtypeError or DeviceError. Elements follow
+  /// strides().
   template <class T>
   const T* data() const {
     return static_cast<const T*>(host_data(dtype_of<T>, false));
@@ -211,7 +214,8 @@ class CT_API Array {
   Array T() const { return transpose(); }
   Array squeeze(const AxisArg& axis = {}) const;
   Array broadcast_to(const Shape& shape) const;
-  /// A view of the same memory with other geometry; offset is relative to this array's first element. No bounds are checked.
+  /// A view of the same memory with other geometry; offset is relative to this array's first element. No bounds are
+  /// checked.
   Array as_strided(const Shape& shape, const Strides& strides, std::int64_t offset = 0) const;
   /// Sets every element.
   void fill(const Scalar& value) const;
@@ -249,19 +253,13 @@ class CT_API Array {
 };
 
 // Array operators. All comparisons give arrays.
-#define CT_BINARY_OPERATOR(symbol, function)                                                            \
-  CT_API Array function(const Operand& a, const Operand& b);                                            \
-  inline Array operator symbol(const Array& a, const Array& b) { return function(a, b); }               \
-  template <class S>                                                                                    \
-    requires std::is_arithmetic_v<S>                                                                    \
-  Array operator symbol(const Array& a, S b) {                                                          \
-    return function(a, b);                                                                              \
-  }                                                                                                     \
-  template <class S>                                                                                    \
-    requires std::is_arithmetic_v<S>                                                                    \
-  Array operator symbol(S a, const Array& b) {                                                          \
-    return function(a, b);                                                                              \
-  }
+#define CT_BINARY_OPERATOR(symbol, function)                                                             \
+  CT_API Array function(const Operand& a, const Operand& b);                                             \
+  inline Array operator symbol(const Array& a, const Array& b) { return function(a, b); }                \
+  template <class S>                                                                                     \
+  requires std::is_arithmetic_v<S> Array operator symbol(const Array& a, S b) { return function(a, b); } \
+  template <class S>                                                                                     \
+  requires std::is_arithmetic_v<S> Array operator symbol(S a, const Array& b) { return function(a, b); }
 CT_BINARY_OPERATOR(+, add)
 CT_BINARY_OPERATOR(-, subtract)
 CT_BINARY_OPERATOR(*, multiply)

@@ -10,15 +10,20 @@ namespace catenary {
 
 class OpenProgram;
 
-/// Geometry and memory of an array, or a value that an open program has yet to compute (then storage is null and the array will
-/// be C-ordered).
+/// Geometry and memory of an array, or a value that an open program has yet to compute (then storage is null and the
+/// array will be C-ordered).
 class ArrayBody : public ArrayHead {
  public:
   ArrayBody(Dtype dtype, const Shape& shape, const Device& device) : dtype(dtype), shape(shape), device(device) {
     strides = contiguous_strides(shape);
   }
   ArrayBody(Dtype dtype, const Shape& shape, const Strides& strides, std::int64_t offset, Ref<Storage> storage)
-      : dtype(dtype), shape(shape), strides(strides), offset(offset), device(storage->device()), storage(std::move(storage)) {}
+      : dtype(dtype),
+        shape(shape),
+        strides(strides),
+        offset(offset),
+        device(storage->device()),
+        storage(std::move(storage)) {}
 
   const Dtype dtype;
   const Shape shape;

@@ -1,7 +1,7 @@
 #pragma once
-// Elementwise functions. Each row of ops/elementwise.def is a function here, with the row's description as its documentation:
-// they broadcast, promote by NumPy 2's rules with C++ literals weak, and throw DtypeError for a dtype that the row refuses,
-// ShapeError for shapes that do not broadcast.
+// Elementwise functions. Each row of ops/elementwise.def is a function here, with the row's description as its
+// documentation: they broadcast, promote by NumPy 2's rules with C++ literals weak, and throw DtypeError for a dtype
+// that the row refuses, ShapeError for shapes that do not broadcast.
 
 #include "catenary/array/array.h"
 #include "catenary/ops/op.h"

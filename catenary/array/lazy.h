@@ -1,9 +1,10 @@
 #pragma once
 // Private to the library: deferred elementwise work.
 //
-// Each thread keeps one open program per device: instructions of one iteration shape, in program order. An operation appends and
-// returns a pending array. The program runs when somebody wants a value, when something that is no instruction touches memory that
-// it reads or writes, or at a bound. Values that nobody holds any more are not stored. There is no graph to walk.
+// Each thread keeps one open program per device: instructions of one iteration shape, in program order. An operation
+// appends and returns a pending array. The program runs when somebody wants a value, when something that is no
+// instruction touches memory that it reads or writes, or at a bound. Values that nobody holds any more are not stored.
+// There is no graph to walk.
 
 #include <functional>
 #include <span>
@@ -22,22 +23,23 @@ struct LazyOperand {
 
 namespace lazy {
 
-/// Appends `op` over operands that broadcast to `shape`; the operation happens in the register type of operands[last].as, and its
-/// result has `dtype`.
+/// Appends `op` over operands that broadcast to `shape`; the operation happens in the register type of
+/// operands[last].as, and its result has `dtype`.
 Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape, const Device& device);
 /// The same, but the result replaces the elements of `target`, whose shape is `shape`.
 void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> operands, Dtype dtype);
 /// target[…] = value, cast and broadcast.
 void assign(const Array& target, const LazyOperand& value);
 
-/// Reduces x over `axes` (bits) into a new C-ordered array of the kept axes, after a cast to `as`. Takes the open program along
-/// when x is pending in it; x is not stored when `x` is its last handle.
+/// Reduces x over `axes` (bits) into a new C-ordered array of the kept axes, after a cast to `as`. Takes the open
+/// program along when x is pending in it; x is not stored when `x` is its last handle.
 CT_API Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result);
 
-/// Applies an elementwise rule, which changes arrays of a segment in place, to every segment: as one piece of work over all of them
-/// where all arrays of a segment are C-ordered and of one size, else segment by segment. The rule sees the arrays as 1-d; it is
-/// called once or more, and must do the same each time.
-CT_API void for_each_segment(const std::vector<std::vector<Array>>& segments, const std::function<void(const std::vector<Array>&)>& rule);
+/// Applies an elementwise rule, which changes arrays of a segment in place, to every segment: as one piece of work over
+/// all of them where all arrays of a segment are C-ordered and of one size, else segment by segment. The rule sees the
+/// arrays as 1-d; it is called once or more, and must do the same each time.
+CT_API void for_each_segment(const std::vector<std::vector<Array>>& segments,
+                             const std::function<void(const std::vector<Array>&)>& rule);
 
 /// Runs the program that `body` waits for, if any.
 void settle(ArrayBody& body);

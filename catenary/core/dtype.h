@@ -58,9 +58,9 @@ CT_API bool can_cast_same_kind(Dtype from, Dtype to);
 
 template <class T>
 struct dtype_traits;
-#define CT_DTYPE_TRAIT(T, D) \
-  template <>                \
-  struct dtype_traits<T> {   \
+#define CT_DTYPE_TRAIT(T, D)                 \
+  template <>                                \
+  struct dtype_traits<T> {                   \
     static constexpr Dtype value = Dtype::D; \
   };
 CT_DTYPE_TRAIT(bool, bool_)
@@ -83,23 +83,37 @@ CT_DTYPE_TRAIT(double, float64)
 template <class T>
 inline constexpr Dtype dtype_of = dtype_traits<T>::value;
 
-/// Calls f with a value of the C++ type that `d` stands for: `visit_dtype(d, [&](auto zero) { using T = decltype(zero); … })`.
+/// Calls f with a value of the C++ type that `d` stands for: `visit_dtype(d, [&](auto zero) { using T = decltype(zero);
+/// … })`.
 template <class F>
 decltype(auto) visit_dtype(Dtype d, F&& f) {
   switch (d) {
-    case Dtype::bool_: return f(bool{});
-    case Dtype::int8: return f(std::int8_t{});
-    case Dtype::int16: return f(std::int16_t{});
-    case Dtype::int32: return f(std::int32_t{});
-    case Dtype::int64: return f(std::int64_t{});
-    case Dtype::uint8: return f(std::uint8_t{});
-    case Dtype::uint16: return f(std::uint16_t{});
-    case Dtype::uint32: return f(std::uint32_t{});
-    case Dtype::uint64: return f(std::uint64_t{});
-    case Dtype::float16: return f(catenary::float16{});
-    case Dtype::bfloat16: return f(catenary::bfloat16{});
-    case Dtype::float32: return f(float{});
-    case Dtype::float64: break;
+    case Dtype::bool_:
+      return f(bool{});
+    case Dtype::int8:
+      return f(std::int8_t{});
+    case Dtype::int16:
+      return f(std::int16_t{});
+    case Dtype::int32:
+      return f(std::int32_t{});
+    case Dtype::int64:
+      return f(std::int64_t{});
+    case Dtype::uint8:
+      return f(std::uint8_t{});
+    case Dtype::uint16:
+      return f(std::uint16_t{});
+    case Dtype::uint32:
+      return f(std::uint32_t{});
+    case Dtype::uint64:
+      return f(std::uint64_t{});
+    case Dtype::float16:
+      return f(catenary::float16{});
+    case Dtype::bfloat16:
+      return f(catenary::bfloat16{});
+    case Dtype::float32:
+      return f(float{});
+    case Dtype::float64:
+      break;
   }
   return f(double{});
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What every device must do. Each primitive takes views: a handle that only the backend understands, an offset, a shape and strides.
-// "Nothing is unsupported": where a device lacks a tuned way, the backend has a plain one.
+// What every device must do. Each primitive takes views: a handle that only the backend understands, an offset, a shape
+// and strides. "Nothing is unsupported": where a device lacks a tuned way, the backend has a plain one.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +24,7 @@ struct View {
 
   std::int64_t size() const { return shape.product(); }
   /// On the CPU: address of the first element.
-  void* data() const {
-    return static_cast<char*>(handle) + offset * static_cast<std::int64_t>(itemsize(dtype));
-  }
+  void* data() const { return static_cast<char*>(handle) + offset * static_cast<std::int64_t>(itemsize(dtype)); }
 };
 
 /// What is done to indices that are out of range.
@@ -45,12 +43,13 @@ struct MatmulEpilogue {
 /// A reduction of one value of a program over some axes of its shape.
 struct ReduceSpec {
   ops::Reduce op = ops::Reduce::sum;
-  int value = -1;             ///< node of the program that is reduced
-  unsigned axes = 0;          ///< one bit an axis of the program's shape
-  View out;                   ///< shape = the kept axes in order
+  int value = -1;     ///< node of the program that is reduced
+  unsigned axes = 0;  ///< one bit an axis of the program's shape
+  View out;           ///< shape = the kept axes in order
 };
 
-/// One run of a program that is run many times over different memory: where its loads and stores lie, and how many elements there are.
+/// One run of a program that is run many times over different memory: where its loads and stores lie, and how many
+/// elements there are.
 struct Segment {
   std::int64_t size = 0;
   std::vector<std::pair<void*, std::int64_t>> loads, stores;  ///< handle and offset, in the order of the program's
@@ -75,15 +74,16 @@ class CT_API Backend {
   virtual void reduce(int device, ops::Program& program, const ReduceSpec& spec) = 0;
   /// Runs a program over C-ordered memory once for each segment, as one piece of work where the device can.
   virtual void run_segments(int device, const ops::Program& program, const std::vector<Segment>& segments) = 0;
-  /// Index (int64) of the largest or smallest element along `axis` of x; the first of equals, the first NaN if there is one.
+  /// Index (int64) of the largest or smallest element along `axis` of x; the first of equals, the first NaN if there is
+  /// one.
   virtual void arg_reduce(int device, bool largest, const View& x, int axis, const View& out) = 0;
 
   // Moving data.
   virtual void copy(int device, const View& to, const View& from) = 0;
   /// out[i, j, k] = x[i, indices[j], k]; x is [outer, n, inner] and C-ordered, indices are int64 and C-ordered.
   virtual void take(int device, const View& x, const View& indices, const View& out, IndexMode mode) = 0;
-  /// out[p, …] = x[index0[p], index1[p], …, …]: advanced indexing over the leading axes of x. Indices are int64, C-ordered, of one
-  /// shape; out is C-ordered: that shape, then the rest of x's axes.
+  /// out[p, …] = x[index0[p], index1[p], …, …]: advanced indexing over the leading axes of x. Indices are int64,
+  /// C-ordered, of one shape; out is C-ordered: that shape, then the rest of x's axes.
   virtual void gather(int device, const View& x, const std::vector<View>& indices, const View& out) = 0;
   /// The reverse: x[index0[p], index1[p], …, …] = (or += …) values[p, …].
   virtual void scatter(int device, const View& x, const std::vector<View>& indices, const View& values,
@@ -99,8 +99,8 @@ class CT_API Backend {
 
   // Matrices: a [batch, m, k], b [batch, k, n], c [batch, m, n]; any strides (0 for a broadcast batch).
   virtual void matmul(int device, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) = 0;
-  /// Small dense linear algebra on C-ordered float32 or float64 batches [batch, n, n]; see array/linalg.h. `ok` gets false for a
-  /// matrix that is singular or not positive definite.
+  /// Small dense linear algebra on C-ordered float32 or float64 batches [batch, n, n]; see array/linalg.h. `ok` gets
+  /// false for a matrix that is singular or not positive definite.
   virtual void linalg(int device, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) = 0;
 
   /// uint32 Philox4x32-10 bits; element i depends on (seed, call, i) only.

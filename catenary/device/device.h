@@ -1,6 +1,6 @@
 #pragma once
-// device/: devices, the memory on them and what every backend must be able to do. Backends implement device/backend.h; arrays know
-// only this room, never a backend.
+// device/: devices, the memory on them and what every backend must be able to do. Backends implement device/backend.h;
+// arrays know only this room, never a backend.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace catenary {
 
 class Backend;
 
-/// A place where arrays live and computations run: "cpu", later "cuda:0", "hip:0", "opencl:0". A small value; copies name the same device.
+/// A place where arrays live and computations run: "cpu", later "cuda:0", "hip:0", "opencl:0". A small value; copies
+/// name the same device.
 class CT_API Device {
  public:
   /// The CPU.
@@ -38,8 +39,9 @@ class CT_API Device {
   int index_;
 };
 
-/// Device of a name: "cpu", "-1", "@numpy" and "native" are the CPU; "cuda:0", "hip:0", "opencl:0", "gpu:0", "0" and "@cupy:0" are GPUs.
-/// Throws DeviceError that says why when the device cannot be had; nothing falls back. (chainer.get_device)
+/// Device of a name: "cpu", "-1", "@numpy" and "native" are the CPU; "cuda:0", "hip:0", "opencl:0", "gpu:0", "0" and
+/// "@cupy:0" are GPUs. Throws DeviceError that says why when the device cannot be had; nothing falls back.
+/// (chainer.get_device)
 CT_API Device get_device(std::string_view name);
 /// The device of the calling thread's new arrays: the last one used, the CPU at first.
 CT_API Device current_device();

@@ -1,6 +1,6 @@
 #pragma once
-// A caching pool over a device's raw allocations: freed blocks are kept and handed out again, as fresh pages cost more than the
-// arithmetic on them. Counters and limits as CuPy's MemoryPool.
+// A caching pool over a device's raw allocations: freed blocks are kept and handed out again, as fresh pages cost more
+// than the arithmetic on them. Counters and limits as CuPy's MemoryPool.
 
 #include <cstddef>
 #include <functional>
@@ -20,8 +20,8 @@ class CT_API MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// A block of at least `bytes` bytes. When none can be had: releases what is cached, tries once more, then throws DeviceError
-  /// with the counters.
+  /// A block of at least `bytes` bytes. When none can be had: releases what is cached, tries once more, then throws
+  /// DeviceError with the counters.
   void* allocate(std::size_t bytes);
   /// Takes a block back. Never throws.
   void free(void* block, std::size_t bytes) noexcept;

@@ -1,7 +1,7 @@
 #pragma once
-// Private: the math prelude (math.inc and special.inc) on the host: catenary::math::ct_exp_f32 and the like. Everything here has
-// internal linkage on purpose: a file that is compiled for several instruction sets must never share an inline function
-// with one compiled for a lesser one. Nothing but what the text asks for may come in.
+// Private: the math prelude (math.inc and special.inc) on the host: catenary::math::ct_exp_f32 and the like. Everything
+// here has internal linkage on purpose: a file that is compiled for several instruction sets must never share an inline
+// function with one compiled for a lesser one. Nothing but what the text asks for may come in.
 
 #include <cstdint>
 

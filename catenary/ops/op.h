@@ -1,7 +1,7 @@
 #pragma once
-// ops/: what an operation is, once for all devices. The rows of elementwise.def and reductions.def are read here into tables; the
-// math prelude gives their functions; a Program is a straight line of such operations over one shape. Nothing here knows memory,
-// devices or arrays.
+// ops/: what an operation is, once for all devices. The rows of elementwise.def and reductions.def are read here into
+// tables; the math prelude gives their functions; a Program is a straight line of such operations over one shape.
+// Nothing here knows memory, devices or arrays.
 
 #include <cstdint>
 

@@ -47,8 +47,8 @@ struct Program {
 };
 
 /// Merges neighbouring axes that every load and store of the program walks through evenly, and drops axes of extent 1.
-/// `keep_apart[i]` (optional, one bit an axis) says between which axes i and i + 1 no merge may happen. Returns the new axis of
-/// each old one (-1 for a dropped axis).
+/// `keep_apart[i]` (optional, one bit an axis) says between which axes i and i + 1 no merge may happen. Returns the new
+/// axis of each old one (-1 for a dropped axis).
 void collapse(Program& program, const std::vector<bool>* keep_apart = nullptr, std::vector<int>* new_axis = nullptr);
 
 }  // namespace catenary::ops
