@@ -200,7 +200,7 @@ Array Array::reshape(const Shape& wanted) const {
   if (unknown >= 0 && known > 0 && size() % known == 0) to[unknown] = size() / known;
   if ((unknown >= 0 && to[unknown] < 0) || to.product() != size())
     fail<ShapeError>("reshape: an array of shape {} has {} elements and does not fit into {}", shape(), size(), wanted);
-  if (is_contiguous()) {
+  if (is_contiguous() || size() == 0) {  // no elements: any strides are right
     if (to == shape()) return view_of(*this, to, strides(), body().offset);
     lazy::settle(body());
     return view_of(*this, to, contiguous_strides(to), body().offset);

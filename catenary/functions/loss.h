@@ -57,6 +57,8 @@ CT_API Variable mean_squared_error(const Variable& x0, const Variable& x1);
 CT_API Variable mean_absolute_error(const Variable& x0, const Variable& x1);
 /// (x0 - x1)² for each element. (chainer.functions.squared_error)
 CT_API Variable squared_error(const Variable& x0, const Variable& x1);
+/// squared_error by its other name. (chainer.functions.squared_difference)
+inline Variable squared_difference(const Variable& x0, const Variable& x1) { return squared_error(x0, x1); }
 /// |x0 - x1| for each element. (chainer.functions.absolute_error)
 CT_API Variable absolute_error(const Variable& x0, const Variable& x1);
 /// a²/2 for |a| <= delta, else delta (|a| - delta/2), where a = x - t. (chainer.functions.huber_loss)

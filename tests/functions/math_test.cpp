@@ -173,6 +173,10 @@ TEST(MathMatrix, Einsum) {
     check(
         e.subscripts, [&](const V& v) { return V{F::einsum(e.subscripts, v)}; }, e.operands);
   }
+  // no elements
+  const Variable empty(Array::empty({0, 4}, Dtype::float64));
+  F::sum(F::einsum("ab,ab->ab", {empty, empty})).backward();
+  EXPECT_EQ(empty.grad().shape(), (Shape{0, 4}));
   EXPECT_THROW(F::einsum("ij,jk", {a}), ValueError);
   EXPECT_THROW(F::einsum("i?", {a}), ValueError);
   EXPECT_THROW(F::einsum("ij->ik", {a}), ValueError);
