@@ -6,6 +6,7 @@ file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FUL
 set_target_properties(catenary PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET catenary_onednn)
   set_target_properties(catenary_onednn PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS catenary_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(CATENARY_PROGRAMS)
   set_target_properties(${CATENARY_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")

@@ -242,7 +242,7 @@ std::vector<std::uint32_t> decode_utf8(const std::string& text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
     const int more = lead < 0x80 ? 0 : (lead >> 5) == 6 ? 1 : (lead >> 4) == 14 ? 2 : (lead >> 3) == 30 ? 3 : -1;
-    std::uint32_t c = more == 0 ? lead : lead & (0x3fu >> more);
+    std::uint32_t c = more > 0 ? lead & (0x3fu >> more) : lead;
     bool valid = more >= 0 && i + static_cast<std::size_t>(more) < text.size();
     for (int k = 1; valid && k <= more; ++k) {
       const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
