@@ -26,6 +26,7 @@
 #include "catenary/links/classifier.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/normalization.h"
+#include "catenary/links/sequential.h"
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/reporter/reporter.h"
 #include "catenary/serializers/serializer.h"

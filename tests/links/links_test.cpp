@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include "catenary/autograd/gradient_check.h"
+#include "catenary/catenary.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+
+namespace {
+
+struct MLP : ct::Chain {
+  L::Linear l1, l2;
+  MLP() : l1(5), l2(3) {}
+  CT_LINKS(l1, l2)
+  ct::Variable operator()(const ct::Variable& x) const { return l2(F::relu(l1(x))); }
+};
+
+struct Deeper : MLP {
+  L::Linear l3{2};
+  CT_MORE_LINKS(MLP, l3)
+};
+
+ct::Array numbers(const ct::Shape& shape) { return ct::random::standard_normal(shape, {.dtype = ct::Dtype::float32}); }
+
+std::vector<std::string> paths(const ct::Link& link) {
+  std::vector<std::string> all;
+  for (const auto& [path, parameter] : link.namedparams()) all.push_back(path);
+  return all;
+}
+
+TEST(Link, KnowsItsParametersByPath) {
+  EXPECT_EQ(paths(MLP()), (std::vector<std::string>{"/l1/W", "/l1/b", "/l2/W", "/l2/b"}));
+  EXPECT_EQ(paths(Deeper()), (std::vector<std::string>{"/l1/W", "/l1/b", "/l2/W", "/l2/b", "/l3/W", "/l3/b"}));
+}
+
+TEST(Link, CppCopiesShareAndCopiesDoNot) {
+  const MLP model;
+  model(numbers({2, 4}));
+  const MLP same = model;
+  const MLP other = model.copy(ct::CopyMode::copy), anew = model.copy(ct::CopyMode::init),
+            shared = model.copy(ct::CopyMode::share);
+  model.l1.W.array().fill(7);
+  EXPECT_EQ(same.l1.W.array().to_vector<float>()[0], 7);
+  EXPECT_EQ(shared.l1.W.array().to_vector<float>()[0], 7);
+  EXPECT_NE(other.l1.W.array().to_vector<float>()[0], 7);
+  EXPECT_NE(anew.l1.W.array().to_vector<float>()[0], 7);
+  EXPECT_EQ(model.identity(), same.identity());
+  EXPECT_NE(model.identity(), other.identity());
+  EXPECT_EQ(model.count_params(), 5 * 4 + 5 + 3 * 5 + 3);
+}
+
+TEST(Link, CopyparamsNeedsTheSameStructure) {
+  const MLP a, b;
+  a(numbers({2, 4}));
+  b(numbers({2, 4}));
+  a.copyparams(b);
+  EXPECT_EQ(a.l2.W.array().to_vector<float>(), b.l2.W.array().to_vector<float>());
+  EXPECT_THROW(a.copyparams(Deeper()), ct::ValueError);
+}
+
+TEST(Link, AModelSaysHowManyArgumentsItTakes) {
+  const ct::Model model((MLP()));
+  const ct::Variable x(numbers({2, 4}));
+  EXPECT_EQ(model(x).shape(), (ct::Shape{2, 3}));
+  try {
+    model(x, x);
+    FAIL();
+  } catch (const ct::ValueError& e) {
+    EXPECT_NE(std::string(e.what()).find("takes 1 argument(s), but 2"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Link, HooksSeeCalls) {
+  const MLP model;
+  const auto hook = std::make_shared<ct::LinkTimerHook>();
+  {
+    const ct::LinkHookScope scope(hook);
+    model(numbers({2, 4}));
+  }
+  model(numbers({2, 4}));
+  EXPECT_NE(hook->report().find("Linear"), std::string::npos);
+  EXPECT_GT(hook->total_time(), 0);
+}
+
+TEST(Sequential, RunsLinksAndFunctions) {
+  const ct::Sequential model(
+      L::Linear(5), [](const ct::Variable& x) { return F::relu(x); }, L::Linear(3));
+  const ct::Variable x(numbers({2, 4}));
+  EXPECT_EQ(model(x).shape(), (ct::Shape{2, 3}));
+  EXPECT_EQ(paths(model), (std::vector<std::string>{"/0/W", "/0/b", "/2/W", "/2/b"}));
+  EXPECT_EQ(model.repeat(2).size(), 6);
+  const ct::ChainList list(L::Linear(2), L::Linear(3));
+  EXPECT_EQ(paths(list), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));
+  EXPECT_THROW(list[2], ct::IndexError);
+}
+
+TEST(Links, EachGivesItsFormula) {
+  const ct::Array x = numbers({4, 6});
+  EXPECT_EQ(L::Maxout(6, 3, 2)(x).shape(), (ct::Shape{4, 3}));
+  EXPECT_EQ(L::Highway(6)(x).shape(), x.shape());
+  EXPECT_EQ(L::Bilinear(6, 6, 2)(x, x).shape(), (ct::Shape{4, 2}));
+  const L::EmbedID embed(10, 3, {.ignore_label = -1});
+  const ct::Array ids = ct::array({1, -1, 9});
+  const std::vector<float> rows = embed(ids).array().to_vector<float>(), table = embed.W.array().to_vector<float>();
+  EXPECT_EQ(std::vector<float>(rows.begin(), rows.begin() + 3),
+            std::vector<float>(table.begin() + 3, table.begin() + 6));
+  EXPECT_EQ(std::vector<float>(rows.begin() + 3, rows.begin() + 6), std::vector<float>(3, 0));
+  const std::vector<float> in = x.to_vector<float>(), slopes = L::PReLU()(x).array().to_vector<float>();
+  for (std::size_t i = 0; i < in.size(); ++i) EXPECT_FLOAT_EQ(slopes[i], in[i] > 0 ? in[i] : 0.25f * in[i]);
+  const std::vector<float> scaled = L::Scale(1, ct::Shape{6}, true)(x).array().to_vector<float>();
+  for (std::size_t i = 0; i < in.size(); ++i) EXPECT_FLOAT_EQ(scaled[i], in[i]);
+}
+
+TEST(Links, BatchNormalizationLearnsItsStatistics) {
+  const L::BatchNormalization bn(ct::Shape{6}, {.decay = 0.5});
+  const ct::Array x = numbers({50, 6}) * 3 + 2;
+  {
+    const auto training = ct::train_mode();
+    for (int i = 0; i < 30; ++i) bn(x);
+  }
+  const auto testing = ct::test_mode();
+  const ct::Array y = bn(x).array();
+  for (double m : ct::mean(y, 0).to_vector<double>()) EXPECT_NEAR(m, 0, 0.05);
+  for (double s : ct::std(y, 0).to_vector<double>()) EXPECT_NEAR(s, 1, 0.1);
+  EXPECT_EQ(bn.namedpersistents().size(), 3u);
+}
+
+TEST(Optimizers, FrozenLinksAndOwnRates) {
+  const MLP model;
+  model(numbers({2, 4}));
+  ct::optimizers::SGD optimizer(0.1);
+  optimizer.setup(ct::Model(model));
+  model.l1.disable_update();
+  const auto ones = [&] {
+    for (const ct::Parameter& p : model.params()) p.set_grad(ct::ones_like(p.array()));
+  };
+  const std::vector<float> l1 = model.l1.W.array().to_vector<float>(), l2 = model.l2.W.array().to_vector<float>();
+  static_cast<ct::UpdateRule&>(*model.l2.b.update_rule()).hyperparam->set("lr", 1.0);
+  ones();
+  optimizer.update();
+  EXPECT_EQ(model.l1.W.array().to_vector<float>(), l1);
+  EXPECT_FLOAT_EQ(model.l2.W.array().to_vector<float>()[0], l2[0] - 0.1f);
+  EXPECT_FLOAT_EQ(model.l2.b.array().to_vector<float>()[0], -1.0f);
+  optimizer.lr = 0.5;
+  ones();
+  optimizer.update();
+  EXPECT_FLOAT_EQ(model.l2.W.array().to_vector<float>()[0], l2[0] - 0.1f - 0.5f);
+}
+
+TEST(Serializers, SafetensorsAndNpzKeepWeights) {
+  const std::string folder = testing::TempDir();
+  const MLP model, other;
+  model(numbers({2, 4}));
+  ct::serializers::save_npz(folder + "/links_test.npz", model);
+  ct::serializers::save_safetensors(folder + "/links_test.safetensors", model);
+  ct::serializers::load_npz(folder + "/links_test.npz", other);  // the shapes come from the file
+  EXPECT_EQ(other.l1.W.array().to_vector<float>(), model.l1.W.array().to_vector<float>());
+  const MLP third;
+  ct::serializers::load_safetensors(folder + "/links_test.safetensors", third);
+  EXPECT_EQ(third.l2.W.array().to_vector<float>(), model.l2.W.array().to_vector<float>());
+}
+
+}  // namespace
