@@ -35,5 +35,6 @@
 #include "catenary/training/extensions/log_report.h"
 #include "catenary/training/extensions/plot_report.h"
 #include "catenary/training/extensions/snapshot.h"
+#include "catenary/training/extensions/values.h"
 #include "catenary/training/trainer.h"
 #include "catenary/training/triggers.h"

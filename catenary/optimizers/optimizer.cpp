@@ -1,6 +1,7 @@
 #include "catenary/optimizers/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
@@ -198,6 +199,13 @@ std::int64_t Optimizer::t() const { return state_->t; }
 std::int64_t Optimizer::epoch() const { return state_->epoch; }
 void Optimizer::loss_scaling(double scale) const { state_->loss_scale = scale; }
 Hyperparameters& Optimizer::hyperparam() const { return *state_->hyperparam; }
+double Optimizer::learning_rate() const {
+  const Hyperparameters& h = *state_->hyperparam;
+  if (h.contains("lr") || !h.contains("alpha")) return h.get("lr");
+  const double t = static_cast<double>(state_->t);
+  if (t == 0 || !h.contains("beta1")) return h.get("alpha");
+  return h.get("alpha") * std::sqrt(1 - std::pow(h.get("beta2"), t)) / (1 - std::pow(h.get("beta1"), t));
+}
 std::string Optimizer::name() const { return state_->rule.name; }
 
 void Optimizer::add_hook(std::shared_ptr<OptimizerHook> hook) const {

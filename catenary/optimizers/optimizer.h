@@ -118,7 +118,10 @@ class CT_API Optimizer {
 
   /// The hyperparameters by name, for schedules.
   Hyperparameters& hyperparam() const;
-  /// A name that a schedule may change: "lr", or Adam's "alpha".
+  /// The rate in effect: "lr", or Adam's alpha with its bias correction (alpha before the first update). Throws
+  /// ValueError for an optimizer without either.
+  double learning_rate() const;
+  /// Class name: "Adam".
   std::string name() const;
 
   /// Counters, and each rule's state under the parameter's path.

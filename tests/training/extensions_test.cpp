@@ -1,0 +1,180 @@
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+namespace X = ct::training::extensions;
+
+namespace {
+
+class Folder {
+ public:
+  Folder() : path(ct::os::make_temporary_directory("catenary-extensions")) {}
+  ~Folder() { std::filesystem::remove_all(path); }
+  const std::string path;
+};
+
+/// A trainer of a tiny regression, 10 iterations an epoch.
+T::Trainer make_trainer(const std::string& out, const ct::Optimizer& optimizer, int epochs) {
+  const ct::Array x = ct::random::standard_normal({100, 3}, {.dtype = ct::Dtype::float32}), t = ct::sum(x, 1, true);
+  const L::Classifier model(
+      L::Linear(1), [](const ct::Variable& y, const ct::Variable& target) { return F::mean_squared_error(y, target); },
+      [](const ct::Variable& y, const ct::Variable&) { return F::mean(y); });
+  optimizer.setup(model);
+  const ct::iterators::SerialIterator batches(ct::datasets::TupleDataset(x, t), 10, {.shuffle = false});
+  return T::Trainer(T::StandardUpdater(batches, optimizer), T::Trigger(epochs, "epoch"), out);
+}
+
+nlohmann::ordered_json log_of(const std::string& folder) {
+  return nlohmann::ordered_json::parse(std::ifstream(folder + "/log"));
+}
+
+std::vector<double> rates_with(const std::function<void(T::Trainer&)>& extend) {
+  const Folder out;
+  T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 1);
+  extend(trainer);
+  std::vector<double> seen;
+  trainer.extend([&](T::Trainer& t) { seen.push_back(t.updater().optimizer().hyperparam().get("lr")); },
+                 {.name = "see", .trigger = T::Trigger(1, "iteration"), .priority = -1});
+  trainer.run();
+  return seen;
+}
+
+template <class S>
+std::vector<double> rates(const S& shift) {
+  return rates_with([&](T::Trainer& trainer) { trainer.extend(shift); });
+}
+
+TEST(Shifts, FollowTheirFormulas) {
+  for (int i = 0; i < 10; ++i) {
+    const double t = i + 1;
+    EXPECT_NEAR(rates(X::ExponentialShift("lr", 0.5))[i], 0.1 * std::pow(0.5, t), 1e-12);
+    EXPECT_NEAR(rates(X::ExponentialShift("lr", 0.5, {.target = 0.01}))[i], std::max(0.01, 0.1 * std::pow(0.5, t)),
+                1e-12);
+    EXPECT_NEAR(rates(X::InverseShift("lr", 0.1, 2))[i], 0.1 * std::pow(1 + 0.1 * t, -2), 1e-12);
+    EXPECT_NEAR(rates(X::LinearShift("lr", {1, 3}, {2, 6}))[i], t <= 2 ? 1 : t >= 6 ? 3 : 1 + (t - 2) / 2, 1e-12);
+    EXPECT_NEAR(rates(X::MultistepShift("lr", 0.1, {3, 7}))[i], 0.1 * std::pow(0.1, (t >= 3) + (t >= 7)), 1e-12);
+    EXPECT_NEAR(rates(X::PolynomialShift("lr", 2, 20))[i], 0.1 * std::pow(1 - t / 20, 2), 1e-12);
+    EXPECT_NEAR(rates(X::StepShift("lr", 0.5, 4))[i], 0.1 * std::pow(0.5, static_cast<int>(t) / 4), 1e-12);
+    EXPECT_NEAR(rates(X::WarmupShift("lr", 0.01, 5, {.init = 0.1}))[i], t >= 5 ? 0.1 : 0.01 + 0.09 * t / 5, 1e-12);
+  }
+  EXPECT_THROW(rates(X::ExponentialShift("rho", 0.5)), ct::ValueError);
+}
+
+TEST(Extensions, LogHoldsWhatWasReported) {
+  const Folder out;
+  T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 2);
+  trainer.extend(X::observe_lr());
+  trainer.extend(X::LogReport());
+  trainer.extend(X::DumpGraph("main/loss"));
+  trainer.extend(X::PlotReport({"main/loss"}, "epoch", {.filename = "loss.png"}));
+  trainer.run();
+  const auto log = log_of(out.path);
+  ASSERT_EQ(log.size(), 2u);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : log[1].items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"main/loss", "main/accuracy", "lr", "epoch", "iteration", "elapsed_time"}));
+  EXPECT_EQ(log[1]["epoch"], 2);
+  EXPECT_EQ(log[1]["iteration"], 20);
+  EXPECT_LT(log[1]["main/loss"].get<double>(), log[0]["main/loss"].get<double>());
+  std::ifstream graph(out.path + "/cg.dot");
+  std::string text((std::istreambuf_iterator<char>(graph)), {});
+  EXPECT_TRUE(text.starts_with("digraph")) << text;
+  EXPECT_NE(text.find("LinearFunction"), std::string::npos);
+  EXPECT_GT(std::filesystem::file_size(out.path + "/loss.png"), 1000u);
+}
+
+TEST(Extensions, TriggersFireWhenTheyShould) {
+  const Folder out;
+  T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.01), 2);
+  std::vector<std::int64_t> interval, manual, once;
+  const auto record = [](std::vector<std::int64_t>& list) {
+    return [&list](T::Trainer& t) { list.push_back(t.updater()->iteration()); };
+  };
+  trainer.extend(record(interval), {.name = "interval", .trigger = T::Trigger(6, "iteration")});
+  trainer.extend(record(manual),
+                 {.name = "manual", .trigger = T::triggers::ManualScheduleTrigger({0.5, 1.2}, "epoch")});
+  trainer.extend(record(once), {.name = "once", .trigger = T::triggers::OnceTrigger()});
+  trainer.run();
+  EXPECT_EQ(interval, (std::vector<std::int64_t>{6, 12, 18}));
+  EXPECT_EQ(manual, (std::vector<std::int64_t>{5, 12}));
+  EXPECT_EQ(once, (std::vector<std::int64_t>{1}));
+  EXPECT_THROW(trainer.run(), ct::ValueError);
+}
+
+TEST(Extensions, EarlyStoppingAndNonNumbers) {
+  const Folder out;
+  T::Trainer diverging = make_trainer(out.path, ct::optimizers::SGD(1e6), 50);
+  diverging.extend(X::FailOnNonNumber());
+  EXPECT_THROW(diverging.run(false), ct::ValueError);
+
+  const ct::Optimizer optimizer = ct::optimizers::SGD(0.0);
+  const ct::Array x = ct::ones({20, 2}, ct::Dtype::float32);
+  const L::Classifier model(
+      L::Linear(1), [](const ct::Variable& y, const ct::Variable& t) { return F::mean_squared_error(y, t); },
+      [](const ct::Variable& y, const ct::Variable&) { return F::mean(y); });
+  optimizer.setup(model);
+  const ct::iterators::SerialIterator batches(ct::datasets::TupleDataset(x, ct::ones({20, 1}, ct::Dtype::float32)), 10);
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer),
+                     T::triggers::EarlyStoppingTrigger("main/loss", {.patience = 3, .max_epochs = 100}), out.path);
+  trainer.run();
+  EXPECT_EQ(trainer.updater()->epoch(), 4);
+}
+
+TEST(Extensions, StatisticsOfParameters) {
+  const Folder out;
+  const ct::Optimizer optimizer = ct::optimizers::SGD(0.1);
+  T::Trainer trainer = make_trainer(out.path, optimizer, 1);
+  trainer.extend(X::ParameterStatistics(optimizer.target().link()));
+  trainer.extend(X::LogReport());
+  trainer.run();
+  const auto entry = log_of(out.path)[0];
+  const ct::Array b = optimizer.target().link().namedparams()[1].second.array();
+  EXPECT_NEAR(entry["predictor/b/data/mean"].get<double>(), b.item<double>(), 1e-6);
+  EXPECT_TRUE(entry.contains("predictor/W/grad/percentile/6"));
+}
+
+TEST(Extensions, SnapshotsAreKeptAndLoaded) {
+  const Folder out;
+  T::Trainer trainer = make_trainer(out.path, ct::optimizers::Adam(), 3);
+  trainer.extend(X::snapshot({.n_retains = 2}));
+  trainer.run();
+  EXPECT_FALSE(ct::os::exists(out.path + "/snapshot_iter_10"));
+  EXPECT_TRUE(ct::os::exists(out.path + "/snapshot_iter_20"));
+  T::Trainer again = make_trainer(out.path, ct::optimizers::Adam(), 4);
+  again.extend(X::snapshot({.autoload = true}));
+  std::int64_t first = 0;
+  again.extend([&](T::Trainer& t) { first = first ? first : t.updater()->iteration(); },
+               {.name = "first", .trigger = T::Trigger(1, "iteration")});
+  again.run();
+  EXPECT_EQ(first, 31);
+}
+
+TEST(Extensions, ASignalEndsTrainingWithASnapshot) {
+  const Folder out;
+  T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 5);
+  trainer.extend(X::snapshot());
+  trainer.extend(
+      [](T::Trainer& t) {
+        if (t.updater()->iteration() == 7) std::raise(SIGTERM);
+      },
+      {.name = "signal", .trigger = T::Trigger(1, "iteration")});
+  try {
+    trainer.run();
+    FAIL();
+  } catch (const T::Interrupted& e) {
+    EXPECT_NE(std::string(e.what()).find("snapshot_iter_7"), std::string::npos) << e.what();
+  }
+  EXPECT_TRUE(ct::os::exists(out.path + "/snapshot_iter_7"));
+}
+
+}  // namespace
