@@ -24,7 +24,10 @@ struct View {
 
   std::int64_t size() const { return shape.product(); }
   /// On the CPU: address of the first element.
-  void* data() const { return static_cast<char*>(handle) + offset * static_cast<std::int64_t>(itemsize(dtype)); }
+  void* data() const {
+    // an array without elements may have no memory, and an offset all the same
+    return handle ? static_cast<char*>(handle) + offset * static_cast<std::int64_t>(itemsize(dtype)) : nullptr;
+  }
 };
 
 /// What is done to indices that are out of range.
