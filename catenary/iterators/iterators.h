@@ -32,8 +32,8 @@ struct MultithreadOptions {
   OrderSampler order_sampler = {};
 };
 
-/// As SerialIterator, but the next batch is read by other threads while the current one is used. Order and snapshots
-/// are those of SerialIterator. (chainer.iterators.MultithreadIterator)
+/// As SerialIterator, but the examples of a batch are read by several threads at once: for datasets whose examples take
+/// time to make. Throws ValueError for n_threads < 1. (chainer.iterators.MultithreadIterator)
 class CT_API MultithreadIterator : public Iterator {
  public:
   MultithreadIterator(const Dataset& dataset, std::int64_t batch_size, const MultithreadOptions& options = {});

@@ -1,6 +1,7 @@
 #include "catenary/iterators/order.h"
 
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <numeric>
 
@@ -29,11 +30,26 @@ OrderSampler sampler_of(bool shuffle, const OrderSampler& given) {
   };
 }
 
-Minibatch read(const Dataset& dataset, const std::vector<std::int64_t>& indices) {
+Minibatch read(const Dataset& dataset, const std::vector<std::int64_t>& indices, int n_threads) {
   Minibatch batch;
   batch.size = static_cast<std::int64_t>(indices.size());
   batch.has_columns = dataset.get_columns(indices, batch.columns);
-  if (!batch.has_columns) batch.examples = dataset.get(indices);
+  if (batch.has_columns) return batch;
+  if (n_threads == 1) {
+    batch.examples = dataset.get(indices);
+    return batch;
+  }
+  const std::size_t part =
+      (indices.size() + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads);
+  std::vector<std::future<std::vector<Example>>> parts;
+  for (std::size_t begin = 0; begin < indices.size(); begin += part) {
+    const std::vector<std::int64_t> own(
+        indices.begin() + static_cast<std::ptrdiff_t>(begin),
+        indices.begin() + static_cast<std::ptrdiff_t>(std::min(indices.size(), begin + part)));
+    parts.push_back(std::async(std::launch::async, [&dataset, own] { return dataset.get(own); }));
+  }
+  for (auto& future : parts)
+    for (Example& example : future.get()) batch.examples.push_back(std::move(example));
   return batch;
 }
 
@@ -103,13 +119,16 @@ namespace {
 
 class Serial final : public IteratorBase {
  public:
-  Serial(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options)
+  Serial(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options, int n_threads)
       : dataset_(dataset),
-        walk_(dataset.size(), batch_size, options.repeat, sampler_of(options.shuffle, options.order_sampler)) {}
+        walk_(dataset.size(), batch_size, options.repeat, sampler_of(options.shuffle, options.order_sampler)),
+        n_threads_(n_threads) {
+    if (n_threads < 1) fail<ValueError>("MultithreadIterator: n_threads must be positive, got {}", n_threads);
+  }
   std::optional<Minibatch> next() override {
     const std::vector<std::int64_t> indices = walk_.next();
     if (indices.empty()) return std::nullopt;
-    return read(dataset_, indices);
+    return read(dataset_, indices, n_threads_);
   }
   std::int64_t epoch() const override { return walk_.epoch; }
   bool is_new_epoch() const override { return walk_.is_new_epoch; }
@@ -126,12 +145,20 @@ class Serial final : public IteratorBase {
  private:
   Dataset dataset_;
   Walk walk_;
+  int n_threads_;
 };
 
 }  // namespace
 
 SerialIterator::SerialIterator(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options)
-    : Iterator(std::make_shared<Serial>(dataset, batch_size, options)) {}
+    : Iterator(std::make_shared<Serial>(dataset, batch_size, options, 1)) {}
+
+MultithreadIterator::MultithreadIterator(const Dataset& dataset, std::int64_t batch_size,
+                                         const MultithreadOptions& options)
+    : Iterator(std::make_shared<Serial>(
+          dataset, batch_size,
+          IteratorOptions{.repeat = options.repeat, .shuffle = options.shuffle, .order_sampler = options.order_sampler},
+          options.n_threads)) {}
 
 }  // namespace iterators
 }  // namespace catenary

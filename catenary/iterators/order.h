@@ -34,7 +34,7 @@ class Walk {
 
 /// The random order of shuffle = true, or nothing.
 OrderSampler sampler_of(bool shuffle, const OrderSampler& given);
-/// Reads the examples of a batch, as columns where the dataset can.
-Minibatch read(const Dataset& dataset, const std::vector<std::int64_t>& indices);
+/// Reads the examples of a batch, as columns where the dataset can, else on several threads.
+Minibatch read(const Dataset& dataset, const std::vector<std::int64_t>& indices, int n_threads);
 
 }  // namespace catenary::iterators
