@@ -226,9 +226,8 @@ std::vector<std::int64_t> shown_positions(std::int64_t n, bool summarise) {
 /// Writes nested brackets around elements that are text already.
 class Layout {
  public:
-  Layout(const Shape& full, const Shape& shown, const std::vector<std::string>& words, std::string_view separator,
-         int width)
-      : full_(full), shown_(shown), words_(words), separator_(separator), width_(width) {}
+  Layout(const Shape& full, const Shape& shown, const std::vector<std::string>& words, std::string_view separator)
+      : full_(full), shown_(shown), words_(words), separator_(separator) {}
 
   std::string text(int axis, std::size_t& word, const std::string& indent, int width) const {
     if (axis == full_.size()) return words_[word++];
@@ -274,7 +273,6 @@ class Layout {
   const Shape& shown_;
   const std::vector<std::string>& words_;
   std::string_view separator_;
-  int width_;
 };
 
 /// Elements that are shown, as text.
@@ -308,7 +306,7 @@ std::string array_text(const Array& a, std::string_view separator, int prefix, i
   }
   const std::vector<std::string> words = words_of(shown);
   std::size_t word = 0;
-  return Layout(a.shape(), shown.shape(), words, separator, width)
+  return Layout(a.shape(), shown.shape(), words, separator)
       .text(0, word, std::string(static_cast<std::size_t>(prefix) + 1, ' '), width);
 }
 

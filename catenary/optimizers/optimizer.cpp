@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, double>> Hyperparameters::all() const {
   std::vector<std::pair<std::string, double>> result = parent_ ? parent_->all() : decltype(parent_->all()){};
   for (const auto& [name, value] : values_) {
     const auto known =
-        std::find_if(result.begin(), result.end(), [&](const auto& entry) { return entry.first == name; });
+        std::find_if(result.begin(), result.end(), [&name = name](const auto& entry) { return entry.first == name; });
     if (known == result.end()) {
       result.emplace_back(name, value);
     } else {

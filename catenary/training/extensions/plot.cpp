@@ -117,8 +117,8 @@ void plot(const std::string& path, const std::vector<Curve>& curves, const std::
       y_low = std::min(y_low, y), y_high = std::max(y_high, y);
     }
   }
-  const auto [left, right] = range(x_low, x_high);
-  const auto [bottom, top] = range(y_low, y_high);
+  const std::pair<double, double> x_range = range(x_low, x_high), y_range = range(y_low, y_high);
+  const double left = x_range.first, right = x_range.second, bottom = y_range.first, top = y_range.second;
   const int x0 = 110, y0 = 30, plot_width = 640, plot_height = 480, x1 = x0 + plot_width, y1 = y0 + plot_height;
   Canvas canvas(x1 + legend + 80, y1 + 70);
   const auto to_x = [&](double x) { return x0 + (x - left) / (right - left) * plot_width; };
