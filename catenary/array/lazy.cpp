@@ -155,10 +155,7 @@ class OpenProgram {
     if (!operand.array) return constant(constant_of(operand.scalar, wanted), wanted);
     const ArrayBody& body = operand.array->body();
     std::int16_t value = body.pending.load(std::memory_order_relaxed) == this ? body.value : load(body);
-    value = cast(value, wanted);
-    if (narrowing(operand.as) != Op::count && body.dtype != operand.as && !fits(body.dtype, operand.as))
-      value = emit(narrowing(operand.as), wanted, wanted, {value, -1, -1});
-    return value;
+    return cast_to(value, body.dtype, operand.as);
   }
 
   std::int16_t cast(std::int16_t value, Reg to) {
@@ -184,10 +181,7 @@ class OpenProgram {
     const Reg operand_reg = ops::register_of(operand_dtype);
     if (op == Op::cast) {
       // an identity node of its own, so that each pending array has one
-      std::int16_t value = emit(Op::cast, ops::register_of(dtype), operand_reg, args);
-      if (narrowing(dtype) != Op::count && !fits(operand_dtype, dtype))
-        value = emit(narrowing(dtype), ops::register_of(dtype), ops::register_of(dtype), {value, -1, -1});
-      return value;
+      return cast_to(emit(Op::cast, ops::register_of(dtype), operand_reg, args), operand_dtype, dtype);
     }
     const ops::OpInfo& row = ops::info(op);
     const bool boolean = row.rule == ops::Rule::COMPARE || row.rule == ops::Rule::PREDICATE;
@@ -196,11 +190,7 @@ class OpenProgram {
     const bool may_overflow = row.rule != ops::Rule::INTERNAL && !boolean && op != Op::maximum && op != Op::minimum;
     if (may_overflow && narrowing(operand_dtype) != Op::count)
       value = emit(narrowing(operand_dtype), reg, reg, {value, -1, -1});
-    return cast_to(value, operand_dtype,
-                   boolean                    ? Dtype::bool_
-                   : op == Op::frexp_exponent ? Dtype::int32
-                                              : operand_dtype,
-                   dtype);
+    return cast_to(value, boolean ? Dtype::bool_ : op == Op::frexp_exponent ? Dtype::int32 : operand_dtype, dtype);
   }
 
   void own(ArrayBody& body, std::int16_t value) {
@@ -372,7 +362,8 @@ class OpenProgram {
   /// Does every value of `from` fit into the narrow integer `to`?
   static bool fits(Dtype from, Dtype to) { return from == to || from == Dtype::bool_ || promote(from, to) == to; }
 
-  std::int16_t cast_to(std::int16_t value, Dtype, Dtype from, Dtype to) {
+  /// The node of a value of dtype `from` as `to`: in its register, wrapped where `to` is a narrower integer.
+  std::int16_t cast_to(std::int16_t value, Dtype from, Dtype to) {
     value = cast(value, ops::register_of(to));
     if (narrowing(to) != Op::count && !fits(from, to))
       value = emit(narrowing(to), ops::register_of(to), ops::register_of(to), {value, -1, -1});

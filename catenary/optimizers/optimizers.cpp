@@ -241,7 +241,7 @@ Adam::Adam(double alpha0, double beta10, double beta20, double eps0)
 
 double Adam::alpha_t() const {
   if (t() == 0) throw ValueError("Adam: the learning rate is not known before the first update");
-  return bias_corrected(*state_->hyperparam, t());
+  return learning_rate();
 }
 
 AdamW::AdamW(double alpha0, double beta10, double beta20, double eps0, double eta0, double decay0)

@@ -227,7 +227,7 @@ class Plan {
         ++r;  // a register is free for the node that last reads it: loops allow out == a
       if (r == registers_) ++registers_;
       // an operand of another size must not be overwritten while it is read
-      while (r < registers_ && operand_of_other_size(i, r, n)) {
+      while (r < registers_ && operand_of_other_size(i, r)) {
         ++r;
         while (r < registers_ && free_at[r] > i) ++r;
       }
@@ -237,7 +237,7 @@ class Plan {
     }
   }
 
-  bool operand_of_other_size(int i, int r, int) const {
+  bool operand_of_other_size(int i, int r) const {
     const Node& node = program_.nodes[i];
     for (std::int16_t arg : node.args) {
       if (arg < 0 || register_[arg] != r || kind_[arg] == Kind::in_memory || direct_store_[arg] >= 0) continue;
