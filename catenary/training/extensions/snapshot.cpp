@@ -1,6 +1,7 @@
 #include "catenary/training/extensions/snapshot.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
@@ -29,21 +30,22 @@ std::string format_filename(const std::string& pattern, const Trainer& trainer) 
 
 namespace {
 
-/// Files of the folder whose names fit the pattern, oldest first (by time, then by name).
+/// Files of the folder whose names fit the pattern, oldest first: by time, and where a file system's clock is too
+/// coarse for that, by number ("…_9" before "…_10").
 std::vector<std::string> matching(const std::string& folder, const std::string& pattern) {
   const std::size_t open = pattern.find('{'), close = pattern.rfind('}');
   const std::string head = pattern.substr(0, open), tail = close == std::string::npos ? "" : pattern.substr(close + 1);
-  std::vector<std::pair<double, std::string>> found;
+  std::vector<std::tuple<double, std::size_t, std::string>> found;
   for (const std::string& name : os::list_directory(folder)) {
     if (name.size() < head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail)) continue;
     const std::string middle = name.substr(head.size(), name.size() - head.size() - tail.size());
     if (open != std::string::npos && (middle.empty() || middle.find_first_not_of("0123456789_-") != std::string::npos))
       continue;
-    found.emplace_back(os::modification_time(folder + "/" + name), name);
+    found.emplace_back(os::modification_time(folder + "/" + name), name.size(), name);
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> names;
-  for (auto& [time, name] : found) names.push_back(name);
+  for (auto& [time, length, name] : found) names.push_back(name);
   return names;
 }
 

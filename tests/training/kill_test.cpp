@@ -1,0 +1,126 @@
+// A training that is killed (SIGKILL) at random instants while it writes snapshots: what lies under a snapshot's name
+// is always complete, and goes on as if nothing had happened.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+namespace X = ct::training::extensions;
+
+namespace {
+
+constexpr const char* kFolderVariable = "CATENARY_TEST_KILL_FOLDER";
+constexpr int kTries = 20;
+
+/// Large enough that writing a snapshot takes longer than an iteration; dropout, so that the random numbers matter.
+struct Net : ct::Chain {
+  L::Linear l1, l2;
+  Net() : l1(500), l2(10) {}
+  CT_LINKS(l1, l2)
+  ct::Variable operator()(const ct::Variable& x) { return l2(F::dropout(F::relu(l1(x)), 0.3)); }
+};
+
+using Losses = std::map<std::int64_t, double>;
+
+/// A trainer that ends after `iterations`; losses, if given, gets each iteration's.
+T::Trainer make_trainer(const std::string& out, std::int64_t iterations, Losses* losses = nullptr) {
+  ct::random::seed(3);
+  const ct::Array x = ct::random::standard_normal({130, 80}, {.dtype = ct::Dtype::float32});
+  const L::Classifier model{Net()};
+  const ct::Optimizer optimizer = ct::optimizers::Adam();
+  optimizer.setup(model);
+  const ct::iterators::SerialIterator batches(
+      ct::datasets::TupleDataset(x, ct::argmax(x(ct::ellipsis, ct::slice(10)), 1).astype(ct::Dtype::int32)), 20);
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer), T::Trigger(static_cast<double>(iterations), "iteration"),
+                     out);
+  trainer.extend(X::LogReport({.trigger = T::Trigger(5, "iteration")}));
+  if (losses) {
+    trainer.extend(
+        [losses](T::Trainer& t) { (*losses)[t.updater()->iteration()] = t.observation().find("main/loss")->value(); },
+        {.name = "losses", .trigger = T::Trigger(1, "iteration")});
+  }
+  return trainer;
+}
+
+/// What the child does: goes on from the newest snapshot, writes one an iteration, and never ends.
+void train_until_killed(const std::string& folder) {
+  T::Trainer trainer = make_trainer(folder, std::int64_t{1} << 40);
+  trainer.extend(X::snapshot({.n_retains = 3, .autoload = true}), {.trigger = T::Trigger(1, "iteration")});
+  trainer.run();
+}
+
+TEST(Kill, SnapshotsAreCompleteAndGoOn) {
+  if (const char* folder = std::getenv(kFolderVariable)) {  // this process is the child of the test below
+    train_until_killed(folder);
+    FAIL() << "the child came to an end";
+  }
+  const std::string folder = ct::os::make_temporary_directory("catenary-kill");
+  const std::string prefix = "snapshot_iter_", aside = folder + "/aside";
+  std::random_device device;
+  std::int64_t newest = 0;
+  int in_the_middle = 0;
+  Losses resumed;
+  for (int i = 0; i < kTries; ++i) {
+    const unsigned seed = device();
+    std::mt19937 random(seed);
+    const double seconds = std::uniform_real_distribution<double>(0.08, 0.4)(random);
+    const ct::os::ProcessResult child =
+        ct::os::run_process({ct::os::program_path(), "--gtest_filter=Kill.SnapshotsAreCompleteAndGoOn"},
+                            {.timeout = seconds, .environment = {{kFolderVariable, folder}, {"GTEST_OUTPUT", ""}}});
+    ASSERT_TRUE(child.timed_out) << child.output << child.errors;
+
+    bool writing = false;
+    std::int64_t last = 0;
+    for (const std::string& name : ct::os::list_directory(folder)) {
+      if (name.starts_with("." + prefix)) {  // what the child had not finished; nobody takes it for a snapshot
+        writing = true;
+        ct::os::remove_file(folder + "/" + name);
+      }
+      if (!name.starts_with(prefix)) continue;
+      const std::int64_t iteration = std::stoll(name.substr(prefix.size()));
+      T::Trainer trainer = make_trainer(aside, 1);
+      ASSERT_NO_THROW(ct::serializers::load_npz(folder + "/" + name, trainer)) << name << ", seed " << seed;
+      ASSERT_EQ(trainer.updater()->iteration(), iteration) << "seed " << seed;
+      last = std::max(last, iteration);
+    }
+    std::printf("try %2d: seed %10u, killed after %.3f s, newest snapshot %lld%s\n", i + 1, seed, seconds,
+                static_cast<long long>(last), writing ? ", while one was being written" : "");
+    ASSERT_GE(last, newest) << "a snapshot was lost, seed " << seed;
+    newest = last;
+    in_the_middle += writing;
+    if (newest == 0) continue;
+    T::Trainer trainer = make_trainer(aside, newest + 6, &resumed);
+    ct::serializers::load_npz(folder + "/" + prefix + std::to_string(newest), trainer);
+    trainer.run();
+  }
+  EXPECT_GT(in_the_middle, 0);
+  ASSERT_GT(newest, kTries);
+
+  Losses whole;
+  make_trainer(folder + "/whole", newest + 6, &whole).run();
+  for (const auto& [iteration, loss] : resumed) ASSERT_EQ(loss, whole.at(iteration)) << "iteration " << iteration;
+  auto a = nlohmann::json::parse(std::ifstream(folder + "/whole/log")),
+       b = nlohmann::json::parse(std::ifstream(aside + "/log"));
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i].erase("elapsed_time");
+    b[i].erase("elapsed_time");
+    ASSERT_EQ(a[i], b[i]) << "entry " << i;
+  }
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
