@@ -20,6 +20,7 @@
 #include "catenary/autograd/variable.h"
 #include "catenary/core/version.h"
 #include "catenary/datasets/datasets.h"
+#include "catenary/datasets/files.h"
 #include "catenary/functions/functions.h"
 #include "catenary/initializers/initializers.h"
 #include "catenary/iterators/iterators.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "catenary/core/clock.h"
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
 
@@ -80,12 +81,12 @@ HookScope::~HookScope() {
 
 void TimerHook::start() {
   settle();
-  running_.push_back(std::chrono::steady_clock::now());
+  running_.push_back(monotonic_seconds());
 }
 
 void TimerHook::stop(FunctionNode& f) {
   settle();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - running_.back()).count();
+  const double seconds = monotonic_seconds() - running_.back();
   running_.pop_back();
   history_.push_back({f.name(), seconds});
   if (running_.empty()) total_ += seconds;

@@ -9,7 +9,6 @@
 //   }
 //   hook.print_report();
 
-#include <chrono>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -81,7 +80,7 @@ class CT_API TimerHook : public FunctionHook {
  private:
   void start();
   void stop(FunctionNode& f);
-  std::vector<std::chrono::steady_clock::time_point> running_;
+  std::vector<double> running_;  // when they began
   std::vector<Call> history_;
   double total_ = 0;
 };

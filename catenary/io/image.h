@@ -18,4 +18,9 @@ struct ImageOptions {
 /// Changes the number of channels of an (H, W, C) uint8 image; throws ValueError for what is none.
 CT_API HostArray convert_channels(const HostArray& image, int channels);
 
+/// An (H, W, C) uint8 image in another size: each pixel is the mean under a triangle of the source, as wide as a pixel
+/// of the larger of the two images (bilinear when growing, without aliasing when shrinking, as Pillow's BILINEAR).
+/// Throws ValueError for what is no image, or an extent < 1.
+CT_API HostArray resize(const HostArray& image, std::int64_t height, std::int64_t width);
+
 }  // namespace catenary::io

@@ -1,7 +1,6 @@
 #include "catenary/links/link.h"
 
-#include <chrono>
-
+#include "catenary/core/clock.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -213,7 +212,6 @@ const std::vector<std::shared_ptr<LinkHook>>& Link::hooks() const { return state
 
 namespace {
 thread_local std::vector<std::shared_ptr<LinkHook>> thread_hooks;
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 }  // namespace
 
 LinkHookScope::LinkHookScope(std::shared_ptr<LinkHook> hook) {
@@ -223,9 +221,9 @@ LinkHookScope::LinkHookScope(std::shared_ptr<LinkHook> hook) {
 }
 LinkHookScope::~LinkHookScope() { thread_hooks.pop_back(); }
 
-void LinkTimerHook::forward_preprocess(const LinkCall&) { started_.push_back(now()); }
+void LinkTimerHook::forward_preprocess(const LinkCall&) { started_.push_back(monotonic_seconds()); }
 void LinkTimerHook::forward_postprocess(const LinkCall& call) {
-  const double seconds = now() - started_.back();
+  const double seconds = monotonic_seconds() - started_.back();
   started_.pop_back();
   if (started_.empty()) total_ += seconds;
   const std::string type = call.link.type_name();

@@ -1,9 +1,9 @@
 #include "catenary/training/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "catenary/array/random.h"
+#include "catenary/core/clock.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/signals.h"
@@ -14,8 +14,6 @@ namespace catenary::training {
 Interrupted::~Interrupted() = default;
 
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// A function as an extension.
 class FunctionExtension final : public Extension {
@@ -51,7 +49,9 @@ struct Trainer::State {
   double started = 0, elapsed_before = 0, final_elapsed = 0;
   bool running = false, done = false;
 
-  double elapsed() const { return running ? now() - started + elapsed_before : done ? final_elapsed : elapsed_before; }
+  double elapsed() const {
+    return running ? monotonic_seconds() - started + elapsed_before : done ? final_elapsed : elapsed_before;
+  }
   std::vector<Entry*> by_priority() {
     std::vector<Entry*> order;
     for (Entry& entry : entries) order.push_back(&entry);
@@ -111,7 +111,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
   os::make_directories(s.out);
   const std::vector<Entry*> order = s.by_priority();
   const os::ScopedSignals signals;
-  s.started = now();
+  s.started = monotonic_seconds();
   s.running = true;
   // extensions and the updater are told of the end however it comes
   struct Finish {
@@ -202,7 +202,7 @@ void Trainer::serialize(Serializer& serializer) const {
   }
   if (serializer.loading()) {
     if (serializer.contains("_snapshot_elapsed_time")) serializer("_snapshot_elapsed_time", s.elapsed_before);
-    serializer.after_loading([&s] { s.started = now(); });
+    serializer.after_loading([&s] { s.started = monotonic_seconds(); });
   } else {
     double elapsed = s.elapsed();
     serializer("_snapshot_elapsed_time", elapsed);

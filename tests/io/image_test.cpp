@@ -132,5 +132,31 @@ TEST(Jpeg, RefusesDamageAndSizesThatCannotBe) {
   EXPECT_NE(file_error([&] { read(large); }).find("cannot be in a file"), std::string::npos);
 }
 
+TEST(Resize, AsPillowsBilinear) {
+  const HostArray image = HostArray::empty(Dtype::uint8, {7, 5, 3});
+  for (std::int64_t i = 0; i < image.size(); ++i) image.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * 37);
+  const std::vector<std::pair<std::pair<int, int>, std::vector<int>>> expected = {
+      {{3, 2}, {99, 115, 129, 129, 110, 115, 138, 130, 133, 131, 134, 126, 119, 133, 135, 135, 128, 136}},
+      {{2, 5}, {68,  105, 142, 161, 156, 128, 88,  71,  108, 145, 164, 159, 131, 91,  74,
+                136, 173, 133, 105, 100, 119, 156, 139, 176, 136, 108, 103, 122, 159, 142}},
+      {{9, 4},
+       {28,  65,  102, 157, 88,  125, 137, 68,  105, 160, 197, 42,  57,  94,  131, 115, 117, 154, 95,  97,  134, 189,
+        98,  71,  90,  127, 136, 113, 150, 120, 93,  130, 167, 137, 67,  104, 124, 146, 134, 147, 150, 71,  127, 164,
+        167, 64,  101, 123, 157, 130, 167, 180, 67,  104, 160, 197, 84,  97,  134, 107, 141, 163, 200, 97,  100, 137,
+        193, 114, 117, 130, 118, 140, 160, 197, 127, 97,  134, 171, 144, 114, 151, 128, 137, 174, 129, 166, 75,  130,
+        132, 169, 110, 112, 149, 133, 170, 143, 30,  67,  104, 159, 90,  127, 139, 70,  107, 162, 199, 44}},
+  };
+  for (const auto& [size, values] : expected) {
+    const HostArray resized = resize(image, size.first, size.second);
+    ASSERT_EQ(resized.shape, (Shape{size.first, size.second, 3}));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(resized.as<std::uint8_t>()[i], values[i], 1) << size.first << " " << i;
+  }
+  const HostArray same = resize(image, 7, 5);
+  EXPECT_TRUE(std::equal(same.bytes().begin(), same.bytes().end(), image.bytes().begin()));
+  EXPECT_THROW(resize(image, 0, 5), ValueError);
+  EXPECT_THROW(resize(HostArray::empty(Dtype::float32, {2, 2, 1}), 1, 1), ValueError);
+}
+
 }  // namespace
 }  // namespace catenary::io

@@ -1,10 +1,10 @@
 #include "catenary/training/extensions/log_report.h"
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "catenary/core/clock.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/terminal.h"
@@ -168,8 +168,6 @@ void PrintReport::operator()(Trainer& trainer) {
 ProgressBar::ProgressBar(ProgressBarOptions options) : options_(options) {}
 
 namespace {
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 std::string clock_text(double seconds) {
   // as Python prints a timedelta
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "unknown";
@@ -217,7 +215,7 @@ void ProgressBar::operator()(Trainer& trainer) {
   const std::int64_t iteration = trainer.updater()->iteration();
   if (iteration % options_.update_interval != 0) return;
   // the rate of this process only, over the last hundred updates
-  recent_.emplace_back(iteration, now());
+  recent_.emplace_back(iteration, monotonic_seconds());
   if (recent_.size() > 100) recent_.erase(recent_.begin());
   if (recent_.size() < 2) return;
   const double seconds = recent_.back().second - recent_.front().second;

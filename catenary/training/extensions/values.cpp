@@ -107,6 +107,11 @@ observe_value observe_lr(const std::string& optimizer_name, const std::string& o
   });
 }
 
+void unchain_variables::operator()(Trainer& trainer) {
+  for (const auto& [name, reported] : trainer.observation())
+    if (reported.variable().defined()) reported.variable().unchain_backward();
+}
+
 void FailOnNonNumber::operator()(Trainer& trainer) {
   for (const auto& [name, optimizer] : trainer.updater()->optimizers()) {
     for (const auto& [path, parameter] : optimizer.target().link().namedparams(false)) {

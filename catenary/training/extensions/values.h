@@ -141,6 +141,15 @@ class CT_API observe_value : public Extension {
 /// Reports an optimizer's learning rate as "lr" (Adam's with its bias correction). (chainer's observe_lr)
 CT_API observe_value observe_lr(const std::string& optimizer_name = "main", const std::string& observation_key = "lr");
 
+/// Cuts the graphs of reported variables off behind them, so that graphs kept by config.keep_graph_on_report (for
+/// DumpGraph) do not pile up. (chainer's unchain_variables)
+class CT_API unchain_variables : public Extension {
+ public:
+  std::string default_name() const override { return "unchain_variables"; }
+  int priority() const override { return 0; }  // after those that read graphs
+  void operator()(Trainer& trainer) override;
+};
+
 /// Ends the training with ValueError that names the parameter when one is not finite. (chainer's FailOnNonNumber)
 class CT_API FailOnNonNumber : public Extension {
  public:

@@ -1,0 +1,135 @@
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/parallel.h"
+#include "catenary/datasets/files.h"
+#include "catenary/io/tar.h"
+
+namespace catenary::datasets {
+
+namespace {
+
+constexpr std::int64_t kPixels = 3 * 32 * 32;
+
+/// A binary distribution: records of labels and 3072 pixels (red, green and blue planes).
+struct Distribution {
+  const char* name;
+  const char* archive;
+  const char* folder;
+  std::vector<std::string> train, test;
+  std::int64_t images_a_file[2];  // of train and test
+  std::int64_t label_bytes;       // the last one is the label
+  int classes;
+};
+
+const Distribution& cifar10() {
+  static const Distribution d = {
+      "get_cifar10",
+      "cifar-10-binary.tar.gz",
+      "cifar-10-batches-bin",
+      {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
+      {"test_batch.bin"},
+      {10000, 10000},
+      1,
+      10};
+  return d;
+}
+const Distribution& cifar100() {
+  static const Distribution d = {"get_cifar100",
+                                 "cifar-100-binary.tar.gz",
+                                 "cifar-100-binary",
+                                 {"train.bin"},
+                                 {"test.bin"},
+                                 {50000, 10000},
+                                 2,
+                                 100};
+  return d;
+}
+
+using Content = std::vector<std::byte>;
+
+std::string what_to_do(const Distribution& d) {
+  return fmt::format("put {} of https://www.cs.toronto.edu/~kriz/cifar.html there, or the folder {} that it unpacks to",
+                     d.archive, d.folder);
+}
+
+/// The files by name: from the folder where they lie unpacked, else from the archive.
+std::map<std::string, Content> read_files(const Distribution& d, const std::string& folder) {
+  std::vector<std::string> names = d.train;
+  names.insert(names.end(), d.test.begin(), d.test.end());
+  std::map<std::string, Content> files;
+  for (const std::string& place : {folder, folder + "/" + d.folder}) {
+    if (!os::exists(place + "/" + names.front())) continue;
+    for (const std::string& name : names) {
+      const std::string path = place + "/" + name;
+      if (!os::exists(path)) fail<FileError>("{}: the file is missing; {}", path, what_to_do(d));
+      files[name] = os::read_file(path);
+    }
+    return files;
+  }
+  const std::string archive = folder + "/" + d.archive;
+  if (!os::exists(archive)) fail<FileError>("{}: {} was not found in {}; {}", d.name, d.archive, folder, what_to_do(d));
+  const auto base = [](const std::string& name) { return name.substr(name.rfind('/') + 1); };
+  io::read_tar(
+      archive,
+      [&](const std::string& name) { return std::find(names.begin(), names.end(), base(name)) != names.end(); },
+      [&](const std::string& name, Content content) { files[base(name)] = std::move(content); });
+  for (const std::string& name : names)
+    if (!files.contains(name)) fail<FileError>("{}: {} is not in the archive; {}", archive, name, what_to_do(d));
+  return files;
+}
+
+Dataset make(const Distribution& d, const std::map<std::string, Content>& files, bool test, const std::string& folder,
+             const CifarOptions& options) {
+  const std::int64_t record = d.label_bytes + kPixels;
+  std::vector<std::int32_t> labels;
+  std::vector<const std::byte*> images;
+  for (const std::string& name : test ? d.test : d.train) {
+    const Content& content = files.at(name);
+    const auto bytes = static_cast<std::int64_t>(content.size());
+    if (bytes == 0 || bytes % record != 0 || (options.complete && bytes / record != d.images_a_file[test]))
+      fail<FileError>("{}/{}: {} bytes, expected {} ({} images of {}); {}", folder, name, bytes,
+                      d.images_a_file[test] * record, d.images_a_file[test], record, what_to_do(d));
+    for (std::int64_t at = 0; at < bytes; at += record) {
+      const std::byte* start = content.data() + at;
+      const int label = std::to_integer<int>(start[d.label_bytes - 1]);
+      if (label >= d.classes)
+        fail<FileError>("{}/{}: at byte {}: the label {} is none of 0 to {}; the file is altered, {}", folder, name,
+                        at + d.label_bytes - 1, label, d.classes - 1, what_to_do(d));
+      labels.push_back(label);
+      images.push_back(start + d.label_bytes);
+    }
+  }
+  const auto n = static_cast<std::int64_t>(labels.size());
+  const Array x = Array::empty(options.ndim == 1 ? Shape{n, kPixels} : Shape{n, 3, 32, 32}, Dtype::float32, Device());
+  float* to = x.mutable_data<float>();
+  const float scale = static_cast<float>(options.scale);
+  parallel_for(n, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t j = 0; j < kPixels; ++j)
+        to[i * kPixels + j] = std::to_integer<std::uint8_t>(images[static_cast<std::size_t>(i)][j]) * scale / 255.0f;
+  });
+  if (!options.withlabel) return TupleDataset(x);
+  return TupleDataset(x, Array::from_host(labels.data(), {n}, Dtype::int32, Device()));
+}
+
+std::pair<Dataset, Dataset> load(const Distribution& d, const CifarOptions& options) {
+  if (options.ndim != 1 && options.ndim != 3) fail<ValueError>("{}: ndim must be 1 or 3, got {}", d.name, options.ndim);
+  std::string folder = options.folder;
+  if (folder.empty()) {
+    const char* named = std::getenv("CATENARY_DATA");
+    folder = named ? named : "data";
+  }
+  const std::map<std::string, Content> files = read_files(d, folder);
+  return {make(d, files, false, folder, options), make(d, files, true, folder, options)};
+}
+
+}  // namespace
+
+std::pair<Dataset, Dataset> get_cifar10(const CifarOptions& options) { return load(cifar10(), options); }
+std::pair<Dataset, Dataset> get_cifar100(const CifarOptions& options) { return load(cifar100(), options); }
+
+}  // namespace catenary::datasets
