@@ -36,6 +36,7 @@ include(cmake/fuzz.cmake)
 # The scripts that look at the tree itself, and a project outside the tree that uses an installed copy.
 add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_layers)
 add_test(NAME forbidden COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_forbidden)
+add_test(NAME coverage COMMAND ${PROJECT_SOURCE_DIR}/scripts/make_coverage --check)
 add_test(NAME contributing COMMAND ${PROJECT_SOURCE_DIR}/scripts/test_patches ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER})
 if(CATENARY_INSTALL AND BUILD_SHARED_LIBS AND NOT CATENARY_SANITIZE AND NOT CATENARY_FUZZ)
   add_test(NAME consumer COMMAND ${PROJECT_SOURCE_DIR}/scripts/test_consumer ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER})

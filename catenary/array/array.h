@@ -290,9 +290,11 @@ CT_API std::ostream& operator<<(std::ostream& stream, const Array& a);
 /// Runs everything that is pending in the calling thread.
 CT_API void evaluate();
 
-/// A range of indices, as Python's slice(start, stop, step); `none` leaves an end out.
+/// The type of `none`.
 struct NoneType {};
+/// The end of a slice that is left out.
 inline constexpr NoneType none{};
+/// A range of indices, as Python's slice(start, stop, step); `none` leaves an end out.
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
 };
@@ -314,8 +316,10 @@ template <class Start, class Stop, class Step>
 Slice slice(Start start, Stop stop, Step step) {
   return {detail::slice_end(start), detail::slice_end(stop), detail::slice_end(step)};
 }
+/// The types of `newaxis` and `ellipsis`.
 struct NewAxis {};
 struct Ellipsis {};
+/// In an index expression: a new axis of extent 1, and as many ":" as there are axes left.
 inline constexpr NewAxis newaxis{};
 inline constexpr Ellipsis ellipsis{};
 

@@ -121,9 +121,9 @@ CT_API Array copy(const Array& a);
 
 /// An array whose elements have any value. (numpy.empty)
 CT_API Array empty(const Shape& shape, Dtype dtype = Dtype::float64);
-/// (numpy.zeros)
+/// Zeros. (numpy.zeros)
 CT_API Array zeros(const Shape& shape, Dtype dtype = Dtype::float64);
-/// (numpy.ones)
+/// Ones. (numpy.ones)
 CT_API Array ones(const Shape& shape, Dtype dtype = Dtype::float64);
 /// An array filled with a value; its dtype is the value's default (bool, int64 or float64) when none is given. An array
 /// as value is broadcast. (numpy.full)
@@ -138,7 +138,7 @@ CT_API Array full_like(const Array& a, const Operand& value, const std::optional
 /// (rows, columns) zeros with ones on diagonal k; columns is rows when left out. (numpy.eye)
 CT_API Array eye(std::int64_t rows, const std::optional<std::int64_t>& columns = {}, std::int64_t k = 0,
                  Dtype dtype = Dtype::float64);
-/// (numpy.identity)
+/// (n, n) zeros with ones on the diagonal. (numpy.identity)
 CT_API Array identity(std::int64_t n, Dtype dtype = Dtype::float64);
 /// Ones at and below diagonal k. (numpy.tri)
 CT_API Array tri(std::int64_t rows, const std::optional<std::int64_t>& columns = {}, std::int64_t k = 0,
@@ -152,12 +152,14 @@ CT_API Array arange(const Scalar& start, const Scalar& stop, const Scalar& step 
                     const std::optional<Dtype>& dtype = {});
 inline Array arange(const Scalar& start, const Scalar& stop, Dtype dtype) { return arange(start, stop, 1, dtype); }
 
+/// Options of linspace.
 struct LinspaceOptions {
   bool endpoint = true;             ///< is `stop` the last value?
   std::optional<Dtype> dtype = {};  ///< float64 when not given; integers are rounded down
 };
 /// `num` values evenly spaced from start to stop. Throws ValueError for a negative number. (numpy.linspace)
 CT_API Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
+/// Options of logspace.
 struct LogspaceOptions {
   bool endpoint = true;
   double base = 10;
@@ -168,6 +170,7 @@ CT_API Array logspace(double start, double stop, std::int64_t num = 50, const Lo
 /// `num` values from start to stop with equal quotients; both must have one sign and not be zero. (numpy.geomspace)
 CT_API Array geomspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
 
+/// Options of meshgrid.
 struct MeshgridOptions {
   std::string indexing = "xy";  ///< "xy": the first two axes are swapped; "ij": axis i belongs to array i
   bool sparse = false;          ///< leaves the other axes at extent 1

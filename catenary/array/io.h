@@ -27,6 +27,7 @@ CT_API void save(const std::string& path, const Array& a, const io::NpyOptions& 
 /// Reads a .npy file onto the current device. (numpy.load)
 CT_API Array load(const std::string& path, const io::NpyOptions& options = {});
 
+/// Options of savez.
 struct SavezOptions {
   bool compressed = false;  ///< numpy.savez_compressed
   io::NpyOptions npy = {};

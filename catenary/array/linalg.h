@@ -53,6 +53,7 @@ CT_API Array cholesky(const Array& a);
 CT_API Array inv(const Array& a);
 /// Determinants. numpy.linalg.det
 CT_API Array det(const Array& a);
+/// What slogdet gives.
 struct SlogdetResult {
   Array sign;
   Array logabsdet;
@@ -61,6 +62,7 @@ struct SlogdetResult {
 CT_API SlogdetResult slogdet(const Array& a);
 /// x with a x = b; a 1-d b is one column. Throws ValueError for a singular matrix. numpy.linalg.solve
 CT_API Array solve(const Array& a, const Array& b);
+/// What lu gives.
 struct LuResult {
   Array lu;      ///< U, and below the diagonal L without its ones
   Array pivots;  ///< int32: row i was exchanged with row pivots(i)

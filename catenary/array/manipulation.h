@@ -25,7 +25,7 @@ inline Array transpose(const Array& a, const Axes& axes = {}) { return a.transpo
 inline Array permute_dims(const Array& a, const Axes& axes) { return a.transpose(axes); }
 /// The last two axes swapped. (numpy.matrix_transpose)
 CT_API Array matrix_transpose(const Array& a);
-/// (numpy.swapaxes)
+/// A view with two axes exchanged. (numpy.swapaxes)
 CT_API Array swapaxes(const Array& a, int axis1, int axis2);
 /// A view with axes moved to new places; the others keep their order. (numpy.moveaxis)
 CT_API Array moveaxis(const Array& a, const Axes& source, const Axes& destination);
@@ -38,7 +38,7 @@ CT_API Array rollaxis(const Array& a, int axis, int start = 0);
 CT_API Array expand_dims(const Array& a, const AxisArg& axis);
 /// Without the axes of extent 1, or the given ones. (numpy.squeeze)
 inline Array squeeze(const Array& a, const AxisArg& axis = {}) { return a.squeeze(axis); }
-/// (numpy.broadcast_to)
+/// A view of another shape that x broadcasts to. Throws ShapeError. (numpy.broadcast_to)
 inline Array broadcast_to(const Array& a, const Shape& shape) { return a.broadcast_to(shape); }
 /// Views with the shape that all broadcast to. (numpy.broadcast_arrays)
 CT_API std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays);
@@ -164,6 +164,7 @@ class PerSide {
   std::vector<Pair> pairs_;
 };
 
+/// Options of pad.
 struct PadOptions {
   PadMode mode = PadMode::constant;
   PerSide<Scalar> constant_value = 0;  ///< PadMode::constant: what to write

@@ -28,6 +28,7 @@ CT_API void seed(std::uint64_t value);
 CT_API Generator get_state();
 CT_API void set_state(const Generator& state);
 
+/// Where and in which dtype random numbers are made.
 struct RandomOptions {
   std::optional<Dtype> dtype = {};    ///< of the result; each function says what it is otherwise
   std::optional<Device> device = {};  ///< the current one where not given
@@ -90,6 +91,7 @@ CT_API Array permutation(const Array& x, Generator* generator = nullptr);
 /// Puts the first axis of x in random order, in place. numpy.random.shuffle
 CT_API void shuffle(const Array& x, Generator* generator = nullptr);
 
+/// Options of choice.
 struct ChoiceOptions {
   bool replace = true;
   std::optional<Array> p = {};        ///< probabilities; all the same where not given

@@ -27,6 +27,7 @@ CT_API Array lexsort(const Array& keys);
 /// equal ones the first comes first; NaN is the largest. Throws ValueError for k out of range.
 CT_API std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis = -1, bool largest = true);
 
+/// On which side of equal elements searchsorted inserts.
 enum class Side { left, right };
 /// Where (int64) to insert `values` into the ascending 1-d array `sorted`: before (left) or after (right) equal ones.
 /// numpy.searchsorted
@@ -35,11 +36,13 @@ CT_API Array searchsorted(const Array& sorted, const Operand& values, Side side 
 /// right edge. Throws ValueError for bins that are not monotonic. numpy.digitize
 CT_API Array digitize(const Array& x, const Array& bins, bool right = false);
 
+/// What unique gives beside the values.
 struct UniqueOptions {
   bool return_index = false;
   bool return_inverse = false;
   bool return_counts = false;
 };
+/// What unique gives.
 struct UniqueResult {
   Array values;   ///< ascending
   Array index;    ///< of the first occurrences in the flattened array; when asked for
@@ -62,6 +65,7 @@ CT_API Array setdiff1d(const Array& a, const Array& b);
 /// ValueError for negative values, DtypeError for floats. numpy.bincount
 CT_API Array bincount(const Array& x, const std::optional<Array>& weights = {}, std::int64_t minlength = 0);
 
+/// Options of histogram.
 struct HistogramOptions {
   std::optional<std::pair<double, double>> range = {};  ///< x's own where not given
   std::optional<Array> weights = {};
@@ -80,6 +84,7 @@ CT_API Array nanmedian(const Array& x, const AxisArg& axis = {}, bool keepdims =
 
 /// What a quantile between two elements is.
 enum class QuantileMethod { linear, lower, higher, midpoint, nearest };
+/// Options of quantile and percentile.
 struct QuantileOptions {
   bool keepdims = false;
   QuantileMethod method = QuantileMethod::linear;

@@ -16,6 +16,7 @@ CT_API bool allclose(const Operand& a, const Operand& b, double rtol = 1e-5, dou
 /// Same shape and same elements? numpy.array_equal
 CT_API bool array_equal(const Array& a, const Array& b, bool equal_nan = false);
 
+/// Options of nan_to_num.
 struct NanToNumOptions {
   double nan = 0;
   std::optional<double> posinf = {};  ///< the dtype's largest number where not given
@@ -35,6 +36,7 @@ CT_API Array fix(const Array& x);
 CT_API Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<double> left = {},
                     std::optional<double> right = {});
 
+/// Options of cov.
 struct CovOptions {
   bool rowvar = true;               ///< each row is a variable; else each column
   bool bias = false;                ///< divides by n, not n - 1

@@ -114,6 +114,7 @@ template <class Entry>
 [[nodiscard]] UsingConfig<Entry> using_config(const Entry& entry, typename Entry::value_type value) {
   return UsingConfig<Entry>(entry, value);
 }
+/// The scopes that no_backprop_mode, train_mode and the like return.
 using BackpropScope = UsingConfig<detail::LocalEntry<bool, detail::Setting::enable_backprop>>;
 using TrainScope = UsingConfig<detail::LocalEntry<bool, detail::Setting::train>>;
 /// Until the end of the scope no graph is built: `auto scope = no_backprop_mode();`

@@ -22,8 +22,9 @@
 namespace catenary {
 
 namespace keep {
+/// What the formulas of Unary and Binary use: inputs (x is x0), the output.
 inline constexpr unsigned nothing = 0, x = 1, x0 = 1, x1 = 2, y = 4;
-}
+}  // namespace keep
 
 /// The plain array of a formula's argument, for what has no gradient itself: `gy * (values_of(y) > 0)`.
 inline const Array& values_of(const Array& a) { return a; }

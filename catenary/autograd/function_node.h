@@ -55,6 +55,7 @@ Ref<F> node(A&&... arguments) {
   return Ref<F>(new F(std::forward<A>(arguments)...));
 }
 
+/// An operation in the graph of computations; derive from it to add a function. (chainer.FunctionNode)
 class CT_API FunctionNode {
  public:
   FunctionNode();

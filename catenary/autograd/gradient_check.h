@@ -23,7 +23,7 @@ class CT_API NondifferentiableError : public Error {
   ~NondifferentiableError() override;
 };
 
-/// Members of numerical_grad.
+/// Options of numerical_grad.
 struct NumericalGradOptions {
   double eps = 1e-3;
   /// Tells by a quadratic fit of five points whether f has a derivative; NondifferentiableError if not.
@@ -42,7 +42,7 @@ CT_API std::vector<Array> numerical_grad(const std::function<std::vector<Array>(
 /// A function of variables.
 using Function = std::function<std::vector<Variable>(const std::vector<Variable>&)>;
 
-/// Members of the checks below.
+/// Options of the checks below.
 struct CheckOptions {
   double eps = 1e-3;
   double atol = 1e-5;

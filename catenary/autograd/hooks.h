@@ -18,6 +18,7 @@
 
 namespace catenary {
 
+/// Sees every call of a function and of its gradient. (chainer.FunctionHook)
 class CT_API FunctionHook {
  public:
   virtual ~FunctionHook();

@@ -11,6 +11,7 @@
 
 namespace catenary {
 
+/// A vector whose first N elements need no allocation.
 template <class T, std::size_t N>
 class SmallVector {
  public:

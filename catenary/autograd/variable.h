@@ -236,8 +236,10 @@ CT_VARIABLE_FUNCTION(power)
 CT_API Variable negative(const Variable& x);
 }  // namespace functions
 
+/// A Variable or what derives from it.
 template <class T>
 concept IsVariable = std::derived_from<T, Variable>;
+/// What may stand beside a Variable in an expression and is weak.
 template <class T>
 concept IsLiteral =
     std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16> || std::same_as<T, Scalar>;

@@ -27,6 +27,7 @@ enum class Dtype : std::uint8_t {
   float32,
   float64,
 };
+/// How many dtypes there are.
 inline constexpr int kDtypes = 13;
 
 /// NumPy's kind of a dtype.
@@ -37,6 +38,7 @@ constexpr std::size_t itemsize(Dtype d) {
   constexpr std::uint8_t sizes[kDtypes] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
   return sizes[static_cast<int>(d)];
 }
+/// What kind of number a dtype is.
 constexpr Kind kind(Dtype d) {
   return d == Dtype::bool_    ? Kind::boolean
          : d <= Dtype::int64  ? Kind::signed_int

@@ -11,6 +11,7 @@
 
 namespace catenary {
 
+/// The most axes that an array may have.
 inline constexpr int kMaxDims = 16;
 
 /// A short list of int64: a shape, strides (in elements) or axes.
@@ -88,6 +89,7 @@ class CT_API Dims {
   std::int8_t size_ = 0;
 };
 
+/// Extents, strides in elements, and numbers of axes.
 using Shape = Dims;
 using Strides = Dims;
 using Axes = Dims;

@@ -104,6 +104,7 @@ CT_API std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets(
 CT_API std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets_random(
     const Dataset& dataset, std::int64_t n_folds, std::optional<std::uint64_t> seed = {});
 
+/// Options of get_mnist and get_fashion_mnist.
 struct MnistOptions {
   bool withlabel = true;    ///< examples are (image, label), else images
   int ndim = 1;             ///< 1: (784), 2: (28, 28), 3: (1, 28, 28)

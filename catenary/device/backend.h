@@ -34,7 +34,9 @@ struct View {
 enum class IndexMode : std::uint8_t { raise, wrap, clip };
 /// What a scatter does where it writes.
 enum class ScatterMode : std::uint8_t { assign, add, max, min };
+/// Running totals.
 enum class Scan : std::uint8_t { sum, prod };
+/// Small dense linear algebra.
 enum class Linalg : std::uint8_t { cholesky, inv, solve, det, lu };
 
 /// Added to a matrix product as it is stored.
@@ -58,6 +60,7 @@ struct Segment {
   std::vector<std::pair<void*, std::int64_t>> loads, stores;  ///< handle and offset, in the order of the program's
 };
 
+/// The primitives of a device.
 class CT_API Backend {
  public:
   virtual ~Backend();

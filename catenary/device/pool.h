@@ -12,6 +12,7 @@
 
 namespace catenary {
 
+/// Memory of one device, kept for reuse.
 class CT_API MemoryPool {
  public:
   /// `raw_allocate` returns null when out of memory. Blocks of at most `direct_below` bytes are not cached.

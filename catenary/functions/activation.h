@@ -29,7 +29,7 @@ CT_API Variable selu(const Variable& x, double alpha = 1.6732632423543772, doubl
 /// x, or W * x where x < 0. W has the shape of x's axes from the second on, as many as it has. Throws ShapeError.
 /// (chainer.functions.prelu; He et al. 2015)
 CT_API Variable prelu(const Variable& x, const Variable& W);
-/// Members of rrelu.
+/// Options of rrelu.
 struct RReLUOptions {
   /// Slopes to use in training instead of random ones, of x's shape.
   Array r = {};

@@ -14,7 +14,7 @@ namespace catenary::functions {
 /// ValueError for what they do not know.
 enum class Reduce : std::uint8_t { mean, no, sum, half_squared_sum, sum_along_second_axis };
 
-/// Members of softmax_cross_entropy.
+/// Options of softmax_cross_entropy.
 struct SoftmaxCrossEntropyOptions {
   /// Divide by the number of labels that are not ignored; else by the batch size.
   bool normalize = true;
@@ -42,6 +42,7 @@ CT_API Variable softmax_cross_entropy(const Variable& x, const Variable& t,
 /// (chainer.functions.sigmoid_cross_entropy)
 CT_API Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normalize = true,
                                       Reduce reduce = Reduce::mean);
+/// The norm of hinge.
 enum class HingeNorm : std::uint8_t { L1, L2 };
 /// max(0, 1 - x) for the class t, max(0, 1 + x) for all others, squared for L2: x [n, classes], t [n]. The mean is the
 /// sum divided by n. Throws ShapeError, DtypeError, and IndexError for a label that is no class.
@@ -83,7 +84,7 @@ CT_API Variable cross_covariance(const Variable& y, const Variable& z, Reduce re
 /// (chainer.functions.decov; Cogswell et al., arXiv:1511.06068)
 CT_API Variable decov(const Variable& h, Reduce reduce = Reduce::half_squared_sum);
 
-/// Members of discriminative_margin_based_clustering_loss.
+/// Options of discriminative_margin_based_clustering_loss.
 struct ClusteringLossOptions {
   int norm = 1;  ///< 1 or 2
   double alpha = 1.0, beta = 1.0, gamma = 0.001;

@@ -8,7 +8,7 @@
 
 namespace catenary::functions {
 
-/// Members of dropout.
+/// Options of dropout.
 struct DropoutOptions {
   /// A factor for each element, used instead of a random one.
   Array mask = {};
@@ -19,7 +19,7 @@ struct DropoutOptions {
 /// itself. Throws ValueError unless 0 <= ratio < 1, ShapeError for a mask of another shape. (chainer.functions.dropout)
 CT_API Variable dropout(const Variable& x, double ratio = 0.5, const DropoutOptions& options = {});
 
-/// Members of gaussian.
+/// Options of gaussian.
 struct GaussianOptions {
   /// Standard normal noise, used instead of a random one.
   Array eps = {};
@@ -38,7 +38,7 @@ CT_API Variable gumbel_softmax(const Variable& log_pi, double tau = 0.1, int axi
 /// al., arXiv:1606.01305)
 CT_API Variable zoneout(const Variable& h, const Variable& x, double ratio = 0.5);
 
-/// Members of simplified_dropconnect.
+/// Options of simplified_dropconnect.
 struct DropconnectOptions {
   double ratio = 0.5;
   /// Without it no weight is dropped.

@@ -7,7 +7,7 @@
 
 namespace catenary::functions {
 
-/// Members of batch_normalization.
+/// Options of batch_normalization.
 struct BatchNormalizationOptions {
   double eps = 2e-5;
   /// Averages over batches, updated in place: decay * old + (1 - decay) * the batch's, the variance's without bias.
@@ -29,7 +29,7 @@ CT_API Variable fixed_batch_normalization(const Variable& x, const Variable& gam
                                           const Variable& mean, const Variable& var, double eps = 2e-5,
                                           const std::optional<Axes>& axis = {});
 
-/// Members of batch_renormalization: of batch_normalization, where both running statistics must be given.
+/// Options of batch_renormalization: of batch_normalization, where both running statistics must be given.
 struct BatchRenormalizationOptions : BatchNormalizationOptions {
   /// Update the running statistics?
   bool update_statistics = false;
@@ -54,7 +54,7 @@ CT_API Variable group_normalization(const Variable& x, int groups, const Variabl
 /// x divided by its 2-norm over axes plus eps. (chainer.functions.normalize)
 CT_API Variable normalize(const Variable& x, double eps = 1e-5, const AxisArg& axis = 1);
 
-/// Members of local_response_normalization.
+/// Options of local_response_normalization.
 struct LocalResponseNormalizationOptions {
   int n = 5;
   double k = 2;

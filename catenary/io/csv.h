@@ -8,6 +8,7 @@
 
 namespace catenary::io {
 
+/// How a CSV file is read.
 struct CsvOptions {
   char delimiter = ',';
   char quote = '"';
@@ -16,6 +17,7 @@ struct CsvOptions {
   int skip_lines = 0;   ///< before anything is read
 };
 
+/// A column of numbers, or of texts.
 struct CsvColumn {
   std::string name;
   bool numeric = true;               ///< every field is empty or a number
@@ -24,6 +26,7 @@ struct CsvColumn {
   std::int64_t first_text_line = 0;  ///< where its first field that is no number stands; 0 in a numeric column
 };
 
+/// The columns of a CSV file.
 struct CT_API CsvTable {
   std::string source;  ///< for messages
   std::int64_t rows = 0;

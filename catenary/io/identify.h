@@ -7,6 +7,7 @@
 
 namespace catenary::io {
 
+/// The kinds of files that are known.
 enum class FileKind { unknown, npy, npz, safetensors, idx, idx_gzip, png, jpeg };
 
 /// "npy", "npz", …

@@ -8,6 +8,7 @@
 
 namespace catenary::io {
 
+/// How an image is read.
 struct ImageOptions {
   /// 0: as in the file. Else 1 to 4: colour becomes gray by the luma of ITU-R 601, alpha is dropped or set to 255.
   int channels = 0;

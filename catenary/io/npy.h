@@ -24,6 +24,7 @@ struct StringArray {
 /// What a .npy file may hold here. A 0-d array of strings is a std::string.
 using NpyValue = std::variant<HostArray, std::string, StringArray, None>;
 
+/// How an NPY file is read.
 struct NpyOptions {
   /// NPY has no bfloat16. True: read `<V2`/`|V2` as bfloat16 and write bfloat16 as `<V2`, as the Python package
   /// ml_dtypes does.

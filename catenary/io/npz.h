@@ -11,6 +11,7 @@
 
 namespace catenary::io {
 
+/// Options of NpzReader.
 struct NpzReadOptions {
   NpyOptions npy = {};
   /// A member that unpacks to more is refused.
@@ -43,8 +44,10 @@ class CT_API NpzReader {
   std::unique_ptr<State> state_;
 };
 
+/// Are the entries of an NPZ file compressed?
 enum class NpzCompression { stored, deflate };
 
+/// Options of NpzWriter.
 struct NpzWriteOptions {
   NpzCompression compression = NpzCompression::deflate;
   int level = 6;  ///< of deflate, 1 (fast) to 9 (small)

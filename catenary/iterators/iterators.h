@@ -12,6 +12,7 @@ namespace catenary::iterators {
 using OrderSampler =
     std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& current, std::int64_t position)>;
 
+/// Options of SerialIterator.
 struct IteratorOptions {
   bool repeat = true;               ///< epoch after epoch; else it ends after one
   bool shuffle = true;              ///< a new random order each epoch
@@ -25,6 +26,7 @@ class CT_API SerialIterator : public Iterator {
   SerialIterator(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options = {});
 };
 
+/// Options of MultithreadIterator.
 struct MultithreadOptions {
   bool repeat = true;
   bool shuffle = true;

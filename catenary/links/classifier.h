@@ -8,6 +8,7 @@
 
 namespace catenary::links {
 
+/// Functions of predictions and targets.
 using LossFunction = std::function<Variable(const Variable& y, const Variable& t)>;
 
 /// Computes loss and accuracy of a predictor and reports them. The last argument of a call is the labels.

@@ -8,6 +8,7 @@
 
 namespace catenary::links {
 
+/// Options of Linear.
 struct LinearOptions {
   bool nobias = false;
   std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
@@ -28,6 +29,7 @@ class CT_API Linear : public Link {
   CT_LINKS(W, b)
 };
 
+/// Options of Bilinear.
 struct BilinearOptions {
   bool nobias = false;
   std::optional<ParameterInit> initialW = {};
@@ -46,6 +48,7 @@ class CT_API Bilinear : public Link {
   bool nobias_;
 };
 
+/// Options of EmbedID.
 struct EmbedIDOptions {
   std::optional<ParameterInit> initialW = {};  ///< Normal(1) when not given
   std::optional<std::int64_t> ignore_label;    ///< an id whose vector is 0

@@ -7,6 +7,7 @@
 
 namespace catenary::links {
 
+/// Options of BatchNormalization.
 struct BatchNormalizationLinkOptions {
   double decay = 0.9;  ///< of the running averages
   double eps = 2e-5;

@@ -12,9 +12,12 @@ namespace catenary::ops {
 
 /// The types that arithmetic happens in. Narrower dtypes are widened at load and narrowed at store.
 enum class Reg : std::uint8_t { b, i32, i64, u64, f32, f64 };
+/// How many register types there are.
 inline constexpr int kRegs = 6;
 
+/// The set of one register type.
 constexpr unsigned reg_bit(Reg r) { return 1u << static_cast<int>(r); }
+/// Sets of register types.
 inline constexpr unsigned FLT = reg_bit(Reg::f32) | reg_bit(Reg::f64);
 inline constexpr unsigned INT = reg_bit(Reg::i32) | reg_bit(Reg::i64) | reg_bit(Reg::u64);
 inline constexpr unsigned NUM = INT | FLT;
@@ -65,6 +68,7 @@ struct OpInfo {
   const char* expression;  ///< C text over a, b, c and T; empty for load, constant and cast
   const char* description;
 };
+/// What is known of a row of elementwise.def or of reductions.def.
 CT_API const OpInfo& info(Op op);
 
 /// Reductions over axes.
@@ -74,6 +78,7 @@ enum class Reduce : std::uint8_t {
 #undef CT_REDUCE
   count,
 };
+/// What is known of a reduction.
 struct ReduceInfo {
   const char* name;
   unsigned registers;
@@ -82,6 +87,7 @@ struct ReduceInfo {
 };
 CT_API const ReduceInfo& info(Reduce op);
 
+/// The register type that holds a dtype, and its bytes.
 constexpr Reg register_of(Dtype d) {
   constexpr Reg regs[kDtypes] = {Reg::b,   Reg::i32, Reg::i32, Reg::i32, Reg::i64, Reg::i32, Reg::i32,
                                  Reg::i64, Reg::u64, Reg::f32, Reg::f32, Reg::f32, Reg::f64};

@@ -26,6 +26,7 @@ struct Access {
   Strides strides;  ///< in elements, one an axis of the iteration shape
 };
 
+/// A value that a program stores.
 struct Store {
   std::int16_t value = -1;
   Access to;
@@ -38,6 +39,7 @@ union Constant {
   double f;
 };
 
+/// Operations over one shape, in order.
 struct Program {
   Shape shape;
   std::vector<Node> nodes;

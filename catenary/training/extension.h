@@ -12,7 +12,7 @@ namespace catenary::training {
 
 class Trainer;
 
-// Priorities of extensions: those that write observations run before those that edit them, and those before readers.
+/// Priorities of extensions: those that write observations run before those that edit them, and those before readers.
 inline constexpr int kPriorityWriter = 300;
 inline constexpr int kPriorityEditor = 200;
 inline constexpr int kPriorityReader = 100;

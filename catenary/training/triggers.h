@@ -62,6 +62,7 @@ CT_API BestValueTrigger MaxValueTrigger(std::string key, Trigger trigger = Trigg
 /// Fires when the value is smaller than ever.
 CT_API BestValueTrigger MinValueTrigger(std::string key, Trigger trigger = Trigger(1, "epoch"));
 
+/// Options of EarlyStoppingTrigger.
 struct EarlyStoppingOptions {
   Trigger check_trigger = Trigger(1, "epoch");
   int patience = 5;           ///< checks without an improvement

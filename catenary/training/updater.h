@@ -47,6 +47,7 @@ class CT_API Updater {
 /// Turns a minibatch into a model's arguments.
 using Converter = std::function<Batch(const Minibatch& batch, const std::optional<Device>& device)>;
 
+/// Options of StandardUpdater.
 struct StandardUpdaterOptions {
   Converter converter = {};                         ///< concat_examples when not given
   std::optional<Device> device = {};                ///< where batches go; the model's own device when not given

@@ -72,6 +72,7 @@ class CT_API AtomicFile {
 CT_API void write_file(const std::string& path, std::span<const std::byte> bytes);
 CT_API void write_file(const std::string& path, std::string_view text);
 
+/// Is there a file or folder of that name; is it a folder?
 CT_API bool exists(const std::string& path);
 CT_API bool is_directory(const std::string& path);
 /// Seconds since 1970 of the last change, with fractions; throws FileError.

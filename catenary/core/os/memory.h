@@ -8,6 +8,7 @@
 
 namespace catenary::os {
 
+/// Bytes of a large page.
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 /// `size` bytes (at least 1) aligned to `alignment` (a power of two); from 2 MiB on aligned to huge pages, which are

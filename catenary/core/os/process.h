@@ -10,12 +10,14 @@
 
 namespace catenary::os {
 
+/// How a program is run.
 struct ProcessOptions {
   double timeout = 0;  ///< seconds, after which the child and its children are killed; 0: no limit
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< set on top of ours
   std::size_t max_output = std::size_t{16} << 20;  ///< bytes kept of each stream; the rest is read and dropped
 };
 
+/// How a program ended, and what it wrote.
 struct ProcessResult {
   int exit_code = 0;       ///< of a child that ended by itself, else -1
   int signal = 0;          ///< that ended the child, or 0
@@ -28,6 +30,7 @@ struct ProcessResult {
 /// FileError when it cannot be started; how it ends is in the result.
 CT_API ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options = {});
 
+/// The number of this process, the name of this machine.
 CT_API int process_id();
 CT_API std::string host_name();
 /// The file of the running program.

@@ -5,6 +5,7 @@
 
 namespace catenary::os {
 
+/// File descriptors.
 inline constexpr int kStandardOutput = 1, kStandardError = 2;
 
 /// Is the file descriptor a terminal that a human looks at?

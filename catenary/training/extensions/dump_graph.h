@@ -5,6 +5,7 @@
 
 namespace catenary::training::extensions {
 
+/// Options of DumpGraph.
 struct DumpGraphOptions {
   std::string filename = "cg.dot";  ///< in the output folder
 };

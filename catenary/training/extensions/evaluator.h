@@ -8,6 +8,7 @@
 
 namespace catenary::training::extensions {
 
+/// Options of Evaluator.
 struct EvaluatorOptions {
   Converter converter = {};                              ///< concat_examples when not given
   std::optional<Device> device = {};                     ///< where batches go

@@ -13,8 +13,10 @@ struct LogValue {
   double value = 0;
   bool integer = false;
 };
+/// What was logged at one time, by name.
 using LogEntry = std::vector<std::pair<std::string, LogValue>>;
 
+/// Options of LogReport.
 struct LogReportOptions {
   std::vector<std::string> keys = {};     ///< values to log; all when empty
   Trigger trigger = Trigger(1, "epoch");  ///< when an entry is made
@@ -40,6 +42,7 @@ class CT_API LogReport : public Extension {
 /// The log as JSON, as Chainer writes it: an indent of 4, keys in order, NaN spelt out.
 CT_API std::string log_to_json(const std::vector<LogEntry>& log, int indent);
 
+/// Options of PrintReport.
 struct PrintReportOptions {
   std::string log_report = "LogReport";  ///< name of the LogReport extension that is printed
   std::FILE* out = stdout;
@@ -60,6 +63,7 @@ class CT_API PrintReport : public Extension {
   bool header_ = false;
 };
 
+/// Options of ProgressBar.
 struct ProgressBarOptions {
   int update_interval = 100;  ///< iterations between two updates
   int bar_length = 50;

@@ -8,6 +8,7 @@
 
 namespace catenary::training::extensions {
 
+/// Options of PlotReport.
 struct PlotReportOptions {
   Trigger trigger = Trigger(1, "epoch");  ///< when a point is made
   std::string filename = "plot.png";      ///< in the output folder

@@ -7,6 +7,7 @@
 
 namespace catenary::training::extensions {
 
+/// Options of snapshot.
 struct SnapshotOptions {
   std::string filename =
       "snapshot_iter_{.updater.iteration}";  ///< {.updater.iteration} and {.updater.epoch} are filled in

@@ -10,6 +10,7 @@
 
 namespace catenary::training::extensions {
 
+/// Options of the shifts.
 struct ShiftOptions {
   std::optional<double> init = {};    ///< the value to begin with; what the optimizer has when not given
   std::optional<double> target = {};  ///< the value at which the shift stops
@@ -175,6 +176,7 @@ class CT_API MicroAverage : public Extension {
   double numerator_ = 0, denominator_ = 0;
 };
 
+/// Options of ParameterStatistics.
 struct ParameterStatisticsOptions {
   bool report_params = true;
   bool report_grads = true;

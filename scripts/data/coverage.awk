@@ -1,0 +1,256 @@
+# The reader of headers for scripts/make_coverage. It knows as much of C++ as the library's headers use: scopes, comments, strings,
+# templates, macros that end with their line. Names of namespaces called detail, of private members and of operators are passed over.
+
+function trim(s) { gsub(/^[ \t\n]+|[ \t\n]+$/, "", s); gsub(/[ \t\n]+/, " ", s); return s }
+
+# s without its leading balanced group, which opens with s's first character.
+function after_group(s, open, close_,   i, c, n) {
+  for (i = 1; i <= length(s); ++i) {
+    c = substr(s, i, 1)
+    if (c == open) ++n
+    if (c == close_ && --n == 0) return trim(substr(s, i + 1))
+  }
+  return ""
+}
+
+# A declaration without template<…>, requires(…), attributes and words that say nothing about its name.
+function bare(s) {
+  s = trim(s)
+  while (1) {
+    if (s ~ /^template ?</) { sub(/^template ?/, "", s); s = after_group(s, "<", ">") }
+    else if (s ~ /^requires ?\(/) { sub(/^requires ?/, "", s); s = after_group(s, "(", ")") }
+    else if (s ~ /^decltype ?\(/) { sub(/^decltype ?/, "", s); s = after_group(s, "(", ")") }
+    else if (s ~ /^\[\[/) s = after_group(s, "[", "]")
+    else if (!sub(/^(CT_API|inline|static|constexpr|explicit|virtual|extern|mutable|thread_local) /, "", s)) return s
+  }
+}
+
+# The part of s before its first "(" or "=" or "{" outside of <…>.
+function head(s,   i, c, n) {
+  for (i = 1; i <= length(s); ++i) {
+    c = substr(s, i, 1)
+    if (c == "<") ++n
+    if (c == ">") --n
+    if (n <= 0 && (c == "(" || c == "=" || c == "{" || c == ":" && substr(s, i + 1, 1) != ":" && substr(s, i - 1, 1) != ":")) return substr(s, 1, i - 1)
+  }
+  return s
+}
+
+function last_word(s) { s = trim(s); sub(/\[[^]]*\]$/, "", s); sub(/.*[^A-Za-z0-9_~]/, "", s); return s }
+
+function first_sentence(s,   at) {
+  s = trim(s)
+  if (match(s, /[.?!] (numpy\.|scipy\.|[A-Z(`])/)) s = substr(s, 1, RSTART)
+  sub(/:$/, "", s)
+  return s
+}
+
+function scope_name(   i, s) {
+  for (i = 1; i <= depth; ++i) if (kind[i] == "namespace" && name[i] != "catenary") s = s name[i] "::"
+  return s
+}
+
+function at_namespace(   i) {
+  for (i = 1; i <= depth; ++i) if (kind[i] != "namespace" || name[i] == "detail" || name[i] == "") return 0
+  return depth > 0
+}
+function in_public_class() {
+  return depth > 1 && kind[depth] == "class" && access[depth] == "public" && listed[depth] != ""
+}
+
+function register(what, n,   full, text) {
+  if (n !~ /^[A-Za-z_]/ || n ~ /^operator/ || n ~ /_$/) { pending = ""; return "" }
+  # What stands right below a documented name of its kind is documented with it.
+  if (pending != "") { block = pending; block_of = what }
+  else if (what != block_of) block = ""
+  pending = ""
+  full = scope_name() n
+  text = block
+  if (full in seen) return full
+  seen[full] = 1
+  if (text == "") { print FILENAME ":" FNR ": " full " has no doc comment" >"/dev/stderr"; bad = 1 }
+  folder = FILENAME; sub(/^catenary\//, "", folder); sub(/\/[^\/]*$/, "", folder)
+  add(folder, full, what, first_sentence(text))
+  return full
+}
+
+function add(room, full, what, text,   i_entry) {
+  if (!(room in count)) { count[room] = 0; rooms[++n_rooms] = room }
+  count[room] += 1
+  i_entry = room SUBSEP count[room]
+  entry[i_entry] = full; sort_of[i_entry] = what; says[i_entry] = text; file[i_entry] = FILENAME
+}
+
+function member(n) {
+  if (n !~ /^[A-Za-z]/ || n ~ /^operator/ || n ~ /_$/ || n == name[depth] || ((listed[depth], n) in has)) return
+  has[listed[depth], n] = 1
+  members[listed[depth]] = members[listed[depth]] (members[listed[depth]] == "" ? "" : ", ") "`" n "`"
+}
+
+# A declaration ends, at ";" or before the "{" of a body.
+function declare(s,   b, h, n, parts, i, m) {
+  if (s ~ /(^| )(friend|static_assert|extern template)/ || s ~ /^[,:)]/) return
+  if (s ~ /^template ?< ?>/) return
+  b = bare(s)
+  if (b == "" || b ~ /^(class|struct|union|enum) [A-Za-z_:]+$/) return
+  h = head(b)
+  if (b ~ /^using namespace/ || b ~ /^using [A-Za-z_:]+::/) return
+  if (at_namespace()) {
+    if (b ~ /^using /) { sub(/^using /, "", h); register("type", trim(h)) }
+    else if (b ~ /^concept /) register("concept", last_word(h))
+    else if (h ~ /operator|::~?[A-Za-z_]+ ?$/) pending = ""  # ::, the definition of a member
+    else if (substr(b, length(h) + 1, 1) == "(") register("function", last_word(h))
+    else { m = split(h, parts, ","); for (i = 1; i <= m; ++i) register("constant", last_word(parts[i])) }
+  } else if (in_public_class()) {
+    if (h ~ /operator|~/) return
+    if (b ~ /^using /) { sub(/^using /, "", h); member(trim(h)); return }
+    if (substr(b, length(h) + 1, 1) == "(") { member(last_word(h)); return }
+    gsub(/<[^<>]*(<[^<>]*>)?[^<>]*>/, "", b); gsub(/= ?[^,]*/, "", b); gsub(/\([^()]*\)/, "", b)
+    m = split(b, parts, ","); for (i = 1; i <= m; ++i) member(last_word(parts[i]))
+  }
+}
+
+function open_scope(s,   b, h, n) {
+  b = bare(s)
+  ++depth; kind[depth] = "body"; name[depth] = ""; access[depth] = "private"; listed[depth] = ""
+  if (b ~ /^namespace( |$)/) {
+    --depth
+    sub(/^namespace ?/, "", b)
+    m_parts = split(b == "" ? "detail" : b, part_of, "::")
+    for (n = 1; n <= m_parts; ++n) { ++depth; kind[depth] = "namespace"; name[depth] = part_of[n]; width[depth] = n == 1 ? 1 : 0 }
+    return
+  }
+  width[depth] = 1
+  if (b ~ /^(class|struct|union|enum|enum class) /) {
+    h = b
+    sub(/^(enum class|enum|class|struct|union) /, "", h); sub(/^CT_API /, "", h); sub(/^\[\[[^]]*\]\] /, "", h)
+    sub(/ final$/, "", h); sub(/ ?(final )?:.*/, "", h); h = trim(h)
+    if (h ~ /</ || s ~ /^template ?< ?>/) { kind[depth] = "body"; return }  # a specialisation
+    n = depth--
+    wanted = ""
+    if (b ~ /^enum/) { if (at_namespace()) wanted = register("enum", h); else if (in_public_class()) member(h) }
+    else if (at_namespace()) wanted = register("class", h)
+    else if (in_public_class()) member(h)
+    depth = n
+    if (b !~ /^enum/) { kind[depth] = "class"; name[depth] = h; access[depth] = b ~ /^class/ ? "private" : "public"; listed[depth] = wanted }
+    else { kind[depth] = "enum"; listed[depth] = wanted }
+    return
+  }
+  --depth; declare(s); ++depth
+}
+
+function close_scope() {
+  while (depth > 0 && width[depth] == 0) --depth
+  if (depth > 0) --depth
+}
+
+function code(line,   i, c, n) {
+  n = length(line)
+  for (i = 1; i <= n; ++i) {
+    c = substr(line, i, 1)
+    if (c == "\"" || c == "'" && quoted == "" && substr(line, i - 1, 1) !~ /[0-9]/) {  # not 1'000
+      buffer = buffer "0"
+      for (++i; i <= n && substr(line, i, 1) != c; ++i) if (substr(line, i, 1) == "\\") ++i
+      continue
+    }
+    if (parens == 0 && c == "{") {
+      open_scope(trim(buffer)); buffer = ""
+    } else if (parens == 0 && c == "}") {
+      if (kind[depth] == "enum") enumerators(buffer)
+      close_scope(); buffer = ""
+    } else if (parens == 0 && c == ";") {
+      declare(trim(buffer)); buffer = ""
+    } else if (parens == 0 && c == ":" && trim(buffer) ~ /^(public|private|protected)$/) {
+      access[depth] = trim(buffer); buffer = ""
+    } else {
+      if (c == "(" || c == "[") ++parens
+      if (c == ")" || c == "]") --parens
+      buffer = buffer c
+    }
+  }
+  buffer = buffer " "
+}
+
+function enumerators(s,   parts, m, i, w) {
+  if (listed[depth] == "") return
+  m = split(s, parts, ",")
+  for (i = 1; i <= m; ++i) {
+    w = trim(head(trim(parts[i])))
+    if (w ~ /^[A-Za-z]/) members[listed[depth]] = members[listed[depth]] (members[listed[depth]] == "" ? "" : ", ") "`" w "`"
+  }
+}
+
+FNR == 1 { depth = 0; parens = 0; buffer = ""; pending = ""; block = ""; directive = 0 }
+
+FILENAME ~ /chainer_functions\.txt$/ { if ($0 !~ /^#/) chainer[++n_chainer] = $1; next }
+FILENAME ~ /manifest\.json$/ {
+  rest = $0
+  while (match(rest, /"function": *"[^"]*"/)) {
+    f = substr(rest, RSTART, RLENGTH); rest = substr(rest, RSTART + RLENGTH)
+    sub(/"$/, "", f); sub(/.*"/, "", f); vectors[f] = 1
+  }
+  next
+}
+FILENAME ~ /\.def$/ {
+  if ($0 ~ /^CT_OP\(/) {
+    f = $0; sub(/^CT_OP\(/, "", f); sub(/,.*/, "", f)
+    d = $0; sub(/"\)[ \t]*$/, "", d); sub(/.*"/, "", d)
+    row[++n_rows] = f; row_says[n_rows] = d
+  }
+  next
+}
+
+directive { directive = $0 ~ /\\$/; next }
+/^[ \t]*#/ {
+  directive = $0 ~ /\\$/
+  if ($0 ~ /^#include "catenary\/ops\/elementwise\.def"/ && FILENAME ~ /^catenary\/array\//)
+    for (r = 1; r <= n_rows; ++r) { seen[row[r]] = 1; add("array", row[r], "function", row_says[r]) }
+  # A macro is public when it is documented.
+  if ($0 ~ /^#define CT_/ && kind[depth] == "namespace" && (pending != "" || block != "")) {
+    m_name = $2; sub(/\(.*/, "", m_name)
+    saved = depth; depth = 0; register("macro", m_name); depth = saved
+  }
+  next
+}
+/^[ \t]*\/\/\// {
+  line = $0; sub(/^[ \t]*\/\/\/ ?/, "", line)
+  if (kind[depth] == "namespace" || depth == 0) pending = pending (pending == "" ? "" : " ") line
+  next
+}
+/^[ \t]*$/ { if (kind[depth] == "namespace") { pending = ""; block = "" } next }
+/^[ \t]*\/\// { if (kind[depth] == "namespace" && pending == "") { block = "" } next }
+# Operators of variables that are functions too.
+/^CT_VARIABLE_FUNCTION\(/ { line = $0; sub(/.*\(/, "", line); sub(/\).*/, "", line); register("function", line); next }
+/^[ \t]*CT_[A-Z_]+(\(.*\))?$/ { next }
+{
+  line = $0
+  if (!match(line, /"[^"]*\/\/[^"]*"/)) sub(/\/\/.*/, "", line)
+  code(line)
+}
+
+END {
+  if (bad) exit 1
+  print "# What there is"
+  print ""
+  print "Every public name, with the first sentence of its documentation and its header (under `catenary/`, namespace `catenary`)."
+  print "`scripts/make_coverage` makes this file from the headers, and a test keeps it true. Operators are not listed."
+  for (r = 1; r <= n_rooms; ++r) {
+    room = rooms[r]
+    print ""; print "## " room; print ""
+    for (k = 1; k <= count[room]; ++k) {
+      e = room SUBSEP k
+      where = file[e]; sub(/^catenary\//, "", where)
+      line = "- `" entry[e] "` (" sort_of[e] "): " says[e]
+      if (line !~ /[.?!]$/ && line !~ /\. *\([^()]*\)$/) line = line "."
+      if (members[entry[e]] != "") line = line " Members: " members[entry[e]] "."
+      print line " — " where
+    }
+  }
+  for (c = 1; c <= n_chainer; ++c) here += ("functions::" chainer[c]) in seen
+  print ""; print "## Chainer's functions"; print ""
+  print here " of the " n_chainer " functions of `chainer.functions` 7.8.1 are here, under the same names in `catenary::functions`; (v): checked"
+  print "against Chainer's vectors (`tests/data/reference/chainer`)."
+  print ""
+  for (c = 1; c <= n_chainer; ++c)
+    print "- [" (("functions::" chainer[c]) in seen ? "x" : " ") "] `" chainer[c] "`" ((("functions::" chainer[c]) in seen) && (chainer[c] in vectors) ? " (v)" : "")
+}
