@@ -10,6 +10,7 @@
 
 namespace catenary::datasets {
 
+/// Options of CsvDataset.
 struct CsvDatasetOptions {
   std::vector<std::string> features = {};  ///< columns of x; all but the label when empty
   /// The label is a class, numbered from 0 in the order of the names (of the numbers, where they are such): int32. Off:
@@ -47,6 +48,7 @@ class CT_API CsvDataset : public DatasetMixin {
   std::vector<std::string> feature_names_, class_names_;
 };
 
+/// Options of ImageDataset.
 struct ImageDatasetOptions {
   std::string root = ".";            ///< the folder that paths are relative to
   std::optional<Dtype> dtype = {};   ///< config.dtype when not given; values are 0 to 255
@@ -120,6 +122,7 @@ class CT_API ImageFolderDataset : public LabeledImageDataset {
 /// One image file as ImageDataset reads it.
 CT_API Array read_image(const std::string& path, const ImageDatasetOptions& options = {});
 
+/// Options of get_cifar10 and get_cifar100.
 struct CifarOptions {
   bool withlabel = true;    ///< examples are (image, label), else images
   int ndim = 3;             ///< 3: (3, 32, 32), 1: (3072)
