@@ -32,10 +32,16 @@ struct MultithreadOptions {
   bool shuffle = true;
   int n_threads = 1;  ///< that read examples
   OrderSampler order_sampler = {};
+  int n_prefetch = 1;  ///< batches that are read ahead
 };
 
-/// As SerialIterator, but the examples of a batch are read by several threads at once: for datasets whose examples take
-/// time to make. Throws ValueError for n_threads < 1. (chainer.iterators.MultithreadIterator)
+/// As SerialIterator, in the same order, but examples are read by threads while the last batches are trained on: for
+/// datasets whose examples take time to make, such as images. Reading ahead stops at the end of an epoch, as the next
+/// order is drawn only when a batch needs it; so a snapshot holds what has been consumed, and goes on exactly. The
+/// dataset has to stand being read by several threads at once. Random numbers that it draws depend on the seed of the
+/// thread that calls next() and on the example's place, not on threads. An exception of the dataset is thrown by the
+/// next() whose batch it spoils. Throws ValueError for n_threads < 1 or n_prefetch < 0.
+/// (chainer.iterators.MultithreadIterator; MultiprocessIterator's n_prefetch)
 class CT_API MultithreadIterator : public Iterator {
  public:
   MultithreadIterator(const Dataset& dataset, std::int64_t batch_size, const MultithreadOptions& options = {});

@@ -1,12 +1,12 @@
 #include "catenary/iterators/order.h"
 
 #include <algorithm>
-#include <future>
 #include <memory>
 #include <numeric>
 
 #include "catenary/array/random.h"
 #include "catenary/core/format.h"
+#include "catenary/iterators/read_ahead.h"
 
 namespace catenary {
 
@@ -28,29 +28,6 @@ OrderSampler sampler_of(bool shuffle, const OrderSampler& given) {
     for (std::size_t i = 0; i < at.size(); ++i) order[i] = current[static_cast<std::size_t>(at[i])];
     return order;
   };
-}
-
-Minibatch read(const Dataset& dataset, const std::vector<std::int64_t>& indices, int n_threads) {
-  Minibatch batch;
-  batch.size = static_cast<std::int64_t>(indices.size());
-  batch.has_columns = dataset.get_columns(indices, batch.columns);
-  if (batch.has_columns) return batch;
-  if (n_threads == 1) {
-    batch.examples = dataset.get(indices);
-    return batch;
-  }
-  const std::size_t part =
-      (indices.size() + static_cast<std::size_t>(n_threads) - 1) / static_cast<std::size_t>(n_threads);
-  std::vector<std::future<std::vector<Example>>> parts;
-  for (std::size_t begin = 0; begin < indices.size(); begin += part) {
-    const std::vector<std::int64_t> own(
-        indices.begin() + static_cast<std::ptrdiff_t>(begin),
-        indices.begin() + static_cast<std::ptrdiff_t>(std::min(indices.size(), begin + part)));
-    parts.push_back(std::async(std::launch::async, [&dataset, own] { return dataset.get(own); }));
-  }
-  for (auto& future : parts)
-    for (Example& example : future.get()) batch.examples.push_back(std::move(example));
-  return batch;
 }
 
 Walk::Walk(std::int64_t n, std::int64_t batch, bool again, OrderSampler sampler)
@@ -93,6 +70,15 @@ std::vector<std::int64_t> Walk::next() {
   return indices;
 }
 
+std::vector<std::int64_t> Walk::upcoming(std::int64_t n) const {
+  std::vector<std::int64_t> indices;
+  if (!repeat && epoch > 0) return indices;
+  const bool endless = repeat && !sampler_;
+  for (std::int64_t i = position; i < position + n && (i < size || endless); ++i)
+    indices.push_back(order.empty() ? i % size : order[static_cast<std::size_t>(i)]);
+  return indices;
+}
+
 void Walk::serialize(Serializer& serializer) {
   serializer("current_position", position);
   serializer("epoch", epoch);
@@ -117,18 +103,35 @@ void Walk::serialize(Serializer& serializer) {
 
 namespace {
 
-class Serial final : public IteratorBase {
+class Batches final : public IteratorBase {
  public:
-  Serial(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options, int n_threads)
-      : dataset_(dataset),
-        walk_(dataset.size(), batch_size, options.repeat, sampler_of(options.shuffle, options.order_sampler)),
-        n_threads_(n_threads) {
-    if (n_threads < 1) fail<ValueError>("MultithreadIterator: n_threads must be positive, got {}", n_threads);
+  Batches(const Dataset& dataset, std::int64_t batch_size, bool repeat, OrderSampler sampler)
+      : dataset_(dataset), walk_(dataset.size(), batch_size, repeat, std::move(sampler)) {}
+  void read_ahead(int n_threads, int n_prefetch) {
+    ahead_ = std::make_unique<ReadAhead>(dataset_, n_threads);
+    n_prefetch_ = n_prefetch;
   }
   std::optional<Minibatch> next() override {
+    std::int64_t place = walk_.place();
     const std::vector<std::int64_t> indices = walk_.next();
     if (indices.empty()) return std::nullopt;
-    return read(dataset_, indices, n_threads_);
+    Minibatch batch;
+    batch.size = static_cast<std::int64_t>(indices.size());
+    batch.has_columns = dataset_.get_columns(indices, batch.columns);
+    if (batch.has_columns) return batch;
+    if (!ahead_) {
+      batch.examples = dataset_.get(indices);
+      return batch;
+    }
+    const auto wishes = [&](const std::vector<std::int64_t>& of) {
+      std::vector<ReadAhead::Wish> result;
+      for (std::int64_t i : of) result.push_back({i, place++});
+      return result;
+    };
+    const std::vector<ReadAhead::Wish> now = wishes(indices),
+                                       later = wishes(walk_.upcoming(n_prefetch_ * walk_.batch_size));
+    batch.examples = ahead_->read(now, later);
+    return batch;
   }
   std::int64_t epoch() const override { return walk_.epoch; }
   bool is_new_epoch() const override { return walk_.is_new_epoch; }
@@ -139,26 +142,39 @@ class Serial final : public IteratorBase {
   bool repeat() const override { return walk_.repeat; }
   std::int64_t batch_size() const override { return walk_.batch_size; }
   const Dataset& dataset() const override { return dataset_; }
-  void reset() override { walk_.reset(); }
+  void reset() override {
+    if (ahead_) ahead_->clear();
+    walk_.reset();
+  }
+  void finalize() override {
+    if (ahead_) ahead_->stop();
+  }
   void serialize(Serializer& serializer) override { walk_.serialize(serializer); }
 
  private:
   Dataset dataset_;
   Walk walk_;
-  int n_threads_;
+  std::unique_ptr<ReadAhead> ahead_;  // null: examples are read when they are wanted
+  std::int64_t n_prefetch_ = 0;
 };
 
 }  // namespace
 
 SerialIterator::SerialIterator(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options)
-    : Iterator(std::make_shared<Serial>(dataset, batch_size, options, 1)) {}
+    : Iterator(std::make_shared<Batches>(dataset, batch_size, options.repeat,
+                                         sampler_of(options.shuffle, options.order_sampler))) {}
 
 MultithreadIterator::MultithreadIterator(const Dataset& dataset, std::int64_t batch_size,
-                                         const MultithreadOptions& options)
-    : Iterator(std::make_shared<Serial>(
-          dataset, batch_size,
-          IteratorOptions{.repeat = options.repeat, .shuffle = options.shuffle, .order_sampler = options.order_sampler},
-          options.n_threads)) {}
+                                         const MultithreadOptions& options) {
+  if (options.n_threads < 1)
+    fail<ValueError>("MultithreadIterator: n_threads must be positive, got {}", options.n_threads);
+  if (options.n_prefetch < 0)
+    fail<ValueError>("MultithreadIterator: n_prefetch must not be negative, got {}", options.n_prefetch);
+  auto batches = std::make_shared<Batches>(dataset, batch_size, options.repeat,
+                                           sampler_of(options.shuffle, options.order_sampler));
+  batches->read_ahead(options.n_threads, options.n_prefetch);
+  static_cast<Iterator&>(*this) = Iterator(std::move(batches));
+}
 
 }  // namespace iterators
 }  // namespace catenary

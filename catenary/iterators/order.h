@@ -12,6 +12,11 @@ class Walk {
 
   /// Indices of the next batch; empty at the end.
   std::vector<std::int64_t> next();
+  /// Indices of at most n examples after those that next() gave, as far as they are settled: a new order is drawn by
+  /// next() only, so that drawing does not depend on how far somebody looks ahead.
+  std::vector<std::int64_t> upcoming(std::int64_t n) const;
+  /// How many examples next() gave in all.
+  std::int64_t place() const { return epoch * size + position; }
   void reset();
 
   std::int64_t epoch = 0;
@@ -34,7 +39,5 @@ class Walk {
 
 /// The random order of shuffle = true, or nothing.
 OrderSampler sampler_of(bool shuffle, const OrderSampler& given);
-/// Reads the examples of a batch, as columns where the dataset can, else on several threads.
-Minibatch read(const Dataset& dataset, const std::vector<std::int64_t>& indices, int n_threads);
 
 }  // namespace catenary::iterators

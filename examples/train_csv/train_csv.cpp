@@ -1,11 +1,9 @@
 // Trains a classifier on a table of your own: numbers in all columns but one, which holds the class.
 
 #include <catenary/catenary.h>
-#include <catenary/io/csv.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -20,39 +18,18 @@ struct MLP : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
 };
 
-/// The classes of a column, as numbers from 0 in the order of their names.
-std::vector<std::string> class_names(const ct::io::CsvColumn& column, std::vector<std::string>& labels) {
-  labels = column.strings;
-  if (column.numeric) {
-    labels.clear();
-    for (double value : column.values) labels.push_back(fmt::format("{:g}", value));
-  }
-  std::vector<std::string> names = labels;
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 int train(const std::string& file, const std::string& label, int epochs, int units, const std::string& out) {
-  const ct::io::CsvTable table = ct::io::read_csv(file);
-  std::vector<std::string> features, labels;
-  for (const std::string& name : table.names())
-    if (name != label) features.push_back(name);
-  const std::vector<std::string> classes = class_names(table.column(label), labels);
-  std::vector<std::int32_t> numbers;
-  for (const std::string& text : labels)
-    numbers.push_back(
-        static_cast<std::int32_t>(std::lower_bound(classes.begin(), classes.end(), text) - classes.begin()));
-  fmt::print("{} rows, {} columns, {} classes\n\n", table.rows, features.size(), classes.size());
+  const ct::datasets::CsvDataset table(file, label);
+  const auto classes = static_cast<int>(table.class_names().size());
+  fmt::print("{} rows, {} columns, {} classes: {}\n\n", table.size(), table.feature_names().size(), classes,
+             fmt::join(table.class_names(), ", "));
+  // each column gets mean 0 and standard deviation 1
+  const ct::Array& x = table.features();
+  const ct::Array scaled = (x - ct::mean(x, 0)) / (ct::std(x, 0) + 1e-12);
+  const auto [training, test] = ct::datasets::split_dataset_random(
+      ct::datasets::TupleDataset(scaled.eval(), table.labels()), table.size() * 4 / 5, 0);
 
-  const auto matrix = table.matrix(features);
-  ct::Array x = ct::Array::from_host(matrix.data.get(), matrix.shape, matrix.dtype);
-  x = ((x - ct::mean(x, 0)) / (ct::std(x, 0) + 1e-12)).astype(ct::Dtype::float32).eval();
-  const ct::Array t = ct::Array::from_host(numbers.data(), {table.rows}, ct::Dtype::int32);
-  const auto [training, test] =
-      ct::datasets::split_dataset_random(ct::datasets::TupleDataset(x, t), table.rows * 4 / 5, 0);
-
-  auto model = L::Classifier(MLP(units, static_cast<int>(classes.size())));
+  auto model = L::Classifier(MLP(units, classes));
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
   const ct::iterators::SerialIterator batches(training, std::min<std::int64_t>(32, training.size()));

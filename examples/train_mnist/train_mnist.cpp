@@ -1,6 +1,7 @@
 // Trains a multilayer perceptron on MNIST, as Chainer's example does.
 
 #include <catenary/catenary.h>
+#include <catenary/io/npz.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -58,8 +59,50 @@ int train(const Args& args) {
   return 0;
 }
 
+struct InferenceArgs {
+  std::string device = "cpu", snapshot = "result/snapshot_iter_12000";
+  int images = 10;
+};
+
+/// Where the MLP's weights are in the file: a trainer's snapshot, a classifier's weights, or the MLP's own.
+std::string path_of_weights(const ct::io::NpzReader& file, const std::string& name) {
+  for (const char* path : {"updater/model:main/predictor/", "predictor/", ""})
+    if (file.contains(std::string(path) + "l1/W")) return path;
+  throw ct::FileError(name + ": neither a snapshot of train_mnist nor weights that it saved: there is no l1/W in it");
+}
+
+int infer(const InferenceArgs& args) {
+  auto device = ct::get_device(args.device);
+  device.use();
+  const ct::io::NpzReader file(args.snapshot);
+  const std::string path = path_of_weights(file, args.snapshot);
+  const int unit = static_cast<int>(file.read_array(path + "l1/W").shape[0]);
+  fmt::print("Device: {}\n# unit: {}\n\n", device.name(), unit);
+  MLP model(unit, 10);
+  ct::serializers::load_npz(args.snapshot, model, path);
+  model.to_device(device);
+
+  auto no_training = ct::using_config(ct::config.train, false);
+  auto no_graph = ct::no_backprop_mode();
+  const ct::Dataset test = ct::datasets::get_mnist().second;
+  auto batches = ct::iterators::SerialIterator(test, 1000, {.repeat = false, .shuffle = false});
+  std::int64_t right = 0, shown = 0;
+  while (auto minibatch = batches.next()) {
+    const ct::Batch batch = ct::concat_examples(*minibatch, device);
+    const auto predicted = ct::argmax(model(batch[0]).array(), 1).to_vector<int>();
+    const auto labels = batch[1].array().to_vector<int>();
+    for (std::size_t i = 0; i < labels.size(); ++i, ++shown) {
+      right += predicted[i] == labels[i];
+      if (shown < args.images) fmt::print("image {}: predicted {}, label {}\n", shown, predicted[i], labels[i]);
+    }
+  }
+  fmt::print("accuracy on {} test images: {}\n", test.size(), static_cast<double>(right) / test.size());
+  return 0;
+}
+
 int main(int argc, char** argv) {
   Args args;
+  InferenceArgs inference_args;
   CLI::App app("Trains a multilayer perceptron on MNIST: 784-UNIT-UNIT-10 with ReLU, softmax cross entropy and Adam.");
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
       ->capture_default_str()
@@ -77,9 +120,15 @@ int main(int argc, char** argv) {
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--seed", args.seed, "Seed of the random numbers");
   app.add_flag("--noplot", args.noplot, "No plot of the losses");
+  CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with weights that were trained");
+  inference->add_option("-s,--snapshot", inference_args.snapshot, "A snapshot, or weights saved as npz")
+      ->capture_default_str();
+  inference->add_option("-n,--images", inference_args.images, "How many predictions are printed")
+      ->capture_default_str();
+  inference->add_option("-d,--device", inference_args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
-    return train(args);
+    return inference->parsed() ? infer(inference_args) : train(args);
   } catch (const std::exception& e) {
     fmt::print(stderr, "train_mnist: {}\n", e.what());
     return 1;

@@ -1,0 +1,129 @@
+// Trains a classifier on a folder of your own images, with one sub-folder a class.
+
+#include <catenary/catenary.h>
+#include <catenary/core/os/file.h>
+#include <catenary/io/npz.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace ct = catenary;
+namespace D = ct::datasets;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+namespace X = ct::training::extensions;
+
+struct MLP : ct::Chain {
+  L::Linear l1, l2, l3;
+  MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}
+  CT_LINKS(l1, l2, l3)
+  ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }  // flattens each image
+};
+
+struct Args {
+  std::string folder, out = "result", predict;
+  int epochs = 20, units = 256, size = 32, batch = 32, threads = 2;
+  std::uint64_t seed = 0;
+  bool gray = false;
+
+  D::ImageDatasetOptions images() const { return {.channels = gray ? 1 : 3, .height = size, .width = size}; }
+};
+
+/// Values of 0 to 255 become -1 to 1.
+ct::Array scaled(const ct::Array& image) { return image / 127.5 - 1.0; }
+
+int train(const Args& args) {
+  ct::random::seed(args.seed);
+  const D::ImageFolderDataset images(args.folder, args.images());
+  fmt::print("{} images, {} classes: {}\n\n", images.size(), images.class_names().size(),
+             fmt::join(images.class_names(), ", "));
+  const auto [training, test] = D::split_dataset_random(D::TransformDataset(images,
+                                                                            [](ct::Example example) {
+                                                                              example.values[0] =
+                                                                                  scaled(example.values[0]);
+                                                                              return example;
+                                                                            }),
+                                                        images.size() * 4 / 5, args.seed);
+
+  auto model = L::Classifier(MLP(args.units, static_cast<int>(images.class_names().size())));
+  auto optimizer = ct::optimizers::Adam();
+  optimizer.setup(model);
+  // images are read by other threads while the network trains
+  const ct::iterators::MultithreadIterator batches(training, std::min<std::int64_t>(args.batch, training.size()),
+                                                   {.n_threads = args.threads, .n_prefetch = 4});
+  const ct::iterators::MultithreadIterator test_batches(
+      test, args.batch, {.repeat = false, .shuffle = false, .n_threads = args.threads, .n_prefetch = 4});
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer), T::Trigger(args.epochs, "epoch"), args.out);
+  trainer.extend(X::Evaluator(test_batches, model));
+  trainer.extend(X::LogReport());
+  trainer.extend(X::PlotReport({"main/accuracy", "validation/main/accuracy"}, "epoch", {.filename = "accuracy.png"}));
+  trainer.extend(
+      X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy"}));
+  trainer.extend(X::ProgressBar());
+  trainer.run();
+  ct::serializers::save_npz(args.out + "/model.npz", model);
+  ct::os::write_file(args.out + "/classes.txt", fmt::format("{}\n", fmt::join(images.class_names(), "\n")));
+  fmt::print("\nThe weights are in {0}/model.npz, the names of the classes in {0}/classes.txt\n", args.out);
+  return 0;
+}
+
+int predict(const Args& args) {
+  const auto text = ct::os::read_file(args.out + "/classes.txt");
+  std::istringstream lines(std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+  std::vector<std::string> names;
+  for (std::string name; std::getline(lines, name);) names.push_back(name);
+  const std::string file = args.out + "/model.npz";
+  const ct::Shape shape = ct::io::NpzReader(file).read_array("predictor/l1/W").shape;
+  MLP model(static_cast<int>(shape[0]), static_cast<int>(names.size()));
+  ct::serializers::load_npz(file, model, "predictor/");
+  // the inputs are size² of a gray image, 3 size² of one in colour
+  Args trained = args;
+  for (const bool gray : {true, false}) {
+    const auto size = static_cast<int>(std::lround(std::sqrt(static_cast<double>(shape[1]) / (gray ? 1 : 3))));
+    if (size * size * (gray ? 1 : 3) != shape[1]) continue;
+    trained.gray = gray;
+    trained.size = size;
+  }
+  const ct::Array image = scaled(D::read_image(args.predict, trained.images()));
+  const std::vector<float> p = F::softmax(model(image(ct::newaxis))).array().to_vector<float>();
+  for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], names[i]);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  Args args;
+  CLI::App app("Trains a classifier on a folder of images (PNG, JPEG) with one sub-folder a class.");
+  app.add_option("FOLDER", args.folder, "The folder; not needed with --predict");
+  app.add_option("-e,--epoch", args.epochs, "Sweeps over the images")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("-b,--batchsize", args.batch, "Images in a minibatch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("-u,--unit", args.units, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("-s,--size", args.size, "Height and width that all images are brought to")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--gray", args.gray, "Gray images instead of colour");
+  app.add_option("-t,--threads", args.threads, "Threads that read images")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
+  app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
+  app.add_option("-p,--predict", args.predict, "Predicts the class of this image with what was trained before");
+  CLI11_PARSE(app, argc, argv);
+  if (args.folder.empty() && args.predict.empty()) {
+    fmt::print(stderr, "train_images: name the folder of the images; --help tells more\n");
+    return 2;
+  }
+  try {
+    return args.predict.empty() ? train(args) : predict(args);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "train_images: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "catenary/array/random.h"
+#include "catenary/core/os/file.h"
+#include "catenary/datasets/datasets.h"
+#include "catenary/iterators/iterators.h"
+
+namespace ct = catenary;
+
+namespace {
+
+using Ints = std::vector<int>;
+
+/// Numbers, made one by one; counts and can be told to fail at one.
+class Numbers final : public ct::datasets::DatasetMixin {
+ public:
+  struct Shared {
+    std::atomic<int> read{0}, at_once{0}, most_at_once{0};
+    std::atomic<std::int64_t> fails_at{-1};
+  };
+  explicit Numbers(std::int64_t size) : size_(size) {}
+  std::int64_t size() const override { return size_; }
+  ct::Example get_example(std::int64_t i) const override {
+    ++shared->read;
+    const int now = ++shared->at_once;
+    int most = shared->most_at_once;
+    while (now > most && !shared->most_at_once.compare_exchange_weak(most, now)) {
+    }
+    if (pause.count() > 0) std::this_thread::sleep_for(pause);
+    --shared->at_once;
+    if (i == shared->fails_at) throw ct::FileError("number " + std::to_string(i) + " cannot be read");
+    const auto value = static_cast<float>(i);
+    const ct::Array number = ct::Array::from_host(&value, {}, ct::Dtype::float32, ct::Device());
+    if (!draws) return {{number * 2.0 + 1.0}, {}};
+    return {{number * 2.0 + 1.0, ct::random::uniform(0.0, 1.0, ct::Shape{2})}, {}};
+  }
+  bool draws = false;
+  std::chrono::microseconds pause{0};
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+
+ private:
+  std::int64_t size_;
+};
+
+Ints numbers_of(const ct::Minibatch& batch) {
+  Ints result;
+  for (const ct::Example& example : batch.examples) result.push_back((example.values[0].item<int>() - 1) / 2);
+  return result;
+}
+
+std::vector<Ints> all_of(const ct::Iterator& iterator, std::vector<double>& details) {
+  std::vector<Ints> batches;
+  for (int i = 0; i < 12; ++i) {
+    const auto batch = iterator.next();
+    if (!batch) break;
+    EXPECT_EQ(batch->size, static_cast<std::int64_t>(batch->examples.size()));
+    batches.push_back(numbers_of(*batch));
+    details.push_back(iterator.epoch_detail());
+    EXPECT_EQ(iterator.is_new_epoch(), std::floor(details.back()) > std::floor(*iterator.previous_epoch_detail()));
+  }
+  return batches;
+}
+
+TEST(MultithreadIterator, SameBatchesAsSerial) {
+  const Numbers numbers(10);
+  for (const bool shuffle : {true, false}) {
+    for (const bool repeat : {true, false}) {
+      for (const int batch_size : {1, 4, 10, 23}) {
+        ct::random::seed(5);
+        std::vector<double> expected_details, details;
+        const std::vector<Ints> expected =
+            all_of(ct::iterators::SerialIterator(numbers, batch_size, {.repeat = repeat, .shuffle = shuffle}),
+                   expected_details);
+        const ct::random::Generator after = ct::random::get_state();
+        for (const int n_threads : {1, 3}) {
+          for (const int n_prefetch : {0, 1, 5}) {
+            ct::random::seed(5);
+            details.clear();
+            const ct::iterators::MultithreadIterator threads(
+                numbers, batch_size,
+                {.repeat = repeat, .shuffle = shuffle, .n_threads = n_threads, .n_prefetch = n_prefetch});
+            EXPECT_EQ(all_of(threads, details), expected);
+            EXPECT_EQ(details, expected_details);
+            EXPECT_EQ(ct::random::get_state().call, after.call);
+            threads.reset();
+            if (!shuffle) {
+              EXPECT_EQ(numbers_of(*threads.next()), expected[0]);
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_THROW(ct::iterators::MultithreadIterator(numbers, 2, {.n_threads = 0}), ct::ValueError);
+  EXPECT_THROW(ct::iterators::MultithreadIterator(numbers, 2, {.n_prefetch = -1}), ct::ValueError);
+}
+
+TEST(MultithreadIterator, ReadsAheadOnSeveralThreads) {
+  Numbers numbers(100);
+  numbers.pause = std::chrono::milliseconds(2);
+  const ct::iterators::MultithreadIterator threads(numbers, 5, {.n_threads = 4, .n_prefetch = 3});
+  threads.next();
+  for (int i = 0; i < 2000 && numbers.shared->read < 20; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(numbers.shared->read, 20);  // one batch, and three ahead
+  EXPECT_GT(numbers.shared->most_at_once, 1);
+  threads.next();
+  threads.finalize();
+  EXPECT_LE(numbers.shared->read, 25);
+  EXPECT_EQ(threads.next()->size, 5);  // goes on after all
+}
+
+TEST(MultithreadIterator, ResumesExactly) {
+  const std::string folder = ct::os::make_temporary_directory("catenary-iterators");
+  Numbers numbers(17);
+  numbers.draws = true;
+  const ct::iterators::MultithreadOptions options{.n_threads = 3, .n_prefetch = 2};
+  const auto rest = [](const ct::Iterator& iterator) {
+    std::vector<float> seen;
+    for (int i = 0; i < 12; ++i) {
+      const ct::Minibatch batch = *iterator.next();
+      for (const ct::Example& example : batch.examples) {
+        seen.push_back(example.values[0].item<float>());
+        for (float value : example.values[1].to_vector<float>()) seen.push_back(value);
+      }
+    }
+    return seen;
+  };
+  for (const int consumed : {0, 1, 3, 9}) {
+    ct::random::seed(8);
+    const ct::iterators::MultithreadIterator whole(numbers, 4, options);
+    for (int i = 0; i < consumed; ++i) whole.next();
+    ct::serializers::save_npz(folder + "/iterator.npz", whole);
+    const ct::random::Generator state = ct::random::get_state();
+    const std::vector<float> expected = rest(whole);
+
+    ct::random::seed(1234);
+    const ct::iterators::MultithreadIterator resumed(numbers, 4, options);
+    for (int i = 0; i < 2; ++i) resumed.next();  // what it read ahead is of no use
+    ct::serializers::load_npz(folder + "/iterator.npz", resumed);
+    ct::random::set_state(state);
+    EXPECT_EQ(rest(resumed), expected) << consumed;
+    // a snapshot is one of a SerialIterator too
+    const ct::iterators::SerialIterator serial(numbers, 4);
+    ct::serializers::load_npz(folder + "/iterator.npz", serial);
+    EXPECT_EQ(serial.next()->examples[0].values[0].item<float>(), expected[0]);
+  }
+  ct::os::remove_directory(folder);
+}
+
+TEST(MultithreadIterator, ExceptionsComeOutOfNext) {
+  const Numbers numbers(20);
+  numbers.shared->fails_at = 9;
+  const ct::iterators::MultithreadIterator threads(numbers, 4, {.shuffle = false, .n_threads = 3, .n_prefetch = 4});
+  EXPECT_EQ(numbers_of(*threads.next()), (Ints{0, 1, 2, 3}));
+  EXPECT_EQ(numbers_of(*threads.next()), (Ints{4, 5, 6, 7}));
+  try {
+    threads.next();
+    FAIL();
+  } catch (const ct::FileError& e) {
+    EXPECT_STREQ(e.what(), "number 9 cannot be read");
+  }
+  EXPECT_EQ(numbers_of(*threads.next()), (Ints{12, 13, 14, 15}));
+}
+
+TEST(MultithreadIterator, EndsWhileThreadsWork) {
+  Numbers numbers(1000);
+  numbers.pause = std::chrono::microseconds(200);
+  for (int i = 0; i < 20; ++i) {
+    const ct::iterators::MultithreadIterator threads(numbers, 3, {.n_threads = 4, .n_prefetch = 10});
+    for (int k = 0; k < i % 3; ++k) threads.next();
+    if (i % 2 == 0) threads.reset();
+    if (i % 5 == 0) threads.next();
+  }
+  EXPECT_EQ(numbers.shared->at_once, 0);
+}
+
+}  // namespace
