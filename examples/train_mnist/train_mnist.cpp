@@ -56,11 +56,12 @@ int train(const Args& args) {
   trainer.extend(X::ProgressBar());
   if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
   trainer.run();
+  ct::serializers::save_npz(args.out + "/model.npz", model);
   return 0;
 }
 
 struct InferenceArgs {
-  std::string device = "cpu", snapshot = "result/snapshot_iter_12000";
+  std::string device = "cpu", snapshot = "result/model.npz";
   int images = 10;
 };
 
