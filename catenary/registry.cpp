@@ -1,11 +1,15 @@
 #include "catenary/backends/cpu/cpu_backend.h"
+#include "catenary/backends/gpu/gpu_backend.h"
 #include "catenary/device/backend.h"
 
 namespace catenary {
 
 // The one list of backends.
 const std::vector<Backend*>& backends() {
-  static const std::vector<Backend*>* list = new std::vector<Backend*>{&cpu::backend()};
+  static const std::vector<Backend*>* list = new std::vector<Backend*>{
+      &cpu::backend(),
+      &gpu::make_backend("opencl", gpu::opencl_driver),
+  };
   return *list;
 }
 

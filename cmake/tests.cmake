@@ -17,11 +17,11 @@ foreach(room IN LISTS rooms)
   if(NOT sources)
     continue()
   endif()
-  add_executable(test_${room} ${sources})
+  add_executable(test_${room} ${sources} tests/main.cpp)
   target_include_directories(test_${room} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${room} PRIVATE CT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_compile_options(test_${room} PRIVATE ${test_options})
-  target_link_libraries(test_${room} PRIVATE catenary GTest::gtest GTest::gtest_main fmt::fmt-header-only nlohmann_json::nlohmann_json
+  target_link_libraries(test_${room} PRIVATE catenary GTest::gtest fmt::fmt-header-only nlohmann_json::nlohmann_json
                                              ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
   add_test(NAME ${room} COMMAND test_${room})
   set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml" TIMEOUT 900)

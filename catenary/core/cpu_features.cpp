@@ -1,5 +1,9 @@
 #include "catenary/core/cpu_features.h"
 
+#if defined(__x86_64__)
+#  include <cpuid.h>
+#endif
+
 #include <atomic>
 #include <cstdlib>
 
@@ -73,6 +77,22 @@ std::string_view simd_level_name(SimdLevel level) {
       break;
   }
   return "native";
+}
+
+std::string cpu_model() {
+#if defined(__x86_64__)
+  // the brand string: leaves 0x80000002 to 0x80000004, four registers of four characters each
+  unsigned registers[13] = {};
+  for (unsigned leaf = 0; leaf < 3; ++leaf)
+    if (!__get_cpuid(0x80000002u + leaf, &registers[4 * leaf], &registers[4 * leaf + 1], &registers[4 * leaf + 2],
+                     &registers[4 * leaf + 3]))
+      return "x86-64";
+  std::string name = reinterpret_cast<const char*>(registers);
+  name.erase(0, name.find_first_not_of(' '));
+  return name.substr(0, name.find_last_not_of(' ') + 1);
+#else
+  return "unknown processor";
+#endif
 }
 
 }  // namespace catenary

@@ -8,6 +8,7 @@
 //   // add.cpp
 //   CT_SIMD_SELECT(add)(x, y);
 
+#include <string>
 #include <string_view>
 
 #include "catenary/core/export.h"
@@ -27,6 +28,8 @@ CT_API SimdLevel best_simd_level();
 CT_API void set_simd_level(SimdLevel level);
 /// "v2", "v3", "v4" or "native".
 CT_API std::string_view simd_level_name(SimdLevel level);
+/// The processor's own name, as its maker spells it; the architecture's where it does not say.
+CT_API std::string cpu_model();
 
 }  // namespace catenary
 

@@ -6,7 +6,7 @@
 #include "catenary/core/parallel.h"
 #include "catenary/datasets/datasets.h"
 #include "catenary/io/idx.h"
-#include "catenary/io/sha256.h"
+#include "catenary/core/sha256.h"
 
 namespace catenary::datasets {
 
@@ -29,7 +29,7 @@ Array read(const std::string& folder, const File& file, bool check, int dimensio
   const std::string path = folder + "/" + file.name;
   if (!os::exists(path)) fail<FileError>("{}: the file is missing; {}", path, kWhatToDo);
   if (check) {
-    const std::string found = io::sha256_of_file(path);
+    const std::string found = sha256_of_file(path);
     if (found != file.sha256)
       fail<FileError>("{}: the file is short or altered (SHA-256 {}, expected {}); {}", path, found, file.sha256,
                       kWhatToDo);

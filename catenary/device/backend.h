@@ -9,6 +9,7 @@
 
 #include "catenary/core/dtype.h"
 #include "catenary/core/shape.h"
+#include "catenary/device/device_info.h"
 #include "catenary/device/pool.h"
 #include "catenary/ops/program.h"
 
@@ -66,6 +67,9 @@ class CT_API Backend {
   virtual ~Backend();
   virtual const char* name() const = 0;
   virtual int device_count() const = 0;
+  virtual DeviceInfo info(int device) const = 0;
+  /// Why there is no device, or fewer than one may expect; empty where all is well.
+  virtual std::string reason() const = 0;
 
   // Memory. Handles come from the pool; 0 bytes give a null handle.
   virtual MemoryPool& pool(int device) = 0;

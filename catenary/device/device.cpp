@@ -1,6 +1,8 @@
 #include "catenary/device/device.h"
 
 #include <charconv>
+#include <cstdlib>
+#include <set>
 
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
@@ -13,14 +15,35 @@ Backend::~Backend() = default;
 namespace {
 thread_local Device current;
 
+/// What `gpu:N` counts: each card once, the integrated ones last.
+std::vector<Device> real_gpus() {
+  const char* include_cpu = std::getenv("CATENARY_GPU_INCLUDE_CPU");
+  const bool processors = include_cpu && std::string_view(include_cpu) == "1";
+  std::vector<Device> cards, integrated, rest;
+  std::set<std::string> seen;
+  for (const Device& device : devices()) {
+    if (device.is_cpu()) continue;
+    const DeviceInfo info = device.info();
+    if (info.is_simulated || (info.is_cpu && !processors)) continue;
+    if (!info.pci.empty() && !seen.insert(info.pci).second) continue;
+    (info.is_cpu ? rest : info.is_integrated ? integrated : cards).push_back(device);
+  }
+  cards.insert(cards.end(), integrated.begin(), integrated.end());
+  cards.insert(cards.end(), rest.begin(), rest.end());
+  return cards;
+}
+
 [[noreturn]] void no_such_device(std::string_view name) {
-  std::string known;
+  std::string known, why;
   for (const Device& device : devices()) known += (known.empty() ? "" : ", ") + device.name();
+  for (Backend* backend : backends())
+    if (const std::string reason = backend->reason(); !reason.empty())
+      why += fmt::format("; {}: {}", backend->name(), reason);
   if (name.starts_with("dml"))
     fail<DeviceError>(
         "device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Devices that can be had: {}",
         name, known);
-  fail<DeviceError>("device '{}' cannot be had: this machine offers {} (see `catenary info`)", name, known);
+  fail<DeviceError>("device '{}' cannot be had: this machine offers {}{} (see `catenary info`)", name, known, why);
 }
 }  // namespace
 
@@ -29,6 +52,7 @@ std::string Device::name() const {
   return is_cpu() ? std::string("cpu") : fmt::format("{}:{}", backend_->name(), index_);
 }
 bool Device::is_cpu() const { return backend_->host_addressable(); }
+DeviceInfo Device::info() const { return backend_->info(index_); }
 void Device::use() const { current = *this; }
 void Device::synchronize() const { backend_->synchronize(index_); }
 
@@ -61,15 +85,13 @@ Device get_device(std::string_view name) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
   if (error != std::errc() || end != rest.data() + rest.size() || index < 0)
     fail<DeviceError>("device '{}' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N", name);
-  int passed = 0;
-  for (Backend* backend : backends()) {
-    if (backend->host_addressable()) continue;
-    if (kind == backend->name() && index < backend->device_count()) return Device(*backend, index);
-    if (kind == "gpu") {
-      if (index - passed < backend->device_count()) return Device(*backend, index - passed);
-      passed += backend->device_count();
-    }
+  if (kind == "gpu") {
+    const std::vector<Device> gpus = real_gpus();
+    if (index < static_cast<int>(gpus.size())) return gpus[static_cast<std::size_t>(index)];
   }
+  for (Backend* backend : backends())
+    if (!backend->host_addressable() && kind == backend->name() && index < backend->device_count())
+      return Device(*backend, index);
   no_such_device(name);
 }
 

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "catenary/core/export.h"
+#include "catenary/device/device_info.h"
 
 namespace catenary {
 
 class Backend;
 
-/// A place where arrays live and computations run: "cpu", later "cuda:0", "hip:0", "opencl:0". A small value; copies
+/// A place where arrays live and computations run: "cpu", "cuda:0", "hip:0", "opencl:0". A small value; copies
 /// name the same device.
 class CT_API Device {
  public:
@@ -27,6 +28,8 @@ class CT_API Device {
   /// "cpu", or "<backend>:<index>".
   std::string name() const;
   bool is_cpu() const;
+  /// What its driver says of it.
+  DeviceInfo info() const;
   /// Makes this the device of the calling thread's new arrays.
   void use() const;
   /// Waits until all that was submitted to the device has happened. Throws DeviceError for what went wrong meanwhile.
@@ -40,8 +43,9 @@ class CT_API Device {
 };
 
 /// Device of a name: "cpu", "-1", "@numpy" and "native" are the CPU; "cuda:0", "hip:0", "opencl:0", "gpu:0", "0" and
-/// "@cupy:0" are GPUs. Throws DeviceError that says why when the device cannot be had; nothing falls back.
-/// (chainer.get_device)
+/// "@cupy:0" are GPUs. `gpu:N` counts real GPUs only, the integrated ones last: neither drivers for the processor
+/// (unless CATENARY_GPU_INCLUDE_CPU=1) nor simulated ones. Throws DeviceError that says why when the device cannot be
+/// had; nothing falls back. (chainer.get_device)
 CT_API Device get_device(std::string_view name);
 /// The device of the calling thread's new arrays: the last one used, the CPU at first.
 CT_API Device current_device();

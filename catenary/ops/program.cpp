@@ -1,5 +1,7 @@
 #include "catenary/ops/program.h"
 
+#include <algorithm>
+
 namespace catenary::ops {
 
 void collapse(Program& program, const std::vector<bool>* keep_apart, std::vector<int>* new_axis) {
@@ -31,6 +33,29 @@ void collapse(Program& program, const std::vector<bool>* keep_apart, std::vector
   }
   program.shape = shape;
   for (std::size_t i = 0; i < accesses.size(); ++i) accesses[i]->strides = strides[i];
+}
+
+std::vector<bool> collapse_for_reduction(Program& program, unsigned axes) {
+  const int ndim = program.shape.size();
+  const auto goes = [&](int axis) { return (axes & (1u << axis)) != 0; };
+  std::vector<bool> keep_apart;
+  for (int axis = 0; axis + 1 < ndim; ++axis) keep_apart.push_back(goes(axis) != goes(axis + 1));
+  keep_apart.push_back(false);
+  // an axis of extent 1 between two others separates nothing, whichever kind it is
+  for (int axis = 0; axis < ndim; ++axis) {
+    if (program.shape[axis] != 1) continue;
+    int before = axis - 1, after = axis + 1;
+    while (before >= 0 && program.shape[before] == 1) --before;
+    while (after < ndim && program.shape[after] == 1) ++after;
+    const bool apart = before >= 0 && after < ndim && goes(before) != goes(after);
+    for (int between = std::max(before, 0); between < after && between < ndim; ++between) keep_apart[between] = apart;
+  }
+  std::vector<int> new_axis;
+  collapse(program, &keep_apart, &new_axis);
+  std::vector<bool> reduced(program.shape.size(), false);
+  for (int axis = 0; axis < ndim; ++axis)
+    if (new_axis[axis] >= 0) reduced[new_axis[axis]] = goes(axis);
+  return reduced;
 }
 
 }  // namespace catenary::ops

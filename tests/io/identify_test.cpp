@@ -1,6 +1,6 @@
 #include "catenary/io/identify.h"
 
-#include "catenary/io/sha256.h"
+#include "catenary/core/sha256.h"
 #include "helpers.h"
 
 namespace catenary::io {

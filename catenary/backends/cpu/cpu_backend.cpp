@@ -12,8 +12,10 @@
 #include "catenary/backends/cpu/scan.h"
 #include "catenary/backends/cpu/sort.h"
 #include "catenary/core/format.h"
+#include "catenary/core/cpu_features.h"
 #include "catenary/core/os/memory.h"
 #include "catenary/core/parallel.h"
+#include "catenary/core/version.h"
 
 namespace catenary::cpu {
 
@@ -121,6 +123,18 @@ class CpuBackend final : public Backend {
  public:
   const char* name() const override { return "cpu"; }
   int device_count() const override { return 1; }
+  DeviceInfo info(int) const override {
+    DeviceInfo info;
+    info.name = cpu_model();
+    info.platform = "Catenary";
+    info.arch = simd_level_name(simd_level());
+    info.driver = version();
+    info.memory_bytes = os::physical_memory_bytes();
+    info.compute_units = num_threads();
+    info.is_cpu = true;
+    return info;
+  }
+  std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
   MemoryPool& pool(int) override { return pool_; }
   void copy_from_host(int, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {

@@ -328,24 +328,7 @@ namespace {
 class Reduction {
  public:
   Reduction(ops::Program& program, const ReduceSpec& spec) : program_(program), spec_(spec) {
-    const int ndim = program.shape.size();
-    std::vector<bool> keep_apart;
-    for (int axis = 0; axis + 1 < ndim; ++axis) keep_apart.push_back(reduced(axis) != reduced(axis + 1));
-    keep_apart.push_back(false);
-    // an axis of extent 1 between two others separates nothing, whichever kind it is
-    for (int axis = 0; axis < ndim; ++axis) {
-      if (program.shape[axis] != 1) continue;
-      int before = axis - 1, after = axis + 1;
-      while (before >= 0 && program.shape[before] == 1) --before;
-      while (after < ndim && program.shape[after] == 1) ++after;
-      const bool apart = before >= 0 && after < ndim && reduced(before) != reduced(after);
-      for (int between = std::max(before, 0); between < after && between < ndim; ++between) keep_apart[between] = apart;
-    }
-    std::vector<int> new_axis;
-    ops::collapse(program, &keep_apart, &new_axis);
-    reduced_.assign(program.shape.size(), false);
-    for (int axis = 0; axis < ndim; ++axis)
-      if (new_axis[axis] >= 0) reduced_[new_axis[axis]] = reduced(axis);
+    reduced_ = ops::collapse_for_reduction(program, spec.axes);
     out_strides_ = Strides::filled(program.shape.size(), 0);
     std::int64_t stride = 1;
     for (int axis = program.shape.size() - 1; axis >= 0; --axis) {
@@ -390,8 +373,6 @@ class Reduction {
   }
 
  private:
-  bool reduced(int axis) const { return spec_.axes & (1u << axis); }
-
   /// The first axis goes: it is cut into chunks, by the shape only, each with its own accumulators.
   void run_chunks(std::int64_t total) {
     const std::int64_t extent = program_.shape[0], inner = total / extent;

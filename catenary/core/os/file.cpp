@@ -208,6 +208,12 @@ bool is_directory(const std::string& path) {
   return std::filesystem::is_directory(path, code);
 }
 
+std::size_t file_size(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) fail_errno(path, "cannot get its size");
+  return static_cast<std::size_t>(info.st_size);
+}
+
 double modification_time(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) fail_errno(path, "cannot get its time");

@@ -75,6 +75,8 @@ CT_API void write_file(const std::string& path, std::string_view text);
 /// Is there a file or folder of that name; is it a folder?
 CT_API bool exists(const std::string& path);
 CT_API bool is_directory(const std::string& path);
+/// Bytes of a file; throws FileError.
+CT_API std::size_t file_size(const std::string& path);
 /// Seconds since 1970 of the last change, with fractions; throws FileError.
 CT_API double modification_time(const std::string& path);
 /// Names in a folder (without . and ..), sorted; throws FileError.

@@ -16,6 +16,8 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 CT_API void* allocate(std::size_t size, std::size_t alignment = 64);
 /// Gives back what allocate returned; nullptr is fine.
 CT_API void deallocate(void* memory) noexcept;
+/// Bytes of the machine's memory; 0 where the system does not say.
+CT_API std::uint64_t physical_memory_bytes();
 /// The largest number of bytes of this process that were resident at once.
 CT_API std::uint64_t peak_resident_bytes();
 /// Bytes of this process that are resident now; 0 where the system does not say.

@@ -1,11 +1,11 @@
-#include "catenary/io/sha256.h"
+#include "catenary/core/sha256.h"
 
 #include <openssl/evp.h>
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 
-namespace catenary::io {
+namespace catenary {
 
 struct Sha256::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -51,4 +51,4 @@ std::string sha256(std::string_view text) { return sha256(std::as_bytes(std::spa
 
 std::string sha256_of_file(const std::string& path) { return sha256(os::FileView(path).bytes()); }
 
-}  // namespace catenary::io
+}  // namespace catenary

@@ -9,7 +9,7 @@
 
 #include "catenary/core/export.h"
 
-namespace catenary::io {
+namespace catenary {
 
 /// A digest over pieces.
 class CT_API Sha256 {
@@ -33,4 +33,4 @@ CT_API std::string sha256(std::span<const std::byte> bytes);
 CT_API std::string sha256(std::string_view text);
 CT_API std::string sha256_of_file(const std::string& path);
 
-}  // namespace catenary::io
+}  // namespace catenary

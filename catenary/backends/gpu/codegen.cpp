@@ -1,0 +1,250 @@
+#include "catenary/backends/gpu/codegen.h"
+
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+using ops::Node;
+using ops::Op;
+using ops::Reg;
+
+const char* memory_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bool_:
+    case Dtype::uint8:
+      return "u8";
+    case Dtype::int8:
+      return "i8";
+    case Dtype::int16:
+      return "i16";
+    case Dtype::int32:
+      return "i32";
+    case Dtype::int64:
+      return "i64";
+    case Dtype::uint16:
+    case Dtype::float16:
+    case Dtype::bfloat16:
+      return "u16";
+    case Dtype::uint32:
+      return "u32";
+    case Dtype::uint64:
+      return "u64";
+    case Dtype::float32:
+      return "f32";
+    case Dtype::float64:
+      return "f64";
+  }
+  fail<DtypeError>("internal: a dtype without a type in kernels");
+}
+
+const char* register_type(Reg reg) { return reg == Reg::b ? "b8" : ops::register_name(reg); }
+
+Dtype dtype_of_register(Reg reg) {
+  constexpr Dtype dtypes[ops::kRegs] = {Dtype::bool_,  Dtype::int32,   Dtype::int64,
+                                        Dtype::uint64, Dtype::float32, Dtype::float64};
+  return dtypes[static_cast<int>(reg)];
+}
+
+std::string substitute(std::string_view expression, Reg reg, const std::vector<std::string>& operands) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::string out;
+  for (std::size_t i = 0; i < expression.size();) {
+    if (!is_word(expression[i])) {
+      out += expression[i++];
+      continue;
+    }
+    std::size_t end = i;
+    while (end < expression.size() && is_word(expression[end])) ++end;
+    const std::string_view word = expression.substr(i, end - i);
+    if (word == "T") {
+      out += register_type(reg);
+    } else if (word == "FN") {
+      const std::size_t close = expression.find(')', end);
+      out += fmt::format("ct_{}_{}", expression.substr(end + 1, close - end - 1), ops::register_name(reg));
+      end = close + 1;
+    } else if (word.size() == 1 && word[0] >= 'a' && word[0] <= 'c') {
+      out += operands.at(static_cast<std::size_t>(word[0] - 'a'));
+    } else {
+      out += word;
+    }
+    i = end;
+  }
+  return out;
+}
+
+ProgramText::ProgramText(const ops::Program& program) : program_(program) {
+  for (const ops::Access& load : program.loads) load_place_.push_back(place_of(load, false));
+  for (const ops::Store& store : program.stores) store_place_.push_back(place_of(store.to, true));
+
+  const auto beyond = [](std::int64_t value) {
+    return value >= (std::int64_t{1} << 31) - (1 << 24) || value < -(std::int64_t{1} << 31);
+  };
+  wide_ = beyond(program.shape.product());
+  for (const Place& place : places_) {
+    std::int64_t low = place.access.offset, high = low;
+    for (int axis = 0; axis < program.shape.size(); ++axis) {
+      const std::int64_t reach = (program.shape[axis] - 1) * place.access.strides[axis];
+      (reach < 0 ? low : high) += reach;
+    }
+    wide_ = wide_ || beyond(low) || beyond(high);
+  }
+
+  key_ = fmt::format("{}{}", wide_ ? 'w' : 'n', program.shape.size());
+  for (const Place& place : places_)
+    key_ += fmt::format(" {}{}{}{}", dtype_name(place.access.dtype), place.read ? "r" : "", place.written ? "w" : "",
+                        place.step);
+  for (const Node& node : program.nodes) {
+    key_ += fmt::format(" {}.{}", static_cast<int>(node.op), static_cast<int>(node.reg));
+    if (node.op == Op::load) {
+      key_ += fmt::format("p{}", load_place_[static_cast<std::size_t>(node.slot)]);
+    } else if (node.op != Op::constant) {
+      key_ += fmt::format("{}", static_cast<int>(node.operand_reg));
+      for (std::int16_t arg : node.args)
+        if (arg >= 0) key_ += fmt::format(",{}", arg);
+    }
+  }
+  for (std::size_t s = 0; s < program.stores.size(); ++s)
+    key_ += fmt::format(" >{},{}", program.stores[s].value, store_place_[s]);
+}
+
+std::int16_t ProgramText::place_of(const ops::Access& access, bool written) {
+  std::size_t i = 0;
+  while (i < places_.size() &&
+         !(places_[i].access.handle == access.handle && places_[i].access.offset == access.offset &&
+           places_[i].access.dtype == access.dtype && places_[i].access.strides == access.strides))
+    ++i;
+  if (i == places_.size()) {
+    const std::int64_t last = access.strides.back();
+    places_.push_back({access, false, false, last == 0 ? '0' : last == 1 ? '1' : 's'});
+  }
+  (written ? places_[i].written : places_[i].read) = true;
+  return static_cast<std::int16_t>(i);
+}
+
+std::string ProgramText::parameters() const {
+  std::string text;
+  const int leading = program_.shape.size() - 1;
+  for (std::size_t p = 0; p < places_.size(); ++p) {
+    const Place& place = places_[p];
+    text += fmt::format("GLOBAL {}{}* RESTRICT p{}, idx o{}, ", place.written ? "" : "const ",
+                        memory_type(place.access.dtype), p, p);
+    for (int axis = 0; axis < leading; ++axis) text += fmt::format("idx s{}_{}, ", p, axis);
+    if (place.step == 's') text += fmt::format("idx s{}_{}, ", p, leading);
+  }
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i)
+    if (program_.nodes[i].op == Op::constant) text += fmt::format("{} v{}, ", register_type(program_.nodes[i].reg), i);
+  for (int axis = 0; axis <= leading; ++axis) text += fmt::format("{}idx d{}", axis ? ", " : "", axis);
+  return text;
+}
+
+void ProgramText::add_arguments(Args& args) const {
+  const int leading = program_.shape.size() - 1;
+  for (const Place& place : places_) {
+    args.add(place.access.handle).index(place.access.offset, wide_);
+    for (int axis = 0; axis < leading; ++axis) args.index(place.access.strides[axis], wide_);
+    if (place.step == 's') args.index(place.access.strides[leading], wide_);
+  }
+  for (const Node& node : program_.nodes) {
+    if (node.op != Op::constant) continue;
+    const ops::Constant& value = program_.constants[static_cast<std::size_t>(node.slot)];
+    switch (node.reg) {
+      case Reg::b:
+        args.add(static_cast<std::uint8_t>(value.i != 0));
+        break;
+      case Reg::i32:
+        args.add(static_cast<std::int32_t>(value.i));
+        break;
+      case Reg::f32:
+        args.add(static_cast<float>(value.f));
+        break;
+      default:
+        args.add(value.u);
+    }
+  }
+  for (std::int64_t extent : program_.shape) args.index(extent, wide_);
+}
+
+std::size_t ProgramText::argument_bytes() const {
+  Args args;
+  add_arguments(args);
+  std::size_t bytes = 64;  // what the loops add
+  for (int i = 0; i < args.count(); ++i) bytes += args.size(i);
+  return bytes;
+}
+
+std::string ProgramText::decompose(const std::string& linear, const std::vector<int>& axes) const {
+  if (axes.empty()) return {};
+  std::string text = fmt::format("{{ idx rest = {};", linear), names;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    const int axis = axes[k];
+    names += fmt::format("idx i{}; ", axis);
+    text +=
+        k == 0 ? fmt::format(" i{} = rest;", axis) : fmt::format(" i{} = rest % d{}; rest /= d{};", axis, axis, axis);
+  }
+  return names + text + " }\n";
+}
+
+std::string ProgramText::extent(int axis) const { return fmt::format("d{}", axis); }
+
+std::string ProgramText::bases() const {
+  std::string text;
+  for (std::size_t p = 0; p < places_.size(); ++p) {
+    text += fmt::format("const idx b{} = o{}", p, p);
+    for (int axis = 0; axis < program_.shape.size() - 1; ++axis) text += fmt::format(" + i{} * s{}_{}", axis, p, axis);
+    text += ";\n";
+  }
+  return text;
+}
+
+std::string ProgramText::element(std::int16_t place) const {
+  switch (places_[static_cast<std::size_t>(place)].step) {
+    case '0':
+      return fmt::format("b{}", place);
+    case '1':
+      return fmt::format("b{} + j", place);
+    default:
+      return fmt::format("b{} + j * s{}_{}", place, place, program_.shape.size() - 1);
+  }
+}
+
+std::string ProgramText::body() const {
+  std::string text;
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+    const Node& node = program_.nodes[i];
+    if (node.op == Op::constant) continue;
+    std::string value;
+    if (node.op == Op::load) {
+      const std::int16_t place = load_place_[static_cast<std::size_t>(node.slot)];
+      value = fmt::format("LOAD_{}(p{}, {})", dtype_name(places_[static_cast<std::size_t>(place)].access.dtype), place,
+                          element(place));
+    } else {
+      std::vector<std::string> operands;
+      for (std::int16_t arg : node.args)
+        if (arg >= 0) operands.push_back(fmt::format("v{}", arg));
+      if (node.op != Op::cast) {
+        value = substitute(ops::info(node.op).expression, node.operand_reg, operands);
+      } else if (node.reg == node.operand_reg) {
+        value = operands[0];
+      } else {
+        value = fmt::format("ct_cast_{}_{}({})", ops::register_name(node.operand_reg), ops::register_name(node.reg),
+                            operands[0]);
+      }
+    }
+    text += fmt::format("const {} v{} = {};\n", register_type(node.reg), i, value);
+  }
+  return text;
+}
+
+std::string ProgramText::stores() const {
+  std::string text;
+  for (std::size_t s = 0; s < program_.stores.size(); ++s) {
+    const std::int16_t place = store_place_[s];
+    text += fmt::format("STORE_{}(p{}, {}, v{});\n", dtype_name(places_[static_cast<std::size_t>(place)].access.dtype),
+                        place, element(place), program_.stores[s].value);
+  }
+  return text;
+}
+
+}  // namespace catenary::gpu

@@ -1,0 +1,63 @@
+#pragma once
+// Kernel text of a fused program. What a program is made of (its nodes, dtypes, number of axes, and how each operand
+// steps along the last axis) is in the text; extents, strides, offsets and constants are arguments, so that few kernels
+// serve all shapes.
+//
+// Two forms of loop: on a GPU a work-item an element over a grid; on an OpenCL device that is a processor a work-group
+// of one walks blocks of the last axis in a plain loop, which its compiler vectorises.
+
+#include <string>
+#include <vector>
+
+#include "catenary/backends/gpu/driver.h"
+#include "catenary/ops/program.h"
+
+namespace catenary::gpu {
+
+/// The name in kernel texts of a dtype's memory and of a register.
+const char* memory_type(Dtype dtype);
+const char* register_type(ops::Reg reg);
+/// The dtype whose memory is a register as it is.
+Dtype dtype_of_register(ops::Reg reg);
+/// An expression of ops/ over these operands: `a`, `b`, `c`, T and FN(…) replaced.
+std::string substitute(std::string_view expression, ops::Reg reg, const std::vector<std::string>& operands);
+
+/// A program (collapsed; at least one axis) as pieces of a kernel's text and as arguments.
+class ProgramText {
+ public:
+  explicit ProgramText(const ops::Program& program);
+
+  /// The structure: programs of one key have one text.
+  const std::string& key() const { return key_; }
+  bool wide() const { return wide_; }
+
+  /// "GLOBAL const f32* RESTRICT p0, …, idx d1"; without a closing comma.
+  std::string parameters() const;
+  void add_arguments(Args& args) const;
+  std::size_t argument_bytes() const;
+
+  /// Statements. `decompose`: the index i<axis> of each listed axis out of a linear one. `bases`: where each operand's
+  /// row begins, from the indices of all axes but the last. `body`: the values v<node> at element j of the last axis.
+  std::string decompose(const std::string& linear, const std::vector<int>& axes) const;
+  std::string bases() const;
+  std::string body() const;
+  std::string stores() const;
+  std::string extent(int axis) const;
+
+ private:
+  struct Place {
+    ops::Access access;
+    bool read = false, written = false;
+    char step = '0';  // along the last axis: '0', '1' or 's'
+  };
+  std::int16_t place_of(const ops::Access& access, bool written);
+  std::string element(std::int16_t place) const;
+
+  const ops::Program& program_;
+  std::vector<Place> places_;
+  std::vector<std::int16_t> load_place_, store_place_;
+  std::string key_;
+  bool wide_ = false;
+};
+
+}  // namespace catenary::gpu

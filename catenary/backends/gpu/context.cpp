@@ -1,0 +1,135 @@
+#include "catenary/backends/gpu/context.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/core/error.h"
+#include "catenary/core/format.h"
+#include "catenary/core/sha256.h"
+#include "catenary/kernels/texts.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+// A part of the cache's key: raise it when the way that binaries are made or called changes without their text.
+constexpr int kFormat = 1;
+
+bool tracing(const char* what) {
+  const char* value = std::getenv("CATENARY_TRACE");
+  return value && std::strstr(value, what);
+}
+
+bool synchronous() {
+  static const bool value = [] {
+    const char* text = std::getenv("CATENARY_SYNC");
+    return text && *text && std::strcmp(text, "0") != 0;
+  }();
+  return value;
+}
+
+int next_number() {
+  static std::atomic<int> number{0};
+  return number.fetch_add(1);
+}
+
+}  // namespace
+
+int Args::check(int i) {
+  if (i >= kMost) fail<DeviceError>("internal: a kernel with more than {} arguments", kMost);
+  return i;
+}
+
+Context::Context(Driver& d, int i)
+    : driver(d),
+      index(i),
+      info(d.info(i)),
+      pool([&d, i](std::size_t bytes) { return d.allocate(i, bytes); },
+           [&d, i](void* handle, std::size_t) { d.free(i, handle); }),
+      number_(next_number()) {}
+
+const Kernel& Context::kernel(std::string_view text, std::string_view name, const Defines& defines) {
+  std::string key = fmt::format("{}\n{}", text, name);
+  for (const auto& [define, value] : defines) key += fmt::format("\n{}={}", define, value);
+  return find(key, name, defines, [&] { return std::string(kernels::text(text)); });
+}
+
+const Kernel& Context::generated(const std::string& key, std::string_view name,
+                                 const std::function<std::string()>& text) {
+  return find(key, name, {}, text);
+}
+
+const Kernel& Context::find(const std::string& key, std::string_view name, const Defines& defines,
+                            const std::function<std::string()>& text) {
+  // What a thread has used once it finds again without a lock.
+  thread_local std::vector<std::unordered_map<std::string, const Kernel*>> known;
+  if (known.size() <= static_cast<std::size_t>(number_)) known.resize(static_cast<std::size_t>(number_) + 1);
+  const Kernel*& mine = known[static_cast<std::size_t>(number_)][key];
+  if (mine) return *mine;
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<Kernel>& kernel = kernels_[key];
+  if (!kernel) {
+    const std::string source = assemble_source(driver.name(), driver.defines(index), defines, text());
+    if (tracing("source")) fmt::print(stderr, "{}\n", source);
+    auto made = std::make_unique<Kernel>();
+    made->name = name;
+    made->function = driver.function(index, module_of(made->name, source), made->name);
+    kernel = std::move(made);
+  }
+  mine = kernel.get();
+  return *mine;
+}
+
+void* Context::module_of(const std::string& name, const std::string& source) {
+  const std::string digest = sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", kFormat, driver.name(), info.platform,
+                                                info.arch, info.name, info.driver, source));
+  void*& module = modules_[digest];
+  if (module) return module;
+  const auto start = std::chrono::steady_clock::now();
+  const auto report = [&](const char* how) {
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    if (tracing("compile"))
+      fmt::print(stderr, "{} {} on {}:{} in {:.0f} ms\n", how, name, driver.name(), index, time.count());
+  };
+  if (const auto binary = load_kernel(digest)) {
+    try {
+      module = driver.load(index, *binary);
+      loaded.fetch_add(1);
+      report("load");
+      return module;
+    } catch (const DeviceError&) {
+      // written by a driver that called itself the same: compiled again below, and replaced
+    }
+  }
+  Binary binary;
+  try {
+    binary = driver.compile(index, source);
+  } catch (const DeviceError& error) {
+    fail<DeviceError>("kernel {} cannot be compiled for {}:{} ({}): {}", name, driver.name(), index, info.name,
+                      error.what());
+  }
+  module = driver.load(index, binary);
+  compiled.fetch_add(1);
+  report("compile");
+  save_kernel(digest, binary);
+  return module;
+}
+
+void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {
+  if (groups == 0) return;
+  driver.launch(index, kernel.function, groups, group_size, args);
+  if (!synchronous()) return;
+  try {
+    driver.synchronize(index);
+  } catch (const DeviceError& error) {
+    fail<DeviceError>("kernel {} failed on {}:{}: {}", kernel.name, driver.name(), index, error.what());
+  }
+}
+
+std::int64_t Context::groups_for(std::int64_t items, int group_size) const {
+  return std::min((items + group_size - 1) / group_size, static_cast<std::int64_t>(info.compute_units) * 32);
+}
+
+}  // namespace catenary::gpu

@@ -1,0 +1,75 @@
+#pragma once
+// One device of a driver: its memory pool, its compiled kernels, and the way to launch them.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "catenary/backends/gpu/driver.h"
+#include "catenary/backends/gpu/source.h"
+#include "catenary/device/pool.h"
+
+namespace catenary::gpu {
+
+/// A compiled kernel. It lives as long as the process.
+struct Kernel {
+  void* function = nullptr;
+  std::string name;
+};
+
+class Context {
+ public:
+  Context(Driver& driver, int index);
+
+  Driver& driver;
+  const int index;
+  const DeviceInfo& info;
+  MemoryPool pool;
+
+  /// A kernel of a text in kernels/, compiled with these defines. `use_f64` says whether the text needs float64.
+  const Kernel& kernel(std::string_view text, std::string_view name, const Defines& defines = {});
+  /// A kernel of a generated text, which is only asked for when the key is new.
+  const Kernel& generated(const std::string& key, std::string_view name, const std::function<std::string()>& text);
+
+  /// Runs groups of `group_size` work-items; nothing for 0 groups.
+  void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args);
+  /// The groups that keep the device busy with `items` work-items of a loop over a grid.
+  std::int64_t groups_for(std::int64_t items, int group_size) const;
+
+  // Kernels compiled here, and loaded from the disk, so far.
+  std::atomic<int> compiled{0}, loaded{0};
+
+ private:
+  const Kernel& find(const std::string& key, std::string_view name, const Defines& defines,
+                     const std::function<std::string()>& text);
+  void* module_of(const std::string& name, const std::string& source);
+
+  const int number_;  // of the context, for the threads' own tables
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;
+  std::unordered_map<std::string, void*> modules_;  // by the digest of their source
+};
+
+/// Memory of the pool for intermediate results; given back at the end of the scope, as what follows on the device comes
+/// after what was submitted before.
+class Scratch {
+ public:
+  Scratch(Context& context, std::int64_t bytes)
+      : context_(context), bytes_(static_cast<std::size_t>(bytes)), handle_(context.pool.allocate(bytes_)) {}
+  ~Scratch() { context_.pool.free(handle_, bytes_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  void* handle() const { return handle_; }
+
+ private:
+  Context& context_;
+  std::size_t bytes_;
+  void* handle_;
+};
+
+}  // namespace catenary::gpu

@@ -1,0 +1,83 @@
+#pragma once
+// backends/gpu/: one Backend for every GPU, upon a Driver that knows how to allocate, copy, compile and launch and
+// knows no kernel. What is computed stands in kernels/ and in the generator (codegen.h); drivers/ has one file a
+// vendor's interface.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "catenary/device/device_info.h"
+
+namespace catenary::gpu {
+
+/// The arguments of a launch, in order: buffers (handles) and numbers, copied.
+class Args {
+ public:
+  static constexpr int kMost = 320;
+
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Args& add(const T& value) {
+    static_assert(sizeof(T) <= 8);
+    std::memcpy(&values_[static_cast<std::size_t>(check(count_))], &value, sizeof(T));
+    sizes_[static_cast<std::size_t>(count_++)] = sizeof(T);
+    return *this;
+  }
+  /// An integer in the index type of the kernel.
+  Args& index(std::int64_t value, bool wide) { return wide ? add(value) : add(static_cast<std::int32_t>(value)); }
+
+  int count() const { return count_; }
+  const void* data(int i) const { return &values_[static_cast<std::size_t>(i)]; }
+  std::size_t size(int i) const { return sizes_[static_cast<std::size_t>(i)]; }
+
+ private:
+  static int check(int i);  // throws when there are too many
+
+  std::array<std::uint64_t, kMost> values_;
+  std::array<std::uint8_t, kMost> sizes_;
+  int count_ = 0;
+};
+
+using Binary = std::vector<std::byte>;
+
+/// A vendor's interface. Everything that is submitted to one device happens in order. Throws DeviceError where not said
+/// otherwise.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  /// "cuda", "hip" or "opencl": the name of the backend, and of the prelude of its kernels.
+  virtual const char* name() const = 0;
+  virtual int device_count() const = 0;
+  virtual const DeviceInfo& info(int device) const = 0;
+  /// Why there is no device, or fewer than one may expect; empty where all is well.
+  virtual std::string reason() const = 0;
+  /// What the kernels' preludes are told of a device, as lines of #define.
+  virtual std::string defines(int device) const = 0;
+
+  /// Null when there is no memory left.
+  virtual void* allocate(int device, std::size_t bytes) = 0;
+  virtual void free(int device, void* handle) noexcept = 0;
+  /// Host to device; the host's memory may be changed at once. Device to host; waits.
+  virtual void write(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  virtual void read(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) = 0;
+  virtual void copy(int device, void* to, std::size_t to_offset, void* from, std::size_t from_offset,
+                    std::size_t bytes) = 0;
+
+  /// A binary for this device. Throws DeviceError with the compiler's words.
+  virtual Binary compile(int device, const std::string& text) = 0;
+  /// Loads a binary, for ever. Throws when it is not one for this device.
+  virtual void* load(int device, const Binary& binary) = 0;
+  virtual void* function(int device, void* module, const std::string& name) = 0;
+  virtual void launch(int device, void* function, std::int64_t groups, int group_size, const Args& args) = 0;
+
+  virtual void synchronize(int device) = 0;
+};
+
+/// The drivers; each looks for its library once, and has no devices where it is not found.
+Driver& opencl_driver();
+
+}  // namespace catenary::gpu

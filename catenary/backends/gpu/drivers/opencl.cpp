@@ -1,0 +1,385 @@
+// OpenCL 1.2 and later, by libOpenCL.so.1 found at run time. The declarations are of the public ABI (Khronos'
+// OpenCL 1.2 specification), with the names of its functions and numbers of its constants.
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+#include "catenary/backends/gpu/driver.h"
+#include "catenary/core/error.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/library.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+using cl_int = std::int32_t;
+using cl_uint = std::uint32_t;
+using cl_ulong = std::uint64_t;
+using cl_bitfield = std::uint64_t;
+using Handle = void*;  // of every OpenCL object
+
+constexpr cl_bitfield kDeviceTypeCpu = 1 << 1, kDeviceTypeAll = 0xffffffff;
+constexpr cl_uint kPlatformVersion = 0x0901, kPlatformName = 0x0902;
+constexpr cl_uint kDeviceType = 0x1000, kDeviceMaxComputeUnits = 0x1002, kDeviceMaxWorkGroupSize = 0x1004,
+                  kDeviceMaxMemAllocSize = 0x1010, kDeviceMaxParameterSize = 0x1017, kDeviceMemBaseAddrAlign = 0x1019,
+                  kDeviceSingleFpConfig = 0x101B, kDeviceGlobalMemSize = 0x101F, kDeviceLocalMemSize = 0x1023,
+                  kDeviceAvailable = 0x1027, kDeviceCompilerAvailable = 0x1028, kDeviceName = 0x102B,
+                  kDriverVersion = 0x102D, kDeviceVersion = 0x102F, kDeviceExtensions = 0x1030,
+                  kDeviceDoubleFpConfig = 0x1032, kDeviceHostUnifiedMemory = 0x1035;
+constexpr cl_uint kProgramBinarySizes = 0x1165, kProgramBinaries = 0x1166, kProgramBuildLog = 0x1183;
+constexpr cl_bitfield kCorrectlyRoundedDivideSqrt = 1 << 7, kMemReadWrite = 1;
+constexpr cl_int kOutOfMemory[] = {-4, -5, -6};  // of the device's objects, resources, the host
+constexpr cl_int kNoPlatform = -1001;
+
+const char* error_name(cl_int code) {
+  switch (code) {
+    case -1:
+      return "CL_DEVICE_NOT_FOUND";
+    case -3:
+      return "CL_COMPILER_NOT_AVAILABLE";
+    case -4:
+      return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
+    case -5:
+      return "CL_OUT_OF_RESOURCES";
+    case -6:
+      return "CL_OUT_OF_HOST_MEMORY";
+    case -11:
+      return "CL_BUILD_PROGRAM_FAILURE";
+    case -14:
+      return "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST";
+    case -30:
+      return "CL_INVALID_VALUE";
+    case -36:
+      return "CL_INVALID_COMMAND_QUEUE";
+    case -38:
+      return "CL_INVALID_MEM_OBJECT";
+    case -42:
+      return "CL_INVALID_BINARY";
+    case -46:
+      return "CL_INVALID_KERNEL_NAME";
+    case -48:
+      return "CL_INVALID_KERNEL";
+    case -50:
+      return "CL_INVALID_ARG_VALUE";
+    case -51:
+      return "CL_INVALID_ARG_SIZE";
+    case -52:
+      return "CL_INVALID_KERNEL_ARGS";
+    case -54:
+      return "CL_INVALID_WORK_GROUP_SIZE";
+    case -61:
+      return "CL_INVALID_BUFFER_SIZE";
+    case kNoPlatform:
+      return "CL_PLATFORM_NOT_FOUND_KHR";
+    default:
+      return "an OpenCL error";
+  }
+}
+
+/// The functions of the library that are used, one line each.
+struct Api {
+  explicit Api(const os::Library& library)
+#define CT_CL(name) name(library.required<std::remove_pointer_t<decltype(name)>>("cl" #name))
+      : CT_CL(GetPlatformIDs),
+        CT_CL(GetPlatformInfo),
+        CT_CL(GetDeviceIDs),
+        CT_CL(GetDeviceInfo),
+        CT_CL(CreateContext),
+        CT_CL(CreateCommandQueue),
+        CT_CL(CreateBuffer),
+        CT_CL(ReleaseMemObject),
+        CT_CL(EnqueueReadBuffer),
+        CT_CL(EnqueueWriteBuffer),
+        CT_CL(EnqueueCopyBuffer),
+        CT_CL(CreateProgramWithSource),
+        CT_CL(CreateProgramWithBinary),
+        CT_CL(BuildProgram),
+        CT_CL(GetProgramInfo),
+        CT_CL(GetProgramBuildInfo),
+        CT_CL(ReleaseProgram),
+        CT_CL(CreateKernel),
+        CT_CL(SetKernelArg),
+        CT_CL(EnqueueNDRangeKernel),
+        CT_CL(Flush),
+        CT_CL(Finish) {
+  }
+#undef CT_CL
+
+  cl_int (*GetPlatformIDs)(cl_uint, Handle*, cl_uint*);
+  cl_int (*GetPlatformInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
+  cl_int (*GetDeviceIDs)(Handle, cl_bitfield, cl_uint, Handle*, cl_uint*);
+  cl_int (*GetDeviceInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
+  Handle (*CreateContext)(const std::intptr_t*, cl_uint, const Handle*, void*, void*, cl_int*);
+  Handle (*CreateCommandQueue)(Handle, Handle, cl_bitfield, cl_int*);
+  Handle (*CreateBuffer)(Handle, cl_bitfield, std::size_t, void*, cl_int*);
+  cl_int (*ReleaseMemObject)(Handle);
+  cl_int (*EnqueueReadBuffer)(Handle, Handle, cl_uint, std::size_t, std::size_t, void*, cl_uint, const Handle*,
+                              Handle*);
+  cl_int (*EnqueueWriteBuffer)(Handle, Handle, cl_uint, std::size_t, std::size_t, const void*, cl_uint, const Handle*,
+                               Handle*);
+  cl_int (*EnqueueCopyBuffer)(Handle, Handle, Handle, std::size_t, std::size_t, std::size_t, cl_uint, const Handle*,
+                              Handle*);
+  Handle (*CreateProgramWithSource)(Handle, cl_uint, const char**, const std::size_t*, cl_int*);
+  Handle (*CreateProgramWithBinary)(Handle, cl_uint, const Handle*, const std::size_t*, const unsigned char**, cl_int*,
+                                    cl_int*);
+  cl_int (*BuildProgram)(Handle, cl_uint, const Handle*, const char*, void*, void*);
+  cl_int (*GetProgramInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
+  cl_int (*GetProgramBuildInfo)(Handle, Handle, cl_uint, std::size_t, void*, std::size_t*);
+  cl_int (*ReleaseProgram)(Handle);
+  Handle (*CreateKernel)(Handle, const char*, cl_int*);
+  cl_int (*SetKernelArg)(Handle, cl_uint, std::size_t, const void*);
+  cl_int (*EnqueueNDRangeKernel)(Handle, Handle, cl_uint, const std::size_t*, const std::size_t*, const std::size_t*,
+                                 cl_uint, const Handle*, Handle*);
+  cl_int (*Flush)(Handle);
+  cl_int (*Finish)(Handle);
+};
+
+void check(cl_int code, const char* function, const std::string& what = {}) {
+  if (code != 0)
+    fail<DeviceError>("OpenCL: cl{} failed with {} ({}){}{}", function, error_name(code), code,
+                      what.empty() ? "" : ": ", what);
+}
+
+/// A kernel by name. Setting arguments changes an OpenCL kernel, so each thread makes one of its own.
+struct Function {
+  Handle program;
+  std::string name;
+  int number;
+};
+
+class OpenclDriver final : public Driver {
+ public:
+  OpenclDriver() {
+    std::string why;
+    const auto library = os::Library::find("libOpenCL.so.1", &why);
+    if (!library) {
+      reason_ = fmt::format("OpenCL's loader was not found: {}", why);
+      return;
+    }
+    try {
+      api_.emplace(*library);
+      find_devices();
+    } catch (const Error& error) {
+      reason_ = error.what();
+      devices_.clear();
+    }
+  }
+
+  const char* name() const override { return "opencl"; }
+  int device_count() const override { return static_cast<int>(devices_.size()); }
+  const DeviceInfo& info(int device) const override { return at(device).info; }
+  std::string reason() const override { return reason_; }
+  std::string defines(int device) const override {
+    const DeviceInfo& info = at(device).info;
+    return fmt::format("{}{}", info.has_f64 ? "#define CT_HAS_F64\n" : "",
+                       info.has_atomic64 ? "#define CT_HAS_ATOMIC64\n" : "");
+  }
+
+  void* allocate(int device, std::size_t bytes) override {
+    const Device& d = at(device);
+    if (bytes > d.largest_buffer) return nullptr;
+    cl_int code = 0;
+    Handle buffer = api_->CreateBuffer(d.context, kMemReadWrite, bytes, nullptr, &code);
+    for (cl_int out_of_memory : kOutOfMemory)
+      if (code == out_of_memory) return nullptr;
+    check(code, "CreateBuffer", fmt::format("{} bytes", bytes));
+    return buffer;
+  }
+  void free(int, void* handle) noexcept override { api_->ReleaseMemObject(handle); }
+
+  void write(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {
+    check(api_->EnqueueWriteBuffer(at(device).queue, handle, 1, offset, bytes, from, 0, nullptr, nullptr),
+          "EnqueueWriteBuffer");
+  }
+  void read(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
+    check(api_->EnqueueReadBuffer(at(device).queue, handle, 1, offset, bytes, to, 0, nullptr, nullptr),
+          "EnqueueReadBuffer");
+  }
+  void copy(int device, void* to, std::size_t to_offset, void* from, std::size_t from_offset,
+            std::size_t bytes) override {
+    check(api_->EnqueueCopyBuffer(at(device).queue, from, to, from_offset, to_offset, bytes, 0, nullptr, nullptr),
+          "EnqueueCopyBuffer");
+  }
+
+  Binary compile(int device, const std::string& text) override {
+    const Device& d = at(device);
+    const char* source = text.c_str();
+    cl_int code = 0;
+    Handle program = api_->CreateProgramWithSource(d.context, 1, &source, nullptr, &code);
+    check(code, "CreateProgramWithSource");
+    code = api_->BuildProgram(program, 1, &d.id, d.options.c_str(), nullptr, nullptr);
+    if (code != 0) {
+      std::size_t length = 0;
+      api_->GetProgramBuildInfo(program, d.id, kProgramBuildLog, 0, nullptr, &length);
+      std::string log(length, '\0');
+      api_->GetProgramBuildInfo(program, d.id, kProgramBuildLog, length, log.data(), nullptr);
+      while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+      api_->ReleaseProgram(program);
+      check(code, "BuildProgram", log);
+    }
+    std::size_t size = 0;
+    check(api_->GetProgramInfo(program, kProgramBinarySizes, sizeof(size), &size, nullptr), "GetProgramInfo");
+    Binary binary(size);
+    std::byte* at = binary.data();
+    check(api_->GetProgramInfo(program, kProgramBinaries, sizeof(at), &at, nullptr), "GetProgramInfo");
+    api_->ReleaseProgram(program);
+    return binary;
+  }
+  void* load(int device, const Binary& binary) override {
+    const Device& d = at(device);
+    const std::size_t size = binary.size();
+    const unsigned char* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+    cl_int code = 0, status = 0;
+    Handle program = api_->CreateProgramWithBinary(d.context, 1, &d.id, &size, &bytes, &status, &code);
+    check(code ? code : status, "CreateProgramWithBinary");
+    check(api_->BuildProgram(program, 1, &d.id, d.options.c_str(), nullptr, nullptr), "BuildProgram", "from a binary");
+    return program;
+  }
+  void* function(int, void* module, const std::string& name) override {
+    cl_int code = 0;
+    Handle kernel = api_->CreateKernel(module, name.c_str(), &code);  // so that a wrong name shows here
+    check(code, "CreateKernel", name);
+    auto* function = new Function{module, name, functions_.fetch_add(1)};
+    thread_kernels()[function->number] = kernel;
+    return function;
+  }
+  void launch(int device, void* function, std::int64_t groups, int group_size, const Args& args) override {
+    Function& f = *static_cast<Function*>(function);
+    Handle& kernel = thread_kernels()[f.number];
+    if (!kernel) {
+      cl_int code = 0;
+      kernel = api_->CreateKernel(f.program, f.name.c_str(), &code);
+      check(code, "CreateKernel", f.name);
+    }
+    for (int i = 0; i < args.count(); ++i)
+      check(api_->SetKernelArg(kernel, static_cast<cl_uint>(i), args.size(i), args.data(i)), "SetKernelArg",
+            fmt::format("argument {} of kernel {}", i, f.name));
+    const std::size_t local = static_cast<std::size_t>(group_size), global = static_cast<std::size_t>(groups) * local;
+    check(api_->EnqueueNDRangeKernel(at(device).queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
+          "EnqueueNDRangeKernel", fmt::format("kernel {}, {} groups of {}", f.name, groups, group_size));
+  }
+
+  void synchronize(int device) override { check(api_->Finish(at(device).queue), "Finish"); }
+
+ private:
+  struct Device {
+    Handle id = nullptr, context = nullptr, queue = nullptr;
+    std::size_t largest_buffer = 0;
+    std::string options;
+    DeviceInfo info;
+  };
+
+  /// The calling thread's kernels, by the number of the function. They live as long as the process, as programs do.
+  static std::unordered_map<int, Handle>& thread_kernels() {
+    thread_local std::unordered_map<int, Handle> kernels;
+    return kernels;
+  }
+
+  const Device& at(int device) const { return devices_[static_cast<std::size_t>(device)]; }
+
+  template <class T>
+  T number(Handle id, cl_uint what) const {
+    T value{};
+    api_->GetDeviceInfo(id, what, sizeof(T), &value, nullptr);
+    return value;
+  }
+  template <class Get>
+  static std::string text(Get get, Handle id, cl_uint what) {
+    std::size_t length = 0;
+    if (get(id, what, 0, nullptr, &length) != 0 || length == 0) return {};
+    std::string value(length, '\0');
+    get(id, what, length, value.data(), nullptr);
+    while (!value.empty() && value.back() == '\0') value.pop_back();
+    return value;
+  }
+
+  void find_devices() {
+    cl_uint n = 0;
+    const cl_int code = api_->GetPlatformIDs(0, nullptr, &n);
+    if (code == kNoPlatform || (code == 0 && n == 0)) {
+      reason_ = "OpenCL's loader is there, but no platform: /etc/OpenCL/vendors names no driver that can be loaded";
+      return;
+    }
+    check(code, "GetPlatformIDs");
+    std::vector<Handle> platforms(n);
+    check(api_->GetPlatformIDs(n, platforms.data(), nullptr), "GetPlatformIDs");
+    std::vector<Device> processors;  // come last
+    for (Handle platform : platforms) {
+      const std::string platform_name = text(api_->GetPlatformInfo, platform, kPlatformName);
+      if (platform_name == "Clover") continue;  // Mesa's old driver: OpenCL 1.1, and it breaks on what others take
+      cl_uint count = 0;
+      if (api_->GetDeviceIDs(platform, kDeviceTypeAll, 0, nullptr, &count) != 0 || count == 0) continue;
+      std::vector<Handle> ids(count);
+      check(api_->GetDeviceIDs(platform, kDeviceTypeAll, count, ids.data(), nullptr), "GetDeviceIDs");
+      for (Handle id : ids) {
+        Device device = describe(id, platform_name, text(api_->GetPlatformInfo, platform, kPlatformVersion));
+        if (!device.id) continue;
+        (device.info.is_cpu ? processors : devices_).push_back(std::move(device));
+      }
+    }
+    for (Device& device : processors) devices_.push_back(std::move(device));
+    for (Device& device : devices_) {
+      cl_int status = 0;
+      device.context = api_->CreateContext(nullptr, 1, &device.id, nullptr, nullptr, &status);
+      check(status, "CreateContext", device.info.name);
+      device.queue = api_->CreateCommandQueue(device.context, device.id, 0, &status);
+      check(status, "CreateCommandQueue", device.info.name);
+    }
+    if (devices_.empty() && reason_.empty()) reason_ = "OpenCL's platforms offer no device";
+  }
+
+  /// The device, or one without id (and a reason) where it cannot serve.
+  Device describe(Handle id, const std::string& platform, const std::string& platform_version) {
+    Device device;
+    DeviceInfo& info = device.info;
+    const auto get = api_->GetDeviceInfo;
+    info.name = text(get, id, kDeviceName);
+    info.platform = platform;
+    const std::string version = text(get, id, kDeviceVersion);  // "OpenCL 1.2 …"
+    const std::string extensions = text(get, id, kDeviceExtensions);
+    if (!number<cl_uint>(id, kDeviceAvailable) || !number<cl_uint>(id, kDeviceCompilerAvailable) ||
+        version.compare(0, 7, "OpenCL ") != 0 || version.compare(7, 3, "1.2") < 0) {
+      reason_ += fmt::format("{}'{}' of {} is left out: it says {}, and 1.2 with a compiler is needed",
+                             reason_.empty() ? "" : "; ", info.name, platform, version);
+      return device;
+    }
+    info.is_cpu = number<cl_bitfield>(id, kDeviceType) & kDeviceTypeCpu;
+    info.is_integrated = !info.is_cpu && number<cl_uint>(id, kDeviceHostUnifiedMemory);
+    info.driver = fmt::format("{} / {} / {}", platform_version, version, text(get, id, kDriverVersion));
+    info.arch = info.name;
+    info.memory_bytes = number<cl_ulong>(id, kDeviceGlobalMemSize);
+    info.local_bytes = number<cl_ulong>(id, kDeviceLocalMemSize);
+    info.argument_bytes = number<std::size_t>(id, kDeviceMaxParameterSize);
+    info.alignment = number<cl_uint>(id, kDeviceMemBaseAddrAlign) / 8;
+    info.compute_units = static_cast<int>(number<cl_uint>(id, kDeviceMaxComputeUnits));
+    info.group_size = static_cast<int>(number<std::size_t>(id, kDeviceMaxWorkGroupSize));
+    info.has_f64 = number<cl_bitfield>(id, kDeviceDoubleFpConfig) != 0;
+    info.has_atomic64 = extensions.find("cl_khr_int64_base_atomics") != std::string::npos;
+    device.largest_buffer = number<cl_ulong>(id, kDeviceMaxMemAllocSize);
+    device.options = "-cl-std=CL1.2";
+    if (number<cl_bitfield>(id, kDeviceSingleFpConfig) & kCorrectlyRoundedDivideSqrt)
+      device.options += " -cl-fp32-correctly-rounded-divide-sqrt";
+    device.id = id;
+    return device;
+  }
+
+  std::optional<Api> api_;
+  std::vector<Device> devices_;
+  std::string reason_;
+  std::atomic<int> functions_{0};
+};
+
+}  // namespace
+
+Driver& opencl_driver() {
+  static Driver* driver = new OpenclDriver;
+  return *driver;
+}
+
+}  // namespace catenary::gpu

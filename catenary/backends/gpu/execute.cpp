@@ -1,0 +1,401 @@
+#include "catenary/backends/gpu/execute.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "catenary/backends/gpu/codegen.h"
+#include "catenary/core/error.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+using ops::Node;
+using ops::Op;
+
+constexpr int kGroup = 256;
+constexpr std::int64_t kBlock = 8192;  // elements that a processor's work-group takes at a time
+// How many elements of a reduction one work-item adds up, by form: a number that depends on nothing but the shape, so
+// that the result does so too.
+constexpr std::int64_t kRowOfGroup = 16384, kRowOfLanes = 65536, kColumn = 512, kTile = 256, kShortRow = 128;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::string index_type(const ProgramText& text) { return text.wide() ? "typedef i64 idx;\n" : "typedef i32 idx;\n"; }
+
+/// Groups for a device that is a processor: a few for each core.
+std::int64_t groups_of_blocks(const Context& context, std::int64_t units) {
+  return std::min<std::int64_t>(units, context.info.compute_units * 4);
+}
+
+constexpr const char* kUnits =
+    "for (idx unit = (idx)((i64)units * GROUP_ID / NUM_GROUPS), last = (idx)((i64)units * (GROUP_ID + 1) / "
+    "NUM_GROUPS); unit < last; ++unit) {\n";
+
+void check_dtypes(const Context& context, const ops::Program& program) {
+  if (context.info.has_f64) return;
+  for (const Node& node : program.nodes)
+    if (node.reg == ops::Reg::f64)
+      fail<DeviceError>("{}:{} ({}) has no float64: use float32 there", context.driver.name(), context.index,
+                        context.info.name);
+}
+
+/// At least one axis.
+void give_axis(ops::Program& program) {
+  if (!program.shape.empty()) return;
+  program.shape = {1};
+  for (ops::Access& load : program.loads) load.strides = {0};
+  for (ops::Store& store : program.stores) store.to.strides = {0};
+}
+
+Strides c_strides(const Shape& shape) {
+  Strides strides = Strides::filled(shape.size(), 1);
+  for (int axis = shape.size() - 2; axis >= 0; --axis) strides[axis] = strides[axis + 1] * shape[axis + 1];
+  return strides;
+}
+
+/// Where a program has more operands and axes than a launch can say, its strided operands are brought into order first.
+class Ordered {
+ public:
+  Ordered(Context& context, ops::Program& program) : context_(context), shape_(program.shape) {
+    const Strides ordered = c_strides(program.shape);
+    const std::int64_t size = program.shape.product();
+    for (ops::Access& load : program.loads) {
+      if (load.strides == ordered) continue;
+      const View from{load.handle, load.offset, load.dtype, program.shape, load.strides};
+      copy(context, replace(load, ordered, size), from);
+    }
+    for (ops::Store& store : program.stores) {
+      if (store.to.strides == ordered) continue;
+      const View to{store.to.handle, store.to.offset, store.to.dtype, program.shape, store.to.strides};
+      stored_.emplace_back(to, replace(store.to, ordered, size));
+    }
+  }
+  void finish() {
+    for (const auto& [to, from] : stored_) copy(context_, to, from);
+  }
+
+ private:
+  View replace(ops::Access& access, const Strides& ordered, std::int64_t size) {
+    scratch_.push_back(std::make_unique<Scratch>(context_, size * static_cast<std::int64_t>(itemsize(access.dtype))));
+    access.handle = scratch_.back()->handle();
+    access.offset = 0;
+    access.strides = ordered;
+    return {access.handle, 0, access.dtype, shape_, ordered};
+  }
+
+  Context& context_;
+  const Shape shape_;
+  std::vector<std::unique_ptr<Scratch>> scratch_;
+  std::vector<std::pair<View, View>> stored_;
+};
+
+std::vector<int> axes_of(int n) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < n; ++axis) axes.push_back(axis);
+  return axes;
+}
+
+std::string elementwise_text(const ProgramText& program, int ndim, bool blocks) {
+  const std::vector<int> leading = axes_of(ndim - 1);
+  const std::string last = program.extent(ndim - 1);
+  if (blocks) {
+    return fmt::format(
+        "{}KERNEL REQD(1) program({}, idx chunks, idx units) {{\n{}"
+        "const idx begin = unit % chunks * {}, end = {} - begin < {} ? {} : begin + {};\n"
+        "{}{}for (idx j = begin; j < end; ++j) {{\n{}{}}}\n}}\n}}\n",
+        index_type(program), program.parameters(), kUnits, kBlock, last, kBlock, last, kBlock,
+        program.decompose("unit / chunks", leading), program.bases(), program.body(), program.stores());
+  }
+  return fmt::format(
+      "{}KERNEL REQD({}) program({}, idx n) {{\nfor (idx i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {{\n"
+      "const idx j = {};\n{}{}{}{}}}\n}}\n",
+      index_type(program), kGroup, program.parameters(), ndim == 1 ? "i" : fmt::format("i % {}", last),
+      program.decompose(fmt::format("i / {}", last), leading), program.bases(), program.body(), program.stores());
+}
+
+}  // namespace
+
+void run(Context& context, ops::Program& program) {
+  check_dtypes(context, program);
+  ops::collapse(program);
+  give_axis(program);
+  const std::int64_t size = program.shape.product();
+  if (size == 0) return;
+  const ProgramText text(program);
+  if (text.argument_bytes() > context.info.argument_bytes && program.shape.size() > 1) {
+    Ordered ordered(context, program);
+    run(context, program);
+    ordered.finish();
+    return;
+  }
+  const int ndim = program.shape.size();
+  const bool blocks = context.info.is_cpu;
+  const Kernel& kernel =
+      context.generated(fmt::format("e{}", text.key()), "program", [&] { return elementwise_text(text, ndim, blocks); });
+  Args args;
+  text.add_arguments(args);
+  if (blocks) {
+    const std::int64_t chunks = ceil_div(program.shape.back(), kBlock), units = size / program.shape.back() * chunks;
+    args.index(chunks, text.wide()).index(units, text.wide());
+    context.launch(kernel, groups_of_blocks(context, units), 1, args);
+  } else {
+    args.index(size, text.wide());
+    context.launch(kernel, context.groups_for(size, kGroup), kGroup, args);
+  }
+}
+
+void run_segments(Context& context, const ops::Program& program, const std::vector<Segment>& segments) {
+  for (const Segment& segment : segments) {
+    ops::Program one = program;
+    one.shape = {segment.size};
+    const auto place = [](ops::Access& access, const std::pair<void*, std::int64_t>& at) {
+      access.handle = at.first;
+      access.offset = at.second;
+      access.strides = {1};
+    };
+    for (std::size_t k = 0; k < segment.loads.size(); ++k) place(one.loads[k], segment.loads[k]);
+    for (std::size_t k = 0; k < segment.stores.size(); ++k) place(one.stores[k].to, segment.stores[k]);
+    run(context, one);
+  }
+}
+
+void copy(Context& context, const View& to, const View& from) {
+  if (to.size() == 0) return;
+  if (to.handle == from.handle && !(to.offset == from.offset && to.strides == from.strides && to.dtype == from.dtype)) {
+    // they may overlap
+    const Scratch scratch(context, from.size() * static_cast<std::int64_t>(itemsize(from.dtype)));
+    const View between{scratch.handle(), 0, from.dtype, from.shape, c_strides(from.shape)};
+    copy(context, between, from);
+    copy(context, to, between);
+    return;
+  }
+  ops::Program program;
+  program.shape = to.shape;
+  program.loads.push_back({from.handle, from.offset, from.dtype, from.strides});
+  Node load;
+  load.op = Op::load;
+  load.reg = ops::register_of(from.dtype);
+  load.slot = 0;
+  program.nodes.push_back(load);
+  if (const ops::Reg reg = ops::register_of(to.dtype); reg != load.reg) {
+    Node cast;
+    cast.op = Op::cast;
+    cast.reg = reg;
+    cast.operand_reg = load.reg;
+    cast.args[0] = 0;
+    program.nodes.push_back(cast);
+  }
+  program.stores.push_back(
+      {static_cast<std::int16_t>(program.nodes.size() - 1), {to.handle, to.offset, to.dtype, to.strides}});
+  run(context, program);
+}
+
+namespace {
+
+/// The ways to reduce, by which axis is last and by the kind of device.
+enum class Form { group, items, lanes, columns };
+
+/// One reduction laid out: which axes stay and go, how the work is cut.
+struct Cut {
+  Form form;
+  std::vector<int> kept, gone;         // axes
+  std::int64_t outputs = 1, rows = 1;  // elements of the result; elements that go into each
+  std::int64_t chunk = 1, chunks = 1;  // of rows, each with a result of its own
+  std::int64_t parts = 1;              // lanes: pieces of the last axis
+};
+
+Cut cut_of(const ops::Program& program, const std::vector<bool>& reduced, bool blocks) {
+  Cut cut;
+  for (int axis = 0; axis < program.shape.size(); ++axis) {
+    (reduced[static_cast<std::size_t>(axis)] ? cut.gone : cut.kept).push_back(axis);
+    (reduced[static_cast<std::size_t>(axis)] ? cut.rows : cut.outputs) *= program.shape[axis];
+  }
+  const bool along_rows = reduced.back();
+  if (blocks) {
+    cut.form = along_rows ? Form::lanes : Form::columns;
+  } else {
+    cut.form = along_rows && cut.rows >= kShortRow ? Form::group : Form::items;
+  }
+  if (cut.form == Form::lanes) {
+    // rows: all that goes but the last axis
+    const std::int64_t last = program.shape.back();
+    cut.gone.pop_back();
+    cut.rows = last ? cut.rows / last : 0;
+    cut.parts = std::max<std::int64_t>(1, ceil_div(last, kRowOfLanes));
+    cut.chunk = std::max<std::int64_t>(1, kRowOfLanes / std::max<std::int64_t>(1, last));
+  } else {
+    cut.chunk = cut.form == Form::group ? kRowOfGroup : kColumn;
+  }
+  cut.chunks = std::max<std::int64_t>(1, ceil_div(cut.rows, cut.chunk));
+  return cut;
+}
+
+std::string reduction_text(const ProgramText& program, const ops::Program& p, const ReduceSpec& spec, const Cut& cut,
+                           Dtype out) {
+  const ops::ReduceInfo& op = ops::info(spec.op);
+  const ops::Reg reg = p.nodes[static_cast<std::size_t>(spec.value)].reg;
+  const std::string type = register_type(reg), identity = substitute(op.identity, reg, {}),
+                    value = fmt::format("v{}", spec.value);
+  const int ndim = p.shape.size();
+  const std::string last = program.extent(ndim - 1);
+  const auto combined = [&](const std::string& a, const std::string& b) { return substitute(op.combine, reg, {a, b}); };
+  const auto store = [&](const std::string& at, const std::string& v) {
+    return fmt::format("STORE_{}(result, {}, {});\n", dtype_name(out), at, v);
+  };
+  const auto kernel = [&](int group, const std::string& text) {
+    return fmt::format(
+        "{}KERNEL REQD({}) reduction({}, GLOBAL {}* RESTRICT result, idx result_at, idx outputs, idx rows, idx chunk, "
+        "idx {}, idx units) {{\nresult += result_at;\n{}}}\n",
+        index_type(program), group, program.parameters(), memory_type(out),
+        cut.form == Form::lanes ? "parts" : "chunks", text);
+  };
+  const std::string last_index = fmt::format("const idx j = i{};\n", ndim - 1);
+  const std::string body = program.body() + program.stores();
+  const std::string row_range =
+      "const idx row_begin = c * chunk, row_end = rows - row_begin < chunk ? rows : row_begin + chunk;\n";
+  switch (cut.form) {
+    case Form::items:
+      // units: [chunks, outputs], the last fastest, so that neighbours read neighbours
+      return kernel(
+          kGroup,
+          fmt::format(
+              "for (idx unit = GLOBAL_ID; unit < units; unit += GLOBAL_SIZE) {{\nconst idx c = unit / outputs;\n{}{}"
+              "{} acc = {};\nfor (idx row = row_begin; row < row_end; ++row) {{\n{}{}{}{}acc = {};\n}}\n{}}}\n",
+              program.decompose("unit % outputs", cut.kept), row_range, type, identity,
+              program.decompose("row", cut.gone), last_index, program.bases(), body, combined("acc", value),
+              store("unit", "acc")));
+    case Form::group:
+      return kernel(kGroup, fmt::format("LOCAL {} shared[{}];\nfor (idx unit = GROUP_ID; unit < units; unit += "
+                                        "NUM_GROUPS) {{\nconst idx c = unit / outputs;\n{}{}"
+                                        "{} acc = {};\nfor (idx row = row_begin + LOCAL_ID; row < row_end; row += "
+                                        "LOCAL_SIZE) {{\n{}{}{}{}acc = {};\n}}\n"
+                                        "shared[LOCAL_ID] = acc;\nBARRIER;\n"
+                                        "for (i32 half_size = {}; half_size > 0; half_size >>= 1) {{\nif (LOCAL_ID < "
+                                        "half_size) shared[LOCAL_ID] = {};\nBARRIER;\n}}\n"
+                                        "if (LOCAL_ID == 0) {{ {} }}\nBARRIER;\n}}\n",
+                                        type, kGroup, program.decompose("unit % outputs", cut.kept), row_range, type,
+                                        identity, program.decompose("row", cut.gone), last_index, program.bases(), body,
+                                        combined("acc", value), kGroup / 2,
+                                        combined("shared[LOCAL_ID]", "shared[LOCAL_ID + half_size]"),
+                                        store("unit", "shared[0]")));
+    case Form::lanes:
+      // units: [chunks, parts, outputs]; sixteen lanes that add up apart, as a vector does
+      return kernel(
+          1, fmt::format(
+                 "{}const idx c = unit / outputs / {}, part = unit / outputs % {};\n{}{}"
+                 "const idx begin = part * {}, end = {} - begin < {} ? {} : begin + {};\n"
+                 "{} acc[16];\nfor (i32 lane = 0; lane < 16; ++lane) acc[lane] = {};\n"
+                 "for (idx row = row_begin; row < row_end; ++row) {{\n{}{}idx at = begin;\n"
+                 "for (; at + 16 <= end; at += 16)\nfor (i32 lane = 0; lane < 16; ++lane) {{\nconst idx j = at + "
+                 "lane;\n{}acc[lane] = {};\n}}\n"
+                 "for (i32 lane = 0; at + lane < end; ++lane) {{\nconst idx j = at + lane;\n{}acc[lane] = {};\n}}\n}}\n"
+                 "for (i32 width = 8; width > 0; width >>= 1)\nfor (i32 lane = 0; lane < width; ++lane) acc[lane] = "
+                 "{};\n{}}}\n",
+                 kUnits, "parts", "parts", program.decompose("unit % outputs", cut.kept), row_range, kRowOfLanes, last,
+                 kRowOfLanes, last, kRowOfLanes, type, identity, program.decompose("row", cut.gone), program.bases(),
+                 body, combined("acc[lane]", value), body, combined("acc[lane]", value),
+                 combined("acc[lane]", "acc[lane + width]"), store("unit", "acc[0]")));
+    case Form::columns: {
+      std::vector<int> leading = cut.kept;
+      leading.pop_back();
+      return kernel(1, fmt::format("const idx tiles = ({} + {}) / {};\n{}const idx tile = unit % tiles * {}, m = {} - "
+                                   "tile < {} ? {} - tile : {};\n"
+                                   "const idx c = unit / tiles % chunks, outer = unit / tiles / chunks;\n{}{}"
+                                   "{} acc[{}];\nfor (idx k = 0; k < m; ++k) acc[k] = {};\n"
+                                   "for (idx row = row_begin; row < row_end; ++row) {{\n{}{}for (idx k = 0; k < m; "
+                                   "++k) {{\nconst idx j = tile + k;\n{}acc[k] = {};\n}}\n}}\n"
+                                   "for (idx k = 0; k < m; ++k) {{ {} }}\n}}\n",
+                                   last, kTile - 1, kTile, kUnits, kTile, last, kTile, last, kTile,
+                                   program.decompose("outer", leading), row_range, type, kTile, identity,
+                                   program.decompose("row", cut.gone), program.bases(), body, combined("acc[k]", value),
+                                   store(fmt::format("c * outputs + outer * {} + tile + k", last), "acc[k]")));
+    }
+  }
+  fail<ValueError>("internal: a reduction of no form");
+}
+
+}  // namespace
+
+void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
+  check_dtypes(context, program);
+  std::vector<bool> reduced = ops::collapse_for_reduction(program, spec.axes);
+  if (program.shape.empty()) reduced = {true};
+  give_axis(program);
+  const ProgramText text(program);
+  const bool wide = text.wide();
+  if (text.argument_bytes() > context.info.argument_bytes) {
+    // the values first, then their reduction
+    const Dtype dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
+    const Scratch scratch(context, program.shape.product() * static_cast<std::int64_t>(itemsize(dtype)));
+    const Strides strides = c_strides(program.shape);
+    ops::Program values = program, single;
+    values.stores.push_back({static_cast<std::int16_t>(spec.value), {scratch.handle(), 0, dtype, strides}});
+    run(context, values);
+    single.shape = program.shape;
+    single.loads.push_back({scratch.handle(), 0, dtype, strides});
+    Node load;
+    load.op = Op::load;
+    load.reg = ops::register_of(dtype);
+    load.slot = 0;
+    single.nodes.push_back(load);
+    ReduceSpec again = spec;
+    again.value = 0;
+    again.axes = 0;
+    for (std::size_t axis = 0; axis < reduced.size(); ++axis)
+      if (reduced[axis]) again.axes |= 1u << axis;
+    return reduce(context, single, again);
+  }
+
+  const Cut cut = cut_of(program, reduced, context.info.is_cpu);
+  const std::int64_t partials = cut.chunks * cut.parts;
+  const Dtype reg_dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
+  const Dtype out_dtype = partials > 1 ? reg_dtype : spec.out.dtype;
+  std::optional<Scratch> scratch;
+  if (partials > 1) scratch.emplace(context, partials * cut.outputs * static_cast<std::int64_t>(itemsize(reg_dtype)));
+
+  std::string key = fmt::format("r{}.{}.{}.{} ", static_cast<int>(cut.form), static_cast<int>(spec.op), spec.value,
+                                dtype_name(out_dtype));
+  for (bool gone : reduced) key += gone ? '-' : '+';
+  const Kernel& kernel = context.generated(key + text.key(), "reduction",
+                                           [&] { return reduction_text(text, program, spec, cut, out_dtype); });
+  std::int64_t units = partials * cut.outputs;
+  if (cut.form == Form::columns)
+    units = cut.outputs / std::max<std::int64_t>(1, program.shape.back()) * ceil_div(program.shape.back(), kTile) *
+            cut.chunks;
+  Args args;
+  text.add_arguments(args);
+  args.add(scratch ? scratch->handle() : spec.out.handle).index(scratch ? 0 : spec.out.offset, wide);
+  args.index(cut.outputs, wide)
+      .index(cut.rows, wide)
+      .index(cut.chunk, wide)
+      .index(cut.form == Form::lanes ? cut.parts : cut.chunks, wide)
+      .index(units, wide);
+  switch (cut.form) {
+    case Form::items:
+      context.launch(kernel, context.groups_for(units, kGroup), kGroup, args);
+      break;
+    case Form::group:
+      context.launch(kernel, std::min<std::int64_t>(units, std::int64_t{1} << 20), kGroup, args);
+      break;
+    default:
+      context.launch(kernel, groups_of_blocks(context, units), 1, args);
+  }
+  if (!scratch) return;
+  ops::Program second;
+  second.shape = {partials, cut.outputs};
+  second.loads.push_back({scratch->handle(), 0, reg_dtype, {cut.outputs, 1}});
+  Node load;
+  load.op = Op::load;
+  load.reg = ops::register_of(reg_dtype);
+  load.slot = 0;
+  second.nodes.push_back(load);
+  ReduceSpec rest = spec;
+  rest.value = 0;
+  rest.axes = 1;
+  reduce(context, second, rest);
+}
+
+}  // namespace catenary::gpu

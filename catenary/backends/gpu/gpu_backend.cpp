@@ -1,0 +1,99 @@
+#include "catenary/backends/gpu/gpu_backend.h"
+
+#include <memory>
+#include <mutex>
+
+#include "catenary/backends/gpu/execute.h"
+#include "catenary/backends/gpu/primitives.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+class GpuBackend final : public Backend {
+ public:
+  GpuBackend(const char* name, Driver& (*driver)()) : name_(name), driver_(driver) {}
+
+  const char* name() const override { return name_; }
+  int device_count() const override { return static_cast<int>(state().contexts.size()); }
+  DeviceInfo info(int device) const override { return at(device).info; }
+  std::string reason() const override { return state().driver.reason(); }
+
+  MemoryPool& pool(int device) override { return at(device).pool; }
+  void copy_from_host(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {
+    if (bytes) state().driver.write(device, handle, offset, from, bytes);
+  }
+  void copy_to_host(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
+    if (bytes) state().driver.read(device, to, handle, offset, bytes);
+  }
+  void synchronize(int device) override { state().driver.synchronize(device); }
+  bool host_addressable() const override { return false; }
+
+  void run(int device, ops::Program& program) override { gpu::run(at(device), program); }
+  void reduce(int device, ops::Program& program, const ReduceSpec& spec) override {
+    gpu::reduce(at(device), program, spec);
+  }
+  void run_segments(int device, const ops::Program& program, const std::vector<Segment>& segments) override {
+    gpu::run_segments(at(device), program, segments);
+  }
+  void arg_reduce(int device, bool largest, const View& x, int axis, const View& out) override {
+    gpu::arg_reduce(at(device), largest, x, axis, out);
+  }
+
+  void copy(int device, const View& to, const View& from) override { gpu::copy(at(device), to, from); }
+  void take(int device, const View& x, const View& indices, const View& out, IndexMode mode) override {
+    gpu::take(at(device), x, indices, out, mode);
+  }
+  void gather(int device, const View& x, const std::vector<View>& indices, const View& out) override {
+    gpu::gather(at(device), x, indices, out);
+  }
+  void scatter(int device, const View& x, const std::vector<View>& indices, const View& values,
+               ScatterMode mode) override {
+    gpu::scatter(at(device), x, indices, values, mode);
+  }
+  std::vector<std::int64_t> nonzero(int device, const View& mask) override { return gpu::nonzero(at(device), mask); }
+
+  void sort(int device, const View& rows) override { gpu::sort(at(device), rows); }
+  void argsort(int device, const View& rows, const View& indices) override { gpu::argsort(at(device), rows, indices); }
+  void scan(int device, Scan op, const View& x, int axis, const View& out) override {
+    gpu::scan(at(device), op, x, axis, out);
+  }
+  void searchsorted(int device, const View& sorted, const View& values, bool right, const View& out) override {
+    gpu::searchsorted(at(device), sorted, values, right, out);
+  }
+
+  void matmul(int device, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) override {
+    gpu::matmul(at(device), a, b, c, epilogue);
+  }
+  void linalg(int device, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) override {
+    gpu::linalg(at(device), op, a, b, out, ok);
+  }
+  void random_bits(int device, std::uint64_t seed, std::uint64_t call, const View& out) override {
+    gpu::random_bits(at(device), seed, call, out);
+  }
+
+ private:
+  struct State {
+    explicit State(Driver& d) : driver(d) {
+      for (int i = 0; i < d.device_count(); ++i) contexts.push_back(std::make_unique<Context>(d, i));
+    }
+    Driver& driver;
+    std::vector<std::unique_ptr<Context>> contexts;
+  };
+  State& state() const {
+    std::call_once(once_, [this] { state_ = new State(driver_()); });
+    return *state_;
+  }
+  Context& at(int device) const { return *state().contexts[static_cast<std::size_t>(device)]; }
+
+  const char* const name_;
+  Driver& (*const driver_)();
+  mutable std::once_flag once_;
+  mutable State* state_ = nullptr;  // for ever: a driver's threads may outlive main
+};
+
+}  // namespace
+
+Backend& make_backend(const char* name, Driver& (*driver)()) { return *new GpuBackend(name, driver); }
+
+}  // namespace catenary::gpu
