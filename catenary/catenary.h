@@ -37,5 +37,6 @@
 #include "catenary/training/extensions/plot_report.h"
 #include "catenary/training/extensions/snapshot.h"
 #include "catenary/training/extensions/values.h"
+#include "catenary/training/extensions/variable_statistics_plot.h"
 #include "catenary/training/trainer.h"
 #include "catenary/training/triggers.h"

@@ -7,6 +7,7 @@
 
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
+#include "catenary/io/png.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -141,6 +142,53 @@ TEST(Extensions, StatisticsOfParameters) {
   const ct::Array b = optimizer.target().link().namedparams()[1].second.array();
   EXPECT_NEAR(entry["predictor/b/data/mean"].get<double>(), b.item<double>(), 1e-6);
   EXPECT_TRUE(entry.contains("predictor/W/grad/percentile/6"));
+}
+
+TEST(Extensions, StatisticsOfVariablesArePlotted) {
+  const Folder out;
+  const ct::Optimizer optimizer = ct::optimizers::SGD(0.1);
+  T::Trainer trainer = make_trainer(out.path, optimizer, 3);
+  const auto target = optimizer.target();
+  const ct::Link& link = target.link();
+  const X::VariableStatisticsPlot all(link, {.percentile_sigmas = {100, 0}});
+  const X::VariableStatisticsPlot few(link, {.max_sample_size = 4, .filename = "few.png"});
+  trainer.extend(all);
+  trainer.extend(few);
+  trainer.run();
+  ASSERT_EQ(all.samples().size(), 30u);
+  const X::VariableStatisticsPlot::Sample last = all.samples().back();
+  EXPECT_EQ(last.iteration, 30);
+  std::vector<double> values;  // of W and b
+  for (const auto& [path, parameter] : link.namedparams())
+    for (double value : parameter.array().to_vector<double>()) values.push_back(value);
+  double mean = 0, square = 0;
+  for (double value : values) mean += value / static_cast<double>(values.size());
+  for (double value : values) square += (value - mean) * (value - mean) / static_cast<double>(values.size());
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::vector<double> expected = {mean, std::sqrt(square), *low, *high};
+  ASSERT_EQ(last.statistics.size(), 2u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(last.statistics[0][i], expected[i], 1e-6);
+  EXPECT_EQ(few.samples().size(), 4u);
+  EXPECT_GT(few.samples().back().iteration, 4);
+  EXPECT_EQ(ct::io::read_png(out.path + "/statistics.png").shape[0], 2 * 600);
+  EXPECT_GT(std::filesystem::file_size(out.path + "/few.png"), 5000u);
+  EXPECT_THROW(X::VariableStatisticsPlot(std::vector<ct::Variable>{}), ct::ValueError);
+  EXPECT_THROW(X::VariableStatisticsPlot(link, {.report_data = false, .report_grad = false}), ct::ValueError);
+  EXPECT_THROW(X::VariableStatisticsPlot(link, {.percentile_sigmas = {101}}), ct::ValueError);
+}
+
+TEST(Extensions, GraphsOfReportsAreCutOff) {
+  const Folder out;
+  const auto keep = ct::using_config(ct::config.keep_graph_on_report, true);
+  for (const bool cut : {false, true}) {
+    T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 1);
+    if (cut) trainer.extend(X::unchain_variables());
+    ct::Variable loss;
+    trainer.extend([&](T::Trainer& t) { loss = t.observation().find("main/loss")->variable(); },
+                   {.name = "loss", .trigger = T::Trigger(1, "iteration")});
+    trainer.run();
+    EXPECT_EQ(loss.creator() == nullptr, cut);
+  }
 }
 
 TEST(Extensions, SnapshotsAreKeptAndLoaded) {

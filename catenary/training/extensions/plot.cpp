@@ -1,3 +1,5 @@
+#include "catenary/training/extensions/plot.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -5,7 +7,6 @@
 
 #include "catenary/core/format.h"
 #include "catenary/io/png.h"
-#include "catenary/training/extensions/plot_report.h"
 
 namespace catenary::training::extensions {
 
@@ -16,7 +17,7 @@ constexpr Colour kBlack{20, 20, 20}, kGrid{222, 222, 222}, kFrame{120, 120, 120}
 constexpr Colour kColours[] = {{31, 119, 180},  {255, 127, 14}, {44, 160, 44},   {214, 39, 40},
                                {148, 103, 189}, {140, 86, 75},  {227, 119, 194}, {23, 190, 207}};
 
-/// Letters of 5 by 7 dots, a row as five bits, the upper row first.
+/// Letters of 5 by 7 dots, a row as five bits, the upper row first. Those in kBelow hang two rows lower.
 struct Glyph {
   char letter;
   std::uint8_t rows[7];
@@ -29,15 +30,17 @@ constexpr Glyph kGlyphs[] = {
     {'+', {0, 4, 4, 31, 4, 4, 0}},       {'/', {1, 1, 2, 4, 8, 16, 16}},    {'_', {0, 0, 0, 0, 0, 0, 31}},
     {'(', {2, 4, 8, 8, 8, 4, 2}},        {')', {8, 4, 2, 2, 2, 4, 8}},      {'a', {0, 0, 14, 1, 15, 17, 15}},
     {'b', {16, 16, 30, 17, 17, 17, 30}}, {'c', {0, 0, 14, 16, 16, 17, 14}}, {'d', {1, 1, 15, 17, 17, 17, 15}},
-    {'e', {0, 0, 14, 17, 31, 16, 14}},   {'f', {6, 9, 8, 28, 8, 8, 8}},     {'g', {0, 15, 17, 17, 15, 1, 14}},
+    {'e', {0, 0, 14, 17, 31, 16, 14}},   {'f', {6, 9, 8, 28, 8, 8, 8}},     {'g', {15, 17, 17, 17, 15, 1, 14}},
     {'h', {16, 16, 22, 25, 17, 17, 17}}, {'i', {4, 0, 12, 4, 4, 4, 14}},    {'j', {2, 0, 6, 2, 2, 18, 12}},
     {'k', {16, 16, 18, 20, 24, 20, 18}}, {'l', {12, 4, 4, 4, 4, 4, 14}},    {'m', {0, 0, 26, 21, 21, 21, 21}},
-    {'n', {0, 0, 22, 25, 17, 17, 17}},   {'o', {0, 0, 14, 17, 17, 17, 14}}, {'p', {0, 30, 17, 17, 30, 16, 16}},
-    {'q', {0, 15, 17, 17, 15, 1, 1}},    {'r', {0, 0, 22, 25, 16, 16, 16}}, {'s', {0, 0, 15, 16, 14, 1, 30}},
+    {'n', {0, 0, 22, 25, 17, 17, 17}},   {'o', {0, 0, 14, 17, 17, 17, 14}}, {'p', {30, 17, 17, 17, 30, 16, 16}},
+    {'q', {15, 17, 17, 17, 15, 1, 1}},   {'r', {0, 0, 22, 25, 16, 16, 16}}, {'s', {0, 0, 15, 16, 14, 1, 30}},
     {'t', {8, 8, 28, 8, 8, 9, 6}},       {'u', {0, 0, 17, 17, 17, 19, 13}}, {'v', {0, 0, 17, 17, 17, 10, 4}},
-    {'w', {0, 0, 17, 17, 21, 21, 10}},   {'x', {0, 0, 17, 10, 4, 10, 17}},  {'y', {0, 17, 17, 17, 15, 1, 14}},
-    {'z', {0, 0, 31, 2, 4, 8, 31}},
+    {'w', {0, 0, 17, 17, 21, 21, 10}},   {'x', {0, 0, 17, 10, 4, 10, 17}},  {'y', {17, 17, 17, 17, 15, 1, 14}},
+    {'z', {0, 0, 31, 2, 4, 8, 31}},      {',', {0, 0, 0, 12, 12, 4, 8}},
 };
+
+constexpr std::string_view kBelow = "gpqy,";
 
 class Canvas {
  public:
@@ -48,6 +51,12 @@ class Canvas {
   void dot(int x, int y, Colour c) {
     if (x >= 0 && y >= 0 && x < width_ && y < height_)
       std::memcpy(image_.as<std::uint8_t>() + (y * width_ + x) * 3, c.data(), 3);
+  }
+  /// Mixes a quarter of the colour into what is there.
+  void shade(int x, int y, Colour c) {
+    if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
+    std::uint8_t* to = image_.as<std::uint8_t>() + (y * width_ + x) * 3;
+    for (std::size_t i = 0; i < 3; ++i) to[i] = static_cast<std::uint8_t>((3 * to[i] + c[i]) / 4);
   }
   void line(double x0, double y0, double x1, double y1, Colour c, int thick = 1) {
     const int steps = std::max(1, static_cast<int>(std::max(std::abs(x1 - x0), std::abs(y1 - y0)) * 2));
@@ -65,11 +74,12 @@ class Canvas {
       const char small = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
       for (const Glyph& glyph : kGlyphs) {
         if (glyph.letter != small) continue;
+        const int top = y + (kBelow.find(small) == std::string_view::npos ? 0 : 2 * scale);
         for (int row = 0; row < 7; ++row)
           for (int column = 0; column < 5; ++column)
             if (glyph.rows[row] >> (4 - column) & 1)
               for (int dx = 0; dx < scale; ++dx)
-                for (int dy = 0; dy < scale; ++dy) dot(x + column * scale + dx, y + row * scale + dy, c);
+                for (int dy = 0; dy < scale; ++dy) dot(x + column * scale + dx, top + row * scale + dy, c);
       }
       x += 6 * scale;
     }
@@ -103,37 +113,46 @@ std::pair<double, double> range(double low, double high) {
   return {low - margin, high + margin};
 }
 
-}  // namespace
+/// Room around the axes, and their size.
+constexpr int kLeft = 110, kTop = 50, kBottom = 70, kRight = 80, kWidth = 640, kHeight = 480;
 
-void plot(const std::string& path, const std::vector<Curve>& curves, const std::string& x_label, bool marker,
-          bool grid) {
-  int legend = 0;
+int legend_width(const Panel& panel) {
+  int width = 0;
+  for (const Curve& curve : panel.curves) width = std::max(width, Canvas::text_width(curve.label));
+  return width;
+}
+
+void draw(Canvas& canvas, const Panel& panel, int x0, int y0) {
   double x_low = INFINITY, x_high = -INFINITY, y_low = INFINITY, y_high = -INFINITY;
-  for (const Curve& curve : curves) {
-    legend = std::max(legend, Canvas::text_width(curve.label));
-    for (const auto& [x, y] : curve.points) {
-      if (!std::isfinite(x) || !std::isfinite(y)) continue;
-      x_low = std::min(x_low, x), x_high = std::max(x_high, x);
-      y_low = std::min(y_low, y), y_high = std::max(y_high, y);
+  const auto include = [&](double x, double y) {
+    if (!std::isfinite(x) || !std::isfinite(y)) return;
+    x_low = std::min(x_low, x), x_high = std::max(x_high, x);
+    y_low = std::min(y_low, y), y_high = std::max(y_high, y);
+  };
+  for (const Curve& curve : panel.curves)
+    for (const auto& [x, y] : curve.points) include(x, y);
+  for (const Band& band : panel.bands) {
+    for (std::size_t i = 0; i < band.x.size(); ++i) {
+      include(band.x[i], band.lower[i]);
+      include(band.x[i], band.upper[i]);
     }
   }
   const std::pair<double, double> x_range = range(x_low, x_high), y_range = range(y_low, y_high);
   const double left = x_range.first, right = x_range.second, bottom = y_range.first, top = y_range.second;
-  const int x0 = 110, y0 = 30, plot_width = 640, plot_height = 480, x1 = x0 + plot_width, y1 = y0 + plot_height;
-  Canvas canvas(x1 + legend + 80, y1 + 70);
-  const auto to_x = [&](double x) { return x0 + (x - left) / (right - left) * plot_width; };
-  const auto to_y = [&](double y) { return y1 - (y - bottom) / (top - bottom) * plot_height; };
+  const int x1 = x0 + kWidth, y1 = y0 + kHeight;
+  const auto to_x = [&](double x) { return x0 + (x - left) / (right - left) * kWidth; };
+  const auto to_y = [&](double y) { return y1 - (y - bottom) / (top - bottom) * kHeight; };
 
   for (double t : ticks(left, right, 6)) {
     const int x = static_cast<int>(to_x(t));
-    if (grid) canvas.line(x, y0, x, y1, kGrid);
+    if (panel.grid) canvas.line(x, y0, x, y1, kGrid);
     canvas.line(x, y1, x, y1 + 6, kFrame);
     const std::string label = fmt::format("{:g}", t);
     canvas.text(x - Canvas::text_width(label) / 2, y1 + 12, label, kBlack);
   }
   for (double t : ticks(bottom, top, 6)) {
     const int y = static_cast<int>(to_y(t));
-    if (grid) canvas.line(x0, y, x1, y, kGrid);
+    if (panel.grid) canvas.line(x0, y, x1, y, kGrid);
     canvas.line(x0 - 6, y, x0, y, kFrame);
     const std::string label = fmt::format("{:g}", t);
     canvas.text(x0 - 12 - Canvas::text_width(label), y - 7, label, kBlack);
@@ -142,19 +161,33 @@ void plot(const std::string& path, const std::vector<Curve>& curves, const std::
   canvas.line(x0, y1, x1, y1, kFrame);
   canvas.line(x0, y0, x0, y1, kFrame);
   canvas.line(x1, y0, x1, y1, kFrame);
-  canvas.text((x0 + x1 - Canvas::text_width(x_label)) / 2, y1 + 42, x_label, kBlack);
+  canvas.text((x0 + x1 - Canvas::text_width(panel.x_label)) / 2, y1 + 42, panel.x_label, kBlack);
+  canvas.text((x0 + x1 - Canvas::text_width(panel.title)) / 2, y0 - 22, panel.title, kBlack);
 
-  for (std::size_t i = 0; i < curves.size(); ++i) {
+  for (const Band& band : panel.bands) {
+    for (std::size_t i = 1; i < band.x.size(); ++i) {
+      const double from = to_x(band.x[i - 1]), to = to_x(band.x[i]);
+      for (int x = static_cast<int>(std::ceil(from)); x < to; ++x) {
+        const double f = (x - from) / (to - from);
+        const double low = band.lower[i - 1] + (band.lower[i] - band.lower[i - 1]) * f;
+        const double high = band.upper[i - 1] + (band.upper[i] - band.upper[i - 1]) * f;
+        if (!std::isfinite(low) || !std::isfinite(high)) continue;
+        for (int y = static_cast<int>(to_y(high)); y <= static_cast<int>(to_y(low)); ++y)
+          canvas.shade(x, y, kColours[0]);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
     const Colour colour = kColours[i % std::size(kColours)];
     const std::pair<double, double>* before = nullptr;
-    for (const auto& point : curves[i].points) {
+    for (const auto& point : panel.curves[i].points) {
       if (!std::isfinite(point.first) || !std::isfinite(point.second)) {
         before = nullptr;
         continue;
       }
       const double x = to_x(point.first), y = to_y(point.second);
       if (before) canvas.line(to_x(before->first), to_y(before->second), x, y, colour, 2);
-      if (marker) {
+      if (panel.marker) {
         canvas.line(x - 5, y - 5, x + 5, y + 5, colour, 2);
         canvas.line(x - 5, y + 5, x + 5, y - 5, colour, 2);
       }
@@ -162,8 +195,25 @@ void plot(const std::string& path, const std::vector<Curve>& curves, const std::
     }
     const int row = y0 + 10 + static_cast<int>(i) * 26;
     canvas.line(x1 + 20, row + 7, x1 + 50, row + 7, colour, 2);
-    canvas.text(x1 + 60, row, curves[i].label, kBlack);
+    canvas.text(x1 + 60, row, panel.curves[i].label, kBlack);
   }
+}
+
+}  // namespace
+
+void plot(const std::string& path, const std::vector<std::vector<Panel>>& rows) {
+  if (rows.empty() || rows.front().empty()) throw ValueError("plot: there is nothing to draw");
+  int legend = 0;
+  for (const auto& row : rows) {
+    if (row.size() != rows.front().size())
+      fail<ValueError>("plot: rows of {} and {} panels", rows.front().size(), row.size());
+    for (const Panel& panel : row) legend = std::max(legend, legend_width(panel));
+  }
+  const int width = kLeft + kWidth + legend + kRight, height = kTop + kHeight + kBottom;
+  Canvas canvas(width * static_cast<int>(rows.front().size()), height * static_cast<int>(rows.size()));
+  for (std::size_t y = 0; y < rows.size(); ++y)
+    for (std::size_t x = 0; x < rows[y].size(); ++x)
+      draw(canvas, rows[y][x], static_cast<int>(x) * width + kLeft, static_cast<int>(y) * height + kTop);
   io::write_png(path, canvas.image());
 }
 

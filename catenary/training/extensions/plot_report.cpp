@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catenary/core/format.h"
+#include "catenary/training/extensions/plot.h"
 
 namespace catenary::training::extensions {
 
@@ -23,7 +24,9 @@ void PlotReport::operator()(Trainer& trainer) {
   std::vector<Curve> curves;
   for (const std::string& key : keys_)
     if (series_->count(key)) curves.push_back({key, series_->at(key)});
-  if (!curves.empty()) plot(trainer.out() + "/" + options_.filename, curves, x_key_, options_.marker, options_.grid);
+  if (curves.empty()) return;
+  plot(trainer.out() + "/" + options_.filename,
+       {{{.x_label = x_key_, .curves = curves, .marker = options_.marker, .grid = options_.grid}}});
 }
 
 void PlotReport::serialize(Serializer& serializer) {

@@ -34,13 +34,4 @@ class CT_API PlotReport : public Extension {
       std::make_shared<std::map<std::string, std::vector<std::pair<double, double>>>>();
 };
 
-/// A curve of a plot.
-struct Curve {
-  std::string label;
-  std::vector<std::pair<double, double>> points;
-};
-/// Draws curves with axes, ticks and a legend into a PNG file. Points that are not finite leave gaps.
-CT_API void plot(const std::string& path, const std::vector<Curve>& curves, const std::string& x_label,
-                 bool marker = true, bool grid = true);
-
 }  // namespace catenary::training::extensions

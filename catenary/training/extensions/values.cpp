@@ -153,7 +153,7 @@ ParameterStatistics::ParameterStatistics(const Link& link, ParameterStatisticsOp
     : parameters_(link.namedparams()), options_(std::move(options)) {}
 
 void ParameterStatistics::operator()(Trainer& trainer) {
-  constexpr double kPercentiles[] = {0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87};
+  const std::vector<double> sigmas = {0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87};
   const auto describe = [&](const std::string& name, const Array& x) {
     if (!x.defined() || x.size() == 0) return;
     Observation& observation = trainer.observation();
@@ -165,7 +165,9 @@ void ParameterStatistics::operator()(Trainer& trainer) {
     put("min", min(x));
     put("max", max(x));
     put("zeros", sum(equal(x, 0)));
-    for (int i = 0; i < 7; ++i) put(fmt::format("percentile/{}", i), percentile(x, kPercentiles[i]));
+    const std::vector<double> percentiles = percentile(x, sigmas).to_vector<double>();
+    for (std::size_t i = 0; i < sigmas.size(); ++i)
+      observation[fmt::format("{}/percentile/{}", name, i)] = percentiles[i];
   };
   for (const auto& [path, parameter] : parameters_) {
     if (!parameter.is_initialized()) continue;

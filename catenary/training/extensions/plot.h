@@ -1,0 +1,36 @@
+#pragma once
+// Drawing of curves into PNG files, without another program.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/core/export.h"
+
+namespace catenary::training::extensions {
+
+/// A curve of a plot.
+struct Curve {
+  std::string label;
+  std::vector<std::pair<double, double>> points;
+};
+
+/// An area between two curves over the same x; areas that lie on each other get darker.
+struct Band {
+  std::vector<double> x, lower, upper;
+};
+
+/// Curves with axes, ticks and a legend on the right. Points that are not finite leave gaps.
+struct Panel {
+  std::string title = {};
+  std::string x_label = {};
+  std::vector<Curve> curves = {};
+  std::vector<Band> bands = {};  ///< behind the curves, in the colour of the first
+  bool marker = true;            ///< a cross at each point
+  bool grid = true;
+};
+
+/// Draws panels, row by row, into a PNG file. Throws ValueError when rows differ in length or there is nothing to draw.
+CT_API void plot(const std::string& path, const std::vector<std::vector<Panel>>& rows);
+
+}  // namespace catenary::training::extensions
