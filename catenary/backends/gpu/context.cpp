@@ -22,12 +22,9 @@ bool tracing(const char* what) {
   return value && std::strstr(value, what);
 }
 
-bool synchronous() {
-  static const bool value = [] {
-    const char* text = std::getenv("CATENARY_SYNC");
-    return text && *text && std::strcmp(text, "0") != 0;
-  }();
-  return value;
+bool is_on(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value && std::strcmp(value, "0") != 0;
 }
 
 int next_number() {
@@ -46,6 +43,7 @@ Context::Context(Driver& d, int i)
     : driver(d),
       index(i),
       info(d.info(i)),
+      loops(info.is_cpu && !is_on("CATENARY_GPU_FORMS")),
       pool([&d, i](std::size_t bytes) { return d.allocate(i, bytes); },
            [&d, i](void* handle, std::size_t) { d.free(i, handle); }),
       number_(next_number()) {}
@@ -120,7 +118,8 @@ void* Context::module_of(const std::string& name, const std::string& source) {
 void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {
   if (groups == 0) return;
   driver.launch(index, kernel.function, groups, group_size, args);
-  if (!synchronous()) return;
+  static const bool synchronous = is_on("CATENARY_SYNC");
+  if (!synchronous) return;
   try {
     driver.synchronize(index);
   } catch (const DeviceError& error) {

@@ -29,6 +29,9 @@ class Context {
   Driver& driver;
   const int index;
   const DeviceInfo& info;
+  /// Kernels are plain loops in groups of one work-item, as suits a processor. CATENARY_GPU_FORMS=1 (for tests) runs the
+  /// forms for GPUs there too.
+  const bool loops;
   MemoryPool pool;
 
   /// A kernel of a text in kernels/, compiled with these defines. `use_f64` says whether the text needs float64.

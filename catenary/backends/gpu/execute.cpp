@@ -132,7 +132,7 @@ void run(Context& context, ops::Program& program) {
     return;
   }
   const int ndim = program.shape.size();
-  const bool blocks = context.info.is_cpu;
+  const bool blocks = context.loops;
   const Kernel& kernel =
       context.generated(fmt::format("e{}", text.key()), "program", [&] { return elementwise_text(text, ndim, blocks); });
   Args args;
@@ -349,7 +349,7 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
     return reduce(context, single, again);
   }
 
-  const Cut cut = cut_of(program, reduced, context.info.is_cpu);
+  const Cut cut = cut_of(program, reduced, context.loops);
   const std::int64_t partials = cut.chunks * cut.parts;
   const Dtype reg_dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
   const Dtype out_dtype = partials > 1 ? reg_dtype : spec.out.dtype;
