@@ -5,12 +5,13 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 EPOCHS ?= 20
 
-.PHONY: help setup configure build mnist test bench bundle test-bundle format tidy install clean
+.PHONY: help setup configure build programs mnist test bench bundle test-bundle format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
 	@echo "make test     build and run all tests"
 	@echo "make build    build the library, the tools, the examples and the tests (PRESET=release|debug|asan|tsan)"
+	@echo "make programs build the library, the tools and the examples only"
 	@echo "make install  install into PREFIX ($(PREFIX))"
 	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder without root"
 	@echo "make bench    measure"
@@ -25,6 +26,9 @@ configure: setup
 
 build: configure
 	cmake --build $(BUILD) -j $(JOBS)
+
+programs: configure
+	cmake --build $(BUILD) -j $(JOBS) --target programs
 
 mnist: configure
 	cmake --build $(BUILD) -j $(JOBS) --target train_mnist
