@@ -166,7 +166,8 @@ void Link::serialize(Serializer& serializer) const {
     if (p.defined()) serializer(name, p);
   };
   own.on_persistent = [&](const std::string& name, Array& a) {
-    if (a.defined()) serializer(name, a);
+    // one that is not set yet becomes what the file has
+    if (a.defined() || (serializer.loading() && serializer.contains(name))) serializer(name, a);
   };
   own.on_child = [&](const std::string& name, Link& child) {
     Serializer below = serializer[name];

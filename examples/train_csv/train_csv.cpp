@@ -1,11 +1,15 @@
 // Trains a classifier on a table of your own: numbers in all columns but one, which holds the class.
 
 #include <catenary/catenary.h>
+#include <catenary/core/os/file.h>
+#include <catenary/io/npz.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <sstream>
 
 namespace ct = catenary;
+namespace D = ct::datasets;
 namespace F = ct::functions;
 namespace L = ct::links;
 namespace T = ct::training;
@@ -13,51 +17,96 @@ namespace X = ct::training::extensions;
 
 struct MLP : ct::Chain {
   L::Linear l1, l2, l3;
+  ct::Array mean, std;  // of the columns; saved with the weights, so that new tables are scaled alike
   MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}
-  CT_LINKS(l1, l2, l3)
-  ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
+  CT_LINKS(l1, l2, l3, mean, std)
+  ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1((x - mean) / std))))); }
 };
 
-int train(const std::string& file, const std::string& label, int epochs, int units, const std::string& out) {
-  const ct::datasets::CsvDataset table(file, label);
+struct Args {
+  std::string file, label, out = "result", predict;
+  int epochs = 20, units = 64;
+  char delimiter = ',';
+  std::optional<double> missing;
+};
+
+void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+  ct::os::write_file(path, fmt::format("{}\n", fmt::join(lines, "\n")));
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  const auto bytes = ct::os::read_file(path);
+  std::istringstream text(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+int train(const Args& args) {
+  const D::CsvDataset table(args.file, args.label, {.missing = args.missing, .delimiter = args.delimiter});
   const auto classes = static_cast<int>(table.class_names().size());
   fmt::print("{} rows, {} columns, {} classes: {}\n\n", table.size(), table.feature_names().size(), classes,
              fmt::join(table.class_names(), ", "));
-  // each column gets mean 0 and standard deviation 1
-  const ct::Array& x = table.features();
-  const ct::Array scaled = (x - ct::mean(x, 0)) / (ct::std(x, 0) + 1e-12);
-  const auto [training, test] = ct::datasets::split_dataset_random(
-      ct::datasets::TupleDataset(scaled.eval(), table.labels()), table.size() * 4 / 5, 0);
+  const auto [training, test] = D::split_dataset_random(table, table.size() * 4 / 5, 0);
 
-  auto model = L::Classifier(MLP(units, classes));
+  MLP mlp(args.units, classes);
+  mlp.mean = ct::mean(table.features(), 0).eval();
+  mlp.std = (ct::std(table.features(), 0) + 1e-12).eval();
+  auto model = L::Classifier(mlp);
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
   const ct::iterators::SerialIterator batches(training, std::min<std::int64_t>(32, training.size()));
   const ct::iterators::SerialIterator test_batches(test, 100, {.repeat = false, .shuffle = false});
-  T::Trainer trainer(T::StandardUpdater(batches, optimizer), T::Trigger(epochs, "epoch"), out);
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer), T::Trigger(args.epochs, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_batches, model));
   trainer.extend(X::LogReport());
   trainer.extend(
       X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy"}));
   trainer.run();
-  ct::serializers::save_npz(out + "/model.npz", model);
-  fmt::print("\nThe weights are in {}/model.npz\n", out);
+  ct::serializers::save_npz(args.out + "/model.npz", model);
+  write_lines(args.out + "/columns.txt", table.feature_names());
+  write_lines(args.out + "/classes.txt", table.class_names());
+  fmt::print("\nThe weights are in {0}/model.npz; train_csv -o {0} --predict FILE uses them\n", args.out);
+  return 0;
+}
+
+int predict(const Args& args) {
+  const std::vector<std::string> classes = read_lines(args.out + "/classes.txt");
+  const std::string file = args.out + "/model.npz";
+  const auto units = static_cast<int>(ct::io::NpzReader(file).read_array("predictor/l1/W").shape[0]);
+  MLP model(units, static_cast<int>(classes.size()));
+  ct::serializers::load_npz(file, model, "predictor/");
+  const D::CsvDataset table(
+      args.predict, "",
+      {.features = read_lines(args.out + "/columns.txt"), .missing = args.missing, .delimiter = args.delimiter});
+  const ct::Array p = F::softmax(model(table.features())).array();
+  const auto best = ct::argmax(p, 1).to_vector<std::size_t>();
+  const auto probability = ct::max(p, 1).to_vector<double>();
+  fmt::print("class,probability\n");
+  for (std::size_t i = 0; i < best.size(); ++i) fmt::print("{},{:.4f}\n", classes[best[i]], probability[i]);
   return 0;
 }
 
 int main(int argc, char** argv) {
-  std::string file, label, out = "result";
-  int epochs = 20, units = 64;
+  Args args;
   CLI::App app(
       "Trains a classifier on a CSV file with a header: every column is a number but LABEL, which is the class.");
-  app.add_option("FILE", file, "The table")->required();
-  app.add_option("LABEL", label, "Name of the column that holds the class")->required();
-  app.add_option("-e,--epoch", epochs, "Sweeps over the table")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("-u,--unit", units, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("-o,--out", out, "Folder for the results")->capture_default_str();
+  app.add_option("FILE", args.file, "The table; not needed with --predict");
+  app.add_option("LABEL", args.label, "Name of the column that holds the class");
+  app.add_option("-e,--epoch", args.epochs, "Sweeps over the table")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("-u,--unit", args.units, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("-d,--delimiter", args.delimiter, "What separates the fields")->capture_default_str();
+  app.add_option("-m,--missing", args.missing, "Stands for empty fields, which are an error without it");
+  app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
+  app.add_option("-p,--predict", args.predict,
+                 "Predicts the classes of this table's rows with what was trained before");
   CLI11_PARSE(app, argc, argv);
+  if (args.predict.empty() && args.label.empty()) {
+    fmt::print(stderr, "train_csv: name the table and its column of classes; --help tells more\n");
+    return 2;
+  }
   try {
-    return train(file, label, epochs, units, out);
+    return args.predict.empty() ? train(args) : predict(args);
   } catch (const std::exception& e) {
     fmt::print(stderr, "train_csv: {}\n", e.what());
     return 1;

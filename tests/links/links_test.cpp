@@ -188,6 +188,27 @@ TEST(Datasets, SplitsCoverEverything) {
   EXPECT_THROW(all[10], ct::IndexError);
 }
 
+TEST(Serializers, PersistentArraysThatAreNotSetYetAreLoaded) {
+  struct Scaled : ct::Chain {
+    L::Linear l;
+    ct::Array mean;
+    Scaled() : l(2) {}
+    CT_LINKS(l, mean)
+  };
+  const std::string file = testing::TempDir() + "/persistent_test.npz";
+  Scaled saved;
+  saved.l(numbers({1, 3}));
+  ct::serializers::save_npz(file, saved);
+  const Scaled without;
+  ct::serializers::load_npz(file, without);
+  EXPECT_FALSE(without.mean.defined());
+  saved.mean = ct::array({1.f, 2.f});
+  ct::serializers::save_npz(file, saved);
+  const Scaled with;
+  ct::serializers::load_npz(file, with);
+  EXPECT_EQ(with.mean.to_vector<float>(), (std::vector<float>{1, 2}));
+}
+
 TEST(Serializers, SafetensorsAndNpzKeepWeights) {
   const std::string folder = testing::TempDir();
   const MLP model, other;
