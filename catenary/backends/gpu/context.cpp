@@ -48,10 +48,12 @@ Context::Context(Driver& d, int i)
            [&d, i](void* handle, std::size_t) { d.free(i, handle); }),
       number_(next_number()) {}
 
-const Kernel& Context::kernel(std::string_view text, std::string_view name, const Defines& defines) {
+const Kernel& Context::kernel(std::string_view text, std::string_view name, const Defines& defines,
+                              const std::function<std::string()>& before) {
   std::string key = fmt::format("{}\n{}", text, name);
   for (const auto& [define, value] : defines) key += fmt::format("\n{}={}", define, value);
-  return find(key, name, defines, [&] { return std::string(kernels::text(text)); });
+  return find(key, name, defines,
+              [&] { return (before ? before() : std::string()) + std::string(kernels::text(text)); });
 }
 
 const Kernel& Context::generated(const std::string& key, std::string_view name,

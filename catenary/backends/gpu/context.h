@@ -29,13 +29,15 @@ class Context {
   Driver& driver;
   const int index;
   const DeviceInfo& info;
-  /// Kernels are plain loops in groups of one work-item, as suits a processor. CATENARY_GPU_FORMS=1 (for tests) runs the
-  /// forms for GPUs there too.
+  /// Kernels are plain loops in groups of one work-item, as suits a processor. CATENARY_GPU_FORMS=1 (for tests) runs
+  /// the forms for GPUs there too.
   const bool loops;
   MemoryPool pool;
 
-  /// A kernel of a text in kernels/, compiled with these defines. `use_f64` says whether the text needs float64.
-  const Kernel& kernel(std::string_view text, std::string_view name, const Defines& defines = {});
+  /// A kernel of a text in kernels/, compiled with these defines; `before` makes text that comes before it, from
+  /// nothing but the defines.
+  const Kernel& kernel(std::string_view text, std::string_view name, const Defines& defines = {},
+                       const std::function<std::string()>& before = nullptr);
   /// A kernel of a generated text, which is only asked for when the key is new.
   const Kernel& generated(const std::string& key, std::string_view name, const std::function<std::string()>& text);
 

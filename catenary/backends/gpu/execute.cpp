@@ -133,8 +133,8 @@ void run(Context& context, ops::Program& program) {
   }
   const int ndim = program.shape.size();
   const bool blocks = context.loops;
-  const Kernel& kernel =
-      context.generated(fmt::format("e{}", text.key()), "program", [&] { return elementwise_text(text, ndim, blocks); });
+  const Kernel& kernel = context.generated(fmt::format("e{}", text.key()), "program",
+                                           [&] { return elementwise_text(text, ndim, blocks); });
   Args args;
   text.add_arguments(args);
   if (blocks) {

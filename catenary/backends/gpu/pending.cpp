@@ -14,7 +14,6 @@ void scan(Context&, Scan, const View&, int, const View&) { throw DeviceError("pe
 void searchsorted(Context&, const View&, const View&, bool, const View&) { throw DeviceError("pending"); }
 void sort(Context&, const View&) { throw DeviceError("pending"); }
 void argsort(Context&, const View&, const View&) { throw DeviceError("pending"); }
-void matmul(Context&, const View&, const View&, const View&, const MatmulEpilogue&) { throw DeviceError("pending"); }
 void linalg(Context&, Linalg, const View&, const View&, const View&, std::vector<bool>&) {
   throw DeviceError("pending");
 }

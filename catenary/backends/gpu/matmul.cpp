@@ -1,0 +1,178 @@
+// Products of matrices by our own kernels (kernels/matmul.kernel).
+
+#include <algorithm>
+
+#include "catenary/backends/gpu/codegen.h"
+#include "catenary/backends/gpu/primitives.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+constexpr std::int64_t kTile = 64, kRowTile = 64;
+// A panel in the first-level cache: 256 x 32 floats. Six rows of four vectors each are the sums that 32 vector
+// registers hold beside their operands; with 16 registers the compiler keeps some in the cache.
+constexpr int kLanes = 8, kVectors = 4, kRows = 6, kDepth = 256;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A product's operands, and what they are added to.
+struct Product {
+  View a, b, c;  // [batch, m, k], [batch, k, n], [batch, m, n]
+  View bias;
+  std::int64_t bias_m = 0, bias_n = 0;  // strides of the bias along both axes
+  int flags = 0;
+
+  std::int64_t m() const { return c.shape[1]; }
+  std::int64_t n() const { return c.shape[2]; }
+  std::int64_t k() const { return a.shape[2]; }
+  /// The transposed product: c' = b' a'.
+  Product transposed() const {
+    const auto swapped = [](View v) {
+      std::swap(v.shape[1], v.shape[2]);
+      std::swap(v.strides[1], v.strides[2]);
+      return v;
+    };
+    Product p = *this;
+    p.a = swapped(b);
+    p.b = swapped(a);
+    p.c = swapped(c);
+    std::swap(p.bias_m, p.bias_n);
+    return p;
+  }
+  bool wide() const {
+    for (const View* v : {&a, &b, &c}) {
+      std::int64_t reach = v->offset;
+      for (int axis = 0; axis < 3; ++axis) reach += (v->shape[axis] + kTile) * std::abs(v->strides[axis]);
+      if (reach >= (std::int64_t{1} << 31)) return true;
+    }
+    return false;
+  }
+};
+
+Defines defines_of(Dtype dtype, bool wide) {
+  const ops::Reg reg = ops::register_of(dtype);
+  Defines defines = {{"idx", wide ? "i64" : "i32"},
+                     {"MEM", memory_type(dtype)},
+                     {"ACC", register_type(reg)},
+                     {"GET(p, i)", fmt::format("LOAD_{}(p, i)", dtype_name(dtype))},
+                     {"PUT(p, i, x)", fmt::format("STORE_{}(p, i, x)", dtype_name(dtype))}};
+  const char* multiply_add = reg == ops::Reg::f32   ? "MAD_F32(a, b, c)"
+                             : reg == ops::Reg::f64 ? "MAD_F64(a, b, c)"
+                             : reg == ops::Reg::b   ? "(b8)((c) | ((a) & (b)))"
+                                                    : "((a) * (b) + (c))";
+  defines.emplace_back("MADD(a, b, c)", multiply_add);
+  return defines;
+}
+
+void add_view(Args& args, const View& v, bool wide) {
+  args.add(v.handle).index(v.offset, wide);
+  for (int axis = 0; axis < 3; ++axis) args.index(v.shape[axis] == 1 ? 0 : v.strides[axis], wide);
+}
+
+/// `micro`: out[rows][vectors * LANES] = a[rows][depth] panel[depth][vectors * LANES], for each number of vectors with
+/// its sums in variables of their own.
+std::string micro_text() {
+  std::string text;
+  const auto function = [&](int vectors) {
+    text += fmt::format(
+        "DEVICE void micro_{}(GLOBAL const ACC* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const ACC* RESTRICT "
+        "panel, "
+        "i32 depth, LOCAL_ARG ACC* RESTRICT out) {{\n",
+        vectors);
+    for (int r = 0; r < kRows; ++r) {
+      text += fmt::format("GLOBAL const ACC* RESTRICT a{} = a + (rows > {} ? {} * a_m : 0);\n", r, r, r);
+      for (int v = 0; v < vectors; ++v) text += fmt::format("VEC s{}_{} = (VEC)0;\n", r, v);
+    }
+    text += "for (i32 kk = 0; kk < depth; ++kk) {\nconst idx at = kk * a_k;\n";
+    for (int v = 0; v < vectors; ++v)
+      text += fmt::format("const VEC q{} = VLOAD({}, panel + kk * {});\n", v, v, vectors * kLanes);
+    for (int r = 0; r < kRows; ++r) {
+      text += fmt::format("const VEC p{} = (VEC)(a{}[at]);\n", r, r);
+      for (int v = 0; v < vectors; ++v) text += fmt::format("s{}_{} = fma(p{}, q{}, s{}_{});\n", r, v, r, v, r, v);
+    }
+    text += "}\n";
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < vectors; ++v) text += fmt::format("VSTORE(s{}_{}, {}, out);\n", r, v, r * vectors + v);
+    text += "}\n";
+  };
+  for (int vectors = 1; vectors <= kVectors; ++vectors) function(vectors);
+  text +=
+      "DEVICE void micro(GLOBAL const ACC* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const ACC* RESTRICT "
+      "panel, i32 "
+      "depth, i32 vectors, LOCAL_ARG ACC* RESTRICT out) {\n";
+  for (int vectors = 1; vectors <= kVectors; ++vectors)
+    text += fmt::format("if (vectors == {}) micro_{}(a, a_m, a_k, rows, panel, depth, out);\n", vectors, vectors);
+  return text + "}\n";
+}
+
+void panels(Context& context, const Product& given) {
+  // the smaller matrix is the one that is copied into panels
+  const Product p = given.n() > given.m() ? given.transposed() : given;
+  const bool wide = p.wide(), is_double = p.c.dtype == Dtype::float64;
+  Defines defines = defines_of(p.c.dtype, wide);
+  for (const auto& [name, value] :
+       {std::pair("PANELS", std::string()), std::pair("LANES", std::to_string(kLanes)),
+        std::pair("VECTORS", std::to_string(kVectors)), std::pair("ROWS_AT_ONCE", std::to_string(kRows)),
+        std::pair("KBLOCK", std::to_string(kDepth)), std::pair("VEC", std::string(is_double ? "double8" : "float8")),
+        std::pair("VLOAD", std::string("vload8")), std::pair("VSTORE", std::string("vstore8"))})
+    defines.emplace_back(name, value);
+  const Kernel& kernel = context.kernel("matmul", "matmul_panels", defines, micro_text);
+  const std::int64_t count = ceil_div(p.n(), kLanes * kVectors);
+  // blocks of rows so that every core has some work, and copies into panels stay few
+  const std::int64_t wanted = std::max<std::int64_t>(1, ceil_div(context.info.compute_units * 4, p.c.shape[0] * count));
+  const std::int64_t block = std::max<std::int64_t>(16 * kRows, ceil_div(ceil_div(p.m(), wanted), kRows) * kRows);
+  const std::int64_t blocks = ceil_div(p.m(), block), units = p.c.shape[0] * blocks * count;
+  Args args;
+  add_view(args, p.a, wide);
+  add_view(args, p.b, wide);
+  add_view(args, p.c, wide);
+  args.add(p.bias.handle).index(p.bias.offset, wide).index(p.bias_m, wide).index(p.bias_n, wide).add(p.flags);
+  for (std::int64_t value : {p.m(), p.n(), p.k(), block, blocks, count, units}) args.index(value, wide);
+  context.launch(kernel, units, 1, args);
+}
+
+void general(Context& context, const Product& p) {
+  const bool wide = p.wide();
+  Defines defines = defines_of(p.c.dtype, wide);
+  defines.emplace_back(context.loops ? "ROWS" : "TILES", "");
+  if (!context.loops && p.a.strides[2] == 1) defines.emplace_back("A_ALONG_K", "");
+  if (!context.loops && p.b.strides[1] == 1 && p.b.strides[2] != 1) defines.emplace_back("B_ALONG_K", "");
+  const Kernel& kernel = context.kernel("matmul", context.loops ? "matmul_rows" : "matmul_tiles", defines);
+  const std::int64_t tiles_m = context.loops ? p.m() : ceil_div(p.m(), kTile),
+                     tiles_n = ceil_div(p.n(), context.loops ? kRowTile : kTile);
+  const std::int64_t units = p.c.shape[0] * tiles_m * tiles_n;
+  Args args;
+  add_view(args, p.a, wide);
+  add_view(args, p.b, wide);
+  add_view(args, p.c, wide);
+  args.add(p.bias.handle).index(p.bias.offset, wide).index(p.bias_n, wide).add(p.flags);
+  for (std::int64_t value : {p.m(), p.n(), p.k(), tiles_m, tiles_n, units}) args.index(value, wide);
+  const std::int64_t most = context.loops ? context.info.compute_units * 8 : std::int64_t{1} << 20;
+  context.launch(kernel, std::min(units, most), context.loops ? 1 : 256, args);
+}
+
+}  // namespace
+
+void matmul(Context& context, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) {
+  if (c.size() == 0) return;
+  Product p{a, b, c, {}, 0, 0, 0};
+  if (epilogue.accumulate) p.flags |= 1;
+  if (epilogue.bias) {
+    p.flags |= 2;
+    p.bias = *epilogue.bias;
+    p.bias_n = epilogue.bias->strides.empty() ? 0 : epilogue.bias->strides[0];
+  }
+  // one b for all, and the a and c of the batch in one column: a single taller product
+  if (p.b.strides[0] == 0 && p.a.strides[0] == p.m() * p.a.strides[1] && p.c.strides[0] == p.m() * p.c.strides[1] &&
+      p.c.shape[0] > 1) {
+    p.a.shape = {1, p.c.shape[0] * p.m(), p.k()};
+    p.c.shape = {1, p.a.shape[1], p.n()};
+    p.b.shape[0] = 1;
+  }
+  if (context.loops && (c.dtype == Dtype::float32 || c.dtype == Dtype::float64)) return panels(context, p);
+  general(context, p);
+}
+
+}  // namespace catenary::gpu
