@@ -42,10 +42,15 @@ std::string text(const Header& header, std::size_t at, std::size_t length) {
 void read_tar(const std::string& path, const std::function<bool(const std::string& name)>& wanted,
               const std::function<void(const std::string& name, std::vector<std::byte> content)>& take,
               std::uint64_t max_file_bytes) {
-  const os::FileView file(path);
-  const std::span<const std::byte> bytes = file.bytes();
+  read_tar(os::FileView(path).bytes(), path, wanted, take, max_file_bytes);
+}
+
+void read_tar(std::span<const std::byte> bytes, const std::string& source,
+              const std::function<bool(const std::string& name)>& wanted,
+              const std::function<void(const std::string& name, std::vector<std::byte> content)>& take,
+              std::uint64_t max_file_bytes) {
   const bool packed = detail::is_gzip(bytes);
-  detail::GzipReader gzip(bytes, path);
+  detail::GzipReader gzip(bytes, source);
   std::uint64_t offset = 0;  // in the unpacked archive
   const auto read = [&](std::span<std::byte> to) {
     std::size_t n = 0;
@@ -65,24 +70,24 @@ void read_tar(const std::string& path, const std::function<bool(const std::strin
     const std::uint64_t start = offset;
     const std::size_t got = read(header);
     if (got == 0) return;  // archives end with empty blocks, but some writers leave them out
-    if (got < kBlock) detail::fail_at(path, start, "the archive ends inside a header");
+    if (got < kBlock) detail::fail_at(source, start, "the archive ends inside a header");
     if (std::all_of(header.begin(), header.end(), [](std::byte b) { return b == std::byte{0}; })) {
       while (packed && read(header) > 0) {  // to the end, where gzip's checksum is
       }
       return;
     }
-    const std::uint64_t size = octal(header, 124, 12, path, start), sum = octal(header, 148, 8, path, start);
+    const std::uint64_t size = octal(header, 124, 12, source, start), sum = octal(header, 148, 8, source, start);
     std::uint64_t found = 0;
     for (std::size_t i = 0; i < kBlock; ++i) found += i >= 148 && i < 156 ? ' ' : std::to_integer<unsigned>(header[i]);
-    if (found != sum) detail::fail_at(path, start, "the checksum of a tar header is {}, expected {}", found, sum);
+    if (found != sum) detail::fail_at(source, start, "the checksum of a tar header is {}, expected {}", found, sum);
     if (size > possible - std::min(possible, offset))
-      detail::fail_at(path, start, "a file of {} bytes, more than the archive can hold", size);
+      detail::fail_at(source, start, "a file of {} bytes, more than the archive can hold", size);
     const std::string prefix = text(header, 257, 5) == "ustar" ? text(header, 345, 155) : "";
     const std::string name = (prefix.empty() ? "" : prefix + "/") + text(header, 0, 100);
     const char type = static_cast<char>(header[156]);
     const bool keep = (type == '0' || type == '\0') && wanted(name);
     if (keep && size > max_file_bytes)
-      detail::fail_at(path, start, "{} has {} bytes, more than the {} that are allowed", name, size, max_file_bytes);
+      detail::fail_at(source, start, "{} has {} bytes, more than the {} that are allowed", name, size, max_file_bytes);
 
     std::vector<std::byte> content;
     const std::uint64_t padded = (size + kBlock - 1) / kBlock * kBlock;
@@ -90,7 +95,7 @@ void read_tar(const std::string& path, const std::function<bool(const std::strin
     for (std::uint64_t done = 0; done < padded;) {
       const std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(padded - done, piece.size()));
       const std::size_t n = read(std::span(piece.data(), want));
-      if (n < want && done + n < size) detail::fail_at(path, offset, "the archive ends inside {}", name);
+      if (n < want && done + n < size) detail::fail_at(source, offset, "the archive ends inside {}", name);
       if (keep) content.insert(content.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(n));
       done += want;
     }

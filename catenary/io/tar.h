@@ -14,5 +14,9 @@ namespace catenary::io {
 CT_API void read_tar(const std::string& path, const std::function<bool(const std::string& name)>& wanted,
                      const std::function<void(const std::string& name, std::vector<std::byte> content)>& take,
                      std::uint64_t max_file_bytes = std::uint64_t{1} << 32);
+CT_API void read_tar(std::span<const std::byte> bytes, const std::string& source,
+                     const std::function<bool(const std::string& name)>& wanted,
+                     const std::function<void(const std::string& name, std::vector<std::byte> content)>& take,
+                     std::uint64_t max_file_bytes = std::uint64_t{1} << 32);
 
 }  // namespace catenary::io
