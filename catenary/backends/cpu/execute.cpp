@@ -354,6 +354,11 @@ class Reduction {
     plan_ = &plan;
     const Shape& shape = program_.shape;
     const std::int64_t total = shape.product();
+    if (total == 0) {
+      std::vector<char> identities(static_cast<std::size_t>(outputs_) * size_);
+      identity_(identities.data(), nullptr, outputs_);
+      return finish(identities.data(), 0, outputs_);
+    }
     const bool leading_kept = shape.empty() || !reduced_[0];
     if (shape.size() == 2 && !leading_kept && shape[1] >= 512) {
       run_columns();

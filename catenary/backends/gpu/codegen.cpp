@@ -179,9 +179,9 @@ std::string ProgramText::decompose(const std::string& linear, const std::vector<
   std::string text = fmt::format("{{ idx rest = {};", linear), names;
   for (std::size_t k = axes.size(); k-- > 0;) {
     const int axis = axes[k];
-    names += fmt::format("idx i{}; ", axis);
-    text +=
-        k == 0 ? fmt::format(" i{} = rest;", axis) : fmt::format(" i{} = rest % d{}; rest /= d{};", axis, axis, axis);
+    names += fmt::format("idx index{}; ", axis);
+    text += k == 0 ? fmt::format(" index{} = rest;", axis)
+                   : fmt::format(" index{} = rest % d{}; rest /= d{};", axis, axis, axis);
   }
   return names + text + " }\n";
 }
@@ -191,8 +191,9 @@ std::string ProgramText::extent(int axis) const { return fmt::format("d{}", axis
 std::string ProgramText::bases() const {
   std::string text;
   for (std::size_t p = 0; p < places_.size(); ++p) {
-    text += fmt::format("const idx b{} = o{}", p, p);
-    for (int axis = 0; axis < program_.shape.size() - 1; ++axis) text += fmt::format(" + i{} * s{}_{}", axis, p, axis);
+    text += fmt::format("const idx base{} = o{}", p, p);
+    for (int axis = 0; axis < program_.shape.size() - 1; ++axis)
+      text += fmt::format(" + index{} * s{}_{}", axis, p, axis);
     text += ";\n";
   }
   return text;
@@ -201,11 +202,11 @@ std::string ProgramText::bases() const {
 std::string ProgramText::element(std::int16_t place) const {
   switch (places_[static_cast<std::size_t>(place)].step) {
     case '0':
-      return fmt::format("b{}", place);
+      return fmt::format("base{}", place);
     case '1':
-      return fmt::format("b{} + j", place);
+      return fmt::format("base{} + j", place);
     default:
-      return fmt::format("b{} + j * s{}_{}", place, place, program_.shape.size() - 1);
+      return fmt::format("base{} + j * s{}_{}", place, place, program_.shape.size() - 1);
   }
 }
 

@@ -252,7 +252,7 @@ std::string reduction_text(const ProgramText& program, const ops::Program& p, co
         index_type(program), group, program.parameters(), memory_type(out),
         cut.form == Form::lanes ? "parts" : "chunks", text);
   };
-  const std::string last_index = fmt::format("const idx j = i{};\n", ndim - 1);
+  const std::string last_index = fmt::format("const idx j = index{};\n", ndim - 1);
   const std::string body = program.body() + program.stores();
   const std::string row_range =
       "const idx row_begin = c * chunk, row_end = rows - row_begin < chunk ? rows : row_begin + chunk;\n";
