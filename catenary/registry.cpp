@@ -1,14 +1,15 @@
 #include "catenary/backends/cpu/cpu_backend.h"
 #include "catenary/backends/gpu/gpu_backend.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/traced_backend.h"
 
 namespace catenary {
 
 // The one list of backends.
 const std::vector<Backend*>& backends() {
   static const std::vector<Backend*>* list = new std::vector<Backend*>{
-      &cpu::backend(),
-      &gpu::make_backend("opencl", gpu::opencl_driver),
+      &traced(cpu::backend()),
+      &traced(gpu::make_backend("opencl", gpu::opencl_driver)),
   };
   return *list;
 }

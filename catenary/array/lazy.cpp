@@ -1,11 +1,11 @@
 #include "catenary/array/lazy.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "catenary/core/format.h"
+#include "catenary/device/traced_backend.h"
 
 namespace catenary {
 
@@ -29,14 +29,6 @@ bool fusion_enabled() {
   static const bool enabled = [] {
     const char* value = std::getenv("CATENARY_FUSION");
     return !(value && std::strcmp(value, "0") == 0);
-  }();
-  return enabled;
-}
-
-bool tracing_kernels() {
-  static const bool enabled = [] {
-    const char* value = std::getenv("CATENARY_TRACE");
-    return value && std::strstr(value, "kernels");
   }();
   return enabled;
 }
@@ -253,19 +245,13 @@ class OpenProgram {
     if (program.stores.empty() && !reduction) return;
     extract_needed(program, reduction);
 
-    const auto start = std::chrono::steady_clock::now();
+    trace_reason = reason;
     if (reduction) {
       device_.backend().reduce(device_.index(), program, *reduction);
     } else {
       device_.backend().run(device_.index(), program);
     }
     kernels.fetch_add(1, std::memory_order_relaxed);
-    if (tracing_kernels()) {
-      const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
-      fmt::print(stderr, "kernel {} {} {} nodes, {} loads, {} stores, {:.1f} us: {}\n",
-                 reduction ? ops::info(reduction->op).name : "elementwise", shape_, program.nodes.size(),
-                 program.loads.size(), program.stores.size(), time.count(), reason);
-    }
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       bodies[i]->storage = results[i];
       owners_[bodies[i]->value] = nullptr;

@@ -52,7 +52,7 @@ void flush_thread(const char* reason);
 
 }  // namespace lazy
 
-/// Kernels run so far in this process, for tests and `CATENARY_TRACE=kernels`.
+/// Kernels run so far in this process, for tests.
 CT_API std::int64_t kernel_count();
 
 }  // namespace catenary

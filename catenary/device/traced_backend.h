@@ -1,0 +1,17 @@
+#pragma once
+// Private to the library: what CATENARY_TRACE shows of a backend. A decorator, which is only there when it is asked
+// for, so that nobody else pays for it.
+//   kernels  a line on standard error for each piece of work: device, name, shape, bytes, time (the device is waited
+//   for), why it ran now ops      at the end of the process a line for each operation that ran, `op DEVICE NAME COUNT`
+
+#include "catenary/device/backend.h"
+
+namespace catenary {
+
+/// The backend itself, or its decorator when CATENARY_TRACE names kernels or ops.
+Backend& traced(Backend& backend);
+
+/// Says why the calling thread's next piece of work runs; a string literal.
+inline thread_local const char* trace_reason = "";
+
+}  // namespace catenary
