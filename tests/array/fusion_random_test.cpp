@@ -236,7 +236,7 @@ constexpr int kPrograms = 100000;
 #endif
 
 /// On a device nearly every program is some new kernels, each of which is compiled first.
-int programs() { return current_device().is_cpu() ? kPrograms : 10; }
+int programs() { return current_device().is_cpu() ? kPrograms : 3; }
 
 TEST(FusionRandom, ProgramsAgreeWithAPlainModel) {
   for (int seed = 0; seed < programs(); ++seed) {
