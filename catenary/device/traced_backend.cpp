@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "catenary/core/format.h"
+#include "catenary/device/kernel_launcher.h"
 #include "catenary/ops/op.h"
 
 namespace catenary {
@@ -55,9 +56,13 @@ std::int64_t bytes_of(const ops::Program& program) {
   return total;
 }
 
-class TracedBackend final : public Backend {
+class TracedBackend final : public Backend, public KernelLauncher {
  public:
-  explicit TracedBackend(Backend& inner) : inner_(inner), kernels_(asked_for("kernels")), ops_(asked_for("ops")) {
+  explicit TracedBackend(Backend& inner)
+      : inner_(inner),
+        launcher_(dynamic_cast<KernelLauncher*>(&inner)),
+        kernels_(asked_for("kernels")),
+        ops_(asked_for("ops")) {
     if (ops_) Counts::instance();  // made early, so that it outlives what counts
   }
 
@@ -149,6 +154,21 @@ class TracedBackend final : public Backend {
     primitive(device, "random_bits", out, bytes_of(out), [&] { inner_.random_bits(device, seed, call, out); });
   }
 
+  const void* kernel(int device, const std::string& text, const std::string& name, bool portable) override {
+    return launcher_->kernel(device, text, name, portable);
+  }
+  void launch(int device, const void* kernel, std::int64_t groups, int group_size,
+              std::span<const KernelArgument> arguments) override {
+    count(device, "user_kernel");
+    work(device, "user_kernel", {groups, group_size}, 0,
+         [&] { launcher_->launch(device, kernel, groups, group_size, arguments); });
+  }
+  int group_size(int device) const override { return launcher_->group_size(device); }
+  std::int64_t groups_for(int device, std::int64_t items) const override {
+    return launcher_->groups_for(device, items);
+  }
+  bool has_launcher() const override { return launcher_; }
+
  private:
   void count(int device, const std::string& name) {
     if (ops_) Counts::instance().add(inner_.name(), device, name);
@@ -176,6 +196,7 @@ class TracedBackend final : public Backend {
   }
 
   Backend& inner_;
+  KernelLauncher* const launcher_;
   const bool kernels_, ops_;
 };
 

@@ -36,8 +36,9 @@ class ProgramText {
   void add_arguments(Args& args) const;
   std::size_t argument_bytes() const;
 
-  /// Statements. `decompose`: the index index<axis> of each listed axis out of a linear one. `bases`: where each operand's
-  /// row begins, from the indices of all axes but the last. `body`: the values v<node> at element j of the last axis.
+  /// Statements. `decompose`: the index index<axis> of each listed axis out of a linear one. `bases`: where each
+  /// operand's row begins, from the indices of all axes but the last. `body`: the values v<node> at element j of the
+  /// last axis.
   std::string decompose(const std::string& linear, const std::vector<int>& axes) const;
   std::string bases() const;
   std::string body() const;

@@ -52,17 +52,26 @@ const Kernel& Context::kernel(std::string_view text, std::string_view name, cons
                               const std::function<std::string()>& before) {
   std::string key = fmt::format("{}\n{}", text, name);
   for (const auto& [define, value] : defines) key += fmt::format("\n{}={}", define, value);
-  return find(key, name, defines,
-              [&] { return (before ? before() : std::string()) + std::string(kernels::text(text)); });
+  return find(key, name, [&] {
+    return assemble_source(driver.name(), driver.defines(index), defines,
+                           (before ? before() : std::string()) + std::string(kernels::text(text)));
+  });
 }
 
 const Kernel& Context::generated(const std::string& key, std::string_view name,
                                  const std::function<std::string()>& text) {
-  return find(key, name, {}, text);
+  return find(key, name, [&] { return assemble_source(driver.name(), driver.defines(index), {}, text()); });
 }
 
-const Kernel& Context::find(const std::string& key, std::string_view name, const Defines& defines,
-                            const std::function<std::string()>& text) {
+const Kernel& Context::user_kernel(const std::string& text, const std::string& name, bool portable) {
+  const std::string key = fmt::format("user {} {}\n{}", portable, name, text);
+  // lines are counted from the first of the user's text
+  return find(key, name, [&] {
+    return portable ? assemble_source(driver.name(), driver.defines(index), {}, "#line 1\n" + text) : text;
+  });
+}
+
+const Kernel& Context::find(const std::string& key, std::string_view name, const std::function<std::string()>& make) {
   // What a thread has used once it finds again without a lock.
   thread_local std::vector<std::unordered_map<std::string, const Kernel*>> known;
   if (known.size() <= static_cast<std::size_t>(number_)) known.resize(static_cast<std::size_t>(number_) + 1);
@@ -71,7 +80,7 @@ const Kernel& Context::find(const std::string& key, std::string_view name, const
   std::lock_guard lock(mutex_);
   std::unique_ptr<Kernel>& kernel = kernels_[key];
   if (!kernel) {
-    const std::string source = assemble_source(driver.name(), driver.defines(index), defines, text());
+    const std::string source = make();
     if (tracing("source")) fmt::print(stderr, "{}\n", source);
     auto made = std::make_unique<Kernel>();
     made->name = name;

@@ -41,6 +41,9 @@ class Context {
   /// A kernel of a generated text, which is only asked for when the key is new.
   const Kernel& generated(const std::string& key, std::string_view name, const std::function<std::string()>& text);
 
+  /// A kernel that the user wrote: in the portable dialect, or in the device's own language and taken as it is.
+  const Kernel& user_kernel(const std::string& text, const std::string& name, bool portable);
+
   /// Runs groups of `group_size` work-items; nothing for 0 groups.
   void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args);
   /// The groups that keep the device busy with `items` work-items of a loop over a grid.
@@ -50,8 +53,8 @@ class Context {
   std::atomic<int> compiled{0}, loaded{0};
 
  private:
-  const Kernel& find(const std::string& key, std::string_view name, const Defines& defines,
-                     const std::function<std::string()>& text);
+  /// `make` gives all that the compiler is told.
+  const Kernel& find(const std::string& key, std::string_view name, const std::function<std::string()>& make);
   void* module_of(const std::string& name, const std::string& source);
 
   const int number_;  // of the context, for the threads' own tables

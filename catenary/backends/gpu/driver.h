@@ -23,8 +23,12 @@ class Args {
   template <class T>
   requires std::is_trivially_copyable_v<T> Args& add(const T& value) {
     static_assert(sizeof(T) <= 8);
-    std::memcpy(&values_[static_cast<std::size_t>(check(count_))], &value, sizeof(T));
-    sizes_[static_cast<std::size_t>(count_++)] = sizeof(T);
+    return add(&value, sizeof(T));
+  }
+  /// At most 8 bytes.
+  Args& add(const void* bytes, std::size_t size) {
+    std::memcpy(&values_[static_cast<std::size_t>(check(count_))], bytes, size);
+    sizes_[static_cast<std::size_t>(count_++)] = static_cast<std::uint8_t>(size);
     return *this;
   }
   /// An integer in the index type of the kernel.

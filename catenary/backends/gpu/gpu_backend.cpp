@@ -1,16 +1,18 @@
 #include "catenary/backends/gpu/gpu_backend.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 
 #include "catenary/backends/gpu/execute.h"
 #include "catenary/backends/gpu/primitives.h"
+#include "catenary/device/kernel_launcher.h"
 
 namespace catenary::gpu {
 
 namespace {
 
-class GpuBackend final : public Backend {
+class GpuBackend final : public Backend, public KernelLauncher {
  public:
   GpuBackend(const char* name, Driver& (*driver)()) : name_(name), driver_(driver) {}
 
@@ -70,6 +72,22 @@ class GpuBackend final : public Backend {
   }
   void random_bits(int device, std::uint64_t seed, std::uint64_t call, const View& out) override {
     gpu::random_bits(at(device), seed, call, out);
+  }
+
+  const void* kernel(int device, const std::string& text, const std::string& name, bool portable) override {
+    return &at(device).user_kernel(text, name, portable);
+  }
+  void launch(int device, const void* kernel, std::int64_t groups, int group_size,
+              std::span<const KernelArgument> arguments) override {
+    Args args;
+    for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
+    at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
+  }
+  int group_size(int device) const override { return at(device).loops ? 1 : std::min(256, at(device).info.group_size); }
+  std::int64_t groups_for(int device, std::int64_t items) const override {
+    const Context& context = at(device);
+    if (context.loops) return std::min<std::int64_t>(items, context.info.compute_units * 4);
+    return context.groups_for(items, group_size(device));
   }
 
  private:

@@ -1,0 +1,176 @@
+#pragma once
+// Kernels that a user writes, as in CuPy: from an expression over elements, from a map and a way to combine, or whole.
+// Their text is the portable C of kernels/ (f32, i64, …, KERNEL, GLOBAL, …; the math prelude's ct_exp_f32 and the
+// like), compiled for the device that the arguments are on.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/core/export.h"
+
+namespace catenary {
+
+/// An argument of a user's kernel: an array or a number.
+class CT_API KernelOperand {
+ public:
+  KernelOperand(Array array) : array_(std::move(array)), scalar_(false) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> KernelOperand(T value) : scalar_(value) {}
+  bool is_array() const { return array_.defined(); }
+  const Array& array() const { return array_; }
+  const Scalar& scalar() const { return scalar_; }
+
+ private:
+  Array array_;
+  Scalar scalar_;
+};
+
+/// What an ElementwiseKernel does on the CPU: a function of one element of each input that returns an element of the
+/// output. Inputs are cast to the function's parameter types and broadcast.
+class CT_API CpuLoop {
+ public:
+  CpuLoop() = default;
+  template <class F>
+  requires(!std::is_same_v<std::decay_t<F>, CpuLoop>) CpuLoop(F f) : CpuLoop(std::function(std::move(f))) {}
+  template <class R, class... A>
+  CpuLoop(std::function<R(A...)> f) {
+    arity_ = sizeof...(A);
+    run_ = [f = std::move(f)](const std::vector<Array>& inputs, const Shape& shape) {
+      return apply(f, inputs, shape, std::index_sequence_for<A...>());
+    };
+  }
+  explicit operator bool() const { return static_cast<bool>(run_); }
+  int arity() const { return arity_; }
+  Array operator()(const std::vector<Array>& inputs, const Shape& shape) const { return run_(inputs, shape); }
+
+ private:
+  template <class R, class... A, std::size_t... I>
+  static Array apply(const std::function<R(A...)>& f, const std::vector<Array>& inputs, const Shape& shape,
+                     std::index_sequence<I...>) {
+    const std::tuple arrays = {broadcast_to(inputs[I].astype(dtype_of<std::decay_t<A>>), shape).contiguous()...};
+    const std::tuple from = {std::get<I>(arrays).template data<std::decay_t<A>>()...};
+    Array out = Array::empty(shape, dtype_of<R>, Device());
+    R* to = out.template mutable_data<R>();
+    const std::int64_t n = out.size();
+    for (std::int64_t i = 0; i < n; ++i) to[i] = f(std::get<I>(from)[i]...);
+    return out;
+  }
+
+  int arity_ = 0;
+  std::function<Array(const std::vector<Array>&, const Shape&)> run_;
+};
+
+struct UserKernelOptions {
+  CpuLoop cpu = {};           ///< what happens on the CPU; without it the kernel runs on devices with a compiler only
+  std::string preamble = {};  ///< text before the kernel: helper functions, macros
+};
+
+/// An elementwise operation on arrays that are broadcast together. Parameters are lists such as "float32 x, T y, raw T
+/// z": a dtype's name, or any other name for one that is found from the arguments; a `raw` array is not broadcast and
+/// is indexed by the text itself. In the operation, parameters are variables (16-bit floats are f32), `i` is the index
+/// of the element and `n` the number of elements; both are i64. (cupy.ElementwiseKernel)
+class CT_API ElementwiseKernel {
+ public:
+  /// Throws ValueError for parameters that cannot be read.
+  ElementwiseKernel(const std::string& in_params, const std::string& out_params, const std::string& operation,
+                    const std::string& name = "kernel", const UserKernelOptions& options = {});
+  /// The output of the inputs; with several outputs the first. Outputs may follow the inputs as further arguments, and
+  /// are then written. Throws ShapeError, DtypeError (an output's dtype that no input determines), and DeviceError with
+  /// the compiler's words.
+  template <class... A>
+  Array operator()(A&&... arguments) const {
+    return call({KernelOperand(std::forward<A>(arguments))...}).front();
+  }
+  /// The same with all outputs.
+  std::vector<Array> call(const std::vector<KernelOperand>& arguments) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+/// A reduction: `map_expr` of the inputs' elements, combined two at a time by `reduce_expr` over a and b beginning with
+/// `identity`, then `post_map_expr`, a statement that sets the output from a. Accumulates in the output's register
+/// type. (cupy.ReductionKernel)
+class CT_API ReductionKernel {
+ public:
+  ReductionKernel(const std::string& in_params, const std::string& out_param, const std::string& map_expr,
+                  const std::string& reduce_expr, const std::string& post_map_expr, const std::string& identity,
+                  const std::string& name = "kernel", const UserKernelOptions& options = {});
+  /// Reduces over `axes`, all of them by default.
+  Array operator()(const std::vector<KernelOperand>& inputs, const AxisArg& axes = {}, bool keepdims = false) const;
+  Array operator()(const Array& x, const AxisArg& axes = {}, bool keepdims = false) const {
+    return (*this)(std::vector<KernelOperand>{x}, axes, keepdims);
+  }
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+struct RawKernelOptions {
+  bool portable =
+      true;  ///< false: the text is in the device's own language (CUDA C++, HIP, OpenCL C) and taken as it is
+};
+
+/// A whole kernel. An array among the arguments becomes two of the kernel's: its buffer, and the i64 offset of its
+/// first element in it; a number becomes i32, i64 or f32 by its C++ type (double: f64). (cupy.RawKernel)
+class CT_API RawKernel {
+ public:
+  RawKernel(const std::string& code, const std::string& name, const RawKernelOptions& options = {});
+  /// Runs `groups` groups of `group_size` work-items on the device of the first array. Throws DeviceError.
+  template <class... A>
+  void operator()(std::int64_t groups, int group_size, const A&... arguments) const {
+    std::vector<Argument> list;
+    (add(list, arguments), ...);
+    launch(groups, group_size, list);
+  }
+
+ private:
+  struct Argument {
+    Array array;
+    std::uint64_t bits = 0;
+    std::size_t size = 0;
+  };
+  static void add(std::vector<Argument>& list, const Array& array) { list.push_back({array, 0, 0}); }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  static void add(std::vector<Argument>& list, T value) {
+    Argument argument;
+    argument.size = sizeof(T);
+    __builtin_memcpy(&argument.bits, &value, sizeof(T));
+    list.push_back(argument);
+  }
+  void launch(std::int64_t groups, int group_size, const std::vector<Argument>& arguments) const;
+
+  std::string code_, name_;
+  RawKernelOptions options_;
+};
+
+/// A text with several kernels. (cupy.RawModule)
+class CT_API RawModule {
+ public:
+  explicit RawModule(std::string code, const RawKernelOptions& options = {})
+      : code_(std::move(code)), options_(options) {}
+  RawKernel get_function(const std::string& name) const { return RawKernel(code_, name, options_); }
+
+ private:
+  std::string code_;
+  RawKernelOptions options_;
+};
+
+/// Elementwise operations on arrays are fused by themselves: the function as it is, for programs that are ported from
+/// CuPy. (cupy.fuse)
+template <class F>
+F fuse(F f) {
+  return f;
+}
+
+}  // namespace catenary

@@ -1,0 +1,42 @@
+#pragma once
+// Private to the library: what only a device with a compiler of its own can do. A backend that has it implements this
+// beside Backend.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "catenary/device/backend.h"
+#include "catenary/device/device.h"
+
+namespace catenary {
+
+/// An argument of a kernel: a buffer's handle or a number, by its bytes.
+struct KernelArgument {
+  const void* data = nullptr;
+  std::size_t size = 0;
+};
+
+class KernelLauncher {
+ public:
+  virtual ~KernelLauncher() = default;
+  /// False for a decorator of a backend without a compiler.
+  virtual bool has_launcher() const { return true; }
+  /// The kernel `name` of a text, compiled on first use. A portable text gets the dialect's prelude and the helpers
+  /// that it calls before it; one in the device's own language is taken as it is. Throws DeviceError with the line of
+  /// the text and the compiler's words.
+  virtual const void* kernel(int device, const std::string& text, const std::string& name, bool portable) = 0;
+  virtual void launch(int device, const void* kernel, std::int64_t groups, int group_size,
+                      std::span<const KernelArgument> arguments) = 0;
+  /// Groups of how many work-items a grid-stride loop over `items` should have, and how many of them.
+  virtual int group_size(int device) const = 0;
+  virtual std::int64_t groups_for(int device, std::int64_t items) const = 0;
+};
+
+/// Null where the device has no compiler.
+inline KernelLauncher* launcher_of(const Device& device) {
+  auto* launcher = dynamic_cast<KernelLauncher*>(&device.backend());
+  return launcher && launcher->has_launcher() ? launcher : nullptr;
+}
+
+}  // namespace catenary

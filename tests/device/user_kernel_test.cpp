@@ -1,0 +1,120 @@
+// Kernels of the user's own on the current device: on one with a compiler they run, on the CPU they say what is needed.
+
+#include "catenary/array/user_kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/error.h"
+
+namespace catenary {
+namespace {
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+const ElementwiseKernel& squared_difference() {
+  static const ElementwiseKernel kernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_difference");
+  return kernel;
+}
+
+TEST(UserKernels, OnTheCpuTheFunctionForItRunsOrTheErrorTeaches) {
+  const DeviceScope scope{Device()};
+  const ElementwiseKernel kernel("float32 x, float32 y", "float32 z", "z = x * y + 1", "mad",
+                                 {.cpu = [](float x, float y) { return x * y + 1; }});
+  const Array x = arange(6).astype(Dtype::float32).reshape({2, 3});
+  EXPECT_EQ(kernel(x, 2).to_vector<float>(), (std::vector<float>{1, 3, 5, 7, 9, 11}));
+  EXPECT_EQ(kernel(x, x(0)).to_vector<float>(), (std::vector<float>{1, 2, 5, 1, 5, 11}));
+  const std::string text = message_of([&] { squared_difference()(x, x); });
+  EXPECT_NE(text.find("opencl:N"), std::string::npos) << text;
+}
+
+TEST(UserKernels, ParametersThatCannotBeRead) {
+  EXPECT_NE(message_of([] { ElementwiseKernel("float32", "T y", "y = 0"); }).find("'float32' is no parameter"),
+            std::string::npos);
+  EXPECT_NE(message_of([] { ElementwiseKernel("T x", "", "x"); }).find("no output"), std::string::npos);
+  EXPECT_NE(message_of([] { squared_difference()(1.0f); }).find("1 arguments are given, it takes 2"),
+            std::string::npos);
+}
+
+TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
+  if (current_device().is_cpu()) return;  // said above
+  const Array x = arange(6).astype(Dtype::float32).reshape({2, 3}), y = arange(3).astype(Dtype::float32) * 2;
+  EXPECT_EQ(squared_difference()(x, y).to_vector<float>(), (std::vector<float>{0, 1, 4, 9, 4, 1}));
+  EXPECT_EQ(squared_difference()(x.T(), 1).shape(), (Shape{3, 2}));
+  EXPECT_EQ(squared_difference()(arange(4), 2).dtype(), Dtype::int64);
+  for (Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::int8, Dtype::uint32}) {
+    const Array z = squared_difference()(arange(5).astype(dtype), ones({5}, dtype));
+    EXPECT_EQ(z.dtype(), dtype);
+    EXPECT_EQ(z.astype(Dtype::int64).to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 0, 1, 4, 9}));
+  }
+  EXPECT_EQ(squared_difference()(Array::empty({0, 3}, Dtype::float32), y).shape(), (Shape{0, 3}));
+  EXPECT_NE(message_of([&] { squared_difference()(x, y.astype(Dtype::int32)); }).find("parameter y"),
+            std::string::npos);
+}
+
+TEST(UserKernels, RawParametersOutputsAndTheIndex) {
+  if (current_device().is_cpu()) return;
+  const ElementwiseKernel reversed("raw T x", "T y", "y = LOAD_float32(x, n - 1 - i) + (f32)i", "reversed");
+  const Array x = arange(5).astype(Dtype::float32);
+  Array y = zeros({5}, Dtype::float32);
+  reversed(x, y);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{4, 4, 4, 4, 4}));
+  Array wide = zeros({5, 2}, Dtype::float32);
+  reversed(x, wide(ellipsis, 1));  // an output with strides
+  EXPECT_EQ(sum(wide, 0).to_vector<float>(), (std::vector<float>{0, 20}));
+  const ElementwiseKernel two("T x", "T up, bool odd", "up = x + 1; odd = x & 1", "two");
+  const std::vector<Array> both = two.call({arange(3)});
+  EXPECT_EQ(both[0].to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(both[1].to_vector<bool>(), (std::vector<bool>{false, true, false}));
+}
+
+TEST(UserKernels, Reductions) {
+  if (current_device().is_cpu()) return;
+  const ReductionKernel l2norm("T x", "T y", "x * x", "a + b", "y = ct_sqrt_f32(a)", "0", "l2norm");
+  const Array x = arange(6).astype(Dtype::float32).reshape({2, 3});
+  EXPECT_FLOAT_EQ(l2norm(x).item<float>(), std::sqrt(55.0f));
+  EXPECT_EQ(l2norm(x, 0).shape(), (Shape{3}));
+  EXPECT_FLOAT_EQ(l2norm(x, 0).to_vector<float>()[2], std::sqrt(29.0f));
+  EXPECT_EQ(l2norm(x, 1, true).shape(), (Shape{2, 1}));
+  EXPECT_FLOAT_EQ(l2norm(ones({300, 1000}, Dtype::float32)).item<float>(), std::sqrt(300000.0f));
+  EXPECT_EQ(l2norm(Array::empty({0, 2}, Dtype::float32), 0).to_vector<float>(), (std::vector<float>{0, 0}));
+}
+
+TEST(UserKernels, WholeKernelsAndModules) {
+  if (current_device().is_cpu()) return;
+  const RawModule module(
+      "KERNEL REQD(16) scale(GLOBAL f32* x, i64 at, i32 n, f32 by) { for (i32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) "
+      "x[at + i] *= by; }\n"
+      "KERNEL REQD(16) flip(GLOBAL const f32* x, i64 x_at, GLOBAL f32* y, i64 y_at, i32 n) {\n"
+      "  LOCAL f32 shared[16];\n  shared[LOCAL_ID] = LOCAL_ID < n ? x[x_at + LOCAL_ID] : 0.0f;\n  BARRIER;\n"
+      "  if (LOCAL_ID < n) y[y_at + LOCAL_ID] = shared[n - 1 - LOCAL_ID];\n}\n");
+  const Array x = arange(8).astype(Dtype::float32), y = zeros({8}, Dtype::float32);
+  module.get_function("scale")(2, 16, x(slice(2, 8)), 6, 10.0f);
+  module.get_function("flip")(1, 16, x, y, 8);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{70, 60, 50, 40, 30, 20, 1, 0}));
+}
+
+TEST(UserKernels, ACompilersWordsNameTheUsersLine) {
+  if (current_device().is_cpu()) return;
+  const ElementwiseKernel wrong("T x", "T y", "y = x;\ny = nonsense(x)", "wrong");
+  const std::string text = message_of([&] { wrong(arange(3)); });
+  EXPECT_NE(text.find("kernel wrong cannot be compiled"), std::string::npos) << text;
+  EXPECT_NE(text.find("nonsense"), std::string::npos) << text;
+  const Array fine = squared_difference()(arange(3), 1);  // the device still works
+  EXPECT_EQ(fine.to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 0, 1}));
+}
+
+}  // namespace
+}  // namespace catenary
