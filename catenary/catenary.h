@@ -12,6 +12,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/array/statistics.h"
+#include "catenary/array/user_kernel.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/config.h"
 #include "catenary/autograd/function_node.h"
