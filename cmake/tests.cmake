@@ -12,6 +12,9 @@ list(REMOVE_ITEM rooms data fuzz consumer)
 if(NOT TARGET reference-check)
   list(REMOVE_ITEM rooms reference) # which runs that program
 endif()
+if(NOT TARGET programs)
+  list(REMOVE_ITEM rooms examples) # likewise
+endif()
 foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS tests/${room}/*.cpp)
   if(NOT sources)
@@ -29,6 +32,9 @@ endforeach()
 
 if(TARGET test_reference)
   add_dependencies(test_reference reference-check)
+endif()
+if(TARGET test_examples)
+  add_dependencies(test_examples programs)
 endif()
 
 include(cmake/fuzz.cmake)

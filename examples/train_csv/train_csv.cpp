@@ -26,6 +26,7 @@ struct MLP : ct::Chain {
 struct Args {
   std::string file, label, out = "result", predict;
   int epochs = 20, units = 64;
+  std::uint64_t seed = 0;
   char delimiter = ',';
   std::optional<double> missing;
 };
@@ -43,11 +44,12 @@ std::vector<std::string> read_lines(const std::string& path) {
 }
 
 int train(const Args& args) {
+  ct::random::seed(args.seed);
   const D::CsvDataset table(args.file, args.label, {.missing = args.missing, .delimiter = args.delimiter});
   const auto classes = static_cast<int>(table.class_names().size());
   fmt::print("{} rows, {} columns, {} classes: {}\n\n", table.size(), table.feature_names().size(), classes,
              fmt::join(table.class_names(), ", "));
-  const auto [training, test] = D::split_dataset_random(table, table.size() * 4 / 5, 0);
+  const auto [training, test] = D::split_dataset_random(table, table.size() * 4 / 5, args.seed);
 
   MLP mlp(args.units, classes);
   mlp.mean = ct::mean(table.features(), 0).eval();
@@ -97,6 +99,7 @@ int main(int argc, char** argv) {
   app.add_option("-u,--unit", args.units, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("-d,--delimiter", args.delimiter, "What separates the fields")->capture_default_str();
   app.add_option("-m,--missing", args.missing, "Stands for empty fields, which are an error without it");
+  app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-p,--predict", args.predict,
                  "Predicts the classes of this table's rows with what was trained before");
