@@ -9,6 +9,8 @@ namespace catenary {
 const std::vector<Backend*>& backends() {
   static const std::vector<Backend*>* list = new std::vector<Backend*>{
       &traced(cpu::backend()),
+      &traced(gpu::make_backend("cuda", gpu::cuda_driver)),
+      &traced(gpu::make_backend("hip", gpu::hip_driver)),
       &traced(gpu::make_backend("opencl", gpu::opencl_driver)),
   };
   return *list;

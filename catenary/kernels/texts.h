@@ -5,9 +5,11 @@
 
 #include <string_view>
 
+#include "catenary/core/export.h"
+
 namespace catenary::kernels {
 
 /// The text of a file by its name without folder and ending: "memory", "math", … Throws ValueError for an unknown one.
-std::string_view text(std::string_view name);
+CT_API std::string_view text(std::string_view name);
 
 }  // namespace catenary::kernels

@@ -7,6 +7,7 @@
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
 #include "catenary/kernels/texts.h"
 
@@ -25,6 +26,19 @@ bool tracing(const char* what) {
 bool is_on(const char* variable) {
   const char* value = std::getenv(variable);
   return value && *value && std::strcmp(value, "0") != 0;
+}
+
+/// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was asked for, for check-kernels: what it is made of, so
+/// that it can be put together for any other card. `text` names one of kernels/, or is empty.
+void log_kernel(std::string_view text, std::string_view name, const Defines& defines, const std::string& body) {
+  const char* folder = std::getenv("CATENARY_KERNEL_LOG");
+  if (!folder || !*folder) return;
+  std::string content = fmt::format("kernel {}\n", name);
+  if (!text.empty()) content += fmt::format("text {}\n", text);
+  for (const auto& [define, value] : defines) content += fmt::format("define {} {}\n", define, value);
+  if (text.empty()) content += fmt::format("\n{}", body);
+  os::make_directories(folder);
+  os::write_file(fmt::format("{}/{}.kernel", folder, sha256(content)), content);
 }
 
 int next_number() {
@@ -53,14 +67,19 @@ const Kernel& Context::kernel(std::string_view text, std::string_view name, cons
   std::string key = fmt::format("{}\n{}", text, name);
   for (const auto& [define, value] : defines) key += fmt::format("\n{}={}", define, value);
   return find(key, name, [&] {
-    return assemble_source(driver.name(), driver.defines(index), defines,
-                           (before ? before() : std::string()) + std::string(kernels::text(text)));
+    const std::string body = (before ? before() : std::string()) + std::string(kernels::text(text));
+    log_kernel(before ? std::string_view() : text, name, defines, body);
+    return assemble_source(driver.name(), driver.defines(index), defines, body);
   });
 }
 
 const Kernel& Context::generated(const std::string& key, std::string_view name,
                                  const std::function<std::string()>& text) {
-  return find(key, name, [&] { return assemble_source(driver.name(), driver.defines(index), {}, text()); });
+  return find(key, name, [&] {
+    const std::string body = text();
+    log_kernel({}, name, {}, body);
+    return assemble_source(driver.name(), driver.defines(index), {}, body);
+  });
 }
 
 const Kernel& Context::user_kernel(const std::string& text, const std::string& name, bool portable) {

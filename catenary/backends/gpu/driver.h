@@ -82,6 +82,8 @@ class Driver {
 };
 
 /// The drivers; each looks for its library once, and has no devices where it is not found.
+Driver& cuda_driver();
+Driver& hip_driver();
 Driver& opencl_driver();
 
 }  // namespace catenary::gpu

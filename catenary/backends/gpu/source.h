@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/core/export.h"
+
 namespace catenary::gpu {
 
 using Defines = std::vector<std::pair<std::string, std::string>>;
 
 /// `dialect` is the name of a driver; `device_defines` what it says of the device.
-std::string assemble_source(std::string_view dialect, std::string_view device_defines, const Defines& defines,
-                            std::string_view kernels);
+CT_API std::string assemble_source(std::string_view dialect, std::string_view device_defines, const Defines& defines,
+                                   std::string_view kernels);
 
 }  // namespace catenary::gpu
