@@ -1,0 +1,40 @@
+# tests/simgpu/simulator: libraries that stand in for CUDA's and HIP's, in build/<preset>/simgpu/{cuda,hip,old}, found by
+# LD_LIBRARY_PATH. `old` is ROCm 5 (one structure of properties, hipRTC inside) and an NVRTC that does not list its archs.
+function(simgpu_library folder name soname sources)
+  add_library(simgpu_${name} SHARED ${sources} tests/simgpu/simulator/device.cpp tests/simgpu/simulator/compiler.cpp)
+  target_include_directories(simgpu_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(simgpu_${name} PRIVATE SIMGPU_CXX="${CMAKE_CXX_COMPILER}" ${ARGN}
+                                                    SIMGPU_SHIM="${PROJECT_SOURCE_DIR}/tests/simgpu/simulator/kernel_shim.h")
+  target_compile_options(simgpu_${name} PRIVATE ${CATENARY_WARNINGS})
+  target_link_libraries(simgpu_${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(simgpu_${name} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} CXX_VISIBILITY_PRESET hidden NO_SONAME ON
+                                                  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/simgpu/${folder})
+  set(SIMGPU_LIBRARIES ${SIMGPU_LIBRARIES} simgpu_${name} PARENT_SCOPE)
+endfunction()
+
+set(SIMGPU_LIBRARIES)
+set(simulator tests/simgpu/simulator)
+simgpu_library(cuda cuda libcuda.so.1 ${simulator}/cuda.cpp)
+simgpu_library(cuda nvrtc libnvrtc.so.13 ${simulator}/rtc.cpp)
+simgpu_library(hip hip libamdhip64.so.6 ${simulator}/hip.cpp)
+simgpu_library(hip hiprtc libhiprtc.so.6 ${simulator}/rtc.cpp SIM_HIP)
+simgpu_library(old old_nvrtc libnvrtc.so.11.2 ${simulator}/rtc.cpp SIM_OLD)
+simgpu_library(old old_hip libamdhip64.so.5 "${simulator}/hip.cpp;${simulator}/rtc.cpp" SIM_HIP SIM_OLD)
+add_custom_target(simgpu DEPENDS ${SIMGPU_LIBRARIES})
+
+# The rooms, on the devices that are not there: one after the other, as each has the processor to itself.
+foreach(vendor cuda hip)
+  foreach(room device array functions training)
+    if(NOT TARGET test_${room})
+      continue()
+    endif()
+    set(name simgpu_${vendor}_${room})
+    add_test(NAME ${name} COMMAND test_${room} --device ${vendor}:0)
+    set_tests_properties(
+      ${name}
+      PROPERTIES
+        ENVIRONMENT
+        "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/${vendor};CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache;CATENARY_KERNEL_LOG=${PROJECT_BINARY_DIR}/simgpu/kernels;GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml"
+        TIMEOUT 900)
+  endforeach()
+endforeach()

@@ -1,0 +1,100 @@
+// libcuda.so.1: the functions that Catenary's driver calls, with the signatures of the public ABI.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/simgpu/simulator/device.h"
+
+using simgpu::Handle;
+#define EXPORT extern "C" __attribute__((visibility("default"))) int
+
+EXPORT cuInit(unsigned) { return simgpu::init_code(); }
+EXPORT cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+EXPORT cuDeviceGetCount(int* count) {
+  *count = simgpu::kDevices;
+  return 0;
+}
+EXPORT cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return ordinal < simgpu::kDevices ? simgpu::kSuccess : simgpu::kInvalidDevice;
+}
+EXPORT cuDeviceGetName(char* name, int length, int) {
+  std::snprintf(name, static_cast<std::size_t>(length), "Simulated CUDA device");
+  return 0;
+}
+EXPORT cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  *bytes = simgpu::memory_bytes();
+  return 0;
+}
+EXPORT cuDeviceGetPCIBusId(char* text, int length, int device) {
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0", device + 1);
+  return 0;
+}
+EXPORT cuDeviceGetAttribute(int* value, int attribute, int) {
+  const char* arch = std::getenv("SIMGPU_ARCH");
+  const int capability = arch ? std::atoi(arch) : 90;
+  switch (attribute) {
+    case 1:  // the most threads of a block
+      *value = 1024;
+      return 0;
+    case 8:  // shared memory of a block
+      *value = 48 << 10;
+      return 0;
+    case 16:  // multiprocessors
+      *value = 4;
+      return 0;
+    case 18:  // integrated
+      *value = 0;
+      return 0;
+    case 75:
+      *value = capability / 10;
+      return 0;
+    case 76:
+      *value = capability % 10;
+      return 0;
+    default:
+      return simgpu::kInvalidValue;
+  }
+}
+// A context is its device's number plus one.
+EXPORT cuDevicePrimaryCtxRetain(Handle* context, int device) {
+  *context = reinterpret_cast<Handle>(static_cast<std::intptr_t>(device + 1));
+  return 0;
+}
+EXPORT cuCtxSetCurrent(Handle context) {
+  return simgpu::set_current(static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1);
+}
+EXPORT cuStreamCreate(Handle* stream, unsigned) { return simgpu::create_stream(stream); }
+EXPORT cuStreamSynchronize(Handle stream) { return simgpu::synchronize(stream); }
+EXPORT cuEventCreate(Handle* event, unsigned) { return simgpu::create_event(event); }
+EXPORT cuEventRecord(Handle event, Handle stream) { return simgpu::record(event, stream); }
+EXPORT cuEventSynchronize(Handle event) { return simgpu::wait(event); }
+EXPORT cuMemAlloc_v2(Handle* memory, std::size_t bytes) { return simgpu::allocate(memory, bytes); }
+EXPORT cuMemFree_v2(Handle memory) { return simgpu::free(memory); }
+EXPORT cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) { return simgpu::allocate_host(memory, bytes); }
+EXPORT cuMemcpyHtoDAsync_v2(Handle to, const void* from, std::size_t bytes, Handle stream) {
+  return simgpu::to_device(to, from, bytes, stream);
+}
+EXPORT cuMemcpyDtoHAsync_v2(void* to, Handle from, std::size_t bytes, Handle stream) {
+  return simgpu::to_host(to, from, bytes, stream);
+}
+EXPORT cuMemcpyDtoDAsync_v2(Handle to, Handle from, std::size_t bytes, Handle stream) {
+  return simgpu::on_device(to, from, bytes, stream);
+}
+EXPORT cuModuleLoadData(Handle* module, const void* binary) { return simgpu::load(module, binary); }
+EXPORT cuModuleGetFunction(Handle* function, Handle module, const char* name) {
+  return simgpu::function(function, module, name);
+}
+EXPORT cuLaunchKernel(Handle function, unsigned groups, unsigned y, unsigned z, unsigned size, unsigned size_y,
+                      unsigned size_z, unsigned, Handle stream, void** arguments, void**) {
+  if (y != 1 || z != 1 || size_y != 1 || size_z != 1) return simgpu::kInvalidValue;
+  return simgpu::launch(function, groups, size, stream, arguments, false);
+}
+EXPORT cuGetErrorName(int code, const char** name) {
+  *name = simgpu::error_name(code);
+  return 0;
+}

@@ -1,0 +1,472 @@
+#include "tests/simgpu/simulator/device.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace simgpu {
+
+namespace {
+
+/// As kernel_shim.h has it.
+struct State {
+  struct Index {
+    unsigned x, y, z;
+  } thread, block, block_size, grid;
+  void (*barrier)();
+};
+
+// Switches stacks: keeps what a call must keep, and goes on where the other one left.
+asm(R"(
+.text
+.local simgpu_switch
+.type simgpu_switch, @function
+simgpu_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size simgpu_switch, . - simgpu_switch
+)");
+extern "C" void simgpu_switch(void** from, void* to);
+
+struct Function {
+  int device = 0;
+  std::string name;
+  void (*call)(void**) = nullptr;
+  std::vector<std::size_t> sizes;
+  unsigned group_size = 0;
+  bool barriers = false;
+  State* state = nullptr;
+};
+
+/// The work-items of a group, one stack each, used for one group after the other.
+class Fibers {
+ public:
+  /// False where a barrier was not reached by all.
+  bool run(const Function& function, void** arguments, unsigned count) {
+    function_ = &function;
+    arguments_ = arguments;
+    while (fibers_.size() < count) fibers_.push_back(make());
+    running_ = this;
+    function.state->barrier = [] { running_->leave(); };
+    std::fill(done_.begin(), done_.end(), false);
+    for (;;) {
+      unsigned ended = 0;
+      for (current_ = 0; current_ < count; ++current_) {
+        if (!done_[current_]) {
+          function.state->thread = {current_, 0, 0};
+          simgpu_switch(&scheduler_, fibers_[current_]);
+        }
+        ended += done_[current_];
+      }
+      if (ended == count) return true;
+      if (ended) {  // the others wait for ever: their stacks are given up
+        fibers_.clear();
+        done_.clear();
+        return false;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kStack = 128 << 10;
+
+  void* make() {
+    char* stack = static_cast<char*>(::mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0));
+    if (stack == MAP_FAILED) std::abort();
+    done_.push_back(false);
+    void** top = reinterpret_cast<void**>(stack + kStack) - 2;  // so that it is aligned as after a call
+    *--top = nullptr;
+    *--top = reinterpret_cast<void*>(&Fibers::body);
+    return top - 6;
+  }
+  void leave() { simgpu_switch(&fibers_[current_], scheduler_); }
+  static void body() {
+    for (;;) {
+      running_->function_->call(running_->arguments_);
+      running_->done_[running_->current_] = true;
+      running_->leave();
+    }
+  }
+
+  static thread_local Fibers* running_;
+  const Function* function_ = nullptr;
+  void** arguments_ = nullptr;
+  void* scheduler_ = nullptr;
+  std::vector<void*> fibers_;
+  std::vector<char> done_;
+  unsigned current_ = 0;
+};
+thread_local Fibers* Fibers::running_ = nullptr;
+
+struct Stream {
+  explicit Stream(int d) : device(d) {
+    std::thread([this] { run(); }).detach();
+  }
+
+  void submit(std::function<int()> work) {
+    std::lock_guard lock(mutex);
+    queue.push_back(std::move(work));
+    ++submitted;
+    changed.notify_all();
+  }
+  std::uint64_t last() {
+    std::lock_guard lock(mutex);
+    return submitted;
+  }
+  /// The first error since the device was made, which stays.
+  int wait_for(std::uint64_t number) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return finished >= number; });
+    return error;
+  }
+  void run() {
+    for (;;) {
+      std::function<int()> work;
+      {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return !queue.empty(); });
+        work = std::move(queue.front());
+        queue.pop_front();
+      }
+      const int code = error ? error.load() : work();
+      std::lock_guard lock(mutex);
+      if (code) error = code;
+      ++finished;
+      changed.notify_all();
+    }
+  }
+
+  const int device;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<int()>> queue;
+  std::uint64_t submitted = 0, finished = 0;
+  std::atomic<int> error{0};
+};
+
+struct Event {
+  Stream* stream = nullptr;
+  std::uint64_t number = 0;
+};
+
+struct Device {
+  std::mutex mutex, running;  // of the tables, and of kernels: a device has one processor
+  std::map<char*, std::size_t> memory;
+  std::set<Stream*> streams;
+  std::size_t used = 0;
+  Fibers fibers;
+};
+
+Device& device_at(int i) {
+  static Device* devices = new Device[kDevices];  // for ever: their threads outlive main
+  return devices[i];
+}
+
+std::mutex fault_mutex;
+std::atomic<bool> lost{false};
+
+std::map<std::string, int>& faults() {
+  static auto* all = [] {
+    auto* result = new std::map<std::string, int>;
+    std::string list = std::getenv("SIMGPU_FAULT") ? std::getenv("SIMGPU_FAULT") : "";
+    for (std::size_t at = 0; at < list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size()), colon = list.find(':', at);
+      if (colon < end) (*result)[list.substr(at, colon - at)] = std::atoi(list.c_str() + colon + 1);
+      at = end + 1;
+    }
+    return result;
+  }();
+  return *all;
+}
+
+thread_local int current_device = -1;
+
+/// The state of a call: no context, lost, or all well.
+int ready() {
+  if (fault("lost")) lost = true;
+  if (lost) return kIllegalAddress;
+  return current_device < 0 ? kInvalidContext : kSuccess;
+}
+
+int ready(Stream* stream) {
+  if (const int code = ready()) return code;
+  if (!stream || stream->device != current_device) return kInvalidHandle;
+  return stream->error;
+}
+
+/// Does [p, p + bytes) lie in one allocation of the current device?
+bool is_allocated(Handle p, std::size_t bytes) {
+  Device& d = device_at(current_device);
+  std::lock_guard lock(d.mutex);
+  auto after = d.memory.upper_bound(static_cast<char*>(p));
+  if (after == d.memory.begin()) return false;
+  --after;
+  return static_cast<char*>(p) + bytes <= after->first + after->second;
+}
+
+int run_kernel(const Function& f, std::vector<std::uint64_t> values, unsigned groups, unsigned group_size) {
+  Device& d = device_at(f.device);
+  std::lock_guard lock(d.running);
+  std::vector<void*> arguments;
+  for (std::uint64_t& value : values) arguments.push_back(&value);
+  State& state = *f.state;
+  state.block_size = {group_size, 1, 1};
+  state.grid = {groups, 1, 1};
+  for (unsigned group = 0; group < groups; ++group) {
+    state.block = {group, 0, 0};
+    if (f.barriers) {
+      if (!d.fibers.run(f, arguments.data(), group_size)) {
+        std::fprintf(stderr, "simgpu: kernel %s: a barrier that not all work-items of group %u come to\n",
+                     f.name.c_str(), group);
+        return kLaunchFailed;
+      }
+      continue;
+    }
+    for (unsigned item = 0; item < group_size; ++item) {
+      state.thread = {item, 0, 0};
+      f.call(arguments.data());
+    }
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+int init_code() {
+  const char* code = std::getenv("SIMGPU_INIT");
+  return code ? std::atoi(code) : 0;
+}
+
+std::size_t memory_bytes() {
+  const char* bytes = std::getenv("SIMGPU_MEMORY");
+  return bytes ? std::strtoull(bytes, nullptr, 10) : std::size_t{2} << 30;
+}
+
+bool fault(const char* what) {
+  std::lock_guard lock(fault_mutex);
+  const auto found = faults().find(what);
+  return found != faults().end() && found->second > 0 && --found->second == 0;
+}
+
+int set_current(int device) {
+  if (lost) return kIllegalAddress;
+  if (device < 0 || device >= kDevices) return kInvalidDevice;
+  current_device = device;
+  return kSuccess;
+}
+int current() { return current_device; }
+
+int create_stream(Handle* stream) {
+  if (const int code = ready()) return code;
+  auto* made = new Stream(current_device);
+  Device& d = device_at(current_device);
+  std::lock_guard lock(d.mutex);
+  d.streams.insert(made);
+  *stream = made;
+  return kSuccess;
+}
+
+int synchronize(Handle stream) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  return s->wait_for(s->last());
+}
+
+int create_event(Handle* event) {
+  if (const int code = ready()) return code;
+  *event = new Event;
+  return kSuccess;
+}
+int record(Handle event, Handle stream) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  *static_cast<Event*>(event) = {s, s->last()};
+  return kSuccess;
+}
+int wait(Handle event) {
+  if (const int code = ready()) return code;
+  const auto* e = static_cast<Event*>(event);
+  return e->stream ? e->stream->wait_for(e->number) : kSuccess;
+}
+
+int allocate(Handle* memory, std::size_t bytes) {
+  if (const int code = ready()) return code;
+  if (bytes == 0) return kInvalidValue;
+  Device& d = device_at(current_device);
+  std::lock_guard lock(d.mutex);
+  if (fault("alloc") || d.used + bytes > memory_bytes()) return kOutOfMemory;
+  char* made = static_cast<char*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  if (!made) return kOutOfMemory;
+  // A device's memory holds anything; numbers like these are seen in a result.
+  std::memset(made, 0xcb, std::min<std::size_t>(bytes, 1 << 20));
+  d.memory[made] = bytes;
+  d.used += bytes;
+  *memory = made;
+  return kSuccess;
+}
+
+int free(Handle memory) {
+  if (const int code = ready()) return code;
+  Device& d = device_at(current_device);
+  std::set<Stream*> streams;
+  {
+    std::lock_guard lock(d.mutex);
+    if (!d.memory.contains(static_cast<char*>(memory))) return kInvalidValue;
+    streams = d.streams;
+  }
+  for (Stream* stream : streams) stream->wait_for(stream->last());
+  std::lock_guard lock(d.mutex);
+  d.used -= d.memory[static_cast<char*>(memory)];
+  d.memory.erase(static_cast<char*>(memory));
+  std::free(memory);
+  return kSuccess;
+}
+
+int allocate_host(void** memory, std::size_t bytes) {
+  if (const int code = ready()) return code;
+  *memory = std::malloc(bytes);
+  return *memory ? kSuccess : kOutOfMemory;
+}
+
+int to_device(Handle to, const void* from, std::size_t bytes, Handle stream) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  if (fault("copy") || !is_allocated(to, bytes)) return kInvalidValue;
+  s->submit([=] {
+    std::memcpy(to, from, bytes);
+    return kSuccess;
+  });
+  return kSuccess;
+}
+int to_host(void* to, Handle from, std::size_t bytes, Handle stream) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  if (fault("copy") || !is_allocated(from, bytes)) return kInvalidValue;
+  s->submit([=] {
+    std::memcpy(to, from, bytes);
+    return kSuccess;
+  });
+  return kSuccess;
+}
+int on_device(Handle to, Handle from, std::size_t bytes, Handle stream) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  if (fault("copy") || !is_allocated(to, bytes) || !is_allocated(from, bytes)) return kInvalidValue;
+  s->submit([=] {
+    std::memmove(to, from, bytes);
+    return kSuccess;
+  });
+  return kSuccess;
+}
+
+int load(Handle* module, const void* binary) {
+  if (const int code = ready()) return code;
+  std::uint64_t length = 0;
+  std::memcpy(&length, binary, sizeof length);
+  const char* code = static_cast<const char*>(binary) + sizeof length;
+  if (fault("load") || std::memcmp(code, "\177ELF", 4) != 0) return kInvalidImage;
+  // A file of its own for every device: what is static in it is the device's.
+  char path[] = "/tmp/simgpu-module-XXXXXX";
+  const int file = ::mkstemp(path);
+  if (file < 0) return kInvalidImage;
+  const bool written = ::write(file, code, length) == static_cast<ssize_t>(length);
+  ::close(file);
+  *module = written ? ::dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  ::unlink(path);
+  return *module ? kSuccess : kInvalidImage;
+}
+
+int function(Handle* function, Handle module, const char* name) {
+  if (const int code = ready()) return code;
+  const auto symbol = [&](const std::string& s) { return ::dlsym(module, s.c_str()); };
+  void* call = symbol(std::string("sim_call_") + name);
+  if (!call) return kNotFound;
+  auto* f = new Function{current_device, name, reinterpret_cast<void (*)(void**)>(call), {}, 0, false, nullptr};
+  for (const int* size = static_cast<int*>(symbol(std::string("sim_sizes_") + name)); *size; ++size)
+    f->sizes.push_back(static_cast<std::size_t>(*size));
+  f->group_size = static_cast<unsigned>(*static_cast<int*>(symbol(std::string("sim_group_") + name)));
+  f->barriers = *static_cast<int*>(symbol("sim_has_barriers")) != 0;
+  f->state = static_cast<State*>(symbol("sim_state"));
+  *function = f;
+  return kSuccess;
+}
+
+int launch(Handle function, unsigned groups, unsigned group_size, Handle stream, void** arguments, bool exact) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  const auto& f = *static_cast<const Function*>(function);
+  if (f.device != current_device) return kInvalidHandle;
+  constexpr unsigned kMost = 1024;
+  if (groups == 0 || group_size == 0 || group_size > kMost) return kInvalidValue;
+  if (f.group_size && (exact ? group_size != f.group_size : group_size > f.group_size)) return kInvalidValue;
+  if (fault("launch")) return kLaunchFailed;
+  std::vector<std::uint64_t> values(f.sizes.size());
+  for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&values[i], arguments[i], f.sizes[i]);
+  const bool fails = fault("kernel");
+  s->submit([&f, values = std::move(values), groups, group_size, fails] {
+    return fails ? static_cast<int>(kIllegalAddress) : run_kernel(f, values, groups, group_size);
+  });
+  return kSuccess;
+}
+
+const char* error_name(int code) {
+  switch (code) {
+    case kSuccess:
+      return "SIM_SUCCESS";
+    case kInvalidValue:
+      return "SIM_ERROR_INVALID_VALUE";
+    case kOutOfMemory:
+      return "SIM_ERROR_OUT_OF_MEMORY";
+    case kNoDevice:
+      return "SIM_ERROR_NO_DEVICE";
+    case kInvalidDevice:
+      return "SIM_ERROR_INVALID_DEVICE";
+    case kInvalidImage:
+      return "SIM_ERROR_INVALID_IMAGE";
+    case kInvalidContext:
+      return "SIM_ERROR_INVALID_CONTEXT";
+    case kInvalidHandle:
+      return "SIM_ERROR_INVALID_HANDLE";
+    case kNotFound:
+      return "SIM_ERROR_NOT_FOUND";
+    case kIllegalAddress:
+      return "SIM_ERROR_ILLEGAL_ADDRESS";
+    case kLaunchFailed:
+      return "SIM_ERROR_LAUNCH_FAILED";
+    default:
+      return "SIM_ERROR_UNKNOWN";
+  }
+}
+
+}  // namespace simgpu
+
+void simgpu_fault(const char* what, int n) {
+  std::lock_guard lock(simgpu::fault_mutex);
+  simgpu::faults()[what] = n;
+}

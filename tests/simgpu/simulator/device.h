@@ -1,0 +1,76 @@
+#pragma once
+// Devices that exist only here, for tests of the drivers of cards that are not: memory on the host, streams that are
+// threads, kernels that are host code with a fiber for every work-item where they have barriers. The libraries that
+// stand in for the vendors' (cuda.cpp, hip.cpp) are thin words around this. It knows no kernel by name: what a kernel's
+// arguments are is read from its text (compiler.cpp).
+//
+// What a real device would not forgive is an error here too: memory that was not allocated, the context of another
+// device, groups larger than a kernel was compiled for, a barrier that not all of a group come to.
+//
+// SIMGPU_FAULT=alloc:2,launch:1 (or simgpu_fault(), from a test) makes the named call fail for the nth time from then:
+// alloc, copy, launch, compile, load, and lost, after which every call fails. SIMGPU_INIT=803 is what the first call
+// returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH what it is ("90", "gfx1100").
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simgpu {
+
+/// The numbers that CUDA and HIP have for these alike.
+enum Code {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidImage = 200,
+  kInvalidContext = 201,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kIllegalAddress = 700,
+  kLaunchFailed = 719,
+};
+
+constexpr int kDevices = 2;
+
+/// What SIMGPU_INIT says, or 0.
+int init_code();
+std::size_t memory_bytes();
+/// Is it the turn of this fault?
+bool fault(const char* what);
+
+/// Of the calling thread; -1 before set_current.
+int set_current(int device);
+int current();
+
+using Handle = void*;
+
+int create_stream(Handle* stream);
+int synchronize(Handle stream);
+int create_event(Handle* event);
+int record(Handle event, Handle stream);
+int wait(Handle event);
+
+int allocate(Handle* memory, std::size_t bytes);
+int free(Handle memory);
+int allocate_host(void** memory, std::size_t bytes);
+int to_device(Handle to, const void* from, std::size_t bytes, Handle stream);
+int to_host(void* to, Handle from, std::size_t bytes, Handle stream);
+int on_device(Handle to, Handle from, std::size_t bytes, Handle stream);
+
+int load(Handle* module, const void* binary);
+int function(Handle* function, Handle module, const char* name);
+/// `exact`: the group must have the size that the kernel was compiled for (HIP), not only at most that (CUDA).
+int launch(Handle function, unsigned groups, unsigned group_size, Handle stream, void** arguments, bool exact);
+
+const char* error_name(int code);
+
+/// The text as a shared library for the host, with its length in front; false, and the compiler's words, on an error.
+bool compile(const std::string& text, std::vector<char>& binary, std::string& log);
+
+}  // namespace simgpu
+
+/// The nth call of this kind from now fails (1: the next); 0 takes it back.
+extern "C" __attribute__((visibility("default"))) void simgpu_fault(const char* what, int n);
