@@ -38,6 +38,9 @@ if(TARGET test_examples)
 endif()
 
 include(cmake/fuzz.cmake)
+if(NOT CATENARY_SANITIZE AND NOT CATENARY_FUZZ)  # kernels made at run time, and fibers
+  include(cmake/simgpu.cmake)
+endif()
 
 # The scripts that look at the tree itself, and a project outside the tree that uses an installed copy.
 add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_layers)

@@ -106,6 +106,8 @@ Column check_arch(const std::string& folder, const std::vector<Recorded>& kernel
                   bool written_only) {
   Column column{arch, 0, 0, ""};
   const auto fail_at = [&](std::size_t i, std::string words) {
+    constexpr std::size_t kMost = 800;  // the first error tells most
+    if (words.size() > kMost) words = words.substr(0, kMost) + " …";
     std::replace(words.begin(), words.end(), '\t', '\n');
     ++column.failed;
     column.report += fmt::format("{}: {} ({}): {}\n", arch, kernels[i].name, kernels[i].path, words);
