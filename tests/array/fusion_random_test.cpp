@@ -236,7 +236,7 @@ constexpr int kPrograms = 100000;
 #endif
 
 /// On a device nearly every program is some new kernels, each of which is compiled first.
-int programs() { return current_device().is_cpu() ? kPrograms : 3; }
+int programs() { return ct::current_device().is_cpu() ? kPrograms : 3; }
 
 TEST(FusionRandom, ProgramsAgreeWithAPlainModel) {
   for (int seed = 0; seed < programs(); ++seed) {
@@ -249,7 +249,7 @@ TEST(FusionRandom, FromTwoThreads) {
   std::string wrong[2];
   std::thread threads[2];
   for (int t = 0; t < 2; ++t) {
-    threads[t] = std::thread([&wrong, t, device = current_device()] {
+    threads[t] = std::thread([&wrong, t, device = ct::current_device()] {
       device.use();
       for (int seed = 0; seed < (programs() + 9) / 10 && wrong[t].empty(); ++seed) {
         wrong[t] = Machine(static_cast<std::uint64_t>(1000000 + 2 * seed + t)).run();

@@ -12,11 +12,5 @@ void arg_reduce(Context&, bool, const View&, int, const View&) { throw DeviceErr
 std::vector<std::int64_t> nonzero(Context&, const View&) { throw DeviceError("pending"); }
 void scan(Context&, Scan, const View&, int, const View&) { throw DeviceError("pending"); }
 void searchsorted(Context&, const View&, const View&, bool, const View&) { throw DeviceError("pending"); }
-void sort(Context&, const View&) { throw DeviceError("pending"); }
-void argsort(Context&, const View&, const View&) { throw DeviceError("pending"); }
-void linalg(Context&, Linalg, const View&, const View&, const View&, std::vector<bool>&) {
-  throw DeviceError("pending");
-}
-void random_bits(Context&, std::uint64_t, std::uint64_t, const View&) { throw DeviceError("pending"); }
 
 }  // namespace catenary::gpu

@@ -1,0 +1,19 @@
+#include <algorithm>
+
+#include "catenary/backends/gpu/primitives.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+void random_bits(Context& context, std::uint64_t seed, std::uint64_t call, const View& out) {
+  const std::int64_t n = out.size();
+  const int group = context.loops ? 1 : 256, lanes = context.loops ? 16 : 1;
+  const Kernel& kernel =
+      context.kernel("random", "philox", {{"GROUP", fmt::format("{}", group)}, {"LANES", fmt::format("{}", lanes)}});
+  const std::int64_t units = (n + 4 * lanes - 1) / (4 * lanes);
+  Args args;
+  args.add(out.handle).add(out.offset).add(n).add(seed).add(call);
+  context.launch(kernel, std::min(context.groups_for(units, group), units), group, args);
+}
+
+}  // namespace catenary::gpu
