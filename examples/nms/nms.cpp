@@ -1,0 +1,54 @@
+// Non-maximum suppression: of many overlapping boxes around a few things, the best of each.
+
+#include <catenary/array/boxes.h>
+#include <catenary/catenary.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+namespace ct = catenary;
+
+int main(int argc, char** argv) {
+  std::string device = "cpu";
+  std::int64_t n = 10000, things = 6;
+  double threshold = 0.3;
+  CLI::App app("Finds the best boxes among many around a few things.");
+  app.add_option("--device", device, "Where to compute")->capture_default_str();
+  app.add_option("--boxes", n, "How many boxes")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--things", things, "How many things they lie around")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--threshold", threshold, "The overlap from which on a box goes")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  try {
+    ct::get_device(device).use();
+    ct::random::seed(0);
+    const auto f32 = ct::Dtype::float32;
+    // Each box is that of a thing, moved at random, and scores the more the less it was moved.
+    const ct::Array centres = ct::random::uniform(0, 1000, ct::Shape{things, 2}, {.dtype = f32});
+    const ct::Array sizes = ct::random::uniform(40, 120, ct::Shape{things, 2}, {.dtype = f32});
+    const ct::Array thing = ct::random::randint(0, things, {n});
+    const ct::Array moves = ct::random::normal(0, 4, ct::Shape{n, 2}, {.dtype = f32});
+    const ct::Array centre = ct::take(centres, thing, 0) + moves, half = ct::take(sizes, thing, 0) / 2;
+    const ct::Array boxes = ct::concatenate({centre - half, centre + half}, 1);
+    const ct::Array score = ct::exp(ct::sum(ct::square(moves), 1) * -0.02);
+
+    const auto start = std::chrono::steady_clock::now();
+    const ct::Array kept = ct::non_maximum_suppression(boxes, threshold, score);
+    const std::vector<std::int64_t> indices = kept.to_vector<std::int64_t>();
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+
+    fmt::print("{} of {} boxes stay ({:.1f} ms on {})\n", indices.size(), n, time.count(), device);
+    const std::vector<float> corners = ct::take(boxes, kept, 0).to_vector<float>();
+    const std::vector<float> scores = ct::take(score, kept).to_vector<float>();
+    for (std::size_t i = 0; i < std::min<std::size_t>(indices.size(), 10); ++i)
+      fmt::print("score {:.3f}: top {:6.1f}, left {:6.1f}, bottom {:6.1f}, right {:6.1f}\n", scores[i], corners[4 * i],
+                 corners[4 * i + 1], corners[4 * i + 2], corners[4 * i + 3]);
+  } catch (const ct::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
