@@ -40,6 +40,17 @@ Array stacked(const std::vector<Array>& arrays, const std::optional<Scalar>& pad
 
 }  // namespace
 
+Minibatch Minibatch::every(std::int64_t first, std::int64_t step) const {
+  Minibatch part;
+  part.has_columns = has_columns;
+  part.columns.names = columns.names;
+  for (const Array& column : columns.values) part.columns.values.push_back(column(slice(first, none, step)));
+  for (std::int64_t i = first; !has_columns && i < size; i += step)
+    part.examples.push_back(examples[static_cast<std::size_t>(i)]);
+  part.size = first < size ? (size - first + step - 1) / step : 0;
+  return part;
+}
+
 Batch concat_examples(const Minibatch& batch, const std::optional<Device>& device,
                       const std::optional<Scalar>& padding) {
   std::vector<Array> columns = batch.columns.values;

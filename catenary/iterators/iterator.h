@@ -17,6 +17,9 @@ struct Minibatch {
   Columns columns;
   bool has_columns = false;
   std::int64_t size = 0;
+
+  /// Examples first, first + step, first + 2 step, …: a part for one of several devices.
+  CT_API Minibatch every(std::int64_t first, std::int64_t step) const;
 };
 
 namespace iterators {

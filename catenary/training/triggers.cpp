@@ -37,6 +37,7 @@ IntervalTrigger::IntervalTrigger(double period, std::string unit) : period_(peri
 
 bool IntervalTrigger::operator()(Trainer& trainer) {
   UpdaterBase& updater = *trainer.updater();
+  if (updater.iteration() == previous_iteration_) return fired_;
   bool fire;
   if (unit_ == "epoch") {
     const double now = updater.epoch_detail();
@@ -51,7 +52,7 @@ bool IntervalTrigger::operator()(Trainer& trainer) {
     previous_epoch_detail_ = updater.epoch_detail();
   }
   previous_iteration_ = updater.iteration();
-  return fire;
+  return fired_ = fire;
 }
 
 void IntervalTrigger::serialize(Serializer& serializer) {
@@ -72,6 +73,7 @@ ManualScheduleTrigger::ManualScheduleTrigger(std::vector<double> points, std::st
 
 bool ManualScheduleTrigger::operator()(Trainer& trainer) {
   UpdaterBase& updater = *trainer.updater();
+  if (updater.iteration() == previous_iteration_) return fired_;
   const bool by_epoch = unit_ == "epoch";
   const double now = by_epoch ? updater.epoch_detail() : static_cast<double>(updater.iteration());
   const double before = by_epoch ? previous_epoch_detail_ : static_cast<double>(previous_iteration_);
@@ -79,7 +81,7 @@ bool ManualScheduleTrigger::operator()(Trainer& trainer) {
   for (double point : points_) fire = fire || (before < point && point <= now);
   previous_iteration_ = updater.iteration();
   previous_epoch_detail_ = updater.epoch_detail();
-  return fire;
+  return fired_ = fire;
 }
 
 void ManualScheduleTrigger::serialize(Serializer& serializer) {

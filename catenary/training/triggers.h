@@ -24,6 +24,7 @@ class CT_API IntervalTrigger : public TriggerBase {
   std::string unit_;
   std::int64_t previous_iteration_ = 0;
   double previous_epoch_detail_ = 0;
+  bool fired_ = false;  // the answer for previous_iteration_: extensions that share a trigger get the same one
 };
 
 /// Fires at the given points, in epochs or iterations. (ManualScheduleTrigger)
@@ -38,6 +39,7 @@ class CT_API ManualScheduleTrigger : public TriggerBase {
   std::string unit_;
   std::int64_t previous_iteration_ = 0;
   double previous_epoch_detail_ = 0;
+  bool fired_ = false;  // the answer for previous_iteration_: extensions that share a trigger get the same one
 };
 
 /// Fires when the mean of a reported value since the last check is the best so far. (BestValueTrigger)

@@ -1,6 +1,8 @@
 #include "catenary/training/updater.h"
 
+#include "catenary/autograd/config.h"
 #include "catenary/core/format.h"
+#include "catenary/reporter/reporter.h"
 #include "catenary/training/extension.h"
 
 namespace catenary::training {
@@ -18,7 +20,7 @@ Optimizer Updater::optimizer(const std::string& name) const {
 
 namespace {
 
-class StandardUpdaterImpl final : public UpdaterBase {
+class StandardUpdaterImpl : public UpdaterBase {
  public:
   StandardUpdaterImpl(std::map<std::string, Iterator> iterators, std::map<std::string, Optimizer> optimizers,
                       StandardUpdaterOptions options)
@@ -40,9 +42,7 @@ class StandardUpdaterImpl final : public UpdaterBase {
     if (!batch)
       throw ValueError(
           "StandardUpdater: the iterator 'main' has no more batches (give it .repeat = true for training)");
-    const Batch arguments = options_.converter(*batch, options_.device);
-    const Optimizer& optimizer = optimizers_.at("main");
-    optimizer.update([&] { return options_.loss ? options_.loss(arguments) : optimizer.target()(arguments); });
+    step(optimizers_.at("main"), *batch);
     if (options_.auto_new_epoch && main().is_new_epoch())
       for (const auto& entry : optimizers_) entry.second.new_epoch();
     ++iteration_;
@@ -76,6 +76,16 @@ class StandardUpdaterImpl final : public UpdaterBase {
     serializer("iteration", iteration_);
   }
 
+ protected:
+  virtual void step(const Optimizer& optimizer, const Minibatch& batch) {
+    const Batch arguments = options_.converter(batch, options_.device);
+    optimizer.update([&] { return loss_of(optimizer.target(), arguments); });
+  }
+  Variable loss_of(const Model& model, const Batch& arguments) const {
+    return options_.loss ? options_.loss(arguments) : model(arguments);
+  }
+  const StandardUpdaterOptions& options() const { return options_; }
+
  private:
   const Iterator& main() const { return iterators_.at("main"); }
 
@@ -85,7 +95,82 @@ class StandardUpdaterImpl final : public UpdaterBase {
   std::int64_t iteration_ = 0;
 };
 
+class ParallelUpdaterImpl final : public StandardUpdaterImpl {
+ public:
+  ParallelUpdaterImpl(const Iterator& iterator, const Optimizer& optimizer,
+                      const std::map<std::string, Device>& devices, StandardUpdaterOptions options)
+      : StandardUpdaterImpl({{"main", iterator}}, {{"main", optimizer}}, std::move(options)) {
+    for (const auto& [name, device] : devices)
+      if (name != "main") others_.push_back({name, device, {}});
+  }
+
+ private:
+  struct Other {
+    std::string name;
+    Device device;
+    Model model;
+  };
+
+  void step(const Optimizer& optimizer, const Minibatch& batch) override {
+    const std::size_t n = others_.size() + 1, size = static_cast<std::size_t>(batch.size);
+    if (size < n) fail<ValueError>("ParallelUpdater: a batch of {} examples for {} devices", size, n);
+    std::vector<Batch> parts;
+    for (std::size_t part = 0; part < n; ++part)
+      parts.push_back(options().converter(batch.every(static_cast<std::int64_t>(part), static_cast<std::int64_t>(n)),
+                                          part == 0 ? *options().device : others_[part - 1].device));
+    const Model& main_model = optimizer.target();
+    if (!copied_) copy_models(main_model, parts[0]);
+    main_model.link().cleargrads();
+    for (const Other& other : others_) other.model.link().cleargrads();
+    std::vector<Variable> losses = {loss_of(main_model, parts[0])};
+    for (std::size_t k = 0; k < others_.size(); ++k) {
+      const DeviceScope scope(others_[k].device);
+      losses.push_back(loss_of(others_[k].model, parts[k + 1]));
+    }
+    // all forward passes are under way before the first backward pass waits for anything
+    for (const Variable& loss : losses) loss.backward(false, false, options().loss_scale);
+    for (const Other& other : others_) main_model.link().addgrads(other.model.link());
+    optimizer.update();
+    for (const Other& other : others_) other.model.link().copyparams(main_model.link());
+  }
+
+  /// Copies are made when the shapes of all parameters are known.
+  void copy_models(const Model& main_model, const Batch& part) {
+    {
+      const auto mode = no_backprop_mode();
+      loss_of(main_model, part);
+    }
+    for (Other& other : others_) {
+      other.model = main_model.copy(CopyMode::copy);
+      other.model.link().to_device(other.device);
+      if (const Reporter* reporter = current_reporter()) {  // what the copies report appears under their names
+        reporter->add_observer(other.name, other.model.link());
+        reporter->add_observers(other.name, other.model.link());
+      }
+    }
+    copied_ = true;
+  }
+
+  std::vector<Other> others_;
+  bool copied_ = false;
+};
+
 }  // namespace
+
+ParallelUpdater::ParallelUpdater(const Iterator& iterator, const Optimizer& optimizer,
+                                 const std::map<std::string, Device>& devices, const ParallelUpdaterOptions& options)
+    : Updater(nullptr) {
+  const auto main = devices.find("main");
+  if (main == devices.end()) throw ValueError("ParallelUpdater: there is no device 'main'");
+  StandardUpdaterOptions standard;
+  standard.converter = options.converter;
+  standard.device = main->second;
+  standard.loss = options.loss;
+  standard.loss_scale = options.loss_scale;
+  standard.auto_new_epoch = options.auto_new_epoch;
+  *static_cast<Updater*>(this) =
+      Updater(std::make_shared<ParallelUpdaterImpl>(iterator, optimizer, devices, std::move(standard)));
+}
 
 StandardUpdater::StandardUpdater(const Iterator& iterator, const Optimizer& optimizer,
                                  const StandardUpdaterOptions& options)

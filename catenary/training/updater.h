@@ -65,4 +65,24 @@ class CT_API StandardUpdater : public Updater {
                   const StandardUpdaterOptions& options = {});
 };
 
+/// Options of ParallelUpdater.
+struct ParallelUpdaterOptions {
+  Converter converter = {};                         ///< concat_examples when not given
+  std::function<Variable(const Batch&)> loss = {};  ///< must serve every device; the models themselves when not given
+  std::optional<double> loss_scale = {};
+  bool auto_new_epoch = true;  ///< tells the optimizer of new epochs
+};
+
+/// Trains on several devices of this machine: each has a copy of the optimizer's model and takes every n-th example of
+/// a batch; the gradients are added up on the device "main", whose model is updated and copied to the others. As each
+/// copy's loss is the mean over its part, the sum of the gradients is that of n batches.
+/// (chainer.training.updaters.ParallelUpdater)
+class CT_API ParallelUpdater : public Updater {
+ public:
+  /// `devices` by name, one of them "main". Throws ValueError without it, and at the first update for a batch with
+  /// fewer examples than devices.
+  ParallelUpdater(const Iterator& iterator, const Optimizer& optimizer, const std::map<std::string, Device>& devices,
+                  const ParallelUpdaterOptions& options = {});
+};
+
 }  // namespace catenary::training
