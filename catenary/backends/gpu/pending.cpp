@@ -3,11 +3,6 @@
 
 namespace catenary::gpu {
 
-void take(Context&, const View&, const View&, const View&, IndexMode) { throw DeviceError("pending"); }
-void gather(Context&, const View&, const std::vector<View>&, const View&) { throw DeviceError("pending"); }
-void scatter(Context&, const View&, const std::vector<View>&, const View&, ScatterMode) {
-  throw DeviceError("pending");
-}
 void arg_reduce(Context&, bool, const View&, int, const View&) { throw DeviceError("pending"); }
 std::vector<std::int64_t> nonzero(Context&, const View&) { throw DeviceError("pending"); }
 void scan(Context&, Scan, const View&, int, const View&) { throw DeviceError("pending"); }
