@@ -13,7 +13,7 @@ if(NOT TARGET reference-check)
   list(REMOVE_ITEM rooms reference) # which runs that program
 endif()
 if(NOT TARGET programs)
-  list(REMOVE_ITEM rooms examples) # likewise
+  list(REMOVE_ITEM rooms examples tools) # likewise
 endif()
 foreach(room IN LISTS rooms)
   file(GLOB sources CONFIGURE_DEPENDS tests/${room}/*.cpp)
@@ -35,6 +35,9 @@ if(TARGET test_reference)
 endif()
 if(TARGET test_examples)
   add_dependencies(test_examples programs)
+endif()
+if(TARGET test_tools)
+  add_dependencies(test_tools catenary_command)
 endif()
 
 include(cmake/fuzz.cmake)

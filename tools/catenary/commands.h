@@ -1,6 +1,7 @@
 #pragma once
 // The subcommands. Each returns the exit status: 0 fine, 1 something was found to be wrong.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,5 +9,26 @@ namespace catenary::command {
 
 int info(bool json);
 int inspect(const std::vector<std::string>& files, bool json);
+
+/// `list` names each entry; `clear` removes them; neither: their folder, number and size.
+enum class CacheAction { summary, list, clear };
+int cache(CacheAction action, bool json);
+
+struct BenchOptions {
+  std::string what;              ///< gemm, copy, elementwise, reduce or sort
+  std::string device = "cpu";    ///< as get_device takes it
+  std::string dtype = "float32"; /**< of the arrays */
+  std::int64_t size = 0;         ///< elements, or rows and columns of matrices; 0: several usual ones
+  bool json = false;
+};
+int bench(const BenchOptions& options);
+
+struct DoctorOptions {
+  std::string root;  ///< a folder that holds another machine's files, or empty
+  bool json = false;
+};
+int doctor(const DoctorOptions& options);
+/// What doctor runs in processes of their own: one JSON object on standard output.
+int probe(const std::string& name);
 
 }  // namespace catenary::command

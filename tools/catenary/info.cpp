@@ -1,57 +1,68 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/catenary.h"
 #include "catenary/core/cpu_features.h"
+#include "catenary/core/os/system.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/runtime_info.h"
 #include "tools/catenary/commands.h"
+#include "tools/catenary/device_json.h"
 
 namespace catenary::command {
 
 namespace {
 
-const char* level_name(SimdLevel level) {
-  switch (level) {
-    case SimdLevel::v2:
-      return "x86-64-v2";
-    case SimdLevel::v3:
-      return "x86-64-v3 (AVX2)";
-    case SimdLevel::v4:
-      return "x86-64-v4 (AVX-512)";
-    default:
-      return "native";
+using nlohmann::ordered_json;
+
+ordered_json backend_json(Backend& backend) {
+  ordered_json object = {{"name", backend.name()}, {"reason", ""}, {"devices", ordered_json::array()}};
+  const bool cpu = &backend == &Device().backend();
+  try {
+    for (int i = 0; i < backend.device_count(); ++i)
+      object["devices"].push_back(device_json(cpu ? "cpu" : fmt::format("{}:{}", backend.name(), i), backend.info(i)));
+    object["reason"] = backend.reason();
+  } catch (const Error& error) {
+    object["reason"] = error.what();
   }
+  return object;
 }
 
 }  // namespace
 
 int info(bool json) {
-  std::string mnist;
+  std::string mnist, no_mnist;
   try {
     mnist = datasets::mnist_folder();
-  } catch (const Error& e) {
-    mnist = std::string("not found: ") + e.what();
+  } catch (const Error& error) {
+    no_mnist = error.what();
   }
-  const std::vector<std::pair<std::string, std::string>> lines = {
-      {"Catenary", version()},
-      {"Instruction set", level_name(simd_level())},
-      {"Threads", std::to_string(num_threads())},
-      {"oneDNN", cpu::gemm_provider_info()},
-      {"MNIST", mnist},
-  };
-  std::vector<std::string> names;
-  for (const Device& device : devices()) names.push_back(device.name());
+  const std::string folder = gpu::kernel_cache_folder();
+  const gpu::KernelCacheStats cache = gpu::kernel_cache_stats();
   if (json) {
-    nlohmann::ordered_json object = {{"schema", 1}};
-    for (const auto& [name, value] : lines) object[name] = value;
-    object["devices"] = names;
+    ordered_json object = {{"schema", 1},
+                           {"version", version()},
+                           {"system", os::system_name()},
+                           {"threads", num_threads()},
+                           {"instruction_set", simd_level_name(simd_level())},
+                           {"instruction_set_best", simd_level_name(best_simd_level())},
+                           {"gemm", cpu::gemm_provider_info()},
+                           {"backends", ordered_json::array()}};
+    for (Backend* backend : backends()) object["backends"].push_back(backend_json(*backend));
+    object["kernel_cache"] = {{"folder", folder}, {"entries", cache.entries}, {"bytes", cache.bytes}};
+    object["data"]["mnist"] = mnist.empty() ? ordered_json(nullptr) : ordered_json(mnist);
     fmt::print("{}\n", object.dump(2));
     return 0;
   }
-  for (const auto& [name, value] : lines) fmt::print("{:<16} {}\n", name + ":", value);
-  fmt::print("{:<16} {}\n", "Devices:", fmt::join(names, ", "));
+  const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16} {}\n", name, value); };
+  fmt::print("{}", runtime_info());
+  line("Products:", cpu::gemm_provider_info());
+  line("Kernel cache:", folder.empty() ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
+                                       : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,
+                                                     static_cast<double>(cache.bytes) / (1 << 20)));
+  line("MNIST:", mnist.empty() ? "not found: " + no_mnist : mnist);
   return 0;
 }
 

@@ -1,31 +1,97 @@
-// The command `catenary`: what this machine offers, and what is in a file.
+// The command `catenary`: what this machine offers, what is wrong with it, how fast it is, and what is in a file.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <exception>
 
 #include "tools/catenary/commands.h"
 
 int main(int argc, char** argv) {
+  using namespace catenary::command;
   CLI::App app(
-      "Catenary's command: `catenary info` tells what was found on this machine, `catenary inspect FILE` what is in a "
-      "file.");
+      "Catenary's command: what this machine offers, what is wrong with it, how fast it is, and what is in a file.");
+  app.footer(
+      "First steps:\n  catenary doctor             checks drivers and devices, and says what to do\n"
+      "  catenary info               versions and devices, for a report\n"
+      "  catenary bench gemm --device opencl:0\n"
+      "Exit status: 0 fine, 1 something is wrong, 2 the command line is.");
   app.require_subcommand(1);
   bool json = false;
+  const auto add_json = [&](CLI::App* command) {
+    command->add_flag("--json", json, "One JSON object on standard output");
+  };
+
+  CLI::App* info_command =
+      app.add_subcommand("info", "Versions, processor, backends and their devices, kernel cache, data");
+  add_json(info_command);
+
   std::vector<std::string> files;
-  CLI::App* info =
-      app.add_subcommand("info", "Version, CPU, threads, libraries found at run time, devices, and where MNIST lies");
-  info->add_flag("--json", json, "One JSON object on standard output");
-  CLI::App* inspect = app.add_subcommand("inspect",
-                                         "Names, dtypes, shapes, minimum, mean and maximum of what is in NPY, NPZ "
-                                         "(trainer snapshots too), safetensors and IDX files");
-  inspect->add_flag("--json", json, "One JSON object on standard output");
-  inspect->add_option("FILE", files, "Files to look into; the kind is found by content")->required();
+  CLI::App* inspect_command = app.add_subcommand("inspect",
+                                                 "Names, dtypes, shapes, minimum, mean and maximum of what is in NPY, "
+                                                 "NPZ (trainer snapshots too), safetensors and IDX files");
+  add_json(inspect_command);
+  inspect_command->add_option("FILE", files, "Files to look into; the kind is found by content")->required();
+
+  DoctorOptions doctor_options;
+  std::string probe_name;
+  CLI::App* doctor_command = app.add_subcommand(
+      "doctor",
+      "Checks drivers, permissions, libraries and devices: a line each, `OK|WARN|FAIL id what -> what to do`");
+  doctor_command->footer(
+      "Every driver is asked in a process of its own, so that one that crashes or hangs is a finding. Then each "
+      "device\n"
+      "compiles and runs kernels, and must give the CPU's numbers. docs/gpus.md says what each id means.\n"
+      "Exit status: 0 there is a usable device and no FAIL, 1 otherwise.");
+  add_json(doctor_command);
+  doctor_command
+      ->add_option("--root", doctor_options.root,
+                   "Looks at the files of another machine below this folder; its machine.json holds what drivers said")
+      ->envname("CATENARY_DOCTOR_ROOT");
+  doctor_command->add_option("--probe", probe_name)->group("");  // what doctor itself runs
+
+  std::string action = "summary";
+  CLI::App* cache_command = app.add_subcommand("cache", "The folder of compiled kernels: how many, and how large");
+  add_json(cache_command);
+  cache_command->add_option("ACTION", action, "list: each of them; clear: removes them all")
+      ->check(CLI::IsMember({"list", "clear"}));
+
+  BenchOptions bench_options;
+  CLI::App* bench_command = app.add_subcommand("bench", "Speed of one kind of work on a device: medians");
+  add_json(bench_command);
+  bench_command
+      ->add_option("WHAT", bench_options.what,
+                   "gemm: product of square matrices; copy; elementwise: x * y + x; reduce: sum; sort")
+      ->required()
+      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "reduce", "sort"}));
+  bench_command->add_option("--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  bench_command->add_option("--dtype", bench_options.dtype, "Of the arrays")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
+                             "uint16", "uint32", "uint64"}));
+  bench_command
+      ->add_option("--size", bench_options.size, "Elements, or rows of the matrices; several usual ones by default")
+      ->check(CLI::PositiveNumber);
+
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
-  return *info ? catenary::command::info(json) : catenary::command::inspect(files, json);
+  try {
+    if (*info_command) return info(json);
+    if (*inspect_command) return inspect(files, json);
+    if (*cache_command)
+      return cache(action == "list"    ? CacheAction::list
+                   : action == "clear" ? CacheAction::clear
+                                       : CacheAction::summary,
+                   json);
+    bench_options.json = doctor_options.json = json;
+    if (*bench_command) return bench(bench_options);
+    return probe_name.empty() ? doctor(doctor_options) : probe(probe_name);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "catenary: {}\n", error.what());
+    return 1;
+  }
 }

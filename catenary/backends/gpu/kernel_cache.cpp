@@ -27,35 +27,15 @@ void say_once(const std::string& why) {
     fmt::print(stderr, "catenary: compiled kernels cannot be kept on disk, so each run compiles its own: {}\n", why);
 }
 
-struct Entry {
-  std::string path;
-  std::size_t bytes;
-  double time;
-};
-
-std::vector<Entry> entries() {
-  std::vector<Entry> found;
-  const std::string folder = kernel_cache_folder();
-  if (folder.empty() || !os::is_directory(folder)) return found;
-  for (const std::string& name : os::list_directory(folder)) {
-    if (!name.ends_with(kEnding)) continue;
-    try {  // another process may remove it meanwhile
-      const std::string path = folder + "/" + name;
-      found.push_back({path, os::file_size(path), os::modification_time(path)});
-    } catch (const FileError&) {
-    }
-  }
-  return found;
-}
-
 /// Removes the oldest entries until half of what is allowed is left, where there is more than that.
 void keep_below_limit() {
-  std::vector<Entry> all = entries();
+  std::vector<KernelCacheEntry> all = kernel_cache_entries();
   std::size_t total = 0;
-  for (const Entry& entry : all) total += entry.bytes;
+  for (const KernelCacheEntry& entry : all) total += entry.bytes;
   if (total <= kMostBytes) return;
-  std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
-  for (const Entry& entry : all) {
+  std::sort(all.begin(), all.end(),
+            [](const KernelCacheEntry& a, const KernelCacheEntry& b) { return a.time < b.time; });
+  for (const KernelCacheEntry& entry : all) {
     if (total <= kMostBytes / 2) break;
     os::remove_file(entry.path);
     total -= entry.bytes;
@@ -111,9 +91,24 @@ void save_kernel(const std::string& key, const Binary& binary) noexcept {
   }
 }
 
+std::vector<KernelCacheEntry> kernel_cache_entries() {
+  std::vector<KernelCacheEntry> found;
+  const std::string folder = kernel_cache_folder();
+  if (folder.empty() || !os::is_directory(folder)) return found;
+  for (const std::string& name : os::list_directory(folder)) {
+    if (!name.ends_with(kEnding)) continue;
+    try {  // another process may remove it meanwhile
+      const std::string path = folder + "/" + name;
+      found.push_back({path, os::file_size(path), os::modification_time(path)});
+    } catch (const FileError&) {
+    }
+  }
+  return found;
+}
+
 KernelCacheStats kernel_cache_stats() {
   KernelCacheStats stats;
-  for (const Entry& entry : entries()) {
+  for (const KernelCacheEntry& entry : kernel_cache_entries()) {
     ++stats.entries;
     stats.bytes += entry.bytes;
   }
@@ -122,7 +117,7 @@ KernelCacheStats kernel_cache_stats() {
 
 KernelCacheStats clear_kernel_cache() {
   KernelCacheStats stats;
-  for (const Entry& entry : entries()) {
+  for (const KernelCacheEntry& entry : kernel_cache_entries()) {
     os::remove_file(entry.path);
     ++stats.entries;
     stats.bytes += entry.bytes;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "catenary/backends/gpu/driver.h"
 #include "catenary/core/export.h"
@@ -18,6 +19,15 @@ CT_API std::string kernel_cache_folder();
 std::optional<Binary> load_kernel(const std::string& key);
 /// Keeps a binary. Never throws.
 void save_kernel(const std::string& key, const Binary& binary) noexcept;
+
+/// A compiled kernel on disk.
+struct KernelCacheEntry {
+  std::string path;
+  std::size_t bytes = 0;
+  double time = 0;  ///< of the last change, seconds since 1970
+};
+/// All there are, by name.
+CT_API std::vector<KernelCacheEntry> kernel_cache_entries();
 
 struct KernelCacheStats {
   std::size_t entries = 0;

@@ -1,0 +1,126 @@
+#include "catenary/core/os/system.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace catenary::os {
+
+namespace {
+
+/// Names that doctors and manuals use; the C library has a function for them since 2.32 only.
+std::string error_name(int code) {
+  constexpr std::array<std::pair<int, const char*>, 9> kNames{{{ENOENT, "ENOENT"},
+                                                               {EACCES, "EACCES"},
+                                                               {EPERM, "EPERM"},
+                                                               {EINVAL, "EINVAL"},
+                                                               {EBUSY, "EBUSY"},
+                                                               {ENODEV, "ENODEV"},
+                                                               {ENXIO, "ENXIO"},
+                                                               {EIO, "EIO"},
+                                                               {EROFS, "EROFS"}}};
+  for (const auto& [number, name] : kNames)
+    if (number == code) return name;
+  return std::strerror(code);
+}
+
+/// The folder itself, or the nearest above it that is there.
+std::string nearest(std::string path) {
+  std::error_code code;
+  while (!path.empty() && path != "/" && !std::filesystem::exists(path, code))
+    path = std::filesystem::path(path).parent_path().string();
+  return path.empty() ? "." : path;
+}
+
+}  // namespace
+
+std::string system_name() {
+  utsname names{};
+  if (::uname(&names) != 0) return "unknown";
+  return std::string(names.sysname) + " " + names.release + " " + names.machine;
+}
+
+std::string user_name() {
+  const passwd* entry = ::getpwuid(::geteuid());
+  return entry ? entry->pw_name : std::to_string(::geteuid());
+}
+
+std::vector<std::uint32_t> process_groups() {
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(0, ::getgroups(0, nullptr))));
+  const int n = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  groups.resize(static_cast<std::size_t>(std::max(0, n)));
+  groups.push_back(::getegid());
+  return {groups.begin(), groups.end()};
+}
+
+std::string open_error(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return error_name(errno);
+  ::close(descriptor);
+  return {};
+}
+
+bool is_writable_folder(const std::string& path) { return ::access(nearest(path).c_str(), W_OK | X_OK) == 0; }
+
+std::int64_t owner_group(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? static_cast<std::int64_t>(status.st_gid) : -1;
+}
+
+std::string link_target(const std::string& path) {
+  std::error_code code;
+  return std::filesystem::read_symlink(path, code).string();
+}
+
+std::uint64_t free_bytes(const std::string& path) {
+  struct statfs status {};
+  return ::statfs(nearest(path).c_str(), &status) == 0
+             ? static_cast<std::uint64_t>(status.f_bavail) * static_cast<std::uint64_t>(status.f_bsize)
+             : 0;
+}
+
+std::uint64_t total_bytes(const std::string& path) {
+  struct statfs status {};
+  return ::statfs(nearest(path).c_str(), &status) == 0
+             ? static_cast<std::uint64_t>(status.f_blocks) * static_cast<std::uint64_t>(status.f_bsize)
+             : 0;
+}
+
+bool is_network_folder(const std::string& path) {
+  struct statfs status {};
+  if (::statfs(nearest(path).c_str(), &status) != 0) return false;
+  // the numbers of <linux/magic.h> and of the file systems' own headers: NFS, SMB, SMB2, CIFS, Lustre, AFS, Ceph, GPFS
+  for (const std::uint32_t magic :
+       {0x6969U, 0x517BU, 0xFE534D42U, 0xFF534D42U, 0x0BD00BD0U, 0x5346414FU, 0x00C36400U, 0x47504653U})
+    if (static_cast<std::uint32_t>(status.f_type) == magic) return true;
+  return false;
+}
+
+std::string signal_name(int number) {
+  constexpr std::array<std::pair<int, const char*>, 9> kNames{{{SIGSEGV, "SIGSEGV"},
+                                                               {SIGABRT, "SIGABRT"},
+                                                               {SIGBUS, "SIGBUS"},
+                                                               {SIGILL, "SIGILL"},
+                                                               {SIGFPE, "SIGFPE"},
+                                                               {SIGKILL, "SIGKILL"},
+                                                               {SIGTERM, "SIGTERM"},
+                                                               {SIGPIPE, "SIGPIPE"},
+                                                               {SIGTRAP, "SIGTRAP"}}};
+  for (const auto& [signal, name] : kNames)
+    if (signal == number) return name;
+  return "signal " + std::to_string(number);
+}
+
+}  // namespace catenary::os

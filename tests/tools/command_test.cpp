@@ -1,0 +1,219 @@
+// The command `catenary` as a user runs it.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "catenary/device/device.h"
+#include "catenary/device/runtime_info.h"
+
+namespace ct = catenary;
+using nlohmann::json;
+
+namespace {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+class Folder {
+ public:
+  Folder() : path(ct::os::make_temporary_directory("catenary-tools")) {}
+  ~Folder() { ct::os::remove_directory(path); }
+  const std::string path;
+};
+
+ct::os::ProcessResult run(std::vector<std::string> arguments, const Environment& environment = {}) {
+  arguments.insert(arguments.begin(), std::string(CT_BINARY_DIR) + "/bin/catenary");
+  return ct::os::run_process(arguments, {.timeout = 300, .environment = environment});
+}
+
+json json_of(std::vector<std::string> arguments, const Environment& environment = {}, int code = 0) {
+  arguments.push_back("--json");
+  const ct::os::ProcessResult result = run(arguments, environment);
+  EXPECT_EQ(result.exit_code, code) << result.errors;
+  const json object = json::parse(result.output);
+  EXPECT_EQ(object["schema"], 1);
+  return object;
+}
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+const std::string kMachines = std::string(CT_SOURCE_DIR) + "/tests/data/doctor/";
+
+/// The lines of a machine's files that are not fine, as "LEVEL id", in order.
+std::vector<std::string> troubles(const std::string& machine, int code) {
+  const json object = json_of({"doctor", "--root", kMachines + machine}, {}, code);
+  EXPECT_EQ(object["ok"], code == 0);
+  std::vector<std::string> result;
+  for (const json& finding : object["findings"]) {
+    EXPECT_FALSE(finding["message"].get<std::string>().empty());
+    if (finding["level"] == "OK") continue;
+    EXPECT_FALSE(finding["advice"].get<std::string>().empty()) << finding;
+    result.push_back(finding["level"].get<std::string>() + " " + finding["id"].get<std::string>());
+  }
+  return result;
+}
+
+/// All that the doctor prints of a machine's files.
+std::string words(const std::string& machine) { return run({"doctor", "--root", kMachines + machine}).output; }
+
+using Lines = std::vector<std::string>;
+
+TEST(Doctor, HealthyAmd) {
+  EXPECT_EQ(troubles("amd", 0), Lines());
+  const std::string text = words("amd");
+  EXPECT_TRUE(has(text, "gfx1030, 80 compute units, 16.0 GiB, /dev/dri/renderD128")) << text;
+  EXPECT_TRUE(has(text, "OK   A6  ROCm 7.2.4\n")) << text;
+  EXPECT_TRUE(has(text, "OK   G5  hip:0 (AMD Radeon RX 6800 XT): ")) << text;
+  EXPECT_TRUE(has(text, "3 usable devices")) << text;
+}
+
+TEST(Doctor, NoPermission) {
+  EXPECT_EQ(troubles("amd_no_permission", 1), (Lines{"FAIL A1", "FAIL A2", "WARN B1", "WARN B1", "FAIL B2"}));
+  EXPECT_TRUE(
+      has(words("amd_no_permission"),
+          "FAIL A1  /dev/kfd: permission denied for ada -> sudo usermod -aG render ada, then log out and in again\n"));
+}
+
+TEST(Doctor, GroupOfALaterLogin) {
+  EXPECT_EQ(troubles("amd_login_again", 1), (Lines{"FAIL A1", "FAIL A2", "WARN B1", "WARN B1", "FAIL B2"}));
+  EXPECT_TRUE(has(words("amd_login_again"), "ada is in group render, but this session began before that"));
+}
+
+TEST(Doctor, Container) {
+  EXPECT_EQ(troubles("container", 1), (Lines{"FAIL A1", "FAIL A2", "WARN B1", "WARN B1", "FAIL B2"}));
+  const std::string text = words("container");
+  EXPECT_TRUE(has(text, "OK   H4  ")) << text;
+  EXPECT_TRUE(has(text, "the container's rules forbid")) << text;
+  EXPECT_TRUE(has(text, "--group-add 993")) << text;
+  EXPECT_FALSE(has(text, "usermod")) << text;
+}
+
+TEST(Doctor, IntegratedBesideDiscreteAndABrokenRuntime) {
+  EXPECT_EQ(troubles("amd_two_gpus", 1),
+            (Lines{"WARN A5", "WARN A6", "WARN A9", "WARN A12", "FAIL B1", "FAIL G5", "FAIL B2"}));
+  const std::string text = words("amd_two_gpus");
+  EXPECT_TRUE(has(text, "gfx1036 is the processor's own GPU")) << text;
+  EXPECT_TRUE(has(text, "6.2.0, 7.2.4")) << text;
+  EXPECT_TRUE(has(text, "HSA_OVERRIDE_GFX_VERSION=10.3.0")) << text;
+  EXPECT_TRUE(has(text, "hip: the driver crashed with SIGSEGV")) << text;
+  EXPECT_TRUE(has(text, "matmul(x, w) differs by 3.5")) << text;
+}
+
+TEST(Doctor, Wsl) {
+  EXPECT_EQ(troubles("wsl", 0), Lines());
+  EXPECT_TRUE(has(words("wsl"), "OK   H3  WSL 2"));
+}
+
+TEST(Doctor, NvidiaMismatch) {
+  EXPECT_EQ(troubles("nvidia_mismatch", 1), (Lines{"FAIL N1", "FAIL N2", "WARN O1", "WARN B1", "WARN B1", "FAIL B2"}));
+  const std::string text = words("nvidia_mismatch");
+  EXPECT_TRUE(has(text, "550.90.07 and libcuda 550.120 are not of one driver -> ")) << text;
+  EXPECT_TRUE(has(text, "sudo nvidia-modprobe -u -c=0")) << text;
+}
+
+TEST(Doctor, NoGpu) { EXPECT_EQ(troubles("no_gpu", 0), (Lines{"WARN H1"})); }
+
+TEST(Doctor, RootFromTheEnvironmentAndBadOnes) {
+  EXPECT_TRUE(has(run({"doctor"}, {{"CATENARY_DOCTOR_ROOT", kMachines + "wsl"}}).output, "WSL 2"));
+  const Folder folder;
+  EXPECT_EQ(run({"doctor", "--root", folder.path}).exit_code, 1);  // no machine.json
+  ct::os::write_file(folder.path + "/machine.json", std::string_view("[1"));
+  const ct::os::ProcessResult result = run({"doctor", "--root", folder.path});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(has(result.errors, "not a JSON object")) << result.errors;
+}
+
+TEST(Doctor, ThisMachine) {
+  const Folder cache;
+  const ct::os::ProcessResult result = run({"doctor", "--json"}, {{"CATENARY_CACHE_DIR", cache.path}});
+  const json object = json::parse(result.output);
+  EXPECT_GE(object["usable_devices"], 1);  // the CPU at least
+  bool tested = false, cached = false;
+  for (const json& finding : object["findings"]) {
+    const std::string message = finding["message"];
+    tested = tested || (finding["id"] == "G5" && finding["level"] == "OK" && has(message, "cpu (processor): "));
+    cached = cached || (finding["id"] == "G2" && has(message, cache.path));
+  }
+  EXPECT_TRUE(tested) << object.dump(2);
+  EXPECT_TRUE(cached) << object.dump(2);
+}
+
+TEST(Doctor, DriverThatCannotBeLoaded) {
+  const Folder folder;
+  ct::os::write_file(folder.path + "/broken.icd", std::string_view("libcatenary-no-such-driver.so\n"));
+  const ct::os::ProcessResult result = run({"doctor"}, {{"OCL_ICD_VENDORS", folder.path}});
+  EXPECT_TRUE(has(result.output, "WARN O1  " + folder.path + "/broken.icd names libcatenary-no-such-driver.so: "))
+      << result.output;
+}
+
+TEST(Info, Json) {
+  const Folder cache;
+  const json object = json_of({"info"}, {{"CATENARY_CACHE_DIR", cache.path}});
+  EXPECT_EQ(object["kernel_cache"]["folder"], cache.path);
+  EXPECT_EQ(object["backends"][0]["name"], "cpu");
+  EXPECT_EQ(object["backends"][0]["devices"][0]["id"], "cpu");
+  std::size_t devices = 0;
+  for (const json& backend : object["backends"]) {
+    devices += backend["devices"].size();
+    EXPECT_TRUE(!backend["devices"].empty() || !backend["reason"].get<std::string>().empty()) << backend;
+  }
+  EXPECT_EQ(devices, ct::devices().size());
+}
+
+TEST(Info, TextBeginsAsRuntimeInfo) {
+  std::ostringstream stream;
+  ct::print_runtime_info(stream);
+  EXPECT_TRUE(stream.str().starts_with("Catenary:        ")) << stream.str();
+  EXPECT_TRUE(has(stream.str(), "\ncpu:             "));
+  const std::string text = run({"info"}).output;
+  EXPECT_TRUE(text.starts_with(stream.str())) << text;
+  EXPECT_TRUE(has(text, "\nKernel cache:    "));
+}
+
+TEST(Cache, ListAndClear) {
+  const Folder cache;
+  const Environment environment = {{"CATENARY_CACHE_DIR", cache.path}};
+  EXPECT_EQ(json_of({"cache"}, environment)["entries"], 0);
+  ct::os::write_file(cache.path + "/aa.kernel", std::string_view("12345"));
+  ct::os::write_file(cache.path + "/bb.kernel", std::string_view("123"));
+  ct::os::write_file(cache.path + "/other.txt", std::string_view("mine"));
+  const json list = json_of({"cache", "list"}, environment);
+  EXPECT_EQ(list["entries"], 2);
+  EXPECT_EQ(list["bytes"], 8);
+  EXPECT_EQ(list["list"][1]["name"], "bb.kernel");
+  EXPECT_TRUE(has(run({"cache", "list"}, environment).output, "aa.kernel\n"));
+  EXPECT_EQ(json_of({"cache", "clear"}, environment)["removed"], 2);
+  EXPECT_EQ(json_of({"cache"}, environment)["entries"], 0);
+  EXPECT_TRUE(ct::os::exists(cache.path + "/other.txt"));
+}
+
+TEST(Bench, EveryKind) {
+  const std::string device = ct::current_device().name();
+  for (const char* what : {"gemm", "copy", "elementwise", "reduce", "sort"}) {
+    const json object = json_of({"bench", what, "--size", "200", "--device", device});
+    EXPECT_EQ(object["device"], device);
+    ASSERT_EQ(object["results"].size(), 1U);
+    EXPECT_EQ(object["results"][0]["size"], 200);
+    EXPECT_GT(object["results"][0]["rate"], 0);
+  }
+  EXPECT_EQ(json_of({"bench", "reduce", "--size", "100", "--dtype", "int32"})["dtype"], "int32");
+}
+
+TEST(Command, ExitCodes) {
+  EXPECT_EQ(run({"--help"}).exit_code, 0);
+  EXPECT_EQ(run({"doctor", "--help"}).exit_code, 0);
+  EXPECT_EQ(run({}).exit_code, 2);
+  EXPECT_EQ(run({"nothing"}).exit_code, 2);
+  EXPECT_EQ(run({"cache", "burn"}).exit_code, 2);
+  EXPECT_EQ(run({"bench", "gemm", "--dtype", "int3"}).exit_code, 2);
+  EXPECT_EQ(run({"bench", "gemm", "--size", "-1"}).exit_code, 2);
+  const ct::os::ProcessResult result = run({"bench", "gemm", "--device", "cuda:77"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(has(result.errors, "cuda")) << result.errors;
+}
+
+}  // namespace

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "catenary/catenary.h"
+#include "catenary/core/clock.h"
+#include "tools/catenary/commands.h"
+
+namespace catenary::command {
+
+namespace {
+
+/// A piece of work, and what it counts as.
+struct Work {
+  std::function<void()> run;
+  double amount;     ///< floating point operations, bytes or elements of one run
+  const char* unit;  ///< of amount / 1e9 a second
+};
+
+/// Seconds of one run: the median of at least five measurements, each long enough for the clock.
+double median_seconds(const Work& work, const Device& device) {
+  const auto measure = [&](int repeats) {
+    device.synchronize();
+    const double start = monotonic_seconds();
+    for (int i = 0; i < repeats; ++i) work.run();
+    device.synchronize();
+    return (monotonic_seconds() - start) / repeats;
+  };
+  measure(1);  // compiles, and fills the memory pool
+  const int repeats = static_cast<int>(std::clamp(0.02 / std::max(measure(1), 1e-9), 1.0, 1000.0));
+  std::vector<double> times;
+  const double end = monotonic_seconds() + 1.0;
+  while (times.size() < 5 || (times.size() < 51 && monotonic_seconds() < end)) times.push_back(measure(repeats));
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+/// Numbers from 0 to 250, the same on every device.
+Array values(const Shape& shape, Dtype dtype) {
+  random::Generator generator{0, 0};
+  const Array bits = random::bits(shape, {.device = Device(), .generator = &generator});
+  return (bits % 251).astype(dtype).to_device(current_device()).eval();
+}
+
+Work make(const std::string& what, std::int64_t n, Dtype dtype) {
+  const double item = static_cast<double>(itemsize(dtype));
+  const double size = static_cast<double>(n);
+  if (what == "gemm") {
+    const Array a = values({n, n}, dtype), b = values({n, n}, dtype);
+    return {[=] { matmul(a, b).eval(); }, 2 * size * size * size, "GFLOP/s"};
+  }
+  const Array x = values({n}, dtype);
+  if (what == "copy") return {[=] { x.copy().eval(); }, 2 * size * item, "GB/s"};
+  if (what == "elementwise") {
+    const Array y = values({n}, dtype);
+    return {[=] { (x * y + x).eval(); }, 3 * size * item, "GB/s"};
+  }
+  if (what == "reduce") return {[=] { sum(x).eval(); }, size * item, "GB/s"};
+  return {[=] { sort(x).eval(); }, size, "Gelements/s"};
+}
+
+std::vector<std::int64_t> sizes(const BenchOptions& options) {
+  if (options.size > 0) return {options.size};
+  if (options.what == "gemm") return {256, 512, 1024, 2048};
+  if (options.what == "sort") return {10'000, 100'000, 1'000'000};
+  return {10'000, 1'000'000, 16'777'216};
+}
+
+}  // namespace
+
+int bench(const BenchOptions& options) {
+  const Device device = get_device(options.device);
+  const Dtype dtype = dtype_from_name(options.dtype);
+  const DeviceScope scope(device);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!options.json)
+    fmt::print("{} of {} on {} ({})\n", options.what, options.dtype, device.name(), device.info().name);
+  for (const std::int64_t n : sizes(options)) {
+    const Work work = make(options.what, n, dtype);
+    const double seconds = median_seconds(work, device);
+    const double rate = work.amount / seconds * 1e-9;
+    rows.push_back({{"size", n}, {"seconds", seconds}, {"rate", rate}, {"unit", work.unit}});
+    if (!options.json)
+      fmt::print("{:>12}  {:>12.1f} us  {:>10.4g} {}\n",
+                 options.what == "gemm" ? fmt::format("{0}x{0}", n) : fmt::to_string(n), seconds * 1e6, rate,
+                 work.unit);
+  }
+  if (options.json)
+    fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1},
+                                              {"bench", options.what},
+                                              {"device", device.name()},
+                                              {"device_name", device.info().name},
+                                              {"dtype", options.dtype},
+                                              {"results", rows}}
+                           .dump(2));
+  return 0;
+}
+
+}  // namespace catenary::command

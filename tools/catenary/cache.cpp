@@ -1,0 +1,47 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "catenary/backends/gpu/kernel_cache.h"
+#include "tools/catenary/commands.h"
+
+namespace catenary::command {
+
+namespace {
+
+std::string name_of(const gpu::KernelCacheEntry& entry) { return entry.path.substr(entry.path.rfind('/') + 1); }
+
+}  // namespace
+
+int cache(CacheAction action, bool json) {
+  const std::string folder = gpu::kernel_cache_folder();
+  const std::vector<gpu::KernelCacheEntry> entries = gpu::kernel_cache_entries();
+  const gpu::KernelCacheStats stats =
+      action == CacheAction::clear ? gpu::clear_kernel_cache() : gpu::kernel_cache_stats();
+  if (json) {
+    nlohmann::ordered_json object = {{"schema", 1},
+                                     {"folder", folder},
+                                     {action == CacheAction::clear ? "removed" : "entries", stats.entries},
+                                     {"bytes", stats.bytes}};
+    if (action == CacheAction::list) {
+      object["list"] = nlohmann::ordered_json::array();
+      for (const auto& entry : entries)
+        object["list"].push_back({{"name", name_of(entry)}, {"bytes", entry.bytes}, {"time", entry.time}});
+    }
+    fmt::print("{}\n", object.dump(2));
+    return 0;
+  }
+  if (action == CacheAction::list)
+    for (const auto& entry : entries)
+      fmt::print("{:%Y-%m-%d %H:%M}  {:>9}  {}\n", fmt::localtime(static_cast<std::time_t>(entry.time)), entry.bytes,
+                 name_of(entry));
+  fmt::print("{}: {}{} kernels, {:.1f} MiB\n",
+             folder.empty() ? "no folder (CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set)" : folder,
+             action == CacheAction::clear ? "removed " : "", stats.entries,
+             static_cast<double>(stats.bytes) / (1 << 20));
+  return 0;
+}
+
+}  // namespace catenary::command

@@ -1,0 +1,84 @@
+#include "tools/catenary/doctor.h"
+
+#include <fmt/format.h>
+
+#include "catenary/core/os/system.h"
+#include "catenary/core/version.h"
+#include "tools/catenary/commands.h"
+
+namespace catenary::command {
+
+namespace {
+
+const char* level_name(doctor::Level level) {
+  return level == doctor::Level::ok ? "OK" : level == doctor::Level::warn ? "WARN" : "FAIL";
+}
+
+}  // namespace
+
+int doctor(const DoctorOptions& options) {
+  using namespace doctor;
+  const Machine machine(options.root);
+  Facts facts;
+  Report report;
+  std::size_t told = 0;
+  const auto tell = [&] {  // while the next check runs, which may take seconds
+    for (; !options.json && told < report.findings().size(); ++told) {
+      const Finding& finding = report.findings()[told];
+      fmt::print("{:<5}{:<4}{}{}{}\n", level_name(finding.level), finding.id, finding.message,
+                 finding.advice.empty() ? "" : " -> ", finding.advice);
+    }
+    std::fflush(stdout);
+  };
+  check_hardware(machine, facts, report);
+  tell();
+  check_amd(machine, facts, report);
+  tell();
+  check_nvidia(machine, facts, report);
+  tell();
+  check_opencl(machine, facts, report);
+  tell();
+  check_backends(machine, facts, report);
+  tell();
+  check_general(machine, facts, report);
+  tell();
+
+  int counts[3] = {};
+  for (const Finding& finding : report.findings()) ++counts[static_cast<int>(finding.level)];
+  const bool untested = !machine.is_this_one() && !machine.probe("test:cpu");
+  const bool ok = counts[2] == 0 && (facts.usable > 0 || untested);
+  if (options.json) {
+    nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+    for (const Finding& finding : report.findings())
+      findings.push_back({{"level", level_name(finding.level)},
+                          {"id", finding.id},
+                          {"message", finding.message},
+                          {"advice", finding.advice}});
+    fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1},
+                                              {"version", version()},
+                                              {"system", machine.system()},
+                                              {"ok", ok},
+                                              {"usable_devices", facts.usable},
+                                              {"devices", facts.devices},
+                                              {"findings", findings}}
+                           .dump(2));
+  } else {
+    fmt::print("{} fine, {} to look at, {} wrong; {} usable devices{}\n", counts[0], counts[1], counts[2], facts.usable,
+               untested ? " (none was tested)" : "");
+  }
+  return ok ? 0 : 1;
+}
+
+int probe(const std::string& name) {
+  nlohmann::ordered_json answer;
+  if (name.rfind("test:", 0) == 0)
+    answer = doctor::test_device(name.substr(5));
+  else if (name.rfind("library:", 0) == 0)
+    answer = doctor::ask_library(name.substr(8));
+  else
+    answer = doctor::ask_backend(name);
+  fmt::print("{}\n", answer.dump());
+  return 0;
+}
+
+}  // namespace catenary::command

@@ -1,0 +1,132 @@
+// B1, B2, G1-G5: Catenary's own view.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/core/os/system.h"
+#include "catenary/core/parallel.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/device.h"
+#include "tools/catenary/doctor.h"
+
+namespace catenary::doctor {
+
+namespace {
+
+constexpr double kTestSeconds = 60;  // the first run compiles
+
+/// Did the device pass?
+bool test(const Machine& machine, const std::string& device, const std::string& name, Facts& facts, Report& report) {
+  const std::optional<Probe> probe = machine.probe("test:" + device, kTestSeconds);
+  if (!probe) return false;
+  std::string error = probe->failure;
+  if (error.empty()) error = probe->answer.value("error", std::string());
+  if (!error.empty()) {
+    report.fail("G5", fmt::format("{} ({}): the test {}", device, name, error),
+                "use another device; the lines above may say why, else report it with `catenary doctor --json`");
+    return false;
+  }
+  ++facts.usable;
+  report.ok("G5", fmt::format("{} ({}): compiles, runs and agrees with the CPU; product of float32 {:.0f} GFLOP/s",
+                              device, name, probe->answer.value("gflops", 0.0)));
+  return true;
+}
+
+/// Processors that the control group allows, or 0 where it sets no limit.
+double quota(const Machine& machine) {
+  std::istringstream words(machine.read("/sys/fs/cgroup/cpu.max").value_or("max"));
+  double most = 0, period = 0;
+  return words >> most >> period && period > 0 ? most / period : 0;
+}
+
+void check_backend(const Machine& machine, const std::string& name, Facts& facts, Report& report) {
+  const std::optional<Probe> probe = machine.probe(name);
+  if (!probe) return;
+  if (!probe->failure.empty())
+    return report.fail("B1", fmt::format("{}: the driver {}", name, probe->failure),
+                       name == "hip" ? "a ROCm too old or too new for this GPU or this kernel does that (A6, A9, A13): "
+                                       "change its version, or uninstall it to do without"
+                                     : "the driver itself is broken: update it, or uninstall it to do without");
+  const auto devices = probe->answer.value("devices", nlohmann::ordered_json::array());
+  const std::string reason = probe->answer.value("reason", std::string());
+  // CUDA and HIP are for one maker's GPUs, OpenCL for all
+  const bool wanted = name == "cuda"  ? facts.count("NVIDIA") > 0 || machine.exists("/usr/lib/wsl/lib/libcuda.so.1")
+                      : name == "hip" ? facts.count("AMD") > 0
+                                      : !facts.gpus.empty();
+  if (devices.empty()) {
+    const std::string text = fmt::format("{}: no device: {}", name, reason.empty() ? "none was found" : reason);
+    if (wanted)
+      report.warn("B1", text, "nothing, if another backend serves the GPU; else what docs/gpus.md says of this driver");
+    else
+      report.ok("B1", text);
+  } else if (!reason.empty()) {
+    report.warn("B1", fmt::format("{}: {}", name, reason), "nothing, if the other devices are enough");
+  }
+  for (const auto& device : devices) {
+    facts.devices.push_back(device);
+    const std::string id = device.value("id", std::string());
+    const bool processor = device.value("is_cpu", false);
+    report.ok("B1", fmt::format("{}: {}, {:.1f} GiB, {}, driver {}{}", id, device.value("name", std::string()),
+                                device.value("memory_bytes", 0.0) / (1 << 30), device.value("platform", std::string()),
+                                device.value("driver", std::string()),
+                                processor ? "; the processor, which gpu:0 does not count" : ""));
+    if (test(machine, id, device.value("name", std::string()), facts, report) && !processor) ++facts.usable_gpus;
+  }
+}
+
+}  // namespace
+
+void check_backends(const Machine& machine, Facts& facts, Report& report) {
+  if (!machine.is_this_one() && !machine.probe("test:cpu")) return;  // only files are known of it
+  test(machine, "cpu", "processor", facts, report);
+  for (Backend* backend : backends())
+    if (backend != &Device().backend()) check_backend(machine, backend->name(), facts, report);
+  if (facts.gpus.empty() || facts.usable_gpus > 0) return;
+  const std::string text = fmt::format("no GPU can be used, and {} on the PCI bus",
+                                       facts.gpus.size() == 1 ? "one is" : fmt::format("{} are", facts.gpus.size()));
+  if (facts.count("AMD") + facts.count("NVIDIA") > 0)
+    report.fail("B2", text, "what the lines above say, from the top");
+  else
+    report.warn("B2", text, "for Intel's: install intel-opencl-icd");
+}
+
+void check_general(const Machine& machine, const Facts& facts, Report& report) {
+  const double processors = quota(machine);
+  if (machine.is_this_one()) {
+    const DeviceInfo info = Device().info();
+    const std::string text = fmt::format("{}, {}, {} threads", info.name, info.arch, num_threads());
+    if (processors > 0 && num_threads() > processors + 0.5)
+      report.warn("G1", fmt::format("{}, but the control group allows {:g} processors", text, processors),
+                  fmt::format("export CATENARY_NUM_THREADS={}", std::max(1, static_cast<int>(processors))));
+    else
+      report.ok("G1", text);
+  }
+  if (!machine.is_this_one()) return;  // what follows is no file's content
+  const std::string folder = gpu::kernel_cache_folder();
+  const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  if (folder.empty())
+    report.warn("G2", "compiled kernels are not kept: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set",
+                "export CATENARY_CACHE_DIR=<a folder>");
+  else if (!os::is_writable_folder(folder))
+    report.warn("G2", fmt::format("kernel cache {} cannot be written: each run compiles its own", folder),
+                "export CATENARY_CACHE_DIR=<a folder that can be written>");
+  else if (os::free_bytes(folder) < (std::uint64_t{64} << 20))
+    report.warn("G2", fmt::format("kernel cache {}: {:.0f} MiB are free", folder, mib(os::free_bytes(folder))),
+                "free some space, or export CATENARY_CACHE_DIR=<another folder>");
+  else if (os::is_network_folder(folder))
+    report.warn("G2", fmt::format("kernel cache {} lies on a network", folder),
+                "a folder on a local disk is faster: export CATENARY_CACHE_DIR=<it>");
+  else
+    report.ok("G2", fmt::format("kernel cache {}: {} kernels, {:.1f} MiB; {:.0f} MiB are free", folder,
+                                gpu::kernel_cache_stats().entries, mib(gpu::kernel_cache_stats().bytes),
+                                mib(os::free_bytes(folder))));
+  const std::uint64_t shared = os::total_bytes("/dev/shm");
+  if (facts.gpus.size() > 1 && shared < (std::uint64_t{1} << 30))
+    report.warn("G3", fmt::format("/dev/shm has {:.0f} MiB, little for several GPUs", mib(shared)),
+                facts.container ? "start the container with --shm-size=1g" : "sudo mount -o remount,size=2g /dev/shm");
+}
+
+}  // namespace catenary::doctor

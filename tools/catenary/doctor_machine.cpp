@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "catenary/core/os/system.h"
+#include "tools/catenary/doctor.h"
+
+namespace catenary::doctor {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// The last line that says something: drivers write much before they die.
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return {};
+  const std::size_t begin = text.find_last_of('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1)
+      .substr(0, 300);
+}
+
+Probe run_probe(const std::string& name, double seconds) {
+  const os::ProcessResult result =
+      os::run_process({os::program_path(), "doctor", "--probe", name}, {.timeout = seconds});
+  Probe probe{ordered_json::parse(result.output, nullptr, false), {}};
+  if (!probe.answer.is_object()) probe.answer = ordered_json::object();
+  if (result.timed_out)
+    probe.failure = fmt::format("did not answer within {:g} s", seconds);
+  else if (result.signal)
+    probe.failure = "crashed with " + os::signal_name(result.signal);
+  else if (result.exit_code != 0)
+    probe.failure = fmt::format("ended with status {}", result.exit_code);
+  if (!probe.failure.empty() && !last_line(result.errors).empty())
+    probe.failure += fmt::format(" (\"{}\")", last_line(result.errors));
+  return probe;
+}
+
+}  // namespace
+
+Machine::Machine(std::string root) : root_(std::move(root)) {
+  while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
+  if (is_this_one()) return;
+  const std::string file = root_ + "/machine.json";
+  const std::vector<std::byte> bytes = os::read_file(file);
+  told_ = ordered_json::parse(reinterpret_cast<const char*>(bytes.data()),
+                              reinterpret_cast<const char*>(bytes.data()) + bytes.size(), nullptr, false);
+  if (!told_.is_object()) throw ValueError(fmt::format("{}: not a JSON object", file));
+}
+
+bool Machine::exists(const std::string& path) const { return os::exists(root_ + path); }
+
+std::optional<std::string> Machine::read(const std::string& path) const {
+  try {
+    if (!exists(path)) return std::nullopt;
+    const std::vector<std::byte> bytes = os::read_file(root_ + path);
+    std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    text.erase(text.find_last_not_of(std::string_view(" \t\r\n\0", 5)) + 1);
+    return text;
+  } catch (const FileError&) {  // may not be read
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> Machine::list(const std::string& path) const {
+  try {
+    if (os::is_directory(root_ + path)) return os::list_directory(root_ + path);
+  } catch (const FileError&) {  // may not be read
+  }
+  return {};
+}
+
+std::string Machine::open_error(const std::string& path) const {
+  if (is_this_one()) return os::open_error(path);
+  if (!exists(path)) return "ENOENT";
+  return told_.value("open", ordered_json::object()).value(path, std::string());
+}
+
+std::int64_t Machine::owner_group(const std::string& path) const {
+  if (is_this_one()) return os::owner_group(path);
+  return told_.value("owner_group", ordered_json::object()).value(path, std::int64_t{-1});
+}
+
+bool Machine::in_group(std::int64_t group) const {
+  if (is_this_one()) {
+    for (const std::uint32_t mine : os::process_groups())
+      if (mine == group) return true;
+    return false;
+  }
+  for (const auto& mine : told_.value("groups", ordered_json::array()))
+    if (mine == group) return true;
+  return false;
+}
+
+std::string Machine::user() const { return is_this_one() ? os::user_name() : told_.value("user", std::string("user")); }
+
+std::string Machine::system() const { return is_this_one() ? os::system_name() : told_.value("system", std::string()); }
+
+std::string Machine::variable(const std::string& name) const {
+  if (!is_this_one()) return told_.value("environment", ordered_json::object()).value(name, std::string());
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+std::optional<Probe> Machine::probe(const std::string& name, double seconds) const {
+  if (is_this_one()) return run_probe(name, seconds);
+  const ordered_json probes = told_.value("probes", ordered_json::object());
+  if (!probes.contains(name)) return std::nullopt;
+  return Probe{probes[name].value("answer", ordered_json::object()), probes[name].value("failure", std::string())};
+}
+
+int Facts::count(const std::string& vendor) const {
+  int n = 0;
+  for (const Gpu& gpu : gpus) n += gpu.vendor == vendor;
+  return n;
+}
+
+}  // namespace catenary::doctor

@@ -1,0 +1,79 @@
+// N1-N4: kernel module, device files, what hides GPUs. What CUDA says then stands in B1.
+
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "tools/catenary/doctor.h"
+
+namespace catenary::doctor {
+
+namespace {
+
+/// "550.90.07", where a text has such a number.
+std::string version_in(const std::string& text) {
+  std::smatch match;
+  return std::regex_search(text, match, std::regex("\\b(\\d{3}\\.\\d+(\\.\\d+)?)\\b")) ? match[1].str() : "";
+}
+
+/// The version in the name of libcuda.so.<version>.
+std::string library_version(const Machine& machine) {
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
+                             "/usr/lib/x86_64-linux-gnu/nvidia/current"})
+    for (const std::string& name : machine.list(folder))
+      if (name.rfind("libcuda.so.", 0) == 0 && !version_in(name).empty()) return version_in(name);
+  return {};
+}
+
+void check_driver(const Machine& machine, const Facts& facts, Report& report) {
+  const std::string module = version_in(machine.read("/proc/driver/nvidia/version").value_or(""));
+  const std::string library = library_version(machine);
+  if (!module.empty() && !library.empty() && module != library)
+    report.fail("N1", fmt::format("kernel module {} and libcuda {} are not of one driver", module, library),
+                facts.container ? "restart the container: the host's driver was changed meanwhile"
+                                : "the driver was upgraded under a running system: reboot");
+  else if (!module.empty())
+    report.ok("N1", fmt::format("driver {}", module));
+}
+
+void check_nodes(const Machine& machine, const Facts& facts, Report& report) {
+  int fine = 0;
+  for (const char* path : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm"}) {
+    const std::string error = machine.open_error(path);
+    if (error.empty()) {
+      ++fine;
+      continue;
+    }
+    const std::string text = fmt::format("{}: {}", path, error == "ENOENT" ? "not there" : error);
+    if (facts.container)
+      report.fail("N2", text, "start the container with --gpus all (NVIDIA's container toolkit)");
+    else if (std::string(path) == "/dev/nvidia-uvm")
+      report.fail("N2", text, "sudo nvidia-modprobe -u -c=0");
+    else
+      report.fail("N2", text,
+                  error == "ENOENT" ? "see H2; sudo nvidia-modprobe -c=0"
+                                    : "its owner decides: sudo chmod 666 " + std::string(path));
+  }
+  if (fine == 3) report.ok("N2", "/dev/nvidiactl, /dev/nvidia0 and /dev/nvidia-uvm can be opened");
+}
+
+}  // namespace
+
+void check_nvidia(const Machine& machine, const Facts& facts, Report& report) {
+  const bool any = facts.count("NVIDIA") > 0 || machine.exists("/proc/driver/nvidia/version") ||
+                   machine.exists("/usr/lib/wsl/lib/libcuda.so.1");
+  if (!any) return;
+  if (!facts.wsl) {
+    check_driver(machine, facts, report);
+    check_nodes(machine, facts, report);
+  }
+  const std::string visible = machine.variable("CUDA_VISIBLE_DEVICES");
+  if (!visible.empty()) report.warn("N3", "CUDA_VISIBLE_DEVICES=" + visible, "hides GPUs; unset it to see all");
+  const std::string capabilities = machine.variable("NVIDIA_DRIVER_CAPABILITIES");
+  if (facts.container && !capabilities.empty() && capabilities != "all" &&
+      capabilities.find("compute") == std::string::npos)
+    report.fail("N4", "NVIDIA_DRIVER_CAPABILITIES=" + capabilities + " leaves out compute",
+                "start the container with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+}
+
+}  // namespace catenary::doctor
