@@ -67,6 +67,7 @@ class CT_API CpuLoop {
   std::function<Array(const std::vector<Array>&, const Shape&)> run_;
 };
 
+/// Options of ElementwiseKernel and ReductionKernel.
 struct UserKernelOptions {
   CpuLoop cpu = {};           ///< what happens on the CPU; without it the kernel runs on devices with a compiler only
   std::string preamble = {};  ///< text before the kernel: helper functions, macros
@@ -115,6 +116,7 @@ class CT_API ReductionKernel {
   std::shared_ptr<const State> state_;
 };
 
+/// Options of RawKernel and RawModule.
 struct RawKernelOptions {
   bool portable =
       true;  ///< false: the text is in the device's own language (CUDA C++, HIP, OpenCL C) and taken as it is

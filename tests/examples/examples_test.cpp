@@ -133,4 +133,11 @@ TEST(Examples, LinearRegression) {
   EXPECT_NEAR(intercept, 0.5, 0.05);
 }
 
+TEST(Examples, Nms) {
+  const std::string text = output_of("nms", {"--boxes", "5000", "--things", "4", "--threshold", "0.2"});
+  EXPECT_TRUE(text.starts_with("4 of 5000 boxes stay")) << text;
+  EXPECT_TRUE(has(text, "score 1.000: top ")) << text;
+  EXPECT_TRUE(has(error_of("nms", {"--device", "cpu:7"}), "cpu"));
+}
+
 }  // namespace

@@ -1,0 +1,66 @@
+#include "catenary/backends/gpu/grid.h"
+
+#include <algorithm>
+
+#include "catenary/backends/gpu/codegen.h"
+#include "catenary/core/error.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+constexpr int kGroup = 256;
+// Less than 2^31 by more than a grid's work-items: a loop steps beyond its end by one grid.
+constexpr std::int64_t kNarrow = (std::int64_t{1} << 31) - (std::int64_t{1} << 25);
+
+}  // namespace
+
+bool needs_wide(std::initializer_list<std::int64_t> numbers) {
+  return std::any_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n >= kNarrow || n <= -kNarrow; });
+}
+
+Defines grid_defines(const Context& context, bool wide, const Defines& more) {
+  Defines defines{{"idx", wide ? "i64" : "i32"}};
+  if (context.loops) {
+    defines.insert(
+        defines.end(),
+        {{"LOOPS", ""},
+         {"GROUP", "1"},
+         {"FOR_UNITS(i, n)",
+          "for (idx i = (idx)((i64)(n) * GROUP_ID / NUM_GROUPS), i##_end = (idx)((i64)(n) * (GROUP_ID + 1) / "
+          "NUM_GROUPS); i < i##_end; ++i)"}});
+  } else {
+    defines.insert(defines.end(), {{"GROUP", fmt::format("{}", kGroup)},
+                                   {"FOR_UNITS(i, n)", "for (idx i = GLOBAL_ID; i < (n); i += GLOBAL_SIZE)"}});
+  }
+  defines.insert(defines.end(), more.begin(), more.end());
+  return defines;
+}
+
+void launch_units(Context& context, const Kernel& kernel, std::int64_t units, bool wide, Args& args) {
+  args.index(units, wide);
+  if (context.loops) {
+    context.launch(kernel, std::min<std::int64_t>(units, context.info.compute_units * 4), 1, args);
+  } else {
+    context.launch(kernel, context.groups_for(units, kGroup), kGroup, args);
+  }
+}
+
+Defines dtype_defines(const Context& context, Dtype dtype) {
+  if (dtype == Dtype::float64 && !context.info.has_f64)
+    fail<DeviceError>("{}:{} ({}) has no float64: use float32 there", context.driver.name(), context.index,
+                      context.info.name);
+  return {{"MEM", memory_type(dtype)},
+          {"T", register_type(ops::register_of(dtype))},
+          {"LOAD", fmt::format("LOAD_{}", dtype_name(dtype))},
+          {"STORE", fmt::format("STORE_{}", dtype_name(dtype))}};
+}
+
+Strides ordered_strides(const Shape& shape) {
+  Strides strides = Strides::filled(shape.size(), 1);
+  for (int axis = shape.size() - 2; axis >= 0; --axis) strides[axis] = strides[axis + 1] * shape[axis + 1];
+  return strides;
+}
+
+}  // namespace catenary::gpu

@@ -1,0 +1,27 @@
+#pragma once
+// How the texts in kernels/ walk what they work on: `FOR_UNITS(i, n) { … }` takes each i < n once. On a GPU the
+// work-items step over a grid; where kernels are plain loops (Context::loops, which defines LOOPS) each group has one
+// work-item and takes a range.
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "catenary/backends/gpu/context.h"
+#include "catenary/device/backend.h"
+
+namespace catenary::gpu {
+
+/// Whether a number among these needs more than 32 bits in a kernel's index type, `idx`.
+bool needs_wide(std::initializer_list<std::int64_t> numbers);
+/// Defines of idx, GROUP (for REQD), FOR_UNITS and perhaps LOOPS, followed by `more`.
+Defines grid_defines(const Context& context, bool wide, const Defines& more = {});
+/// Launches a kernel with these defines whose last argument, added here, is the number of units.
+void launch_units(Context& context, const Kernel& kernel, std::int64_t units, bool wide, Args& args);
+/// Defines of MEM (an element in memory), T (in a register), LOAD and STORE. Throws DeviceError where the device lacks
+/// the type.
+Defines dtype_defines(const Context& context, Dtype dtype);
+
+/// Strides of a C-ordered view.
+Strides ordered_strides(const Shape& shape);
+
+}  // namespace catenary::gpu

@@ -1,0 +1,223 @@
+// Picking and placing by index arrays on the current device, bit for bit against the CPU: all dtypes, indices that name
+// elements several times, strides of all kinds. Run it with --device.
+
+#include "catenary/array/indexing.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/core/error.h"
+#include "catenary/device/device.h"
+#include "tests/device/same.h"
+
+namespace catenary {
+namespace {
+
+using testing_devices::same;
+
+std::vector<Dtype> dtypes_of_device() {
+  std::vector<Dtype> dtypes;
+  for (int i = 0; i < kDtypes; ++i)
+    if (static_cast<Dtype>(i) != Dtype::float64 || current_device().info().has_f64)
+      dtypes.push_back(static_cast<Dtype>(i));
+  return dtypes;
+}
+
+/// Small integers on the CPU, whose sums no order changes; some NaN where asked for and possible.
+Array numbers(const Shape& shape, Dtype dtype, unsigned seed, bool with_nan = false) {
+  std::mt19937 random(seed);
+  std::vector<double> values(static_cast<std::size_t>(shape.product()));
+  for (double& value : values) {
+    value = static_cast<double>(random() % 7);
+    if (with_nan && is_floating(dtype) && random() % 11 == 0) value = std::numeric_limits<double>::quiet_NaN();
+  }
+  return Array::from_host(values.data(), shape, Dtype::float64, Device()).astype(dtype);
+}
+
+/// Indices in [-n, n) on the CPU.
+Array indices(const Shape& shape, std::int64_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::int64_t> values(static_cast<std::size_t>(shape.product()));
+  for (std::int64_t& value : values) value = static_cast<std::int64_t>(random() % static_cast<unsigned>(2 * n)) - n;
+  return Array::from_host(values.data(), shape, Dtype::int64, Device());
+}
+
+/// What `make` computes out of arrays is the same on the current device.
+void expect_same(const std::vector<Array>& on_cpu, const std::function<Array(const std::vector<Array>&)>& make,
+                 const std::string& what) {
+  std::vector<Array> copies, there;
+  for (const Array& a : on_cpu) {
+    copies.push_back(a.copy());
+    there.push_back(a.to_device(current_device()));
+    if (there.back().is(a)) there.back() = a.copy();
+  }
+  const Array expected = make(copies), got = make(there);
+  EXPECT_TRUE(same(got, expected)) << what;
+}
+
+TEST(DeviceIndexing, TakesElementsAndBlocksOfAllSizes) {
+  for (Dtype dtype : dtypes_of_device()) {
+    for (const Shape& shape : {Shape{5, 7, 3}, Shape{1, 400, 1}, Shape{3, 2, 8}, Shape{4, 3, 0}, Shape{2, 9, 130}}) {
+      if (shape == Shape{2, 9, 130} && dtype != Dtype::float32) continue;
+      const std::string what = std::string(dtype_name(dtype)) + " " + shape.str();
+      const Array x = numbers(shape, dtype, 1, true), i = indices({4, 70}, shape[1], 2);
+      for (IndexMode mode : {IndexMode::raise, IndexMode::wrap, IndexMode::clip})
+        expect_same(
+            {x, i}, [&](const auto& a) { return take(a[0], a[1], 1, mode); }, what);
+      const Array wild = indices({3, 5}, 10 * shape[1], 3);
+      for (IndexMode mode : {IndexMode::wrap, IndexMode::clip})
+        expect_same(
+            {x, wild}, [&](const auto& a) { return take(a[0], a[1], 1, mode); }, what + " out of range");
+      // a view that begins somewhere in its memory
+      expect_same(
+          {x, i},
+          [&](const auto& a) {
+            return take(a[0](Slice{1, {}, {}}), a[1], 1);
+          },
+          what + " with an offset");
+    }
+  }
+}
+
+using Picks = std::vector<Index>;
+
+/// Views with one picked axis or several, and the rest of the axes in order, strided, reversed or transposed.
+struct View {
+  const char* name;
+  std::function<Array(const Array&)> of;
+  std::function<Picks(const Array&, const Array&)> picks;
+};
+const std::vector<View>& views() {
+  static const std::vector<View> views = {
+      {"first axis", [](const Array& a) { return a; }, [](const Array& i, const Array&) { return Picks{i}; }},
+      {"two axes", [](const Array& a) { return a; },
+       [](const Array& i, const Array& j) {
+         return Picks{i, j};
+       }},
+      {"two axes apart", [](const Array& a) { return a; },
+       [](const Array& i, const Array& j) {
+         return Picks{i, Slice(), j};
+       }},
+      {"every second, backwards",
+       [](const Array& a) {
+         return a(Slice(), Slice(), Slice{{}, {}, -2});
+       },
+       [](const Array& i, const Array&) { return Picks{i}; }},
+      {"a table of the rest",
+       [](const Array& a) {
+         return a.transpose({0, 2, 1})(Slice(), Slice{1, {}, {}});
+       },
+       [](const Array& i, const Array&) { return Picks{i}; }},
+      {"backwards along what is picked",
+       [](const Array& a) {
+         return a(Slice{{}, {}, -1});
+       },
+       [](const Array& i, const Array& j) {
+         return Picks{i, j};
+       }},
+      {"nothing",
+       [](const Array& a) {
+         return a(Slice(), Slice(), Slice{0, 0, {}});
+       },
+       [](const Array& i, const Array&) { return Picks{i}; }},
+  };
+  return views;
+}
+const Shape kShape = {6, 6, 9};
+
+TEST(DeviceIndexing, Gathers) {
+  for (Dtype dtype : dtypes_of_device())
+    for (const View& view : views())
+      for (const Shape& count : {Shape{}, Shape{0}, Shape{3, 50}})
+        expect_same(
+            {numbers(kShape, dtype, 4, true), indices(count, 6, 5), indices(count, 6, 6)},
+            [&](const auto& a) { return view.of(a[0]).get(view.picks(a[1], a[2])); },
+            std::string(dtype_name(dtype)) + " " + view.name + " " + count.str());
+}
+
+TEST(DeviceIndexing, Scatters) {
+  using Write = void (*)(const Array&, const std::vector<Index>&, const Operand&);
+  const std::pair<const char*, Write> writes[] = {
+      {"add", scatter_add},
+      {"max", scatter_max},
+      {"min", scatter_min},
+      {"assign", [](const Array& a, const std::vector<Index>& at, const Operand& value) { a.set_at(at, value); }}};
+  for (Dtype dtype : dtypes_of_device())
+    for (const View& view : views())
+      for (const Shape& count : {Shape{}, Shape{0}, Shape{3, 50}})
+        for (const auto& [name, write] : writes) {
+          // each combination is a kernel: all dtypes in one view, all views with one dtype
+          if (&view != &views()[1] && dtype != Dtype::int16) continue;
+          const Array i = indices(count, 6, 7), j = indices(count, 6, 8), x = numbers(kShape, dtype, 9, true);
+          const Shape shape = view.of(x).get(view.picks(i, j)).shape();
+          expect_same(
+              {x, i, j, numbers(shape, dtype, 10, true)},
+              [&](const auto& a) {
+                write(view.of(a[0]), view.picks(a[1], a[2]), a[3]);
+                return a[0];
+              },
+              std::string(name) + " " + dtype_name(dtype) + " " + view.name + " " + count.str());
+        }
+}
+
+TEST(DeviceIndexing, ScattersMoreThanABlock) {
+  for (Dtype dtype : {Dtype::float32, Dtype::int64, Dtype::uint8}) {
+    const Array i = indices({20000}, 5, 11), values = numbers({20000}, dtype, 12);
+    expect_same(
+        {numbers({5}, dtype, 13), i, values},
+        [](const auto& a) {
+          scatter_add(a[0], {a[1]}, a[2]);
+          return a[0];
+        },
+        dtype_name(dtype));
+    expect_same(
+        {numbers({5, 300}, dtype, 14), indices({77}, 5, 15), numbers({77, 300}, dtype, 16)},
+        [](const auto& a) {
+          scatter_add(a[0], {a[1]}, a[2]);
+          return a[0];
+        },
+        dtype_name(dtype));
+    expect_same(
+        {numbers({70000}, dtype, 17), indices({30000}, 70000, 18), numbers({30000}, dtype, 19)},
+        [](const auto& a) {
+          a[0].set(a[2], a[1]);
+          return a[0];
+        },
+        dtype_name(dtype));
+  }
+}
+
+TEST(DeviceIndexing, IndicesOutOfRangeAreNamedAndNothingIsWritten) {
+  const auto message = [](const std::function<void()>& f) {
+    try {
+      f();
+    } catch (const IndexError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  std::vector<std::int64_t> bad(700, 2);
+  bad[650] = -7;
+  bad[660] = 9;
+  for (const Device& device : {Device(), current_device()}) {
+    const Array x = numbers({6, 6}, Dtype::float32, 20).to_device(device);
+    const Array i = Array::from_host(bad.data(), {700}, Dtype::int64, device);
+    const std::string expected = "index -7 is out of bounds for axis 0 with size 6";
+    EXPECT_NE(message([&] { x(i).eval(); }).find(expected), std::string::npos);
+    EXPECT_NE(message([&] { x.T()(i, i).eval(); }).find(expected), std::string::npos);
+    EXPECT_NE(message([&] { scatter_add(x, {i}, 1); }).find(expected), std::string::npos);
+    EXPECT_NE(message([&] { x.set(1, i); }).find(expected), std::string::npos);
+    EXPECT_TRUE(same(x, numbers({6, 6}, Dtype::float32, 20)));
+    const Array none = Array::empty({0}, Dtype::float32, device);
+    EXPECT_NE(message([&] { none(i).eval(); }), "no error");
+  }
+}
+
+}  // namespace
+}  // namespace catenary

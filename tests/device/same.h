@@ -1,0 +1,32 @@
+#pragma once
+// What the tests of device/ that compare arrays share.
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/device/device.h"
+
+namespace testing_devices {
+
+/// Shape, dtype and every element are the same. A NaN is a NaN: processors differ in its bits when they convert.
+inline bool same(const catenary::Array& a, const catenary::Array& b) {
+  if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
+  const auto bytes = [](const catenary::Array& x) {
+    std::vector<char> values(x.nbytes());
+    x.copy_to_host(values.data());
+    return values;
+  };
+  const std::vector<char> x = bytes(a), y = bytes(b);
+  if (x == y) return true;
+  if (!catenary::is_floating(a.dtype())) return false;
+  const catenary::Device cpu;
+  const std::vector<double> v = a.to_device(cpu).to_vector<double>(), w = b.to_device(cpu).to_vector<double>();
+  const std::size_t size = a.itemsize();
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (std::memcmp(&x[i * size], &y[i * size], size) != 0 && !(std::isnan(v[i]) && std::isnan(w[i]))) return false;
+  return true;
+}
+
+}  // namespace testing_devices
