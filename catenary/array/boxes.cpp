@@ -17,20 +17,20 @@ namespace {
 
 using detail::slice_axis;
 
-constexpr std::int64_t kBlock = 2048;  // boxes that are compared with one another at a time
+constexpr std::int64_t kBlock = 1024;  // boxes that are compared with one another at a time
 
 void check_boxes(const Array& boxes, const char* what) {
   if (boxes.ndim() != 2 || boxes.shape()[1] != 4)
     fail<ShapeError>("{}: boxes of shape [n, 4] are needed, an array of shape {} was given", what, boxes.shape());
 }
 
-/// Which boxes of a block stay among themselves, of those that are `alive`: a box stays when none before it that stays
-/// overlaps it. `overlaps[j, i]` says whether box j, before box i, does. What is right for the first boxes makes it
-/// right for one more at least, so that repeating the rule ends.
-Array stay(const Array& overlaps, const Array& alive) {
-  Array staying = alive;
+/// Which boxes of a block stay: those that none before them that stays overlaps. `overlaps[j, i]` says whether box j,
+/// before box i, does. What is right for the first boxes makes it right for one more at least, so that repeating the
+/// rule ends.
+Array stay(const Array& overlaps) {
+  Array staying = detail::filled({overlaps.shape()[0]}, true, Dtype::bool_, overlaps.device());
   while (true) {
-    const Array next = logical_and(alive, logical_not(any(logical_and(overlaps, staying.reshape({-1, 1})), 0)));
+    const Array next = logical_not(any(logical_and(overlaps, staying.reshape({-1, 1})), 0));
     if (all(equal(next, staying)).item<bool>()) return next;
     staying = next;
   }
@@ -72,14 +72,15 @@ Array non_maximum_suppression(const Array& boxes, double threshold, const std::o
   Array kept = Array::empty({0}, Dtype::int64, boxes.device());
   const std::int64_t most = std::min(limit.value_or(n), n);
   for (std::int64_t first = 0; first < n && kept.size() < most; first += kBlock) {
-    const std::int64_t m = std::min(kBlock, n - first);
-    const Array block = slice_axis(sorted, 0, first, first + m);
-    Array alive = detail::filled({m}, true, Dtype::bool_, boxes.device());
-    if (kept.size() > 0) alive = logical_not(any(greater_equal(box_iou(take(sorted, kept, 0), block), threshold), 0));
-    const Array place = detail::iota(m, boxes.device());
-    const Array overlaps =
-        logical_and(greater_equal(box_iou(block, block), threshold), less(place.reshape({-1, 1}), place)).contiguous();
-    kept = append(kept, add(flatnonzero(stay(overlaps, alive)), first));
+    Array places = detail::iota(std::min(kBlock, n - first), boxes.device());
+    Array block = slice_axis(sorted, 0, first, first + places.size());
+    if (kept.size() > 0) {
+      places = flatnonzero(logical_not(any(greater_equal(box_iou(take(sorted, kept, 0), block), threshold), 0)));
+      block = take(block, places, 0);
+    }
+    const Array earlier = less(places.reshape({-1, 1}), places);
+    const Array overlaps = logical_and(greater_equal(box_iou(block, block), threshold), earlier).contiguous();
+    kept = append(kept, add(take(places, flatnonzero(stay(overlaps))), first));
   }
   kept = slice_axis(kept, 0, 0, std::min(most, kept.size()));
   return score ? take(order, kept) : kept.contiguous();
