@@ -22,19 +22,19 @@ simgpu_library(old old_nvrtc libnvrtc.so.11.2 ${simulator}/rtc.cpp SIM_OLD)
 simgpu_library(old old_hip libamdhip64.so.5 "${simulator}/hip.cpp;${simulator}/rtc.cpp" SIM_HIP SIM_OLD)
 add_custom_target(simgpu DEPENDS ${SIMGPU_LIBRARIES})
 
-# The rooms, on the devices that are not there: one after the other, as each has the processor to itself.
+# Faults, and a few rooms, on devices that are not there.
+add_executable(test_simgpu tests/simgpu/faults_test.cpp tests/main.cpp)
+target_include_directories(test_simgpu PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(test_simgpu PRIVATE CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+target_compile_options(test_simgpu PRIVATE ${test_options})
+target_link_libraries(test_simgpu PRIVATE catenary GTest::gtest)
+add_dependencies(test_simgpu simgpu)
 foreach(vendor cuda hip)
-  foreach(room device array functions training)
-    if(NOT TARGET test_${room})
-      continue()
-    endif()
+  foreach(room simgpu device)
     set(name simgpu_${vendor}_${room})
     add_test(NAME ${name} COMMAND test_${room} --device ${vendor}:0)
-    set_tests_properties(
-      ${name}
-      PROPERTIES
-        ENVIRONMENT
-        "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/${vendor};CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache;CATENARY_KERNEL_LOG=${PROJECT_BINARY_DIR}/simgpu/kernels;GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml"
-        TIMEOUT 900)
+    set(environment LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/${vendor} CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache
+                    CATENARY_KERNEL_LOG=${PROJECT_BINARY_DIR}/simgpu/kernels GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 900)
   endforeach()
 endforeach()

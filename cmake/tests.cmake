@@ -1,5 +1,5 @@
 # One executable a room: every tests/<room>/*.cpp goes into bin/test_<room>. Folders that are no rooms: data (files that tests
-# read), fuzz (one fuzzer a file) and consumer (a project outside the tree).
+# read), fuzz (one fuzzer a file), consumer (a project outside the tree) and simgpu (cmake/simgpu.cmake).
 find_package(GTest REQUIRED)
 # Tests are compiled more often than they run.
 set(test_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
@@ -8,7 +8,7 @@ if(CATENARY_SANITIZE)
 endif()
 set(CATENARY_TEST_RESULTS ${PROJECT_BINARY_DIR}/test-results)
 file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests tests/*)
-list(REMOVE_ITEM rooms data fuzz consumer)
+list(REMOVE_ITEM rooms data fuzz consumer simgpu)
 if(NOT TARGET reference-check)
   list(REMOVE_ITEM rooms reference) # which runs that program
 endif()

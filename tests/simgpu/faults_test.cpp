@@ -1,0 +1,212 @@
+// What the drivers of CUDA and HIP say and do when something fails, on simulated devices (cmake/simgpu.cmake runs this
+// with LD_LIBRARY_PATH and --device cuda:0 or hip:0). What cannot be undone, and what shows at the start only, happens
+// in processes of their own.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/library.h"
+#include "catenary/core/os/process.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/device.h"
+
+namespace catenary {
+namespace {
+
+/// Kernels are compiled here: none is found in a cache that was there before.
+class OwnCache : public testing::Environment {
+ public:
+  void SetUp() override {
+    folder_ = os::make_temporary_directory("catenary-simgpu-");
+    ::setenv("CATENARY_CACHE_DIR", folder_.c_str(), 1);
+  }
+  void TearDown() override { os::remove_directory(folder_); }
+
+ private:
+  std::string folder_;
+};
+[[maybe_unused]] testing::Environment* const own_cache = testing::AddGlobalTestEnvironment(new OwnCache);
+
+std::string vendor() { return current_device().backend().name(); }
+
+/// Makes a call of the device's library, or of its compiler's, fail.
+void fault(const char* what, int n = 1, bool compiler = false) {
+  const std::string name = vendor() == "cuda" ? (compiler ? "libnvrtc.so.13" : "libcuda.so.1")
+                                              : (compiler ? "libhiprtc.so.6" : "libamdhip64.so.6");
+  std::string why;
+  const auto library = os::Library::find(name, &why, os::Library::Mode::already_loaded);
+  ASSERT_TRUE(library) << name << ": " << why;
+  library->required<void(const char*, int)>("simgpu_fault")(what, n);
+}
+
+std::vector<float> doubled() {
+  const Array x = arange(5, Dtype::float32);
+  return (x + x).to_vector<float>();
+}
+const std::vector<float> kDoubled = {0, 2, 4, 6, 8};
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return "no DeviceError";
+}
+
+/// This program once more, with another environment.
+os::ProcessResult again(const std::string& filter, std::vector<std::pair<std::string, std::string>> environment) {
+  os::ProcessOptions options;
+  options.timeout = 100;
+  environment.emplace_back("GTEST_OUTPUT", "");
+  options.environment = std::move(environment);
+  return os::run_process({os::program_path(), "--gtest_filter=" + filter, "--device", vendor() + ":0"}, options);
+}
+
+void expect_says(const os::ProcessResult& result, const std::string& words) {
+  EXPECT_NE((result.output + result.errors).find(words), std::string::npos) << "expected: " << words << "\n"
+                                                                            << result.output << result.errors;
+}
+
+TEST(Simulated, SaysThatItIs) {
+  EXPECT_TRUE(current_device().info().is_simulated);
+  EXPECT_EQ(doubled(), kDoubled);
+  // never found by a search for a card
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = "gpu:" + std::to_string(i);
+    try {
+      EXPECT_FALSE(get_device(name).info().is_simulated);
+    } catch (const DeviceError&) {
+    }
+  }
+}
+
+TEST(Simulated, TwoDevices) {
+  const Device first = current_device(), second = get_device(vendor() + ":1");
+  const Array x = arange(1000, Dtype::float32);
+  const Array y = x.to_device(second);
+  second.use();
+  const Array sum_there = sum(y * y);
+  first.use();
+  EXPECT_EQ(sum_there.device(), second);
+  EXPECT_EQ(sum_there.to_vector<float>(), sum(x * x).to_vector<float>());
+}
+
+TEST(Fault, MemoryIsAskedForTwice) {
+  const Array keep = zeros({3}, Dtype::float32);
+  fault("alloc");
+  EXPECT_EQ(zeros({1 << 20}, Dtype::float32).to_vector<float>().size(), std::size_t{1} << 20);
+  EXPECT_EQ(doubled(), kDoubled);
+}
+
+TEST(Fault, OutOfMemory) {
+  const auto too_much = static_cast<std::int64_t>(current_device().info().memory_bytes);
+  EXPECT_NE(message_of([&] { zeros({too_much}, Dtype::float32).to_vector<float>(); }).find("memory"),
+            std::string::npos);
+  EXPECT_EQ(doubled(), kDoubled);
+}
+
+TEST(Fault, CompilerRefuses) {
+  const Array x = arange(5, Dtype::float32);
+  x.to_vector<float>();  // or it would fail along with what is computed of it
+  fault("compile", 1, true);
+  const std::string message = message_of([&] { (x - x * 3.5f + 2).to_vector<float>(); });
+  EXPECT_NE(message.find("cannot be compiled for " + vendor() + ":0"), std::string::npos) << message;
+  EXPECT_NE(message.find("a fault that was asked for"), std::string::npos) << message;
+  EXPECT_EQ((x - x * 3.5f + 2).to_vector<float>(), std::vector<float>({2, -0.5f, -3, -5.5f, -8}));
+}
+
+TEST(Fault, Launch) {
+  doubled();
+  fault("launch");
+  const std::string message = message_of(doubled);
+  EXPECT_NE(message.find("cannot launch (kernel "), std::string::npos) << message;
+  EXPECT_EQ(doubled(), kDoubled);
+}
+
+TEST(Fault, Copy) {
+  const Array x = zeros({4}, Dtype::float32);
+  x.to_vector<float>();
+  fault("copy");
+  const std::string message = message_of([&] { x.to_vector<float>(); });
+  EXPECT_NE(message.find("cannot copy to the host"), std::string::npos) << message;
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(4));
+}
+
+// A kernel that fails takes the device along: every later call says so, and nothing crashes.
+TEST(FaultDeathTest, KernelFails) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        doubled();
+        fault("kernel");
+        const std::string first = message_of(doubled);
+        const std::string second = message_of(doubled);
+        std::fprintf(stderr, "first: %s; second: %s\n", first.c_str(), second.c_str());
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "first: .*ILLEGAL_ADDRESS \\(700\\).*second: .*ILLEGAL_ADDRESS \\(700\\)");
+}
+
+TEST(FaultDeathTest, DeviceLost) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const Array x = arange(5, Dtype::float32);
+        doubled();
+        fault("lost");
+        const std::string message = message_of(doubled);
+        std::fprintf(stderr, "%s\n", message.c_str());
+        std::exit(0);  // with arrays alive, whose memory went with the device
+      },
+      testing::ExitedWithCode(0), "ILLEGAL_ADDRESS \\(700\\)");
+}
+
+TEST(AtStart, DriverMismatch) {
+  const auto result = again("Simulated.SaysThatItIs", {{"SIMGPU_INIT", vendor() == "cuda" ? "803" : "100"}});
+  EXPECT_EQ(result.exit_code, 2);
+  expect_says(result, vendor() == "cuda" ? "of different versions: restart the machine" : "no AMD GPU");
+}
+
+TEST(AtStart, CardThatTheCompilerDoesNotKnow) {
+  if (vendor() == "cuda") {
+    const auto result = again("Simulated.SaysThatItIs", {{"SIMGPU_ARCH", "30"}});
+    EXPECT_EQ(result.exit_code, 2);
+    expect_says(result, "needs sm_30");
+    expect_says(result, "CUDA 12");
+    // a newer member of a known family runs the family's binaries
+    EXPECT_TRUE(again("Simulated.SaysThatItIs", {{"SIMGPU_ARCH", "89"}}).ok());
+  } else {
+    // hipRTC aborts the process; the driver tries it in a child, and goes on
+    const auto result = again("Simulated.SaysThatItIs", {{"SIMGPU_ARCH", "gfx1100"}});
+    EXPECT_EQ(result.exit_code, 1);
+    expect_says(result, "crashes (SIGABRT) when it compiles for gfx1100");
+  }
+}
+
+TEST(AtStart, OldLibraries) {
+  const std::string old = std::string(CT_BINARY_DIR) + "/simgpu/old";
+  if (vendor() == "cuda") {
+    // NVRTC of CUDA 11.1, which does not list its archs, beside today's driver; the newer one is still preferred
+    const auto result =
+        again("Simulated.SaysThatItIs", {{"LD_LIBRARY_PATH", std::getenv("LD_LIBRARY_PATH") + (":" + old)}});
+    EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  } else {
+    const auto result = again("Simulated.SaysThatItIs", {{"LD_LIBRARY_PATH", old}});
+    EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  }
+}
+
+}  // namespace
+}  // namespace catenary
