@@ -37,7 +37,11 @@ if(TARGET test_examples)
   add_dependencies(test_examples programs)
 endif()
 if(TARGET test_tools)
-  add_dependencies(test_tools catenary_command)
+  # An OpenCL that kills whoever loads it.
+  add_library(crashing_opencl SHARED tests/tools/crash/opencl.cpp)
+  set_target_properties(crashing_opencl PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME libOpenCL.so.1 NO_SONAME ON
+                                                   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/crash)
+  add_dependencies(test_tools catenary_command crashing_opencl)
 endif()
 
 include(cmake/fuzz.cmake)

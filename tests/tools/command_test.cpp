@@ -67,7 +67,7 @@ TEST(Doctor, HealthyAmd) {
   const std::string text = words("amd");
   EXPECT_TRUE(has(text, "gfx1030, 80 compute units, 16.0 GiB, /dev/dri/renderD128")) << text;
   EXPECT_TRUE(has(text, "OK   A6  ROCm 7.2.4\n")) << text;
-  EXPECT_TRUE(has(text, "OK   G5  hip:0 (AMD Radeon RX 6800 XT): ")) << text;
+  EXPECT_TRUE(has(text, "OK   B3  hip:0 (AMD Radeon RX 6800 XT): ")) << text;
   EXPECT_TRUE(has(text, "3 usable devices")) << text;
 }
 
@@ -94,7 +94,7 @@ TEST(Doctor, Container) {
 
 TEST(Doctor, IntegratedBesideDiscreteAndABrokenRuntime) {
   EXPECT_EQ(troubles("amd_two_gpus", 1),
-            (Lines{"WARN A5", "WARN A6", "WARN A9", "WARN A12", "FAIL B1", "FAIL G5", "FAIL B2"}));
+            (Lines{"WARN A5", "WARN A6", "WARN A7", "WARN A8", "FAIL B1", "FAIL B3", "FAIL B2"}));
   const std::string text = words("amd_two_gpus");
   EXPECT_TRUE(has(text, "gfx1036 is the processor's own GPU")) << text;
   EXPECT_TRUE(has(text, "6.2.0, 7.2.4")) << text;
@@ -135,7 +135,7 @@ TEST(Doctor, ThisMachine) {
   bool tested = false, cached = false;
   for (const json& finding : object["findings"]) {
     const std::string message = finding["message"];
-    tested = tested || (finding["id"] == "G5" && finding["level"] == "OK" && has(message, "cpu (processor): "));
+    tested = tested || (finding["id"] == "B3" && finding["level"] == "OK" && has(message, "cpu (processor): "));
     cached = cached || (finding["id"] == "G2" && has(message, cache.path));
   }
   EXPECT_TRUE(tested) << object.dump(2);
@@ -148,6 +148,14 @@ TEST(Doctor, DriverThatCannotBeLoaded) {
   const ct::os::ProcessResult result = run({"doctor"}, {{"OCL_ICD_VENDORS", folder.path}});
   EXPECT_TRUE(has(result.output, "WARN O1  " + folder.path + "/broken.icd names libcatenary-no-such-driver.so: "))
       << result.output;
+}
+
+TEST(Doctor, DriverThatCrashesIsAFinding) {
+  const ct::os::ProcessResult result = run({"doctor"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/crash"}});
+  EXPECT_EQ(result.exit_code, 1) << result.errors;
+  EXPECT_TRUE(has(result.output, "FAIL B1  opencl: the driver crashed with SIGABRT (\"the driver's last words\") -> "))
+      << result.output;
+  EXPECT_TRUE(has(result.output, "OK   B3  cpu (processor): ")) << result.output;
 }
 
 TEST(Info, Json) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "catenary/core/os/system.h"
 #include "catenary/core/version.h"
 #include "tools/catenary/commands.h"
@@ -12,6 +14,13 @@ namespace {
 
 const char* level_name(doctor::Level level) {
   return level == doctor::Level::ok ? "OK" : level == doctor::Level::warn ? "WARN" : "FAIL";
+}
+
+/// What compilers say has many lines; --json gives them all.
+std::string one_line(std::string text) {
+  constexpr std::size_t kMost = 400;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "…";
 }
 
 }  // namespace
@@ -25,7 +34,7 @@ int doctor(const DoctorOptions& options) {
   const auto tell = [&] {  // while the next check runs, which may take seconds
     for (; !options.json && told < report.findings().size(); ++told) {
       const Finding& finding = report.findings()[told];
-      fmt::print("{:<5}{:<4}{}{}{}\n", level_name(finding.level), finding.id, finding.message,
+      fmt::print("{:<5}{:<4}{}{}{}\n", level_name(finding.level), finding.id, one_line(finding.message),
                  finding.advice.empty() ? "" : " -> ", finding.advice);
     }
     std::fflush(stdout);

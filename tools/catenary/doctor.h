@@ -70,6 +70,7 @@ struct Facts {
   int usable_gpus = 0;  ///< those of them that are no processors
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();
 
+  /// GPUs of a vendor, without those that are set aside for virtual machines.
   int count(const std::string& vendor) const;
 };
 
@@ -93,13 +94,13 @@ class Report {
 
 /// H1-H4: GPUs on the bus, kernel modules, WSL, containers. Fills the facts that the others need.
 void check_hardware(const Machine& machine, Facts& facts, Report& report);
-/// A1-A13.
+/// A1-A9.
 void check_amd(const Machine& machine, const Facts& facts, Report& report);
 /// N1-N4.
 void check_nvidia(const Machine& machine, const Facts& facts, Report& report);
-/// O1, O4: what OpenCL's loader reads.
+/// O1, O2: what OpenCL's loader reads.
 void check_opencl(const Machine& machine, const Facts& facts, Report& report);
-/// B1, B2, G5: each backend, a test of each of its devices, and whether the GPUs are of use.
+/// B1-B3: each backend, a test of each of its devices, and whether the GPUs are of use.
 void check_backends(const Machine& machine, Facts& facts, Report& report);
 /// G1-G3: processor, kernel cache, shared memory.
 void check_general(const Machine& machine, const Facts& facts, Report& report);

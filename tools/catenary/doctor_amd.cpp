@@ -1,4 +1,4 @@
-// A1-A13: from the device files up to ROCm. What HIP says then stands in B1.
+// A1-A9: from the device files up to ROCm. What HIP says then stands in B1.
 
 #include <fmt/format.h>
 
@@ -98,7 +98,7 @@ void check_kfd(const Machine& machine, const Facts& facts, Report& report) {
     return report.warn(
         "A1", "no /dev/kfd: the kernel offers no compute on AMD GPUs",
         "see H2; a kernel built without CONFIG_HSA_AMD, or a GPU that KFD does not know; OpenCL by Mesa's rusticl "
-        "does without (O4)");
+        "does without (O2)");
   if (error == "EACCES")
     return report.fail("A1", fmt::format("/dev/kfd: permission denied for {}", machine.user()),
                        group_advice(machine, facts, "/dev/kfd"));
@@ -179,7 +179,7 @@ void check_rocm(const Machine& machine, const std::vector<Node>& nodes, Report& 
   for (const std::string& version : versions)
     for (const Node& node : nodes)
       if ((node.gfx == "gfx1150" || node.gfx == "gfx1151") && version_number(version) < 70200)
-        report.warn("A13", fmt::format("ROCm {} crashes on {}", version, node.gfx), "install ROCm 7.2 or newer");
+        report.warn("A9", fmt::format("ROCm {} crashes on {}", version, node.gfx), "install ROCm 7.2 or newer");
 }
 
 void check_variables(const Machine& machine, Report& report) {
@@ -195,7 +195,7 @@ void check_variables(const Machine& machine, Report& report) {
       {"HSA_XNACK", "page faults on the GPU: slower"}};
   for (const auto& [name, effect] : known)
     if (const std::string value = machine.variable(name); !value.empty())
-      report.warn("A9", fmt::format("{}={}", name, value), effect);
+      report.warn("A7", fmt::format("{}={}", name, value), effect);
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ void check_amd(const Machine& machine, const Facts& facts, Report& report) {
   const std::string command_line = machine.read("/proc/cmdline").value_or("");
   if (nodes.size() > 1 && !machine.list("/sys/class/iommu").empty() &&
       command_line.find("iommu=pt") == std::string::npos)
-    report.warn("A12", "several GPUs and an IOMMU that is not in pass-through mode: copies between GPUs may hang",
+    report.warn("A8", "several GPUs and an IOMMU that is not in pass-through mode: copies between GPUs may hang",
                 "add iommu=pt to the kernel's command line");
 }
 

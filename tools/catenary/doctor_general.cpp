@@ -1,4 +1,4 @@
-// B1, B2, G1-G5: Catenary's own view.
+// B1-B3, G1-G3: Catenary's own view.
 
 #include <fmt/format.h>
 
@@ -25,12 +25,12 @@ bool test(const Machine& machine, const std::string& device, const std::string& 
   std::string error = probe->failure;
   if (error.empty()) error = probe->answer.value("error", std::string());
   if (!error.empty()) {
-    report.fail("G5", fmt::format("{} ({}): the test {}", device, name, error),
+    report.fail("B3", fmt::format("{} ({}): the test {}", device, name, error),
                 "use another device; the lines above may say why, else report it with `catenary doctor --json`");
     return false;
   }
   ++facts.usable;
-  report.ok("G5", fmt::format("{} ({}): compiles, runs and agrees with the CPU; product of float32 {:.0f} GFLOP/s",
+  report.ok("B3", fmt::format("{} ({}): compiles, runs and agrees with the CPU; product of float32 {:.0f} GFLOP/s",
                               device, name, probe->answer.value("gflops", 0.0)));
   return true;
 }
@@ -47,7 +47,7 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
   if (!probe) return;
   if (!probe->failure.empty())
     return report.fail("B1", fmt::format("{}: the driver {}", name, probe->failure),
-                       name == "hip" ? "a ROCm too old or too new for this GPU or this kernel does that (A6, A9, A13): "
+                       name == "hip" ? "a ROCm too old or too new for this GPU or this kernel does that (A6, A7, A9): "
                                        "change its version, or uninstall it to do without"
                                      : "the driver itself is broken: update it, or uninstall it to do without");
   const auto devices = probe->answer.value("devices", nlohmann::ordered_json::array());
@@ -68,12 +68,13 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
   for (const auto& device : devices) {
     facts.devices.push_back(device);
     const std::string id = device.value("id", std::string());
-    const bool processor = device.value("is_cpu", false);
+    const bool processor = device.value("is_cpu", false), simulated = device.value("is_simulated", false);
     report.ok("B1", fmt::format("{}: {}, {:.1f} GiB, {}, driver {}{}", id, device.value("name", std::string()),
                                 device.value("memory_bytes", 0.0) / (1 << 30), device.value("platform", std::string()),
                                 device.value("driver", std::string()),
                                 processor ? "; the processor, which gpu:0 does not count" : ""));
-    if (test(machine, id, device.value("name", std::string()), facts, report) && !processor) ++facts.usable_gpus;
+    if (test(machine, id, device.value("name", std::string()), facts, report) && !processor && !simulated)
+      ++facts.usable_gpus;
   }
 }
 
@@ -84,9 +85,10 @@ void check_backends(const Machine& machine, Facts& facts, Report& report) {
   test(machine, "cpu", "processor", facts, report);
   for (Backend* backend : backends())
     if (backend != &Device().backend()) check_backend(machine, backend->name(), facts, report);
-  if (facts.gpus.empty() || facts.usable_gpus > 0) return;
-  const std::string text = fmt::format("no GPU can be used, and {} on the PCI bus",
-                                       facts.gpus.size() == 1 ? "one is" : fmt::format("{} are", facts.gpus.size()));
+  const int gpus = facts.count("AMD") + facts.count("NVIDIA") + facts.count("Intel");
+  if (gpus == 0 || facts.usable_gpus > 0) return;
+  const std::string text =
+      fmt::format("no GPU can be used, and {} on the PCI bus", gpus == 1 ? "one is" : fmt::format("{} are", gpus));
   if (facts.count("AMD") + facts.count("NVIDIA") > 0)
     report.fail("B2", text, "what the lines above say, from the top");
   else

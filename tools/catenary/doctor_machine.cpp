@@ -18,15 +18,16 @@ namespace {
 std::string last_line(const std::string& text) {
   const std::size_t end = text.find_last_not_of(" \t\r\n");
   if (end == std::string::npos) return {};
-  const std::size_t begin = text.find_last_of('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1)
-      .substr(0, 300);
+  const std::size_t before = text.find_last_of('\n', end);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return text.substr(begin, end + 1 - begin);
 }
 
 Probe run_probe(const std::string& name, double seconds) {
   const os::ProcessResult result =
       os::run_process({os::program_path(), "doctor", "--probe", name}, {.timeout = seconds});
-  Probe probe{ordered_json::parse(result.output, nullptr, false), {}};
+  // the last line is the answer: drivers print too
+  Probe probe{ordered_json::parse(last_line(result.output), nullptr, false), {}};
   if (!probe.answer.is_object()) probe.answer = ordered_json::object();
   if (result.timed_out)
     probe.failure = fmt::format("did not answer within {:g} s", seconds);
@@ -35,7 +36,7 @@ Probe run_probe(const std::string& name, double seconds) {
   else if (result.exit_code != 0)
     probe.failure = fmt::format("ended with status {}", result.exit_code);
   if (!probe.failure.empty() && !last_line(result.errors).empty())
-    probe.failure += fmt::format(" (\"{}\")", last_line(result.errors));
+    probe.failure += fmt::format(" (\"{}\")", last_line(result.errors).substr(0, 300));
   return probe;
 }
 
@@ -114,7 +115,7 @@ std::optional<Probe> Machine::probe(const std::string& name, double seconds) con
 
 int Facts::count(const std::string& vendor) const {
   int n = 0;
-  for (const Gpu& gpu : gpus) n += gpu.vendor == vendor;
+  for (const Gpu& gpu : gpus) n += gpu.vendor == vendor && gpu.driver != "vfio-pci";
   return n;
 }
 

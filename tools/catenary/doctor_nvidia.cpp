@@ -37,8 +37,12 @@ void check_driver(const Machine& machine, const Facts& facts, Report& report) {
 }
 
 void check_nodes(const Machine& machine, const Facts& facts, Report& report) {
+  // a container may have been given any of the cards
+  std::string card = "/dev/nvidia0";
+  for (const std::string& name : machine.list("/dev"))
+    if (std::regex_match(name, std::regex("nvidia\\d+"))) card = "/dev/" + name;
   int fine = 0;
-  for (const char* path : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm"}) {
+  for (const std::string& path : {std::string("/dev/nvidiactl"), card, std::string("/dev/nvidia-uvm")}) {
     const std::string error = machine.open_error(path);
     if (error.empty()) {
       ++fine;
@@ -47,14 +51,12 @@ void check_nodes(const Machine& machine, const Facts& facts, Report& report) {
     const std::string text = fmt::format("{}: {}", path, error == "ENOENT" ? "not there" : error);
     if (facts.container)
       report.fail("N2", text, "start the container with --gpus all (NVIDIA's container toolkit)");
-    else if (std::string(path) == "/dev/nvidia-uvm")
+    else if (path == "/dev/nvidia-uvm")
       report.fail("N2", text, "sudo nvidia-modprobe -u -c=0");
     else
-      report.fail("N2", text,
-                  error == "ENOENT" ? "see H2; sudo nvidia-modprobe -c=0"
-                                    : "its owner decides: sudo chmod 666 " + std::string(path));
+      report.fail("N2", text, error == "ENOENT" ? "see H2; sudo nvidia-modprobe -c=0" : "sudo chmod 666 " + path);
   }
-  if (fine == 3) report.ok("N2", "/dev/nvidiactl, /dev/nvidia0 and /dev/nvidia-uvm can be opened");
+  if (fine == 3) report.ok("N2", fmt::format("/dev/nvidiactl, {} and /dev/nvidia-uvm can be opened", card));
 }
 
 }  // namespace

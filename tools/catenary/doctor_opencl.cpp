@@ -1,4 +1,4 @@
-// O1, O4: the files by which OpenCL's loader finds its drivers.
+// O1, O2: the files by which OpenCL's loader finds its drivers.
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ void check_opencl(const Machine& machine, const Facts& facts, Report& report) {
         "install the vendor's (rocm-opencl-runtime, nvidia-opencl-icd, intel-opencl-icd) or Mesa's mesa-opencl-icd");
   if (rusticl && facts.count("AMD") + facts.count("Intel") > 0 && machine.variable("RUSTICL_ENABLE").empty() &&
       fine.size() == 1)
-    report.warn("O4", "Mesa's rusticl is installed, and serves no GPU until it is told which",
+    report.warn("O2", "Mesa's rusticl is installed, and serves no GPU until it is told which",
                 facts.count("AMD") ? "export RUSTICL_ENABLE=radeonsi" : "export RUSTICL_ENABLE=iris");
 }
 
