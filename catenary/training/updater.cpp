@@ -4,6 +4,7 @@
 #include "catenary/core/format.h"
 #include "catenary/reporter/reporter.h"
 #include "catenary/training/extension.h"
+#include "catenary/training/model_device.h"
 
 namespace catenary::training {
 
@@ -78,7 +79,8 @@ class StandardUpdaterImpl : public UpdaterBase {
 
  protected:
   virtual void step(const Optimizer& optimizer, const Minibatch& batch) {
-    const Batch arguments = options_.converter(batch, options_.device);
+    const Batch arguments =
+        options_.converter(batch, options_.device ? *options_.device : model_device(optimizer.target()));
     optimizer.update([&] { return loss_of(optimizer.target(), arguments); });
   }
   Variable loss_of(const Model& model, const Batch& arguments) const {

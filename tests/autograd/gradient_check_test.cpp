@@ -30,17 +30,17 @@ struct HiddenSquare : Unary<HiddenSquare, keep::x> {
   static Variable df(const Variable& gy, const Variable& x, const Variable&) { return gy * (x.array() * 2.0); }
 };
 
-const Array kX = array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3});
+Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
 
 TEST(GradientCheck, NumericalGradOfEachElement) {
-  const Array x = kX.copy(), gy = array<double>({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Array x = sample().copy(), gy = array<double>({1, 2, 3, 4, 5, 6}, {2, 3});
   const auto f = [&] { return std::vector<Array>{x * x * x}; };
   const Array expected = gy * (x * x * 3.0);
   assert_allclose(numerical_grad(f, {x}, {gy})[0], expected);
   NumericalGradOptions options;
   options.detect_nondifferentiable = true;
   assert_allclose(numerical_grad(f, {x}, {gy}, options)[0], expected, 1e-8, 1e-8);
-  assert_allclose(x, kX, 0, 0);
+  assert_allclose(x, sample(), 0, 0);
   EXPECT_THROW(numerical_grad(f, {array<int>({1})}, {gy}), DtypeError);
 }
 
@@ -60,11 +60,11 @@ TEST(GradientCheck, TellsRightFromWrong) {
   const auto hidden = [](const std::vector<Variable>& x) {
     return std::vector<Variable>{apply(node<HiddenSquare>(), x[0])};
   };
-  EXPECT_NO_THROW(check_backward(square, {kX}));
-  EXPECT_NO_THROW(check_double_backward(square, {kX}));
-  EXPECT_THROW(check_backward(wrong, {kX}), GradientError);
-  EXPECT_NO_THROW(check_backward(hidden, {kX}));
-  EXPECT_THROW(check_double_backward(hidden, {kX}), GradientError);
+  EXPECT_NO_THROW(check_backward(square, {sample()}));
+  EXPECT_NO_THROW(check_double_backward(square, {sample()}));
+  EXPECT_THROW(check_backward(wrong, {sample()}), GradientError);
+  EXPECT_NO_THROW(check_backward(hidden, {sample()}));
+  EXPECT_THROW(check_double_backward(hidden, {sample()}), GradientError);
 }
 
 TEST(GradientCheck, Parameters) {
@@ -72,8 +72,8 @@ TEST(GradientCheck, Parameters) {
   CheckOptions options;
   options.dtype = Dtype::float64;
   const auto f = [&](const std::vector<Variable>& x) { return std::vector<Variable>{x[0] * w + w}; };
-  check_backward(f, {kX.astype(Dtype::float32)}, {}, {w}, options);
-  check_double_backward(f, {kX}, {}, {}, {w}, options);
+  check_backward(f, {sample().astype(Dtype::float32)}, {}, {w}, options);
+  check_double_backward(f, {sample()}, {}, {}, {w}, options);
   EXPECT_EQ(values(w.array()), (std::vector<double>{1, 2, 3}));
 }
 

@@ -33,32 +33,34 @@ void check(const char* name, const Function& f, const std::vector<Array>& x, dou
   EXPECT_NO_THROW(check_double_backward(weighted, x, {}, {}, {}, options));
 }
 
-const Array kX = array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3});
+Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
 
 TEST(Activation, Gradients) {
-  check("clipped_relu", [](const V& x) { return V{F::clipped_relu(x[0], 1.0)}; }, {kX});
-  check("relu6", [](const V& x) { return V{F::relu6(x[0] * 4.0)}; }, {kX});
+  check("clipped_relu", [](const V& x) { return V{F::clipped_relu(x[0], 1.0)}; }, {sample()});
+  check("relu6", [](const V& x) { return V{F::relu6(x[0] * 4.0)}; }, {sample()});
   for (const double slope : {0.2, 0.0, -0.5})
-    check("leaky_relu", [&](const V& x) { return V{F::leaky_relu(x[0], slope)}; }, {kX});
-  for (const double alpha : {1.0, 0.5, -0.5}) check("elu", [&](const V& x) { return V{F::elu(x[0], alpha)}; }, {kX});
-  check("selu", [](const V& x) { return V{F::selu(x[0])}; }, {kX});
-  check("prelu", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {kX, array<double>({0.25, 0.5, -0.75})});
-  check("prelu of one", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {kX, array<double>({0.25}, {})});
-  check("swish", [](const V& x) { return V{F::swish(x[0], x[1])}; }, {kX, array<double>({0.25, 0.5, -0.75})});
-  for (const int axis : {0, 1, -1}) check("crelu", [&](const V& x) { return V{F::crelu(x[0], axis)}; }, {kX});
-  for (const double beta : {1.0, 2.5}) check("softplus", [&](const V& x) { return V{F::softplus(x[0], beta)}; }, {kX});
-  check("hard_sigmoid", [](const V& x) { return V{F::hard_sigmoid(x[0] * 1.5)}; }, {kX});
-  check("maxout", [](const V& x) { return V{F::maxout(x[0], 3)}; }, {kX});
+    check("leaky_relu", [&](const V& x) { return V{F::leaky_relu(x[0], slope)}; }, {sample()});
+  for (const double alpha : {1.0, 0.5, -0.5})
+    check("elu", [&](const V& x) { return V{F::elu(x[0], alpha)}; }, {sample()});
+  check("selu", [](const V& x) { return V{F::selu(x[0])}; }, {sample()});
+  check("prelu", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {sample(), array<double>({0.25, 0.5, -0.75})});
+  check("prelu of one", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {sample(), array<double>({0.25}, {})});
+  check("swish", [](const V& x) { return V{F::swish(x[0], x[1])}; }, {sample(), array<double>({0.25, 0.5, -0.75})});
+  for (const int axis : {0, 1, -1}) check("crelu", [&](const V& x) { return V{F::crelu(x[0], axis)}; }, {sample()});
+  for (const double beta : {1.0, 2.5})
+    check("softplus", [&](const V& x) { return V{F::softplus(x[0], beta)}; }, {sample()});
+  check("hard_sigmoid", [](const V& x) { return V{F::hard_sigmoid(x[0] * 1.5)}; }, {sample()});
+  check("maxout", [](const V& x) { return V{F::maxout(x[0], 3)}; }, {sample()});
   F::RReLUOptions slopes;
   slopes.r = catenary::full({2, 3}, 0.25);
-  check("rrelu", [&](const V& x) { return V{F::rrelu(x[0], 0.125, 0.5, slopes)}; }, {kX});
+  check("rrelu", [&](const V& x) { return V{F::rrelu(x[0], 0.125, 0.5, slopes)}; }, {sample()});
 }
 
 TEST(Activation, Values) {
-  EXPECT_EQ(values(F::leaky_relu(kX, 0.5).array()), (std::vector<double>{0.5, -0.75, 2, 0.25, -0.375, 1.25}));
-  EXPECT_EQ(values(F::clipped_relu(kX, 1).array()), (std::vector<double>{0.5, 0, 1, 0.25, 0, 1}));
-  EXPECT_EQ(values(F::maxout(kX, 3).array()), (std::vector<double>{2, 1.25}));
-  EXPECT_EQ(F::crelu(kX).shape(), (Shape{2, 6}));
+  EXPECT_EQ(values(F::leaky_relu(sample(), 0.5).array()), (std::vector<double>{0.5, -0.75, 2, 0.25, -0.375, 1.25}));
+  EXPECT_EQ(values(F::clipped_relu(sample(), 1).array()), (std::vector<double>{0.5, 0, 1, 0.25, 0, 1}));
+  EXPECT_EQ(values(F::maxout(sample(), 3).array()), (std::vector<double>{2, 1.25}));
+  EXPECT_EQ(F::crelu(sample()).shape(), (Shape{2, 6}));
   EXPECT_EQ(values(F::hard_sigmoid(array<double>({-3, 0, 3})).array()), (std::vector<double>{0, 0.5, 1}));
   assert_allclose(F::selu(array<double>({-1, 1})).array(), array<double>({-1.1113307378125625, 1.0507009873554805}));
   assert_allclose(F::softplus(array<float>({100, -100}), 2).array(), array<float>({100, 0}));
@@ -66,7 +68,7 @@ TEST(Activation, Values) {
        {+[](const Variable& x) { return F::elu(x); }, +[](const Variable& x) { return F::leaky_relu(x); },
         +[](const Variable& x) { return F::relu6(x); }, +[](const Variable& x) { return F::softplus(x); },
         +[](const Variable& x) { return F::hard_sigmoid(x); }}) {
-    const Variable x(kX.astype(Dtype::float32));
+    const Variable x(sample().astype(Dtype::float32));
     const Variable y = f(x);
     EXPECT_EQ(y.dtype(), Dtype::float32);
     F::sum(y).backward();
@@ -90,12 +92,12 @@ TEST(Activation, RandomSlopes) {
 }
 
 TEST(Activation, Errors) {
-  EXPECT_THROW(F::prelu(kX, ones({2})), ShapeError);
-  EXPECT_THROW(F::swish(kX, ones({2, 3})), ShapeError);
-  EXPECT_THROW(F::maxout(kX, 2), ShapeError);
-  EXPECT_THROW(F::maxout(kX, 0), ValueError);
-  EXPECT_THROW(F::rrelu(kX, 0.5, 0.25), ValueError);
-  EXPECT_THROW(F::crelu(kX, 2), ShapeError);
+  EXPECT_THROW(F::prelu(sample(), ones({2})), ShapeError);
+  EXPECT_THROW(F::swish(sample(), ones({2, 3})), ShapeError);
+  EXPECT_THROW(F::maxout(sample(), 2), ShapeError);
+  EXPECT_THROW(F::maxout(sample(), 0), ValueError);
+  EXPECT_THROW(F::rrelu(sample(), 0.5, 0.25), ValueError);
+  EXPECT_THROW(F::crelu(sample(), 2), ShapeError);
 }
 
 }  // namespace

@@ -25,27 +25,27 @@ void check(const char* name, const Function& f, const std::vector<Array>& x, dou
   EXPECT_NO_THROW(check_double_backward(f, x, {}, {}, {}, options));
 }
 
-const Array kX = array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3});
+Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
 
 TEST(Elementwise, Gradients) {
-  const Array positive = catenary::absolute(kX);
-  check("exp", [](const V& x) { return V{F::exp(x[0])}; }, {kX});
-  check("expm1", [](const V& x) { return V{F::expm1(x[0])}; }, {kX});
+  const Array positive = catenary::absolute(sample());
+  check("exp", [](const V& x) { return V{F::exp(x[0])}; }, {sample()});
+  check("expm1", [](const V& x) { return V{F::expm1(x[0])}; }, {sample()});
   check("log1p", [](const V& x) { return V{F::log1p(x[0])}; }, {positive});
   check("sqrt", [](const V& x) { return V{F::sqrt(x[0])}; }, {positive});
-  check("square", [](const V& x) { return V{F::square(x[0])}; }, {kX});
-  check("absolute", [](const V& x) { return V{F::absolute(x[0]) * x[0]}; }, {kX});
-  check("relu", [](const V& x) { return V{F::relu(x[0]) * x[0]}; }, {kX});
-  check("sigmoid", [](const V& x) { return V{F::sigmoid(x[0])}; }, {kX});
-  check("tanh", [](const V& x) { return V{F::tanh(x[0])}; }, {kX});
+  check("square", [](const V& x) { return V{F::square(x[0])}; }, {sample()});
+  check("absolute", [](const V& x) { return V{F::absolute(x[0]) * x[0]}; }, {sample()});
+  check("relu", [](const V& x) { return V{F::relu(x[0]) * x[0]}; }, {sample()});
+  check("sigmoid", [](const V& x) { return V{F::sigmoid(x[0])}; }, {sample()});
+  check("tanh", [](const V& x) { return V{F::tanh(x[0])}; }, {sample()});
   for (const int axis : {0, 1, -1}) {
-    check("softmax", [&](const V& x) { return V{F::softmax(x[0], axis)}; }, {kX});
-    check("log_softmax", [&](const V& x) { return V{F::log_softmax(x[0], axis)}; }, {kX});
+    check("softmax", [&](const V& x) { return V{F::softmax(x[0], axis)}; }, {sample()});
+    check("log_softmax", [&](const V& x) { return V{F::log_softmax(x[0], axis)}; }, {sample()});
   }
 }
 
 TEST(Elementwise, Values) {
-  EXPECT_EQ(values(F::relu(kX).array()), (std::vector<double>{0.5, 0, 2, 0.25, 0, 1.25}));
+  EXPECT_EQ(values(F::relu(sample()).array()), (std::vector<double>{0.5, 0, 2, 0.25, 0, 1.25}));
   const Variable e = F::exp(array<int>({0, 1}));
   EXPECT_EQ(e.dtype(), Dtype::float32);
   assert_allclose(e.array(), array<double>({1, std::exp(1.0)}));

@@ -27,19 +27,22 @@ void check(const char* name, const Function& f, const std::vector<Array>& x) {
 }
 
 /// A chain of three times for two sequences, of which the second ends after the first time.
-const Array kCost = numbers({3, 3}, 1);
-const std::vector<Array> kScores = {numbers({2, 3}, 2) * 2, numbers({1, 3}, 3) * 2, numbers({1, 3}, 4) * 2};
-const std::vector<Variable> kLabels = {array<int>({2, 1}), array<int>({0}), array<int>({1})};
+Array transition_cost() { return numbers({3, 3}, 1); }
+std::vector<Array> chain_scores() { return {numbers({2, 3}, 2) * 2, numbers({1, 3}, 3) * 2, numbers({1, 3}, 4) * 2}; }
+std::vector<Variable> chain_labels() { return {array<int>({2, 1}), array<int>({0}), array<int>({1})}; }
 
 double score(int a, int b, int c) {
-  const auto x = [](int time, int label) { return kScores[static_cast<std::size_t>(time)](0, label).item<double>(); };
-  const auto cost = [](int from, int to) { return kCost(from, to).item<double>(); };
+  const auto x = [](int time, int label) {
+    return chain_scores()[static_cast<std::size_t>(time)](0, label).item<double>();
+  };
+  const auto cost = [](int from, int to) { return transition_cost()(from, to).item<double>(); };
   return x(0, a) + x(1, b) + x(2, c) + cost(a, b) + cost(b, c);
 }
 
 TEST(Crf1d, EqualsTheSumOverAllPaths) {
-  const std::vector<double> losses =
-      values(F::crf1d(kCost, {kScores[0], kScores[1], kScores[2]}, kLabels, Reduce::no).array());
+  const std::vector<double> losses = values(
+      F::crf1d(transition_cost(), {chain_scores()[0], chain_scores()[1], chain_scores()[2]}, chain_labels(), Reduce::no)
+          .array());
   double z = 0, best = -1e9;
   std::vector<int> best_path;
   for (int a = 0; a < 3; ++a)
@@ -52,14 +55,15 @@ TEST(Crf1d, EqualsTheSumOverAllPaths) {
         }
       }
   EXPECT_NEAR(losses[0], std::log(z) - score(2, 0, 1), 1e-12);
-  const std::vector<double> second = values(kScores[0](1));
+  const std::vector<double> second = values(chain_scores()[0](1));
   EXPECT_NEAR(losses[1], std::log(std::exp(second[0]) + std::exp(second[1]) + std::exp(second[2])) - second[1], 1e-12);
 
-  const auto [scores, path] = F::argmax_crf1d(kCost, {kScores[0], kScores[1], kScores[2]});
+  const auto [scores, path] =
+      F::argmax_crf1d(transition_cost(), {chain_scores()[0], chain_scores()[1], chain_scores()[2]});
   EXPECT_NEAR(values(scores.array())[0], best, 1e-12);
   EXPECT_DOUBLE_EQ(values(scores.array())[1], *std::max_element(second.begin(), second.end()));
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(path[i](0).item<int>(), best_path[i]);
-  EXPECT_EQ(path[0](1).item<std::int64_t>(), kScores[0](1).argmax().item<std::int64_t>());
+  EXPECT_EQ(path[0](1).item<std::int64_t>(), chain_scores()[0](1).argmax().item<std::int64_t>());
   EXPECT_EQ(path[0].shape(), (Shape{2}));
   EXPECT_EQ(path[1].shape(), (Shape{1}));
 }
@@ -67,14 +71,16 @@ TEST(Crf1d, EqualsTheSumOverAllPaths) {
 TEST(Crf1d, GradientsAndErrors) {
   check("crf1d",
         [](const V& x) {
-          return V{F::crf1d(x[0], {x[1], x[2], x[3]}, kLabels)};
+          return V{F::crf1d(x[0], {x[1], x[2], x[3]}, chain_labels())};
         },
-        {kCost, kScores[0], kScores[1], kScores[2]});
-  EXPECT_THROW(F::crf1d(kCost, {}, {}), ValueError);
-  EXPECT_THROW(F::crf1d(kCost, {kScores[0]}, kLabels), ValueError);
-  EXPECT_THROW(F::crf1d(kCost, {kScores[1], kScores[0]}, {kLabels[1], kLabels[0]}), ShapeError);
-  EXPECT_THROW(F::crf1d(numbers({3, 2}), {kScores[0]}, {kLabels[0]}), ShapeError);
-  EXPECT_THROW(F::crf1d(kCost, {kScores[0]}, {Variable(zeros({2}))}), DtypeError);
+        {transition_cost(), chain_scores()[0], chain_scores()[1], chain_scores()[2]});
+  EXPECT_THROW(F::crf1d(transition_cost(), {}, {}), ValueError);
+  EXPECT_THROW(F::crf1d(transition_cost(), {chain_scores()[0]}, chain_labels()), ValueError);
+  EXPECT_THROW(
+      F::crf1d(transition_cost(), {chain_scores()[1], chain_scores()[0]}, {chain_labels()[1], chain_labels()[0]}),
+      ShapeError);
+  EXPECT_THROW(F::crf1d(numbers({3, 2}), {chain_scores()[0]}, {chain_labels()[0]}), ShapeError);
+  EXPECT_THROW(F::crf1d(transition_cost(), {chain_scores()[0]}, {Variable(zeros({2}))}), DtypeError);
 }
 
 TEST(NegativeSampling, ValuesGradientsAndErrors) {

@@ -66,7 +66,8 @@ void be_the_child(const std::string& folder, const std::string& iterations) {
 
 ct::os::ProcessResult run_child(const std::string& folder, std::int64_t iterations, double timeout) {
   return ct::os::run_process(
-      {ct::os::program_path(), "--gtest_filter=Kill.SnapshotsAreCompleteAndGoOn"},
+      {ct::os::program_path(), "--gtest_filter=Kill.SnapshotsAreCompleteAndGoOn", "--device",
+       ct::current_device().name()},
       {.timeout = timeout,
        .environment = {
            {kFolderVariable, folder}, {kIterationsVariable, std::to_string(iterations)}, {"GTEST_OUTPUT", ""}}});

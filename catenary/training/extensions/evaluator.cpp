@@ -3,6 +3,7 @@
 #include "catenary/autograd/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/terminal.h"
+#include "catenary/training/model_device.h"
 
 namespace catenary::training::extensions {
 
@@ -44,7 +45,7 @@ DictSummary Evaluator::evaluate() {
     {
       const ReportScope scope(*current_reporter(), observation);
       const auto mode = no_backprop_mode();
-      const Batch arguments = options_.converter(*batch, options_.device);
+      const Batch arguments = options_.converter(*batch, options_.device ? *options_.device : model_device(target()));
       options_.eval_func ? options_.eval_func(arguments) : target()(arguments);
     }
     summary.add(observation);
