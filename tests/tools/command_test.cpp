@@ -21,6 +21,8 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 class Folder {
  public:
   Folder() : path(ct::os::make_temporary_directory("catenary-tools")) {}
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
   ~Folder() { ct::os::remove_directory(path); }
   const std::string path;
 };
@@ -116,6 +118,91 @@ TEST(Doctor, NvidiaMismatch) {
 }
 
 TEST(Doctor, NoGpu) { EXPECT_EQ(troubles("no_gpu", 0), (Lines{"WARN H1"})); }
+
+/// A machine of a few files, made for one question.
+class MadeUp {
+ public:
+  explicit MadeUp(const json& told) { file("/machine.json", told.dump()); }
+  MadeUp& file(const std::string& path, const std::string& text = "") {
+    ct::os::make_directories((folder_.path + path).substr(0, (folder_.path + path).rfind('/')));
+    ct::os::write_file(folder_.path + path, text);
+    return *this;
+  }
+  MadeUp& gpu(const std::string& id, const std::string& driver) {
+    return file("/sys/bus/pci/devices/0000:03:00.0/uevent",
+                "DRIVER=" + driver + "\nPCI_CLASS=38000\nPCI_ID=" + id + "\n");
+  }
+  MadeUp& node(const std::string& gfx_version) {
+    return file("/sys/class/kfd/kfd/topology/nodes/1/properties",
+                "simd_count 80\nsimd_per_cu 2\ngfx_target_version " + gfx_version + "\ndrm_render_minor 128\n");
+  }
+  std::string words() const { return run({"doctor", "--root", folder_.path}).output; }
+
+ private:
+  Folder folder_;
+};
+
+TEST(Doctor, ModuleIsNotLoaded) {
+  const std::string text = MadeUp(json::object()).gpu("1002:73BF", "").words();
+  EXPECT_TRUE(has(text, "WARN H1  AMD GPU 1002:73bf at 0000:03:00.0: no kernel driver is bound to it -> ")) << text;
+  EXPECT_TRUE(has(text, "FAIL H2  AMD GPU, but the kernel module amdgpu is not loaded -> sudo modprobe amdgpu"))
+      << text;
+  EXPECT_TRUE(has(text, "WARN A1  no /dev/kfd")) << text;
+  EXPECT_TRUE(has(text, "WARN A4  1 AMD GPUs on the bus, 0 known to KFD")) << text;
+}
+
+TEST(Doctor, GroupWithoutAName) {
+  const json told = {{"user", "ada"}, {"open", {{"/dev/kfd", "EACCES"}}}, {"owner_group", {{"/dev/kfd", 109}}}};
+  MadeUp machine(told);
+  machine.gpu("1002:740F", "amdgpu").file("/sys/module/amdgpu/initstate").file("/dev/kfd").node("90010");
+  const std::string text = machine.words();
+  EXPECT_TRUE(has(text, "sudo groupadd -g 109 render && sudo usermod -aG render ada")) << text;
+  EXPECT_TRUE(has(text, "OK   A3  KFD node 1: gfx90a, 40 compute units")) << text;
+}
+
+TEST(Doctor, KfdRefusesAndRocmIsTooOld) {
+  const json told = {{"open", {{"/dev/kfd", "EINVAL"}}}};
+  MadeUp machine(told);
+  machine.gpu("1002:1586", "amdgpu").file("/sys/module/amdgpu/initstate").file("/dev/kfd").node("110501");
+  machine.file("/opt/rocm-6.4.1/.info/version", "6.4.1-83\n");
+  const std::string text = machine.words();
+  EXPECT_TRUE(has(text, "WARN A1  /dev/kfd: permissions are fine, but KFD refuses (EINVAL)")) << text;
+  EXPECT_TRUE(has(text, "WARN A9  ROCm 6.4.1 crashes on gfx1151 -> install ROCm 7.2 or newer")) << text;
+}
+
+TEST(Doctor, RusticlThatIsNotTold) {
+  const json loads = {{"probes", {{"library:libRusticlOpenCL.so.1", {{"answer", json::object()}}}}}};
+  const std::string told = "export RUSTICL_ENABLE=radeonsi";
+  EXPECT_TRUE(has(MadeUp(loads)
+                      .gpu("1002:73BF", "amdgpu")
+                      .file("/etc/OpenCL/vendors/rusticl.icd", "libRusticlOpenCL.so.1\n")
+                      .words(),
+                  told));
+  json enabled = loads;
+  enabled["environment"] = {{"RUSTICL_ENABLE", "radeonsi"}};
+  EXPECT_FALSE(has(MadeUp(enabled)
+                       .gpu("1002:73BF", "amdgpu")
+                       .file("/etc/OpenCL/vendors/rusticl.icd", "libRusticlOpenCL.so.1\n")
+                       .words(),
+                   told));
+}
+
+TEST(Doctor, NvidiaInAContainer) {
+  const json told = {{"environment", {{"NVIDIA_DRIVER_CAPABILITIES", "utility"}}}};
+  MadeUp machine(told);
+  machine.gpu("10DE:2330", "nvidia").file("/.dockerenv").file("/sys/module/nvidia/version", "550.90.07\n");
+  machine.file("/dev/nvidiactl").file("/dev/nvidia3");
+  const std::string text = machine.words();
+  EXPECT_TRUE(has(text, "FAIL N2  /dev/nvidia-uvm: not there -> start the container with --gpus all")) << text;
+  EXPECT_FALSE(has(text, "/dev/nvidia0")) << text;
+  EXPECT_TRUE(has(text, "FAIL N4  NVIDIA_DRIVER_CAPABILITIES=utility leaves out compute -> ")) << text;
+}
+
+TEST(Doctor, GpuOfAVirtualMachine) {
+  const std::string text = MadeUp(json::object()).gpu("1002:73BF", "vfio-pci").words();
+  EXPECT_TRUE(has(text, "driver vfio-pci -> it is set aside for a virtual machine")) << text;
+  EXPECT_FALSE(has(text, "FAIL")) << text;
+}
 
 TEST(Doctor, RootFromTheEnvironmentAndBadOnes) {
   EXPECT_TRUE(has(run({"doctor"}, {{"CATENARY_DOCTOR_ROOT", kMachines + "wsl"}}).output, "WSL 2"));
