@@ -69,8 +69,9 @@ Array variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof, 
   const Dtype result = mean_dtype(x.dtype());
   const Array wide_x = as_dtype(x, wide(result));
   const double n = element_count(x, axis, what);
-  Array deviation = subtract(wide_x, mean(wide_x, axis, true));
-  Array total = sum(square(std::move(deviation)), axis, keepdims);
+  // a statement of its own: the differences are held by nobody when the sum runs, so they are never stored
+  Array squares = square(subtract(wide_x, mean(wide_x, axis, true)));
+  Array total = sum(std::move(squares), axis, keepdims);
   return as_dtype(divide(total, std::max(n - ddof, 0.0)), result);
 }
 
@@ -144,8 +145,9 @@ Array all(Array x, const AxisArg& axis, bool keepdims) {
   return reduce(std::move(x), ops::Reduce::all, axis, keepdims, Dtype::bool_, Dtype::bool_, "all");
 }
 Array count_nonzero(Array x, const AxisArg& axis, bool keepdims) {
-  return reduce(not_equal(std::move(x), 0), ops::Reduce::sum, axis, keepdims, Dtype::int64, Dtype::int64,
-                "count_nonzero");
+  Array truth = not_equal(x, 0);
+  x = Array();  // so that what is pending of a temporary is not stored
+  return reduce(std::move(truth), ops::Reduce::sum, axis, keepdims, Dtype::int64, Dtype::int64, "count_nonzero");
 }
 
 Array logsumexp(const Array& x, const AxisArg& axis, bool keepdims) {
@@ -153,7 +155,8 @@ Array logsumexp(const Array& x, const AxisArg& axis, bool keepdims) {
   const Array wide_x = as_dtype(x, wide(result));
   Array top = max(wide_x, axis, true);
   top = where(isfinite(top), top, 0);
-  const Array total = log(sum(exp(subtract(wide_x, top)), axis, keepdims));
+  Array terms = exp(subtract(wide_x, top));  // as in variance: nothing but the sums is stored
+  const Array total = log(sum(std::move(terms), axis, keepdims));
   return as_dtype(add(total, top.reshape(total.shape())), result);
 }
 

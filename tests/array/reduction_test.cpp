@@ -1,8 +1,11 @@
 #include "catenary/array/reduction.h"
 
+#include <cmath>
 #include <limits>
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
 #include "tests/array/expect.h"
 
 namespace ct = catenary;
@@ -25,6 +28,17 @@ TEST(Reduction, SumOverAxes) {
   EXPECT_THROW(ct::sum(table(), 2), ct::ShapeError);
   EXPECT_THROW(ct::sum(table(), {0, 0}), ct::ShapeError);
   EXPECT_THROW(ct::sum(table(), {0, -2}), ct::ShapeError);
+}
+
+// What is broadcast inside the reduction keeps its axes apart though all of them are reduced.
+TEST(Reduction, OfBroadcastTermsOverEverything) {
+  for (const std::int64_t columns : {5, 600, 1500}) {
+    const Array x = ct::arange(4 * columns).reshape({4, columns}), row = ct::arange(columns).astype(Dtype::float64);
+    const double n = static_cast<double>(columns);
+    expect_array(ct::sum(x - row), {6 * n * n}, {}, Dtype::float64, 1e-13);
+    expect_array(ct::max(x - row, {0, 1}, true), {3 * n}, {1, 1}, Dtype::float64);
+    expect_array(ct::max(x - x(ct::slice(), ct::slice(1))), {n - 1}, {}, Dtype::int64);
+  }
 }
 
 TEST(Reduction, ResultDtypes) {
@@ -89,6 +103,66 @@ TEST(Reduction, ExtremaAndNan) {
   expect_array(ct::nanmax(nothing), {nan}, {}, Dtype::float32);
   expect_array(ct::nanmean(nothing), {nan}, {}, Dtype::float32);
   expect_array(ct::nansum(nothing), {0}, {}, Dtype::float32);
+}
+
+/// argmax or argmin along an axis of a 3-d array, one element after the other.
+std::vector<std::int64_t> plain_arg(const Array& x, bool largest, int axis) {
+  const Array rows = ct::moveaxis(x, {axis}, {2});
+  const std::vector<double> values = rows.to_vector<double>();
+  const std::size_t n = static_cast<std::size_t>(rows.shape(2));
+  std::vector<std::int64_t> result;
+  for (std::size_t first = 0; first < values.size(); first += n) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < n; ++i) {
+      const double old = values[first + best], now = values[first + i];
+      if (std::isnan(old)) break;
+      if (std::isnan(now) || (largest ? now > old : now < old)) best = i;
+    }
+    result.push_back(static_cast<std::int64_t>(best));
+  }
+  return result;
+}
+
+TEST(Reduction, ArgExtremaOfEveryLayoutAndDtype) {
+  // short and long rows, pieces of a row for several threads, few and many columns, more than a tile
+  const std::vector<Shape> shapes = {{2, 3, 5}, {3, 60, 7}, {2, 5, 600}, {1, 700, 9}, {1, 60, 520}, {1, 1, 66000}};
+  for (const Shape& shape : shapes) {
+    const Array numbers = (ct::arange(shape.product()) * 7919 % 101).reshape(shape);
+    for (const Dtype dtype : {Dtype::bool_, Dtype::int8, Dtype::uint16, Dtype::int32, Dtype::uint32, Dtype::int64,
+                              Dtype::uint64, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
+      const bool few = dtype == Dtype::bool_ || dtype == Dtype::float16 || dtype == Dtype::float32;
+      if (shape.product() > 10000 && !few) continue;
+      const Array x = numbers.astype(dtype);
+      for (const Array& a : {x, ct::flip(x), x.transpose({2, 0, 1}), x(ct::slice(), ct::slice(ct::none, ct::none, 2))})
+        for (int axis = 0; axis < 3; ++axis)
+          for (const bool largest : {true, false})
+            ASSERT_EQ((largest ? ct::argmax(a, axis) : ct::argmin(a, axis)).to_vector<std::int64_t>(),
+                      plain_arg(a, largest, axis))
+                << ct::dtype_name(dtype) << " " << a.shape().str() << " axis " << axis << (largest ? " max" : " min");
+    }
+  }
+}
+
+TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
+  for (const std::int64_t n : {5, 40, 300, 1000, 140000}) {
+    const Array x = ct::zeros({n, 9}, Dtype::float32);
+    x.set(-0.0, n / 2);
+    EXPECT_EQ(ct::argmin(x, 0).to_vector<int>(), std::vector<int>(9, 0));  // zeros are equal
+    x.set(-inf, ct::slice());
+    EXPECT_EQ(ct::argmax(x, 0).to_vector<int>(), std::vector<int>(9, 0));
+    x.set(nan, n - 1, 3);
+    x.set(nan, n - 2, 3);
+    x.set(inf, 1, 3);
+    for (const bool largest : {true, false}) {
+      const auto arg = largest ? ct::argmax : ct::argmin;
+      EXPECT_EQ(arg(x, 0, false)(3).item<std::int64_t>(), n - 2) << n;             // columns
+      EXPECT_EQ(arg(x.T().copy(), 1, false)(3).item<std::int64_t>(), n - 2) << n;  // rows
+      EXPECT_EQ(arg(x(ct::slice(), 3), {}, false).item<std::int64_t>(), n - 2) << n;
+    }
+  }
+  const Array big = ct::full({3}, 5, Dtype::uint64);
+  big.set(ct::full({}, 1, Dtype::uint64) << 63, 1);
+  EXPECT_EQ(ct::argmax(big).item<int>(), 1);
 }
 
 TEST(Reduction, Truth) {

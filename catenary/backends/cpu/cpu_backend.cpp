@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "catenary/backends/cpu/arg_reduce.h"
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/execute.h"
 #include "catenary/backends/cpu/gemm.h"
@@ -11,8 +12,8 @@
 #include "catenary/backends/cpu/random.h"
 #include "catenary/backends/cpu/scan.h"
 #include "catenary/backends/cpu/sort.h"
-#include "catenary/core/format.h"
 #include "catenary/core/cpu_features.h"
+#include "catenary/core/format.h"
 #include "catenary/core/os/memory.h"
 #include "catenary/core/parallel.h"
 #include "catenary/core/version.h"
@@ -52,56 +53,6 @@ Split split_at(const Shape& shape, int axis) {
   s.n = shape[axis];
   for (int i = axis + 1; i < shape.size(); ++i) s.inner *= shape[i];
   return s;
-}
-
-template <class T>
-bool better(bool largest, T candidate, T best) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (best != best) return false;
-    if (candidate != candidate) return true;
-  }
-  return largest ? candidate > best : candidate < best;
-}
-
-template <class T>
-auto widened(T value) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
-    return static_cast<float>(value);
-  } else {
-    return value;
-  }
-}
-
-template <class T>
-void arg_reduce_of(bool largest, const View& x, int axis, const View& out) {
-  // iterate over the other axes; the strides of the axis itself are walked inside
-  Shape shape = x.shape;
-  Strides strides = x.strides;
-  const std::int64_t n = shape[axis], step = strides[axis];
-  shape.erase(axis);
-  strides.erase(axis);
-  const T* data = static_cast<const T*>(x.data());
-  std::int64_t* result = static_cast<std::int64_t*>(out.data());
-  parallel_for(shape.product(), std::max<std::int64_t>(1, 16384 / n), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      std::int64_t rest = i, offset = 0;
-      for (int a = shape.size() - 1; a >= 0; --a) {
-        offset += rest % shape[a] * strides[a];
-        rest /= shape[a];
-      }
-      const T* row = data + offset;
-      auto best = widened(row[0]);
-      std::int64_t at = 0;
-      for (std::int64_t j = 1; j < n; ++j) {
-        const auto candidate = widened(row[j * step]);
-        if (better(largest, candidate, best)) {
-          best = candidate;
-          at = j;
-        }
-      }
-      result[i] = at;
-    }
-  });
 }
 
 AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices) {
@@ -151,7 +102,7 @@ class CpuBackend final : public Backend {
     cpu::run_segments(program, segments);
   }
   void arg_reduce(int, bool largest, const View& x, int axis, const View& out) override {
-    visit_dtype(x.dtype, [&](auto zero) { arg_reduce_of<decltype(zero)>(largest, x, axis, out); });
+    cpu::arg_reduce(largest, x, axis, out);
   }
 
   void copy(int, const View& to, const View& from) override { strided_copy(strided(to), strided(from)); }

@@ -360,7 +360,7 @@ class Reduction {
       return finish(identities.data(), 0, outputs_);
     }
     const bool leading_kept = shape.empty() || !reduced_[0];
-    if (shape.size() == 2 && !leading_kept && shape[1] >= 512) {
+    if (shape.size() == 2 && !leading_kept && !reduced_[1] && shape[1] >= 512) {
       run_columns();
     } else if (leading_kept) {
       const std::int64_t inner = shape.empty() ? 1 : total / shape[0];

@@ -1,0 +1,22 @@
+#pragma once
+// Where the largest or the smallest element is.
+
+#include <cstdint>
+
+#include "catenary/core/cpu_features.h"
+#include "catenary/device/backend.h"
+
+namespace catenary::cpu {
+
+/// Backend::arg_reduce. Throws IndexError for an axis without elements.
+CT_API void arg_reduce(bool largest, const View& x, int axis, const View& out);
+
+// clang-format off
+CT_SIMD_DECLARE(
+  /// Where x[i] is larger (or smaller) than best[i], or the first NaN: best[i] = x[i], at[i] = row. best and x are of the
+  /// register type, at is an integer of its size.
+  void arg_columns(ops::Reg reg, bool largest, void* best, void* at, const void* x, std::int64_t row, std::int64_t n);
+)
+// clang-format on
+
+}  // namespace catenary::cpu
