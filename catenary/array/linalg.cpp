@@ -179,7 +179,7 @@ Array matrix_norm(const Array& x, double ord, int row, int column, bool keepdims
 
 Array norm(const Array& x, std::optional<double> ord, const AxisArg& axis, bool keepdims) {
   const Axes axes = axis.normalized(x.ndim(), "linalg::norm");
-  if (!axis.all() && (axes.size() < 1 || axes.size() > 2))
+  if (!axis.all() && (axes.empty() || axes.size() > 2))
     fail<ShapeError>("linalg::norm: one axis or two are needed, {} were given", axes.size());
   if (!ord) {
     Dtype result;

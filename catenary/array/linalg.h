@@ -69,6 +69,14 @@ struct LuResult {
 };
 /// LU factors with partial pivoting, as scipy.linalg.lu_factor.
 CT_API LuResult lu(const Array& a);
+/// What eigh gives.
+struct EighResult {
+  Array values;   ///< ascending
+  Array vectors;  ///< orthonormal columns: a vectors = vectors * values
+};
+/// Eigenvalues and eigenvectors of symmetric matrices, from the lower triangle of a. By Jacobi's method,
+/// for small matrices. Throws ValueError for elements that are not finite. numpy.linalg.eigh
+CT_API EighResult eigh(const Array& a);
 /// The n-th power; n < 0 of the inverse. numpy.linalg.matrix_power
 CT_API Array matrix_power(const Array& a, std::int64_t n);
 

@@ -43,6 +43,27 @@ CT_API Variable batch_renormalization(const Variable& x, const Variable& gamma, 
 CT_API Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                             const Variable& mean, const Variable& var, double eps = 2e-5);
 
+/// Options of decorrelated_batch_normalization.
+struct DecorrelatedBatchNormalizationOptions {
+  int groups = 16;
+  double eps = 2e-5;
+  /// Averages over batches, updated in place as batch_normalization's: the mean [groups, c] and the projection
+  /// [groups, c, c] of the c channels of each group. Undefined: none are kept.
+  Array running_mean = {};
+  Array running_projection = {};
+  double decay = 0.9;
+};
+/// The channels of each group of x [n, channels, d…] made uncorrelated, with mean 0 and variance 1: the centered
+/// channels times (covariance + eps I)^(-1/2), as symmetric a change as there is (ZCA). Computed in float32 at least;
+/// the gradient can be differentiated again. Throws DtypeError, ShapeError, and ValueError when channels is no multiple
+/// of groups. (chainer.functions.decorrelated_batch_normalization; Huang et al., arXiv:1804.08450)
+CT_API Variable decorrelated_batch_normalization(const Variable& x,
+                                                 const DecorrelatedBatchNormalizationOptions& options = {});
+/// The same with a given mean [groups, c] and projection [groups, c, c].
+/// (chainer.functions.fixed_decorrelated_batch_normalization)
+CT_API Variable fixed_decorrelated_batch_normalization(const Variable& x, const Variable& mean,
+                                                       const Variable& projection, int groups = 16);
+
 /// Each row of x [n, units] normalized to mean 0 and variance 1, times gamma [units] plus beta [units]. Throws
 /// ShapeError. (chainer.functions.layer_normalization; Ba, Kiros and Hinton 2016)
 CT_API Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps = 1e-5);

@@ -28,13 +28,13 @@ namespace {
 struct Visit : MemberVisitor {
   std::function<void(const std::string&, Link&)> on_child = [](const std::string&, Link&) {};
   std::function<void(const std::string&, Parameter&)> on_parameter = [](const std::string&, Parameter&) {};
-  std::function<void(const std::string&, Array&)> on_persistent = [](const std::string&, Array&) {};
+  std::function<void(const std::string&, Persistent&)> on_persistent = [](const std::string&, Persistent&) {};
   void child(const std::string& name, Link& link) override {
     link.set_name(name);
     on_child(name, link);
   }
   void parameter(const std::string& name, Parameter& p) override { on_parameter(name, p); }
-  void persistent(const std::string& name, Array& a) override { on_persistent(name, a); }
+  void persistent(const std::string& name, Persistent& a) override { on_persistent(name, a); }
 };
 
 void walk(const std::string& path, const Link& link, const std::function<void(const std::string&, const Link&)>& f) {
@@ -70,8 +70,8 @@ std::vector<std::pair<std::string, Array>> Link::namedpersistents() const {
   std::vector<std::pair<std::string, Array>> all;
   for_each_link([&](const std::string& path, const Link& link) {
     Visit visit;
-    visit.on_persistent = [&](const std::string& name, Array& a) {
-      if (a.defined()) all.emplace_back(member_path(path, name), a);
+    visit.on_persistent = [&](const std::string& name, Persistent& a) {
+      if (a.defined()) all.emplace_back(member_path(path, name), a.array());
     };
     link.visit_members(visit);
   });
@@ -145,8 +145,8 @@ void Link::to_device(const Device& device) const {
   for (const Parameter& p : params()) p.to_device(device);
   for_each_link([&](const std::string&, const Link& link) {
     Visit visit;
-    visit.on_persistent = [&](const std::string&, Array& a) {
-      if (a.defined()) a = a.to_device(device);
+    visit.on_persistent = [&](const std::string&, Persistent& a) {
+      if (a.defined()) a = a->to_device(device);
     };
     link.visit_members(visit);
   });
@@ -165,9 +165,9 @@ void Link::serialize(Serializer& serializer) const {
   own.on_parameter = [&](const std::string& name, Parameter& p) {
     if (p.defined()) serializer(name, p);
   };
-  own.on_persistent = [&](const std::string& name, Array& a) {
+  own.on_persistent = [&](const std::string& name, Persistent& a) {
     // one that is not set yet becomes what the file has
-    if (a.defined() || (serializer.loading() && serializer.contains(name))) serializer(name, a);
+    if (a.defined() || (serializer.loading() && serializer.contains(name))) serializer(name, a.slot());
   };
   own.on_child = [&](const std::string& name, Link& child) {
     Serializer below = serializer[name];
@@ -193,8 +193,8 @@ void Link::detach(CopyMode mode) {
     if (!p.initializer()) throw ValueError("copy: a parameter without an initializer cannot be initialised anew");
     p = p.is_initialized() ? Parameter(p.initializer(), p.shape(), p.name()) : Parameter(p.initializer(), p.name());
   };
-  visit.on_persistent = [&](const std::string&, Array& a) {
-    if (mode != CopyMode::share) a = copied(a);
+  visit.on_persistent = [&](const std::string&, Persistent& a) {
+    if (mode != CopyMode::share) a = Persistent(copied(a));
   };
   visit.on_child = [&](const std::string&, Link& child) { child.detach(mode); };
   visit_members(visit);

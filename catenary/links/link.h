@@ -2,8 +2,8 @@
 // links/: layers. A Link holds parameters and persistent arrays, a Chain also other links; both know all of them by
 // name and path, move and serialise them. Optimizers, datasets and training may not come in.
 //
-// A link's parameters and arrays are handles: a C++ copy of a link shares them, and is the same link to hooks and
-// reporters. `link.copy(CopyMode::copy)` makes another.
+// A link's parameters and persistent arrays are handles (Parameter, Persistent): a C++ copy of a link shares them, and
+// is the same link to hooks and reporters. `link.copy(CopyMode::copy)` makes another.
 
 #include <functional>
 #include <memory>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "catenary/autograd/parameter.h"
+#include "catenary/links/persistent.h"
 #include "catenary/serializers/serializer.h"
 
 namespace catenary {
@@ -23,7 +24,7 @@ class LinkHook;
 
 /// What a copy of a link shares with it. (chainer.Link.copy)
 enum class CopyMode {
-  share,  ///< the parameters, as a C++ copy does; but it is another link
+  share,  ///< parameters and persistent arrays, as a C++ copy does; but it is another link
   copy,   ///< nothing: parameters and persistent arrays are copied
   init,   ///< nothing: parameters are initialised anew
 };
@@ -34,11 +35,13 @@ class CT_API MemberVisitor {
   virtual ~MemberVisitor();
   virtual void child(const std::string& name, Link& link) = 0;
   virtual void parameter(const std::string& name, Parameter& parameter) = 0;
-  virtual void persistent(const std::string& name, Array& array) = 0;
+  virtual void persistent(const std::string& name, Persistent& array) = 0;
 
   void operator()(const std::string& name, Link& link) { child(name, link); }
   void operator()(const std::string& name, Parameter& p) { parameter(name, p); }
-  void operator()(const std::string& name, Array& a) { persistent(name, a); }
+  void operator()(const std::string& name, Persistent& a) { persistent(name, a); }
+  /// A plain array would not follow when another C++ copy of the link is moved: make it a Persistent.
+  void operator()(const std::string& name, Array& a) = delete;
 };
 
 /// Base of all layers. (chainer.Link)
@@ -74,7 +77,7 @@ class CT_API Link {
   /// the structures differ.
   void copyparams(const Link& from, bool copy_persistent = true) const;
   void addgrads(const Link& from) const;
-  /// Moves everything to a device, in place.
+  /// Moves everything to a device, in place: for all C++ copies of this link.
   void to_device(const Device& device) const;
   void to_cpu() const { to_device(Device()); }
   void to_gpu(int index = 0) const { to_device(get_device("gpu:" + std::to_string(index))); }
@@ -133,8 +136,9 @@ void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, co
 }  // namespace detail
 
 /// Names the links, parameters and persistent arrays that are members of a class, by their identifiers:
-/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b)` for a Link's parameters. In a class derived from one
-/// that has CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not compile.
+/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b, mean)` for a Link's Parameters and Persistents. In a
+/// class derived from one that has CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not
+/// compile.
 #define CT_LINKS(...)                         \
   void ct_links_is_here_once() const final {} \
   CT_MORE_LINKS_OF_(::catenary::Link::visit_members(visitor), __VA_ARGS__)

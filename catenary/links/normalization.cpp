@@ -1,7 +1,9 @@
 #include "catenary/links/normalization.h"
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/config.h"
+#include "catenary/core/format.h"
 #include "catenary/functions/normalization.h"
 
 namespace catenary::links {
@@ -27,7 +29,7 @@ BatchNormalization::BatchNormalization(const Shape& size, const BatchNormalizati
   zero_ = filled(size, dtype, 0);
 }
 
-void BatchNormalization::start_finetuning() const { N.fill(0); }
+void BatchNormalization::start_finetuning() const { N->fill(0); }
 
 Variable BatchNormalization::operator()(const Variable& x, bool finetune) const {
   const Variable scale = gamma.defined() ? Variable(gamma) : Variable(one_.to_device(x.device()), false);
@@ -36,11 +38,12 @@ Variable BatchNormalization::operator()(const Variable& x, bool finetune) const 
       *this,
       [&] {
         if (!config.train)
-          return functions::fixed_batch_normalization(x, scale, shift, avg_mean, avg_var, options_.eps, options_.axis);
+          return functions::fixed_batch_normalization(x, scale, shift, avg_mean.array(), avg_var.array(), options_.eps,
+                                                      options_.axis);
         double decay = options_.decay;
         if (finetune) {
-          N += 1;
-          decay = 1 - 1 / N.item<double>();
+          N.array() += 1;
+          decay = 1 - 1 / N->item<double>();
         }
         functions::BatchNormalizationOptions call;
         call.eps = options_.eps;
@@ -49,6 +52,38 @@ Variable BatchNormalization::operator()(const Variable& x, bool finetune) const 
         call.running_var = avg_var;
         call.axis = options_.axis;
         return functions::batch_normalization(x, scale, shift, call);
+      },
+      x);
+}
+
+DecorrelatedBatchNormalization::DecorrelatedBatchNormalization(std::int64_t size,
+                                                               const DecorrelatedBatchNormalizationLinkOptions& options)
+    : options_(options) {
+  if (size < 1 || options.groups < 1 || size % options.groups != 0)
+    fail<ValueError>("DecorrelatedBatchNormalization: {} channels are no multiple of {} groups", size, options.groups);
+  const std::int64_t channels = size / options.groups;
+  avg_mean = filled({options.groups, channels}, options.dtype, 0);
+  avg_projection = eye(channels, {}, 0, options.dtype).broadcast_to({options.groups, channels, channels}).copy();
+  N = filled({}, Dtype::int64, 0);
+}
+
+void DecorrelatedBatchNormalization::start_finetuning() const { N->fill(0); }
+
+Variable DecorrelatedBatchNormalization::operator()(const Variable& x, bool finetune) const {
+  return hooked(
+      *this,
+      [&] {
+        if (!config.train)
+          return functions::fixed_decorrelated_batch_normalization(x, avg_mean.array(), avg_projection.array(),
+                                                                   options_.groups);
+        if (finetune) N.array() += 1;
+        functions::DecorrelatedBatchNormalizationOptions call;
+        call.groups = options_.groups;
+        call.eps = options_.eps;
+        call.decay = finetune ? 1 - 1 / N->item<double>() : options_.decay;
+        call.running_mean = avg_mean;
+        call.running_projection = avg_projection;
+        return functions::decorrelated_batch_normalization(x, call);
       },
       x);
 }

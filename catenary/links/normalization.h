@@ -27,12 +27,38 @@ class CT_API BatchNormalization : public Link {
   void start_finetuning() const;
   std::string type_name() const override { return "BatchNormalization"; }
   Parameter gamma, beta;
-  Array avg_mean, avg_var, N;
+  Persistent avg_mean, avg_var, N;
   CT_LINKS(gamma, beta, avg_mean, avg_var, N)
 
  private:
   BatchNormalizationLinkOptions options_;
   Array one_, zero_;
+};
+
+/// Options of DecorrelatedBatchNormalization.
+struct DecorrelatedBatchNormalizationLinkOptions {
+  int groups = 16;
+  double decay = 0.9;  ///< of the running averages
+  double eps = 2e-5;
+  Dtype dtype = Dtype::float32;  ///< of the running averages
+};
+
+/// Makes the channels of each group uncorrelated over the batch while training, and by running averages otherwise. The
+/// persistent arrays have Chainer's names avg_mean, avg_projection and N. Throws ValueError when `size` is no multiple
+/// of groups. (chainer.links.DecorrelatedBatchNormalization; Huang et al., arXiv:1804.08450)
+class CT_API DecorrelatedBatchNormalization : public Link {
+ public:
+  explicit DecorrelatedBatchNormalization(std::int64_t size,
+                                          const DecorrelatedBatchNormalizationLinkOptions& options = {});
+  /// `finetune` averages the statistics of all batches since start_finetuning().
+  Variable operator()(const Variable& x, bool finetune = false) const;
+  void start_finetuning() const;
+  std::string type_name() const override { return "DecorrelatedBatchNormalization"; }
+  Persistent avg_mean, avg_projection, N;
+  CT_LINKS(avg_mean, avg_projection, N)
+
+ private:
+  DecorrelatedBatchNormalizationLinkOptions options_;
 };
 
 /// Normalises each row of (N, size). The size is found at the first call unless it is given.

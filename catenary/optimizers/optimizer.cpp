@@ -154,7 +154,7 @@ void Optimizer::update() const {
       std::vector<const void*>* frozen;
       void child(const std::string&, Link&) override {}
       void parameter(const std::string&, Parameter& p) override { frozen->push_back(&p.node()); }
-      void persistent(const std::string&, Array&) override {}
+      void persistent(const std::string&, Persistent&) override {}
     } collect;
     collect.frozen = &frozen;
     link.visit_members(collect);

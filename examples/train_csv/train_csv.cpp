@@ -17,10 +17,12 @@ namespace X = ct::training::extensions;
 
 struct MLP : ct::Chain {
   L::Linear l1, l2, l3;
-  ct::Array mean, std;  // of the columns; saved with the weights, so that new tables are scaled alike
+  ct::Persistent mean, std;  // of the columns; saved with the weights, so that new tables are scaled alike
   MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}
   CT_LINKS(l1, l2, l3, mean, std)
-  ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1((x - mean) / std))))); }
+  ct::Variable operator()(const ct::Variable& x) {
+    return l3(F::relu(l2(F::relu(l1((x - mean.array()) / std.array())))));
+  }
 };
 
 struct Args {

@@ -1,8 +1,12 @@
 #include "catenary/array/linalg.h"
 
+#include <cmath>
 #include <limits>
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
 #include "tests/array/expect.h"
 
 namespace ct = catenary;
@@ -149,6 +153,38 @@ TEST(Linalg, SolvesAndFactors) {
   expect_array(ct::matmul(stack, ct::linalg::solve(stack, numbers({3, 2})))(1), numbers({3, 2}).to_vector<double>(),
                {3, 2}, Dtype::float64, 1e-13);
   expect_array(ct::linalg::det(Array::empty({0, 0}, Dtype::float64)), {1}, {}, Dtype::float64);
+}
+
+TEST(Linalg, Eigenvalues) {
+  // NumPy's, from the lower triangle
+  const Array a = make<double>({4, 99, 99, 2, 5, 99, 1, 3, 6}, {3, 3});
+  const auto [values, vectors] = ct::linalg::eigh(a);
+  expect_array(values, {1.9213469419616895, 3.730159123688258, 9.348493934350051}, {3}, Dtype::float64, 1e-14);
+  const Array whole = make<double>({4, 2, 1, 2, 5, 3, 1, 3, 6}, {3, 3});
+  const auto check = [](const Array& symmetric, double tolerance) {
+    const auto [w, v] = ct::linalg::eigh(symmetric);
+    const std::int64_t n = symmetric.shape().back();
+    const Array residual = ct::matmul(symmetric, v) - v * w.reshape({-1, 1, n}),
+                product = ct::matmul(ct::matrix_transpose(v), v) - ct::eye(n, {}, 0, v.dtype());
+    EXPECT_LT(ct::max(ct::absolute(residual)).item<double>(),
+              tolerance * ct::max(ct::absolute(symmetric)).item<double>());
+    EXPECT_LT(ct::max(ct::absolute(product)).item<double>(), tolerance);
+    EXPECT_TRUE(ct::all(ct::diff(w) >= 0).item<bool>());
+  };
+  check(whole.reshape({1, 3, 3}), 1e-14);
+  const Array b = numbers({4, 40, 40});
+  check(b + ct::matrix_transpose(b), 1e-13);
+  check((b + ct::matrix_transpose(b)).astype(Dtype::float32), 1e-5);
+  check(ct::matmul(b(ct::slice(), ct::slice(), ct::slice(3)), ct::matrix_transpose(b)(ct::slice(), ct::slice(3))),
+        1e-12);
+  check((b + ct::matrix_transpose(b)) * 1e200, 1e-13);
+  check(ct::ones({2, 7, 7}), 1e-14);
+  expect_array(ct::linalg::eigh(ct::zeros({2, 2})).values, {0, 0}, {2}, Dtype::float64);
+  expect_array(ct::linalg::eigh(make<int>({2}, {1, 1})).vectors, {1}, {1, 1}, Dtype::float64);
+  EXPECT_EQ(ct::linalg::eigh(ct::zeros({3, 0, 0})).values.shape(), (Shape{3, 0}));
+  EXPECT_EQ(ct::linalg::eigh(ct::zeros({0, 2, 2})).vectors.shape(), (Shape{0, 2, 2}));
+  EXPECT_THROW(ct::linalg::eigh(ct::full({2, 2}, std::nan(""))), ct::ValueError);
+  EXPECT_THROW(ct::linalg::eigh(numbers({2, 3})), ct::ShapeError);
 }
 
 TEST(Linalg, Refusals) {

@@ -4,6 +4,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/config.h"
 #include "catenary/autograd/gradient_check.h"
@@ -110,6 +111,87 @@ TEST(Normalization, LayersGroupsAndNorms) {
   assert_allclose(zero.grad(), ones({1, 2}) * 2.0);
   EXPECT_THROW(F::group_normalization(images, 3, ones({4}), zeros({4})), ValueError);
   EXPECT_THROW(F::layer_normalization(images, ones({4}), zeros({4})), ShapeError);
+}
+
+// Chainer 7.8.1's figures.
+TEST(DecorrelatedBatchNormalization, IsChainers) {
+  const Variable x(catenary::sin(arange(60, Dtype::float64) * 1.7 + 1.0).reshape({5, 6, 2}));
+  const Array gy = catenary::cos(arange(60, Dtype::float64) * 0.9 + 2.0).reshape({5, 6, 2});
+  F::DecorrelatedBatchNormalizationOptions options;
+  options.groups = 2;
+  options.eps = 1e-2;
+  options.decay = 0.75;
+  options.running_mean = zeros({2, 3});
+  options.running_projection = eye(3).broadcast_to({2, 3, 3}).copy();
+  const Variable y = F::decorrelated_batch_normalization(x, options);
+  y.set_grad(gy);
+  y.backward();
+  const std::vector<double> expected_y = {
+      0.369135472461,  0.9220188367,    -0.711449664734, -0.064748465397, 1.00652102749,   -0.796821438064,
+      -1.01011115368,  -0.192389082141, 0.708147628051,  -0.488550622053, -0.35916054008,  1.13704879891,
+      1.00887625037,   -0.791763837011, -0.187162266211, 0.924681217212,  -0.646979968988, -0.996196422014,
+      -0.368830866578, 1.34813481585,   -0.381234829618, -0.726189684874, 1.10598515502,   0.056022933761};
+  const std::vector<double> expected_gx = {
+      -2.2945263291,   -2.05252996015, -2.59011867831,  1.38352257816,  0.0334140400081, 3.53972107533,
+      -0.601516926562, -3.57467923556, -3.18590463171,  -2.58717349904, -1.87404592631,  1.6669297183,
+      3.89115120148,   -1.60683805738, -0.854921604415, -5.55374588128, -4.11773904509,  -2.76385914694,
+      4.6661603818,    2.10009981309,  3.97258833042,   -2.5964166869,  -1.20936300248,  -4.35078367349};
+  const std::vector<double> expected_mean = {0.0307068486102,  -0.0277795450041, 0.0230075791911,
+                                             -0.0167078269511, 0.00929861460539, -0.00127194063687};
+  const std::vector<double> expected_projection = {
+      1.82082861892,   0.853879617073, 0.0558906179252, 0.853879617073,  2.64185718549,  0.859133237705,
+      0.0558906179252, 0.859133237705, 1.81067023706,   1.82966723359,   0.857034504799, 0.0409517237566,
+      0.857034504799,  2.63952806754,  0.860481924033,  0.0409517237566, 0.860481924033, 1.82300131622};
+  const std::vector<double> expected_fixed = {
+      0.741952611955,  0.584962995814,  -0.910197014607, -0.153478115356, 1.01800104527,   -0.28819826676,
+      -1.03280410193,  0.174330044156,  0.867296074097,  -0.554752689058, -0.644196451805, 0.898337750063,
+      0.70654143513,   -0.883013182924, -0.29583641529,  0.992503573679,  -0.134513211927, -1.0360881394,
+      0.0169894047503, 1.07014407389,   -0.427540545372, -0.83296742119,  0.809701448289,  0.540478720678};
+  const auto expect = [](const Array& a, const std::vector<double>& values) {
+    assert_allclose(a, Array::from_host(values.data(), a.shape(), Dtype::float64), 1e-9, 1e-9);
+  };
+  expect(y.array()(slice(2)), expected_y);
+  expect(x.grad()(slice(2)), expected_gx);
+  expect(options.running_mean, expected_mean);
+  expect(options.running_projection, expected_projection);
+  expect(F::fixed_decorrelated_batch_normalization(x, options.running_mean, options.running_projection, 2)
+             .array()(slice(2)),
+         expected_fixed);
+}
+
+TEST(DecorrelatedBatchNormalization, WhitensAndHasGradients) {
+  F::DecorrelatedBatchNormalizationOptions options;
+  options.groups = 2;
+  options.eps = 0;
+  const Array x = numbers({5, 4, 3, 2}), y = F::decorrelated_batch_normalization(x, options).array();
+  for (const int group : {0, 2}) {
+    const Array flat = y(slice(), slice(group, group + 2)).transpose({1, 0, 2, 3}).reshape({2, 30});
+    assert_allclose(catenary::matmul(flat, flat.T()) / 30.0, eye(2), 1e-12, 1e-12);
+    assert_allclose(flat.mean(1), zeros({2}), 1e-12);
+  }
+  options.eps = 0.1;
+  check("decorrelated", [&](const V& v) { return V{F::decorrelated_batch_normalization(v[0], options)}; },
+        {numbers({5, 4})});
+  check("fixed", [](const V& v) { return V{F::fixed_decorrelated_batch_normalization(v[0], v[1], v[2], 2)}; },
+        {numbers({3, 4, 2}), numbers({2, 2}, 2), numbers({2, 2, 2}, 3)});
+  // equal eigenvalues: nothing is divided by their difference
+  const Variable corners(catenary::array({{1.0, 1.0}, {1.0, -1.0}, {-1.0, 1.0}, {-1.0, -1.0}}));
+  const Variable out = F::decorrelated_batch_normalization(corners, {.groups = 1, .eps = 0});
+  out.set_grad(numbers({4, 2}));
+  out.backward();
+  EXPECT_TRUE(catenary::isfinite(corners.grad()).all());
+  // 16 bits are computed in 32
+  const Array half = F::decorrelated_batch_normalization(x.astype(Dtype::float16), options).array();
+  EXPECT_EQ(half.dtype(), Dtype::float16);
+  assert_allclose(half.astype(Dtype::float64), F::decorrelated_batch_normalization(x, options).array(), 1e-2, 1e-2);
+
+  EXPECT_THROW(F::decorrelated_batch_normalization(x), ValueError);  // 16 groups
+  EXPECT_THROW(F::decorrelated_batch_normalization(zeros({4}), options), ShapeError);
+  EXPECT_THROW(F::decorrelated_batch_normalization(zeros({0, 4}), options), ShapeError);
+  EXPECT_THROW(F::decorrelated_batch_normalization(x.astype(Dtype::int32), options), DtypeError);
+  options.running_mean = zeros({4});
+  EXPECT_THROW(F::decorrelated_batch_normalization(x, options), ShapeError);
+  EXPECT_THROW(F::fixed_decorrelated_batch_normalization(x, zeros({2, 2}), zeros({2, 2}), 2), ShapeError);
 }
 
 }  // namespace

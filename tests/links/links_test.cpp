@@ -50,6 +50,61 @@ TEST(Link, CppCopiesShareAndCopiesDoNot) {
   EXPECT_EQ(model.count_params(), 5 * 4 + 5 + 3 * 5 + 3);
 }
 
+struct Counter : ct::Link {
+  ct::Persistent count{ct::zeros({2})}, later;
+  CT_LINKS(count, later)
+};
+struct Counters : ct::Chain {
+  Counter a, b;
+  CT_LINKS(a, b)
+};
+
+TEST(Link, CppCopiesShareTheirPersistents) {
+  Counters model;
+  const Counters same = model;
+  const ct::Model held(model);
+  const Counters shared = model.copy(ct::CopyMode::share), other = model.copy(ct::CopyMode::copy);
+  const auto values = [](const ct::Persistent& p) { return p->to_vector<int>(); };
+  // replaced through one, seen through the others; an array that was not there when the copy was made too
+  model.a.count = ct::ones({3});
+  same.b.later = ct::full({1}, 7);
+  EXPECT_EQ(values(same.a.count), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(values(shared.a.count), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(values(model.b.later), (std::vector<int>{7}));
+  EXPECT_TRUE(held.link().namedpersistents()[0].second.is(model.a.count));
+  EXPECT_EQ(held.link().namedpersistents()[2].first, "/b/later");
+  EXPECT_EQ(values(other.a.count), (std::vector<int>{0, 0}));
+  EXPECT_FALSE(other.b.later.defined());
+  // moved through one
+  for (const ct::Device& device : ct::devices()) {
+    model.to_device(device);
+    EXPECT_EQ(same.a.count->device(), device);
+    EXPECT_EQ(shared.b.later->device(), device);
+    EXPECT_EQ(held.link().namedpersistents()[0].second.device(), device);
+    EXPECT_EQ(other.a.count->device(), ct::Device());
+    same.to_cpu();
+    EXPECT_EQ(model.a.count->device(), ct::Device());
+  }
+  EXPECT_TRUE(same.a.count->is(model.a.count));
+  // assigned from another link it shares that one's; moved from it is still usable
+  Counters assigned;
+  assigned = other;
+  other.a.count = ct::zeros({4});
+  EXPECT_EQ(assigned.a.count->size(), 4);
+  const Counters taken = std::move(assigned);
+  EXPECT_EQ(assigned.a.count->size(), taken.a.count->size());  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(Link, CppCopiesLoadTogether) {
+  const std::string file = testing::TempDir() + "/persistents.npz";
+  const Counters model, same = model;
+  model.a.count = ct::ones({2}) * 3;
+  ct::serializers::save_npz(file, model);
+  model.a.count = ct::zeros({2});
+  ct::serializers::load_npz(file, same);
+  EXPECT_EQ(model.a.count->to_vector<int>(), (std::vector<int>{3, 3}));
+}
+
 TEST(Link, CopyparamsNeedsTheSameStructure) {
   const MLP a, b;
   a(numbers({2, 4}));
@@ -126,6 +181,32 @@ TEST(Links, BatchNormalizationLearnsItsStatistics) {
   EXPECT_EQ(bn.namedpersistents().size(), 3u);
 }
 
+TEST(Links, DecorrelatedBatchNormalizationLearnsItsStatistics) {
+  const L::DecorrelatedBatchNormalization bn(6, {.groups = 2, .decay = 0.5});
+  const ct::Array base = numbers({50, 6});
+  const ct::Array x = (base + ct::roll(base, 1, {1})) * 3 + 2;
+  {
+    const auto training = ct::train_mode();
+    for (int i = 0; i < 30; ++i) bn(x);
+  }
+  const auto testing = ct::test_mode();
+  const ct::Array y = bn(x).array()(ct::slice(), ct::slice(3));
+  const std::vector<double> covariance = (ct::matmul(y.T(), y) / 50).to_vector<double>();
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_NEAR(covariance[i], i % 4 == 0 ? 1 : 0, 0.1);
+  // the mean of both batches, not of the last ones
+  bn.start_finetuning();
+  {
+    const auto training = ct::train_mode();
+    bn(x, true);
+    bn(x + 4, true);
+  }
+  const std::vector<double> mean = bn.avg_mean->to_vector<double>(),
+                            expected = (ct::mean(x, 0) + 2).to_vector<double>();
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(mean[i], expected[i], 1e-4);
+  EXPECT_EQ(bn.namedpersistents().size(), 3u);
+  EXPECT_THROW(L::DecorrelatedBatchNormalization(6), ct::ValueError);
+}
+
 TEST(Optimizers, FrozenLinksAndOwnRates) {
   const MLP model;
   model(numbers({2, 4}));
@@ -191,7 +272,7 @@ TEST(Datasets, SplitsCoverEverything) {
 TEST(Serializers, PersistentArraysThatAreNotSetYetAreLoaded) {
   struct Scaled : ct::Chain {
     L::Linear l;
-    ct::Array mean;
+    ct::Persistent mean;
     Scaled() : l(2) {}
     CT_LINKS(l, mean)
   };
@@ -206,7 +287,7 @@ TEST(Serializers, PersistentArraysThatAreNotSetYetAreLoaded) {
   ct::serializers::save_npz(file, saved);
   const Scaled with;
   ct::serializers::load_npz(file, with);
-  EXPECT_EQ(with.mean.to_vector<float>(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(with.mean->to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
 TEST(Serializers, SafetensorsAndNpzKeepWeights) {

@@ -27,6 +27,17 @@ void add_normalization_functions(FunctionTable& table) {
     if (k.empty()) return F::fixed_batch_normalization(x[0], x[1], x[2], x[3], x[4]);
     return F::fixed_batch_normalization(x[0], x[1], x[2], x[3], x[4], k.real("eps", 2e-5), optional_axes(k));
   });
+  table.add("decorrelated_batch_normalization", [](const Inputs& x, Keywords& k) {
+    F::DecorrelatedBatchNormalizationOptions options;
+    k.set("groups", options.groups);
+    k.set("eps", options.eps);
+    k.set("decay", options.decay);
+    return F::decorrelated_batch_normalization(x[0], options);
+  });
+  table.add("fixed_decorrelated_batch_normalization", [](const Inputs& x, Keywords& k) {
+    if (k.empty()) return F::fixed_decorrelated_batch_normalization(x[0], x[1], x[2]);
+    return F::fixed_decorrelated_batch_normalization(x[0], x[1], x[2], k.integer("groups"));
+  });
   table.add("layer_normalization", [](const Inputs& x, Keywords& k) {
     if (k.empty()) return F::layer_normalization(x[0], x[1], x[2]);
     return F::layer_normalization(x[0], x[1], x[2], k.real("eps"));
