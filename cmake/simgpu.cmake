@@ -30,11 +30,8 @@ target_compile_options(test_simgpu PRIVATE ${test_options})
 target_link_libraries(test_simgpu PRIVATE catenary GTest::gtest)
 add_dependencies(test_simgpu simgpu)
 foreach(vendor cuda hip)
-  foreach(room simgpu device)
-    set(name simgpu_${vendor}_${room})
-    add_test(NAME ${name} COMMAND test_${room} --device ${vendor}:0)
-    set(environment LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/${vendor} CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache
-                    CATENARY_KERNEL_LOG=${PROJECT_BINARY_DIR}/simgpu/kernels GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 900)
-  endforeach()
+  test_on_device(
+    simgpu_${vendor} ${vendor}:0 "simgpu;device"
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/${vendor};CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache;CATENARY_KERNEL_LOG=${PROJECT_BINARY_DIR}/simgpu/kernels"
+  )
 endforeach()

@@ -46,7 +46,7 @@ endif()
 
 include(cmake/fuzz.cmake)
 if(NOT CATENARY_SANITIZE AND NOT CATENARY_FUZZ)  # kernels made at run time, and fibers
-  include(cmake/simgpu.cmake)
+  include(cmake/devices.cmake)
 endif()
 
 # The scripts that look at the tree itself, and a project outside the tree that uses an installed copy.

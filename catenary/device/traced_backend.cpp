@@ -1,6 +1,7 @@
 #include "catenary/device/traced_backend.h"
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -32,7 +33,11 @@ class Counts {
     ++counts_[{fmt::format("{}{}", backend, std::strcmp(backend, "cpu") == 0 ? "" : fmt::format(":{}", device)), name}];
   }
   ~Counts() {
-    for (const auto& [key, count] : counts_) fmt::print(stderr, "op {} {} {}\n", key.first, key.second, count);
+    const char* path = std::getenv("CATENARY_TRACE_FILE");
+    std::FILE* out = path ? std::fopen(path, "a") : nullptr;
+    for (const auto& [key, count] : counts_)
+      fmt::print(out ? out : stderr, "op {} {} {}\n", key.first, key.second, count);
+    if (out) std::fclose(out);
   }
 
  private:

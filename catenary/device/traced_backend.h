@@ -3,6 +3,7 @@
 // for, so that nobody else pays for it.
 //   kernels  a line on standard error for each piece of work: device, name, shape, bytes, time (the device is waited
 //   for), why it ran now ops      at the end of the process a line for each operation that ran, `op DEVICE NAME COUNT`
+//            (appended to the file CATENARY_TRACE_FILE where that is set)
 
 #include "catenary/device/backend.h"
 
