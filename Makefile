@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 EPOCHS ?= 20
 
-.PHONY: help setup configure build programs mnist test bench bundle test-bundle format tidy install clean
+.PHONY: help setup configure build programs mnist test check-kernels bench bundle test-bundle format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
