@@ -2,6 +2,7 @@
 // All of Catenary.
 
 #include "catenary/array/array.h"
+#include "catenary/array/boxes.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
@@ -22,6 +23,7 @@
 #include "catenary/core/version.h"
 #include "catenary/datasets/datasets.h"
 #include "catenary/datasets/files.h"
+#include "catenary/device/runtime_info.h"
 #include "catenary/functions/functions.h"
 #include "catenary/initializers/initializers.h"
 #include "catenary/iterators/iterators.h"

@@ -28,8 +28,8 @@ bool is_on(const char* variable) {
   return value && *value && std::strcmp(value, "0") != 0;
 }
 
-/// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was asked for, for check-kernels: what it is made of, so
-/// that it can be put together for any other card. `text` names one of kernels/, or is empty.
+/// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was asked for, for check-kernels: what it is made of,
+/// so that it can be put together for any other card. `text` names one of kernels/, or is empty.
 void log_kernel(std::string_view text, std::string_view name, const Defines& defines, const std::string& body) {
   const char* folder = std::getenv("CATENARY_KERNEL_LOG");
   if (!folder || !*folder) return;
@@ -131,17 +131,17 @@ void* Context::module_of(const std::string& name, const std::string& source) {
       // written by a driver that called itself the same: compiled again below, and replaced
     }
   }
-  Binary binary;
+  Driver::Compiled made;
   try {
-    binary = driver.compile(index, source);
+    made = driver.compile(index, source);
   } catch (const DeviceError& error) {
     fail<DeviceError>("kernel {} cannot be compiled for {}:{} ({}): {}", name, driver.name(), index, info.name,
                       error.what());
   }
-  module = driver.load(index, binary);
+  module = made.module ? made.module : driver.load(index, made.binary);
   compiled.fetch_add(1);
   report("compile");
-  save_kernel(digest, binary);
+  if (!made.binary.empty()) save_kernel(digest, made.binary);
   return module;
 }
 

@@ -71,8 +71,13 @@ class Driver {
   virtual void copy(int device, void* to, std::size_t to_offset, void* from, std::size_t from_offset,
                     std::size_t bytes) = 0;
 
-  /// A binary for this device. Throws DeviceError with the compiler's words.
-  virtual Binary compile(int device, const std::string& text) = 0;
+  /// A binary for this device, and the module loaded from it where the compiler leaves one. An empty binary is one that
+  /// cannot be kept. Throws DeviceError with the compiler's words.
+  struct Compiled {
+    Binary binary;
+    void* module = nullptr;
+  };
+  virtual Compiled compile(int device, const std::string& text) = 0;
   /// Loads a binary, for ever. Throws when it is not one for this device.
   virtual void* load(int device, const Binary& binary) = 0;
   virtual void* function(int device, void* module, const std::string& name) = 0;

@@ -203,9 +203,9 @@ class CudaDriver final : public Driver {
     check(api_->on_device(at(to, to_offset), at(from, from_offset), bytes, use(device).stream), "copy on the device");
   }
 
-  Binary compile(int device, const std::string& text) override {
+  Compiled compile(int device, const std::string& text) override {
     const Device& d = *devices_[static_cast<std::size_t>(device)];
-    return d.compiler->compile(d.compiler_arch, text);
+    return {d.compiler->compile(d.compiler_arch, text), nullptr};
   }
   void* load(int device, const Binary& binary) override {
     use(device);

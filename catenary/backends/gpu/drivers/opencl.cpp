@@ -207,7 +207,7 @@ class OpenclDriver final : public Driver {
           "EnqueueCopyBuffer");
   }
 
-  Binary compile(int device, const std::string& text) override {
+  Compiled compile(int device, const std::string& text) override {
     const Device& d = at(device);
     const char* source = text.c_str();
     cl_int code = 0;
@@ -228,11 +228,12 @@ class OpenclDriver final : public Driver {
     Binary binary(size);
     std::byte* at = binary.data();
     check(api_->GetProgramInfo(program, kProgramBinaries, sizeof(at), &at, nullptr), "GetProgramInfo");
-    api_->ReleaseProgram(program);
-    return binary;
+    if (!is_whole(d, binary)) binary.clear();
+    return {std::move(binary), program};
   }
   void* load(int device, const Binary& binary) override {
     const Device& d = at(device);
+    if (!is_whole(d, binary)) fail<DeviceError>("OpenCL: a binary without code");
     const std::size_t size = binary.size();
     const unsigned char* bytes = reinterpret_cast<const unsigned char*>(binary.data());
     cl_int code = 0, status = 0;
@@ -279,6 +280,15 @@ class OpenclDriver final : public Driver {
   static std::unordered_map<int, Handle>& thread_kernels() {
     thread_local std::unordered_map<int, Handle> kernels;
     return kernels;
+  }
+
+  /// PoCL takes a program's code from files that its other processes may be writing; a binary that was made meanwhile
+  /// may lack it, and would end the process that loads it.
+  static bool is_whole(const Device& device, const Binary& binary) {
+    if (device.info.platform != "Portable Computing Language") return true;
+    constexpr std::string_view bitcode = "BC\xC0\xDE";
+    const std::string_view text(reinterpret_cast<const char*>(binary.data()), binary.size());
+    return text.find(bitcode) != std::string_view::npos;
   }
 
   const Device& at(int device) const { return devices_[static_cast<std::size_t>(device)]; }
