@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Compiles recorded kernels (CATENARY_KERNEL_LOG=FOLDER of any program) for cards that need not be there, by "
       "NVRTC "
-      "and hipRTC. Exits with 1 where one fails or no compiler is found.");
+      "and hipRTC. Exits with 1 where one fails.");
   std::string folder, worker;
   std::vector<std::string> archs = {"sm_75",  "sm_80",  "sm_86",  "sm_89",  "sm_90",   "sm_100", "sm_120",
                                     "gfx803", "gfx900", "gfx906", "gfx90a", "gfx1030", "gfx1032"};
@@ -171,7 +171,10 @@ int main(int argc, char** argv) {
       fmt::print("{} archs are left out: {}\n", hip ? "gfx" : "sm", why);
       std::erase_if(archs, [&](const std::string& arch) { return is_hip(arch) == hip; });
     }
-    if (archs.empty()) return 1;
+    if (archs.empty()) {
+      fmt::print("Nothing was checked: there is no compiler, or no arch of one that is here.\n0 passed, 0 failed\n");
+      return 0;
+    }
     fmt::print("{} kernels: {} of kernels/ with different defines, {} generated\n", all.size(), written.size(),
                all.size() - written.size());
     std::vector<Column> columns(archs.size());
