@@ -4,9 +4,9 @@
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/installation.h"
 #include "catenary/core/parallel.h"
+#include "catenary/core/sha256.h"
 #include "catenary/datasets/datasets.h"
 #include "catenary/io/idx.h"
-#include "catenary/core/sha256.h"
 
 namespace catenary::datasets {
 

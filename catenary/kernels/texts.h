@@ -1,7 +1,7 @@
 #pragma once
-// kernels/: kernel texts in the C that CUDA, HIP and OpenCL C 1.2 share, and a prelude for each dialect. A text includes
-// nothing and knows no host code; backends compile it for the card that is there. The build puts all of them, and the
-// math prelude of ops/, into the library.
+// kernels/: kernel texts in the C that CUDA, HIP and OpenCL C 1.2 share, and a prelude for each dialect. A text
+// includes nothing and knows no host code; backends compile it for the card that is there. The build puts all of them,
+// and the math prelude of ops/, into the library.
 
 #include <string_view>
 

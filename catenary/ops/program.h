@@ -53,8 +53,8 @@ struct Program {
 /// axis of each old one (-1 for a dropped axis).
 void collapse(Program& program, const std::vector<bool>* keep_apart = nullptr, std::vector<int>* new_axis = nullptr);
 
-/// The same for a reduction over `axes` (one bit an axis of the program's shape): axes that stay are not merged with axes
-/// that go. Returns for each new axis whether it goes.
+/// The same for a reduction over `axes` (one bit an axis of the program's shape): axes that stay are not merged with
+/// axes that go. Returns for each new axis whether it goes.
 std::vector<bool> collapse_for_reduction(Program& program, unsigned axes);
 
 }  // namespace catenary::ops

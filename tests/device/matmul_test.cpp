@@ -33,7 +33,8 @@ void check(const Array& a, const Array& b, double tolerance) {
   if (want.size() == 0) return;
   const double off = max(absolute(got.astype(Dtype::float64) - want.astype(Dtype::float64))).item<double>();
   EXPECT_LE(off, tolerance * (1 + static_cast<double>(a.shape().back())))
-      << testing::PrintToString(a.shape()) << " by " << testing::PrintToString(b.shape()) << ", " << dtype_name(a.dtype());
+      << testing::PrintToString(a.shape()) << " by " << testing::PrintToString(b.shape()) << ", "
+      << dtype_name(a.dtype());
 }
 
 TEST(DeviceMatmul, ShapesAroundTilesInAllLayouts) {
