@@ -7,6 +7,7 @@
 #include "catenary/array/body.h"
 #include "catenary/core/format.h"
 #include "catenary/device/kernel_launcher.h"
+#include "catenary/kernels/types.h"
 #include "catenary/ops/op.h"
 
 namespace catenary {
@@ -56,31 +57,8 @@ std::vector<Parameter> parse(const std::string& text, const std::string& kernel)
   return parameters;
 }
 
-const char* register_type(Dtype dtype) {
-  const ops::Reg reg = ops::register_of(dtype);
-  return reg == ops::Reg::b ? "b8" : ops::register_name(reg);
-}
-
-const char* memory_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::bool_:
-      return "u8";
-    case Dtype::int8:
-      return "i8";
-    case Dtype::int16:
-      return "i16";
-    case Dtype::uint8:
-      return "u8";
-    case Dtype::uint16:
-    case Dtype::float16:
-    case Dtype::bfloat16:
-      return "u16";
-    case Dtype::uint32:
-      return "u32";
-    default:
-      return register_type(dtype);
-  }
-}
+using kernels::memory_type;
+const char* register_type(Dtype dtype) { return kernels::register_type(ops::register_of(dtype)); }
 
 /// The dtypes of placeholders, as the arguments decide them.
 class Types {
@@ -383,10 +361,8 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
                      chunks = std::max<std::int64_t>(1, (rows + chunk - 1) / chunk);
   Array out = Array::empty(kept, dtype, inputs.device);
   if (outputs == 0) return keepdims ? out.reshape(with_ones) : out;
-  constexpr Dtype registers[ops::kRegs] = {Dtype::bool_,  Dtype::int32,   Dtype::int64,
-                                           Dtype::uint64, Dtype::float32, Dtype::float64};
   const Array partials =
-      Array::empty({outputs * chunks}, registers[static_cast<int>(ops::register_of(dtype))], inputs.device);
+      Array::empty({outputs * chunks}, kernels::dtype_of_register(ops::register_of(dtype)), inputs.device);
   const std::string begin =
       fmt::format("{}{}{}\n", group == 1 ? kBlocks : kLoops, types.typedefs(), s.options.preamble);
   const auto run = [&](const std::string& name, const std::string& body, const Launch& launch) {

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "catenary/backends/gpu/driver.h"
+#include "catenary/kernels/types.h"
 #include "catenary/ops/program.h"
 
 namespace catenary::gpu {
 
-/// The name in kernel texts of a dtype's memory and of a register.
-const char* memory_type(Dtype dtype);
-const char* register_type(ops::Reg reg);
-/// The dtype whose memory is a register as it is.
-Dtype dtype_of_register(ops::Reg reg);
+using kernels::dtype_of_register;
+using kernels::memory_type;
+using kernels::register_type;
+
 /// An expression of ops/ over these operands: `a`, `b`, `c`, T and FN(…) replaced.
 std::string substitute(std::string_view expression, ops::Reg reg, const std::vector<std::string>& operands);
 

@@ -42,6 +42,19 @@ void check_dtypes(const Context& context, const ops::Program& program) {
                         context.info.name);
 }
 
+/// A program whose node 0 is the elements of one operand.
+ops::Program load_of(const Shape& shape, const ops::Access& from) {
+  ops::Program program;
+  program.shape = shape;
+  program.loads.push_back(from);
+  Node load;
+  load.op = Op::load;
+  load.reg = ops::register_of(from.dtype);
+  load.slot = 0;
+  program.nodes.push_back(load);
+  return program;
+}
+
 /// At least one axis.
 void give_axis(ops::Program& program) {
   if (!program.shape.empty()) return;
@@ -172,19 +185,12 @@ void copy(Context& context, const View& to, const View& from) {
     copy(context, to, between);
     return;
   }
-  ops::Program program;
-  program.shape = to.shape;
-  program.loads.push_back({from.handle, from.offset, from.dtype, from.strides});
-  Node load;
-  load.op = Op::load;
-  load.reg = ops::register_of(from.dtype);
-  load.slot = 0;
-  program.nodes.push_back(load);
-  if (const ops::Reg reg = ops::register_of(to.dtype); reg != load.reg) {
+  ops::Program program = load_of(to.shape, {from.handle, from.offset, from.dtype, from.strides});
+  if (const ops::Reg reg = ops::register_of(to.dtype), loaded = program.nodes[0].reg; reg != loaded) {
     Node cast;
     cast.op = Op::cast;
     cast.reg = reg;
-    cast.operand_reg = load.reg;
+    cast.operand_reg = loaded;
     cast.args[0] = 0;
     program.nodes.push_back(cast);
   }
@@ -331,16 +337,10 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
     const Dtype dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
     const Scratch scratch(context, program.shape.product() * static_cast<std::int64_t>(itemsize(dtype)));
     const Strides strides = c_strides(program.shape);
-    ops::Program values = program, single;
+    ops::Program values = program;
     values.stores.push_back({static_cast<std::int16_t>(spec.value), {scratch.handle(), 0, dtype, strides}});
     run(context, values);
-    single.shape = program.shape;
-    single.loads.push_back({scratch.handle(), 0, dtype, strides});
-    Node load;
-    load.op = Op::load;
-    load.reg = ops::register_of(dtype);
-    load.slot = 0;
-    single.nodes.push_back(load);
+    ops::Program single = load_of(program.shape, {scratch.handle(), 0, dtype, strides});
     ReduceSpec again = spec;
     again.value = 0;
     again.axes = 0;
@@ -384,14 +384,7 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
       context.launch(kernel, groups_of_blocks(context, units), 1, args);
   }
   if (!scratch) return;
-  ops::Program second;
-  second.shape = {partials, cut.outputs};
-  second.loads.push_back({scratch->handle(), 0, reg_dtype, {cut.outputs, 1}});
-  Node load;
-  load.op = Op::load;
-  load.reg = ops::register_of(reg_dtype);
-  load.slot = 0;
-  second.nodes.push_back(load);
+  ops::Program second = load_of({partials, cut.outputs}, {scratch->handle(), 0, reg_dtype, {cut.outputs, 1}});
   ReduceSpec rest = spec;
   rest.value = 0;
   rest.axes = 1;
