@@ -129,14 +129,6 @@ void ProgramText::add_arguments(Args& args) const {
   for (std::int64_t extent : program_.shape) args.index(extent, wide_);
 }
 
-std::size_t ProgramText::argument_bytes() const {
-  Args args;
-  add_arguments(args);
-  std::size_t bytes = 64;  // what the loops add
-  for (int i = 0; i < args.count(); ++i) bytes += args.size(i);
-  return bytes;
-}
-
 std::string ProgramText::decompose(const std::string& linear, const std::vector<int>& axes) const {
   if (axes.empty()) return {};
   std::string text = fmt::format("{{ idx rest = {};", linear), names;

@@ -34,7 +34,6 @@ class ProgramText {
   /// "GLOBAL const f32* RESTRICT p0, …, idx d1"; without a closing comma.
   std::string parameters() const;
   void add_arguments(Args& args) const;
-  std::size_t argument_bytes() const;
 
   /// Statements. `decompose`: the index index<axis> of each listed axis out of a linear one. `bases`: where each
   /// operand's row begins, from the indices of all axes but the last. `body`: the values v<node> at element j of the

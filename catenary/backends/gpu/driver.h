@@ -29,12 +29,15 @@ class Args {
   Args& add(const void* bytes, std::size_t size) {
     std::memcpy(&values_[static_cast<std::size_t>(check(count_))], bytes, size);
     sizes_[static_cast<std::size_t>(count_++)] = static_cast<std::uint8_t>(size);
+    bytes_ += size;
     return *this;
   }
   /// An integer in the index type of the kernel.
   Args& index(std::int64_t value, bool wide) { return wide ? add(value) : add(static_cast<std::int32_t>(value)); }
 
   int count() const { return count_; }
+  /// Of all together.
+  std::size_t bytes() const { return bytes_; }
   const void* data(int i) const { return &values_[static_cast<std::size_t>(i)]; }
   std::size_t size(int i) const { return sizes_[static_cast<std::size_t>(i)]; }
 
@@ -44,6 +47,7 @@ class Args {
   std::array<std::uint64_t, kMost> values_;
   std::array<std::uint8_t, kMost> sizes_;
   int count_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 using Binary = std::vector<std::byte>;

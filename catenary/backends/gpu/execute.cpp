@@ -34,6 +34,9 @@ constexpr const char* kUnits =
     "for (idx unit = (idx)((i64)units * GROUP_ID / NUM_GROUPS), last = (idx)((i64)units * (GROUP_ID + 1) / "
     "NUM_GROUPS); unit < last; ++unit) {\n";
 
+/// Does a launch take the arguments of a program, with what its loops add?
+bool fits(const Context& context, const Args& args) { return args.bytes() + 64 <= context.info.argument_bytes; }
+
 void check_dtypes(const Context& context, const ops::Program& program) {
   if (context.info.has_f64) return;
   for (const Node& node : program.nodes)
@@ -138,7 +141,9 @@ void run(Context& context, ops::Program& program) {
   const std::int64_t size = program.shape.product();
   if (size == 0) return;
   const ProgramText text(program);
-  if (text.argument_bytes() > context.info.argument_bytes && program.shape.size() > 1) {
+  Args args;
+  text.add_arguments(args);
+  if (!fits(context, args) && program.shape.size() > 1) {
     Ordered ordered(context, program);
     run(context, program);
     ordered.finish();
@@ -148,8 +153,6 @@ void run(Context& context, ops::Program& program) {
   const bool blocks = context.loops;
   const Kernel& kernel = context.generated(fmt::format("e{}", text.key()), "program",
                                            [&] { return elementwise_text(text, ndim, blocks); });
-  Args args;
-  text.add_arguments(args);
   if (blocks) {
     const std::int64_t chunks = ceil_div(program.shape.back(), kBlock), units = size / program.shape.back() * chunks;
     args.index(chunks, text.wide()).index(units, text.wide());
@@ -332,7 +335,9 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
   give_axis(program);
   const ProgramText text(program);
   const bool wide = text.wide();
-  if (text.argument_bytes() > context.info.argument_bytes) {
+  Args args;
+  text.add_arguments(args);
+  if (!fits(context, args)) {
     // the values first, then their reduction
     const Dtype dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
     const Scratch scratch(context, program.shape.product() * static_cast<std::int64_t>(itemsize(dtype)));
@@ -365,8 +370,6 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
   if (cut.form == Form::columns)
     units = cut.outputs / std::max<std::int64_t>(1, program.shape.back()) * ceil_div(program.shape.back(), kTile) *
             cut.chunks;
-  Args args;
-  text.add_arguments(args);
   args.add(scratch ? scratch->handle() : spec.out.handle).index(scratch ? 0 : spec.out.offset, wide);
   args.index(cut.outputs, wide)
       .index(cut.rows, wide)
