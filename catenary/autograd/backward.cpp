@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/walk.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 
 namespace catenary {

@@ -15,9 +15,9 @@
 
 #include <concepts>
 
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
+#include "catenary/core/config.h"
 
 namespace catenary {
 

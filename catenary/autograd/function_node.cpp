@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "catenary/array/elementwise.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/hooks.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 
 namespace catenary {

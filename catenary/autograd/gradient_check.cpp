@@ -6,9 +6,9 @@
 
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/backward.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gradient_check {

@@ -1,8 +1,8 @@
 #pragma once
 // Private to the library: what few variables have, parameters above all.
 
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/parameter.h"
+#include "catenary/core/config.h"
 
 namespace catenary {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "catenary/autograd/config.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/datasets/files.h"

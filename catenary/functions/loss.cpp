@@ -6,8 +6,8 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 

@@ -4,8 +4,8 @@
 
 #include "catenary/array/elementwise.h"
 #include "catenary/array/random.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"

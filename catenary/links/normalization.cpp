@@ -2,7 +2,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
-#include "catenary/autograd/config.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/normalization.h"
 

@@ -1,6 +1,6 @@
 #include "catenary/training/updater.h"
 
-#include "catenary/autograd/config.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/reporter/reporter.h"
 #include "catenary/training/extension.h"

@@ -6,6 +6,7 @@
 #include "catenary/array/array.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/lazy.h"
+#include "catenary/core/config.h"
 
 namespace ct = catenary;
 using ct::Array;
@@ -42,6 +43,20 @@ TEST(Fusion, AChainIsOneKernel) {
     const double expected = std::max(v * 1.5 + 0.5, 0.0) / (1 + std::exp(-v)) + std::tanh(v);
     ASSERT_NEAR(out[i], expected, 2e-6 * std::max(1.0, std::abs(expected))) << "at " << v;
   }
+}
+
+TEST(Fusion, ASettingTurnsItOff) {
+  const Array x = (iota({7, 5}) / 10.0f).eval();
+  const auto chain = [&] { return ct::exp(x * 1.5f) + x; };
+  const Array fused = chain().eval();
+  Array apart;
+  EXPECT_EQ(kernels_of([&] {
+              auto off = ct::using_config(ct::config.fusion, false);
+              apart = chain().eval();
+            }),
+            3);
+  EXPECT_EQ(apart.to_vector<float>(), fused.to_vector<float>());
+  EXPECT_EQ(kernels_of([&] { apart = chain().eval(); }), 1);
 }
 
 TEST(Fusion, AccumulatingRunsInConstantMemory) {

@@ -5,10 +5,10 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/computational_graph.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/hooks.h"
 #include "catenary/autograd/operators.h"
+#include "catenary/core/config.h"
 #include "catenary/device/backend.h"
 #include "tests/autograd/helpers.h"
 

@@ -7,10 +7,10 @@
 
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/backward.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/autograd/parameter.h"
+#include "catenary/core/config.h"
 #include "tests/autograd/helpers.h"
 
 namespace catenary {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "catenary/autograd/config.h"
+#include "catenary/core/config.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/png.h"
 #include "catenary/iterators/iterators.h"

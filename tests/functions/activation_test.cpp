@@ -5,8 +5,8 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/random.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/gradient_check.h"
+#include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
 

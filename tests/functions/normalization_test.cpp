@@ -6,8 +6,8 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/gradient_check.h"
+#include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "catenary/autograd/backward.h"
-#include "catenary/autograd/config.h"
 #include "catenary/autograd/operators.h"
+#include "catenary/core/config.h"
 #include "catenary/core/error.h"
 #include "chainer_arrays.h"
 #include "chainer_functions.h"

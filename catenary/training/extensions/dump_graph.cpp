@@ -1,7 +1,7 @@
 #include "catenary/training/extensions/dump_graph.h"
 
 #include "catenary/autograd/computational_graph.h"
-#include "catenary/autograd/config.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 

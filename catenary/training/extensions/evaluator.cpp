@@ -1,6 +1,6 @@
 #include "catenary/training/extensions/evaluator.h"
 
-#include "catenary/autograd/config.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/terminal.h"
 #include "catenary/training/model_device.h"

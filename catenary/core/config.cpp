@@ -1,4 +1,4 @@
-#include "catenary/autograd/config.h"
+#include "catenary/core/config.h"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,8 @@ namespace catenary {
 namespace detail {
 namespace {
 
-constexpr const char* kNames[kSettings] = {"train",    "enable_backprop", "keep_graph_on_report", "type_check", "debug",
-                                           "autotune", "deterministic",   "in_recomputing",       "dtype"};
+constexpr const char* kNames[kSettings] = {
+    "train", "enable_backprop", "keep_graph_on_report", "debug", "fusion", "in_recomputing", "dtype"};
 
 const char* variable(const char* name) {
   const std::string ours = std::string("CATENARY_") + name;
@@ -34,8 +34,8 @@ bool flag(const char* name, bool otherwise) {
 struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
   Globals() {
-    const bool flags[kSettings] = {true, true, flag("KEEP_GRAPH_ON_REPORT", false), flag("TYPE_CHECK", true),
-                                   flag("DEBUG", false)};
+    const bool flags[kSettings] = {true, true, flag("KEEP_GRAPH_ON_REPORT", false), flag("DEBUG", false),
+                                   flag("FUSION", true)};
     for (int i = 0; i < kSettings; ++i) values[static_cast<std::size_t>(i)] = flags[i];
     const char* dtype = variable("DTYPE");
     const Dtype d = dtype ? dtype_from_name(dtype) : Dtype::float32;
@@ -50,7 +50,7 @@ Globals& globals() {
 }
 
 // -1: the thread has no value of its own.
-thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1};
 
 }  // namespace
 

@@ -22,14 +22,12 @@ enum class Setting : std::uint8_t {
   train,
   enable_backprop,
   keep_graph_on_report,
-  type_check,
   debug,
-  autotune,
-  deterministic,
+  fusion,
   in_recomputing,
   dtype,
 };
-inline constexpr int kSettings = 9;
+inline constexpr int kSettings = 7;
 
 /// The value in effect.
 CT_API std::uint8_t setting(Setting s);
@@ -70,14 +68,11 @@ struct Settings {
   Entry<bool, Setting::enable_backprop> enable_backprop{};
   /// Do reported variables keep their graph? (CHAINER_KEEP_GRAPH_ON_REPORT)
   Entry<bool, Setting::keep_graph_on_report> keep_graph_on_report{};
-  /// Do functions check dtypes and shapes of their inputs beyond what arrays check? (CHAINER_TYPE_CHECK)
-  Entry<bool, Setting::type_check> type_check{};
   /// Looks for NaN in what functions return, forward and backward, and names the function. (CHAINER_DEBUG)
   Entry<bool, Setting::debug> debug{};
-  /// May a vendor library try its algorithms to find the fastest?
-  Entry<bool, Setting::autotune> autotune{};
-  /// Must a vendor library give the same bits every time?
-  Entry<bool, Setting::deterministic> deterministic{};
+  /// May elementwise operations wait, to run as one kernel? The results are the same bits either way, but for 16-bit
+  /// floats, which stay float32 inside of a kernel. (CATENARY_FUSION)
+  Entry<bool, Setting::fusion> fusion{};
   /// Is this the second forward pass of functions that recompute (F.forget)?
   Entry<bool, Setting::in_recomputing> in_recomputing{};
   /// dtype of new parameters and of float results of integers in functions. (CHAINER_DTYPE)
@@ -88,8 +83,9 @@ struct Settings {
 
 /// Settings of the calling thread.
 inline constexpr detail::Settings<detail::LocalEntry> config{};
-/// Settings of threads that have none of their own. Read from CATENARY_DEBUG, CATENARY_TYPE_CHECK,
+/// Settings of threads that have none of their own. Read from CATENARY_DEBUG, CATENARY_FUSION,
 /// CATENARY_KEEP_GRAPH_ON_REPORT and CATENARY_DTYPE at first, else from the variables that Chainer reads (CHAINER_…).
+/// Chainer's type_check has no counterpart: dtypes and shapes are always checked.
 inline constexpr detail::Settings<detail::GlobalEntry> global_config{};
 
 /// Gives a setting a value until the end of the scope, in this thread. (chainer.using_config)

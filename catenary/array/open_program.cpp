@@ -1,0 +1,385 @@
+#include "catenary/array/open_program.h"
+
+#include <atomic>
+#include <limits>
+
+#include "catenary/device/traced_backend.h"
+
+namespace catenary {
+
+using ops::Access;
+using ops::Node;
+using ops::Op;
+using ops::Reg;
+
+namespace {
+
+// The bounds of one program. Sixteen buffers, each with its strides, fit into the smallest parameter space that a GPU
+// driver offers; thirty-two operations compile quickly everywhere.
+constexpr int kMaxOperations = 32;
+constexpr int kMaxNodes = 64;
+constexpr int kMaxBuffers = 16;
+constexpr std::size_t kMaxRetainedBytes = std::size_t{64} << 20;
+
+bool same_place(const Access& a, const Access& b) {
+  return a.handle == b.handle && a.offset == b.offset && a.dtype == b.dtype && a.strides == b.strides;
+}
+
+Op narrowing(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::int8:
+      return Op::narrow_i8;
+    case Dtype::int16:
+      return Op::narrow_i16;
+    case Dtype::uint8:
+      return Op::narrow_u8;
+    case Dtype::uint16:
+      return Op::narrow_u16;
+    case Dtype::uint32:
+      return Op::narrow_u32;
+    default:
+      return Op::count;
+  }
+}
+
+ops::Constant constant_of(const Scalar& scalar, Reg reg) {
+  ops::Constant c;
+  if (reg == Reg::f32 || reg == Reg::f64) {
+    c.f = reg == Reg::f32 ? static_cast<double>(static_cast<float>(scalar.real())) : scalar.real();
+  } else if (reg == Reg::b) {
+    c.i = scalar.kind() == Scalar::Kind::real ? scalar.real() != 0 : scalar.integer() != 0;
+  } else if (scalar.kind() != Scalar::Kind::real) {
+    c.i = scalar.integer();
+  } else {
+    const double f = scalar.real();
+    c.i = f >= -9.2233720368547758e18 && f < 9.2233720368547758e18 ? static_cast<std::int64_t>(f)
+                                                                   : std::numeric_limits<std::int64_t>::min();
+  }
+  return c;
+}
+
+/// Does every value of `from` fit into the narrow integer `to`?
+bool fits(Dtype from, Dtype to) { return from == to || from == Dtype::bool_ || promote(from, to) == to; }
+
+Access access_of(const ArrayBody& body, const Shape& shape) {
+  return {body.storage->handle(), body.offset, body.dtype,
+          body.shape == shape ? body.strides : broadcast_strides(body.shape, body.strides, shape)};
+}
+
+std::atomic<std::int64_t> kernels{0};
+
+}  // namespace
+
+void count_kernel() { kernels.fetch_add(1, std::memory_order_relaxed); }
+std::int64_t kernel_count() { return kernels.load(std::memory_order_relaxed); }
+
+void OpenProgram::run(const char* reason) {
+  std::lock_guard lock(mutex);
+  close(reason, nullptr);
+}
+
+void OpenProgram::prepare(const Shape& shape, std::size_t new_buffers, const Device& device) {
+  if (!nodes_.empty()) {
+    if (shape_ != shape) {
+      close("another iteration shape", nullptr);
+    } else if (operations_ >= kMaxOperations || nodes_.size() + 12 > kMaxNodes) {
+      close("32 operations", nullptr);
+    } else if (loads_.size() + stores_.size() + static_cast<std::size_t>(live_) + new_buffers > kMaxBuffers) {
+      close("16 buffers", nullptr);
+    } else if (loaded_bytes_ > kMaxRetainedBytes && retained_bytes() > kMaxRetainedBytes) {
+      close("memory that only pending values keep", nullptr);
+    }
+  }
+  if (nodes_.empty()) {
+    shape_ = shape;
+    device_ = device;
+  }
+}
+
+bool OpenProgram::conflicts_with_read(const ArrayBody& body, const Shape& shape) const {
+  if (!body.storage || body.storage->pending_writer.load(std::memory_order_relaxed) != this) return false;
+  if (shape_ != shape) return true;
+  const Access access = access_of(body, shape);
+  for (const StoreSlot& store : stores_)
+    if (same_place(store.access, access)) return false;
+  return true;
+}
+
+bool OpenProgram::conflicts_with_write(const ArrayBody& body) const {
+  if (!body.storage || nodes_.empty()) return false;
+  if (shape_ != body.shape) return true;
+  const Access access = access_of(body, body.shape);
+  for (const LoadSlot& load : loads_)
+    if (load.storage == body.storage && !same_place(load.access, access)) return true;
+  for (const StoreSlot& store : stores_)
+    if (store.storage == body.storage && !same_place(store.access, access)) return true;
+  return false;
+}
+
+std::int16_t OpenProgram::value_of(const LazyOperand& operand) {
+  const Reg wanted = ops::register_of(operand.as);
+  if (!operand.array) return constant(constant_of(operand.scalar, wanted), wanted);
+  const ArrayBody& body = operand.array->body();
+  std::int16_t value = body.pending.load(std::memory_order_relaxed) == this ? body.value : load(body);
+  return cast_to(value, body.dtype, operand.as);
+}
+
+std::int16_t OpenProgram::cast(std::int16_t value, Reg to) {
+  const Reg from = nodes_[value].reg;
+  return from == to ? value : emit(Op::cast, to, from, {value, -1, -1});
+}
+
+std::int16_t OpenProgram::emit(Op op, Reg reg, Reg operand_reg, std::array<std::int16_t, 3> args) {
+  Node node;
+  node.op = op;
+  node.reg = reg;
+  node.operand_reg = operand_reg;
+  for (int i = 0; i < 3; ++i) node.args[i] = args[i];
+  ++operations_;
+  return append(node);
+}
+
+std::int16_t OpenProgram::operate(Op op, std::span<const LazyOperand> operands, Dtype dtype) {
+  std::array<std::int16_t, 3> args = {-1, -1, -1};
+  for (std::size_t i = 0; i < operands.size(); ++i) args[i] = value_of(operands[i]);
+  const Dtype operand_dtype = op == Op::ldexp ? operands[0].as : operands.back().as;
+  const Reg operand_reg = ops::register_of(operand_dtype);
+  if (op == Op::cast) {
+    // an identity node of its own, so that each pending array has one
+    return cast_to(emit(Op::cast, ops::register_of(dtype), operand_reg, args), operand_dtype, dtype);
+  }
+  const ops::OpInfo& row = ops::info(op);
+  const bool boolean = row.rule == ops::Rule::COMPARE || row.rule == ops::Rule::PREDICATE;
+  const Reg reg = boolean ? Reg::b : op == Op::frexp_exponent ? Reg::i32 : operand_reg;
+  std::int16_t value = emit(op, reg, operand_reg, args);
+  const bool may_overflow = row.rule != ops::Rule::INTERNAL && !boolean && op != Op::maximum && op != Op::minimum;
+  if (may_overflow && narrowing(operand_dtype) != Op::count)
+    value = emit(narrowing(operand_dtype), reg, reg, {value, -1, -1});
+  return cast_to(value, boolean ? Dtype::bool_ : op == Op::frexp_exponent ? Dtype::int32 : operand_dtype, dtype);
+}
+
+void OpenProgram::own(ArrayBody& body, std::int16_t value) {
+  body.value = value;
+  owners_[value] = &body;
+  ++live_;
+  body.pending.store(this, std::memory_order_release);
+}
+
+void OpenProgram::disown(ArrayBody& body) {
+  owners_[body.value] = nullptr;
+  --live_;
+}
+
+void OpenProgram::store(const ArrayBody& body, std::int16_t value) {
+  const Access access = access_of(body, body.shape);
+  for (StoreSlot& store : stores_) {
+    if (same_place(store.access, access)) {
+      store.value = value;
+      return;
+    }
+  }
+  stores_.push_back({body.storage, access, value});
+  body.storage->pending_writer.store(this, std::memory_order_release);
+}
+
+bool OpenProgram::loads_from(const Storage& storage) const {
+  for (const LoadSlot& load : loads_)
+    if (load.storage.get() == &storage) return true;
+  return false;
+}
+
+void OpenProgram::close(const char* reason, ReduceSpec* reduction) {
+  if (nodes_.empty()) return;
+  struct Reset {
+    OpenProgram& program;
+    ~Reset() { program.reset(); }
+  } reset{*this};
+
+  ops::Program program;
+  program.shape = shape_;
+  std::vector<Ref<Storage>> results;
+  std::vector<ArrayBody*> bodies;
+  std::vector<std::int16_t> roots;
+  for (StoreSlot& store : stores_) {
+    if (store.storage->references() - loads_holding(*store.storage) > 1) {
+      program.stores.push_back({store.value, store.access});
+    }
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    ArrayBody* body = owners_[i];
+    if (!body) continue;
+    results.emplace_back(new Storage(device_, static_cast<std::size_t>(body->shape.product()) * itemsize(body->dtype)));
+    bodies.push_back(body);
+    program.stores.push_back(
+        {static_cast<std::int16_t>(i), Access{results.back()->handle(), 0, body->dtype, body->strides}});
+  }
+  if (program.stores.empty() && !reduction) return;
+  extract_needed(program, reduction);
+
+  trace_reason = reason;
+  if (reduction) {
+    device_.backend().reduce(device_.index(), program, *reduction);
+  } else {
+    device_.backend().run(device_.index(), program);
+  }
+  count_kernel();
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    bodies[i]->storage = results[i];
+    owners_[bodies[i]->value] = nullptr;
+    bodies[i]->pending.store(nullptr, std::memory_order_release);
+  }
+}
+
+bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {
+  const std::vector<Array>& first = segments.front();
+  ops::Program program;
+  program.shape = shape_;
+  for (StoreSlot& store : stores_) program.stores.push_back({store.value, store.access});
+  if (live_ > 0 || program.stores.empty()) return false;
+  extract_needed(program, nullptr);
+  const auto number_of = [&](const Access& access) {
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      const ArrayBody& body = first[k].body();
+      if (body.storage->handle() == access.handle && body.offset == access.offset && body.dtype == access.dtype)
+        return static_cast<int>(k);
+    }
+    return -1;
+  };
+  std::vector<int> loads, stores;
+  for (const Access& load : program.loads) loads.push_back(number_of(load));
+  for (const ops::Store& store : program.stores) stores.push_back(number_of(store.to));
+  for (int k : loads)
+    if (k < 0) return false;
+  for (int k : stores)
+    if (k < 0) return false;
+  std::vector<Segment> all;
+  for (const std::vector<Array>& arrays : segments) {
+    Segment segment;
+    segment.size = arrays.front().size();
+    if (segment.size == 0) continue;
+    const auto place = [&](int k) {
+      const ArrayBody& body = arrays[static_cast<std::size_t>(k)].body();
+      return std::pair(body.storage->handle(), body.offset);
+    };
+    for (int k : loads) segment.loads.push_back(place(k));
+    for (int k : stores) segment.stores.push_back(place(k));
+    all.push_back(std::move(segment));
+  }
+  device_.backend().run_segments(device_.index(), program, all);
+  count_kernel();
+  reset();
+  return true;
+}
+
+std::int16_t OpenProgram::append(const Node& node) {
+  nodes_.push_back(node);
+  owners_.push_back(nullptr);
+  return static_cast<std::int16_t>(nodes_.size() - 1);
+}
+
+std::int16_t OpenProgram::constant(ops::Constant value, Reg reg) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.op == Op::constant && node.reg == reg && constants_[node.slot].u == value.u)
+      return static_cast<std::int16_t>(i);
+  }
+  constants_.push_back(value);
+  Node node;
+  node.op = Op::constant;
+  node.reg = reg;
+  node.slot = static_cast<std::int16_t>(constants_.size() - 1);
+  return append(node);
+}
+
+std::int16_t OpenProgram::load(const ArrayBody& body) {
+  const Access access = access_of(body, shape_);
+  if (body.storage->pending_writer.load(std::memory_order_relaxed) == this) {
+    for (const StoreSlot& store : stores_)
+      if (same_place(store.access, access)) return store.value;
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.op == Op::load && same_place(loads_[node.slot].access, access)) return static_cast<std::int16_t>(i);
+  }
+  if (!loads_from(*body.storage)) {
+    body.storage->pending_readers.fetch_add(1, std::memory_order_acq_rel);
+    loaded_bytes_ += body.storage->bytes();
+  }
+  loads_.push_back({body.storage, access});
+  Node node;
+  node.op = Op::load;
+  node.reg = ops::register_of(body.dtype);
+  node.slot = static_cast<std::int16_t>(loads_.size() - 1);
+  return append(node);
+}
+
+std::int16_t OpenProgram::cast_to(std::int16_t value, Dtype from, Dtype to) {
+  value = cast(value, ops::register_of(to));
+  if (narrowing(to) != Op::count && !fits(from, to))
+    value = emit(narrowing(to), ops::register_of(to), ops::register_of(to), {value, -1, -1});
+  return value;
+}
+
+int OpenProgram::loads_holding(const Storage& storage) const {
+  int n = 0;
+  for (const LoadSlot& load : loads_) n += load.storage.get() == &storage;
+  for (const StoreSlot& store : stores_) n += store.storage.get() == &storage;
+  return n - 1;  // the store that asks counts as the one reference too many
+}
+
+std::size_t OpenProgram::retained_bytes() const {
+  std::size_t bytes = 0;
+  for (const LoadSlot& load : loads_)
+    if (load.storage->references() == 1) bytes += load.storage->bytes();
+  return bytes;
+}
+
+void OpenProgram::extract_needed(ops::Program& program, ReduceSpec* reduction) {
+  std::vector<std::int16_t> number(nodes_.size(), -1);
+  std::vector<bool> needed(nodes_.size(), false);
+  for (const ops::Store& store : program.stores) needed[store.value] = true;
+  if (reduction) needed[reduction->value] = true;
+  for (int i = static_cast<int>(nodes_.size()) - 1; i >= 0; --i)
+    if (needed[i])
+      for (std::int16_t arg : nodes_[i].args)
+        if (arg >= 0) needed[arg] = true;
+  program.nodes.reserve(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!needed[i]) continue;
+    Node node = nodes_[i];
+    if (node.op == Op::load) {
+      program.loads.push_back(loads_[node.slot].access);
+      node.slot = static_cast<std::int16_t>(program.loads.size() - 1);
+    } else if (node.op == Op::constant) {
+      program.constants.push_back(constants_[node.slot]);
+      node.slot = static_cast<std::int16_t>(program.constants.size() - 1);
+    }
+    for (std::int16_t& arg : node.args)
+      if (arg >= 0) arg = number[arg];
+    number[i] = static_cast<std::int16_t>(program.nodes.size());
+    program.nodes.push_back(node);
+  }
+  for (ops::Store& store : program.stores) store.value = number[store.value];
+  if (reduction) reduction->value = number[reduction->value];
+}
+
+void OpenProgram::reset() {
+  for (ArrayBody* body : owners_)
+    if (body) body->pending.store(nullptr, std::memory_order_release);  // its kernel failed: it has no value
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    bool first = true;
+    for (std::size_t j = 0; j < i; ++j) first = first && !(loads_[j].storage == loads_[i].storage);
+    if (first) loads_[i].storage->pending_readers.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  for (StoreSlot& store : stores_) store.storage->pending_writer.store(nullptr, std::memory_order_release);
+  nodes_.clear();
+  owners_.clear();
+  constants_.clear();
+  loads_.clear();
+  stores_.clear();
+  operations_ = 0;
+  live_ = 0;
+  loaded_bytes_ = 0;
+}
+
+}  // namespace catenary

@@ -1,0 +1,91 @@
+#pragma once
+// Private to the library: an open program, that is, deferred instructions over one iteration shape, in program order.
+// Which program an operation joins, and when it must run, is decided in lazy.cpp.
+
+#include <array>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "catenary/array/body.h"
+#include "catenary/array/lazy.h"
+#include "catenary/device/backend.h"
+#include "catenary/ops/program.h"
+
+namespace catenary {
+
+/// Counts one kernel (kernel_count).
+void count_kernel();
+
+/// One thread's deferred instructions on one device. Other threads come in only to have it run, hence the lock, which
+/// whoever calls anything but run() holds.
+class OpenProgram {
+ public:
+  std::recursive_mutex mutex;
+
+  void run(const char* reason);
+
+  /// Makes room for one more operation over `shape`, which brings `new_buffers` at most.
+  void prepare(const Shape& shape, std::size_t new_buffers, const Device& device);
+
+  /// Must the program run before `body` can be loaded? So it is when it writes the same memory by another view.
+  bool conflicts_with_read(const ArrayBody& body, const Shape& shape) const;
+  /// Must the program run before `body` can be written? So it is when it reads or writes the same memory by another
+  /// view.
+  bool conflicts_with_write(const ArrayBody& body) const;
+  bool loads_from(const Storage& storage) const;
+
+  /// The node that holds an operand in the register type of `operand.as`.
+  std::int16_t value_of(const LazyOperand& operand);
+  /// Appends an operation; returns the node of its result, which has `dtype`.
+  std::int16_t operate(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype);
+
+  /// From now on `body` is pending, with this value; disown: no longer.
+  void own(ArrayBody& body, std::int16_t value);
+  void disown(ArrayBody& body);
+  /// The value replaces the elements of `body`, which has memory.
+  void store(const ArrayBody& body, std::int16_t value);
+
+  /// Runs what was collected, with a reduction of one of its values when `reduction` is given, and starts afresh.
+  void close(const char* reason, ReduceSpec* reduction);
+  /// Runs what was collected over the arrays of the first segment for all segments. False, and nothing has happened,
+  /// when the program works on anything but those arrays.
+  bool close_for(const std::vector<std::vector<Array>>& segments);
+
+ private:
+  struct LoadSlot {
+    Ref<Storage> storage;
+    ops::Access access;
+  };
+  struct StoreSlot {
+    Ref<Storage> storage;
+    ops::Access access;
+    std::int16_t value;
+  };
+
+  std::int16_t append(const ops::Node& node);
+  std::int16_t emit(ops::Op op, ops::Reg reg, ops::Reg operand_reg, std::array<std::int16_t, 3> args);
+  std::int16_t constant(ops::Constant value, ops::Reg reg);
+  std::int16_t load(const ArrayBody& body);
+  std::int16_t cast(std::int16_t value, ops::Reg to);
+  /// The node of a value of dtype `from` as `to`: in its register, wrapped where `to` is a narrower integer.
+  std::int16_t cast_to(std::int16_t value, Dtype from, Dtype to);
+  int loads_holding(const Storage& storage) const;
+  std::size_t retained_bytes() const;
+  /// Copies the nodes that a store or the reduction needs, in order, and renumbers them.
+  void extract_needed(ops::Program& program, ReduceSpec* reduction);
+  void reset();
+
+  Device device_;
+  Shape shape_;
+  std::vector<ops::Node> nodes_;
+  std::vector<ArrayBody*> owners_;  // of each node: the pending array that is its value, if somebody still holds one
+  std::vector<ops::Constant> constants_;
+  std::vector<LoadSlot> loads_;
+  std::vector<StoreSlot> stores_;
+  int operations_ = 0;
+  int live_ = 0;  // pending arrays
+  std::size_t loaded_bytes_ = 0;
+};
+
+}  // namespace catenary
