@@ -1,5 +1,6 @@
 #include "catenary/array/open_program.h"
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 
@@ -195,23 +196,17 @@ void OpenProgram::close(const char* reason, ReduceSpec* reduction) {
     ~Reset() { program.reset(); }
   } reset{*this};
 
-  ops::Program program;
-  program.shape = shape_;
-  std::vector<Ref<Storage>> results;
-  std::vector<ArrayBody*> bodies;
-  std::vector<std::int16_t> roots;
-  for (StoreSlot& store : stores_) {
-    if (store.storage->references() - loads_holding(*store.storage) > 1) {
+  ops::Program& program = started();
+  for (const StoreSlot& store : stores_)
+    if (store.storage->references() - loads_holding(*store.storage) > 1)
       program.stores.push_back({store.value, store.access});
-    }
-  }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     ArrayBody* body = owners_[i];
     if (!body) continue;
-    results.emplace_back(new Storage(device_, static_cast<std::size_t>(body->shape.product()) * itemsize(body->dtype)));
-    bodies.push_back(body);
-    program.stores.push_back(
-        {static_cast<std::int16_t>(i), Access{results.back()->handle(), 0, body->dtype, body->strides}});
+    const Ref<Storage> memory(
+        new Storage(device_, static_cast<std::size_t>(body->shape.product()) * itemsize(body->dtype)));
+    program.stores.push_back({static_cast<std::int16_t>(i), Access{memory->handle(), 0, body->dtype, body->strides}});
+    results_.emplace_back(body, memory);
   }
   if (program.stores.empty() && !reduction) return;
   extract_needed(program, reduction);
@@ -223,19 +218,18 @@ void OpenProgram::close(const char* reason, ReduceSpec* reduction) {
     device_.backend().run(device_.index(), program);
   }
   count_kernel();
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    bodies[i]->storage = results[i];
-    owners_[bodies[i]->value] = nullptr;
-    bodies[i]->pending.store(nullptr, std::memory_order_release);
+  for (auto& [body, memory] : results_) {
+    body->storage = std::move(memory);
+    owners_[body->value] = nullptr;
+    body->pending.store(nullptr, std::memory_order_release);
   }
 }
 
 bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {
   const std::vector<Array>& first = segments.front();
-  ops::Program program;
-  program.shape = shape_;
-  for (StoreSlot& store : stores_) program.stores.push_back({store.value, store.access});
-  if (live_ > 0 || program.stores.empty()) return false;
+  if (live_ > 0 || stores_.empty()) return false;
+  ops::Program& program = started();
+  for (const StoreSlot& store : stores_) program.stores.push_back({store.value, store.access});
   extract_needed(program, nullptr);
   const auto number_of = [&](const Access& access) {
     for (std::size_t k = 0; k < first.size(); ++k) {
@@ -334,18 +328,27 @@ std::size_t OpenProgram::retained_bytes() const {
   return bytes;
 }
 
+ops::Program& OpenProgram::started() {
+  program_.shape = shape_;
+  program_.nodes.clear();
+  program_.loads.clear();
+  program_.constants.clear();
+  program_.stores.clear();
+  return program_;
+}
+
 void OpenProgram::extract_needed(ops::Program& program, ReduceSpec* reduction) {
-  std::vector<std::int16_t> number(nodes_.size(), -1);
-  std::vector<bool> needed(nodes_.size(), false);
-  for (const ops::Store& store : program.stores) needed[store.value] = true;
-  if (reduction) needed[reduction->value] = true;
+  constexpr std::int16_t kNotNeeded = -1, kNeeded = -2;  // until it has its number
+  std::array<std::int16_t, kMaxNodes> number;
+  std::fill_n(number.begin(), nodes_.size(), kNotNeeded);
+  for (const ops::Store& store : program.stores) number[store.value] = kNeeded;
+  if (reduction) number[reduction->value] = kNeeded;
   for (int i = static_cast<int>(nodes_.size()) - 1; i >= 0; --i)
-    if (needed[i])
+    if (number[i] == kNeeded)
       for (std::int16_t arg : nodes_[i].args)
-        if (arg >= 0) needed[arg] = true;
-  program.nodes.reserve(nodes_.size());
+        if (arg >= 0) number[arg] = kNeeded;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (!needed[i]) continue;
+    if (number[i] == kNotNeeded) continue;
     Node node = nodes_[i];
     if (node.op == Op::load) {
       program.loads.push_back(loads_[node.slot].access);
@@ -380,6 +383,7 @@ void OpenProgram::reset() {
   operations_ = 0;
   live_ = 0;
   loaded_bytes_ = 0;
+  results_.clear();
 }
 
 }  // namespace catenary

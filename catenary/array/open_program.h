@@ -5,6 +5,7 @@
 #include <array>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "catenary/array/body.h"
@@ -72,6 +73,8 @@ class OpenProgram {
   std::int16_t cast_to(std::int16_t value, Dtype from, Dtype to);
   int loads_holding(const Storage& storage) const;
   std::size_t retained_bytes() const;
+  /// program_ without anything but the shape.
+  ops::Program& started();
   /// Copies the nodes that a store or the reduction needs, in order, and renumbers them.
   void extract_needed(ops::Program& program, ReduceSpec* reduction);
   void reset();
@@ -86,6 +89,9 @@ class OpenProgram {
   int operations_ = 0;
   int live_ = 0;  // pending arrays
   std::size_t loaded_bytes_ = 0;
+  // What runs when the program is closed: kept, as each of the vectors in it would be allocated for every small kernel.
+  ops::Program program_;
+  std::vector<std::pair<ArrayBody*, Ref<Storage>>> results_;
 };
 
 }  // namespace catenary

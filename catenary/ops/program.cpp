@@ -4,35 +4,41 @@
 
 namespace catenary::ops {
 
-void collapse(Program& program, const std::vector<bool>* keep_apart, std::vector<int>* new_axis) {
-  const int ndim = program.shape.size();
-  std::vector<Access*> accesses;
-  for (Access& load : program.loads) accesses.push_back(&load);
-  for (Store& store : program.stores) accesses.push_back(&store.to);
+namespace {
 
-  Shape shape;
-  std::vector<Strides> strides(accesses.size());
+template <class F>
+void for_each_access(Program& program, F&& f) {
+  for (Access& load : program.loads) f(load.strides);
+  for (Store& store : program.stores) f(store.to.strides);
+}
+
+}  // namespace
+
+// In place, without memory of its own: it runs for every small kernel.
+void collapse(Program& program, const std::vector<bool>* keep_apart, std::vector<int>* new_axis) {
+  Shape& shape = program.shape;
+  const int ndim = shape.size();
   if (new_axis) new_axis->assign(ndim, -1);
+  int kept = 0;       // new axes so far
   int previous = -1;  // the last old axis that was kept
   for (int axis = 0; axis < ndim; ++axis) {
-    if (program.shape[axis] == 1) continue;
+    const std::int64_t extent = shape[axis];
+    if (extent == 1) continue;
     bool merge = previous >= 0;
     if (merge && keep_apart)
       for (int between = previous; between < axis; ++between) merge = merge && !(*keep_apart)[between];
-    for (std::size_t i = 0; merge && i < accesses.size(); ++i)
-      merge = strides[i].back() == accesses[i]->strides[axis] * program.shape[axis];
-    if (merge) {
-      shape[shape.size() - 1] *= program.shape[axis];
-      for (std::size_t i = 0; i < accesses.size(); ++i) strides[i][shape.size() - 1] = accesses[i]->strides[axis];
-    } else {
-      shape.push_back(program.shape[axis]);
-      for (std::size_t i = 0; i < accesses.size(); ++i) strides[i].push_back(accesses[i]->strides[axis]);
-    }
+    if (merge) for_each_access(program, [&](const Strides& s) { merge = merge && s[kept - 1] == s[axis] * extent; });
+    if (!merge) shape[kept++] = 1;
+    shape[kept - 1] *= extent;
+    for_each_access(program, [&](Strides& s) { s[kept - 1] = s[axis]; });
     previous = axis;
-    if (new_axis) (*new_axis)[axis] = shape.size() - 1;
+    if (new_axis) (*new_axis)[axis] = kept - 1;
   }
-  program.shape = shape;
-  for (std::size_t i = 0; i < accesses.size(); ++i) accesses[i]->strides = strides[i];
+  const auto shorten = [&](Dims& dims) {
+    while (dims.size() > kept) dims.pop_back();
+  };
+  shorten(shape);
+  for_each_access(program, shorten);
 }
 
 std::vector<bool> collapse_for_reduction(Program& program, unsigned axes) {
