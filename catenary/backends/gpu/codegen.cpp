@@ -86,29 +86,41 @@ std::int16_t ProgramText::place_of(const ops::Access& access, bool written) {
   return static_cast<std::int16_t>(i);
 }
 
-std::string ProgramText::parameters() const {
+std::string ProgramText::operands(const std::string& suffix) const {
   std::string text;
   const int leading = program_.shape.size() - 1;
   for (std::size_t p = 0; p < places_.size(); ++p) {
     const Place& place = places_[p];
-    text += fmt::format("GLOBAL {}{}* RESTRICT p{}, idx o{}, ", place.written ? "" : "const ",
-                        memory_type(place.access.dtype), p, p);
-    for (int axis = 0; axis < leading; ++axis) text += fmt::format("idx s{}_{}, ", p, axis);
-    if (place.step == 's') text += fmt::format("idx s{}_{}, ", p, leading);
+    text += fmt::format("{} RESTRICT p{}{}, idx o{}{}, ", pointer(place), p, suffix, p, suffix);
+    for (int axis = 0; axis < leading; ++axis) text += fmt::format("idx s{}_{}{}, ", p, axis, suffix);
+    if (place.step == 's') text += fmt::format("idx s{}_{}{}, ", p, leading, suffix);
   }
-  for (std::size_t i = 0; i < program_.nodes.size(); ++i)
-    if (program_.nodes[i].op == Op::constant) text += fmt::format("{} v{}, ", register_type(program_.nodes[i].reg), i);
-  for (int axis = 0; axis <= leading; ++axis) text += fmt::format("{}idx d{}", axis ? ", " : "", axis);
   return text;
 }
 
-void ProgramText::add_arguments(Args& args) const {
+std::string ProgramText::constants() const {
+  std::string text;
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i)
+    if (program_.nodes[i].op == Op::constant) text += fmt::format("{} v{}, ", register_type(program_.nodes[i].reg), i);
+  return text;
+}
+
+std::string ProgramText::parameters() const {
+  std::string text = operands() + constants();
+  for (int axis = 0; axis < program_.shape.size(); ++axis) text += fmt::format("{}idx d{}", axis ? ", " : "", axis);
+  return text;
+}
+
+void ProgramText::add_operands(Args& args) const {
   const int leading = program_.shape.size() - 1;
   for (const Place& place : places_) {
     args.add(place.access.handle).index(place.access.offset, wide_);
     for (int axis = 0; axis < leading; ++axis) args.index(place.access.strides[axis], wide_);
     if (place.step == 's') args.index(place.access.strides[leading], wide_);
   }
+}
+
+void ProgramText::add_constants(Args& args) const {
   for (const Node& node : program_.nodes) {
     if (node.op != Op::constant) continue;
     const ops::Constant& value = program_.constants[static_cast<std::size_t>(node.slot)];
@@ -126,7 +138,32 @@ void ProgramText::add_arguments(Args& args) const {
         args.add(value.u);
     }
   }
+}
+
+void ProgramText::add_arguments(Args& args) const {
+  add_operands(args);
+  add_constants(args);
   for (std::int64_t extent : program_.shape) args.index(extent, wide_);
+}
+
+std::string ProgramText::pointer(const Place& place) {
+  return fmt::format("GLOBAL {}{}*", place.written ? "" : "const ", memory_type(place.access.dtype));
+}
+
+std::string ProgramText::choose(const std::string& suffix, bool declared) const {
+  std::string text;
+  for (std::size_t p = 0; p < places_.size(); ++p)
+    text += fmt::format("{}p{} = p{}{}; {}o{} = o{}{};\n", declared ? pointer(places_[p]) + " " : "", p, p, suffix,
+                        declared ? "idx " : "", p, p, suffix);
+  return text;
+}
+
+std::string ProgramText::names() const {
+  std::string text;
+  for (std::size_t p = 0; p < places_.size(); ++p) text += fmt::format("p{}, o{}, ", p, p);
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i)
+    if (program_.nodes[i].op == Op::constant) text += fmt::format("v{}, ", i);
+  return text;
 }
 
 std::string ProgramText::decompose(const std::string& linear, const std::vector<int>& axes) const {

@@ -35,6 +35,16 @@ class ProgramText {
   std::string parameters() const;
   void add_arguments(Args& args) const;
 
+  /// Parts of these, each with a closing comma, for a kernel over several sets of operands: the operands, their names
+  /// with a suffix; the constants; and a call's arguments for both.
+  std::string operands(const std::string& suffix = {}) const;
+  std::string constants() const;
+  std::string names() const;
+  void add_operands(Args& args) const;
+  void add_constants(Args& args) const;
+  /// Statements that give the operands without a suffix the values of those with it. 1-d and contiguous only.
+  std::string choose(const std::string& suffix, bool declared) const;
+
   /// Statements. `decompose`: the index index<axis> of each listed axis out of a linear one. `bases`: where each
   /// operand's row begins, from the indices of all axes but the last. `body`: the values v<node> at element j of the
   /// last axis.
@@ -50,6 +60,7 @@ class ProgramText {
     bool read = false, written = false;
     char step = '0';  // along the last axis: '0', '1' or 's'
   };
+  static std::string pointer(const Place& place);
   std::int16_t place_of(const ops::Access& access, bool written);
   std::string element(std::int16_t place) const;
 

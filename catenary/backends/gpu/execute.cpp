@@ -16,7 +16,8 @@ using ops::Node;
 using ops::Op;
 
 constexpr int kGroup = 256;
-constexpr std::int64_t kBlock = 8192;  // elements that a processor's work-group takes at a time
+constexpr std::int64_t kBlock = 8192;               // elements that a processor's work-group takes at a time
+constexpr std::int64_t kSegmentBlock = 4 * kGroup;  // the same of a GPU's group, where a launch has several segments
 // How many elements of a reduction one work-item adds up, by form: a number that depends on nothing but the shape, so
 // that the result does so too.
 constexpr std::int64_t kRowOfGroup = 16384, kRowOfLanes = 65536, kColumn = 512, kTile = 256, kShortRow = 128;
@@ -163,9 +164,40 @@ void run(Context& context, ops::Program& program) {
   }
 }
 
+namespace {
+
+constexpr std::size_t kSegments = 32;  // that one launch takes at most
+
+/// A program over `count` segments. A unit of work is a block of one of them: segment k has the units from first_k on.
+std::string segments_text(const ProgramText& program, std::size_t count, bool blocks) {
+  std::string parameters, which = program.choose("_0", true) + "idx n = n_0, first = 0;\n";
+  for (std::size_t k = 0; k < count; ++k) {
+    parameters += fmt::format("{}idx n_{}, idx first_{}, ", program.operands(fmt::format("_{}", k)), k, k);
+    if (k > 0)
+      which += fmt::format("if (unit >= first_{}) {{\n{}n = n_{}; first = first_{};\n}}\n", k,
+                           program.choose(fmt::format("_{}", k), false), k, k);
+  }
+  const std::int64_t block = blocks ? kBlock : kSegmentBlock;
+  return fmt::format(
+      "{}DEVICE void block({}{}idx begin, idx end) {{\n{}for (idx j = begin{}; j < end; j += {}) {{\n{}{}}}\n}}\n"
+      "KERNEL REQD({}) segments({}{}idx units) {{\n{}{}"
+      "const idx begin = (unit - first) * {};\nblock({}begin, n - begin < {} ? n : begin + {});\n}}\n}}\n",
+      index_type(program), program.operands(), program.constants(), program.bases(), blocks ? "" : " + LOCAL_ID",
+      blocks ? "1" : "LOCAL_SIZE", program.body(), program.stores(), blocks ? 1 : kGroup, parameters,
+      program.constants(), blocks ? kUnits : "for (idx unit = GROUP_ID; unit < units; unit += NUM_GROUPS) {\n", which,
+      block, program.names(), block, block);
+}
+
+}  // namespace
+
 void run_segments(Context& context, const ops::Program& program, const std::vector<Segment>& segments) {
+  check_dtypes(context, program);
+  std::vector<ops::Program> programs;
+  std::vector<ProgramText> texts;
+  programs.reserve(segments.size());
+  texts.reserve(segments.size());
   for (const Segment& segment : segments) {
-    ops::Program one = program;
+    ops::Program& one = programs.emplace_back(program);
     one.shape = {segment.size};
     const auto place = [](ops::Access& access, const std::pair<void*, std::int64_t>& at) {
       access.handle = at.first;
@@ -174,7 +206,42 @@ void run_segments(Context& context, const ops::Program& program, const std::vect
     };
     for (std::size_t k = 0; k < segment.loads.size(); ++k) place(one.loads[k], segment.loads[k]);
     for (std::size_t k = 0; k < segment.stores.size(); ++k) place(one.stores[k].to, segment.stores[k]);
-    run(context, one);
+    texts.emplace_back(one);
+  }
+
+  const std::int64_t block = context.loops ? kBlock : kSegmentBlock;
+  for (std::size_t begin = 0, end; begin < segments.size(); begin = end) {
+    const ProgramText& first = texts[begin];
+    const bool wide = first.wide();
+    Args args;
+    std::int64_t units = 0;
+    const auto add = [&](std::size_t i) {
+      texts[i].add_operands(args);
+      args.index(segments[i].size, wide).index(units, wide);
+      units += ceil_div(segments[i].size, block);
+    };
+    add(begin);
+    Args constants;
+    first.add_constants(constants);
+    const int count = args.count();
+    const std::size_t bytes = args.bytes();
+    for (end = begin + 1; end < segments.size() && end - begin < kSegments && texts[end].key() == first.key() &&
+                          args.count() + count + constants.count() < Args::kMost &&
+                          args.bytes() + bytes + constants.bytes() + 64 <= context.info.argument_bytes;
+         ++end)
+      add(end);
+    if (end - begin == 1) {
+      run(context, programs[begin]);
+      continue;
+    }
+    first.add_constants(args);
+    args.index(units, wide);
+    const Kernel& kernel = context.generated(fmt::format("s{} {}", end - begin, first.key()), "segments",
+                                             [&] { return segments_text(first, end - begin, context.loops); });
+    if (context.loops)
+      context.launch(kernel, groups_of_blocks(context, units), 1, args);
+    else
+      context.launch(kernel, std::min<std::int64_t>(units, std::int64_t{1} << 20), kGroup, args);
   }
 }
 
