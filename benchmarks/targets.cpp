@@ -1,10 +1,12 @@
-// The rows of docs/performance.md that are about arrays and autograd: medians of a few runs each, one line a row.
+// bench_targets [ROWS]: the rows of docs/performance.md, all or those whose letters are named ("FH"): medians of a few
+// runs each, one line a row.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <string>
 
 #include "catenary/catenary.h"
 
@@ -31,7 +33,60 @@ ct::Array normal(const ct::Shape& shape) {
   return ct::random::standard_normal(shape, {.dtype = ct::Dtype::float32}).eval();
 }
 
-void arrays() {
+struct Product {
+  int m, n, k;
+};
+
+double product_ms(const Product& p, int runs) {
+  const ct::Array a = normal({p.m, p.k}), b = normal({p.k, p.n});
+  return median(runs, [&] { ct::matmul(a, b).eval(); });
+}
+
+/// What row A cannot do without: the products of an epoch and of its evaluation, and the bytes that Adam moves, each
+/// alone. (train_mnist is row A itself.)
+void floor_of_a() {
+  double forward = 0, backward = 0;
+  const int batch = 100, units[] = {784, 1000, 1000, 10};
+  for (int i = 0; i < 3; ++i) {
+    const int in = units[i], out = units[i + 1];
+    forward += product_ms({batch, out, in}, 51);
+    backward += product_ms({in, out, batch}, 51) + (i > 0 ? product_ms({batch, in, out}, 51) : 0);
+  }
+  const std::int64_t parameters = 784 * 1000 + 1000 * 1000 + 1000 * 10;
+  const ct::Array p = normal({parameters}), g = normal({parameters}), m = normal({parameters}),
+                  v = normal({parameters});
+  // four arrays are read and three written, with next to no arithmetic
+  const double adam = median(51, [&] {
+    m += g;
+    v += m;
+    p += v;
+    ct::evaluate();
+  });
+  fmt::print("A floor: products {:.2f} s, evaluation {:.2f} s, Adam's bytes {:.2f} s\n", 0.6 * (forward + backward),
+             0.1 * forward, 0.6 * adam);
+}
+
+void deep_network() {
+  ct::Sequential layers;
+  for (int i = 0; i < 5; ++i) {
+    layers.append(i == 0 ? L::Linear(784, 4096) : L::Linear(4096, 4096));
+    layers.append([](const ct::Variable& h) { return F::relu(h); });
+  }
+  layers.append(L::Linear(4096, 10));
+  const L::Classifier model(layers);
+  ct::optimizers::SGD optimizer(0.01);
+  optimizer.setup(model);
+  const ct::Variable x(ct::random::uniform(0, 1, {1024, 784}, {.dtype = ct::Dtype::float32}).eval()),
+      t(ct::random::randint(0, 10, {1024}).astype(ct::Dtype::int32).eval());
+  fmt::print("B step of 784-4096x5-10     {:8.0f} ms\n", median(3, [&] {
+               model.cleargrads();
+               model(x, t).backward();
+               optimizer.update();
+               ct::evaluate();
+             }));
+}
+
+void elementwise() {
   const ct::Array x = normal({16777216});
   fmt::print("E chain of 16 Mi            {:8.1f} ms\n", median(9, [&] {
                // evaluated in a statement of its own: within one, the intermediate values are still held, and would be
@@ -39,12 +94,16 @@ void arrays() {
                const ct::Array y = ct::relu(x * 1.5f + 0.5f) * ct::sigmoid(x) + ct::tanh(x);
                y.eval();
              }));
-  for (const auto& [m, n, k] :
-       {std::array{1445, 1012, 1076}, std::array{2048, 2048, 2048}, std::array{100, 1000, 784}}) {
-    const ct::Array a = normal({m, k}), b = normal({k, n});
-    const double ms = median(15, [&] { ct::matmul(a, b).eval(); });
-    fmt::print("F matmul {:4}x{:4}x{:4}      {:8.0f} GFLOP/s\n", m, n, k, 2e-6 * m * n * k / ms);
+}
+
+void products() {
+  for (const Product& p : {Product{1445, 1012, 1076}, Product{2048, 2048, 2048}, Product{100, 1000, 784}}) {
+    const double flops = 2.0 * p.m * p.n * p.k;
+    fmt::print("F matmul {:4}x{:4}x{:4}      {:8.0f} GFLOP/s\n", p.m, p.n, p.k, 1e-6 * flops / product_ms(p, 15));
   }
+}
+
+void moves() {
   const ct::Array keys = normal({10000000});
   fmt::print("H sort of 10 M              {:8.0f} ms\n", median(3, [&] { ct::sort(keys).eval(); }));
   fmt::print("H argsort of 10 M           {:8.0f} ms\n", median(3, [&] { ct::argsort(keys).eval(); }));
@@ -56,7 +115,7 @@ void arrays() {
   fmt::print("H gather of 1 M rows of 64  {:8.1f} ms\n", median(9, [&] { ct::take(table, rows, 0).eval(); }));
 }
 
-void autograd() {
+void small_ones() {
   constexpr int kRepeats = 10000;
   const ct::Variable a(ct::ones({10}, ct::Dtype::float32)), b(ct::ones({10}, ct::Dtype::float32));
   const double deferred = median(5, [&] {
@@ -84,9 +143,12 @@ void autograd() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  const std::string rows = argc > 1 ? argv[1] : "ABEFGH";
+  const std::pair<char, void (*)()> all[] = {{'A', floor_of_a}, {'B', deep_network}, {'E', elementwise},
+                                             {'F', products},   {'G', small_ones},   {'H', moves}};
   ct::random::seed(0);
-  arrays();
-  autograd();
+  for (const auto& [letter, run] : all)
+    if (rows.find(letter) != std::string::npos) run();
   return 0;
 }

@@ -56,7 +56,7 @@ Array normal_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
   return multiply(radius, cos(multiply(open_uniform(size, dtype, options), turn)));
 }
 
-Shape shape_of(const std::optional<Shape>& size, const Operand& a, const Operand& b, const char* what) {
+Shape shape_of(const OptionalShape& size, const Operand& a, const Operand& b, const char* what) {
   Shape shape;
   if (a.is_array()) shape = a.array().shape();
   if (b.is_array()) shape = broadcast_shapes(shape, b.array().shape(), what);
@@ -95,7 +95,7 @@ struct Parameter {
 
 /// loc + scale * standard(shape), rounded to the result's dtype once.
 template <class Standard>
-Array located(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options,
+Array located(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options,
               const char* what, Standard&& standard) {
   check_scale(scale, what);
   const Dtype dtype = floating_dtype(options, what), work = working_dtype(dtype);
@@ -164,7 +164,7 @@ Array random(const Shape& size, const RandomOptions& options) {
   return as_dtype(multiply(k, std::ldexp(1.0, -digits)), dtype);
 }
 
-Array uniform(const Operand& low, const Operand& high, const std::optional<Shape>& size, const RandomOptions& options) {
+Array uniform(const Operand& low, const Operand& high, const OptionalShape& size, const RandomOptions& options) {
   const Dtype dtype = floating_dtype(options, "uniform"), work = working_dtype(dtype);
   const Shape shape = shape_of(size, low, high, "uniform");
   const Parameter l(low, work), h(high, work);
@@ -181,25 +181,24 @@ Array standard_normal(const Shape& size, const RandomOptions& options) {
   return as_dtype(normal_of(size, working_dtype(dtype), options), dtype);
 }
 
-Array normal(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options) {
+Array normal(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
   return located(loc, scale, size, options, "normal",
                  [](const Shape& shape, Dtype dtype, const RandomOptions& o) { return normal_of(shape, dtype, o); });
 }
 
-Array exponential(const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options) {
+Array exponential(const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
   return located(0.0, scale, size, options, "exponential", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
     return negative(log(open_uniform(shape, dtype, o)));
   });
 }
 
-Array gumbel(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const RandomOptions& options) {
+Array gumbel(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
   return located(loc, scale, size, options, "gumbel", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
     return negative(log(negative(log(open_uniform(shape, dtype, o)))));
   });
 }
 
-Array laplace(const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
-              const RandomOptions& options) {
+Array laplace(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
   return located(loc, scale, size, options, "laplace", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
     const Array u = open_uniform(shape, dtype, o);
     const Array tail = log(multiply(minimum(u, subtract(1.0, u)), 2.0));
@@ -245,7 +244,7 @@ Array randint(std::int64_t high, const Shape& size, const RandomOptions& options
   return randint(0, high, size, options);
 }
 
-Array bernoulli(const Operand& p, const std::optional<Shape>& size, const RandomOptions& options) {
+Array bernoulli(const Operand& p, const OptionalShape& size, const RandomOptions& options) {
   if (!p.is_array() && !(p.scalar().real() >= 0 && p.scalar().real() <= 1))
     fail<ValueError>("random::bernoulli: p must lie in [0, 1], {} was given", p.scalar().real());
   RandomOptions standard = placed(options, p, p);

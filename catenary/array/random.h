@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "catenary/array/array.h"
+#include "catenary/core/optional_shape.h"
 
 namespace catenary::random {
 
@@ -47,7 +48,7 @@ Array rand(I... extents) {
 }
 /// Uniform in [low, high), float64 by default. `size` is what low and high broadcast to where not given.
 /// numpy.random.uniform
-CT_API Array uniform(const Operand& low = 0.0, const Operand& high = 1.0, const std::optional<Shape>& size = {},
+CT_API Array uniform(const Operand& low = 0.0, const Operand& high = 1.0, const OptionalShape& size = {},
                      const RandomOptions& options = {});
 /// Standard normal, by Box and Muller's formula; float64 by default. numpy.random.standard_normal
 CT_API Array standard_normal(const Shape& size, const RandomOptions& options = {});
@@ -58,16 +59,15 @@ Array randn(I... extents) {
 }
 /// Normal with mean loc and standard deviation scale. Throws ValueError for a negative literal scale.
 /// numpy.random.normal
-CT_API Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+CT_API Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const OptionalShape& size = {},
                     const RandomOptions& options = {});
 /// Exponential with mean scale. numpy.random.exponential
-CT_API Array exponential(const Operand& scale = 1.0, const std::optional<Shape>& size = {},
-                         const RandomOptions& options = {});
+CT_API Array exponential(const Operand& scale = 1.0, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// Gumbel. numpy.random.gumbel
-CT_API Array gumbel(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+CT_API Array gumbel(const Operand& loc = 0.0, const Operand& scale = 1.0, const OptionalShape& size = {},
                     const RandomOptions& options = {});
 /// Laplace. numpy.random.laplace
-CT_API Array laplace(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+CT_API Array laplace(const Operand& loc = 0.0, const Operand& scale = 1.0, const OptionalShape& size = {},
                      const RandomOptions& options = {});
 
 /// Integers in [low, high), int64 by default; each with the same probability but for (high - low) / 2⁶⁴. Throws
@@ -76,7 +76,7 @@ CT_API Array randint(std::int64_t low, std::int64_t high, const Shape& size = {}
 /// Integers in [0, high).
 CT_API Array randint(std::int64_t high, const Shape& size = {}, const RandomOptions& options = {});
 /// True with probability p; bool by default.
-CT_API Array bernoulli(const Operand& p, const std::optional<Shape>& size = {}, const RandomOptions& options = {});
+CT_API Array bernoulli(const Operand& p, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// Successes of n trials of probability p each, int64 by default, by inversion of the cumulative distribution. Throws
 /// ValueError unless 0 <= n <= 2²⁴ and 0 <= p <= 1. numpy.random.binomial
 CT_API Array binomial(std::int64_t n, double p, const Shape& size = {}, const RandomOptions& options = {});

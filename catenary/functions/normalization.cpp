@@ -120,7 +120,7 @@ struct Layout {
   Axes reduced;
   Shape parameter;
 };
-Layout layout_of(const Variable& x, const Variable& gamma, const std::optional<Axes>& axis, const char* what) {
+Layout layout_of(const Variable& x, const Variable& gamma, const OptionalShape& axis, const char* what) {
   Layout layout;
   if (axis) {
     layout.reduced = normalize_axes(*axis, x.ndim(), what);
@@ -195,7 +195,7 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
 }
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
-                                   const Variable& var, double eps, const std::optional<Axes>& axis) {
+                                   const Variable& var, double eps, const OptionalShape& axis) {
   const char* what = "fixed_batch_normalization";
   const Layout layout = layout_of(x, gamma, axis, what);
   check_like(beta, gamma, "beta", what);

@@ -1,9 +1,8 @@
 #pragma once
 // Normalizations.
 
-#include <optional>
-
 #include "catenary/autograd/operators.h"
+#include "catenary/core/optional_shape.h"
 
 namespace catenary::functions {
 
@@ -16,7 +15,7 @@ struct BatchNormalizationOptions {
   Array running_var = {};
   double decay = 0.9;
   /// Over which axes of x the statistics are taken; by default the first and those behind gamma's.
-  std::optional<Axes> axis = {};
+  OptionalShape axis = {};
 };
 /// (x - mean) / sqrt(var + eps) * gamma + beta with the mean and variance of x over a batch; gamma and beta have the
 /// shape of the other axes, by default of x's axes from the second on. Statistics are computed in the wider dtype of x
@@ -27,7 +26,7 @@ CT_API Variable batch_normalization(const Variable& x, const Variable& gamma, co
 /// The same with a given mean and variance, shaped as gamma. (chainer.functions.fixed_batch_normalization)
 CT_API Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                           const Variable& mean, const Variable& var, double eps = 2e-5,
-                                          const std::optional<Axes>& axis = {});
+                                          const OptionalShape& axis = {});
 
 /// Options of batch_renormalization: of batch_normalization, where both running statistics must be given.
 struct BatchRenormalizationOptions : BatchNormalizationOptions {

@@ -59,8 +59,7 @@ Variable EmbedID::operator()(const Variable& x) const {
       *this, [&] { return functions::embed_id(x, W, ignore_label); }, x);
 }
 
-Scale::Scale(int axis0, const std::optional<Shape>& W_shape, bool bias_term, const std::optional<Shape>& bias_shape)
-    : axis(axis0) {
+Scale::Scale(int axis0, const OptionalShape& W_shape, bool bias_term, const OptionalShape& bias_shape) : axis(axis0) {
   if (W_shape) W = Parameter(1, *W_shape, "W");
   if (!bias_term) return;
   if (!W_shape && !bias_shape) throw ValueError("Scale: a bias needs bias_shape where W_shape is not given");
@@ -82,7 +81,7 @@ Variable Scale::operator()(const Variable& x, const Variable& factor) const {
       x);
 }
 
-Bias::Bias(int axis0, const std::optional<Shape>& shape) : axis(axis0) {
+Bias::Bias(int axis0, const OptionalShape& shape) : axis(axis0) {
   if (shape) b = Parameter(0, *shape, "b");
 }
 

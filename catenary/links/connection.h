@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "catenary/core/optional_shape.h"
 #include "catenary/links/link.h"
 
 namespace catenary::links {
@@ -69,8 +70,8 @@ class CT_API EmbedID : public Link {
 class CT_API Scale : public Link {
  public:
   /// With a bias of the same shape if asked for.
-  explicit Scale(int axis = 1, const std::optional<Shape>& W_shape = {}, bool bias_term = false,
-                 const std::optional<Shape>& bias_shape = {});
+  explicit Scale(int axis = 1, const OptionalShape& W_shape = {}, bool bias_term = false,
+                 const OptionalShape& bias_shape = {});
   Variable operator()(const Variable& x) const;
   Variable operator()(const Variable& x, const Variable& W) const;
   std::string type_name() const override { return "Scale"; }
@@ -83,7 +84,7 @@ class CT_API Scale : public Link {
 /// (chainer.links.Bias)
 class CT_API Bias : public Link {
  public:
-  explicit Bias(int axis = 1, const std::optional<Shape>& shape = {});
+  explicit Bias(int axis = 1, const OptionalShape& shape = {});
   Variable operator()(const Variable& x) const;
   Variable operator()(const Variable& x, const Variable& b) const;
   std::string type_name() const override { return "Bias"; }

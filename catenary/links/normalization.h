@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "catenary/core/optional_shape.h"
 #include "catenary/links/link.h"
 
 namespace catenary::links {
@@ -14,7 +15,7 @@ struct BatchNormalizationLinkOptions {
   std::optional<Dtype> dtype = {};  ///< of parameters and averages; config.dtype when not given
   bool use_gamma = true;
   bool use_beta = true;
-  std::optional<Axes> axis = {};  ///< axes that are averaged over; all but the second when not given
+  OptionalShape axis = {};  ///< axes that are averaged over; all but the second when not given
 };
 
 /// Normalises over the batch while training and by running averages otherwise. The persistent arrays have Chainer's

@@ -57,7 +57,9 @@ TEST(Random, Uniform) {
                                              : 0.5,
                    1.0 / 12);
   }
-  expect_moments(random_::uniform(-2, 4, Shape{20000}, {.dtype = Dtype::float32}), 1, 3);
+  expect_moments(random_::uniform(-2, 4, {20000}, {.dtype = Dtype::float32}), 1, 3);
+  EXPECT_EQ(random_::uniform(0, 1, {2, 3}).shape(), (Shape{2, 3}));
+  EXPECT_EQ(random_::uniform(0, 1, {}).shape(), Shape{});
   const Array low = make<double>({0, 100}), high = make<double>({1, 101});
   const Array x = random_::uniform(low, high, Shape{500, 2});
   EXPECT_TRUE(ct::greater_equal(x, low).all() && ct::less(x, high).all());

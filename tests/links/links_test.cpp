@@ -164,7 +164,7 @@ TEST(Links, EachGivesItsFormula) {
   EXPECT_EQ(std::vector<float>(rows.begin() + 3, rows.begin() + 6), std::vector<float>(3, 0));
   const std::vector<float> in = x.to_vector<float>(), slopes = L::PReLU()(x).array().to_vector<float>();
   for (std::size_t i = 0; i < in.size(); ++i) EXPECT_FLOAT_EQ(slopes[i], in[i] > 0 ? in[i] : 0.25f * in[i]);
-  const std::vector<float> scaled = L::Scale(1, ct::Shape{6}, true)(x).array().to_vector<float>();
+  const std::vector<float> scaled = L::Scale(1, {6}, true)(x).array().to_vector<float>();
   for (std::size_t i = 0; i < in.size(); ++i) EXPECT_FLOAT_EQ(scaled[i], in[i]);
 }
 
