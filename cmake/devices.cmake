@@ -9,7 +9,8 @@ function(test_on_device prefix device rooms environment)
     endif()
     set(name ${prefix}_${room})
     add_test(NAME ${name} COMMAND test_${room} --device ${device})
-    set(variables ${environment} CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/${name}.ops
+    # threads that wait for work take the processor from those that play the device
+    set(variables ${environment} OMP_WAIT_POLICY=passive CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/${name}.ops
                   GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${variables}" TIMEOUT 2400)
     list(APPEND device_tests ${name})
@@ -17,10 +18,20 @@ function(test_on_device prefix device rooms environment)
   set(device_tests ${device_tests} PARENT_SCOPE)
 endfunction()
 
+# A room that runs on such devices only.
+function(device_room name source)
+  add_executable(test_${name} ${source} tests/main.cpp)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(test_${name} PRIVATE CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_compile_options(test_${name} PRIVATE ${test_options})
+  target_link_libraries(test_${name} PRIVATE catenary GTest::gtest)
+endfunction()
+device_room(kernel_cache tests/simgpu/cache_test.cpp)
+
 find_library(CATENARY_OPENCL_LOADER NAMES libOpenCL.so.1 OpenCL)
 file(GLOB opencl_platforms /etc/OpenCL/vendors/*pocl*.icd)
 if(CATENARY_OPENCL_LOADER AND opencl_platforms)
-  test_on_device(opencl opencl:0 "device;array;autograd;functions;links;training" "CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache")
+  test_on_device(opencl opencl:0 "kernel_cache;device;array;autograd;functions;links;training" "CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache")
 else()
   message(STATUS "PoCL not found (pocl-opencl-icd): the tests do not run on OpenCL")
 endif()

@@ -1,9 +1,23 @@
 # tests/simgpu/simulator: libraries that stand in for CUDA's and HIP's, in build/<preset>/simgpu/{cuda,hip,old}, found by
 # LD_LIBRARY_PATH. `old` is ROCm 5 (one structure of properties, hipRTC inside) and an NVRTC that does not list its archs.
+# What it compiles kernels by: GCC's parts without their driver, which asks the processor and links by far more than
+# kernels need; it would take longer than the compiler.
+set(SIMGPU_COMPILER "SIMGPU_CXX=\"${CMAKE_CXX_COMPILER}\"" "SIMGPU_STORE=\"${PROJECT_BINARY_DIR}/simgpu/store\"")
+foreach(part cc1plus as ld)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-prog-name=${part} OUTPUT_VARIABLE ${part} OUTPUT_STRIP_TRAILING_WHITESPACE)
+endforeach()
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-libgcc-file-name OUTPUT_VARIABLE libgcc OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND SIMGPU_COMPILER "SIMGPU_PREPROCESS=\"${cc1plus} -quiet -E -P\"" "SIMGPU_TRANSLATE=\"${cc1plus} -quiet -fpreprocessed\"")
+else()
+  list(APPEND SIMGPU_COMPILER "SIMGPU_PREPROCESS=\"${CMAKE_CXX_COMPILER} -E -P\"" "SIMGPU_TRANSLATE=\"${CMAKE_CXX_COMPILER} -S\"")
+endif()
+list(APPEND SIMGPU_COMPILER "SIMGPU_ASSEMBLE=\"${as}\"" "SIMGPU_LINK=\"${ld} -shared\"" "SIMGPU_LIBRARIES=\"${libgcc}\"")
+
 function(simgpu_library folder name soname sources)
   add_library(simgpu_${name} SHARED ${sources} tests/simgpu/simulator/device.cpp tests/simgpu/simulator/compiler.cpp)
   target_include_directories(simgpu_${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(simgpu_${name} PRIVATE SIMGPU_CXX="${CMAKE_CXX_COMPILER}" ${ARGN}
+  target_compile_definitions(simgpu_${name} PRIVATE ${SIMGPU_COMPILER} ${ARGN}
                                                     SIMGPU_SHIM="${PROJECT_SOURCE_DIR}/tests/simgpu/simulator/kernel_shim.h")
   target_compile_options(simgpu_${name} PRIVATE ${CATENARY_WARNINGS})
   target_link_libraries(simgpu_${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
@@ -22,16 +36,12 @@ simgpu_library(old old_nvrtc libnvrtc.so.11.2 ${simulator}/rtc.cpp SIM_OLD)
 simgpu_library(old old_hip libamdhip64.so.5 "${simulator}/hip.cpp;${simulator}/rtc.cpp" SIM_HIP SIM_OLD)
 add_custom_target(simgpu DEPENDS ${SIMGPU_LIBRARIES})
 
-# Faults, and a few rooms, on devices that are not there.
-add_executable(test_simgpu tests/simgpu/faults_test.cpp tests/main.cpp)
-target_include_directories(test_simgpu PRIVATE ${PROJECT_SOURCE_DIR})
-target_compile_definitions(test_simgpu PRIVATE CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
-target_compile_options(test_simgpu PRIVATE ${test_options})
-target_link_libraries(test_simgpu PRIVATE catenary GTest::gtest)
+# Faults, and every room that takes a device, on devices that are not there.
+device_room(simgpu tests/simgpu/faults_test.cpp)
 add_dependencies(test_simgpu simgpu)
 foreach(vendor cuda hip)
   test_on_device(
-    simgpu_${vendor} ${vendor}:0 "simgpu;device"
+    simgpu_${vendor} ${vendor}:0 "simgpu;kernel_cache;device;array;autograd;functions;links;training"
     "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/${vendor};CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache;CATENARY_KERNEL_LOG=${PROJECT_BINARY_DIR}/simgpu/kernels"
   )
 endforeach()

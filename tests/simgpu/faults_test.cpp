@@ -2,11 +2,12 @@
 // with LD_LIBRARY_PATH and --device cuda:0 or hip:0). What cannot be undone, and what shows at the start only, happens
 // in processes of their own.
 
+#include "tests/simgpu/faults.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,10 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
-#include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
-#include "catenary/core/os/process.h"
-#include "catenary/device/backend.h"
-#include "catenary/device/device.h"
 
-namespace catenary {
+namespace catenary::faults {
 namespace {
 
 /// Kernels are compiled here: none is found in a cache that was there before.
@@ -38,8 +35,6 @@ class OwnCache : public testing::Environment {
 };
 [[maybe_unused]] testing::Environment* const own_cache = testing::AddGlobalTestEnvironment(new OwnCache);
 
-std::string vendor() { return current_device().backend().name(); }
-
 /// Makes a call of the device's library, or of its compiler's, fail.
 void fault(const char* what, int n = 1, bool compiler = false) {
   const std::string name = vendor() == "cuda" ? (compiler ? "libnvrtc.so.13" : "libcuda.so.1")
@@ -55,29 +50,6 @@ std::vector<float> doubled() {
   return (x + x).to_vector<float>();
 }
 const std::vector<float> kDoubled = {0, 2, 4, 6, 8};
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-  return "no DeviceError";
-}
-
-/// This program once more, with another environment.
-os::ProcessResult again(const std::string& filter, std::vector<std::pair<std::string, std::string>> environment) {
-  os::ProcessOptions options;
-  options.timeout = 100;
-  environment.emplace_back("GTEST_OUTPUT", "");
-  options.environment = std::move(environment);
-  return os::run_process({os::program_path(), "--gtest_filter=" + filter, "--device", vendor() + ":0"}, options);
-}
-
-void expect_says(const os::ProcessResult& result, const std::string& words) {
-  EXPECT_NE((result.output + result.errors).find(words), std::string::npos) << "expected: " << words << "\n"
-                                                                            << result.output << result.errors;
-}
 
 TEST(Simulated, SaysThatItIs) {
   EXPECT_TRUE(current_device().info().is_simulated);
@@ -117,6 +89,21 @@ TEST(Fault, OutOfMemory) {
   EXPECT_EQ(doubled(), kDoubled);
 }
 
+// More than half of the memory lies in the pool, unused: it goes back to the driver, and what is asked for is found.
+TEST(Fault, OutOfMemoryUntilThePoolGivesBack) {
+  const auto all = static_cast<std::int64_t>(current_device().info().memory_bytes);
+  MemoryPool& pool = current_device().backend().pool(current_device().index());
+  { empty({all / 8 * 5}, Dtype::uint8); }
+  EXPECT_GT(pool.free_bytes(), static_cast<std::size_t>(all / 2));
+  Array larger = empty({all / 8 * 6}, Dtype::uint8);
+  EXPECT_EQ(pool.free_bytes(), 0u);
+  EXPECT_NE(message_of([&] { empty({all / 2}, Dtype::uint8); }).find("out of memory"), std::string::npos);
+  larger = Array();
+  EXPECT_EQ(empty({all / 2}, Dtype::uint8).size(), all / 2);
+  pool.free_all_blocks();
+  EXPECT_EQ(doubled(), kDoubled);
+}
+
 TEST(Fault, CompilerRefuses) {
   const Array x = arange(5, Dtype::float32);
   x.to_vector<float>();  // or it would fail along with what is computed of it
@@ -125,6 +112,15 @@ TEST(Fault, CompilerRefuses) {
   EXPECT_NE(message.find("cannot be compiled for " + vendor() + ":0"), std::string::npos) << message;
   EXPECT_NE(message.find("a fault that was asked for"), std::string::npos) << message;
   EXPECT_EQ((x - x * 3.5f + 2).to_vector<float>(), std::vector<float>({2, -0.5f, -3, -5.5f, -8}));
+}
+
+TEST(Fault, BinaryIsRefused) {
+  const Array x = arange(5, Dtype::float32);
+  x.to_vector<float>();
+  fault("load");
+  const std::string message = message_of([&] { (x * 0.5f - 1.0f).to_vector<float>(); });
+  EXPECT_NE(message.find("cannot load a kernel's binary"), std::string::npos) << message;
+  EXPECT_EQ((x * 0.5f - 1.0f).to_vector<float>(), std::vector<float>({-1, -0.5f, 0, 0.5f, 1}));
 }
 
 TEST(Fault, Launch) {
@@ -173,6 +169,37 @@ TEST(FaultDeathTest, DeviceLost) {
       testing::ExitedWithCode(0), "ILLEGAL_ADDRESS \\(700\\)");
 }
 
+// A card that was listed and is gone when it is first used, as one on a cable or behind a restarted driver. The other
+// device and the CPU are used as before.
+TEST(FaultDeathTest, DeviceIsGoneWhenItIsUsed) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const Array here = arange(5, Dtype::float32);
+        here.to_vector<float>();
+        const Device second = get_device(vendor() + ":1");
+        fault("gone");
+        const std::string first_message = message_of([&] { here.to_device(second); });
+        const std::string second_message = message_of([&] {
+          const DeviceScope scope(second);
+          doubled();
+        });
+        const bool others = doubled() == kDoubled && here.to_device(Device()).to_vector<float>()[4] == 4;
+        std::fprintf(stderr, "first: %s; second: %s; others: %d\n", first_message.c_str(), second_message.c_str(),
+                     others);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "first: .*cannot use the device.*; second: .*cannot use the device.*INVALID_DEVICE \\(101\\); others: 1");
+}
+
+// Nothing of the driver's is left when the device is first used: the CPU is.
+TEST(AtStart, DeviceIsLostAtTheFirstUse) {
+  const auto result = again("Simulated.SaysThatItIs", {{"SIMGPU_FAULT", "lost:1"}});
+  EXPECT_EQ(result.exit_code, 1);
+  expect_says(result, "ILLEGAL_ADDRESS (700)");
+}
+
 TEST(AtStart, DriverMismatch) {
   const auto result = again("Simulated.SaysThatItIs", {{"SIMGPU_INIT", vendor() == "cuda" ? "803" : "100"}});
   EXPECT_EQ(result.exit_code, 2);
@@ -209,4 +236,4 @@ TEST(AtStart, OldLibraries) {
 }
 
 }  // namespace
-}  // namespace catenary
+}  // namespace catenary::faults

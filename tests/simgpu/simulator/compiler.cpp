@@ -1,14 +1,20 @@
 // The stand-in of NVRTC and hipRTC: the host's compiler, behind kernel_shim.h. The text is preprocessed first, so that
 // its kernels can be found by the vendors' own word __global__; each gets a function that unpacks an array of pointers
-// to arguments, as a launch gives them.
+// to arguments, as a launch gives them. What the vendors write differently is then gone from most texts, and functions
+// that no kernel calls are left out: what remains is kept, with its binary, in SIMGPU_STORE, where the other vendor and
+// the next run find it.
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 
 #include "tests/simgpu/simulator/device.h"
 
@@ -49,47 +55,152 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
-/// The size of group in __launch_bounds__(n) or amdgpu_flat_work_group_size(n, n); "0" where it is not said.
-std::string group_size(const std::string& head) {
-  for (const char* word : {"__launch_bounds__", "amdgpu_flat_work_group_size"}) {
-    const auto at = head.find(word);
-    if (at == std::string::npos) continue;
-    const auto open = head.find('(', at);
-    return split(head.substr(open + 1, closing(head, open) - open - 1)).back();
+/// A kernel, a function, a declaration: what stands at the outer level of a text.
+struct Item {
+  std::string text, name;  // the name of a function with a body
+  std::set<std::string> words;
+  bool is_kernel = false, is_static = false;
+};
+
+/// Where the parameters of the function whose body opens at `body` begin: the '(' that is closed last before it.
+std::size_t parameters_of(const std::string& text, std::size_t body) {
+  std::size_t open = text.rfind(')', body);
+  for (int depth = 0; open != std::string::npos && open > 0; --open) {
+    if (text[open] == ')') ++depth;
+    if (text[open] == '(' && --depth == 0) break;
   }
-  return "0";
+  return open;
 }
 
-/// For each kernel NAME: sim_call_NAME(void** arguments), sim_sizes_NAME (of the arguments, then 0), sim_group_NAME.
-std::string callers(const std::string& text) {
-  std::string result;
-  for (std::size_t at = 0; (at = text.find("__global__", at)) != std::string::npos;) {
-    const std::size_t body = text.find('{', at);
-    std::size_t open = text.rfind(')', body);
-    // the '(' of the parameters: the one that closes just before the body
-    for (int depth = 0; open > at; --open) {
-      if (text[open] == ')') ++depth;
-      if (text[open] == '(' && --depth == 0) break;
-    }
-    std::size_t end = open;
-    while (!is_word(text[end - 1])) --end;
+Item item_of(std::string text) {
+  Item item;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_word(text[i])) continue;
+    const std::size_t begin = i;
+    while (i < text.size() && is_word(text[i])) ++i;
+    item.words.insert(text.substr(begin, i - begin));
+  }
+  item.is_kernel = item.words.contains("__global__");
+  const std::size_t body = text.find('{');
+  const std::string head = text.substr(0, body);
+  if (body != std::string::npos && head.find(')') != std::string::npos && head.find('=') == std::string::npos) {
+    std::size_t end = parameters_of(text, body);
+    while (end > 0 && !is_word(text[end - 1])) --end;
     std::size_t begin = end;
-    while (is_word(text[begin - 1])) --begin;
-    const std::string name = text.substr(begin, end - begin);
-    std::string arguments, sizes;
-    int count = 0;
-    for (std::string parameter : split(text.substr(open + 1, closing(text, open) - open - 1))) {
-      while (!parameter.empty() && !is_word(parameter.back())) parameter.pop_back();
-      while (!parameter.empty() && is_word(parameter.back())) parameter.pop_back();  // its name
-      if (parameter.empty()) continue;
-      arguments += (count ? ", " : "") + ("*(" + parameter + "*)a[" + std::to_string(count) + "]");
-      sizes += "sizeof(" + parameter + "), ";
-      ++count;
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    item.name = text.substr(begin, end - begin);
+    item.is_static = !item.is_kernel && head.find("static ") != std::string::npos;
+  }
+  item.text = std::move(text);
+  return item;
+}
+
+/// Each ends with a ';' or with a '}' that nothing but another item follows, outside of braces.
+std::vector<Item> items_of(const std::string& text) {
+  std::vector<Item> items;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '{' || text[i] == '(') ++depth;
+    if (text[i] == '}' || text[i] == ')') --depth;
+    if (depth != 0 || (text[i] != ';' && text[i] != '}')) continue;
+    if (text[i] == '}') {  // of a type or of values, which a ';' ends, or of a function
+      const std::size_t next = text.find_first_not_of(" \n", i + 1);
+      const std::string head = text.substr(begin, text.find('{', begin) - begin);
+      if (next != std::string::npos && text[next] == ';') continue;
+      if (head.find(')') == std::string::npos && head.find("extern") == std::string::npos) continue;
     }
-    result += "extern \"C\" void sim_call_" + name + "(void** a) { (void)a; " + name + "(" + arguments + "); }\n" +
-              "extern \"C\" { int sim_sizes_" + name + "[] = {" + sizes + "0}; int sim_group_" + name + " = " +
-              group_size(text.substr(at, begin - at)) + "; }\n";
-    at = body;
+    items.push_back(item_of(text.substr(begin, i + 1 - begin)));
+    begin = i + 1;
+  }
+  items.push_back(item_of(text.substr(begin)));
+  return items;
+}
+
+/// The items that `roots` need, themselves included; a word is enough to need the function of that name.
+std::vector<bool> needed_by(const std::vector<Item>& items, std::vector<std::size_t> roots) {
+  std::multimap<std::string, std::size_t> by_name;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!items[i].name.empty()) by_name.emplace(items[i].name, i);
+  std::vector<bool> needed(items.size());
+  for (std::size_t i : roots) needed[i] = true;
+  while (!roots.empty()) {
+    const std::size_t at = roots.back();
+    roots.pop_back();
+    for (const std::string& word : items[at].words) {
+      const auto [first, last] = by_name.equal_range(word);
+      for (auto i = first; i != last; ++i) {
+        if (needed[i->second]) continue;
+        needed[i->second] = true;
+        roots.push_back(i->second);
+      }
+    }
+  }
+  return needed;
+}
+
+/// Removes `word(...)`, or `(( word(...) ))` after __attribute__, and gives the last of what is in its parentheses.
+std::string take_attribute(std::string& text, const std::string& word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string::npos) return "";
+  const std::size_t open = text.find('(', at), end = closing(text, open);
+  std::string value = split(text.substr(open + 1, end - open - 1)).back();
+  value.erase(0, value.find_first_not_of(' '));
+  const std::string attribute = "__attribute__((";
+  const bool inside = at >= attribute.size() && text.compare(at - attribute.size(), attribute.size(), attribute) == 0;
+  if (inside)
+    text.erase(at - attribute.size(), end + 3 - (at - attribute.size()));
+  else
+    text.erase(at, end + 1 - at);
+  return value;
+}
+
+/// The kernel as a function of the host, and after it sim_call_NAME(void** arguments), sim_sizes_NAME (of the
+/// arguments, then 0), sim_group_NAME (of __launch_bounds__(n) or amdgpu_flat_work_group_size(n, n), or 0) and
+/// sim_barriers_NAME.
+std::string callable(const Item& kernel, bool barriers) {
+  std::string text = kernel.text, group = "0";
+  for (const char* word : {"__launch_bounds__", "amdgpu_flat_work_group_size"})
+    if (const std::string value = take_attribute(text, word); !value.empty()) group = value;
+  text.erase(text.find("__global__"), std::strlen("__global__"));
+  const std::size_t open = parameters_of(text, text.find('{'));
+  std::string arguments, sizes;
+  int count = 0;
+  for (std::string parameter : split(text.substr(open + 1, closing(text, open) - open - 1))) {
+    while (!parameter.empty() && !is_word(parameter.back())) parameter.pop_back();
+    while (!parameter.empty() && is_word(parameter.back())) parameter.pop_back();  // its name
+    if (parameter.empty()) continue;
+    arguments += (count ? ", " : "") + ("*(" + parameter + "*)a[" + std::to_string(count) + "]");
+    sizes += "sizeof(" + parameter + "), ";
+    ++count;
+  }
+  std::string words;  // one space between words: what was taken out leaves none
+  for (char c : text)
+    if (c != ' ' || words.empty() || words.back() != ' ') words += c;
+  return words + "\nextern \"C\" void sim_call_" + kernel.name + "(void** a) { (void)a; " + kernel.name + "(" +
+         arguments + "); }\nextern \"C\" { int sim_sizes_" + kernel.name + "[] = {" + sizes + "0}; int sim_group_" +
+         kernel.name + " = " + group + "; int sim_barriers_" + kernel.name + " = " + (barriers ? "1" : "0") + "; }\n";
+}
+
+/// A preprocessed text for the host's compiler.
+std::string for_host(const std::string& text) {
+  const std::vector<Item> items = items_of(text);
+  std::vector<std::size_t> roots;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!items[i].is_static) roots.push_back(i);
+  const std::vector<bool> needed = needed_by(items, roots);
+  std::string result;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!needed[i]) continue;
+    if (!items[i].is_kernel || items[i].name.empty()) {
+      result += items[i].text;
+      continue;
+    }
+    const std::vector<bool> called = needed_by(items, {i});
+    bool barriers = false;
+    for (std::size_t j = 0; j < items.size(); ++j)
+      barriers = barriers || (called[j] && items[j].words.contains("sim_barrier"));
+    result += callable(items[i], barriers);
   }
   return result;
 }
@@ -116,6 +227,63 @@ std::string without_ptx(std::string text) {
   return text;
 }
 
+/// What the compiler is told besides the text; a part of the store's key.
+std::string options() {
+  std::string result =
+      "-w -std=c++17 -O1 -fwrapv -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-exceptions -fPIC";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) result += " -mavx2 -mfma";
+  return result;
+}
+
+/// Where the binary of a text is kept: the text is kept with it and compared, so that this need not be a strong hash.
+std::string store_path(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
+  char name[17];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(hash));
+  return std::string(SIMGPU_STORE) + "/" + name;
+}
+
+/// Empty where it is not there.
+std::string stored(const std::string& text) {
+  const std::string content = read(store_path(text)), head = std::to_string(text.size()) + "\n" + text;
+  return content.compare(0, head.size(), head) == 0 ? content.substr(head.size()) : "";
+}
+
+void store(const std::string& text, const std::string& code) {
+  ::mkdir(SIMGPU_STORE, 0777);
+  const std::string path = store_path(text), temporary = path + "." + std::to_string(::getpid());
+  write(temporary, std::to_string(text.size()) + "\n" + text + code);
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) ::unlink(temporary.c_str());
+}
+
+bool run(const std::string& command) { return std::system(command.c_str()) == 0; }
+
+/// The binary of a text, or none and the compiler's words.
+std::string translate(const std::string& text, const std::string& folder, std::string& log) {
+  const std::string base = folder + "/", to_log = " 2>" + base + "log";
+  write(base + "a.cpp", text);
+  std::string code;
+  if (run(SIMGPU_PREPROCESS " -w -include " SIMGPU_SHIM " -o " + base + "b.ii " + base + "a.cpp" + to_log)) {
+    const std::string plain = for_host(without_ptx(read(base + "b.ii"))), key = options() + "\n" + plain;
+    code = stored(key);
+    if (!code.empty()) return code;
+    write(base + "c.ii", plain);
+    if (run(SIMGPU_TRANSLATE " " + options() + " -o " + base + "c.s " + base + "c.ii" + to_log +
+            " && " SIMGPU_ASSEMBLE " -o " + base + "c.o " + base + "c.s" + to_log + " && " SIMGPU_LINK " -o " + base +
+            "d.so " + base + "c.o " SIMGPU_LIBRARIES + to_log)) {
+      code = read(base + "d.so");
+      store(key, code);
+      return code;
+    }
+    // once more for the lines of the text as it was given
+    run(SIMGPU_CXX " -w -std=c++17 -fsyntax-only -D__global__= '-D__launch_bounds__(...)=' -include " SIMGPU_SHIM " " +
+        base + "a.cpp" + to_log);
+  }
+  log = read(base + "log");
+  return "";
+}
+
 }  // namespace
 
 bool compile(const std::string& text, std::vector<char>& binary, std::string& log) {
@@ -128,30 +296,17 @@ bool compile(const std::string& text, std::vector<char>& binary, std::string& lo
     log = "no temporary folder";
     return false;
   }
-  const std::string base = folder, compiler = SIMGPU_CXX, log_file = base + "/log";
-  write(base + "/a.cpp", text);
-  bool ok = std::system((compiler + " -w -E -P -o " + base + "/b.cpp " + base + "/a.cpp 2>" + log_file).c_str()) == 0;
-  if (ok) {
-    const std::string plain = read(base + "/b.cpp");
-    write(base + "/c.cpp", "#include \"" SIMGPU_SHIM "\"\n" + without_ptx(plain) + "\n" + callers(plain) +
-                               "extern \"C\" { int sim_has_barriers = " +
-                               (plain.find("__syncthreads") == std::string::npos ? "0" : "1") + "; }\n");
-    ok = std::system((compiler + " -w -std=c++17 -O1 -march=native -fwrapv -fno-strict-aliasing -ffp-contract=off " +
-                      "-fno-math-errno -fno-exceptions -fPIC -shared -o " + base + "/d.so " + base + "/c.cpp -lm 2>" +
-                      log_file)
-                         .c_str()) == 0;
-  }
-  log = read(log_file);
-  if (ok) {
-    const std::string code = read(base + "/d.so");
+  const std::string code = translate(text, folder, log);
+  if (!code.empty()) {
     const std::uint64_t length = code.size();
     binary.resize(sizeof length + code.size());
     std::memcpy(binary.data(), &length, sizeof length);
     std::memcpy(binary.data() + sizeof length, code.data(), code.size());
   }
-  for (const char* name : {"/a.cpp", "/b.cpp", "/c.cpp", "/d.so", "/log"}) ::unlink((base + name).c_str());
+  for (const char* name : {"/a.cpp", "/b.ii", "/c.ii", "/c.s", "/c.o", "/d.so", "/log"})
+    ::unlink((folder + std::string(name)).c_str());
   ::rmdir(folder);
-  return ok;
+  return !code.empty();
 }
 
 }  // namespace simgpu

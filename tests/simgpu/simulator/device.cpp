@@ -99,8 +99,10 @@ class Fibers {
     char* stack = static_cast<char*>(::mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0));
     if (stack == MAP_FAILED) std::abort();
+    // Not all in the same lines of the processor's cache, which stacks as far apart as these would share.
+    stack += kStack - fibers_.size() * 448 % 8192;
     done_.push_back(false);
-    void** top = reinterpret_cast<void**>(stack + kStack) - 2;  // so that it is aligned as after a call
+    void** top = reinterpret_cast<void**>(stack) - 2;  // so that it is aligned as after a call
     *--top = nullptr;
     *--top = reinterpret_cast<void*>(&Fibers::body);
     return top - 6;
@@ -114,7 +116,7 @@ class Fibers {
     }
   }
 
-  static thread_local Fibers* running_;
+  static thread_local Fibers* running_ __attribute__((tls_model("initial-exec")));
   const Function* function_ = nullptr;
   void** arguments_ = nullptr;
   void* scheduler_ = nullptr;
@@ -180,6 +182,7 @@ struct Device {
   std::map<char*, std::size_t> memory;
   std::set<Stream*> streams;
   std::size_t used = 0;
+  std::atomic<bool> gone{false};
   Fibers fibers;
 };
 
@@ -277,6 +280,8 @@ bool fault(const char* what) {
 int set_current(int device) {
   if (lost) return kIllegalAddress;
   if (device < 0 || device >= kDevices) return kInvalidDevice;
+  if (fault("gone")) device_at(device).gone = true;
+  if (device_at(device).gone) return kInvalidDevice;
   current_device = device;
   return kSuccess;
 }
@@ -411,7 +416,7 @@ int function(Handle* function, Handle module, const char* name) {
   for (const int* size = static_cast<int*>(symbol(std::string("sim_sizes_") + name)); *size; ++size)
     f->sizes.push_back(static_cast<std::size_t>(*size));
   f->group_size = static_cast<unsigned>(*static_cast<int*>(symbol(std::string("sim_group_") + name)));
-  f->barriers = *static_cast<int*>(symbol("sim_has_barriers")) != 0;
+  f->barriers = *static_cast<int*>(symbol(std::string("sim_barriers_") + name)) != 0;
   f->state = static_cast<State*>(symbol("sim_state"));
   *function = f;
   return kSuccess;

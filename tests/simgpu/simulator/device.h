@@ -8,8 +8,9 @@
 // device, groups larger than a kernel was compiled for, a barrier that not all of a group come to.
 //
 // SIMGPU_FAULT=alloc:2,launch:1 (or simgpu_fault(), from a test) makes the named call fail for the nth time from then:
-// alloc, copy, launch, compile, load, and lost, after which every call fails. SIMGPU_INIT=803 is what the first call
-// returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH what it is ("90", "gfx1100").
+// alloc, copy, launch, compile, load, lost, after which every call fails, and gone, after which the device that was to
+// be used cannot be. SIMGPU_INIT=803 is what the first call returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH
+// what it is ("90", "gfx1100").
 
 #include <cstddef>
 #include <cstdint>

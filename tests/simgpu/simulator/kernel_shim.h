@@ -1,4 +1,5 @@
-// In front of a kernel's text when it is compiled for the host: the few words of CUDA and HIP that the preludes use. A
+// In front of a kernel's text when it is compiled for the host: the few words of CUDA and HIP that the preludes use,
+// but for __global__ and what says the size of a group, which compiler.cpp reads. A
 // device has one thread and each device a copy of its own of the code, so that a group's memory is plain static memory
 // and an atomic a plain operation.
 struct SimIndex {
@@ -6,7 +7,7 @@ struct SimIndex {
 };
 struct SimState {
   SimIndex thread, block, block_size, grid;
-  void (*barrier)();
+  void (*sim_barrier)();
 };
 extern "C" {
 SimState sim_state;
@@ -27,12 +28,10 @@ double fma(double, double, double);
 #define blockIdx sim_state.block
 #define blockDim sim_state.block_size
 #define gridDim sim_state.grid
-#define __syncthreads() sim_state.barrier()
-#define __global__
+#define __syncthreads() sim_state.sim_barrier()
 #define __device__
 #define __shared__ static
 #define __constant__ static
-#define __launch_bounds__(...)
 #define __forceinline__ inline
 
 template <class To, class From>

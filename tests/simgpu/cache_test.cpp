@@ -1,0 +1,209 @@
+// The kernels kept on disk when the disk, or another process, is unkind: what is computed stays right, nothing is kept
+// that is not whole, and the process goes on. Each case is this program once more, with a folder of its own. Runs on
+// simulated devices and on OpenCL.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/array/sorting.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/sha256.h"
+#include "tests/simgpu/faults.h"
+
+/// In front of the C library's, for the library under test as well: CATENARY_TEST_FULL_DISK names a folder on whose
+/// files no byte fits any more.
+extern "C" ssize_t write(int file, const void* bytes, size_t count) {
+  if (const char* folder = std::getenv("CATENARY_TEST_FULL_DISK")) {
+    char path[4096];
+    const ssize_t length = ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
+    if (length > 0 && std::string(path, static_cast<std::size_t>(length)).starts_with(std::string(folder) + "/")) {
+      errno = ENOSPC;
+      return -1;
+    }
+  }
+  return ::syscall(SYS_write, file, bytes, count);
+}
+
+namespace catenary::faults {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+/// A folder for the kernels of the programs that a test runs.
+class KernelCache : public testing::Test {
+ protected:
+  void SetUp() override { folder_ = os::make_temporary_directory("catenary-kernels-"); }
+  void TearDown() override { os::remove_directory(folder_); }
+
+  os::ProcessResult compute(Environment environment = {}) const { return compute_in(folder_, std::move(environment)); }
+  static os::ProcessResult compute_in(const std::string& folder, Environment environment = {}) {
+    environment.insert(environment.end(), {{"CATENARY_CACHE_DIR", folder}, {"CATENARY_TRACE", "compile"}});
+    return again("Computes.WithItsKernels", std::move(environment));
+  }
+
+  /// All that lies in the folder, hidden files too.
+  Strings files() const {
+    Strings paths;
+    for (const std::string& name : os::list_directory(folder_)) paths.push_back(folder_ + "/" + name);
+    return paths;
+  }
+
+  /// Fills the folder, spoils every entry, and looks at two more runs: the first must see what is wrong and write it
+  /// anew, the second finds all well.
+  void expect_healed(const std::function<std::string(const std::string&)>& spoil) const {
+    const os::ProcessResult first = compute();
+    EXPECT_TRUE(first.ok()) << first.output << first.errors;
+    const int all = count(first, "compile ");
+    EXPECT_GT(all, 1);
+    const Strings paths = files();
+    EXPECT_EQ(paths.size(), static_cast<std::size_t>(all));
+    for (const std::string& path : paths) {
+      const std::vector<std::byte> content = os::read_file(path);
+      os::write_file(path, spoil({reinterpret_cast<const char*>(content.data()), content.size()}));
+    }
+    const os::ProcessResult second = compute();
+    EXPECT_TRUE(second.ok()) << second.output << second.errors;
+    EXPECT_EQ(count(second, "compile "), all) << second.errors;
+    EXPECT_EQ(count(second, "load "), 0) << second.errors;
+    expect_all_found(all);
+  }
+
+  void expect_all_found(int all) const {
+    const os::ProcessResult last = compute();
+    EXPECT_TRUE(last.ok()) << last.output << last.errors;
+    EXPECT_EQ(count(last, "compile "), 0) << last.errors;
+    EXPECT_EQ(count(last, "load "), all) << last.errors;
+    EXPECT_EQ(files().size(), static_cast<std::size_t>(all));
+  }
+
+  /// Computes rightly, and says once that nothing can be kept.
+  static void expect_goes_without(const os::ProcessResult& result, const std::string& why) {
+    EXPECT_TRUE(result.ok()) << result.output << result.errors;
+    EXPECT_GT(count(result, "compile "), 1) << result.errors;
+    EXPECT_EQ(count(result, "catenary: compiled kernels cannot be kept on disk"), 1) << result.errors;
+    expect_says(result, why);
+  }
+
+  /// Lines of what the program said that begin so.
+  static int count(const os::ProcessResult& result, const std::string& beginning) {
+    const std::string text = "\n" + result.errors;
+    int n = 0;
+    for (std::size_t at = 0; (at = text.find("\n" + beginning, at)) != std::string::npos; ++at) ++n;
+    return n;
+  }
+
+  std::string folder_;
+};
+
+// What the other tests run: kernels generated and written by hand.
+TEST(Computes, WithItsKernels) {
+  const Array x = arange(1000, Dtype::int32);
+  EXPECT_EQ(sum(x * x).item<std::int64_t>(), 332833500);
+  EXPECT_EQ(sort(-x).to_vector<std::int32_t>().front(), -999);
+  EXPECT_EQ((x + 1).to_vector<std::int32_t>().back(), 1000);
+}
+
+TEST_F(KernelCache, IsFoundAgain) {
+  const os::ProcessResult first = compute();
+  EXPECT_TRUE(first.ok()) << first.output << first.errors;
+  expect_all_found(count(first, "compile "));
+}
+
+TEST_F(KernelCache, FlippedBits) {
+  expect_healed([](std::string content) {
+    content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 4);
+    return content;
+  });
+}
+
+TEST_F(KernelCache, TruncatedToHalf) {
+  expect_healed([](const std::string& content) { return content.substr(0, content.size() / 2); });
+}
+
+TEST_F(KernelCache, TruncatedInTheHeader) {
+  expect_healed([](const std::string& content) { return content.substr(0, 30); });
+}
+
+TEST_F(KernelCache, TruncatedToNothing) {
+  expect_healed([](const std::string&) { return std::string(); });
+}
+
+// Whole, by its digest, but nothing that the driver takes.
+TEST_F(KernelCache, BinaryOfAnotherDriver) {
+  expect_healed([](const std::string& content) {
+    const std::string other = "this is not a binary of any device at all";
+    return content.substr(0, content.find('\n') + 1) + sha256(other) + "\n" + other;
+  });
+}
+
+TEST_F(KernelCache, FolderThatCannotBeMade) {
+  const std::string file = folder_ + "/file";
+  os::write_file(file, std::string_view("in the way"));
+  expect_goes_without(compute_in(file + "/cache"), file);
+}
+
+TEST_F(KernelCache, EntryThatCannotBeReadOrReplaced) {
+  const os::ProcessResult first = compute();
+  EXPECT_TRUE(first.ok()) << first.errors;
+  for (const std::string& path : files()) {
+    os::remove_file(path);
+    os::make_directories(path);
+  }
+  expect_goes_without(compute(), "directory");
+}
+
+TEST_F(KernelCache, FullDisk) {
+  expect_goes_without(compute({{"CATENARY_TEST_FULL_DISK", folder_}}), "No space left on device");
+  EXPECT_EQ(files(), Strings());  // nothing half written
+  const os::ProcessResult after = compute();
+  EXPECT_TRUE(after.ok()) << after.output << after.errors;
+  expect_all_found(count(after, "compile "));
+}
+
+TEST_F(KernelCache, TwoProcessesAtOnce) {
+  auto other = std::async(std::launch::async, [this, device = current_device()] {
+    device.use();
+    return compute();
+  });
+  const os::ProcessResult mine = compute(), theirs = other.get();
+  EXPECT_TRUE(mine.ok()) << mine.output << mine.errors;
+  EXPECT_TRUE(theirs.ok()) << theirs.output << theirs.errors;
+  const int all = count(mine, "compile ") + count(mine, "load ");
+  EXPECT_EQ(count(theirs, "compile ") + count(theirs, "load "), all);
+  expect_all_found(all);
+}
+
+// A driver whose pool is full of blocks that nobody uses, and one that has no memory at all.
+TEST(Memory, IsFoundInThePool) {
+  MemoryPool& pool = current_device().backend().pool(current_device().index());
+  pool.free_all_blocks();
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  pool.set_limit(pool.used_bytes() + 12 * kMiB);
+  { empty({7, kMiB}, Dtype::uint8); }
+  EXPECT_GE(pool.free_bytes(), std::size_t{7} * kMiB);
+  Array larger = empty({10, kMiB}, Dtype::uint8);
+  EXPECT_EQ(pool.free_bytes(), 0u);
+  const std::string message = message_of([] { empty({3, kMiB}, Dtype::uint8); });
+  EXPECT_NE(message.find("out of memory"), std::string::npos) << message;
+  EXPECT_NE(message.find("in use"), std::string::npos) << message;
+  larger = Array();
+  EXPECT_EQ(sum(ones({3, kMiB}, Dtype::uint8)).item<std::int64_t>(), 3 * kMiB);
+  pool.set_limit(0);
+  pool.free_all_blocks();
+}
+
+}  // namespace
+}  // namespace catenary::faults
