@@ -7,6 +7,7 @@
 
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
+#include "catenary/device/backend.h"
 
 namespace catenary {
 
@@ -89,30 +90,25 @@ void report(const std::vector<std::pair<std::string, Reported>>& values, const L
 }
 
 void Summary::add(const Reported& value, double weight) {
-  n_ += weight;
-  if (!value.is_array()) {
-    x_ += weight * value.value();
-    x2_ += weight * value.value() * value.value();
-    return;
-  }
-  if (value.array().size() != 1)
+  if (value.is_array() && value.array().size() != 1)
     fail<ShapeError>("Summary: only numbers can be averaged, got an array of shape {}", value.array().shape());
-  // float64 on the device, so that long epochs lose nothing; the host does not wait
-  const Array x = value.array().reshape({}).astype(Dtype::float64);
-  if (!sum_.defined()) {
-    sum_ = x * weight;
-    sum2_ = x * x * weight;
-  } else {
-    sum_ += x * weight;
-    sum2_ += x * x * weight;
-  }
+  if (!value.is_array() || value.array().device().backend().host_addressable())
+    return add_number(value.value(), weight);
+  // Reading a number back has the host wait for the device, so some are kept there until they are read together. Kept
+  // is a copy, as the array may change; of a value, not of what is pending, so that one kernel serves all.
+  waiting_.emplace_back(value.array().eval().reshape({}).copy(), weight);
+  if (waiting_.size() == kWaiting) gather();
+}
+
+void Summary::add_number(double value, double weight) const {
+  n_ += weight;
+  x_ += weight * value;
+  x2_ += weight * value * value;
 }
 
 void Summary::gather() const {
-  if (!sum_.defined()) return;
-  x_ += sum_.item<double>();
-  x2_ += sum2_.item<double>();
-  sum_ = sum2_ = Array();
+  for (const auto& [x, weight] : waiting_) add_number(x.item<double>(), weight);
+  waiting_.clear();
 }
 
 double Summary::mean() const {

@@ -101,9 +101,11 @@ class CT_API Summary {
   void serialize(Serializer& serializer) const;
 
  private:
+  static constexpr std::size_t kWaiting = 64;
+
   mutable double x_ = 0, x2_ = 0, n_ = 0;
-  // arrays are summed where they are; the host reads one number at the end
-  mutable Array sum_, sum2_;
+  mutable std::vector<std::pair<Array, double>> waiting_;  // numbers on a device that were not read yet, and weights
+  void add_number(double value, double weight) const;
   void gather() const;
 };
 
