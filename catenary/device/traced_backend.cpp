@@ -10,6 +10,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/device/kernel_launcher.h"
+#include "catenary/device/matmul_providers.h"
 #include "catenary/ops/op.h"
 
 namespace catenary {
@@ -61,7 +62,7 @@ std::int64_t bytes_of(const ops::Program& program) {
   return total;
 }
 
-class TracedBackend final : public Backend, public KernelLauncher {
+class TracedBackend final : public Backend, public KernelLauncher, public MatmulReporter {
  public:
   explicit TracedBackend(Backend& inner)
       : inner_(inner),
@@ -172,6 +173,7 @@ class TracedBackend final : public Backend, public KernelLauncher {
   std::int64_t groups_for(int device, std::int64_t items) const override {
     return launcher_->groups_for(device, items);
   }
+  std::vector<MatmulProviderInfo> matmul_providers(int device) override { return matmul_providers_of(inner_, device); }
   bool has_launcher() const override { return launcher_; }
 
  private:

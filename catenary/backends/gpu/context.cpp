@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
@@ -17,11 +18,6 @@ namespace {
 
 // A part of the cache's key: raise it when the way that binaries are made or called changes without their text.
 constexpr int kFormat = 1;
-
-bool tracing(const char* what) {
-  const char* value = std::getenv("CATENARY_TRACE");
-  return value && std::strstr(value, what);
-}
 
 bool is_on(const char* variable) {
   const char* value = std::getenv(variable);
@@ -47,6 +43,11 @@ int next_number() {
 }
 
 }  // namespace
+
+bool tracing(const char* what) {
+  const char* value = std::getenv("CATENARY_TRACE");
+  return value && std::strstr(value, what);
+}
 
 int Args::check(int i) {
   if (i >= kMost) fail<DeviceError>("internal: a kernel with more than {} arguments", kMost);
@@ -143,6 +144,11 @@ void* Context::module_of(const std::string& name, const std::string& source) {
   report("compile");
   if (!made.binary.empty()) save_kernel(digest, made.binary);
   return module;
+}
+
+MatmulProviders& Context::matmul_providers() {
+  std::call_once(matmul_once_, [this] { matmul_ = new MatmulProviders(*this); });
+  return *matmul_;
 }
 
 void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {

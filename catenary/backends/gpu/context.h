@@ -16,6 +16,11 @@
 
 namespace catenary::gpu {
 
+class MatmulProviders;
+
+/// Does CATENARY_TRACE name this?
+bool tracing(const char* what);
+
 /// A compiled kernel. It lives as long as the process.
 struct Kernel {
   void* function = nullptr;
@@ -49,6 +54,9 @@ class Context {
   /// The groups that keep the device busy with `items` work-items of a loop over a grid.
   std::int64_t groups_for(std::int64_t items, int group_size) const;
 
+  /// The vendor's libraries of matrix products, looked for when first asked for.
+  MatmulProviders& matmul_providers();
+
   // Kernels compiled here, and loaded from the disk, so far.
   std::atomic<int> compiled{0}, loaded{0};
 
@@ -56,6 +64,9 @@ class Context {
   /// `make` gives all that the compiler is told.
   const Kernel& find(const std::string& key, std::string_view name, const std::function<std::string()>& make);
   void* module_of(const std::string& name, const std::string& source);
+
+  std::once_flag matmul_once_;
+  MatmulProviders* matmul_ = nullptr;  // for ever, as the libraries are
 
   const int number_;  // of the context, for the threads' own tables
   std::mutex mutex_;

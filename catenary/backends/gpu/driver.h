@@ -88,6 +88,10 @@ class Driver {
   virtual void launch(int device, void* function, std::int64_t groups, int group_size, const Args& args) = 0;
 
   virtual void synchronize(int device) = 0;
+
+  /// For libraries of the vendor's: the stream of what is submitted to the device, which becomes current for the calling
+  /// thread (CUDA, HIP); OpenCL's command queue.
+  virtual void* queue(int device) = 0;
 };
 
 /// The drivers; each looks for its library once, and has no devices where it is not found.

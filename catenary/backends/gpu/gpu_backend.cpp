@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/execute.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/device/kernel_launcher.h"
@@ -12,7 +13,7 @@ namespace catenary::gpu {
 
 namespace {
 
-class GpuBackend final : public Backend, public KernelLauncher {
+class GpuBackend final : public Backend, public KernelLauncher, public MatmulReporter {
  public:
   GpuBackend(const char* name, Driver& (*driver)()) : name_(name), driver_(driver) {}
 
@@ -67,6 +68,7 @@ class GpuBackend final : public Backend, public KernelLauncher {
   void matmul(int device, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) override {
     gpu::matmul(at(device), a, b, c, epilogue);
   }
+  std::vector<MatmulProviderInfo> matmul_providers(int device) override { return at(device).matmul_providers().info(); }
   void linalg(int device, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) override {
     gpu::linalg(at(device), op, a, b, out, ok);
   }

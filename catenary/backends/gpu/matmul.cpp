@@ -1,7 +1,8 @@
-// Products of matrices by our own kernels (kernels/matmul.kernel).
+// Products of matrices: by a library of the vendor's (blas/), or by our own kernels (kernels/matmul.kernel).
 
 #include <algorithm>
 
+#include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
@@ -171,6 +172,8 @@ void matmul(Context& context, const View& a, const View& b, const View& c, const
     p.c.shape = {1, p.a.shape[1], p.n()};
     p.b.shape[0] = 1;
   }
+  if (context.matmul_providers().run(p.a, p.b, p.c, epilogue)) return;
+  context.matmul_providers().count_own();
   if (context.loops && (c.dtype == Dtype::float32 || c.dtype == Dtype::float64)) return panels(context, p);
   general(context, p);
 }

@@ -235,6 +235,8 @@ class CudaDriver final : public Driver {
 
   void synchronize(int device) override { check(api_->synchronize(use(device).stream), "wait for the device"); }
 
+  void* queue(int device) override { return use(device).stream; }
+
  private:
   static constexpr std::size_t kPieces = 16, kPieceBytes = std::size_t{1} << 20;
   struct Staging {

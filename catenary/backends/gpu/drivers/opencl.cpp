@@ -268,6 +268,8 @@ class OpenclDriver final : public Driver {
 
   void synchronize(int device) override { check(api_->Finish(at(device).queue), "Finish"); }
 
+  void* queue(int device) override { return at(device).queue; }
+
  private:
   struct Device {
     Handle id = nullptr, context = nullptr, queue = nullptr;

@@ -1,0 +1,96 @@
+// CLBlast, by its interface for C. It multiplies float32 and float64; its float16 sums in 16 bits, which is not what a
+// product of float16 is here.
+
+#include <filesystem>
+#include <system_error>
+
+#include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/backends/gpu/drivers/find.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+using Handle = void*;
+
+/// With the version, which is in the file's name only.
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
+}
+
+constexpr int kByColumns = 102, kNone = 111, kTranspose = 112;  // CLBlastLayout, CLBlastTranspose
+
+class Clblast final : public MatmulProvider {
+ public:
+  template <class T>
+  using Multiply = int(int layout, int, int, std::size_t m, std::size_t n, std::size_t k, T alpha, Handle a,
+                       std::size_t a_offset, std::size_t lda, Handle b, std::size_t b_offset, std::size_t ldb, T beta,
+                       Handle c, std::size_t c_offset, std::size_t ldc, Handle* queue, Handle* event);
+  template <class T>
+  using MultiplyBatch = int(int layout, int, int, std::size_t m, std::size_t n, std::size_t k, T alpha, Handle a,
+                            std::size_t a_offset, std::size_t lda, std::size_t a_stride, Handle b, std::size_t b_offset,
+                            std::size_t ldb, std::size_t b_stride, T beta, Handle c, std::size_t c_offset,
+                            std::size_t ldc, std::size_t c_stride, std::size_t batch, Handle* queue, Handle* event);
+
+  Clblast(Context& context, const os::Library& library)
+      : context_(context),
+        path_(real_path(library.path())),
+        f32_(library.required<Multiply<float>>("CLBlastSgemm")),
+        f64_(library.required<Multiply<double>>("CLBlastDgemm")),
+        f32_batch_(library.required<MultiplyBatch<float>>("CLBlastSgemmStridedBatched")),
+        f64_batch_(library.required<MultiplyBatch<double>>("CLBlastDgemmStridedBatched")) {}
+
+  std::string detail() const override { return path_; }
+
+  bool run(const Gemm& g, std::string& why) override {
+    int status = 0;
+    if (g.dtype == Dtype::float32)
+      status = multiply(g, f32_, f32_batch_);
+    else if (g.dtype == Dtype::float64)
+      status = multiply(g, f64_, f64_batch_);
+    else
+      return false;
+    if (status != 0) why = fmt::format("it cannot multiply (status {})", status);
+    return status == 0;
+  }
+
+ private:
+  template <class T>
+  int multiply(const Gemm& g, Multiply<T>* one, MultiplyBatch<T>* many) const {
+    Handle queue = context_.driver.queue(context_.index);
+    const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    const int a = g.a.transposed ? kTranspose : kNone, b = g.b.transposed ? kTranspose : kNone;
+    const T beta = g.accumulate ? 1 : 0;
+    if (g.batch == 1)
+      return one(kByColumns, a, b, size(g.m), size(g.n), size(g.k), T{1}, g.a.handle, size(g.a.offset), size(g.a.ld),
+                 g.b.handle, size(g.b.offset), size(g.b.ld), beta, g.c.handle, size(g.c.offset), size(g.c.ld), &queue,
+                 nullptr);
+    return many(kByColumns, a, b, size(g.m), size(g.n), size(g.k), T{1}, g.a.handle, size(g.a.offset), size(g.a.ld),
+                size(g.a.stride), g.b.handle, size(g.b.offset), size(g.b.ld), size(g.b.stride), beta, g.c.handle,
+                size(g.c.offset), size(g.c.ld), size(g.c.stride), size(g.batch), &queue, nullptr);
+  }
+
+  Context& context_;
+  const std::string path_;
+  Multiply<float>* const f32_;
+  Multiply<double>* const f64_;
+  MultiplyBatch<float>* const f32_batch_;
+  MultiplyBatch<double>* const f64_batch_;
+};
+
+}  // namespace
+
+std::unique_ptr<MatmulProvider> open_clblast(Context& context, std::string& why) {
+  try {
+    const auto library = find_library({"libclblast.so.1"}, {"/usr/local/lib", "/usr/local/lib64"}, why);
+    return library ? std::make_unique<Clblast>(context, *library) : nullptr;
+  } catch (const Error& error) {
+    why = error.what();
+    return nullptr;
+  }
+}
+
+}  // namespace catenary::gpu

@@ -1,0 +1,55 @@
+#include "catenary/backends/gpu/blas/gemm.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace catenary::gpu {
+
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+
+/// A view's matrices with the axis `row` running down their columns.
+std::optional<Gemm::Matrix> matrix(const View& v, int row, int column) {
+  const std::int64_t rows = v.shape[row], columns = v.shape[column];
+  Gemm::Matrix x{v.handle, v.offset, 0, v.shape[0] == 1 ? 0 : v.strides[0], false};
+  if (x.stride < 0) return std::nullopt;
+  // an axis of one element has no stride to speak of
+  if ((rows == 1 || v.strides[row] == 1) && (columns == 1 || v.strides[column] >= rows)) {
+    x.ld = columns == 1 ? rows : v.strides[column];
+  } else if ((columns == 1 || v.strides[column] == 1) && (rows == 1 || v.strides[row] >= columns)) {
+    x.ld = rows == 1 ? columns : v.strides[row];
+    x.transposed = true;
+  }
+  if (x.ld < 1 || x.ld > kMost) return std::nullopt;
+  return x;
+}
+
+}  // namespace
+
+std::optional<Gemm> as_gemm(const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) {
+  if (c.size() == 0 || a.shape[2] == 0) return std::nullopt;
+  const std::int64_t most = std::max({c.shape[0], c.shape[1], c.shape[2], a.shape[2]});
+  if (most > kMost || a.dtype != c.dtype || b.dtype != c.dtype) return std::nullopt;
+  Gemm gemm;
+  gemm.dtype = c.dtype;
+  gemm.batch = c.shape[0];
+  gemm.k = a.shape[2];
+  gemm.accumulate = epilogue.accumulate;
+  gemm.bias = epilogue.bias;
+  // c stored by rows is its transpose stored by columns: c' = b' a'
+  const auto by_rows = matrix(c, 2, 1);
+  const bool swap = by_rows && !by_rows->transposed;
+  const auto stored = swap ? by_rows : matrix(c, 1, 2);
+  const auto left = swap ? matrix(b, 2, 1) : matrix(a, 1, 2), right = swap ? matrix(a, 2, 1) : matrix(b, 1, 2);
+  if (!stored || stored->transposed || !left || !right) return std::nullopt;
+  gemm.a = *left;
+  gemm.b = *right;
+  gemm.c = *stored;
+  gemm.m = c.shape[swap ? 2 : 1];
+  gemm.n = c.shape[swap ? 1 : 2];
+  gemm.bias_along_m = swap;
+  return gemm;
+}
+
+}  // namespace catenary::gpu

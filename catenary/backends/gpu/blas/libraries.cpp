@@ -1,0 +1,166 @@
+#include "catenary/backends/gpu/blas/libraries.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "catenary/backends/gpu/drivers/find.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+std::vector<std::string> library_path() {
+  std::vector<std::string> folders;
+  const char* value = std::getenv("LD_LIBRARY_PATH");
+  std::string folder;
+  for (const char* at = value ? value : "";; ++at) {
+    if (*at && *at != ':') {
+      folder += *at;
+      continue;
+    }
+    if (!folder.empty()) folders.push_back(folder);
+    folder.clear();
+    if (!*at) return folders;
+  }
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+std::string chip(const std::string& arch) { return arch.substr(0, arch.find(':')); }
+
+/// The file names of a folder; none where it cannot be read.
+std::vector<std::string> list(const std::string& folder) {
+  try {
+    return os::is_directory(folder) ? os::list_directory(folder) : std::vector<std::string>();
+  } catch (const FileError&) {
+    return {};
+  }
+}
+
+std::optional<os::Library> find_cuda_library(const Context& context, const std::string& name, std::string& why) {
+  if (!context.info.is_simulated) return find_library({name}, cuda_folders(), why);
+  for (const std::string& folder : library_path())
+    if (const std::string path = folder + "/" + name; os::exists(path)) return os::Library::find(path, &why);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::unique_ptr<MatmulProvider> open_cuda_library(
+    Context& context, const std::string& name, std::string& why,
+    const std::function<std::unique_ptr<MatmulProvider>(const os::Library&, std::string& why)>& open) {
+  std::string missing;
+  for (const char* version : {"13", "12", "11"}) {
+    const std::string file = fmt::format("{}.{}", name, version);
+    std::string reason;
+    try {
+      const auto library = find_cuda_library(context, file, reason);
+      if (!library) {
+        missing += (missing.empty() ? "" : ", ") + file;
+        continue;
+      }
+      if (auto provider = open(*library, reason)) return provider;
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+    if (why.empty()) why = reason;
+  }
+  if (why.empty()) why = fmt::format("none of {} was found", missing);
+  return nullptr;
+}
+
+std::string cuda_library_version(std::size_t number) {
+  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+}
+
+bool allow_tf32() {
+  static const bool allow = [] {
+    const char* value = std::getenv("CATENARY_TF32");
+    return value && std::string_view(value) == "1";
+  }();
+  return allow;
+}
+
+std::vector<std::string> tensile_folders(const std::string& library, const std::string& folder,
+                                         const std::string& variable) {
+  if (!variable.empty()) return {variable};
+  // beside the library; and as ROCm 5.1 and older had it, a folder for each library with lib/ in it
+  const std::string beside = folder_of(library);
+  return {fmt::format("{}/{}/library", beside, folder), beside + "/library",
+          fmt::format("{}/../{}/lib/library", beside, folder)};
+}
+
+bool has_tensile_files(const std::vector<std::string>& names, const std::string& arch) {
+  const std::string wanted = chip(arch);
+  if (wanted.empty()) return false;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    if (name == wanted) return true;  // a folder for each chip
+    if (!name.starts_with("TensileLibrary")) return false;
+    // gfx90 is not gfx90a
+    for (std::size_t at = name.find(wanted); at != std::string::npos; at = name.find(wanted, at + 1)) {
+      const std::size_t end = at + wanted.size();
+      if (end == name.size() || !std::isalnum(static_cast<unsigned char>(name[end]))) return true;
+    }
+    return false;
+  });
+}
+
+std::vector<std::string> rocm_library_names(const std::string& folder, int hip_major) {
+  if (folder == "hipblaslt") {
+    if (hip_major < 6) return {};  // other numbers for the types
+    return hip_major == 6 ? std::vector<std::string>{"libhipblaslt.so.0"}
+                          : std::vector<std::string>{"libhipblaslt.so.2", "libhipblaslt.so.1"};
+  }
+  if (hip_major < 6) return {"librocblas.so.3", "librocblas.so.0"};
+  return hip_major == 6 ? std::vector<std::string>{"librocblas.so.4"}
+                        : std::vector<std::string>{"librocblas.so.6", "librocblas.so.5"};
+}
+
+std::optional<os::Library> find_rocm_library(const Context& context, const std::string& folder, std::string& why) {
+  std::optional<os::Library> runtime;
+  int major = 9;
+  while (!runtime && --major >= 5)
+    runtime = os::Library::find(fmt::format("libamdhip64.so.{}", major), nullptr, os::Library::Mode::already_loaded);
+  if (!runtime) {
+    why = "the HIP runtime in use is of no version that is known";
+    return std::nullopt;
+  }
+  std::vector<std::string> folders = library_path();
+  if (!context.info.is_simulated) {
+    folders.push_back(folder_of(runtime->path()));
+    for (const std::string& more : rocm_folders()) folders.push_back(more);
+  }
+  const char* variable = std::getenv(folder == "rocblas" ? "ROCBLAS_TENSILE_LIBPATH" : "HIPBLASLT_TENSILE_LIBPATH");
+  const std::vector<std::string> names = rocm_library_names(folder, major);
+  if (names.empty()) {
+    why = fmt::format("the one of HIP {} is too old", major);
+    return std::nullopt;
+  }
+  for (const std::string& name : names) {
+    for (const std::string& at : folders) {
+      const std::string path = at + "/" + name;
+      if (!os::exists(path)) continue;
+      const std::vector<std::string> places = tensile_folders(path, folder, variable ? variable : "");
+      if (std::any_of(places.begin(), places.end(),
+                      [&](const std::string& place) { return has_tensile_files(list(place), context.info.arch); }))
+        return os::Library::find(path, &why);
+      if (why.empty())
+        why = fmt::format(
+            "{} is there, but {} has no kernels for {} (TensileLibrary_*{}*), without which it would end the "
+            "process",
+            path, places.front(), chip(context.info.arch), chip(context.info.arch));
+    }
+  }
+  if (why.empty())
+    why = fmt::format("{} (of HIP {}) was not found on LD_LIBRARY_PATH, beside the HIP runtime or in ROCm's folders",
+                      fmt::join(names, " or "), major);
+  return std::nullopt;
+}
+
+}  // namespace catenary::gpu

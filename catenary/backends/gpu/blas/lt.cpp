@@ -1,0 +1,288 @@
+// cuBLASLt and hipBLASLt, which has its shape: one provider with two tables of names and numbers. A product is
+// described (layouts, types, bias), the library picks an algorithm for the description, and both are kept for the next
+// of its kind.
+
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "catenary/backends/gpu/blas/libraries.h"
+#include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+using Handle = void*;
+
+/// Numbers of the public ABI.
+struct Numbers {
+  int transpose, none;                                           // operations
+  int f16, bf16, f32, f64;                                       // types
+  int compute_f32, compute_tf32, compute_f64;                    // types of sums
+  int desc_a, desc_b, desc_epilogue, desc_bias, desc_bias_type;  // attributes of a product
+  int layout_batch, layout_stride;                               // of a matrix
+  std::size_t workspace_at, result_bytes;                        // in what the search for an algorithm gives
+};
+constexpr int kEpilogueDefault = 1, kEpilogueBias = 4, kPreferenceWorkspace = 1;  // the same in both
+constexpr int kPreferenceReductions = 3, kPreferenceAlignments[] = {5, 6, 7, 8};  // cuBLASLt's alone
+constexpr Numbers kCuda = {1, 0, 2, 14, 0, 1, 68, 77, 70, 3, 4, 7, 8, 26, 5, 6, 64, 96};
+constexpr Numbers kHip = {112, 111, 2, 14, 0, 1, 2, 6, 7, 0, 1, 2, 3, 4, 0, 1, 24, 56};
+
+constexpr std::size_t kResultRoom = 256;  // more than any version writes
+constexpr std::uint64_t kWorkspace = std::uint64_t{32} << 20;
+
+struct Api {
+  Api(const os::Library& library, const std::string& prefix) {
+    const auto find = [&](auto& function, const char* name) {
+      using F = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
+      function = library.required<F>((prefix + name).c_str());
+    };
+    find(create, "Create");
+    find(desc_create, "MatmulDescCreate");
+    find(desc_set, "MatmulDescSetAttribute");
+    find(desc_destroy, "MatmulDescDestroy");
+    find(layout_create, "MatrixLayoutCreate");
+    find(layout_set, "MatrixLayoutSetAttribute");
+    find(layout_destroy, "MatrixLayoutDestroy");
+    find(preference_create, "MatmulPreferenceCreate");
+    find(preference_set, "MatmulPreferenceSetAttribute");
+    find(preference_destroy, "MatmulPreferenceDestroy");
+    find(search, "MatmulAlgoGetHeuristic");
+    find(matmul, "Matmul");
+  }
+
+  int (*create)(Handle*);
+  int (*desc_create)(Handle*, int compute_type, int scale_type);
+  int (*desc_set)(Handle, int attribute, const void*, std::size_t);
+  int (*desc_destroy)(Handle);
+  int (*layout_create)(Handle*, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld);
+  int (*layout_set)(Handle, int attribute, const void*, std::size_t);
+  int (*layout_destroy)(Handle);
+  int (*preference_create)(Handle*);
+  int (*preference_set)(Handle, int attribute, const void*, std::size_t);
+  int (*preference_destroy)(Handle);
+  int (*search)(Handle, Handle desc, Handle a, Handle b, Handle c, Handle d, Handle preference, int wanted,
+                void* results, int* found);
+  int (*matmul)(Handle, Handle desc, const void* alpha, const void* a, Handle a_layout, const void* b, Handle b_layout,
+                const void* beta, const void* c, Handle c_layout, void* d, Handle d_layout, const void* algorithm,
+                void* workspace, std::size_t workspace_bytes, Handle stream);
+};
+
+/// A description and the algorithm for it; none where the library has none.
+struct Plan {
+  Handle desc = nullptr, a = nullptr, b = nullptr, c = nullptr;
+  bool found = false;
+  std::uint64_t workspace = 0;
+  alignas(16) std::array<char, kResultRoom> result{};  // begins with the algorithm
+};
+
+class LtProvider final : public MatmulProvider {
+ public:
+  LtProvider(Context& context, const os::Library& library, bool hip, Handle handle, std::string version)
+      : context_(context),
+        api_(library, hip ? "hipblasLt" : "cublasLt"),
+        n_(hip ? kHip : kCuda),
+        hip_(hip),
+        handle_(handle),
+        detail_(fmt::format("{}, {}", version, library.path())) {}
+
+  std::string detail() const override { return detail_; }
+  bool adds_bias(const Gemm& gemm) const override {
+    return gemm.bias_along_m && gemm.bias->dtype == gemm.dtype && gemm.bias->shape.size() == 1 &&
+           (gemm.m == 1 || gemm.bias->strides[0] == 1);
+  }
+
+  bool run(const Gemm& gemm, std::string& why) override {
+    if (!is_floating(gemm.dtype)) return false;
+    const Handle stream = context_.driver.queue(context_.index);
+    try {
+      Plan& plan = plan_of(gemm);
+      if (!plan.found) return false;
+      if (gemm.bias) {
+        const void* bias = gemm.bias->data();
+        check(api_.desc_set(plan.desc, n_.desc_bias, &bias, sizeof bias), "set the bias");
+      }
+      std::optional<Scratch> scratch;
+      if (plan.workspace) scratch.emplace(context_, static_cast<std::int64_t>(plan.workspace));
+      const float one = 1, beta = gemm.accumulate ? 1 : 0;
+      const double one64 = 1, beta64 = gemm.accumulate ? 1 : 0;
+      const bool is_double = gemm.dtype == Dtype::float64;
+      void* c = gemm.address(gemm.c);
+      check(api_.matmul(handle_, plan.desc, is_double ? static_cast<const void*>(&one64) : &one, gemm.address(gemm.a),
+                        plan.a, gemm.address(gemm.b), plan.b, is_double ? static_cast<const void*>(&beta64) : &beta, c,
+                        plan.c, c, plan.c, plan.result.data(), scratch ? scratch->handle() : nullptr, plan.workspace,
+                        stream),
+            "multiply");
+      return true;
+    } catch (const Refused& refused) {
+      why = refused.text;
+      return false;
+    }
+  }
+
+ private:
+  struct Refused {
+    std::string text;
+  };
+  static void check(int status, const char* action) {
+    if (status != 0) throw Refused{fmt::format("it cannot {} (status {})", action, status)};
+  }
+
+  int type(Dtype dtype) const {
+    return dtype == Dtype::float64    ? n_.f64
+           : dtype == Dtype::float16  ? n_.f16
+           : dtype == Dtype::bfloat16 ? n_.bf16
+                                      : n_.f32;
+  }
+  /// The largest power of two up to 256 bytes at which a matrix begins.
+  std::uint32_t alignment(const Gemm& gemm, const Gemm::Matrix& x) const {
+    std::uint64_t bits = reinterpret_cast<std::uintptr_t>(gemm.address(x)) | 256;
+    bits |= static_cast<std::uint64_t>(x.stride) * itemsize(gemm.dtype);
+    return static_cast<std::uint32_t>(bits & ~(bits - 1));
+  }
+
+  Handle layout(const Gemm& gemm, const Gemm::Matrix& x, std::int64_t rows, std::int64_t columns) {
+    if (x.transposed) std::swap(rows, columns);
+    Handle made = nullptr;
+    check(api_.layout_create(&made, type(gemm.dtype), static_cast<std::uint64_t>(rows),
+                             static_cast<std::uint64_t>(columns), x.ld),
+          "describe a matrix");
+    if (gemm.batch > 1) {
+      const auto batch = static_cast<std::int32_t>(gemm.batch);
+      check(api_.layout_set(made, n_.layout_batch, &batch, sizeof batch), "describe a batch");
+      check(api_.layout_set(made, n_.layout_stride, &x.stride, sizeof x.stride), "describe a batch");
+    }
+    return made;
+  }
+
+  Plan& plan_of(const Gemm& g) {
+    const Key key = {static_cast<std::int64_t>(g.dtype),
+                     g.m,
+                     g.n,
+                     g.k,
+                     g.batch,
+                     g.a.ld,
+                     g.b.ld,
+                     g.c.ld,
+                     g.a.stride,
+                     g.b.stride,
+                     g.c.stride,
+                     g.a.transposed + 2 * g.b.transposed + 4 * g.accumulate + 8 * (g.bias != nullptr),
+                     alignment(g, g.a),
+                     alignment(g, g.b),
+                     alignment(g, g.c)};
+    if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
+    if (plans_.size() >= kMostPlans) forget();
+    Plan& plan = plans_[key];
+    make(plan, g);
+    return plan;
+  }
+
+  void make(Plan& plan, const Gemm& g) {
+    const bool is_double = g.dtype == Dtype::float64;
+    const int compute = is_double                                   ? n_.compute_f64
+                        : g.dtype == Dtype::float32 && allow_tf32() ? n_.compute_tf32
+                                                                    : n_.compute_f32;
+    check(api_.desc_create(&plan.desc, compute, is_double ? n_.f64 : n_.f32), "describe the product");
+    const auto set = [&](int attribute, std::int32_t value) {
+      check(api_.desc_set(plan.desc, attribute, &value, sizeof value), "describe the product");
+    };
+    set(n_.desc_a, g.a.transposed ? n_.transpose : n_.none);
+    set(n_.desc_b, g.b.transposed ? n_.transpose : n_.none);
+    set(n_.desc_epilogue, g.bias ? kEpilogueBias : kEpilogueDefault);
+    if (g.bias) {
+      const void* bias = g.bias->data();
+      check(api_.desc_set(plan.desc, n_.desc_bias, &bias, sizeof bias), "set the bias");
+      if (hip_) set(n_.desc_bias_type, type(g.dtype));  // in CUDA it is c's unless told
+    }
+    plan.a = layout(g, g.a, g.m, g.k);
+    plan.b = layout(g, g.b, g.k, g.n);
+    plan.c = layout(g, g.c, g.m, g.n);
+    Handle preference = nullptr;
+    check(api_.preference_create(&preference), "search for an algorithm");
+    int found = 0, status = api_.preference_set(preference, kPreferenceWorkspace, &kWorkspace, sizeof kWorkspace);
+    if (!hip_) {
+      // partial sums are kept as exact as the sums: none in 16 bits
+      const std::uint32_t reductions = 3;
+      status |= api_.preference_set(preference, kPreferenceReductions, &reductions, sizeof reductions);
+      const Gemm::Matrix* matrices[] = {&g.a, &g.b, &g.c, &g.c};
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t bytes = alignment(g, *matrices[i]);
+        status |= api_.preference_set(preference, kPreferenceAlignments[i], &bytes, sizeof bytes);
+      }
+    }
+    // an error here is how both say that they have no algorithm
+    if (status == 0)
+      plan.found = api_.search(handle_, plan.desc, plan.a, plan.b, plan.c, plan.c, preference, 1, plan.result.data(),
+                               &found) == 0 &&
+                   found > 0;
+    api_.preference_destroy(preference);
+    check(status, "set a preference");
+    std::memcpy(&plan.workspace, plan.result.data() + n_.workspace_at, sizeof plan.workspace);
+    plan.workspace = plan.found ? std::min(plan.workspace, kWorkspace) : 0;
+  }
+
+  void forget() {
+    for (auto& [key, plan] : plans_) {
+      if (plan.desc) api_.desc_destroy(plan.desc);
+      for (Handle x : {plan.a, plan.b, plan.c})
+        if (x) api_.layout_destroy(x);
+    }
+    plans_.clear();
+  }
+
+  using Key = std::array<std::int64_t, 15>;
+  static constexpr std::size_t kMostPlans = 4096;
+  Context& context_;
+  const Api api_;
+  const Numbers n_;
+  const bool hip_;
+  const Handle handle_;
+  const std::string detail_;
+  std::map<Key, Plan> plans_;
+};
+
+std::unique_ptr<MatmulProvider> open(Context& context, const os::Library& library, bool hip, std::string& why) {
+  context.driver.queue(context.index);  // makes the device current
+  Handle handle = nullptr;
+  const std::string prefix = hip ? "hipblasLt" : "cublasLt";
+  if (const int status = library.required<int(Handle*)>((prefix + "Create").c_str())(&handle); status != 0) {
+    why = fmt::format("{}: {}Create failed with status {}", library.path(), prefix, status);
+    return nullptr;
+  }
+  std::string version;
+  if (hip) {
+    int number = 0;
+    library.required<int(Handle, int*)>("hipblasLtGetVersion")(handle, &number);
+    version = fmt::format("{}.{}.{}", number / 100000, number / 100 % 1000, number % 100);
+    if (number < 800) {
+      why = fmt::format("{} is version {}; 0.8 or newer is needed", library.path(), version);
+      return nullptr;
+    }
+  } else {
+    version = cuda_library_version(library.required<std::size_t()>("cublasLtGetVersion")());
+  }
+  return std::make_unique<LtProvider>(context, library, hip, handle, version);
+}
+
+}  // namespace
+
+std::unique_ptr<MatmulProvider> open_cublaslt(Context& context, std::string& why) {
+  return open_cuda_library(context, "libcublasLt.so", why, [&](const os::Library& library, std::string& reason) {
+    return open(context, library, false, reason);
+  });
+}
+
+std::unique_ptr<MatmulProvider> open_hipblaslt(Context& context, std::string& why) {
+  try {
+    const auto library = find_rocm_library(context, "hipblaslt", why);
+    return library ? open(context, *library, true, why) : nullptr;
+  } catch (const Error& error) {
+    why = error.what();
+    return nullptr;
+  }
+}
+
+}  // namespace catenary::gpu

@@ -1,0 +1,89 @@
+// rocBLAS: rocblas_gemm_strided_batched_ex.
+
+#include "catenary/backends/gpu/blas/libraries.h"
+#include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+using Handle = void*;
+
+constexpr int kNone = 111, kTranspose = 112;                    // rocblas_operation
+constexpr int kF16 = 150, kF32 = 151, kF64 = 152, kBf16 = 168;  // rocblas_datatype
+constexpr int kStandard = 0;                                    // rocblas_gemm_algo
+constexpr int kNotImplemented = 2, kPerformanceDegraded = 7;    // rocblas_status
+
+class Rocblas final : public MatmulProvider {
+ public:
+  using Multiply = int(Handle, int, int, std::int32_t m, std::int32_t n, std::int32_t k, const void* alpha,
+                       const void* a, int a_type, std::int32_t lda, std::int64_t stride_a, const void* b, int b_type,
+                       std::int32_t ldb, std::int64_t stride_b, const void* beta, const void* c, int c_type,
+                       std::int32_t ldc, std::int64_t stride_c, void* d, int d_type, std::int32_t ldd,
+                       std::int64_t stride_d, std::int32_t batch, int compute_type, int algorithm,
+                       std::int32_t solution, std::uint32_t flags);
+
+  Rocblas(Context& context, const os::Library& library, Handle handle)
+      : context_(context),
+        handle_(handle),
+        set_stream_(library.required<int(Handle, Handle)>("rocblas_set_stream")),
+        multiply_(library.required<Multiply>("rocblas_gemm_strided_batched_ex")) {
+    char text[64] = "of an unknown version";
+    if (auto* version = library.function<int(char*, std::size_t)>("rocblas_get_version_string"))
+      version(text, sizeof text);
+    detail_ = fmt::format("{}, {}", text, library.path());
+  }
+
+  std::string detail() const override { return detail_; }
+
+  bool run(const Gemm& g, std::string& why) override {
+    if (!is_floating(g.dtype)) return false;
+    const bool is_double = g.dtype == Dtype::float64;
+    const int type = is_double ? kF64 : g.dtype == Dtype::float16 ? kF16 : g.dtype == Dtype::bfloat16 ? kBf16 : kF32;
+    const float one = 1, beta = g.accumulate ? 1 : 0;
+    const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
+    void* c = g.address(g.c);
+    const auto ldc = static_cast<std::int32_t>(g.c.ld);
+    int status = set_stream_(handle_, context_.driver.queue(context_.index));
+    if (status == 0)
+      status = multiply_(handle_, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
+                         static_cast<std::int32_t>(g.m), static_cast<std::int32_t>(g.n), static_cast<std::int32_t>(g.k),
+                         is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), type,
+                         static_cast<std::int32_t>(g.a.ld), g.a.stride, g.address(g.b), type,
+                         static_cast<std::int32_t>(g.b.ld), g.b.stride,
+                         is_double ? static_cast<const void*>(&beta64) : &beta, c, type, ldc, g.c.stride, c, type, ldc,
+                         g.c.stride, static_cast<std::int32_t>(g.batch), is_double ? kF64 : kF32, kStandard, 0, 0);
+    if (status == kPerformanceDegraded) status = 0;  // done, with less memory than it would like
+    if (status != 0 && status != kNotImplemented) why = fmt::format("it cannot multiply (status {})", status);
+    return status == 0;
+  }
+
+ private:
+  Context& context_;
+  const Handle handle_;
+  std::string detail_;
+  int (*const set_stream_)(Handle, Handle);
+  Multiply* const multiply_;
+};
+
+}  // namespace
+
+std::unique_ptr<MatmulProvider> open_rocblas(Context& context, std::string& why) {
+  try {
+    const auto library = find_rocm_library(context, "rocblas", why);
+    if (!library) return nullptr;
+    context.driver.queue(context.index);  // makes the device current
+    Handle handle = nullptr;
+    if (const int status = library->required<int(Handle*)>("rocblas_create_handle")(&handle); status != 0) {
+      why = fmt::format("{}: rocblas_create_handle failed with status {}", library->path(), status);
+      return nullptr;
+    }
+    return std::make_unique<Rocblas>(context, *library, handle);
+  } catch (const Error& error) {
+    why = error.what();
+    return nullptr;
+  }
+}
+
+}  // namespace catenary::gpu
