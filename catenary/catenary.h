@@ -23,6 +23,7 @@
 #include "catenary/core/version.h"
 #include "catenary/datasets/datasets.h"
 #include "catenary/datasets/files.h"
+#include "catenary/device/matmul_providers.h"
 #include "catenary/device/runtime_info.h"
 #include "catenary/functions/functions.h"
 #include "catenary/initializers/initializers.h"

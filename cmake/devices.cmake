@@ -37,6 +37,7 @@ else()
 endif()
 
 include(cmake/simgpu.cmake)
+include(cmake/simgpu_blas.cmake)
 if(device_tests)
   add_test(NAME op_table COMMAND ${PROJECT_SOURCE_DIR}/scripts/op_table ${CATENARY_TEST_RESULTS})
   set_tests_properties(op_table PROPERTIES DEPENDS "${device_tests}")

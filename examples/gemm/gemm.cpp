@@ -33,6 +33,14 @@ KERNEL REQD(256) tiled_gemm(GLOBAL const f32* a, i64 a_at, GLOBAL const f32* b, 
 }
 )";
 
+/// Who computed the library's products.
+std::string provider_of(const ct::Device& device) {
+  const std::vector<ct::MatmulProviderInfo> all = ct::matmul_providers(device);
+  const auto most =
+      std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.products < b.products; });
+  return most->name == "own" ? most->detail : most->name + " " + most->detail;
+}
+
 /// The median time of a few runs, in milliseconds.
 template <class F>
 double median_ms(const ct::Device& device, int repeats, F&& f) {
@@ -82,8 +90,7 @@ int main(int argc, char** argv) {
     const double most = 1e-6 * k, mine_off = error(mine), theirs_off = error(theirs);
     std::printf("=============================Result===============================\n");
     std::printf("hand written kernel time %.3f ms\n", hand_written);
-    std::printf("BLAS                     time %.3f ms (%s)\n", library,
-                device.is_cpu() ? "Catenary" : "Catenary's own kernels");
+    std::printf("BLAS                     time %.3f ms (%s)\n", library, provider_of(device).c_str());
     if (!(mine_off <= most) || !(theirs_off <= most)) {
       std::fprintf(stderr,
                    "gemm: the largest differences from float64 are %g (hand written) and %g (library); at most %g was "

@@ -170,6 +170,34 @@ TEST(Doctor, KfdRefusesAndRocmIsTooOld) {
   EXPECT_TRUE(has(text, "WARN A9  ROCm 6.4.1 crashes on gfx1151 -> install ROCm 7.2 or newer")) << text;
 }
 
+TEST(Doctor, MatrixLibraries) {
+  MadeUp amd(json::object());
+  amd.gpu("1002:73DF", "amdgpu").file("/sys/module/amdgpu/initstate").file("/dev/kfd").node("100301");
+  EXPECT_TRUE(
+      has(amd.words(), "OK   A10 no rocBLAS, no hipBLASLt: products of matrices are computed by our own kernels"))
+      << amd.words();
+  amd.file("/opt/rocm-7.2.4/lib/librocblas.so.5")
+      .file("/opt/rocm-7.2.4/lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat");
+  EXPECT_TRUE(has(amd.words(),
+                  "WARN A10 rocBLAS (/opt/rocm-7.2.4/lib/librocblas.so.5) has no kernels for gfx1031 in "
+                  "/opt/rocm-7.2.4/lib/rocblas/library -> "))
+      << amd.words();
+  amd.file("/opt/rocm-7.2.4/lib/rocblas/library/TensileLibrary_lazy_gfx1031.dat")
+      .file("/opt/rocm-7.2.4/lib/libMIOpen.so.1");
+  EXPECT_TRUE(has(amd.words(), "OK   A10 rocBLAS (/opt/rocm-7.2.4/lib/librocblas.so.5) has kernels for gfx1031"))
+      << amd.words();
+  EXPECT_TRUE(has(amd.words(), "OK   A11 /opt/rocm-7.2.4/lib/libMIOpen.so.1: not needed here")) << amd.words();
+
+  MadeUp nvidia(json::object());
+  nvidia.gpu("10DE:2330", "nvidia").file("/sys/module/nvidia/version", "550.90.07\n");
+  EXPECT_TRUE(has(nvidia.words(), "OK   N5  no cuBLAS: ")) << nvidia.words();
+  nvidia.file("/usr/local/cuda-12.4/lib64/libcublas.so.12").file("/usr/lib/x86_64-linux-gnu/libcudnn.so.9");
+  EXPECT_TRUE(has(nvidia.words(),
+                  "OK   N5  optional libraries: /usr/local/cuda-12.4/lib64/libcublas.so.12, "
+                  "/usr/lib/x86_64-linux-gnu/libcudnn.so.9\n"))
+      << nvidia.words();
+}
+
 TEST(Doctor, RusticlThatIsNotTold) {
   const json loads = {{"probes", {{"library:libRusticlOpenCL.so.1", {{"answer", json::object()}}}}}};
   const std::string told = "export RUSTICL_ENABLE=radeonsi";

@@ -68,6 +68,13 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
   return {10'000, 1'000'000, 16'777'216};
 }
 
+/// Who computes products there: the one that has computed most so far.
+std::string provider_of(const Device& device) {
+  const std::vector<MatmulProviderInfo> all = matmul_providers(device);
+  return std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.products < b.products; })
+      ->name;
+}
+
 }  // namespace
 
 int bench(const BenchOptions& options) {
@@ -82,10 +89,12 @@ int bench(const BenchOptions& options) {
     const double seconds = median_seconds(work, device);
     const double rate = work.amount / seconds * 1e-9;
     rows.push_back({{"size", n}, {"seconds", seconds}, {"rate", rate}, {"unit", work.unit}});
+    const std::string provider = options.what == "gemm" ? provider_of(device) : "";
+    if (!provider.empty()) rows.back()["provider"] = provider;
     if (!options.json)
-      fmt::print("{:>12}  {:>12.1f} us  {:>10.4g} {}\n",
-                 options.what == "gemm" ? fmt::format("{0}x{0}", n) : fmt::to_string(n), seconds * 1e6, rate,
-                 work.unit);
+      fmt::print("{:>12}  {:>12.1f} us  {:>10.4g} {}{}{}\n",
+                 options.what == "gemm" ? fmt::format("{0}x{0}", n) : fmt::to_string(n), seconds * 1e6, rate, work.unit,
+                 provider.empty() ? "" : "  by ", provider);
   }
   if (options.json)
     fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1},

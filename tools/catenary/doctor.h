@@ -94,9 +94,9 @@ class Report {
 
 /// H1-H4: GPUs on the bus, kernel modules, WSL, containers. Fills the facts that the others need.
 void check_hardware(const Machine& machine, Facts& facts, Report& report);
-/// A1-A9.
+/// A1-A11.
 void check_amd(const Machine& machine, const Facts& facts, Report& report);
-/// N1-N4.
+/// N1-N5.
 void check_nvidia(const Machine& machine, const Facts& facts, Report& report);
 /// O1, O2: what OpenCL's loader reads.
 void check_opencl(const Machine& machine, const Facts& facts, Report& report);

@@ -1,4 +1,4 @@
-// A1-A9: from the device files up to ROCm. What HIP says then stands in B1.
+// A1-A11: from the device files up to ROCm. What HIP says then stands in B1.
 
 #include <fmt/format.h>
 
@@ -6,7 +6,9 @@
 #include <charconv>
 #include <set>
 #include <sstream>
+#include <tuple>
 
+#include "catenary/backends/gpu/blas/libraries.h"
 #include "tools/catenary/doctor.h"
 
 namespace catenary::doctor {
@@ -161,14 +163,20 @@ int version_number(const std::string& text) {
   return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
-void check_rocm(const Machine& machine, const std::vector<Node>& nodes, Report& report) {
-  std::set<std::string> versions;
-  std::vector<std::string> homes = {machine.variable("ROCM_PATH"), "/opt/rocm", "/opt/rocm/core"};
+/// Where ROCm may be installed.
+std::vector<std::string> rocm_homes(const Machine& machine) {
+  std::vector<std::string> homes = {"/opt/rocm", "/opt/rocm/core"};
+  if (const std::string home = machine.variable("ROCM_PATH"); !home.empty()) homes.insert(homes.begin(), home);
   for (const char* folder : {"/opt", "/opt/rocm"})
     for (const std::string& name : machine.list(folder))
       if (name.rfind("rocm-", 0) == 0 || name.rfind("core-", 0) == 0) homes.push_back(folder + ("/" + name));
-  for (const std::string& home : homes)
-    if (const auto text = home.empty() ? std::nullopt : machine.read(home + "/.info/version"); text && !text->empty())
+  return homes;
+}
+
+void check_rocm(const Machine& machine, const std::vector<Node>& nodes, Report& report) {
+  std::set<std::string> versions;
+  for (const std::string& home : rocm_homes(machine))
+    if (const auto text = machine.read(home + "/.info/version"); text && !text->empty())
       versions.insert(text->substr(0, text->find('-')));
   if (versions.size() > 1)
     report.warn("A6", fmt::format("several versions of ROCm are installed: {}", fmt::join(versions, ", ")),
@@ -180,6 +188,46 @@ void check_rocm(const Machine& machine, const std::vector<Node>& nodes, Report& 
     for (const Node& node : nodes)
       if ((node.gfx == "gfx1150" || node.gfx == "gfx1151") && version_number(version) < 70200)
         report.warn("A9", fmt::format("ROCm {} crashes on {}", version, node.gfx), "install ROCm 7.2 or newer");
+}
+
+/// rocBLAS and hipBLASLt: the first of each that is found, and whether it has kernels for the chips.
+void check_matrix_libraries(const Machine& machine, const std::vector<Node>& nodes, Report& report) {
+  std::vector<std::string> folders;
+  for (const std::string& home : rocm_homes(machine)) folders.push_back(home + "/lib");
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64"}) folders.emplace_back(folder);
+  std::vector<std::string> missing, others;
+  for (const auto& [folder, title, variable] : {std::tuple("rocblas", "rocBLAS", "ROCBLAS_TENSILE_LIBPATH"),
+                                                std::tuple("hipblaslt", "hipBLASLt", "HIPBLASLT_TENSILE_LIBPATH")}) {
+    std::string path;
+    for (int major = 8; major >= 5; --major)
+      for (const std::string& name : gpu::rocm_library_names(folder, major))
+        for (const std::string& at : folders)
+          if (path.empty() && machine.exists(at + "/" + name)) path = at + "/" + name;
+    if (path.empty()) {
+      missing.emplace_back(title);
+      continue;
+    }
+    const std::vector<std::string> places = gpu::tensile_folders(path, folder, machine.variable(variable));
+    for (const Node& node : nodes) {
+      if (std::any_of(places.begin(), places.end(), [&, gfx = node.gfx](const std::string& place) {
+            return gpu::has_tensile_files(machine.list(place), gfx);
+          }))
+        report.ok("A10", fmt::format("{} ({}) has kernels for {}", title, path, node.gfx));
+      else
+        report.warn("A10", fmt::format("{} ({}) has no kernels for {} in {}", title, path, node.gfx, places.front()),
+                    "nothing here, where our own kernels multiply matrices; other programs may end in it");
+    }
+  }
+  if (!missing.empty())
+    report.ok("A10",
+              fmt::format("no {}: products of matrices are computed by our own kernels", fmt::join(missing, ", no ")));
+  for (const char* name : {"libMIOpen.so.1", "librccl.so.1"})
+    for (const std::string& at : folders)
+      if (machine.exists(at + "/" + name)) {
+        others.push_back(at + "/" + name);
+        break;
+      }
+  if (!others.empty()) report.ok("A11", fmt::format("{}: not needed here", fmt::join(others, ", ")));
 }
 
 void check_variables(const Machine& machine, Report& report) {
@@ -209,6 +257,7 @@ void check_amd(const Machine& machine, const Facts& facts, Report& report) {
     check_topology(facts, nodes, report);
   }
   check_rocm(machine, nodes, report);
+  check_matrix_libraries(machine, nodes, report);
   check_variables(machine, report);
   const std::string command_line = machine.read("/proc/cmdline").value_or("");
   if (nodes.size() > 1 && !machine.list("/sys/class/iommu").empty() &&

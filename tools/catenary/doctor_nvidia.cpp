@@ -1,4 +1,4 @@
-// N1-N4: kernel module, device files, what hides GPUs. What CUDA says then stands in B1.
+// N1-N5: kernel module, device files, what hides GPUs. What CUDA says then stands in B1.
 
 #include <fmt/format.h>
 
@@ -59,6 +59,29 @@ void check_nodes(const Machine& machine, const Facts& facts, Report& report) {
   if (fine == 3) report.ok("N2", fmt::format("/dev/nvidiactl, {} and /dev/nvidia-uvm can be opened", card));
 }
 
+/// What of CUDA's libraries is installed; none is needed.
+void check_libraries(const Machine& machine, Report& report) {
+  std::vector<std::string> folders;
+  for (const std::string& name : machine.list("/usr/local"))
+    if (name.rfind("cuda", 0) == 0) folders.push_back("/usr/local/" + name + "/lib64");
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib"}) folders.emplace_back(folder);
+  std::vector<std::string> found;
+  bool products = false;
+  for (const char* library : {"libcublasLt.so", "libcublas.so", "libcudnn.so", "libnccl.so"}) {
+    for (const char* version : {"13", "12", "11", "9", "8", "2"}) {
+      const std::string name = fmt::format("{}.{}", library, version);
+      for (const std::string& folder : folders) {
+        if (!machine.exists(folder + "/" + name)) continue;
+        products |= name.rfind("libcublas", 0) == 0;
+        found.push_back(folder + "/" + name);
+        break;
+      }
+    }
+  }
+  if (!found.empty()) report.ok("N5", fmt::format("optional libraries: {}", fmt::join(found, ", ")));
+  if (!products) report.ok("N5", "no cuBLAS: products of matrices are computed by our own kernels");
+}
+
 }  // namespace
 
 void check_nvidia(const Machine& machine, const Facts& facts, Report& report) {
@@ -69,6 +92,7 @@ void check_nvidia(const Machine& machine, const Facts& facts, Report& report) {
     check_driver(machine, facts, report);
     check_nodes(machine, facts, report);
   }
+  check_libraries(machine, report);
   const std::string visible = machine.variable("CUDA_VISIBLE_DEVICES");
   if (!visible.empty()) report.warn("N3", "CUDA_VISIBLE_DEVICES=" + visible, "hides GPUs; unset it to see all");
   const std::string capabilities = machine.variable("NVIDIA_DRIVER_CAPABILITIES");

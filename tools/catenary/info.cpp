@@ -7,6 +7,7 @@
 #include "catenary/core/os/system.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/matmul_providers.h"
 #include "catenary/device/runtime_info.h"
 #include "tools/catenary/commands.h"
 #include "tools/catenary/device_json.h"
@@ -17,12 +18,34 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// The libraries of matrix products of a device, in order; the CPU's are a line of their own.
+ordered_json products_json(Backend& backend, int device) {
+  ordered_json list = ordered_json::array();
+  for (const MatmulProviderInfo& provider : matmul_providers(Device(backend, device)))
+    list.push_back({{"name", provider.name}, {"usable", provider.usable}, {"detail", provider.detail}});
+  return list;
+}
+
+std::string products_text(Backend& backend, int device) {
+  std::string used, others;
+  for (const MatmulProviderInfo& provider : matmul_providers(Device(backend, device))) {
+    if (provider.usable)
+      used += fmt::format("{}{} ({})", used.empty() ? "" : ", then ", provider.name, provider.detail);
+    else
+      others += fmt::format("; no {}: {}", provider.name, provider.detail);
+  }
+  return used + others;
+}
+
 ordered_json backend_json(Backend& backend) {
   ordered_json object = {{"name", backend.name()}, {"reason", ""}, {"devices", ordered_json::array()}};
   const bool cpu = &backend == &Device().backend();
   try {
-    for (int i = 0; i < backend.device_count(); ++i)
-      object["devices"].push_back(device_json(cpu ? "cpu" : fmt::format("{}:{}", backend.name(), i), backend.info(i)));
+    for (int i = 0; i < backend.device_count(); ++i) {
+      ordered_json device = device_json(cpu ? "cpu" : fmt::format("{}:{}", backend.name(), i), backend.info(i));
+      if (!cpu) device["matmul_providers"] = products_json(backend, i);
+      object["devices"].push_back(std::move(device));
+    }
     object["reason"] = backend.reason();
   } catch (const Error& error) {
     object["reason"] = error.what();
@@ -59,6 +82,15 @@ int info(bool json) {
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16} {}\n", name, value); };
   fmt::print("{}", runtime_info());
   line("Products:", cpu::gemm_provider_info());
+  for (Backend* backend : backends()) {
+    if (backend == &Device().backend()) continue;
+    try {
+      for (int i = 0; i < backend->device_count(); ++i)
+        line("", fmt::format("{}:{}: {}", backend->name(), i, products_text(*backend, i)));
+    } catch (const Error& error) {
+      line("", fmt::format("{}: {}", backend->name(), error.what()));
+    }
+  }
   line("Kernel cache:", folder.empty() ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
                                        : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,
                                                      static_cast<double>(cache.bytes) / (1 << 20)));

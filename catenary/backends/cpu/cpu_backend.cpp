@@ -17,6 +17,7 @@
 #include "catenary/core/os/memory.h"
 #include "catenary/core/parallel.h"
 #include "catenary/core/version.h"
+#include "catenary/device/matmul_providers.h"
 
 namespace catenary::cpu {
 
@@ -70,7 +71,7 @@ AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices) {
   return index;
 }
 
-class CpuBackend final : public Backend {
+class CpuBackend final : public Backend, public MatmulReporter {
  public:
   const char* name() const override { return "cpu"; }
   int device_count() const override { return 1; }
@@ -85,6 +86,7 @@ class CpuBackend final : public Backend {
     info.is_cpu = true;
     return info;
   }
+  std::vector<MatmulProviderInfo> matmul_providers(int) override { return gemm_providers(); }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
   MemoryPool& pool(int) override { return pool_; }
@@ -144,7 +146,16 @@ class CpuBackend final : public Backend {
 
   void matmul(int, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) override {
     GemmEpilogue e;
-    if (epilogue.bias) e.bias_n = epilogue.bias->data();
+    std::vector<char> packed;  // a bias whose elements lie apart
+    if (epilogue.bias) {
+      const View& bias = *epilogue.bias;
+      e.bias_n = bias.data();
+      if (bias.strides.size() == 1 && bias.strides[0] != 1 && bias.size() > 1) {
+        packed.resize(static_cast<std::size_t>(bias.size()) * itemsize(bias.dtype));
+        copy(0, {packed.data(), 0, bias.dtype, bias.shape, {1}}, bias);
+        e.bias_n = packed.data();
+      }
+    }
     e.accumulate = epilogue.accumulate;
     batched_gemm(c.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1],
                  a.strides[2], b.data(), b.strides[0], b.strides[1], b.strides[2], c.data(), c.strides[0], c.strides[1],

@@ -14,6 +14,7 @@
 #include "catenary/backends/cpu/gemm_onednn.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/matmul_providers.h"
 
 namespace catenary::cpu {
 namespace {
@@ -338,6 +339,13 @@ void set_gemm_provider(GemmProvider chosen) {
 }
 
 bool onednn_available() { return onednn_loaded(); }
+
+std::vector<MatmulProviderInfo> gemm_providers() {
+  const MatmulProviderInfo own = {"own", true, "Catenary's own kernels", 0};
+  const bool chosen = provider().load(std::memory_order_relaxed) == GemmProvider::onednn && onednn_loaded();
+  const MatmulProviderInfo onednn = {"oneDNN", chosen, onednn_info(), 0};
+  return chosen ? std::vector{onednn, own} : std::vector{own, onednn};
+}
 
 std::string gemm_provider_info() { return onednn_info(); }
 

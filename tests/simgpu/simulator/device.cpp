@@ -475,3 +475,17 @@ void simgpu_fault(const char* what, int n) {
   std::lock_guard lock(simgpu::fault_mutex);
   simgpu::faults()[what] = n;
 }
+
+int simgpu_is_allocated(const void* p, std::size_t bytes) {
+  return simgpu::ready() == simgpu::kSuccess && simgpu::is_allocated(const_cast<void*>(p), bytes);
+}
+
+int simgpu_submit(void* stream, void (*work)(void*), void* data) {
+  auto* s = static_cast<simgpu::Stream*>(stream);
+  if (const int code = simgpu::ready(s)) return code;
+  s->submit([=] {
+    work(data);
+    return simgpu::kSuccess;
+  });
+  return simgpu::kSuccess;
+}

@@ -1,0 +1,192 @@
+// Backend::matmul on the current device against sums in float64: where matrices lie, and what they are added to. Which
+// library computes them is CATENARY_GPU_BLAS's choice; named there, it must have computed some.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/array/body.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/random.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/matmul_providers.h"
+
+namespace catenary {
+namespace {
+
+/// Operands, as views of 1-d arrays.
+struct Problem {
+  Dtype dtype = Dtype::float32;
+  Shape a, b, c;
+  Strides a_strides, b_strides, c_strides;
+  std::int64_t offset = 0;        // of each
+  std::int64_t bias_stride = -1;  // no bias below 0
+  bool accumulate = false;
+};
+
+std::int64_t elements(const Shape& shape, const Strides& strides, std::int64_t offset) {
+  std::int64_t last = offset;
+  for (int axis = 0; axis < 3; ++axis) last += (shape[axis] - 1) * std::max<std::int64_t>(0, strides[axis]);
+  return last + 1;
+}
+
+/// What c holds afterwards, and what it should.
+std::pair<std::vector<double>, std::vector<double>> run(const Problem& p) {
+  const Device device = current_device();
+  const DeviceScope cpu{Device()};
+  random::seed(7);
+  const auto make = [&](std::int64_t n) { return random::uniform(-2, 2, {n}).astype(p.dtype); };
+  const Array a = make(elements(p.a, p.a_strides, p.offset)), b = make(elements(p.b, p.b_strides, p.offset)),
+              c = make(elements(p.c, p.c_strides, p.offset)),
+              bias = make(p.c[2] * std::max<std::int64_t>(1, p.bias_stride));
+
+  std::vector<double> want = c.to_vector<double>();
+  const std::vector<double> x = a.to_vector<double>(), y = b.to_vector<double>(), z = bias.to_vector<double>();
+  const auto at = [&](const Strides& strides, std::int64_t i, std::int64_t j, std::int64_t l) {
+    return static_cast<std::size_t>(p.offset + i * strides[0] + j * strides[1] + l * strides[2]);
+  };
+  for (std::int64_t i = 0; i < p.c[0]; ++i) {
+    for (std::int64_t row = 0; row < p.c[1]; ++row) {
+      for (std::int64_t column = 0; column < p.c[2]; ++column) {
+        double& element = want[at(p.c_strides, i, row, column)];
+        double sum = p.accumulate ? element : 0;
+        for (std::int64_t l = 0; l < p.a[2]; ++l)
+          sum += x[at(p.a_strides, i, row, l)] * y[at(p.b_strides, i, l, column)];
+        if (p.bias_stride >= 0) sum += z[static_cast<std::size_t>(column * p.bias_stride)];
+        element = sum;
+      }
+    }
+  }
+
+  const Array a_there = a.to_device(device).copy(), b_there = b.to_device(device).copy(),
+              c_there = c.to_device(device).copy(), bias_there = bias.to_device(device).copy();
+  const auto view = [&](View v, const Shape& shape, const Strides& strides) {
+    v.offset += p.offset;
+    v.shape = shape;
+    v.strides = strides;
+    return v;
+  };
+  View bias_view = readable(bias_there);
+  bias_view.shape = {p.c[2]};
+  bias_view.strides = {p.bias_stride};
+  MatmulEpilogue epilogue;
+  epilogue.accumulate = p.accumulate;
+  if (p.bias_stride >= 0) epilogue.bias = &bias_view;
+  device.backend().matmul(device.index(), view(readable(a_there), p.a, p.a_strides),
+                          view(readable(b_there), p.b, p.b_strides), view(writable(c_there), p.c, p.c_strides),
+                          epilogue);
+  return {c_there.to_device(Device()).to_vector<double>(), want};
+}
+
+/// Also what lies between the elements of c must be as it was.
+void check(const Problem& p, const std::string& what) {
+  const double tolerance = p.dtype == Dtype::float64    ? 1e-14
+                           : p.dtype == Dtype::float16  ? 2e-3
+                           : p.dtype == Dtype::bfloat16 ? 1.6e-2
+                                                        : 4e-6;
+  const auto [got, want] = run(p);
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_LE(std::abs(got[i] - want[i]), tolerance * (8 + std::abs(want[i])))
+        << what << ", " << dtype_name(p.dtype) << ", element " << i << ": " << got[i] << " and " << want[i];
+}
+
+std::vector<Dtype> floats() {
+  std::vector<Dtype> dtypes = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
+  if (current_device().info().has_f64) dtypes.push_back(Dtype::float64);
+  return dtypes;
+}
+
+// Each matrix by rows and by columns, with and without gaps between them, from an offset that is not aligned.
+TEST(DeviceMatmulLayouts, RowsColumnsGapsAndOffsets) {
+  constexpr std::int64_t m = 5, n = 7, k = 3;
+  const auto strides = [](std::int64_t rows, std::int64_t columns, bool by_columns, std::int64_t gap) {
+    return by_columns ? Strides{0, 1, rows + gap} : Strides{0, columns + gap, 1};
+  };
+  for (const Dtype dtype : floats()) {
+    for (int layout = 0; layout < 8; ++layout) {
+      for (const std::int64_t gap : {0, 2}) {
+        Problem p{dtype, {1, m, k}, {1, k, n}, {1, m, n}, {}, {}, {}, gap ? 3 : 0, -1, false};
+        p.a_strides = strides(m, k, layout & 1, gap);
+        p.b_strides = strides(k, n, layout & 2, gap);
+        p.c_strides = strides(m, n, layout & 4, gap);
+        check(p, "layout " + std::to_string(layout) + ", gap " + std::to_string(gap));
+      }
+    }
+  }
+}
+
+TEST(DeviceMatmulLayouts, BiasAndAccumulate) {
+  for (const Dtype dtype : floats()) {
+    for (const bool by_columns : {false, true}) {
+      for (const std::int64_t bias : {-1, 0, 1, 2}) {
+        for (const bool accumulate : {false, true}) {
+          Problem p{dtype, {2, 6, 9}, {2, 9, 5}, {2, 6, 5}, {54, 9, 1}, {45, 5, 1}, {30, 5, 1}, 0, bias, accumulate};
+          if (by_columns) p.c_strides = {30, 1, 6};
+          check(p, "bias " + std::to_string(bias) + (by_columns ? ", by columns" : ", by rows") +
+                       (accumulate ? ", added" : ""));
+        }
+      }
+    }
+  }
+}
+
+TEST(DeviceMatmulLayouts, Batches) {
+  for (const Dtype dtype : floats()) {
+    // one a for all, one b for all, the batch innermost but one, the batch backwards
+    check({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {0, 6, 1}, {30, 5, 1}, {15, 5, 1}, 1, -1, false}, "one a");
+    check({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {18, 6, 1}, {0, 5, 1}, {15, 5, 1}, 1, 1, false}, "one b");
+    check({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {6, 24, 1}, {5, 20, 1}, {5, 20, 1}, 0, -1, true},
+          "batch in the middle");
+  }
+  check({Dtype::float32, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {-18, 6, 1}, {30, 5, 1}, {15, 5, 1}, 54, -1, false},
+        "backwards");
+}
+
+// What no BLAS knows: both strides above 1, rows that overlap or are all the same, rows backwards.
+TEST(DeviceMatmulLayouts, StridesOfTheirOwn) {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
+    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 12, 2}, {0, 5, 1}, {0, 5, 1}, 0, -1, false},
+          "every second column");
+    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 1, 1}, {0, 5, 1}, {0, 5, 1}, 0, 1, false}, "windows");
+    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 0, 1}, {0, 5, 1}, {0, 5, 1}, 0, 1, true}, "one row");
+    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, -6, 1}, {0, 5, 1}, {0, 5, 1}, 18, -1, false}, "upside down");
+    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 6, 1}, {0, 5, 1}, {0, 10, 2}, 0, 1, false}, "c with gaps");
+  }
+}
+
+// Axes of one element, whose strides mean nothing.
+TEST(DeviceMatmulLayouts, VectorsAndScalars) {
+  for (const Dtype dtype : floats()) {
+    check({dtype, {1, 1, 6}, {1, 6, 5}, {1, 1, 5}, {0, 0, 1}, {0, 5, 1}, {0, 99, 1}, 0, 1, false}, "a row");
+    check({dtype, {1, 4, 6}, {1, 6, 1}, {1, 4, 1}, {0, 6, 1}, {0, 1, 77}, {0, 1, 0}, 0, 1, false}, "a column");
+    check({dtype, {1, 4, 1}, {1, 1, 5}, {1, 4, 5}, {0, 1, 0}, {0, 0, 1}, {0, 5, 1}, 0, -1, true}, "an outer product");
+    check({dtype, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 2, 1, true}, "scalars");
+    check({dtype, {1, 1, 6}, {1, 6, 1}, {1, 1, 1}, {0, 0, 2}, {0, 3, 0}, {0, 0, 0}, 0, -1, false},
+          "a dot product with steps");
+  }
+}
+
+TEST(DeviceMatmulLayouts, TheProviderThatWasAskedForComputed) {
+  check({Dtype::float32, {1, 64, 64}, {1, 64, 64}, {1, 64, 64}, {0, 64, 1}, {0, 64, 1}, {0, 64, 1}, 0, -1, false},
+        "square");
+  const std::vector<MatmulProviderInfo> providers = matmul_providers(current_device());
+  const auto own = std::find_if(providers.begin(), providers.end(), [](const auto& p) { return p.name == "own"; });
+  ASSERT_NE(own, providers.end());
+  EXPECT_TRUE(own->usable);
+  const char* asked = std::getenv("CATENARY_GPU_BLAS");
+  if (!asked || current_device() == Device()) return;
+  std::string name = providers.front().name;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  EXPECT_EQ(name, asked);
+  EXPECT_GT(providers.front().products, 0);
+}
+
+}  // namespace
+}  // namespace catenary

@@ -1,0 +1,258 @@
+// libcublasLt.so, and with SIM_HIP libhipblaslt.so: the same functions under two prefixes, with other numbers. The
+// algorithm that a search gives needs a workspace and the alignments that were promised, and works for no other layout.
+
+#include <algorithm>
+#include <map>
+
+#include "tests/simgpu/blas/product.h"
+
+using namespace simgpu_blas;
+
+#ifdef SIM_HIP
+#  define LT(name) hipblasLt##name
+#else
+#  define LT(name) cublasLt##name
+#endif
+
+namespace {
+
+#ifdef SIM_HIP
+constexpr int kNone = 111, kTranspose = 112, kComputeF32 = 2, kComputeTf32 = 6, kComputeF64 = 7;
+constexpr int kDescA = 0, kDescB = 1, kDescEpilogue = 2, kDescBias = 3, kDescBiasType = 4;
+constexpr int kLayoutBatch = 0, kLayoutStride = 1;
+constexpr int kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 5, kNotSupported = 7;
+struct Algorithm {
+  std::uint64_t data[2];
+  std::uint64_t workspace;
+};
+#else
+constexpr int kNone = 0, kTranspose = 1, kComputeF32 = 68, kComputeTf32 = 77, kComputeF64 = 70;
+constexpr int kDescA = 3, kDescB = 4, kDescEpilogue = 7, kDescBias = 8, kDescBiasType = 26;
+constexpr int kLayoutBatch = 5, kLayoutStride = 6;
+constexpr int kNotInitialized = 1, kInvalidValue = 7, kExecutionFailed = 13, kNotSupported = 15;
+struct Algorithm {
+  std::uint64_t data[8];
+};
+#endif
+constexpr std::uint64_t kMagic = 0x17ab1a5, kWorkspace = 1 << 16;
+
+struct Result {
+  Algorithm algorithm;
+  std::size_t workspace;
+  int state;
+  float waves;
+  int reserved[4];
+};
+
+struct Desc {
+  int compute, scale;
+  std::int32_t a = kNone, b = kNone, epilogue = 1, bias_type = -1;
+  const void* bias = nullptr;
+};
+struct Layout {
+  int type;
+  std::uint64_t rows, columns;
+  std::int64_t ld;
+  std::int32_t batch = 1;
+  std::int64_t stride = 0;
+};
+struct Preference {
+  std::uint64_t workspace = 0;
+  std::uint32_t alignment[4] = {256, 256, 256, 256};
+};
+
+template <class T>
+int set(T& to, const void* from, std::size_t bytes) {
+  if (bytes != sizeof to) return kInvalidValue;
+  std::memcpy(&to, from, sizeof to);
+  return 0;
+}
+
+/// The product that descriptions mean; false where they do not fit.
+bool describe(const Desc& desc, const Layout& a, const Layout& b, const Layout& c, Product& p) {
+  if (a.type != b.type || a.type != c.type || a.batch != b.batch || a.batch != c.batch) return false;
+  switch (a.type) {
+    case 0:
+      p.type = Type::f32;
+      break;
+    case 1:
+      p.type = Type::f64;
+      break;
+    case 2:
+      p.type = Type::f16;
+      break;
+    case 14:
+      p.type = Type::bf16;
+      break;
+    default:
+      return false;
+  }
+  const bool is_double = p.type == Type::f64;
+  p.short_mantissa = p.type == Type::f32 && desc.compute == kComputeTf32;
+  if (desc.compute != (is_double ? kComputeF64 : kComputeF32) && !p.short_mantissa) return false;
+  if (desc.scale != (is_double ? 1 : 0)) return false;
+  if (desc.bias_type != -1 && desc.bias_type != c.type) return false;
+  for (const std::int32_t op : {desc.a, desc.b})
+    if (op != kNone && op != kTranspose) return false;
+  const bool turn_a = desc.a == kTranspose, turn_b = desc.b == kTranspose;
+  p.m = static_cast<std::int64_t>(c.rows);
+  p.n = static_cast<std::int64_t>(c.columns);
+  p.k = static_cast<std::int64_t>(turn_a ? a.rows : a.columns);
+  if ((turn_a ? a.columns : a.rows) != c.rows || (turn_b ? b.rows : b.columns) != c.columns ||
+      static_cast<std::int64_t>(turn_b ? b.columns : b.rows) != p.k)
+    return false;
+  p.batch = c.batch;
+  p.a = {nullptr, a.ld, a.stride, turn_a};
+  p.b = {nullptr, b.ld, b.stride, turn_b};
+  p.c = {nullptr, c.ld, c.stride, false};
+  return true;
+}
+
+/// What the algorithm was made for.
+std::uint64_t digest(const Desc& desc, const Product& p) {
+  std::uint64_t h = kMagic;
+  for (const std::int64_t x : {p.m, p.n, p.k, p.batch, p.a.ld, p.b.ld, p.c.ld, p.a.stride, p.b.stride, p.c.stride,
+                               std::int64_t{desc.a}, std::int64_t{desc.b}, std::int64_t{desc.epilogue}})
+    h = (h ^ static_cast<std::uint64_t>(x)) * 0x100000001b3;
+  return h;
+}
+
+}  // namespace
+
+EXPORT int LT(Create)(Handle* handle) {
+  if (fault("create")) return kNotInitialized;
+  *handle = new std::uint64_t(kMagic);
+  return 0;
+}
+#ifdef SIM_HIP
+EXPORT int hipblasLtGetVersion(Handle, int* version) {
+  *version = 1000;
+  return 0;
+}
+#else
+EXPORT std::size_t cublasLtGetVersion() { return 130002; }
+#endif
+
+EXPORT int LT(MatmulDescCreate)(Handle* desc, int compute, int scale) {
+  *desc = new Desc{compute, scale};
+  return 0;
+}
+EXPORT int LT(MatmulDescDestroy)(Handle desc) {
+  delete static_cast<Desc*>(desc);
+  return 0;
+}
+EXPORT int LT(MatmulDescSetAttribute)(Handle desc, int attribute, const void* from, std::size_t bytes) {
+  auto& d = *static_cast<Desc*>(desc);
+  switch (attribute) {
+    case kDescA:
+      return set(d.a, from, bytes);
+    case kDescB:
+      return set(d.b, from, bytes);
+    case kDescEpilogue:
+      return set(d.epilogue, from, bytes);
+    case kDescBias:
+      return set(d.bias, from, bytes);
+    case kDescBiasType:
+      return set(d.bias_type, from, bytes);
+    default:
+      return kInvalidValue;
+  }
+}
+
+EXPORT int LT(MatrixLayoutCreate)(Handle* layout, int type, std::uint64_t rows, std::uint64_t columns,
+                                  std::int64_t ld) {
+  if (ld < static_cast<std::int64_t>(rows)) return kInvalidValue;
+  *layout = new Layout{type, rows, columns, ld};
+  return 0;
+}
+EXPORT int LT(MatrixLayoutDestroy)(Handle layout) {
+  delete static_cast<Layout*>(layout);
+  return 0;
+}
+EXPORT int LT(MatrixLayoutSetAttribute)(Handle layout, int attribute, const void* from, std::size_t bytes) {
+  auto& l = *static_cast<Layout*>(layout);
+  switch (attribute) {
+    case kLayoutBatch:
+      return set(l.batch, from, bytes);
+    case kLayoutStride:
+      return set(l.stride, from, bytes);
+    default:
+      return kInvalidValue;
+  }
+}
+
+EXPORT int LT(MatmulPreferenceCreate)(Handle* preference) {
+  *preference = new Preference;
+  return 0;
+}
+EXPORT int LT(MatmulPreferenceDestroy)(Handle preference) {
+  delete static_cast<Preference*>(preference);
+  return 0;
+}
+EXPORT int LT(MatmulPreferenceSetAttribute)(Handle preference, int attribute, const void* from, std::size_t bytes) {
+  auto& p = *static_cast<Preference*>(preference);
+  if (attribute == 1) return set(p.workspace, from, bytes);
+#ifndef SIM_HIP
+  std::uint32_t reductions = 0;
+  if (attribute == 3) return set(reductions, from, bytes);
+  if (attribute >= 5 && attribute <= 8) return set(p.alignment[attribute - 5], from, bytes);
+#endif
+  return kInvalidValue;
+}
+
+EXPORT int LT(MatmulAlgoGetHeuristic)(Handle handle, Handle desc, Handle a, Handle b, Handle c, Handle d,
+                                      Handle preference, int wanted, void* results, int* found) {
+  if (!handle || *static_cast<std::uint64_t*>(handle) != kMagic) return kNotInitialized;
+  *found = 0;
+  Product p;
+  if (c != d || wanted < 1 ||
+      !describe(*static_cast<Desc*>(desc), *static_cast<Layout*>(a), *static_cast<Layout*>(b), *static_cast<Layout*>(c),
+                p))
+    return kNotSupported;
+  const auto& wishes = *static_cast<Preference*>(preference);
+  if (wishes.workspace < kWorkspace) return kNotSupported;
+  Result result{};
+  result.algorithm.data[0] = digest(*static_cast<Desc*>(desc), p);
+  std::uint64_t alignments = 0;
+  for (int i = 0; i < 4; ++i) alignments = alignments << 16 | wishes.alignment[i];
+  result.algorithm.data[1] = alignments;
+  result.workspace = kWorkspace;
+  std::memcpy(results, &result, sizeof result);
+  *found = 1;
+  return 0;
+}
+
+EXPORT int LT(Matmul)(Handle handle, Handle desc, const void* alpha, const void* a, Handle a_layout, const void* b,
+                      Handle b_layout, const void* beta, const void* c, Handle c_layout, void* d, Handle d_layout,
+                      const void* algorithm, void* workspace, std::size_t workspace_bytes, Handle stream) {
+  if (!handle || *static_cast<std::uint64_t*>(handle) != kMagic) return kNotInitialized;
+  if (fault("multiply")) return kExecutionFailed;
+  const auto& what = *static_cast<Desc*>(desc);
+  Product p;
+  if (c != d || c_layout != d_layout ||
+      !describe(what, *static_cast<Layout*>(a_layout), *static_cast<Layout*>(b_layout), *static_cast<Layout*>(c_layout),
+                p))
+    return kInvalidValue;
+  Algorithm chosen;
+  std::memcpy(&chosen, algorithm, sizeof chosen);
+  if (chosen.data[0] != digest(what, p)) return kInvalidValue;
+#ifndef SIM_HIP
+  const void* addresses[] = {a, b, c, d};
+  for (int i = 0; i < 4; ++i)
+    if (reinterpret_cast<std::uintptr_t>(addresses[i]) % (chosen.data[1] >> (16 * (3 - i)) & 0xffff))
+      return kInvalidValue;
+#endif
+  if (workspace_bytes < kWorkspace || !is_allocated(workspace, kWorkspace)) return kInvalidValue;
+  p.a.data = a;
+  p.b.data = b;
+  p.c.data = d;
+  p.alpha = load(alpha, 0, p.type == Type::f64 ? Type::f64 : Type::f32);
+  p.beta = load(beta, 0, p.type == Type::f64 ? Type::f64 : Type::f32);
+  if (what.epilogue == 4)
+    p.bias = what.bias;
+  else if (what.epilogue != 1)
+    return kInvalidValue;
+  if (what.epilogue == 4 && !what.bias) return kInvalidValue;
+  if (!is_valid(p)) return kInvalidValue;
+  return submit(p, stream) ? 0 : kExecutionFailed;
+}

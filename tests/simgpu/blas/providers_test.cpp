@@ -1,0 +1,146 @@
+// Which library multiplies matrices, and what is said where one cannot: on simulated devices with stand-ins for the
+// vendors' libraries, each case in a process of its own, which runs the tests named Inside.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/linalg.h"
+#include "catenary/backends/gpu/blas/libraries.h"
+#include "catenary/core/error.h"
+#include "catenary/core/os/process.h"
+#include "catenary/device/device.h"
+#include "catenary/device/matmul_providers.h"
+
+namespace catenary {
+namespace {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// A process on a simulated device, with the libraries of these folders of build/…/simgpu before the device's own.
+os::ProcessResult with(const std::string& vendor, const std::vector<std::string>& folders,
+                       Environment environment = {}) {
+  std::string path;
+  for (const std::string& folder : folders) path += std::string(CT_BINARY_DIR) + "/simgpu/" + folder + ":";
+  environment.emplace_back("LD_LIBRARY_PATH", path + CT_BINARY_DIR + "/simgpu/" + vendor);
+  environment.emplace_back("CATENARY_CACHE_DIR", std::string(CT_BINARY_DIR) + "/simgpu/cache");
+  environment.emplace_back("CATENARY_TRACE", "blas");
+  environment.emplace_back("GTEST_OUTPUT", "");
+  os::ProcessOptions options;
+  options.timeout = 100;
+  options.environment = std::move(environment);
+  return os::run_process(
+      {os::program_path(), "--gtest_filter=Inside.*", "--gtest_also_run_disabled_tests", "--device", vendor + ":0"},
+      options);
+}
+
+void expect_says(const os::ProcessResult& result, const std::string& words) {
+  EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  EXPECT_NE((result.output + result.errors).find(words), std::string::npos) << "expected: " << words << "\n"
+                                                                            << result.output << result.errors;
+}
+
+/// Run by the others in processes of their own; on the CPU, as itself, a product of the CPU's.
+TEST(Inside, AProduct) {
+  const Array x = arange(6, Dtype::float32).reshape({2, 3});
+  try {
+    EXPECT_EQ(matmul(x, x.T()).to_vector<float>(), (std::vector<float>{5, 14, 14, 50}));
+    for (const MatmulProviderInfo& provider : matmul_providers(current_device()))
+      if (provider.products) std::printf("computed by %s (%s)\n", provider.name.c_str(), provider.detail.c_str());
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(Providers, TheFirstOfTheList) {
+  expect_says(with("cuda", {"blas/cuda"}), "computed by cuBLASLt (13.0.2, ");
+  expect_says(with("hip", {"blas/hip"}), "computed by hipBLASLt (0.10.0, ");
+}
+
+TEST(Providers, TheOneThatIsAskedFor) {
+  expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "cublas"}}), "computed by cuBLAS (13.0.2, ");
+  expect_says(with("hip", {"blas/hip"}, {{"CATENARY_GPU_BLAS", "rocBLAS"}}), "computed by rocBLAS (4.2.1, ");
+  expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "own"}}), "computed by own");
+  // of another driver's libraries: nothing is chosen here
+  expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "clblast"}}), "computed by cuBLASLt");
+}
+
+TEST(Providers, WhatIsAskedForIsHadOrIsAnError) {
+  expect_says(
+      with("cuda", {}, {{"CATENARY_GPU_BLAS", "cublas"}}),
+      "threw: CATENARY_GPU_BLAS=cublas: cuBLAS cannot be used on cuda:0: none of libcublas.so.13, libcublas.so.12, "
+      "libcublas.so.11 was found");
+  expect_says(with("cuda", {}, {{"CATENARY_GPU_BLAS", "mkl"}}),
+              "threw: CATENARY_GPU_BLAS=mkl: one of own, cublaslt, cublas, hipblaslt, rocblas, clblast was expected");
+}
+
+TEST(Providers, NoneIsFound) {
+  const auto result = with("cuda", {});
+  expect_says(result, "computed by own");
+  expect_says(result, "blas cuda:0 cuBLASLt is not used: none of libcublasLt.so.13");
+}
+
+TEST(Providers, AHandleThatCannotBeMade) {
+  const auto result = with("cuda", {"blas/cuda"}, {{"SIMGPU_BLAS", "create"}});
+  expect_says(result, "computed by own");
+  expect_says(result, "cublasLtCreate failed with status 1");
+  expect_says(result, "cublasCreate failed with status 1");
+  expect_says(with("hip", {"blas/hip"}, {{"SIMGPU_BLAS", "create"}}), "rocblas_create_handle failed with status 6");
+}
+
+TEST(Providers, AProductThatFailsGoesToTheNext) {
+  const auto result = with("cuda", {"blas/cuda"}, {{"SIMGPU_BLAS", "multiply"}});
+  expect_says(result, "computed by own");
+  expect_says(result, "catenary: cuBLASLt on cuda:0");
+  expect_says(result,
+              "refused a product of float32 [2, 2, 3] x 1: it cannot multiply (status 13); the next provider takes it");
+}
+
+TEST(Providers, ALibraryThatLacksAFunction) {
+  const auto result = with("cuda", {"blas/broken"});
+  expect_says(result, "computed by own");
+  expect_says(result, "cublasGemmStridedBatchedEx");
+  // an older whole one is of more use than a newer broken one
+  expect_says(with("cuda", {"blas/broken", "blas/older"}, {{"CATENARY_GPU_BLAS", "cublas"}}), "computed by cuBLAS");
+}
+
+// As the true one, this rocBLAS ends the process that asks it for a chip whose kernels are not there.
+TEST(Providers, NoKernelsForTheChip) {
+  const auto result = with("hip", {"blas/hip"}, {{"SIMGPU_ARCH", "gfx1030"}});
+  expect_says(result, "computed by own");
+  expect_says(result, "blas hip:0 rocBLAS is not used: ");
+  expect_says(result, "has no kernels for gfx1030 (TensileLibrary_*gfx1030*), without which it would end the process");
+  // gfx90 is no gfx90a
+  expect_says(with("hip", {"blas/hip"}, {{"SIMGPU_ARCH", "gfx900"}}), "has no kernels for gfx900");
+}
+
+TEST(Providers, AFolderOfKernelsThatIsGiven) {
+  const auto result =
+      with("hip", {"blas/hip"}, {{"ROCBLAS_TENSILE_LIBPATH", "/nowhere"}, {"HIPBLASLT_TENSILE_LIBPATH", "/nowhere"}});
+  expect_says(result, "computed by own");
+  expect_says(result, "/nowhere has no kernels for gfx90a");
+}
+
+TEST(TensileFiles, AreThoseOfTheChip) {
+  EXPECT_TRUE(gpu::has_tensile_files({"Kernels.so-000-gfx906.hsaco", "TensileLibrary_lazy_gfx906.dat"},
+                                     "gfx906:sramecc+:xnack-"));
+  EXPECT_TRUE(gpu::has_tensile_files({"TensileLibrary.dat", "TensileLibrary_gfx90a.co"}, "gfx90a"));
+  EXPECT_TRUE(
+      gpu::has_tensile_files({"TensileLibrary_Type_HH_Contraction_l_Alik_Bljk_Cijk_Dijk_gfx90a-xnack+.co"}, "gfx90a"));
+  EXPECT_FALSE(gpu::has_tensile_files({"TensileLibrary_lazy_gfx1030.dat"}, "gfx103"));
+  EXPECT_FALSE(gpu::has_tensile_files({"TensileLibrary_lazy_gfx90a.dat"}, "gfx90"));
+  EXPECT_FALSE(gpu::has_tensile_files({"TensileLibrary.dat"}, "gfx900"));
+  EXPECT_FALSE(gpu::has_tensile_files({"Kernels.so-000-gfx1031.hsaco"}, "gfx1031"));
+  EXPECT_FALSE(gpu::has_tensile_files({"TensileLibrary_lazy_gfx1030.dat"}, ""));
+  EXPECT_EQ(gpu::tensile_folders("/opt/rocm/lib/librocblas.so.4", "rocblas", "").front(),
+            "/opt/rocm/lib/rocblas/library");
+  EXPECT_EQ(gpu::tensile_folders("/x/librocblas.so.4", "rocblas", "/given"), std::vector<std::string>{"/given"});
+}
+
+}  // namespace
+}  // namespace catenary
