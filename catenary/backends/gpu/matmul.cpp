@@ -112,11 +112,15 @@ void panels(Context& context, const Product& given) {
   // the smaller matrix is the one that is copied into panels
   const Product p = given.n() > given.m() ? given.transposed() : given;
   const bool wide = p.wide(), is_double = p.c.dtype == Dtype::float64;
+  // as deep as local memory takes beside the rows of the result
+  const std::int64_t line = kLanes * kVectors * static_cast<std::int64_t>(itemsize(p.c.dtype));
+  const std::int64_t depth =
+      std::min<std::int64_t>(kDepth, static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
   Defines defines = defines_of(p.c.dtype, wide);
   for (const auto& [name, value] :
        {std::pair("PANELS", std::string()), std::pair("LANES", std::to_string(kLanes)),
         std::pair("VECTORS", std::to_string(kVectors)), std::pair("ROWS_AT_ONCE", std::to_string(kRows)),
-        std::pair("KBLOCK", std::to_string(kDepth)), std::pair("VEC", std::string(is_double ? "double8" : "float8")),
+        std::pair("KBLOCK", std::to_string(depth)), std::pair("VEC", std::string(is_double ? "double8" : "float8")),
         std::pair("VLOAD", std::string("vload8")), std::pair("VSTORE", std::string("vstore8"))})
     defines.emplace_back(name, value);
   const Kernel& kernel = context.kernel("matmul", "matmul_panels", defines, micro_text);
