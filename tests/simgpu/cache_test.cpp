@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
@@ -155,6 +156,9 @@ TEST_F(KernelCache, FolderThatCannotBeMade) {
   expect_goes_without(compute_in(file + "/cache"), file);
 }
 
+// Where no file can be made, not even by root.
+TEST_F(KernelCache, FolderThatTakesNoFile) { expect_goes_without(compute_in("/sys/kernel"), "/sys/kernel"); }
+
 TEST_F(KernelCache, EntryThatCannotBeReadOrReplaced) {
   const os::ProcessResult first = compute();
   EXPECT_TRUE(first.ok()) << first.errors;
@@ -186,7 +190,24 @@ TEST_F(KernelCache, TwoProcessesAtOnce) {
   expect_all_found(all);
 }
 
-// A driver whose pool is full of blocks that nobody uses, and one that has no memory at all.
+// The result fits, and what is needed on the way to it does not.
+TEST(Memory, IsMissingInTheMiddleOfAnOperation) {
+  constexpr std::int64_t kCount = 300000;
+  MemoryPool& pool = current_device().backend().pool(current_device().index());
+  const Array x = arange(kCount, 0, -1, Dtype::int32);
+  EXPECT_EQ(x.to_vector<std::int32_t>().front(), kCount);
+  pool.free_all_blocks();
+  pool.set_limit(pool.used_bytes() + std::size_t{4} * kCount + 1024);
+  const std::string message = message_of([&] { sort(x).to_vector<std::int32_t>(); });
+  EXPECT_NE(message.find("out of memory"), std::string::npos) << message;
+  pool.set_limit(0);
+  EXPECT_EQ(x.to_vector<std::int32_t>().front(), kCount);
+  const auto sorted = sort(x).to_vector<std::int32_t>();
+  EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+  EXPECT_EQ(sorted.back(), kCount);
+}
+
+// A pool full of blocks that nobody uses, and one that has nothing left.
 TEST(Memory, IsFoundInThePool) {
   MemoryPool& pool = current_device().backend().pool(current_device().index());
   pool.free_all_blocks();
