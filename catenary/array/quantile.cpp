@@ -1,5 +1,6 @@
 // The statistics of order: median, quantile, percentile.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -23,21 +24,34 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// The sorted values of each result in one row.
-struct SortedRows {
+/// What each result comes from in one row, of which some elements are needed in their order.
+struct Rows {
   Array rows;
   Shape result;  ///< what a row turns into, with or without the reduced axes
   std::int64_t n;
+  std::vector<std::int64_t> places;
+  Array elements;  ///< those at `places`
 
-  SortedRows(const Array& x, const AxisArg& axis, bool keepdims, const char* what) {
+  Rows(const Array& x, const AxisArg& axis, bool keepdims, const char* what) {
     const Axes axes = axis.normalized(x.ndim(), what);
-    rows = sort(rows_over(x, axes));
+    rows = rows_over(x, axes);
     result = kept_shape(x.shape(), axis_bits(axes), keepdims);
     n = rows.shape().back();
   }
-  /// The i-th smallest of each row.
-  Array at(std::int64_t i) const { return slice_axis(rows, rows.ndim() - 1, i, i + 1).reshape(result); }
-  /// `value`, but NaN where a row has one: sorting puts it last.
+  /// Finds what sorting would put at these places, and the last, where a NaN would be.
+  void select(std::vector<std::int64_t> at) {
+    places = std::move(at);
+    if (is_floating(rows.dtype())) places.push_back(n - 1);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    elements = detail::selected(rows, Selection::elements, places, false, static_cast<std::int64_t>(places.size()));
+  }
+  /// The i-th smallest of each row, one of those selected.
+  Array at(std::int64_t i) const {
+    const auto column = std::lower_bound(places.begin(), places.end(), i) - places.begin();
+    return slice_axis(elements, elements.ndim() - 1, column, column + 1).reshape(result);
+  }
+  /// `value`, but NaN where a row has one: it is the last.
   Array unless_nan(const Array& value) const {
     return is_floating(rows.dtype()) ? where(isnan(at(n - 1)), kNan, value) : value;
   }
@@ -50,40 +64,69 @@ Array middle(const Array& low, const Array& high) {
   return as_dtype(divide(add(as_dtype(low, as), as_dtype(high, as)), 2.0), result);
 }
 
-/// One quantile in the dtype of `rows` (floating, unless the method picks an element).
-Array quantile_of(const SortedRows& sorted, double q, QuantileMethod method, const char* what) {
-  if (!(q >= 0 && q <= 1))
-    fail<ValueError>("{}: q must lie in [0, 1] (percentiles in [0, 100]), {} was given", what, q);
-  const double position = q * static_cast<double>(sorted.n - 1);
-  const auto low = static_cast<std::int64_t>(std::floor(position));
-  const auto high = std::min(low + 1, sorted.n - 1);
-  double fraction = position - static_cast<double>(low);
-  switch (method) {
-    case QuantileMethod::linear:
-      break;
-    case QuantileMethod::lower:
-      return sorted.unless_nan(sorted.at(low));
-    case QuantileMethod::higher:
-      return sorted.unless_nan(sorted.at(fraction > 0 ? high : low));
-    case QuantileMethod::nearest:
-      return sorted.unless_nan(sorted.at(static_cast<std::int64_t>(std::nearbyint(position))));
-    case QuantileMethod::midpoint:
-      fraction = fraction > 0 ? 0.5 : 0;
-      break;
+/// The elements that a quantile is made of, and how much of the higher one is in it.
+struct Between {
+  std::int64_t low, high;
+  double fraction;
+
+  Between(double q, std::int64_t n, QuantileMethod method, const char* what) {
+    if (!(q >= 0 && q <= 1))
+      fail<ValueError>("{}: q must lie in [0, 1] (percentiles in [0, 100]), {} was given", what, q);
+    const double position = q * static_cast<double>(n - 1);
+    low = static_cast<std::int64_t>(std::floor(position));
+    high = std::min(low + 1, n - 1);
+    fraction = position - static_cast<double>(low);
+    switch (method) {
+      case QuantileMethod::linear:
+        return;
+      case QuantileMethod::midpoint:
+        fraction = fraction > 0 ? 0.5 : 0;
+        return;
+      case QuantileMethod::lower:
+        high = low;
+        break;
+      case QuantileMethod::higher:
+        low = high = fraction > 0 ? high : low;
+        break;
+      case QuantileMethod::nearest:
+        low = high = static_cast<std::int64_t>(std::nearbyint(position));
+        break;
+    }
+    fraction = 0;
   }
-  const Array a = sorted.at(low), b = sorted.at(high);
-  const Array span = subtract(b, a);
-  // From the nearer end, so that the ends are met exactly.
-  return sorted.unless_nan(fraction < 0.5 ? add(a, multiply(span, fraction))
-                                          : subtract(b, multiply(span, 1 - fraction)));
+};
+
+/// Quantiles in the dtype of the rows (floating, unless the method picks an element).
+std::vector<Array> quantiles_of(Rows& rows, const std::vector<double>& q, double scale, QuantileMethod method,
+                                const char* what) {
+  std::vector<Between> all;
+  std::vector<std::int64_t> places;
+  for (const double value : q) {
+    const Between between = all.emplace_back(value / scale, rows.n, method, what);
+    places.insert(places.end(), {between.low, between.high});
+  }
+  rows.select(places);
+  std::vector<Array> results;
+  for (const Between& between : all) {
+    const Array a = rows.at(between.low), b = rows.at(between.high);
+    if (between.low == between.high) {
+      results.push_back(rows.unless_nan(a));
+      continue;
+    }
+    const Array span = subtract(b, a);
+    // From the nearer end, so that the ends are met exactly.
+    results.push_back(rows.unless_nan(between.fraction < 0.5 ? add(a, multiply(span, between.fraction))
+                                                             : subtract(b, multiply(span, 1 - between.fraction))));
+  }
+  return results;
 }
 
 bool interpolates(QuantileMethod method) {
   return method == QuantileMethod::linear || method == QuantileMethod::midpoint;
 }
 
-void check_not_empty(const SortedRows& sorted, const Array& x, const char* what) {
-  if (sorted.n == 0)
+void check_not_empty(const Rows& rows, const Array& x, const char* what) {
+  if (rows.n == 0)
     fail<ValueError>("{}: there is no element along the reduced axes of an array of shape {}", what, x.shape());
 }
 
@@ -91,52 +134,57 @@ Array quantiles(const Array& x, const std::vector<double>& q, double scale, cons
                 const QuantileOptions& options, const char* what) {
   // NumPy's q array is float64 and the result with it.
   const Dtype dtype = interpolates(options.method) ? promote(mean_dtype(x.dtype()), Dtype::float64) : x.dtype();
-  const SortedRows sorted(as_dtype(x, dtype), axis, options.keepdims, what);
-  check_not_empty(sorted, x, what);
-  Shape shape = sorted.result;
+  Rows rows(as_dtype(x, dtype), axis, options.keepdims, what);
+  check_not_empty(rows, x, what);
+  Shape shape = rows.result;
   shape.insert(0, static_cast<std::int64_t>(q.size()));
   const Array out = Array::empty(shape, dtype, x.device());
+  if (q.empty()) return out;
+  const std::vector<Array> results = quantiles_of(rows, q, scale, options.method, what);
   for (std::size_t i = 0; i < q.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
-    copyto(slice_axis(out, 0, row, row + 1).reshape(sorted.result),
-           quantile_of(sorted, q[i] / scale, options.method, what));
+    copyto(slice_axis(out, 0, row, row + 1).reshape(rows.result), results[i]);
   }
   return out;
 }
 
-Array one_quantile(const Array& x, double q, const AxisArg& axis, const QuantileOptions& options, const char* what) {
+Array one_quantile(const Array& x, double q, double scale, const AxisArg& axis, const QuantileOptions& options,
+                   const char* what) {
   const Dtype dtype = interpolates(options.method) ? mean_dtype(x.dtype()) : x.dtype();
-  const SortedRows sorted(as_dtype(x, dtype), axis, options.keepdims, what);
-  check_not_empty(sorted, x, what);
-  return quantile_of(sorted, q, options.method, what).copy();
+  Rows rows(as_dtype(x, dtype), axis, options.keepdims, what);
+  check_not_empty(rows, x, what);
+  return quantiles_of(rows, {q}, scale, options.method, what).front().copy();
 }
 
 }  // namespace
 
 Array median(const Array& x, const AxisArg& axis, bool keepdims) {
-  const SortedRows sorted(x, axis, keepdims, "median");
-  if (sorted.n == 0) return detail::filled(sorted.result, kNan, mean_dtype(x.dtype()), x.device());
-  return sorted.unless_nan(middle(sorted.at((sorted.n - 1) / 2), sorted.at(sorted.n / 2)));
+  Rows rows(x, axis, keepdims, "median");
+  if (rows.n == 0) return detail::filled(rows.result, kNan, mean_dtype(x.dtype()), x.device());
+  rows.select({(rows.n - 1) / 2, rows.n / 2});
+  return rows.unless_nan(middle(rows.at((rows.n - 1) / 2), rows.at(rows.n / 2)));
 }
 
 Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
   if (!is_floating(x.dtype())) return median(x, axis, keepdims);
-  const SortedRows sorted(x, axis, keepdims, "nanmedian");
-  if (sorted.n == 0) return detail::filled(sorted.result, kNan, x.dtype(), x.device());
-  const Array count = count_nonzero(logical_not(isnan(sorted.rows)), -1, true);
-  const Array low = take_along_axis(sorted.rows, maximum(floor_divide(subtract(count, 1), 2), 0), -1);
-  const Array high = take_along_axis(sorted.rows, floor_divide(count, 2), -1);
-  return middle(low, high).reshape(sorted.result);
+  const Rows rows(x, axis, keepdims, "nanmedian");
+  if (rows.n == 0) return detail::filled(rows.result, kNan, x.dtype(), x.device());
+  // Each row has a middle of its own.
+  const Array sorted = sort(rows.rows);
+  const Array count = count_nonzero(logical_not(isnan(sorted)), -1, true);
+  const Array low = take_along_axis(sorted, maximum(floor_divide(subtract(count, 1), 2), 0), -1);
+  const Array high = take_along_axis(sorted, floor_divide(count, 2), -1);
+  return middle(low, high).reshape(rows.result);
 }
 
 Array quantile(const Array& x, double q, const AxisArg& axis, const QuantileOptions& options) {
-  return one_quantile(x, q, axis, options, "quantile");
+  return one_quantile(x, q, 1, axis, options, "quantile");
 }
 Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis, const QuantileOptions& options) {
   return quantiles(x, q, 1, axis, options, "quantile");
 }
 Array percentile(const Array& x, double q, const AxisArg& axis, const QuantileOptions& options) {
-  return one_quantile(x, q / 100, axis, options, "percentile");
+  return one_quantile(x, q, 100, axis, options, "percentile");
 }
 Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis, const QuantileOptions& options) {
   return quantiles(x, q, 100, axis, options, "percentile");

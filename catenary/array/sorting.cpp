@@ -1,5 +1,6 @@
 #include "catenary/array/sorting.h"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -19,6 +20,7 @@ using detail::axis_to_end;
 using detail::check_same_device;
 using detail::filled;
 using detail::reverse_last;
+using detail::selected;
 using detail::slice_axis;
 
 namespace {
@@ -35,8 +37,9 @@ Array rows_of(const Array& x, const std::optional<int>& axis, int& from, const c
 
 /// Sorts along the last axis into a new array.
 Array sorted_rows(const Array& rows) {
-  const Array out = rows.copy();
-  if (out.size() > 0) out.device().backend().sort(out.device().index(), writable(out));
+  const Array out = Array::empty(rows.shape(), rows.dtype(), rows.device());
+  Array keep;
+  if (out.size() > 0) out.device().backend().sort(out.device().index(), readable_contiguous(rows, keep), writable(out));
   return out;
 }
 
@@ -48,8 +51,16 @@ Array argsorted_rows(const Array& rows) {
   return out;
 }
 
-void check_kth(std::int64_t kth, std::int64_t n, const char* what) {
-  if (kth < -n || kth >= n) fail<ValueError>("{}: kth = {} is out of range for {} elements", what, kth, n);
+/// The places ascending, each once, from 0 on. Throws ValueError for one that is out of range, or for none.
+std::vector<std::int64_t> places_of(std::vector<std::int64_t> kth, std::int64_t n, const char* what) {
+  if (kth.empty()) fail<ValueError>("{}: at least one kth is needed", what);
+  for (std::int64_t& k : kth) {
+    if (k < -n || k >= n) fail<ValueError>("{}: kth = {} is out of range for {} elements", what, k, n);
+    if (k < 0) k += n;
+  }
+  std::sort(kth.begin(), kth.end());
+  kth.erase(std::unique(kth.begin(), kth.end()), kth.end());
+  return kth;
 }
 
 /// For ascending 1-d values: which differ from the one before? (The first one does.) NaN equals NaN.
@@ -89,18 +100,40 @@ Array argsort(const Array& x, std::optional<int> axis) {
   return axis_from_end(argsorted_rows(rows), from);
 }
 
-Array partition(const Array& x, std::int64_t kth, std::optional<int> axis) {
+namespace detail {
+Array selected(const Array& rows, Selection what, const std::vector<std::int64_t>& kth, bool descending,
+               std::int64_t places) {
+  Shape shape = rows.shape();
+  shape[shape.size() - 1] = places;
+  const Array out = Array::empty(shape, what == Selection::indices ? Dtype::int64 : rows.dtype(), rows.device());
+  if (out.size() == 0) return out;
+  Array keep;
+  const View from = readable_contiguous(rows, keep);
+  out.device().backend().select(out.device().index(), what, descending, from, kth, writable(out));
+  return out;
+}
+}  // namespace detail
+
+Array partition(const Array& x, const std::vector<std::int64_t>& kth, std::optional<int> axis) {
   int from;
   const Array rows = rows_of(x, axis, from, "partition");
-  check_kth(kth, rows.shape().back(), "partition");
-  return axis_from_end(sorted_rows(rows), from);
+  const std::int64_t n = rows.shape().back();
+  const std::vector<std::int64_t> places = places_of(kth, n, "partition");
+  return axis_from_end(selected(rows, Selection::partition, places, false, n), from);
+}
+Array partition(const Array& x, std::int64_t kth, std::optional<int> axis) {
+  return partition(x, std::vector<std::int64_t>{kth}, axis);
 }
 
-Array argpartition(const Array& x, std::int64_t kth, std::optional<int> axis) {
+Array argpartition(const Array& x, const std::vector<std::int64_t>& kth, std::optional<int> axis) {
   int from;
   const Array rows = rows_of(x, axis, from, "argpartition");
-  check_kth(kth, rows.shape().back(), "argpartition");
-  return axis_from_end(argsorted_rows(rows), from);
+  const std::int64_t n = rows.shape().back();
+  const std::vector<std::int64_t> places = places_of(kth, n, "argpartition");
+  return axis_from_end(selected(rows, Selection::indices, places, false, n), from);
+}
+Array argpartition(const Array& x, std::int64_t kth, std::optional<int> axis) {
+  return argpartition(x, std::vector<std::int64_t>{kth}, axis);
 }
 
 Array lexsort(const std::vector<Array>& keys) {
@@ -130,12 +163,18 @@ std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool larg
   const int last = rows.ndim() - 1;
   const std::int64_t n = rows.shape().back();
   if (k < 0 || k > n) fail<ValueError>("topk: k = {} is out of range for {} elements", k, n);
+  if (k == 0) {
+    const Array none = slice_axis(rows, last, 0, 0);
+    return {axis_from_end(none.copy(), from), axis_from_end(none.astype(Dtype::int64), from)};
+  }
+  // Those that belong to it, the first of equals first; then these in order.
+  const Array chosen = k < n ? selected(rows, Selection::indices, {k - 1}, largest, k) : Array();
+  const Array among = k < n ? take_along_axis(rows, chosen, -1) : rows;
   // From behind, a stable ascending sort of the reversed row has the first of equal elements first.
   const Array order =
-      largest ? subtract(n - 1, reverse_last(argsorted_rows(reverse_last(rows)))) : argsorted_rows(rows);
-  const Array indices = slice_axis(order, last, 0, k).contiguous();
-  const Array values =
-      k == 0 ? Array::empty(indices.shape(), x.dtype(), x.device()) : take_along_axis(rows, indices, -1);
+      largest ? subtract(k - 1, reverse_last(argsorted_rows(reverse_last(among)))) : argsorted_rows(among);
+  const Array values = take_along_axis(among, order, -1);
+  const Array indices = k < n ? take_along_axis(chosen, order, -1) : order.contiguous();
   return {axis_from_end(values, from), axis_from_end(indices, from)};
 }
 

@@ -14,17 +14,22 @@ CT_API Array sort(const Array& x, std::optional<int> axis = -1);
 /// The indices (int64) that sort x along `axis`. numpy.argsort(kind="stable")
 CT_API Array argsort(const Array& x, std::optional<int> axis = -1);
 /// A copy whose kth element along `axis` is where sorting would put it, with no larger one before and no smaller one
-/// after it. (It is sorted.) Throws ValueError for kth out of range. numpy.partition
+/// after it; without a full sort. Negative kth count from the end. Throws ValueError for kth out of range.
+/// numpy.partition
 CT_API Array partition(const Array& x, std::int64_t kth, std::optional<int> axis = -1);
+/// The same for several kth at once; at least one.
+CT_API Array partition(const Array& x, const std::vector<std::int64_t>& kth, std::optional<int> axis = -1);
 /// The indices (int64) that partition x. numpy.argpartition
 CT_API Array argpartition(const Array& x, std::int64_t kth, std::optional<int> axis = -1);
+CT_API Array argpartition(const Array& x, const std::vector<std::int64_t>& kth, std::optional<int> axis = -1);
 /// The indices (int64) that sort by the last of 1-d keys, ties by the one before it, and so on. numpy.lexsort
 CT_API Array lexsort(const std::vector<Array>& keys);
 /// The same with the rows of a 2-d array as keys.
 CT_API Array lexsort(const Array& keys);
 
 /// The k largest (or smallest) elements along `axis` and their indices (int64), from the largest (smallest) on; of
-/// equal ones the first comes first; NaN is the largest. Throws ValueError for k out of range.
+/// equal ones the first comes first; NaN is the largest. Only the k are sorted. Throws ValueError for k out of range.
+/// torch.topk
 CT_API std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis = -1, bool largest = true);
 
 /// On which side of equal elements searchsorted inserts.

@@ -37,6 +37,12 @@ enum class IndexMode : std::uint8_t { raise, wrap, clip };
 enum class ScatterMode : std::uint8_t { assign, add, max, min };
 /// Running totals.
 enum class Scan : std::uint8_t { sum, prod };
+/// What a selection gives of each row.
+enum class Selection : std::uint8_t {
+  elements,   ///< those that a sort would put at the places asked for
+  partition,  ///< the row, partitioned around them
+  indices,    ///< the indices (int64) that partition the row
+};
 /// Small dense linear algebra.
 enum class Linalg : std::uint8_t { cholesky, inv, solve, det, lu };
 
@@ -102,8 +108,15 @@ class CT_API Backend {
   virtual std::vector<std::int64_t> nonzero(int device, const View& mask) = 0;
 
   // Order. Rows are the last axis of C-ordered views.
-  virtual void sort(int device, const View& rows) = 0;
+  /// out may be `rows`.
+  virtual void sort(int device, const View& rows, const View& out) = 0;
   virtual void argsort(int device, const View& rows, const View& indices) = 0;
+  /// A partition without a full sort: at each of the places `kth` (ascending, in [0, n), at least one) stands what a
+  /// sort would put there, nothing smaller comes after it and nothing larger before it; equal elements stay in their
+  /// order. descending: from the largest (NaN) to the smallest. out is C-ordered, [..., m]: with m = kth.size() for
+  /// `elements`, where of equal ones (-0.0 and 0.0, NaNs) any may be given; else with m <= n, the first m places.
+  virtual void select(int device, Selection what, bool descending, const View& rows,
+                      const std::vector<std::int64_t>& kth, const View& out) = 0;
   virtual void scan(int device, Scan op, const View& x, int axis, const View& out) = 0;
   virtual void searchsorted(int device, const View& sorted, const View& values, bool right, const View& out) = 0;
 

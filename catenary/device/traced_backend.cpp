@@ -134,12 +134,18 @@ class TracedBackend final : public Backend, public KernelLauncher, public Matmul
     primitive(device, "nonzero", mask, bytes_of(mask), [&] { found = inner_.nonzero(device, mask); });
     return found;
   }
-  void sort(int device, const View& rows) override {
-    primitive(device, "sort", rows, 2 * bytes_of(rows), [&] { inner_.sort(device, rows); });
+  void sort(int device, const View& rows, const View& out) override {
+    primitive(device, "sort", rows, 2 * bytes_of(rows), [&] { inner_.sort(device, rows, out); });
   }
   void argsort(int device, const View& rows, const View& indices) override {
     primitive(device, "argsort", rows, bytes_of(rows) + bytes_of(indices),
               [&] { inner_.argsort(device, rows, indices); });
+  }
+  void select(int device, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
+              const View& out) override {
+    constexpr const char* names[] = {"select", "partition", "argpartition"};
+    primitive(device, names[static_cast<int>(what)], rows, bytes_of(rows) + bytes_of(out),
+              [&] { inner_.select(device, what, descending, rows, kth, out); });
   }
   void scan(int device, Scan op, const View& x, int axis, const View& out) override {
     primitive(device, op == Scan::sum ? "scan_sum" : "scan_prod", x, bytes_of(x) + bytes_of(out),

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "catenary/core/error.h"
@@ -128,73 +129,103 @@ TEST_F(SortTest, SortAndArgsortOfEveryDtype) {
     });
 }
 
-TEST_F(SortTest, PartitionPutsTheKthInItsPlace) {
-  for (int d = 0; d < kDtypes; ++d)
-    visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
-      using T = decltype(zero);
-      const auto dtype = static_cast<Dtype>(d);
-      const std::int64_t rows = 3, n = 1001;
-      for (Fill fill : {Fill::random, Fill::few, Fill::special})
-        for (std::int64_t kth : {0, 17, 1000, -1, -1001}) {
-          const auto src = make<T>(rows * n, fill);
-          std::unique_ptr<T[]> got(new T[rows * n]), sorted(new T[rows * n]), again(new T[rows * n]);
-          std::vector<std::int64_t> indices(rows * n);
-          cpu::partition(got.get(), src.get(), dtype, rows, n, kth);
-          cpu::argpartition(indices.data(), src.get(), dtype, rows, n, kth);
-          cpu::sort(sorted.get(), src.get(), dtype, rows, n);
-          cpu::sort(again.get(), got.get(), dtype, rows, n);
-          const std::int64_t k = kth < 0 ? kth + n : kth;
-          for (std::int64_t r = 0; r < rows; ++r) {
-            const T value = got[r * n + k];
-            ASSERT_FALSE(before(value, sorted[r * n + k]) || before(sorted[r * n + k], value));
-            std::vector<bool> seen(n, false);
-            for (std::int64_t i = 0; i < n; ++i) {
-              const T there = src[r * n + indices[r * n + i]];
-              ASSERT_FALSE(i < k ? before(value, got[r * n + i]) : before(got[r * n + i], value));
-              ASSERT_FALSE(i < k ? before(value, there) : before(there, value));
-              ASSERT_FALSE(seen[indices[r * n + i]]);
-              seen[indices[r * n + i]] = true;
-              // The same elements as before: sorted again they are equal.
-              ASSERT_FALSE(before(again[r * n + i], sorted[r * n + i]) || before(sorted[r * n + i], again[r * n + i]));
-            }
-          }
-        }
-    });
-  float row[3] = {};
-  EXPECT_THROW(cpu::partition(row, row, Dtype::float32, 1, 3, 3), IndexError);
-  EXPECT_THROW(cpu::partition(row, row, Dtype::float32, 1, 3, -4), IndexError);
-  cpu::partition(row, row, Dtype::float32, 0, 3, 1);
+// A selection of a row against a stable sort of it: the elements at kth, those before not after them, equal ones in
+// order, the indices a permutation.
+template <class T>
+void check_selection(const T* row, std::int64_t n, const std::vector<std::int64_t>& kth, bool descending,
+                     std::int64_t m) {
+  const auto dtype = dtype_of<T>;
+  const auto first = [&](T a, T b) { return descending ? before(b, a) : before(a, b); };
+  const auto same = [&](T a, T b) { return !first(a, b) && !first(b, a); };
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return first(row[i], row[j]); });
+  const auto places = static_cast<std::int64_t>(kth.size());
+  std::unique_ptr<T[]> elements(new T[kth.size()]), values(new T[static_cast<std::size_t>(m)]);
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(m), -1);
+  cpu::select(Selection::elements, descending, elements.get(), places, row, dtype, 1, n, kth);
+  cpu::select(Selection::partition, descending, values.get(), m, row, dtype, 1, n, kth);
+  cpu::select(Selection::indices, descending, indices.data(), m, row, dtype, 1, n, kth);
+  std::vector<bool> seen(static_cast<std::size_t>(n), false);
+  std::int64_t region = 0;  // how many kth come before here
+  for (std::int64_t i = 0; i < m; ++i) {
+    ASSERT_GE(indices[i], 0);
+    ASSERT_LT(indices[i], n);
+    ASSERT_FALSE(seen[indices[i]]);
+    seen[indices[i]] = true;
+    ASSERT_TRUE(same_bits(&values[i], &row[indices[i]], 1));
+    if (region < places && kth[region] == i) {
+      ASSERT_TRUE(same(values[i], row[order[i]])) << "at " << i << " of " << n;
+      ++region;
+    }
+    ASSERT_FALSE(region > 0 && first(values[i], row[order[kth[region - 1]]]));
+    ASSERT_FALSE(region < places && first(row[order[kth[region]]], values[i]));
+  }
+  // Those that are the kth's equals come in their order.
+  for (const std::int64_t k : kth) {
+    const T value = row[order[k]];
+    std::int64_t last = -1;
+    for (std::int64_t i = 0; i < m; ++i)
+      if (same(values[i], value)) {
+        ASSERT_GT(indices[i], last);
+        last = indices[i];
+      }
+  }
+  for (std::int64_t j = 0; j < places; ++j) ASSERT_TRUE(same(elements[j], row[order[kth[j]]]));
 }
 
-TEST_F(SortTest, TopkTakesTheFirstOfEquals) {
+TEST_F(SortTest, SelectsWithoutASort) {
   for (int d = 0; d < kDtypes; ++d)
     visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
       using T = decltype(zero);
-      const auto dtype = static_cast<Dtype>(d);
-      const std::int64_t rows = 4, n = 200;
-      for (Fill fill : {Fill::random, Fill::few, Fill::special})
-        for (bool largest : {true, false})
-          for (std::int64_t k : {0, 1, 9, 200}) {
-            const auto src = make<T>(rows * n, fill);
-            std::unique_ptr<T[]> values(new T[static_cast<std::size_t>(rows * k)]);
-            std::vector<std::int64_t> indices(rows * k);
-            cpu::topk(values.get(), indices.data(), src.get(), dtype, rows, n, k, largest);
-            for (std::int64_t r = 0; r < rows; ++r) {
-              std::vector<std::int64_t> order(n);
-              std::iota(order.begin(), order.end(), 0);
-              const T* row = src.get() + r * n;
-              std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) {
-                return largest ? before(row[j], row[i]) : before(row[i], row[j]);
-              });
-              for (std::int64_t i = 0; i < k; ++i) {
-                ASSERT_EQ(indices[r * k + i], order[i]);
-                ASSERT_TRUE(same_bits(&values[r * k + i], &row[order[i]], 1));
+      for (std::int64_t n : {1, 2, 599, 5000, 70001})
+        for (Fill fill : kFills) {
+          if (n > 60000 && fill != Fill::random && (fill != Fill::special || dtype_of<T> != Dtype::float32)) continue;
+          SCOPED_TRACE(std::string(dtype_name(dtype_of<T>)) + " " + std::to_string(n) + " fill " +
+                       std::to_string(static_cast<int>(fill)));
+          const auto row = make<T>(n, fill);
+          for (int threads : {1, 3}) {
+            if (n < 70000 && threads > 1) continue;
+            set_num_threads(threads);
+            for (bool descending : {false, true}) {
+              for (std::int64_t k : {std::int64_t{0}, n / 3, n - 1}) {
+                if (n > 60000 && k != n / 3) continue;
+                check_selection(row.get(), n, {k}, descending, n);
+                check_selection(row.get(), n, {k}, descending, k + 1);
+              }
+              if (n > 2) {
+                check_selection(row.get(), n, {1, n / 2, n / 2 + 1, n - 1}, descending, n);
+                check_selection(row.get(), n, {n / 4, n / 2}, descending, n / 2 + 7);
               }
             }
           }
+          if (HasFatalFailure()) return;
+          if (n < 5000) continue;
+          std::vector<std::int64_t> many;
+          for (std::int64_t k = 3; k < n; k += n / 40) many.push_back(k);
+          check_selection(row.get(), n, many, false, n);
+        }
     });
-  float row[3] = {};
-  EXPECT_THROW(cpu::topk(row, nullptr, row, Dtype::float32, 1, 3, 4), ValueError);
+}
+
+TEST_F(SortTest, SelectsOfManyRows) {
+  const std::int64_t rows = 700, n = 37;
+  const auto src = make<float>(rows * n, Fill::special);
+  const std::vector<std::int64_t> kth = {5, 36};
+  std::vector<float> sorted(rows * n), elements(rows * 2);
+  std::vector<std::int64_t> indices(rows * 6);
+  cpu::sort(sorted.data(), src.get(), Dtype::float32, rows, n);
+  cpu::select(Selection::elements, false, elements.data(), 2, src.get(), Dtype::float32, rows, n, kth);
+  cpu::select(Selection::indices, false, indices.data(), 6, src.get(), Dtype::float32, rows, n,
+              std::vector<std::int64_t>{5});
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t j = 0; j < 2; ++j) {
+      const float value = elements[r * 2 + j], wanted = sorted[r * n + kth[j]];
+      ASSERT_FALSE(before(value, wanted) || before(wanted, value));
+    }
+    for (std::int64_t j = 0; j < 6; ++j) ASSERT_FALSE(before(sorted[r * n + 5], src[r * n + indices[r * 6 + j]]));
+  }
+  cpu::select(Selection::partition, false, sorted.data(), n, src.get(), Dtype::float32, 0, n, kth);
 }
 
 TEST_F(SortTest, LexsortsByTheLastKeyFirst) {

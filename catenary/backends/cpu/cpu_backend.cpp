@@ -128,13 +128,18 @@ class CpuBackend final : public Backend, public MatmulReporter {
     return positions;
   }
 
-  void sort(int, const View& rows) override {
+  void sort(int, const View& rows, const View& out) override {
     const std::int64_t n = rows.shape.empty() ? 1 : rows.shape.back();
-    cpu::sort(rows.data(), rows.data(), rows.dtype, n ? rows.size() / n : 0, n);
+    cpu::sort(out.data(), rows.data(), rows.dtype, n ? rows.size() / n : 0, n);
   }
   void argsort(int, const View& rows, const View& indices) override {
     const std::int64_t n = rows.shape.empty() ? 1 : rows.shape.back();
     cpu::argsort(static_cast<std::int64_t*>(indices.data()), rows.data(), rows.dtype, n ? rows.size() / n : 0, n);
+  }
+  void select(int, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
+              const View& out) override {
+    cpu::select(what, descending, out.data(), out.shape.back(), rows.data(), rows.dtype,
+                rows.size() / rows.shape.back(), rows.shape.back(), kth);
   }
   void scan(int, Scan op, const View& x, int axis, const View& out) override {
     cpu::scan(op == Scan::sum ? ScanOp::sum : ScanOp::product, strided(out), strided(x), axis);

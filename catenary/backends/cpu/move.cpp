@@ -1,10 +1,29 @@
 #include "catenary/backends/cpu/move.h"
 
+#include "catenary/backends/cpu/cpu_backend.h"
+#include "catenary/core/os/memory.h"
+
 #if defined(__SSE2__)
 #  include <emmintrin.h>
 #endif
 
 namespace catenary::cpu {
+
+namespace {
+// The pool's small blocks are malloc's, which need not begin on a cache line.
+constexpr std::size_t kPooledFrom = std::size_t{1} << 17;
+}  // namespace
+
+Scratch::Scratch(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes > 0 ? bytes : 1)) {
+  data_ = bytes_ < kPooledFrom ? os::allocate(bytes_) : backend().pool(0).allocate(bytes_);
+}
+Scratch::~Scratch() {
+  if (bytes_ < kPooledFrom) {
+    os::deallocate(data_);
+  } else if (data_) {
+    backend().pool(0).free(data_, bytes_);
+  }
+}
 
 #if defined(__SSE2__)
 

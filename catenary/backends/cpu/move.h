@@ -8,7 +8,6 @@
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/dtype.h"
-#include "catenary/core/os/memory.h"
 #include "catenary/device/backend.h"
 
 namespace catenary::cpu {
@@ -19,17 +18,18 @@ inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 /// Elements that one thread should have at least, in copies and the like.
 inline constexpr std::int64_t kGrain = 32768;
 
-/// Uninitialised memory for the time of a call, on a cache line.
+/// Uninitialised memory for the time of a call, on a cache line; much of it comes from the device's pool.
 class Scratch {
  public:
   /// Throws DeviceError when there is no such memory.
-  explicit Scratch(std::int64_t bytes) : data_(os::allocate(static_cast<std::size_t>(bytes > 0 ? bytes : 1))) {}
-  Scratch(Scratch&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+  explicit Scratch(std::int64_t bytes);
+  Scratch(Scratch&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
   Scratch& operator=(Scratch&& other) noexcept {
     std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~Scratch() { os::deallocate(data_); }
+  ~Scratch();
   template <class T>
   T* as() const {
     return static_cast<T*>(data_);
@@ -37,6 +37,7 @@ class Scratch {
 
  private:
   void* data_;
+  std::size_t bytes_;
 };
 
 /// Calls f with a zero word of `size` bytes (1, 2, 4 or 8).

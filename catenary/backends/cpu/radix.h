@@ -1,11 +1,11 @@
 #pragma once
-// Private: keys that order as NumPy orders, and a stable radix sort (least significant digit first) of them.
+// Private: keys that order as NumPy orders, and a stable radix sort of them.
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <bit>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "catenary/backends/cpu/move.h"
@@ -47,7 +47,7 @@ struct KeyMap {
     if constexpr (!Float) {
       return false;
     } else {
-      return raw == kSign || static_cast<U>(raw & static_cast<U>(~kSign)) > infinity;
+      return (raw == kSign) | (static_cast<U>(raw & static_cast<U>(~kSign)) > infinity);
     }
   }
 };
@@ -103,118 +103,139 @@ inline std::uint32_t item_digits(const WideItem& item, int shift) {
   return static_cast<std::uint32_t>(item.key >> shift);
 }
 
-/// A stable radix sort of n > 0 items, cut into `chunks` pieces that threads share; the result does not depend on how
-/// many. load(i) gives item i of the source, its key in bits [low, high); store(i, item) takes the one that belongs at
-/// i.
-template <class Item, class Load, class Store>
-class RadixSort {
- public:
-  RadixSort(std::int64_t n, int low, int high, int chunks, const Load& load, const Store& store)
-      : n_(n), chunks_(chunks), load_(load), store_(store) {
-    // Eleven bits mean fewer passes, eight bits smaller tables.
-    const int width = n >= (1 << 16) && high - low > 16 ? 11 : 8;
-    slot_ = std::size_t{1} << width;
-    for (int shift = low; shift < high; shift += width) digits_.push_back({shift, std::min(width, high - shift)});
-    find_digits();
+template <class Item>
+std::uint32_t digit_of(const Item& item, int shift, int bits) {
+  return item_digits(item, shift) & ((1u << bits) - 1);
+}
+
+/// The widest digit: tables of 2048 counts stay in the nearest cache.
+inline constexpr int kDigitBits = 11;
+
+/// One thread, least significant digit first: sorts n items by their bits [low, high) and hands each with its place to
+/// store(at + i, item). The items are overwritten; `spare` has room for as many.
+template <class Item, class Store>
+void sort_digits(Item* items, Item* spare, std::int64_t n, int low, int high, std::int64_t at, const Store& store) {
+  if (n <= 48 && low < high) {
+    std::sort(items, items + n);  // equal ones hold their index, or cannot be told apart
+    low = high;
   }
-
-  /// Passes that move something: digits that are the same in every item are skipped.
-  int passes() const { return static_cast<int>(digits_.size()); }
-
-  /// Sorts. a and b have room for n items (b from three passes on, a from two): the first pass loads and fills a, the
-  /// next go from a to b and back, the last stores; it reads a when passes() is even and b when it is odd. With no pass
-  /// at all nothing is stored: the source is in order.
-  void run(Item* a, Item* b) {
-    const int last = passes() - 1;
-    const auto from = [](const Item* items) { return [items](std::int64_t i) { return items[i]; }; };
-    const auto to = [](Item* items) { return [items](std::int64_t i, const Item& item) { items[i] = item; }; };
-    for (int p = 0; p <= last; ++p) {
-      if (p == 0 && p == last) {
-        pass(p, load_, store_);
-      } else if (p == 0) {
-        pass(p, load_, to(a));
-      } else if (p == last) {
-        pass(p, from(a), store_);
-      } else {
-        pass(p, from(a), to(b));
-      }
-      if (p > 0) std::swap(a, b);
+  if (low == high) {
+    for (std::int64_t i = 0; i < n; ++i) store(at + i, items[i]);
+    return;
+  }
+  const int widest = n >= 3000 ? kDigitBits : n >= 300 ? 8 : 6;
+  const int passes = (high - low + widest - 1) / widest, bits = (high - low + passes - 1) / passes;
+  const std::size_t slot = std::size_t{1} << bits;
+  std::uint32_t counts[1 << 14];  // 64 bits in digits of 11, 8 or 6
+  std::fill_n(counts, slot * static_cast<std::size_t>(passes), 0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::uint32_t* row = counts;
+    for (int p = 0; p < passes; ++p, row += slot) ++row[digit_of(items[i], low + p * bits, bits)];
+  }
+  for (int p = 0; p < passes; ++p) {
+    const int shift = low + p * bits;
+    std::uint32_t *places = counts + slot * static_cast<std::size_t>(p), sum = 0;
+    for (std::size_t d = 0; d < slot; ++d) {
+      const std::uint32_t count = places[d];
+      places[d] = sum;
+      sum += count;
+    }
+    if (p + 1 < passes) {
+      for (std::int64_t i = 0; i < n; ++i) spare[places[digit_of(items[i], shift, bits)]++] = items[i];
+      std::swap(items, spare);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) store(at + places[digit_of(items[i], shift, bits)]++, items[i]);
     }
   }
+}
 
- private:
-  struct Digit {
-    int shift, bits;
-  };
-  using Table = std::vector<std::int64_t>;
-
-  template <class F>
-  void for_chunks(F&& f) const {
-    parallel_for(chunks_, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t c = begin; c < end; ++c) f(c, n_ / chunks_ * c, c + 1 == chunks_ ? n_ : n_ / chunks_ * (c + 1));
-    });
-  }
-
-  static std::uint32_t digit(const Item& item, Digit d) { return item_digits(item, d.shift) & ((1u << d.bits) - 1); }
-
-  // Counts all digits in one reading, and drops those that are the same everywhere.
-  void find_digits() {
-    const int n_digits = passes();
-    std::vector<Table> counts(static_cast<std::size_t>(chunks_));
-    for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
-      Table& table = counts[static_cast<std::size_t>(c)];
-      table.assign(static_cast<std::size_t>(n_digits) * slot_, 0);
-      for (std::int64_t i = begin; i < end; ++i) {
-        const Item item = load_(i);
-        std::int64_t* row = table.data();
-        for (int d = 0; d < n_digits; ++d, row += slot_) ++row[digit(item, digits_[d])];
-      }
-    });
-    std::vector<Digit> kept;
-    const Item first = load_(0);
-    for (int d = 0; d < n_digits; ++d) {
-      const std::size_t slot = static_cast<std::size_t>(d) * slot_, size = std::size_t{1} << digits_[d].bits;
-      std::int64_t same = 0;
-      for (const Table& table : counts) same += table[slot + digit(first, digits_[d])];
-      if (same == n_) continue;
-      kept.push_back(digits_[d]);
-      // With one chunk the counts hold for every pass; with more only for the first, before anything has moved.
-      if (chunks_ == 1 || kept.size() == 1)
-        for (const Table& table : counts) counts_.emplace_back(table.begin() + slot, table.begin() + slot + size);
-    }
-    digits_ = std::move(kept);
-  }
-
-  template <class From, class To>
-  void pass(int p, const From& from, const To& to) {
-    const Digit d = digits_[static_cast<std::size_t>(p)];
-    const std::size_t size = std::size_t{1} << d.bits;
-    Table* tables = counts_.data() + (chunks_ == 1 ? p : 0);
-    if (p > 0 && chunks_ > 1)
-      for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
-        Table& table = tables[c];
-        table.assign(size, 0);
-        for (std::int64_t i = begin; i < end; ++i) ++table[digit(from(i), d)];
-      });
-    std::int64_t sum = 0;
-    for (std::size_t v = 0; v < size; ++v)
-      for (int c = 0; c < chunks_; ++c) sum += std::exchange(tables[c][v], sum);
-    for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
-      std::int64_t* table = tables[c].data();
-      for (std::int64_t i = begin; i < end; ++i) {
-        const Item item = from(i);
-        to(table[digit(item, d)]++, item);
-      }
-    });
-  }
-
-  std::int64_t n_;
-  int chunks_;
-  std::size_t slot_;
-  const Load& load_;
-  const Store& store_;
-  std::vector<Digit> digits_;
-  std::vector<Table> counts_;
+/// Items side by side.
+template <class Item>
+struct ItemsAt {
+  const Item* items;
+  const Item& operator()(std::int64_t i) const { return items[i]; }
 };
+
+/// A stable sort of n items by their bits [low, high), by all threads: long rows are spread over buckets by their
+/// highest digit, and each bucket is sorted where the caches hold it. load(i) gives item i; store(at + i, item) takes
+/// the one that belongs at i, after the last load. The result does not depend on the number of threads.
+template <class Item, class Load, class Store>
+void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_t at, const Store& store) {
+  constexpr std::int64_t kItem = sizeof(Item);
+  constexpr std::int64_t kAtOnce = (std::int64_t{1} << 17) / kItem;  // no buckets for so few
+  constexpr std::int64_t kAlone = (std::int64_t{1} << 20) / kItem;   // a bucket for one thread
+  if (n <= kAtOnce) {
+    const Scratch room(2 * n * kItem);
+    Item* items = room.as<Item>();
+    for (std::int64_t i = 0; i < n; ++i) items[i] = load(i);
+    return sort_digits(items, items + n, n, low, high, at, store);
+  }
+  if (low == high)  // a bucket of equal ones
+    return parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) store(at + i, load(i));
+    });
+  const int bits = std::min(high - low, kDigitBits), shift = high - bits;
+  const std::size_t buckets = std::size_t{1} << bits;
+  const std::int64_t chunks = std::clamp<std::int64_t>(n / kGrain, 1, num_threads());
+  const auto for_chunks = [&](auto&& f) {
+    parallel_for(chunks, 1, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t c = first; c < last; ++c) f(c, n / chunks * c, c + 1 == chunks ? n : n / chunks * (c + 1));
+    });
+  };
+  // Two tables in turn: a count waits for the one before it where both are of one digit.
+  std::vector<std::vector<std::int64_t>> places(static_cast<std::size_t>(chunks));
+  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t>& table = places[static_cast<std::size_t>(c)];
+    table.assign(2 * buckets, 0);
+    std::int64_t *even = table.data(), *odd = even + buckets, i = begin;
+    for (; i + 1 < end; i += 2) {
+      ++even[digit_of(load(i), shift, bits)];
+      ++odd[digit_of(load(i + 1), shift, bits)];
+    }
+    if (i < end) ++even[digit_of(load(i), shift, bits)];
+    for (std::size_t d = 0; d < buckets; ++d) even[d] += odd[d];
+  });
+  std::vector<std::int64_t> begins(buckets + 1);
+  std::int64_t sum = 0;
+  for (std::size_t d = 0; d < buckets; ++d) {
+    begins[d] = sum;
+    for (std::vector<std::int64_t>& table : places) {
+      const std::int64_t count = table[d];
+      table[d] = sum;
+      sum += count;
+    }
+  }
+  begins[buckets] = sum;
+  const Scratch room(n * kItem);
+  Item* items = room.as<Item>();
+  for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
+    std::int64_t* table = places[static_cast<std::size_t>(c)].data();
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Item item = load(i);
+      items[table[digit_of(item, shift, bits)]++] = item;
+    }
+  });
+  // Buckets that are too large for one thread's cache one after the other, the others to whoever is free, large ones
+  // first.
+  std::vector<std::size_t> alone;
+  const auto size_of = [&](std::size_t d) { return begins[d + 1] - begins[d]; };
+  for (std::size_t d = 0; d < buckets; ++d) {
+    if (size_of(d) > kAlone) {
+      radix_sort<Item>(size_of(d), low, shift, ItemsAt<Item>{items + begins[d]}, at + begins[d], store);
+    } else if (size_of(d) > 0) {
+      alone.push_back(d);
+    }
+  }
+  if (alone.empty()) return;
+  std::sort(alone.begin(), alone.end(), [&](std::size_t a, std::size_t b) { return size_of(a) > size_of(b); });
+  std::atomic<std::size_t> next = 0;
+  parallel_for(chunks, 1, [&](std::int64_t, std::int64_t) {
+    const Scratch spare(size_of(alone.front()) * kItem);
+    for (std::size_t i = next++; i < alone.size(); i = next++) {
+      const std::size_t d = alone[i];
+      sort_digits(items + begins[d], spare.as<Item>(), size_of(d), low, shift, at + begins[d], store);
+    }
+  });
+}
 
 }  // namespace catenary::cpu

@@ -1,36 +1,54 @@
 #include "catenary/backends/cpu/sort.h"
 
-#include <atomic>
 #include <numeric>
-#include <optional>
 #include <type_traits>
 
+#include "catenary/backends/cpu/partition.h"
 #include "catenary/backends/cpu/radix.h"
 #include "catenary/core/format.h"
 
 namespace catenary::cpu {
 namespace {
 
-constexpr std::int64_t kRadixFrom = 128;                // shorter rows are sorted by comparisons
-constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // a thread's least share of one row
+constexpr std::int64_t kRadixFrom = 128;  // shorter rows are sorted by comparisons
+constexpr std::int64_t kPart = 1 << 16;   // a thread's least share of one row
 
 // Many rows: threads take rows. Few and long ones: threads share each row.
 template <class F>
 void for_rows(std::int64_t rows, std::int64_t n, F&& f) {
-  const int threads = num_threads();
-  if (n >= 2 * kChunk && rows < 4 * threads) {
-    const int chunks = static_cast<int>(std::min<std::int64_t>(threads, n / kChunk));
-    for (std::int64_t r = 0; r < rows; ++r) f(r, chunks);
+  if (n >= 2 * kPart && rows < 4 * num_threads()) {
+    for (std::int64_t r = 0; r < rows; ++r) f(r);
   } else {
     parallel_for(rows, std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(n, 1)),
                  [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t r = begin; r < end; ++r) f(r, 1);
+                   for (std::int64_t r = begin; r < end; ++r) f(r);
                  });
   }
 }
 
-void copy_row_bytes(void* dst, const void* src, std::int64_t bytes) {
-  if (dst != src) copy_bytes(dst, src, bytes, false);
+// What the keys of a row have in common.
+struct Survey {
+  int low = 0, high = 0;  // bits outside are the same in all
+  bool loses = false;     // a -0.0 or a NaN is among the elements
+};
+Survey survey(const void* row, Dtype dtype, std::int64_t n) {
+  const auto bytes = static_cast<std::int64_t>(itemsize(dtype));
+  const std::int64_t parts = (n + kPart - 1) / kPart;
+  std::vector<KeyBits> found(static_cast<std::size_t>(parts));
+  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p)
+      found[static_cast<std::size_t>(p)] = CT_SIMD_SELECT(key_bits)(
+          {static_cast<const char*>(row) + p * kPart * bytes, dtype, false}, std::min(kPart, n - p * kPart));
+  });
+  KeyBits all = found[0];
+  for (const KeyBits& part : found) {
+    all.any |= part.any;
+    all.all &= part.all;
+    all.loses |= part.loses;
+  }
+  const std::uint64_t differ = all.any ^ all.all;
+  if (differ == 0) return {0, 0, all.loses};
+  return {std::countr_zero(differ), 64 - std::countl_zero(differ), all.loses};
 }
 
 // The zeros and NaNs of a row as they were, for their bits are not in the keys.
@@ -38,74 +56,63 @@ template <class Map>
 class Lost {
  public:
   using U = typename Map::Key;
-  Lost(const Map& map, const U* row, std::int64_t n) : map_(map) {
-    std::atomic<bool> any = false;
-    parallel_for(n, kChunk, [&](std::int64_t begin, std::int64_t end) {
-      if (std::any_of(row + begin, row + end, [&](U x) { return map.loses(x); })) any = true;
+  Lost(const Map& map, const U* row, std::int64_t n, bool any) : map_(map), parts_(any ? (n + kPart - 1) / kPart : 0) {
+    parallel_for(static_cast<std::int64_t>(parts_.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t p = begin; p < end; ++p)
+        for (std::int64_t i = p * kPart; i < std::min(n, (p + 1) * kPart); ++i) {
+          const U key = map.key(row[i]);
+          if (key == Map::kSign) parts_[static_cast<std::size_t>(p)].zeros.push_back(row[i]);
+          if (key == Map::kNan) parts_[static_cast<std::size_t>(p)].nans.push_back(row[i]);
+        }
     });
-    any_ = any;
-    if (!any_) return;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const U key = map.key(row[i]);
-      if (key == Map::kSign) zeros_.push_back(row[i]);
-      if (key == Map::kNan) nans_.push_back(row[i]);
-    }
   }
+  // Puts them back where they are now: side by side, and the NaNs at the end.
   void restore(U* row, std::int64_t n) const {
-    if (!any_) return;
-    auto zero = zeros_.begin(), nan = nans_.begin();
-    for (std::int64_t i = 0; i < n; ++i) {
-      const U key = map_.key(row[i]);
-      if (key == Map::kSign) row[i] = *zero++;
-      if (key == Map::kNan) row[i] = *nan++;
+    if (parts_.empty()) return;
+    std::int64_t nans = 0;
+    for (const Part& part : parts_) nans += static_cast<std::int64_t>(part.nans.size());
+    U* zero = std::partition_point(row, row + n, [&](U x) { return map_.key(x) < Map::kSign; });
+    U* nan = row + n - nans;
+    for (const Part& part : parts_) {
+      zero = std::copy(part.zeros.begin(), part.zeros.end(), zero);
+      nan = std::copy(part.nans.begin(), part.nans.end(), nan);
     }
   }
 
  private:
+  struct Part {
+    std::vector<U> zeros, nans;
+  };
   const Map& map_;
-  bool any_ = false;
-  std::vector<U> zeros_, nans_;
+  std::vector<Part> parts_;
 };
 template <class U>
 class Lost<KeyMap<U, false>> {
  public:
-  Lost(const KeyMap<U, false>&, const U*, std::int64_t) {}
+  Lost(const KeyMap<U, false>&, const U*, std::int64_t, bool) {}
   void restore(U*, std::int64_t) const {}
 };
 
 template <class Map>
-void sort_row(const Map& map, typename Map::Key* dst, const typename Map::Key* src, std::int64_t n, int chunks) {
+void sort_row(const Map& map, typename Map::Key* dst, const typename Map::Key* src, std::int64_t n, Dtype dtype) {
   using U = typename Map::Key;
   if (n == 0) return;
-  const Lost<Map> lost(map, src, n);
   if (n < kRadixFrom) {
+    const Lost<Map> lost(map, src, n, std::any_of(src, src + n, [&](U x) { return map.loses(x); }));
     for (std::int64_t i = 0; i < n; ++i) dst[i] = map.key(src[i]);
     std::sort(dst, dst + n);
     for (std::int64_t i = 0; i < n; ++i) dst[i] = map.raw(dst[i]);
-  } else {
-    const auto load = [&](std::int64_t i) { return map.key(src[i]); };
-    const auto store = [&](std::int64_t i, U key) { dst[i] = map.raw(key); };
-    RadixSort<U, decltype(load), decltype(store)> radix(n, 0, Map::kBits, chunks, load, store);
-    const int passes = radix.passes();
-    if (passes == 0) return copy_row_bytes(dst, src, n * static_cast<std::int64_t>(sizeof(U)));
-    std::optional<Scratch> first, second;
-    const auto scratch = [&](std::optional<Scratch>& s) {
-      return s.emplace(n * static_cast<std::int64_t>(sizeof(U))).template as<U>();
-    };
-    // dst may hold items on the way, unless the last pass reads them or the first still reads src there.
-    if (passes == 1 && dst == src) {
-      U* away = scratch(first);
-      copy_row_bytes(away, src, n * static_cast<std::int64_t>(sizeof(U)));
-      src = away;
-      radix.run(nullptr, nullptr);
-    } else if (passes % 2 == 0) {
-      radix.run(scratch(first), dst);
-    } else if (dst != src) {
-      radix.run(dst, passes > 1 ? scratch(first) : nullptr);
-    } else {
-      radix.run(scratch(first), scratch(second));
-    }
+    return lost.restore(dst, n);
   }
+  const Survey keys = survey(src, dtype, n);
+  if (keys.low == keys.high) {
+    if (dst != src) copy_bytes(dst, src, n * static_cast<std::int64_t>(sizeof(U)), false);
+    return;
+  }
+  const Lost<Map> lost(map, src, n, keys.loses);
+  const auto load = [&](std::int64_t i) { return map.key(src[i]); };
+  const auto store = [&](std::int64_t i, U key) { dst[i] = map.raw(key); };
+  radix_sort<U>(n, keys.low, keys.high, load, 0, store);
   lost.restore(dst, n);
 }
 
@@ -136,38 +143,21 @@ void visit_items(std::int64_t n, F&& f) {
 }
 
 template <class Items, class Map>
-void argsort_row(const Map& map, std::int64_t* indices, const typename Map::Key* src, std::int64_t n, int chunks) {
+void argsort_row(const Map& map, std::int64_t* indices, const typename Map::Key* src, std::int64_t n, Dtype dtype) {
   using Item = typename Items::Item;
   if (n == 0) return;
-  const auto bytes = n * static_cast<std::int64_t>(sizeof(Item));
   if (n < kRadixFrom) {
-    Scratch scratch(bytes);
-    Item* items = scratch.as<Item>();
+    Item items[kRadixFrom];
     for (std::int64_t i = 0; i < n; ++i) items[i] = Items::make(map.key(src[i]), i);
     std::sort(items, items + n);  // no two are equal: the index decides
     for (std::int64_t i = 0; i < n; ++i) indices[i] = Items::index(items[i]);
     return;
   }
+  const Survey keys = survey(src, dtype, n);
+  if (keys.low == keys.high) return std::iota(indices, indices + n, std::int64_t{0});
   const auto load = [&](std::int64_t i) { return Items::make(map.key(src[i]), i); };
   const auto store = [&](std::int64_t i, const Item& item) { indices[i] = Items::index(item); };
-  RadixSort<Item, decltype(load), decltype(store)> radix(n, Items::kLow, Items::kLow + Map::kBits, chunks, load, store);
-  const int passes = radix.passes();
-  if (passes == 0) return std::iota(indices, indices + n, std::int64_t{0});
-  std::optional<Scratch> first, second;
-  Item* a = passes > 1 ? first.emplace(bytes).template as<Item>() : nullptr;
-  Item* b = nullptr;
-  if (passes > 2) {
-    // The result's own memory serves as the buffer that the last pass does not read.
-    b = sizeof(Item) == sizeof(std::int64_t) ? reinterpret_cast<Item*>(indices)
-                                             : second.emplace(bytes).template as<Item>();
-    if (passes % 2 != 0) std::swap(a, b);
-  }
-  radix.run(a, b);
-}
-
-std::int64_t normalized_kth(std::int64_t kth, std::int64_t n, const char* what) {
-  if (kth < -n || kth >= n) fail<IndexError>("{}: kth = {} is out of range for rows of {} elements", what, kth, n);
-  return kth < 0 ? kth + n : kth;
+  radix_sort<Item>(n, Items::kLow + keys.low, Items::kLow + keys.high, load, 0, store);
 }
 
 template <class U>
@@ -180,9 +170,8 @@ const U* row_of(const void* data, std::int64_t row, std::int64_t n) {
 void sort(void* dst, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n) {
   visit_keys(dtype, [&](auto map) {
     using U = typename decltype(map)::Key;
-    for_rows(rows, n, [&](std::int64_t r, int chunks) {
-      sort_row(map, static_cast<U*>(dst) + r * n, row_of<U>(src, r, n), n, chunks);
-    });
+    for_rows(rows, n,
+             [&](std::int64_t r) { sort_row(map, static_cast<U*>(dst) + r * n, row_of<U>(src, r, n), n, dtype); });
   });
 }
 
@@ -190,80 +179,8 @@ void argsort(std::int64_t* indices, const void* src, Dtype dtype, std::int64_t r
   visit_keys(dtype, [&](auto map) {
     using U = typename decltype(map)::Key;
     visit_items<U>(n, [&](auto items) {
-      for_rows(rows, n, [&](std::int64_t r, int chunks) {
-        argsort_row<decltype(items)>(map, indices + r * n, row_of<U>(src, r, n), n, chunks);
-      });
-    });
-  });
-}
-
-void partition(void* dst, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n, std::int64_t kth) {
-  if (rows * n == 0) return;
-  kth = normalized_kth(kth, n, "partition");
-  visit_keys(dtype, [&](auto map) {
-    using Map = decltype(map);
-    using U = typename Map::Key;
-    parallel_for(rows, std::max<std::int64_t>(1, 4096 / n), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r) {
-        U* to = static_cast<U*>(dst) + r * n;
-        const U* from = row_of<U>(src, r, n);
-        const Lost<Map> lost(map, from, n);
-        for (std::int64_t i = 0; i < n; ++i) to[i] = map.key(from[i]);
-        std::nth_element(to, to + kth, to + n);
-        for (std::int64_t i = 0; i < n; ++i) to[i] = map.raw(to[i]);
-        lost.restore(to, n);
-      }
-    });
-  });
-}
-
-void argpartition(std::int64_t* indices, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n,
-                  std::int64_t kth) {
-  if (rows * n == 0) return;
-  kth = normalized_kth(kth, n, "argpartition");
-  visit_keys(dtype, [&](auto map) {
-    using U = typename decltype(map)::Key;
-    visit_items<U>(n, [&](auto kind) {
-      using Items = decltype(kind);
-      using Item = typename Items::Item;
-      parallel_for(rows, std::max<std::int64_t>(1, 4096 / n), [&](std::int64_t begin, std::int64_t end) {
-        Scratch scratch(n * static_cast<std::int64_t>(sizeof(Item)));
-        Item* items = scratch.as<Item>();
-        for (std::int64_t r = begin; r < end; ++r) {
-          const U* from = row_of<U>(src, r, n);
-          for (std::int64_t i = 0; i < n; ++i) items[i] = Items::make(map.key(from[i]), i);
-          std::nth_element(items, items + kth, items + n);
-          for (std::int64_t i = 0; i < n; ++i) indices[r * n + i] = Items::index(items[i]);
-        }
-      });
-    });
-  });
-}
-
-void topk(void* values, std::int64_t* indices, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n,
-          std::int64_t k, bool largest) {
-  if (k < 0 || k > n) fail<ValueError>("topk: k = {} is out of range for rows of {} elements", k, n);
-  if (rows * k == 0) return;
-  visit_keys(dtype, [&](auto map) {
-    using U = typename decltype(map)::Key;
-    visit_items<U>(n, [&](auto kind) {
-      using Items = decltype(kind);
-      using Item = typename Items::Item;
-      const U flip = largest ? std::numeric_limits<U>::max() : U{0};
-      parallel_for(rows, std::max<std::int64_t>(1, 4096 / n), [&](std::int64_t begin, std::int64_t end) {
-        Scratch scratch(n * static_cast<std::int64_t>(sizeof(Item)));
-        Item* items = scratch.as<Item>();
-        for (std::int64_t r = begin; r < end; ++r) {
-          const U* from = row_of<U>(src, r, n);
-          for (std::int64_t i = 0; i < n; ++i) items[i] = Items::make(static_cast<U>(map.key(from[i]) ^ flip), i);
-          if (k < n) std::nth_element(items, items + k, items + n);
-          std::sort(items, items + k);
-          for (std::int64_t i = 0; i < k; ++i) {
-            const std::int64_t at = Items::index(items[i]);
-            if (values) static_cast<U*>(values)[r * k + i] = from[at];
-            if (indices) indices[r * k + i] = at;
-          }
-        }
+      for_rows(rows, n, [&](std::int64_t r) {
+        argsort_row<decltype(items)>(map, indices + r * n, row_of<U>(src, r, n), n, dtype);
       });
     });
   });

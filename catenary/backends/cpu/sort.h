@@ -5,6 +5,7 @@
 
 #include "catenary/backends/cpu/view.h"
 #include "catenary/core/export.h"
+#include "catenary/device/backend.h"
 
 namespace catenary::cpu {
 
@@ -14,13 +15,9 @@ CT_API void sort(void* dst, const void* src, Dtype dtype, std::int64_t rows, std
 /// The permutation that sorts each row stably: `numpy.argsort(kind="stable")`. indices: (rows, n).
 CT_API void argsort(std::int64_t* indices, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n);
 
-/// `numpy.partition`: the element that sorting would put at position kth of each row is there, none before it is
-/// larger, none after it is smaller. kth in [-n, n), else IndexError. dst may be src.
-CT_API void partition(void* dst, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n, std::int64_t kth);
-
-/// `numpy.argpartition`: indices: (rows, n).
-CT_API void argpartition(std::int64_t* indices, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n,
-                         std::int64_t kth);
+/// Backend::select of `rows` rows of n > 0 contiguous elements; out: (rows, m).
+CT_API void select(Selection what, bool descending, void* out, std::int64_t m, const void* src, Dtype dtype,
+                   std::int64_t rows, std::int64_t n, std::span<const std::int64_t> kth);
 
 /// A row of keys for lexsort.
 struct SortKey {
@@ -42,10 +39,5 @@ CT_API void searchsorted(std::int64_t* indices, const void* sorted, std::int64_t
 /// room for n entries or is null.
 CT_API std::int64_t unique(const void* src, Dtype dtype, std::int64_t n, void* values, std::int64_t* first = nullptr,
                            std::int64_t* inverse = nullptr, std::int64_t* counts = nullptr);
-
-/// The k largest (or smallest) elements of each row, from the largest (smallest) on; of equal ones the first come
-/// first, NaN is the largest. values and indices: (rows, k), either may be null. Throws ValueError unless 0 <= k <= n.
-CT_API void topk(void* values, std::int64_t* indices, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n,
-                 std::int64_t k, bool largest = true);
 
 }  // namespace catenary::cpu

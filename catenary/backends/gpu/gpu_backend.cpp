@@ -56,8 +56,12 @@ class GpuBackend final : public Backend, public KernelLauncher, public MatmulRep
   }
   std::vector<std::int64_t> nonzero(int device, const View& mask) override { return gpu::nonzero(at(device), mask); }
 
-  void sort(int device, const View& rows) override { gpu::sort(at(device), rows); }
+  void sort(int device, const View& rows, const View& out) override { gpu::sort(at(device), rows, out); }
   void argsort(int device, const View& rows, const View& indices) override { gpu::argsort(at(device), rows, indices); }
+  void select(int device, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
+              const View& out) override {
+    gpu::select(at(device), what, descending, rows, kth, out);
+  }
   void scan(int device, Scan op, const View& x, int axis, const View& out) override {
     gpu::scan(at(device), op, x, axis, out);
   }

@@ -19,8 +19,10 @@ void scan(Context& context, Scan op, const View& x, int axis, const View& out);
 void searchsorted(Context& context, const View& sorted, const View& values, bool right, const View& out);
 
 // sort.cpp
-void sort(Context& context, const View& rows);
+void sort(Context& context, const View& rows, const View& out);
 void argsort(Context& context, const View& rows, const View& indices);
+void select(Context& context, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
+            const View& out);
 
 // matmul.cpp
 void matmul(Context& context, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue);

@@ -2,6 +2,8 @@
 #include <bit>
 #include <optional>
 
+#include "catenary/backends/gpu/execute.h"
+#include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
 
@@ -23,7 +25,7 @@ struct Sorter {
   int per;  // items of a work-item in a radix pass
   Defines defines;
 
-  Sorter(Context& c, Dtype dtype, Items item) : context(c), items(item) {
+  Sorter(Context& c, Dtype dtype, Items item, bool descending = false) : context(c), items(item) {
     const int word = static_cast<int>(itemsize(dtype)), key_bits = 8 * word;
     item_bytes = item == Items::elements ? word : item == Items::packed ? 8 : 16;
     first_bit = item == Items::packed ? 32 : 0;
@@ -44,6 +46,7 @@ struct Sorter {
     } else {
       defines.emplace_back("FLIP", number(kind(dtype) == Kind::signed_int ? sign : 0));
     }
+    if (descending) defines.emplace_back("DESCENDING", "");
     if (item != Items::elements) defines.emplace_back(item == Items::packed ? "PACKED" : "PAIRS", "");
   }
 
@@ -120,20 +123,12 @@ struct Sorter {
   }
 };
 
-}  // namespace
-
-void sort(Context& context, const View& rows) {
-  const std::int64_t n = rows.shape.back();
-  if (rows.size() == 0) return;
-  Sorter(context, rows.dtype, Items::elements).sort(rows.handle, rows.offset, rows.size() / n, n);
-}
-
-void argsort(Context& context, const View& rows, const View& indices) {
+void argsort(Context& context, bool descending, const View& rows, const View& indices) {
   const std::int64_t size = rows.size();
   if (size == 0) return;
   const std::int64_t n = rows.shape.back();
   const bool packed = itemsize(rows.dtype) < 8 && n <= std::int64_t{1} << 32;
-  const Sorter sorter(context, rows.dtype, packed ? Items::packed : Items::pairs);
+  const Sorter sorter(context, rows.dtype, packed ? Items::packed : Items::pairs, descending);
   // Words take the place of the indices.
   std::optional<Scratch> pairs;
   if (!packed) pairs.emplace(context, size * sorter.item_bytes);
@@ -146,6 +141,46 @@ void argsort(Context& context, const View& rows, const View& indices) {
   sorter.sort(handle, at, size / n, n);
   unpacking.add(handle).add(at).add(indices.handle).add(indices.offset).add(size);
   context.launch(context.kernel("sort", "unpack", sorter.defines), groups, sorter.group(), unpacking);
+}
+
+}  // namespace
+
+void sort(Context& context, const View& rows, const View& out) {
+  const std::int64_t n = rows.shape.back();
+  if (rows.size() == 0) return;
+  if (rows.handle != out.handle || rows.offset != out.offset) copy(context, out, rows);
+  Sorter(context, rows.dtype, Items::elements).sort(out.handle, out.offset, rows.size() / n, n);
+}
+
+void argsort(Context& context, const View& rows, const View& indices) { argsort(context, false, rows, indices); }
+
+void select(Context& context, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
+            const View& out) {
+  if (out.size() == 0) return;
+  View sorted = rows;
+  sorted.dtype = out.dtype;
+  sorted.offset = 0;
+  sorted.strides = ordered_strides(rows.shape);
+  const Scratch scratch(context, rows.size() * static_cast<std::int64_t>(itemsize(out.dtype)));
+  sorted.handle = scratch.handle();
+  if (what == Selection::indices) {
+    argsort(context, descending, rows, sorted);
+  } else {
+    copy(context, sorted, rows);
+    const std::int64_t n = rows.shape.back();
+    Sorter(context, rows.dtype, Items::elements, descending).sort(sorted.handle, 0, rows.size() / n, n);
+  }
+  const int last = rows.shape.size() - 1;
+  sorted.shape[last] = what == Selection::elements ? 1 : out.shape.back();
+  View to = out;
+  if (what != Selection::elements) return copy(context, to, sorted);
+  to.shape[last] = 1;
+  for (std::size_t i = 0; i < kth.size(); ++i) {
+    View from = sorted;
+    from.offset = kth[i];
+    copy(context, to, from);
+    ++to.offset;
+  }
 }
 
 }  // namespace catenary::gpu
