@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 
@@ -99,6 +101,44 @@ TYPED_TEST(DeviceSort, IsTheCpus) {
     check<TypeParam>({70001}, few);
     check<TypeParam>({40000, 2}, few, 0);
   }
+}
+
+// Random numbers, few different ones, zeros of both signs and NaNs with payloads of both signs, against the standard
+// library's stable sort in NumPy's order. CATENARY_TEST_SORT_SIZE=10000000 is the size that is asked for of a device.
+TEST(DeviceSortMany, IsStableAndKeepsEveryBit) {
+  const char* asked = std::getenv("CATENARY_TEST_SORT_SIZE");
+  const auto n = static_cast<std::size_t>(asked ? std::atoll(asked) : 200000);
+  std::vector<float> v(n);
+  for (float& x : v) {
+    const std::uint64_t word = random_words();
+    const auto bits = static_cast<std::uint32_t>(word >> 32);
+    switch (word % 8) {
+      case 0:
+        x = word & 1024 ? -0.0f : 0.0f;
+        break;
+      case 1: {
+        const std::uint32_t nan = bits | 0x7f800001u;
+        std::memcpy(&x, &nan, 4);
+        break;
+      }
+      case 2:
+      case 3:
+        x = static_cast<float>(static_cast<int>(bits % 2001) - 1000);
+        break;
+      default:
+        x = (static_cast<float>(bits) - 2147483648.0f) * 1e-9f;
+    }
+  }
+  std::vector<std::int64_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
+    return v[i] < v[j] || (!std::isnan(v[i]) && std::isnan(v[j]));
+  });
+  const Array x = Array::from_host(v.data(), {static_cast<std::int64_t>(n)}, ct::Dtype::float32, ct::current_device());
+  EXPECT_EQ(ct::argsort(x).to_vector<std::int64_t>(), order);
+  const std::vector<float> sorted = ct::sort(x).to_vector<float>();
+  ASSERT_EQ(sorted.size(), n);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(std::memcmp(&sorted[i], &v[order[i]], 4), 0) << "at " << i;
 }
 
 TEST(DeviceSortViews, NeedNotBeContiguous) {

@@ -24,6 +24,8 @@ struct KeyBits {
 
 // clang-format off
 CT_SIMD_DECLARE(
+  /// Writes the keys as words of the dtype's size.
+  void make_keys(const Ordered& x, std::int64_t n, void* keys);
   KeyBits key_bits(const Ordered& x, std::int64_t n);
   /// counts = how many keys are < low, <= low, < high, <= high, and the third no less than the second.
   void count_around(const Ordered& x, std::int64_t n, std::uint64_t low, std::uint64_t high, std::int64_t* counts);

@@ -54,6 +54,13 @@ void place(const U* x, std::int64_t n, const Keys& key, U pivot, Out* less, Out*
 
 }  // namespace
 
+void make_keys(const Ordered& ordered, std::int64_t n, void* keys) {
+  visit(ordered, [&](auto* x, auto key) {
+    auto* made = static_cast<typename decltype(key)::Key*>(keys);
+    for (std::int64_t i = 0; i < n; ++i) made[i] = key(x[i]);
+  });
+}
+
 KeyBits key_bits(const Ordered& ordered, std::int64_t n) {
   KeyBits bits{};
   visit(ordered, [&](auto* x, auto key) {

@@ -111,6 +111,24 @@ std::uint32_t digit_of(const Item& item, int shift, int bits) {
 /// The widest digit: tables of 2048 counts stay in the nearest cache.
 inline constexpr int kDigitBits = 11;
 
+/// Adds up how often each digit occurs: of `passes` digits of `bits` bits from bit `low` on, a table of 2^bits each.
+template <int passes, class Item, class Count>
+void count_digits(const Item* items, std::int64_t n, int low, int bits, Count* counts) {
+  for (std::int64_t i = 0; i < n; ++i)
+    for (int p = 0; p < passes; ++p) ++counts[(std::size_t(p) << bits) + digit_of(items[i], low + p * bits, bits)];
+}
+
+/// Turns counts into where each digit begins.
+template <class Count>
+void add_up(Count* counts, std::size_t n) {
+  Count sum = 0;
+  for (std::size_t d = 0; d < n; ++d) {
+    const Count count = counts[d];
+    counts[d] = sum;
+    sum += count;
+  }
+}
+
 /// One thread, least significant digit first: sorts n items by their bits [low, high) and hands each with its place to
 /// store(at + i, item). The items are overwritten; `spare` has room for as many.
 template <class Item, class Store>
@@ -128,18 +146,18 @@ void sort_digits(Item* items, Item* spare, std::int64_t n, int low, int high, st
   const std::size_t slot = std::size_t{1} << bits;
   std::uint32_t counts[1 << 14];  // 64 bits in digits of 11, 8 or 6
   std::fill_n(counts, slot * static_cast<std::size_t>(passes), 0);
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::uint32_t* row = counts;
-    for (int p = 0; p < passes; ++p, row += slot) ++row[digit_of(items[i], low + p * bits, bits)];
+  if (passes == 2) {
+    count_digits<2>(items, n, low, bits, counts);
+  } else if (passes == 3) {
+    count_digits<3>(items, n, low, bits, counts);
+  } else {
+    for (int p = 0; p < passes; ++p)
+      count_digits<1>(items, n, low + p * bits, bits, counts + slot * static_cast<std::size_t>(p));
   }
   for (int p = 0; p < passes; ++p) {
     const int shift = low + p * bits;
-    std::uint32_t *places = counts + slot * static_cast<std::size_t>(p), sum = 0;
-    for (std::size_t d = 0; d < slot; ++d) {
-      const std::uint32_t count = places[d];
-      places[d] = sum;
-      sum += count;
-    }
+    std::uint32_t* places = counts + slot * static_cast<std::size_t>(p);
+    add_up(places, slot);
     if (p + 1 < passes) {
       for (std::int64_t i = 0; i < n; ++i) spare[places[digit_of(items[i], shift, bits)]++] = items[i];
       std::swap(items, spare);
@@ -149,50 +167,64 @@ void sort_digits(Item* items, Item* spare, std::int64_t n, int low, int high, st
   }
 }
 
-/// Items side by side.
+/// Items side by side, for radix_sort.
 template <class Item>
 struct ItemsAt {
   const Item* items;
-  const Item& operator()(std::int64_t i) const { return items[i]; }
+  const Item* operator()(std::int64_t begin, std::int64_t, Item*) const { return items + begin; }
 };
 
 /// A stable sort of n items by their bits [low, high), by all threads: long rows are spread over buckets by their
-/// highest digit, and each bucket is sorted where the caches hold it. load(i) gives item i; store(at + i, item) takes
-/// the one that belongs at i, after the last load. The result does not depend on the number of threads.
+/// highest digit, and each bucket is sorted where the caches hold it. load(i, m, room) gives the address of the m items
+/// from i on, for which there is `room`; store(at + i, item) takes the one that belongs at i, after the last load. The
+/// result does not depend on the number of threads.
 template <class Item, class Load, class Store>
 void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_t at, const Store& store) {
-  constexpr std::int64_t kItem = sizeof(Item);
+  constexpr std::int64_t kItem = sizeof(Item), kBlock = 1024;        // items loaded in one go
   constexpr std::int64_t kAtOnce = (std::int64_t{1} << 17) / kItem;  // no buckets for so few
-  constexpr std::int64_t kAlone = (std::int64_t{1} << 20) / kItem;   // a bucket for one thread
+  constexpr std::int64_t kAlone = (std::int64_t{1} << 22) / kItem;   // a bucket for one thread
   if (n <= kAtOnce) {
     const Scratch room(2 * n * kItem);
     Item* items = room.as<Item>();
-    for (std::int64_t i = 0; i < n; ++i) items[i] = load(i);
+    const Item* loaded = load(0, n, items);
+    if (loaded != items) std::copy_n(loaded, n, items);
     return sort_digits(items, items + n, n, low, high, at, store);
   }
-  if (low == high)  // a bucket of equal ones
-    return parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) store(at + i, load(i));
-    });
-  const int bits = std::min(high - low, kDigitBits), shift = high - bits;
-  const std::size_t buckets = std::size_t{1} << bits;
   const std::int64_t chunks = std::clamp<std::int64_t>(n / kGrain, 1, num_threads());
   const auto for_chunks = [&](auto&& f) {
     parallel_for(chunks, 1, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t c = first; c < last; ++c) f(c, n / chunks * c, c + 1 == chunks ? n : n / chunks * (c + 1));
     });
   };
-  // Two tables in turn: a count waits for the one before it where both are of one digit.
+  const auto for_blocks = [&](std::int64_t begin, std::int64_t end, auto&& f) {
+    Item room[kBlock];
+    for (std::int64_t i = begin; i < end; i += kBlock) {
+      const std::int64_t m = std::min(kBlock, end - i);
+      f(i, load(i, m, room), m);
+    }
+  };
+  if (low == high)  // a bucket of equal ones
+    return for_chunks([&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      for_blocks(begin, end, [&](std::int64_t first, const Item* items, std::int64_t m) {
+        for (std::int64_t i = 0; i < m; ++i) store(at + first + i, items[i]);
+      });
+    });
+  const int bits = std::min(high - low, kDigitBits), shift = high - bits;
+  const std::size_t buckets = std::size_t{1} << bits;
   std::vector<std::vector<std::int64_t>> places(static_cast<std::size_t>(chunks));
   for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
     std::vector<std::int64_t>& table = places[static_cast<std::size_t>(c)];
     table.assign(2 * buckets, 0);
-    std::int64_t *even = table.data(), *odd = even + buckets, i = begin;
-    for (; i + 1 < end; i += 2) {
-      ++even[digit_of(load(i), shift, bits)];
-      ++odd[digit_of(load(i + 1), shift, bits)];
-    }
-    if (i < end) ++even[digit_of(load(i), shift, bits)];
+    // Two tables in turn: a count waits for the one before it where both are of one digit.
+    std::int64_t *even = table.data(), *odd = even + buckets;
+    for_blocks(begin, end, [&](std::int64_t, const Item* items, std::int64_t m) {
+      std::int64_t i = 0;
+      for (; i + 1 < m; i += 2) {
+        ++even[digit_of(items[i], shift, bits)];
+        ++odd[digit_of(items[i + 1], shift, bits)];
+      }
+      if (i < m) ++even[digit_of(items[i], shift, bits)];
+    });
     for (std::size_t d = 0; d < buckets; ++d) even[d] += odd[d];
   });
   std::vector<std::int64_t> begins(buckets + 1);
@@ -207,13 +239,12 @@ void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_
   }
   begins[buckets] = sum;
   const Scratch room(n * kItem);
-  Item* items = room.as<Item>();
+  Item* spread = room.as<Item>();
   for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
     std::int64_t* table = places[static_cast<std::size_t>(c)].data();
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Item item = load(i);
-      items[table[digit_of(item, shift, bits)]++] = item;
-    }
+    for_blocks(begin, end, [&](std::int64_t, const Item* items, std::int64_t m) {
+      for (std::int64_t i = 0; i < m; ++i) spread[table[digit_of(items[i], shift, bits)]++] = items[i];
+    });
   });
   // Buckets that are too large for one thread's cache one after the other, the others to whoever is free, large ones
   // first.
@@ -221,7 +252,7 @@ void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_
   const auto size_of = [&](std::size_t d) { return begins[d + 1] - begins[d]; };
   for (std::size_t d = 0; d < buckets; ++d) {
     if (size_of(d) > kAlone) {
-      radix_sort<Item>(size_of(d), low, shift, ItemsAt<Item>{items + begins[d]}, at + begins[d], store);
+      radix_sort<Item>(size_of(d), low, shift, ItemsAt<Item>{spread + begins[d]}, at + begins[d], store);
     } else if (size_of(d) > 0) {
       alone.push_back(d);
     }
@@ -233,7 +264,7 @@ void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_
     const Scratch spare(size_of(alone.front()) * kItem);
     for (std::size_t i = next++; i < alone.size(); i = next++) {
       const std::size_t d = alone[i];
-      sort_digits(items + begins[d], spare.as<Item>(), size_of(d), low, shift, at + begins[d], store);
+      sort_digits(spread + begins[d], spare.as<Item>(), size_of(d), low, shift, at + begins[d], store);
     }
   });
 }

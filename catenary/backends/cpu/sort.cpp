@@ -110,7 +110,10 @@ void sort_row(const Map& map, typename Map::Key* dst, const typename Map::Key* s
     return;
   }
   const Lost<Map> lost(map, src, n, keys.loses);
-  const auto load = [&](std::int64_t i) { return map.key(src[i]); };
+  const auto load = [&](std::int64_t begin, std::int64_t m, U* keys) -> const U* {
+    CT_SIMD_SELECT(make_keys)({src + begin, dtype, false}, m, keys);
+    return keys;
+  };
   const auto store = [&](std::int64_t i, U key) { dst[i] = map.raw(key); };
   radix_sort<U>(n, keys.low, keys.high, load, 0, store);
   lost.restore(dst, n);
@@ -155,7 +158,10 @@ void argsort_row(const Map& map, std::int64_t* indices, const typename Map::Key*
   }
   const Survey keys = survey(src, dtype, n);
   if (keys.low == keys.high) return std::iota(indices, indices + n, std::int64_t{0});
-  const auto load = [&](std::int64_t i) { return Items::make(map.key(src[i]), i); };
+  const auto load = [&](std::int64_t begin, std::int64_t m, Item* items) -> const Item* {
+    for (std::int64_t i = 0; i < m; ++i) items[i] = Items::make(map.key(src[begin + i]), begin + i);
+    return items;
+  };
   const auto store = [&](std::int64_t i, const Item& item) { indices[i] = Items::index(item); };
   radix_sort<Item>(n, Items::kLow + keys.low, Items::kLow + keys.high, load, 0, store);
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 
 #include "catenary/backends/gpu/execute.h"
@@ -12,6 +13,8 @@ namespace catenary::gpu {
 namespace {
 
 constexpr int kGroup = 256, kTile = 1024;
+constexpr std::int64_t kSelectFrom = kTile;  // shorter rows are sorted to select from them
+constexpr std::int64_t kPlaces = 7;          // so many are selected at once, and more by sorting
 constexpr std::int64_t kRowAlone = 1 << 15;  // up to here a processor's work-item sorts a row by itself
 
 /// What kernels/sort.kernel takes for items.
@@ -22,7 +25,8 @@ struct Sorter {
   Items items;
   std::int64_t item_bytes;
   int first_bit, end_bit, bits;
-  int per;  // items of a work-item in a radix pass
+  int per;         // items of a work-item in a radix pass
+  int places = 0;  // of a selection, whose keys take the place of digits
   Defines defines;
 
   Sorter(Context& c, Dtype dtype, Items item, bool descending = false) : context(c), items(item) {
@@ -57,6 +61,7 @@ struct Sorter {
     Defines all = defines;
     if (items != Items::elements) all = {defines.front(), {"U", "u32"}, {"FLIP", "0"}, defines.back()};
     all.emplace_back("BITS", fmt::format("{}", bits));
+    if (places > 0) all.emplace_back("PLACES", fmt::format("{}", places));
     if (context.loops) {
       all.emplace_back("LOOPS", "");
     } else {
@@ -90,20 +95,40 @@ struct Sorter {
     }
   }
 
+  /// Sorts by one digit after the other.
   void radix(void* handle, std::int64_t offset, std::int64_t rows, std::int64_t n) const {
-    const std::int64_t block = static_cast<std::int64_t>(per) * kGroup, digits = std::int64_t{1} << bits;
-    const std::int64_t many =
-        context.loops ? std::max<std::int64_t>(1, context.info.compute_units * 4 / rows) : (n + block - 1) / block;
-    const auto blocks = static_cast<std::int32_t>(many);
-    if (blocks != many) fail<DeviceError>("sort: a row of {} elements is too long", n);
-    const Scratch spare(context, rows * n * item_bytes), table(context, rows * digits * blocks * 8);
-    std::optional<Scratch> totals;
-    if (!context.loops) totals.emplace(context, rows * digits * 8);
-    const Kernel &count = mover("count_digits"), &add_up = mover("add_up"), &move = mover("move");
+    const Pass pass(*this, rows, n);
+    const Scratch spare(context, rows * n * item_bytes);
     void *from = handle, *to = spare.handle();
     std::int64_t from_at = offset, to_at = 0;
     for (int shift = first_bit; shift < end_bit; shift += bits) {
-      const std::int64_t units = groups_for(rows * blocks);
+      pass.run(from, from_at, to, to_at, shift);
+      std::swap(from, to);
+      std::swap(from_at, to_at);
+    }
+  }
+
+  /// Moves items to where their digit, or what a selection has for it, puts them.
+  struct Pass {
+    const Sorter& sorter;
+    const std::int64_t rows, n, digits;
+    const std::int32_t blocks;
+    const Scratch table;
+    std::optional<Scratch> totals;
+
+    Pass(const Sorter& s, std::int64_t row_count, std::int64_t length)
+        : sorter(s),
+          rows(row_count),
+          n(length),
+          digits(std::int64_t{1} << s.bits),
+          blocks(s.blocks_of(row_count, length)),
+          table(s.context, rows * digits * blocks * 8) {
+      if (!s.context.loops) totals.emplace(s.context, rows * digits * 8);
+    }
+    /// `pivots`: a selection's keys, one (u64) a row and place.
+    void run(void* from, std::int64_t from_at, void* to, std::int64_t to_at, int shift, void* pivots = nullptr) const {
+      Context& context = sorter.context;
+      const std::int64_t units = sorter.groups_for(rows * blocks);
       Args counting, adding, moving;
       counting.add(from).add(from_at).add(table.handle()).add(rows).add(n).add(blocks).add(shift);
       adding.add(table.handle());
@@ -114,33 +139,118 @@ struct Sorter {
       }
       adding.add(rows).add(blocks);
       moving.add(rows).add(n).add(blocks).add(shift);
-      context.launch(count, units, group(), counting);
-      context.launch(add_up, groups_for(totals ? rows * digits : rows), group(), adding);
-      context.launch(move, units, group(), moving);
-      std::swap(from, to);
-      std::swap(from_at, to_at);
+      if (pivots) {
+        counting.add(pivots);
+        moving.add(pivots);
+      }
+      context.launch(sorter.mover("count_digits"), units, sorter.group(), counting);
+      context.launch(sorter.mover("add_up"), sorter.groups_for(totals ? rows * digits : rows), sorter.group(), adding);
+      context.launch(sorter.mover("move"), units, sorter.group(), moving);
     }
+  };
+
+  /// Pieces of a row in a pass.
+  std::int32_t blocks_of(std::int64_t rows, std::int64_t n) const {
+    const std::int64_t block = static_cast<std::int64_t>(per) * kGroup;
+    const std::int64_t many =
+        context.loops ? std::max<std::int64_t>(1, context.info.compute_units * 4 / rows) : (n + block - 1) / block;
+    const auto blocks = static_cast<std::int32_t>(many);
+    if (blocks != many) fail<DeviceError>("sort: a row of {} elements is too long", n);
+    return blocks;
+  }
+
+  /// Makes items with their indices of elements, and indices of such items.
+  void pack(const View& rows, void* items, std::int64_t at) const {
+    Args args;
+    args.add(rows.handle).add(rows.offset).add(items).add(at).add(rows.size() / rows.shape.back());
+    args.add(rows.shape.back());
+    context.launch(context.kernel("sort", "pack", defines), context.groups_for(rows.size(), group()), group(), args);
+  }
+  void unpack(void* items, std::int64_t at, const View& indices) const {
+    Args args;
+    args.add(items).add(at).add(indices.handle).add(indices.offset).add(indices.size());
+    context.launch(context.kernel("sort", "unpack", defines), context.groups_for(indices.size(), group()), group(),
+                   args);
   }
 };
 
+/// An element and its index fit a word.
+bool fits_a_word(const View& rows) { return itemsize(rows.dtype) < 8 && rows.shape.back() <= std::int64_t{1} << 32; }
+
 void argsort(Context& context, bool descending, const View& rows, const View& indices) {
-  const std::int64_t size = rows.size();
-  if (size == 0) return;
+  if (rows.size() == 0) return;
   const std::int64_t n = rows.shape.back();
-  const bool packed = itemsize(rows.dtype) < 8 && n <= std::int64_t{1} << 32;
+  const bool packed = fits_a_word(rows);
   const Sorter sorter(context, rows.dtype, packed ? Items::packed : Items::pairs, descending);
   // Words take the place of the indices.
   std::optional<Scratch> pairs;
-  if (!packed) pairs.emplace(context, size * sorter.item_bytes);
+  if (!packed) pairs.emplace(context, rows.size() * sorter.item_bytes);
   void* handle = packed ? indices.handle : pairs->handle();
   const std::int64_t at = packed ? indices.offset : 0;
-  const std::int64_t groups = context.groups_for(size, sorter.group());
-  Args packing, unpacking;
-  packing.add(rows.handle).add(rows.offset).add(handle).add(at).add(size / n).add(n);
-  context.launch(context.kernel("sort", "pack", sorter.defines), groups, sorter.group(), packing);
-  sorter.sort(handle, at, size / n, n);
-  unpacking.add(handle).add(at).add(indices.handle).add(indices.offset).add(size);
-  context.launch(context.kernel("sort", "unpack", sorter.defines), groups, sorter.group(), unpacking);
+  sorter.pack(rows, handle, at);
+  sorter.sort(handle, at, rows.size() / n, n);
+  sorter.unpack(handle, at, indices);
+}
+
+/// C-ordered memory of `shape`.
+View scratch_view(const Scratch& scratch, Dtype dtype, const Shape& shape) {
+  return {scratch.handle(), 0, dtype, shape, ordered_strides(shape)};
+}
+
+/// The first places of each row.
+void copy_first(Context& context, const View& out, View rows) {
+  rows.shape[rows.shape.size() - 1] = out.shape.back();
+  copy(context, out, rows);
+}
+
+/// A selection by sorting all.
+void select_sorted(Context& context, Selection what, bool descending, const View& rows,
+                   const std::vector<std::int64_t>& kth, const View& out) {
+  const Scratch scratch(context, rows.size() * static_cast<std::int64_t>(itemsize(out.dtype)));
+  View sorted = scratch_view(scratch, out.dtype, rows.shape);
+  if (what == Selection::indices) {
+    argsort(context, descending, rows, sorted);
+  } else {
+    copy(context, sorted, rows);
+    const std::int64_t n = rows.shape.back();
+    Sorter(context, rows.dtype, Items::elements, descending).sort(sorted.handle, 0, rows.size() / n, n);
+  }
+  if (what != Selection::elements) return copy_first(context, out, sorted);
+  View to = out;
+  to.shape[to.shape.size() - 1] = 1;
+  for (const std::int64_t k : kth) {
+    sorted.offset = k;
+    copy_first(context, to, sorted);
+    ++to.offset;
+  }
+}
+
+/// found = the keys, one (u64) a row and place, that a sort would put at kth.
+void find_keys(const Sorter& sorter, const View& rows, const std::vector<std::int64_t>& kth, void* found) {
+  Context& context = sorter.context;
+  const auto places = static_cast<std::int64_t>(kth.size());
+  const std::int64_t n = rows.shape.back(), count = rows.size() / n, lines = count * places;
+  Defines defines = sorter.defines;
+  defines.insert(defines.end(), {{"SELECT", ""}, {"PLACES", fmt::format("{}", places)}});
+  const Scratch ranks(context, lines * 8), table(context, lines * 256 * 4);
+  const auto launch = [&](const char* name, std::int64_t groups, const Args& args) {
+    context.launch(context.kernel("sort", name, defines), groups, sorter.group(), args);
+  };
+  for (std::int32_t place = 0; place < places; ++place) {
+    Args args;
+    args.add(found).add(ranks.handle()).add(table.handle()).add(count).add(place).add(kth[place]);
+    launch("begin_place", context.groups_for(count * 256, sorter.group()), args);
+  }
+  // Fewer pieces than a pass has: each clears its counts and adds them up.
+  const auto blocks = static_cast<std::int32_t>(std::min<std::int64_t>(
+      sorter.blocks_of(count, n), std::max<std::int64_t>(1, context.info.compute_units * 8 / count)));
+  for (std::int32_t shift = sorter.end_bit - 8; shift >= 0; shift -= 8) {
+    Args counting, choosing;
+    counting.add(rows.handle).add(rows.offset).add(found).add(table.handle()).add(count).add(n).add(blocks).add(shift);
+    choosing.add(found).add(ranks.handle()).add(table.handle()).add(lines);
+    launch("count_candidates", sorter.groups_for(count * blocks), counting);
+    launch("choose", context.groups_for(lines, sorter.group()), choosing);
+  }
 }
 
 }  // namespace
@@ -157,30 +267,42 @@ void argsort(Context& context, const View& rows, const View& indices) { argsort(
 void select(Context& context, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
             const View& out) {
   if (out.size() == 0) return;
-  View sorted = rows;
-  sorted.dtype = out.dtype;
-  sorted.offset = 0;
-  sorted.strides = ordered_strides(rows.shape);
-  const Scratch scratch(context, rows.size() * static_cast<std::int64_t>(itemsize(out.dtype)));
-  sorted.handle = scratch.handle();
-  if (what == Selection::indices) {
-    argsort(context, descending, rows, sorted);
-  } else {
-    copy(context, sorted, rows);
-    const std::int64_t n = rows.shape.back();
-    Sorter(context, rows.dtype, Items::elements, descending).sort(sorted.handle, 0, rows.size() / n, n);
+  const std::int64_t n = rows.shape.back(), count = rows.size() / n;
+  const auto places = static_cast<std::int64_t>(kth.size());
+  // Short rows are sorted where the nearest memory holds them; the tables of many rows would take more than a sort.
+  if (n <= kSelectFrom || n > std::numeric_limits<std::int32_t>::max() || places > kPlaces || places * 256 > n)
+    return select_sorted(context, what, descending, rows, kth, out);
+  const Sorter elements(context, rows.dtype, Items::elements, descending);
+  const Scratch found(context, count * places * 8);
+  find_keys(elements, rows, kth, found.handle());
+  if (what == Selection::elements) {
+    Defines defines = elements.defines;
+    defines.insert(defines.end(), {{"SELECT", ""}, {"PLACES", fmt::format("{}", places)}});
+    Args args;
+    args.add(found.handle()).add(out.handle).add(out.offset).add(out.size());
+    context.launch(context.kernel("sort", "put_elements", defines), context.groups_for(out.size(), elements.group()),
+                   elements.group(), args);
+    return;
   }
-  const int last = rows.shape.size() - 1;
-  sorted.shape[last] = what == Selection::elements ? 1 : out.shape.back();
-  View to = out;
-  if (what != Selection::elements) return copy(context, to, sorted);
-  to.shape[last] = 1;
-  for (std::size_t i = 0; i < kth.size(); ++i) {
-    View from = sorted;
-    from.offset = kth[i];
-    copy(context, to, from);
-    ++to.offset;
+  const Items kind = what == Selection::partition ? Items::elements : fits_a_word(rows) ? Items::packed : Items::pairs;
+  Sorter sorter(context, rows.dtype, kind, descending);
+  sorter.places = static_cast<int>(places);
+  sorter.bits = places == 1 ? 2 : places <= 3 ? 3 : 4;  // 2 * places + 1 classes
+  const Sorter::Pass pass(sorter, count, n);
+  const bool whole = out.shape.back() == n;
+  if (what == Selection::partition) {
+    if (whole) return pass.run(rows.handle, rows.offset, out.handle, out.offset, 0, found.handle());
+    const Scratch placed(context, rows.size() * sorter.item_bytes);
+    pass.run(rows.handle, rows.offset, placed.handle(), 0, 0, found.handle());
+    return copy_first(context, out, scratch_view(placed, rows.dtype, rows.shape));
   }
+  const Scratch items(context, rows.size() * sorter.item_bytes), placed(context, rows.size() * sorter.item_bytes);
+  sorter.pack(rows, items.handle(), 0);
+  pass.run(items.handle(), 0, placed.handle(), 0, sorter.first_bit, found.handle());
+  if (whole) return sorter.unpack(placed.handle(), 0, out);
+  const View all = scratch_view(items, Dtype::int64, rows.shape);
+  sorter.unpack(placed.handle(), 0, all);
+  copy_first(context, out, all);
 }
 
 }  // namespace catenary::gpu
