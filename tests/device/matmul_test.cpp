@@ -46,6 +46,8 @@ TEST(DeviceMatmul, ShapesAroundTilesInAllLayouts) {
                                 {100, 129, 300},
                                 {3, 200, 1},
                                 {200, 3, 70},
+                                {257, 130, 21},
+                                {40, 500, 8},
                                 {0, 3, 4},
                                 {3, 4, 0}}) {
     for (int layout = 0; layout < 4; ++layout) {

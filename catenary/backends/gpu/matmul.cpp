@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "catenary/backends/gpu/blas/provider.h"
-#include "catenary/backends/gpu/codegen.h"
+#include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
 
@@ -11,7 +11,7 @@ namespace catenary::gpu {
 
 namespace {
 
-constexpr std::int64_t kTile = 64, kRowTile = 64;
+constexpr std::int64_t kTile = 64, kLargeTile = 128, kRowTile = 64;
 // A panel in the first-level cache: 256 x 32 floats. Six rows of four vectors each are the sums that 32 vector
 // registers hold beside their operands; with 16 registers the compiler keeps some in the cache.
 constexpr int kLanes = 8, kVectors = 4, kRows = 6, kDepth = 256;
@@ -45,25 +45,21 @@ struct Product {
   bool wide() const {
     for (const View* v : {&a, &b, &c}) {
       std::int64_t reach = v->offset;
-      for (int axis = 0; axis < 3; ++axis) reach += (v->shape[axis] + kTile) * std::abs(v->strides[axis]);
+      for (int axis = 0; axis < 3; ++axis) reach += (v->shape[axis] + kLargeTile) * std::abs(v->strides[axis]);
       if (reach >= (std::int64_t{1} << 31)) return true;
     }
     return false;
   }
 };
 
-Defines defines_of(Dtype dtype, bool wide) {
+Defines product_defines(const Context& context, Dtype dtype, bool wide) {
   const ops::Reg reg = ops::register_of(dtype);
-  Defines defines = {{"idx", wide ? "i64" : "i32"},
-                     {"MEM", memory_type(dtype)},
-                     {"ACC", register_type(reg)},
-                     {"GET(p, i)", fmt::format("LOAD_{}(p, i)", dtype_name(dtype))},
-                     {"PUT(p, i, x)", fmt::format("STORE_{}(p, i, x)", dtype_name(dtype))}};
-  const char* multiply_add = reg == ops::Reg::f32   ? "MAD_F32(a, b, c)"
-                             : reg == ops::Reg::f64 ? "MAD_F64(a, b, c)"
-                             : reg == ops::Reg::b   ? "(b8)((c) | ((a) & (b)))"
-                                                    : "((a) * (b) + (c))";
-  defines.emplace_back("MADD(a, b, c)", multiply_add);
+  Defines defines = dtype_defines(context, dtype);
+  defines.emplace_back("idx", wide ? "i64" : "i32");
+  defines.emplace_back("MADD(a, b, c)", reg == ops::Reg::f32   ? "MAD_F32(a, b, c)"
+                                        : reg == ops::Reg::f64 ? "MAD_F64(a, b, c)"
+                                        : reg == ops::Reg::b   ? "(b8)((c) | ((a) & (b)))"
+                                                               : "((a) * (b) + (c))");
   return defines;
 }
 
@@ -78,12 +74,12 @@ std::string micro_text() {
   std::string text;
   const auto function = [&](int vectors) {
     text += fmt::format(
-        "DEVICE void micro_{}(GLOBAL const ACC* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const ACC* RESTRICT "
+        "DEVICE void micro_{}(GLOBAL const T* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const T* RESTRICT "
         "panel, "
-        "i32 depth, LOCAL_ARG ACC* RESTRICT out) {{\n",
+        "i32 depth, LOCAL_ARG T* RESTRICT out) {{\n",
         vectors);
     for (int r = 0; r < kRows; ++r) {
-      text += fmt::format("GLOBAL const ACC* RESTRICT a{} = a + (rows > {} ? {} * a_m : 0);\n", r, r, r);
+      text += fmt::format("GLOBAL const T* RESTRICT a{} = a + (rows > {} ? {} * a_m : 0);\n", r, r, r);
       for (int v = 0; v < vectors; ++v) text += fmt::format("VEC s{}_{} = (VEC)0;\n", r, v);
     }
     text += "for (i32 kk = 0; kk < depth; ++kk) {\nconst idx at = kk * a_k;\n";
@@ -100,9 +96,9 @@ std::string micro_text() {
   };
   for (int vectors = 1; vectors <= kVectors; ++vectors) function(vectors);
   text +=
-      "DEVICE void micro(GLOBAL const ACC* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const ACC* RESTRICT "
+      "DEVICE void micro(GLOBAL const T* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const T* RESTRICT "
       "panel, i32 "
-      "depth, i32 vectors, LOCAL_ARG ACC* RESTRICT out) {\n";
+      "depth, i32 vectors, LOCAL_ARG T* RESTRICT out) {\n";
   for (int vectors = 1; vectors <= kVectors; ++vectors)
     text += fmt::format("if (vectors == {}) micro_{}(a, a_m, a_k, rows, panel, depth, out);\n", vectors, vectors);
   return text + "}\n";
@@ -116,7 +112,7 @@ void panels(Context& context, const Product& given) {
   const std::int64_t line = kLanes * kVectors * static_cast<std::int64_t>(itemsize(p.c.dtype));
   const std::int64_t depth =
       std::min<std::int64_t>(kDepth, static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
-  Defines defines = defines_of(p.c.dtype, wide);
+  Defines defines = product_defines(context, p.c.dtype, wide);
   for (const auto& [name, value] :
        {std::pair("PANELS", std::string()), std::pair("LANES", std::to_string(kLanes)),
         std::pair("VECTORS", std::to_string(kVectors)), std::pair("ROWS_AT_ONCE", std::to_string(kRows)),
@@ -140,13 +136,33 @@ void panels(Context& context, const Product& given) {
 
 void general(Context& context, const Product& p) {
   const bool wide = p.wide();
-  Defines defines = defines_of(p.c.dtype, wide);
-  defines.emplace_back(context.loops ? "ROWS" : "TILES", "");
-  if (!context.loops && p.a.strides[2] == 1) defines.emplace_back("A_ALONG_K", "");
-  if (!context.loops && p.b.strides[1] == 1 && p.b.strides[2] != 1) defines.emplace_back("B_ALONG_K", "");
-  const Kernel& kernel = context.kernel("matmul", context.loops ? "matmul_rows" : "matmul_tiles", defines);
-  const std::int64_t tiles_m = context.loops ? p.m() : ceil_div(p.m(), kTile),
-                     tiles_n = ceil_div(p.n(), context.loops ? kRowTile : kTile);
+  Defines defines = product_defines(context, p.c.dtype, wide);
+  const char* name = "matmul_rows";
+  std::int64_t tile_m = 1, tile_n = kRowTile;
+  int items = 1;
+  if (context.loops) {
+    defines.emplace_back("ROWS", "");
+  } else {
+    if (p.a.strides[2] == 1) defines.emplace_back("A_ALONG_K", "");
+    if (p.b.strides[1] == 1 && p.b.strides[2] != 1) defines.emplace_back("B_ALONG_K", "");
+    name = "matmul_tiles";
+    tile_m = tile_n = kTile;
+    items = 256;
+    if (ops::register_of(p.c.dtype) == ops::Reg::f32 && std::min(p.m(), p.n()) >= kTile / 2) {
+      // the large tile where there are enough of them for the whole device
+      const std::int64_t large = p.c.shape[0] * ceil_div(p.m(), kLargeTile) * ceil_div(p.n(), kLargeTile);
+      name = "matmul_blocks";
+      tile_m = tile_n = large >= context.info.compute_units ? kLargeTile : kTile;
+      items = static_cast<int>(tile_m * tile_n / 64);
+      defines.emplace_back("BLOCKS", "");
+      defines.emplace_back("TILE", fmt::to_string(tile_m));
+      defines.emplace_back("ITEMS", fmt::to_string(items));
+    } else {
+      defines.emplace_back("TILES", "");
+    }
+  }
+  const Kernel& kernel = context.kernel("matmul", name, defines);
+  const std::int64_t tiles_m = ceil_div(p.m(), tile_m), tiles_n = ceil_div(p.n(), tile_n);
   const std::int64_t units = p.c.shape[0] * tiles_m * tiles_n;
   Args args;
   add_view(args, p.a, wide);
@@ -155,7 +171,7 @@ void general(Context& context, const Product& p) {
   args.add(p.bias.handle).index(p.bias.offset, wide).index(p.bias_n, wide).add(p.flags);
   for (std::int64_t value : {p.m(), p.n(), p.k(), tiles_m, tiles_n, units}) args.index(value, wide);
   const std::int64_t most = context.loops ? context.info.compute_units * 8 : std::int64_t{1} << 20;
-  context.launch(kernel, std::min(units, most), context.loops ? 1 : 256, args);
+  context.launch(kernel, std::min(units, most), items, args);
 }
 
 }  // namespace
