@@ -90,8 +90,10 @@ class LtProvider final : public MatmulProvider {
 
   std::string detail() const override { return detail_; }
   bool adds_bias(const Gemm& gemm) const override {
-    return gemm.bias_along_m && gemm.bias->dtype == gemm.dtype && gemm.bias->shape.size() == 1 &&
-           (gemm.m == 1 || gemm.bias->strides[0] == 1);
+    const View& bias = *gemm.bias;
+    // its alignment can be promised nowhere
+    return gemm.bias_along_m && bias.dtype == gemm.dtype && bias.shape.size() == 1 &&
+           (gemm.m == 1 || bias.strides[0] == 1) && reinterpret_cast<std::uintptr_t>(bias.data()) % 16 == 0;
   }
 
   bool run(const Gemm& gemm, std::string& why) override {
@@ -105,7 +107,11 @@ class LtProvider final : public MatmulProvider {
         check(api_.desc_set(plan.desc, n_.desc_bias, &bias, sizeof bias), "set the bias");
       }
       std::optional<Scratch> scratch;
-      if (plan.workspace) scratch.emplace(context_, static_cast<std::int64_t>(plan.workspace));
+      try {
+        if (plan.workspace) scratch.emplace(context_, static_cast<std::int64_t>(plan.workspace));
+      } catch (const DeviceError& error) {
+        throw Refused{error.what()};  // the others need none
+      }
       const float one = 1, beta = gemm.accumulate ? 1 : 0;
       const double one64 = 1, beta64 = gemm.accumulate ? 1 : 0;
       const bool is_double = gemm.dtype == Dtype::float64;
