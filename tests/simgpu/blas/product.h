@@ -91,7 +91,8 @@ struct Product {
       const double value = load(x.data, i, type);
       if (!short_mantissa) return value;
       int exponent = 0;
-      return std::ldexp(std::nearbyint(std::ldexp(std::frexp(value, &exponent), 11)), exponent - 11);
+      const double mantissa = std::frexp(value, &exponent);
+      return std::ldexp(std::nearbyint(std::ldexp(mantissa, 11)), exponent - 11);
     };
     for (std::int64_t i = 0; i < batch; ++i) {
       for (std::int64_t column = 0; column < n; ++column) {

@@ -50,6 +50,9 @@ TEST(Inside, AProduct) {
   const Array x = arange(6, Dtype::float32).reshape({2, 3});
   try {
     EXPECT_EQ(matmul(x, x.T()).to_vector<float>(), (std::vector<float>{5, 14, 14, 50}));
+    const float fine = 1 + 1.0f / 4096;  // does not fit into the 10 bits of TF32
+    const float square = matmul(full({1, 1}, fine, Dtype::float32), ones({1, 1}, Dtype::float32)).item<float>();
+    std::printf("float32 is %s\n", square == fine ? "kept" : "rounded");
     for (const MatmulProviderInfo& provider : matmul_providers(current_device()))
       if (provider.products) std::printf("computed by %s (%s)\n", provider.name.c_str(), provider.detail.c_str());
   } catch (const Error& error) {
@@ -77,6 +80,16 @@ TEST(Providers, WhatIsAskedForIsHadOrIsAnError) {
       "libcublas.so.11 was found");
   expect_says(with("cuda", {}, {{"CATENARY_GPU_BLAS", "mkl"}}),
               "threw: CATENARY_GPU_BLAS=mkl: one of own, cublaslt, cublas, hipblaslt, rocblas, clblast was expected");
+}
+
+TEST(Providers, RoundsFloat32OnlyWhenAsked) {
+  for (const char* provider : {"cublaslt", "cublas"}) {
+    expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", provider}}), "float32 is kept");
+    expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", provider}, {"CATENARY_TF32", "1"}}),
+                "float32 is rounded");
+  }
+  expect_says(with("hip", {"blas/hip"}, {{"CATENARY_TF32", "1"}}), "float32 is rounded");
+  expect_says(with("hip", {"blas/hip"}), "float32 is kept");
 }
 
 TEST(Providers, NoneIsFound) {
