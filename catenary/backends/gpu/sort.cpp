@@ -34,8 +34,7 @@ struct Sorter {
     item_bytes = item == Items::elements ? word : item == Items::packed ? 8 : 16;
     first_bit = item == Items::packed ? 32 : 0;
     end_bit = first_bit + key_bits;
-    // An even number of passes ends where it began.
-    bits = context.loops && word > 1 ? 8 : 4;
+    bits = context.loops ? 8 : 4;
     per = item_bytes > 8 ? 4 : 8;
     const auto number = [](std::uint64_t value) { return fmt::format("{:#x}u{}", value, value >> 32 ? "l" : ""); };
     const std::uint64_t sign = std::uint64_t{1} << (key_bits - 1);
@@ -75,36 +74,43 @@ struct Sorter {
                          : std::min<std::int64_t>(units, std::int64_t{1} << 20);
   }
 
-  /// Sorts rows of items where they are.
-  void sort(void* handle, std::int64_t offset, std::int64_t rows, std::int64_t n) const {
+  /// Rows of so many items are sorted where they are, longer ones by one digit after the other.
+  bool is_short(std::int64_t n) const { return n <= (context.loops ? kRowAlone : kTile); }
+
+  /// Sorts short rows.
+  void sort_short(void* handle, std::int64_t offset, std::int64_t rows, std::int64_t n) const {
     if (n < 2) return;
     Args args;
-    if (context.loops && n <= kRowAlone) {
+    if (context.loops) {
       const std::int64_t groups = groups_for(rows);
       const Scratch spare(context, groups * n * item_bytes);
       args.add(handle).add(offset).add(spare.handle()).add(rows);
       args.add(static_cast<std::int32_t>(n)).add(static_cast<std::int32_t>(end_bit));
       context.launch(mover("sort_rows"), groups, 1, args);
-    } else if (!context.loops && n <= kTile) {
+    } else {
       const auto slot = static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
       const std::int64_t at_a_time = kTile / slot;
       args.add(handle).add(offset).add(rows).add(static_cast<std::int32_t>(n)).add(slot);
       context.launch(mover("sort_tiles"), groups_for((rows + at_a_time - 1) / at_a_time), kGroup, args);
-    } else {
-      radix(handle, offset, rows, n);
     }
   }
 
-  /// Sorts by one digit after the other.
-  void radix(void* handle, std::int64_t offset, std::int64_t rows, std::int64_t n) const {
-    const Pass pass(*this, rows, n);
-    const Scratch spare(context, rows * n * item_bytes);
-    void *from = handle, *to = spare.handle();
-    std::int64_t from_at = offset, to_at = 0;
-    for (int shift = first_bit; shift < end_bit; shift += bits) {
-      pass.run(from, from_at, to, to_at, shift);
-      std::swap(from, to);
-      std::swap(from_at, to_at);
+  /// Sorts long rows of `from`, which stays as it is, into `out`.
+  void sort_long(void* from, std::int64_t from_at, void* out, std::int64_t out_at, std::int64_t rows,
+                 std::int64_t n) const {
+    Sorter digits = *this;
+    // On a processor tables of 2048 counts stay in the nearest cache.
+    if (context.loops && end_bit - first_bit > 16) digits.bits = 11;
+    const Pass pass(digits, rows, n);
+    const int passes = (end_bit - first_bit + digits.bits - 1) / digits.bits;
+    std::optional<Scratch> spare;
+    if (passes > 1) spare.emplace(context, rows * n * item_bytes);
+    for (int p = 0; p < passes; ++p) {
+      const bool to_out = (passes - p) % 2 == 1;  // the last one does, and every other one before it
+      void* to = to_out ? out : spare->handle();
+      pass.run(from, from_at, to, to_out ? out_at : 0, first_bit + p * digits.bits);
+      from = to;
+      from_at = to_out ? out_at : 0;
     }
   }
 
@@ -177,18 +183,40 @@ struct Sorter {
 /// An element and its index fit a word.
 bool fits_a_word(const View& rows) { return itemsize(rows.dtype) < 8 && rows.shape.back() <= std::int64_t{1} << 32; }
 
+/// Sorts elements; out may be `rows`.
+void sort(Context& context, bool descending, const View& rows, const View& out) {
+  if (rows.size() == 0) return;
+  const Sorter sorter(context, rows.dtype, Items::elements, descending);
+  const std::int64_t n = rows.shape.back(), count = rows.size() / n;
+  const bool in_place = rows.handle == out.handle && rows.offset == out.offset;
+  if (sorter.is_short(n)) {
+    if (!in_place) copy(context, out, rows);
+    return sorter.sort_short(out.handle, out.offset, count, n);
+  }
+  if (!in_place) return sorter.sort_long(rows.handle, rows.offset, out.handle, out.offset, count, n);
+  const Scratch scratch(context, rows.size() * sorter.item_bytes);
+  copy(context, {scratch.handle(), 0, rows.dtype, rows.shape, ordered_strides(rows.shape)}, rows);
+  sorter.sort_long(scratch.handle(), 0, out.handle, out.offset, count, n);
+}
+
 void argsort(Context& context, bool descending, const View& rows, const View& indices) {
   if (rows.size() == 0) return;
-  const std::int64_t n = rows.shape.back();
+  const std::int64_t n = rows.shape.back(), count = rows.size() / n;
   const bool packed = fits_a_word(rows);
   const Sorter sorter(context, rows.dtype, packed ? Items::packed : Items::pairs, descending);
   // Words take the place of the indices.
-  std::optional<Scratch> pairs;
+  std::optional<Scratch> pairs, unsorted;
   if (!packed) pairs.emplace(context, rows.size() * sorter.item_bytes);
   void* handle = packed ? indices.handle : pairs->handle();
   const std::int64_t at = packed ? indices.offset : 0;
-  sorter.pack(rows, handle, at);
-  sorter.sort(handle, at, rows.size() / n, n);
+  if (sorter.is_short(n)) {
+    sorter.pack(rows, handle, at);
+    sorter.sort_short(handle, at, count, n);
+  } else {
+    unsorted.emplace(context, rows.size() * sorter.item_bytes);
+    sorter.pack(rows, unsorted->handle(), 0);
+    sorter.sort_long(unsorted->handle(), 0, handle, at, count, n);
+  }
   sorter.unpack(handle, at, indices);
 }
 
@@ -211,9 +239,7 @@ void select_sorted(Context& context, Selection what, bool descending, const View
   if (what == Selection::indices) {
     argsort(context, descending, rows, sorted);
   } else {
-    copy(context, sorted, rows);
-    const std::int64_t n = rows.shape.back();
-    Sorter(context, rows.dtype, Items::elements, descending).sort(sorted.handle, 0, rows.size() / n, n);
+    sort(context, descending, rows, sorted);
   }
   if (what != Selection::elements) return copy_first(context, out, sorted);
   View to = out;
@@ -255,12 +281,7 @@ void find_keys(const Sorter& sorter, const View& rows, const std::vector<std::in
 
 }  // namespace
 
-void sort(Context& context, const View& rows, const View& out) {
-  const std::int64_t n = rows.shape.back();
-  if (rows.size() == 0) return;
-  if (rows.handle != out.handle || rows.offset != out.offset) copy(context, out, rows);
-  Sorter(context, rows.dtype, Items::elements).sort(out.handle, out.offset, rows.size() / n, n);
-}
+void sort(Context& context, const View& rows, const View& out) { sort(context, false, rows, out); }
 
 void argsort(Context& context, const View& rows, const View& indices) { argsort(context, false, rows, indices); }
 
