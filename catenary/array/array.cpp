@@ -5,6 +5,7 @@
 
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary {
 
@@ -105,9 +106,24 @@ Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
 
 Array Array::to_device(const Device& to) const {
   if (to == device()) return *this;
-  std::vector<std::byte> values(nbytes());
-  copy_to_host(values.data());
-  return from_host(values.data(), shape(), dtype(), to);
+  const Array source = contiguous(), result = empty(shape(), dtype(), to);
+  if (nbytes() == 0) return result;
+  const View from = readable(source);
+  const auto offset = static_cast<std::size_t>(from.offset) * itemsize();
+  void* handle = result.body().storage->handle();
+  Backend &here = device().backend(), &there = to.backend();
+  if (&here == &there && here.copy_between(to.index(), handle, 0, device().index(), from.handle, offset, nbytes()))
+    return result;
+  if (to.is_cpu()) {
+    here.copy_to_host(device().index(), handle, from.handle, offset, nbytes());
+  } else if (device().is_cpu()) {
+    there.copy_from_host(to.index(), handle, 0, from.data(), nbytes());
+  } else {
+    std::vector<std::byte> values(nbytes());
+    here.copy_to_host(device().index(), values.data(), from.handle, offset, nbytes());
+    there.copy_from_host(to.index(), handle, 0, values.data(), nbytes());
+  }
+  return result;
 }
 
 void Array::copy_to_host(void* to) const {
@@ -120,7 +136,9 @@ void Array::copy_to_host(void* to) const {
 
 void Array::item(void* to, Dtype wanted) const {
   if (size() != 1) fail<ShapeError>("item: the array must have exactly one element, its shape is {}", shape());
-  (dtype() == wanted ? *this : astype(wanted)).copy_to_host(to);
+  if (dtype() == wanted) return copy_to_host(to);
+  const bool on_host = wanted == Dtype::float64 && !has_float64(device());
+  (on_host ? to_device(Device()) : *this).astype(wanted).copy_to_host(to);
 }
 
 void* Array::host_data(Dtype expected, bool for_writing) const {

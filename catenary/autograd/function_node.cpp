@@ -6,6 +6,7 @@
 #include "catenary/autograd/hooks.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
+#include "catenary/device/pool.h"
 
 namespace catenary {
 
@@ -29,6 +30,21 @@ class ActiveHooks {
 void check_nan(const Array& a, const char* direction, const FunctionNode& f) {
   if (a.defined() && is_floating(a.dtype()) && isnan(a).any())
     fail<ValueError>("NaN is detected on {} computation of {}", direction, f.label());
+}
+
+/// A device's failure says in which function it was met.
+template <class Run>
+auto naming(const FunctionNode& f, const char* direction, Run&& run) {
+  const auto text = [&](const DeviceError& error) {
+    return fmt::format("{}\n  in {}, {}", error.what(), f.label(), direction);
+  };
+  try {
+    return run();
+  } catch (const OutOfMemoryError& error) {
+    throw OutOfMemoryError(text(error));
+  } catch (const DeviceError& error) {
+    throw DeviceError(text(error));
+  }
 }
 
 /// The device that a function's new arrays belong on: that of its inputs.
@@ -92,7 +108,7 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
   Arrays ys;
   {
     const ScopedDevice scope(count ? &x[0] : nullptr);
-    ys = forward(x);
+    ys = naming(*this, "forward", [&] { return forward(x); });
   }
   hooks.each([&](FunctionHook& hook) { hook.forward_postprocess(*this, x); });
   if (config.debug)
@@ -172,7 +188,7 @@ Variables FunctionNode::checked_backward(Targets targets, Grads grad_outputs) {
   Variables gradients;
   {
     const ScopedDevice scope(first != grad_outputs.data() + grad_outputs.size() ? &first->array() : nullptr);
-    gradients = backward(targets, grad_outputs);
+    gradients = naming(*this, "backward", [&] { return backward(targets, grad_outputs); });
   }
   if (gradients.size() != targets.size())
     fail<ValueError>("{}: backward returned {} gradients for {} inputs", name(), gradients.size(), targets.size());

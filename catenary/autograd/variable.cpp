@@ -11,6 +11,7 @@
 #include "catenary/autograd/operators.h"
 #include "catenary/autograd/walk.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary {
 
@@ -232,7 +233,7 @@ void Variable::to_device(const Device& device) const {
 namespace {
 std::string statistics(const Array& a) {
   if (a.size() == 0) return "no elements";
-  const Array x = a.astype(Dtype::float64);
+  const Array x = a.astype(widest_float(a.device()));
   const double mean = x.mean().item<double>();
   const double variance = (x * x).mean().item<double>() - mean * mean;
   return fmt::format("mean={:.8f}, std={:.8f}", mean, std::sqrt(std::max(variance, 0.0)));

@@ -35,7 +35,7 @@ struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
   Globals() {
     const bool flags[kSettings] = {true, true, flag("KEEP_GRAPH_ON_REPORT", false), flag("DEBUG", false),
-                                   flag("FUSION", true)};
+                                   flag("FUSION", !flag("SYNC", false))};
     for (int i = 0; i < kSettings; ++i) values[static_cast<std::size_t>(i)] = flags[i];
     const char* dtype = variable("DTYPE");
     const Dtype d = dtype ? dtype_from_name(dtype) : Dtype::float32;

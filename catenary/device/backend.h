@@ -10,6 +10,7 @@
 #include "catenary/core/dtype.h"
 #include "catenary/core/shape.h"
 #include "catenary/device/device_info.h"
+#include "catenary/device/device_streams.h"
 #include "catenary/device/pool.h"
 #include "catenary/ops/program.h"
 
@@ -81,7 +82,12 @@ class CT_API Backend {
   virtual MemoryPool& pool(int device) = 0;
   virtual void copy_from_host(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void copy_to_host(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) = 0;
+  /// Copies between two devices of this backend without the host; false, and nothing has happened, where it cannot.
+  virtual bool copy_between(int to_device, void* to, std::size_t to_offset, int from_device, void* from,
+                            std::size_t from_offset, std::size_t bytes);
   virtual void synchronize(int device) = 0;
+  /// Null where everything happens in order at once.
+  virtual DeviceStreams* streams() { return nullptr; }
   /// True where handles are addresses that the host may read and write.
   virtual bool host_addressable() const = 0;
 

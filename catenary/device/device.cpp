@@ -11,6 +11,7 @@
 namespace catenary {
 
 Backend::~Backend() = default;
+bool Backend::copy_between(int, void*, std::size_t, int, void*, std::size_t, std::size_t) { return false; }
 
 namespace {
 thread_local Device current;
@@ -54,7 +55,11 @@ std::string Device::name() const {
 bool Device::is_cpu() const { return backend_->host_addressable(); }
 DeviceInfo Device::info() const { return backend_->info(index_); }
 void Device::use() const { current = *this; }
-void Device::synchronize() const { backend_->synchronize(index_); }
+void Device::synchronize() const {
+  evaluate();
+  backend_->synchronize(index_);
+}
+MemoryPool& memory_pool(const Device& device) { return device.backend().pool(device.index()); }
 
 Device current_device() { return current; }
 

@@ -1,79 +1,237 @@
 #include "catenary/device/pool.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "catenary/core/format.h"
 
 namespace catenary {
 
-namespace {
-constexpr std::size_t kUnit = 512;
-std::size_t rounded_up(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
-}  // namespace
+OutOfMemoryError::~OutOfMemoryError() = default;
 
-MemoryPool::MemoryPool(std::function<void*(std::size_t)> raw_allocate, std::function<void(void*, std::size_t)> raw_free,
-                       std::size_t direct_below)
-    : raw_allocate_(std::move(raw_allocate)), raw_free_(std::move(raw_free)), direct_below_(direct_below) {}
+MemorySource::~MemorySource() = default;
+void* MemorySource::part(void*, std::size_t, std::size_t) { return nullptr; }
+void MemorySource::free_part(void*) noexcept {}
+void MemorySource::order_after_current(void*) noexcept {}
 
-void* MemoryPool::take_cached(std::size_t rounded) {
-  const auto best = cached_.lower_bound(rounded);
-  // a much larger block stays for those who need it
-  if (best == cached_.end() || best->first > rounded + rounded / 4) return nullptr;
-  void* block = best->second;
-  free_ -= best->first;
-  used_ += best->first;
-  if (best->first != rounded) block_sizes_.emplace(block, best->first);
-  cached_.erase(best);
-  return block;
+/// A piece of an allocation, in use or free; the pieces of one know their neighbours.
+struct MemoryPool::Block {
+  void* allocation;
+  std::size_t offset, bytes;
+  void* stream;
+  void* handle = nullptr;  // made when the block is taken
+  Block *before = nullptr, *after = nullptr;
+  std::uint64_t freed = 0;  // when, or 0 while in use
+
+  bool whole() const { return !before && !after; }
+};
+
+bool MemoryPool::SmallestFirst::operator()(const Block* a, const Block* b) const {
+  // of equals the one that was freed last, whose memory is likelier to be in a cache
+  return a->bytes != b->bytes ? a->bytes < b->bytes : a->freed > b->freed;
+}
+bool MemoryPool::SmallestFirst::operator()(const Block* a, std::size_t bytes) const { return a->bytes < bytes; }
+
+MemoryPool::MemoryPool(std::unique_ptr<MemorySource> source, const Options& options)
+    : source_(std::move(source)), options_(options) {}
+
+MemoryPool::~MemoryPool() {
+  free_all_blocks();
+  // memory that somebody still uses stays
+  for (auto& [stream, blocks] : free_)
+    for (Block* block : blocks) delete block;
+  for (auto& [handle, block] : in_use_) delete block;
 }
 
 void* MemoryPool::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  if (bytes <= direct_below_) {
-    if (void* block = raw_allocate_(bytes)) return block;
-    fail<DeviceError>("out of memory: {} bytes could not be allocated", bytes);
+  if (bytes <= options_.direct_below) {
+    if (void* block = source_->allocate(bytes)) return block;
+    fail<OutOfMemoryError>("out of memory on {}: {} bytes could not be allocated", source_->name(), bytes);
   }
-  const std::size_t rounded = rounded_up(bytes);
+  const std::size_t rounded = (bytes + options_.unit - 1) / options_.unit * options_.unit;
+  void* stream = source_->stream();
   std::lock_guard lock(mutex_);
-  void* block = take_cached(rounded);
-  if (!block) {
-    if (limit_ && used_ + free_ + rounded > limit_)
-      release_cached(limit_ > used_ + rounded ? limit_ - used_ - rounded : 0);
-    const bool allowed = !limit_ || used_ + free_ + rounded <= limit_;
-    if (allowed) block = raw_allocate_(rounded);
-    if (allowed && !block) {
-      release_cached(0);
-      block = raw_allocate_(rounded);
-    }
-    if (!block) {
-      fail<DeviceError>("out of memory: {} bytes asked for; {} in use, {} cached, limit {}", bytes, used_, free_,
-                        limit_ ? std::to_string(limit_) : "none");
-    }
-    used_ += rounded;
+  Block* block = find(stream, rounded);
+  if (!block) throw OutOfMemoryError(report(bytes));
+  void* handle = nullptr;
+  try {
+    handle = handle_of(*block);
+    in_use_.emplace(handle, block);
+  } catch (...) {
+    put(block);
+    throw;
   }
-  if (used_ > peak_) peak_ = used_;
+  used_ += block->bytes;
+  peak_ = std::max(peak_, used_);
+  return handle;
+}
+
+void MemoryPool::free(void* handle, std::size_t bytes) noexcept {
+  if (!handle) return;
+  if (bytes <= options_.direct_below) return source_->free(handle, bytes);
+  void* stream = source_->stream();
+  std::lock_guard lock(mutex_);
+  const auto found = in_use_.find(handle);
+  if (found == in_use_.end()) return;
+  Block* block = found->second;
+  in_use_.erase(found);
+  used_ -= block->bytes;
+  if (stream != block->stream) source_->order_after_current(block->stream);
+  put(block);
+}
+
+/// The ladder: from what costs nothing to what costs most.
+MemoryPool::Block* MemoryPool::find(void* stream, std::size_t bytes) {
+  if (Block* block = take(free_[stream], bytes)) return block;
+  if (Block* block = grow(stream, bytes)) return block;
+  release_unused();
+  if (Block* block = grow(stream, bytes)) return block;
+  source_->synchronize();  // what is free now is so for every stream
+  std::vector<void*> others;
+  for (const auto& [other, blocks] : free_)
+    if (other != stream) others.push_back(other);
+  for (void* other : others) move_free(other, stream);
+  if (Block* block = take(free_[stream], bytes)) return block;
+  release_unused();
+  return grow(stream, bytes);
+}
+
+MemoryPool::Block* MemoryPool::take(FreeBlocks& from, std::size_t bytes) {
+  const auto best = from.lower_bound(bytes);
+  if (best == from.end()) return nullptr;
+  Block* block = *best;
+  // where it cannot be split, a much larger block stays for those who need it
+  if (!source_->has_parts() && block->bytes > bytes + bytes / 4) return nullptr;
+  from.erase(best);
+  block->freed = 0;
+  if (source_->has_parts() && block->bytes > bytes) split(*block, bytes);
   return block;
 }
 
-void MemoryPool::free(void* block, std::size_t bytes) noexcept {
-  if (!block) return;
-  if (bytes <= direct_below_) return raw_free_(block, bytes);
-  std::lock_guard lock(mutex_);
-  std::size_t size = rounded_up(bytes);
-  if (const auto it = block_sizes_.find(block); it != block_sizes_.end()) {
-    size = it->second;
-    block_sizes_.erase(it);
-  }
-  used_ -= size;
-  free_ += size;
-  cached_.emplace(size, block);
+MemoryPool::Block* MemoryPool::grow(void* stream, std::size_t bytes) {
+  if (limit_ && total_ + bytes > limit_) return nullptr;
+  void* allocation = source_->allocate(bytes);
+  if (!allocation) return nullptr;
+  total_ += bytes;
+  return new Block{.allocation = allocation, .offset = 0, .bytes = bytes, .stream = stream};
 }
 
-void MemoryPool::release_cached(std::size_t keep) {
-  while (free_ > keep && !cached_.empty()) {
-    const auto largest = std::prev(cached_.end());
-    free_ -= largest->first;
-    raw_free_(largest->second, largest->first);
-    cached_.erase(largest);
+void MemoryPool::split(Block& block, std::size_t bytes) {
+  drop_handle(block);
+  auto* rest = new Block{.allocation = block.allocation,
+                         .offset = block.offset + bytes,
+                         .bytes = block.bytes - bytes,
+                         .stream = block.stream,
+                         .before = &block,
+                         .after = block.after};
+  if (rest->after) rest->after->before = rest;
+  block.after = rest;
+  block.bytes = bytes;
+  put(rest);
+}
+
+/// Makes a block free, together with its free neighbours.
+void MemoryPool::put(Block* block) {
+  FreeBlocks& blocks = free_[block->stream];
+  const auto joins = [&](const Block* other) { return other && other->freed && other->stream == block->stream; };
+  if (joins(block->before)) {
+    blocks.erase(block->before);
+    block = merged(block->before, block);
   }
+  if (joins(block->after)) {
+    blocks.erase(block->after);
+    block = merged(block, block->after);
+  }
+  block->freed = ++frees_;
+  blocks.insert(block);
+}
+
+MemoryPool::Block* MemoryPool::merged(Block* first, Block* second) {
+  drop_handle(*first);
+  drop_handle(*second);
+  first->bytes += second->bytes;
+  first->after = second->after;
+  if (first->after) first->after->before = first;
+  delete second;
+  return first;
+}
+
+void* MemoryPool::handle_of(Block& block) {
+  if (!block.handle)
+    block.handle = block.whole() ? block.allocation : source_->part(block.allocation, block.offset, block.bytes);
+  return block.handle;
+}
+
+void MemoryPool::drop_handle(Block& block) noexcept {
+  if (block.handle && !block.whole()) source_->free_part(block.handle);
+  block.handle = nullptr;
+}
+
+void MemoryPool::release_unused() {
+  for (auto& [stream, blocks] : free_) {
+    for (auto it = blocks.begin(); it != blocks.end();) {
+      Block* block = *it;
+      if (!block->whole()) {
+        ++it;
+        continue;
+      }
+      it = blocks.erase(it);
+      total_ -= block->bytes;
+      source_->free(block->allocation, block->bytes);
+      delete block;
+    }
+  }
+}
+
+void MemoryPool::move_free(void* from, void* to) {
+  auto moved = free_.extract(from);
+  if (moved.empty()) return;
+  // none may be joined before its turn: it would be put although it is gone
+  for (Block* block : moved.mapped()) block->freed = 0;
+  for (Block* block : moved.mapped()) {
+    block->stream = to;
+    put(block);
+  }
+}
+
+void MemoryPool::end_stream(void* stream) {
+  std::lock_guard lock(mutex_);
+  for (auto& [handle, block] : in_use_)
+    if (block->stream == stream) block->stream = nullptr;
+  move_free(stream, nullptr);
+}
+
+std::string MemoryPool::report(std::size_t bytes) const {
+  const auto size = [](std::size_t n) {
+    constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = static_cast<double>(n);
+    int unit = 0;
+    for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+    return unit ? fmt::format("{:.2f} {}", value, units[unit]) : fmt::format("{} B", n);
+  };
+  std::size_t largest = 0, cached_blocks = 0;
+  for (const auto& [stream, blocks] : free_) {
+    cached_blocks += blocks.size();
+    if (!blocks.empty()) largest = std::max(largest, (*blocks.rbegin())->bytes);
+  }
+  std::string text = fmt::format("out of memory on {}: {} bytes ({}) asked for\n", source_->name(), bytes, size(bytes));
+  text += fmt::format("  in use  {:>12} in {} blocks\n", size(used_), in_use_.size());
+  text += fmt::format("  cached  {:>12} in {} blocks, the largest of {}\n", size(total_ - used_), cached_blocks,
+                      size(largest));
+  text += fmt::format("  limit   {:>12}\n", limit_ ? size(limit_) : "none");
+  text += fmt::format("  device  {:>12}", size(source_->total_bytes()));
+  std::map<std::size_t, std::size_t> counts;
+  for (const auto& [handle, block] : in_use_) ++counts[block->bytes];
+  std::vector<std::pair<std::size_t, std::size_t>> sizes(counts.begin(), counts.end());
+  const auto weight = [](const auto& entry) { return entry.first * entry.second; };
+  std::stable_sort(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
+  constexpr std::size_t kMost = 8;
+  if (!sizes.empty()) text += "\nin use, by what takes most:";
+  for (std::size_t i = 0; i < sizes.size() && i < kMost; ++i)
+    text += fmt::format("\n  {:>12} = {} of {}", size(weight(sizes[i])), sizes[i].second, size(sizes[i].first));
+  if (sizes.size() > kMost) text += fmt::format("\n  and {} sizes more", sizes.size() - kMost);
+  return text;
 }
 
 std::size_t MemoryPool::used_bytes() const {
@@ -82,15 +240,17 @@ std::size_t MemoryPool::used_bytes() const {
 }
 std::size_t MemoryPool::free_bytes() const {
   std::lock_guard lock(mutex_);
-  return free_;
+  return total_ - used_;
 }
 std::size_t MemoryPool::total_bytes() const {
   std::lock_guard lock(mutex_);
-  return used_ + free_;
+  return total_;
 }
 std::size_t MemoryPool::n_free_blocks() const {
   std::lock_guard lock(mutex_);
-  return cached_.size();
+  std::size_t n = 0;
+  for (const auto& [stream, blocks] : free_) n += blocks.size();
+  return n;
 }
 std::size_t MemoryPool::peak_bytes() const {
   std::lock_guard lock(mutex_);
@@ -98,13 +258,17 @@ std::size_t MemoryPool::peak_bytes() const {
 }
 void MemoryPool::free_all_blocks() {
   std::lock_guard lock(mutex_);
-  release_cached(0);
+  release_unused();
 }
 void MemoryPool::set_limit(std::size_t bytes) {
   std::lock_guard lock(mutex_);
   limit_ = bytes;
 }
-std::size_t MemoryPool::limit() const {
+void MemoryPool::set_limit_fraction(double fraction) {
+  if (!(fraction >= 0 && fraction <= 1)) fail<ValueError>("set_limit_fraction: {} is not in [0, 1]", fraction);
+  set_limit(static_cast<std::size_t>(fraction * static_cast<double>(source_->total_bytes())));
+}
+std::size_t MemoryPool::get_limit() const {
   std::lock_guard lock(mutex_);
   return limit_;
 }

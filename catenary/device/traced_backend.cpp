@@ -83,7 +83,12 @@ class TracedBackend final : public Backend, public KernelLauncher, public Matmul
   void copy_to_host(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
     inner_.copy_to_host(device, to, handle, offset, bytes);
   }
+  bool copy_between(int to_device, void* to, std::size_t to_offset, int from_device, void* from,
+                    std::size_t from_offset, std::size_t bytes) override {
+    return inner_.copy_between(to_device, to, to_offset, from_device, from, from_offset, bytes);
+  }
   void synchronize(int device) override { inner_.synchronize(device); }
+  DeviceStreams* streams() override { return inner_.streams(); }
   bool host_addressable() const override { return inner_.host_addressable(); }
 
   void run(int device, ops::Program& program) override {

@@ -4,6 +4,7 @@
 #include "catenary/array/sorting.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary::functions {
 
@@ -26,7 +27,7 @@ class Accuracy : public FunctionNode {
     const Array right = y.argmax(1).reshape(t.shape()) == t;
     if (!ignore_label_) return right.astype(y.dtype()).mean();
     const Array counted = t != *ignore_label_;
-    const Array total = counted.sum().astype(Dtype::float64);
+    const Array total = counted.sum().astype(widest_float(y.device()));
     return ((right & counted).sum() / catenary::maximum(total, 1.0)).astype(y.dtype());
   }
 
@@ -61,7 +62,8 @@ Variable binary_accuracy(const Variable& y, const Variable& t) {
     fail<ShapeError>("binary_accuracy: y and t must be of one shape, not {} and {}", y.shape(), t.shape());
   const Array count = catenary::maximum((t.array() != -1).sum(), 1);
   const Array right = ((y.array() >= 0).astype(t.dtype()) == t.array()).sum();
-  return Variable((right.astype(Dtype::float64) / count.astype(Dtype::float64)).astype(y.dtype()), false);
+  const Dtype wide = widest_float(y.device());
+  return Variable((right.astype(wide) / count.astype(wide)).astype(y.dtype()), false);
 }
 
 ClassificationSummary classification_summary(const Variable& y, const Variable& t,
@@ -71,11 +73,12 @@ ClassificationSummary classification_summary(const Variable& y, const Variable& 
   const auto count = [&](const Array& which) {
     return catenary::bincount(which, {}, labels.classes + 1)(slice(labels.classes));
   };
+  const Dtype wide = widest_float(y.device());
   const Array support = count(labels.actual);
   const Array right =
-      count(catenary::where(labels.predicted == labels.actual, labels.actual, labels.classes)).astype(Dtype::float64);
-  const Array precision = right / count(labels.predicted).astype(Dtype::float64);
-  const Array recall = right / support.astype(Dtype::float64);
+      count(catenary::where(labels.predicted == labels.actual, labels.actual, labels.classes)).astype(wide);
+  const Array precision = right / count(labels.predicted).astype(wide);
+  const Array recall = right / support.astype(wide);
   const double square = beta * beta;
   const Array fbeta = (1 + square) * precision * recall / (square * precision + recall);
   return {precision, recall, fbeta, support};

@@ -19,7 +19,7 @@ CT_API Variable binary_accuracy(const Variable& y, const Variable& t);
 
 /// One value for each class, 1-d: NaN where a class never occurs (or is never predicted).
 struct ClassificationSummary {
-  Variable precision;  ///< of what was predicted, how much was right (float64)
+  Variable precision;  ///< of what was predicted, how much was right (float64, or the widest that the device has)
   Variable recall;     ///< of what is there, how much was predicted (float64)
   Variable fbeta;      ///< weighted harmonic mean of both (float64)
   Variable support;    ///< how often the class occurs (int64)

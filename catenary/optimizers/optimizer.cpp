@@ -93,6 +93,7 @@ bool prepare(const Parameter& parameter, double initial, Job& job) {
       fail<ShapeError>("the optimizer's state '{}' has shape {}, its parameter {} (was it loaded for another model?)",
                        name, array.shape(), x.shape());
     }
+    array = array.to_device(x.device());  // the model may have moved since
     job.arrays.push_back(array);
     first = false;
   }

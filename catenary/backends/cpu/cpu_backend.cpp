@@ -26,21 +26,27 @@ namespace {
 // Up to here malloc is faster than a pool, and keeps its pages by itself.
 constexpr std::size_t kMallocBelow = std::size_t{64} << 10;
 
-void* raw_allocate(std::size_t bytes) {
-  if (bytes <= kMallocBelow) return std::malloc(bytes);
-  try {
-    return os::allocate(bytes);
-  } catch (const Error&) {
-    return nullptr;
+/// Blocks are handed out whole: addresses cost nothing, and large ones keep their huge pages.
+class HostMemory final : public MemorySource {
+ public:
+  std::string name() const override { return "cpu"; }
+  std::size_t total_bytes() const override { return os::physical_memory_bytes(); }
+  void* allocate(std::size_t bytes) override {
+    if (bytes <= kMallocBelow) return std::malloc(bytes);
+    try {
+      return os::allocate(bytes);
+    } catch (const Error&) {
+      return nullptr;
+    }
   }
-}
-void raw_free(void* block, std::size_t bytes) {
-  if (bytes <= kMallocBelow) {
-    std::free(block);
-  } else {
-    os::deallocate(block);
+  void free(void* block, std::size_t bytes) noexcept override {
+    if (bytes <= kMallocBelow) {
+      std::free(block);
+    } else {
+      os::deallocate(block);
+    }
   }
-}
+};
 
 StridedView strided(const View& view) { return {view.data(), view.dtype, view.shape, view.strides}; }
 
@@ -174,7 +180,7 @@ class CpuBackend final : public Backend, public MatmulReporter {
   }
 
  private:
-  MemoryPool pool_{raw_allocate, raw_free, kMallocBelow};
+  MemoryPool pool_{std::make_unique<HostMemory>(), {.direct_below = kMallocBelow}};
 };
 
 }  // namespace

@@ -166,6 +166,14 @@ std::string ProgramText::names() const {
   return text;
 }
 
+std::string ProgramText::operations() const {
+  std::string text;
+  for (const Node& node : program_.nodes)
+    if (node.op != Op::load && node.op != Op::constant)
+      text += (text.empty() ? "" : ", ") + std::string(ops::info(node.op).name);
+  return text;
+}
+
 std::string ProgramText::decompose(const std::string& linear, const std::vector<int>& axes) const {
   if (axes.empty()) return {};
   std::string text = fmt::format("{{ idx rest = {};", linear), names;

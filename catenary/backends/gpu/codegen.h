@@ -30,6 +30,8 @@ class ProgramText {
   /// The structure: programs of one key have one text.
   const std::string& key() const { return key_; }
   bool wide() const { return wide_; }
+  /// The operations by name, for messages.
+  std::string operations() const;
 
   /// "GLOBAL const f32* RESTRICT p0, …, idx d1"; without a closing comma.
   std::string parameters() const;

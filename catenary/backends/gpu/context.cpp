@@ -42,6 +42,57 @@ int next_number() {
   return number.fetch_add(1);
 }
 
+// The streams that the thread uses, by driver and device. Plain memory, as arrays that live longer than it are freed.
+constexpr int kMostDrivers = 4, kMostDevices = 64;
+thread_local void* used_streams[kMostDrivers][kMostDevices];
+
+bool is_synchronous() {
+  static const bool synchronous = is_on("CATENARY_SYNC");
+  return synchronous;
+}
+
+// What the thread launched last, as a ring; kernels live for ever.
+constexpr unsigned kNoted = 8;
+thread_local const std::string* noted[kNoted];
+thread_local unsigned noted_count;
+
+void note_launch(const std::string& what) { noted[noted_count++ % kNoted] = &what; }
+
+/// A device's memory as the pool sees it.
+class DeviceMemory final : public MemorySource {
+ public:
+  DeviceMemory(Driver& driver, int index) : driver_(driver), index_(index) {}
+
+  std::string name() const override { return fmt::format("{}:{}", driver_.name(), index_); }
+  std::size_t total_bytes() const override { return driver_.info(index_).memory_bytes; }
+  void* allocate(std::size_t bytes) override { return driver_.allocate(index_, bytes); }
+  void free(void* allocation, std::size_t) noexcept override { driver_.free(index_, allocation); }
+  bool has_parts() const override { return true; }
+  void* part(void* allocation, std::size_t offset, std::size_t bytes) override {
+    return driver_.part(index_, allocation, offset, bytes);
+  }
+  void free_part(void* part) noexcept override { driver_.free_part(part); }
+  void* stream() const override { return driver_.stream(index_); }
+  void order_after_current(void* stream) noexcept override {
+    void* const current = driver_.stream(index_);
+    try {
+      void* const event = driver_.create_event(index_, false);
+      driver_.record(index_, event);
+      driver_.use_stream(index_, stream);
+      driver_.wait(index_, index_, event);
+      driver_.destroy_event(index_, event);
+    } catch (const DeviceError&) {
+      // a lost device, on which nothing happens any more
+    }
+    driver_.use_stream(index_, current);
+  }
+  void synchronize() override { driver_.synchronize(index_); }
+
+ private:
+  Driver& driver_;
+  const int index_;
+};
+
 }  // namespace
 
 bool tracing(const char* what) {
@@ -54,14 +105,53 @@ int Args::check(int i) {
   return i;
 }
 
+std::string last_launches() {
+  if (is_synchronous() || noted_count == 0) return {};
+  std::string text;
+  for (unsigned i = 0; i < std::min(kNoted, noted_count); ++i)
+    text += (i ? "; " : "") + *noted[(noted_count - 1 - i) % kNoted];
+  return fmt::format(
+      " [it shows late: this thread launched, the last one first, {}. With CATENARY_SYNC=1 the operation that fails "
+      "throws this itself, and names its kernel]",
+      text);
+}
+
+bool float64_is_off() { return is_on("CATENARY_NO_FLOAT64"); }
+
+Driver::Driver()
+    : number_([] {
+        static std::atomic<int> number{0};
+        return number.fetch_add(1) % kMostDrivers;
+      }()) {}
+
+void Driver::use_stream(int device, void* stream) {
+  if (device >= kMostDevices) fail<DeviceError>("streams: {}:{} is beyond {} devices", name(), device, kMostDevices);
+  used_streams[number_][device] = stream;
+}
+void* Driver::stream(int device) const { return device < kMostDevices ? used_streams[number_][device] : nullptr; }
+
 Context::Context(Driver& d, int i)
     : driver(d),
       index(i),
       info(d.info(i)),
       loops(info.is_cpu && !is_on("CATENARY_GPU_FORMS")),
-      pool([&d, i](std::size_t bytes) { return d.allocate(i, bytes); },
-           [&d, i](void* handle, std::size_t) { d.free(i, handle); }),
-      number_(next_number()) {}
+      pool(std::make_unique<DeviceMemory>(d, i), {.unit = std::max<std::size_t>(512, info.alignment)}),
+      number_(next_number()),
+      uploads_(d, i),
+      downloads_(d, i) {}
+
+void Context::write(void* handle, std::size_t offset, const void* from, std::size_t bytes) {
+  // a processor's memory is the host's, and to copy much of it twice costs more than to wait
+  if (!loops || bytes <= Staging::kPieceBytes) return uploads_.upload(handle, offset, from, bytes);
+  driver.write(index, handle, offset, from, bytes);
+  driver.synchronize_stream(index, driver.stream(index));
+}
+
+void Context::read(void* to, void* handle, std::size_t offset, std::size_t bytes) {
+  if (!loops) return downloads_.download(to, handle, offset, bytes);
+  driver.read(index, to, handle, offset, bytes);
+  driver.synchronize_stream(index, driver.stream(index));
+}
 
 const Kernel& Context::kernel(std::string_view text, std::string_view name, const Defines& defines,
                               const std::function<std::string()>& before) {
@@ -70,16 +160,17 @@ const Kernel& Context::kernel(std::string_view text, std::string_view name, cons
   return find(key, name, [&] {
     const std::string body = (before ? before() : std::string()) + std::string(kernels::text(text));
     log_kernel(before ? std::string_view() : text, name, defines, body);
-    return assemble_source(driver.name(), driver.defines(index), defines, body);
+    return GeneratedText{assemble_source(driver.name(), driver.defines(index), defines, body), std::string(text)};
   });
 }
 
 const Kernel& Context::generated(const std::string& key, std::string_view name,
-                                 const std::function<std::string()>& text) {
+                                 const std::function<GeneratedText()>& text) {
   return find(key, name, [&] {
-    const std::string body = text();
-    log_kernel({}, name, {}, body);
-    return assemble_source(driver.name(), driver.defines(index), {}, body);
+    GeneratedText made = text();
+    log_kernel({}, name, {}, made.text);
+    made.text = assemble_source(driver.name(), driver.defines(index), {}, made.text);
+    return made;
   });
 }
 
@@ -87,11 +178,13 @@ const Kernel& Context::user_kernel(const std::string& text, const std::string& n
   const std::string key = fmt::format("user {} {}\n{}", portable, name, text);
   // lines are counted from the first of the user's text
   return find(key, name, [&] {
-    return portable ? assemble_source(driver.name(), driver.defines(index), {}, "#line 1\n" + text) : text;
+    return GeneratedText{
+        portable ? assemble_source(driver.name(), driver.defines(index), {}, "#line 1\n" + text) : text,
+        "the user's kernel"};
   });
 }
 
-const Kernel& Context::find(const std::string& key, std::string_view name, const std::function<std::string()>& make) {
+const Kernel& Context::find(const std::string& key, std::string_view name, const std::function<GeneratedText()>& make) {
   // What a thread has used once it finds again without a lock.
   thread_local std::vector<std::unordered_map<std::string, const Kernel*>> known;
   if (known.size() <= static_cast<std::size_t>(number_)) known.resize(static_cast<std::size_t>(number_) + 1);
@@ -100,10 +193,11 @@ const Kernel& Context::find(const std::string& key, std::string_view name, const
   std::lock_guard lock(mutex_);
   std::unique_ptr<Kernel>& kernel = kernels_[key];
   if (!kernel) {
-    const std::string source = make();
+    const auto [source, operations] = make();
     if (tracing("source")) fmt::print(stderr, "{}\n", source);
     auto made = std::make_unique<Kernel>();
     made->name = name;
+    made->what = fmt::format("{} ({})", name, operations);
     made->function = driver.function(index, module_of(made->name, source), made->name);
     kernel = std::move(made);
   }
@@ -154,13 +248,24 @@ MatmulProviders& Context::matmul_providers() {
 void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {
   if (groups == 0) return;
   driver.launch(index, kernel.function, groups, group_size, args);
-  static const bool synchronous = is_on("CATENARY_SYNC");
-  if (!synchronous) return;
-  try {
-    driver.synchronize(index);
-  } catch (const DeviceError& error) {
-    fail<DeviceError>("kernel {} failed on {}:{}: {}", kernel.name, driver.name(), index, error.what());
+  if (!is_synchronous()) {
+    note_launch(kernel.what);
+    return;
   }
+  try {
+    driver.synchronize_stream(index, driver.stream(index));
+  } catch (const DeviceError& error) {
+    fail<DeviceError>("kernel {} failed on {}:{}, {} groups of {}: {}", kernel.what, driver.name(), index, groups,
+                      group_size, error.what());
+  }
+}
+
+void Context::check_dtype(Dtype dtype, const char* what) const {
+  if (dtype != Dtype::float64 || info.has_f64) return;
+  fail<DeviceError>(
+      "{}: {}:{} ({}) has no float64{}; give its arrays float32 (astype(Dtype::float32), or the dtype at their "
+      "creation), or bring them to another device (to_device)",
+      what, driver.name(), index, info.name, float64_is_off() ? ", as CATENARY_NO_FLOAT64 says" : "");
 }
 
 std::int64_t Context::groups_for(std::int64_t items, int group_size) const {

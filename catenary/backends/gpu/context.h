@@ -12,6 +12,8 @@
 
 #include "catenary/backends/gpu/driver.h"
 #include "catenary/backends/gpu/source.h"
+#include "catenary/backends/gpu/staging.h"
+#include "catenary/core/dtype.h"
 #include "catenary/device/pool.h"
 
 namespace catenary::gpu {
@@ -25,6 +27,13 @@ bool tracing(const char* what);
 struct Kernel {
   void* function = nullptr;
   std::string name;
+  std::string what;  ///< for messages: the name, and the text or the operations that it is made of
+};
+
+/// A generated text.
+struct GeneratedText {
+  std::string text;
+  std::string operations;  ///< for messages: "add, multiply"
 };
 
 class Context {
@@ -39,16 +48,22 @@ class Context {
   const bool loops;
   MemoryPool pool;
 
+  /// Host to device: the host's memory may be changed at once. Device to host: waits for the stream.
+  void write(void* handle, std::size_t offset, const void* from, std::size_t bytes);
+  void read(void* to, void* handle, std::size_t offset, std::size_t bytes);
+
   /// A kernel of a text in kernels/, compiled with these defines; `before` makes text that comes before it, from
   /// nothing but the defines.
   const Kernel& kernel(std::string_view text, std::string_view name, const Defines& defines = {},
                        const std::function<std::string()>& before = nullptr);
   /// A kernel of a generated text, which is only asked for when the key is new.
-  const Kernel& generated(const std::string& key, std::string_view name, const std::function<std::string()>& text);
+  const Kernel& generated(const std::string& key, std::string_view name, const std::function<GeneratedText()>& text);
 
   /// A kernel that the user wrote: in the portable dialect, or in the device's own language and taken as it is.
   const Kernel& user_kernel(const std::string& text, const std::string& name, bool portable);
 
+  /// Throws DeviceError for float64 on a device that has none.
+  void check_dtype(Dtype dtype, const char* what) const;
   /// Runs groups of `group_size` work-items; nothing for 0 groups.
   void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args);
   /// The groups that keep the device busy with `items` work-items of a loop over a grid.
@@ -61,15 +76,16 @@ class Context {
   std::atomic<int> compiled{0}, loaded{0};
 
  private:
-  /// `make` gives all that the compiler is told.
-  const Kernel& find(const std::string& key, std::string_view name, const std::function<std::string()>& make);
+  /// `make` gives all that the compiler is told, and what the kernel is made of.
+  const Kernel& find(const std::string& key, std::string_view name, const std::function<GeneratedText()>& make);
   void* module_of(const std::string& name, const std::string& source);
 
   std::once_flag matmul_once_;
   MatmulProviders* matmul_ = nullptr;  // for ever, as the libraries are
 
   const int number_;  // of the context, for the threads' own tables
-  std::mutex mutex_;
+  Staging uploads_, downloads_;
+  std::mutex mutex_;  // of the kernels
   std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;
   std::unordered_map<std::string, void*> modules_;  // by the digest of their source
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "catenary/device/device_info.h"
+#include "catenary/device/device_streams.h"
 
 namespace catenary::gpu {
 
@@ -52,11 +53,11 @@ class Args {
 
 using Binary = std::vector<std::byte>;
 
-/// A vendor's interface. Everything that is submitted to one device happens in order. Throws DeviceError where not said
-/// otherwise.
-class Driver {
+/// A vendor's interface. What is submitted goes to the calling thread's stream of the device, and happens in order
+/// there. Throws DeviceError where not said otherwise.
+class Driver : public DeviceStreams {
  public:
-  virtual ~Driver() = default;
+  Driver();
   /// "cuda", "hip" or "opencl": the name of the backend, and of the prelude of its kernels.
   virtual const char* name() const = 0;
   virtual int device_count() const = 0;
@@ -69,11 +70,20 @@ class Driver {
   /// Null when there is no memory left.
   virtual void* allocate(int device, std::size_t bytes) = 0;
   virtual void free(int device, void* handle) noexcept = 0;
-  /// Host to device; the host's memory may be changed at once. Device to host; waits.
+  /// A handle for a part of an allocation; the offset is a multiple of the device's alignment.
+  virtual void* part(int device, void* handle, std::size_t offset, std::size_t bytes) = 0;
+  virtual void free_part(void* part) noexcept = 0;
+  /// Memory of the host that the device copies from and to by itself; lives as long as the process.
+  virtual void* allocate_host(int device, std::size_t bytes) = 0;
+  /// Host to device and device to host; the host's memory is used until the stream has come so far.
   virtual void write(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void read(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) = 0;
   virtual void copy(int device, void* to, std::size_t to_offset, void* from, std::size_t from_offset,
                     std::size_t bytes) = 0;
+  /// Can it copy between two devices without the host? Then from another device, in the stream of the one that gets it.
+  virtual bool has_peers() const { return false; }
+  virtual void copy_from_peer(int, void* /*to*/, std::size_t /*to_offset*/, int /*from_device*/, void* /*from*/,
+                              std::size_t /*from_offset*/, std::size_t /*bytes*/) {}
 
   /// A binary for this device, and the module loaded from it where the compiler leaves one. An empty binary is one that
   /// cannot be kept. Throws DeviceError with the compiler's words.
@@ -87,12 +97,25 @@ class Driver {
   virtual void* function(int device, void* module, const std::string& name) = 0;
   virtual void launch(int device, void* function, std::int64_t groups, int group_size, const Args& args) = 0;
 
+  /// Waits for all streams.
   virtual void synchronize(int device) = 0;
 
-  /// For libraries of the vendor's: the stream of what is submitted to the device, which becomes current for the calling
-  /// thread (CUDA, HIP); OpenCL's command queue.
+  /// For libraries of the vendor's: the calling thread's stream of the device, which becomes current for the thread
+  /// (CUDA, HIP); OpenCL's command queue.
   virtual void* queue(int device) = 0;
+
+  void use_stream(int device, void* stream) final;
+  void* stream(int device) const final;
+
+ private:
+  const int number_;  // of the driver, for the threads' tables
 };
+
+/// What the calling thread launched last, as a part of a message about a kernel that failed unseen.
+std::string last_launches();
+
+/// CATENARY_NO_FLOAT64=1 (for tests): no device has float64.
+bool float64_is_off();
 
 /// The drivers; each looks for its library once, and has no devices where it is not found.
 Driver& cuda_driver();

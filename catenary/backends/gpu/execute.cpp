@@ -41,9 +41,7 @@ bool fits(const Context& context, const Args& args) { return args.bytes() + 64 <
 void check_dtypes(const Context& context, const ops::Program& program) {
   if (context.info.has_f64) return;
   for (const Node& node : program.nodes)
-    if (node.reg == ops::Reg::f64)
-      fail<DeviceError>("{}:{} ({}) has no float64: use float32 there", context.driver.name(), context.index,
-                        context.info.name);
+    if (node.reg == ops::Reg::f64) context.check_dtype(Dtype::float64, ops::info(node.op).name);
 }
 
 /// A program whose node 0 is the elements of one operand.
@@ -152,8 +150,9 @@ void run(Context& context, ops::Program& program) {
   }
   const int ndim = program.shape.size();
   const bool blocks = context.loops;
-  const Kernel& kernel = context.generated(fmt::format("e{}", text.key()), "program",
-                                           [&] { return elementwise_text(text, ndim, blocks); });
+  const Kernel& kernel = context.generated(fmt::format("e{}", text.key()), "program", [&] {
+    return GeneratedText{elementwise_text(text, ndim, blocks), text.operations()};
+  });
   if (blocks) {
     const std::int64_t chunks = ceil_div(program.shape.back(), kBlock), units = size / program.shape.back() * chunks;
     args.index(chunks, text.wide()).index(units, text.wide());
@@ -236,8 +235,9 @@ void run_segments(Context& context, const ops::Program& program, const std::vect
     }
     first.add_constants(args);
     args.index(units, wide);
-    const Kernel& kernel = context.generated(fmt::format("s{} {}", end - begin, first.key()), "segments",
-                                             [&] { return segments_text(first, end - begin, context.loops); });
+    const Kernel& kernel = context.generated(fmt::format("s{} {}", end - begin, first.key()), "segments", [&] {
+      return GeneratedText{segments_text(first, end - begin, context.loops), first.operations()};
+    });
     if (context.loops)
       context.launch(kernel, groups_of_blocks(context, units), 1, args);
     else
@@ -431,8 +431,10 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
   std::string key = fmt::format("r{}.{}.{}.{} ", static_cast<int>(cut.form), static_cast<int>(spec.op), spec.value,
                                 dtype_name(out_dtype));
   for (bool gone : reduced) key += gone ? '-' : '+';
-  const Kernel& kernel = context.generated(key + text.key(), "reduction",
-                                           [&] { return reduction_text(text, program, spec, cut, out_dtype); });
+  const Kernel& kernel = context.generated(key + text.key(), "reduction", [&] {
+    return GeneratedText{reduction_text(text, program, spec, cut, out_dtype),
+                         text.operations() + (text.operations().empty() ? "" : ", ") + ops::info(spec.op).name};
+  });
   std::int64_t units = partials * cut.outputs;
   if (cut.form == Form::columns)
     units = cut.outputs / std::max<std::int64_t>(1, program.shape.back()) * ceil_div(program.shape.back(), kTile) *

@@ -13,6 +13,24 @@ namespace catenary::gpu {
 
 namespace {
 
+/// A mark in the calling thread's stream of a device.
+class Mark {
+ public:
+  Mark(Driver& driver, int device) : driver_(driver), device_(device), event_(driver.create_event(device, false)) {
+    driver.record(device, event_);
+  }
+  ~Mark() { driver_.destroy_event(device_, event_); }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+  /// What another device is told from now on comes after it.
+  void before(int device) const { driver_.wait(device, device_, event_); }
+
+ private:
+  Driver& driver_;
+  const int device_;
+  void* const event_;
+};
+
 class GpuBackend final : public Backend, public KernelLauncher, public MatmulReporter {
  public:
   GpuBackend(const char* name, Driver& (*driver)()) : name_(name), driver_(driver) {}
@@ -24,12 +42,22 @@ class GpuBackend final : public Backend, public KernelLauncher, public MatmulRep
 
   MemoryPool& pool(int device) override { return at(device).pool; }
   void copy_from_host(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {
-    if (bytes) state().driver.write(device, handle, offset, from, bytes);
+    if (bytes) at(device).write(handle, offset, from, bytes);
   }
   void copy_to_host(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
-    if (bytes) state().driver.read(device, to, handle, offset, bytes);
+    if (bytes) at(device).read(to, handle, offset, bytes);
+  }
+  bool copy_between(int to_device, void* to, std::size_t to_offset, int from_device, void* from,
+                    std::size_t from_offset, std::size_t bytes) override {
+    Driver& driver = state().driver;
+    if (!driver.has_peers()) return false;
+    Mark(driver, from_device).before(to_device);  // after what made the values
+    driver.copy_from_peer(to_device, to, to_offset, from_device, from, from_offset, bytes);
+    Mark(driver, to_device).before(from_device);  // before what overwrites them
+    return true;
   }
   void synchronize(int device) override { state().driver.synchronize(device); }
+  DeviceStreams* streams() override { return &state().driver; }
   bool host_addressable() const override { return false; }
 
   void run(int device, ops::Program& program) override { gpu::run(at(device), program); }

@@ -48,9 +48,7 @@ void launch_units(Context& context, const Kernel& kernel, std::int64_t units, bo
 }
 
 Defines dtype_defines(const Context& context, Dtype dtype) {
-  if (dtype == Dtype::float64 && !context.info.has_f64)
-    fail<DeviceError>("{}:{} ({}) has no float64: use float32 there", context.driver.name(), context.index,
-                      context.info.name);
+  context.check_dtype(dtype, "a kernel");
   return {{"MEM", memory_type(dtype)},
           {"T", register_type(ops::register_of(dtype))},
           {"LOAD", fmt::format("LOAD_{}", dtype_name(dtype))},

@@ -17,7 +17,7 @@ namespace {
 template <class T>
 T read_one(Context& context, const Scratch& scratch) {
   T value;
-  context.driver.read(context.index, &value, scratch.handle(), 0, sizeof value);
+  context.read(&value, scratch.handle(), 0, sizeof value);
   return value;
 }
 
@@ -26,7 +26,7 @@ class Flag : public Scratch {
  public:
   explicit Flag(Context& context) : Scratch(context, 4) {
     const std::uint32_t zero = 0;
-    context.driver.write(context.index, handle(), 0, &zero, sizeof zero);
+    context.write(handle(), 0, &zero, sizeof zero);
   }
 };
 

@@ -9,9 +9,7 @@ namespace catenary::gpu {
 void linalg(Context& context, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) {
   if (a.dtype != Dtype::float32 && a.dtype != Dtype::float64)
     fail<DtypeError>("linalg: float32 or float64 is needed, {} was given", a.dtype);
-  if (a.dtype == Dtype::float64 && !context.info.has_f64)
-    fail<DeviceError>("{}:{} ({}) has no float64: use float32 there", context.driver.name(), context.index,
-                      context.info.name);
+  context.check_dtype(a.dtype, "linalg");
   const std::int64_t batch = a.shape[0], n = a.shape[1];
   ok.assign(static_cast<std::size_t>(batch), true);
   if (batch == 0 || n == 0) return;
@@ -64,7 +62,7 @@ void linalg(Context& context, Linalg op, const View& a, const View& b, const Vie
   context.launch(context.kernel("linalg", name, defines), groups, group, args);
   if (op == Linalg::det) return;
   std::vector<std::int32_t> regular(static_cast<std::size_t>(batch));
-  context.driver.read(context.index, regular.data(), flags.handle(), 0, regular.size() * 4);
+  context.read(regular.data(), flags.handle(), 0, regular.size() * 4);
   std::copy(regular.begin(), regular.end(), ok.begin());
 }
 

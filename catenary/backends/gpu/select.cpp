@@ -134,7 +134,7 @@ std::vector<std::int64_t> nonzero(Context& context, const View& mask) {
   launch_units(context, context.kernel("select", "count_true", defines), parts, wide, args);
   scan_in_place(context, Scan::sum, counts.handle(), 0, Dtype::int64, 1, parts, 1);
   std::int64_t count = 0;
-  context.driver.read(context.index, &count, counts.handle(), static_cast<std::size_t>(parts - 1) * 8, 8);
+  context.read(&count, counts.handle(), static_cast<std::size_t>(parts - 1) * 8, 8);
   std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
   if (count == 0) return positions;
   const Scratch found(context, count * 8);
@@ -142,7 +142,7 @@ std::vector<std::int64_t> nonzero(Context& context, const View& mask) {
   rest.add(mask.handle).index(mask.offset, wide).index(n, wide).index(length, wide).add(counts.handle());
   rest.add(found.handle());
   launch_units(context, context.kernel("select", "positions", defines), parts, wide, rest);
-  context.driver.read(context.index, positions.data(), found.handle(), 0, positions.size() * 8);
+  context.read(positions.data(), found.handle(), 0, positions.size() * 8);
   return positions;
 }
 

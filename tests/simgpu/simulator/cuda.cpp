@@ -70,7 +70,20 @@ EXPORT cuCtxSetCurrent(Handle context) {
 }
 EXPORT cuStreamCreate(Handle* stream, unsigned) { return simgpu::create_stream(stream); }
 EXPORT cuStreamSynchronize(Handle stream) { return simgpu::synchronize(stream); }
-EXPORT cuEventCreate(Handle* event, unsigned) { return simgpu::create_event(event); }
+EXPORT cuStreamDestroy_v2(Handle stream) { return simgpu::destroy_stream(stream); }
+EXPORT cuStreamWaitEvent(Handle stream, Handle event, unsigned) { return simgpu::stream_wait(stream, event); }
+EXPORT cuCtxSynchronize() { return simgpu::synchronize_all(); }
+EXPORT cuEventDestroy_v2(Handle event) { return simgpu::destroy_event(event); }
+EXPORT cuEventQuery(Handle event) { return simgpu::query(event); }
+EXPORT cuEventElapsedTime(float* milliseconds, Handle from, Handle to) {
+  return simgpu::elapsed(milliseconds, from, to);
+}
+EXPORT cuMemcpyPeerAsync(Handle to, Handle to_context, Handle from, Handle from_context, std::size_t bytes,
+                         Handle stream) {
+  const auto device = [](Handle context) { return static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1; };
+  return simgpu::between_devices(to, device(to_context), from, device(from_context), bytes, stream);
+}
+EXPORT cuEventCreate(Handle* event, unsigned flags) { return simgpu::create_event(event, flags != 2); }
 EXPORT cuEventRecord(Handle event, Handle stream) { return simgpu::record(event, stream); }
 EXPORT cuEventSynchronize(Handle event) { return simgpu::wait(event); }
 EXPORT cuMemAlloc_v2(Handle* memory, std::size_t bytes) { return simgpu::allocate(memory, bytes); }

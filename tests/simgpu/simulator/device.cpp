@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -147,6 +149,10 @@ struct Stream {
     changed.wait(lock, [&] { return finished >= number; });
     return error;
   }
+  bool has_finished(std::uint64_t number) {
+    std::lock_guard lock(mutex);
+    return finished >= number;
+  }
   void run() {
     for (;;) {
       std::function<int()> work;
@@ -175,6 +181,9 @@ struct Stream {
 struct Event {
   Stream* stream = nullptr;
   std::uint64_t number = 0;
+  // when it happened; another record makes another one
+  std::shared_ptr<std::chrono::steady_clock::time_point> time;
+  bool timed = false;
 };
 
 struct Device {
@@ -223,9 +232,9 @@ int ready(Stream* stream) {
   return stream->error;
 }
 
-/// Does [p, p + bytes) lie in one allocation of the current device?
-bool is_allocated(Handle p, std::size_t bytes) {
-  Device& d = device_at(current_device);
+/// Does [p, p + bytes) lie in one allocation of the device?
+bool is_allocated(Handle p, std::size_t bytes, int device = current_device) {
+  Device& d = device_at(device);
   std::lock_guard lock(d.mutex);
   auto after = d.memory.upper_bound(static_cast<char*>(p));
   if (after == d.memory.begin()) return false;
@@ -297,27 +306,89 @@ int create_stream(Handle* stream) {
   return kSuccess;
 }
 
+/// What was submitted still happens; its thread stays, as those of the others do.
+int destroy_stream(Handle stream) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  s->wait_for(s->last());
+  Device& d = device_at(current_device);
+  std::lock_guard lock(d.mutex);
+  d.streams.erase(s);
+  return kSuccess;
+}
+
 int synchronize(Handle stream) {
   auto* s = static_cast<Stream*>(stream);
   if (const int code = ready(s)) return code;
   return s->wait_for(s->last());
 }
-
-int create_event(Handle* event) {
+int synchronize_all() {
   if (const int code = ready()) return code;
-  *event = new Event;
+  Device& d = device_at(current_device);
+  std::set<Stream*> streams;
+  {
+    std::lock_guard lock(d.mutex);
+    streams = d.streams;
+  }
+  int result = kSuccess;
+  for (Stream* stream : streams)
+    if (const int code = stream->wait_for(stream->last())) result = code;
+  return result;
+}
+
+int create_event(Handle* event, bool timed) {
+  if (const int code = ready()) return code;
+  auto* made = new Event;
+  made->timed = timed;
+  *event = made;
+  return kSuccess;
+}
+int destroy_event(Handle event) {
+  delete static_cast<Event*>(event);
   return kSuccess;
 }
 int record(Handle event, Handle stream) {
   auto* s = static_cast<Stream*>(stream);
   if (const int code = ready(s)) return code;
-  *static_cast<Event*>(event) = {s, s->last()};
+  auto& e = *static_cast<Event*>(event);
+  e.stream = s;
+  if (e.timed) {
+    e.time = std::make_shared<std::chrono::steady_clock::time_point>();
+    s->submit([time = e.time] {
+      *time = std::chrono::steady_clock::now();
+      return kSuccess;
+    });
+  }
+  e.number = s->last();
   return kSuccess;
 }
 int wait(Handle event) {
   if (const int code = ready()) return code;
   const auto* e = static_cast<Event*>(event);
   return e->stream ? e->stream->wait_for(e->number) : kSuccess;
+}
+int stream_wait(Handle stream, Handle event) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  const Event e = *static_cast<Event*>(event);  // as it is now: it may be recorded again
+  if (e.stream)
+    s->submit([e] {
+      e.stream->wait_for(e.number);
+      return kSuccess;
+    });
+  return kSuccess;
+}
+int query(Handle event) {
+  if (const int code = ready()) return code;
+  const auto* e = static_cast<Event*>(event);
+  return !e->stream || e->stream->has_finished(e->number) ? kSuccess : kNotReady;
+}
+int elapsed(float* milliseconds, Handle from, Handle to) {
+  const auto *a = static_cast<Event*>(from), *b = static_cast<Event*>(to);
+  if (!a->time || !b->time) return kInvalidHandle;
+  if (query(from) || query(to)) return kNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(*b->time - *a->time).count();
+  return kSuccess;
 }
 
 int allocate(Handle* memory, std::size_t bytes) {
@@ -390,6 +461,18 @@ int on_device(Handle to, Handle from, std::size_t bytes, Handle stream) {
   return kSuccess;
 }
 
+int between_devices(Handle to, int to_device, Handle from, int from_device, std::size_t bytes, Handle stream) {
+  auto* s = static_cast<Stream*>(stream);
+  if (const int code = ready(s)) return code;
+  if (fault("copy") || !is_allocated(to, bytes, to_device) || !is_allocated(from, bytes, from_device))
+    return kInvalidValue;
+  s->submit([=] {
+    std::memcpy(to, from, bytes);
+    return kSuccess;
+  });
+  return kSuccess;
+}
+
 int load(Handle* module, const void* binary) {
   if (const int code = ready()) return code;
   std::uint64_t length = 0;
@@ -433,8 +516,9 @@ int launch(Handle function, unsigned groups, unsigned group_size, Handle stream,
   if (fault("launch")) return kLaunchFailed;
   std::vector<std::uint64_t> values(f.sizes.size());
   for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&values[i], arguments[i], f.sizes[i]);
-  const bool fails = fault("kernel");
-  s->submit([&f, values = std::move(values), groups, group_size, fails] {
+  const bool fails = fault("kernel"), slow = fault("slow");
+  s->submit([&f, values = std::move(values), groups, group_size, fails, slow] {
+    if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(250));
     return fails ? static_cast<int>(kIllegalAddress) : run_kernel(f, values, groups, group_size);
   });
   return kSuccess;
@@ -460,6 +544,8 @@ const char* error_name(int code) {
       return "SIM_ERROR_INVALID_HANDLE";
     case kNotFound:
       return "SIM_ERROR_NOT_FOUND";
+    case kNotReady:
+      return "SIM_ERROR_NOT_READY";
     case kIllegalAddress:
       return "SIM_ERROR_ILLEGAL_ADDRESS";
     case kLaunchFailed:

@@ -9,8 +9,8 @@
 //
 // SIMGPU_FAULT=alloc:2,launch:1 (or simgpu_fault(), from a test) makes the named call fail for the nth time from then:
 // alloc, copy, launch, compile, load, lost, after which every call fails, and gone, after which the device that was to
-// be used cannot be. SIMGPU_INIT=803 is what the first call returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH
-// what it is ("90", "gfx1100").
+// be used cannot be; slow makes a kernel take a quarter of a second, in which other streams go on. SIMGPU_INIT=803 is
+// what the first call returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH what it is ("90", "gfx1100").
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +30,7 @@ enum Code {
   kInvalidContext = 201,
   kInvalidHandle = 400,
   kNotFound = 500,
+  kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchFailed = 719,
 };
@@ -49,10 +50,18 @@ int current();
 using Handle = void*;
 
 int create_stream(Handle* stream);
+int destroy_stream(Handle stream);
 int synchronize(Handle stream);
-int create_event(Handle* event);
+/// All streams of the current device.
+int synchronize_all();
+int create_event(Handle* event, bool timed);
+int destroy_event(Handle event);
 int record(Handle event, Handle stream);
 int wait(Handle event);
+/// The stream goes on when the event has happened.
+int stream_wait(Handle stream, Handle event);
+int query(Handle event);
+int elapsed(float* milliseconds, Handle from, Handle to);
 
 int allocate(Handle* memory, std::size_t bytes);
 int free(Handle memory);
@@ -60,6 +69,7 @@ int allocate_host(void** memory, std::size_t bytes);
 int to_device(Handle to, const void* from, std::size_t bytes, Handle stream);
 int to_host(void* to, Handle from, std::size_t bytes, Handle stream);
 int on_device(Handle to, Handle from, std::size_t bytes, Handle stream);
+int between_devices(Handle to, int to_device, Handle from, int from_device, std::size_t bytes, Handle stream);
 
 int load(Handle* module, const void* binary);
 int function(Handle* function, Handle module, const char* name);

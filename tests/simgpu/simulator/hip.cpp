@@ -76,7 +76,18 @@ EXPORT hipGetDevicePropertiesR0600(void* to, int) { return properties(to, 1472, 
 EXPORT hipSetDevice(int device) { return simgpu::set_current(device); }
 EXPORT hipStreamCreateWithFlags(Handle* stream, unsigned) { return simgpu::create_stream(stream); }
 EXPORT hipStreamSynchronize(Handle stream) { return simgpu::synchronize(stream); }
-EXPORT hipEventCreateWithFlags(Handle* event, unsigned) { return simgpu::create_event(event); }
+EXPORT hipEventCreateWithFlags(Handle* event, unsigned flags) { return simgpu::create_event(event, flags != 2); }
+EXPORT hipStreamDestroy(Handle stream) { return simgpu::destroy_stream(stream); }
+EXPORT hipStreamWaitEvent(Handle stream, Handle event, unsigned) { return simgpu::stream_wait(stream, event); }
+EXPORT hipDeviceSynchronize() { return simgpu::synchronize_all(); }
+EXPORT hipEventDestroy(Handle event) { return simgpu::destroy_event(event); }
+EXPORT hipEventQuery(Handle event) { return simgpu::query(event); }
+EXPORT hipEventElapsedTime(float* milliseconds, Handle from, Handle to) {
+  return simgpu::elapsed(milliseconds, from, to);
+}
+EXPORT hipMemcpyPeerAsync(Handle to, int to_device, Handle from, int from_device, std::size_t bytes, Handle stream) {
+  return simgpu::between_devices(to, to_device, from, from_device, bytes, stream);
+}
 EXPORT hipEventRecord(Handle event, Handle stream) { return simgpu::record(event, stream); }
 EXPORT hipEventSynchronize(Handle event) { return simgpu::wait(event); }
 EXPORT hipMalloc(Handle* memory, std::size_t bytes) { return simgpu::allocate(memory, bytes); }

@@ -20,7 +20,7 @@ namespace {
 
 using Handle = void*;  // of contexts, streams, events, modules, functions, and memory on the device
 
-constexpr int kOutOfMemory = 2, kNoDevice = 100;  // the same numbers in CUDA and HIP
+constexpr int kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;  // the same numbers in CUDA and HIP
 constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
 
 /// Numbers of what is asked of a device.
@@ -48,16 +48,24 @@ struct Api {
     find(set_context, "cuCtxSetCurrent", nullptr);
     find(set_device, nullptr, "hipSetDevice");
     find(create_stream, "cuStreamCreate", "hipStreamCreateWithFlags");
+    find(destroy_stream, "cuStreamDestroy_v2", "hipStreamDestroy");
     find(synchronize, "cuStreamSynchronize", "hipStreamSynchronize");
+    find(synchronize_all, "cuCtxSynchronize", "hipDeviceSynchronize");
     find(create_event, "cuEventCreate", "hipEventCreateWithFlags");
+    find(destroy_event, "cuEventDestroy_v2", "hipEventDestroy");
     find(record, "cuEventRecord", "hipEventRecord");
+    find(stream_wait, "cuStreamWaitEvent", "hipStreamWaitEvent");
     find(wait, "cuEventSynchronize", "hipEventSynchronize");
+    find(query, "cuEventQuery", "hipEventQuery");
+    find(elapsed, "cuEventElapsedTime", "hipEventElapsedTime");
     find(allocate, "cuMemAlloc_v2", "hipMalloc");
     find(free, "cuMemFree_v2", "hipFree");
     find(allocate_host, "cuMemHostAlloc", "hipHostMalloc");
     find(to_device, "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync");
     find(to_host, "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync");
     find(on_device, "cuMemcpyDtoDAsync_v2", "hipMemcpyDtoDAsync");
+    find(cuda_peer, "cuMemcpyPeerAsync", nullptr);
+    find(hip_peer, nullptr, "hipMemcpyPeerAsync");
     find(load, "cuModuleLoadData", "hipModuleLoadData");
     find(function, "cuModuleGetFunction", "hipModuleGetFunction");
     find(launch, "cuLaunchKernel", "hipModuleLaunchKernel");
@@ -85,16 +93,25 @@ struct Api {
   int (*set_context)(Handle) = nullptr;
   int (*set_device)(int) = nullptr;
   int (*create_stream)(Handle*, unsigned flags);
+  int (*destroy_stream)(Handle);
   int (*synchronize)(Handle stream);
+  int (*synchronize_all)();
   int (*create_event)(Handle*, unsigned flags);
+  int (*destroy_event)(Handle);
   int (*record)(Handle event, Handle stream);
+  int (*stream_wait)(Handle stream, Handle event, unsigned flags);
   int (*wait)(Handle event);
+  int (*query)(Handle event);
+  int (*elapsed)(float* milliseconds, Handle from, Handle to);
   int (*allocate)(Handle*, std::size_t);
   int (*free)(Handle);
   int (*allocate_host)(void**, std::size_t, unsigned flags);
   int (*to_device)(Handle, const void*, std::size_t, Handle stream);
   int (*to_host)(void*, Handle, std::size_t, Handle stream);
   int (*on_device)(Handle, Handle, std::size_t, Handle stream);
+  int (*cuda_peer)(Handle to, Handle to_context, Handle from, Handle from_context, std::size_t,
+                   Handle stream) = nullptr;
+  int (*hip_peer)(Handle to, int to_device, Handle from, int from_device, std::size_t, Handle stream) = nullptr;
   int (*load)(Handle* module, const void*);
   int (*function)(Handle*, Handle module, const char*);
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared_bytes,
@@ -153,7 +170,7 @@ class CudaDriver final : public Driver {
   const DeviceInfo& info(int device) const override { return devices_[static_cast<std::size_t>(device)]->info; }
   std::string reason() const override { return reason_; }
   std::string defines(int) const override {
-    return hip_ ? "#define CT_HIP\n#define CT_HAS_F64\n" : "#define CT_HAS_F64\n";
+    return fmt::format("{}{}", hip_ ? "#define CT_HIP\n" : "", float64_is_off() ? "" : "#define CT_HAS_F64\n");
   }
 
   void* allocate(int device, std::size_t bytes) override {
@@ -165,42 +182,91 @@ class CudaDriver final : public Driver {
     return memory;
   }
   void free(int device, void* handle) noexcept override {
-    try {
-      use(device);
-      api_->free(handle);
-    } catch (...) {
-      // a lost device, whose memory went with it
-    }
+    quietly(device, [&] { api_->free(handle); });
   }
 
-  /// By way of pinned memory in pieces, so that the host's memory is free at once and the device need not be waited
-  /// for.
+  void* part(int, void* handle, std::size_t offset, std::size_t) override { return at(handle, offset); }
+  void free_part(void*) noexcept override {}
+  void* allocate_host(int device, std::size_t bytes) override {
+    use(device);
+    void* memory = nullptr;
+    check(api_->allocate_host(&memory, bytes, 0), "allocate pinned memory");
+    return memory;
+  }
+
   void write(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {
-    Device& d = use(device);
-    std::lock_guard lock(d.mutex);
-    for (std::size_t done = 0; done < bytes;) {
-      Staging& piece = d.staging[d.next_staging++ % kPieces];
-      if (!piece.memory) {
-        check(api_->allocate_host(&piece.memory, kPieceBytes, 0), "allocate pinned memory");
-        check(api_->create_event(&piece.event, kEventDisableTiming), "create an event");
-      } else {
-        check(api_->wait(piece.event), "wait for an earlier copy");
-      }
-      const std::size_t n = std::min(bytes - done, kPieceBytes);
-      std::memcpy(piece.memory, static_cast<const char*>(from) + done, n);
-      check(api_->to_device(at(handle, offset + done), piece.memory, n, d.stream), "copy to the device");
-      check(api_->record(piece.event, d.stream), "record an event");
-      done += n;
-    }
+    check(api_->to_device(at(handle, offset), from, bytes, queue(device)), "copy to the device");
   }
   void read(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
-    Device& d = use(device);
-    check(api_->to_host(to, at(handle, offset), bytes, d.stream), "copy to the host");
-    check(api_->synchronize(d.stream), "wait for the device");
+    check(api_->to_host(to, at(handle, offset), bytes, queue(device)), "copy to the host");
   }
   void copy(int device, void* to, std::size_t to_offset, void* from, std::size_t from_offset,
             std::size_t bytes) override {
-    check(api_->on_device(at(to, to_offset), at(from, from_offset), bytes, use(device).stream), "copy on the device");
+    check(api_->on_device(at(to, to_offset), at(from, from_offset), bytes, queue(device)), "copy on the device");
+  }
+  bool has_peers() const override { return true; }
+  void copy_from_peer(int device, void* to, std::size_t to_offset, int from_device, void* from, std::size_t from_offset,
+                      std::size_t bytes) override {
+    const Device& source = use(from_device);
+    const Handle stream = queue(device);
+    const Device& target = *devices_[static_cast<std::size_t>(device)];
+    check(
+        hip_ ? api_->hip_peer(at(to, to_offset), target.id, at(from, from_offset), source.id, bytes, stream)
+             : api_->cuda_peer(at(to, to_offset), target.context, at(from, from_offset), source.context, bytes, stream),
+        "copy between devices", [&] { return fmt::format("from {}:{}", name(), from_device); });
+  }
+
+  void* queue(int device) override {
+    const Device& d = use(device);
+    const Handle stream = this->stream(device);
+    return stream ? stream : d.stream;
+  }
+  void* create_stream(int device) override {
+    use(device);
+    Handle stream = nullptr;
+    check(api_->create_stream(&stream, kStreamNonBlocking), "create a stream");
+    return stream;
+  }
+  void destroy_stream(int device, void* stream) noexcept override {
+    quietly(device, [&] { api_->destroy_stream(stream); });
+  }
+  void synchronize_stream(int device, void* stream) override {
+    const Device& d = use(device);
+    check(api_->synchronize(stream ? stream : d.stream), "wait for the device");
+  }
+  void synchronize(int device) override {
+    use(device);
+    check(api_->synchronize_all(), "wait for the device");
+  }
+
+  void* create_event(int device, bool timed) override {
+    use(device);
+    Handle event = nullptr;
+    check(api_->create_event(&event, timed ? 0 : kEventDisableTiming), "create an event");
+    return event;
+  }
+  void destroy_event(int device, void* event) noexcept override {
+    quietly(device, [&] { api_->destroy_event(event); });
+  }
+  void record(int device, void* event) override { check(api_->record(event, queue(device)), "record an event"); }
+  void wait(int device, int, void* event) override {
+    check(api_->stream_wait(queue(device), event, 0), "wait for an event");
+  }
+  void synchronize_event(int device, void* event) override {
+    use(device);
+    check(api_->wait(event), "wait for an event");
+  }
+  bool done(int device, void* event) override {
+    use(device);
+    const int code = api_->query(event);
+    if (code != kNotReady) check(code, "ask for an event");
+    return code != kNotReady;
+  }
+  float elapsed(int device, void* from, void* to) override {
+    use(device);
+    float milliseconds = 0;
+    check(api_->elapsed(&milliseconds, from, to), "ask for the time between events");
+    return milliseconds;
   }
 
   Compiled compile(int device, const std::string& text) override {
@@ -227,22 +293,13 @@ class CudaDriver final : public Driver {
       fail<DeviceError>("internal: a launch that is too large: {}", where());
     void* arguments[Args::kMost];
     for (int i = 0; i < args.count(); ++i) arguments[i] = const_cast<void*>(args.data(i));
-    Device& d = use(device);
+    const Handle stream = queue(device);
     check(api_->launch(f.handle, static_cast<unsigned>(groups), 1, 1, static_cast<unsigned>(group_size), 1, 1, 0,
-                       d.stream, arguments, nullptr),
+                       stream, arguments, nullptr),
           "launch", where);
   }
 
-  void synchronize(int device) override { check(api_->synchronize(use(device).stream), "wait for the device"); }
-
-  void* queue(int device) override { return use(device).stream; }
-
  private:
-  static constexpr std::size_t kPieces = 16, kPieceBytes = std::size_t{1} << 20;
-  struct Staging {
-    void* memory = nullptr;
-    Handle event = nullptr;
-  };
   struct Function {
     Handle handle;
     std::string name;
@@ -254,9 +311,6 @@ class CudaDriver final : public Driver {
     std::string compiler_arch;
     std::once_flag opened;
     Handle context = nullptr, stream = nullptr;
-    std::mutex mutex;  // of what follows
-    Staging staging[kPieces];
-    std::size_t next_staging = 0;
   };
 
   static Handle at(Handle memory, std::size_t offset) { return static_cast<char*>(memory) + offset; }
@@ -279,8 +333,9 @@ class CudaDriver final : public Driver {
   void check(int code, const char* action, Where&& where) const {
     if (code == 0) return;
     const std::string what = where();
-    fail<DeviceError>("{}: cannot {}{}{}{}: {} ({})", title(), action, what.empty() ? "" : " (", what,
-                      what.empty() ? "" : ")", error_name(code), code);
+    // from 700 on: a kernel that ran before failed, and the device with it
+    fail<DeviceError>("{}: cannot {}{}{}{}: {} ({}){}", title(), action, what.empty() ? "" : " (", what,
+                      what.empty() ? "" : ")", error_name(code), code, code >= 700 ? last_launches() : "");
   }
 
   void add_reason(const std::string& text) { reason_ += (reason_.empty() ? "" : "; ") + text; }
@@ -304,6 +359,16 @@ class CudaDriver final : public Driver {
       current[hip_] = &d;
     }
     return d;
+  }
+
+  /// What may fail only where the device is lost, and all of it with it.
+  template <class F>
+  void quietly(int device, F&& f) noexcept {
+    try {
+      use(device);
+      f();
+    } catch (...) {
+    }
   }
 
   void open() {
@@ -399,6 +464,7 @@ class CudaDriver final : public Driver {
     info.compute_units = attribute(numbers.compute_units, d.id);
     info.is_integrated = attribute(numbers.integrated, d.id) != 0;
     info.argument_bytes = 4096;
+    info.has_f64 = !float64_is_off();
     if (hip_)
       find_hip_arch(d, compilers.front());
     else

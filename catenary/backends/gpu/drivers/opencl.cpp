@@ -33,7 +33,9 @@ constexpr cl_uint kDeviceType = 0x1000, kDeviceMaxComputeUnits = 0x1002, kDevice
                   kDriverVersion = 0x102D, kDeviceVersion = 0x102F, kDeviceExtensions = 0x1030,
                   kDeviceDoubleFpConfig = 0x1032, kDeviceHostUnifiedMemory = 0x1035;
 constexpr cl_uint kProgramBinarySizes = 0x1165, kProgramBinaries = 0x1166, kProgramBuildLog = 0x1183;
-constexpr cl_bitfield kCorrectlyRoundedDivideSqrt = 1 << 7, kMemReadWrite = 1;
+constexpr cl_uint kBufferRegion = 0x1220, kEventStatus = 0x11D3, kProfilingEnd = 0x1283;
+constexpr cl_bitfield kCorrectlyRoundedDivideSqrt = 1 << 7, kMemReadWrite = 1, kMemHost = 1 << 4, kMapReadWrite = 3,
+                      kQueueProfiling = 1 << 1;
 constexpr cl_int kOutOfMemory[] = {-4, -5, -6};  // of the device's objects, resources, the host
 constexpr cl_int kNoPlatform = -1001;
 
@@ -92,11 +94,20 @@ struct Api {
         CT_CL(GetDeviceInfo),
         CT_CL(CreateContext),
         CT_CL(CreateCommandQueue),
+        CT_CL(ReleaseCommandQueue),
         CT_CL(CreateBuffer),
+        CT_CL(CreateSubBuffer),
         CT_CL(ReleaseMemObject),
         CT_CL(EnqueueReadBuffer),
         CT_CL(EnqueueWriteBuffer),
         CT_CL(EnqueueCopyBuffer),
+        CT_CL(EnqueueMapBuffer),
+        CT_CL(EnqueueMarkerWithWaitList),
+        CT_CL(EnqueueBarrierWithWaitList),
+        CT_CL(WaitForEvents),
+        CT_CL(GetEventInfo),
+        CT_CL(GetEventProfilingInfo),
+        CT_CL(ReleaseEvent),
         CT_CL(CreateProgramWithSource),
         CT_CL(CreateProgramWithBinary),
         CT_CL(BuildProgram),
@@ -117,7 +128,9 @@ struct Api {
   cl_int (*GetDeviceInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
   Handle (*CreateContext)(const std::intptr_t*, cl_uint, const Handle*, void*, void*, cl_int*);
   Handle (*CreateCommandQueue)(Handle, Handle, cl_bitfield, cl_int*);
+  cl_int (*ReleaseCommandQueue)(Handle);
   Handle (*CreateBuffer)(Handle, cl_bitfield, std::size_t, void*, cl_int*);
+  Handle (*CreateSubBuffer)(Handle, cl_bitfield, cl_uint type, const void* what, cl_int*);
   cl_int (*ReleaseMemObject)(Handle);
   cl_int (*EnqueueReadBuffer)(Handle, Handle, cl_uint, std::size_t, std::size_t, void*, cl_uint, const Handle*,
                               Handle*);
@@ -125,6 +138,14 @@ struct Api {
                                Handle*);
   cl_int (*EnqueueCopyBuffer)(Handle, Handle, Handle, std::size_t, std::size_t, std::size_t, cl_uint, const Handle*,
                               Handle*);
+  void* (*EnqueueMapBuffer)(Handle, Handle, cl_uint blocking, cl_bitfield, std::size_t, std::size_t, cl_uint,
+                            const Handle*, Handle*, cl_int*);
+  cl_int (*EnqueueMarkerWithWaitList)(Handle, cl_uint, const Handle*, Handle*);
+  cl_int (*EnqueueBarrierWithWaitList)(Handle, cl_uint, const Handle*, Handle*);
+  cl_int (*WaitForEvents)(cl_uint, const Handle*);
+  cl_int (*GetEventInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
+  cl_int (*GetEventProfilingInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
+  cl_int (*ReleaseEvent)(Handle);
   Handle (*CreateProgramWithSource)(Handle, cl_uint, const char**, const std::size_t*, cl_int*);
   Handle (*CreateProgramWithBinary)(Handle, cl_uint, const Handle*, const std::size_t*, const unsigned char**, cl_int*,
                                     cl_int*);
@@ -140,10 +161,13 @@ struct Api {
   cl_int (*Finish)(Handle);
 };
 
+/// May it come from a kernel that was submitted before?
+bool shows_late(cl_int code) { return code == -5 || code == -14 || code == -36; }
+
 void check(cl_int code, const char* function, const std::string& what = {}) {
   if (code != 0)
-    fail<DeviceError>("OpenCL: cl{} failed with {} ({}){}{}", function, error_name(code), code,
-                      what.empty() ? "" : ": ", what);
+    fail<DeviceError>("OpenCL: cl{} failed with {} ({}){}{}{}", function, error_name(code), code,
+                      what.empty() ? "" : ": ", what, shows_late(code) ? last_launches() : "");
 }
 
 /// A kernel by name. Setting arguments changes an OpenCL kernel, so each thread makes one of its own.
@@ -192,19 +216,108 @@ class OpenclDriver final : public Driver {
     return buffer;
   }
   void free(int, void* handle) noexcept override { api_->ReleaseMemObject(handle); }
+  void* part(int, void* handle, std::size_t offset, std::size_t bytes) override {
+    const std::size_t region[2] = {offset, bytes};
+    cl_int code = 0;
+    Handle part = api_->CreateSubBuffer(handle, kMemReadWrite, kBufferRegion, region, &code);
+    check(code, "CreateSubBuffer", fmt::format("{} bytes at {}", bytes, offset));
+    return part;
+  }
+  void free_part(void* part) noexcept override { api_->ReleaseMemObject(part); }
+  void* allocate_host(int device, std::size_t bytes) override {
+    const Device& d = at(device);
+    cl_int code = 0;
+    Handle buffer = api_->CreateBuffer(d.context, kMemReadWrite | kMemHost, bytes, nullptr, &code);
+    check(code, "CreateBuffer", "pinned memory");
+    void* memory = api_->EnqueueMapBuffer(d.queue, buffer, 1, kMapReadWrite, 0, bytes, 0, nullptr, nullptr, &code);
+    check(code, "EnqueueMapBuffer", "pinned memory");
+    return memory;
+  }
 
   void write(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {
-    check(api_->EnqueueWriteBuffer(at(device).queue, handle, 1, offset, bytes, from, 0, nullptr, nullptr),
+    check(api_->EnqueueWriteBuffer(queue(device), handle, 0, offset, bytes, from, 0, nullptr, nullptr),
           "EnqueueWriteBuffer");
   }
   void read(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
-    check(api_->EnqueueReadBuffer(at(device).queue, handle, 1, offset, bytes, to, 0, nullptr, nullptr),
+    check(api_->EnqueueReadBuffer(queue(device), handle, 0, offset, bytes, to, 0, nullptr, nullptr),
           "EnqueueReadBuffer");
   }
   void copy(int device, void* to, std::size_t to_offset, void* from, std::size_t from_offset,
             std::size_t bytes) override {
-    check(api_->EnqueueCopyBuffer(at(device).queue, from, to, from_offset, to_offset, bytes, 0, nullptr, nullptr),
+    check(api_->EnqueueCopyBuffer(queue(device), from, to, from_offset, to_offset, bytes, 0, nullptr, nullptr),
           "EnqueueCopyBuffer");
+  }
+
+  void* queue(int device) override {
+    const Handle stream = this->stream(device);
+    return stream ? stream : at(device).queue;
+  }
+  void* create_stream(int device) override {
+    const Device& d = at(device);
+    cl_int code = 0;
+    Handle queue = api_->CreateCommandQueue(d.context, d.id, kQueueProfiling, &code);
+    check(code, "CreateCommandQueue", d.info.name);
+    std::lock_guard lock(streams_mutex_);
+    streams_.emplace(queue, device);
+    return queue;
+  }
+  void destroy_stream(int, void* stream) noexcept override {
+    std::lock_guard lock(streams_mutex_);
+    streams_.erase(stream);
+    api_->ReleaseCommandQueue(stream);
+  }
+  void synchronize_stream(int device, void* stream) override {
+    check(api_->Finish(stream ? stream : at(device).queue), "Finish");
+  }
+  void synchronize(int device) override {
+    check(api_->Finish(at(device).queue), "Finish");
+    std::vector<Handle> queues;
+    {
+      std::lock_guard lock(streams_mutex_);
+      for (const auto& [queue, of] : streams_)
+        if (of == device) queues.push_back(queue);
+    }
+    for (Handle queue : queues) check(api_->Finish(queue), "Finish");
+  }
+
+  void* create_event(int, bool) override { return new Event; }
+  void destroy_event(int, void* event) noexcept override {
+    forget(*static_cast<Event*>(event));
+    delete static_cast<Event*>(event);
+  }
+  void record(int device, void* event) override {
+    Event& e = *static_cast<Event*>(event);
+    forget(e);
+    check(api_->EnqueueMarkerWithWaitList(queue(device), 0, nullptr, &e.marker), "EnqueueMarkerWithWaitList");
+    check(api_->Flush(queue(device)), "Flush");  // or another queue might wait for ever
+  }
+  void wait(int device, int event_device, void* event) override {
+    // a context knows its own device's events only
+    if (event_device != device) return synchronize_event(event_device, event);
+    if (const Event& e = *static_cast<Event*>(event); e.marker)
+      check(api_->EnqueueBarrierWithWaitList(queue(device), 1, &e.marker, nullptr), "EnqueueBarrierWithWaitList");
+  }
+  void synchronize_event(int, void* event) override {
+    if (const Event& e = *static_cast<Event*>(event); e.marker)
+      check(api_->WaitForEvents(1, &e.marker), "WaitForEvents");
+  }
+  bool done(int, void* event) override {
+    const Event& e = *static_cast<Event*>(event);
+    if (!e.marker) return true;
+    cl_int status = 0;
+    check(api_->GetEventInfo(e.marker, kEventStatus, sizeof status, &status, nullptr), "GetEventInfo");
+    if (status < 0) check(status, "GetEventInfo", "what was submitted before the event failed");
+    return status == 0;
+  }
+  float elapsed(int, void* from, void* to) override {
+    const auto time = [&](void* event) {
+      cl_ulong nanoseconds = 0;
+      check(api_->GetEventProfilingInfo(static_cast<Event*>(event)->marker, kProfilingEnd, sizeof nanoseconds,
+                                        &nanoseconds, nullptr),
+            "GetEventProfilingInfo");
+      return static_cast<double>(nanoseconds) * 1e-6;
+    };
+    return static_cast<float>(time(to) - time(from));
   }
 
   Compiled compile(int device, const std::string& text) override {
@@ -262,15 +375,14 @@ class OpenclDriver final : public Driver {
       check(api_->SetKernelArg(kernel, static_cast<cl_uint>(i), args.size(i), args.data(i)), "SetKernelArg",
             fmt::format("argument {} of kernel {}", i, f.name));
     const std::size_t local = static_cast<std::size_t>(group_size), global = static_cast<std::size_t>(groups) * local;
-    check(api_->EnqueueNDRangeKernel(at(device).queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
+    check(api_->EnqueueNDRangeKernel(queue(device), kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
           "EnqueueNDRangeKernel", fmt::format("kernel {}, {} groups of {}", f.name, groups, group_size));
   }
 
-  void synchronize(int device) override { check(api_->Finish(at(device).queue), "Finish"); }
-
-  void* queue(int device) override { return at(device).queue; }
-
  private:
+  struct Event {
+    Handle marker = nullptr;
+  };
   struct Device {
     Handle id = nullptr, context = nullptr, queue = nullptr;
     std::size_t largest_buffer = 0;
@@ -294,6 +406,10 @@ class OpenclDriver final : public Driver {
   }
 
   const Device& at(int device) const { return devices_[static_cast<std::size_t>(device)]; }
+  void forget(Event& event) const {
+    if (event.marker) api_->ReleaseEvent(event.marker);
+    event.marker = nullptr;
+  }
 
   template <class T>
   T number(Handle id, cl_uint what) const {
@@ -340,7 +456,7 @@ class OpenclDriver final : public Driver {
       cl_int status = 0;
       device.context = api_->CreateContext(nullptr, 1, &device.id, nullptr, nullptr, &status);
       check(status, "CreateContext", device.info.name);
-      device.queue = api_->CreateCommandQueue(device.context, device.id, 0, &status);
+      device.queue = api_->CreateCommandQueue(device.context, device.id, kQueueProfiling, &status);
       check(status, "CreateCommandQueue", device.info.name);
     }
     if (devices_.empty() && reason_.empty()) reason_ = "OpenCL's platforms offer no device";
@@ -371,7 +487,7 @@ class OpenclDriver final : public Driver {
     info.alignment = number<cl_uint>(id, kDeviceMemBaseAddrAlign) / 8;
     info.compute_units = static_cast<int>(number<cl_uint>(id, kDeviceMaxComputeUnits));
     info.group_size = static_cast<int>(number<std::size_t>(id, kDeviceMaxWorkGroupSize));
-    info.has_f64 = number<cl_bitfield>(id, kDeviceDoubleFpConfig) != 0;
+    info.has_f64 = number<cl_bitfield>(id, kDeviceDoubleFpConfig) != 0 && !float64_is_off();
     info.has_atomic64 = extensions.find("cl_khr_int64_base_atomics") != std::string::npos;
     device.largest_buffer = number<cl_ulong>(id, kDeviceMaxMemAllocSize);
     device.options = "-cl-std=CL1.2";
@@ -385,6 +501,8 @@ class OpenclDriver final : public Driver {
   std::vector<Device> devices_;
   std::string reason_;
   std::atomic<int> functions_{0};
+  std::mutex streams_mutex_;
+  std::map<Handle, int> streams_;  // and their devices
 };
 
 }  // namespace

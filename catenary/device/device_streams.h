@@ -1,0 +1,42 @@
+#pragma once
+// What a backend whose work happens in streams can do, as Backend::streams gives it; device/stream.h is what programs
+// use. Where a backend has none of this, everything happens in order at once.
+
+#include <cstddef>
+
+#include "catenary/core/export.h"
+
+namespace catenary {
+
+/// Streams and events of a backend's devices. Null is a device's own stream, to which all goes unless a thread uses
+/// another one.
+class CT_API DeviceStreams {
+ public:
+  virtual ~DeviceStreams();
+
+  virtual void* create_stream(int device) = 0;
+  /// Nothing of it may be running any more.
+  virtual void destroy_stream(int device, void* stream) noexcept = 0;
+  /// What the calling thread submits to the device from now on goes to this stream.
+  virtual void use_stream(int device, void* stream) = 0;
+  /// The stream that the calling thread uses.
+  virtual void* stream(int device) const = 0;
+  virtual void synchronize_stream(int device, void* stream) = 0;
+
+  /// A mark in the calling thread's stream: it is done when all that was submitted to the stream before has happened.
+  /// Only a timed one can be asked for its time.
+  virtual void* create_event(int device, bool timed) = 0;
+  virtual void destroy_event(int device, void* event) noexcept = 0;
+  virtual void record(int device, void* event) = 0;
+  /// What the calling thread's stream is told from now on happens after the event, also of another device.
+  virtual void wait(int device, int event_device, void* event) = 0;
+  virtual void synchronize_event(int device, void* event) = 0;
+  virtual bool done(int device, void* event) = 0;
+  /// Milliseconds from one event to another; both are done.
+  virtual float elapsed(int device, void* from, void* to) = 0;
+};
+
+/// Runs what the calling thread has deferred. (array/)
+CT_API void evaluate();
+
+}  // namespace catenary

@@ -1,0 +1,134 @@
+// Two streams of a simulated device really overlap: what is not ordered shows, and what waits comes after. A "slow"
+// kernel takes a quarter of a second.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/core/os/library.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/device.h"
+#include "catenary/device/stream.h"
+
+namespace catenary {
+namespace {
+
+void slow() {
+  const std::string name =
+      std::string(current_device().backend().name()) == "cuda" ? "libcuda.so.1" : "libamdhip64.so.6";
+  std::string why;
+  const auto library = os::Library::find(name, &why, os::Library::Mode::already_loaded);
+  ASSERT_TRUE(library) << name << ": " << why;
+  library->required<void(const char*, int)>("simgpu_fault")("slow", 1);
+}
+
+constexpr std::int64_t kElements = 1000;
+
+/// x = 2 everywhere, by a slow kernel in s. The event says when it has happened.
+Event overwrite_slowly(const Array& x, const Stream& s) {
+  const Stream::Use use(s);
+  x.fill(1);  // compiled before it is slow
+  x.eval();
+  s.synchronize();
+  slow();
+  x.fill(2);
+  return s.record();
+}
+
+class Streams : public testing::Test {
+ protected:
+  Array x = zeros({kElements}, Dtype::float32).eval();
+  Stream s;
+  Event ready = current_stream().record();
+  Streams() { s.wait(ready); }
+};
+
+TEST_F(Streams, WithoutOrderOneSeesWhatWasThereBefore) {
+  const Event written = overwrite_slowly(x, s);
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 1));  // read in the null stream
+  EXPECT_FALSE(written.done());
+  s.synchronize();
+  EXPECT_TRUE(written.done());
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 2));
+}
+
+TEST_F(Streams, WaitOrders) {
+  const Event written = overwrite_slowly(x, s);
+  EXPECT_FALSE(written.done());
+  current_stream().wait(written);
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 2));
+  EXPECT_TRUE(written.done());
+}
+
+TEST_F(Streams, WaitHoldsOneStreamOnly) {
+  const Stream other;
+  const Event written = overwrite_slowly(x, s);
+  other.wait(written);
+  const Event after = other.record();
+  const Array y = (zeros({3}, Dtype::float32) + 1).eval();
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(3, 1));
+  EXPECT_FALSE(written.done());
+  EXPECT_FALSE(after.done());
+  other.synchronize();
+  EXPECT_TRUE(written.done());
+  EXPECT_TRUE(after.done());
+}
+
+TEST_F(Streams, TimeBetweenEvents) {
+  const Event begin = current_stream().record();
+  current_stream().wait(overwrite_slowly(x, s));
+  const Event end = current_stream().record();
+  EXPECT_GT(elapsed_time(begin, end), 100);
+}
+
+TEST_F(Streams, DeviceSynchronizeWaitsForAll) {
+  const Event written = overwrite_slowly(x, s);
+  current_device().synchronize();
+  EXPECT_TRUE(written.done());
+}
+
+// An array of the null stream that is freed while another stream is in use may still be read there: what gets its
+// memory next in the null stream comes after.
+TEST_F(Streams, FreedUnderAnotherStream) {
+  overwrite_slowly(x, s);
+  const std::int64_t size = kElements;
+  {
+    const Stream::Use use(s);
+    x = Array();
+  }
+  const Array y = full({size}, 7, Dtype::float32).eval();
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(kElements, 7));
+  s.synchronize();
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(kElements, 7));
+}
+
+TEST_F(Streams, BetweenDevicesInOrder) {
+  const Device there = get_device(std::string(current_device().backend().name()) + ":1");
+  const Stream::Use use(s);
+  const Event written = overwrite_slowly(x, s);
+  const Array y = x.to_device(there);  // by the devices alone, so that the host is not held up
+  EXPECT_FALSE(written.done());
+  slow();
+  x.fill(3);  // after the copy
+  x.eval();
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(kElements, 2));
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 3));
+}
+
+TEST_F(Streams, UploadsDoNotWait) {
+  const Event written = overwrite_slowly(x, s);
+  const Stream::Use use(s);
+  std::vector<float> values(kElements, 5);
+  const Array y = Array::from_host(values.data(), {kElements}, Dtype::float32);
+  EXPECT_FALSE(written.done());
+  std::fill(values.begin(), values.end(), 6.0f);
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>(kElements, 5));
+  EXPECT_TRUE(written.done());
+}
+
+}  // namespace
+}  // namespace catenary
