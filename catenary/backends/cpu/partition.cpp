@@ -200,13 +200,15 @@ struct Selector {
     }
     pieces.each([&](std::int64_t p, std::int64_t begin, std::int64_t size) {
       std::array<std::int64_t, 2> at = places[static_cast<std::size_t>(p)];
-      const std::int64_t less = at[0] + counts[static_cast<std::size_t>(p)][0];
-      for (std::int64_t i = begin; i < begin + size && (at[0] < less || at[1] < m); ++i) {
-        const U k = key_in(x, i);
-        if (k < pivot) {
-          out[at[0]++] = i;
-        } else if (k == pivot && at[1] < m) {
-          out[at[1]++] = i;
+      const std::int64_t found = counts[static_cast<std::size_t>(p)][1];
+      const Scratch kept(found * 8);
+      const std::int64_t* candidates = kept.as<std::int64_t>();
+      CT_SIMD_SELECT(keep_places)(from<U>(x, begin), size, pivot, begin, kept.as<std::int64_t>());
+      for (std::int64_t i = 0; i < found; ++i) {
+        if (key_in(x, candidates[i]) < pivot) {
+          out[at[0]++] = candidates[i];
+        } else if (at[1] < m) {
+          out[at[1]++] = candidates[i];
         }
       }
     });

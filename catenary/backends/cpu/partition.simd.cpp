@@ -1,7 +1,13 @@
 // The loops of a selection, compiled once for each instruction set; see core/cpu_features.h.
 #include "catenary/backends/cpu/partition.h"
 
+#include <type_traits>
+
 #include "catenary/backends/cpu/radix.h"
+
+#if defined(__AVX512F__)
+#  include <immintrin.h>
+#endif
 
 namespace catenary::cpu {
 namespace CT_SIMD_NAMESPACE {
@@ -30,26 +36,68 @@ void visit(const Ordered& x, F&& f) {
 template <class U>
 constexpr std::int64_t kBlock = sizeof(U) == 1 ? 128 : 1024;
 
-// Three heaps in the nearest cache, so that each element can be written to all of them, and count in one.
-template <class U, class Out, class Keys, class Value>
-void place(const U* x, std::int64_t n, const Keys& key, U pivot, Out* less, Out* equal, Out* more, const Value& value) {
-  constexpr std::int64_t kHeap = 1024;
-  Out heaps[3][kHeap];
-  for (std::int64_t first = 0; first < n; first += kHeap) {
-    const std::int64_t m = std::min(kHeap, n - first);
-    std::int64_t a = 0, b = 0, c = 0;
-    for (std::int64_t i = 0; i < m; ++i) {
-      const U k = key(x[first + i]);
-      const Out v = value(first + i);
-      heaps[0][a] = heaps[1][b] = heaps[2][c] = v;
-      a += k < pivot;
-      b += k == pivot;
-      c += k > pivot;
+/// Elements whose keys are made in one go, in the nearest cache; what is picked of them needs a vector more.
+constexpr std::int64_t kPick = 1024, kPickRoom = kPick + 16;
+
+/// picked = the values whose keys are in [low, low + width], in order; returns how many. picked has room for 16 more.
+template <class V, class U>
+std::int64_t pick(const V* values, const U* keys, std::int64_t n, U low, U width, V* picked) {
+  std::int64_t i = 0, at = 0;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(U) == 4 && sizeof(V) == 4) {
+    const __m512i from = _mm512_set1_epi32(static_cast<int>(low)), most = _mm512_set1_epi32(static_cast<int>(width));
+    for (; i + 16 <= n; i += 16) {
+      const __mmask16 in = _mm512_cmple_epu32_mask(_mm512_sub_epi32(_mm512_loadu_si512(keys + i), from), most);
+      _mm512_storeu_si512(picked + at, _mm512_maskz_compress_epi32(in, _mm512_loadu_si512(values + i)));
+      at += __builtin_popcount(in);
     }
-    less = std::copy_n(heaps[0], a, less);
-    equal = std::copy_n(heaps[1], b, equal);
-    more = std::copy_n(heaps[2], c, more);
+  } else if constexpr (sizeof(U) == 8 && sizeof(V) == 8) {
+    const __m512i from = _mm512_set1_epi64(static_cast<long long>(low));
+    const __m512i most = _mm512_set1_epi64(static_cast<long long>(width));
+    for (; i + 8 <= n; i += 8) {
+      const __mmask8 in = _mm512_cmple_epu64_mask(_mm512_sub_epi64(_mm512_loadu_si512(keys + i), from), most);
+      _mm512_storeu_si512(picked + at, _mm512_maskz_compress_epi64(in, _mm512_loadu_si512(values + i)));
+      at += __builtin_popcount(in);
+    }
   }
+#endif
+  for (; i < n; ++i) {
+    picked[at] = values[i];
+    at += static_cast<U>(keys[i] - low) <= width;
+  }
+  return at;
+}
+
+/// Calls f(first, m, keys) for blocks of elements.
+template <class U, class Keys, class F>
+void for_blocks(const U* x, std::int64_t n, const Keys& key, F&& f) {
+  U keys[kPick];
+  for (std::int64_t first = 0; first < n; first += kPick) {
+    const std::int64_t m = std::min(kPick, n - first);
+    for (std::int64_t i = 0; i < m; ++i) keys[i] = key(x[first + i]);
+    f(first, m, keys);
+  }
+}
+
+/// 0, 1, … for a block; as wide as the keys, to be picked like them.
+template <class U>
+struct Numbers {
+  using V = std::conditional_t<sizeof(U) == 8, std::uint64_t, std::uint32_t>;
+  V all[kPick];
+  Numbers() {
+    for (std::int64_t i = 0; i < kPick; ++i) all[i] = static_cast<V>(i);
+  }
+};
+
+/// Calls put(c, values, count) for the values of a block that come before (c = 0), at and after the pivot.
+template <class V, class U, class F>
+void pick_around(const V* values, const U* keys, std::int64_t n, U pivot, F&& put) {
+  V picked[kPickRoom];
+  if (pivot > 0) put(0, picked, pick(values, keys, n, U{0}, static_cast<U>(pivot - 1), picked));
+  put(1, picked, pick(values, keys, n, pivot, U{0}, picked));
+  const U after = static_cast<U>(pivot + 1);
+  if (after > 0)
+    put(2, picked, pick(values, keys, n, after, static_cast<U>(std::numeric_limits<U>::max() - after), picked));
 }
 
 }  // namespace
@@ -105,31 +153,53 @@ void keep_between(const Ordered& ordered, std::int64_t n, std::uint64_t low, std
                   std::int64_t count) {
   visit(ordered, [&](auto* x, auto key) {
     using U = typename decltype(key)::Key;
-    const U from = static_cast<U>(low), width = static_cast<U>(high - low);
     auto* kept = static_cast<U*>(keys);
-    std::int64_t at = 0;
-    for (std::int64_t i = 0; at < count && i < n; ++i) {
-      const U k = key(x[i]);
-      kept[at] = k;
-      at += static_cast<U>(k - from) <= width;
-    }
+    for_blocks(x, n, key, [&](std::int64_t, std::int64_t m, const U* block) {
+      U picked[kPickRoom];
+      const std::int64_t found = pick(block, block, m, static_cast<U>(low), static_cast<U>(high - low), picked);
+      const std::int64_t wanted = std::min(found, count);
+      kept = std::copy_n(picked, wanted, kept);
+      count -= wanted;
+    });
+  });
+}
+
+void keep_places(const Ordered& ordered, std::int64_t n, std::uint64_t high, std::int64_t start, std::int64_t* places) {
+  visit(ordered, [&](auto* x, auto key) {
+    using U = typename decltype(key)::Key;
+    const Numbers<U> numbers;
+    for_blocks(x, n, key, [&](std::int64_t first, std::int64_t m, const U* keys) {
+      typename Numbers<U>::V picked[kPickRoom];
+      const std::int64_t found = pick(numbers.all, keys, m, U{0}, static_cast<U>(high), picked);
+      for (std::int64_t i = 0; i < found; ++i) *places++ = start + first + static_cast<std::int64_t>(picked[i]);
+    });
   });
 }
 
 void place_elements(const Ordered& ordered, std::int64_t n, std::uint64_t pivot, void* const* places) {
   visit(ordered, [&](auto* x, auto key) {
     using U = typename decltype(key)::Key;
-    place(x, n, key, static_cast<U>(pivot), static_cast<U*>(places[0]), static_cast<U*>(places[1]),
-          static_cast<U*>(places[2]), [x](std::int64_t i) { return x[i]; });
+    U* to[3] = {static_cast<U*>(places[0]), static_cast<U*>(places[1]), static_cast<U*>(places[2])};
+    for_blocks(x, n, key, [&](std::int64_t first, std::int64_t m, const U* keys) {
+      pick_around(x + first, keys, m, static_cast<U>(pivot),
+                  [&](int c, const U* values, std::int64_t count) { to[c] = std::copy_n(values, count, to[c]); });
+    });
   });
 }
 
-void place_indices(const Ordered& ordered, std::int64_t n, std::uint64_t pivot, std::int64_t first,
+void place_indices(const Ordered& ordered, std::int64_t n, std::uint64_t pivot, std::int64_t start,
                    std::int64_t* const* places) {
   visit(ordered, [&](auto* x, auto key) {
     using U = typename decltype(key)::Key;
-    place(x, n, key, static_cast<U>(pivot), places[0], places[1], places[2],
-          [first](std::int64_t i) { return first + i; });
+    using V = typename Numbers<U>::V;
+    const Numbers<U> numbers;
+    std::int64_t* to[3] = {places[0], places[1], places[2]};
+    for_blocks(x, n, key, [&](std::int64_t first, std::int64_t m, const U* keys) {
+      pick_around(numbers.all, keys, m, static_cast<U>(pivot), [&](int c, const V* values, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) to[c][i] = start + first + static_cast<std::int64_t>(values[i]);
+        to[c] += count;
+      });
+    });
   });
 }
 
