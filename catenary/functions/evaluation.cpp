@@ -27,8 +27,9 @@ class Accuracy : public FunctionNode {
     const Array right = y.argmax(1).reshape(t.shape()) == t;
     if (!ignore_label_) return right.astype(y.dtype()).mean();
     const Array counted = t != *ignore_label_;
-    const Array total = counted.sum().astype(widest_float(y.device()));
-    return ((right & counted).sum() / catenary::maximum(total, 1.0)).astype(y.dtype());
+    const Dtype wide = widest_float(y.device());
+    const Array total = counted.sum().astype(wide);
+    return ((right & counted).sum().astype(wide) / catenary::maximum(total, 1.0)).astype(y.dtype());
   }
 
  private:

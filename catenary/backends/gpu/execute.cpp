@@ -40,8 +40,14 @@ bool fits(const Context& context, const Args& args) { return args.bytes() + 64 <
 
 void check_dtypes(const Context& context, const ops::Program& program) {
   if (context.info.has_f64) return;
-  for (const Node& node : program.nodes)
-    if (node.reg == ops::Reg::f64) context.check_dtype(Dtype::float64, ops::info(node.op).name);
+  const char* what = nullptr;  // of the operations, or of what there is where there is none
+  for (const Node& node : program.nodes) {
+    if (node.reg != ops::Reg::f64) continue;
+    if (node.op != Op::load && node.op != Op::constant && node.op != Op::cast)
+      return context.check_dtype(Dtype::float64, ops::info(node.op).name);
+    what = node.op == Op::cast ? "a cast" : "an array";
+  }
+  if (what) context.check_dtype(Dtype::float64, what);
 }
 
 /// A program whose node 0 is the elements of one operand.
