@@ -32,6 +32,8 @@ CT_SIMD_DECLARE(
   /// Writes the first `count` keys in [low, high], of which there are so many at least, as words of the dtype's size.
   void keep_between(const Ordered& x, std::int64_t n, std::uint64_t low, std::uint64_t high, void* keys,
                     std::int64_t count);
+  /// Writes the elements that have this key.
+  void keep_equal(const Ordered& x, std::int64_t n, std::uint64_t key, void* elements);
   /// Writes where, counted from `start`, the keys <= high are.
   void keep_places(const Ordered& x, std::int64_t n, std::uint64_t high, std::int64_t start, std::int64_t* places);
   /// Spreads the elements over places[0] (keys < pivot), places[1] (equal) and places[2], in order.

@@ -164,6 +164,17 @@ void keep_between(const Ordered& ordered, std::int64_t n, std::uint64_t low, std
   });
 }
 
+void keep_equal(const Ordered& ordered, std::int64_t n, std::uint64_t wanted, void* elements) {
+  visit(ordered, [&](auto* x, auto key) {
+    using U = typename decltype(key)::Key;
+    auto* kept = static_cast<U*>(elements);
+    for_blocks(x, n, key, [&](std::int64_t first, std::int64_t m, const U* keys) {
+      U picked[kPickRoom];
+      kept = std::copy_n(picked, pick(x + first, keys, m, static_cast<U>(wanted), U{0}, picked), kept);
+    });
+  });
+}
+
 void keep_places(const Ordered& ordered, std::int64_t n, std::uint64_t high, std::int64_t start, std::int64_t* places) {
   visit(ordered, [&](auto* x, auto key) {
     using U = typename decltype(key)::Key;

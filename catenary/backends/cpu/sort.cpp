@@ -56,14 +56,20 @@ template <class Map>
 class Lost {
  public:
   using U = typename Map::Key;
-  Lost(const Map& map, const U* row, std::int64_t n, bool any) : map_(map), parts_(any ? (n + kPart - 1) / kPart : 0) {
+  Lost(const Map& map, const U* row, std::int64_t n, Dtype dtype, bool any)
+      : map_(map), parts_(any ? (n + kPart - 1) / kPart : 0) {
     parallel_for(static_cast<std::int64_t>(parts_.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t p = begin; p < end; ++p)
-        for (std::int64_t i = p * kPart; i < std::min(n, (p + 1) * kPart); ++i) {
-          const U key = map.key(row[i]);
-          if (key == Map::kSign) parts_[static_cast<std::size_t>(p)].zeros.push_back(row[i]);
-          if (key == Map::kNan) parts_[static_cast<std::size_t>(p)].nans.push_back(row[i]);
-        }
+      for (std::int64_t p = begin; p < end; ++p) {
+        Part& part = parts_[static_cast<std::size_t>(p)];
+        const Ordered x{row + p * kPart, dtype, false};
+        const std::int64_t size = std::min(kPart, n - p * kPart);
+        std::int64_t counts[4];
+        CT_SIMD_SELECT(count_around)(x, size, Map::kSign, Map::kNan, counts);
+        part.zeros.resize(static_cast<std::size_t>(counts[1] - counts[0]));
+        part.nans.resize(static_cast<std::size_t>(counts[3] - counts[2]));
+        if (!part.zeros.empty()) CT_SIMD_SELECT(keep_equal)(x, size, Map::kSign, part.zeros.data());
+        if (!part.nans.empty()) CT_SIMD_SELECT(keep_equal)(x, size, Map::kNan, part.nans.data());
+      }
     });
   }
   // Puts them back where they are now: side by side, and the NaNs at the end.
@@ -89,7 +95,7 @@ class Lost {
 template <class U>
 class Lost<KeyMap<U, false>> {
  public:
-  Lost(const KeyMap<U, false>&, const U*, std::int64_t, bool) {}
+  Lost(const KeyMap<U, false>&, const U*, std::int64_t, Dtype, bool) {}
   void restore(U*, std::int64_t) const {}
 };
 
@@ -98,7 +104,7 @@ void sort_row(const Map& map, typename Map::Key* dst, const typename Map::Key* s
   using U = typename Map::Key;
   if (n == 0) return;
   if (n < kRadixFrom) {
-    const Lost<Map> lost(map, src, n, std::any_of(src, src + n, [&](U x) { return map.loses(x); }));
+    const Lost<Map> lost(map, src, n, dtype, std::any_of(src, src + n, [&](U x) { return map.loses(x); }));
     for (std::int64_t i = 0; i < n; ++i) dst[i] = map.key(src[i]);
     std::sort(dst, dst + n);
     for (std::int64_t i = 0; i < n; ++i) dst[i] = map.raw(dst[i]);
@@ -109,7 +115,7 @@ void sort_row(const Map& map, typename Map::Key* dst, const typename Map::Key* s
     if (dst != src) copy_bytes(dst, src, n * static_cast<std::int64_t>(sizeof(U)), false);
     return;
   }
-  const Lost<Map> lost(map, src, n, keys.loses);
+  const Lost<Map> lost(map, src, n, dtype, keys.loses);
   const auto load = [&](std::int64_t begin, std::int64_t m, U* keys) -> const U* {
     CT_SIMD_SELECT(make_keys)({src + begin, dtype, false}, m, keys);
     return keys;
