@@ -21,8 +21,12 @@ using nlohmann::ordered_json;
 /// The libraries of matrix products of a device, in order; the CPU's are a line of their own.
 ordered_json products_json(Backend& backend, int device) {
   ordered_json list = ordered_json::array();
-  for (const MatmulProviderInfo& provider : matmul_providers(Device(backend, device)))
-    list.push_back({{"name", provider.name}, {"usable", provider.usable}, {"detail", provider.detail}});
+  try {
+    for (const MatmulProviderInfo& provider : matmul_providers(Device(backend, device)))
+      list.push_back({{"name", provider.name}, {"usable", provider.usable}, {"detail", provider.detail}});
+  } catch (const Error& error) {  // CATENARY_GPU_BLAS asks for what cannot be had
+    list.push_back({{"name", ""}, {"usable", false}, {"detail", error.what()}});
+  }
   return list;
 }
 

@@ -260,6 +260,18 @@ void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, 
   }
 }
 
+void Context::multiplied(const std::string& library) {
+  if (!is_synchronous()) {
+    note_launch(library);
+    return;
+  }
+  try {
+    driver.synchronize_stream(index, driver.stream(index));
+  } catch (const DeviceError& error) {
+    fail<DeviceError>("a product by {} failed on {}:{}: {}", library, driver.name(), index, error.what());
+  }
+}
+
 void Context::check_dtype(Dtype dtype, const char* what) const {
   if (dtype != Dtype::float64 || info.has_f64) return;
   fail<DeviceError>(

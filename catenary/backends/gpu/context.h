@@ -66,6 +66,8 @@ class Context {
   void check_dtype(Dtype dtype, const char* what) const;
   /// Runs groups of `group_size` work-items; nothing for 0 groups.
   void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args);
+  /// After a library submitted a product: what launch does for errors. The name lives as long as the process.
+  void multiplied(const std::string& library);
   /// The groups that keep the device busy with `items` work-items of a loop over a grid.
   std::int64_t groups_for(std::int64_t items, int group_size) const;
 

@@ -1,5 +1,8 @@
 // cuBLAS: cublasGemmStridedBatchedEx.
 
+#include <map>
+#include <utility>
+
 #include "catenary/backends/gpu/blas/libraries.h"
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/core/format.h"
@@ -24,8 +27,10 @@ class Cublas final : public MatmulProvider {
 
   Cublas(Context& context, const os::Library& library, Handle handle, const std::string& version)
       : context_(context),
-        handle_(handle),
+        first_(handle),
         detail_(fmt::format("{}, {}", version, library.path())),
+        create_(library.required<int(Handle*)>("cublasCreate_v2")),
+        set_math_(library.required<int(Handle, int)>("cublasSetMathMode")),
         set_stream_(library.required<int(Handle, Handle)>("cublasSetStream_v2")),
         multiply_(library.required<Multiply>("cublasGemmStridedBatchedEx")) {}
 
@@ -38,9 +43,10 @@ class Cublas final : public MatmulProvider {
     const int compute = is_double ? kComputeF64 : type == kF32 && allow_tf32() ? kComputeTf32 : kComputeF32;
     const float one = 1, beta = g.accumulate ? 1 : 0;
     const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
-    int status = set_stream_(handle_, context_.driver.queue(context_.index));
+    Handle handle = nullptr;
+    int status = handle_for(context_.driver.queue(context_.index), handle);
     if (status == 0)
-      status = multiply_(handle_, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
+      status = multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
                          static_cast<int>(g.m), static_cast<int>(g.n), static_cast<int>(g.k),
                          is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), type,
                          static_cast<int>(g.a.ld), g.a.stride, g.address(g.b), type, static_cast<int>(g.b.ld),
@@ -52,9 +58,26 @@ class Cublas final : public MatmulProvider {
   }
 
  private:
+  /// Streams that run at once must not share a handle's workspace: each has one of its own.
+  int handle_for(Handle stream, Handle& handle) {
+    Handle& mine = handles_[stream];
+    int status = 0;
+    if (!mine) {
+      mine = std::exchange(first_, nullptr);
+      if (!mine) status = create_(&mine);
+      if (status == 0) status = set_math_(mine, kNoSumsIn16Bits);
+      if (status == 0) status = set_stream_(mine, stream);
+    }
+    handle = mine;
+    return status;
+  }
+
   Context& context_;
-  const Handle handle_;
+  Handle first_;
+  std::map<Handle, Handle> handles_;
   const std::string detail_;
+  int (*const create_)(Handle*);
+  int (*const set_math_)(Handle, int);
   int (*const set_stream_)(Handle, Handle);
   Multiply* const multiply_;
 };
@@ -73,7 +96,6 @@ std::unique_ptr<MatmulProvider> open_cublas(Context& context, std::string& why) 
                              }
                              int version = 0;
                              library.required<int(Handle, int*)>("cublasGetVersion_v2")(handle, &version);
-                             library.required<int(Handle, int)>("cublasSetMathMode")(handle, kNoSumsIn16Bits);
                              return std::make_unique<Cublas>(context, library, handle,
                                                              cuda_library_version(static_cast<std::size_t>(version)));
                            });

@@ -92,6 +92,7 @@ bool MatmulProviders::run(const View& a, const View& b, const View& c, const Mat
     std::string why;
     if (entry->provider->run(gemm, why)) {
       entry->products.fetch_add(1, std::memory_order_relaxed);
+      context_.multiplied(entry->name);
       return true;
     }
     // once for each library: what follows is tried with it again

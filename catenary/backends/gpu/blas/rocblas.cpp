@@ -1,5 +1,8 @@
 // rocBLAS: rocblas_gemm_strided_batched_ex.
 
+#include <map>
+#include <utility>
+
 #include "catenary/backends/gpu/blas/libraries.h"
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/core/format.h"
@@ -26,7 +29,8 @@ class Rocblas final : public MatmulProvider {
 
   Rocblas(Context& context, const os::Library& library, Handle handle)
       : context_(context),
-        handle_(handle),
+        first_(handle),
+        create_(library.required<int(Handle*)>("rocblas_create_handle")),
         set_stream_(library.required<int(Handle, Handle)>("rocblas_set_stream")),
         multiply_(library.required<Multiply>("rocblas_gemm_strided_batched_ex")) {
     char text[64] = "of an unknown version";
@@ -45,9 +49,10 @@ class Rocblas final : public MatmulProvider {
     const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
     void* c = g.address(g.c);
     const auto ldc = static_cast<std::int32_t>(g.c.ld);
-    int status = set_stream_(handle_, context_.driver.queue(context_.index));
+    Handle handle = nullptr;
+    int status = handle_for(context_.driver.queue(context_.index), handle);
     if (status == 0)
-      status = multiply_(handle_, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
+      status = multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
                          static_cast<std::int32_t>(g.m), static_cast<std::int32_t>(g.n), static_cast<std::int32_t>(g.k),
                          is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), type,
                          static_cast<std::int32_t>(g.a.ld), g.a.stride, g.address(g.b), type,
@@ -60,9 +65,24 @@ class Rocblas final : public MatmulProvider {
   }
 
  private:
+  /// A handle's stream may only be changed when all on the old one is done: each stream has a handle of its own.
+  int handle_for(Handle stream, Handle& handle) {
+    Handle& mine = handles_[stream];
+    int status = 0;
+    if (!mine) {
+      mine = std::exchange(first_, nullptr);
+      if (!mine) status = create_(&mine);
+      if (status == 0) status = set_stream_(mine, stream);
+    }
+    handle = mine;
+    return status;
+  }
+
   Context& context_;
-  const Handle handle_;
+  Handle first_;
+  std::map<Handle, Handle> handles_;
   std::string detail_;
+  int (*const create_)(Handle*);
   int (*const set_stream_)(Handle, Handle);
   Multiply* const multiply_;
 };
