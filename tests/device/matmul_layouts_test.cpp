@@ -12,12 +12,18 @@
 
 #include "catenary/array/body.h"
 #include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/linalg.h"
 #include "catenary/array/random.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/matmul_providers.h"
+#include "catenary/device/stream.h"
+#include "tests/device/same.h"
 
 namespace catenary {
 namespace {
+
+using testing_devices::same;
 
 /// Operands, as views of 1-d arrays.
 struct Problem {
@@ -171,6 +177,28 @@ TEST(DeviceMatmulLayouts, VectorsAndScalars) {
     check({dtype, {1, 1, 6}, {1, 6, 1}, {1, 1, 1}, {0, 0, 2}, {0, 3, 0}, {0, 0, 0}, 0, -1, false},
           "a dot product with steps");
   }
+}
+
+TEST(DeviceMatmulLayouts, OnTwoStreams) {
+  const Device device = current_device();
+  if (device == Device()) return;
+  const Array x = arange(300 * 200, Dtype::float32).reshape({300, 200}) / 60000.0f;
+  const Array want = matmul(x, x.T());
+  device.synchronize();
+  Stream one(device), two(device);
+  Array first, second;
+  for (int i = 0; i < 3; ++i) {
+    {
+      const Stream::Use use(one);
+      first = matmul(x, x.T()).eval();
+    }
+    const Stream::Use use(two);
+    second = matmul(x, x.T()).eval();
+  }
+  one.synchronize();
+  two.synchronize();
+  EXPECT_TRUE(same(first, want));
+  EXPECT_TRUE(same(second, want));
 }
 
 TEST(DeviceMatmulLayouts, TheProviderThatWasAskedForComputed) {

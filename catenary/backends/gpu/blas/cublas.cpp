@@ -67,6 +67,7 @@ class Cublas final : public MatmulProvider {
       if (!mine) status = create_(&mine);
       if (status == 0) status = set_math_(mine, kNoSumsIn16Bits);
       if (status == 0) status = set_stream_(mine, stream);
+      if (status != 0) mine = nullptr;
     }
     handle = mine;
     return status;

@@ -73,6 +73,7 @@ class Rocblas final : public MatmulProvider {
       mine = std::exchange(first_, nullptr);
       if (!mine) status = create_(&mine);
       if (status == 0) status = set_stream_(mine, stream);
+      if (status != 0) mine = nullptr;
     }
     handle = mine;
     return status;
