@@ -69,7 +69,7 @@ tidy:
 	@$(MAKE) --no-print-directory configure
 	@scripts/tidy $(BUILD)
 
-install: build
+install: programs
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
