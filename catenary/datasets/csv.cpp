@@ -55,8 +55,10 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
   for (std::int64_t i = 0; i < matrix.size(); ++i) {
     if (!std::isnan(values[i])) continue;
     if (!options.missing)
-      fail<FileError>("{}: row {} has no number in the column '{}'; fill it in, or give a value for what is missing",
-                      path, i / width + 1, feature_names_[static_cast<std::size_t>(i % width)]);
+      fail<FileError>(
+          "{}: row {} has no number in the column '{}'; fill it in, or give a value for what is missing "
+          "(the option missing)",
+          path, i / width + 1, feature_names_[static_cast<std::size_t>(i % width)]);
     values[i] = *options.missing;
   }
   features_ = from_host(matrix, Device()).astype(options.dtype).eval();

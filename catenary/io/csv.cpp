@@ -1,5 +1,6 @@
 #include "catenary/io/csv.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -161,7 +162,9 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
   bool any_text = false;
   for (; any; any = scanner.next(fields)) {
     if (fields.size() != table.columns.size())
-      scanner.bad(scanner.row_line(), 1, "{} fields, where {} columns are", fields.size(), table.columns.size());
+      scanner.bad(scanner.row_line(), 1, "the row has {} field(s), the {} {}{}", fields.size(),
+                  options.header ? "header" : "first row", table.columns.size(),
+                  table.columns.size() == 1 ? fmt::format("; is '{}' the delimiter?", options.delimiter) : "");
     for (std::size_t i = 0; i < fields.size(); ++i) {
       CsvColumn& column = table.columns[i];
       if (!column.numeric) continue;
@@ -199,7 +202,7 @@ std::vector<std::string> CsvTable::names() const {
 const CsvColumn& CsvTable::column(const std::string& name) const {
   for (const CsvColumn& c : columns)
     if (c.name == name) return c;
-  fail<FileError>("{}: no column '{}'; its columns are {}", source, name, fmt::join(names(), ", "));
+  fail<FileError>("{}: no column '{}'; its columns are '{}'", source, name, fmt::join(names(), "', '"));
 }
 
 HostArray CsvTable::matrix() const { return matrix(names()); }
@@ -208,8 +211,11 @@ HostArray CsvTable::matrix(const std::vector<std::string>& wanted) const {
   HostArray result = HostArray::empty(Dtype::float64, {rows, static_cast<std::int64_t>(wanted.size())});
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     const CsvColumn& c = column(wanted[k]);
-    if (!c.numeric)
-      fail<FileError>("{}: line {}: column '{}' has a field that is not a number", source, c.first_text_line, c.name);
+    if (!c.numeric) {
+      const auto text = std::find_if_not(c.strings.begin(), c.strings.end(), number_of);
+      fail<FileError>("{}: line {}: column '{}' holds '{}', which is not a number", source, c.first_text_line, c.name,
+                      text == c.strings.end() ? "" : text->substr(0, 60));
+    }
     for (std::size_t i = 0; i < c.values.size(); ++i) result.as<double>()[i * wanted.size() + k] = c.values[i];
   }
   return result;

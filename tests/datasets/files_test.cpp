@@ -92,8 +92,8 @@ TEST(CsvDataset, ErrorsSayWhere) {
   EXPECT_SAYS(D::CsvDataset(file, "c", {.missing = 0}), "row 3, column 'c': the label is empty");
   EXPECT_SAYS(D::CsvDataset(file, "c", {.features = {"a"}, .class_names = {"x", "z"}}),
               "'y' is none of the classes x, z");
-  EXPECT_SAYS(D::CsvDataset(file, "d"), "a, b, c");
-  EXPECT_SAYS(D::CsvDataset(file, "a"), "line 2: column 'c'");
+  EXPECT_SAYS(D::CsvDataset(file, "d"), "'a', 'b', 'c'");
+  EXPECT_SAYS(D::CsvDataset(file, "a"), "line 2: column 'c' holds 'x'");
   EXPECT_SAYS(D::CsvDataset(file, "c", {.features = {"a"}, .classes = false}), "column 'c'");
   EXPECT_SAYS(D::CsvDataset(folder.write("e.csv", "a,b\n"), "b"), "no rows");
   EXPECT_SAYS(D::CsvDataset(folder.write("l.csv", "b\n1\n"), "b"), "no column but the label");

@@ -28,7 +28,7 @@ TEST(Csv, NumbersTextAndEmptyFields) {
   EXPECT_EQ(m.as<double>()[1], 1);
   EXPECT_EQ(m.as<double>()[5], 4);
   EXPECT_NE(file_error([&] { t.matrix(); }).find("t.csv: line 2: column 'name'"), std::string::npos);
-  EXPECT_NE(file_error([&] { t.column("z"); }).find("x, name, y"), std::string::npos);
+  EXPECT_NE(file_error([&] { t.column("z"); }).find("'x', 'name', 'y'"), std::string::npos);
 }
 
 TEST(Csv, LineEndsMarksCommentsAndDelimiters) {
@@ -64,7 +64,13 @@ TEST(Csv, ExtremeNumbers) {
 }
 
 TEST(Csv, ErrorsSayLineAndColumn) {
-  EXPECT_EQ(file_error([] { parse("a,b\n1,2\n3\n"); }), "t.csv: line 3, column 1: 1 fields, where 2 columns are");
+  EXPECT_EQ(file_error([] { parse("a,b\n1,2\n3\n"); }),
+            "t.csv: line 3, column 1: the row has 1 field(s), the header 2");
+  EXPECT_EQ(file_error([] { parse("a;b\n1,5;2\n"); }),
+            "t.csv: line 2, column 1: the row has 2 field(s), the header 1; is ',' the delimiter?");
+  EXPECT_EQ(file_error([] { parse("a, b\n1,2\n").column("b"); }), "t.csv: no column 'b'; its columns are 'a', ' b'");
+  EXPECT_EQ(file_error([] { parse("a,b\n1,2\n\n3,n/a\n").matrix(); }),
+            "t.csv: line 4: column 'b' holds 'n/a', which is not a number");
   EXPECT_EQ(file_error([] { parse("a,b\n\"x\ny\",2\n1,\"z\n"); }),
             "t.csv: line 4, column 3: the quote that opens here does not close");
   EXPECT_EQ(file_error([] { parse("a,b\n\"x\"y,2\n"); }), "t.csv: line 2, column 4: 'y' follows a closing quote");
