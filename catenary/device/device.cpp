@@ -34,16 +34,30 @@ std::vector<Device> real_gpus() {
   return cards;
 }
 
-[[noreturn]] void no_such_device(std::string_view name) {
+[[noreturn]] void not_a_name(std::string_view name) {
+  fail<DeviceError>("device '{}' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N", name);
+}
+
+/// `kind` is what stands before the colon; only its own reasons are told.
+[[noreturn]] void no_such_device(std::string_view name, std::string_view kind) {
   std::string known, why;
-  for (const Device& device : devices()) known += (known.empty() ? "" : ", ") + device.name();
-  for (Backend* backend : backends())
+  bool is_kind = kind == "gpu", processor = false;
+  for (const Device& device : devices()) {
+    known += (known.empty() ? "" : ", ") + device.name();
+    processor |= !device.is_cpu() && device.info().is_cpu;
+  }
+  if (kind == "gpu" && processor) why = "; gpu:N counts no processors";
+  for (Backend* backend : backends()) {
+    if (kind != "gpu" && kind != backend->name()) continue;
+    is_kind = true;
     if (const std::string reason = backend->reason(); !reason.empty())
       why += fmt::format("; {}: {}", backend->name(), reason);
+  }
   if (name.starts_with("dml"))
     fail<DeviceError>(
         "device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Devices that can be had: {}",
         name, known);
+  if (!is_kind) not_a_name(name);
   fail<DeviceError>("device '{}' cannot be had: this machine offers {}{} (see `catenary info`)", name, known, why);
 }
 }  // namespace
@@ -88,8 +102,7 @@ Device get_device(std::string_view name) {
   }
   int index = -1;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
-  if (error != std::errc() || end != rest.data() + rest.size() || index < 0)
-    fail<DeviceError>("device '{}' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N", name);
+  if (error != std::errc() || end != rest.data() + rest.size() || index < 0) not_a_name(name);
   if (kind == "gpu") {
     const std::vector<Device> gpus = real_gpus();
     if (index < static_cast<int>(gpus.size())) return gpus[static_cast<std::size_t>(index)];
@@ -97,7 +110,7 @@ Device get_device(std::string_view name) {
   for (Backend* backend : backends())
     if (!backend->host_addressable() && kind == backend->name() && index < backend->device_count())
       return Device(*backend, index);
-  no_such_device(name);
+  no_such_device(name, kind);
 }
 
 Storage::Storage(const Device& device, std::size_t bytes)

@@ -31,7 +31,19 @@ TEST_F(Moving, DevicesByName) {
   EXPECT_EQ(get_device(there.name()), there);
   EXPECT_EQ(get_device("@numpy"), cpu);
   EXPECT_EQ(get_device("-1"), cpu);
-  EXPECT_THROW(get_device("abacus:0"), DeviceError);
+  const auto error_of = [](const char* name) {
+    try {
+      get_device(name);
+    } catch (const DeviceError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error_of("abacus:0"),
+            "device 'abacus:0' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N");
+  EXPECT_EQ(error_of("gpu:x"), "device 'gpu:x' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N");
+  EXPECT_NE(error_of("opencl:77").find("this machine offers cpu"), std::string::npos);
+  EXPECT_EQ(error_of("opencl:77").find("; hip:"), std::string::npos);  // other drivers' troubles are not of interest
   cpu.use();
   EXPECT_EQ(current_device(), cpu);
   {
