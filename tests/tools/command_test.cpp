@@ -331,6 +331,9 @@ TEST(Command, ExitCodes) {
   EXPECT_EQ(run({"doctor", "--help"}).exit_code, 0);
   EXPECT_EQ(run({}).exit_code, 2);
   EXPECT_EQ(run({"nothing"}).exit_code, 2);
+  EXPECT_TRUE(has(run({"nothing"}).errors, "'nothing' is none of info, inspect, doctor")) << run({"nothing"}).errors;
+  EXPECT_TRUE(has(run({"bench", "gemm", "--size", "x"}).errors, "range"))
+      << run({"bench", "gemm", "--size", "x"}).errors;
   EXPECT_EQ(run({"cache", "burn"}).exit_code, 2);
   EXPECT_EQ(run({"bench", "gemm", "--dtype", "int3"}).exit_code, 2);
   EXPECT_EQ(run({"bench", "gemm", "--size", "-1"}).exit_code, 2);

@@ -71,11 +71,14 @@ int main(int argc, char** argv) {
                              "uint16", "uint32", "uint64"}));
   bench_command
       ->add_option("--size", bench_options.size, "Elements, or rows of the matrices; several usual ones by default")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // CLI11 misses a subcommand before it wonders about a word that it does not know
+    if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
+      fmt::print(stderr, "catenary: '{}' is none of info, inspect, doctor, cache, bench\n", argv[1]);
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
