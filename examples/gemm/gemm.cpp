@@ -60,12 +60,14 @@ int main(int argc, char** argv) {
   CLI::App app("Times a hand-written kernel for c = a b beside the library's product");
   int m = 1445, n = 1012, k = 1076, repeats = 5;
   std::string name = "gpu:0";
-  app.add_option("-m", m, "Rows of a")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("-n", n, "Columns of b")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("-k", k, "Columns of a")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("-m", m, "Rows of a")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
+  app.add_option("-n", n, "Columns of b")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
+  app.add_option("-k", k, "Columns of a")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
   app.add_option("-d,--device", name, "A device with a compiler: cuda:N, hip:N, opencl:N or gpu:N")
       ->capture_default_str();
-  app.add_option("--repeats", repeats, "Runs that are timed")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--repeats", repeats, "Runs that are timed")
+      ->check(CLI::Range(1, 1000000, "POSITIVE"))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     const ct::Device device = ct::get_device(name);

@@ -65,8 +65,9 @@ int main(int argc, char** argv) {
   app.add_option("-b,--batchsize", o.batchsize, "Images in a batch, of both devices together")
       ->check(CLI::Range(2, 60000))
       ->capture_default_str();
-  app.add_option("-e,--epoch", o.epochs, "Epochs")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("-i,--iterations", o.iterations, "Stop after so many batches instead")->check(CLI::PositiveNumber);
+  app.add_option("-e,--epoch", o.epochs, "Epochs")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
+  app.add_option("-i,--iterations", o.iterations, "Stop after so many batches instead")
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-u,--unit", o.units, "Units of a layer")->check(CLI::Range(2, 100000))->capture_default_str();
   app.add_option("-o,--out", o.out, "Folder for the log")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -15,9 +15,9 @@ int main(int argc, char** argv) {
   double threshold = 0.3;
   CLI::App app("Finds the best boxes among many around a few things.");
   app.add_option("--device", device, "Where to compute")->capture_default_str();
-  app.add_option("--boxes", n, "How many boxes")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--boxes", n, "How many boxes")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
   app.add_option("--things", things, "How many things they lie around")
-      ->check(CLI::Range(1, 1000000))
+      ->check(CLI::Range(1, 1000000, "POSITIVE"))
       ->capture_default_str();
   app.add_option("--threshold", threshold, "The overlap from which on a box goes")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

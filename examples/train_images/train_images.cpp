@@ -25,7 +25,8 @@ struct MLP : ct::Chain {
 };
 
 struct Args {
-  std::string folder, out = "result", predict;
+  std::string folder, device = "cpu", out = "result";
+  std::vector<std::string> predict;
   int epochs = 20, units = 256, size = 32, batch = 32, threads = 2;
   std::uint64_t seed = 0;
   bool gray = false;
@@ -37,10 +38,14 @@ struct Args {
 ct::Array scaled(const ct::Array& image) { return image / 127.5 - 1.0; }
 
 int train(const Args& args) {
+  const ct::Device device = ct::get_device(args.device);
   ct::random::seed(args.seed);
   const D::ImageFolderDataset images(args.folder, args.images());
   fmt::print("{} images, {} classes: {}\n\n", images.size(), images.class_names().size(),
              fmt::join(images.class_names(), ", "));
+  if (images.class_names().size() < 2)
+    throw ct::ValueError(args.folder + ": expected two or more sub-folders, one a class; found '" +
+                         images.class_names().front() + "' alone");
   const auto [training, test] = D::split_dataset_random(D::TransformDataset(images,
                                                                             [](ct::Example example) {
                                                                               example.values[0] =
@@ -50,6 +55,7 @@ int train(const Args& args) {
                                                         images.size() * 4 / 5, args.seed);
 
   auto model = L::Classifier(MLP(args.units, static_cast<int>(images.class_names().size())));
+  model.to_device(device);
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
   // images are read by other threads while the network trains
@@ -57,8 +63,9 @@ int train(const Args& args) {
                                                    {.n_threads = args.threads, .n_prefetch = 4});
   const ct::iterators::MultithreadIterator test_batches(
       test, args.batch, {.repeat = false, .shuffle = false, .n_threads = args.threads, .n_prefetch = 4});
-  T::Trainer trainer(T::StandardUpdater(batches, optimizer), T::Trigger(args.epochs, "epoch"), args.out);
-  trainer.extend(X::Evaluator(test_batches, model));
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device}), T::Trigger(args.epochs, "epoch"),
+                     args.out);
+  trainer.extend(X::Evaluator(test_batches, model, {.device = device}));
   trainer.extend(X::LogReport());
   trainer.extend(X::PlotReport({"main/accuracy", "validation/main/accuracy"}, "epoch", {.filename = "accuracy.png"}));
   trainer.extend(
@@ -72,6 +79,9 @@ int train(const Args& args) {
 }
 
 int predict(const Args& args) {
+  if (!ct::os::exists(args.out + "/classes.txt"))
+    throw ct::FileError(args.out +
+                        ": train_images has left nothing here (classes.txt is missing); -o names its folder");
   const auto text = ct::os::read_file(args.out + "/classes.txt");
   std::istringstream lines(std::string(reinterpret_cast<const char*>(text.data()), text.size()));
   std::vector<std::string> names;
@@ -88,9 +98,12 @@ int predict(const Args& args) {
     trained.gray = gray;
     trained.size = size;
   }
-  const ct::Array image = scaled(D::read_image(args.predict, trained.images()));
-  const std::vector<float> p = F::softmax(model(image(ct::newaxis))).array().to_vector<float>();
-  for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], names[i]);
+  for (const std::string& path : args.predict) {
+    const ct::Array image = scaled(D::read_image(path, trained.images()));
+    const std::vector<float> p = F::softmax(model(image(ct::newaxis))).array().to_vector<float>();
+    if (args.predict.size() > 1) fmt::print("{}\n", path);
+    for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], names[i]);
+  }
   return 0;
 }
 
@@ -100,24 +113,28 @@ int main(int argc, char** argv) {
   app.add_option("FOLDER", args.folder, "The folder; not needed with --predict");
   app.add_option("-e,--epoch", args.epochs, "Sweeps over the images")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-b,--batchsize", args.batch, "Images in a minibatch")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("-u,--unit", args.units, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-u,--unit", args.units, "Units of a hidden layer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-s,--size", args.size, "Height and width that all images are brought to")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_flag("--gray", args.gray, "Gray images instead of colour");
   app.add_option("-t,--threads", args.threads, "Threads that read images")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-d,--device", args.device, "Where it is trained: cpu, or a GPU such as opencl:0")
+      ->capture_default_str();
   app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-p,--predict", args.predict, "Predicts the class of this image with what was trained before");
+  app.add_option("-p,--predict", args.predict, "Predicts the classes of these images with what was trained before");
   CLI11_PARSE(app, argc, argv);
-  if (args.folder.empty() && args.predict.empty()) {
-    fmt::print(stderr, "train_images: name the folder of the images; --help tells more\n");
+  if (args.folder.empty() == args.predict.empty()) {
+    fmt::print(stderr, "train_images: name the folder of the images, or --predict and images; --help tells more\n");
     return 2;
   }
   try {

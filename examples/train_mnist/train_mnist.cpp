@@ -107,10 +107,10 @@ int main(int argc, char** argv) {
   CLI::App app("Trains a multilayer perceptron on MNIST: 784-UNIT-UNIT-10 with ReLU, softmax cross entropy and Adam.");
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")
       ->capture_default_str();
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
@@ -118,7 +118,9 @@ int main(int argc, char** argv) {
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
   app.add_flag("--autoload", args.autoload, "Continue from the newest snapshot in the output folder");
-  app.add_option("-u,--unit", args.unit, "Units of a hidden layer")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("--seed", args.seed, "Seed of the random numbers");
   app.add_flag("--noplot", args.noplot, "No plot of the losses");
   CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with weights that were trained");

@@ -88,13 +88,28 @@ TEST(Examples, TrainCsv) {
   ct::os::write_file(folder / "table.csv", table);
   ct::os::write_file(folder / "other.csv", other + "2,3\n1,22\n");
   const std::string text = output_of("train_csv", {folder / "table.csv", "kind", "-e", "100", "-o", folder / "result"});
-  EXPECT_TRUE(has(text, "60 rows, 2 columns, 3 classes: kind0, kind1, kind2")) << text;
+  EXPECT_TRUE(has(text, "60 rows, 2 columns, 3 classes: 'kind0', 'kind1', 'kind2'")) << text;
   EXPECT_EQ(log_of(folder / "result")[99]["validation/main/accuracy"], 1.0);
   const std::string predicted = output_of("train_csv", {"-o", folder / "result", "-p", folder / "other.csv"});
   EXPECT_TRUE(has(predicted, "class,probability\nkind0,")) << predicted;
   EXPECT_TRUE(has(predicted, "\nkind2,")) << predicted;
   EXPECT_TRUE(has(error_of("train_csv", {folder / "table.csv", "sort"}), "no column 'sort'"));
   EXPECT_TRUE(has(error_of("train_csv", {}, 2), "--help"));
+  EXPECT_TRUE(has(error_of("train_csv", {"table.csv", "-p", folder / "other.csv"}, 2), "--help"));
+  EXPECT_TRUE(
+      has(error_of("train_csv", {"-o", folder / "none", "-p", folder / "other.csv"}), "none: train_csv has left"));
+
+  // names of classes that need quotes; a class alone, and numbers in the place of classes
+  ct::os::write_file(folder / "fruit.csv",
+                     "x,kind\r\n1,\"pear, green\"\r\n1,\"pear, green\"\r\n5,\"\"\"odd\"\"\"\r\n5,\"\"\"odd\"\"\"\r\n");
+  output_of("train_csv", {folder / "fruit.csv", "kind", "-e", "100", "-d", "cpu", "-o", folder / "fruit"});
+  ct::os::write_file(folder / "new.csv", "x\n1\n5\n");
+  const std::string fruit = output_of("train_csv", {"-o", folder / "fruit", "-p", folder / "new.csv"});
+  EXPECT_TRUE(has(fruit, "\"pear, green\",0.") || has(fruit, "\"\"\"odd\"\"\",0.")) << fruit;
+  ct::os::write_file(folder / "numbers.csv", "x,y\n1,1.5\n2,2.5\n3,3.5\n");
+  EXPECT_TRUE(has(error_of("train_csv", {folder / "numbers.csv", "y"}), "column 'y' hold 3 different values"));
+  ct::os::write_file(folder / "one.csv", "x,y\n1,a\n2,a\n3,a\n");
+  EXPECT_TRUE(has(error_of("train_csv", {folder / "one.csv", "y"}), "column 'y' hold 1 different values"));
 }
 
 TEST(Examples, TrainImages) {
@@ -118,7 +133,17 @@ TEST(Examples, TrainImages) {
   const std::string predicted = output_of("train_images", {"-o", out, "-p", folder / "pictures/bright/1.png"});
   EXPECT_GT(std::stod(predicted), 0.5) << predicted;
   EXPECT_TRUE(has(predicted, "  bright\n")) << predicted;
+  const std::string both =
+      output_of("train_images", {"-o", out, "-p", folder / "pictures/bright/1.png", folder / "pictures/dark/0.png"});
+  EXPECT_TRUE(both.starts_with(folder / "pictures/bright/1.png\n" + predicted + (folder / "pictures/dark/0.png\n")))
+      << both;
   EXPECT_TRUE(has(error_of("train_images", {folder / "pictures/dark"}), "sub-folder"));
+  EXPECT_TRUE(has(error_of("train_images", {"pictures", "-p", "1.png"}, 2), "--help"));
+  EXPECT_TRUE(
+      has(error_of("train_images", {"-o", folder / "none", "-p", "1.png"}), "none: train_images has left nothing"));
+  ct::os::make_directories(folder / "alone/dark");
+  ct::io::write_png(folder / "alone/dark/1.png", ct::io::HostArray::empty(ct::Dtype::uint8, {4, 4, 3}));
+  EXPECT_TRUE(has(error_of("train_images", {folder / "alone"}), "two or more sub-folders"));
   ct::os::write_file(folder / "pictures/dark/broken.png", "no image");
   EXPECT_TRUE(has(error_of("train_images", {folder / "pictures", "-o", out}), "broken.png: neither a PNG nor a JPEG"));
 }
