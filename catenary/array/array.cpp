@@ -137,8 +137,7 @@ void Array::copy_to_host(void* to) const {
 void Array::item(void* to, Dtype wanted) const {
   if (size() != 1) fail<ShapeError>("item: the array must have exactly one element, its shape is {}", shape());
   if (dtype() == wanted) return copy_to_host(to);
-  const bool on_host = wanted == Dtype::float64 && !has_float64(device());
-  (on_host ? to_device(Device()) : *this).astype(wanted).copy_to_host(to);
+  to_device(Device()).astype(wanted).copy_to_host(to);
 }
 
 void* Array::host_data(Dtype expected, bool for_writing) const {

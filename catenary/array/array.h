@@ -161,14 +161,15 @@ class CT_API Array {
     item(&value, dtype_of<T>);
     return value;
   }
-  /// All elements in C order, cast to T.
+  /// All elements in C order, cast to T on the host: not every device has every T.
   template <class T>
   std::vector<T> to_vector() const {
+    const Array host = to_device(Device());
     if constexpr (std::same_as<T, bool>) {
-      const std::vector<std::uint8_t> bytes = astype(Dtype::bool_).template to_bytes<std::uint8_t>();
+      const std::vector<std::uint8_t> bytes = host.astype(Dtype::bool_).template to_bytes<std::uint8_t>();
       return std::vector<bool>(bytes.begin(), bytes.end());
     } else {
-      return astype(dtype_of<T>).template to_bytes<T>();
+      return host.astype(dtype_of<T>).template to_bytes<T>();
     }
   }
   /// Address of the first element of a CPU array, for reading; throws DtypeError or DeviceError. Elements follow

@@ -35,6 +35,7 @@ void check_without_float64() {
   const std::vector<float> precision = all.precision.array().to_vector<float>();
   EXPECT_EQ(precision[0], 1);
   EXPECT_EQ(precision[1], 1);
+  EXPECT_EQ(all.precision.array().to_vector<double>(), std::vector<double>(precision.begin(), precision.end()));
   EXPECT_EQ(precision[2], 0);
   EXPECT_EQ(all.recall.array().to_vector<float>()[1], 0.5f);
 
