@@ -65,7 +65,11 @@ class Types {
  public:
   explicit Types(const std::string& kernel) : kernel_(kernel) {}
   void bind(const Parameter& p, Dtype dtype) {
-    if (p.dtype) return;
+    if (p.dtype) {
+      if (*p.dtype != dtype)
+        fail<DtypeError>("kernel {}: parameter {} is {}, but its argument is {}", kernel_, p.name, *p.dtype, dtype);
+      return;
+    }
     const auto [known, fresh] = types_.emplace(p.type, dtype);
     if (!fresh && known->second != dtype)
       fail<DtypeError>("kernel {}: the type {} of parameter {} is {}, but its argument is {}", kernel_, p.type, p.name,
@@ -295,10 +299,11 @@ std::vector<Array> ElementwiseKernel::call(const std::vector<KernelOperand>& arg
   }
   launch.extent("n", n);
   const int group = launcher.group_size(inputs.device.index());
+  const std::string name = s.name == "kernel" ? "elementwise_kernel" : s.name;  // which is a word of OpenCL
   const std::string text = fmt::format("{}{}{}\nKERNEL REQD({}) {}({}) {{\n{}{}{{\n#line 1\n{};\n}}\n{}}}\n}}\n",
-                                       group == 1 ? kBlocks : kLoops, types.typedefs(), s.options.preamble, group,
-                                       s.name, launch.parameters(), kGridLoop, loads, s.operation, stores);
-  const void* kernel = launcher.kernel(inputs.device.index(), text, s.name, true);
+                                       group == 1 ? kBlocks : kLoops, types.typedefs(), s.options.preamble, group, name,
+                                       launch.parameters(), kGridLoop, loads, s.operation, stores);
+  const void* kernel = launcher.kernel(inputs.device.index(), text, name, true);
   launch.run(launcher, inputs.device, kernel, launcher.groups_for(inputs.device.index(), n), group);
   for (std::size_t k = 0; k < s.out.size(); ++k)
     if (!results[k].is(outputs[k])) outputs[k].set(results[k]);

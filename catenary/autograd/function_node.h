@@ -1,6 +1,6 @@
 #pragma once
 // An operation in the graph. A function is a class with a forward on arrays and a backward on variables (so that
-// gradients can be differentiated again); functions/elementwise.h has shorter forms for the common kinds.
+// gradients can be differentiated again); autograd/elementwise.h has shorter forms for the common kinds.
 // (chainer.FunctionNode)
 //
 //   class MulAdd : public FunctionNode {

@@ -1,5 +1,7 @@
 #include "catenary/core/dtype.h"
 
+#include <ostream>
+
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -17,6 +19,8 @@ Dtype float_for_integer(std::size_t bytes) {
   return bytes == 1 ? Dtype::float16 : bytes == 2 ? Dtype::float32 : Dtype::float64;
 }
 }  // namespace
+
+std::ostream& operator<<(std::ostream& stream, Dtype dtype) { return stream << dtype_name(dtype); }
 
 const char* dtype_name(Dtype d) { return kNames[static_cast<int>(d)]; }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,8 @@ constexpr bool is_16bit_float(Dtype d) { return d == Dtype::float16 || d == Dtyp
 
 /// NumPy's name of a dtype: "float32", "bool", …
 CT_API const char* dtype_name(Dtype d);
+/// dtype_name().
+CT_API std::ostream& operator<<(std::ostream& stream, Dtype dtype);
 /// The dtype of a name ("float32") or a NumPy code ("<f4", "f", "i8", "?"); throws DtypeError.
 CT_API Dtype dtype_from_name(std::string_view name);
 /// The dtype that holds values of both: NumPy 2's table (bfloat16 with float16 gives float32).

@@ -1,5 +1,7 @@
 #include "catenary/core/shape.h"
 
+#include <ostream>
+
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -20,6 +22,8 @@ std::string Dims::str() const {
   if (size_ == 1) return fmt::format("({},)", values_[0]);
   return fmt::format("({})", fmt::join(begin(), end(), ", "));
 }
+
+std::ostream& operator<<(std::ostream& stream, const Dims& dims) { return stream << dims.str(); }
 
 void Dims::throw_too_many(int size) {
   fail<ShapeError>("an array may have at most {} dimensions, {} were given", kMaxDims, size);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -88,6 +89,9 @@ class CT_API Dims {
   std::int64_t values_[kMaxDims];  // entries past size_ are never read
   std::int8_t size_ = 0;
 };
+
+/// Dims::str().
+CT_API std::ostream& operator<<(std::ostream& stream, const Dims& dims);
 
 /// Extents, strides in elements, and numbers of axes.
 using Shape = Dims;

@@ -46,5 +46,8 @@ TEST(Print, ViewsAndStreams) {
   std::ostringstream text;
   text << a.T() << '\n' << ct::flip(a, 1);
   EXPECT_EQ(text.str(), "[[0 3]\n [1 4]\n [2 5]]\n[[2 1 0]\n [5 4 3]]");
+  text.str({});
+  text << a.shape() << ' ' << ct::Shape{4} << ' ' << ct::Shape{} << ' ' << a.dtype();
+  EXPECT_EQ(text.str(), "(2, 3) (4,) () int64");
   EXPECT_EQ(ct::repr(ct::array({1.5f, 2.f}, ct::Dtype::bfloat16)), "array([1.5, 2. ], dtype=bfloat16)");
 }

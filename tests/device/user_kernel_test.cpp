@@ -60,6 +60,12 @@ TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
     EXPECT_EQ(z.astype(Dtype::int64).to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 0, 1, 4, 9}));
   }
   EXPECT_EQ(squared_difference()(Array::empty({0, 3}, Dtype::float32), y).shape(), (Shape{0, 3}));
+  const ElementwiseKernel halved("float32 x, float32 scale", "float32 y", "y = x * scale");
+  EXPECT_EQ(halved(x, 0.5).to_vector<float>()[5], 2.5f);  // a number becomes what the parameter is
+  EXPECT_NE(message_of([&] {
+              halved(x.astype(Dtype::int64), 0.5);
+            }).find("parameter x is float32, but its argument is int64"),
+            std::string::npos);
   EXPECT_NE(message_of([&] { squared_difference()(x, y.astype(Dtype::int32)); }).find("parameter y"),
             std::string::npos);
 }
