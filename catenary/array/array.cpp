@@ -5,7 +5,6 @@
 
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
-#include "catenary/device/float64.h"
 
 namespace catenary {
 

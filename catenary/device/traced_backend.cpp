@@ -15,12 +15,12 @@
 
 namespace catenary {
 
-namespace {
-
-bool asked_for(const char* what) {
+bool tracing(const char* what) {
   const char* value = std::getenv("CATENARY_TRACE");
   return value && std::strstr(value, what);
 }
+
+namespace {
 
 /// How often each operation ran on each device; printed when the process ends.
 class Counts {
@@ -67,8 +67,8 @@ class TracedBackend final : public Backend, public KernelLauncher, public Matmul
   explicit TracedBackend(Backend& inner)
       : inner_(inner),
         launcher_(dynamic_cast<KernelLauncher*>(&inner)),
-        kernels_(asked_for("kernels")),
-        ops_(asked_for("ops")) {
+        kernels_(tracing("kernels")),
+        ops_(tracing("ops")) {
     if (ops_) Counts::instance();  // made early, so that it outlives what counts
   }
 
@@ -221,7 +221,7 @@ class TracedBackend final : public Backend, public KernelLauncher, public Matmul
 }  // namespace
 
 Backend& traced(Backend& backend) {
-  if (!asked_for("kernels") && !asked_for("ops")) return backend;
+  if (!tracing("kernels") && !tracing("ops")) return backend;
   return *new TracedBackend(backend);
 }
 

@@ -1,13 +1,18 @@
 #pragma once
 // Private to the library: what CATENARY_TRACE shows of a backend. A decorator, which is only there when it is asked
 // for, so that nobody else pays for it.
-//   kernels  a line on standard error for each piece of work: device, name, shape, bytes, time (the device is waited
-//   for), why it ran now ops      at the end of the process a line for each operation that ran, `op DEVICE NAME COUNT`
-//            (appended to the file CATENARY_TRACE_FILE where that is set)
+//
+//   kernels: a line on standard error for each piece of work, with device, name, shape, bytes, time (the device is
+//     waited for), and why it ran now
+//   ops: at the end of the process a line for each operation that ran, `op DEVICE NAME COUNT` (appended to the file
+//     CATENARY_TRACE_FILE where that is set)
 
 #include "catenary/device/backend.h"
 
 namespace catenary {
+
+/// Does CATENARY_TRACE name this?
+bool tracing(const char* what);
 
 /// The backend itself, or its decorator when CATENARY_TRACE names kernels or ops.
 Backend& traced(Backend& backend);

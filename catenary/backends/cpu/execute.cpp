@@ -7,6 +7,7 @@
 #include "catenary/backends/cpu/kernel_table.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/segment.h"
 
 namespace catenary::cpu {
 
@@ -290,21 +291,13 @@ void run(ops::Program& program) {
 }
 
 void run_segments(const ops::Program& program, const std::vector<Segment>& segments) {
-  std::vector<ops::Program> programs(segments.size(), program);
+  std::vector<ops::Program> programs;
+  programs.reserve(segments.size());
   std::vector<Plan> plans;
   plans.reserve(segments.size());
   std::vector<std::int64_t> first_block{0};
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Segment& segment = segments[i];
-    programs[i].shape = {segment.size};
-    const auto place = [](Access& access, const std::pair<void*, std::int64_t>& at) {
-      access.handle = at.first;
-      access.offset = at.second;
-      access.strides = {1};
-    };
-    for (std::size_t k = 0; k < segment.loads.size(); ++k) place(programs[i].loads[k], segment.loads[k]);
-    for (std::size_t k = 0; k < segment.stores.size(); ++k) place(programs[i].stores[k].to, segment.stores[k]);
-    plans.emplace_back(programs[i], -1);
+  for (const Segment& segment : segments) {
+    plans.emplace_back(programs.emplace_back(program_over(program, segment)), -1);
     first_block.push_back(first_block.back() + (segment.size + kBlock - 1) / kBlock);
   }
   parallel_for(first_block.back(), kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {

@@ -10,6 +10,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
+#include "catenary/device/traced_backend.h"
 #include "catenary/kernels/texts.h"
 
 namespace catenary::gpu {
@@ -94,11 +95,6 @@ class DeviceMemory final : public MemorySource {
 };
 
 }  // namespace
-
-bool tracing(const char* what) {
-  const char* value = std::getenv("CATENARY_TRACE");
-  return value && std::strstr(value, what);
-}
 
 int Args::check(int i) {
   if (i >= kMost) fail<DeviceError>("internal: a kernel with more than {} arguments", kMost);

@@ -20,9 +20,6 @@ namespace catenary::gpu {
 
 class MatmulProviders;
 
-/// Does CATENARY_TRACE name this?
-bool tracing(const char* what);
-
 /// A compiled kernel. It lives as long as the process.
 struct Kernel {
   void* function = nullptr;

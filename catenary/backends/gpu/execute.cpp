@@ -7,6 +7,7 @@
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/device/segment.h"
 
 namespace catenary::gpu {
 
@@ -202,16 +203,7 @@ void run_segments(Context& context, const ops::Program& program, const std::vect
   programs.reserve(segments.size());
   texts.reserve(segments.size());
   for (const Segment& segment : segments) {
-    ops::Program& one = programs.emplace_back(program);
-    one.shape = {segment.size};
-    const auto place = [](ops::Access& access, const std::pair<void*, std::int64_t>& at) {
-      access.handle = at.first;
-      access.offset = at.second;
-      access.strides = {1};
-    };
-    for (std::size_t k = 0; k < segment.loads.size(); ++k) place(one.loads[k], segment.loads[k]);
-    for (std::size_t k = 0; k < segment.stores.size(); ++k) place(one.stores[k].to, segment.stores[k]);
-    texts.emplace_back(one);
+    texts.emplace_back(programs.emplace_back(program_over(program, segment)));
   }
 
   const std::int64_t block = context.loops ? kBlock : kSegmentBlock;

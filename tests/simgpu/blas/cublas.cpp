@@ -49,22 +49,7 @@ EXPORT int cublasGemmStridedBatchedEx(Handle handle, int op_a, int op_b, int m, 
   if (fault("multiply")) return kExecutionFailed;
   if (a_type != b_type || a_type != c_type || algorithm != -1) return kNotSupported;
   Product p;
-  switch (a_type) {
-    case 0:
-      p.type = Type::f32;
-      break;
-    case 1:
-      p.type = Type::f64;
-      break;
-    case 2:
-      p.type = Type::f16;
-      break;
-    case 14:
-      p.type = Type::bf16;
-      break;
-    default:
-      return kNotSupported;
-  }
+  if (!of_cuda_data_type(a_type, p.type)) return kNotSupported;
   if (compute != (p.type == Type::f64 ? 70 : 68) && !(p.type == Type::f32 && compute == 77)) return kNotSupported;
   if (op_a < 0 || op_a > 1 || op_b < 0 || op_b > 1) return kInvalidValue;
   p.m = m;

@@ -71,22 +71,7 @@ int set(T& to, const void* from, std::size_t bytes) {
 /// The product that descriptions mean; false where they do not fit.
 bool describe(const Desc& desc, const Layout& a, const Layout& b, const Layout& c, Product& p) {
   if (a.type != b.type || a.type != c.type || a.batch != b.batch || a.batch != c.batch) return false;
-  switch (a.type) {
-    case 0:
-      p.type = Type::f32;
-      break;
-    case 1:
-      p.type = Type::f64;
-      break;
-    case 2:
-      p.type = Type::f16;
-      break;
-    case 14:
-      p.type = Type::bf16;
-      break;
-    default:
-      return false;
-  }
+  if (!of_cuda_data_type(a.type, p.type)) return false;
   const bool is_double = p.type == Type::f64;
   p.short_mantissa = p.type == Type::f32 && desc.compute == kComputeTf32;
   if (desc.compute != (is_double ? kComputeF64 : kComputeF32) && !p.short_mantissa) return false;

@@ -25,6 +25,25 @@ inline bool fault(const char* what) {
 }
 
 enum class Type { f16, bf16, f32, f64 };
+/// cudaDataType's numbers, which are hipDataType's too; false for another one.
+inline bool of_cuda_data_type(int number, Type& type) {
+  switch (number) {
+    case 0:
+      type = Type::f32;
+      return true;
+    case 1:
+      type = Type::f64;
+      return true;
+    case 2:
+      type = Type::f16;
+      return true;
+    case 14:
+      type = Type::bf16;
+      return true;
+    default:
+      return false;
+  }
+}
 inline std::int64_t size_of(Type type) { return type == Type::f64 ? 8 : type == Type::f32 ? 4 : 2; }
 
 inline double load(const void* p, std::int64_t i, Type type) {

@@ -1,10 +1,8 @@
 // cuBLAS: cublasGemmStridedBatchedEx.
 
-#include <map>
-#include <utility>
-
 #include "catenary/backends/gpu/blas/libraries.h"
 #include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/backends/gpu/blas/stream_handles.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -27,11 +25,14 @@ class Cublas final : public MatmulProvider {
 
   Cublas(Context& context, const os::Library& library, Handle handle, const std::string& version)
       : context_(context),
-        first_(handle),
+        handles_(
+            handle, library.required<int(Handle*)>("cublasCreate_v2"),
+            [set_math = library.required<int(Handle, int)>("cublasSetMathMode"),
+             set_stream = library.required<int(Handle, Handle)>("cublasSetStream_v2")](Handle made, Handle stream) {
+              const int status = set_math(made, kNoSumsIn16Bits);
+              return status == 0 ? set_stream(made, stream) : status;
+            }),
         detail_(fmt::format("{}, {}", version, library.path())),
-        create_(library.required<int(Handle*)>("cublasCreate_v2")),
-        set_math_(library.required<int(Handle, int)>("cublasSetMathMode")),
-        set_stream_(library.required<int(Handle, Handle)>("cublasSetStream_v2")),
         multiply_(library.required<Multiply>("cublasGemmStridedBatchedEx")) {}
 
   std::string detail() const override { return detail_; }
@@ -44,7 +45,7 @@ class Cublas final : public MatmulProvider {
     const float one = 1, beta = g.accumulate ? 1 : 0;
     const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
     Handle handle = nullptr;
-    int status = handle_for(context_.driver.queue(context_.index), handle);
+    int status = handles_.get(context_.driver.queue(context_.index), handle);
     if (status == 0)
       status = multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
                          static_cast<int>(g.m), static_cast<int>(g.n), static_cast<int>(g.k),
@@ -58,28 +59,9 @@ class Cublas final : public MatmulProvider {
   }
 
  private:
-  /// Streams that run at once must not share a handle's workspace: each has one of its own.
-  int handle_for(Handle stream, Handle& handle) {
-    Handle& mine = handles_[stream];
-    int status = 0;
-    if (!mine) {
-      mine = std::exchange(first_, nullptr);
-      if (!mine) status = create_(&mine);
-      if (status == 0) status = set_math_(mine, kNoSumsIn16Bits);
-      if (status == 0) status = set_stream_(mine, stream);
-      if (status != 0) mine = nullptr;
-    }
-    handle = mine;
-    return status;
-  }
-
   Context& context_;
-  Handle first_;
-  std::map<Handle, Handle> handles_;
+  StreamHandles handles_;
   const std::string detail_;
-  int (*const create_)(Handle*);
-  int (*const set_math_)(Handle, int);
-  int (*const set_stream_)(Handle, Handle);
   Multiply* const multiply_;
 };
 

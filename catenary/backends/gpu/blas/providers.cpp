@@ -4,6 +4,7 @@
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/execute.h"
 #include "catenary/core/format.h"
+#include "catenary/device/traced_backend.h"
 
 namespace catenary::gpu {
 

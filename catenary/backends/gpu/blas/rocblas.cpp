@@ -1,10 +1,8 @@
 // rocBLAS: rocblas_gemm_strided_batched_ex.
 
-#include <map>
-#include <utility>
-
 #include "catenary/backends/gpu/blas/libraries.h"
 #include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/backends/gpu/blas/stream_handles.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -29,9 +27,8 @@ class Rocblas final : public MatmulProvider {
 
   Rocblas(Context& context, const os::Library& library, Handle handle)
       : context_(context),
-        first_(handle),
-        create_(library.required<int(Handle*)>("rocblas_create_handle")),
-        set_stream_(library.required<int(Handle, Handle)>("rocblas_set_stream")),
+        handles_(handle, library.required<int(Handle*)>("rocblas_create_handle"),
+                 library.required<int(Handle, Handle)>("rocblas_set_stream")),
         multiply_(library.required<Multiply>("rocblas_gemm_strided_batched_ex")) {
     char text[64] = "of an unknown version";
     if (auto* version = library.function<int(char*, std::size_t)>("rocblas_get_version_string"))
@@ -50,7 +47,7 @@ class Rocblas final : public MatmulProvider {
     void* c = g.address(g.c);
     const auto ldc = static_cast<std::int32_t>(g.c.ld);
     Handle handle = nullptr;
-    int status = handle_for(context_.driver.queue(context_.index), handle);
+    int status = handles_.get(context_.driver.queue(context_.index), handle);
     if (status == 0)
       status = multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
                          static_cast<std::int32_t>(g.m), static_cast<std::int32_t>(g.n), static_cast<std::int32_t>(g.k),
@@ -65,26 +62,9 @@ class Rocblas final : public MatmulProvider {
   }
 
  private:
-  /// A handle's stream may only be changed when all on the old one is done: each stream has a handle of its own.
-  int handle_for(Handle stream, Handle& handle) {
-    Handle& mine = handles_[stream];
-    int status = 0;
-    if (!mine) {
-      mine = std::exchange(first_, nullptr);
-      if (!mine) status = create_(&mine);
-      if (status == 0) status = set_stream_(mine, stream);
-      if (status != 0) mine = nullptr;
-    }
-    handle = mine;
-    return status;
-  }
-
   Context& context_;
-  Handle first_;
-  std::map<Handle, Handle> handles_;
+  StreamHandles handles_;
   std::string detail_;
-  int (*const create_)(Handle*);
-  int (*const set_stream_)(Handle, Handle);
   Multiply* const multiply_;
 };
 
