@@ -37,11 +37,17 @@ if(TARGET test_examples)
   add_dependencies(test_examples programs)
 endif()
 if(TARGET test_tools)
-  # An OpenCL that kills whoever loads it.
-  add_library(crashing_opencl SHARED tests/tools/crash/opencl.cpp)
-  set_target_properties(crashing_opencl PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME libOpenCL.so.1 NO_SONAME ON
-                                                   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/crash)
-  add_dependencies(test_tools catenary_command crashing_opencl)
+  # Libraries for the doctor, each in a folder of its own: an OpenCL that kills whoever loads it, and an NVML.
+  foreach(stand_in opencl:libOpenCL.so.1 nvml:libnvidia-ml.so.1)
+    string(REPLACE ":" ";" stand_in ${stand_in})
+    list(GET stand_in 0 name)
+    list(GET stand_in 1 soname)
+    add_library(stand_in_${name} SHARED tests/tools/stand_ins/${name}.cpp)
+    set_target_properties(stand_in_${name} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} NO_SONAME ON
+                                                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/stand_ins/${name})
+    add_dependencies(test_tools stand_in_${name})
+  endforeach()
+  add_dependencies(test_tools catenary_command)
 endif()
 
 include(cmake/fuzz.cmake)

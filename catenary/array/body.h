@@ -2,6 +2,7 @@
 // Private to the library: what an Array handle points to.
 
 #include <atomic>
+#include <utility>
 
 #include "catenary/array/array.h"
 #include "catenary/device/backend.h"
@@ -39,6 +40,18 @@ class ArrayBody : public ArrayHead {
 CT_API View readable(const Array& a);
 /// The array's elements for a backend to write: runs also what still has to read their old values.
 CT_API View writable(const Array& a);
+/// A matrix as a stack of one, as Backend::matmul takes it.
+inline View stack_of_one(View matrix) {
+  matrix.shape.insert(0, 1);
+  matrix.strides.insert(0, 0);
+  return matrix;
+}
+/// The same with rows and columns exchanged.
+inline View transposed_stack_of_one(View matrix) {
+  std::swap(matrix.shape[0], matrix.shape[1]);
+  std::swap(matrix.strides[0], matrix.strides[1]);
+  return stack_of_one(matrix);
+}
 /// A view of a C-ordered array: itself, or a copy that `keep` holds.
 inline View readable_contiguous(const Array& a, Array& keep) {
   keep = a.contiguous();

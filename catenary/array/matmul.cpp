@@ -16,17 +16,21 @@ using detail::check_same_device;
 
 namespace {
 
-/// The product of stacks [batch, m, k] and [batch, k, n] of one dtype.
-Array stacked_product(const Array& a, const Array& b) {
-  const Array out = Array::empty({a.shape()[0], a.shape()[1], b.shape()[2]}, a.dtype(), a.device());
-  if (out.size() == 0) return out;
-  if (a.shape()[2] == 0) {
-    out.fill(0);
-    return out;
-  }
-  const View left = readable(a), right = readable(b);
-  a.device().backend().matmul(a.device().index(), left, right, writable(out), {});
-  return out;
+/// out = the product of stacks of matrices [count, m, k] and [count, k, n]; `out` is fresh and as large as [count, m,
+/// n].
+void multiply_stacks(const View& left, const View& right, const Array& out) {
+  View to = writable(out);
+  to.shape = {left.shape[0], left.shape[1], right.shape[2]};
+  to.strides = contiguous_strides(to.shape);
+  out.device().backend().matmul(out.device().index(), left, right, to, {});
+}
+
+/// The matrices of a C-ordered array below one another.
+View stack_of_rows(View view) {
+  const std::int64_t columns = view.shape.back();
+  view.shape = {1, view.shape.product() / columns, columns};
+  view.strides = contiguous_strides(view.shape);
+  return view;
 }
 
 Shape without_last(const Shape& shape, int count) { return Shape(shape.data(), shape.size() - count); }
@@ -56,22 +60,27 @@ Array matmul(const Array& a, const Array& b) {
     fail<ShapeError>("matmul: shapes {} and {} do not fit: extent {} is summed with extent {}", a.shape(), b.shape(), k,
                      right.shape()[rn - 2]);
   const Shape batch = broadcast_shapes(without_last(left.shape(), 2), without_last(right.shape(), 2), "matmul");
-
-  Array product;
-  if (rn == 2 && left.is_contiguous()) {  // a stack of rows: one product
-    product = stacked_product(left.reshape({1, batch.product() * m, k}), right.reshape({1, k, n}));
+  Shape shape = batch;
+  if (!row) shape.push_back(m);
+  if (!column) shape.push_back(n);
+  const Array out = Array::empty(shape, dtype, a.device());
+  if (out.size() == 0) return out;
+  if (k == 0) {
+    out.fill(0);
+  } else if (ln == 2 && rn == 2) {
+    multiply_stacks(stack_of_one(readable(left)), stack_of_one(readable(right)), out);
+  } else if (rn == 2 && left.is_contiguous()) {
+    multiply_stacks(stack_of_rows(readable(left)), stack_of_one(readable(right)), out);
   } else {
     Shape left_shape = batch, right_shape = batch;
     left_shape.push_back(m), left_shape.push_back(k);
     right_shape.push_back(k), right_shape.push_back(n);
     const std::int64_t count = batch.product();
-    product = stacked_product(left.broadcast_to(left_shape).reshape({count, m, k}),
-                              right.broadcast_to(right_shape).reshape({count, k, n}));
+    const Array lefts = left.broadcast_to(left_shape).reshape({count, m, k}),
+                rights = right.broadcast_to(right_shape).reshape({count, k, n});
+    multiply_stacks(readable(lefts), readable(rights), out);
   }
-  Shape shape = batch;
-  if (!row) shape.push_back(m);
-  if (!column) shape.push_back(n);
-  return product.reshape(shape);
+  return out;
 }
 
 Array dot(const Array& a, const Array& b) {

@@ -56,16 +56,16 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
     if (!std::isnan(values[i])) continue;
     if (!options.missing)
       fail<FileError>(
-          "{}: row {} has no number in the column '{}'; fill it in, or give a value for what is missing "
+          "{}: line {} has no number in the column '{}'; fill it in, or give a value for what is missing "
           "(the option missing)",
-          path, i / width + 1, feature_names_[static_cast<std::size_t>(i % width)]);
+          path, table.lines[static_cast<std::size_t>(i / width)], feature_names_[static_cast<std::size_t>(i % width)]);
     values[i] = *options.missing;
   }
   features_ = from_host(matrix, Device()).astype(options.dtype).eval();
   if (!column) return;
 
   const auto fail_at_row = [&](std::size_t row, const std::string& what) {
-    fail<FileError>("{}: row {}, column '{}': {}", path, row + 1, label, what);
+    fail<FileError>("{}: line {}, column '{}': {}", path, table.lines[row], label, what);
   };
   if (!options.classes) {
     const io::HostArray numbers = table.matrix({label});

@@ -17,15 +17,22 @@ struct KernelArgument {
   std::size_t size = 0;
 };
 
+/// A kernel that a user wrote, or one made around what a user wrote.
+struct UserKernelText {
+  std::string text;
+  std::string function;  ///< of the text
+  std::string name;      ///< the user's, for messages
+  bool portable = true;  ///< or in the device's own language, and taken as it is
+};
+
 class KernelLauncher {
  public:
   virtual ~KernelLauncher() = default;
   /// False for a decorator of a backend without a compiler.
   virtual bool has_launcher() const { return true; }
-  /// The kernel `name` of a text, compiled on first use. A portable text gets the dialect's prelude and the helpers
-  /// that it calls before it; one in the device's own language is taken as it is. Throws DeviceError with the line of
-  /// the text and the compiler's words.
-  virtual const void* kernel(int device, const std::string& text, const std::string& name, bool portable) = 0;
+  /// The kernel, compiled on first use. A portable text gets the dialect's prelude and the helpers that it calls before
+  /// it. Throws DeviceError with the line of the text and the compiler's words.
+  virtual const void* kernel(int device, const UserKernelText& text) = 0;
   virtual void launch(int device, const void* kernel, std::int64_t groups, int group_size,
                       std::span<const KernelArgument> arguments) = 0;
   /// Groups of how many work-items a grid-stride loop over `items` should have, and how many of them.

@@ -171,9 +171,7 @@ class TracedBackend final : public Backend, public KernelLauncher, public Matmul
     primitive(device, "random_bits", out, bytes_of(out), [&] { inner_.random_bits(device, seed, call, out); });
   }
 
-  const void* kernel(int device, const std::string& text, const std::string& name, bool portable) override {
-    return launcher_->kernel(device, text, name, portable);
-  }
+  const void* kernel(int device, const UserKernelText& text) override { return launcher_->kernel(device, text); }
   void launch(int device, const void* kernel, std::int64_t groups, int group_size,
               std::span<const KernelArgument> arguments) override {
     count(device, "user_kernel");

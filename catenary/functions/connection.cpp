@@ -9,13 +9,6 @@ namespace catenary::functions {
 
 namespace {
 
-/// A matrix as a batch of one.
-View as_batch(View v) {
-  v.shape.insert(0, 1);
-  v.strides.insert(0, 0);
-  return v;
-}
-
 class LinearFunction : public FunctionNode {
  public:
   const char* name() const override { return "LinearFunction"; }
@@ -35,8 +28,8 @@ class LinearFunction : public FunctionNode {
       bias = readable(in[2]);
       epilogue.bias = &bias;
     }
-    device.backend().matmul(device.index(), as_batch(readable(x)), as_batch(readable(W.transpose())),
-                            as_batch(writable(y)), epilogue);
+    device.backend().matmul(device.index(), stack_of_one(readable(x)), transposed_stack_of_one(readable(W)),
+                            stack_of_one(writable(y)), epilogue);
     return y;
   }
   Variables backward(Targets targets, Grads gys) override {

@@ -178,6 +178,7 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
       }
     }
     ++table.rows;
+    table.lines.push_back(scanner.row_line());
   }
   if (!any_text) return table;
   // a column may turn out to be text in its last row, so its strings are taken in a second pass

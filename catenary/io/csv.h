@@ -31,6 +31,7 @@ struct CT_API CsvTable {
   std::string source;  ///< for messages
   std::int64_t rows = 0;
   std::vector<CsvColumn> columns;
+  std::vector<std::int64_t> lines;  ///< where each row begins, counted from 1
 
   std::vector<std::string> names() const;
   /// A column by name; throws FileError when there is none.

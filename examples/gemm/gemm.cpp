@@ -68,7 +68,11 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", repeats, "Runs that are timed")
       ->check(CLI::Range(1, 1000000, "POSITIVE"))
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     const ct::Device device = ct::get_device(name);
     std::printf("m=%d n=%d k=%d\n", m, n, k);

@@ -70,7 +70,11 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-u,--unit", o.units, "Units of a layer")->check(CLI::Range(2, 100000))->capture_default_str();
   app.add_option("-o,--out", o.out, "Folder for the log")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     const ct::Device first = ct::get_device(o.first), second = ct::get_device(o.second);
     std::printf("Devices: %s, %s\n# mode: %s\n# Minibatch-size: %d\n\n", first.name().c_str(), second.name().c_str(),

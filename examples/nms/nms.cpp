@@ -20,7 +20,11 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000000, "POSITIVE"))
       ->capture_default_str();
   app.add_option("--threshold", threshold, "The overlap from which on a box goes")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
 
   try {
     ct::get_device(device).use();

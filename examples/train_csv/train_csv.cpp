@@ -135,7 +135,11 @@ int main(int argc, char** argv) {
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-p,--predict", args.predict,
                  "Predicts the classes of this table's rows with what was trained before");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   if (args.predict.empty() ? args.label.empty() : !args.file.empty()) {
     fmt::print(stderr,
                "train_csv: name the table and its column of classes, or --predict and a table; --help tells more\n");

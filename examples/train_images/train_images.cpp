@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
 #include <sstream>
 
 namespace ct = catenary;
@@ -19,8 +17,9 @@ namespace X = ct::training::extensions;
 
 struct MLP : ct::Chain {
   L::Linear l1, l2, l3;
+  ct::Persistent image_shape;  // channels, height, width; saved with the weights, so that new images become alike
   MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}
-  CT_LINKS(l1, l2, l3)
+  CT_LINKS(l1, l2, l3, image_shape)
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }  // flattens each image
 };
 
@@ -54,7 +53,9 @@ int train(const Args& args) {
                                                                             }),
                                                         images.size() * 4 / 5, args.seed);
 
-  auto model = L::Classifier(MLP(args.units, static_cast<int>(images.class_names().size())));
+  MLP mlp(args.units, static_cast<int>(images.class_names().size()));
+  mlp.image_shape = ct::array({args.images().channels, args.size, args.size});
+  auto model = L::Classifier(mlp);
   model.to_device(device);
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
@@ -87,19 +88,12 @@ int predict(const Args& args) {
   std::vector<std::string> names;
   for (std::string name; std::getline(lines, name);) names.push_back(name);
   const std::string file = args.out + "/model.npz";
-  const ct::Shape shape = ct::io::NpzReader(file).read_array("predictor/l1/W").shape;
-  MLP model(static_cast<int>(shape[0]), static_cast<int>(names.size()));
+  const auto units = static_cast<int>(ct::io::NpzReader(file).read_array("predictor/l1/W").shape[0]);
+  MLP model(units, static_cast<int>(names.size()));
   ct::serializers::load_npz(file, model, "predictor/");
-  // the inputs are size² of a gray image, 3 size² of one in colour
-  Args trained = args;
-  for (const bool gray : {true, false}) {
-    const auto size = static_cast<int>(std::lround(std::sqrt(static_cast<double>(shape[1]) / (gray ? 1 : 3))));
-    if (size * size * (gray ? 1 : 3) != shape[1]) continue;
-    trained.gray = gray;
-    trained.size = size;
-  }
+  const std::vector<int> shape = model.image_shape.array().to_vector<int>();
   for (const std::string& path : args.predict) {
-    const ct::Array image = scaled(D::read_image(path, trained.images()));
+    const ct::Array image = scaled(D::read_image(path, {.channels = shape[0], .height = shape[1], .width = shape[2]}));
     const std::vector<float> p = F::softmax(model(image(ct::newaxis))).array().to_vector<float>();
     if (args.predict.size() > 1) fmt::print("{}\n", path);
     for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], names[i]);
@@ -132,7 +126,11 @@ int main(int argc, char** argv) {
   app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-p,--predict", args.predict, "Predicts the classes of these images with what was trained before");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   if (args.folder.empty() == args.predict.empty()) {
     fmt::print(stderr, "train_images: name the folder of the images, or --predict and images; --help tells more\n");
     return 2;

@@ -129,7 +129,11 @@ int main(int argc, char** argv) {
   inference->add_option("-n,--images", inference_args.images, "How many predictions are printed")
       ->capture_default_str();
   inference->add_option("-d,--device", inference_args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     return inference->parsed() ? infer(inference_args) : train(args);
   } catch (const std::exception& e) {

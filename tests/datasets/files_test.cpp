@@ -88,8 +88,8 @@ TEST(CsvDataset, NumbersAsClassesAndAsNumbers) {
 TEST(CsvDataset, ErrorsSayWhere) {
   const Folder folder;
   const std::string file = folder.write("t.csv", "a,b,c\n1,2,x\n3,,y\n5,6,\n");
-  EXPECT_SAYS(D::CsvDataset(file, "c"), "t.csv: row 2 has no number in the column 'b'");
-  EXPECT_SAYS(D::CsvDataset(file, "c", {.missing = 0}), "row 3, column 'c': the label is empty");
+  EXPECT_SAYS(D::CsvDataset(file, "c"), "t.csv: line 3 has no number in the column 'b'");
+  EXPECT_SAYS(D::CsvDataset(file, "c", {.missing = 0}), "line 4, column 'c': the label is empty");
   EXPECT_SAYS(D::CsvDataset(file, "c", {.features = {"a"}, .class_names = {"x", "z"}}),
               "'y' is none of the classes x, z");
   EXPECT_SAYS(D::CsvDataset(file, "d"), "'a', 'b', 'c'");

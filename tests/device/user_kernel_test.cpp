@@ -98,6 +98,46 @@ TEST(UserKernels, Reductions) {
   EXPECT_EQ(l2norm(Array::empty({0, 2}, Dtype::float32), 0).to_vector<float>(), (std::vector<float>{0, 0}));
 }
 
+TEST(UserKernels, ReductionsOfLongRowsAndManyColumns) {
+  if (current_device().is_cpu()) return;
+  const ReductionKernel total("T x", "T y", "x", "a + b", "y = a", "0", "total");
+  const ReductionKernel largest("T x", "T y", "x", "a > b ? a : b", "y = a", "-9223372036854775807", "largest");
+  for (const Shape& shape : {Shape{3, 200}, Shape{3, 70000}, Shape{70000, 3}, Shape{2, 127, 5}, Shape{1, 128}}) {
+    const Array x = (arange(shape.product()) * 7919 % 10007 - 5000).reshape(shape);
+    for (int axis = 0; axis < shape.size(); ++axis) {
+      EXPECT_EQ(total(x, axis).to_vector<std::int64_t>(), sum(x, axis).to_vector<std::int64_t>());
+      EXPECT_EQ(largest(x, axis).to_vector<std::int64_t>(), max(x, axis).to_vector<std::int64_t>());
+    }
+    EXPECT_EQ(total(x).item<std::int64_t>(), sum(x).item<std::int64_t>());
+    EXPECT_EQ(total(flip(x, 0), 0).to_vector<std::int64_t>(), sum(x, 0).to_vector<std::int64_t>());
+  }
+  // inputs may have the names of the map's and the pair's own variables
+  const ReductionKernel dot("T a, T b", "T y", "a * b", "a + b", "y = a", "0", "dot");
+  const Array x = arange(40000) % 100;
+  EXPECT_EQ(dot({x, 3}).item<std::int64_t>(), 3 * sum(x).item<std::int64_t>());
+  // and the number of the element is known
+  const ReductionKernel weighted("T x", "T y", "x * (T)i", "a + b", "y = a", "0", "weighted");
+  EXPECT_EQ(weighted(x).item<std::int64_t>(), sum(x * arange(40000)).item<std::int64_t>());
+}
+
+TEST(UserKernels, NamesAreTheUsers) {
+  for (const char* name : {"", "3d", "my kernel", "a-b", "ö"}) {
+    EXPECT_NE(message_of([&] { ElementwiseKernel("T x", "T y", "y = x", name); }).find("expected a name of letters"),
+              std::string::npos);
+    EXPECT_NE(message_of([&] {
+                ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name);
+              }).find("expected a name of letters"),
+              std::string::npos);
+  }
+  if (current_device().is_cpu()) return;
+  for (const char* name : {"kernel", "float", "global", "main", "reduce_pair", "for"}) {
+    const ElementwiseKernel plus_one("T x", "T y", "y = x + 1", name);
+    EXPECT_EQ(plus_one(arange(3)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 2, 3}));
+    const ReductionKernel total("T x", "T y", "x", "a + b", "y = a", "0", name);
+    EXPECT_EQ(total(arange(4)).item<std::int64_t>(), 6);
+  }
+}
+
 TEST(UserKernels, WholeKernelsAndModules) {
   if (current_device().is_cpu()) return;
   const RawModule module(
@@ -118,6 +158,10 @@ TEST(UserKernels, ACompilersWordsNameTheUsersLine) {
   const std::string text = message_of([&] { wrong(arange(3)); });
   EXPECT_NE(text.find("kernel wrong cannot be compiled"), std::string::npos) << text;
   EXPECT_NE(text.find("nonsense"), std::string::npos) << text;
+  const ReductionKernel wrong_pair("T x", "T y", "x", "a +\nnonsense(b)", "y = a", "0", "wrong_pair");
+  const std::string pair_text = message_of([&] { wrong_pair(arange(3)); });
+  EXPECT_NE(pair_text.find("kernel wrong_pair cannot be compiled"), std::string::npos) << pair_text;
+  EXPECT_NE(pair_text.find("reduce_expr"), std::string::npos) << pair_text;
   const Array fine = squared_difference()(arange(3), 1);  // the device still works
   EXPECT_EQ(fine.to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 0, 1}));
 }

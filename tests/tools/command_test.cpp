@@ -226,6 +226,23 @@ TEST(Doctor, NvidiaInAContainer) {
   EXPECT_TRUE(has(text, "FAIL N4  NVIDIA_DRIVER_CAPABILITIES=utility leaves out compute -> ")) << text;
 }
 
+TEST(Doctor, ComputeModes) {
+  const ct::os::ProcessResult asked =
+      run({"doctor", "--probe", "nvml"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/stand_ins/nvml"}});
+  const json answer = json::parse(asked.output);
+  EXPECT_EQ(answer["devices"].size(), 2U) << asked.output << asked.errors;
+  json told;
+  told["probes"]["nvml"]["answer"] = answer;
+  told["probes"]["nvml"]["answer"]["devices"].push_back({{"number", 2}, {"name", "Card 2"}, {"compute_mode", 3}});
+  const std::string text = MadeUp(told).gpu("10DE:2330", "nvidia").words();
+  EXPECT_TRUE(has(text, "FAIL N6  GPU 0 (Card 0): its compute mode forbids all programs -> sudo nvidia-smi -i 0 -c"))
+      << text;
+  EXPECT_TRUE(has(text, "OK   N6  GPU 1 (Card 1): divided into instances (MIG)")) << text;
+  EXPECT_TRUE(has(text, "WARN N6  GPU 2 (Card 2): its compute mode lets one program in at a time")) << text;
+  told["probes"]["nvml"] = {{"failure", "crashed with SIGSEGV"}};
+  EXPECT_TRUE(has(MadeUp(told).gpu("10DE:2330", "nvidia").words(), "WARN N6  NVML crashed with SIGSEGV"));
+}
+
 TEST(Doctor, GpuOfAVirtualMachine) {
   const std::string text = MadeUp(json::object()).gpu("1002:73BF", "vfio-pci").words();
   EXPECT_TRUE(has(text, "driver vfio-pci -> it is set aside for a virtual machine")) << text;
@@ -266,7 +283,8 @@ TEST(Doctor, DriverThatCannotBeLoaded) {
 }
 
 TEST(Doctor, DriverThatCrashesIsAFinding) {
-  const ct::os::ProcessResult result = run({"doctor"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/crash"}});
+  const ct::os::ProcessResult result =
+      run({"doctor"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/stand_ins/opencl"}});
   EXPECT_EQ(result.exit_code, 1) << result.errors;
   EXPECT_TRUE(has(result.output, "FAIL B1  opencl: the driver crashed with SIGABRT (\"the driver's last words\") -> "))
       << result.output;

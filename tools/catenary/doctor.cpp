@@ -82,6 +82,8 @@ int probe(const std::string& name) {
   nlohmann::ordered_json answer;
   if (name.rfind("test:", 0) == 0)
     answer = doctor::test_device(name.substr(5));
+  else if (name == "nvml")
+    answer = doctor::ask_nvml();
   else if (name.rfind("library:", 0) == 0)
     answer = doctor::ask_library(name.substr(8));
   else

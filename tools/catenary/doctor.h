@@ -96,8 +96,10 @@ class Report {
 void check_hardware(const Machine& machine, Facts& facts, Report& report);
 /// A1-A11.
 void check_amd(const Machine& machine, const Facts& facts, Report& report);
-/// N1-N5.
+/// N1-N6.
 void check_nvidia(const Machine& machine, const Facts& facts, Report& report);
+/// N6, which check_nvidia calls.
+void check_nvml(const Machine& machine, Report& report);
 /// O1, O2: what OpenCL's loader reads.
 void check_opencl(const Machine& machine, const Facts& facts, Report& report);
 /// B1-B3: each backend, a test of each of its devices, and whether the GPUs are of use.
@@ -107,6 +109,8 @@ void check_general(const Machine& machine, const Facts& facts, Report& report);
 
 /// {} where a library can be loaded, else {"error": why}.
 nlohmann::ordered_json ask_library(const std::string& name);
+/// The modes of NVIDIA's GPUs, or {"error": why}.
+nlohmann::ordered_json ask_nvml();
 /// A backend's devices, and whether a device computes what the CPU does.
 nlohmann::ordered_json ask_backend(const std::string& name);
 nlohmann::ordered_json test_device(const std::string& name);

@@ -1,4 +1,4 @@
-// N1-N5: kernel module, device files, what hides GPUs. What CUDA says then stands in B1.
+// N1-N6: kernel module, device files, what hides GPUs. What CUDA says then stands in B1.
 
 #include <fmt/format.h>
 
@@ -92,6 +92,7 @@ void check_nvidia(const Machine& machine, const Facts& facts, Report& report) {
     check_driver(machine, facts, report);
     check_nodes(machine, facts, report);
   }
+  check_nvml(machine, report);
   check_libraries(machine, report);
   const std::string visible = machine.variable("CUDA_VISIBLE_DEVICES");
   if (!visible.empty()) report.warn("N3", "CUDA_VISIBLE_DEVICES=" + visible, "hides GPUs; unset it to see all");

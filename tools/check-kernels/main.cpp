@@ -151,7 +151,11 @@ int main(int argc, char** argv) {
   app.add_option("--worker", worker)->group("");
   app.add_option("--first", first)->group("");
   app.add_flag("--written-only", written_only)->group("");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     if (!worker.empty()) return work(folder, worker, first, written_only);
     std::vector<Recorded> all = read_folder(folder), written;

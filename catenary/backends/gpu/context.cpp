@@ -25,17 +25,24 @@ bool is_on(const char* variable) {
   return value && *value && std::strcmp(value, "0") != 0;
 }
 
-/// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was asked for, for check-kernels: what it is made of,
-/// so that it can be put together for any other card. `text` names one of kernels/, or is empty.
-void log_kernel(std::string_view text, std::string_view name, const Defines& defines, const std::string& body) {
+/// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was compiled, for check-kernels: what it is made of, so
+/// that it can be put together for any other card. `text` names one of kernels/, or is empty.
+std::string record_of(std::string_view text, std::string_view function, const Defines& defines,
+                      const std::string& body) {
   const char* folder = std::getenv("CATENARY_KERNEL_LOG");
-  if (!folder || !*folder) return;
-  std::string content = fmt::format("kernel {}\n", name);
+  if (!folder || !*folder) return {};
+  std::string content = fmt::format("kernel {}\n", function);
   if (!text.empty()) content += fmt::format("text {}\n", text);
   for (const auto& [define, value] : defines) content += fmt::format("define {} {}\n", define, value);
   if (text.empty()) content += fmt::format("\n{}", body);
+  return content;
+}
+
+void keep_record(const std::string& record) {
+  if (record.empty()) return;
+  const char* folder = std::getenv("CATENARY_KERNEL_LOG");
   os::make_directories(folder);
-  os::write_file(fmt::format("{}/{}.kernel", folder, sha256(content)), content);
+  os::write_file(fmt::format("{}/{}.kernel", folder, sha256(record)), record);
 }
 
 int next_number() {
@@ -155,8 +162,9 @@ const Kernel& Context::kernel(std::string_view text, std::string_view name, cons
   for (const auto& [define, value] : defines) key += fmt::format("\n{}={}", define, value);
   return find(key, name, [&] {
     const std::string body = (before ? before() : std::string()) + std::string(kernels::text(text));
-    log_kernel(before ? std::string_view() : text, name, defines, body);
-    return GeneratedText{assemble_source(driver.name(), driver.defines(index), defines, body), std::string(text)};
+    return GeneratedText{.text = assemble_source(driver.name(), driver.defines(index), defines, body),
+                         .operations = std::string(text),
+                         .record = record_of(before ? std::string_view() : text, name, defines, body)};
   });
 }
 
@@ -164,23 +172,25 @@ const Kernel& Context::generated(const std::string& key, std::string_view name,
                                  const std::function<GeneratedText()>& text) {
   return find(key, name, [&] {
     GeneratedText made = text();
-    log_kernel({}, name, {}, made.text);
+    made.record = record_of({}, name, {}, made.text);
     made.text = assemble_source(driver.name(), driver.defines(index), {}, made.text);
     return made;
   });
 }
 
-const Kernel& Context::user_kernel(const std::string& text, const std::string& name, bool portable) {
-  const std::string key = fmt::format("user {} {}\n{}", portable, name, text);
-  // lines are counted from the first of the user's text
-  return find(key, name, [&] {
-    return GeneratedText{
-        portable ? assemble_source(driver.name(), driver.defines(index), {}, "#line 1\n" + text) : text,
-        "the user's kernel"};
+const Kernel& Context::user_kernel(const UserKernelText& user) {
+  return find(fmt::format("user {} {}\n{}", user.portable, user.function, user.text), user.function, [&] {
+    if (!user.portable) return GeneratedText{.text = user.text, .operations = "the user's kernel", .name = user.name};
+    const std::string body = "#line 1\n" + user.text;  // lines are counted from the first of the user's text
+    return GeneratedText{.text = assemble_source(driver.name(), driver.defines(index), {}, body),
+                         .operations = "the user's kernel",
+                         .name = user.name,
+                         .record = record_of({}, user.function, {}, body)};
   });
 }
 
-const Kernel& Context::find(const std::string& key, std::string_view name, const std::function<GeneratedText()>& make) {
+const Kernel& Context::find(const std::string& key, std::string_view function,
+                            const std::function<GeneratedText()>& make) {
   // What a thread has used once it finds again without a lock.
   thread_local std::vector<std::unordered_map<std::string, const Kernel*>> known;
   if (known.size() <= static_cast<std::size_t>(number_)) known.resize(static_cast<std::size_t>(number_) + 1);
@@ -189,12 +199,13 @@ const Kernel& Context::find(const std::string& key, std::string_view name, const
   std::lock_guard lock(mutex_);
   std::unique_ptr<Kernel>& kernel = kernels_[key];
   if (!kernel) {
-    const auto [source, operations] = make();
-    if (tracing("source")) fmt::print(stderr, "{}\n", source);
+    const GeneratedText text = make();
+    if (tracing("source")) fmt::print(stderr, "{}\n", text.text);
     auto made = std::make_unique<Kernel>();
-    made->name = name;
-    made->what = fmt::format("{} ({})", name, operations);
-    made->function = driver.function(index, module_of(made->name, source), made->name);
+    made->name = text.name.empty() ? function : text.name;
+    made->what = fmt::format("{} ({})", made->name, text.operations);
+    made->function = driver.function(index, module_of(made->name, text.text), std::string(function));
+    keep_record(text.record);
     kernel = std::move(made);
   }
   mine = kernel.get();
@@ -244,27 +255,23 @@ MatmulProviders& Context::matmul_providers() {
 void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {
   if (groups == 0) return;
   driver.launch(index, kernel.function, groups, group_size, args);
-  if (!is_synchronous()) {
-    note_launch(kernel.what);
-    return;
-  }
-  try {
-    driver.synchronize_stream(index, driver.stream(index));
-  } catch (const DeviceError& error) {
-    fail<DeviceError>("kernel {} failed on {}:{}, {} groups of {}: {}", kernel.what, driver.name(), index, groups,
-                      group_size, error.what());
-  }
+  submitted(kernel.what, [&](const std::string& device) {
+    return fmt::format("kernel {} failed on {}, {} groups of {}", kernel.what, device, groups, group_size);
+  });
 }
 
 void Context::multiplied(const std::string& library) {
-  if (!is_synchronous()) {
-    note_launch(library);
-    return;
-  }
+  submitted(library,
+            [&](const std::string& device) { return fmt::format("a product by {} failed on {}", library, device); });
+}
+
+template <class Describe>
+void Context::submitted(const std::string& what, const Describe& failure) {
+  if (!is_synchronous()) return note_launch(what);
   try {
     driver.synchronize_stream(index, driver.stream(index));
   } catch (const DeviceError& error) {
-    fail<DeviceError>("a product by {} failed on {}:{}: {}", library, driver.name(), index, error.what());
+    fail<DeviceError>("{}: {}", failure(fmt::format("{}:{}", driver.name(), index)), error.what());
   }
 }
 

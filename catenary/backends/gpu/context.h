@@ -14,6 +14,7 @@
 #include "catenary/backends/gpu/source.h"
 #include "catenary/backends/gpu/staging.h"
 #include "catenary/core/dtype.h"
+#include "catenary/device/kernel_launcher.h"
 #include "catenary/device/pool.h"
 
 namespace catenary::gpu {
@@ -30,7 +31,9 @@ struct Kernel {
 /// A generated text.
 struct GeneratedText {
   std::string text;
-  std::string operations;  ///< for messages: "add, multiply"
+  std::string operations;   ///< for messages: "add, multiply"
+  std::string name = {};    ///< for messages, where it is not the function's
+  std::string record = {};  ///< for check-kernels, where that is asked for: what the text was put together from
 };
 
 class Context {
@@ -56,14 +59,13 @@ class Context {
   /// A kernel of a generated text, which is only asked for when the key is new.
   const Kernel& generated(const std::string& key, std::string_view name, const std::function<GeneratedText()>& text);
 
-  /// A kernel that the user wrote: in the portable dialect, or in the device's own language and taken as it is.
-  const Kernel& user_kernel(const std::string& text, const std::string& name, bool portable);
+  const Kernel& user_kernel(const UserKernelText& text);
 
   /// Throws DeviceError for float64 on a device that has none.
   void check_dtype(Dtype dtype, const char* what) const;
   /// Runs groups of `group_size` work-items; nothing for 0 groups.
   void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args);
-  /// After a library submitted a product: what launch does for errors. The name lives as long as the process.
+  /// After a library submitted a product. The name lives as long as the process.
   void multiplied(const std::string& library);
   /// The groups that keep the device busy with `items` work-items of a loop over a grid.
   std::int64_t groups_for(std::int64_t items, int group_size) const;
@@ -76,8 +78,11 @@ class Context {
 
  private:
   /// `make` gives all that the compiler is told, and what the kernel is made of.
-  const Kernel& find(const std::string& key, std::string_view name, const std::function<GeneratedText()>& make);
+  const Kernel& find(const std::string& key, std::string_view function, const std::function<GeneratedText()>& make);
   void* module_of(const std::string& name, const std::string& source);
+  /// Notes what was submitted for the messages of later errors; with CATENARY_SYNC waits, so that the error is its own.
+  template <class Describe>
+  void submitted(const std::string& what, const Describe& failure);
 
   std::once_flag matmul_once_;
   MatmulProviders* matmul_ = nullptr;  // for ever, as the libraries are

@@ -1,6 +1,7 @@
 #include "catenary/backends/gpu/gpu_backend.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <mutex>
 
@@ -108,16 +109,19 @@ class GpuBackend final : public Backend, public KernelLauncher, public MatmulRep
     gpu::random_bits(at(device), seed, call, out);
   }
 
-  const void* kernel(int device, const std::string& text, const std::string& name, bool portable) override {
-    return &at(device).user_kernel(text, name, portable);
-  }
+  const void* kernel(int device, const UserKernelText& text) override { return &at(device).user_kernel(text); }
   void launch(int device, const void* kernel, std::int64_t groups, int group_size,
               std::span<const KernelArgument> arguments) override {
     Args args;
     for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
     at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
   }
-  int group_size(int device) const override { return at(device).loops ? 1 : std::min(256, at(device).info.group_size); }
+  int group_size(int device) const override {
+    const Context& context = at(device);
+    return context.loops
+               ? 1
+               : static_cast<int>(std::bit_floor(std::min(256u, static_cast<unsigned>(context.info.group_size))));
+  }
   std::int64_t groups_for(int device, std::int64_t items) const override {
     const Context& context = at(device);
     if (context.loops) return std::min<std::int64_t>(items, context.info.compute_units * 4);

@@ -13,6 +13,7 @@ namespace catenary::gpu {
 namespace {
 
 constexpr int kGroup = 256, kTile = 1024;
+constexpr int kTileBytes = 16 << 10;         // of a radix pass; with its tables no more than OpenCL's least, 32 KiB
 constexpr std::int64_t kSelectFrom = kTile;  // shorter rows are sorted to select from them
 constexpr std::int64_t kPlaces = 7;          // so many are selected at once, and more by sorting
 constexpr std::int64_t kRowAlone = 1 << 15;  // up to here a processor's work-item sorts a row by itself
@@ -34,8 +35,8 @@ struct Sorter {
     item_bytes = item == Items::elements ? word : item == Items::packed ? 8 : 16;
     first_bit = item == Items::packed ? 32 : 0;
     end_bit = first_bit + key_bits;
-    bits = context.loops ? 8 : 4;
-    per = item_bytes > 8 ? 4 : 8;
+    bits = 8;
+    per = std::min<int>(16, kTileBytes / kGroup / static_cast<int>(item_bytes));
     const auto number = [](std::uint64_t value) { return fmt::format("{:#x}u{}", value, value >> 32 ? "l" : ""); };
     const std::uint64_t sign = std::uint64_t{1} << (key_bits - 1);
     defines = {{"GROUP", fmt::format("{}", group())}, {"U", fmt::format("u{}", key_bits)}};

@@ -1,0 +1,42 @@
+#include "catenary/array/body.h"
+#include "catenary/array/kernel_text.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+RawKernel::RawKernel(const std::string& code, const std::string& name, const RawKernelOptions& options)
+    : code_(code), name_(name), options_(options) {}
+
+void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Argument>& arguments) const {
+  const Device* device = nullptr;
+  Device found;
+  for (const Argument& argument : arguments) {
+    if (!argument.array.defined()) continue;
+    if (device && argument.array.device() != found)
+      fail<DeviceError>("kernel {}: its arguments are on {} and on {}", name_, found.name(),
+                        argument.array.device().name());
+    found = argument.array.device();
+    device = &found;
+  }
+  if (!device) found = current_device();
+  KernelLauncher& launcher = launcher_for(found, name_);
+  std::vector<std::uint64_t> values;
+  std::vector<std::size_t> sizes;
+  for (const Argument& argument : arguments) {
+    if (argument.array.defined()) {
+      const View view = writable(argument.array);
+      values.push_back(reinterpret_cast<std::uint64_t>(view.handle));
+      values.push_back(static_cast<std::uint64_t>(view.offset));
+      sizes.insert(sizes.end(), 2, 8);
+    } else {
+      values.push_back(argument.bits);
+      sizes.push_back(argument.size);
+    }
+  }
+  std::vector<KernelArgument> list;
+  for (std::size_t k = 0; k < values.size(); ++k) list.push_back({&values[k], sizes[k]});
+  launcher.launch(found.index(), launcher.kernel(found.index(), {code_, name_, name_, options_.portable}), groups,
+                  group_size, list);
+}
+
+}  // namespace catenary

@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "catenary/array/body.h"
+#include "catenary/array/kernel_text.h"
+#include "catenary/core/format.h"
+#include "catenary/kernels/types.h"
+#include "catenary/ops/op.h"
+
+namespace catenary {
+
+namespace {
+
+// Lengths depend on the shape and on the kind of device only, so that results do so too.
+constexpr std::int64_t kShortRow = 128;      // below it a GPU's work-item takes an output by itself
+constexpr std::int64_t kRowOfGroup = 16384;  // elements that a GPU's group takes
+constexpr std::int64_t kChunk = 256;         // a processor's chunks: their least length, and how many there are
+
+constexpr const char* kUnitsOfItems =
+    "for (i64 unit = LOOP_BEGIN(units); unit < LOOP_END(units); unit += LOOP_STEP) {\n";
+constexpr const char* kUnitsOfGroups = "for (i64 unit = GROUP_ID; unit < units; unit += NUM_GROUPS) {\n";
+constexpr const char* kGroupTree =
+    "shared[LOCAL_ID] = acc;\nBARRIER;\nfor (i32 half_size = LOCAL_SIZE / 2; half_size > 0; half_size /= 2) {\n"
+    "if (LOCAL_ID < half_size) shared[LOCAL_ID] = reduce_pair(shared[LOCAL_ID], shared[LOCAL_ID + half_size]);\n"
+    "BARRIER;\n}\n";
+
+/// Does a group of work-items reduce a row together?
+bool is_together(int group, std::int64_t rows) { return group > 1 && rows >= kShortRow; }
+
+std::int64_t chunk_of(int group, std::int64_t rows) {
+  return is_together(group, rows) ? kRowOfGroup : std::max(kChunk, (rows + kChunk - 1) / kChunk);
+}
+
+std::int64_t chunks_of(std::int64_t rows, std::int64_t chunk) {
+  return std::max<std::int64_t>(1, (rows + chunk - 1) / chunk);
+}
+
+}  // namespace
+
+struct ReductionKernel::State {
+  std::vector<KernelParameter> in, out;
+  std::string map, reduce, post, identity, name;
+  UserKernelOptions options;
+};
+
+ReductionKernel::ReductionKernel(const std::string& in_params, const std::string& out_param,
+                                 const std::string& map_expr, const std::string& reduce_expr,
+                                 const std::string& post_map_expr, const std::string& identity, const std::string& name,
+                                 const UserKernelOptions& options)
+    : state_(std::make_shared<const State>(State{parse_parameters(in_params, name), parse_parameters(out_param, name),
+                                                 map_expr, reduce_expr, post_map_expr, identity, name, options})) {
+  check_kernel_name(name);
+  if (state_->out.size() != 1 || state_->out.front().raw)
+    fail<ValueError>("kernel {}: a reduction has one output that is not raw, given \"{}\"", name, out_param);
+}
+
+Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, const AxisArg& axes,
+                                  bool keepdims) const {
+  const State& s = *state_;
+  check_argument_count(arguments.size(), s.in.size(), s.in.size(), s.name);
+  KernelTypes types(s.name);
+  KernelInputs inputs = kernel_inputs(s.in, arguments, types, s.name);
+  const int ndim = inputs.shape.size();
+  std::vector<bool> gone(static_cast<std::size_t>(ndim), false);
+  for (std::int64_t axis : axes.normalized(ndim, "a user's reduction")) gone[static_cast<std::size_t>(axis)] = true;
+  // the axes that go come last, so that one output's elements are neighbours
+  Axes order;
+  Shape kept, with_ones;
+  std::int64_t rows = 1;
+  for (int axis = 0; axis < ndim; ++axis) {
+    const bool goes = gone[static_cast<std::size_t>(axis)];
+    if (!goes) {
+      order.push_back(axis);
+      kept.push_back(inputs.shape[axis]);
+    } else {
+      rows *= inputs.shape[axis];
+    }
+    with_ones.push_back(goes ? 1 : inputs.shape[axis]);
+  }
+  for (int axis = 0; axis < ndim; ++axis)
+    if (gone[static_cast<std::size_t>(axis)]) order.push_back(axis);
+  for (std::size_t k = 0; k < s.in.size(); ++k)
+    if (inputs.operands[k].is_array() && !s.in[k].raw && inputs.operands[k].array().size() != 1)
+      inputs.operands[k] = KernelOperand(broadcast_to(inputs.operands[k].array(), inputs.shape).transpose(order));
+  Shape permuted;
+  for (std::int64_t axis : order) permuted.push_back(inputs.shape[static_cast<int>(axis)]);
+  inputs.shape = permuted;
+
+  KernelLauncher& launcher = launcher_for(inputs.device, s.name);
+  const int group = launcher.group_size(inputs.device.index());
+  const KernelParameter& result = s.out.front();
+  const Dtype dtype = types.of(result);
+  const std::string type = variable_type(dtype);
+  const std::int64_t outputs = kept.product();
+  Array out = Array::empty(kept, dtype, inputs.device);
+  if (outputs == 0) return keepdims ? out.reshape(with_ones) : out;
+
+  // One launch over `chunks` pieces of the rows of each output: `value` declares b from element i, `end` takes acc.
+  const auto run = [&](KernelLaunch& launch, const char* suffix, std::int64_t rows, std::int64_t chunk,
+                       const std::string& value, const std::string& end) {
+    const std::int64_t chunks = chunks_of(rows, chunk), units = outputs * chunks;
+    launch.extent("rows", rows);
+    launch.extent("chunk", chunk);
+    launch.extent("chunks", chunks);
+    launch.extent("units", units);
+    const bool together = is_together(group, rows);
+    const std::string function = s.name + suffix;
+    const std::string text =
+        fmt::format("{}{}{}\nDEVICE {} reduce_pair({} a, {} b) {{\n#line 1 \"reduce_expr\"\nreturn ({})({});\n}}\n",
+                    kernel_loops(group), types.typedefs(), s.options.preamble, type, type, type, type, s.reduce) +
+        fmt::format("KERNEL REQD({}) {}({}) {{\n{}", group, function, launch.parameters(),
+                    together ? fmt::format("LOCAL {} shared[{}];\n{}", type, group, kUnitsOfGroups) : kUnitsOfItems) +
+        fmt::format(
+            "const i64 first = unit % chunks * chunk, last = rows - first < chunk ? rows : first + chunk;\n"
+            "{} acc = {};\nfor (i64 row = first{}; row < last; row += {}) {{\n"
+            "const i64 i = unit / chunks * rows + row;\n{} mapped;\n{{\n{}\n}}\n"
+            "acc = reduce_pair(acc, mapped);\n}}\n",
+            type, s.identity, together ? " + LOCAL_ID" : "", together ? "LOCAL_SIZE" : "1", type, value) +
+        (together ? fmt::format("{}if (LOCAL_ID == 0) {{\nacc = shared[0];\n{}\n}}\nBARRIER;\n", kGroupTree, end)
+                  : end) +
+        "}\n}\n";
+    launch.run(launcher, inputs.device, launcher.kernel(inputs.device.index(), {text, function, s.name}),
+               launcher.groups_for(inputs.device.index(), together ? units * group : units), group);
+  };
+
+  KernelLaunch first;
+  const std::string mapped =
+      first.inputs(s.in, inputs, types) + fmt::format("#line 1 \"map_expr\"\nmapped = ({})({});", type, s.map);
+  const std::string finished =
+      fmt::format("const {} a = acc;\n{} {};\n#line 1 \"post_map_expr\"\n{};\nSTORE_{}({}_p, {}_at + unit, {});", type,
+                  type, result.name, s.post, dtype_name(dtype), result.name, result.name, result.name);
+  const std::int64_t chunk = chunk_of(group, rows), chunks = chunks_of(rows, chunk);
+  if (chunks == 1) {
+    first.pointer(result.name, writable(out), true);
+    run(first, "_reduction", rows, chunk, mapped, finished);
+  } else {
+    const Dtype variable = kernels::dtype_of_register(ops::register_of(dtype));
+    const Array partials = Array::empty({outputs * chunks}, variable, inputs.device);
+    first.pointer("partial", writable(partials), true);
+    run(first, "_map", rows, chunk, mapped,
+        fmt::format("STORE_{}(partial_p, partial_at + unit, acc);", dtype_name(variable)));
+    KernelLaunch second;
+    second.pointer("partial", readable(partials), false);
+    second.pointer(result.name, writable(out), true);
+    run(second, "_finish", chunks, chunks,
+        fmt::format("mapped = LOAD_{}(partial_p, partial_at + i);", dtype_name(variable)), finished);
+  }
+  return keepdims ? out.reshape(with_ones) : out;
+}
+
+}  // namespace catenary
