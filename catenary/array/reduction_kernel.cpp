@@ -94,7 +94,7 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
   Array out = Array::empty(kept, dtype, inputs.device);
   if (outputs == 0) return keepdims ? out.reshape(with_ones) : out;
 
-  // One launch over `chunks` pieces of the rows of each output: `value` declares b from element i, `end` takes acc.
+  // One launch over `chunks` pieces of the rows of each output: `value` sets mapped from element i, `end` takes acc.
   const auto run = [&](KernelLaunch& launch, const char* suffix, std::int64_t rows, std::int64_t chunk,
                        const std::string& value, const std::string& end) {
     const std::int64_t chunks = chunks_of(rows, chunk), units = outputs * chunks;
