@@ -37,8 +37,8 @@ if(TARGET test_examples)
   add_dependencies(test_examples programs)
 endif()
 if(TARGET test_tools)
-  # Libraries for the doctor, each in a folder of its own: an OpenCL that kills whoever loads it, and an NVML.
-  foreach(stand_in opencl:libOpenCL.so.1 nvml:libnvidia-ml.so.1)
+  # Libraries for the doctor, each in a folder of its own: an OpenCL that kills whoever loads it, an NVML and an MPI.
+  foreach(stand_in opencl:libOpenCL.so.1 nvml:libnvidia-ml.so.1 mpi:libmpi.so.40)
     string(REPLACE ":" ";" stand_in ${stand_in})
     list(GET stand_in 0 name)
     list(GET stand_in 1 soname)

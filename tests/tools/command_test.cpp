@@ -243,6 +243,22 @@ TEST(Doctor, ComputeModes) {
   EXPECT_TRUE(has(MadeUp(told).gpu("10DE:2330", "nvidia").words(), "WARN N6  NVML crashed with SIGSEGV"));
 }
 
+TEST(Doctor, Mpi) {
+  const ct::os::ProcessResult asked =
+      run({"doctor", "--probe", "mpi"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/stand_ins/mpi"}});
+  json told;
+  told["probes"]["mpi"]["answer"] = json::parse(asked.output);
+  told["environment"]["PMI_RANK"] = "3";
+  const std::string text = MadeUp(told).words();
+  EXPECT_TRUE(has(text, "OK   G4  Some MPI v1.2 (" + std::string(CT_BINARY_DIR) +
+                            "/stand_ins/mpi/libmpi.so.40): takes "
+                            "memory of AMD's GPUs\n"))
+      << text;
+  EXPECT_TRUE(has(text, "OK   G4  started by MPICH's launcher, as process 3\n")) << text;
+  told["probes"]["mpi"] = {{"failure", "crashed with SIGABRT"}};
+  EXPECT_TRUE(has(MadeUp(told).words(), "WARN G4  MPI crashed with SIGABRT -> "));
+}
+
 TEST(Doctor, GpuOfAVirtualMachine) {
   const std::string text = MadeUp(json::object()).gpu("1002:73BF", "vfio-pci").words();
   EXPECT_TRUE(has(text, "driver vfio-pci -> it is set aside for a virtual machine")) << text;

@@ -51,6 +51,8 @@ int doctor(const DoctorOptions& options) {
   tell();
   check_general(machine, facts, report);
   tell();
+  check_mpi(machine, report);
+  tell();
 
   int counts[3] = {};
   for (const Finding& finding : report.findings()) ++counts[static_cast<int>(finding.level)];
@@ -84,6 +86,8 @@ int probe(const std::string& name) {
     answer = doctor::test_device(name.substr(5));
   else if (name == "nvml")
     answer = doctor::ask_nvml();
+  else if (name == "mpi")
+    answer = doctor::ask_mpi();
   else if (name.rfind("library:", 0) == 0)
     answer = doctor::ask_library(name.substr(8));
   else

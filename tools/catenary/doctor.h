@@ -106,11 +106,15 @@ void check_opencl(const Machine& machine, const Facts& facts, Report& report);
 void check_backends(const Machine& machine, Facts& facts, Report& report);
 /// G1-G3: processor, kernel cache, shared memory.
 void check_general(const Machine& machine, const Facts& facts, Report& report);
+/// G4.
+void check_mpi(const Machine& machine, Report& report);
 
 /// {} where a library can be loaded, else {"error": why}.
 nlohmann::ordered_json ask_library(const std::string& name);
 /// The modes of NVIDIA's GPUs, or {"error": why}.
 nlohmann::ordered_json ask_nvml();
+/// The MPI libraries that can be loaded.
+nlohmann::ordered_json ask_mpi();
 /// A backend's devices, and whether a device computes what the CPU does.
 nlohmann::ordered_json ask_backend(const std::string& name);
 nlohmann::ordered_json test_device(const std::string& name);

@@ -1,0 +1,73 @@
+// G4: which MPI there is, and whether it takes a GPU's memory.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "catenary/core/os/library.h"
+#include "tools/catenary/doctor.h"
+
+namespace catenary::doctor {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The two binary interfaces that are in use: Open MPI's, and that of MPICH, Intel MPI and MVAPICH.
+constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so.12"};
+
+/// What a launcher leaves in the environment of the processes that it starts.
+constexpr std::pair<const char*, const char*> kLaunchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "Open MPI's"}, {"PMI_RANK", "MPICH's"}, {"SLURM_PROCID", "Slurm's"}};
+
+}  // namespace
+
+ordered_json ask_mpi() {
+  std::string why;
+  ordered_json found = ordered_json::array();
+  for (const char* name : kLibraries) {
+    const std::optional<os::Library> mpi = os::Library::find(name, &why);
+    if (!mpi) continue;
+    std::string version = "of an unknown version";
+    // may be called before MPI_Init; the longest text that an MPI gives has 8192 bytes
+    if (const auto version_of = mpi->function<int(char*, int*)>("MPI_Get_library_version")) {
+      std::array<char, 8193> text{};
+      int length = 0;
+      if (version_of(text.data(), &length) == 0) version = text.data();
+      version = version.substr(0, version.find_first_of(",\n"));
+    }
+    const auto says = [&](const char* function) {
+      const auto query = mpi->function<int()>(function);
+      return query && query() == 1;
+    };
+    found.push_back({{"path", mpi->path()},
+                     {"version", version},
+                     {"cuda", says("MPIX_Query_cuda_support")},
+                     {"rocm", says("MPIX_Query_rocm_support")}});
+  }
+  return {{"libraries", found}};
+}
+
+void check_mpi(const Machine& machine, Report& report) {
+  const std::optional<Probe> probe = machine.probe("mpi");
+  if (!probe) return;
+  if (!probe->failure.empty())
+    return report.warn("G4", "MPI " + probe->failure, "install it again; what runs in one process does without");
+  const ordered_json libraries = probe->answer.value("libraries", ordered_json::array());
+  for (const ordered_json& mpi : libraries) {
+    const bool cuda = mpi.value("cuda", false), rocm = mpi.value("rocm", false);
+    report.ok("G4", fmt::format("{} ({}): {}", mpi.value("version", std::string()), mpi.value("path", std::string()),
+                                cuda && rocm ? "takes memory of NVIDIA's and AMD's GPUs"
+                                : cuda       ? "takes memory of NVIDIA's GPUs"
+                                : rocm       ? "takes memory of AMD's GPUs"
+                                             : "takes the host's memory only"));
+  }
+  if (libraries.size() > 1)
+    report.warn("G4", "two kinds of MPI are installed", "a program must be started by the launcher of its own kind");
+  for (const auto& [variable, launcher] : kLaunchers)
+    if (const std::string rank = machine.variable(variable); !rank.empty())
+      report.ok("G4", fmt::format("started by {} launcher, as process {}", launcher, rank));
+}
+
+}  // namespace catenary::doctor
