@@ -204,10 +204,11 @@ void adam_step(const UpdateStep& h, const AdamOptions& options) {
     step = minimum(maximum(step, final_lr * (1 - 1 / (gamma * t + 1))), final_lr * (1 + 1 / (gamma * t)));
   }
   const double eta = h("eta"), decay = h("weight_decay_rate");
+  const Array change = eta == 1 ? step * m : eta * (step * m);
   if (decay == 0) {
-    h.x -= eta * (step * m);
+    h.x -= change;
   } else {
-    copyto(h.x, (1 - eta * decay) * h.x - eta * (step * m));
+    copyto(h.x, (1 - eta * decay) * h.x - change);
   }
 }
 

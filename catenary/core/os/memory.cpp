@@ -16,12 +16,19 @@ void* allocate(std::size_t size, std::size_t alignment) {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     fail<ValueError>("allocate: alignment {} is not a power of two", alignment);
   alignment = std::max(alignment, sizeof(void*));
-  const bool huge = size >= kHugePage;
-  if (huge) alignment = std::max(alignment, kHugePage);
+  if (size > SIZE_MAX / 2) fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
+  std::size_t huge = 0;  // bytes in huge pages
+  if (size >= kHugePage) {
+    alignment = std::max(alignment, kHugePage);
+    // The last one too, unless it would be empty for the most part: small pages at the end of each of many arrays cost
+    // more, in a virtual machine above all.
+    huge = (size + kHugePage - 1) & ~(kHugePage - 1);
+    if (huge - size > size / 2) huge -= kHugePage;
+  }
   void* memory = nullptr;
-  if (size > SIZE_MAX / 2 || ::posix_memalign(&memory, alignment, std::max<std::size_t>(size, 1)) != 0)
+  if (::posix_memalign(&memory, alignment, std::max<std::size_t>({size, huge, 1})) != 0)
     fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
-  if (huge) ::madvise(memory, size & ~(kHugePage - 1), MADV_HUGEPAGE);  // a wish: without it only speed is lost
+  if (huge > 0) ::madvise(memory, huge, MADV_HUGEPAGE);  // a wish: without it only speed is lost
   return memory;
 }
 
