@@ -129,17 +129,25 @@ TEST_F(SortTest, SortAndArgsortOfEveryDtype) {
     });
 }
 
-// A selection of a row against a stable sort of it: the elements at kth, those before not after them, equal ones in
-// order, the indices a permutation.
+// The indices of a row as a stable sort puts them.
 template <class T>
-void check_selection(const T* row, std::int64_t n, const std::vector<std::int64_t>& kth, bool descending,
-                     std::int64_t m) {
-  const auto dtype = dtype_of<T>;
-  const auto first = [&](T a, T b) { return descending ? before(b, a) : before(a, b); };
-  const auto same = [&](T a, T b) { return !first(a, b) && !first(b, a); };
+std::vector<std::int64_t> stable_order(const T* row, std::int64_t n, bool descending) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return first(row[i], row[j]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto i, auto j) { return descending ? before(row[j], row[i]) : before(row[i], row[j]); });
+  return order;
+}
+
+// A selection of m places of a row against its stable order: the elements at kth, those before not after them, equal
+// ones in order, the indices a permutation.
+template <class T>
+void check_selection(const T* row, const std::vector<std::int64_t>& order, const std::vector<std::int64_t>& kth,
+                     bool descending, std::int64_t m) {
+  const auto dtype = dtype_of<T>;
+  const auto n = static_cast<std::int64_t>(order.size());
+  const auto first = [&](T a, T b) { return descending ? before(b, a) : before(a, b); };
+  const auto same = [&](T a, T b) { return !first(a, b) && !first(b, a); };
   const auto places = static_cast<std::int64_t>(kth.size());
   std::unique_ptr<T[]> elements(new T[kth.size()]), values(new T[static_cast<std::size_t>(m)]);
   std::vector<std::int64_t> indices(static_cast<std::size_t>(m), -1);
@@ -184,18 +192,21 @@ TEST_F(SortTest, SelectsWithoutASort) {
           SCOPED_TRACE(std::string(dtype_name(dtype_of<T>)) + " " + std::to_string(n) + " fill " +
                        std::to_string(static_cast<int>(fill)));
           const auto row = make<T>(n, fill);
+          const std::vector<std::int64_t> orders[] = {stable_order(row.get(), n, false),
+                                                      stable_order(row.get(), n, true)};
           for (int threads : {1, 3}) {
             if (n < 70000 && threads > 1) continue;
             set_num_threads(threads);
             for (bool descending : {false, true}) {
+              const std::vector<std::int64_t>& order = orders[descending];
               for (std::int64_t k : {std::int64_t{0}, n / 3, n - 1}) {
                 if (n > 60000 && k != n / 3) continue;
-                check_selection(row.get(), n, {k}, descending, n);
-                check_selection(row.get(), n, {k}, descending, k + 1);
+                check_selection(row.get(), order, {k}, descending, n);
+                check_selection(row.get(), order, {k}, descending, k + 1);
               }
               if (n > 2) {
-                check_selection(row.get(), n, {1, n / 2, n / 2 + 1, n - 1}, descending, n);
-                check_selection(row.get(), n, {n / 4, n / 2}, descending, n / 2 + 7);
+                check_selection(row.get(), order, {1, n / 2, n / 2 + 1, n - 1}, descending, n);
+                check_selection(row.get(), order, {n / 4, n / 2}, descending, n / 2 + 7);
               }
             }
           }
@@ -203,7 +214,7 @@ TEST_F(SortTest, SelectsWithoutASort) {
           if (n < 5000) continue;
           std::vector<std::int64_t> many;
           for (std::int64_t k = 3; k < n; k += n / 40) many.push_back(k);
-          check_selection(row.get(), n, many, false, n);
+          check_selection(row.get(), orders[false], many, false, n);
         }
     });
 }
