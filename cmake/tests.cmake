@@ -24,11 +24,14 @@ foreach(room IN LISTS rooms)
   target_include_directories(test_${room} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${room} PRIVATE CT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_compile_options(test_${room} PRIVATE ${test_options})
-  target_link_libraries(test_${room} PRIVATE catenary GTest::gtest fmt::fmt-header-only nlohmann_json::nlohmann_json
+  target_link_libraries(test_${room} PRIVATE catenary GTest::gtest fmt::fmt nlohmann_json::nlohmann_json
                                              ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
   add_test(NAME ${room} COMMAND test_${room})
   set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml" TIMEOUT 900)
 endforeach()
+if(TARGET test_backends)
+  set_tests_properties(backends PROPERTIES COST 1000) # the longest under a sanitizer: it begins first
+endif()
 
 if(TARGET test_reference)
   add_dependencies(test_reference reference-check)
