@@ -41,10 +41,9 @@ if(TARGET test_examples)
 endif()
 if(TARGET test_tools)
   # Libraries for the doctor, each in a folder of its own: an OpenCL that kills whoever loads it, an NVML and an MPI.
-  foreach(stand_in opencl:libOpenCL.so.1 nvml:libnvidia-ml.so.1 mpi:libmpi.so.40)
-    string(REPLACE ":" ";" stand_in ${stand_in})
-    list(GET stand_in 0 name)
-    list(GET stand_in 1 soname)
+  set(stand_ins opencl nvml mpi)
+  set(sonames libOpenCL.so.1 libnvidia-ml.so.1 libmpi.so.40)
+  foreach(name soname IN ZIP_LISTS stand_ins sonames)
     add_library(stand_in_${name} SHARED tests/tools/stand_ins/${name}.cpp)
     set_target_properties(stand_in_${name} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} NO_SONAME ON
                                                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/stand_ins/${name})

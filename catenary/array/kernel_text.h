@@ -60,7 +60,6 @@ KernelInputs kernel_inputs(const std::vector<KernelParameter>& parameters, const
 class KernelLaunch {
  public:
   void pointer(const std::string& name, const View& view, bool written);
-  void value(const std::string& name, const Scalar& scalar, Dtype dtype);
   void extent(const std::string& name, std::int64_t value);
   /// All inputs. Gives the statements that load the element i of each.
   std::string inputs(const std::vector<KernelParameter>& parameters, const KernelInputs& inputs,
@@ -70,6 +69,7 @@ class KernelLaunch {
            int group_size) const;
 
  private:
+  void value(const std::string& name, const Scalar& scalar, Dtype dtype);
   template <class T>
   void number(const char* type, const std::string& name, T value);
 

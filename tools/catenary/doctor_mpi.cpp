@@ -24,10 +24,9 @@ constexpr std::pair<const char*, const char*> kLaunchers[] = {
 }  // namespace
 
 ordered_json ask_mpi() {
-  std::string why;
   ordered_json found = ordered_json::array();
   for (const char* name : kLibraries) {
-    const std::optional<os::Library> mpi = os::Library::find(name, &why);
+    const std::optional<os::Library> mpi = os::Library::find(name);
     if (!mpi) continue;
     std::string version = "of an unknown version";
     // may be called before MPI_Init; the longest text that an MPI gives has 8192 bytes

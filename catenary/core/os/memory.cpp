@@ -16,9 +16,9 @@ void* allocate(std::size_t size, std::size_t alignment) {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     fail<ValueError>("allocate: alignment {} is not a power of two", alignment);
   alignment = std::max(alignment, sizeof(void*));
-  if (size > SIZE_MAX / 2) fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
+  const bool possible = size <= SIZE_MAX / 2;
   std::size_t huge = 0;  // bytes in huge pages
-  if (size >= kHugePage) {
+  if (possible && size >= kHugePage) {
     alignment = std::max(alignment, kHugePage);
     // The last one too, unless it would be empty for the most part: small pages at the end of each of many arrays cost
     // more, in a virtual machine above all.
@@ -26,7 +26,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
     if (huge - size > size / 2) huge -= kHugePage;
   }
   void* memory = nullptr;
-  if (::posix_memalign(&memory, alignment, std::max<std::size_t>({size, huge, 1})) != 0)
+  if (!possible || ::posix_memalign(&memory, alignment, std::max<std::size_t>({size, huge, 1})) != 0)
     fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
   if (huge > 0) ::madvise(memory, huge, MADV_HUGEPAGE);  // a wish: without it only speed is lost
   return memory;
