@@ -12,7 +12,3 @@ pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 
 set(CATENARY_LIBRARIES fmt::fmt nlohmann_json::nlohmann_json OpenSSL::Crypto PNG::PNG JPEG::JPEG ZLIB::ZLIB
                        PkgConfig::LIBZIP Threads::Threads ${CMAKE_DL_LIBS})
-if(NOT CATENARY_STD_THREADS)
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
-  list(APPEND CATENARY_LIBRARIES OpenMP::OpenMP_CXX)
-endif()

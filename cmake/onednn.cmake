@@ -4,7 +4,8 @@ if(CATENARY_ONEDNN)
   # Not by its own CMake file, which in some builds asks for OpenCL's headers.
   find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h)
   find_library(DNNL_LIBRARY dnnl)
-  if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
+  find_package(OpenMP COMPONENTS CXX) # whose threads oneDNN has
+  if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY AND OpenMP_CXX_FOUND)
     add_library(catenary_onednn MODULE catenary/backends/cpu/onednn/plugin.cpp)
     target_include_directories(catenary_onednn PRIVATE ${PROJECT_SOURCE_DIR} ${DNNL_INCLUDE_DIR})
     target_compile_options(catenary_onednn PRIVATE ${CATENARY_WARNINGS})

@@ -3,31 +3,20 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "catenary/core/format.h"
-
-// The thread sanitizer does not see the barriers of libgomp and reports races that are none: it gets threads of our
-// own.
-#if defined(__SANITIZE_THREAD__)
-#  define CT_PARALLEL_STD 1
-#elif defined(__has_feature)
-#  if __has_feature(thread_sanitizer)
-#    define CT_PARALLEL_STD 1
-#  endif
-#endif
-
-#ifdef CT_PARALLEL_STD
-#  include <condition_variable>
-#  include <vector>
-#else
-#  include <omp.h>
-#endif
+#include "catenary/core/os/process.h"
 
 namespace catenary {
 namespace {
@@ -50,11 +39,7 @@ int threads_from_environment(const char* name) {
 int initial_threads() {
   if (int n = threads_from_environment("CATENARY_NUM_THREADS")) return n;
   if (int n = threads_from_environment("OMP_NUM_THREADS")) return n;
-#ifdef CT_PARALLEL_STD
-  return std::max(1u, std::thread::hardware_concurrency());
-#else
-  return omp_get_num_procs();
-#endif
+  return os::usable_processors();
 }
 
 std::atomic<int>& thread_count() {
@@ -86,83 +71,112 @@ struct Job {
   }
 };
 
-#ifdef CT_PARALLEL_STD
+// Waits a little for `done` without giving the core away: a thread that sleeps takes tens of microseconds to wake, as
+// long as a short loop lasts. Not for longer, for another thread or program may want the core.
+template <class Done>
+bool spin_until(Done done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
 
+// Range i of a job is offered to worker i, always the same one, which has its part of the arrays in its cache. The
+// caller does range 0, then every range that its worker has not taken up yet: a machine whose cores are busy with other
+// work makes a loop slower by what those cores are short of, and no more.
 class Pool {
  public:
-  void run(Job& job, int threads) {
+  void run(Job& job) {
     std::unique_lock alone(alone_, std::try_to_lock);
     if (!alone) {  // another thread of the user's has the workers
       for (std::int64_t i = 0; i < job.ranges; ++i) job.run(i);
       return;
     }
-    {
-      std::lock_guard lock(mutex_);
-      while (static_cast<int>(workers_.size()) + 1 < threads) {
-        const auto index = static_cast<std::int64_t>(workers_.size()) + 1;
-        workers_.emplace_back([this, index, seen = generation_] { work(index, seen); });
-      }
-      job_ = &job;
-      pending_ = workers_.size();
-      ++generation_;
-    }
-    start_.notify_all();
+    const int offered = std::min(static_cast<int>(job.ranges) - 1, hire(static_cast<int>(job.ranges) - 1));
+    job_ = &job;
+    unfinished_.store(offered, std::memory_order_relaxed);
+    for (int i = 0; i < offered; ++i) workers_[i]->offer();
     job.run(0);
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return pending_ == 0; });
-    job_ = nullptr;
-  }
-
-  ~Pool() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
+    for (std::int64_t i = offered + 1; i < job.ranges; ++i) job.run(i);
+    for (int i = 0; i < offered; ++i) {
+      if (!workers_[i]->take()) continue;
+      job.run(i + 1);
+      unfinished_.fetch_sub(1, std::memory_order_relaxed);
     }
-    start_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
+    auto left = [this] { return unfinished_.load(std::memory_order_acquire); };
+    if (!spin_until([&] { return left() == 0; })) {
+      while (int now = left()) unfinished_.wait(now, std::memory_order_acquire);
+    }
   }
 
  private:
-  void work(std::int64_t index, std::uint64_t seen) {
-    std::unique_lock lock(mutex_);
+  // What lies on the table between the caller and one worker: its range, or nothing. On a cache line of its own.
+  class alignas(64) Worker {
+   public:
+    void offer() {
+      offered_.store(1, std::memory_order_release);
+      offered_.notify_one();
+    }
+    bool take() {
+      int one = 1;
+      return offered_.compare_exchange_strong(one, 0, std::memory_order_acquire);
+    }
+    void wait() {
+      auto is_offered = [this] { return offered_.load(std::memory_order_relaxed) == 1; };
+      if (!spin_until(is_offered)) offered_.wait(0, std::memory_order_relaxed);
+    }
+
+   private:
+    std::atomic<int> offered_{0};
+  };
+
+  // Sees to it that there are `wanted` workers, and gives how many there are: fewer where the system has no more
+  // threads to give.
+  int hire(int wanted) {
+    while (static_cast<int>(workers_.size()) < wanted && !refused_) {
+      auto worker = std::make_unique<Worker>();
+      const auto range = static_cast<std::int64_t>(workers_.size()) + 1;
+      try {
+        std::thread([this, range, worker = worker.get()] { work(range, *worker); }).detach();
+      } catch (const std::system_error& error) {
+        refused_ = true;
+        fmt::print(stderr, "catenary: loops run on {} threads instead of {}: {}\n", range, wanted + 1, error.what());
+        break;
+      }
+      workers_.push_back(std::move(worker));
+    }
+    return static_cast<int>(workers_.size());
+  }
+
+  [[noreturn]] void work(std::int64_t range, Worker& self) {
     for (;;) {
-      start_.wait(lock, [&] { return stop_ || generation_ != seen; });
-      if (stop_) return;
-      seen = generation_;
-      Job* job = job_;
-      lock.unlock();
-      job->run(index);
-      lock.lock();
-      if (--pending_ == 0) done_.notify_one();
+      self.wait();
+      if (!self.take()) continue;  // the caller was faster
+      job_->run(range);
+      // The caller may leave as soon as this is 0, so nothing of the job is touched any more.
+      if (unfinished_.fetch_sub(1, std::memory_order_release) == 1) unfinished_.notify_one();
     }
   }
 
-  std::mutex alone_, mutex_;
-  std::condition_variable start_, done_;
-  std::vector<std::thread> workers_;
+  std::mutex alone_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  bool refused_ = false;
   Job* job_ = nullptr;
-  std::size_t pending_ = 0;
-  std::uint64_t generation_ = 0;
-  bool stop_ = false;
+  alignas(64) std::atomic<int> unfinished_{0};
 };
 
-void run_job(Job& job, int threads) {
-  static Pool pool;
-  pool.run(job, threads);
+void run_job(Job& job) {
+  // Never destroyed: threads may still be in it when the program ends, and in a forked child, which has no workers, the
+  // caller finds every range still on the table.
+  static Pool& pool = *new Pool;
+  pool.run(job);
 }
-
-#else
-
-void run_job(Job& job, [[maybe_unused]] int threads) {
-  // Always the whole team: libgomp ends threads when a team shrinks and starts them again when it grows. It may give
-  // fewer than asked.
-#  pragma omp parallel num_threads(threads)
-  {
-    for (std::int64_t i = omp_get_thread_num(); i < job.ranges; i += omp_get_num_threads()) job.run(i);
-  }
-}
-
-#endif
 
 }  // namespace
 
@@ -182,7 +196,7 @@ void detail::parallel_run(std::int64_t n, std::int64_t grain, RangeBody body, vo
     return;
   }
   Job job{n, ranges, body, context, {}, {}};
-  run_job(job, threads);
+  run_job(job);
   if (job.error) std::rethrow_exception(job.error);
 }
 

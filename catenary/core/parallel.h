@@ -1,6 +1,6 @@
 #pragma once
-// Threads: parallel_for and nothing else. OpenMP stays inside parallel.cpp, so that every loop shares one set of
-// threads with oneDNN.
+// Threads: parallel_for and nothing else. They are our own and not OpenMP's, whose barriers wait with the core in hand:
+// beside one other busy program a loop of many short ones took twenty times as long.
 
 #include <cstdint>
 #include <memory>

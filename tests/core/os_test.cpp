@@ -201,6 +201,7 @@ TEST(Processes, AStreamKeptOpenByAGrandchildDoesNotHold) {
 
 TEST(Processes, Names) {
   EXPECT_EQ(process_id(), ::getpid());
+  EXPECT_GE(usable_processors(), 1);
   EXPECT_FALSE(host_name().empty());
   EXPECT_TRUE(exists(program_path()));
 }

@@ -1,10 +1,13 @@
 #include "catenary/core/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <latch>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
@@ -14,6 +17,7 @@
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"
+#include "catenary/core/os/trial.h"
 
 namespace catenary {
 namespace {
@@ -127,6 +131,69 @@ TEST_F(ParallelFor, SeveralThreadsMayCallIt) {
   for (std::thread& user : users) user.join();
   EXPECT_EQ(sums, std::vector<std::int64_t>(4, 50 * 256 * 257 / 2));
 }
+
+// The second caller finds the workers taken, and must not wait for them.
+TEST_F(ParallelFor, OneCallerDoesNotWaitForAnother) {
+  set_num_threads(3);
+  std::latch first_is_inside(3), second_is_done(1);
+  std::thread first([&] {
+    parallel_for(3, 1, [&](std::int64_t, std::int64_t) {
+      first_is_inside.count_down();
+      second_is_done.wait();
+    });
+  });
+  first_is_inside.wait();
+  EXPECT_EQ(ranges(9, 1), (Ranges{{0, 3}, {3, 6}, {6, 9}}));
+  second_is_done.count_down();
+  first.join();
+}
+
+// A forked child has none of the workers, so that nobody takes up what is offered to them.
+TEST_F(ParallelFor, WorksInAForkedChild) {
+  set_num_threads(4);
+  parallel_for(4, 1, [](std::int64_t, std::int64_t) {});
+  EXPECT_EQ(os::signal_of_trial(
+                [&] {
+                  std::vector<int> hits(8);
+                  for (int repeat = 0; repeat < 3; ++repeat) {
+                    parallel_for(8, 1, [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t i = begin; i < end; ++i) ++hits[i];
+                    });
+                  }
+                  if (hits != std::vector<int>(8, 3)) std::abort();
+                },
+                60),
+            0);
+}
+
+TEST_F(ParallelFor, WorkersThatSleepWakeUp) {
+  set_num_threads(2);
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(ranges(2, 1), (Ranges{{0, 1}, {1, 2}}));
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need address space of their own
+[[noreturn]] void loop_without_threads() {
+  const rlimit no_more{1 << 20, 1 << 20};
+  setrlimit(RLIMIT_AS, &no_more);
+  set_num_threads(4);
+  int hits[8] = {};
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    parallel_for(8, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) ++hits[i];
+    });
+  }
+  std::exit(std::accumulate(hits, hits + 8, 0));
+}
+
+TEST(ParallelForDeathTest, FewerThreadsWhereTheSystemHasNoMore) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(loop_without_threads(), testing::ExitedWithCode(16),
+              "^catenary: loops run on 1 threads instead of 4: [^\n]*\n$");
+}
+#endif
 
 TEST_F(ParallelFor, TakesConstAndTemporaryBodies) {
   const auto body = [](std::int64_t begin, std::int64_t end) { EXPECT_LT(begin, end); };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "catenary/core/format.h"
 
@@ -133,6 +135,13 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
 }
 
 int process_id() { return ::getpid(); }
+
+int usable_processors() {
+  // A fixed cpu_set_t holds 1024 cores; where the machine has more the call fails.
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
 
 std::string host_name() {
   char name[256] = {};

@@ -30,8 +30,11 @@ struct ProcessResult {
 /// FileError when it cannot be started; how it ends is in the result.
 CT_API ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options = {});
 
-/// The number of this process, the name of this machine.
+/// The number of this process.
 CT_API int process_id();
+/// Cores that this process may run on (its affinity, which batch systems and `taskset` narrow), at least 1.
+CT_API int usable_processors();
+/// The name of this machine.
 CT_API std::string host_name();
 /// The file of the running program.
 CT_API std::string program_path();
