@@ -88,10 +88,18 @@ class Plan {
     if (n > kMaxNodes) fail<ValueError>("internal: a program of {} nodes", n);
     std::array<int, kMaxNodes> last_use;
     for (int i = 0; i < n; ++i) {
-      last_use[i] = i;
-      for (std::int16_t arg : program.nodes[i].args)
-        if (arg >= 0) last_use[arg] = i;
+      const Node& node = program.nodes[i];
+      args_[i] = {node.args[0], node.args[1], node.args[2]};
+      kind_[i] = Kind::computed;
+      kernel_[i] = node.op == Op::cast ? table_.cast[static_cast<int>(node.operand_reg)][static_cast<int>(node.reg)]
+                                       : table_.op[static_cast<int>(node.op)][static_cast<int>(node.operand_reg)];
       direct_store_[i] = -1;
+    }
+    join_products(kept_node, n);
+    for (int i = 0; i < n; ++i) {
+      last_use[i] = i;
+      for (std::int16_t arg : args_[i])
+        if (arg >= 0) last_use[arg] = i;
     }
     for (const ops::Store& store : program.stores) last_use[store.value] = n;
     if (kept_node >= 0) last_use[kept_node] = n;
@@ -150,14 +158,14 @@ class Plan {
             const Access& to = program_.stores[direct_store_[i]].to;
             out = address(to) + begin * static_cast<std::int64_t>(itemsize(to.dtype));
           }
-          const OpKernel kernel = node.op == Op::cast
-                                      ? table_.cast[static_cast<int>(node.operand_reg)][static_cast<int>(node.reg)]
-                                      : table_.op[static_cast<int>(node.op)][static_cast<int>(node.operand_reg)];
-          kernel(out, values[node.args[0]], node.args[1] >= 0 ? values[node.args[1]] : nullptr,
-                 node.args[2] >= 0 ? values[node.args[2]] : nullptr, n);
+          const Args& args = args_[i];
+          kernel_[i](out, values[args[0]], args[1] >= 0 ? values[args[1]] : nullptr,
+                     args[2] >= 0 ? values[args[2]] : nullptr, n);
           values[i] = out;
           break;
         }
+        case Kind::joined:
+          break;
       }
     }
     for (std::size_t s = 0; s < program_.stores.size(); ++s) {
@@ -170,9 +178,38 @@ class Plan {
   }
 
  private:
-  enum class Kind : std::uint8_t { constant, uniform, in_memory, gathered, computed };
+  enum class Kind : std::uint8_t { constant, uniform, in_memory, gathered, computed, joined };
+  using Args = std::array<std::int16_t, 3>;
 
   std::int64_t filled() const { return std::min(kBlock, program_.shape.product()); }
+
+  /// A product that nothing but one sum or difference reads is computed along with that: a loop less, the same bits.
+  void join_products(int kept_node, int n) {
+    std::array<std::int16_t, kMaxNodes> readers;
+    std::fill_n(readers.begin(), n, std::int16_t{0});
+    for (int i = 0; i < n; ++i)
+      for (std::int16_t arg : args_[i])
+        if (arg >= 0) ++readers[arg];
+    for (const ops::Store& store : program_.stores) ++readers[store.value];
+    if (kept_node >= 0) ++readers[kept_node];
+    for (int i = 0; i < n; ++i) {
+      const Node& node = program_.nodes[i];
+      if (node.op != Op::add && node.op != Op::subtract) continue;
+      for (int side : {1, 0}) {
+        const std::int16_t product = args_[i][side];
+        if (program_.nodes[product].op != Op::multiply || readers[product] != 1) continue;
+        const Joined form = node.op == Op::add ? Joined::a_times_b_plus_c
+                            : side == 0        ? Joined::a_times_b_minus_c
+                                               : Joined::c_minus_a_times_b;
+        const OpKernel loop = table_.joined[static_cast<int>(form)][static_cast<int>(node.reg)];
+        if (!loop) continue;
+        args_[i] = {args_[product][0], args_[product][1], args_[i][1 - side]};
+        kernel_[i] = loop;
+        kind_[product] = Kind::joined;
+        break;
+      }
+    }
+  }
 
   /// A computed value whose memory looks like its register is written there at once, unless a later node still reads
   /// that memory.
@@ -210,7 +247,7 @@ class Plan {
     }
     for (int i = 0; i < n; ++i) {
       const Node& node = program_.nodes[i];
-      if (same_in_every_block(node)) continue;
+      if (same_in_every_block(node) || kind_[i] == Kind::joined) continue;
       register_[i] = 0;
       if (node.op == Op::load) {
         const Access& access = program_.loads[node.slot];
@@ -220,9 +257,8 @@ class Plan {
         } else {
           kind_[i] = Kind::gathered;
         }
-      } else {
-        kind_[i] = Kind::computed;
-        if (direct_store_[i] >= 0) continue;
+      } else if (direct_store_[i] >= 0) {
+        continue;
       }
       int r = 0;
       while (r < registers_ && free_at[r] > i)
@@ -241,7 +277,7 @@ class Plan {
 
   bool operand_of_other_size(int i, int r) const {
     const Node& node = program_.nodes[i];
-    for (std::int16_t arg : node.args) {
+    for (std::int16_t arg : args_[i]) {
       if (arg < 0 || register_[arg] != r || kind_[arg] == Kind::in_memory || direct_store_[arg] >= 0) continue;
       if (ops::register_size(program_.nodes[arg].reg) != ops::register_size(node.reg)) return true;
     }
@@ -271,6 +307,8 @@ class Plan {
   const ops::Program& program_;
   const KernelTable& table_;
   std::array<Kind, kMaxNodes> kind_;
+  std::array<Args, kMaxNodes> args_;        // what a node's loop reads
+  std::array<OpKernel, kMaxNodes> kernel_;  // and the loop, where it is computed
   std::array<int, kMaxNodes> register_;
   std::array<int, kMaxNodes> direct_store_;  // the store that a node writes by itself, or -1
   int registers_ = 0;

@@ -19,8 +19,12 @@ using ReduceRowKernel = void (*)(void* out, const void* x, std::int64_t n);
 using ReduceColumnKernel = void (*)(void* out, const void* x, std::int64_t n);
 using FillKernel = void (*)(void* out, const void* value, std::int64_t n);
 
+/// A product and the sum or difference that takes it up, as one loop of the floating-point types. Each is rounded.
+enum class Joined { a_times_b_plus_c, a_times_b_minus_c, c_minus_a_times_b, count };
+
 struct KernelTable {
   OpKernel op[static_cast<int>(ops::Op::count)][ops::kRegs];
+  OpKernel joined[static_cast<int>(Joined::count)][ops::kRegs];
   OpKernel cast[ops::kRegs][ops::kRegs];  ///< [from][to]
   LoadKernel load[kDtypes];
   StoreKernel store[kDtypes];
