@@ -59,7 +59,6 @@ struct Job {
   std::int64_t bound(std::int64_t i) const { return n / ranges * i + std::min(i, n % ranges); }
 
   void run(std::int64_t i) noexcept {
-    if (i >= ranges) return;
     const bool outer = std::exchange(inside_body, true);
     try {
       body(context, bound(i), bound(i + 1));
@@ -140,16 +139,15 @@ class Pool {
   // threads to give.
   int hire(int wanted) {
     while (static_cast<int>(workers_.size()) < wanted && !refused_) {
-      auto worker = std::make_unique<Worker>();
-      const auto range = static_cast<std::int64_t>(workers_.size()) + 1;
+      Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+      const auto range = static_cast<std::int64_t>(workers_.size());
       try {
-        std::thread([this, range, worker = worker.get()] { work(range, *worker); }).detach();
+        std::thread([this, range, &worker] { work(range, worker); }).detach();
       } catch (const std::system_error& error) {
+        workers_.pop_back();
         refused_ = true;
         fmt::print(stderr, "catenary: loops run on {} threads instead of {}: {}\n", range, wanted + 1, error.what());
-        break;
       }
-      workers_.push_back(std::move(worker));
     }
     return static_cast<int>(workers_.size());
   }
