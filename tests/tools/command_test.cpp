@@ -350,7 +350,7 @@ TEST(Cache, ListAndClear) {
 
 TEST(Bench, EveryKind) {
   const std::string device = ct::current_device().name();
-  for (const char* what : {"gemm", "copy", "elementwise", "reduce", "sort"}) {
+  for (const char* what : {"gemm", "copy", "elementwise", "chain", "reduce", "sort"}) {
     const json object = json_of({"bench", what, "--size", "200", "--device", device});
     EXPECT_EQ(object["device"], device);
     ASSERT_EQ(object["results"].size(), 1U);

@@ -57,6 +57,10 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype) {
     const Array y = values({n}, dtype);
     return {[=] { (x * y + x).eval(); }, 3 * size * item, "GB/s"};
   }
+  if (what == "chain") {
+    const Array y = values({n}, dtype);
+    return {[=] { (maximum(x * y + x, 0) * tanh(x) - sqrt(y) * x).eval(); }, 3 * size * item, "GB/s"};
+  }
   if (what == "reduce") return {[=] { sum(x).eval(); }, size * item, "GB/s"};
   return {[=] { sort(x).eval(); }, size, "Gelements/s"};
 }

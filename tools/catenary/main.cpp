@@ -61,9 +61,10 @@ int main(int argc, char** argv) {
   add_json(bench_command);
   bench_command
       ->add_option("WHAT", bench_options.what,
-                   "gemm: product of square matrices; copy; elementwise: x * y + x; reduce: sum; sort")
+                   "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
+                   "kernel; reduce: sum; sort")
       ->required()
-      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "reduce", "sort"}));
+      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort"}));
   bench_command->add_option("--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   bench_command->add_option("--dtype", bench_options.dtype, "Of the arrays")
       ->capture_default_str()

@@ -87,15 +87,17 @@ class Plan {
     const int n = static_cast<int>(program.nodes.size());
     if (n > kMaxNodes) fail<ValueError>("internal: a program of {} nodes", n);
     std::array<int, kMaxNodes> last_use;
+    bool products = false;
     for (int i = 0; i < n; ++i) {
       const Node& node = program.nodes[i];
       args_[i] = {node.args[0], node.args[1], node.args[2]};
-      kind_[i] = Kind::computed;
+      kind_[i] = kind_of(node);
+      products = products || node.op == Op::multiply;
       kernel_[i] = node.op == Op::cast ? table_.cast[static_cast<int>(node.operand_reg)][static_cast<int>(node.reg)]
                                        : table_.op[static_cast<int>(node.op)][static_cast<int>(node.operand_reg)];
       direct_store_[i] = -1;
     }
-    join_products(kept_node, n);
+    if (products) join_products(kept_node, n);
     for (int i = 0; i < n; ++i) {
       last_use[i] = i;
       for (std::int16_t arg : args_[i])
@@ -230,36 +232,29 @@ class Plan {
     return ops::register_of(dtype) == reg && static_cast<int>(itemsize(dtype)) == ops::register_size(reg);
   }
 
-  bool same_in_every_block(const Node& node) const {
-    if (node.op != Op::load) return node.op == Op::constant;
-    const Strides& strides = program_.loads[node.slot].strides;
-    return !strides.empty() && std::all_of(strides.begin(), strides.end(), [](std::int64_t s) { return s == 0; });
+  Kind kind_of(const Node& node) const {
+    if (node.op == Op::constant) return Kind::constant;
+    if (node.op != Op::load) return Kind::computed;
+    const Access& access = program_.loads[node.slot];
+    const Strides& strides = access.strides;
+    if (!strides.empty() && std::all_of(strides.begin(), strides.end(), [](std::int64_t s) { return s == 0; }))
+      return Kind::uniform;
+    return same_as_register(access.dtype, node.reg) && walks_linearly(strides, program_.shape) ? Kind::in_memory
+                                                                                               : Kind::gathered;
   }
 
   void assign_registers(const std::array<int, kMaxNodes>& last_use, int n) {
     std::array<int, kMaxNodes> free_at;  // of each register: the node after which it is free
     // What is the same in every block is filled before the first node runs, so it shares its register with nobody.
     for (int i = 0; i < n; ++i) {
-      if (!same_in_every_block(program_.nodes[i])) continue;
-      kind_[i] = program_.nodes[i].op == Op::constant ? Kind::constant : Kind::uniform;
+      if (kind_[i] != Kind::constant && kind_[i] != Kind::uniform) continue;
       register_[i] = registers_;
       free_at[registers_++] = n + 1;
     }
     for (int i = 0; i < n; ++i) {
-      const Node& node = program_.nodes[i];
-      if (same_in_every_block(node) || kind_[i] == Kind::joined) continue;
+      if (kind_[i] == Kind::constant || kind_[i] == Kind::uniform) continue;
       register_[i] = 0;
-      if (node.op == Op::load) {
-        const Access& access = program_.loads[node.slot];
-        if (same_as_register(access.dtype, node.reg) && walks_linearly(access.strides, program_.shape)) {
-          kind_[i] = Kind::in_memory;
-          continue;
-        } else {
-          kind_[i] = Kind::gathered;
-        }
-      } else if (direct_store_[i] >= 0) {
-        continue;
-      }
+      if (kind_[i] == Kind::in_memory || kind_[i] == Kind::joined || direct_store_[i] >= 0) continue;
       int r = 0;
       while (r < registers_ && free_at[r] > i)
         ++r;  // a register is free for the node that last reads it: loops allow out == a

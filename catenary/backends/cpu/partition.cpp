@@ -94,11 +94,14 @@ struct Selector {
     const U high = sample[std::min<std::int64_t>(in_sample(kth.back()) + slack, kSample - 1)];
     const Pieces pieces(n);
     const std::vector<Counts> counts = counted(x, pieces, low, high);
-    const Counts& all = counts.back();
     // Five regions; of those that are one key each, the key is known.
+    const auto edges = [](const Counts& c, std::int64_t size) {
+      return std::array<std::int64_t, 6>{0, c[0], c[1], c[2], c[3], size};
+    };
+    const auto all = edges(counts.back(), n);
     for (std::size_t i = 0, next; i < kth.size(); i = next) {
       const auto region = [&](std::int64_t k) {
-        return std::count_if(all.begin(), all.end(), [k](auto c) { return c <= k; });
+        return static_cast<std::size_t>(std::count_if(all.begin() + 1, all.end() - 1, [k](auto c) { return c <= k; }));
       };
       const auto here = region(kth[i]);
       for (next = i + 1; next < kth.size() && region(kth[next]) == here;) ++next;
@@ -108,13 +111,14 @@ struct Selector {
       }
       const U first = here == 0 ? U{0} : static_cast<U>((here == 2 ? low : high) + 1);
       const U last = here == 4 ? std::numeric_limits<U>::max() : static_cast<U>((here == 2 ? high : low) - 1);
-      const std::int64_t before = here == 0 ? 0 : all[here - 1], upto = here == 4 ? n : all[here];
+      const std::int64_t before = all[here], upto = all[here + 1];
       const Scratch kept((upto - before) * static_cast<std::int64_t>(sizeof(U)));
       std::vector<std::int64_t> places(static_cast<std::size_t>(pieces.count) + 1, 0);
       for (std::size_t p = 0; p + 1 < places.size(); ++p) {
         const std::int64_t size =
             pieces.begin(static_cast<std::int64_t>(p) + 1) - pieces.begin(static_cast<std::int64_t>(p));
-        places[p + 1] = places[p] + (here == 4 ? size : counts[p][here]) - (here == 0 ? 0 : counts[p][here - 1]);
+        const auto own = edges(counts[p], size);
+        places[p + 1] = places[p] + own[here + 1] - own[here];
       }
       pieces.each([&](std::int64_t p, std::int64_t begin, std::int64_t m) {
         CT_SIMD_SELECT(keep_between)
