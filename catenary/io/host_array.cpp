@@ -12,8 +12,9 @@ HostArray HostArray::empty(Dtype dtype, const Shape& shape) {
   HostArray a;
   a.dtype = dtype;
   a.shape = shape;
-  a.data = std::shared_ptr<std::byte[]>(static_cast<std::byte*>(os::allocate(size * itemsize(dtype))),
-                                        [](std::byte* memory) { os::deallocate(memory); });
+  const std::size_t bytes = size * itemsize(dtype);
+  a.data = std::shared_ptr<std::byte[]>(static_cast<std::byte*>(os::allocate(bytes)),
+                                        [bytes](std::byte* memory) { os::deallocate(memory, bytes); });
   return a;
 }
 

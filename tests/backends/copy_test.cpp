@@ -5,14 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"
-#include "catenary/core/os/memory.h"
 #include "catenary/core/parallel.h"
+#include "catenary/io/host_array.h"
 
 namespace catenary {
 namespace {
@@ -370,8 +369,8 @@ TEST_F(CopyTest, LargeCopiesThatBypassTheCaches) {
   std::iota(src.begin(), src.end(), 1u);
   for (int threads : {1, 2}) {
     set_num_threads(threads);
-    const std::unique_ptr<void, void (*)(void*)> memory(os::allocate(3104 * n * 4), os::deallocate);
-    auto* raw = static_cast<std::uint32_t*>(memory.get());
+    const auto memory = io::HostArray::empty(Dtype::uint32, {n, 3104});
+    auto* raw = memory.as<std::uint32_t>();
     for (std::int64_t lead : {std::int64_t{3104}, n}) {
       const StridedView dst{raw, Dtype::uint32, {n, n}, {lead, 1}};
       cpu::strided_copy(dst, {src.data(), Dtype::uint32, {n, n}, {1, n}});

@@ -112,15 +112,34 @@ TEST(Memory, AlignedAndLarge) {
       void* memory = allocate(size, alignment);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % std::max(alignment, size >= kHugePage ? kHugePage : 1), 0u);
       std::memset(memory, 1, size);
-      deallocate(memory);
+      deallocate(memory, size);
     }
   }
-  deallocate(nullptr);
+  deallocate(nullptr, 1);
+  deallocate(nullptr, kHugePage);
   EXPECT_THROW(allocate(64, 3), ValueError);
+  EXPECT_THROW(allocate(64, 2 * kHugePage), ValueError);
   EXPECT_THROW(allocate(SIZE_MAX), DeviceError);
   EXPECT_GE(peak_resident_bytes(), 3 * kHugePage);
   EXPECT_GT(resident_bytes(), 0u);
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps what was given back for a while, to see who still reads it
+TEST(Memory, LargeBlocksGoBackToTheSystem) {
+  const std::uint64_t before = resident_bytes();
+  std::vector<void*> small;
+  for (int i = 0; i < 50; ++i) {
+    const std::size_t size = 2 * kHugePage + 1000;
+    void* memory = allocate(size);
+    std::memset(memory, 1, size);
+    small.push_back(allocate(100000));
+    std::memset(small.back(), 1, 100000);
+    deallocate(memory, size);
+  }
+  EXPECT_LT(resident_bytes(), before + 6 * kHugePage);
+  for (void* memory : small) deallocate(memory, 100000);
+}
+#endif
 
 TEST(Libraries, LoadAndLook) {
   const Library math("libm.so.6");

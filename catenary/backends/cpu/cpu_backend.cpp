@@ -43,7 +43,7 @@ class HostMemory final : public MemorySource {
     if (bytes <= kMallocBelow) {
       std::free(block);
     } else {
-      os::deallocate(block);
+      os::deallocate(block, bytes);
     }
   }
 };

@@ -19,7 +19,7 @@ Scratch::Scratch(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes > 0
 }
 Scratch::~Scratch() {
   if (bytes_ < kPooledFrom) {
-    os::deallocate(data_);
+    os::deallocate(data_, bytes_);
   } else if (data_) {
     backend().pool(0).free(data_, bytes_);
   }

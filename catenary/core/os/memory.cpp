@@ -12,27 +12,69 @@
 
 namespace catenary::os {
 
-void* allocate(std::size_t size, std::size_t alignment) {
-  if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-    fail<ValueError>("allocate: alignment {} is not a power of two", alignment);
-  alignment = std::max(alignment, sizeof(void*));
-  const bool possible = size <= SIZE_MAX / 2;
-  std::size_t huge = 0;  // bytes in huge pages
-  if (possible && size >= kHugePage) {
-    alignment = std::max(alignment, kHugePage);
-    // The last one too, unless it would be empty for the most part: small pages at the end of each of many arrays cost
-    // more, in a virtual machine above all.
-    huge = (size + kHugePage - 1) & ~(kHugePage - 1);
-    if (huge - size > size / 2) huge -= kHugePage;
-  }
-  void* memory = nullptr;
-  if (!possible || ::posix_memalign(&memory, alignment, std::max<std::size_t>({size, huge, 1})) != 0)
-    fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
-  if (huge > 0) ::madvise(memory, huge, MADV_HUGEPAGE);  // a wish: without it only speed is lost
+namespace {
+
+// Large blocks come from the system itself: malloc leaves gaps between those of such alignment that it cannot use
+// again. Under the address sanitizer all are malloc's, whose blocks it watches.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kMappedFrom = SIZE_MAX;
+#else
+constexpr std::size_t kMappedFrom = kHugePage;
+#endif
+
+/// How much of a large block is asked for in huge pages. The last one too, unless it would be empty for the most part:
+/// small pages at the end of each of many arrays cost more, in a virtual machine above all.
+std::size_t bytes_in_huge_pages(std::size_t size) {
+  const std::size_t all = (size + kHugePage - 1) & ~(kHugePage - 1);
+  return all - size > size / 2 ? all - kHugePage : all;
+}
+
+std::size_t mapped_bytes(std::size_t size) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return std::max(bytes_in_huge_pages(size), (size + page - 1) & ~(page - 1));
+}
+
+/// Memory of the system's, aligned to a huge page: what lies before and after it in a larger piece is given back.
+void* map(std::size_t size) {
+  const std::size_t length = mapped_bytes(size);
+  void* piece = ::mmap(nullptr, length + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (piece == MAP_FAILED) return nullptr;
+  const auto begin = reinterpret_cast<std::uintptr_t>(piece);
+  const std::uintptr_t aligned = (begin + kHugePage - 1) & ~(kHugePage - 1);
+  const std::size_t before = aligned - begin, after = kHugePage - before;
+  if (before > 0) ::munmap(piece, before);
+  if (after > 0) ::munmap(reinterpret_cast<void*>(aligned + length), after);
+  void* memory = reinterpret_cast<void*>(aligned);
+  // a wish: without it only speed is lost
+  if (const std::size_t huge = bytes_in_huge_pages(size)) ::madvise(memory, huge, MADV_HUGEPAGE);
   return memory;
 }
 
-void deallocate(void* memory) noexcept { std::free(memory); }
+}  // namespace
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > kHugePage)
+    fail<ValueError>("allocate: alignment {} is not a power of two up to {}", alignment, kHugePage);
+  void* memory = nullptr;
+  if (size > SIZE_MAX / 2) {
+    // more than there are addresses
+  } else if (size >= kMappedFrom) {
+    memory = map(size);
+  } else if (::posix_memalign(&memory, std::max(size >= kHugePage ? kHugePage : alignment, sizeof(void*)),
+                              std::max<std::size_t>(size, 1)) != 0) {
+    memory = nullptr;
+  }
+  if (!memory) fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
+  return memory;
+}
+
+void deallocate(void* memory, std::size_t size) noexcept {
+  if (size >= kMappedFrom && memory) {
+    ::munmap(memory, mapped_bytes(size));
+  } else {
+    std::free(memory);
+  }
+}
 
 std::uint64_t physical_memory_bytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
