@@ -1,5 +1,5 @@
-// bench_targets [ROWS]: the rows of docs/performance.md, all or those whose letters are named ("FH"): medians of a few
-// runs each, one line a row.
+// bench_targets [ROWS [DEVICE]]: the rows of docs/performance.md, all or those whose letters are named ("FH"), on the
+// CPU or the device that is named: medians of a few runs each, one line a row.
 
 #include <fmt/format.h>
 
@@ -23,6 +23,7 @@ double median(int n, Work work) {
   for (int i = 0; i < n; ++i) {
     const auto start = std::chrono::steady_clock::now();
     work();
+    ct::current_device().synchronize();
     times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   }
   std::sort(times.begin(), times.end());
@@ -145,6 +146,7 @@ void small_ones() {
 
 int main(int argc, char** argv) {
   const std::string rows = argc > 1 ? argv[1] : "ABEFGH";
+  const ct::DeviceScope device(ct::get_device(argc > 2 ? argv[2] : "cpu"));
   const std::pair<char, void (*)()> all[] = {{'A', floor_of_a}, {'B', deep_network}, {'E', elementwise},
                                              {'F', products},   {'G', small_ones},   {'H', moves}};
   ct::random::seed(0);
