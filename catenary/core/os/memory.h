@@ -11,8 +11,8 @@ namespace catenary::os {
 /// Bytes of a large page.
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// `size` bytes (at least 1) aligned to `alignment` (a power of two, at most that of a huge page); from 2 MiB on aligned
-/// to huge pages, which are asked for. Not zeroed. Throws DeviceError when there is no memory.
+/// `size` bytes (at least 1) aligned to `alignment` (a power of two, at most that of a huge page); from 2 MiB on
+/// aligned to huge pages, which are asked for. Not zeroed. Throws DeviceError when there is no memory.
 CT_API void* allocate(std::size_t size, std::size_t alignment = 64);
 /// Gives back what allocate(size) returned; from 2 MiB on to the system at once. nullptr is fine.
 CT_API void deallocate(void* memory, std::size_t size) noexcept;
