@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "catenary/backends/gpu/codegen.h"
+#include "catenary/backends/gpu/transpose.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/device/segment.h"
@@ -264,6 +265,8 @@ void copy(Context& context, const View& to, const View& from) {
   }
   program.stores.push_back(
       {static_cast<std::int16_t>(program.nodes.size() - 1), {to.handle, to.offset, to.dtype, to.strides}});
+  ops::collapse(program);
+  if (to.dtype == from.dtype && transpose(context, program.shape, program.stores[0].to, program.loads[0])) return;
   run(context, program);
 }
 

@@ -54,11 +54,6 @@ void check_indices(Context& context, const char* what, const View& indices, std:
   if (read_one<std::uint32_t>(context, flag)) fail_index(context, what, indices, n, axis);
 }
 
-/// An unsigned integer for elements of this size.
-Dtype word_of(std::int64_t bytes) {
-  return bytes == 1 ? Dtype::uint8 : bytes == 2 ? Dtype::uint16 : bytes == 4 ? Dtype::uint32 : Dtype::uint64;
-}
-
 /// Advanced indexing over the leading axes of x, worked out on the device. Throws IndexError.
 struct Positions {
   Positions(Context& context, const char* what, const View& x, const std::vector<View>& indices, const View& values)
