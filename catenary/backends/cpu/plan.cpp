@@ -1,0 +1,246 @@
+#include "catenary/backends/cpu/plan.h"
+
+#include <memory>
+
+#include "catenary/core/format.h"
+
+namespace catenary::cpu {
+
+using ops::Access;
+using ops::Node;
+using ops::Op;
+
+namespace {
+
+char* address(const Access& access) {
+  return static_cast<char*>(access.handle) + access.offset * static_cast<std::int64_t>(itemsize(access.dtype));
+}
+
+bool walks_linearly(const Strides& strides, const Shape& shape) {
+  std::int64_t expected = 1;
+  for (int axis = shape.size() - 1; axis >= 0; --axis) {
+    if (strides[axis] != expected) return false;
+    expected *= shape[axis];
+  }
+  return true;
+}
+
+bool same_as_register(Dtype dtype, ops::Reg reg) {
+  return ops::register_of(dtype) == reg && static_cast<int>(itemsize(dtype)) == ops::register_size(reg);
+}
+
+}  // namespace
+
+char* scratch(std::size_t registers) {
+  struct Buffer {
+    std::unique_ptr<char[]> memory;
+    std::size_t size = 0;
+  };
+  thread_local Buffer buffer;
+  const std::size_t need = registers * kRegisterBytes + 64;
+  if (buffer.size < need) {
+    buffer.memory = std::make_unique_for_overwrite<char[]>(need);
+    buffer.size = need;
+  }
+  return reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(buffer.memory.get()) + 63) / 64 * 64);
+}
+
+Plan::Plan(const ops::Program& program, int kept_node) : program_(program), table_(kernel_table()) {
+  const int n = static_cast<int>(program.nodes.size());
+  if (n > kMaxNodes) fail<ValueError>("internal: a program of {} nodes", n);
+  LastUse last_use;
+  bool products = false;
+  for (int i = 0; i < n; ++i) {
+    const Node& node = program.nodes[i];
+    args_[i] = {node.args[0], node.args[1], node.args[2]};
+    kind_[i] = kind_of(node);
+    products = products || node.op == Op::multiply;
+    kernel_[i] = node.op == Op::cast ? table_.cast[static_cast<int>(node.operand_reg)][static_cast<int>(node.reg)]
+                                     : table_.op[static_cast<int>(node.op)][static_cast<int>(node.operand_reg)];
+    direct_store_[i] = -1;
+  }
+  if (products) join_products(kept_node, n);
+  for (int i = 0; i < n; ++i) {
+    last_use[i] = i;
+    for (std::int16_t arg : args_[i])
+      if (arg >= 0) last_use[arg] = i;
+  }
+  for (const ops::Store& store : program.stores) last_use[store.value] = n;
+  if (kept_node >= 0) last_use[kept_node] = n;
+  for (std::size_t s = 0; s < program.stores.size(); ++s) choose_direct(static_cast<int>(s), last_use, n);
+  assign_registers(last_use, n);
+}
+
+void Plan::start(char* registers) const {
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+    const Node& node = program_.nodes[i];
+    if (kind_[i] == Kind::constant) {
+      const ops::Constant& value = program_.constants[node.slot];
+      const float single = static_cast<float>(value.f);
+      const std::int32_t small = static_cast<std::int32_t>(value.i);
+      const std::uint8_t boolean = value.i != 0;
+      const void* from = &value;
+      if (node.reg == ops::Reg::f32) from = &single;
+      if (node.reg == ops::Reg::i32) from = &small;
+      if (node.reg == ops::Reg::b) from = &boolean;
+      table_.fill[static_cast<int>(node.reg)](registers + register_[i] * kRegisterBytes, from, filled());
+    } else if (kind_[i] == Kind::uniform) {
+      const Access& access = program_.loads[node.slot];
+      table_.load[static_cast<int>(access.dtype)](registers + register_[i] * kRegisterBytes, address(access), 0,
+                                                  filled());
+    }
+  }
+}
+
+const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int wanted) const {
+  const void* values[kMaxNodes];
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+    const Node& node = program_.nodes[i];
+    char* own = registers + register_[i] * kRegisterBytes;
+    switch (kind_[i]) {
+      case Kind::constant:
+      case Kind::uniform:
+        values[i] = own;
+        break;
+      case Kind::in_memory: {
+        const Access& access = program_.loads[node.slot];
+        values[i] = address(access) + begin * static_cast<std::int64_t>(itemsize(access.dtype));
+        break;
+      }
+      case Kind::gathered:
+        gather(program_.loads[node.slot], begin, n, own, ops::register_size(node.reg));
+        values[i] = own;
+        break;
+      case Kind::computed: {
+        void* out = own;
+        if (direct_store_[i] >= 0) {
+          const Access& to = program_.stores[direct_store_[i]].to;
+          out = address(to) + begin * static_cast<std::int64_t>(itemsize(to.dtype));
+        }
+        const Args& args = args_[i];
+        kernel_[i](out, values[args[0]], args[1] >= 0 ? values[args[1]] : nullptr,
+                   args[2] >= 0 ? values[args[2]] : nullptr, n);
+        values[i] = out;
+        break;
+      }
+      case Kind::joined:
+        break;
+    }
+  }
+  for (std::size_t s = 0; s < program_.stores.size(); ++s) {
+    const ops::Store& store = program_.stores[s];
+    if (direct_store_[store.value] != static_cast<int>(s))
+      scatter(store.to, begin, n, static_cast<const char*>(values[store.value]),
+              ops::register_size(program_.nodes[store.value].reg));
+  }
+  return wanted >= 0 ? values[wanted] : nullptr;
+}
+
+void Plan::join_products(int kept_node, int n) {
+  std::array<std::int16_t, kMaxNodes> readers;
+  std::fill_n(readers.begin(), n, std::int16_t{0});
+  for (int i = 0; i < n; ++i)
+    for (std::int16_t arg : args_[i])
+      if (arg >= 0) ++readers[arg];
+  for (const ops::Store& store : program_.stores) ++readers[store.value];
+  if (kept_node >= 0) ++readers[kept_node];
+  for (int i = 0; i < n; ++i) {
+    const Node& node = program_.nodes[i];
+    if (node.op != Op::add && node.op != Op::subtract) continue;
+    for (int side : {1, 0}) {
+      const std::int16_t product = args_[i][side];
+      if (program_.nodes[product].op != Op::multiply || readers[product] != 1) continue;
+      const Joined form = node.op == Op::add ? Joined::a_times_b_plus_c
+                          : side == 0        ? Joined::a_times_b_minus_c
+                                             : Joined::c_minus_a_times_b;
+      const OpKernel loop = table_.joined[static_cast<int>(form)][static_cast<int>(node.reg)];
+      if (!loop) continue;
+      args_[i] = {args_[product][0], args_[product][1], args_[i][1 - side]};
+      kernel_[i] = loop;
+      kind_[product] = Kind::joined;
+      break;
+    }
+  }
+}
+
+void Plan::choose_direct(int s, const LastUse& last_use, int n) {
+  const ops::Store& store = program_.stores[s];
+  const Node& node = program_.nodes[store.value];
+  if (node.op == Op::load || node.op == Op::constant || direct_store_[store.value] >= 0) return;
+  if (!same_as_register(store.to.dtype, node.reg) || !walks_linearly(store.to.strides, program_.shape)) return;
+  for (int i = 0; i < n; ++i) {
+    const Node& other = program_.nodes[i];
+    if (other.op == Op::load && program_.loads[other.slot].handle == store.to.handle && last_use[i] > store.value)
+      return;
+  }
+  direct_store_[store.value] = s;
+}
+
+Plan::Kind Plan::kind_of(const Node& node) const {
+  if (node.op == Op::constant) return Kind::constant;
+  if (node.op != Op::load) return Kind::computed;
+  const Access& access = program_.loads[node.slot];
+  const Strides& strides = access.strides;
+  if (!strides.empty() && std::all_of(strides.begin(), strides.end(), [](std::int64_t s) { return s == 0; }))
+    return Kind::uniform;
+  return same_as_register(access.dtype, node.reg) && walks_linearly(strides, program_.shape) ? Kind::in_memory
+                                                                                             : Kind::gathered;
+}
+
+void Plan::assign_registers(const LastUse& last_use, int n) {
+  std::array<int, kMaxNodes> free_at;  // of each register: the node after which it is free
+  // What is the same in every block is filled before the first node runs, so it shares its register with nobody.
+  for (int i = 0; i < n; ++i) {
+    if (kind_[i] != Kind::constant && kind_[i] != Kind::uniform) continue;
+    register_[i] = registers_;
+    free_at[registers_++] = n + 1;
+  }
+  for (int i = 0; i < n; ++i) {
+    if (kind_[i] == Kind::constant || kind_[i] == Kind::uniform) continue;
+    register_[i] = 0;
+    if (kind_[i] == Kind::in_memory || kind_[i] == Kind::joined || direct_store_[i] >= 0) continue;
+    int r = 0;
+    while (r < registers_ && free_at[r] > i)
+      ++r;  // a register is free for the node that last reads it: loops allow out == a
+    if (r == registers_) ++registers_;
+    // an operand of another size must not be overwritten while it is read
+    while (r < registers_ && operand_of_other_size(i, r)) {
+      ++r;
+      while (r < registers_ && free_at[r] > i) ++r;
+    }
+    if (r == registers_) ++registers_;
+    free_at[r] = std::max(last_use[i], i + 1);
+    register_[i] = r;
+  }
+}
+
+bool Plan::operand_of_other_size(int i, int r) const {
+  const Node& node = program_.nodes[i];
+  for (std::int16_t arg : args_[i]) {
+    if (arg < 0 || register_[arg] != r || kind_[arg] == Kind::in_memory || direct_store_[arg] >= 0) continue;
+    if (ops::register_size(program_.nodes[arg].reg) != ops::register_size(node.reg)) return true;
+  }
+  return false;
+}
+
+void Plan::gather(const Access& access, std::int64_t begin, std::int64_t n, char* out, int size) const {
+  const LoadKernel load = table_.load[static_cast<int>(access.dtype)];
+  const char* base = address(access);
+  const std::int64_t bytes = static_cast<std::int64_t>(itemsize(access.dtype));
+  const std::int64_t stride = access.strides.empty() ? 0 : access.strides.back();
+  for_each_run(program_.shape, begin, n, [&](const std::int64_t* index, std::int64_t done, std::int64_t length) {
+    load(out + done * size, base + element_at(access.strides, index) * bytes, stride, length);
+  });
+}
+
+void Plan::scatter(const Access& access, std::int64_t begin, std::int64_t n, const char* in, int size) const {
+  const StoreKernel store = table_.store[static_cast<int>(access.dtype)];
+  char* base = address(access);
+  const std::int64_t bytes = static_cast<std::int64_t>(itemsize(access.dtype));
+  const std::int64_t stride = access.strides.empty() ? 1 : access.strides.back();
+  for_each_run(program_.shape, begin, n, [&](const std::int64_t* index, std::int64_t done, std::int64_t length) {
+    store(base + element_at(access.strides, index) * bytes, stride, in + done * size, length);
+  });
+}
+
+}  // namespace catenary::cpu

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <vector>
+
+#include "catenary/backends/cpu/execute.h"
+#include "catenary/backends/cpu/plan.h"
+#include "catenary/core/format.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary::cpu {
+
+namespace {
+
+/// One reduction made ready: its plan, where the outputs are, and the loops to use.
+class Reduction {
+ public:
+  Reduction(ops::Program& program, const ReduceSpec& spec) : program_(program), spec_(spec) {
+    reduced_ = ops::collapse_for_reduction(program, spec.axes);
+    out_strides_ = Strides::filled(program.shape.size(), 0);
+    std::int64_t stride = 1;
+    for (int axis = program.shape.size() - 1; axis >= 0; --axis) {
+      if (reduced_[axis]) continue;
+      out_strides_[axis] = stride;
+      stride *= program.shape[axis];
+    }
+    outputs_ = stride;
+    const KernelTable& table = kernel_table();
+    const int op = static_cast<int>(spec.op), reg = static_cast<int>(program.nodes[spec.value].reg);
+    row_ = table.reduce_row[op][reg];
+    column_ = table.reduce_column[op][reg];
+    identity_ = table.identity[op][reg];
+    store_ = table.store[static_cast<int>(spec.out.dtype)];
+    if (!row_ || ops::register_of(spec.out.dtype) != program.nodes[spec.value].reg)
+      fail<DtypeError>("internal: {} of {} into {}", ops::info(spec.op).name,
+                       ops::register_name(program.nodes[spec.value].reg), spec.out.dtype);
+    size_ = ops::register_size(program.nodes[spec.value].reg);
+  }
+
+  void run() {
+    const Plan plan(program_, spec_.value);
+    plan_ = &plan;
+    const Shape& shape = program_.shape;
+    const std::int64_t total = shape.product();
+    if (total == 0) {
+      std::vector<char> identities(static_cast<std::size_t>(outputs_) * size_);
+      identity_(identities.data(), nullptr, outputs_);
+      return finish(identities.data(), 0, outputs_);
+    }
+    const bool leading_kept = shape.empty() || !reduced_[0];
+    if (shape.size() == 2 && !leading_kept && !reduced_[1] && shape[1] >= 512) {
+      run_columns();
+    } else if (leading_kept) {
+      const std::int64_t inner = shape.empty() ? 1 : total / shape[0];
+      const std::int64_t outer = shape.empty() ? 1 : shape[0];
+      const std::int64_t inner_outputs = outputs_ / outer;
+      parallel_for(outer, std::max<std::int64_t>(1, kGrain / inner), [&](std::int64_t begin, std::int64_t end) {
+        std::vector<char> accumulators(static_cast<std::size_t>((end - begin) * inner_outputs) * size_);
+        identity_(accumulators.data(), nullptr, (end - begin) * inner_outputs);
+        accumulate(begin * inner, end * inner, accumulators.data(), begin * inner_outputs);
+        finish(accumulators.data(), begin * inner_outputs, (end - begin) * inner_outputs);
+      });
+    } else {
+      run_chunks(total);
+    }
+  }
+
+ private:
+  /// The first axis goes: it is cut into chunks, by the shape only, each with its own accumulators.
+  void run_chunks(std::int64_t total) {
+    const std::int64_t extent = program_.shape[0], inner = total / extent;
+    const std::int64_t most = std::max<std::int64_t>(1, std::min<std::int64_t>(64, total / (8 * outputs_)));
+    std::int64_t chunk = std::max<std::int64_t>((extent + most - 1) / most, (kGrain + inner - 1) / inner);
+    if (inner == 1) chunk = (chunk + kBlock - 1) / kBlock * kBlock;
+    const std::int64_t chunks = (extent + chunk - 1) / chunk;
+    std::vector<char> accumulators(static_cast<std::size_t>(chunks * outputs_) * size_);
+    identity_(accumulators.data(), nullptr, chunks * outputs_);
+    parallel_for(chunks, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t c = begin; c < end; ++c) {
+        accumulate(c * chunk * inner, std::min(extent, (c + 1) * chunk) * inner,
+                   accumulators.data() + c * outputs_ * size_, 0);
+      }
+    });
+    for (std::int64_t c = 1; c < chunks; ++c)
+      column_(accumulators.data(), accumulators.data() + c * outputs_ * size_, outputs_);
+    finish(accumulators.data(), 0, outputs_);
+  }
+
+  /// [reduced, kept] with long rows: tiles of columns, whose accumulators stay in the cache. Groups of 64 rows keep the
+  /// error low.
+  void run_columns() {
+    const std::int64_t rows = program_.shape[0], columns = program_.shape[1];
+    const std::int64_t tiles = (columns + kBlock - 1) / kBlock;
+    parallel_for(tiles, std::max<std::int64_t>(1, kGrain / (kBlock * rows)), [&](std::int64_t begin, std::int64_t end) {
+      char* registers = scratch(static_cast<std::size_t>(plan_->registers()) + 2);
+      char* group = registers + plan_->registers() * kRegisterBytes;
+      char* all = group + kRegisterBytes;
+      plan_->start(registers);
+      for (std::int64_t tile = begin; tile < end; ++tile) {
+        const std::int64_t first = tile * kBlock, n = std::min(kBlock, columns - first);
+        identity_(all, nullptr, n);
+        for (std::int64_t row = 0; row < rows;) {
+          identity_(group, nullptr, n);
+          for (const std::int64_t stop = std::min(rows, row + 64); row < stop; ++row)
+            column_(group, plan_->block(row * columns + first, n, registers, spec_.value), n);
+          column_(all, group, n);
+        }
+        finish(all, first, n);
+      }
+    });
+  }
+
+  /// Adds elements [begin, end) of the linear iteration to accumulators whose first one is output `first_output`.
+  void accumulate(std::int64_t begin, std::int64_t end, char* accumulators, std::int64_t first_output) const {
+    char* registers = scratch(static_cast<std::size_t>(plan_->registers()));
+    plan_->start(registers);
+    const Shape& shape = program_.shape;
+    const bool along_rows = !shape.empty() && reduced_.back();
+    // blocks hold whole rows, or parts of one row: so a row's sum does not depend on where the row lies
+    const std::int64_t row = along_rows ? shape.back() : 1;
+    const std::int64_t step = row >= kBlock ? row : kBlock / row * row;
+    for (std::int64_t at = begin; at < end; at += step) {
+      for (std::int64_t part = at; part < std::min(end, at + step); part += kBlock) {
+        const std::int64_t n = std::min({kBlock, at + step - part, end - part});
+        const char* values = static_cast<const char*>(plan_->block(part, n, registers, spec_.value));
+        for_each_run(shape, part, n, [&](const std::int64_t* index, std::int64_t done, std::int64_t length) {
+          const std::int64_t output = index ? element_at(out_strides_, index) : 0;
+          char* accumulator = accumulators + (output - first_output) * size_;
+          if (along_rows) {
+            row_(accumulator, values + done * size_, length);
+          } else {
+            column_(accumulator, values + done * size_, length);
+          }
+        });
+      }
+    }
+  }
+
+  void finish(const char* accumulators, std::int64_t first, std::int64_t n) const {
+    store_(static_cast<char*>(spec_.out.data()) + first * static_cast<std::int64_t>(itemsize(spec_.out.dtype)), 1,
+           accumulators, n);
+  }
+
+  ops::Program& program_;
+  const ReduceSpec& spec_;
+  const Plan* plan_ = nullptr;
+  std::vector<bool> reduced_;
+  Strides out_strides_;
+  std::int64_t outputs_ = 1;
+  ReduceRowKernel row_ = nullptr;
+  ReduceColumnKernel column_ = nullptr;
+  FillKernel identity_ = nullptr;
+  StoreKernel store_ = nullptr;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace
+
+void reduce(ops::Program& program, const ReduceSpec& spec) { Reduction(program, spec).run(); }
+
+}  // namespace catenary::cpu
