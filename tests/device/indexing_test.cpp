@@ -19,6 +19,7 @@
 namespace catenary {
 namespace {
 
+using testing_devices::large;
 using testing_devices::same;
 
 std::vector<Dtype> dtypes_of_device() {
@@ -168,7 +169,7 @@ TEST(DeviceIndexing, Scatters) {
 
 TEST(DeviceIndexing, ScattersMoreThanABlock) {
   for (Dtype dtype : {Dtype::float32, Dtype::int64, Dtype::uint8}) {
-    const Array i = indices({20000}, 5, 11), values = numbers({20000}, dtype, 12);
+    const Array i = indices({large(20000)}, 5, 11), values = numbers({large(20000)}, dtype, 12);
     expect_same(
         {numbers({5}, dtype, 13), i, values},
         [](const auto& a) {
@@ -184,7 +185,8 @@ TEST(DeviceIndexing, ScattersMoreThanABlock) {
         },
         dtype_name(dtype));
     expect_same(
-        {numbers({70000}, dtype, 17), indices({30000}, 70000, 18), numbers({30000}, dtype, 19)},
+        {numbers({large(70000)}, dtype, 17), indices({large(30000)}, large(70000), 18),
+         numbers({large(30000)}, dtype, 19)},
         [](const auto& a) {
           a[0].set(a[2], a[1]);
           return a[0];

@@ -9,6 +9,7 @@
 
 #include "catenary/array/array.h"
 #include "catenary/array/sorting.h"
+#include "tests/device/same.h"
 
 namespace ct = catenary;
 using ct::Array;
@@ -88,8 +89,8 @@ TEST(DevicePartition, PutsWhatASortWouldPutThere) {
     check({2, 2100}, dtype, 900);
   }
   check({1}, ct::Dtype::float64, 2);
-  check({20011}, ct::Dtype::float32, 7);
-  check({20011}, ct::Dtype::float32, 1 << 24);
+  check({testing_devices::large(20011)}, ct::Dtype::float32, 7);
+  check({testing_devices::large(20011)}, ct::Dtype::float32, 1 << 24);
   check({5000}, ct::Dtype::float32, 1);
 }
 

@@ -14,6 +14,7 @@
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
 #include "catenary/ops/program.h"
+#include "tests/device/same.h"
 
 namespace catenary {
 namespace {
@@ -278,8 +279,8 @@ TEST(Programs, EveryDtypeIsLoadedCastAndStored) {
 }
 
 TEST(Programs, ConstantsShapesOfAllRanksAndInPlaceStores) {
-  for (const Shape& shape :
-       {Shape{}, Shape{1}, Shape{20000}, Shape{3, 0, 4}, Shape{2, 3, 2, 1, 3, 2, 2, 2}, Shape{129, 257}}) {
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{testing_devices::large(20000)}, Shape{3, 0, 4},
+                             Shape{2, 3, 2, 1, 3, 2, 2, 2}, Shape{129, 257}}) {
     const std::int64_t size = shape.product(), room = std::max<std::int64_t>(size, 1) + 3;
     Memory x(room, Dtype::float32), y(room, Dtype::float32);
     fill(x, 6);
@@ -346,11 +347,22 @@ struct ReduceCase {
 };
 
 TEST(Programs, ReductionsEqualTheCpusOrAreAsNearAsTheirOrderAllows) {
-  const ReduceCase cases[] = {
-      {{}, 0},         {{5}, 1},        {{0, 3}, 1},        {{3, 0}, 2},        {{100000}, 1},
-      {{300, 700}, 1}, {{300, 700}, 2}, {{300, 700}, 3},    {{7, 40, 30}, 2},   {{7, 40, 30}, 5},
-      {{40000, 3}, 1}, {{3, 40000}, 2}, {{2, 1, 70000}, 6}, {{4, 5, 6, 7}, 10}, {{4, 5, 6, 7}, 0},
-      {{3, 1, 700}, 3}};
+  const ReduceCase cases[] = {{{}, 0},
+                              {{5}, 1},
+                              {{0, 3}, 1},
+                              {{3, 0}, 2},
+                              {{testing_devices::large(100000)}, 1},
+                              {{300, 700}, 1},
+                              {{300, 700}, 2},
+                              {{300, 700}, 3},
+                              {{7, 40, 30}, 2},
+                              {{7, 40, 30}, 5},
+                              {{testing_devices::large(40000), 3}, 1},
+                              {{3, testing_devices::large(40000)}, 2},
+                              {{2, 1, testing_devices::large(70000)}, 6},
+                              {{4, 5, 6, 7}, 10},
+                              {{4, 5, 6, 7}, 0},
+                              {{3, 1, 700}, 3}};
   for (int op = 0; op < static_cast<int>(ops::Reduce::count); ++op) {
     for (Reg reg : {Reg::b, Reg::i32, Reg::u64, Reg::f32, Reg::f64}) {
       const ops::ReduceInfo& info = ops::info(static_cast<ops::Reduce>(op));

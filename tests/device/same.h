@@ -2,6 +2,8 @@
 // What the tests of device/ that compare arrays share.
 
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -9,6 +11,10 @@
 #include "catenary/device/device.h"
 
 namespace testing_devices {
+
+/// How many elements a test of large arrays takes: n, or a tenth of it, but several blocks still, where
+/// CATENARY_TEST_SMALL is set, as on an interpreter of kernels (scripts/oclgrind).
+inline std::int64_t large(std::int64_t n) { return std::getenv("CATENARY_TEST_SMALL") ? n / 10 : n; }
 
 /// Shape, dtype and every element are the same. A NaN is a NaN: processors differ in its bits when they convert.
 inline bool same(const catenary::Array& a, const catenary::Array& b) {

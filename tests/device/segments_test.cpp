@@ -56,7 +56,7 @@ void expect_the_cpus(const std::vector<std::int64_t>& sizes, std::int64_t kernel
       EXPECT_TRUE(same(here[i][k], cpu[i][k])) << "array " << k << " of segment " << i << ", size " << sizes[i];
 }
 
-TEST(Segments, OfAllSizes) { expect_the_cpus({3, 1, 1024, 1025, 8192, 8193, 0, 30000, 7}, 1); }
+TEST(Segments, OfAllSizes) { expect_the_cpus({3, 1, 1024, 1025, 8192, 8193, 0, testing_devices::large(30000), 7}, 1); }
 
 TEST(Segments, MoreThanALaunchTakes) {
   std::vector<std::int64_t> sizes;

@@ -19,6 +19,7 @@
 namespace catenary {
 namespace {
 
+using testing_devices::large;
 using testing_devices::same;
 
 bool device_has(Dtype dtype) { return dtype != Dtype::float64 || current_device().info().has_f64; }
@@ -44,7 +45,7 @@ void expect_same(const Array& x, const Make& make, const std::string& what) {
 }
 
 TEST(DeviceSelect, FindsTheFirstOfTheBest) {
-  const Shape shapes[] = {{1}, {30000}, {4, 10}, {3, 700, 2}, {2, 1, 3}, {5, 3, 4, 6}};
+  const Shape shapes[] = {{1}, {large(30000)}, {4, 10}, {3, 700, 2}, {2, 1, 3}, {5, 3, 4, 6}};
   for (int i = 0; i < kDtypes; ++i) {
     const Dtype dtype = static_cast<Dtype>(i);
     if (!device_has(dtype)) continue;
@@ -74,7 +75,7 @@ TEST(DeviceSelect, FindsTheFirstOfTheBest) {
 }
 
 TEST(DeviceSelect, FindsWhatIsTrue) {
-  for (std::int64_t n : {1, 255, 257, 100000}) {
+  for (std::int64_t n : std::initializer_list<std::int64_t>{1, 255, 257, large(100000)}) {
     for (unsigned percent : {0u, 3u, 60u, 100u}) {
       std::mt19937 random(static_cast<unsigned>(n) + percent);
       std::vector<std::uint8_t> bits(static_cast<std::size_t>(n));
@@ -89,7 +90,7 @@ TEST(DeviceSelect, FindsWhatIsTrue) {
 }
 
 TEST(DeviceSelect, RunningTotals) {
-  const Shape shapes[] = {{1}, {50000}, {3, 0, 2}, {7, 40, 5}, {2, 9000, 3}, {300, 20}};
+  const Shape shapes[] = {{1}, {large(50000)}, {3, 0, 2}, {7, 40, 5}, {2, large(9000), 3}, {300, 20}};
   for (int i = 0; i < kDtypes; ++i) {
     const Dtype dtype = static_cast<Dtype>(i);
     if (!device_has(dtype)) continue;
@@ -113,10 +114,10 @@ TEST(DeviceSelect, RunningTotals) {
 
 TEST(DeviceSelect, RunningTotalsOfFractionsAreAsNearAsTheirOrderAllows) {
   std::mt19937 random(5);
-  std::vector<float> values(200000);
+  std::vector<float> values(static_cast<std::size_t>(large(200000)));
   for (float& value : values) value = std::uniform_real_distribution<float>(0, 1)(random);
   for (Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
-    const Array x = Array::from_host(values.data(), {200000}, Dtype::float32).astype(dtype);
+    const Array x = Array::from_host(values.data(), {large(200000)}, Dtype::float32).astype(dtype);
     const std::vector<double> numbers = x.to_vector<double>();
     const Array few = multiply(x, 1e-3).astype(dtype);
     const std::vector<double> terms = few.to_vector<double>(), sums = cumsum(few).to_vector<double>();

@@ -13,6 +13,7 @@
 
 #include "catenary/array/array.h"
 #include "catenary/array/sorting.h"
+#include "tests/device/same.h"
 
 namespace ct = catenary;
 using ct::Array;
@@ -98,8 +99,8 @@ TYPED_TEST(DeviceSort, IsTheCpus) {
     check<TypeParam>({3, 1024}, few);
     check<TypeParam>({2, 1025}, few);
     check<TypeParam>({3, 5000}, few);
-    check<TypeParam>({70001}, few);
-    check<TypeParam>({40000, 2}, few, 0);
+    check<TypeParam>({testing_devices::large(70001)}, few);
+    check<TypeParam>({testing_devices::large(40000), 2}, few, 0);
   }
 }
 
@@ -107,7 +108,7 @@ TYPED_TEST(DeviceSort, IsTheCpus) {
 // library's stable sort in NumPy's order. CATENARY_TEST_SORT_SIZE=10000000 is the size that is asked for of a device.
 TEST(DeviceSortMany, IsStableAndKeepsEveryBit) {
   const char* asked = std::getenv("CATENARY_TEST_SORT_SIZE");
-  const auto n = static_cast<std::size_t>(asked ? std::atoll(asked) : 200000);
+  const auto n = static_cast<std::size_t>(asked ? std::atoll(asked) : testing_devices::large(200000));
   std::vector<float> v(n);
   for (float& x : v) {
     const std::uint64_t word = random_words();

@@ -11,6 +11,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/error.h"
+#include "tests/device/same.h"
 
 namespace catenary {
 namespace {
@@ -102,7 +103,8 @@ TEST(UserKernels, ReductionsOfLongRowsAndManyColumns) {
   if (current_device().is_cpu()) return;
   const ReductionKernel total("T x", "T y", "x", "a + b", "y = a", "0", "total");
   const ReductionKernel largest("T x", "T y", "x", "a > b ? a : b", "y = a", "-9223372036854775807", "largest");
-  for (const Shape& shape : {Shape{3, 200}, Shape{3, 70000}, Shape{70000, 3}, Shape{2, 127, 5}, Shape{1, 128}}) {
+  for (const Shape& shape : {Shape{3, 200}, Shape{3, testing_devices::large(70000)},
+                             Shape{testing_devices::large(70000), 3}, Shape{2, 127, 5}, Shape{1, 128}}) {
     const Array x = (arange(shape.product()) * 7919 % 10007 - 5000).reshape(shape);
     for (int axis = 0; axis < shape.size(); ++axis) {
       EXPECT_EQ(total(x, axis).to_vector<std::int64_t>(), sum(x, axis).to_vector<std::int64_t>());
