@@ -124,7 +124,8 @@ TEST(Memory, AlignedAndLarge) {
   EXPECT_GT(resident_bytes(), 0u);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // which keeps what was given back for a while, to see who still reads it
+// Not under the sanitizers: they keep books of memory, and what was given back, for a while.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(Memory, LargeBlocksGoBackToTheSystem) {
   const std::uint64_t before = resident_bytes();
   std::vector<void*> small;
