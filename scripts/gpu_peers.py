@@ -2,9 +2,9 @@
 """Times PyTorch and CuPy, as far as this Python has them, beside Catenary on the same device, and prints a row for each
 piece of work: copy, a chain of eight operations, a product, a sort, and one operation on ten numbers.
 
-  gpu_peers.py CATENARY DEVICE [SIZE]    e.g. build/release/bin/catenary cuda:0; "cpu" compares on the processor
+  gpu_peers.py CATENARY DEVICE [DIVISOR]  e.g. build/release/bin/catenary cuda:0; "cpu" compares on the processor
 
-CATENARY is the command `catenary`. SIZE divides the sizes, for devices that are simulated.
+CATENARY is the command `catenary`. DIVISOR divides the sizes, for devices that are simulated.
 """
 import importlib
 import json

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "catenary/backends/gpu/codegen.h"
+#include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/transpose.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
@@ -23,8 +24,6 @@ constexpr std::int64_t kSegmentBlock = 4 * kGroup;  // the same of a GPU's group
 // How many elements of a reduction one work-item adds up, by form: a number that depends on nothing but the shape, so
 // that the result does so too.
 constexpr std::int64_t kRowOfGroup = 16384, kRowOfLanes = 65536, kColumn = 512, kTile = 256, kShortRow = 128;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::string index_type(const ProgramText& text) { return text.wide() ? "typedef i64 idx;\n" : "typedef i32 idx;\n"; }
 

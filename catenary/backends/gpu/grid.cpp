@@ -47,6 +47,12 @@ void launch_units(Context& context, const Kernel& kernel, std::int64_t units, bo
   }
 }
 
+void launch_groups(Context& context, const Kernel& kernel, std::int64_t units, bool wide, Args& args) {
+  if (context.loops) return launch_units(context, kernel, units, wide, args);
+  args.index(units, wide);
+  context.launch(kernel, context.groups_for(units * kGroup, kGroup), kGroup, args);
+}
+
 Defines dtype_defines(const Context& context, Dtype dtype) {
   context.check_dtype(dtype, "a kernel");
   return {{"MEM", memory_type(dtype)},

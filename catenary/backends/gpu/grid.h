@@ -11,12 +11,17 @@
 
 namespace catenary::gpu {
 
+/// a / b, rounded up; both positive, or a zero.
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 /// Whether a number among these needs more than 32 bits in a kernel's index type, `idx`.
 bool needs_wide(std::initializer_list<std::int64_t> numbers);
 /// Defines of idx, GROUP (for REQD), FOR_UNITS and perhaps LOOPS, followed by `more`.
 Defines grid_defines(const Context& context, bool wide, const Defines& more = {});
 /// Launches a kernel with these defines whose last argument, added here, is the number of units.
 void launch_units(Context& context, const Kernel& kernel, std::int64_t units, bool wide, Args& args);
+/// The same where a whole group of GROUP work-items takes a unit.
+void launch_groups(Context& context, const Kernel& kernel, std::int64_t units, bool wide, Args& args);
 /// Defines of MEM (an element in memory), T (in a register), LOAD and STORE. Throws DeviceError where the device lacks
 /// the type.
 Defines dtype_defines(const Context& context, Dtype dtype);

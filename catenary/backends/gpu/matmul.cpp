@@ -16,8 +16,6 @@ constexpr std::int64_t kTile = 64, kLargeTile = 128, kRowTile = 64;
 // registers hold beside their operands; with 16 registers the compiler keeps some in the cache.
 constexpr int kLanes = 8, kVectors = 4, kRows = 6, kDepth = 256;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// A product's operands, and what they are added to.
 struct Product {
   View a, b, c;  // [batch, m, k], [batch, k, n], [batch, m, n]

@@ -13,8 +13,6 @@ namespace catenary::gpu {
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// Elements that one work-item walks when there are few rows of n: all of them where the rows keep the device busy.
 std::int64_t part_length(const Context& context, std::int64_t rows, std::int64_t n) {
   const std::int64_t enough = context.loops ? context.info.compute_units * 4 : 8192, least = context.loops ? 16384 : 64;

@@ -11,7 +11,6 @@ namespace catenary::gpu {
 namespace {
 
 constexpr std::int64_t kFromSize = 1 << 14;  // elements; fewer stay in the caches whichever way they are walked
-constexpr int kGroup = 256;
 
 }  // namespace
 
@@ -29,7 +28,7 @@ bool transpose(Context& context, const Shape& shape, const ops::Access& to, cons
   const int b = ndim == 3 ? 3 - r - c : -1;
   const std::int64_t batch = b < 0 ? 1 : shape[b], x_batch = b < 0 ? 0 : from.strides[b],
                      out_batch = b < 0 ? 0 : to.strides[b], x_stride = from.strides[c], out_stride = to.strides[r];
-  const std::int64_t tiles_r = (shape[r] + tile - 1) / tile, tiles_c = (shape[c] + tile - 1) / tile,
+  const std::int64_t tiles_r = ceil_div(shape[r], tile), tiles_c = ceil_div(shape[c], tile),
                      units = batch * tiles_r * tiles_c;
   const auto reach = [&](std::int64_t over_batch, std::int64_t stride, std::int64_t steps, std::int64_t beside) {
     return batch * std::abs(over_batch) + (steps + tile) * std::abs(stride) + beside + tile;
@@ -47,12 +46,7 @@ bool transpose(Context& context, const Shape& shape, const ops::Access& to, cons
   args.add(from.handle).index(from.offset, wide).index(x_batch, wide).index(x_stride, wide);
   args.add(to.handle).index(to.offset, wide).index(out_batch, wide).index(out_stride, wide);
   args.index(shape[r], wide).index(shape[c], wide).index(tiles_r, wide).index(tiles_c, wide);
-  if (context.loops) {
-    launch_units(context, kernel, units, wide, args);
-  } else {
-    args.index(units, wide);
-    context.launch(kernel, context.groups_for(units * kGroup, kGroup), kGroup, args);
-  }
+  launch_groups(context, kernel, units, wide, args);
   return true;
 }
 
