@@ -84,11 +84,16 @@ const Array& Array::eval() const {
   return *this;
 }
 
-Array Array::astype(Dtype to) const {
+Array Array::astype(Dtype to) const& {
   // inside a program 16-bit floats are float32; who asks for the values of one gets them rounded
   if (is_16bit_float(dtype()) && body().pending.load(std::memory_order_acquire)) lazy::settle(body());
   const LazyOperand operand{.array = this, .as = dtype()};
   return lazy::apply(ops::Op::cast, {&operand, 1}, to, shape(), device());
+}
+Array Array::astype(Dtype to) && {
+  Array result = std::as_const(*this).astype(to);
+  *this = Array();
+  return result;
 }
 
 Array Array::copy() const {

@@ -79,6 +79,11 @@ class CT_API Scalar {
 class CT_API Operand {
  public:
   Operand(const Array& array) : array_(&array), scalar_(false) {}
+  /// A temporary, which the operation may let go of: see `release`.
+  Operand(Array&& array) : array_(&array), temporary_(&array), scalar_(false) {}
+  /// A copy may be one of several, so that none of them is the last use of a temporary.
+  Operand(const Operand& other) : array_(other.array_), scalar_(other.scalar_) {}
+  Operand(Operand&&) = default;
   template <class T>
   requires(std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16>) Operand(T value)
       : scalar_(value) {}
@@ -87,9 +92,13 @@ class CT_API Operand {
   bool is_array() const { return array_ != nullptr; }
   const Array& array() const { return *array_; }
   const Scalar& scalar() const { return scalar_; }
+  /// Drops a temporary's handle once the operation has taken its value in. C++ itself would keep it to the end of the
+  /// statement, and a value that somebody holds is stored: `exp(x - y).sum()` would write x - y and its exp to memory.
+  void release();
 
  private:
   const Array* array_ = nullptr;
+  Array* temporary_ = nullptr;
   Scalar scalar_;
 };
 
@@ -199,7 +208,8 @@ class CT_API Array {
   /// Views along the first axis.
   Array operator[](std::int64_t i) const;
 
-  Array astype(Dtype dtype) const;
+  Array astype(Dtype dtype) const&;
+  Array astype(Dtype dtype) &&;
   /// A new C-ordered array with the same values.
   Array copy() const;
   /// A copy on another device, or the array itself when it is there.
@@ -221,14 +231,20 @@ class CT_API Array {
   /// Sets every element.
   void fill(const Scalar& value) const;
 
-  Array sum(const AxisArg& axis = {}, bool keepdims = false) const;
-  Array mean(const AxisArg& axis = {}, bool keepdims = false) const;
-  Array max(const AxisArg& axis = {}, bool keepdims = false) const;
-  Array min(const AxisArg& axis = {}, bool keepdims = false) const;
+  Array sum(const AxisArg& axis = {}, bool keepdims = false) const&;
+  Array sum(const AxisArg& axis = {}, bool keepdims = false) &&;
+  Array mean(const AxisArg& axis = {}, bool keepdims = false) const&;
+  Array mean(const AxisArg& axis = {}, bool keepdims = false) &&;
+  Array max(const AxisArg& axis = {}, bool keepdims = false) const&;
+  Array max(const AxisArg& axis = {}, bool keepdims = false) &&;
+  Array min(const AxisArg& axis = {}, bool keepdims = false) const&;
+  Array min(const AxisArg& axis = {}, bool keepdims = false) &&;
   Array argmax(const std::optional<int>& axis = {}) const;
   Array argmin(const std::optional<int>& axis = {}) const;
-  bool any() const;
-  bool all() const;
+  bool any() const&;
+  bool any() &&;
+  bool all() const&;
+  bool all() &&;
 
   // In-place: the array keeps its dtype and shape; a float does not fit into an integer array (DtypeError).
   const Array& operator+=(const Operand& other) const;
@@ -253,14 +269,28 @@ class CT_API Array {
   Ref<ArrayHead> body_;
 };
 
+inline void Operand::release() {
+  if (temporary_) *temporary_ = Array();
+}
+
+namespace detail {
+template <class T>
+concept ArrayArgument = std::same_as<std::remove_cvref_t<T>, Array>;
+template <class T>
+concept LiteralArgument = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+/// The operands of an array operator: two arrays, or an array and a literal.
+template <class A, class B>
+concept ArrayOperands = (ArrayArgument<A> && (ArrayArgument<B> || LiteralArgument<B>)) ||
+                        (LiteralArgument<A> && ArrayArgument<B>);
+}  // namespace detail
+
 // Array operators. All comparisons give arrays.
-#define CT_BINARY_OPERATOR(symbol, function)                                                             \
-  CT_API Array function(const Operand& a, const Operand& b);                                             \
-  inline Array operator symbol(const Array& a, const Array& b) { return function(a, b); }                \
-  template <class S>                                                                                     \
-  requires std::is_arithmetic_v<S> Array operator symbol(const Array& a, S b) { return function(a, b); } \
-  template <class S>                                                                                     \
-  requires std::is_arithmetic_v<S> Array operator symbol(S a, const Array& b) { return function(a, b); }
+#define CT_BINARY_OPERATOR(symbol, function)                                 \
+  CT_API Array function(Operand a, Operand b);                               \
+  template <class A, class B>                                                \
+  requires detail::ArrayOperands<A, B> Array operator symbol(A&& a, B&& b) { \
+    return function(std::forward<A>(a), std::forward<B>(b));                 \
+  }
 CT_BINARY_OPERATOR(+, add)
 CT_BINARY_OPERATOR(-, subtract)
 CT_BINARY_OPERATOR(*, multiply)
@@ -278,9 +308,14 @@ CT_BINARY_OPERATOR(^, bitwise_xor)
 CT_BINARY_OPERATOR(<<, left_shift)
 CT_BINARY_OPERATOR(>>, right_shift)
 #undef CT_BINARY_OPERATOR
-CT_API Array operator-(const Array& a);
-CT_API Array operator~(const Array& a);
-CT_API Array operator!(const Array& a);
+#define CT_UNARY_OPERATOR(symbol, function)                            \
+  CT_API Array function(Operand a);                                    \
+  inline Array operator symbol(const Array& a) { return function(a); } \
+  inline Array operator symbol(Array&& a) { return function(std::move(a)); }
+CT_UNARY_OPERATOR(-, negative)
+CT_UNARY_OPERATOR(~, invert)
+CT_UNARY_OPERATOR(!, logical_not)
+#undef CT_UNARY_OPERATOR
 
 /// As NumPy prints: "[[1. 2.]\n [3. 4.]]"; long arrays are summarised.
 CT_API std::string to_string(const Array& a);

@@ -84,7 +84,7 @@ Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device&
   return a;
 }
 
-Array as_dtype(const Array& x, Dtype dtype) { return x.dtype() == dtype ? x : x.astype(dtype); }
+Array as_dtype(Array x, Dtype dtype) { return x.dtype() == dtype ? x : std::move(x).astype(dtype); }
 
 Array iota(std::int64_t n, const Device& device) {
   if (n > kIotaBlock) return slice_axis(iota_grid(n, device).reshape({-1}), 0, 0, n);

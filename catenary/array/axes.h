@@ -31,7 +31,7 @@ Array selected(const Array& rows, Selection what, const std::vector<std::int64_t
 /// An array of shape `shape` with `value` everywhere.
 Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device& device);
 /// x itself when it has that dtype, else a cast copy.
-Array as_dtype(const Array& x, Dtype dtype);
+Array as_dtype(Array x, Dtype dtype);
 /// 0, 1, …, n - 1 as int64.
 Array iota(std::int64_t n, const Device& device);
 /// 0, 1, … as int64 and of shape (rows, kIotaBlock), at least n of them; pending, as the sum of a column and a row.

@@ -115,13 +115,15 @@ Op op_for_bool(Op op) {
   }
 }
 
-Array unary(Op op, const Operand& x) {
+Array unary(Op op, Operand& x) {
   const Dtype d = dtype_of_operand(x);
   const Types types = types_of(op, d);
   if (d == Dtype::bool_) op = op_for_bool(op);
   if (ops::info(op).rule == Rule::ROUND && !is_floating(d)) op = Op::cast;
   const LazyOperand operand = lazy_operand(x, types.operand);
-  return lazy::apply(op, {&operand, 1}, types.result, shape_of(x), device_of(x, current_device()));
+  Array result = lazy::apply(op, {&operand, 1}, types.result, shape_of(x), device_of(x, current_device()));
+  x.release();
+  return result;
 }
 
 /// The dtype that both operands are brought to.
@@ -149,7 +151,7 @@ std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   return std::nullopt;
 }
 
-Array binary(Op op, const Operand& x, const Operand& y) {
+Array binary(Op op, Operand& x, Operand& y) {
   const char* name = ops::info(op).name;
   if (op == Op::power) {
     if (const auto fast = fast_power(x, y)) return *fast == Op::cast ? x.array().copy() : unary(*fast, x);
@@ -162,12 +164,15 @@ Array binary(Op op, const Operand& x, const Operand& y) {
   const Types types = types_of(op, d);
   if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
   const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
-  return lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name),
-                     common_device(x, y, name));
+  Array result = lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name),
+                             common_device(x, y, name));
+  x.release();
+  y.release();
+  return result;
 }
 
-const Array& in_place(const Array& target, Op op, const Operand& y, const char* symbol) {
-  const Operand x(target);
+const Array& in_place(const Array& target, Op op, Operand y, const char* symbol) {
+  Operand x(target);
   const Dtype d = common_dtype(x, y, symbol);
   const Types types = types_of(op, d);
   if (d == Dtype::bool_) op = op_for_bool(op);
@@ -192,17 +197,17 @@ const Array& in_place(const Array& target, Op op, const Operand& y, const char* 
 }  // namespace
 
 #define CT_DEFINE_1(name) \
-  Array name(const Operand& x) { return unary(Op::name, x); }
+  Array name(Operand x) { return unary(Op::name, x); }
 #define CT_DEFINE_2(name) \
-  Array name(const Operand& x, const Operand& y) { return binary(Op::name, x, y); }
+  Array name(Operand x, Operand y) { return binary(Op::name, x, y); }
 #define CT_OP(name, arity, ...) CT_DEFINE_##arity(name)
 #include "catenary/ops/elementwise.def"
 #undef CT_OP
 #undef CT_DEFINE_1
 #undef CT_DEFINE_2
 
-Array apply(ops::Op op, const Operand& x) { return unary(op, x); }
-Array apply(ops::Op op, const Operand& x, const Operand& y) { return binary(op, x, y); }
+Array apply(ops::Op op, Operand x) { return unary(op, x); }
+Array apply(ops::Op op, Operand x, Operand y) { return binary(op, x, y); }
 
 Dtype result_type(const Operand& x, const Operand& y) {
   const Dtype a = dtype_of_operand(x), b = dtype_of_operand(y);
@@ -229,7 +234,7 @@ Array fabs(const Operand& x) {
   return absolute(x.is_array() ? Operand(x.array().astype(float_of(x.array().dtype()))) : x);
 }
 
-Array where(const Operand& condition, const Operand& x, const Operand& y) {
+Array where(Operand condition, Operand x, Operand y) {
   const Dtype d = common_dtype(x, y, "where");
   const Shape shape =
       broadcast_shapes(broadcast_shapes(shape_of(condition), shape_of(x), "where"), shape_of(y), "where");
@@ -237,7 +242,9 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
   common_device(condition, x, "where");
   common_device(condition, y, "where");
   const LazyOperand operands[] = {lazy_operand(condition, Dtype::bool_), lazy_operand(x, d), lazy_operand(y, d)};
-  return lazy::apply(Op::where, operands, d, shape, device);
+  Array result = lazy::apply(Op::where, operands, d, shape, device);
+  for (Operand* operand : {&condition, &x, &y}) operand->release();
+  return result;
 }
 
 Array clip(const Array& x, const std::optional<Operand>& low, const std::optional<Operand>& high) {
@@ -292,8 +299,5 @@ const Array& Array::operator+=(const Operand& y) const { return in_place(*this, 
 const Array& Array::operator-=(const Operand& y) const { return in_place(*this, Op::subtract, y, "-="); }
 const Array& Array::operator*=(const Operand& y) const { return in_place(*this, Op::multiply, y, "*="); }
 const Array& Array::operator/=(const Operand& y) const { return in_place(*this, Op::divide, y, "/="); }
-Array operator-(const Array& a) { return negative(a); }
-Array operator~(const Array& a) { return invert(a); }
-Array operator!(const Array& a) { return logical_not(a); }
 
 }  // namespace catenary

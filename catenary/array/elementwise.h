@@ -1,15 +1,16 @@
 #pragma once
 // Elementwise functions. Each row of ops/elementwise.def is a function here, with the row's description as its
 // documentation: they broadcast, promote by NumPy 2's rules with C++ literals weak, and throw DtypeError for a dtype
-// that the row refuses, ShapeError for shapes that do not broadcast.
+// that the row refuses, ShapeError for shapes that do not broadcast. An argument may be a temporary: what is pending of
+// it becomes part of the loop that takes the result, and is not stored.
 
 #include "catenary/array/array.h"
 #include "catenary/ops/op.h"
 
 namespace catenary {
 
-#define CT_PARAMETERS_1 const Operand& x
-#define CT_PARAMETERS_2 const Operand &x, const Operand &y
+#define CT_PARAMETERS_1 Operand x
+#define CT_PARAMETERS_2 Operand x, Operand y
 #define CT_OP(name, arity, ...) CT_API Array name(CT_PARAMETERS_##arity);
 #include "catenary/ops/elementwise.def"
 #undef CT_OP
@@ -17,23 +18,23 @@ namespace catenary {
 #undef CT_PARAMETERS_2
 
 /// An elementwise function by its row, for those who have the row at run time.
-CT_API Array apply(ops::Op op, const Operand& x);
-CT_API Array apply(ops::Op op, const Operand& x, const Operand& y);
+CT_API Array apply(ops::Op op, Operand x);
+CT_API Array apply(ops::Op op, Operand x, Operand y);
 
 /// x itself, as a new array; bool is refused. (numpy.positive)
 CT_API Array positive(const Array& x);
 /// NumPy's names for functions that have two.
-inline Array true_divide(const Operand& x, const Operand& y) { return divide(x, y); }
-inline Array mod(const Operand& x, const Operand& y) { return remainder(x, y); }
-inline Array abs(const Operand& x) { return absolute(x); }
-inline Array pow(const Operand& x, const Operand& y) { return power(x, y); }
-inline Array bitwise_not(const Operand& x) { return invert(x); }
-inline Array deg2rad(const Operand& x) { return radians(x); }
-inline Array rad2deg(const Operand& x) { return degrees(x); }
+inline Array true_divide(Operand x, Operand y) { return divide(std::move(x), std::move(y)); }
+inline Array mod(Operand x, Operand y) { return remainder(std::move(x), std::move(y)); }
+inline Array abs(Operand x) { return absolute(std::move(x)); }
+inline Array pow(Operand x, Operand y) { return power(std::move(x), std::move(y)); }
+inline Array bitwise_not(Operand x) { return invert(std::move(x)); }
+inline Array deg2rad(Operand x) { return radians(std::move(x)); }
+inline Array rad2deg(Operand x) { return degrees(std::move(x)); }
 /// |x| as a float. (numpy.fabs)
 CT_API Array fabs(const Operand& x);
 /// x where the condition is true, else y; the three broadcast. (numpy.where)
-CT_API Array where(const Operand& condition, const Operand& x, const Operand& y);
+CT_API Array where(Operand condition, Operand x, Operand y);
 /// min(max(x, low), high); an end that is left out does not limit. (numpy.clip)
 CT_API Array clip(const Array& x, const std::optional<Operand>& low, const std::optional<Operand>& high);
 /// x * 2**exponent, exponent an integer array. (numpy.ldexp)

@@ -36,46 +36,49 @@ Array in_range(const Array& indices, std::int64_t n, IndexMode mode) {
   return indices;
 }
 
-/// What `take_along_axis` and `put_along_axis` address.
-struct AlongAxis {
-  Shape shape;                 ///< of the values
-  std::vector<Index> indices;  ///< one for each axis
-};
-AlongAxis along_axis(const Array& a, const Array& indices, int axis, const char* what) {
+/// The shape of what `take_along_axis` and `put_along_axis` address: that of the indices, broadcast beside `axis`.
+Shape shape_along(const Array& a, const Array& indices, int axis, const char* what) {
   if (indices.ndim() != a.ndim()) {
     fail<ShapeError>("{}: indices of shape {} and the array of shape {} must have the same number of dimensions", what,
                      indices.shape(), a.shape());
   }
   if (!is_integer(indices.dtype())) fail<IndexError>("{}: indices must be integers, not {}", what, indices.dtype());
-  axis = normalize_axis(axis, a.ndim(), what);
-  AlongAxis result{indices.shape(), {}};
+  Shape shape = indices.shape();
   for (int i = 0; i < a.ndim(); ++i) {
-    if (i == axis) {
-      result.indices.emplace_back(indices);
-      continue;
-    }
     const std::int64_t n = a.shape()[i];
-    if (result.shape[i] != n && result.shape[i] != 1 && n != 1) {
+    if (i == axis) continue;
+    if (shape[i] != n && shape[i] != 1 && n != 1) {
       fail<ShapeError>("{}: indices of shape {} do not broadcast with the array's shape {} beside axis {}", what,
                        indices.shape(), a.shape(), axis);
     }
-    if (result.shape[i] == 1) result.shape[i] = n;
+    if (shape[i] == 1) shape[i] = n;
+  }
+  return shape;
+}
+
+/// The same as advanced indices, one for each axis.
+std::vector<Index> indices_along(const Array& a, const Array& indices, int axis) {
+  std::vector<Index> result;
+  for (int i = 0; i < a.ndim(); ++i) {
+    if (i == axis) {
+      result.emplace_back(indices);
+      continue;
+    }
     Shape column = Shape::filled(a.ndim(), 1);
-    column[i] = n;
-    result.indices.emplace_back(iota(n, a.device()).reshape(column));
+    column[i] = a.shape()[i];
+    result.emplace_back(iota(a.shape()[i], a.device()).reshape(column));
   }
   return result;
 }
 
 /// Flat positions of `along` in a C-ordered array of `shape`, in one pass; throws IndexError for one out of range.
-Array flat_positions(const AlongAxis& along, const Shape& shape, int axis) {
-  axis = normalize_axis(axis, shape.size(), "take_along_axis");
+Array flat_positions(const std::vector<Index>& along, const Shape& shape, int axis) {
   Array flat;
   std::int64_t stride = 1;
   for (int i = shape.size() - 1; i >= 0; --i) {
     const std::int64_t n = shape[i];
     if (i != axis && n == 1) continue;
-    Array at = along.indices[static_cast<std::size_t>(i)].array();
+    Array at = along[static_cast<std::size_t>(i)].array();
     if (i == axis) {
       at = detail::as_dtype(at, Dtype::int64);
       if (((at < -n) | (at >= n)).any()) check_positions(at, n, axis);
@@ -140,18 +143,32 @@ Array take(const Array& a, const Operand& indices, const std::optional<int>& axi
 }
 
 Array take_along_axis(const Array& a, const Array& indices, int axis) {
-  const AlongAxis along = along_axis(a, indices, axis, "take_along_axis");
-  if (along.shape.product() == 0) return a.get(along.indices);
-  const Array positions = flat_positions(along, a.shape(), axis);
-  return a.contiguous().reshape({a.size()}).get({positions.broadcast_to(along.shape)});
+  axis = normalize_axis(axis, a.ndim(), "take_along_axis");
+  const Shape shape = shape_along(a, indices, axis, "take_along_axis");
+  if (shape.product() == 0) return a.get(indices_along(a, indices, axis));
+  check_same_device(a, indices, "take_along_axis");
+  Shape all = shape;
+  all[axis] = a.shape()[axis];
+  const Array from = a.broadcast_to(all).contiguous();
+  const Array picks = detail::as_dtype(indices, Dtype::int64).broadcast_to(shape).contiguous();
+  const Array result = Array::empty(shape, a.dtype(), a.device());
+  std::int64_t outer = 1, inner = 1;
+  for (int i = 0; i < shape.size(); ++i)
+    if (i != axis) (i < axis ? outer : inner) *= shape[i];
+  const auto blocks = [&](const Array& x) { return x.reshape({outer, x.shape()[axis], inner}); };
+  a.device().backend().take_along_axis(a.device().index(), readable(blocks(from)), readable(blocks(picks)),
+                                       writable(blocks(result)), axis);
+  return result;
 }
 
 void put_along_axis(const Array& a, const Array& indices, const Operand& values, int axis) {
-  const AlongAxis along = along_axis(a, indices, axis, "put_along_axis");
-  if (!a.is_contiguous() || along.shape.product() == 0) return a.set_at(along.indices, values);
+  axis = normalize_axis(axis, a.ndim(), "put_along_axis");
+  const Shape shape = shape_along(a, indices, axis, "put_along_axis");
+  const std::vector<Index> along = indices_along(a, indices, axis);
+  if (!a.is_contiguous() || shape.product() == 0) return a.set_at(along, values);
   const Array positions = flat_positions(along, a.shape(), axis);
   const Array flat = a.reshape({a.size()});
-  scatter_into(flat, {positions.broadcast_to(along.shape)}, values, ScatterMode::assign, "put_along_axis");
+  scatter_into(flat, {positions.broadcast_to(shape)}, values, ScatterMode::assign, "put_along_axis");
 }
 
 void put(const Array& a, const Operand& indices, const Operand& values, IndexMode mode) {

@@ -69,9 +69,7 @@ Array variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof, 
   const Dtype result = mean_dtype(x.dtype());
   const Array wide_x = as_dtype(x, wide(result));
   const double n = element_count(x, axis, what);
-  // a statement of its own: the differences are held by nobody when the sum runs, so they are never stored
-  Array squares = square(subtract(wide_x, mean(wide_x, axis, true)));
-  Array total = sum(std::move(squares), axis, keepdims);
+  Array total = sum(square(subtract(wide_x, mean(wide_x, axis, true))), axis, keepdims);
   return as_dtype(divide(total, std::max(n - ddof, 0.0)), result);
 }
 
@@ -145,9 +143,8 @@ Array all(Array x, const AxisArg& axis, bool keepdims) {
   return reduce(std::move(x), ops::Reduce::all, axis, keepdims, Dtype::bool_, Dtype::bool_, "all");
 }
 Array count_nonzero(Array x, const AxisArg& axis, bool keepdims) {
-  Array truth = not_equal(x, 0);
-  x = Array();  // so that what is pending of a temporary is not stored
-  return reduce(std::move(truth), ops::Reduce::sum, axis, keepdims, Dtype::int64, Dtype::int64, "count_nonzero");
+  return reduce(not_equal(std::move(x), 0), ops::Reduce::sum, axis, keepdims, Dtype::int64, Dtype::int64,
+                "count_nonzero");
 }
 
 Array logsumexp(const Array& x, const AxisArg& axis, bool keepdims) {
@@ -155,8 +152,7 @@ Array logsumexp(const Array& x, const AxisArg& axis, bool keepdims) {
   const Array wide_x = as_dtype(x, wide(result));
   Array top = max(wide_x, axis, true);
   top = where(isfinite(top), top, 0);
-  Array terms = exp(subtract(wide_x, top));  // as in variance: nothing but the sums is stored
-  const Array total = log(sum(std::move(terms), axis, keepdims));
+  const Array total = log(sum(exp(subtract(wide_x, top)), axis, keepdims));
   return as_dtype(add(total, top.reshape(total.shape())), result);
 }
 
@@ -230,13 +226,19 @@ Array diff(const Array& x, int n, int axis) {
   return out;
 }
 
-Array Array::sum(const AxisArg& axis, bool keepdims) const { return catenary::sum(*this, axis, keepdims); }
-Array Array::mean(const AxisArg& axis, bool keepdims) const { return catenary::mean(*this, axis, keepdims); }
-Array Array::max(const AxisArg& axis, bool keepdims) const { return catenary::max(*this, axis, keepdims); }
-Array Array::min(const AxisArg& axis, bool keepdims) const { return catenary::min(*this, axis, keepdims); }
+Array Array::sum(const AxisArg& axis, bool keepdims) const& { return catenary::sum(*this, axis, keepdims); }
+Array Array::sum(const AxisArg& axis, bool keepdims) && { return catenary::sum(std::move(*this), axis, keepdims); }
+Array Array::mean(const AxisArg& axis, bool keepdims) const& { return catenary::mean(*this, axis, keepdims); }
+Array Array::mean(const AxisArg& axis, bool keepdims) && { return catenary::mean(std::move(*this), axis, keepdims); }
+Array Array::max(const AxisArg& axis, bool keepdims) const& { return catenary::max(*this, axis, keepdims); }
+Array Array::max(const AxisArg& axis, bool keepdims) && { return catenary::max(std::move(*this), axis, keepdims); }
+Array Array::min(const AxisArg& axis, bool keepdims) const& { return catenary::min(*this, axis, keepdims); }
+Array Array::min(const AxisArg& axis, bool keepdims) && { return catenary::min(std::move(*this), axis, keepdims); }
 Array Array::argmax(const std::optional<int>& axis) const { return catenary::argmax(*this, axis); }
 Array Array::argmin(const std::optional<int>& axis) const { return catenary::argmin(*this, axis); }
-bool Array::any() const { return catenary::any(*this).item<bool>(); }
-bool Array::all() const { return catenary::all(*this).item<bool>(); }
+bool Array::any() const& { return catenary::any(*this).item<bool>(); }
+bool Array::any() && { return catenary::any(std::move(*this)).item<bool>(); }
+bool Array::all() const& { return catenary::all(*this).item<bool>(); }
+bool Array::all() && { return catenary::all(std::move(*this)).item<bool>(); }
 
 }  // namespace catenary

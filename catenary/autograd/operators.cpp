@@ -277,7 +277,7 @@ Variable identity(const Variable& x) { return apply(node<Identity>(), x); }
 
 Array as_float(const Array& x) { return is_floating(x.dtype()) ? x : x.astype(get_dtype()); }
 
-Array as_dtype(const Array& x, Dtype dtype) { return x.dtype() == dtype ? x : x.astype(dtype); }
+Array as_dtype(Array x, Dtype dtype) { return x.dtype() == dtype ? x : std::move(x).astype(dtype); }
 
 Array array_sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;

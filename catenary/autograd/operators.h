@@ -39,7 +39,7 @@ CT_API Variable identity(const Variable& x);
 /// x in config.dtype when it is not of a floating dtype: what functions do that give floats. For forward.
 CT_API Array as_float(const Array& x);
 /// x in a dtype; x itself when it has it.
-CT_API Array as_dtype(const Array& x, Dtype dtype);
+CT_API Array as_dtype(Array x, Dtype dtype);
 /// sum_to for arrays.
 CT_API Array array_sum_to(const Array& x, const Shape& shape);
 

@@ -104,6 +104,9 @@ class CT_API Backend {
   virtual void copy(int device, const View& to, const View& from) = 0;
   /// out[i, j, k] = x[i, indices[j], k]; x is [outer, n, inner] and C-ordered, indices are int64 and C-ordered.
   virtual void take(int device, const View& x, const View& indices, const View& out, IndexMode mode) = 0;
+  /// out[i, j, k] = x[i, indices[i, j, k], k]; x is [outer, n, inner], indices (int64) and out are [outer, count,
+  /// inner], all C-ordered. The IndexError of an index out of range names `axis`.
+  virtual void take_along_axis(int device, const View& x, const View& indices, const View& out, int axis) = 0;
   /// out[p, …] = x[index0[p], index1[p], …, …]: advanced indexing over the leading axes of x. Indices are int64,
   /// C-ordered, of one shape; out is C-ordered: that shape, then the rest of x's axes.
   virtual void gather(int device, const View& x, const std::vector<View>& indices, const View& out) = 0;

@@ -125,6 +125,10 @@ class TracedBackend final : public Backend, public KernelLauncher, public Matmul
     primitive(device, "take", out, 2 * bytes_of(out) + bytes_of(indices),
               [&] { inner_.take(device, x, indices, out, mode); });
   }
+  void take_along_axis(int device, const View& x, const View& indices, const View& out, int axis) override {
+    primitive(device, "take_along_axis", out, 2 * bytes_of(out) + bytes_of(indices),
+              [&] { inner_.take_along_axis(device, x, indices, out, axis); });
+  }
   void gather(int device, const View& x, const std::vector<View>& indices, const View& out) override {
     primitive(device, "gather", out, 2 * bytes_of(out), [&] { inner_.gather(device, x, indices, out); });
   }

@@ -24,8 +24,8 @@ class Accuracy : public FunctionNode {
     Shape labels = y.shape();
     labels.erase(1);
     if (t.size() != labels.product()) fail<ShapeError>("accuracy: t {} does not fit y {}", t.shape(), y.shape());
-    const Array right = y.argmax(1).reshape(t.shape()) == t;
-    if (!ignore_label_) return right.astype(y.dtype()).mean();
+    Array right = y.argmax(1).reshape(t.shape()) == t;
+    if (!ignore_label_) return std::move(right).astype(y.dtype()).mean();
     const Array counted = t != *ignore_label_;
     const Dtype wide = widest_float(y.device());
     const Array total = counted.sum().astype(wide);

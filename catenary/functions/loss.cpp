@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
@@ -24,51 +25,43 @@ class SoftmaxCrossEntropy : public FunctionNode {
   Arrays forward(Inputs in) override {
     const Array &x = in[0], &t = in[1];
     check(x, t);
-    retain_inputs({0, 1});
-    const Array counted = t != options_.ignore_label;
-    const Array labels = expand(catenary::where(counted, t, 0).astype(Dtype::int64));
+    retain_inputs({0});
     const Array largest = x.max(1, true);
     log_z_ = largest + catenary::log(catenary::exp(x - largest).sum(1, true));
+    const Array given = expand(t);
+    const Array counted = given != options_.ignore_label;
+    labels_ = catenary::where(counted, given, 0).astype(Dtype::int64);
     // The weight of each example: 0 where ignored.
-    weight_ = expand(counted.astype(x.dtype()));
+    weight_ = counted.astype(x.dtype());
     if (options_.class_weight.defined()) {
       const Array of_class = options_.class_weight.to_device(x.device()).astype(x.dtype());
-      weight_ = weight_ * catenary::take(of_class, labels);
+      weight_ = weight_ * catenary::take(of_class, labels_);
     }
-    const Array losses = (log_z_ - catenary::take_along_axis(x, labels, 1)) * weight_;
+    Array losses = (log_z_ - catenary::take_along_axis(x, labels_, 1)) * weight_;
     if (options_.reduce == Reduce::no) return losses.reshape(t.shape());
     // 16-bit losses are added up in float32. Their sum is divided by the count where that is: nothing waits for the
     // device.
     const Dtype wide = promote(x.dtype(), Dtype::float32);
+    const Array total = as_dtype(std::move(losses), wide).sum();
     if (options_.normalize) {
       scale_ = 1.0 / catenary::maximum(counted.sum().astype(wide), 1.0);
     } else {
       scale_ = full({}, 1.0 / static_cast<double>(std::max<std::int64_t>(x.shape(0), 1)), wide);
     }
-    return as_dtype(as_dtype(losses, wide).sum() * scale_, x.dtype());
+    return as_dtype(total * scale_, x.dtype());
   }
 
   Variables backward(Targets targets, Grads gys) override {
-    const Array& t = input(1).data();
     const Shape& shape = input_shape(0);
     Shape column = Shape::filled(static_cast<int>(shape.size()) - 1, 1);
     column[0] = shape[1];
-    const Array one_hot =
-        expand(t.astype(Dtype::int64)) == arange(shape[1], Dtype::int64).to_device(t.device()).reshape(column);
-    Variable gy = gys[0];
-    if (options_.reduce == Reduce::no) {
-      gy = reshape(gy, weight_.shape());
-    } else {
-      gy = gy * scale_;
-    }
-    gy = gy * weight_;
     const Variable x = retained_input(0);
-    Variable gx;
-    if (config.enable_backprop) {
-      gx = gy * (softmax(x) - one_hot.astype(x.dtype()));
-    } else {  // one fused kernel
-      gx = Variable(gy.array() * (catenary::exp(x.array() - log_z_) - one_hot.astype(x.dtype())), false);
-    }
+    const Variable gy = options_.reduce == Reduce::no ? reshape(gys[0], weight_.shape()) : gys[0];
+    // All of x's shape, so that it is one kernel.
+    const Variable y = config.enable_backprop ? softmax(x) : Variable(catenary::exp(x.array() - log_z_), false);
+    const Array one_hot = labels_ == detail::iota(shape[1], labels_.device()).reshape(column);
+    Variable gx = (y - one_hot.astype(x.dtype())) * weight_ * gy;
+    if (options_.reduce != Reduce::no) gx = gx * scale_;
     return gradients(targets, [&](int i) { return i == 0 ? cast(gx, input_dtype(0)) : Variable(); });
   }
 
@@ -96,6 +89,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
 
   SoftmaxCrossEntropyOptions options_;
   Array log_z_;   // log(sum(exp(x))), [n, 1, d…]
+  Array labels_;  // t as int64, 0 where ignored, [n, 1, d…]
   Array weight_;  // [n, 1, d…]
   Array scale_;   // 0-d
 };

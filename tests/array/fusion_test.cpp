@@ -6,7 +6,9 @@
 #include "catenary/array/array.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/reduction.h"
 #include "catenary/core/config.h"
+#include "catenary/device/backend.h"
 
 namespace ct = catenary;
 using ct::Array;
@@ -71,6 +73,39 @@ TEST(Fusion, AccumulatingRunsInConstantMemory) {
   EXPECT_LE(kernels, 10000 / 16);
   EXPECT_LE(pool.peak_bytes(), before + (1 << 20));
   EXPECT_EQ(acc.to_vector<float>()[7], 70000.0f);
+}
+
+TEST(Fusion, TemporariesOfAStatementAreNotStored) {
+  const Array x = iota({1000, 1000}) / 1e6f, centre = x.mean(1, true);
+  x.eval();
+  ct::MemoryPool& pool = ct::Device().backend().pool(0);
+  // there is room for the results, not for another array of x's size
+  const auto fits = [&](const std::function<Array()>& f) {
+    pool.free_all_blocks();
+    const std::size_t limit = pool.get_limit();
+    pool.set_limit(pool.used_bytes() + x.nbytes() / 2);
+    EXPECT_NO_THROW(f().eval());
+    pool.set_limit(limit);
+  };
+  fits([&] { return ct::exp(x - centre).sum(1); });
+  fits([&] { return ct::sqrt(ct::square(x - centre).mean(0) * 2); });
+  fits([&] { return (-(x - centre)).astype(Dtype::float64).max(); });
+  fits([&] { return ct::where(x > centre, x * 2, 1 - x).min(0); });
+  fits([&] { return ct::sum(ct::where(x > centre, x * 2, 1 - x).astype(Dtype::float64), 1); });
+}
+
+TEST(Fusion, WhatHasANameIsKept) {
+  const Array x = iota({5});
+  Array y = x + 1;
+  EXPECT_EQ((ct::exp(y) * 0 + y).sum().item<double>(), 15);
+  EXPECT_EQ(y.to_vector<int>(), (std::vector<int>{1, 2, 3, 4, 5}));
+  const auto twice = [](const ct::Operand& taken) {
+    return ct::add(ct::exp(taken) * 0, taken);
+  };  // an operand used again
+  EXPECT_EQ(twice(x + 1).to_vector<int>(), (std::vector<int>{1, 2, 3, 4, 5}));
+  const Array moved = ct::negative(std::move(y));
+  EXPECT_FALSE(y.defined());
+  EXPECT_EQ(moved.to_vector<int>(), (std::vector<int>{-1, -2, -3, -4, -5}));
 }
 
 TEST(Fusion, ViewsSeeWritesInProgramOrder) {

@@ -86,6 +86,44 @@ TEST(DeviceIndexing, TakesElementsAndBlocksOfAllSizes) {
   }
 }
 
+TEST(DeviceIndexing, TakesAlongAnAxis) {
+  for (Dtype dtype : dtypes_of_device()) {
+    for (const Shape& shape : {Shape{5, 7, 3}, Shape{1, 40, 1}, Shape{3, 1, 8}}) {
+      const std::string what = std::string(dtype_name(dtype)) + " " + shape.str();
+      const Array x = numbers(shape, dtype, 1, true);
+      for (int axis : {0, 1, 2}) {
+        Shape picked = shape;
+        picked[axis] = 6;
+        const Array all = indices(picked, shape[axis], 2);
+        expect_same(
+            {x, all}, [&](const auto& a) { return take_along_axis(a[0], a[1], axis); }, what);
+        // from views, and with indices that are broadcast
+        Shape one = Shape::filled(3, 1);
+        one[axis] = 4;
+        expect_same(
+            {x, indices(one, shape[axis], 3)},
+            [&](const auto& a) {
+              return take_along_axis(a[0](Slice{{}, {}, -1}), a[1], axis);
+            },
+            what + " broadcast");
+        expect_same(
+            {x, all}, [&](const auto& a) { return take_along_axis(a[0].T(), a[1].T(), 2 - axis); },
+            what + " transposed");
+      }
+    }
+  }
+  const Array x = numbers({2, 3}, Dtype::float32, 1, true).to_device(current_device());
+  EXPECT_EQ(take_along_axis(x, indices({2, 0}, 3, 4).to_device(current_device()), 1).shape(), (Shape{2, 0}));
+  try {
+    take_along_axis(x, Array::from_host(std::vector<std::int64_t>{0, 3}.data(), {2, 1}, Dtype::int64, current_device()),
+                    1);
+    FAIL();
+  } catch (const IndexError& error) {
+    EXPECT_NE(std::string(error.what()).find("index 3 is out of bounds for axis 1 with size 3"), std::string::npos)
+        << error.what();
+  }
+}
+
 using Picks = std::vector<Index>;
 
 /// Views with one picked axis or several, and the rest of the axes in order, strided, reversed or transposed.

@@ -119,6 +119,11 @@ class CpuBackend final : public Backend, public MatmulReporter {
     cpu::take(out.data(), x.data(), x.dtype, static_cast<const std::int64_t*>(indices.data()), s.outer, s.n,
               indices.size(), s.inner, mode);
   }
+  void take_along_axis(int, const View& x, const View& indices, const View& out, int axis) override {
+    const Split s = split_at(x.shape, 1);
+    cpu::take_along_axis(out.data(), x.data(), x.dtype, static_cast<const std::int64_t*>(indices.data()), s.outer, s.n,
+                         indices.shape[1], s.inner, axis);
+  }
   void gather(int, const View& x, const std::vector<View>& indices, const View& out) override {
     cpu::gather(strided(out), x.data(), advanced_index(x, indices));
   }

@@ -265,37 +265,4 @@ void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t
   });
 }
 
-void put_along_axis(void* dst, const void* values, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
-                    std::int64_t n, std::int64_t count, std::int64_t inner, ScatterMode mode, int axis) {
-  check_indices("put_along_axis", indices, outer * count * inner, n, axis);
-  if (outer * count * inner == 0) return;
-  const CombineFunction combine = CT_SIMD_SELECT(combine_function)(dtype, mode);
-  const auto size = static_cast<std::int64_t>(itemsize(dtype));
-  // Threads share the rows, or the columns where there are few rows: neither meet at an element.
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count * inner));
-  const std::int64_t pieces = outer < num_threads() ? std::min<std::int64_t>(inner, num_threads()) : 1;
-  parallel_for(outer * pieces, grain, [&](std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t kBlock = 256;
-    std::int64_t places[kBlock];
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t o = task / pieces, piece = task % pieces;
-      const std::int64_t first = inner * piece / pieces, last = inner * (piece + 1) / pieces;
-      char* to = static_cast<char*>(dst) + o * n * inner * size;
-      const std::int64_t* at = indices + o * count * inner;
-      const char* from = static_cast<const char*>(values) + o * count * inner * size;
-      // With one column its entries lie side by side; else a row's do.
-      const std::int64_t rows = inner == 1 ? 1 : count, width = inner == 1 ? count : last - first;
-      for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t j = 0; j < width; j += kBlock) {
-          const std::int64_t m = std::min(kBlock, width - j), begin_at = r * inner + first + j;
-          for (std::int64_t k = 0; k < m; ++k) {
-            const std::int64_t column = inner == 1 ? 0 : first + j + k;
-            places[k] = from_front(at[begin_at + k], n) * inner + column;
-          }
-          combine(to, from + begin_at * size, m, places);
-        }
-    }
-  });
-}
-
 }  // namespace catenary::cpu

@@ -67,10 +67,4 @@ CT_API void bincount(double* sums, std::int64_t length, const std::int64_t* valu
 CT_API void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
                             std::int64_t n, std::int64_t count, std::int64_t inner, int axis = 0);
 
-/// `numpy.put_along_axis`, and its accumulating forms: dst[o, indices[o, i, j], j] = (or += …) values[o, i, j]; dst
-/// (outer, n, inner), values and indices (outer, count, inner), all C-ordered.
-CT_API void put_along_axis(void* dst, const void* values, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
-                           std::int64_t n, std::int64_t count, std::int64_t inner,
-                           ScatterMode mode = ScatterMode::assign, int axis = 0);
-
 }  // namespace catenary::cpu

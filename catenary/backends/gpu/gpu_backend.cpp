@@ -76,6 +76,9 @@ class GpuBackend final : public Backend, public KernelLauncher, public MatmulRep
   void take(int device, const View& x, const View& indices, const View& out, IndexMode mode) override {
     gpu::take(at(device), x, indices, out, mode);
   }
+  void take_along_axis(int device, const View& x, const View& indices, const View& out, int axis) override {
+    gpu::take_along_axis(at(device), x, indices, out, axis);
+  }
   void gather(int device, const View& x, const std::vector<View>& indices, const View& out) override {
     gpu::gather(at(device), x, indices, out);
   }

@@ -235,26 +235,47 @@ void scatter_atomic(Context& context, const View& x, const Positions& at, const 
 
 }  // namespace
 
-void take(Context& context, const View& x, const View& indices, const View& out, IndexMode mode) {
-  const std::int64_t outer = x.shape[0], n = x.shape[1], count = indices.size();
-  if (out.size() > 0 && n == 0) fail<IndexError>("take: cannot take {} elements from axis 0, which is empty", count);
-  if (mode == IndexMode::raise) check_indices(context, "take", indices, n, 0);
-  if (out.size() == 0) return;
-  // words as large as rows and offsets allow
+namespace {
+
+/// Rows of x by one index each, or elements by one each (`along`), as words of `word` bytes. Indices have been checked
+/// where `mode` asks for it.
+void take_words(Context& context, const View& x, const View& indices, const View& out, IndexMode mode, bool along,
+                std::int64_t word) {
+  const std::int64_t outer = x.shape[0], n = x.shape[1], count = out.size() / (outer * x.shape[2]);
   const auto size = static_cast<std::int64_t>(itemsize(x.dtype));
-  const std::int64_t word = std::gcd(std::gcd(x.shape[2] * size, 8), std::gcd(x.offset * size, out.offset * size));
   const std::int64_t inner = x.shape[2] * size / word, units = outer * count * inner;
   const std::int64_t x_at = x.offset * size / word, out_at = out.offset * size / word;
-  const bool wide = needs_wide({x_at + outer * n * inner, out_at + units, n, indices.offset + count});
+  const bool wide = needs_wide({x_at + outer * n * inner, out_at + units, n, indices.offset + indices.size()});
   const char* place = mode == IndexMode::clip   ? "((i) < 0 ? 0 : (i) >= (n) ? (n) - 1 : (i))"
                       : mode == IndexMode::wrap ? "((i) % (n) < 0 ? (i) % (n) + (n) : (i) % (n))"
                                                 : "((i) < 0 ? (i) + (n) : (i))";
   Defines defines = grid_defines(context, wide, {{"PART_TAKE", ""}, {"PLACE(i, n)", place}});
+  if (along) defines.emplace_back("ALONG", "");
   append(defines, dtype_defines(context, word_of(word)));
   Args args;
   args.add(x.handle).index(x_at, wide).add(indices.handle).index(indices.offset, wide).add(out.handle);
   args.index(out_at, wide).add(n).index(count, wide).index(inner, wide);
   launch_units(context, context.kernel("index", "take", defines), context.loops ? outer * count : units, wide, args);
+}
+
+}  // namespace
+
+void take(Context& context, const View& x, const View& indices, const View& out, IndexMode mode) {
+  const std::int64_t n = x.shape[1];
+  if (out.size() > 0 && n == 0)
+    fail<IndexError>("take: cannot take {} elements from axis 0, which is empty", indices.size());
+  if (mode == IndexMode::raise) check_indices(context, "take", indices, n, 0);
+  if (out.size() == 0) return;
+  // words as large as rows and offsets allow
+  const auto size = static_cast<std::int64_t>(itemsize(x.dtype));
+  const std::int64_t word = std::gcd(std::gcd(x.shape[2] * size, 8), std::gcd(x.offset * size, out.offset * size));
+  take_words(context, x, indices, out, mode, false, word);
+}
+
+void take_along_axis(Context& context, const View& x, const View& indices, const View& out, int axis) {
+  check_indices(context, "take_along_axis", indices, x.shape[1], axis);
+  if (out.size() == 0) return;
+  take_words(context, x, indices, out, IndexMode::raise, true, static_cast<std::int64_t>(itemsize(x.dtype)));
 }
 
 void gather(Context& context, const View& x, const std::vector<View>& indices, const View& out) {

@@ -9,6 +9,7 @@ namespace catenary::gpu {
 
 // index.cpp
 void take(Context& context, const View& x, const View& indices, const View& out, IndexMode mode);
+void take_along_axis(Context& context, const View& x, const View& indices, const View& out, int axis);
 void gather(Context& context, const View& x, const std::vector<View>& indices, const View& out);
 void scatter(Context& context, const View& x, const std::vector<View>& indices, const View& values, ScatterMode mode);
 
