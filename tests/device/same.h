@@ -12,9 +12,11 @@
 
 namespace testing_devices {
 
-/// How many elements a test of large arrays takes: n, or a tenth of it, but several blocks still, where
-/// CATENARY_TEST_SMALL is set, as on an interpreter of kernels (scripts/oclgrind).
-inline std::int64_t large(std::int64_t n) { return std::getenv("CATENARY_TEST_SMALL") ? n / 10 : n; }
+/// Do kernels run on an interpreter (scripts/oclgrind sets CATENARY_TEST_SMALL)? Then a test takes fewer elements and
+/// fewer dtypes, but each of its kernels still.
+inline bool small() { return std::getenv("CATENARY_TEST_SMALL") != nullptr; }
+/// How many elements a test of large arrays takes: n, or a tenth of it, but several blocks still.
+inline std::int64_t large(std::int64_t n) { return small() ? n / 10 : n; }
 
 /// Shape, dtype and every element are the same. A NaN is a NaN: processors differ in its bits when they convert.
 inline bool same(const catenary::Array& a, const catenary::Array& b) {
