@@ -277,19 +277,23 @@ namespace detail {
 template <class T>
 concept ArrayArgument = std::same_as<std::remove_cvref_t<T>, Array>;
 template <class T>
-concept LiteralArgument = std::is_arithmetic_v<std::remove_cvref_t<T>>;
-/// The operands of an array operator: two arrays, or an array and a literal.
-template <class A, class B>
-concept ArrayOperands = (ArrayArgument<A> && (ArrayArgument<B> || LiteralArgument<B>)) ||
-                        (LiteralArgument<A> && ArrayArgument<B>);
+concept Literal = std::is_arithmetic_v<T>;
 }  // namespace detail
 
 // Array operators. All comparisons give arrays.
-#define CT_BINARY_OPERATOR(symbol, function)                                 \
-  CT_API Array function(Operand a, Operand b);                               \
-  template <class A, class B>                                                \
-  requires detail::ArrayOperands<A, B> Array operator symbol(A&& a, B&& b) { \
-    return function(std::forward<A>(a), std::forward<B>(b));                 \
+#define CT_BINARY_OPERATOR(symbol, function)                  \
+  CT_API Array function(Operand a, Operand b);                \
+  template <detail::ArrayArgument A, detail::ArrayArgument B> \
+  Array operator symbol(A&& a, B&& b) {                       \
+    return function(std::forward<A>(a), std::forward<B>(b));  \
+  }                                                           \
+  template <detail::ArrayArgument A, detail::Literal S>       \
+  Array operator symbol(A&& a, S b) {                         \
+    return function(std::forward<A>(a), b);                   \
+  }                                                           \
+  template <detail::Literal S, detail::ArrayArgument B>       \
+  Array operator symbol(S a, B&& b) {                         \
+    return function(a, std::forward<B>(b));                   \
   }
 CT_BINARY_OPERATOR(+, add)
 CT_BINARY_OPERATOR(-, subtract)
