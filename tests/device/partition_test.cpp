@@ -84,15 +84,16 @@ void check(const ct::Shape& shape, ct::Dtype dtype, int different) {
 }
 
 TEST(DevicePartition, PutsWhatASortWouldPutThere) {
+  using testing_devices::large;
   for (const ct::Dtype dtype : {ct::Dtype::float32, ct::Dtype::float16, ct::Dtype::int64, ct::Dtype::bool_}) {
     if (testing_devices::small() && dtype != ct::Dtype::float16) continue;
-    check({3, 1000}, dtype, 60);
-    check({2, 2100}, dtype, 900);
+    check({3, large(1000)}, dtype, 60);
+    check({2, large(2100)}, dtype, 900);
   }
   check({1}, ct::Dtype::float64, 2);
-  check({testing_devices::large(20011)}, ct::Dtype::float32, 7);
-  check({testing_devices::large(20011)}, ct::Dtype::float32, 1 << 24);
-  check({5000}, ct::Dtype::float32, 1);
+  check({large(20011)}, ct::Dtype::float32, 7);
+  check({large(20012)}, ct::Dtype::float32, 1 << 24);
+  check({large(5000)}, ct::Dtype::float32, 1);
 }
 
 TEST(DevicePartition, OfEmptyAndOfStridedArrays) {
