@@ -20,123 +20,33 @@ using b8 = std::uint8_t;
 
 #define T b8
 #define CT_SUFFIX b
-#define FN(name) ct_##name##_b
-#define IF_FLT(...)
-#define IF_INT(...)
-#define IF_NUM(...)
-#define IF_BITS(...) __VA_ARGS__
-#define IF_ALL(...) __VA_ARGS__
-#define IF_BOOL_ONLY(...) __VA_ARGS__
+#define CT_KIND_BOOL
 #include "catenary/backends/cpu/kernels_of_type.inc"
-#undef T
-#undef CT_SUFFIX
-#undef FN
-#undef IF_FLT
-#undef IF_INT
-#undef IF_NUM
-#undef IF_BITS
-#undef IF_ALL
-#undef IF_BOOL_ONLY
 
 #define T i32
 #define CT_SUFFIX i32
-#define FN(name) ct_##name##_i32
-#define IF_FLT(...)
-#define IF_INT(...) __VA_ARGS__
-#define IF_NUM(...) __VA_ARGS__
-#define IF_BITS(...) __VA_ARGS__
-#define IF_ALL(...) __VA_ARGS__
-#define IF_BOOL_ONLY(...)
+#define CT_KIND_INTEGER
 #include "catenary/backends/cpu/kernels_of_type.inc"
-#undef T
-#undef CT_SUFFIX
-#undef FN
-#undef IF_FLT
-#undef IF_INT
-#undef IF_NUM
-#undef IF_BITS
-#undef IF_ALL
-#undef IF_BOOL_ONLY
 
 #define T i64
 #define CT_SUFFIX i64
-#define FN(name) ct_##name##_i64
-#define IF_FLT(...)
-#define IF_INT(...) __VA_ARGS__
-#define IF_NUM(...) __VA_ARGS__
-#define IF_BITS(...) __VA_ARGS__
-#define IF_ALL(...) __VA_ARGS__
-#define IF_BOOL_ONLY(...)
+#define CT_KIND_INTEGER
 #include "catenary/backends/cpu/kernels_of_type.inc"
-#undef T
-#undef CT_SUFFIX
-#undef FN
-#undef IF_FLT
-#undef IF_INT
-#undef IF_NUM
-#undef IF_BITS
-#undef IF_ALL
-#undef IF_BOOL_ONLY
 
 #define T u64
 #define CT_SUFFIX u64
-#define FN(name) ct_##name##_u64
-#define IF_FLT(...)
-#define IF_INT(...) __VA_ARGS__
-#define IF_NUM(...) __VA_ARGS__
-#define IF_BITS(...) __VA_ARGS__
-#define IF_ALL(...) __VA_ARGS__
-#define IF_BOOL_ONLY(...)
+#define CT_KIND_INTEGER
 #include "catenary/backends/cpu/kernels_of_type.inc"
-#undef T
-#undef CT_SUFFIX
-#undef FN
-#undef IF_FLT
-#undef IF_INT
-#undef IF_NUM
-#undef IF_BITS
-#undef IF_ALL
-#undef IF_BOOL_ONLY
 
 #define T f32
 #define CT_SUFFIX f32
-#define FN(name) ct_##name##_f32
-#define IF_FLT(...) __VA_ARGS__
-#define IF_INT(...)
-#define IF_NUM(...) __VA_ARGS__
-#define IF_BITS(...)
-#define IF_ALL(...) __VA_ARGS__
-#define IF_BOOL_ONLY(...)
+#define CT_KIND_FLOAT
 #include "catenary/backends/cpu/kernels_of_type.inc"
-#undef T
-#undef CT_SUFFIX
-#undef FN
-#undef IF_FLT
-#undef IF_INT
-#undef IF_NUM
-#undef IF_BITS
-#undef IF_ALL
-#undef IF_BOOL_ONLY
 
 #define T f64
 #define CT_SUFFIX f64
-#define FN(name) ct_##name##_f64
-#define IF_FLT(...) __VA_ARGS__
-#define IF_INT(...)
-#define IF_NUM(...) __VA_ARGS__
-#define IF_BITS(...)
-#define IF_ALL(...) __VA_ARGS__
-#define IF_BOOL_ONLY(...)
+#define CT_KIND_FLOAT
 #include "catenary/backends/cpu/kernels_of_type.inc"
-#undef T
-#undef CT_SUFFIX
-#undef FN
-#undef IF_FLT
-#undef IF_INT
-#undef IF_NUM
-#undef IF_BITS
-#undef IF_ALL
-#undef IF_BOOL_ONLY
 
 // Casts between register types. Floats out of an integer's range give what x86 gives, on every machine.
 template <class To, class From>
