@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catenary/array/axes.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
@@ -277,7 +278,7 @@ Variable identity(const Variable& x) { return apply(node<Identity>(), x); }
 
 Array as_float(const Array& x) { return is_floating(x.dtype()) ? x : x.astype(get_dtype()); }
 
-Array as_dtype(Array x, Dtype dtype) { return x.dtype() == dtype ? x : std::move(x).astype(dtype); }
+Array as_dtype(Array x, Dtype dtype) { return detail::as_dtype(std::move(x), dtype); }
 
 Array array_sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;

@@ -233,10 +233,6 @@ void scatter_atomic(Context& context, const View& x, const Positions& at, const 
   launch_units(context, context.kernel("index", "scatter_atomic", defines), at.count * at.inner, at.wide, args);
 }
 
-}  // namespace
-
-namespace {
-
 /// Rows of x by one index each, or elements by one each (`along`), as words of `word` bytes. Indices have been checked
 /// where `mode` asks for it.
 void take_words(Context& context, const View& x, const View& indices, const View& out, IndexMode mode, bool along,
