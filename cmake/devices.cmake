@@ -20,11 +20,10 @@ endfunction()
 
 # A room that runs on such devices only.
 function(device_room name source)
-  add_executable(test_${name} ${source} tests/main.cpp)
+  add_executable(test_${name} ${source})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(test_${name} PRIVATE CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_compile_options(test_${name} PRIVATE ${test_options})
-  target_link_libraries(test_${name} PRIVATE catenary GTest::gtest)
+  target_link_libraries(test_${name} PRIVATE test_main catenary GTest::gtest)
 endfunction()
 device_room(kernel_cache tests/simgpu/cache_test.cpp)
 

@@ -3,10 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "catenary/core/error.h"
 #include "catenary/device/device.h"
+#include "tests/paths.h"
+
+namespace tests {
+
+std::string source_path(const std::string& name) {
+  const char* root = std::getenv("CATENARY_TEST_ROOT");
+  return std::string(root ? root : CT_SOURCE_DIR) + "/" + name;
+}
+
+std::string build_path(const std::string& name) { return CT_BINARY_DIR "/" + name; }
+
+}  // namespace tests
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

@@ -10,6 +10,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/manipulation.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 using ct::slice;
@@ -60,7 +61,7 @@ void expect(const ct::Array& a, const ct::Shape& shape, const std::vector<double
 }  // namespace
 
 TEST(Indexing, AsNumPy) {
-  std::ifstream file(CT_SOURCE_DIR "/tests/data/array/index.json");
+  std::ifstream file(tests::source_path("tests/data/array/index.json"));
   const nlohmann::json cases = nlohmann::json::parse(file);
   ASSERT_GE(cases.size(), 300u);
   for (const auto& c : cases) {

@@ -10,6 +10,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/manipulation.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 
@@ -31,7 +32,7 @@ ct::Array array_of(const nlohmann::json& entry) {
 }  // namespace
 
 TEST(Print, AsNumPy) {
-  std::ifstream file(CT_SOURCE_DIR "/tests/data/array/print.json");
+  std::ifstream file(tests::source_path("tests/data/array/print.json"));
   const nlohmann::json cases = nlohmann::json::parse(file);
   ASSERT_GT(cases.size(), 300u);
   for (const auto& entry : cases) {

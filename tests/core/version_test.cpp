@@ -6,6 +6,7 @@
 
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/installation.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 
@@ -18,7 +19,7 @@ TEST(Version, IsTheSameAsTextAndNumber) {
 
 TEST(Version, IsThatOfTheBuildFiles) {
   // What find_package compares with was made from the header by CMake.
-  const auto bytes = ct::os::read_file(CT_BINARY_DIR "/CatenaryConfigVersion.cmake");
+  const auto bytes = ct::os::read_file(tests::build_path("CatenaryConfigVersion.cmake"));
   const std::string content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   EXPECT_NE(content.find("set(PACKAGE_VERSION \"" + std::string(ct::version()) + "\")"), std::string::npos);
 }

@@ -9,6 +9,7 @@
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "catenary/io/png.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 
@@ -23,9 +24,9 @@ class Folder {
 };
 
 ct::os::ProcessResult run(const std::string& program, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), std::string(CT_BINARY_DIR) + "/bin/" + program);
-  return ct::os::run_process(
-      arguments, {.timeout = 300, .environment = {{"CATENARY_DATA", std::string(CT_SOURCE_DIR) + "/data"}}});
+  arguments.insert(arguments.begin(), tests::build_path("bin/") + program);
+  return ct::os::run_process(arguments,
+                             {.timeout = 300, .environment = {{"CATENARY_DATA", tests::source_path("data")}}});
 }
 
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments) {

@@ -9,10 +9,11 @@
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/host_array.h"
+#include "tests/paths.h"
 
 namespace catenary::io::test {
 
-inline std::string data_path(const std::string& name) { return std::string(CT_SOURCE_DIR) + "/tests/data/" + name; }
+inline std::string data_path(const std::string& name) { return tests::source_path("tests/data/" + name); }
 
 class TemporaryFolder {
  public:

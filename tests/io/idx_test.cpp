@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "helpers.h"
+#include "tests/paths.h"
 
 namespace catenary::io {
 namespace {
@@ -26,7 +27,7 @@ TEST(Idx, ReadsEveryTypePlainAndCompressed) {
 }
 
 TEST(Idx, ReadsMnist) {
-  const std::string folder = std::string(CT_SOURCE_DIR) + "/data/mnist/";
+  const std::string folder = tests::source_path("data/mnist/");
   const HostArray images = read_idx(folder + "t10k-images-idx3-ubyte.gz");
   const HostArray labels = read_idx(folder + "t10k-labels-idx1-ubyte.gz");
   EXPECT_EQ(images.shape, (Shape{10000, 28, 28}));

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "catenary/io/npz.h"
+#include "tests/paths.h"
 #include "tests/reference/run.h"
 
 namespace fs = std::filesystem;
@@ -19,7 +20,7 @@ using reference::reference_check;
 
 namespace {
 
-const fs::path kVectors = fs::path(CT_SOURCE_DIR) / "tests/data/reference/chainer";
+const fs::path kVectors = tests::source_path("tests/data/reference/chainer");
 
 /// Functions of convolutional and recurrent networks, of images and of signals, which the library does not have.
 const std::set<std::string> kAbsent = {

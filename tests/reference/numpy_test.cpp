@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catenary/io/npz.h"
+#include "tests/paths.h"
 #include "tests/reference/run.h"
 
 namespace fs = std::filesystem;
@@ -17,7 +18,7 @@ using reference::reference_check;
 
 namespace {
 
-const fs::path kVectors = fs::path(CT_SOURCE_DIR) / "tests/data/reference/numpy";
+const fs::path kVectors = tests::source_path("tests/data/reference/numpy");
 
 const json& manifest() {
   static const json content = json::parse(std::ifstream(kVectors / "manifest.json"));

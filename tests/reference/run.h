@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/paths.h"
+
 namespace reference {
 
 /// What the program reference-check said.
@@ -14,7 +16,7 @@ struct Outcome {
 };
 
 inline Outcome reference_check(const std::string& arguments) {
-  const std::string command = std::string(CT_BINARY_DIR) + "/bin/reference-check " + arguments + " 2>&1";
+  const std::string command = tests::build_path("bin/reference-check ") + arguments + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   Outcome outcome{-1, ""};
   char buffer[4096];

@@ -17,6 +17,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
+#include "tests/paths.h"
 
 namespace catenary::faults {
 namespace {
@@ -223,7 +224,7 @@ TEST(AtStart, CardThatTheCompilerDoesNotKnow) {
 }
 
 TEST(AtStart, OldLibraries) {
-  const std::string old = std::string(CT_BINARY_DIR) + "/simgpu/old";
+  const std::string old = tests::build_path("simgpu/old");
   if (vendor() == "cuda") {
     // NVRTC of CUDA 11.1, which does not list its archs, beside today's driver; the newer one is still preferred
     const auto result =

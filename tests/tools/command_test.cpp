@@ -10,6 +10,7 @@
 #include "catenary/core/os/process.h"
 #include "catenary/device/device.h"
 #include "catenary/device/runtime_info.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 using nlohmann::json;
@@ -28,7 +29,7 @@ class Folder {
 };
 
 ct::os::ProcessResult run(std::vector<std::string> arguments, const Environment& environment = {}) {
-  arguments.insert(arguments.begin(), std::string(CT_BINARY_DIR) + "/bin/catenary");
+  arguments.insert(arguments.begin(), tests::build_path("bin/catenary"));
   return ct::os::run_process(arguments, {.timeout = 300, .environment = environment});
 }
 
@@ -43,7 +44,7 @@ json json_of(std::vector<std::string> arguments, const Environment& environment 
 
 bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
-const std::string kMachines = std::string(CT_SOURCE_DIR) + "/tests/data/doctor/";
+const std::string kMachines = tests::source_path("tests/data/doctor/");
 
 /// The lines of a machine's files that are not fine, as "LEVEL id", in order.
 std::vector<std::string> troubles(const std::string& machine, int code) {
@@ -228,7 +229,7 @@ TEST(Doctor, NvidiaInAContainer) {
 
 TEST(Doctor, ComputeModes) {
   const ct::os::ProcessResult asked =
-      run({"doctor", "--probe", "nvml"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/stand_ins/nvml"}});
+      run({"doctor", "--probe", "nvml"}, {{"LD_LIBRARY_PATH", tests::build_path("stand_ins/nvml")}});
   const json answer = json::parse(asked.output);
   EXPECT_EQ(answer["devices"].size(), 2U) << asked.output << asked.errors;
   json told;
@@ -245,13 +246,13 @@ TEST(Doctor, ComputeModes) {
 
 TEST(Doctor, Mpi) {
   const ct::os::ProcessResult asked =
-      run({"doctor", "--probe", "mpi"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/stand_ins/mpi"}});
+      run({"doctor", "--probe", "mpi"}, {{"LD_LIBRARY_PATH", tests::build_path("stand_ins/mpi")}});
   json told;
   told["probes"]["mpi"]["answer"] = json::parse(asked.output);
   told["environment"]["PMI_RANK"] = "3";
   const std::string text = MadeUp(told).words();
-  EXPECT_TRUE(has(text, "OK   G4  Some MPI v1.2 (" + std::string(CT_BINARY_DIR) +
-                            "/stand_ins/mpi/libmpi.so.40): takes "
+  EXPECT_TRUE(has(text, "OK   G4  Some MPI v1.2 (" + tests::build_path("stand_ins/mpi/libmpi.so.40") +
+                            "): takes "
                             "memory of AMD's GPUs\n"))
       << text;
   EXPECT_TRUE(has(text, "OK   G4  started by MPICH's launcher, as process 3\n")) << text;
@@ -299,8 +300,7 @@ TEST(Doctor, DriverThatCannotBeLoaded) {
 }
 
 TEST(Doctor, DriverThatCrashesIsAFinding) {
-  const ct::os::ProcessResult result =
-      run({"doctor"}, {{"LD_LIBRARY_PATH", std::string(CT_BINARY_DIR) + "/stand_ins/opencl"}});
+  const ct::os::ProcessResult result = run({"doctor"}, {{"LD_LIBRARY_PATH", tests::build_path("stand_ins/opencl")}});
   EXPECT_EQ(result.exit_code, 1) << result.errors;
   EXPECT_TRUE(has(result.output, "FAIL B1  opencl: the driver crashed with SIGABRT (\"the driver's last words\") -> "))
       << result.output;

@@ -9,6 +9,7 @@
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/npz.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -18,7 +19,7 @@ namespace X = ct::training::extensions;
 
 namespace {
 
-const std::string kReference = std::string(CT_SOURCE_DIR) + "/tests/data/chainer/training";
+const std::string kReference = tests::source_path("tests/data/chainer/training");
 
 struct MLP : ct::Chain {
   L::Linear l1, l2, l3;
@@ -44,7 +45,7 @@ struct Training {
     ct::serializers::load_npz(kReference + "/init.npz", model);
     optimizer.setup(model);
     if (weight_decay) optimizer.add_hook(ct::optimizer_hooks::WeightDecay(1e-4));
-    const auto [train, test] = ct::datasets::get_mnist({.folder = std::string(CT_SOURCE_DIR) + "/data/mnist"});
+    const auto [train, test] = ct::datasets::get_mnist({.folder = tests::source_path("data/mnist")});
     const ct::iterators::SerialIterator train_iter(ct::datasets::SubDataset(train, 0, 2000), 100, {.shuffle = false});
     const ct::iterators::SerialIterator test_iter(ct::datasets::SubDataset(test, 0, 500), 100,
                                                   {.repeat = false, .shuffle = false});
@@ -117,7 +118,7 @@ TEST(Resume, LaterNumbersAreTheSame) {
     auto model = L::Classifier(MLP());
     auto optimizer = ct::optimizers::Adam();
     optimizer.setup(model);
-    const auto [train, test] = ct::datasets::get_mnist({.folder = std::string(CT_SOURCE_DIR) + "/data/mnist"});
+    const auto [train, test] = ct::datasets::get_mnist({.folder = tests::source_path("data/mnist")});
     const ct::iterators::SerialIterator train_iter(ct::datasets::SubDataset(train, 0, 700), 100);
     T::Trainer trainer(T::StandardUpdater(train_iter, optimizer), T::Trigger(epochs, "epoch"), out);
     trainer.extend(X::LogReport({.trigger = T::Trigger(3, "iteration")}));

@@ -16,6 +16,7 @@
 #include "catenary/core/os/process.h"
 #include "catenary/device/device.h"
 #include "catenary/device/matmul_providers.h"
+#include "tests/paths.h"
 
 namespace catenary {
 namespace {
@@ -26,9 +27,9 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 os::ProcessResult with(const std::string& vendor, const std::vector<std::string>& folders,
                        Environment environment = {}) {
   std::string path;
-  for (const std::string& folder : folders) path += std::string(CT_BINARY_DIR) + "/simgpu/" + folder + ":";
-  environment.emplace_back("LD_LIBRARY_PATH", path + CT_BINARY_DIR + "/simgpu/" + vendor);
-  environment.emplace_back("CATENARY_CACHE_DIR", std::string(CT_BINARY_DIR) + "/simgpu/cache");
+  for (const std::string& folder : folders) path += tests::build_path("simgpu/") + folder + ":";
+  environment.emplace_back("LD_LIBRARY_PATH", path + tests::build_path("simgpu/") + vendor);
+  environment.emplace_back("CATENARY_CACHE_DIR", tests::build_path("simgpu/cache"));
   environment.emplace_back("CATENARY_TRACE", "blas");
   environment.emplace_back("GTEST_OUTPUT", "");
   os::ProcessOptions options;

@@ -1,0 +1,15 @@
+#pragma once
+// Where tests find what they read and run. The folders are those of the build; a packed copy names its own by
+// CATENARY_TEST_ROOT.
+
+#include <string>
+
+namespace tests {
+
+/// The path of a file of the source tree, `name` being relative to it.
+std::string source_path(const std::string& name);
+
+/// The path of a file of the build folder, `name` being relative to it.
+std::string build_path(const std::string& name);
+
+}  // namespace tests
