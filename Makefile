@@ -20,7 +20,7 @@ help:
 	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
 
 setup:
-	@scripts/setup
+	@scripts/setup $(SETUP)
 
 configure: setup
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
@@ -35,6 +35,7 @@ mnist: configure
 	cmake --build $(BUILD) -j $(JOBS) --target train_mnist
 	$(BUILD)/bin/train_mnist -d cpu -e $(EPOCHS) -o result
 
+test: SETUP += --with-test
 test: build
 	@rm -rf $(BUILD)/test-results
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --output-junit test-results/ctest.xml

@@ -1,21 +1,40 @@
-# The rooms on devices other than the CPU: OpenCL on the processor (PoCL) where it is installed, and the simulated ones. Each leaves counts of which operation ran
-# where, and op_table compares them.
-set(device_tests)
+# Columns: the rooms that take a device, on one device each: OpenCL on the processor (PoCL), simulated cards. Each leaves counts of which operation ran
+# where, and op_table compares them with the CPU's.
+set(device_rooms kernel_cache device array autograd functions links training)
+set(compared_columns)
+set(compared_tests)
+file(WRITE ${PROJECT_BINARY_DIR}/columns "")
 
-function(test_on_device prefix device rooms environment)
-  foreach(room IN LISTS rooms)
-    if(NOT TARGET test_${room})
-      continue()
-    endif()
-    set(name ${prefix}_${room})
-    add_test(NAME ${name} COMMAND test_${room} --device ${device})
+# device_column(NAME DEVICE [LACKS WHY] [ENVIRONMENT VARIABLE=VALUE…] [ALSO ROOM…] [ROOMS ROOM…]): the tests NAME_<room>, each `test_<room> --device DEVICE`, in
+# all rooms that take a device and those of ALSO; or in ROOMS only, and then op_table leaves the column out. Where WHY is not empty this machine lacks what the
+# column needs: it is not run, and scripts/count_tests says so last.
+function(device_column name device)
+  cmake_parse_arguments(PARSE_ARGV 2 column "" "LACKS" "ENVIRONMENT;ALSO;ROOMS")
+  if(column_LACKS)
+    message(STATUS "${column_LACKS}: the tests do not run on ${device} (column ${name})")
+    file(APPEND ${PROJECT_BINARY_DIR}/columns "${name} on ${device}: ${column_LACKS}\n")
+    return()
+  endif()
+  set(compared ON)
+  if(column_ROOMS)
+    set(compared OFF)
+  else()
+    set(column_ROOMS ${column_ALSO} ${device_rooms})
+    list(APPEND compared_columns ${name})
+  endif()
+  foreach(room IN LISTS column_ROOMS)
+    set(test ${name}_${room})
+    add_test(NAME ${test} COMMAND test_${room} --device ${device})
     # threads that wait for work take the processor from those that play the device
-    set(variables ${environment} OMP_WAIT_POLICY=passive CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/${name}.ops
-                  GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${variables}" TIMEOUT 2400)
-    list(APPEND device_tests ${name})
+    set(variables ${column_ENVIRONMENT} OMP_WAIT_POLICY=passive GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${test}.xml)
+    if(compared)
+      list(APPEND variables CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/${name}.${room}.ops)
+      list(APPEND compared_tests ${test})
+    endif()
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${variables}" TIMEOUT 2400)
   endforeach()
-  set(device_tests ${device_tests} PARENT_SCOPE)
+  set(compared_columns ${compared_columns} PARENT_SCOPE)
+  set(compared_tests ${compared_tests} PARENT_SCOPE)
 endfunction()
 
 # A room that runs on such devices only.
@@ -28,21 +47,20 @@ endfunction()
 device_room(kernel_cache tests/simgpu/cache_test.cpp)
 
 find_library(CATENARY_OPENCL_LOADER NAMES libOpenCL.so.1 OpenCL)
-file(GLOB opencl_platforms /etc/OpenCL/vendors/*pocl*.icd)
-if(CATENARY_OPENCL_LOADER AND opencl_platforms)
-  test_on_device(opencl opencl:0 "kernel_cache;device;array;autograd;functions;links;training" "CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache")
-else()
-  message(STATUS "PoCL not found (pocl-opencl-icd): the tests do not run on OpenCL")
+# looked at by every build: PoCL may be installed after this folder was configured
+file(GLOB pocl CONFIGURE_DEPENDS /etc/OpenCL/vendors/*pocl*.icd)
+set(pocl_lacks "")
+if(NOT CATENARY_OPENCL_LOADER OR NOT pocl)
+  set(pocl_lacks "PoCL is not installed (scripts/setup --with-test)")
 endif()
+device_column(opencl opencl:0 LACKS "${pocl_lacks}" ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
 
 include(cmake/simgpu.cmake)
 include(cmake/simgpu_blas.cmake)
-if(device_tests)
-  # the CPU's counts: of the room that names every operation, besides what others compare with
-  if(TEST array)
-    set_property(TEST array APPEND PROPERTY ENVIRONMENT CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/array.ops)
-    list(APPEND device_tests array)
-  endif()
-  add_test(NAME op_table COMMAND ${PROJECT_SOURCE_DIR}/scripts/op_table ${CATENARY_TEST_RESULTS})
-  set_tests_properties(op_table PROPERTIES DEPENDS "${device_tests}")
+if(TARGET test_tools)
+  add_dependencies(test_tools simgpu) # which check-kernels compiles with there
 endif()
+# the CPU's counts: of the room that names every operation, besides what others compare with
+set_property(TEST array APPEND PROPERTY ENVIRONMENT CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/cpu.array.ops)
+add_test(NAME op_table COMMAND ${PROJECT_SOURCE_DIR}/scripts/op_table ${CATENARY_TEST_RESULTS} cpu ${compared_columns})
+set_tests_properties(op_table PROPERTIES DEPENDS "array;${compared_tests}")

@@ -41,8 +41,7 @@ device_room(simgpu tests/simgpu/faults_test.cpp)
 target_sources(test_simgpu PRIVATE tests/simgpu/streams_test.cpp tests/simgpu/errors_test.cpp)
 add_dependencies(test_simgpu simgpu)
 foreach(vendor cuda hip)
-  test_on_device(
-    simgpu_${vendor} ${vendor}:0 "simgpu;kernel_cache;device;array;autograd;functions;links;training"
-    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/${vendor};CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache;CATENARY_KERNEL_LOG=${PROJECT_BINARY_DIR}/simgpu/kernels"
-  )
+  set(simgpu ${PROJECT_BINARY_DIR}/simgpu)
+  device_column(simgpu_${vendor} ${vendor}:0 ALSO simgpu
+                ENVIRONMENT LD_LIBRARY_PATH=${simgpu}/${vendor} CATENARY_CACHE_DIR=${simgpu}/cache CATENARY_KERNEL_LOG=${simgpu}/kernels)
 endforeach()
