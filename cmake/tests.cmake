@@ -53,7 +53,7 @@ if(TARGET test_tools)
                                                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/stand_ins/${name})
     add_dependencies(test_tools stand_in_${name})
   endforeach()
-  add_dependencies(test_tools catenary_command)
+  add_dependencies(test_tools catenary_command check-kernels)
 endif()
 
 include(cmake/fuzz.cmake)

@@ -19,6 +19,7 @@
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
+#include "catenary/core/sha256.h"
 #include "catenary/kernels/texts.h"
 
 namespace {
@@ -52,11 +53,11 @@ Recorded read_recorded(const std::string& path) {
   return kernel;
 }
 
-std::vector<Recorded> read_folder(const std::string& folder) {
-  std::vector<Recorded> all;
+std::vector<std::string> list_folder(const std::string& folder) {
+  std::vector<std::string> paths;
   for (const std::string& name : os::list_directory(folder))
-    if (name.ends_with(".kernel")) all.push_back(read_recorded(folder + "/" + name));
-  return all;
+    if (name.ends_with(".kernel")) paths.push_back(folder + "/" + name);
+  return paths;
 }
 
 Compiler find_compiler(bool hip, std::string& why) {
@@ -72,16 +73,15 @@ Compiler find_compiler(bool hip, std::string& why) {
 
 bool is_hip(const std::string& arch) { return arch.starts_with("gfx"); }
 
-/// In the child: compiles all kernels from the given one on, a line each.
-int work(const std::string& folder, const std::string& arch, std::size_t first, bool written_only) {
+/// In the child: compiles the kernels from `first` up to `last`, a line each.
+int work(const std::string& folder, const std::string& arch, std::size_t first, std::size_t last) {
   std::string why;
   const Compiler compiler = find_compiler(is_hip(arch), why);
   if (!compiler) return 3;
   const std::string device = is_hip(arch) ? "#define CT_HIP\n#define CT_HAS_F64\n" : "#define CT_HAS_F64\n";
-  std::size_t i = 0;
-  for (const Recorded& kernel : read_folder(folder)) {
-    if (written_only && kernel.text.empty()) continue;
-    if (i++ < first) continue;
+  const std::vector<std::string> paths = list_folder(folder);
+  for (std::size_t i = first; i < std::min(last, paths.size()); ++i) {
+    const Recorded kernel = read_recorded(paths[i]);
     std::string words;
     try {
       compiler->compile(arch, gpu::assemble_source(is_hip(arch) ? "hip" : "cuda", device, kernel.defines, kernel.body));
@@ -95,39 +95,47 @@ int work(const std::string& folder, const std::string& arch, std::size_t first, 
   return 0;
 }
 
-/// What came of all kernels for one arch.
-struct Column {
+/// Some kernels for one arch, and what came of them.
+struct Piece {
   std::string arch;
-  int passed = 0, failed = 0;
-  std::string report;
+  std::size_t first, last;
+  int failed = 0;
+  std::string report = {};
 };
 
-Column check_arch(const std::string& folder, const std::vector<Recorded>& kernels, const std::string& arch,
-                  bool written_only) {
-  Column column{arch, 0, 0, ""};
+void check(const std::string& folder, const std::vector<std::string>& paths, Piece& piece) {
   const auto fail_at = [&](std::size_t i, std::string words) {
     constexpr std::size_t kMost = 800;  // the first error tells most
     if (words.size() > kMost) words = words.substr(0, kMost) + " …";
     std::replace(words.begin(), words.end(), '\t', '\n');
-    ++column.failed;
-    column.report += fmt::format("{}: {} ({}): {}\n", arch, kernels[i].name, kernels[i].path, words);
+    ++piece.failed;
+    piece.report += fmt::format("{}: {} ({}): {}\n", piece.arch, read_recorded(paths[i]).name, paths[i], words);
   };
-  for (std::size_t done = 0; done < kernels.size();) {
-    std::vector<std::string> command = {os::program_path(), "--worker", arch, "--first", std::to_string(done), folder};
-    if (written_only) command.emplace_back("--written-only");
-    const os::ProcessResult result = os::run_process(command);
+  for (std::size_t done = piece.first; done < piece.last;) {
+    const os::ProcessResult result =
+        os::run_process({os::program_path(), "--worker", piece.arch, "--first", std::to_string(done), "--last",
+                         std::to_string(piece.last), folder});
     std::istringstream lines(result.output);
-    for (std::string line; done < kernels.size() && std::getline(lines, line); ++done) {
-      if (line.empty())
-        ++column.passed;
-      else
-        fail_at(done, line);
+    for (std::string line; done < piece.last && std::getline(lines, line); ++done) {
+      if (!line.empty()) fail_at(done, line);
     }
-    if (done < kernels.size())
+    if (done < piece.last)
       fail_at(done++, result.signal ? fmt::format("the compiler crashed with {}", os::signal_name(result.signal))
                                     : fmt::format("the child ended with {}: {}", result.exit_code, result.errors));
   }
-  return column;
+}
+
+/// One arch of each vendor's, the same for the same words.
+std::vector<std::string> choose(const std::vector<std::string>& archs, const std::string& words) {
+  const std::size_t number = std::stoul(sha256(words).substr(0, 8), nullptr, 16);
+  std::vector<std::string> chosen;
+  for (const bool hip : {false, true}) {
+    std::vector<std::string> own;
+    std::copy_if(archs.begin(), archs.end(), std::back_inserter(own),
+                 [&](const std::string& arch) { return is_hip(arch) == hip; });
+    if (!own.empty()) chosen.push_back(own[number % own.size()]);
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -135,71 +143,73 @@ Column check_arch(const std::string& folder, const std::vector<Recorded>& kernel
 int main(int argc, char** argv) {
   CLI::App app(
       "Compiles recorded kernels (CATENARY_KERNEL_LOG=FOLDER of any program) for cards that need not be there, by "
-      "NVRTC "
-      "and hipRTC. Exits with 1 where one fails.");
-  std::string folder, worker;
+      "NVRTC and hipRTC. Exits with 1 where one fails, or where the compiler for an arch is not here.");
+  std::string folder, worker, words;
   std::vector<std::string> archs = {"sm_75",  "sm_80",  "sm_86",  "sm_89",  "sm_90",   "sm_100", "sm_120",
                                     "gfx803", "gfx900", "gfx906", "gfx90a", "gfx1030", "gfx1032"};
-  std::vector<std::string> full = {"sm_80", "gfx1030"};
-  std::size_t first = 0;
+  std::size_t first = 0, last = 0;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
-  bool some = false, written_only = false;
   app.add_option("FOLDER", folder, "Folder of recorded kernels")->required();
   app.add_option("--archs", archs, "What to compile for")->delimiter(',')->capture_default_str();
-  app.add_flag("--some", some, "Generated kernels for one card of each vendor only");
+  app.add_option("--chosen-by", words, "One arch of each vendor only, chosen by these words (the hash of a commit)");
   app.add_option("--jobs", jobs, "Processes at once")->capture_default_str();
   app.add_option("--worker", worker)->group("");
   app.add_option("--first", first)->group("");
-  app.add_flag("--written-only", written_only)->group("");
+  app.add_option("--last", last)->group("");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    if (!worker.empty()) return work(folder, worker, first, written_only);
-    std::vector<Recorded> all = read_folder(folder), written;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(written),
-                 [](const Recorded& k) { return !k.text.empty(); });
-    if (all.empty()) {
+    if (!worker.empty()) return work(folder, worker, first, last);
+    const std::vector<std::string> paths = list_folder(folder);
+    if (paths.empty()) {
       fmt::print(stderr, "{}: no recorded kernels; run programs or tests with CATENARY_KERNEL_LOG={}\n", folder,
                  folder);
       return 1;
     }
+    if (!words.empty()) archs = choose(archs, words);
+    std::vector<std::string> lacks;
     for (const bool hip : {false, true}) {
+      if (std::none_of(archs.begin(), archs.end(), [&](const std::string& arch) { return is_hip(arch) == hip; }))
+        continue;
       std::string why;
       if (const Compiler compiler = find_compiler(hip, why)) {
         fmt::print("{}\n", compiler->name());
         continue;
       }
-      fmt::print("{} archs are left out: {}\n", hip ? "gfx" : "sm", why);
-      std::erase_if(archs, [&](const std::string& arch) { return is_hip(arch) == hip; });
+      const auto rest = std::stable_partition(archs.begin(), archs.end(),
+                                              [&](const std::string& arch) { return is_hip(arch) != hip; });
+      lacks.push_back(fmt::format("not compiled for {}: {}", fmt::join(rest, archs.end(), ", "), why));
+      archs.erase(rest, archs.end());
     }
-    if (archs.empty()) {
-      fmt::print("Nothing was checked: there is no compiler, or no arch of one that is here.\n0 passed, 0 failed\n");
-      return 0;
-    }
-    fmt::print("{} kernels: {} of kernels/ with different defines, {} generated\n", all.size(), written.size(),
-               all.size() - written.size());
-    std::vector<Column> columns(archs.size());
+    fmt::print("{} kernels\n", paths.size());
+    // Children take pieces in turn, as one vendor's compiler is slower than the other's.
+    constexpr std::size_t kPiece = 64;
+    std::vector<Piece> pieces;
+    for (const std::string& arch : archs)
+      for (std::size_t i = 0; i < paths.size(); i += kPiece)
+        pieces.push_back({arch, i, std::min(i + kPiece, paths.size())});
     std::atomic<std::size_t> next{0};
     std::vector<std::thread> threads;
-    for (unsigned j = 0; j < jobs; ++j) {
+    for (unsigned j = 0; j < jobs; ++j)
       threads.emplace_back([&] {
-        for (std::size_t i; (i = next.fetch_add(1)) < archs.size();) {
-          const bool less = some && std::find(full.begin(), full.end(), archs[i]) == full.end();
-          columns[i] = check_arch(folder, less ? written : all, archs[i], less);
-        }
+        for (std::size_t i; (i = next.fetch_add(1)) < pieces.size();) check(folder, paths, pieces[i]);
       });
-    }
     for (std::thread& thread : threads) thread.join();
+    for (const Piece& piece : pieces) fmt::print("{}", piece.report);
     int passed = 0, failed = 0;
-    for (const Column& column : columns) fmt::print("{}", column.report);
-    for (const Column& column : columns) {
-      fmt::print("{:10} {:6} passed {:6} failed\n", column.arch, column.passed, column.failed);
-      passed += column.passed;
-      failed += column.failed;
+    for (const std::string& arch : archs) {
+      int here = 0;
+      for (const Piece& piece : pieces)
+        if (piece.arch == arch) here += piece.failed;
+      fmt::print("{:10} {:6} passed {:6} failed\n", arch, static_cast<int>(paths.size()) - here, here);
+      failed += here;
+      passed += static_cast<int>(paths.size()) - here;
     }
+    for (const std::string& line : lacks) fmt::print("{}\n", line);
+    failed += static_cast<int>(lacks.size());
     fmt::print("{} passed, {} failed\n", passed, failed);
     return failed == 0 ? 0 : 1;
   } catch (const Error& error) {

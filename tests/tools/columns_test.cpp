@@ -1,0 +1,122 @@
+// What `make test` and `make check-kernels` say of a device or a compiler that is not here.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "tests/paths.h"
+
+namespace os = catenary::os;
+
+namespace {
+
+class Columns : public testing::Test {
+ protected:
+  void SetUp() override { folder_ = os::make_temporary_directory("catenary-columns"); }
+  void TearDown() override { os::remove_directory(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    const std::string path = folder_ + "/" + name;
+    os::make_directories(path.substr(0, path.rfind('/')));
+    os::write_file(path, text);
+  }
+  os::ProcessResult op_table(const std::vector<std::string>& columns) const {
+    std::vector<std::string> command = {tests::source_path("scripts/op_table"), folder_};
+    command.insert(command.end(), columns.begin(), columns.end());
+    return os::run_process(command, {.timeout = 60});
+  }
+  os::ProcessResult count_tests(const std::string& ci) const {
+    return os::run_process({tests::source_path("scripts/count_tests"), folder_},
+                           {.timeout = 60, .environment = {{"CI", ci}}});
+  }
+  os::ProcessResult check_kernels(const std::vector<std::string>& options, const std::string& libraries) const {
+    std::vector<std::string> command = {tests::build_path("bin/check-kernels"), folder_};
+    command.insert(command.end(), options.begin(), options.end());
+    return os::run_process(command, {.timeout = 120, .environment = {{"LD_LIBRARY_PATH", libraries}}});
+  }
+
+  std::string folder_;
+};
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+int count(const std::string& text, const std::string& piece) {
+  int n = 0;
+  for (std::size_t at = text.find(piece); at != std::string::npos; at = text.find(piece, at + 1)) ++n;
+  return n;
+}
+
+TEST_F(Columns, OpTableComparesThemByTheirNames) {
+  write("cpu.array.ops", "op cpu add 4\n");
+  write("opencl.array.ops", "op opencl:0 add 2\nop cpu add 1\nop opencl:1 sort 1\n");
+  write("other.array.ops", "op opencl:0 add 3\n");
+  const os::ProcessResult result = op_table({"cpu", "opencl", "other"});
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "add                                 5            2            3\n")) << result.output;
+  EXPECT_TRUE(has(result.output, "1 operations, 3 columns, 0 missing\n")) << result.output;
+}
+
+TEST_F(Columns, OpTableNamesAnOperationThatAColumnLacks) {
+  write("cpu.array.ops", "op cpu add 4\nop cpu sort 1\n");
+  write("opencl.array.ops", "op opencl:0 add 2\n");
+  const os::ProcessResult result = op_table({"cpu", "opencl"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(has(result.output, "   MISSING on opencl\n")) << result.output;
+}
+
+TEST_F(Columns, OpTableNamesAColumnWithoutCounts) {
+  write("cpu.array.ops", "op cpu add 4\n");
+  write("opencl.array.ops", "op cpu add 2\n");  // all of it went elsewhere
+  const os::ProcessResult result = op_table({"cpu", "opencl"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(result.output.ends_with("op_table: the column opencl left no counts in " + folder_ + "\n"))
+      << result.output;
+}
+
+TEST_F(Columns, WhatThisMachineLacksIsSaidLastAndFailsInCI) {
+  write("test-results/ctest.xml", "<testcase name=\"layers\" classname=\"layers\" time=\"1\" status=\"run\">\n");
+  os::ProcessResult result = count_tests("1");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.output, "1 passed, 0 failed\n");
+
+  write("columns", "opencl on opencl:0: PoCL is not installed\n");
+  result = count_tests("");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.output, "not run: opencl on opencl:0: PoCL is not installed\n1 passed, 0 failed\n");
+  result = count_tests("1");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.output, "not run: opencl on opencl:0: PoCL is not installed\n1 passed, 1 failed\n");
+}
+
+TEST_F(Columns, CheckKernelsTakesOneChipOfEachVendorByTheCommit) {
+  write("fine.kernel", "kernel fine\n\nint two() { return 2; }\n");
+  const std::string libraries = tests::build_path("simgpu/cuda") + ":" + tests::build_path("simgpu/hip");
+  os::ProcessResult result = check_kernels({"--chosen-by", "730f7fc"}, libraries);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_EQ(count(result.output, "\nsm_"), 1) << result.output;
+  EXPECT_EQ(count(result.output, "\ngfx"), 1) << result.output;
+  EXPECT_TRUE(result.output.ends_with("\n2 passed, 0 failed\n")) << result.output;
+
+  write("wrong.kernel", "kernel wrong\n\nint two( {\n");
+  result = check_kernels({"--chosen-by", "730f7fc"}, libraries);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(count(result.output, "wrong ("), 2) << result.output;
+  EXPECT_TRUE(result.output.ends_with("\n2 passed, 2 failed\n")) << result.output;
+}
+
+TEST_F(Columns, CheckKernelsFailsWithoutACompiler) {
+  write("fine.kernel", "kernel fine\n\nint two() { return 2; }\n");
+  for (const char* version : {"13", "12", "11.2"}) {  // a library of another kind, in front of one that may be here
+    const std::string link = folder_ + "/libnvrtc.so." + version;
+    ASSERT_EQ(::symlink(tests::build_path("stand_ins/mpi/libmpi.so.40").c_str(), link.c_str()), 0);
+  }
+  const os::ProcessResult result =
+      check_kernels({"--archs", "sm_80,gfx1030"}, folder_ + ":" + tests::build_path("simgpu/hip"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(has(result.output, "\ngfx1030         1 passed      0 failed\nnot compiled for sm_80: "))
+      << result.output;
+  EXPECT_TRUE(result.output.ends_with("\n1 passed, 1 failed\n")) << result.output;
+}
+
+}  // namespace
