@@ -73,18 +73,47 @@ Compiler find_compiler(bool hip, std::string& why) {
 
 bool is_hip(const std::string& arch) { return arch.starts_with("gfx"); }
 
-/// In the child: compiles the kernels from `first` up to `last`, a line each.
-int work(const std::string& folder, const std::string& arch, std::size_t first, std::size_t last) {
+std::string source_of(const Recorded& kernel, bool hip) {
+  return gpu::assemble_source(hip ? "hip" : "cuda",
+                              hip ? "#define CT_HIP\n#define CT_HAS_F64\n" : "#define CT_HAS_F64\n", kernel.defines,
+                              kernel.body);
+}
+
+/// A text that others may stand beside: in a namespace of its own, with names of kernels that belong to it, and with no
+/// macro left behind.
+std::string apart(std::string source, std::size_t number) {
+  for (const std::string_view linkage = "extern \"C\" "; source.find(linkage) != std::string::npos;)
+    source.erase(source.find(linkage), linkage.size());
+  std::string macros;
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string directive, name;
+    words >> directive >> name;
+    if (directive == "#") words >> directive >> name;
+    if (directive.ends_with("define")) macros += fmt::format("#undef {}\n", name.substr(0, name.find('(')));
+  }
+  return fmt::format("namespace text_{} {{\n{}\n}}\n{}", number, source, macros);
+}
+
+/// In the child: compiles the kernels from `first` up to `last`, all at once (most of the time goes into beginning), or
+/// one after the other with a line for each. 0: they compile, or they all have their line.
+int work(const std::string& folder, const std::string& arch, std::size_t first, std::size_t last, bool together) {
   std::string why;
-  const Compiler compiler = find_compiler(is_hip(arch), why);
+  const bool hip = is_hip(arch);
+  const Compiler compiler = find_compiler(hip, why);
   if (!compiler) return 3;
-  const std::string device = is_hip(arch) ? "#define CT_HIP\n#define CT_HAS_F64\n" : "#define CT_HAS_F64\n";
   const std::vector<std::string> paths = list_folder(folder);
+  std::string all;
   for (std::size_t i = first; i < std::min(last, paths.size()); ++i) {
-    const Recorded kernel = read_recorded(paths[i]);
+    const std::string source = source_of(read_recorded(paths[i]), hip);
+    if (together) {
+      all += apart(source, i);
+      continue;
+    }
     std::string words;
     try {
-      compiler->compile(arch, gpu::assemble_source(is_hip(arch) ? "hip" : "cuda", device, kernel.defines, kernel.body));
+      compiler->compile(arch, source);
     } catch (const Error& error) {
       words = error.what();
       std::replace(words.begin(), words.end(), '\n', '\t');
@@ -92,6 +121,7 @@ int work(const std::string& folder, const std::string& arch, std::size_t first, 
     fmt::print("{}\n", words);
     std::fflush(stdout);
   }
+  if (together) compiler->compile(arch, all);
   return 0;
 }
 
@@ -111,10 +141,13 @@ void check(const std::string& folder, const std::vector<std::string>& paths, Pie
     ++piece.failed;
     piece.report += fmt::format("{}: {} ({}): {}\n", piece.arch, read_recorded(paths[i]).name, paths[i], words);
   };
+  const auto run_from = [&](std::size_t first, const std::string& how) {
+    return os::run_process({os::program_path(), how, piece.arch, "--first", std::to_string(first), "--last",
+                            std::to_string(piece.last), folder});
+  };
+  if (run_from(piece.first, "--together").ok()) return;
   for (std::size_t done = piece.first; done < piece.last;) {
-    const os::ProcessResult result =
-        os::run_process({os::program_path(), "--worker", piece.arch, "--first", std::to_string(done), "--last",
-                         std::to_string(piece.last), folder});
+    const os::ProcessResult result = run_from(done, "--one-by-one");
     std::istringstream lines(result.output);
     for (std::string line; done < piece.last && std::getline(lines, line); ++done) {
       if (!line.empty()) fail_at(done, line);
@@ -144,7 +177,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Compiles recorded kernels (CATENARY_KERNEL_LOG=FOLDER of any program) for cards that need not be there, by "
       "NVRTC and hipRTC. Exits with 1 where one fails, or where the compiler for an arch is not here.");
-  std::string folder, worker, words;
+  std::string folder, together, one_by_one, words;
   std::vector<std::string> archs = {"sm_75",  "sm_80",  "sm_86",  "sm_89",  "sm_90",   "sm_100", "sm_120",
                                     "gfx803", "gfx900", "gfx906", "gfx90a", "gfx1030", "gfx1032"};
   std::size_t first = 0, last = 0;
@@ -153,7 +186,8 @@ int main(int argc, char** argv) {
   app.add_option("--archs", archs, "What to compile for")->delimiter(',')->capture_default_str();
   app.add_option("--chosen-by", words, "One arch of each vendor only, chosen by these words (the hash of a commit)");
   app.add_option("--jobs", jobs, "Processes at once")->capture_default_str();
-  app.add_option("--worker", worker)->group("");
+  app.add_option("--together", together)->group("");
+  app.add_option("--one-by-one", one_by_one)->group("");
   app.add_option("--first", first)->group("");
   app.add_option("--last", last)->group("");
   try {
@@ -162,7 +196,8 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    if (!worker.empty()) return work(folder, worker, first, last);
+    if (!together.empty()) return work(folder, together, first, last, true);
+    if (!one_by_one.empty()) return work(folder, one_by_one, first, last, false);
     const std::vector<std::string> paths = list_folder(folder);
     if (paths.empty()) {
       fmt::print(stderr, "{}: no recorded kernels; run programs or tests with CATENARY_KERNEL_LOG={}\n", folder,
