@@ -1,5 +1,6 @@
 #include "catenary/backends/cpu/cpu_backend.h"
 #include "catenary/backends/gpu/gpu_backend.h"
+#include "catenary/core/environment.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/traced_backend.h"
 
@@ -7,12 +8,15 @@ namespace catenary {
 
 // The one list of backends.
 const std::vector<Backend*>& backends() {
-  static const std::vector<Backend*>* list = new std::vector<Backend*>{
-      &traced(cpu::backend()),
-      &traced(gpu::make_backend("cuda", gpu::cuda_driver)),
-      &traced(gpu::make_backend("hip", gpu::hip_driver)),
-      &traced(gpu::make_backend("opencl", gpu::opencl_driver)),
-  };
+  static const std::vector<Backend*>* list = [] {
+    environment::check();  // before any array: what is wrong is said first
+    return new std::vector<Backend*>{
+        &traced(cpu::backend()),
+        &traced(gpu::make_backend("cuda", gpu::cuda_driver)),
+        &traced(gpu::make_backend("hip", gpu::hip_driver)),
+        &traced(gpu::make_backend("opencl", gpu::opencl_driver)),
+    };
+  }();
   return *list;
 }
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -15,31 +14,15 @@ namespace {
 constexpr const char* kNames[kSettings] = {
     "train", "enable_backprop", "keep_graph_on_report", "debug", "fusion", "in_recomputing", "dtype"};
 
-const char* variable(const char* name) {
-  const std::string ours = std::string("CATENARY_") + name;
-  if (const char* value = std::getenv(ours.c_str()); value && *value) return value;
-  const std::string chainers = std::string("CHAINER_") + name;
-  const char* value = std::getenv(chainers.c_str());
-  return value && *value ? value : nullptr;
-}
-
-bool flag(const char* name, bool otherwise) {
-  const char* value = variable(name);
-  if (!value) return otherwise;
-  if (!std::strcmp(value, "0")) return false;
-  if (!std::strcmp(value, "1")) return true;
-  fail<ValueError>("CATENARY_{} must be 0 or 1, not \"{}\"", name, value);
-}
-
 struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
   Globals() {
-    const bool flags[kSettings] = {true, true, flag("KEEP_GRAPH_ON_REPORT", false), flag("DEBUG", false),
-                                   flag("FUSION", !flag("SYNC", false))};
+    const bool flags[kSettings] = {true, true, environment::flag("CATENARY_KEEP_GRAPH_ON_REPORT"),
+                                   environment::flag("CATENARY_DEBUG"),
+                                   environment::flag("CATENARY_FUSION", !environment::flag("CATENARY_SYNC"))};
     for (int i = 0; i < kSettings; ++i) values[static_cast<std::size_t>(i)] = flags[i];
-    const char* dtype = variable("DTYPE");
-    const Dtype d = dtype ? dtype_from_name(dtype) : Dtype::float32;
-    if (!is_floating(d)) fail<DtypeError>("CATENARY_DTYPE must be a floating dtype, not {}", d);
+    const std::string dtype = environment::text("CATENARY_DTYPE");
+    const Dtype d = dtype.empty() ? Dtype::float32 : dtype_from_name(dtype);
     values[static_cast<std::size_t>(Setting::dtype)] = static_cast<std::uint8_t>(d);
   }
 };

@@ -5,8 +5,8 @@
 #endif
 
 #include <atomic>
-#include <cstdlib>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -32,16 +32,14 @@ bool has(SimdLevel level) {
 }
 
 SimdLevel initial_level() {
-  const char* text = std::getenv("CATENARY_SIMD");
-  if (!text || !*text) return best_simd_level();
-  const std::string_view name = text;
+  const std::string name = environment::text("CATENARY_SIMD");
   for (SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4, SimdLevel::native}) {
     if (name != simd_level_name(level)) continue;
     if (!has(level))
       fail<ValueError>("CATENARY_SIMD={}: this CPU has {} at most", name, simd_level_name(best_simd_level()));
     return level;
   }
-  fail<ValueError>("CATENARY_SIMD={}: expected v2, v3 or v4 (native on CPUs that are not x86-64)", name);
+  return best_simd_level();
 }
 
 std::atomic<SimdLevel>& current() {

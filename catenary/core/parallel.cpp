@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/process.h"
 
@@ -23,22 +21,9 @@ namespace {
 
 thread_local bool inside_body = false;
 
-int threads_from_environment(const char* name) {
-  const char* text = std::getenv(name);
-  if (!text || !*text) return 0;
-  std::string_view all = text;
-  int value = 0;
-  auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), value);
-  // OMP_NUM_THREADS may list one number for each level of nesting; the first counts.
-  const bool ends_well = end == all.data() + all.size() || *end == ',';
-  if (error != std::errc() || !ends_well || value < 1)
-    fail<ValueError>("{}={}: expected a number of threads, 1 or more", name, all);
-  return value;
-}
-
 int initial_threads() {
-  if (int n = threads_from_environment("CATENARY_NUM_THREADS")) return n;
-  if (int n = threads_from_environment("OMP_NUM_THREADS")) return n;
+  if (const int n = environment::number("CATENARY_NUM_THREADS")) return n;
+  if (const int n = environment::number("OMP_NUM_THREADS")) return n;
   return os::usable_processors();
 }
 

@@ -1,7 +1,7 @@
-#include <cstdlib>
 #include <cstring>
 #include <map>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/parallel.h"
@@ -120,8 +120,8 @@ std::pair<Dataset, Dataset> load(const Distribution& d, const CifarOptions& opti
   if (options.ndim != 1 && options.ndim != 3) fail<ValueError>("{}: ndim must be 1 or 3, got {}", d.name, options.ndim);
   std::string folder = options.folder;
   if (folder.empty()) {
-    const char* named = std::getenv("CATENARY_DATA");
-    folder = named ? named : "data";
+    const std::string named = environment::text("CATENARY_DATA");
+    folder = named.empty() ? "data" : named;
   }
   const std::map<std::string, Content> files = read_files(d, folder);
   return {make(d, files, false, folder, options), make(d, files, true, folder, options)};

@@ -1,5 +1,5 @@
-#include <cstdlib>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/installation.h"
@@ -78,9 +78,9 @@ std::string mnist_folder() {
     tried.push_back(folder);
     return os::exists(folder + "/" + kMnist[0].name);
   };
-  if (const char* named = std::getenv("CATENARY_DATA")) {
+  if (const std::string named = environment::text("CATENARY_DATA"); !named.empty()) {
     // what was asked for is what is used, so that a mistake is seen
-    return has(std::string(named) + "/mnist") ? tried.back() : std::string(named);
+    return has(named + "/mnist") ? tried.back() : named;
   }
   const std::string library = os::library_folder();
   for (const std::string& folder :
@@ -96,8 +96,8 @@ std::pair<Dataset, Dataset> get_mnist(const MnistOptions& options) {
 std::pair<Dataset, Dataset> get_fashion_mnist(const MnistOptions& options) {
   std::string folder = options.folder;
   if (folder.empty()) {
-    const char* named = std::getenv("CATENARY_DATA");
-    folder = named ? std::string(named) + "/fashion-mnist" : "data/fashion-mnist";
+    const std::string named = environment::text("CATENARY_DATA");
+    folder = (named.empty() ? "data" : named) + "/fashion-mnist";
   }
   return load(folder, false, options);
 }

@@ -1,9 +1,9 @@
 #include "catenary/device/device.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <set>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/storage.h"
@@ -18,8 +18,7 @@ thread_local Device current;
 
 /// What `gpu:N` counts: each card once, the integrated ones last.
 std::vector<Device> real_gpus() {
-  const char* include_cpu = std::getenv("CATENARY_GPU_INCLUDE_CPU");
-  const bool processors = include_cpu && std::string_view(include_cpu) == "1";
+  const bool processors = environment::flag("CATENARY_GPU_INCLUDE_CPU");
   std::vector<Device> cards, integrated, rest;
   std::set<std::string> seen;
   for (const Device& device : devices()) {

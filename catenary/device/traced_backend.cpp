@@ -2,12 +2,12 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/device/kernel_launcher.h"
 #include "catenary/device/matmul_providers.h"
@@ -15,10 +15,7 @@
 
 namespace catenary {
 
-bool tracing(const char* what) {
-  const char* value = std::getenv("CATENARY_TRACE");
-  return value && std::strstr(value, what);
-}
+bool tracing(const char* what) { return environment::lists("CATENARY_TRACE", what); }
 
 namespace {
 
@@ -34,8 +31,8 @@ class Counts {
     ++counts_[{fmt::format("{}{}", backend, std::strcmp(backend, "cpu") == 0 ? "" : fmt::format(":{}", device)), name}];
   }
   ~Counts() {
-    const char* path = std::getenv("CATENARY_TRACE_FILE");
-    std::FILE* out = path ? std::fopen(path, "a") : nullptr;
+    const std::string path = environment::text("CATENARY_TRACE_FILE");
+    std::FILE* out = path.empty() ? nullptr : std::fopen(path.c_str(), "a");
     for (const auto& [key, count] : counts_)
       fmt::print(out ? out : stderr, "op {} {} {}\n", key.first, key.second, count);
     if (out) std::fclose(out);

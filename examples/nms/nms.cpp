@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   std::int64_t n = 10000, things = 6;
   double threshold = 0.3;
   CLI::App app("Finds the best boxes among many around a few things.");
-  app.add_option("--device", device, "Where to compute")->capture_default_str();
+  app.add_option("-d,--device", device, "Where to compute")->capture_default_str();
   app.add_option("--boxes", n, "How many boxes")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
   app.add_option("--things", things, "How many things they lie around")
       ->check(CLI::Range(1, 1000000, "POSITIVE"))

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 
+#include "catenary/core/environment.h"
+#include "catenary/core/version.h"
 #include "tools/catenary/commands.h"
 
 int main(int argc, char** argv) {
@@ -16,6 +18,7 @@ int main(int argc, char** argv) {
       "  catenary info               versions and devices, for a report\n"
       "  catenary bench gemm --device opencl:0\n"
       "Exit status: 0 fine, 1 something is wrong, 2 the command line is.");
+  app.set_version_flag("--version", fmt::format("Catenary {}", catenary::version()), "The version, and nothing else");
   app.require_subcommand(1);
   bool json = false;
   const auto add_json = [&](CLI::App* command) {
@@ -44,10 +47,10 @@ int main(int argc, char** argv) {
       "compiles and runs kernels, and must give the CPU's numbers. docs/gpus.md says what each id means.\n"
       "Exit status: 0 there is a usable device and no FAIL, 1 otherwise.");
   add_json(doctor_command);
-  doctor_command
-      ->add_option("--root", doctor_options.root,
-                   "Looks at the files of another machine below this folder; its machine.json holds what drivers said")
-      ->envname("CATENARY_DOCTOR_ROOT");
+  doctor_command->add_option("--root", doctor_options.root,
+                             "Looks at the files of another machine below this folder (or CATENARY_DOCTOR_ROOT's); its "
+                             "machine.json holds what "
+                             "drivers said");
   doctor_command->add_option("--probe", probe_name)->group("");  // what doctor itself runs
 
   std::string action = "summary";
@@ -65,7 +68,7 @@ int main(int argc, char** argv) {
                    "kernel; reduce: sum; sort")
       ->required()
       ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort"}));
-  bench_command->add_option("--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  bench_command->add_option("-d,--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   bench_command->add_option("--dtype", bench_options.dtype, "Of the arrays")
       ->capture_default_str()
       ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
@@ -84,6 +87,8 @@ int main(int argc, char** argv) {
     return code == 0 ? 0 : 2;
   }
   try {
+    catenary::environment::check();
+    if (doctor_options.root.empty()) doctor_options.root = catenary::environment::text("CATENARY_DOCTOR_ROOT");
     if (*info_command) return info(json);
     if (*inspect_command) return inspect(files, json);
     if (*cache_command)

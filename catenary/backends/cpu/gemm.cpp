@@ -12,6 +12,7 @@
 
 #include "catenary/backends/cpu/gemm_kernel.h"
 #include "catenary/backends/cpu/gemm_onednn.h"
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/matmul_providers.h"
@@ -23,8 +24,7 @@ using std::int64_t;
 
 // CATENARY_ONEDNN=1 asks for oneDNN, and not to find it is an error then.
 GemmProvider initial_provider() {
-  const char* wanted = std::getenv("CATENARY_ONEDNN");
-  if (!wanted || std::string_view(wanted) != "1") return GemmProvider::automatic;
+  if (!environment::flag("CATENARY_ONEDNN")) return GemmProvider::automatic;
   if (!onednn_loaded()) fail<DeviceError>("CATENARY_ONEDNN=1: {}", onednn_info());
   return GemmProvider::onednn;
 }

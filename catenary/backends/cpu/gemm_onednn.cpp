@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <string_view>
 
 #include "catenary/backends/cpu/onednn/plugin.h"
+#include "catenary/core/environment.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
@@ -16,8 +16,7 @@ struct Plugin {
   std::string info;
 
   Plugin() {
-    const char* wanted = std::getenv("CATENARY_ONEDNN");
-    if (wanted && std::string_view(wanted) == "0") {
+    if (!environment::flag("CATENARY_ONEDNN", true)) {
       info = "oneDNN: off (CATENARY_ONEDNN=0)";
       return;
     }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/core/environment.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
@@ -20,17 +20,11 @@ namespace {
 // A part of the cache's key: raise it when the way that binaries are made or called changes without their text.
 constexpr int kFormat = 1;
 
-bool is_on(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value && *value && std::strcmp(value, "0") != 0;
-}
-
 /// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was compiled, for check-kernels: what it is made of, so
 /// that it can be put together for any other card. `text` names one of kernels/, or is empty.
 std::string record_of(std::string_view text, std::string_view function, const Defines& defines,
                       const std::string& body) {
-  const char* folder = std::getenv("CATENARY_KERNEL_LOG");
-  if (!folder || !*folder) return {};
+  if (environment::text("CATENARY_KERNEL_LOG").empty()) return {};
   std::string content = fmt::format("kernel {}\n", function);
   if (!text.empty()) content += fmt::format("text {}\n", text);
   for (const auto& [define, value] : defines) content += fmt::format("define {} {}\n", define, value);
@@ -40,7 +34,7 @@ std::string record_of(std::string_view text, std::string_view function, const De
 
 void keep_record(const std::string& record) {
   if (record.empty()) return;
-  const char* folder = std::getenv("CATENARY_KERNEL_LOG");
+  const std::string folder = environment::text("CATENARY_KERNEL_LOG");
   os::make_directories(folder);
   os::write_file(fmt::format("{}/{}.kernel", folder, sha256(record)), record);
 }
@@ -55,7 +49,7 @@ constexpr int kMostDrivers = 4, kMostDevices = 64;
 thread_local void* used_streams[kMostDrivers][kMostDevices];
 
 bool is_synchronous() {
-  static const bool synchronous = is_on("CATENARY_SYNC");
+  static const bool synchronous = environment::flag("CATENARY_SYNC");
   return synchronous;
 }
 
@@ -119,7 +113,7 @@ std::string last_launches() {
       text);
 }
 
-bool float64_is_off() { return is_on("CATENARY_NO_FLOAT64"); }
+bool float64_is_off() { return environment::flag("CATENARY_NO_FLOAT64"); }
 
 Driver::Driver()
     : number_([] {
@@ -137,7 +131,7 @@ Context::Context(Driver& d, int i)
     : driver(d),
       index(i),
       info(d.info(i)),
-      loops(info.is_cpu && !is_on("CATENARY_GPU_FORMS")),
+      loops(info.is_cpu && !environment::flag("CATENARY_GPU_FORMS")),
       pool(std::make_unique<DeviceMemory>(d, i), {.unit = std::max<std::size_t>(512, info.alignment)}),
       number_(next_number()),
       uploads_(d, i),

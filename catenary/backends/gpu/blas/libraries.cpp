@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "catenary/backends/gpu/drivers/find.h"
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 
@@ -80,10 +81,7 @@ std::string cuda_library_version(std::size_t number) {
 }
 
 bool allow_tf32() {
-  static const bool allow = [] {
-    const char* value = std::getenv("CATENARY_TF32");
-    return value && std::string_view(value) == "1";
-  }();
+  static const bool allow = environment::flag("CATENARY_TF32");
   return allow;
 }
 

@@ -1,8 +1,8 @@
 #include <cctype>
-#include <cstdlib>
 
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/execute.h"
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/device/traced_backend.h"
 
@@ -26,23 +26,10 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// CATENARY_GPU_BLAS in lower case, checked.
-std::string asked_for() {
-  const char* value = std::getenv("CATENARY_GPU_BLAS");
-  const std::string name = lower(value ? value : "");
-  if (name.empty() || name == "own") return name;
-  std::string names = "own";
-  for (const Known& known : kKnown) {
-    if (lower(known.name) == name) return name;
-    names += fmt::format(", {}", lower(known.name));
-  }
-  fail<ValueError>("CATENARY_GPU_BLAS={}: one of {} was expected", value, names);
-}
-
 }  // namespace
 
 MatmulProviders::MatmulProviders(Context& context) : context_(context) {
-  const std::string asked = asked_for();
+  const std::string asked = lower(environment::text("CATENARY_GPU_BLAS"));
   bool here = false;  // does the one that is asked for exist for this driver?
   for (const Known& known : kKnown)
     here |= context.driver.name() == std::string(known.driver) && lower(known.name) == asked;

@@ -1,0 +1,151 @@
+#include "catenary/core/environment.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <initializer_list>
+#include <vector>
+
+#include "catenary/core/dtype.h"
+#include "catenary/core/format.h"
+
+namespace catenary::environment {
+
+namespace {
+
+bool is_any(std::string_view) { return true; }
+bool is_flag(std::string_view value) { return value == "0" || value == "1"; }
+
+/// The number at the beginning; 0 for none of 1 or more. OMP_NUM_THREADS may list one for each level of nesting.
+int first_number(std::string_view value, bool alone) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool ends_well = end == value.data() + value.size() || (!alone && *end == ',');
+  return error == std::errc() && ends_well && number >= 1 ? number : 0;
+}
+bool is_number(std::string_view value) { return first_number(value, true) > 0; }
+bool begins_with_number(std::string_view value) { return first_number(value, false) > 0; }
+
+bool is_floating_dtype(std::string_view value) {
+  try {
+    return is_floating(dtype_from_name(value));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool is_one_of(std::string_view value, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), value) != names.end();
+}
+bool is_simd_level(std::string_view value) { return is_one_of(value, {"v2", "v3", "v4", "native"}); }
+bool is_blas(std::string_view value) {
+  std::string name(value);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return is_one_of(name, {"own", "cublaslt", "cublas", "hipblaslt", "rocblas", "clblast"});
+}
+
+std::vector<std::string_view> words_of(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(", "), list.size());
+    if (end > 0) words.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return words;
+}
+bool is_trace(std::string_view value) {
+  const std::vector<std::string_view> words = words_of(value);
+  return std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    return is_one_of(word, {"compile", "source", "kernels", "ops", "blas"});
+  });
+}
+
+constexpr const char* kFlag = "0 or 1";
+constexpr const char* kDtype = "a floating dtype, such as float32";
+constexpr const char* kThreads = "a number of threads, 1 or more";
+
+struct Variable {
+  std::string_view name;
+  bool (*fits)(std::string_view);
+  const char* expected;
+  const char* in_place_of = "";  ///< whose value counts where this one has none
+};
+constexpr Variable kVariables[] = {
+    {"CATENARY_CACHE_DIR", is_any, ""},
+    {"CATENARY_DATA", is_any, ""},
+    {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
+    {"CATENARY_DOCTOR_ROOT", is_any, ""},
+    {"CATENARY_DTYPE", is_floating_dtype, kDtype, "CHAINER_DTYPE"},
+    {"CATENARY_FUSION", is_flag, kFlag},
+    {"CATENARY_GPU_BLAS", is_blas, "one of own, cublaslt, cublas, hipblaslt, rocblas, clblast"},
+    {"CATENARY_GPU_FORMS", is_flag, kFlag},
+    {"CATENARY_GPU_INCLUDE_CPU", is_flag, kFlag},
+    {"CATENARY_KEEP_GRAPH_ON_REPORT", is_flag, kFlag, "CHAINER_KEEP_GRAPH_ON_REPORT"},
+    {"CATENARY_KERNEL_LOG", is_any, ""},
+    {"CATENARY_NO_FLOAT64", is_flag, kFlag},
+    {"CATENARY_NUM_THREADS", is_number, kThreads},
+    {"CATENARY_ONEDNN", is_flag, kFlag},
+    {"CATENARY_SIMD", is_simd_level, "v2, v3 or v4 (native on CPUs that are not x86-64)"},
+    {"CATENARY_SYNC", is_flag, kFlag},
+    {"CATENARY_TF32", is_flag, kFlag},
+    {"CATENARY_TRACE", is_trace, "a list, with commas between, of compile, source, kernels, ops, blas"},
+    {"CATENARY_TRACE_FILE", is_any, ""},
+    {"OMP_NUM_THREADS", begins_with_number, kThreads},
+};
+
+/// A variable's value, and the name under which it was found.
+struct Value {
+  std::string name, text;
+};
+
+Value value_of(const Variable& variable) {
+  for (const std::string& name : {std::string(variable.name), std::string(variable.in_place_of)})
+    if (const char* value = name.empty() ? nullptr : std::getenv(name.c_str()); value && *value) return {name, value};
+  return {};
+}
+
+/// What is wrong with a variable, or nothing.
+std::string complaint(const Variable& variable) {
+  const Value value = value_of(variable);
+  if (value.text.empty() || variable.fits(value.text)) return {};
+  return fmt::format("{}={}: expected {}", value.name, value.text, variable.expected);
+}
+
+}  // namespace
+
+void check() {
+  static std::atomic<bool> checked{false};
+  if (checked.load(std::memory_order_relaxed)) return;
+  std::string all;
+  for (const Variable& variable : kVariables)
+    if (const std::string wrong = complaint(variable); !wrong.empty()) all += (all.empty() ? "" : "; ") + wrong;
+  if (!all.empty()) fail<ValueError>("{}", all);
+  checked.store(true, std::memory_order_relaxed);
+}
+
+std::string text(std::string_view name) {
+  check();
+  for (const Variable& variable : kVariables) {
+    if (variable.name != name) continue;
+    if (const std::string wrong = complaint(variable); !wrong.empty()) fail<ValueError>("{}", wrong);
+    return value_of(variable).text;
+  }
+  fail<ValueError>("internal: the variable {} is not in the list of core/environment.cpp", name);
+}
+
+bool flag(std::string_view name, bool otherwise) {
+  const std::string value = text(name);
+  return value.empty() ? otherwise : value == "1";
+}
+
+int number(std::string_view name) { return first_number(text(name), false); }
+
+bool lists(std::string_view name, std::string_view word) {
+  const std::string value = text(name);
+  const std::vector<std::string_view> words = words_of(value);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace catenary::environment
