@@ -152,18 +152,19 @@ TEST_F(ParallelFor, OneCallerDoesNotWaitForAnother) {
 TEST_F(ParallelFor, WorksInAForkedChild) {
   set_num_threads(4);
   parallel_for(4, 1, [](std::int64_t, std::int64_t) {});
-  EXPECT_EQ(os::signal_of_trial(
-                [&] {
-                  std::vector<int> hits(8);
-                  for (int repeat = 0; repeat < 3; ++repeat) {
-                    parallel_for(8, 1, [&](std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t i = begin; i < end; ++i) ++hits[i];
-                    });
-                  }
-                  if (hits != std::vector<int>(8, 3)) std::abort();
-                },
-                60),
-            0);
+  const os::TrialResult result = os::run_trial(
+      [&] {
+        std::vector<int> hits(8);
+        for (int repeat = 0; repeat < 3; ++repeat) {
+          parallel_for(8, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) ++hits[i];
+          });
+        }
+        if (hits != std::vector<int>(8, 3)) std::abort();
+      },
+      60);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_FALSE(result.timed_out);
 }
 
 TEST_F(ParallelFor, WorkersThatSleepWakeUp) {

@@ -15,6 +15,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
+#include "catenary/backends/gpu/drivers/runtime_compiler.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
 #include "tests/paths.h"
@@ -221,6 +222,21 @@ TEST(AtStart, CardThatTheCompilerDoesNotKnow) {
     EXPECT_EQ(result.exit_code, 1);
     expect_says(result, "crashes (SIGABRT) when it compiles for gfx1100");
   }
+}
+
+// It is tried in a child, and one that never ends is not taken for one that ends well.
+TEST(Fault, CompilerNeverReturns) {
+  if (vendor() == "cuda") return;  // NVRTC says what it knows
+  doubled();
+  std::string why;
+  const auto compiler = gpu::RuntimeCompiler::hiprtc(os::Library("libamdhip64.so.6"), 6, why);
+  ASSERT_TRUE(compiler) << why;
+  compiler->set_trial_seconds(0.05);
+  fault("hang", 1, true);
+  const std::string message = message_of([&] { compiler->compile("gfx1030", "not even looked at"); });
+  fault("hang", 0, true);
+  EXPECT_NE(message.find("was not done within 0.05 s with a kernel of one line for gfx1030"), std::string::npos)
+      << message;
 }
 
 TEST(AtStart, OldLibraries) {

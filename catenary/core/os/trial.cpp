@@ -11,10 +11,10 @@
 
 namespace catenary::os {
 
-int signal_of_trial(const std::function<void()>& f, double timeout) {
+TrialResult run_trial(const std::function<void()>& f, double timeout) {
   std::fflush(nullptr);  // or the child would hold a copy of what is not yet written
   const pid_t pid = ::fork();
-  if (pid < 0) return 0;
+  if (pid < 0) return {};
   if (pid == 0) {
     const int nowhere = ::open("/dev/null", O_WRONLY);
     ::dup2(nowhere, 1);
@@ -33,11 +33,11 @@ int signal_of_trial(const std::function<void()>& f, double timeout) {
     if (std::chrono::steady_clock::now() >= deadline) {
       ::kill(pid, SIGKILL);
       ::waitpid(pid, &status, 0);
-      return 0;
+      return {.timed_out = true};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  return {.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
 }
 
 }  // namespace catenary::os

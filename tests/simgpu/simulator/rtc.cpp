@@ -1,6 +1,8 @@
 // libnvrtc, and with SIM_HIP libhiprtc: the same functions under two names. As the real ones do, NVRTC refuses an arch
 // that it does not list, and hipRTC aborts the process. SIM_OLD is NVRTC before CUDA 11.2, which does not list them.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -61,6 +63,7 @@ EXPORT int RTC(DestroyProgram)(void** program) {
   return 0;
 }
 EXPORT int RTC(CompileProgram)(void* program, int count, const char* const* options) {
+  if (simgpu::fault("hang")) sleep(3);
   const std::string arch = count ? std::string(options[0]).substr(0, std::string(options[0]).find(':')) : "";
   if (std::find(known.begin(), known.end(), arch) == known.end()) {
 #ifdef SIM_HIP

@@ -121,18 +121,21 @@ Binary RuntimeCompiler::compile(const std::string& arch, const std::string& text
   return compile_here(arch, text);
 }
 
-/// hipRTC aborts, or crashes, for an arch that it does not know: asked once in a child.
+/// hipRTC aborts, crashes or never returns for an arch that it does not know: asked once in a child.
 void RuntimeCompiler::try_arch(const std::string& arch) {
   if (tried_.contains(arch)) return;
-  constexpr double kSeconds = 60;
-  const int signal =
-      os::signal_of_trial([&] { compile_here(arch, "extern \"C\" __global__ void f(int* x) { *x = 1; }"); }, kSeconds);
-  if (signal != 0)
+  const os::TrialResult result =
+      os::run_trial([&] { compile_here(arch, "extern \"C\" __global__ void f(int* x) { *x = 1; }"); }, trial_seconds_);
+  if (result.timed_out)
+    fail<DeviceError>(
+        "{} was not done within {:g} s with a kernel of one line for {}; install another ROCm, or use the card as an "
+        "OpenCL device",
+        name_, trial_seconds_, arch);
+  if (result.signal != 0)
     fail<DeviceError>(
         "{} crashes ({}) when it compiles for {}: this ROCm does not know the card; install a newer one, or use the "
-        "card "
-        "as an OpenCL device",
-        name_, os::signal_name(signal), arch);
+        "card as an OpenCL device",
+        name_, os::signal_name(result.signal), arch);
   tried_.insert(arch);
 }
 

@@ -34,6 +34,8 @@ class CT_API RuntimeCompiler {
   /// A binary for "sm_90" or "gfx1030" (with features, as the driver names it). No contraction, denormal numbers kept,
   /// divisions and roots rounded as IEEE 754 says. Throws DeviceError with the compiler's words.
   Binary compile(const std::string& arch, const std::string& text);
+  /// hipRTC: how long the first kernel for an arch may take, in a child.
+  void set_trial_seconds(double seconds) { trial_seconds_ = seconds; }
 
  private:
   struct Api;
@@ -47,6 +49,7 @@ class CT_API RuntimeCompiler {
   int major_ = 0;
   std::string name_;
   std::vector<int> archs_;
+  double trial_seconds_ = 60;
   std::mutex mutex_;             // also keeps a fork apart from a compilation
   std::set<std::string> tried_;  // archs that do not kill the process
 };
