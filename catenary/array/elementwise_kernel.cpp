@@ -49,11 +49,7 @@ std::vector<Array> ElementwiseKernel::call(const std::vector<KernelOperand>& arg
       fail<ValueError>(
           "kernel {}: its function for the CPU takes {} inputs and gives one output; the kernel has {} and {}", s.name,
           s.options.cpu.arity(), s.in.size(), s.out.size());
-    std::vector<Array> arrays;
-    for (const KernelOperand& operand : inputs.operands)
-      arrays.push_back(operand.is_array() ? operand.array()
-                                          : full({}, operand.scalar(), operand.scalar().default_dtype()));
-    outputs.front().set(s.options.cpu(arrays, inputs.shape).astype(outputs.front().dtype()));
+    outputs.front().set(s.options.cpu(cpu_inputs(inputs), inputs.shape).astype(outputs.front().dtype()));
     return outputs;
   }
   KernelLauncher& launcher = launcher_for(inputs.device, s.name);

@@ -129,6 +129,14 @@ KernelInputs kernel_inputs(const std::vector<KernelParameter>& parameters, const
   return inputs;
 }
 
+std::vector<Array> cpu_inputs(const KernelInputs& inputs) {
+  std::vector<Array> arrays;
+  for (const KernelOperand& operand : inputs.operands)
+    arrays.push_back(operand.is_array() ? operand.array()
+                                        : full({}, operand.scalar(), operand.scalar().default_dtype()));
+  return arrays;
+}
+
 template <class T>
 void KernelLaunch::number(const char* type, const std::string& name, T value) {
   parameters_ += fmt::format("{}{} {}", parameters_.empty() ? "" : ", ", type, name);

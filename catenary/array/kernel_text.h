@@ -56,6 +56,9 @@ struct KernelInputs {
 KernelInputs kernel_inputs(const std::vector<KernelParameter>& parameters, const std::vector<KernelOperand>& arguments,
                            KernelTypes& types, const std::string& kernel);
 
+/// All inputs as arrays, for a kernel's function on the CPU.
+std::vector<Array> cpu_inputs(const KernelInputs& inputs);
+
 /// The parameters of a kernel's text and its arguments, made together.
 class KernelLaunch {
  public:

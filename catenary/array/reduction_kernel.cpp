@@ -39,18 +39,21 @@ std::int64_t chunks_of(std::int64_t rows, std::int64_t chunk) {
 struct ReductionKernel::State {
   std::vector<KernelParameter> in, out;
   std::string map, reduce, post, identity, name;
-  UserKernelOptions options;
+  ReductionKernelOptions options;
 };
 
 ReductionKernel::ReductionKernel(const std::string& in_params, const std::string& out_param,
                                  const std::string& map_expr, const std::string& reduce_expr,
                                  const std::string& post_map_expr, const std::string& identity, const std::string& name,
-                                 const UserKernelOptions& options)
+                                 const ReductionKernelOptions& options)
     : state_(std::make_shared<const State>(State{parse_parameters(in_params, name), parse_parameters(out_param, name),
                                                  map_expr, reduce_expr, post_map_expr, identity, name, options})) {
   check_kernel_name(name);
   if (state_->out.size() != 1 || state_->out.front().raw)
     fail<ValueError>("kernel {}: a reduction has one output that is not raw, given \"{}\"", name, out_param);
+  if (options.cpu && options.cpu.arity() != static_cast<int>(state_->in.size()))
+    fail<ValueError>("kernel {}: its map for the CPU takes {} elements; the kernel has {} inputs", name,
+                     options.cpu.arity(), state_->in.size());
 }
 
 Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, const AxisArg& axes,
@@ -85,10 +88,15 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
   for (std::int64_t axis : order) permuted.push_back(inputs.shape[static_cast<int>(axis)]);
   inputs.shape = permuted;
 
-  KernelLauncher& launcher = launcher_for(inputs.device, s.name);
-  const int group = launcher.group_size(inputs.device.index());
   const KernelParameter& result = s.out.front();
   const Dtype dtype = types.of(result);
+  if (inputs.device.is_cpu() && s.options.cpu)
+    return s.options.cpu(cpu_inputs(inputs), inputs.shape, kept.product())
+        .astype(dtype)
+        .reshape(keepdims ? with_ones : kept);
+
+  KernelLauncher& launcher = launcher_for(inputs.device, s.name);
+  const int group = launcher.group_size(inputs.device.index());
   const std::string type = variable_type(dtype);
   const std::int64_t outputs = kept.product();
   Array out = Array::empty(kept, dtype, inputs.device);

@@ -67,10 +67,50 @@ class CT_API CpuLoop {
   std::function<Array(const std::vector<Array>&, const Shape&)> run_;
 };
 
-/// Options of ElementwiseKernel and ReductionKernel.
+/// What a ReductionKernel does on the CPU: the map of one element of each input, how two of what it returns are
+/// combined, what becomes of the last, and what the first is combined with. Rows are combined in order.
+class CT_API CpuReduction {
+ public:
+  CpuReduction() = default;
+  template <class Map, class Reduce, class Post, class T>
+  CpuReduction(Map map, Reduce reduce, Post post, T identity) : map_(std::move(map)) {
+    using Mapped = typename decltype(std::function(std::declval<Map>()))::result_type;
+    using Result = std::decay_t<decltype(post(static_cast<Mapped>(identity)))>;
+    fold_ = [=](const Array& mapped) {
+      const std::int64_t outputs = mapped.shape()[0], rows = mapped.shape()[1];
+      const Mapped* from = mapped.data<Mapped>();
+      Array out = Array::empty({outputs}, dtype_of<Result>, Device());
+      Result* to = out.mutable_data<Result>();
+      for (std::int64_t i = 0; i < outputs; ++i) {
+        Mapped total = static_cast<Mapped>(identity);
+        for (std::int64_t row = 0; row < rows; ++row) total = reduce(total, from[i * rows + row]);
+        to[i] = post(total);
+      }
+      return out;
+    };
+  }
+  explicit operator bool() const { return static_cast<bool>(fold_); }
+  int arity() const { return map_.arity(); }
+  /// The inputs as they are broadcast to `shape`, of which the first axes stay, `outputs` elements in all.
+  Array operator()(const std::vector<Array>& inputs, const Shape& shape, std::int64_t outputs) const {
+    return fold_(map_(inputs, shape).reshape({outputs, outputs ? shape.product() / outputs : 0}));
+  }
+
+ private:
+  CpuLoop map_;
+  std::function<Array(const Array&)> fold_;
+};
+
+/// Options of ElementwiseKernel.
 struct UserKernelOptions {
   CpuLoop cpu = {};           ///< what happens on the CPU; without it the kernel runs on devices with a compiler only
   std::string preamble = {};  ///< text before the kernel: helper functions, macros
+};
+
+/// Options of ReductionKernel.
+struct ReductionKernelOptions {
+  CpuReduction cpu = {};      ///< as above: `{.cpu = {map, reduce, post, identity}}`
+  std::string preamble = {};  ///< as above
 };
 
 /// An elementwise operation on arrays that are broadcast together. Parameters are lists such as "float32 x, T y, raw T
@@ -104,7 +144,7 @@ class CT_API ReductionKernel {
  public:
   ReductionKernel(const std::string& in_params, const std::string& out_param, const std::string& map_expr,
                   const std::string& reduce_expr, const std::string& post_map_expr, const std::string& identity,
-                  const std::string& name = "kernel", const UserKernelOptions& options = {});
+                  const std::string& name = "kernel", const ReductionKernelOptions& options = {});
   /// Reduces over `axes`, all of them by default.
   Array operator()(const std::vector<KernelOperand>& inputs, const AxisArg& axes = {}, bool keepdims = false) const;
   Array operator()(const Array& x, const AxisArg& axes = {}, bool keepdims = false) const {

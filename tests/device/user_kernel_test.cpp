@@ -99,6 +99,30 @@ TEST(UserKernels, Reductions) {
   EXPECT_EQ(l2norm(Array::empty({0, 2}, Dtype::float32), 0).to_vector<float>(), (std::vector<float>{0, 0}));
 }
 
+// With its functions for the CPU it runs everywhere.
+TEST(UserKernels, ReductionsOnTheCpuToo) {
+  const ReductionKernel norm("T x, T y", "T z", "x * y", "a + b", "z = ct_sqrt_f32(a)", "0", "norm_of_product",
+                             {.cpu = {[](float x, float y) { return x * y; }, [](float a, float b) { return a + b; },
+                                      [](float a) { return std::sqrt(a); }, 0}});
+  const Array x = arange(6).astype(Dtype::float32).reshape({2, 3});
+  EXPECT_FLOAT_EQ(norm({x, x}).item<float>(), std::sqrt(55.0f));
+  EXPECT_EQ(norm({x, x}, 0).to_vector<float>(), (std::vector<float>{3, std::sqrt(17.0f), std::sqrt(29.0f)}));
+  EXPECT_EQ(norm({x, 4}, 1).to_vector<float>(), (std::vector<float>{std::sqrt(12.0f), std::sqrt(48.0f)}));
+  EXPECT_EQ(norm({x, x(0)}, 1, true).shape(), (Shape{2, 1}));
+  EXPECT_EQ(norm({flip(x, 1), x.transpose().copy().transpose()}, Axes{0, 1}).dtype(), Dtype::float32);
+  EXPECT_EQ(norm({Array::empty({0, 2}, Dtype::float32), 1.0f}, 0).to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(norm({Array::empty({0, 2}, Dtype::float32), 1.0f}, 1).shape(), (Shape{0}));
+  const ReductionKernel largest(
+      "T x", "T y", "x", "a > b ? a : b", "y = a", "-100", "largest",
+      {.cpu = {[](int x) { return x; }, [](int a, int b) { return std::max(a, b); }, [](int a) { return a; }, -100}});
+  EXPECT_EQ(largest(arange(7)).dtype(), Dtype::int64);
+  EXPECT_EQ(largest(arange(7)).item<int>(), 6);
+  EXPECT_THROW(ReductionKernel("T x, T y", "T z", "x", "a + b", "z = a", "0", "unary",
+                               {.cpu = {[](float v) { return v; }, [](float a, float b) { return a + b; },
+                                        [](float a) { return a; }, 0}}),
+               ValueError);
+}
+
 TEST(UserKernels, ReductionsOfLongRowsAndManyColumns) {
   if (current_device().is_cpu()) return;
   const ReductionKernel total("T x", "T y", "x", "a + b", "y = a", "0", "total");
