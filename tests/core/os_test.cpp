@@ -4,16 +4,23 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <span>
 
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
 #include "catenary/core/os/memory.h"
+#include "catenary/core/os/private_folder.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
 #include "catenary/core/os/terminal.h"
+#include "catenary/core/os/trial.h"
 
 namespace catenary::os {
 namespace {
@@ -86,6 +93,165 @@ TEST_F(Files, AtomicFileFollowsLinks) {
   EXPECT_EQ(text_of(at("there/target")), "x");
   ASSERT_EQ(::symlink("loop", at("loop").c_str()), 0);
   EXPECT_THROW(write_file(at("loop"), "x"), FileError);
+}
+
+// A writer that is killed cannot remove what it has begun: the next one of the same file does, and leaves alone what
+// another file's writer, or one that lives, is at.
+TEST_F(Files, NextWriterClearsUpAfterOneThatWasKilled) {
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(run_trial(
+                  [&] {
+                    AtomicFile file(at(name));
+                    file.write("half");
+                    ::raise(SIGKILL);
+                  },
+                  60)
+                  .signal,
+              SIGKILL);
+  }
+  EXPECT_EQ(list_directory(folder_).size(), 2u);
+  write_file(at(".a.1-2-3.tmp.not"), "a user's own");
+  AtomicFile alive(at("a"));
+  EXPECT_EQ(list_directory(folder_).size(), 3u);  // b's, the user's, and the new one
+  write_file(at("a"), "whole");
+  EXPECT_TRUE(exists(alive.temporary_path()));
+  alive.write("later");
+  alive.commit();
+  write_file(at("b"), "whole");
+  EXPECT_EQ(list_directory(folder_), (std::vector<std::string>{".a.1-2-3.tmp.not", "a", "b"}));
+  EXPECT_EQ(text_of(at("a")), "later");
+}
+
+TEST(Trial, HowTheChildEnds) {
+  EXPECT_EQ(run_trial([] {}, 60).signal, 0);
+  EXPECT_EQ(run_trial([] { throw ValueError("an ordinary error"); }, 60).signal, 0);
+  EXPECT_EQ(run_trial([] { std::abort(); }, 60).signal, SIGABRT);
+  const TrialResult result = run_trial([] { ::pause(); }, 0.05);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.signal, 0);
+}
+
+class PrivateFolders : public Files {
+ protected:
+  static std::string message_of(const std::function<void()>& f) {
+    try {
+      f();
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "no FileError";
+  }
+  /// Why the folder is not used.
+  static std::string trouble(const std::string& path) {
+    return message_of([&] { PrivateFolder::find(path); });
+  }
+  static mode_t mode_of(const std::string& path) {
+    struct stat info {};
+    ::stat(path.c_str(), &info);
+    return info.st_mode & 07777;
+  }
+  static bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+  /// Only root can give a file away; for anybody else what root owns is as good as one's own.
+  static bool give_away(const std::string& path) {
+    return ::geteuid() == 0 && ::lchown(path.c_str(), kAnotherUser, kAnotherUser) == 0;
+  }
+  static constexpr uid_t kAnotherUser = 54321;
+  static constexpr const char* kText = "text";
+  static std::span<const std::byte> bytes() { return std::as_bytes(std::span<const char>(kText, 4)); }
+};
+
+TEST_F(PrivateFolders, IsMadeForThisUserAlone) {
+  const std::string path = at("deep/er/cache");
+  EXPECT_FALSE(PrivateFolder::find(path));
+  const mode_t mask = ::umask(0);
+  const PrivateFolder folder = PrivateFolder::make(path);
+  folder.write("a", bytes());
+  ::umask(mask);
+  EXPECT_EQ(mode_of(path), 0700u);
+  EXPECT_EQ(mode_of(at("deep")), 0700u);
+  EXPECT_EQ(mode_of(path + "/a"), 0600u);
+  EXPECT_EQ(folder.read("a")->size(), 4u);
+  EXPECT_FALSE(folder.read("b"));
+  ASSERT_EQ(folder.list().size(), 1u);
+  EXPECT_EQ(folder.list()[0].name, "a");
+  EXPECT_EQ(folder.list()[0].bytes, 4u);
+  EXPECT_FALSE(folder.list()[0].unfinished);
+  EXPECT_TRUE(folder.remove("a"));
+  EXPECT_FALSE(folder.remove("a"));
+  write_file(at("file"), "in the way");
+  EXPECT_TRUE(has(message_of([&] { PrivateFolder::make(at("file/cache")); }), "Not a directory"));
+}
+
+TEST_F(PrivateFolders, ThatOthersMayWrite) {
+  PrivateFolder::make(at("cache"));
+  ::chmod(at("cache").c_str(), 0770);
+  EXPECT_TRUE(has(trouble(at("cache")), "its group may write it (mode 0770)")) << trouble(at("cache"));
+  ::chmod(at("cache").c_str(), 0707);
+  EXPECT_TRUE(has(trouble(at("cache")), "everybody may write it")) << trouble(at("cache"));
+  ::chmod(at("cache").c_str(), 01777);
+  EXPECT_TRUE(has(trouble(at("cache")), "everybody may write it")) << trouble(at("cache"));
+  ::chmod(at("cache").c_str(), 0755);
+  EXPECT_EQ(trouble(at("cache")), "no FileError");
+}
+
+TEST_F(PrivateFolders, OfAnotherUser) {
+  PrivateFolder::make(at("cache"));
+  EXPECT_TRUE(PrivateFolder::find("/usr"));  // root's
+  if (give_away(at("cache"))) {
+    EXPECT_TRUE(has(trouble(at("cache")), "belongs to the user 54321")) << trouble(at("cache"));
+  }
+}
+
+TEST_F(PrivateFolders, BehindSymbolicLinks) {
+  PrivateFolder::make(at("cache")).write("a", bytes());
+  ASSERT_EQ(::symlink("cache", at("link").c_str()), 0);
+  ASSERT_TRUE(PrivateFolder::find(at("link")));
+  EXPECT_TRUE(PrivateFolder::find(at("link"))->read("a"));
+  // the target must pass the same checks
+  ::chmod(at("cache").c_str(), 0770);
+  EXPECT_TRUE(has(trouble(at("link")), "its group may write it"));
+  ::chmod(at("cache").c_str(), 0700);
+  // and so must the link itself
+  if (give_away(at("link"))) {
+    EXPECT_TRUE(has(trouble(at("link")), "belongs to the user 54321")) << trouble(at("link"));
+  }
+}
+
+TEST_F(PrivateFolders, FilesThatAreNotUsed) {
+  const PrivateFolder folder = PrivateFolder::make(at("cache"));
+  const auto why = [&](const std::string& name) { return message_of([&] { folder.read(name); }); };
+  folder.write("a", bytes());
+  ::chmod(at("cache/a").c_str(), 0620);
+  EXPECT_TRUE(has(why("a"), "its group may write it")) << why("a");
+  ASSERT_EQ(::symlink(at("elsewhere").c_str(), at("cache/link").c_str()), 0);
+  write_file(at("elsewhere"), "kept");
+  EXPECT_TRUE(has(why("link"), "it is a symbolic link")) << why("link");
+  folder.write("link", bytes());  // the name, and not what it pointed to
+  EXPECT_EQ(text_of(at("elsewhere")), "kept");
+  EXPECT_EQ(why("link"), "no FileError");
+  make_directories(at("cache/folder"));
+  EXPECT_TRUE(has(why("folder"), "it is a directory")) << why("folder");
+  ASSERT_EQ(::mkfifo(at("cache/pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(has(why("pipe"), "no regular file")) << why("pipe");
+  folder.write("b", bytes());
+  if (give_away(at("cache/b"))) {
+    EXPECT_TRUE(has(why("b"), "belongs to the user 54321")) << why("b");
+    folder.write("b", bytes());
+    EXPECT_EQ(why("b"), "no FileError");
+  }
+}
+
+// The checks are of what is open: whoever exchanges the folder meanwhile changes nothing of what is read and written.
+TEST_F(PrivateFolders, ThatIsExchangedMeanwhile) {
+  const PrivateFolder folder = PrivateFolder::make(at("cache"));
+  folder.write("a", bytes());
+  std::filesystem::rename(at("cache"), at("moved"));
+  make_directories(at("cache"));
+  write_file(at("cache/a"), "somebody else's");
+  EXPECT_EQ(folder.read("a")->size(), 4u);
+  folder.write("b", bytes());
+  EXPECT_TRUE(exists(at("moved/b")));
+  EXPECT_FALSE(exists(at("cache/b")));
 }
 
 TEST_F(Files, Folders) {

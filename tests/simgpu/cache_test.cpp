@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <future>
@@ -25,15 +26,19 @@
 #include "tests/simgpu/faults.h"
 
 /// In front of the C library's, for the library under test as well: CATENARY_TEST_FULL_DISK names a folder on whose
-/// files no byte fits any more.
+/// files no byte fits any more, CATENARY_TEST_KILL one on whose files nobody lives to write.
 extern "C" ssize_t write(int file, const void* bytes, size_t count) {
-  if (const char* folder = std::getenv("CATENARY_TEST_FULL_DISK")) {
+  const auto is_in = [&](const char* variable) {
+    const char* folder = std::getenv(variable);
+    if (!folder) return false;
     char path[4096];
     const ssize_t length = ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
-    if (length > 0 && std::string(path, static_cast<std::size_t>(length)).starts_with(std::string(folder) + "/")) {
-      errno = ENOSPC;
-      return -1;
-    }
+    return length > 0 && std::string(path, static_cast<std::size_t>(length)).starts_with(std::string(folder) + "/");
+  };
+  if (is_in("CATENARY_TEST_KILL")) ::raise(SIGKILL);
+  if (is_in("CATENARY_TEST_FULL_DISK")) {
+    errno = ENOSPC;
+    return -1;
   }
   return ::syscall(SYS_write, file, bytes, count);
 }
@@ -42,6 +47,7 @@ namespace catenary::faults {
 namespace {
 
 using Strings = std::vector<std::string>;
+constexpr uid_t kAnotherUser = 54321;
 
 /// A folder for the kernels of the programs that a test runs.
 class KernelCache : public testing::Test {
@@ -167,6 +173,69 @@ TEST_F(KernelCache, EntryThatCannotBeReadOrReplaced) {
     os::make_directories(path);
   }
   expect_goes_without(compute(), "directory");
+}
+
+TEST_F(KernelCache, IsForThisUserAlone) {
+  const os::ProcessResult first = compute_in(folder_ + "/new/cache");
+  EXPECT_TRUE(first.ok()) << first.output << first.errors;
+  for (const char* name : {"/new", "/new/cache"}) {
+    struct stat info {};
+    ASSERT_EQ(::stat((folder_ + name).c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0700u) << name;
+  }
+}
+
+// What is loaded is run, on a processor as machine code: nobody else may have put it there.
+TEST_F(KernelCache, FolderOfAnotherUserOrForAll) {
+  const int all = count(compute(), "compile ");
+  ::chmod(folder_.c_str(), 0770);
+  expect_goes_without(compute(), "its group may write it");
+  ::chmod(folder_.c_str(), 01777);
+  expect_goes_without(compute(), "everybody may write it");
+  ::chmod(folder_.c_str(), 0700);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(folder_.c_str(), kAnotherUser, kAnotherUser), 0);
+    expect_goes_without(compute(), "belongs to the user 54321");
+    ASSERT_EQ(::chown(folder_.c_str(), 0, 0), 0);
+  }
+  expect_all_found(all);
+}
+
+TEST_F(KernelCache, FilesOfAnotherUserOrForAll) {
+  const int all = count(compute(), "compile ");
+  const auto expect_replaced = [&](const std::string& why) {
+    const os::ProcessResult result = compute();
+    EXPECT_TRUE(result.ok()) << result.output << result.errors;
+    EXPECT_EQ(count(result, "compile "), all) << result.errors;
+    EXPECT_EQ(count(result, "catenary: a compiled kernel on disk is not used, but compiled anew: "), 1);
+    expect_says(result, why);
+    expect_all_found(all);
+  };
+  for (const std::string& path : files()) ::chmod(path.c_str(), 0666);
+  expect_replaced("everybody may write it");
+  if (::geteuid() == 0) {
+    for (const std::string& path : files()) ASSERT_EQ(::chown(path.c_str(), kAnotherUser, kAnotherUser), 0);
+    expect_replaced("belongs to the user 54321");
+  }
+}
+
+TEST_F(KernelCache, BehindASymbolicLink) {
+  const std::string there = folder_ + "/there", link = folder_ + "/link";
+  ASSERT_EQ(::mkdir(there.c_str(), 0700), 0);
+  ASSERT_EQ(::symlink("there", link.c_str()), 0);
+  const int all = count(compute_in(link), "compile ");
+  EXPECT_EQ(count(compute_in(link), "load "), all);
+  ::chmod(there.c_str(), 0770);
+  expect_goes_without(compute_in(link), "its group may write it");
+}
+
+// Killed in the middle of writing (CATENARY_TEST_KILL ends it in the first write): the next run clears up.
+TEST_F(KernelCache, ProcessThatIsKilledWhileItWrites) {
+  EXPECT_EQ(compute({{"CATENARY_TEST_KILL", folder_}}).signal, SIGKILL);
+  EXPECT_EQ(files().size(), 1u);
+  const os::ProcessResult after = compute();
+  EXPECT_TRUE(after.ok()) << after.output << after.errors;
+  expect_all_found(count(after, "compile "));
 }
 
 TEST_F(KernelCache, FullDisk) {

@@ -9,12 +9,6 @@
 
 namespace catenary::command {
 
-namespace {
-
-std::string name_of(const gpu::KernelCacheEntry& entry) { return entry.path.substr(entry.path.rfind('/') + 1); }
-
-}  // namespace
-
 int cache(CacheAction action, bool json) {
   const std::string folder = gpu::kernel_cache_folder();
   const std::vector<gpu::KernelCacheEntry> entries = gpu::kernel_cache_entries();
@@ -24,11 +18,12 @@ int cache(CacheAction action, bool json) {
     nlohmann::ordered_json object = {{"schema", 1},
                                      {"folder", folder},
                                      {action == CacheAction::clear ? "removed" : "entries", stats.entries},
+                                     {"unfinished", stats.unfinished},
                                      {"bytes", stats.bytes}};
     if (action == CacheAction::list) {
       object["list"] = nlohmann::ordered_json::array();
       for (const auto& entry : entries)
-        object["list"].push_back({{"name", name_of(entry)}, {"bytes", entry.bytes}, {"time", entry.time}});
+        object["list"].push_back({{"name", entry.name}, {"bytes", entry.bytes}, {"time", entry.time}});
     }
     fmt::print("{}\n", object.dump(2));
     return 0;
@@ -36,10 +31,11 @@ int cache(CacheAction action, bool json) {
   if (action == CacheAction::list)
     for (const auto& entry : entries)
       fmt::print("{:%Y-%m-%d %H:%M}  {:>9}  {}\n", fmt::localtime(static_cast<std::time_t>(entry.time)), entry.bytes,
-                 name_of(entry));
-  fmt::print("{}: {}{} kernels, {:.1f} MiB\n",
+                 entry.name);
+  fmt::print("{}: {}{} kernels{}, {:.1f} MiB\n",
              folder.empty() ? "no folder (CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set)" : folder,
              action == CacheAction::clear ? "removed " : "", stats.entries,
+             stats.unfinished ? fmt::format(" and {} unfinished files", stats.unfinished) : "",
              static_cast<double>(stats.bytes) / (1 << 20));
   return 0;
 }

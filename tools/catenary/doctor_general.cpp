@@ -112,6 +112,9 @@ void check_general(const Machine& machine, const Facts& facts, Report& report) {
   if (folder.empty())
     report.warn("G2", "compiled kernels are not kept: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set",
                 "export CATENARY_CACHE_DIR=<a folder>");
+  else if (const std::string trouble = gpu::kernel_cache_trouble(); !trouble.empty())
+    report.warn("G2", "kernel cache " + trouble,
+                "make it yours alone, or export CATENARY_CACHE_DIR=<a folder of your own>");
   else if (!os::is_writable_folder(folder))
     report.warn("G2", fmt::format("kernel cache {} cannot be written: each run compiles its own", folder),
                 "export CATENARY_CACHE_DIR=<a folder that can be written>");

@@ -67,7 +67,8 @@ int info(bool json) {
     no_mnist = error.what();
   }
   const std::string folder = gpu::kernel_cache_folder();
-  const gpu::KernelCacheStats cache = gpu::kernel_cache_stats();
+  const std::string trouble = gpu::kernel_cache_trouble();
+  const gpu::KernelCacheStats cache = trouble.empty() ? gpu::kernel_cache_stats() : gpu::KernelCacheStats();
   if (json) {
     ordered_json object = {{"schema", 1},
                            {"version", version()},
@@ -78,7 +79,8 @@ int info(bool json) {
                            {"gemm", cpu::gemm_provider_info()},
                            {"backends", ordered_json::array()}};
     for (Backend* backend : backends()) object["backends"].push_back(backend_json(*backend));
-    object["kernel_cache"] = {{"folder", folder}, {"entries", cache.entries}, {"bytes", cache.bytes}};
+    object["kernel_cache"] = {
+        {"folder", folder}, {"entries", cache.entries}, {"bytes", cache.bytes}, {"trouble", trouble}};
     object["data"]["mnist"] = mnist.empty() ? ordered_json(nullptr) : ordered_json(mnist);
     fmt::print("{}\n", object.dump(2));
     return 0;
@@ -95,9 +97,10 @@ int info(bool json) {
       line("", fmt::format("{}: {}", backend->name(), error.what()));
     }
   }
-  line("Kernel cache:", folder.empty() ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
-                                       : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,
-                                                     static_cast<double>(cache.bytes) / (1 << 20)));
+  line("Kernel cache:", folder.empty()     ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
+                        : !trouble.empty() ? trouble
+                                           : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,
+                                                         static_cast<double>(cache.bytes) / (1 << 20)));
   line("MNIST:", mnist.empty() ? "not found: " + no_mnist : mnist);
   return 0;
 }

@@ -6,8 +6,9 @@
 #include <span>
 #include <string_view>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
-#include "catenary/core/os/file.h"
+#include "catenary/core/os/private_folder.h"
 #include "catenary/core/sha256.h"
 
 namespace catenary::gpu {
@@ -19,72 +20,111 @@ constexpr std::string_view kEnding = ".kernel";
 constexpr std::size_t kDigest = 64, kHeader = kMagic.size() + kDigest + 1;
 constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 
-std::string path_of(const std::string& key) { return kernel_cache_folder() + "/" + key + std::string(kEnding); }
+std::string name_of(const std::string& key) { return key + std::string(kEnding); }
 
-void say_once(const std::string& why) {
-  static std::atomic<bool> said{false};
-  if (!said.exchange(true))
-    fmt::print(stderr, "catenary: compiled kernels cannot be kept on disk, so each run compiles its own: {}\n", why);
+/// Kernels, and what a process that was killed left of one; nothing else is ever counted or removed.
+std::vector<os::PrivateFolder::Entry> entries_of(const os::PrivateFolder& folder) {
+  std::vector<os::PrivateFolder::Entry> all = folder.list();
+  std::erase_if(all, [](const os::PrivateFolder::Entry& entry) {
+    return entry.unfinished ? entry.name.find(kEnding) == std::string::npos : !entry.name.ends_with(kEnding);
+  });
+  return all;
 }
 
-/// Removes the oldest entries until half of what is allowed is left, where there is more than that.
-void keep_below_limit() {
-  std::vector<KernelCacheEntry> all = kernel_cache_entries();
+void say_once(std::atomic<bool>& said, std::string_view what, std::string_view why) {
+  if (!said.exchange(true)) fmt::print(stderr, "catenary: {}: {}\n", what, why);
+}
+
+void say_not_kept(std::string_view why) {
+  static std::atomic<bool> said{false};
+  say_once(said, "compiled kernels cannot be kept on disk, so each run compiles its own", why);
+}
+
+void say_not_loaded(std::string_view why) {
+  static std::atomic<bool> said{false};
+  say_once(said, "a compiled kernel on disk is not used, but compiled anew", why);
+}
+
+/// Removes what is unfinished, then the oldest entries until half of what is allowed is left, where there is more than
+/// that.
+void keep_below_limit(const os::PrivateFolder& folder) {
+  std::vector<os::PrivateFolder::Entry> all = entries_of(folder);
   std::size_t total = 0;
-  for (const KernelCacheEntry& entry : all) total += entry.bytes;
+  for (const auto& entry : all) total += entry.bytes;
   if (total <= kMostBytes) return;
-  std::sort(all.begin(), all.end(),
-            [](const KernelCacheEntry& a, const KernelCacheEntry& b) { return a.time < b.time; });
-  for (const KernelCacheEntry& entry : all) {
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return std::pair(!a.unfinished, a.time) < std::pair(!b.unfinished, b.time);
+  });
+  for (const auto& entry : all) {
     if (total <= kMostBytes / 2) break;
-    os::remove_file(entry.path);
-    total -= entry.bytes;
+    if (folder.remove(entry.name)) total -= entry.bytes;
   }
+}
+
+/// The folder, if it is there and may be used.
+std::optional<os::PrivateFolder> open_folder() {
+  const std::string path = kernel_cache_folder();
+  return path.empty() ? std::nullopt : os::PrivateFolder::find(path);
 }
 
 }  // namespace
 
 std::string kernel_cache_folder() {
-  for (const auto& [variable, below] : {std::pair("CATENARY_CACHE_DIR", ""), std::pair("XDG_CACHE_HOME", "/catenary"),
-                                        std::pair("HOME", "/.cache/catenary")}) {
+  if (const std::string named = environment::text("CATENARY_CACHE_DIR"); !named.empty()) return named;
+  for (const auto& [variable, below] :
+       {std::pair("XDG_CACHE_HOME", "/catenary"), std::pair("HOME", "/.cache/catenary")}) {
     const char* value = std::getenv(variable);
     if (value && *value) return std::string(value) + below;
   }
   return {};
 }
 
-std::optional<Binary> load_kernel(const std::string& key) {
-  if (kernel_cache_folder().empty()) return std::nullopt;
-  const std::string path = path_of(key);
+std::string kernel_cache_trouble() {
   try {
-    if (!os::exists(path)) return std::nullopt;
-    const std::vector<std::byte> content = os::read_file(path);
-    const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+    open_folder();
+    return {};
+  } catch (const FileError& error) {
+    return error.what();
+  }
+}
+
+std::optional<Binary> load_kernel(const std::string& key) {
+  std::optional<os::PrivateFolder> folder;
+  try {
+    folder = open_folder();
+  } catch (const FileError& error) {
+    say_not_kept(error.what());
+  }
+  try {
+    if (!folder) return std::nullopt;
+    const auto content = folder->read(name_of(key));
+    if (!content) return std::nullopt;
+    const std::string_view text(reinterpret_cast<const char*>(content->data()), content->size());
     if (text.size() >= kHeader && text.starts_with(kMagic) &&
         sha256(text.substr(kHeader)) == text.substr(kMagic.size(), kDigest))
-      return Binary(content.begin() + kHeader, content.end());
-    os::remove_file(path);
+      return Binary(content->begin() + kHeader, content->end());
+    folder->remove(name_of(key));
   } catch (const FileError& error) {
-    say_once(error.what());
+    say_not_loaded(error.what());
   }
   return std::nullopt;
 }
 
 void save_kernel(const std::string& key, const Binary& binary) noexcept {
   try {
-    const std::string folder = kernel_cache_folder();
-    if (folder.empty()) return say_once("neither CATENARY_CACHE_DIR nor HOME is set");
-    os::make_directories(folder);
+    const std::string path = kernel_cache_folder();
+    if (path.empty()) return say_not_kept("neither CATENARY_CACHE_DIR nor HOME is set");
+    const os::PrivateFolder folder = os::PrivateFolder::make(path);
     std::vector<std::byte> content(kHeader + binary.size());
     const std::string header = fmt::format("{}{}\n", kMagic, sha256(std::span(binary)));
     std::copy_n(reinterpret_cast<const std::byte*>(header.data()), kHeader, content.begin());
     std::copy(binary.begin(), binary.end(), content.begin() + kHeader);
-    os::write_file(path_of(key), std::span<const std::byte>(content));
+    folder.write(name_of(key), content);
     static std::atomic<int> saved{0};
-    if (saved.fetch_add(1) % 64 == 0) keep_below_limit();
+    if (saved.fetch_add(1) % 64 == 0) keep_below_limit(folder);
   } catch (const std::exception& error) {
     try {
-      say_once(error.what());
+      say_not_kept(error.what());
     } catch (...) {
       return;  // not even a line can be written
     }
@@ -93,35 +133,23 @@ void save_kernel(const std::string& key, const Binary& binary) noexcept {
 
 std::vector<KernelCacheEntry> kernel_cache_entries() {
   std::vector<KernelCacheEntry> found;
-  const std::string folder = kernel_cache_folder();
-  if (folder.empty() || !os::is_directory(folder)) return found;
-  for (const std::string& name : os::list_directory(folder)) {
-    if (!name.ends_with(kEnding)) continue;
-    try {  // another process may remove it meanwhile
-      const std::string path = folder + "/" + name;
-      found.push_back({path, os::file_size(path), os::modification_time(path)});
-    } catch (const FileError&) {
-    }
-  }
+  if (const auto folder = open_folder())
+    for (const auto& entry : entries_of(*folder))
+      found.push_back({entry.name, entry.bytes, entry.time, entry.unfinished});
   return found;
 }
 
 KernelCacheStats kernel_cache_stats() {
   KernelCacheStats stats;
-  for (const KernelCacheEntry& entry : kernel_cache_entries()) {
-    ++stats.entries;
-    stats.bytes += entry.bytes;
-  }
+  for (const KernelCacheEntry& entry : kernel_cache_entries()) stats.add(entry);
   return stats;
 }
 
 KernelCacheStats clear_kernel_cache() {
   KernelCacheStats stats;
-  for (const KernelCacheEntry& entry : kernel_cache_entries()) {
-    os::remove_file(entry.path);
-    ++stats.entries;
-    stats.bytes += entry.bytes;
-  }
+  if (const auto folder = open_folder())
+    for (const KernelCacheEntry& entry : kernel_cache_entries())
+      if (folder->remove(entry.name)) stats.add(entry);
   return stats;
 }
 

@@ -6,54 +6,24 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <random>
 #include <utility>
 
 #include "catenary/core/format.h"
+#include "catenary/core/os/detail.h"
 
 namespace catenary::os {
 
-namespace {
-
-[[noreturn]] void fail_errno(const std::string& path, const char* what) {
+void fail_errno(const std::string& path, const char* what) {
   const int code = errno;
   fail<FileError>("{}: {}: {}", path, what, std::strerror(code));
 }
 
-[[noreturn]] void fail_code(const std::string& path, const char* what, const std::error_code& code) {
+void fail_code(const std::string& path, const char* what, const std::error_code& code) {
   fail<FileError>("{}: {}: {}", path, what, code.message());
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-int open_for_reading(const std::string& path, struct stat& info) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail_errno(path, "cannot open");
-  if (::fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-    if (S_ISDIR(info.st_mode)) errno = EISDIR;
-    const int code = errno;
-    ::close(fd);
-    errno = code;
-    fail_errno(path, "cannot read");
-  }
-  return fd;
 }
 
 std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected) {
@@ -82,22 +52,19 @@ std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t exp
   return bytes;
 }
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
+namespace {
 
-/// Symbolic links followed, also one that points to nothing yet.
-std::string resolve_links(std::string path) {
-  for (int i = 0; i < 40; ++i) {
-    std::error_code code;
-    if (!std::filesystem::is_symlink(path, code)) return path;
-    const std::filesystem::path link = std::filesystem::read_symlink(path, code);
-    if (code) fail_code(path, "cannot follow the link", code);
-    path = link.is_absolute() ? link.string() : folder_of(path) + "/" + link.string();
+int open_for_reading(const std::string& path, struct stat& info) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail_errno(path, "cannot open");
+  if (::fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
+    if (S_ISDIR(info.st_mode)) errno = EISDIR;
+    const int code = errno;
+    ::close(fd);
+    errno = code;
+    fail_errno(path, "cannot read");
   }
-  fail<FileError>("{}: too many symbolic links", path);
+  return fd;
 }
 
 }  // namespace
@@ -139,53 +106,6 @@ FileView& FileView::operator=(FileView&& other) noexcept {
 
 FileView::~FileView() {
   if (mapped_) ::munmap(const_cast<std::byte*>(data_), size_);
-}
-
-AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_links(path)) {
-  static std::atomic<unsigned> counter{0};
-  if (is_directory(target_)) fail<FileError>("{}: cannot write: it is a directory", path);
-  const std::string folder = folder_of(target_);
-  const std::string name = std::filesystem::path(target_).filename().string().substr(0, 200);
-  if (name.empty()) fail<FileError>("'{}': cannot write: no file name", path);
-  std::random_device random;
-  for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
-    temporary_ = fmt::format("{}/.{}.{}-{}-{:x}.tmp", folder, name, ::getpid(), counter++, random() & 0xffffffu);
-    // the mode goes through open, so that the kernel applies the umask
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (descriptor_ < 0 && errno != EEXIST) fail_errno(path, "cannot create a file in its folder");
-  }
-  if (descriptor_ < 0) fail_errno(path, "cannot create a temporary file in its folder");
-}
-
-AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
-}
-
-void AtomicFile::write(std::span<const std::byte> bytes) {
-  if (descriptor_ < 0) fail<FileError>("{}: write after commit", path_);
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor_, bytes.data(), std::min<std::size_t>(bytes.size(), std::size_t{1} << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_errno(path_, "cannot write");
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-    offset_ += static_cast<std::uint64_t>(n);
-  }
-}
-
-void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
-
-void AtomicFile::commit() {
-  if (descriptor_ < 0) fail<FileError>("{}: commit was called before", path_);
-  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP)
-    fail_errno(path_, "cannot synchronise to the disk");
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_errno(path_, "cannot rename the temporary file");
-  const int fd = std::exchange(descriptor_, -1);
-  ::close(fd);
-  // makes the new name durable too; some file systems do not take fsync of a folder, and the content is safe anyway
-  const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() >= 0) ::fsync(folder.get());
 }
 
 void write_file(const std::string& path, std::span<const std::byte> bytes) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,8 +42,8 @@ class CT_API FileView {
 };
 
 /// A file that appears complete or not at all: written under a temporary name in the same folder, synchronised to the
-/// disk and renamed by commit(). Without commit() the temporary file is removed and what was there before stays. Mode
-/// 0644 less the umask.
+/// disk and renamed by commit(). Without commit() the temporary file is removed and what was there before stays. What a
+/// writer that was killed has left is removed by the next one of the same file. Mode 0644 less the umask.
 class CT_API AtomicFile {
  public:
   /// Creates the temporary file; throws FileError. A symbolic link as `path` is followed.
@@ -60,11 +61,16 @@ class CT_API AtomicFile {
   void commit();
 
   const std::string& path() const { return path_; }
-  const std::string& temporary_path() const { return temporary_; }
+  std::string temporary_path() const;
 
  private:
-  std::string path_, target_, temporary_;
-  int descriptor_ = -1;
+  friend class PrivateFolder;
+  struct Place;
+  static Place place_of(const std::string& path);
+  AtomicFile(const std::string& path, Place&& place);
+
+  std::string path_;
+  std::unique_ptr<Place> place_;
   std::uint64_t offset_ = 0;
 };
 

@@ -1,0 +1,20 @@
+#pragma once
+// Private to core/os: where an AtomicFile writes.
+
+#include <string>
+
+#include "catenary/core/os/detail.h"
+#include "catenary/core/os/file.h"
+
+namespace catenary::os {
+
+/// Names within an open folder, so that a folder that is moved or exchanged meanwhile changes nothing.
+struct AtomicFile::Place {
+  Descriptor folder;
+  std::string folder_path, name;
+  unsigned mode = 0644;
+  std::string temporary = {};
+  Descriptor file = {};  ///< none after commit
+};
+
+}  // namespace catenary::os

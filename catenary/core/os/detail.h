@@ -1,0 +1,52 @@
+#pragma once
+// Private to core/os: open files and folders that close themselves, and errors with the system's reason.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace catenary::os {
+
+/// Throw FileError with errno's words, or with those of a code.
+[[noreturn]] void fail_errno(const std::string& path, const char* what);
+[[noreturn]] void fail_code(const std::string& path, const char* what, const std::error_code& code);
+
+/// An open file or folder, or nothing.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  explicit operator bool() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  void close() { *this = Descriptor(); }
+
+ private:
+  int fd_ = -1;
+};
+
+/// All that can be read; `expected` is a hint of the size. Throws FileError with the path.
+std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected);
+
+/// Names in an open folder, without . and .., in no order; none where it cannot be read.
+std::vector<std::string> names_in(int folder);
+
+/// Is this the name of a temporary file of AtomicFile's: for `target`, or for any file where that is empty?
+bool is_temporary(const std::string& name, const std::string& target);
+/// Removes a temporary file of this user's whose writer is gone; false where it is still being written, or cannot be
+/// removed.
+bool remove_abandoned(int folder, const std::string& name);
+
+}  // namespace catenary::os
