@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "catenary/core/version.h"
 #include "catenary/device/device.h"
 #include "catenary/device/runtime_info.h"
 #include "tests/paths.h"
@@ -331,6 +334,30 @@ TEST(Info, TextBeginsAsRuntimeInfo) {
   EXPECT_TRUE(has(text, "\nKernel cache:    "));
 }
 
+// PoCL offers no device where it can keep nothing, which is no reason to go without.
+TEST(Info, HomeThatCannotBeWritten) {
+  const auto devices = [](const Environment& environment) {
+    json names = json::array();
+    for (const json& backend : json_of({"info"}, environment)["backends"])
+      for (const json& device : backend["devices"]) names.push_back(device["id"]);
+    return names;
+  };
+  const json usual = devices({});
+  EXPECT_EQ(devices({{"HOME", "/proc/none"}, {"XDG_CACHE_HOME", ""}}), usual);
+  const Folder temporary;
+  EXPECT_EQ(devices({{"HOME", "/proc/none"}, {"XDG_CACHE_HOME", ""}, {"TMPDIR", temporary.path}}), usual);
+  const bool pocl = ct::os::exists("/etc/OpenCL/vendors/pocl.icd");
+  EXPECT_EQ(ct::os::list_directory(temporary.path).size(), pocl ? 1U : 0U);
+  if (!pocl) return;
+  // nobody else's folder is taken in its place: then it is named
+  const std::string folder = temporary.path + "/" + ct::os::list_directory(temporary.path)[0];
+  std::filesystem::permissions(folder, std::filesystem::perms::all);
+  const std::string text =
+      run({"info"}, {{"HOME", "/proc/none"}, {"XDG_CACHE_HOME", ""}, {"TMPDIR", temporary.path}}).output;
+  EXPECT_TRUE(has(text, folder + ": not used: everybody may write it")) << text;
+  EXPECT_TRUE(has(text, "export POCL_CACHE_DIR=")) << text;
+}
+
 TEST(Cache, ListAndClear) {
   const Folder cache;
   const Environment environment = {{"CATENARY_CACHE_DIR", cache.path}};
@@ -348,16 +375,96 @@ TEST(Cache, ListAndClear) {
   EXPECT_TRUE(ct::os::exists(cache.path + "/other.txt"));
 }
 
+// What a process that was killed left is counted and removed, with nobody writing it any more.
+TEST(Cache, UnfinishedFiles) {
+  const Folder cache;
+  const Environment environment = {{"CATENARY_CACHE_DIR", cache.path}};
+  ct::os::write_file(cache.path + "/aa.kernel", std::string_view("12345"));
+  ct::os::write_file(cache.path + "/.bb.kernel.99-0-abc.tmp", std::string_view("123"));
+  const ct::os::AtomicFile at_work(cache.path + "/cc.kernel");
+  const json before = json_of({"cache"}, environment);
+  EXPECT_EQ(before["entries"], 1);
+  EXPECT_EQ(before["unfinished"], 2);
+  EXPECT_EQ(before["bytes"], 8);
+  EXPECT_TRUE(has(run({"cache"}, environment).output, ": 1 kernels and 2 unfinished files, 0.0 MiB"));
+  const json removed = json_of({"cache", "clear"}, environment);
+  EXPECT_EQ(removed["removed"], 1);
+  EXPECT_EQ(removed["unfinished"], 1);
+  EXPECT_EQ(ct::os::list_directory(cache.path).size(), 1U);
+  EXPECT_TRUE(ct::os::exists(at_work.temporary_path()));
+}
+
+TEST(Cache, OfOthers) {
+  const Folder cache;
+  const Environment environment = {{"CATENARY_CACHE_DIR", cache.path}};
+  ct::os::write_file(cache.path + "/aa.kernel", std::string_view("12345"));
+  std::filesystem::permissions(cache.path, std::filesystem::perms::all);
+  for (const char* action : {"list", "clear"}) {
+    const ct::os::ProcessResult result = run({"cache", action}, environment);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(has(result.errors, cache.path + ": not used: everybody may write it (mode 0777)")) << result.errors;
+  }
+  EXPECT_TRUE(ct::os::exists(cache.path + "/aa.kernel"));
+  EXPECT_TRUE(has(json_of({"info"}, environment)["kernel_cache"]["trouble"], "everybody may write it"));
+  EXPECT_TRUE(has(run({"info"}, environment).output, "everybody may write it"));
+  EXPECT_TRUE(has(run({"doctor"}, environment).output, "WARN G2  kernel cache " + cache.path + ": not used: "));
+}
+
 TEST(Bench, EveryKind) {
   const std::string device = ct::current_device().name();
   for (const char* what : {"gemm", "copy", "elementwise", "chain", "reduce", "sort"}) {
-    const json object = json_of({"bench", what, "--size", "200", "--device", device});
+    const json object = json_of({"bench", what, "--size", "200", "-d", device});
     EXPECT_EQ(object["device"], device);
     ASSERT_EQ(object["results"].size(), 1U);
     EXPECT_EQ(object["results"][0]["size"], 200);
     EXPECT_GT(object["results"][0]["rate"], 0);
   }
   EXPECT_EQ(json_of({"bench", "reduce", "--size", "100", "--dtype", "int32"})["dtype"], "int32");
+}
+
+TEST(Command, Version) {
+  const ct::os::ProcessResult result = run({"--version"});
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(result.output, std::string("Catenary ") + ct::version() + "\n");
+}
+
+// Every variable is looked at before anything is done, and told once with what was expected.
+TEST(Command, VariablesThatMakeNoSense) {
+  const Environment wrong = {{"CATENARY_TRACE", "foo"},
+                             {"CATENARY_NUM_THREADS", "abc"},
+                             {"CATENARY_SIMD", "v9"},
+                             {"CATENARY_SYNC", "yes"},
+                             {"CATENARY_DTYPE", "int32"},
+                             {"CATENARY_GPU_BLAS", "mkl"},
+                             {"CATENARY_TF32", "2"},
+                             {"CATENARY_FUSION", "on"},
+                             {"CATENARY_DEBUG", "x"},
+                             {"CATENARY_GPU_FORMS", "x"},
+                             {"CATENARY_ONEDNN", "x"},
+                             {"CATENARY_NO_FLOAT64", "x"},
+                             {"CATENARY_NUM_THREADS", "0"},
+                             {"OMP_NUM_THREADS", "two"},
+                             {"CHAINER_DTYPE", "complex64"},
+                             {"CATENARY_GPU_INCLUDE_CPU", "x"},
+                             {"CATENARY_KEEP_GRAPH_ON_REPORT", "x"}};
+  for (const auto& [name, value] : wrong) {
+    for (const char* command : {"info", "doctor", "cache"}) {
+      const ct::os::ProcessResult result = run({command}, {{name, value}});
+      EXPECT_EQ(result.exit_code, 1) << name;
+      EXPECT_TRUE(result.output.empty()) << result.output;
+      EXPECT_TRUE(result.errors.starts_with("catenary: " + name + "=" + value + ": expected ")) << result.errors;
+      EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+    }
+  }
+  EXPECT_EQ(run({"cache"}, {{"CATENARY_NUM_THREADS", "abc"}, {"CATENARY_TRACE", "compile,foo"}}).errors,
+            "catenary: CATENARY_NUM_THREADS=abc: expected a number of threads, 1 or more; CATENARY_TRACE=compile,foo: "
+            "expected a list, with commas between, of compile, source, kernels, ops, blas\n");
+  EXPECT_TRUE(run({"cache"}, {{"CATENARY_TRACE", "compile, kernels"},
+                              {"CATENARY_GPU_BLAS", "cuBLASLt"},
+                              {"CATENARY_NUM_THREADS", ""},
+                              {"CHAINER_DTYPE", "float16"},
+                              {"OMP_NUM_THREADS", "4,2"}})
+                  .ok());
 }
 
 TEST(Command, ExitCodes) {

@@ -12,9 +12,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
+
+#include "catenary/core/os/detail.h"
 
 namespace catenary::os {
 
@@ -72,7 +75,18 @@ std::string open_error(const std::string& path) {
   return {};
 }
 
-bool is_writable_folder(const std::string& path) { return ::access(nearest(path).c_str(), W_OK | X_OK) == 0; }
+bool is_writable_folder(const std::string& path) {
+  // by trying: root has the permission where the file system lets nobody make anything
+  std::string trial = nearest(path) + "/.catenary-XXXXXX";
+  return ::mkdtemp(trial.data()) && ::rmdir(trial.c_str()) == 0;
+}
+
+std::string temporary_folder_of_user(const std::string& name) {
+  std::error_code code;
+  const std::filesystem::path root = std::filesystem::temp_directory_path(code);
+  if (code) fail_code("the folder for temporary files", "cannot find", code);
+  return (root / (name + "-" + std::to_string(::geteuid()))).string();
+}
 
 std::int64_t owner_group(const std::string& path) {
   struct stat status {};

@@ -21,6 +21,8 @@ CT_API std::vector<std::uint32_t> process_groups();
 CT_API std::string open_error(const std::string& path);
 /// May this process write into a folder, or make it?
 CT_API bool is_writable_folder(const std::string& path);
+/// NAME-UID below the system's place for temporary files; it is not made. Throws FileError.
+CT_API std::string temporary_folder_of_user(const std::string& name);
 /// The number of the group that owns a file, or -1 where it is not there.
 CT_API std::int64_t owner_group(const std::string& path);
 /// What a symbolic link points to, or "".

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "catenary/backends/gpu/driver.h"
+#include "catenary/backends/gpu/drivers/pocl.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/library.h"
@@ -187,6 +188,7 @@ class OpenclDriver final : public Driver {
       return;
     }
     try {
+      no_cache_ = find_pocl_cache();
       api_.emplace(*library);
       find_devices();
     } catch (const Error& error) {
@@ -460,6 +462,7 @@ class OpenclDriver final : public Driver {
       check(status, "CreateCommandQueue", device.info.name);
     }
     if (devices_.empty() && reason_.empty()) reason_ = "OpenCL's platforms offer no device";
+    if (devices_.empty() && !no_cache_.empty()) reason_ += "; " + no_cache_;
   }
 
   /// The device, or one without id (and a reason) where it cannot serve.
@@ -499,7 +502,7 @@ class OpenclDriver final : public Driver {
 
   std::optional<Api> api_;
   std::vector<Device> devices_;
-  std::string reason_;
+  std::string reason_, no_cache_;
   std::atomic<int> functions_{0};
   std::mutex streams_mutex_;
   std::map<Handle, int> streams_;  // and their devices
