@@ -4,7 +4,9 @@
 Each row is a smooth function, mostly what is left of another after its leading terms are taken out exactly, interpolated at the
 Chebyshev points of the interval on which it is used; coefficients come constant term first, rounded to the type.
     fit_math.py [NAME…]
+With "cbrt" among the names, or none: what ct_cbrt adds to a third of a number's bits. With "two_over_pi": its table.
 """
+import math
 import struct
 import sys
 
@@ -84,6 +86,25 @@ ROWS = {
 }
 
 
+def cbrt_shift():
+    """How far the first guess at a cube root lies below a third of the number, each as exponent plus rest of the mantissa, for the largest
+    relative error to be the same above and below. Errors repeat after three exponents."""
+    positions = [k / 20000 for k in range(60000)]
+    value = lambda q: 2 ** math.floor(q) * (1 + q - math.floor(q))
+    low, high = 0.02, 0.05
+    for _ in range(50):
+        middle = (low + high) / 2
+        errors = [value(p / 3 - middle) / value(p) ** (1 / 3) - 1 for p in positions]
+        low, high = (middle, high) if max(errors) > -min(errors) else (low, middle)
+    return low
+
+
+def two_over_pi():
+    mp.prec = 1400
+    bits = int(2 / mp.pi * mpf(2) ** (37 * 32))
+    return [0] + [bits >> 32 * k & 0xFFFFFFFF for k in reversed(range(37))]
+
+
 def as_c(x, single):
     return "%.9gf" % struct.unpack("f", struct.pack("f", float(x)))[0] if single else "%.17g" % float(x)
 
@@ -97,6 +118,15 @@ def fit(name):
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ROWS:
+    names = sys.argv[1:] or [*ROWS, "cbrt", "two_over_pi"]
+    if "cbrt" in names:
+        shift = cbrt_shift()
+        print("cbrt_f32  %du" % round((2 / 3 * 127 - shift) * 2**23))  # of the word
+        print("cbrt_f64  %d" % round((2 / 3 * 1023 - shift) * 2**20))  # of the upper word
+    if "two_over_pi" in names:
+        print("two_over_pi  " + ", ".join("0x%08xu" % word for word in two_over_pi()))
+    for name in names:
+        if name not in ROWS:
+            continue
         for single, coefficients, error in fit(name):
             print(f"{name}_{'f32' if single else 'f64'}  error {float(error):.1e}\n  " + ", ".join(coefficients))

@@ -16,6 +16,7 @@ using u64 = std::uint64_t;
 
 // Inlined by force: a call in a loop's body would keep the loop from being vectorised.
 #define DEVICE [[maybe_unused, gnu::always_inline]] static inline
+#define CONSTANT [[maybe_unused]] static constexpr
 #define CT_HAS_F64 1
 #define AS_U32(x) __builtin_bit_cast(::catenary::math::u32, (x))
 #define AS_F32(x) __builtin_bit_cast(::catenary::math::f32, (x))

@@ -251,6 +251,43 @@ TEST_P(Rows, EqualTheCpus) {
 INSTANTIATE_TEST_SUITE_P(Device, Rows, testing::Values(Reg::b, Reg::i32, Reg::i64, Reg::u64, Reg::f32, Reg::f64),
                          [](const auto& info) { return ops::register_name(info.param); });
 
+// Angles of all exponents, far ones and near ones side by side; and in place.
+TEST(Programs, CircularFunctionsOfAllExponents) {
+  for (const Reg reg : {Reg::f32, Reg::f64}) {
+    if (reg == Reg::f64 && without_f64()) continue;
+    constexpr std::int64_t size = 3 * 2048;
+    Memory x(size, memory_of(reg)), near(size, memory_of(reg));
+    std::mt19937_64 random(21);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const double mantissa = std::uniform_real_distribution<>(-1, 1)(random);
+      const int exponent = reg == Reg::f32 ? static_cast<int>(i % 160) - 31 : static_cast<int>(i % 1060) - 36;
+      for (auto [memory, e] : {std::pair(&x, exponent), std::pair(&near, exponent % 20)}) {
+        if (reg == Reg::f32)
+          put(*memory, i, static_cast<float>(std::ldexp(mantissa, e)));
+        else
+          put(*memory, i, std::ldexp(mantissa, e));
+      }
+    }
+    Runner runner;
+    runner.program.shape = {size};
+    runner.program.loads = {{nullptr, 0, memory_of(reg), {1}}, {nullptr, 0, memory_of(reg), {1}}};
+    runner.loads = {&x, &near};
+    for (int i = 0; i < 2; ++i) add_node(runner.program, Op::load, reg, reg, {}, i);
+    std::vector<std::unique_ptr<Memory>> results;
+    for (const Op op : {Op::sin, Op::cos, Op::tan})
+      for (const int operand : {0, 1}) {
+        const bool last = op == Op::tan && operand == 1;
+        if (!last) results.push_back(std::make_unique<Memory>(size, memory_of(reg)));
+        Memory* to = last ? &near : results.back().get();
+        runner.program.stores.push_back(
+            {add_node(runner.program, op, reg, reg, {operand}), {nullptr, 0, memory_of(reg), {1}}});
+        runner.stores.push_back(to);
+        runner.names.push_back(std::string(ops::info(op).name) + " in " + ops::register_name(reg));
+      }
+    runner.run();
+  }
+}
+
 TEST(Programs, EveryDtypeIsLoadedCastAndStored) {
   for (int from = 0; from < kDtypes; ++from) {
     const Dtype dtype = static_cast<Dtype>(from);

@@ -6,11 +6,15 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/paths.h"
 
 namespace {
 
@@ -155,26 +159,49 @@ TEST(Math, Logarithms) {
 }
 
 TEST(Math, Circular) {
-  CHECK(f32, sin, within<f32>(-2e9f, 2e9f), std::sin, 1.5);
-  CHECK(f32, cos, within<f32>(-2e9f, 2e9f), std::cos, 1.5);
-  CHECK(f32, tan, within<f32>(-2e9f, 2e9f), std::tan, 2.5);
-  CHECK(f64, sin, within<f64>(-1e15, 1e15), std::sin, 1.5);
-  CHECK(f64, cos, within<f64>(-1e15, 1e15), std::cos, 1.5);
-  CHECK(f64, tan, within<f64>(-1e15, 1e15), std::tan, 2.5);
+  CHECK_BOTH(sin, std::sin, 1.5);
+  CHECK_BOTH(cos, std::cos, 1.5);
+  CHECK_BOTH(tan, std::tan, 2.5);
   CHECK_BOTH(asin, std::asin, 2);
   CHECK_BOTH(acos, std::acos, 2);
   CHECK_BOTH(atan, std::atan, 2);
 }
 
-// Beyond the range of the reduction the value is arbitrary, but a sine.
-TEST(Math, CircularStaysInRange) {
-  for (f32 x : everywhere<f32>()) {
-    EXPECT_EQ(std::isfinite(x), std::abs(ct_sin_f32(x)) <= 1) << x;
-    EXPECT_EQ(std::isfinite(x), std::abs(ct_cos_f32(x)) <= 1) << x;
+// Against multiple-precision arithmetic: for each exponent a number at random and the one nearest to a multiple of
+// pi/2 (tests/data/ops/make_circular.py).
+TEST(Math, CircularOfAllExponents) {
+  std::ifstream file(tests::source_path("tests/data/ops/circular.txt"));
+  int digits = 0, singles = 0, doubles = 0;
+  std::string at, sine_text, cosine_text;
+  while (file >> digits >> at >> sine_text >> cosine_text) {
+    const double x = std::strtod(at.c_str(), nullptr);
+    const Wide sine = std::strtold(sine_text.c_str(), nullptr), cosine = std::strtold(cosine_text.c_str(), nullptr);
+    if (digits == 24) {
+      const f32 single = static_cast<f32>(x);
+      EXPECT_LE(ulps(ct_sin_f32(single), sine), 1.5) << at;
+      EXPECT_LE(ulps(ct_cos_f32(single), cosine), 1.5) << at;
+      EXPECT_LE(ulps(ct_tan_f32(single), sine / cosine), 2.5) << at;
+      ++singles;
+    } else {
+      EXPECT_LE(ulps(ct_sin_f64(x), sine), 1.5) << at;
+      EXPECT_LE(ulps(ct_cos_f64(x), cosine), 1.5) << at;
+      EXPECT_LE(ulps(ct_tan_f64(x), sine / cosine), 2.5) << at;
+      ++doubles;
+    }
   }
-  for (f64 x : everywhere<f64>()) {
-    EXPECT_EQ(std::isfinite(x), std::abs(ct_sin_f64(x)) <= 1) << x;
-    EXPECT_EQ(std::isfinite(x), std::abs(ct_cos_f64(x)) <= 1) << x;
+  EXPECT_EQ(singles, 2 * 140);
+  EXPECT_EQ(doubles, 2 * 1036);
+}
+
+// Where the two ways to reduce an angle meet.
+TEST(Math, CircularAroundTheBorder) {
+  f32 x = 268435456.0f;
+  for (int k = 0; k < 2000; ++k) x = std::nextafter(x, 0.0f);
+  f64 y = 4194304.0;
+  for (int k = 0; k < 2000; ++k) y = std::nextafter(y, 0.0);
+  for (int k = 0; k < 4000; ++k, x = std::nextafter(x, inf<f32>), y = std::nextafter(y, inf<f64>)) {
+    EXPECT_LE(ulps(ct_sin_f32(-x), std::sin(-Wide(x))), 1.5) << x;
+    EXPECT_LE(ulps(ct_cos_f64(-y), std::cos(-Wide(y))), 1.5) << y;
   }
 }
 
@@ -293,37 +320,37 @@ void expect_same(T got, T expected, const char* what, T x, T y) {
       << what << "(" << std::hexfloat << x << ", " << y << ") = " << got << ", expected " << expected;
 }
 
-// NumPy's npy_divmod, written with libm.
+/// floor(x / y) and x - floor(x / y) y. The truncated quotient leaves std::fmod(x, y), which is exact; the floor is one
+/// below it, and the remainder one y further, where that has not y's sign. A quotient of 0 has the sign of x / y and a
+/// remainder of 0 that of y, as in NumPy.
 template <class T>
-std::pair<T, T> numpy_divmod(T a, T b) {
-  T mod = std::fmod(a, b);
-  if (b == 0) return {a / b, mod};
-  T div = (a - mod) / b;
-  if (mod != 0) {
-    if ((b < 0) != (mod < 0)) {
-      mod += b;
-      div -= 1;
-    }
-  } else {
-    mod = std::copysign(T(0), b);
-  }
-  T quotient = std::copysign(T(0), a / b);
-  if (div != 0) {
-    quotient = std::floor(div);
-    if (div - quotient > T(0.5)) quotient += 1;
-  }
-  return {quotient, mod};
+std::pair<Wide, T> floor_division(T x, T y) {
+  if (y == 0) return {Wide(x / y), nan_of<T>};
+  const T left = std::fmod(x, y);
+  const bool below = left != 0 && std::signbit(left) != std::signbit(y);
+  const T remainder = below ? left + y : left == 0 ? std::copysign(T(0), y) : left;
+  const Wide truncated = std::isinf(y) ? Wide(x) - left : std::round((Wide(x) - left) / y);
+  const Wide quotient = below ? truncated - 1 : truncated;
+  return {quotient == 0 ? std::copysign(Wide(0), Wide(x) / y) : quotient, remainder};
+}
+
+template <class T>
+void check_floor_division(T x, T y, T got_quotient, T got_remainder) {
+  const auto [quotient, remainder] = floor_division(x, y);
+  expect_same(got_remainder, remainder, "remainder", x, y);
+  // As in NumPy, x without its remainder is rounded and so is its quotient, which the floor makes good while there are
+  // two bits to spare.
+  const bool exact = !(std::abs(quotient) >= std::ldexp(Wide(1), std::numeric_limits<T>::digits - 2));
+  EXPECT_LE(ulps(got_quotient, quotient), exact ? 0 : 2) << "floor_divide " << x << " " << y;
 }
 
 TEST(Math, FloorDivision) {
   for (auto [x, y] : pairs<f32>()) {
-    expect_same(ct_remainder_f32(x, y), numpy_divmod(x, y).second, "remainder", x, y);
-    expect_same(ct_floor_divide_f32(x, y), numpy_divmod(x, y).first, "floor_divide", x, y);
+    check_floor_division(x, y, ct_floor_divide_f32(x, y), ct_remainder_f32(x, y));
     expect_same(ct_nextafter_f32(x, y), std::nextafter(x, y), "nextafter", x, y);
   }
   for (auto [x, y] : pairs<f64>()) {
-    expect_same(ct_remainder_f64(x, y), numpy_divmod(x, y).second, "remainder", x, y);
-    expect_same(ct_floor_divide_f64(x, y), numpy_divmod(x, y).first, "floor_divide", x, y);
+    check_floor_division(x, y, ct_floor_divide_f64(x, y), ct_remainder_f64(x, y));
     expect_same(ct_nextafter_f64(x, y), std::nextafter(x, y), "nextafter", x, y);
   }
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#define CT_NO_FAR_ANGLES  // a row's loop never sees one: CT_OF_ANGLES in kernels_of_type.inc
 #include "catenary/ops/math.h"
 
 namespace catenary::cpu {
