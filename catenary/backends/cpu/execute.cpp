@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "catenary/backends/cpu/plan.h"
-#include "catenary/core/flush_subnormals.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/segment.h"
 
@@ -34,8 +33,6 @@ void run_segments(const ops::Program& program, const std::vector<Segment>& segme
     first_block.push_back(first_block.back() + (segment.size + kBlock - 1) / kBlock);
   }
   parallel_for(first_block.back(), kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {
-    // What an optimizer keeps decays geometrically where gradients are zero, and would then be subnormal for good.
-    const FlushSubnormals flush;
     std::size_t i = static_cast<std::size_t>(std::upper_bound(first_block.begin(), first_block.end(), begin) -
                                              first_block.begin()) -
                     1;
