@@ -4,9 +4,12 @@
 #include <cmath>
 
 #include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
 #include "catenary/array/io.h"
+#include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
 #include "catenary/datasets/files.h"
+#include "catenary/io/npy.h"
 
 namespace catenary::datasets {
 
@@ -37,44 +40,85 @@ std::vector<std::string> classes_of(const io::CsvColumn& column) {
   return names;
 }
 
+/// A name is printed, and saved with weights: another encoding is better refused here than after an hour of training.
+void check_name(const std::string& path, const std::string& name) {
+  try {
+    io::npy_string(name);
+  } catch (const ValueError&) {
+    fail<FileError>("{}: the name '{}' is not UTF-8; convert the table (iconv -f latin1 -t utf8)", path, name);
+  }
+}
+
+/// Columns of numbers in the wanted dtype; what is missing becomes `missing`.
+Array numbers_of(const io::CsvTable& table, const std::vector<std::string>& names, const std::optional<double>& missing,
+                 Dtype dtype) {
+  const io::HostArray matrix = table.matrix(names);
+  const auto width = static_cast<std::int64_t>(names.size());
+  const auto line = [&](std::int64_t i) { return table.lines[static_cast<std::size_t>(i / width)]; };
+  const auto name = [&](std::int64_t i) { return names[static_cast<std::size_t>(i % width)]; };
+  double* values = matrix.as<double>();
+  const Array cast = from_host(matrix, Device()).astype(dtype).eval();
+  if (const Array infinite = isinf(cast); infinite.any()) {
+    const auto i = argmax(infinite.ravel()).item<std::int64_t>();
+    fail<FileError>("{}: line {}: column '{}' holds {}, which is infinite as {}", table.source, line(i), name(i),
+                    values[i], dtype);
+  }
+  const Array gaps = isnan(cast);
+  if (!gaps.any()) return cast;
+  if (!missing) {
+    const auto i = argmax(gaps.ravel()).item<std::int64_t>();
+    fail<FileError>(
+        "{}: line {} has no number in the column '{}'; fill it in, or give a value for what is missing "
+        "(the option missing)",
+        table.source, line(i), name(i));
+  }
+  return where(gaps, *missing, cast).eval();
+}
+
 }  // namespace
 
 CsvDataset::CsvDataset(const std::string& path, const std::string& label, const CsvDatasetOptions& options) {
-  const io::CsvTable table = io::read_csv(path, {.delimiter = options.delimiter, .header = options.header});
+  const io::CsvTable table =
+      io::read_csv(path, {.delimiter = options.delimiter, .header = options.header, .missing = options.missing_words});
   if (table.rows == 0) fail<FileError>("{}: the table has no rows", path);
+  lines_ = table.lines;
   const io::CsvColumn* column = label.empty() ? nullptr : &table.column(label);
+  const auto ignored = [&](const std::string& name) {
+    return std::find(options.ignore.begin(), options.ignore.end(), name) != options.ignore.end();
+  };
+  for (const std::string& name : options.ignore) table.column(name);
+  if (!label.empty() && ignored(label)) fail<ValueError>("CsvDataset: the label '{}' is among those to ignore", label);
   feature_names_ = options.features;
   if (feature_names_.empty())
     for (const std::string& name : table.names())
-      if (name != label) feature_names_.push_back(name);
-  if (feature_names_.empty()) fail<FileError>("{}: the table has no column but the label '{}'", path, label);
-
-  const io::HostArray matrix = table.matrix(feature_names_);
-  const auto width = static_cast<std::int64_t>(feature_names_.size());
-  double* values = matrix.as<double>();
-  for (std::int64_t i = 0; i < matrix.size(); ++i) {
-    if (!std::isnan(values[i])) continue;
-    if (!options.missing)
-      fail<FileError>(
-          "{}: line {} has no number in the column '{}'; fill it in, or give a value for what is missing "
-          "(the option missing)",
-          path, table.lines[static_cast<std::size_t>(i / width)], feature_names_[static_cast<std::size_t>(i % width)]);
-    values[i] = *options.missing;
+      if (name != label && !ignored(name)) feature_names_.push_back(name);
+  if (feature_names_.empty())
+    fail<FileError>("{}: the table has no column but the label '{}'{}", path, label,
+                    options.ignore.empty() ? "" : " and those to ignore");
+  for (const std::string& name : feature_names_) {
+    check_name(path, name);
+    if (table.column(name).numeric) continue;
+    try {
+      table.matrix({name});
+    } catch (const FileError& error) {
+      fail<FileError>("{}; where it is no feature, leave it out (the option ignore)", error.what());
+    }
   }
-  features_ = from_host(matrix, Device()).astype(options.dtype).eval();
+  features_ = numbers_of(table, feature_names_, options.missing, options.dtype);
   if (!column) return;
 
   const auto fail_at_row = [&](std::size_t row, const std::string& what) {
     fail<FileError>("{}: line {}, column '{}': {}", path, table.lines[row], label, what);
   };
+  check_name(path, label);
   if (!options.classes) {
-    const io::HostArray numbers = table.matrix({label});
     for (std::size_t row = 0; row < column->values.size(); ++row)
       if (std::isnan(column->values[row])) fail_at_row(row, "there is no number");
-    labels_ = from_host(numbers, Device()).astype(options.dtype).eval();
+    labels_ = numbers_of(table, {label}, {}, options.dtype);
     return;
   }
   class_names_ = options.class_names.empty() ? classes_of(*column) : options.class_names;
+  for (const std::string& name : class_names_) check_name(path, name);
   std::vector<std::int32_t> numbers;
   for (const std::string& text : texts_of(*column)) {
     if (text.empty()) fail_at_row(numbers.size(), "the label is empty");
@@ -84,6 +128,11 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
     numbers.push_back(static_cast<std::int32_t>(found - class_names_.begin()));
   }
   labels_ = Array::from_host(numbers.data(), {table.rows}, Dtype::int32, Device());
+}
+
+std::int64_t CsvDataset::line(std::int64_t i) const {
+  if (i < 0 || i >= size()) fail<IndexError>("CsvDataset: there is no row {} among {}", i, size());
+  return lines_[static_cast<std::size_t>(i)];
 }
 
 TupleDataset CsvDataset::tuple() const {

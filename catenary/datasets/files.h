@@ -13,13 +13,16 @@ namespace catenary::datasets {
 /// Options of CsvDataset.
 struct CsvDatasetOptions {
   std::vector<std::string> features = {};  ///< columns of x; all but the label when empty
+  std::vector<std::string> ignore = {};    ///< columns that are no features, such as names; they must be there
   /// The label is a class, numbered from 0 in the order of the names (of the numbers, where they are such): int32. Off:
   /// the label is a number, as a float array (1).
   bool classes = true;
   std::vector<std::string> class_names = {};  ///< the classes in order, as another table has them; found when empty
-  std::optional<double> missing = {};         ///< stands for empty fields of features; without it they are an error
-  Dtype dtype = Dtype::float32;               ///< of the features and of labels that are numbers
-  bool header = true;                         ///< the first line names the columns; else they are "0", "1", …
+  std::optional<double> missing = {};         ///< stands for missing features; without it they are an error
+  /// What is missing in a column of numbers, besides empty fields. Labels that are texts are taken as they are.
+  std::vector<std::string> missing_words = {"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?"};
+  Dtype dtype = Dtype::float32;  ///< of the features and of labels that are numbers
+  bool header = true;            ///< the first line names the columns; else they are "0", "1", …
   char delimiter = ',';
 };
 
@@ -28,8 +31,8 @@ struct CsvDatasetOptions {
 class CT_API CsvDataset : public DatasetMixin {
  public:
   /// With `label` "" there is none, and examples are (x). Throws FileError for a table that is damaged or empty, a
-  /// column that is not there, a field that is no number, or a label that is empty or not among the class names: with
-  /// file, column and place.
+  /// column that is not there, a field that is no number or none that `dtype` can hold, a label that is empty or not
+  /// among the class names, or a name that is not UTF-8: with file, column and place.
   CsvDataset(const std::string& path, const std::string& label, const CsvDatasetOptions& options = {});
   std::int64_t size() const override { return features_.len(); }
   Example get_example(std::int64_t i) const override;
@@ -41,9 +44,12 @@ class CT_API CsvDataset : public DatasetMixin {
   const std::vector<std::string>& feature_names() const { return feature_names_; }
   /// What the class numbers mean; empty where the label is a number.
   const std::vector<std::string>& class_names() const { return class_names_; }
+  /// Where row i begins in the file, counted from 1: for messages. Throws IndexError.
+  std::int64_t line(std::int64_t i) const;
 
  private:
   TupleDataset tuple() const;
+  std::vector<std::int64_t> lines_;
   Array features_, labels_;
   std::vector<std::string> feature_names_, class_names_;
 };
@@ -56,6 +62,8 @@ struct ImageDatasetOptions {
   std::int64_t height = 0;           ///< resizes all images to height by width; 0: as in each file
   std::int64_t width = 0;            ///< give both or neither
   Dtype label_dtype = Dtype::int32;  ///< of labelled images
+  /// Reads every file once when the dataset is made, and leaves out those that cannot be read: `broken()` lists them.
+  bool skip_broken = false;
 };
 
 /// Images of files (PNG or JPEG, by content), each read when it is asked for: arrays (channels, height, width).
@@ -74,10 +82,12 @@ class CT_API ImageDataset : public DatasetMixin {
   Example get_example(std::int64_t i) const override;
   /// The file of image i, with the root.
   std::string path(std::int64_t i) const;
+  /// What skip_broken left out: for each file the message of its error.
+  const std::vector<std::string>& broken() const { return broken_; }
 
  private:
   static std::vector<std::string> read_list(const std::string& list_file);
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_, broken_;
   ImageDatasetOptions options_;
 };
 
@@ -95,11 +105,14 @@ class CT_API LabeledImageDataset : public DatasetMixin {
   Example get_example(std::int64_t i) const override;
   std::string path(std::int64_t i) const { return images_.path(i); }
   std::int64_t label(std::int64_t i) const { return labels_[static_cast<std::size_t>(i)]; }
+  /// As ImageDataset's.
+  const std::vector<std::string>& broken() const { return broken_; }
 
  private:
   static Pairs read_list(const std::string& list_file);
   ImageDataset images_;
   std::vector<std::int64_t> labels_;
+  std::vector<std::string> broken_;
   Dtype label_dtype_;
 };
 
@@ -109,7 +122,8 @@ class CT_API LabeledImageDataset : public DatasetMixin {
 class CT_API ImageFolderDataset : public LabeledImageDataset {
  public:
   /// `options.root` is not used. Throws FileError when the folder is not there, has no sub-folders, a class has no
-  /// images, or a file is an image of a kind that cannot be read (GIF, BMP, WebP, TIFF).
+  /// images (that can be read), or a file is an image of a kind that cannot be read (GIF, BMP, WebP, TIFF) and is not
+  /// to be skipped.
   explicit ImageFolderDataset(const std::string& folder, const ImageDatasetOptions& options = {});
   const std::vector<std::string>& class_names() const { return class_names_; }
 

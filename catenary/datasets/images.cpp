@@ -6,6 +6,7 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/parallel.h"
 #include "catenary/datasets/files.h"
 #include "catenary/io/identify.h"
 #include "catenary/io/jpeg.h"
@@ -67,11 +68,40 @@ Array read_image(const std::string& path, const ImageDatasetOptions& options) {
   return result.astype(get_dtype(options.dtype)).eval();
 }
 
+namespace {
+
+std::string joined(const ImageDatasetOptions& options, const std::string& path) {
+  return (std::filesystem::path(options.root) / path).string();
+}
+
+/// Takes those entries out whose file cannot be read, and tells why of each.
+template <class Entry, class Path>
+std::vector<std::string> take_broken(std::vector<Entry>& entries, const ImageDatasetOptions& options,
+                                     const Path& path_of) {
+  std::vector<std::string> why(entries.size());
+  parallel_for(std::ssize(entries), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      try {
+        read_image(joined(options, path_of(entries[i])), options);
+      } catch (const FileError& error) {
+        why[i] = error.what();
+      }
+    }
+  });
+  std::size_t at = 0;
+  std::erase_if(entries, [&](const Entry&) { return !why[at++].empty(); });
+  std::erase(why, "");
+  return why;
+}
+
+}  // namespace
+
 ImageDataset::ImageDataset(std::vector<std::string> paths, const ImageDatasetOptions& options)
     : paths_(std::move(paths)), options_(options) {
   check(options);
   // the setting is one of the thread, and images may be read by others
   options_.dtype = get_dtype(options_.dtype);
+  if (options_.skip_broken) broken_ = take_broken(paths_, options_, [](const std::string& path) { return path; });
 }
 
 std::vector<std::string> ImageDataset::read_list(const std::string& list_file) {
@@ -80,11 +110,15 @@ std::vector<std::string> ImageDataset::read_list(const std::string& list_file) {
   return paths;
 }
 
-std::string ImageDataset::path(std::int64_t i) const {
-  return (std::filesystem::path(options_.root) / paths_[static_cast<std::size_t>(i)]).string();
-}
+std::string ImageDataset::path(std::int64_t i) const { return joined(options_, paths_[static_cast<std::size_t>(i)]); }
 
-Example ImageDataset::get_example(std::int64_t i) const { return {{read_image(path(i), options_)}, {}}; }
+Example ImageDataset::get_example(std::int64_t i) const {
+  try {
+    return {{read_image(path(i), options_)}, {}};
+  } catch (const FileError& error) {
+    fail<FileError>("{}; such files can be left out (the option skip_broken)", error.what());
+  }
+}
 
 namespace {
 std::vector<std::string> paths_of(const LabeledImageDataset::Pairs& pairs) {
@@ -95,8 +129,15 @@ std::vector<std::string> paths_of(const LabeledImageDataset::Pairs& pairs) {
 }  // namespace
 
 LabeledImageDataset::LabeledImageDataset(const Pairs& pairs, const ImageDatasetOptions& options)
-    : images_(paths_of(pairs), options), label_dtype_(options.label_dtype) {
-  for (const auto& [path, label] : pairs) labels_.push_back(label);
+    : images_(std::vector<std::string>{}), label_dtype_(options.label_dtype) {
+  check(options);
+  Pairs kept = pairs;
+  ImageDatasetOptions own = options;
+  own.dtype = get_dtype(options.dtype);
+  own.skip_broken = false;
+  if (options.skip_broken) broken_ = take_broken(kept, own, [](const auto& pair) { return pair.first; });
+  images_ = ImageDataset(paths_of(kept), own);
+  for (const auto& [path, label] : kept) labels_.push_back(label);
 }
 
 LabeledImageDataset::Pairs LabeledImageDataset::read_list(const std::string& list_file) {
@@ -121,6 +162,7 @@ Example LabeledImageDataset::get_example(std::int64_t i) const {
 }
 
 struct ImageFolderDataset::Found {
+  std::string folder;
   Pairs pairs;
   std::vector<std::string> classes;
 };
@@ -135,18 +177,22 @@ std::string ending(const std::string& name) {
   return result;
 }
 
-void collect(const std::string& folder, std::int64_t label, LabeledImageDataset::Pairs& pairs) {
+/// The images below a folder; with `all` also files of kinds that cannot be read, which are an error otherwise.
+void collect(const std::string& folder, std::int64_t label, bool all, LabeledImageDataset::Pairs& pairs) {
   for (const std::string& name : os::list_directory(folder)) {
     const std::string path = folder + "/" + name;
     if (name.front() == '.') continue;
     if (os::is_directory(path)) {
-      collect(path, label, pairs);
+      collect(path, label, all, pairs);
       continue;
     }
     const std::string kind = ending(name);
-    if (kind == "png" || kind == "jpg" || kind == "jpeg") pairs.emplace_back(path, label);
-    if (kind == "gif" || kind == "bmp" || kind == "webp" || kind == "tif" || kind == "tiff")
-      fail<FileError>("{}: images of this kind cannot be read; convert it to PNG or JPEG, or remove it", path);
+    const bool other = kind == "gif" || kind == "bmp" || kind == "webp" || kind == "tif" || kind == "tiff";
+    if (kind == "png" || kind == "jpg" || kind == "jpeg" || (other && all)) pairs.emplace_back(path, label);
+    if (other && !all)
+      fail<FileError>(
+          "{}: images of this kind cannot be read; convert it to PNG or JPEG, or leave it out (the option skip_broken)",
+          path);
   }
 }
 
@@ -155,14 +201,14 @@ void collect(const std::string& folder, std::int64_t label, LabeledImageDataset:
 ImageFolderDataset::ImageFolderDataset(const std::string& folder, const ImageDatasetOptions& options)
     : ImageFolderDataset(
           [&] {
-            Found found;
+            Found found{.folder = folder, .pairs = {}, .classes = {}};
             for (const std::string& name : os::list_directory(folder))
               if (name.front() != '.' && os::is_directory(folder + "/" + name)) found.classes.push_back(name);
             if (found.classes.empty())
               fail<FileError>("{}: expected a sub-folder of images for each class, found none", folder);
             for (std::size_t i = 0; i < found.classes.size(); ++i) {
               const std::size_t before = found.pairs.size();
-              collect(folder + "/" + found.classes[i], static_cast<std::int64_t>(i), found.pairs);
+              collect(folder + "/" + found.classes[i], static_cast<std::int64_t>(i), options.skip_broken, found.pairs);
               if (found.pairs.size() == before)
                 fail<FileError>("{}/{}: the folder of a class has no images (*.png, *.jpg, *.jpeg)", folder,
                                 found.classes[i]);
@@ -178,6 +224,16 @@ ImageFolderDataset::ImageFolderDataset(Found found, const ImageDatasetOptions& o
                             own.root = "";
                             return own;
                           }()),
-      class_names_(std::move(found.classes)) {}
+      class_names_(std::move(found.classes)) {
+  std::vector<bool> any(class_names_.size());
+  for (std::int64_t i = 0; i < size(); ++i) any[static_cast<std::size_t>(label(i))] = true;
+  for (std::size_t i = 0; i < any.size(); ++i) {
+    if (any[i]) continue;
+    const std::string of_class = found.folder + "/" + class_names_[i];
+    const auto first = std::find_if(broken().begin(), broken().end(),
+                                    [&](const std::string& why) { return why.starts_with(of_class + "/"); });
+    fail<FileError>("{}: none of the images of the class can be read; {}", of_class, *first);
+  }
+}
 
 }  // namespace catenary::datasets

@@ -14,11 +14,16 @@ namespace catenary::io {
 
 namespace {
 
-/// The value of a field: NaN when empty, nothing when it is no number.
-std::optional<double> number_of(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// The value of a field: NaN when empty, nothing when it is no number.
+std::optional<double> number_of(std::string_view text) {
+  text = without_spaces(text);
   if (text.empty()) return std::numeric_limits<double>::quiet_NaN();
   if (text.front() == '+' && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
   const char* end = text.data() + text.size();
@@ -160,6 +165,16 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
   }
   if (options.header) any = scanner.next(fields);
   bool any_text = false;
+  const auto is_missing = [&](const std::string& field) {
+    return std::find(options.missing.begin(), options.missing.end(), without_spaces(field)) != options.missing.end();
+  };
+  const auto make_text = [&](CsvColumn& column, std::int64_t line) {
+    column.numeric = false;
+    column.first_text_line = line;
+    column.values = {};
+    any_text = true;
+  };
+  std::vector<std::int64_t> first_word(table.columns.size());  // where a column has the first word for a missing number
   for (; any; any = scanner.next(fields)) {
     if (fields.size() != table.columns.size())
       scanner.bad(scanner.row_line(), 1, "the row has {} field(s), the {} {}{}", fields.size(),
@@ -168,17 +183,24 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
     for (std::size_t i = 0; i < fields.size(); ++i) {
       CsvColumn& column = table.columns[i];
       if (!column.numeric) continue;
-      if (const std::optional<double> value = number_of(fields[i])) {
+      if (is_missing(fields[i])) {
+        column.values.push_back(std::numeric_limits<double>::quiet_NaN());
+        if (first_word[i] == 0) first_word[i] = scanner.row_line();
+      } else if (const std::optional<double> value = number_of(fields[i])) {
         column.values.push_back(*value);
       } else {
-        column.numeric = false;
-        column.first_text_line = scanner.row_line();
-        column.values = {};
-        any_text = true;
+        make_text(column, scanner.row_line());
       }
     }
     ++table.rows;
     table.lines.push_back(scanner.row_line());
+  }
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    CsvColumn& column = table.columns[i];
+    const auto is_nan = [](double value) { return std::isnan(value); };
+    // such words alone are texts like any other
+    if (column.numeric && first_word[i] != 0 && std::all_of(column.values.begin(), column.values.end(), is_nan))
+      make_text(column, first_word[i]);
   }
   if (!any_text) return table;
   // a column may turn out to be text in its last row, so its strings are taken in a second pass
@@ -192,6 +214,13 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
 
 CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   return read_csv(os::FileView(path).bytes(), path, options);
+}
+
+std::string csv_field(const std::string& text, char delimiter) {
+  if (text.find_first_of("\"\r\n") == std::string::npos && text.find(delimiter) == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
 }
 
 std::vector<std::string> CsvTable::names() const {
@@ -213,9 +242,9 @@ HostArray CsvTable::matrix(const std::vector<std::string>& wanted) const {
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     const CsvColumn& c = column(wanted[k]);
     if (!c.numeric) {
-      const auto text = std::find_if_not(c.strings.begin(), c.strings.end(), number_of);
+      const auto row = std::find(lines.begin(), lines.end(), c.first_text_line) - lines.begin();
       fail<FileError>("{}: line {}: column '{}' holds '{}', which is not a number", source, c.first_text_line, c.name,
-                      text == c.strings.end() ? "" : text->substr(0, 60));
+                      c.strings[static_cast<std::size_t>(row)].substr(0, 60));
     }
     for (std::size_t i = 0; i < c.values.size(); ++i) result.as<double>()[i * wanted.size() + k] = c.values[i];
   }

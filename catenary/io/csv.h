@@ -15,13 +15,15 @@ struct CsvOptions {
   bool header = true;   ///< the first line names the columns; else they are "0", "1", …
   char comment = '\0';  ///< lines that begin with it are skipped; none by default
   int skip_lines = 0;   ///< before anything is read
+  /// Words for a missing number, such as "NA", besides an empty field: a column that has numbers may have them too.
+  std::vector<std::string> missing = {};
 };
 
 /// A column of numbers, or of texts.
 struct CsvColumn {
   std::string name;
-  bool numeric = true;               ///< every field is empty or a number
-  std::vector<double> values;        ///< of a numeric column; empty fields are NaN
+  bool numeric = true;               ///< every field is a number, empty or missing
+  std::vector<double> values;        ///< of a numeric column; what is empty or missing is NaN
   std::vector<std::string> strings;  ///< of another
   std::int64_t first_text_line = 0;  ///< where its first field that is no number stands; 0 in a numeric column
 };
@@ -47,5 +49,8 @@ struct CT_API CsvTable {
 /// in their number of fields, a quote does not end, or two columns have one name.
 CT_API CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
 CT_API CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, const CsvOptions& options = {});
+
+/// A text as it stands in a field of a CSV file: in quotes where it needs them.
+CT_API std::string csv_field(const std::string& text, char delimiter = ',');
 
 }  // namespace catenary::io

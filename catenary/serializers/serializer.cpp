@@ -1,6 +1,7 @@
 #include "catenary/serializers/serializer.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "catenary/core/format.h"
@@ -203,6 +204,24 @@ void Serializer::operator()(const std::string& key, std::string& value) const {
   } else {
     archive_->read(path_ + key);  // says that it is not there, when that is an error
   }
+}
+
+void Serializer::operator()(const std::string& key, std::vector<std::string>& value) const {
+  if (!loading()) {
+    try {
+      return archive_->write(path_ + key, nlohmann::json(value).dump());
+    } catch (const nlohmann::json::exception&) {
+      fail<ValueError>("a text of '{}' is not UTF-8: '{}'", path_ + key, fmt::join(value, "', '"));
+    }
+  }
+  if (!contains(key)) {
+    archive_->read(path_ + key);  // says that it is not there, when that is an error
+    return;
+  }
+  const nlohmann::json read = nlohmann::json::parse(read_string(key), nullptr, false);
+  if (!read.is_array() || !std::all_of(read.begin(), read.end(), [](const auto& text) { return text.is_string(); }))
+    reject(key, "expected a JSON list of texts");
+  archive_->later([&value, read] { value = read.get<std::vector<std::string>>(); });
 }
 
 void Serializer::operator()(const std::string& key, Array& value) const {

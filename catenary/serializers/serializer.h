@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "catenary/array/array.h"
 #include "catenary/autograd/parameter.h"
@@ -36,6 +37,8 @@ class CT_API Serializer {
   void operator()(const std::string& key, int& value) const;
   void operator()(const std::string& key, double& value) const;
   void operator()(const std::string& key, std::string& value) const;
+  /// A list of texts, as one that holds them in JSON. Throws ValueError for a text that is not UTF-8.
+  void operator()(const std::string& key, std::vector<std::string>& value) const;
   void operator()(const std::string& key, std::optional<std::int64_t>& value) const;
   void operator()(const std::string& key, std::optional<double>& value) const;
   /// An array whose values are replaced: shapes must agree, the dtype is cast. An undefined one becomes what is there.
@@ -61,17 +64,17 @@ namespace serializers {
 
 /// Writes the object as Chainer's npz (chainer.serializers.save_npz): all at once, or nothing. Throws FileError.
 template <class T>
-void save_npz(const std::string& path, const T& object, bool compression = true);
+void save_npz(const std::string& path, T&& object, bool compression = true);
 /// Reads it back (chainer.serializers.load_npz). `path` leads to the object inside the file, as in
 /// "updater/model:main/"; with `strict` off, keys that are not there are passed over. Throws FileError, ShapeError;
 /// then nothing has changed.
 template <class T>
-void load_npz(const std::string& file, const T& object, const std::string& path = "", bool strict = true);
+void load_npz(const std::string& file, T&& object, const std::string& path = "", bool strict = true);
 /// The same in safetensors form: names as in npz with '/' replaced by '.'; for links (arrays only).
 template <class T>
-void save_safetensors(const std::string& path, const T& object);
+void save_safetensors(const std::string& path, T&& object);
 template <class T>
-void load_safetensors(const std::string& file, const T& object, bool strict = true);
+void load_safetensors(const std::string& file, T&& object, bool strict = true);
 
 namespace detail {
 CT_API void save_npz(const std::string& path, const std::function<void(Serializer&)>& serialize, bool compression);
@@ -81,23 +84,23 @@ CT_API void save_safetensors(const std::string& path, const std::function<void(S
 CT_API void load_safetensors(const std::string& file, const std::function<void(Serializer&)>& serialize, bool strict);
 }  // namespace detail
 
-// Objects are handles: serialising one through a const reference reaches what it refers to.
+// An object is anything with `serialize(Serializer&)`. Links, optimizers and trainers are handles: theirs is const.
 template <class T>
-void save_npz(const std::string& path, const T& object, bool compression) {
+void save_npz(const std::string& path, T&& object, bool compression) {
   detail::save_npz(
       path, [&](Serializer& s) { object.serialize(s); }, compression);
 }
 template <class T>
-void load_npz(const std::string& file, const T& object, const std::string& path, bool strict) {
+void load_npz(const std::string& file, T&& object, const std::string& path, bool strict) {
   detail::load_npz(
       file, [&](Serializer& s) { object.serialize(s); }, path, strict);
 }
 template <class T>
-void save_safetensors(const std::string& path, const T& object) {
+void save_safetensors(const std::string& path, T&& object) {
   detail::save_safetensors(path, [&](Serializer& s) { object.serialize(s); });
 }
 template <class T>
-void load_safetensors(const std::string& file, const T& object, bool strict) {
+void load_safetensors(const std::string& file, T&& object, bool strict) {
   detail::load_safetensors(
       file, [&](Serializer& s) { object.serialize(s); }, strict);
 }

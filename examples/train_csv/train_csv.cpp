@@ -1,12 +1,12 @@
-// Trains a classifier on a table of your own: numbers in all columns but one, which holds the class.
+// Trains a network on a table of your own: from the numbers in its columns it learns one of them, a class or a number.
 
 #include <catenary/catenary.h>
 #include <catenary/core/os/file.h>
+#include <catenary/io/csv.h>
 #include <catenary/io/npz.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <sstream>
 
 namespace ct = catenary;
 namespace D = ct::datasets;
@@ -26,32 +26,48 @@ struct MLP : ct::Chain {
 };
 
 struct Args {
-  std::string file, label, device = "cpu", out = "result", predict;
+  std::string file, label, device = "cpu", out = "result", resume, predict;
+  std::vector<std::string> ignore, missing_words;
   int epochs = 20, units = 64;
   std::uint64_t seed = 0;
   char delimiter = ',';
   std::optional<double> missing;
+  bool regression = false;
 };
 
-void write_lines(const std::string& path, const std::vector<std::string>& lines) {
-  ct::os::write_file(path, fmt::format("{}\n", fmt::join(lines, "\n")));
-}
+/// How the table was read: saved with the weights, so that other tables are read alike.
+struct Reading {
+  std::string label = {};
+  std::vector<std::string> columns = {}, classes = {}, missing_words = D::CsvDatasetOptions().missing_words;
+  std::optional<double> missing = {};
+  double mean = 0, std = 1;  // of a label that is a number: then there are no classes
 
-std::vector<std::string> read_lines(const std::string& path) {
-  const auto bytes = ct::os::read_file(path);
-  std::istringstream text(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
+  void serialize(ct::Serializer& s) {
+    s("label", label);
+    s("columns", columns);
+    s("classes", classes);
+    s("missing_words", missing_words);
+    s("missing", missing);
+    s("mean", mean);
+    s("std", std);
+  }
+  /// What the command line says goes before what was saved.
+  void take(const Args& args) {
+    missing_words.insert(missing_words.end(), args.missing_words.begin(), args.missing_words.end());
+    if (args.missing) missing = args.missing;
+  }
+};
 
-/// As it stands in a CSV file.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
+/// What model.npz holds.
+struct Saved {
+  L::Classifier& model;
+  Reading& reading;
+  void serialize(ct::Serializer& s) {
+    model.serialize(s);
+    ct::Serializer table = s["table"];
+    reading.serialize(table);
+  }
+};
 
 /// Names in quotes; of many the first ten.
 std::string listed(const std::vector<std::string>& names) {
@@ -59,68 +75,134 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("'{}'{}", fmt::join(first, "', '"), first.size() < names.size() ? ", …" : "");
 }
 
+/// Standard deviations of the columns, to divide by; 1 for a column that does not vary.
+ct::Array scale_of(const ct::Array& x) {
+  const ct::Array deviation = ct::std(x, 0);
+  return ct::where(deviation > 1e-7 * ct::abs(ct::mean(x, 0)), deviation, 1.0);
+}
+
 int train(const Args& args) {
   const ct::Device device = ct::get_device(args.device);
   ct::random::seed(args.seed);
-  const D::CsvDataset table(args.file, args.label, {.missing = args.missing, .delimiter = args.delimiter});
-  const auto classes = static_cast<int>(table.class_names().size());
-  fmt::print("{} rows, {} columns, {} classes: {}\n\n", table.size(), table.feature_names().size(), classes,
-             listed(table.class_names()));
-  if (classes < 2 || classes > table.size() / 2)
-    throw ct::ValueError(fmt::format(
-        "{}: the {} rows of the column '{}' hold {} different values; expected classes: at least two, of several rows "
-        "each (docs/tutorial.md tells how to learn numbers)",
-        args.file, table.size(), args.label, classes));
-  const auto [training, test] = D::split_dataset_random(table, table.size() * 4 / 5, args.seed);
+  Reading reading{.label = args.label};
+  reading.take(args);
+  const D::CsvDataset table(args.file, args.label,
+                            {.ignore = args.ignore,
+                             .classes = !args.regression,
+                             .missing = reading.missing,
+                             .missing_words = reading.missing_words,
+                             .delimiter = args.delimiter});
+  reading.columns = table.feature_names();
+  reading.classes = table.class_names();
+  ct::Dataset examples = table;
+  if (args.regression) {
+    const ct::Array t = table.labels().astype(ct::Dtype::float64);
+    reading.mean = ct::mean(t).item<double>();
+    reading.std = scale_of(t).item<double>();
+    examples = D::TupleDataset(table.features(), ((t - reading.mean) / reading.std).astype(ct::Dtype::float32).eval());
+    fmt::print("{} rows, {} columns; {} is {:g} to {:g}\n\n", table.size(), reading.columns.size(),
+               listed({args.label}), ct::min(t).item<double>(), ct::max(t).item<double>());
+    if (table.size() < 2) throw ct::ValueError(args.file + ": one row; a fifth of the rows is kept for validation");
+  } else {
+    const auto classes = static_cast<std::int64_t>(reading.classes.size());
+    fmt::print("{} rows, {} columns, {} classes: {}\n\n", table.size(), reading.columns.size(), classes,
+               listed(reading.classes));
+    if (classes < 2 || classes > table.size() / 2)
+      throw ct::ValueError(fmt::format(
+          "{}: the {} rows of the column '{}' hold {} different values; expected classes: at least two, of several "
+          "rows each (--regression learns numbers)",
+          args.file, table.size(), args.label, classes));
+  }
+  const auto [training, test] = D::split_dataset_random(examples, table.size() * 4 / 5, args.seed);
 
-  MLP mlp(args.units, classes);
-  mlp.mean = ct::mean(table.features(), 0).eval();
-  mlp.std = (ct::std(table.features(), 0) + 1e-12).eval();
-  auto model = L::Classifier(mlp);
+  MLP mlp(args.units, args.regression ? 1 : static_cast<int>(reading.classes.size()));
+  const ct::Array x = table.features().astype(ct::Dtype::float64);
+  const ct::Array mean = ct::mean(x, 0).astype(ct::Dtype::float32).eval(),
+                  std = scale_of(x).astype(ct::Dtype::float32).eval();
+  mlp.mean = mean.copy();
+  mlp.std = std.copy();
+  auto model = L::Classifier(mlp, args.regression ? L::LossFunction(F::mean_squared_error) : L::LossFunction());
+  model.compute_accuracy = !args.regression;
   model.to_device(device);
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
+
+  // a loss that is not a number ends the training, and names the lines of the table that it comes from
+  const T::FiniteLoss loss(model, examples, [&](std::int64_t i) { return fmt::format("line {}", table.line(i)); });
   const ct::iterators::SerialIterator batches(training, std::min<std::int64_t>(32, training.size()));
   const ct::iterators::SerialIterator test_batches(test, 100, {.repeat = false, .shuffle = false});
-  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device}), T::Trigger(args.epochs, "epoch"),
-                     args.out);
-  trainer.extend(X::Evaluator(test_batches, model, {.device = device}));
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device, .loss = loss}),
+                     T::Trigger(args.epochs, "epoch"), args.out);
+  trainer.extend(X::Evaluator(test_batches, model, {.device = device, .eval_func = loss}));
+  // ten times in all: an epoch of a small table takes less time than a snapshot
+  trainer.extend(X::snapshot({.n_retains = 1}), {.trigger = T::Trigger(std::max(1, args.epochs / 10), "epoch")});
   trainer.extend(X::LogReport());
-  trainer.extend(
-      X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy"}));
-  trainer.run();
-  ct::serializers::save_npz(args.out + "/model.npz", model);
-  write_lines(args.out + "/columns.txt", table.feature_names());
-  write_lines(args.out + "/classes.txt", table.class_names());
-  fmt::print("\nThe weights are in {0}/model.npz; train_csv -o {0} --predict FILE uses them\n", args.out);
+  std::vector<std::string> columns = {"epoch", "main/loss", "validation/main/loss"};
+  if (!args.regression) columns.insert(columns.end(), {"main/accuracy", "validation/main/accuracy"});
+  trainer.extend(X::PrintReport(columns));
+  if (!args.resume.empty()) {
+    ct::serializers::load_npz(args.resume, trainer);
+    const auto same = [](const ct::Persistent& a, const ct::Array& b) {
+      return ct::array_equal(a.array().to_device(ct::Device()), b);
+    };
+    if (!same(mlp.mean, mean) || !same(mlp.std, std))
+      throw ct::ValueError(args.resume + ": the snapshot of another table, or with other options");
+  }
+  const auto save = [&] {
+    ct::serializers::save_npz(args.out + "/model.npz", Saved{model, reading});
+    fmt::print("\nThe weights are in {0}/model.npz; train_csv -o {0} --predict FILE uses them\n", args.out);
+  };
+  try {
+    trainer.run(false);
+  } catch (const T::Interrupted&) {  // Ctrl-C: what was learnt so far
+    save();
+    throw;
+  }
+  save();
   return 0;
 }
 
 int predict(const Args& args) {
-  if (!ct::os::exists(args.out + "/columns.txt"))
-    throw ct::FileError(args.out + ": train_csv has left nothing here (columns.txt is missing); -o names its folder");
-  const std::vector<std::string> classes = read_lines(args.out + "/classes.txt");
   const std::string file = args.out + "/model.npz";
+  if (!ct::os::exists(file))
+    throw ct::FileError(args.out + ": train_csv has left nothing here (model.npz is missing); -o names its folder");
+  Reading reading;
+  ct::serializers::load_npz(file, reading, "table/");
+  reading.take(args);
   const auto units = static_cast<int>(ct::io::NpzReader(file).read_array("predictor/l1/W").shape[0]);
-  MLP model(units, static_cast<int>(classes.size()));
+  MLP model(units, reading.classes.empty() ? 1 : static_cast<int>(reading.classes.size()));
   ct::serializers::load_npz(file, model, "predictor/");
-  const D::CsvDataset table(
-      args.predict, "",
-      {.features = read_lines(args.out + "/columns.txt"), .missing = args.missing, .delimiter = args.delimiter});
-  const ct::Array p = F::softmax(model(table.features())).array();
+  const ct::Device device = ct::get_device(args.device);
+  model.to_device(device);
+  const D::CsvDataset table(args.predict, "",
+                            {.features = reading.columns,
+                             .missing = reading.missing,
+                             .missing_words = reading.missing_words,
+                             .delimiter = args.delimiter});
+  const auto scope = ct::test_mode();
+  const ct::Array y = model(table.features().to_device(device)).array();
+  if (reading.classes.empty()) {
+    fmt::print("{}\n", ct::io::csv_field(reading.label));
+    for (const double value : y.to_vector<double>()) fmt::print("{:.6g}\n", value * reading.std + reading.mean);
+    return 0;
+  }
+  const ct::Array p = F::softmax(y).array();
   const auto best = ct::argmax(p, 1).to_vector<std::size_t>();
   const auto probability = ct::max(p, 1).to_vector<double>();
   fmt::print("class,probability\n");
-  for (std::size_t i = 0; i < best.size(); ++i) fmt::print("{},{:.4f}\n", field(classes[best[i]]), probability[i]);
+  for (std::size_t i = 0; i < best.size(); ++i)
+    fmt::print("{},{:.4f}\n", ct::io::csv_field(reading.classes[best[i]]), probability[i]);
   return 0;
 }
 
 int main(int argc, char** argv) {
   Args args;
-  CLI::App app(
-      "Trains a classifier on a CSV file with a header: every column is a number but LABEL, which is the class.");
+  CLI::App app("Trains a network on a CSV file with a header: from the numbers in the columns it learns LABEL.");
   app.add_option("FILE", args.file, "The table; not needed with --predict");
-  app.add_option("LABEL", args.label, "Name of the column that holds the class");
+  app.add_option("LABEL", args.label, "Name of the column that is to be learnt");
+  app.add_flag("--regression", args.regression, "LABEL holds numbers to predict, not classes");
+  app.add_option("--ignore", args.ignore, "A column that is left out, such as a name; may be given several times")
+      ->allow_extra_args(false);
   app.add_option("-e,--epoch", args.epochs, "Sweeps over the table")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
@@ -128,21 +210,31 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("--delimiter", args.delimiter, "What separates the fields")->capture_default_str();
-  app.add_option("-m,--missing", args.missing, "Stands for empty fields, which are an error without it");
+  app.add_option("-m,--missing", args.missing,
+                 "Stands for missing numbers, which are an error without it; kept for --predict");
+  app.add_option("--na", args.missing_words,
+                 "Another word for a missing number, besides an empty field, NA, N/A, NaN, NULL and ?; may be given "
+                 "several times")
+      ->allow_extra_args(false);
   app.add_option("-d,--device", args.device, "Where it is trained: cpu, or a GPU such as opencl:0")
       ->capture_default_str();
   app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-p,--predict", args.predict,
-                 "Predicts the classes of this table's rows with what was trained before");
+  app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
+  app.add_option("-p,--predict", args.predict, "Predicts LABEL for this table's rows with what was trained before");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (args.predict.empty() ? args.label.empty() : !args.file.empty()) {
-    fmt::print(stderr,
-               "train_csv: name the table and its column of classes, or --predict and a table; --help tells more\n");
+    fmt::print(
+        stderr,
+        "train_csv: name the table and its column that is to be learnt, or --predict and a table; --help tells more\n");
+    return 2;
+  }
+  if (args.missing && !std::isfinite(static_cast<float>(*args.missing))) {
+    fmt::print(stderr, "train_csv: --missing must be a number that float32 can hold, not {}\n", *args.missing);
     return 2;
   }
   try {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <sstream>
 
 namespace ct = catenary;
 namespace D = ct::datasets;
@@ -24,13 +23,31 @@ struct MLP : ct::Chain {
 };
 
 struct Args {
-  std::string folder, device = "cpu", out = "result";
+  std::string folder, device = "cpu", out = "result", resume;
   std::vector<std::string> predict;
   int epochs = 20, units = 256, size = 32, batch = 32, threads = 2;
   std::uint64_t seed = 0;
-  bool gray = false;
+  bool gray = false, skip_broken = false;
 
-  D::ImageDatasetOptions images() const { return {.channels = gray ? 1 : 3, .height = size, .width = size}; }
+  D::ImageDatasetOptions images() const {
+    return {.channels = gray ? 1 : 3, .height = size, .width = size, .skip_broken = skip_broken};
+  }
+};
+
+/// The names of the classes, saved with the weights.
+struct Classes {
+  std::vector<std::string> names = {};
+  void serialize(ct::Serializer& s) { s("classes", names); }
+};
+
+/// What model.npz holds.
+struct Saved {
+  L::Classifier& model;
+  Classes classes;
+  void serialize(ct::Serializer& s) {
+    model.serialize(s);
+    classes.serialize(s);
+  }
 };
 
 /// Values of 0 to 255 become -1 to 1.
@@ -40,18 +57,18 @@ int train(const Args& args) {
   const ct::Device device = ct::get_device(args.device);
   ct::random::seed(args.seed);
   const D::ImageFolderDataset images(args.folder, args.images());
-  fmt::print("{} images, {} classes: {}\n\n", images.size(), images.class_names().size(),
+  fmt::print("{} images, {} classes: {}\n", images.size(), images.class_names().size(),
              fmt::join(images.class_names(), ", "));
+  for (const std::string& why : images.broken()) fmt::print("left out: {}\n", why);
+  fmt::print("\n");
   if (images.class_names().size() < 2)
     throw ct::ValueError(args.folder + ": expected two or more sub-folders, one a class; found '" +
                          images.class_names().front() + "' alone");
-  const auto [training, test] = D::split_dataset_random(D::TransformDataset(images,
-                                                                            [](ct::Example example) {
-                                                                              example.values[0] =
-                                                                                  scaled(example.values[0]);
-                                                                              return example;
-                                                                            }),
-                                                        images.size() * 4 / 5, args.seed);
+  const D::TransformDataset examples(images, [](ct::Example example) {
+    example.values[0] = scaled(example.values[0]);
+    return example;
+  });
+  const auto [training, test] = D::split_dataset_random(examples, images.size() * 4 / 5, args.seed);
 
   MLP mlp(args.units, static_cast<int>(images.class_names().size()));
   mlp.image_shape = ct::array({args.images().channels, args.size, args.size});
@@ -64,39 +81,50 @@ int train(const Args& args) {
                                                    {.n_threads = args.threads, .n_prefetch = 4});
   const ct::iterators::MultithreadIterator test_batches(
       test, args.batch, {.repeat = false, .shuffle = false, .n_threads = args.threads, .n_prefetch = 4});
-  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device}), T::Trigger(args.epochs, "epoch"),
-                     args.out);
-  trainer.extend(X::Evaluator(test_batches, model, {.device = device}));
+  // a loss that is not a number ends the training, and names the images that it comes from
+  const T::FiniteLoss loss(model, examples, [&](std::int64_t i) { return images.path(i); });
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device, .loss = loss}),
+                     T::Trigger(args.epochs, "epoch"), args.out);
+  trainer.extend(X::Evaluator(test_batches, model, {.device = device, .eval_func = loss}));
+  trainer.extend(X::snapshot({.n_retains = 1}));
   trainer.extend(X::LogReport());
   trainer.extend(X::PlotReport({"main/accuracy", "validation/main/accuracy"}, "epoch", {.filename = "accuracy.png"}));
   trainer.extend(
       X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy"}));
   trainer.extend(X::ProgressBar());
-  trainer.run();
-  ct::serializers::save_npz(args.out + "/model.npz", model);
-  ct::os::write_file(args.out + "/classes.txt", fmt::format("{}\n", fmt::join(images.class_names(), "\n")));
-  fmt::print("\nThe weights are in {0}/model.npz, the names of the classes in {0}/classes.txt\n", args.out);
+  if (!args.resume.empty()) ct::serializers::load_npz(args.resume, trainer);
+  const auto save = [&] {
+    ct::serializers::save_npz(args.out + "/model.npz", Saved{model, {images.class_names()}});
+    fmt::print("\nThe weights are in {0}/model.npz; train_images -o {0} --predict FILE uses them\n", args.out);
+  };
+  try {
+    trainer.run(false);
+  } catch (const T::Interrupted&) {  // Ctrl-C: what was learnt so far
+    save();
+    throw;
+  }
+  save();
   return 0;
 }
 
 int predict(const Args& args) {
-  if (!ct::os::exists(args.out + "/classes.txt"))
-    throw ct::FileError(args.out +
-                        ": train_images has left nothing here (classes.txt is missing); -o names its folder");
-  const auto text = ct::os::read_file(args.out + "/classes.txt");
-  std::istringstream lines(std::string(reinterpret_cast<const char*>(text.data()), text.size()));
-  std::vector<std::string> names;
-  for (std::string name; std::getline(lines, name);) names.push_back(name);
   const std::string file = args.out + "/model.npz";
+  if (!ct::os::exists(file))
+    throw ct::FileError(args.out + ": train_images has left nothing here (model.npz is missing); -o names its folder");
+  Classes classes;
+  ct::serializers::load_npz(file, classes);
   const auto units = static_cast<int>(ct::io::NpzReader(file).read_array("predictor/l1/W").shape[0]);
-  MLP model(units, static_cast<int>(names.size()));
+  MLP model(units, static_cast<int>(classes.names.size()));
   ct::serializers::load_npz(file, model, "predictor/");
+  const ct::Device device = ct::get_device(args.device);
+  model.to_device(device);
+  const auto scope = ct::test_mode();
   const std::vector<int> shape = model.image_shape.array().to_vector<int>();
   for (const std::string& path : args.predict) {
     const ct::Array image = scaled(D::read_image(path, {.channels = shape[0], .height = shape[1], .width = shape[2]}));
-    const std::vector<float> p = F::softmax(model(image(ct::newaxis))).array().to_vector<float>();
+    const std::vector<float> p = F::softmax(model(image(ct::newaxis).to_device(device))).array().to_vector<float>();
     if (args.predict.size() > 1) fmt::print("{}\n", path);
-    for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], names[i]);
+    for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], classes.names[i]);
   }
   return 0;
 }
@@ -118,6 +146,7 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_flag("--gray", args.gray, "Gray images instead of colour");
+  app.add_flag("--skip-broken", args.skip_broken, "Leaves out files that cannot be read, and lists them");
   app.add_option("-t,--threads", args.threads, "Threads that read images")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
@@ -125,6 +154,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
+  app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
   app.add_option("-p,--predict", args.predict, "Predicts the classes of these images with what was trained before");
   try {
     app.parse(argc, argv);

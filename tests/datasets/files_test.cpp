@@ -100,6 +100,39 @@ TEST(CsvDataset, ErrorsSayWhere) {
   EXPECT_SAYS(D::CsvDataset(folder.path + "/none.csv", "b"), "none.csv");
 }
 
+TEST(CsvDataset, MissingNumbersAndColumnsToIgnore) {
+  const Folder folder;
+  const std::string file = folder.write("t.csv", "id,a,b,c\nx1,1,NA,u\nx2, ?,4,NA\n\nx3,,nan,u\n");
+  EXPECT_SAYS(D::CsvDataset(file, "c"),
+              "line 2: column 'id' holds 'x1', which is not a number; where it is no feature");
+  EXPECT_SAYS(D::CsvDataset(file, "c", {.ignore = {"id"}}), "line 2 has no number in the column 'b'");
+  const D::CsvDataset filled(file, "c", {.ignore = {"id"}, .missing = -1});
+  EXPECT_EQ(filled.feature_names(), (Names{"a", "b"}));
+  EXPECT_EQ(filled.features().to_vector<float>(), (Floats{1, -1, -1, 4, -1, -1}));
+  EXPECT_EQ(filled.class_names(), (Names{"NA", "u"}));  // a text is a label as it is
+  EXPECT_EQ(filled.line(0), 2);
+  EXPECT_EQ(filled.line(2), 5);
+  EXPECT_THROW(filled.line(3), ct::IndexError);
+  EXPECT_SAYS(D::CsvDataset(file, "c", {.ignore = {"id", "d"}}), "no column 'd'; its columns are 'id', 'a', 'b', 'c'");
+  EXPECT_SAYS(D::CsvDataset(file, "c", {.ignore = {"id", "a", "b"}}), "but the label 'c' and those to ignore");
+  EXPECT_THROW(D::CsvDataset(file, "c", {.ignore = {"c"}}), ct::ValueError);
+  EXPECT_SAYS(D::CsvDataset(file, "c", {.ignore = {"id"}, .missing = 0, .missing_words = {"NA"}}),
+              "line 3: column 'a' holds ' ?'");
+  EXPECT_SAYS(D::CsvDataset(file, "b", {.features = {"a"}, .classes = false, .missing = 0}),
+              "line 2, column 'b': there is no number");
+}
+
+TEST(CsvDataset, NumbersAndNamesThatCannotBeHeld) {
+  const Folder folder;
+  const std::string file = folder.write("t.csv", "a,b\n1,2\n1e39,3\n");
+  EXPECT_SAYS(D::CsvDataset(file, "b"), "t.csv: line 3: column 'a' holds 1e+39, which is infinite as float32");
+  EXPECT_SAYS(D::CsvDataset(file, "a", {.classes = false}), "line 3: column 'a' holds 1e+39");
+  EXPECT_EQ(D::CsvDataset(file, "b", {.dtype = ct::Dtype::float64}).features().to_vector<double>()[1], 1e39);
+  EXPECT_SAYS(D::CsvDataset(folder.write("i.csv", "a,b\n1,2\n-inf,3\n"), "b"), "line 3: column 'a' holds -inf");
+  EXPECT_SAYS(D::CsvDataset(folder.write("c.csv", "a,b\n1,caf\xe9\n"), "b"), "is not UTF-8");
+  EXPECT_SAYS(D::CsvDataset(folder.write("n.csv", "caf\xe9,b\n1,2\n"), "b"), "is not UTF-8");
+}
+
 // ---- images
 
 /// A PNG whose value at (y, x, c) is start + 100 y + 10 x + c.
@@ -191,6 +224,33 @@ TEST(ImageFolderDataset, AFolderAClass) {
   EXPECT_SAYS(D::ImageFolderDataset(folder.path + "/set"), "set/empty: the folder of a class has no images");
   folder.write("set/empty/1.gif", "");
   EXPECT_SAYS(D::ImageFolderDataset(folder.path + "/set"), "1.gif: images of this kind cannot be read");
+  EXPECT_SAYS(D::ImageFolderDataset(folder.path + "/set", {.skip_broken = true}),
+              "set/empty: none of the images of the class can be read; " + folder.path + "/set/empty/1.gif: neither");
+}
+
+TEST(ImageFolderDataset, SkipsWhatIsBroken) {
+  const Folder folder;
+  folder.write("set/a/1.png", png(1, 1, 1, 1));
+  folder.write("set/a/2.png", "no image");
+  folder.write("set/a/3.png", png(1, 1, 1, 3).substr(0, 40));
+  folder.write("set/b/1.gif", "GIF89a");
+  folder.write("set/b/2.png", png(1, 1, 1, 5));
+  EXPECT_SAYS(D::ImageFolderDataset(folder.path + "/set"), "1.gif: images of this kind");
+  const D::ImageFolderDataset images(folder.path + "/set", {.skip_broken = true});
+  ASSERT_EQ(images.size(), 2);
+  EXPECT_EQ(images.path(1), folder.path + "/set/b/2.png");
+  EXPECT_EQ(images.get_example(1).values[0].item<float>(), 5);
+  EXPECT_EQ(images.get_example(1).values[1].item<int>(), 1);
+  ASSERT_EQ(images.broken().size(), 3u);
+  EXPECT_TRUE(images.broken()[0].starts_with(folder.path + "/set/a/2.png: neither a PNG nor a JPEG"));
+  EXPECT_TRUE(images.broken()[1].starts_with(folder.path + "/set/a/3.png: "));
+  EXPECT_TRUE(images.broken()[2].starts_with(folder.path + "/set/b/1.gif: neither"));
+  const D::ImageDataset list({"a/2.png", "b/2.png", "none.png"}, {.root = folder.path + "/set", .skip_broken = true});
+  ASSERT_EQ(list.size(), 1);
+  EXPECT_EQ(list.path(0), folder.path + "/set/b/2.png");
+  ASSERT_EQ(list.broken().size(), 2u);
+  EXPECT_TRUE(list.broken()[1].starts_with(folder.path + "/set/none.png: "));
+  EXPECT_TRUE(D::ImageDataset(std::vector<std::string>{"a/2.png"}, {.root = folder.path + "/set"}).broken().empty());
 }
 
 // ---- CIFAR

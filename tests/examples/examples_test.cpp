@@ -1,13 +1,17 @@
 // The examples as a user runs them.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "catenary/array/random.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "catenary/io/npz.h"
 #include "catenary/io/png.h"
 #include "tests/paths.h"
 
@@ -113,6 +117,127 @@ TEST(Examples, TrainCsv) {
   EXPECT_TRUE(has(error_of("train_csv", {folder / "one.csv", "y"}), "column 'y' hold 1 different values"));
 }
 
+/// A table of `rows` rows with the columns name, x, y and price = 3 x - y + 1000; a cell of x is missing.
+std::string houses(int rows) {
+  std::string table = "name,x,y,price\n";
+  for (int i = 0; i < rows; ++i) {
+    const int x = i % 11, y = i % 7;
+    table +=
+        fmt::format("house {},{},{},{}\n", i, i == 5 ? "NA" : std::to_string(x), y, 1000 + 3 * (i == 5 ? 0 : x) - y);
+  }
+  return table;
+}
+
+TEST(Examples, TrainCsvNumbersAndWhatIsMissing) {
+  const Folder folder;
+  const std::string table = folder / "houses.csv", out = folder / "out";
+  ct::os::write_file(table, houses(80));
+  EXPECT_TRUE(has(error_of("train_csv", {table, "price", "--regression"}),
+                  "line 2: column 'name' holds 'house 0', which is not a number; where it is no feature, leave it out "
+                  "(the option ignore)"));
+  EXPECT_TRUE(has(error_of("train_csv", {table, "price", "--regression", "--ignore", "name"}),
+                  "line 7 has no number in the column 'x'"));
+  EXPECT_TRUE(has(error_of("train_csv", {table, "price", "--regression", "--ignore", "nome"}),
+                  "no column 'nome'; its columns are 'name', 'x', 'y', 'price'"));
+  EXPECT_TRUE(has(error_of("train_csv", {table, "price", "--missing", "nan"}, 2), "--missing must be a number"));
+  const std::string text = output_of("train_csv", {"--ignore", "name", table, "price", "--regression", "--missing", "0",
+                                                   "--na", "unknown", "-e", "150", "-o", out});
+  EXPECT_TRUE(has(text, "80 rows, 2 columns; 'price' is 994 to 1030")) << text;
+  EXPECT_FALSE(has(text, "accuracy")) << text;
+  EXPECT_LT(log_of(out)[149]["validation/main/loss"].get<double>(), 0.05);
+
+  // the columns, what is missing and its words are remembered; the columns' order is not
+  ct::os::write_file(folder / "new.csv", "y,other,x\n1,a,10\n3,b,unknown\n3,c,\n3,c,0\n");
+  const std::string predicted = output_of("train_csv", {"-o", out, "-p", folder / "new.csv"});
+  double price[4];
+  ASSERT_EQ(std::sscanf(predicted.c_str(), "price\n%lf\n%lf\n%lf\n%lf\n", price, price + 1, price + 2, price + 3), 4)
+      << predicted;
+  EXPECT_NEAR(price[0], 1029, 4);
+  EXPECT_NEAR(price[1], 997, 4);
+  EXPECT_EQ(price[1], price[2]);
+  EXPECT_EQ(price[2], price[3]);
+  ct::os::write_file(folder / "wrong.csv", "y,z\n1,2\n");
+  EXPECT_TRUE(
+      has(error_of("train_csv", {"-o", out, "-p", folder / "wrong.csv"}), "no column 'x'; its columns are 'y'"));
+}
+
+TEST(Examples, TrainCsvStopsWhereLossesAreNoNumbers) {
+  const Folder folder;
+  const std::string table = folder / "t.csv", out = folder / "out";
+  std::string rows = "x,y,kind\n";
+  for (int i = 0; i < 40; ++i) rows += fmt::format("-3e38,{},{}\n", i % 4, i % 2 ? "a" : "b");
+  ct::os::write_file(table, rows);
+  output_of("train_csv", {table, "kind", "-e", "2", "-o", out});
+  const auto before = ct::os::read_file(out + "/model.npz");
+
+  // all are numbers, but their difference is none; far in the file, so that it may be kept for validation
+  ct::os::write_file(table, rows + "3e38,1,a\n");
+  for (const char* seed : {"0", "1", "2"}) {
+    const std::string said = error_of("train_csv", {table, "kind", "-e", "2", "--seed", seed, "-o", out});
+    EXPECT_TRUE(said.starts_with("train_csv: the loss is ")) << said;
+    EXPECT_TRUE(has(said, "by themselves these give such a loss: line 42\n")) << said;
+    EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
+  }
+  ct::os::write_file(table, rows + "1e39,1,a\n");
+  EXPECT_TRUE(
+      has(error_of("train_csv", {table, "kind", "-o", out}), "line 42: column 'x' holds 1e+39, which is infinite"));
+}
+
+/// The newest snapshot of a folder.
+std::string snapshot_in(const std::string& folder) {
+  for (const std::string& name : ct::os::list_directory(folder))
+    if (name.starts_with("snapshot_iter_")) return folder + "/" + name;
+  return folder + "/no snapshot";
+}
+
+/// The entries of a log but for the times.
+nlohmann::json without_times(nlohmann::json log) {
+  for (auto& entry : log) entry.erase("elapsed_time");
+  return log;
+}
+
+TEST(Examples, TrainCsvGoesOn) {
+  const Folder folder;
+  const std::string table = folder / "houses.csv", whole = folder / "whole", part = folder / "part",
+                    ended = folder / "ended";
+  ct::os::write_file(table, houses(80));
+  const auto arguments = [&](const std::string& epochs, const std::string& out) {
+    return std::vector<std::string>{table, "price", "--regression", "--ignore", "name", "-m",
+                                    "0",   "-e",    epochs,         "-o",       out};
+  };
+  output_of("train_csv", arguments("6", whole));
+  output_of("train_csv", arguments("4", part));
+  std::vector<std::string> resumed = arguments("6", part);
+  resumed.insert(resumed.end(), {"--resume", snapshot_in(part)});
+  output_of("train_csv", resumed);
+  EXPECT_EQ(without_times(log_of(part)), without_times(log_of(whole)));
+  EXPECT_EQ(ct::os::read_file(part + "/model.npz"), ct::os::read_file(whole + "/model.npz"));
+
+  // another table (the missing number is another), and a file that is no snapshot
+  resumed = arguments("8", folder / "other");
+  resumed.insert(resumed.end(), {"--missing", "5", "--resume", snapshot_in(whole)});
+  std::erase(resumed, "-m");
+  std::erase(resumed, "0");
+  EXPECT_TRUE(has(error_of("train_csv", resumed), "the snapshot of another table, or with other options"));
+  resumed = arguments("8", folder / "other");
+  resumed.insert(resumed.end(), {"--resume", whole + "/model.npz"});
+  EXPECT_TRUE(has(error_of("train_csv", resumed), "model.npz: there is no key 'updater/"));
+
+  // Ctrl-C: what was learnt is saved, and how to go on is said
+  std::vector<std::string> long_one = arguments("1000000", ended);
+  const char* interrupt =  // job control, as a shell's background jobs ignore SIGINT without it
+      "set -m; \"$@\" & until [ -e \"$LOG\" ]; do sleep 0.05; done; kill -INT $!; wait $!";
+  long_one.insert(long_one.begin(), {"bash", "-c", interrupt, "bash", tests::build_path("bin/train_csv")});
+  const ct::os::ProcessResult stopped =
+      ct::os::run_process(long_one, {.timeout = 120, .environment = {{"LOG", ended + "/log"}}});
+  EXPECT_EQ(stopped.exit_code, 1);
+  EXPECT_TRUE(has(stopped.errors, "stopped by SIGINT")) << stopped.errors;
+  EXPECT_TRUE(has(stopped.errors, "--resume " + snapshot_in(ended))) << stopped.errors;
+  EXPECT_TRUE(has(stopped.output, "The weights are in " + ended)) << stopped.output;
+  ct::os::write_file(folder / "new.csv", "x,y\n1,2\n");
+  EXPECT_TRUE(output_of("train_csv", {"-o", ended, "-p", folder / "new.csv"}).starts_with("price\n"));
+}
+
 TEST(Examples, TrainImages) {
   const Folder folder;
   ct::random::seed(1);
@@ -146,7 +271,58 @@ TEST(Examples, TrainImages) {
   ct::io::write_png(folder / "alone/dark/1.png", ct::io::HostArray::empty(ct::Dtype::uint8, {4, 4, 3}));
   EXPECT_TRUE(has(error_of("train_images", {folder / "alone"}), "two or more sub-folders"));
   ct::os::write_file(folder / "pictures/dark/broken.png", "no image");
-  EXPECT_TRUE(has(error_of("train_images", {folder / "pictures", "-o", out}), "broken.png: neither a PNG nor a JPEG"));
+  EXPECT_TRUE(has(error_of("train_images", {folder / "pictures", "-o", folder / "broken"}),
+                  "broken.png: neither a PNG nor a JPEG image; such files can be left out (the option skip_broken)"));
+  ct::os::write_file(folder / "pictures/bright/moving.gif", "GIF89a");
+  EXPECT_TRUE(has(error_of("train_images", {folder / "pictures"}), "moving.gif: images of this kind cannot be read"));
+  const std::string rest = output_of("train_images", {folder / "pictures", "--skip-broken", "-e", "1", "-s", "6", "-b",
+                                                      "8", "-u", "16", "-o", folder / "rest"});
+  EXPECT_TRUE(has(rest, "40 images, 2 classes: bright, dark\nleft out: " + (folder / "pictures/bright/moving.gif: ")))
+      << rest;
+  EXPECT_TRUE(has(rest, "left out: " + (folder / "pictures/dark/broken.png: neither"))) << rest;
+}
+
+TEST(Examples, TrainImagesStopsWhereLossesAreNoNumbers) {
+  const Folder folder;
+  for (int i = 0; i < 10; ++i) {
+    const auto image = ct::io::HostArray::empty(ct::Dtype::uint8, {2, 2, 3});
+    std::fill_n(image.as<std::uint8_t>(), 12, static_cast<std::uint8_t>(i == 3 ? 255 : 10 * (i % 2)));
+    const std::string sub = folder / (i % 2 ? "pictures/odd" : "pictures/even");
+    ct::os::make_directories(sub);
+    ct::io::write_png(sub + "/" + std::to_string(i) + ".png", image);
+  }
+  const std::string out = folder / "out";
+  const std::vector<std::string> arguments = {folder / "pictures", "-s", "2", "-u", "4", "-b", "4", "-o", out};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), arguments.begin(), arguments.end());
+    return more;
+  };
+  output_of("train_images", with({"-e", "2"}));
+  const std::string snapshot = snapshot_in(out), bad = folder / "bad.npz";
+  // weights with which a bright picture goes beyond float32, and a dark one does not
+  const ct::io::NpzReader reader(snapshot);
+  ct::io::NpzWriter writer(bad);
+  for (const std::string& name : reader.names()) {
+    const ct::io::NpyValue value = reader.read(name);
+    if (const auto* array = std::get_if<ct::io::HostArray>(&value)) {
+      if (name == "updater/model:main/predictor/l1/W")
+        for (std::int64_t i = 0; i < array->size(); ++i) array->as<float>()[i] = 2e38f;
+      writer.write(name, *array);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      writer.write(name, *text);
+    } else {
+      writer.write(name, ct::io::None{});
+    }
+  }
+  writer.finish();
+  const auto before = ct::os::read_file(out + "/model.npz");
+  const std::string said = error_of("train_images", with({"-e", "4", "--resume", bad}));
+  EXPECT_TRUE(said.starts_with("train_images: the loss is ")) << said;
+  EXPECT_TRUE(has(said, "such a loss: " + (folder / "pictures/odd/3.png") + "\n")) << said;
+  EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
+  // and without damage it goes on
+  output_of("train_images", with({"-e", "4", "--resume", snapshot}));
+  EXPECT_EQ(log_of(out).size(), 4u);
 }
 
 TEST(Examples, LinearRegression) {

@@ -63,6 +63,19 @@ TEST(Csv, ExtremeNumbers) {
   EXPECT_FALSE(parse("v\n1x\n").column("v").numeric);
 }
 
+TEST(Csv, WordsForMissingNumbers) {
+  const CsvOptions options{.missing = {"NA", "?"}};
+  const CsvTable t = parse("x,name,none,mixed\n1,a,NA,NA\n NA ,NA,?,2\n?,b,,b\n", options);
+  EXPECT_EQ(t.column("x").values[0], 1);
+  EXPECT_TRUE(std::isnan(t.column("x").values[1]) && std::isnan(t.column("x").values[2]));
+  EXPECT_EQ(t.column("name").strings, (std::vector<std::string>{"a", "NA", "b"}));
+  // words alone are texts, and so are words beside a text
+  EXPECT_EQ(t.column("none").strings, (std::vector<std::string>{"NA", "?", ""}));
+  EXPECT_EQ(file_error([&] { t.matrix({"none"}); }), "t.csv: line 2: column 'none' holds 'NA', which is not a number");
+  EXPECT_EQ(file_error([&] { t.matrix({"mixed"}); }), "t.csv: line 4: column 'mixed' holds 'b', which is not a number");
+  EXPECT_FALSE(parse("x\n1\nNA\n").column("x").numeric);
+}
+
 TEST(Csv, ErrorsSayLineAndColumn) {
   EXPECT_EQ(file_error([] { parse("a,b\n1,2\n3\n"); }),
             "t.csv: line 3, column 1: the row has 1 field(s), the header 2");
@@ -76,6 +89,16 @@ TEST(Csv, ErrorsSayLineAndColumn) {
   EXPECT_EQ(file_error([] { parse("a,b\n\"x\"y,2\n"); }), "t.csv: line 2, column 4: 'y' follows a closing quote");
   EXPECT_NE(file_error([] { parse("a,a\n"); }).find("two columns are named 'a'"), std::string::npos);
   EXPECT_THROW(parse("a", {.delimiter = '"'}), ValueError);
+}
+
+TEST(Csv, FieldsReadBack) {
+  EXPECT_EQ(csv_field("a b"), "a b");
+  EXPECT_EQ(csv_field("a;b"), "a;b");
+  EXPECT_EQ(csv_field("a;b", ';'), "\"a;b\"");
+  const std::vector<std::string> texts = {"a,b", "say \"x\"", "two\nlines", "", "cr\r"};
+  std::string file = "v,w\n";
+  for (const std::string& text : texts) file += csv_field(text) + ",\n";
+  EXPECT_EQ(parse(file).column("v").strings, texts);
 }
 
 TEST(Csv, SurvivesDamage) {

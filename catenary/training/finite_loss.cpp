@@ -1,0 +1,67 @@
+#include "catenary/training/finite_loss.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catenary/core/config.h"
+#include "catenary/core/format.h"
+#include "catenary/datasets/datasets.h"
+#include "catenary/iterators/iterators.h"
+#include "catenary/reporter/reporter.h"
+#include "catenary/training/model_device.h"
+
+namespace catenary::training {
+
+namespace {
+
+constexpr std::size_t kNamed = 10;
+constexpr std::int64_t kAtOnce = 64;
+
+double loss_of(const Model& model, const Dataset& dataset, std::int64_t first, std::int64_t last) {
+  const iterators::SerialIterator one(datasets::SubDataset(dataset, first, last), last - first,
+                                      {.repeat = false, .shuffle = false});
+  return model(concat_examples(*one.next(), model_device(model))).array().item<double>();
+}
+
+/// Appends the examples of [first, last) whose own loss is not finite. A mean of finite losses is taken for finite.
+void search(const Model& model, const Dataset& dataset, std::int64_t first, std::int64_t last,
+            std::vector<std::int64_t>& found) {
+  if (found.size() >= kNamed || std::isfinite(loss_of(model, dataset, first, last))) return;
+  if (last - first == 1) return found.push_back(first);
+  const std::int64_t middle = first + (last - first) / 2;
+  search(model, dataset, first, middle, found);
+  search(model, dataset, middle, last, found);
+}
+
+std::vector<std::int64_t> examples_without_number(const Model& model, const Dataset& dataset) {
+  const Reporter reporter;
+  reporter.add_observers("search", model.link());
+  Observation ignored;
+  const ReportScope scope(reporter, ignored);
+  const auto mode = test_mode();
+  std::vector<std::int64_t> found;
+  for (std::int64_t first = 0; first < dataset.size() && found.size() < kNamed; first += kAtOnce)
+    search(model, dataset, first, std::min(first + kAtOnce, dataset.size()), found);
+  return found;
+}
+
+}  // namespace
+
+FiniteLoss::FiniteLoss(const Model& model, const Dataset& dataset, Name name)
+    : model_(model), dataset_(dataset), name_(std::move(name)) {
+  if (!name_) name_ = [](std::int64_t i) { return fmt::format("example {}", i); };
+}
+
+Variable FiniteLoss::operator()(const Batch& batch) const {
+  const Variable loss = model_(batch);
+  const double value = loss.array().item<double>();
+  if (std::isfinite(value)) return loss;
+  std::vector<std::string> names;
+  for (const std::int64_t i : examples_without_number(model_, dataset_)) names.push_back(name_(i));
+  fail<ValueError>("the loss is {}, and nothing was updated by it; {}", std::isnan(value) ? "nan" : "infinite",
+                   names.empty() ? "no example gives such a loss by itself"
+                                 : fmt::format("by themselves these give such a loss: {}{}", fmt::join(names, ", "),
+                                               names.size() == kNamed ? ", …" : ""));
+}
+
+}  // namespace catenary::training

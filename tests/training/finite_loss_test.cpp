@@ -1,0 +1,110 @@
+// A loss that is not a number ends a training before it changes a weight, and names the examples.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+namespace X = ct::training::extensions;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Parts {
+  L::Classifier model{L::Linear(2, 1), F::mean_squared_error};
+  ct::Dataset table;
+  std::vector<float> before;
+
+  /// 150 examples; x of those in `bad` is infinite.
+  explicit Parts(const std::vector<int>& bad) {
+    model.compute_accuracy = false;
+    std::vector<float> x(300, 0.5f);
+    for (const int i : bad) x[static_cast<std::size_t>(2 * i)] = kInfinity;
+    table = ct::datasets::TupleDataset(ct::array(x, {150, 2}), ct::ones({150, 1}, ct::Dtype::float32));
+    model.to_device(ct::current_device());
+    before = weights();
+  }
+  std::vector<float> weights() const { return model.params()[0].array().to_vector<float>(); }
+};
+
+/// What a training says in which `test` is evaluated each epoch; its snapshots go to a folder that is removed.
+std::string train(const Parts& parts, const ct::Dataset& train, const ct::Dataset& test, bool* saved) {
+  const ct::Optimizer optimizer = ct::optimizers::SGD(0.1);
+  optimizer.setup(parts.model);
+  const T::FiniteLoss loss(parts.model, parts.table, [](std::int64_t i) { return "row " + std::to_string(i); });
+  const std::string out = ct::os::make_temporary_directory("catenary-finite");
+  const ct::iterators::SerialIterator batches(train, train.size(), {.shuffle = false});
+  const ct::iterators::SerialIterator test_batches(test, 50, {.repeat = false, .shuffle = false});
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.loss = loss}), T::Trigger(1, "epoch"), out);
+  trainer.extend(X::Evaluator(test_batches, parts.model, {.eval_func = loss}));
+  trainer.extend(X::snapshot());
+  std::string said;
+  try {
+    trainer.run(false);
+  } catch (const ct::ValueError& e) {
+    said = e.what();
+  }
+  *saved = ct::os::list_directory(out).size() > 0;
+  ct::os::remove_directory(out);
+  return said;
+}
+
+TEST(FiniteLoss, NamesTheExamplesAndLeavesTheWeights) {
+  const Parts parts({7, 64, 149});
+  bool saved = false;
+  const std::string said = train(parts, parts.table, parts.table, &saved);
+  EXPECT_EQ(said.substr(said.find(',')),
+            ", and nothing was updated by it; by themselves these give such a loss: row 7, row 64, row 149");
+  EXPECT_EQ(parts.weights(), parts.before);
+  EXPECT_FALSE(saved);
+}
+
+TEST(FiniteLoss, EvaluationToo) {
+  const Parts parts({140});
+  const auto [first, second] = ct::datasets::split_dataset(parts.table, 100);
+  bool saved = false;
+  const std::string said = train(parts, first, second, &saved);
+  EXPECT_NE(said.find("such a loss: row 140"), std::string::npos) << said;
+  EXPECT_NE(parts.weights(), parts.before);  // the training itself was fine
+  EXPECT_FALSE(saved);
+}
+
+TEST(FiniteLoss, NumbersPass) {
+  const Parts parts({});
+  bool saved = false;
+  EXPECT_EQ(train(parts, parts.table, parts.table, &saved), "");
+  EXPECT_TRUE(saved);
+  EXPECT_NE(parts.weights(), parts.before);
+}
+
+TEST(FiniteLoss, ManyAndNone) {
+  std::vector<int> all(150);
+  for (int i = 0; i < 150; ++i) all[static_cast<std::size_t>(i)] = i;
+  const auto said_by = [](const T::FiniteLoss& loss, const ct::Dataset& table) {
+    try {
+      loss(ct::concat_examples(*ct::iterators::SerialIterator(table, 150, {.shuffle = false}).next(),
+                               ct::current_device()));
+    } catch (const ct::ValueError& e) {
+      return std::string(e.what());
+    }
+    return std::string("nothing");
+  };
+  const Parts bad(all);
+  const std::string many = said_by(T::FiniteLoss(bad.model, bad.table), bad.table);
+  EXPECT_TRUE(many.ends_with("example 8, example 9, …")) << many;
+  EXPECT_EQ(many.find("example 10"), std::string::npos);
+  const Parts fine({});
+  EXPECT_NE(said_by(T::FiniteLoss(fine.model, fine.table), bad.table).find("no example gives such a loss by itself"),
+            std::string::npos);
+  EXPECT_EQ(said_by(T::FiniteLoss(fine.model, fine.table), fine.table), "nothing");
+}
+
+}  // namespace
