@@ -3,14 +3,25 @@
 
 function trim(s) { gsub(/^[ \t\n]+|[ \t\n]+$/, "", s); gsub(/[ \t\n]+/, " ", s); return s }
 
-# s without its leading balanced group, which opens with s's first character.
-function after_group(s, open, close_,   i, c, n) {
+# The balanced group that s begins with, and s without it; "" where it does not end.
+function leading_group(s, open, close_,   i, c, n) {
   for (i = 1; i <= length(s); ++i) {
     c = substr(s, i, 1)
     if (c == open) ++n
-    if (c == close_ && --n == 0) return trim(substr(s, i + 1))
+    if (c == close_ && --n == 0) return substr(s, 1, i)
   }
   return ""
+}
+function after_group(s, open, close_) { return trim(substr(s, length(leading_group(s, open, close_)) + 1)) }
+
+function without_comment(line,   i, c, quote) {
+  for (i = 1; i <= length(line); ++i) {
+    c = substr(line, i, 1)
+    if (quote) { if (c == "\\") ++i; else if (c == "\"") quote = 0 }
+    else if (c == "\"") quote = 1
+    else if (c == "/" && substr(line, i + 1, 1) == "/") return substr(line, 1, i - 1)
+  }
+  return line
 }
 
 # A declaration without template<…>, requires(…), attributes and words that say nothing about its name.
@@ -34,6 +45,28 @@ function head(s,   i, c, n) {
     if (n <= 0 && (c == "(" || c == "=" || c == "{" || c == ":" && substr(s, i + 1, 1) != ":" && substr(s, i - 1, 1) != ":")) return substr(s, 1, i - 1)
   }
   return s
+}
+
+# How a declaration reads to a caller: without what comes behind its parameters.
+function signature(s,   i, c, n) {
+  s = bare(s)
+  gsub(/(^| )CT_API /, " ", s)
+  for (i = 1; i <= length(s); ++i) {
+    c = substr(s, i, 1)
+    if (c == "(") ++n
+    if (c == ")" && --n == 0) {
+      if (substr(s, i + 1) ~ /^ const/) return trim(substr(s, 1, i)) " const"
+      return trim(substr(s, 1, i))
+    }
+  }
+  return trim(s)
+}
+
+function add_signature(full, s,   bald) {
+  bald = s; gsub(/ = [^,)]*/, "", bald)  # a definition repeats its declaration without defaults
+  if (s == "" || ((full, bald) in has_signature)) return
+  has_signature[full, bald] = 1
+  signatures[full] = signatures[full] "  - `" s "`\n"
 }
 
 function last_word(s) { s = trim(s); sub(/\[[^]]*\]$/, "", s); sub(/.*[^A-Za-z0-9_~]/, "", s); return s }
@@ -87,7 +120,7 @@ function member(n) {
   members[listed[depth]] = members[listed[depth]] (members[listed[depth]] == "" ? "" : ", ") "`" n "`"
 }
 
-# A declaration ends, at ";" or before the "{" of a body.
+# A declaration (as it stands in raw_text, and without strings in s) ends, at ";" or before the "{" of a body.
 function declare(s,   b, h, n, parts, i, m) {
   if (s ~ /(^| )(friend|static_assert|extern template)/ || s ~ /^[,:)]/) return
   if (s ~ /^template ?< ?>/) return
@@ -99,14 +132,18 @@ function declare(s,   b, h, n, parts, i, m) {
     if (b ~ /^using /) { sub(/^using /, "", h); register("type", trim(h)) }
     else if (b ~ /^concept /) register("concept", last_word(h))
     else if (h ~ /operator|::~?[A-Za-z_]+ ?$/) pending = ""  # ::, the definition of a member
-    else if (substr(b, length(h) + 1, 1) == "(") register("function", last_word(h))
+    else if (substr(b, length(h) + 1, 1) == "(") add_signature(register("function", last_word(h)), signature(raw_text))
     else { m = split(h, parts, ","); for (i = 1; i <= m; ++i) register("constant", last_word(parts[i])) }
   } else if (in_public_class()) {
     if (h ~ /operator|~/) return
     if (b ~ /^using /) { sub(/^using /, "", h); member(trim(h)); return }
-    if (substr(b, length(h) + 1, 1) == "(") { member(last_word(h)); return }
-    gsub(/<[^<>]*(<[^<>]*>)?[^<>]*>/, "", b); gsub(/= ?[^,]*/, "", b); gsub(/\([^()]*\)/, "", b)
-    m = split(b, parts, ","); for (i = 1; i <= m; ++i) member(last_word(parts[i]))
+    if (substr(b, length(h) + 1, 1) == "(") {
+      if (raw_text !~ /= ?delete$/ && last_word(h) !~ /_$/)
+        add_signature(listed[depth], (raw_text ~ /^static / ? "static " : "") signature(raw_text))
+      return
+    }
+    if (last_word(h) !~ /_$/) add_signature(listed[depth], bare(raw_text))
+    return
   }
 }
 
@@ -144,31 +181,39 @@ function close_scope() {
   if (depth > 0) --depth
 }
 
-function code(line,   i, c, n) {
+function code(line,   i, c, n, start, value) {
   n = length(line)
   for (i = 1; i <= n; ++i) {
     c = substr(line, i, 1)
     if (c == "\"" || c == "'" && quoted == "" && substr(line, i - 1, 1) !~ /[0-9]/) {  # not 1'000
       buffer = buffer "0"
+      start = i
       for (++i; i <= n && substr(line, i, 1) != c; ++i) if (substr(line, i, 1) == "\\") ++i
+      raw = raw substr(line, start, i - start + 1)
       continue
     }
-    if (parens == 0 && c == "{") {
-      open_scope(trim(buffer)); buffer = ""
+    raw_text = trim(raw)
+    if (parens == 0 && c == "{" && buffer ~ /= *$/ && (value = leading_group(substr(line, i), "{", "}")) != "") {
+      buffer = buffer "0"; raw = raw value
+      i += length(value) - 1
+    } else if (parens == 0 && c == "{") {
+      open_scope(trim(buffer)); buffer = raw = ""
     } else if (parens == 0 && c == "}") {
       if (kind[depth] == "enum") enumerators(buffer)
-      close_scope(); buffer = ""
+      close_scope(); buffer = raw = ""
     } else if (parens == 0 && c == ";") {
-      declare(trim(buffer)); buffer = ""
+      declare(trim(buffer)); buffer = raw = ""
     } else if (parens == 0 && c == ":" && trim(buffer) ~ /^(public|private|protected)$/) {
-      access[depth] = trim(buffer); buffer = ""
+      access[depth] = trim(buffer); buffer = raw = ""
     } else {
       if (c == "(" || c == "[") ++parens
       if (c == ")" || c == "]") --parens
       buffer = buffer c
+      raw = raw c
     }
   }
   buffer = buffer " "
+  raw = raw " "
 }
 
 function enumerators(s,   parts, m, i, w) {
@@ -180,7 +225,7 @@ function enumerators(s,   parts, m, i, w) {
   }
 }
 
-FNR == 1 { depth = 0; parens = 0; buffer = ""; pending = ""; block = ""; directive = 0 }
+FNR == 1 { depth = 0; parens = 0; buffer = raw = ""; pending = ""; block = ""; directive = 0 }
 
 FILENAME ~ /chainer_functions\.txt$/ { if ($0 !~ /^#/) chainer[++n_chainer] = $1; next }
 FILENAME ~ /manifest\.json$/ {
@@ -195,7 +240,8 @@ FILENAME ~ /\.def$/ {
   if ($0 ~ /^CT_OP\(/) {
     f = $0; sub(/^CT_OP\(/, "", f); sub(/,.*/, "", f)
     d = $0; sub(/"\)[ \t]*$/, "", d); sub(/.*"/, "", d)
-    row[++n_rows] = f; row_says[n_rows] = d
+    arity = $0; sub(/^[^,]*, */, "", arity); sub(/,.*/, "", arity)
+    row[++n_rows] = f; row_says[n_rows] = d; row_takes[n_rows] = arity == 1 ? "(Operand x)" : "(Operand x, Operand y)"
   }
   next
 }
@@ -204,7 +250,11 @@ directive { directive = $0 ~ /\\$/; next }
 /^[ \t]*#/ {
   directive = $0 ~ /\\$/
   if ($0 ~ /^#include "catenary\/ops\/elementwise\.def"/ && FILENAME ~ /^catenary\/array\//)
-    for (r = 1; r <= n_rows; ++r) { seen[row[r]] = 1; add("array", row[r], "function", row_says[r]) }
+    for (r = 1; r <= n_rows; ++r) {
+      seen[row[r]] = 1
+      add("array", row[r], "function", row_says[r])
+      add_signature(row[r], "Array " row[r] row_takes[r])
+    }
   # A macro is public when it is documented.
   if ($0 ~ /^#define CT_/ && kind[depth] == "namespace" && (pending != "" || block != "")) {
     m_name = $2; sub(/\(.*/, "", m_name)
@@ -220,19 +270,18 @@ directive { directive = $0 ~ /\\$/; next }
 /^[ \t]*$/ { if (kind[depth] == "namespace") { pending = ""; block = "" } next }
 /^[ \t]*\/\// { if (kind[depth] == "namespace" && pending == "") { block = "" } next }
 # Operators of variables that are functions too.
-/^CT_VARIABLE_FUNCTION\(/ { line = $0; sub(/.*\(/, "", line); sub(/\).*/, "", line); register("function", line); next }
+/^CT_VARIABLE_FUNCTION\(/ { line = $0; sub(/.*\(/, "", line); sub(/\).*/, "", line); add_signature(register("function", line), "Variable " line "(const Variable& x)"); next }
 /^[ \t]*CT_[A-Z_]+(\(.*\))?$/ { next }
 {
-  line = $0
-  if (!match(line, /"[^"]*\/\/[^"]*"/)) sub(/\/\/.*/, "", line)
-  code(line)
+  code(without_comment($0))
 }
 
 END {
   if (bad) exit 1
   print "# What there is"
   print ""
-  print "Every public name, with the first sentence of its documentation and its header (under `catenary/`, namespace `catenary`)."
+  print "Every public name, with the first sentence of its documentation, its header (under `catenary/`, namespace `catenary`), and below it how"
+  print "a function, or what a class can be made of and asked, is called."
   print "`scripts/make_coverage` makes this file from the headers, and a test keeps it true. Operators are not listed."
   for (r = 1; r <= n_rooms; ++r) {
     room = rooms[r]
@@ -244,6 +293,7 @@ END {
       if (line !~ /[.?!]$/ && line !~ /\. *\([^()]*\)$/) line = line "."
       if (members[entry[e]] != "") line = line " Members: " members[entry[e]] "."
       print line " — " where
+      printf "%s", signatures[entry[e]]
     }
   }
   for (c = 1; c <= n_chainer; ++c) here += ("functions::" chainer[c]) in seen
