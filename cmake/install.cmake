@@ -28,7 +28,9 @@ foreach(header IN LISTS headers)
 endforeach()
 
 install(DIRECTORY data/mnist DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)
+# The documents and the sources of the examples, beside each other as in the tree, so that links between them hold.
+install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Catenary)
 install(EXPORT CatenaryTargets NAMESPACE Catenary:: DESTINATION ${package})

@@ -15,6 +15,9 @@ endif()
 if(NOT TARGET programs)
   list(REMOVE_ITEM rooms examples tools) # likewise
 endif()
+if(CATENARY_SANITIZE OR CATENARY_FUZZ)
+  list(REMOVE_ITEM rooms documents) # whose code uses simulated devices
+endif()
 add_library(test_main STATIC tests/main.cpp)
 target_include_directories(test_main PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(test_main PRIVATE CT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -54,6 +57,10 @@ if(TARGET test_tools)
     add_dependencies(test_tools stand_in_${name})
   endforeach()
   add_dependencies(test_tools catenary_command check-kernels)
+endif()
+
+if(TARGET test_documents)
+  include(cmake/documents.cmake)
 endif()
 
 include(cmake/fuzz.cmake)

@@ -1,0 +1,150 @@
+// The documents: their code is run (by a source that scripts/document_code makes of them), their links lead somewhere,
+// and what they say lies in a file lies there.
+
+#include <zlib.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "catenary/core/sha256.h"
+#include "tests/documents/chapter.h"
+#include "tests/paths.h"
+
+namespace tests {
+
+namespace fs = std::filesystem;
+
+void run_chapter(void (*chapter)(), const std::vector<std::string>& prints) {
+  const std::string folder = ct::os::make_temporary_directory("catenary-document");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder);
+  ct::random::seed(0);
+  std::ostringstream written;
+  std::streambuf* console = std::cout.rdbuf(written.rdbuf());
+  std::string error;
+  try {
+    chapter();
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  std::cout.rdbuf(console);
+  ct::Device().use();
+  fs::current_path(before);
+  ct::os::remove_directory(folder);
+  EXPECT_EQ(error, "");
+  for (const std::string& text : prints)
+    EXPECT_NE(written.str().find(text), std::string::npos) << "expected: " << text << "\nwritten: " << written.str();
+}
+
+namespace {
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// README.md, CONTRIBUTING.md, CHANGELOG.md, docs/*.md and every README below examples and data.
+std::vector<fs::path> documents() {
+  std::vector<fs::path> found;
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}) found.push_back(source_path(name));
+  for (const char* folder : {"docs", "examples", "data"})
+    for (const auto& entry : fs::recursive_directory_iterator(source_path(folder)))
+      if (entry.path().extension() == ".md") found.push_back(entry.path());
+  return found;
+}
+
+/// A document without its code.
+std::string prose_of(const fs::path& path) {
+  std::istringstream lines(text_of(path));
+  std::string prose;
+  bool fence = false, hidden = false;
+  for (std::string line; std::getline(lines, line);) {
+    const bool mark = line.find("```") != std::string::npos;
+    if (mark) fence = !fence;
+    if (line == "<!-- test") hidden = true;
+    if (!mark && !fence && !hidden) prose += line + "\n";
+    if (line == "-->") hidden = false;
+  }
+  bool code = false;
+  std::erase_if(prose, [&](char c) { return c == '`' ? (code = !code, true) : code; });
+  return prose;
+}
+
+/// GitHub's name of a heading in links.
+std::string anchor(std::string heading) {
+  std::string name;
+  for (const char c : heading) {
+    if (c == ' ') name += '-';
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_')
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+TEST(Documents, LinksLeadSomewhere) {
+  const std::regex link(R"(\]\(([^)#:]*)(#[^)]*)?\))"), heading("(^|\n)#+ ([^\n]*)");
+  int links = 0;
+  for (const fs::path& document : documents()) {
+    const std::string text = prose_of(document);
+    for (std::sregex_iterator i(text.begin(), text.end(), link), end; i != end; ++i, ++links) {
+      const fs::path target = (*i)[1].length() ? document.parent_path() / (*i)[1].str() : document;
+      EXPECT_TRUE(fs::exists(target)) << document << ": " << (*i)[0];
+      if (!(*i)[2].length() || !fs::exists(target)) continue;
+      const std::string there = text_of(target);
+      bool found = false;
+      for (std::sregex_iterator h(there.begin(), there.end(), heading); h != end; ++h)
+        found = found || "#" + anchor((*h)[2]) == (*i)[2];
+      EXPECT_TRUE(found) << document << ": " << (*i)[0];
+    }
+  }
+  EXPECT_GT(links, 20);
+}
+
+// A block marked c++, not cpp, is an excerpt of the one list of backends.
+TEST(Documents, ExcerptsAreThere) {
+  const std::string registry = text_of(source_path("catenary/registry.cpp"));
+  const std::regex excerpt("```c\\+\\+\n([^`]*)```");
+  int excerpts = 0;
+  for (const fs::path& document : documents()) {
+    const std::string text = text_of(document);
+    for (std::sregex_iterator i(text.begin(), text.end(), excerpt), end; i != end; ++i, ++excerpts)
+      EXPECT_NE(registry.find((*i)[1]), std::string::npos) << document << ": " << (*i)[1];
+  }
+  EXPECT_EQ(excerpts, 1);
+}
+
+/// The content of a gzip file.
+std::string unpacked(const std::string& path) {
+  std::string content;
+  char part[1 << 16];
+  const gzFile file = gzopen(path.c_str(), "rb");
+  for (int n = 0; file && (n = gzread(file, part, sizeof part)) > 0;) content.append(part, static_cast<std::size_t>(n));
+  if (file) gzclose(file);
+  return content;
+}
+
+// README.md says that data/mnist has a note of its own.
+TEST(Documents, TheNoteOfMnist) {
+  EXPECT_NE(text_of(source_path("README.md")).find("(data/mnist/README.md)"), std::string::npos);
+  const std::string note = text_of(source_path("data/mnist/README.md"));
+  for (const char* part : {"**Origin.**", "**Authors.**", "**Terms.**"})
+    EXPECT_NE(note.find(part), std::string::npos) << part;
+  int files = 0;
+  for (const std::string& name : ct::os::list_directory(source_path("data/mnist"))) {
+    if (name == "README.md") continue;
+    ++files;
+    const std::string content = unpacked(source_path("data/mnist/" + name));
+    const std::size_t row = note.find("`" + name + "`");
+    ASSERT_NE(row, std::string::npos) << name;
+    EXPECT_NE(note.substr(row, note.find('\n', row) - row).find(ct::sha256(content)), std::string::npos) << name;
+  }
+  EXPECT_EQ(files, 4);
+}
+
+}  // namespace
+
+}  // namespace tests
