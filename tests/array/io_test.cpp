@@ -1,13 +1,13 @@
 #include "catenary/array/io.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/manipulation.h"
 #include "tests/array/facts.h"
+#include "tests/folder.h"
 
 namespace ct = catenary;
 using ct::Dtype;
@@ -16,12 +16,9 @@ namespace {
 
 class ArrayFiles : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path(const char* name) const { return (folder_ / name).string(); }
+  std::string path(const char* name) const { return folder_ / name; }
 
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / ("catenary_array_io_" + std::to_string(::getpid()));
+  const tests::Folder folder_;
 };
 
 }  // namespace

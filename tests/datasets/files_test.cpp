@@ -10,23 +10,14 @@
 #include "catenary/core/os/file.h"
 #include "catenary/io/png.h"
 #include "catenary/iterators/iterators.h"
+#include "tests/folder.h"
 
 namespace ct = catenary;
 namespace D = ct::datasets;
 
 namespace {
 
-class Folder {
- public:
-  Folder() : path(ct::os::make_temporary_directory("catenary-datasets")) {}
-  ~Folder() { ct::os::remove_directory(path); }
-  std::string write(const std::string& name, const std::string& content) const {
-    ct::os::make_directories((path + "/" + name).substr(0, (path + "/" + name).rfind('/')));
-    ct::os::write_file(path + "/" + name, content);
-    return path + "/" + name;
-  }
-  const std::string path;
-};
+using tests::Folder;
 
 template <class F>
 std::string error_of(F f) {

@@ -7,26 +7,15 @@
 #include <vector>
 
 #include "catenary/core/error.h"
-#include "catenary/core/os/file.h"
 #include "catenary/io/host_array.h"
+#include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace catenary::io::test {
 
 inline std::string data_path(const std::string& name) { return tests::source_path("tests/data/" + name); }
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_(os::make_temporary_directory("catenary-io-")) {}
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { os::remove_directory(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using TemporaryFolder = tests::Folder;
 
 /// The elements as doubles, whatever the dtype.
 inline std::vector<double> values_of(const HostArray& a) {

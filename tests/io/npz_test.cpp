@@ -125,9 +125,9 @@ TEST(Npz, AWriterThatGoesAwayLeavesTheOldFile) {
   {
     NpzWriter writer(folder / "a.npz");
     writer.write("x", numbers({10}));
-    EXPECT_EQ(os::list_directory(folder.path()).size(), 2u);
+    EXPECT_EQ(os::list_directory(folder.path).size(), 2u);
   }
-  EXPECT_EQ(os::list_directory(folder.path()), std::vector<std::string>{"a.npz"});
+  EXPECT_EQ(os::list_directory(folder.path), std::vector<std::string>{"a.npz"});
   EXPECT_EQ(os::read_file(folder / "a.npz").size(), 3u);
 }
 

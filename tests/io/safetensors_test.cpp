@@ -74,7 +74,7 @@ TEST(Safetensors, WriterRefusesBadNames) {
   EXPECT_THROW(write_safetensors(folder / "x", {{"a", a}, {"a", a}}), ValueError);
   EXPECT_THROW(write_safetensors(folder / "x", {{"__metadata__", a}}), ValueError);
   EXPECT_THROW(write_safetensors(folder / "x", {{"\xff", a}}), ValueError);
-  EXPECT_TRUE(os::list_directory(folder.path()).empty());
+  EXPECT_TRUE(os::list_directory(folder.path).empty());
 }
 
 TEST(Safetensors, RefusesHostileHeaders) {

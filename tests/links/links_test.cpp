@@ -2,6 +2,7 @@
 
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/catenary.h"
+#include "tests/folder.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -97,7 +98,8 @@ TEST(Link, CppCopiesShareTheirPersistents) {
 }
 
 TEST(Link, CppCopiesLoadTogether) {
-  const std::string file = testing::TempDir() + "/persistents.npz";
+  const tests::Folder folder;
+  const std::string file = folder / "persistents.npz";
   const Counters model, same = model;
   model.a.count = ct::ones({2}) * 3;
   ct::serializers::save_npz(file, model);
@@ -266,6 +268,7 @@ TEST(Datasets, SplitsCoverEverything) {
     EXPECT_EQ(training.size() + test.size(), 10);
     for (std::int64_t i = 0; i < test.size(); ++i) seen.push_back(test[i].values[1].item<int>());
   }
+  std::sort(seen.begin(), seen.end());
   EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_THROW(all[10], ct::IndexError);
 }
@@ -277,7 +280,8 @@ TEST(Serializers, PersistentArraysThatAreNotSetYetAreLoaded) {
     Scaled() : l(2) {}
     CT_LINKS(l, mean)
   };
-  const std::string file = testing::TempDir() + "/persistent_test.npz";
+  const tests::Folder folder;
+  const std::string file = folder / "persistent_test.npz";
   Scaled saved;
   saved.l(numbers({1, 3}));
   ct::serializers::save_npz(file, saved);
@@ -292,15 +296,15 @@ TEST(Serializers, PersistentArraysThatAreNotSetYetAreLoaded) {
 }
 
 TEST(Serializers, SafetensorsAndNpzKeepWeights) {
-  const std::string folder = testing::TempDir();
+  const tests::Folder folder;
   const MLP model, other;
   model(numbers({2, 4}));
-  ct::serializers::save_npz(folder + "/links_test.npz", model);
-  ct::serializers::save_safetensors(folder + "/links_test.safetensors", model);
-  ct::serializers::load_npz(folder + "/links_test.npz", other);  // the shapes come from the file
+  ct::serializers::save_npz(folder / "links_test.npz", model);
+  ct::serializers::save_safetensors(folder / "links_test.safetensors", model);
+  ct::serializers::load_npz(folder / "links_test.npz", other);  // the shapes come from the file
   EXPECT_EQ(other.l1.W.array().to_vector<float>(), model.l1.W.array().to_vector<float>());
   const MLP third;
-  ct::serializers::load_safetensors(folder + "/links_test.safetensors", third);
+  ct::serializers::load_safetensors(folder / "links_test.safetensors", third);
   EXPECT_EQ(third.l2.W.array().to_vector<float>(), model.l2.W.array().to_vector<float>());
 }
 

@@ -13,6 +13,7 @@
 #include "catenary/core/version.h"
 #include "catenary/device/device.h"
 #include "catenary/device/runtime_info.h"
+#include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace ct = catenary;
@@ -22,14 +23,7 @@ namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-class Folder {
- public:
-  Folder() : path(ct::os::make_temporary_directory("catenary-tools")) {}
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { ct::os::remove_directory(path); }
-  const std::string path;
-};
+using tests::Folder;
 
 ct::os::ProcessResult run(std::vector<std::string> arguments, const Environment& environment = {}) {
   arguments.insert(arguments.begin(), tests::build_path("bin/catenary"));

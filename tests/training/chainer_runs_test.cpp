@@ -9,6 +9,7 @@
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/npz.h"
+#include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace ct = catenary;
@@ -28,12 +29,7 @@ struct MLP : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
 };
 
-class Folder {
- public:
-  Folder() : path(ct::os::make_temporary_directory("catenary-training")) {}
-  ~Folder() { std::filesystem::remove_all(path); }
-  const std::string path;
-};
+using tests::Folder;
 
 struct Training {
   L::Classifier model{MLP()};

@@ -8,6 +8,7 @@
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/png.h"
+#include "tests/folder.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -17,12 +18,7 @@ namespace X = ct::training::extensions;
 
 namespace {
 
-class Folder {
- public:
-  Folder() : path(ct::os::make_temporary_directory("catenary-extensions")) {}
-  ~Folder() { std::filesystem::remove_all(path); }
-  const std::string path;
-};
+using tests::Folder;
 
 /// A trainer of a tiny regression, 10 iterations an epoch.
 T::Trainer make_trainer(const std::string& out, const ct::Optimizer& optimizer, int epochs) {

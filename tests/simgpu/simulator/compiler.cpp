@@ -251,7 +251,6 @@ std::string stored(const std::string& text) {
 }
 
 void store(const std::string& text, const std::string& code) {
-  ::mkdir(SIMGPU_STORE, 0777);
   const std::string path = store_path(text), temporary = path + "." + std::to_string(::getpid());
   write(temporary, std::to_string(text.size()) + "\n" + text + code);
   if (std::rename(temporary.c_str(), path.c_str()) != 0) ::unlink(temporary.c_str());
@@ -291,7 +290,9 @@ bool compile(const std::string& text, std::vector<char>& binary, std::string& lo
     log = "a fault that was asked for";
     return false;
   }
-  char folder[] = "/tmp/simgpu-XXXXXX";
+  // Beside the store, not among temporary files: a process that is killed here leaves its folder.
+  ::mkdir(SIMGPU_STORE, 0777);
+  char folder[] = SIMGPU_STORE "/compile-XXXXXX";
   if (!::mkdtemp(folder)) {
     log = "no temporary folder";
     return false;

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -480,7 +481,8 @@ int load(Handle* module, const void* binary) {
   const char* code = static_cast<const char*>(binary) + sizeof length;
   if (fault("load") || std::memcmp(code, "\177ELF", 4) != 0) return kInvalidImage;
   // A file of its own for every device: what is static in it is the device's.
-  char path[] = "/tmp/simgpu-module-XXXXXX";
+  ::mkdir(SIMGPU_STORE, 0777);
+  char path[] = SIMGPU_STORE "/module-XXXXXX";
   const int file = ::mkstemp(path);
   if (file < 0) return kInvalidImage;
   const bool written = ::write(file, code, length) == static_cast<ssize_t>(length);
