@@ -1,25 +1,37 @@
 // Random programs of elementwise operations, views, in-place writes and reductions against a plain model that computes
-// each line at once. All operations are exact in float64, so results must be equal bit for bit.
+// each line at once, in float64. All values are integers that every dtype holds, so results must be equal bit for bit.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include "catenary/array/array.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
+#include "catenary/device/float64.h"
 
 namespace ct = catenary;
 using ct::Array;
+using ct::Dtype;
 
 namespace {
 
+struct Memory {
+  std::vector<double> values;
+  std::atomic<bool> shared{false};  // with another thread: only read from then on
+};
+
 /// The model: memory, and a view of it.
 struct Plain {
-  std::shared_ptr<std::vector<double>> memory;
+  std::shared_ptr<Memory> memory;
+  Dtype dtype = Dtype::float64;
   std::int64_t offset = 0;
   ct::Shape shape;
   ct::Strides strides;
@@ -27,7 +39,7 @@ struct Plain {
   double& at(const std::vector<std::int64_t>& index) const {
     std::int64_t place = offset;
     for (int axis = 0; axis < shape.size(); ++axis) place += index[static_cast<std::size_t>(axis)] * strides[axis];
-    return (*memory)[static_cast<std::size_t>(place)];
+    return memory->values[static_cast<std::size_t>(place)];
   }
 };
 
@@ -35,18 +47,23 @@ template <class F>
 void for_each_index(const ct::Shape& shape, F&& f) {
   std::vector<std::int64_t> index(static_cast<std::size_t>(shape.size()));
   for (std::int64_t i = 0; i < shape.product(); ++i) {
-    std::int64_t rest = i;
-    for (int axis = shape.size() - 1; axis >= 0; --axis) {
-      index[static_cast<std::size_t>(axis)] = rest % shape[axis];
-      rest /= shape[axis];
-    }
     f(index);
+    for (int axis = shape.size() - 1; axis >= 0 && ++index[static_cast<std::size_t>(axis)] == shape[axis]; --axis)
+      index[static_cast<std::size_t>(axis)] = 0;
   }
 }
 
-Plain fresh(const ct::Shape& shape) {
-  return {std::make_shared<std::vector<double>>(static_cast<std::size_t>(shape.product())), 0, shape,
-          ct::contiguous_strides(shape)};
+Plain fresh(const ct::Shape& shape, Dtype dtype) {
+  const auto memory = std::make_shared<Memory>();
+  memory->values.resize(static_cast<std::size_t>(shape.product()));
+  return {memory, dtype, 0, shape, ct::contiguous_strides(shape)};
+}
+
+/// NumPy's dtype of a sum or maximum of two arrays, of those that are used here.
+Dtype promoted(Dtype a, Dtype b) {
+  if (ct::is_floating(a) == ct::is_floating(b)) return ct::itemsize(a) >= ct::itemsize(b) ? a : b;
+  const Dtype floating = ct::is_floating(a) ? a : b, integer = ct::is_floating(a) ? b : a;
+  return ct::itemsize(integer) < 4 ? floating : Dtype::float64;
 }
 
 double operate(int op, double a, double b) {
@@ -76,7 +93,7 @@ Array operate(int op, const Array& a, const ct::Operand& b) {
 }
 
 Plain broadcast(const Plain& p, const ct::Shape& shape) {
-  return {p.memory, p.offset, shape, ct::broadcast_strides(p.shape, p.strides, shape)};
+  return {p.memory, p.dtype, p.offset, shape, ct::broadcast_strides(p.shape, p.strides, shape)};
 }
 
 /// `target op= value`, where the two may overlap: everything is read before anything is written.
@@ -95,17 +112,56 @@ struct Pair {
   Plain plain;
 };
 
+/// What programs are made of. Twice the largest value for each line, summed over all elements, must be exact.
+struct Kind {
+  std::vector<Dtype> dtypes;
+  std::int64_t elements;  ///< of the largest arrays
+  int value;              ///< the largest in new arrays, and of sums, which are limited to it
+  int lines;
+};
+const Kind kSmall{{Dtype::float64}, 24, 50, 14};
+
+/// Arrays that threads give to each other: only to be read, and maybe not computed yet by the one that made them.
+class Shared {
+ public:
+  void give(const Pair& value) {
+    value.plain.memory->shared = true;
+    const std::lock_guard lock(mutex_);
+    values_.push_back(value);
+    if (values_.size() > 8) values_.erase(values_.begin());
+  }
+  /// The n-th of them, if there are any.
+  std::optional<Pair> take(std::size_t n) {
+    const std::lock_guard lock(mutex_);
+    if (values_.empty()) return {};
+    return values_[n % values_.size()];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Pair> values_;
+};
+
 class Machine {
  public:
-  explicit Machine(std::uint64_t seed) : random_(seed) {}
+  explicit Machine(std::uint64_t seed, const Kind& kind = kSmall, Shared* shared = nullptr)
+      : random_(seed), kind_(kind), shared_(shared) {
+    // rows and columns, and a third axis in front
+    const std::int64_t most = kind.elements;
+    const bool small = most < 100;
+    const std::int64_t n = small ? 4 : pick(1, 100), m = small ? 3 : pick(0, static_cast<int>(most / n));
+    const std::int64_t k = small ? 2 : most / std::max<std::int64_t>(1, n * m);
+    shapes_ = {{m, n}, {n}, {m, 1}, {1, n}, {std::min<std::int64_t>(k, 7), m, n}, {}};
+  }
 
   /// One program; returns the first difference, or nothing.
   std::string run() {
     values_.clear();
     for (int i = 0; i < 3; ++i) values_.push_back(new_value());
-    const int lines = pick(4, 14);
+    const int lines = pick(4, kind_.lines);
     for (int line = 0; line < lines; ++line) step();
     for (const Pair& value : values_) {
+      if (value.array.dtype() != value.plain.dtype) return value.plain.shape.str() + " has another dtype";
       const std::vector<double> got = value.array.to_vector<double>();
       std::size_t k = 0;
       std::string wrong;
@@ -124,10 +180,12 @@ class Machine {
   Pair& any() { return values_[static_cast<std::size_t>(pick(0, static_cast<int>(values_.size()) - 1))]; }
 
   Pair new_value() {
-    static const ct::Shape shapes[] = {{3, 4}, {4}, {3, 1}, {1, 4}, {2, 3, 4}, {}};
-    const Plain plain = fresh(shapes[pick(0, 5)]);
-    for (double& x : *plain.memory) x = pick(-50, 50);
-    return {Array::from_host(plain.memory->data(), plain.shape, ct::Dtype::float64), plain};
+    const Dtype dtype = kind_.dtypes[static_cast<std::size_t>(pick(0, static_cast<int>(kind_.dtypes.size()) - 1))];
+    const Plain plain = fresh(shapes_[static_cast<std::size_t>(pick(0, 5))], dtype);
+    for (double& x : plain.memory->values) x = pick(-kind_.value, kind_.value);
+    // cast on the host: not every device has float64
+    const Array host = Array::from_host(plain.memory->values.data(), plain.shape, Dtype::float64, ct::Device());
+    return {host.astype(dtype).to_device(ct::current_device()), plain};
   }
 
   static bool fits(const ct::Shape& a, const ct::Shape& b) {
@@ -139,13 +197,13 @@ class Machine {
   }
 
   void step() {
-    const int kind = pick(0, 9);
+    const int kind = pick(0, shared_ ? 11 : 9);
     if (kind <= 3) {
       const Pair a = any(), b = any();
       if (!fits(a.plain.shape, b.plain.shape)) return;
       const int op = pick(0, 3);
       const ct::Shape shape = ct::broadcast_shapes(a.plain.shape, b.plain.shape);
-      Plain plain = fresh(shape);
+      Plain plain = fresh(shape, promoted(a.plain.dtype, b.plain.dtype));
       const Plain x = broadcast(a.plain, shape), y = broadcast(b.plain, shape);
       for_each_index(shape, [&](const auto& i) { plain.at(i) = operate(op, x.at(i), y.at(i)); });
       keep({operate(op, a.array, b.array), plain});
@@ -154,6 +212,8 @@ class Machine {
       if (!fits(target.plain.shape, value.plain.shape) ||
           !(ct::broadcast_shapes(target.plain.shape, value.plain.shape) == target.plain.shape))
         return;
+      const bool to_integers = !ct::is_floating(target.plain.dtype) && ct::is_floating(value.plain.dtype);
+      if (to_integers || target.plain.memory->shared) return;
       const int op = pick(-1, 1);
       if (op < 0) ct::copyto(target.array, value.array);
       if (op == 0) target.array += value.array;
@@ -169,18 +229,36 @@ class Machine {
       for (int axis = 0; axis < a.plain.shape.size(); ++axis)
         (axes >> axis & 1 ? list : kept).push_back(axes >> axis & 1 ? axis : a.plain.shape[axis]);
       if (list.empty()) return;
-      Plain plain = fresh(kept);
+      Plain plain = fresh(kept, ct::is_floating(a.plain.dtype) ? a.plain.dtype : Dtype::int64);
       for_each_index(a.plain.shape, [&](const auto& i) {
         std::vector<std::int64_t> out;
         for (int axis = 0; axis < a.plain.shape.size(); ++axis)
           if (!(axes >> axis & 1)) out.push_back(i[static_cast<std::size_t>(axis)]);
         plain.at(out) += a.plain.at(i);
       });
-      keep({ct::sum(a.array, list), plain});
+      keep(limited({ct::sum(a.array, list), plain}));
+    } else if (kind == 10) {
+      shared_->give(any());
+    } else if (kind == 11) {
+      if (const std::optional<Pair> value = shared_->take(random_())) keep(limited(*value));
     } else {
       // a handle goes away, and another takes its place
       any() = new_value();
     }
+  }
+
+  /// The value itself, or brought into the bounds of new values, so that what follows is exact.
+  Pair limited(const Pair& value) const {
+    const double most = kind_.value;
+    bool fits = true;
+    Plain plain = fresh(value.plain.shape, value.plain.dtype);
+    for_each_index(plain.shape, [&](const auto& i) {
+      const double x = value.plain.at(i);
+      plain.at(i) = std::clamp(x, -most, most);
+      fits = fits && plain.at(i) == x;
+    });
+    if (fits) return value;
+    return {ct::minimum(ct::maximum(value.array, -kind_.value), kind_.value), plain};
   }
 
   void keep(Pair value) {
@@ -212,6 +290,7 @@ class Machine {
         return {from.array.T(), q};
       }
       case 2: {  // a row
+        if (p.shape[axis] == 0) return from;
         const std::int64_t at = pick(0, static_cast<int>(p.shape[axis]) - 1);
         std::vector<ct::Index> index(static_cast<std::size_t>(axis), ct::slice());
         index.emplace_back(at);
@@ -226,33 +305,55 @@ class Machine {
   }
 
   std::mt19937_64 random_;
+  Kind kind_;
+  Shared* shared_;
+  std::vector<ct::Shape> shapes_;
   std::vector<Pair> values_;
 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kPrograms = 4000;
+constexpr int kPart = 10;
 #else
-constexpr int kPrograms = 100000;
+constexpr int kPart = 1;
 #endif
 
 /// On a device nearly every program is some new kernels, each of which is compiled first.
-int programs() { return ct::current_device().is_cpu() ? kPrograms : 3; }
+int programs(int on_the_cpu) { return ct::current_device().is_cpu() ? on_the_cpu / kPart : 1; }
 
-TEST(FusionRandom, ProgramsAgreeWithAPlainModel) {
-  for (int seed = 0; seed < programs(); ++seed) {
-    const std::string wrong = Machine(static_cast<std::uint64_t>(seed)).run();
-    ASSERT_EQ(wrong, "") << "seed " << seed;
-  }
+/// Of several dtypes that the device can mix, with arrays of up to so many elements.
+Kind mixed(std::int64_t elements) {
+  const bool all = ct::has_float64(ct::current_device());  // int32 and float32 make float64
+  return {all ? std::vector{Dtype::int16, Dtype::int32, Dtype::int64, Dtype::float32, Dtype::float64}
+              : std::vector{Dtype::int16, Dtype::float32},
+          elements, 3, 10};
 }
 
-TEST(FusionRandom, FromTwoThreads) {
+TEST(FusionRandom, ProgramsAgreeWithAPlainModel) {
+  const Kind kind = ct::has_float64(ct::current_device()) ? kSmall : mixed(24);
+  for (int seed = 0; seed < programs(60000); ++seed)
+    ASSERT_EQ(Machine(static_cast<std::uint64_t>(seed), kind).run(), "") << "seed " << seed;
+}
+
+TEST(FusionRandom, SeveralDtypes) {
+  for (int seed = 0; seed < programs(20000); ++seed)
+    ASSERT_EQ(Machine(static_cast<std::uint64_t>(seed), mixed(24)).run(), "") << "seed " << seed;
+}
+
+TEST(FusionRandom, LargeArrays) {
+  for (int seed = 0; seed < programs(500); ++seed)
+    ASSERT_EQ(Machine(static_cast<std::uint64_t>(seed), mixed(5000)).run(), "") << "seed " << seed;
+}
+
+/// Programs of two threads, which give arrays to each other.
+void from_two_threads(std::int64_t elements, int count) {
+  Shared shared;
   std::string wrong[2];
   std::thread threads[2];
   for (int t = 0; t < 2; ++t) {
-    threads[t] = std::thread([&wrong, t, device = ct::current_device()] {
+    threads[t] = std::thread([&, t, device = ct::current_device()] {
       device.use();
-      for (int seed = 0; seed < (programs() + 9) / 10 && wrong[t].empty(); ++seed) {
-        wrong[t] = Machine(static_cast<std::uint64_t>(1000000 + 2 * seed + t)).run();
+      for (int seed = 0; seed < count && wrong[t].empty(); ++seed) {
+        wrong[t] = Machine(static_cast<std::uint64_t>(1000000 + 2 * seed + t), mixed(elements), &shared).run();
         if (!wrong[t].empty()) wrong[t] += " seed " + std::to_string(seed);
       }
     });
@@ -261,5 +362,8 @@ TEST(FusionRandom, FromTwoThreads) {
   EXPECT_EQ(wrong[0], "");
   EXPECT_EQ(wrong[1], "");
 }
+
+TEST(FusionRandom, FromTwoThreadsThatShareArrays) { from_two_threads(24, programs(10000)); }
+TEST(FusionRandom, FromTwoThreadsThatShareLargeArrays) { from_two_threads(5000, programs(200)); }
 
 }  // namespace
