@@ -5,6 +5,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/array/random.h"
 #include "catenary/core/format.h"
 
@@ -26,6 +27,8 @@ void fill_uniform(const Array& a, double scale) {
 void fill_normal(const Array& a, double scale) {
   copyto(a, random::normal(0.0, scale, a.shape(), {.dtype = a.dtype(), .device = a.device()}));
 }
+/// Values that the host has computed in float64, which not every device has.
+void copy_from_host(const Array& a, const Array& values) { copyto(a, values.astype(a.dtype()).to_device(a.device())); }
 double fan_in(const Array& a) { return static_cast<double>(get_fans(a.shape()).first); }
 double fan_sum(const Array& a) {
   const auto [in, out] = get_fans(a.shape());
@@ -53,7 +56,7 @@ Orthogonal::Orthogonal(double scale, std::optional<Dtype> dtype, std::string mod
 }
 
 void Orthogonal::operator()(const Array& a) const {
-  if (a.size() == 0) return;
+  if (a.size() == 0) fail<ValueError>("Orthogonal: a weight of shape {} has no elements", a.shape());
   if (a.ndim() == 0) {
     a.fill(scale_ * (random::random({}).item<double>() < 0.5 ? -1 : 1));
     return;
@@ -78,10 +81,11 @@ void Orthogonal::operator()(const Array& a) const {
     }
     double norm = 0;
     for (std::int64_t k = 0; k < columns; ++k) norm += row[k] * row[k];
-    for (std::int64_t k = 0; k < columns; ++k) row[k] *= scale_ / std::sqrt(norm);
+    for (std::int64_t k = 0; k < columns; ++k) row[k] /= std::sqrt(norm);
   }
-  const Array orthogonal = Array::from_host(q.data(), {rows, columns}, Dtype::float64, a.device());
-  copyto(a, (out <= in ? orthogonal : orthogonal.T()).reshape(a.shape()));
+  const DeviceScope host{Device()};
+  const Array orthogonal = Array::from_host(q.data(), {rows, columns}, Dtype::float64) * scale_;
+  copy_from_host(a, (out <= in ? orthogonal : orthogonal.T()).reshape(a.shape()));
 }
 
 void Uniform::operator()(const Array& a) const { fill_uniform(a, scale_); }
@@ -104,7 +108,7 @@ void HeNormal::operator()(const Array& a) const {
 
 namespace {
 
-/// One axis of a bilinear kernel of extent k.
+/// One axis of a kernel of extent k for linear interpolation.
 std::vector<double> triangle(std::int64_t k) {
   const double factor = static_cast<double>((k + 1) / 2), centre = k % 2 == 1 ? factor - 1 : factor - 0.5;
   std::vector<double> values;
@@ -112,22 +116,28 @@ std::vector<double> triangle(std::int64_t k) {
   return values;
 }
 
-void fill_bilinear(const Array& a, bool normalize, const char* what) {
-  if (a.ndim() != 4 || a.shape(2) != a.shape(3))
-    fail<ValueError>("{}: a weight (out, in, k, k) is needed, got shape {}", what, a.shape());
+void fill_linear(const Array& a, bool normalize, const char* what) {
+  const int axes = a.ndim() - 2;
+  bool fits = axes >= 1 && (a.shape(0) == a.shape(1) || a.shape(1) == 1);
+  for (int axis = 0; fits && axis < axes; ++axis) fits = a.shape(2 + axis) == a.shape(2);
+  if (!fits)
+    fail<ValueError>("{}: a weight (n, n, k, …) or (n, 1, k, …) of kernels with equal sides is needed, got shape {}",
+                     what, a.shape());
+  const DeviceScope host{Device()};
   const std::vector<double> t = triangle(a.shape(2));
-  const Array axis = Array::from_host(t.data(), {a.shape(2)}, Dtype::float64, a.device());
-  Array kernel = axis.reshape({-1, 1}) * axis;
+  const Array line = Array::from_host(t.data(), {a.shape(2)}, Dtype::float64);
+  Array kernel = line;
+  for (int axis = 1; axis < axes; ++axis) kernel = expand_dims(kernel, -1) * line;
   if (normalize) kernel = kernel / kernel.sum();
-  const DeviceScope scope(a.device());
-  // only channel i to channel i
-  const Array same = eye(a.shape(0), a.shape(1), 0, Dtype::float64).reshape({a.shape(0), a.shape(1), 1, 1});
-  copyto(a, same * kernel);
+  // channel i to channel i only, or each channel by itself
+  Array same = a.shape(1) == 1 ? ones({a.shape(0), 1}, Dtype::float64) : eye(a.shape(0), a.shape(0), 0, Dtype::float64);
+  for (int axis = 0; axis < axes; ++axis) same = expand_dims(same, -1);
+  copy_from_host(a, same * kernel);
 }
 
 }  // namespace
 
-void UpsamplingDeconvFilter::operator()(const Array& a) const { fill_bilinear(a, false, "UpsamplingDeconvFilter"); }
-void DownsamplingConvFilter::operator()(const Array& a) const { fill_bilinear(a, true, "DownsamplingConvFilter"); }
+void UpsamplingDeconvFilter::operator()(const Array& a) const { fill_linear(a, false, "UpsamplingDeconvFilter"); }
+void DownsamplingConvFilter::operator()(const Array& a) const { fill_linear(a, true, "DownsamplingConvFilter"); }
 
 }  // namespace catenary::initializers

@@ -35,7 +35,7 @@ class CT_API Identity : public Initializer {
 
 /// Orthogonal rows (or columns, where there are fewer of them), times `scale` (Saxe et al., arXiv:1312.6120). `mode`
 /// says what may be done to a weight with more outputs than inputs: "embedding" allows it, "projection" the opposite,
-/// "basis" any.
+/// "basis" neither, "auto" both. Throws ValueError for a shape that does not fit, and for one without elements.
 class CT_API Orthogonal : public Initializer {
  public:
   explicit Orthogonal(double scale = 1.1, std::optional<Dtype> dtype = {}, std::string mode = "auto");
@@ -112,8 +112,9 @@ class CT_API HeNormal : public Initializer {
   std::string fan_option_;
 };
 
-/// Bilinear interpolation kernels for deconvolutions that scale up, and their normalised transposes for convolutions
-/// that scale down; for weights (out, in, k, k).
+/// Kernels of linear interpolation along each axis, for deconvolutions that scale up, and the same with a sum of 1, for
+/// convolutions that scale down: from channel i to channel i of a weight (n, n, k, k, …), or for each channel of a
+/// weight (n, 1, k, k, …). Throw ValueError for other shapes. (Long et al., arXiv:1411.4038)
 class CT_API UpsamplingDeconvFilter : public Initializer {
  public:
   explicit UpsamplingDeconvFilter(std::optional<Dtype> dtype = {}) : Initializer(dtype) {}
