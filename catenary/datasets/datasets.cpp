@@ -119,16 +119,13 @@ std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets(const Dat
     all.resize(static_cast<std::size_t>(dataset.size()));
     std::iota(all.begin(), all.end(), 0);
   }
-  const std::int64_t size = dataset.size() / n_folds, larger = dataset.size() % n_folds;
+  const std::int64_t n = dataset.size();
   std::vector<std::pair<Dataset, Dataset>> folds;
-  std::int64_t border = 0;
-  for (std::int64_t fold = 0; fold < n_folds; ++fold) {
-    const std::int64_t length = size + (fold < larger ? 1 : 0);
-    // the test set of the fold goes to the end of the order
-    std::vector<std::int64_t> rotated = all;
-    std::rotate(rotated.begin(), rotated.begin() + border + length, rotated.end());
-    folds.push_back(split_dataset(dataset, dataset.size() - length, rotated));
-    border += length;
+  for (std::int64_t fold = n_folds; fold > 0; --fold) {
+    // the test set of the fold is at the end of the order, and goes to its front for the next one
+    const std::int64_t length = n * fold / n_folds - n * (fold - 1) / n_folds;
+    folds.push_back(split_dataset(dataset, n - length, all));
+    std::rotate(all.begin(), all.end() - length, all.end());
   }
   return folds;
 }

@@ -65,8 +65,8 @@ Dataset make(const std::string& folder, const File& images_file, const File& lab
   return TupleDataset(images, classes.astype(Dtype::int32).eval());
 }
 
-std::pair<Dataset, Dataset> load(const std::string& folder, bool check, const MnistOptions& options) {
-  if (options.ndim < 1 || options.ndim > 3) fail<ValueError>("get_mnist: ndim must be 1, 2 or 3, got {}", options.ndim);
+std::pair<Dataset, Dataset> load(const char* what, const std::string& folder, bool check, const MnistOptions& options) {
+  if (options.ndim < 1 || options.ndim > 3) fail<ValueError>("{}: ndim must be 1, 2 or 3, got {}", what, options.ndim);
   return {make(folder, kMnist[0], kMnist[1], check, options), make(folder, kMnist[2], kMnist[3], check, options)};
 }
 
@@ -90,7 +90,7 @@ std::string mnist_folder() {
 }
 
 std::pair<Dataset, Dataset> get_mnist(const MnistOptions& options) {
-  return load(options.folder.empty() ? mnist_folder() : options.folder, true, options);
+  return load("get_mnist", options.folder.empty() ? mnist_folder() : options.folder, true, options);
 }
 
 std::pair<Dataset, Dataset> get_fashion_mnist(const MnistOptions& options) {
@@ -99,7 +99,7 @@ std::pair<Dataset, Dataset> get_fashion_mnist(const MnistOptions& options) {
     const std::string named = environment::text("CATENARY_DATA");
     folder = (named.empty() ? "data" : named) + "/fashion-mnist";
   }
-  return load(folder, false, options);
+  return load("get_fashion_mnist", folder, false, options);
 }
 
 }  // namespace catenary::datasets
