@@ -93,14 +93,10 @@ BestValueTrigger::BestValueTrigger(std::string key, std::function<bool(double, d
     : key_(std::move(key)), better_(std::move(better)), trigger_(std::move(trigger)) {}
 
 bool BestValueTrigger::operator()(Trainer& trainer) {
-  if (const Reported* value = trainer.observation().find(key_)) {
-    summary_.add(*value);
-    any_ = true;
-  }
-  if (!trigger_(trainer) || !any_) return false;
+  if (const Reported* value = trainer.observation().find(key_)) summary_.add(*value);
+  if (!trigger_(trainer) || summary_.empty()) return false;
   const double now = summary_.mean();
   summary_ = Summary();
-  any_ = false;
   if (best_ && !better_(*best_, now)) return false;
   best_ = now;
   return true;
@@ -131,15 +127,11 @@ EarlyStoppingTrigger::EarlyStoppingTrigger(std::string monitor, EarlyStoppingOpt
 }
 
 bool EarlyStoppingTrigger::operator()(Trainer& trainer) {
-  if (const Reported* value = trainer.observation().find(monitor_)) {
-    summary_.add(*value);
-    any_ = true;
-  }
+  if (const Reported* value = trainer.observation().find(monitor_)) summary_.add(*value);
   if (max_trigger_(trainer)) return true;
-  if (!options_.check_trigger(trainer) || !any_) return false;
+  if (!options_.check_trigger(trainer) || summary_.empty()) return false;
   const double now = summary_.mean();
   summary_ = Summary();
-  any_ = false;
   if (!best_ || (larger_is_better_ ? now > *best_ : now < *best_)) {
     best_ = now;
     count_ = 0;

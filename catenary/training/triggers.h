@@ -57,7 +57,6 @@ class CT_API BestValueTrigger : public TriggerBase {
   Trigger trigger_;
   std::optional<double> best_;
   Summary summary_;
-  bool any_ = false;
 };
 /// Fires when the value is larger than ever.
 CT_API BestValueTrigger MaxValueTrigger(std::string key, Trigger trigger = Trigger(1, "epoch"));
@@ -89,7 +88,6 @@ class CT_API EarlyStoppingTrigger : public TriggerBase {
   int count_ = 0;
   std::optional<double> best_;
   Summary summary_;
-  bool any_ = false;
 };
 
 /// Fires once: at the first iteration, and after resuming again if asked to. (OnceTrigger)

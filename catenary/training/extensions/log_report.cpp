@@ -173,8 +173,8 @@ std::string clock_text(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "unknown";
   const std::int64_t micro = static_cast<std::int64_t>(seconds * 1e6), whole = micro / 1000000, days = whole / 86400;
   const std::string day = days ? fmt::format("{} day{}, ", days, days == 1 ? "" : "s") : "";
-  return fmt::format("{}{}:{:02}:{:02}.{:06}", day, whole % 86400 / 3600, whole % 3600 / 60, whole % 60,
-                     micro % 1000000);
+  const std::string fraction = micro % 1000000 ? fmt::format(".{:06}", micro % 1000000) : "";
+  return fmt::format("{}{}:{:02}:{:02}{}", day, whole % 86400 / 3600, whole % 3600 / 60, whole % 60, fraction);
 }
 }  // namespace
 
@@ -188,14 +188,15 @@ std::string ProgressBar::text(Trainer& trainer, double speed) const {
   const bool known = trainer.stop_trigger().training_length(length, unit);
   const auto bar = [&](double rate) {
     const int marks = static_cast<int>(std::min(1.0, rate) * options_.bar_length);
-    return fmt::format("{}{}", std::string(static_cast<std::size_t>(marks), '#'),
-                       std::string(static_cast<std::size_t>(options_.bar_length - marks), '.'));
+    return fmt::format("[{}{}] {:>6}\n", std::string(static_cast<std::size_t>(marks), '#'),
+                       std::string(static_cast<std::size_t>(options_.bar_length - marks), '.'),
+                       fmt::format("{:.2f}%", rate * 100));
   };
   const double n = static_cast<double>(length);
   const double rate = !known ? 0 : (unit == "iteration" ? iteration : epoch_detail) / n;
-  if (known) text += fmt::format("     total [{}] {:6.2f}%\n", bar(rate), rate * 100);
+  if (known) text += "     total " + bar(rate);
   const double epoch_rate = epoch_detail - std::floor(epoch_detail);
-  text += fmt::format("this epoch [{}] {:6.2f}%\n", bar(epoch_rate), epoch_rate * 100);
+  text += "this epoch " + bar(epoch_rate);
   if (known) {
     text += unit == "iteration"
                 ? fmt::format("{:10} iter, {} epoch / {} iterations\n", updater.iteration(), updater.epoch(), length)

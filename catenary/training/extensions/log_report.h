@@ -80,7 +80,7 @@ class CT_API ProgressBar : public Extension {
   void operator()(Trainer& trainer) override;
   void finalize() override;
   /// The text of the bar.
-  std::string text(Trainer& trainer, double seconds_per_iteration) const;
+  std::string text(Trainer& trainer, double iterations_per_second) const;
 
  private:
   ProgressBarOptions options_;

@@ -132,8 +132,7 @@ MicroAverage::MicroAverage(std::string numerator_key, std::string denominator_ke
 void MicroAverage::operator()(Trainer& trainer) {
   Observation& observation = trainer.observation();
   const Reported *numerator = observation.find(numerator_key_), *denominator = observation.find(denominator_key_);
-  if (!numerator || !denominator)
-    fail<ValueError>("MicroAverage: '{}' and '{}' were not both reported", numerator_key_, denominator_key_);
+  if (!numerator || !denominator) return;
   numerator_ += numerator->value();
   denominator_ += denominator->value();
   if (!trigger_(trainer)) return;

@@ -159,8 +159,8 @@ class CT_API FailOnNonNumber : public Extension {
   void operator()(Trainer& trainer) override;
 };
 
-/// Reports the quotient of two sums of reported values, as for an accuracy over batches of different sizes. (chainer's
-/// MicroAverage)
+/// Reports the quotient of two sums of reported values, as for an accuracy over batches of different sizes. An
+/// iteration that does not report both adds nothing. (chainer's MicroAverage)
 class CT_API MicroAverage : public Extension {
  public:
   MicroAverage(std::string numerator_key, std::string denominator_key, std::string result_key,
