@@ -145,7 +145,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
 }
 
 Array linspace(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
-  if (num < 0) fail<ValueError>("linspace: number of samples, {}, must be non-negative", num);
+  if (num < 0) fail<ValueError>("linspace: num must not be negative, {} was given", num);
   const std::int64_t steps = options.endpoint ? num - 1 : num;
   const double delta = stop - start;
   const double n = static_cast<double>(steps), step = steps > 0 ? delta / n : 0;

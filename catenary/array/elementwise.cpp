@@ -157,7 +157,7 @@ Array binary(Op op, Operand& x, Operand& y) {
     if (const auto fast = fast_power(x, y)) return *fast == Op::cast ? x.array().copy() : unary(*fast, x);
     if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 &&
         !is_floating(dtype_of_operand(x)))
-      fail<ValueError>("power: integers to the negative integer power {} are not allowed; cast x to a float dtype",
+      fail<ValueError>("power: the exponent {} is negative, whose result no integer holds; cast x to a float dtype",
                        y.scalar().integer());
   }
   Dtype d = common_dtype(x, y, name, ops::info(op).rule != Rule::COMPARE);

@@ -120,21 +120,20 @@ class Planner {
       if (index.kind() == Index::Kind::array) {
         const Array& array = index.array();
         if (array.dtype() != Dtype::bool_ && !is_integer(array.dtype()))
-          fail<IndexError>("arrays used as indices must be of integer (or boolean) type, not {}", array.dtype());
+          fail<IndexError>("an index array must hold integers or bools, not {}", array.dtype());
         check_same_device(a_, array, "indexing");
         consumed_ += array.dtype() == Dtype::bool_ ? array.ndim() : 1;
         advanced_ = true;
       }
     }
     if (consumed_ > a_.ndim()) {
-      fail<IndexError>("too many indices for array: array is {}-dimensional, but {} were indexed; its shape is {}",
-                       a_.ndim(), consumed_, a_.shape());
+      fail<IndexError>("the array has {} axes, {} are indexed; its shape is {}", a_.ndim(), consumed_, a_.shape());
     }
   }
 
   void integer(std::int64_t i) {
     const std::int64_t n = a_.shape()[axis_];
-    if (i < -n || i >= n) fail<IndexError>("index {} is out of bounds for axis {} with size {}", i, axis_, n);
+    if (i < -n || i >= n) fail<IndexError>("index {} is outside axis {}, whose extent is {}", i, axis_, n);
     offset_ += (i < 0 ? i + n : i) * a_.strides()[axis_];
     ++axis_;
     if (advanced_) place();
@@ -173,10 +172,8 @@ class Planner {
     for (int i = 0; i < mask.ndim(); ++i) {
       const int axis = axis_ + i;
       if (mask.shape()[i] != a_.shape()[axis]) {
-        fail<IndexError>(
-            "boolean index did not match indexed array along axis {}; size of axis is {} but size of corresponding "
-            "boolean axis is {}",
-            axis, a_.shape()[axis], mask.shape()[i]);
+        fail<IndexError>("a mask of extent {} does not fit axis {}, whose extent is {}", mask.shape()[i], axis,
+                         a_.shape()[axis]);
       }
       extent *= mask.shape()[i];
       if (i > 0 && a_.strides()[axis - 1] != a_.strides()[axis] * a_.shape()[axis]) even = false;
@@ -228,8 +225,7 @@ class Planner {
         try {
           plan.shape = broadcast_shapes(plan.shape, s, "indexing");
         } catch (const ShapeError&) {
-          fail<IndexError>("shape mismatch: indexing arrays could not be broadcast together with shapes {}",
-                           fmt::join(shapes_, " "));
+          fail<IndexError>("the shapes of the index arrays do not broadcast together: {}", fmt::join(shapes_, " "));
         }
       }
       for (const Picked& p : picked_) {
@@ -323,7 +319,7 @@ IndexPlan plan_index(const Array& a, const std::vector<Index>& indices) { return
 
 void check_positions(const Array& indices, std::int64_t n, int axis) {
   for (std::int64_t at : indices.to_vector<std::int64_t>())
-    if (at < -n || at >= n) fail<IndexError>("index {} is out of bounds for axis {} with size {}", at, axis, n);
+    if (at < -n || at >= n) fail<IndexError>("index {} is outside axis {}, whose extent is {}", at, axis, n);
 }
 
 void check_positions(const IndexPlan& plan) {
@@ -392,11 +388,10 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
   const Array values = without_leading_ones(given, shape.size());
   if (!broadcasts_to(values.shape(), shape)) {
     if (plan.advanced) {
-      fail<ShapeError>(
-          "{}: shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}", what,
-          given.shape(), shape);
+      fail<ShapeError>("{}: values of shape {} do not broadcast to the {} elements that are picked", what,
+                       given.shape(), shape);
     }
-    fail<ShapeError>("{}: could not broadcast input array from shape {} into shape {}", what, given.shape(), shape);
+    fail<ShapeError>("{}: values of shape {} do not broadcast to the shape {}", what, given.shape(), shape);
   }
   if (shape.product() == 0) {
     if (plan.advanced) check_positions(plan);

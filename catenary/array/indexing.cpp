@@ -135,7 +135,7 @@ Array take(const Array& a, const Operand& indices, const std::optional<int>& axi
     Shape others = a.shape();
     others.erase(at);
     if (others.product() != 0)
-      fail<IndexError>("take: cannot do a non-empty take from axis {} of an array of shape {}", at, a.shape());
+      fail<IndexError>("take: there is nothing to take along axis {} of an array of shape {}", at, a.shape());
   }
   std::vector<Index> index(static_cast<std::size_t>(at), Index(slice()));
   index.emplace_back(n == 0 ? picks : in_range(picks, n, mode));
@@ -212,7 +212,7 @@ std::vector<Array> unravel_index(const Operand& indices, const Shape& shape) {
   const Array wide = positions.astype(Dtype::int64);
   const Array bad = (wide < 0) | (wide >= size);
   if (bad.any()) {
-    fail<ValueError>("unravel_index: index {} is out of bounds for array with size {}",
+    fail<ValueError>("unravel_index: index {} is outside an array of {} elements",
                      wide.ravel()(flatnonzero(bad)[0]).item<std::int64_t>(), size);
   }
   return coordinates_of(wide, shape);
@@ -242,7 +242,7 @@ std::vector<Array> ix_(const std::vector<Array>& sequences) {
   for (int i = 0; i < n; ++i) {
     const Array& given = sequences[static_cast<std::size_t>(i)];
     if (given.ndim() != 1)
-      fail<ShapeError>("ix_: cross index must be 1 dimensional, argument {} has shape {}", i, given.shape());
+      fail<ShapeError>("ix_: each sequence must be 1-d, argument {} has shape {}", i, given.shape());
     const Array picks = given.dtype() == Dtype::bool_ ? nonzero_positions(given) : given;
     Shape shape = Shape::filled(n, 1);
     shape[i] = picks.size();
@@ -258,7 +258,7 @@ Array choose(const Array& a, const std::vector<Array>& choices, IndexMode mode) 
   const std::int64_t n = static_cast<std::int64_t>(choices.size());
   const Array picks = in_range(a.astype(Dtype::int64), n, mode);
   if (mode == IndexMode::raise && ((picks < 0) | (picks >= n)).any())
-    fail<ValueError>("choose: invalid entry in choice array; there are {} choices", n);
+    fail<ValueError>("choose: an index is outside the {} choices", n);
   Array result = where(picks == 0, choices[0], choices[0]);
   for (std::int64_t i = 1; i < n; ++i) result = where(picks == i, choices[static_cast<std::size_t>(i)], result);
   return result;
@@ -321,7 +321,7 @@ Array diagonal(const Array& a, std::int64_t offset, int axis1, int axis2) {
   if (a.ndim() < 2)
     fail<ShapeError>("diagonal: an array of at least two dimensions is needed, the shape is {}", a.shape());
   const int i = normalize_axis(axis1, a.ndim(), "diagonal"), j = normalize_axis(axis2, a.ndim(), "diagonal");
-  if (i == j) fail<ShapeError>("diagonal: axis1 and axis2 cannot be the same ({})", i);
+  if (i == j) fail<ShapeError>("diagonal: two different axes are needed, both are {}", i);
   const std::int64_t down = offset < 0 ? -offset : 0, right = offset > 0 ? offset : 0;
   const std::int64_t length = std::max<std::int64_t>(0, std::min(a.shape()[i] - down, a.shape()[j] - right));
   Shape shape;
@@ -349,7 +349,7 @@ Array diag(const Array& v, std::int64_t k) {
 Array diagflat(const Array& v, std::int64_t k) { return diag(v.ravel(), k); }
 
 void fill_diagonal(const Array& a, const Operand& value, bool wrap) {
-  if (a.ndim() < 2) fail<ShapeError>("fill_diagonal: array must be at least 2-d, its shape is {}", a.shape());
+  if (a.ndim() < 2) fail<ShapeError>("fill_diagonal: at least two axes are needed, the shape is {}", a.shape());
   std::int64_t step = 1, end = a.size();
   if (a.ndim() == 2) {
     step = a.shape()[1] + 1;

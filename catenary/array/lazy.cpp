@@ -1,5 +1,6 @@
 #include "catenary/array/lazy.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -230,11 +231,12 @@ void for_each_segment(const std::vector<std::vector<Array>>& segments,
   bool uniform = config.fusion;
   for (const std::vector<Array>& arrays : segments) {
     std::vector<Array>& row = flat.emplace_back();
+    const bool ordered = std::all_of(arrays.begin(), arrays.end(), [](const Array& a) { return a.is_contiguous(); });
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       const Array& a = arrays[k];
-      uniform = uniform && a.is_contiguous() && a.size() == arrays.front().size() && a.device() == device &&
+      uniform = uniform && ordered && a.size() == arrays.front().size() && a.device() == device &&
                 a.dtype() == segments.front()[k].dtype();
-      if (a.is_contiguous()) {
+      if (ordered) {
         row.push_back(a.reshape({-1}));
         before_write(*row.back().body().storage);
       } else {

@@ -31,8 +31,7 @@ Array swapaxes(const Array& a, int axis1, int axis2) {
 
 Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
   if (source.size() != destination.size())
-    fail<ShapeError>("moveaxis: source {} and destination {} must have the same number of elements", source,
-                     destination);
+    fail<ShapeError>("moveaxis: source {} and destination {} must be of one length", source, destination);
   const Axes from = normalize_axes(source, a.ndim(), "moveaxis"),
              to = normalize_axes(destination, a.ndim(), "moveaxis");
   Axes order = Axes::filled(a.ndim(), -1);
@@ -154,7 +153,7 @@ Array concatenate(const std::vector<Array>& arrays, const std::optional<int>& ax
     return concatenate(flat, 0);
   }
   const Array& first = arrays[0];
-  if (first.ndim() == 0) throw ShapeError("concatenate: zero-dimensional arrays cannot be concatenated");
+  if (first.ndim() == 0) throw ShapeError("concatenate: a 0-d array has no axis to join along");
   const int at = normalize_axis(*axis, first.ndim(), "concatenate");
   Shape shape = first.shape();
   shape[at] = 0;
@@ -187,7 +186,7 @@ Array stack(const std::vector<Array>& arrays, int axis) {
   std::vector<Array> expanded;
   for (const Array& a : arrays) {
     if (!(a.shape() == arrays[0].shape()))
-      fail<ShapeError>("stack: all arrays must have the same shape, got {} and {}", arrays[0].shape(), a.shape());
+      fail<ShapeError>("stack: the arrays must be of one shape, not {} and {}", arrays[0].shape(), a.shape());
     expanded.push_back(expand_dims(a, at));
   }
   return concatenate(expanded, at);
@@ -230,7 +229,7 @@ std::vector<Array> array_split(const Array& a, const Sections& sections, int axi
     return parts;
   }
   const std::int64_t count = *sections.parts();
-  if (count <= 0) fail<ValueError>("array_split: number of sections must be larger than 0, got {}", count);
+  if (count <= 0) fail<ValueError>("array_split: at least one section is needed, {} were given", count);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t end = begin + n / count + (i < n % count);
     parts.push_back(slice_axis(a, at, begin, end));
@@ -242,24 +241,21 @@ std::vector<Array> array_split(const Array& a, const Sections& sections, int axi
 std::vector<Array> split(const Array& a, const Sections& sections, int axis) {
   const int at = normalize_axis(axis, a.ndim(), "split");
   if (sections.parts() && *sections.parts() > 0 && a.shape()[at] % *sections.parts() != 0) {
-    fail<ValueError>("split: array split does not result in an equal division: axis {} of shape {} into {} parts", at,
-                     a.shape(), *sections.parts());
+    fail<ValueError>("split: axis {} of shape {} does not fall into {} equal parts", at, a.shape(), *sections.parts());
   }
   return array_split(a, sections, at);
 }
 
 std::vector<Array> hsplit(const Array& a, const Sections& sections) {
-  if (a.ndim() == 0) throw ShapeError("hsplit: only works on arrays of 1 or more dimensions");
+  if (a.ndim() == 0) throw ShapeError("hsplit: at least one axis is needed, a 0-d array was given");
   return split(a, sections, a.ndim() > 1 ? 1 : 0);
 }
 std::vector<Array> vsplit(const Array& a, const Sections& sections) {
-  if (a.ndim() < 2)
-    fail<ShapeError>("vsplit: only works on arrays of 2 or more dimensions, the shape is {}", a.shape());
+  if (a.ndim() < 2) fail<ShapeError>("vsplit: at least two axes are needed, the shape is {}", a.shape());
   return split(a, sections, 0);
 }
 std::vector<Array> dsplit(const Array& a, const Sections& sections) {
-  if (a.ndim() < 3)
-    fail<ShapeError>("dsplit: only works on arrays of 3 or more dimensions, the shape is {}", a.shape());
+  if (a.ndim() < 3) fail<ShapeError>("dsplit: at least three axes are needed, the shape is {}", a.shape());
   return split(a, sections, 2);
 }
 
@@ -393,7 +389,7 @@ std::vector<std::int64_t> positions_of(const Index& at, std::int64_t n, int axis
   }
   for (std::int64_t& i : positions) {
     if (i < -n || i >= n + end_allowed)
-      fail<IndexError>("{}: index {} is out of bounds for axis {} with size {}", what, i, axis, n);
+      fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}", what, i, axis, n);
     if (i < 0) i += n;
   }
   return positions;

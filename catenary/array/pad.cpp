@@ -104,7 +104,7 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
     if (before < 0 || after < 0) fail<ValueError>("pad: negative width {} or {} for axis {}", before, after, axis);
     if (a.shape()[axis] == 0 && before + after > 0 && options.mode != PadMode::constant &&
         options.mode != PadMode::empty)
-      fail<ValueError>("pad: can't extend empty axis {} using modes other than constant or empty; the shape is {}",
+      fail<ValueError>("pad: axis {} is empty, so only constant and empty can fill what is added; the shape is {}",
                        axis, a.shape());
     shape[axis] += before + after;
   }

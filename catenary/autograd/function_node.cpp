@@ -29,7 +29,7 @@ class ActiveHooks {
 
 void check_nan(const Array& a, const char* direction, const FunctionNode& f) {
   if (a.defined() && is_floating(a.dtype()) && isnan(a).any())
-    fail<ValueError>("NaN is detected on {} computation of {}", direction, f.label());
+    fail<ValueError>("a result is NaN in the {} computation of {}", direction, f.label());
 }
 
 /// A device's failure says in which function it was met.
@@ -218,7 +218,7 @@ void FunctionNode::unchain() {
 void FunctionNode::add_hook(std::shared_ptr<FunctionHook> hook) {
   if (!hooks_) hooks_ = std::make_unique<std::vector<std::shared_ptr<FunctionHook>>>();
   for (const auto& other : *hooks_)
-    if (other->name() == hook->name()) fail<ValueError>("{}: hook {} already exists", name(), hook->name());
+    if (other->name() == hook->name()) fail<ValueError>("{}: a hook named {} is there already", name(), hook->name());
   hooks_->push_back(hook);
   hook->added(this);
 }

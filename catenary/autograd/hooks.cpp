@@ -67,7 +67,7 @@ const std::vector<FunctionHook*>& get_function_hooks() { return thread_hooks(); 
 
 HookScope::HookScope(FunctionHook& hook) : hook_(hook) {
   for (const FunctionHook* other : thread_hooks())
-    if (other->name() == hook.name()) fail<ValueError>("hook {} already exists in this thread", hook.name());
+    if (other->name() == hook.name()) fail<ValueError>("this thread has a hook named {} already", hook.name());
   thread_hooks().push_back(&hook);
   hook.added(nullptr);
 }

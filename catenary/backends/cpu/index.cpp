@@ -11,7 +11,7 @@ namespace catenary::cpu {
 namespace {
 
 [[noreturn]] void fail_index(const char* what, std::int64_t index, int axis, std::int64_t n) {
-  fail<IndexError>("{}: index {} is out of bounds for axis {} with size {}", what, index, axis, n);
+  fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}", what, index, axis, n);
 }
 
 // Throws for the first of `count` indices that is not in [-n, n). The usual case is one pass that vectorises.

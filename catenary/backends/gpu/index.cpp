@@ -40,8 +40,8 @@ Defines index_defines(const Context& context, bool wide) { return grid_defines(c
   Args args;
   args.add(indices.handle).index(indices.offset, wide).add(n).add(found.handle()).index(indices.size(), wide);
   context.launch(context.kernel("index", "first_bad", index_defines(context, wide)), 1, 1, args);
-  fail<IndexError>("{}: index {} is out of bounds for axis {} with size {}", what,
-                   read_one<std::int64_t>(context, found), axis, n);
+  fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}", what, read_one<std::int64_t>(context, found),
+                   axis, n);
 }
 
 void check_indices(Context& context, const char* what, const View& indices, std::int64_t n, int axis) {
