@@ -9,27 +9,19 @@
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
+#include "catenary/array/random_detail.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
 
 namespace catenary::random {
 
-using detail::as_dtype;
-using detail::slice_axis;
+using catenary::detail::as_dtype;
+using catenary::detail::slice_axis;
 
 namespace {
 
 Generator& generator_of(Generator* given) { return given ? *given : default_generator(); }
-
-Dtype floating_dtype(const RandomOptions& options, const char* what) {
-  const Dtype dtype = options.dtype.value_or(Dtype::float64);
-  if (!is_floating(dtype)) fail<DtypeError>("random::{}: the dtype must be floating, {} was given", what, dtype);
-  return dtype;
-}
-
-/// 16-bit floats are made in float32 and rounded at the end.
-Dtype working_dtype(Dtype dtype) { return is_16bit_float(dtype) ? Dtype::float32 : dtype; }
 
 /// 64 random bits an element.
 Array words64(const Shape& size, const RandomOptions& options) {
@@ -37,8 +29,35 @@ Array words64(const Shape& size, const RandomOptions& options) {
   return bitwise_or(left_shift(upper.astype(Dtype::uint64), 32), lower.astype(Dtype::uint64));
 }
 
-/// Uniform in (0, 1), symmetric about 1/2, as float32 or float64: (k + 1/2) / 2^b with b bits fewer than the mantissa
-/// has, which is exact.
+/// Upper half of the products of 64-bit numbers with `factor`.
+Array multiply_high(const Array& x, std::uint64_t factor) {
+  const auto low = static_cast<std::int64_t>(factor & 0xffffffffu), high = static_cast<std::int64_t>(factor >> 32);
+  const Array xl = bitwise_and(x, std::int64_t{0xffffffff}), xh = right_shift(x, 32);
+  const Array ll = multiply(xl, low), hl = multiply(xh, low);
+  if (high == 0) return right_shift(add(hl, right_shift(ll, 32)), 32);
+  const Array lh = multiply(xl, high), hh = multiply(xh, high);
+  const Array middle = add(add(right_shift(ll, 32), bitwise_and(hl, std::int64_t{0xffffffff})),
+                           bitwise_and(lh, std::int64_t{0xffffffff}));
+  return add(add(hh, right_shift(middle, 32)), add(right_shift(hl, 32), right_shift(lh, 32)));
+}
+
+std::uint64_t system_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+namespace detail {
+
+Dtype floating_dtype(const RandomOptions& options, const char* what) {
+  const Dtype dtype = options.dtype.value_or(Dtype::float64);
+  if (!is_floating(dtype)) fail<DtypeError>("random::{}: the dtype must be floating, {} was given", what, dtype);
+  return dtype;
+}
+
+Dtype working_dtype(Dtype dtype) { return is_16bit_float(dtype) ? Dtype::float32 : dtype; }
+
 Array open_uniform(const Shape& size, Dtype dtype, const RandomOptions& options) {
   if (dtype == Dtype::float32) {
     const Array k = right_shift(bits(size, options), 9).astype(Dtype::float32);
@@ -49,7 +68,6 @@ Array open_uniform(const Shape& size, Dtype dtype, const RandomOptions& options)
   return multiply(add(add(multiply(high, 0x1p26), low), 0.5), 0x1p-52);
 }
 
-/// Standard normal as float32 or float64. (Box and Muller 1958, one of the two.)
 Array normal_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
   constexpr double turn = 6.283185307179586;
   const Array radius = sqrt(multiply(log(open_uniform(size, dtype, options)), -2.0));
@@ -66,7 +84,6 @@ Shape shape_of(const OptionalShape& size, const Operand& a, const Operand& b, co
   return *size;
 }
 
-/// The options with the device of an array among the parameters, if there is one.
 RandomOptions placed(const RandomOptions& options, const Operand& a, const Operand& b) {
   RandomOptions result = options;
   if (!result.device && a.is_array()) result.device = a.array().device();
@@ -79,44 +96,6 @@ void check_scale(const Operand& scale, const char* what) {
     fail<ValueError>("random::{}: scale must not be negative, {} was given", what, scale.scalar().real());
 }
 
-/// An operand in the dtype that is worked in, so that a float64 parameter does not widen the result.
-struct Parameter {
-  Array array;
-  Scalar scalar = 0.0;
-  Parameter(const Operand& x, Dtype dtype) {
-    if (x.is_array()) {
-      array = as_dtype(x.array(), dtype);
-    } else {
-      scalar = x.scalar().real();
-    }
-  }
-  Operand operand() const { return array.defined() ? Operand(array) : Operand(scalar); }
-};
-
-/// loc + scale * standard(shape), rounded to the result's dtype once.
-template <class Standard>
-Array located(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options,
-              const char* what, Standard&& standard) {
-  check_scale(scale, what);
-  const Dtype dtype = floating_dtype(options, what), work = working_dtype(dtype);
-  const Shape shape = shape_of(size, loc, scale, what);
-  const Parameter l(loc, work), s(scale, work);
-  return as_dtype(add(multiply(standard(shape, work, placed(options, loc, scale)), s.operand()), l.operand()), dtype);
-}
-
-/// Upper half of the products of 64-bit numbers with `factor`.
-Array multiply_high(const Array& x, std::uint64_t factor) {
-  const auto low = static_cast<std::int64_t>(factor & 0xffffffffu), high = static_cast<std::int64_t>(factor >> 32);
-  const Array xl = bitwise_and(x, std::int64_t{0xffffffff}), xh = right_shift(x, 32);
-  const Array ll = multiply(xl, low), hl = multiply(xh, low);
-  if (high == 0) return right_shift(add(hl, right_shift(ll, 32)), 32);
-  const Array lh = multiply(xl, high), hh = multiply(xh, high);
-  const Array middle = add(add(right_shift(ll, 32), bitwise_and(hl, std::int64_t{0xffffffff})),
-                           bitwise_and(lh, std::int64_t{0xffffffff}));
-  return add(add(hh, right_shift(middle, 32)), add(right_shift(hl, 32), right_shift(lh, 32)));
-}
-
-/// Draws k with probability table[k] - table[k - 1] of an ascending cumulative table on the host.
 Array invert_table(const std::vector<double>& table, const Shape& size, const RandomOptions& options) {
   RandomOptions uniform_options = options;
   uniform_options.dtype = Dtype::float64;
@@ -128,12 +107,9 @@ Array invert_table(const std::vector<double>& table, const Shape& size, const Ra
   return as_dtype(drawn, options.dtype.value_or(Dtype::int64));
 }
 
-std::uint64_t system_seed() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
+}  // namespace detail
 
-}  // namespace
+using namespace detail;  // NOLINT: what all distributions are made of
 
 Generator& default_generator() {
   thread_local Generator generator{.seed = system_seed()};

@@ -69,6 +69,57 @@ CT_API Array gumbel(const Operand& loc = 0.0, const Operand& scale = 1.0, const 
 /// Laplace. numpy.random.laplace
 CT_API Array laplace(const Operand& loc = 0.0, const Operand& scale = 1.0, const OptionalShape& size = {},
                      const RandomOptions& options = {});
+/// Logistic, by inversion. numpy.random.logistic
+CT_API Array logistic(const Operand& loc = 0.0, const Operand& scale = 1.0, const OptionalShape& size = {},
+                      const RandomOptions& options = {});
+/// e to the normal with the given mean and standard deviation. numpy.random.lognormal
+CT_API Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const OptionalShape& size = {},
+                       const RandomOptions& options = {});
+/// Rayleigh, by inversion. numpy.random.rayleigh
+CT_API Array rayleigh(const Operand& scale = 1.0, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Exponential with mean 1. numpy.random.standard_exponential
+CT_API Array standard_exponential(const Shape& size = {}, const RandomOptions& options = {});
+/// Cauchy about 0, by inversion. numpy.random.standard_cauchy
+CT_API Array standard_cauchy(const Shape& size = {}, const RandomOptions& options = {});
+/// Pareto of the second kind (Lomax) with shape a > 0: Pareto's own minus 1. numpy.random.pareto
+CT_API Array pareto(const Operand& a, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Weibull with shape a >= 0 and scale 1. numpy.random.weibull
+CT_API Array weibull(const Operand& a, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// With density a x^(a - 1) on [0, 1], a > 0. numpy.random.power
+CT_API Array power(const Operand& a, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// With a triangle for density: 0 at left and right, highest at mode. Throws ValueError unless left <= mode <= right
+/// and left < right. numpy.random.triangular
+CT_API Array triangular(double left, double mode, double right, const Shape& size = {},
+                        const RandomOptions& options = {});
+/// Inverse Gaussian with mean > 0 and scale > 0 (Michael, Schucany and Haas 1976). numpy.random.wald
+CT_API Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size = {},
+                  const RandomOptions& options = {});
+
+// The gamma distribution and its like, by rejection (Marsaglia and Tsang 2000): what was rejected is drawn again until
+// nothing is, so the host waits for the device. Throw ValueError for shape parameters, literals or elements, out of
+// their range.
+
+/// Gamma with shape >= 0 and scale 1. numpy.random.standard_gamma
+CT_API Array standard_gamma(const Operand& shape, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Gamma with shape >= 0 and scale >= 0. numpy.random.gamma
+CT_API Array gamma(const Operand& shape, const Operand& scale = 1.0, const OptionalShape& size = {},
+                   const RandomOptions& options = {});
+/// Chi-square with df > 0 degrees of freedom. numpy.random.chisquare
+CT_API Array chisquare(const Operand& df, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Student's t with df > 0 degrees of freedom. numpy.random.standard_t
+CT_API Array standard_t(const Operand& df, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Fisher's F with dfnum > 0 and dfden > 0 degrees of freedom. numpy.random.f
+CT_API Array f(const Operand& dfnum, const Operand& dfden, const OptionalShape& size = {},
+               const RandomOptions& options = {});
+/// Beta with a > 0 and b > 0. numpy.random.beta
+CT_API Array beta(const Operand& a, const Operand& b, const OptionalShape& size = {},
+                  const RandomOptions& options = {});
+/// Points of the simplex, of shape (…size, k): Dirichlet with the k parameters alpha > 0. numpy.random.dirichlet
+CT_API Array dirichlet(const Array& alpha, const Shape& size = {}, const RandomOptions& options = {});
+/// Points of shape (…size, n): normal with mean (n) and covariance (n, n), which must be symmetric and have no negative
+/// eigenvalue, else ValueError. numpy.random.multivariate_normal
+CT_API Array multivariate_normal(const Array& mean, const Array& cov, const Shape& size = {},
+                                 const RandomOptions& options = {});
 
 /// Integers in [low, high), int64 by default; each with the same probability but for (high - low) / 2⁶⁴. Throws
 /// ValueError for an empty range or one that the dtype does not hold. numpy.random.randint
@@ -83,6 +134,16 @@ CT_API Array binomial(std::int64_t n, double p, const Shape& size = {}, const Ra
 /// Poisson with mean lam, int64 by default, by inversion. Throws ValueError unless 0 <= lam <= 10⁶.
 /// numpy.random.poisson
 CT_API Array poisson(double lam = 1.0, const Shape& size = {}, const RandomOptions& options = {});
+/// Trials up to the first success, each with probability p in (0, 1]; int64 by default. numpy.random.geometric
+CT_API Array geometric(const Operand& p, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// How many are good of nsample drawn from ngood and nbad without replacement, int64 by default, by inversion. Throws
+/// ValueError for negative numbers, sums above 2²⁴, and more drawn than there are. numpy.random.hypergeometric
+CT_API Array hypergeometric(std::int64_t ngood, std::int64_t nbad, std::int64_t nsample, const Shape& size = {},
+                            const RandomOptions& options = {});
+/// How often each of k outcomes comes up in n draws: shape (…size, k), int64 by default. The last of pvals (k) counts
+/// as what the others leave of 1. Takes time in proportion to n. Throws ValueError for n < 0, and for probabilities
+/// that are negative or sum to more than 1. numpy.random.multinomial
+CT_API Array multinomial(std::int64_t n, const Array& pvals, const Shape& size = {}, const RandomOptions& options = {});
 
 /// 0, 1, …, n - 1 (int64) in random order. numpy.random.permutation
 CT_API Array permutation(std::int64_t n, const RandomOptions& options = {});

@@ -1,0 +1,63 @@
+#pragma once
+// Private to array/: what the distributions are made of.
+
+#include <vector>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/random.h"
+
+namespace catenary::random::detail {
+
+/// The dtype of the result; throws DtypeError for one that is not floating.
+Dtype floating_dtype(const RandomOptions& options, const char* what);
+
+/// 16-bit floats are made in float32 and rounded at the end.
+Dtype working_dtype(Dtype dtype);
+
+/// Uniform in (0, 1), symmetric about 1/2, as float32 or float64: (k + 1/2) / 2^b with b bits fewer than the mantissa
+/// has, which is exact.
+Array open_uniform(const Shape& size, Dtype dtype, const RandomOptions& options);
+
+/// Standard normal as float32 or float64. (Box and Muller 1958, one of the two.)
+Array normal_of(const Shape& size, Dtype dtype, const RandomOptions& options);
+
+/// `size`, or what the parameters broadcast to; throws ShapeError where they do not fit.
+Shape shape_of(const OptionalShape& size, const Operand& a, const Operand& b, const char* what);
+
+/// The options with the device of an array among the parameters, if there is one.
+RandomOptions placed(const RandomOptions& options, const Operand& a, const Operand& b);
+
+/// Throws ValueError for a negative literal.
+void check_scale(const Operand& scale, const char* what);
+
+/// Draws k with probability table[k] - table[k - 1] of an ascending cumulative table on the host.
+Array invert_table(const std::vector<double>& table, const Shape& size, const RandomOptions& options);
+
+/// An operand in the dtype that is worked in, so that a float64 parameter does not widen the result.
+struct Parameter {
+  Array array;
+  Scalar scalar = 0.0;
+  Parameter(const Operand& x, Dtype dtype) {
+    if (x.is_array()) {
+      array = catenary::detail::as_dtype(x.array(), dtype);
+    } else {
+      scalar = x.scalar().real();
+    }
+  }
+  Operand operand() const { return array.defined() ? Operand(array) : Operand(scalar); }
+};
+
+/// loc + scale * standard(shape), rounded to the result's dtype once.
+template <class Standard>
+Array located(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options,
+              const char* what, Standard&& standard) {
+  check_scale(scale, what);
+  const Dtype dtype = floating_dtype(options, what), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, loc, scale, what);
+  const Parameter l(loc, work), s(scale, work);
+  return catenary::detail::as_dtype(
+      add(multiply(standard(shape, work, placed(options, loc, scale)), s.operand()), l.operand()), dtype);
+}
+
+}  // namespace catenary::random::detail

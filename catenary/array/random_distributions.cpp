@@ -1,0 +1,357 @@
+// Distributions that are functions of uniform and normal numbers, one or several of each.
+
+#include <cmath>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/indexing.h"
+#include "catenary/array/linalg.h"
+#include "catenary/array/random_detail.h"
+#include "catenary/array/reduction.h"
+#include "catenary/array/sorting.h"
+#include "catenary/array/statistics.h"
+#include "catenary/core/format.h"
+
+namespace catenary::random {
+
+using catenary::detail::as_dtype;
+using namespace detail;  // NOLINT: what all distributions are made of
+
+namespace {
+
+/// Throws unless a literal parameter is positive, or 0 where that may be.
+void check_literal(const Operand& x, bool zero, const char* what, const char* name) {
+  if (x.is_array()) return;
+  const double value = x.scalar().real();
+  if (!(zero ? value >= 0 : value > 0))
+    fail<ValueError>("random::{}: {} must {}, {} was given", what, name, zero ? "not be negative" : "be positive",
+                     value);
+}
+
+/// The same for the elements of an array too, which must be finite.
+void check_values(const Operand& x, bool zero, const char* what, const char* name) {
+  check_literal(x, zero, what, name);
+  if (!x.is_array()) {
+    if (std::isinf(x.scalar().real())) fail<ValueError>("random::{}: {} must be finite, inf was given", what, name);
+    return;
+  }
+  const Array& array = x.array();
+  if (array.size() == 0) return;
+  const Array low = zero ? greater_equal(array, 0) : greater(array, 0);
+  if (!all(logical_and(low, isfinite(array))).item<bool>())
+    fail<ValueError>("random::{}: {} must {} and be finite in every element, elements from {} to {} were given", what,
+                     name, zero ? "not be negative" : "be positive", min(array).item<double>(),
+                     max(array).item<double>());
+}
+
+/// -log of uniform numbers.
+Array exponential_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
+  return negative(log(open_uniform(size, dtype, options)));
+}
+
+/// formula(standard exponential numbers, the parameter).
+template <class Formula>
+Array of_exponential(const Operand& a, const OptionalShape& size, const RandomOptions& options, const char* what,
+                     Formula&& formula) {
+  const Dtype dtype = floating_dtype(options, what), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, a, 0.0, what);
+  const Parameter parameter(a, work);
+  return as_dtype(formula(exponential_of(shape, work, placed(options, a, a)), parameter.operand()), dtype);
+}
+
+/// Gamma with scale 1 as value * e^boost: where the parameter is below 1 the product may be too small for the dtype.
+struct GammaNumbers {
+  Array value, boost;
+  Array product() const { return multiply(value, exp(boost)); }
+  Array logarithm() const { return add(log(value), boost); }
+};
+
+/// a: a literal, or an array that broadcasts to `shape`; its values have been checked.
+GammaNumbers gamma_of(const Operand& a, const Shape& shape, Dtype dtype, const RandomOptions& options) {
+  const Device device = options.device.value_or(current_device());
+  const DeviceScope scope(device);
+  const std::int64_t count = shape.product();
+  const Array alpha = a.is_array() ? as_dtype(a.array(), dtype).to_device(device).broadcast_to(shape).reshape({count})
+                                   : full({1}, a.scalar().real(), dtype);
+  // Marsaglia and Tsang 2000: d (1 + c x)^3 with x normal is gamma(alpha >= 1) where it is accepted.
+  const Array d = subtract(where(less(alpha, 1), add(alpha, 1), alpha), 1.0 / 3);
+  const Array c = rsqrt(multiply(d, 9));
+  const auto draw = [&](std::int64_t n, const Array& which, Array& value) {
+    const auto of_these = [&](const Array& x) { return which.defined() && x.size() != 1 ? take(x, which) : x; };
+    const Array scale = of_these(d);
+    const Array x = normal_of({n}, dtype, options), u = open_uniform({n}, dtype, options);
+    const Array root = add(multiply(of_these(c), x), 1), v = multiply(multiply(root, root), root);
+    const Array square_x = multiply(x, x);
+    const Array surely = less(u, subtract(1, multiply(multiply(square_x, square_x), 0.0331)));
+    const Array bound = add(multiply(square_x, 0.5), multiply(scale, add(subtract(1, v), log(maximum(v, 1e-30)))));
+    const Array accepted = logical_and(greater(v, 0), logical_or(surely, less(log(u), bound)));
+    value = multiply(v, scale);
+    return flatnonzero(logical_not(accepted));
+  };
+  GammaNumbers result;
+  Array rejected = draw(count, {}, result.value);
+  while (rejected.size() > 0) {
+    Array value;
+    const Array again = draw(rejected.size(), rejected, value);
+    put(result.value, rejected, value);
+    rejected = take(rejected, again);
+  }
+  result.value = result.value.reshape(shape);
+  // gamma(alpha) = gamma(alpha + 1) u^(1 / alpha)
+  result.boost = zeros({}, dtype);
+  if (a.is_array() || a.scalar().real() < 1) {
+    const Array power_of_u = divide(log(open_uniform({count}, dtype, options)), alpha);
+    result.boost = where(less(alpha, 1), power_of_u, 0).reshape(shape);
+  }
+  return result;
+}
+
+/// Half of a parameter, in the dtype that is worked in.
+Parameter half_of(const Operand& x, Dtype dtype) {
+  Parameter half(x, dtype);
+  if (x.is_array()) {
+    half.array = multiply(half.array, 0.5);
+  } else {
+    half.scalar = half.scalar.real() * 0.5;
+  }
+  return half;
+}
+
+/// What formula(shape, dtype that is worked in, options) makes of gamma numbers.
+template <class Formula>
+Array of_gammas(const Operand& a, const Operand& b, const OptionalShape& size, const RandomOptions& options,
+                const char* what, Formula&& formula) {
+  const Dtype dtype = floating_dtype(options, what), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, a, b, what);
+  const RandomOptions here = placed(options, a, b);
+  return as_dtype(formula(shape, work, here), dtype);
+}
+
+}  // namespace
+
+Array logistic(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
+  return located(loc, scale, size, options, "logistic", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
+    const Array u = open_uniform(shape, dtype, o);
+    return log(divide(u, subtract(1, u)));
+  });
+}
+
+Array lognormal(const Operand& mean, const Operand& sigma, const OptionalShape& size, const RandomOptions& options) {
+  const Dtype dtype = floating_dtype(options, "lognormal");
+  check_literal(sigma, true, "lognormal", "sigma");
+  RandomOptions work = options;
+  work.dtype = working_dtype(dtype);
+  return as_dtype(exp(normal(mean, sigma, size, work)), dtype);
+}
+
+Array rayleigh(const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
+  return located(0.0, scale, size, options, "rayleigh", [](const Shape& shape, Dtype dtype, const RandomOptions& o) {
+    return sqrt(multiply(exponential_of(shape, dtype, o), 2));
+  });
+}
+
+Array standard_exponential(const Shape& size, const RandomOptions& options) { return exponential(1.0, size, options); }
+
+Array standard_cauchy(const Shape& size, const RandomOptions& options) {
+  constexpr double pi = 3.141592653589793;
+  const Dtype dtype = floating_dtype(options, "standard_cauchy");
+  const Array u = open_uniform(size, working_dtype(dtype), options);
+  return as_dtype(tan(multiply(subtract(u, 0.5), pi)), dtype);
+}
+
+Array pareto(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
+  check_literal(a, false, "pareto", "a");
+  return of_exponential(a, size, options, "pareto",
+                        [](const Array& e, const Operand& shape) { return expm1(divide(e, shape)); });
+}
+
+Array weibull(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
+  check_literal(a, true, "weibull", "a");
+  return of_exponential(a, size, options, "weibull", [](const Array& e, const Operand& shape) {
+    const Array r = catenary::power(e, divide(1, shape));
+    return where(equal(shape, 0), 0, r);
+  });
+}
+
+Array power(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
+  check_literal(a, false, "power", "a");
+  return of_exponential(a, size, options, "power",
+                        [](const Array& e, const Operand& shape) { return exp(negative(divide(e, shape))); });
+}
+
+Array triangular(double left, double mode, double right, const Shape& size, const RandomOptions& options) {
+  if (!(left <= mode && mode <= right && left < right) || !std::isfinite(left) || !std::isfinite(right))
+    fail<ValueError>("random::triangular: left <= mode <= right and left < right are needed, {}, {} and {} were given",
+                     left, mode, right);
+  const Dtype dtype = floating_dtype(options, "triangular");
+  const Array u = open_uniform(size, working_dtype(dtype), options);
+  const double width = right - left, split = (mode - left) / width;
+  const Array rising = add(sqrt(multiply(u, width * (mode - left))), left);
+  const Array falling = subtract(right, sqrt(multiply(subtract(1, u), width * (right - mode))));
+  return as_dtype(where(less(u, split), rising, falling), dtype);
+}
+
+Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
+  check_literal(mean, false, "wald", "mean");
+  check_literal(scale, false, "wald", "scale");
+  const Dtype dtype = floating_dtype(options, "wald"), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, mean, scale, "wald");
+  const RandomOptions here = placed(options, mean, scale);
+  const Parameter m(mean, work), s(scale, work);
+  const Array z = normal_of(shape, work, here), u = open_uniform(shape, work, here);
+  // The smaller root over the mean; the larger one is its reciprocal.
+  const Array w = divide(multiply(multiply(multiply(z, z), m.operand()), 0.5), s.operand());
+  const Array ratio = divide(1, add(add(w, 1), sqrt(multiply(w, add(w, 2)))));
+  const Array chosen = where(less_equal(multiply(u, add(ratio, 1)), 1), ratio, divide(1, ratio));
+  return as_dtype(multiply(chosen, m.operand()), dtype);
+}
+
+Array gamma(const Operand& shape, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
+  check_values(shape, true, "gamma", "shape");
+  check_literal(scale, true, "gamma", "scale");
+  return of_gammas(shape, scale, size, options, "gamma", [&](const Shape& out, Dtype work, const RandomOptions& here) {
+    return multiply(gamma_of(shape, out, work, here).product(), Parameter(scale, work).operand());
+  });
+}
+
+Array standard_gamma(const Operand& shape, const OptionalShape& size, const RandomOptions& options) {
+  return gamma(shape, 1.0, size, options);
+}
+
+Array chisquare(const Operand& df, const OptionalShape& size, const RandomOptions& options) {
+  check_values(df, false, "chisquare", "df");
+  const Parameter half = half_of(df, working_dtype(floating_dtype(options, "chisquare")));
+  return gamma(half.operand(), 2.0, size, options);
+}
+
+Array standard_t(const Operand& df, const OptionalShape& size, const RandomOptions& options) {
+  check_values(df, false, "standard_t", "df");
+  return of_gammas(df, 0.0, size, options, "standard_t", [&](const Shape& out, Dtype work, const RandomOptions& here) {
+    const Parameter half = half_of(df, work);
+    const Array mean_square = divide(gamma_of(half.operand(), out, work, here).product(), half.operand());
+    return divide(normal_of(out, work, here), sqrt(mean_square));
+  });
+}
+
+Array f(const Operand& dfnum, const Operand& dfden, const OptionalShape& size, const RandomOptions& options) {
+  check_values(dfnum, false, "f", "dfnum");
+  check_values(dfden, false, "f", "dfden");
+  return of_gammas(dfnum, dfden, size, options, "f", [&](const Shape& out, Dtype work, const RandomOptions& here) {
+    const Parameter a = half_of(dfnum, work), b = half_of(dfden, work);
+    const Array above = divide(gamma_of(a.operand(), out, work, here).product(), a.operand());
+    return divide(above, divide(gamma_of(b.operand(), out, work, here).product(), b.operand()));
+  });
+}
+
+Array beta(const Operand& a, const Operand& b, const OptionalShape& size, const RandomOptions& options) {
+  check_values(a, false, "beta", "a");
+  check_values(b, false, "beta", "b");
+  return of_gammas(a, b, size, options, "beta", [&](const Shape& out, Dtype work, const RandomOptions& here) {
+    // x / (x + y) by logarithms, as both may be too small for the dtype
+    const Array x = gamma_of(a, out, work, here).logarithm(), y = gamma_of(b, out, work, here).logarithm();
+    return sigmoid(subtract(x, y));
+  });
+}
+
+Array dirichlet(const Array& alpha, const Shape& size, const RandomOptions& options) {
+  if (alpha.ndim() != 1 || alpha.size() == 0)
+    fail<ShapeError>("random::dirichlet: alpha must be 1-d and not empty, shape {} was given", alpha.shape());
+  check_values(alpha, false, "dirichlet", "alpha");
+  const Dtype dtype = floating_dtype(options, "dirichlet"), work = working_dtype(dtype);
+  Shape shape = size;
+  shape.push_back(alpha.size());
+  if (shape.product() == 0) return Array::empty(shape, dtype, options.device.value_or(alpha.device()));
+  const Array logs = gamma_of(alpha, shape, work, placed(options, alpha, alpha)).logarithm();
+  const Array shares = exp(subtract(logs, max(logs, -1, true)));
+  return as_dtype(divide(shares, sum(shares, -1, true)), dtype);
+}
+
+Array multivariate_normal(const Array& mean, const Array& cov, const Shape& size, const RandomOptions& options) {
+  if (mean.ndim() != 1 || cov.shape() != Shape{mean.size(), mean.size()})
+    fail<ShapeError>("random::multivariate_normal: mean (n) and cov (n, n) are needed, {} and {} were given",
+                     mean.shape(), cov.shape());
+  const Dtype dtype = floating_dtype(options, "multivariate_normal"), work = working_dtype(dtype);
+  const RandomOptions here = placed(options, mean, cov);
+  const Device device = here.device.value_or(current_device());
+  const std::int64_t n = mean.size();
+  Shape shape = size;
+  shape.push_back(n);
+  if (shape.product() == 0) return Array::empty(shape, dtype, device);
+  const Array covariance = as_dtype(cov, work).to_device(device);
+  if (!allclose(covariance, covariance.transpose(), 1e-5, 1e-8))
+    fail<ValueError>("random::multivariate_normal: cov is not symmetric");
+  const linalg::EighResult factors = linalg::eigh(covariance);
+  const double lowest = min(factors.values).item<double>(), highest = max(absolute(factors.values)).item<double>();
+  if (lowest < -1e-5 * highest)
+    fail<ValueError>("random::multivariate_normal: cov has the eigenvalue {}, none may be negative", lowest);
+  // Columns are eigenvectors times standard deviations: z (n numbers of each point) times their transpose.
+  const Array root = multiply(factors.vectors, sqrt(maximum(factors.values, 0)));
+  const Array z = normal_of({size.product(), n}, work, here);
+  const Array centred = matmul(z, root.transpose()).reshape(shape);
+  return as_dtype(add(centred, as_dtype(mean, work).to_device(device)), dtype);
+}
+
+Array geometric(const Operand& p, const OptionalShape& size, const RandomOptions& options) {
+  if (!p.is_array() && !(p.scalar().real() > 0 && p.scalar().real() <= 1))
+    fail<ValueError>("random::geometric: p must lie in (0, 1], {} was given", p.scalar().real());
+  const Shape shape = shape_of(size, p, p, "geometric");
+  const Parameter probability(p, Dtype::float64);
+  const Array e = exponential_of(shape, Dtype::float64, placed(options, p, p));
+  // The smallest k with (1 - p)^k <= u; beyond int64 the last of its numbers.
+  const Array trials = p.is_array() ? ceil(divide(e, negative(log1p(negative(probability.array)))))
+                                    : ceil(divide(e, -std::log1p(-p.scalar().real())));
+  return as_dtype(minimum(maximum(trials, 1), 9.2e18), options.dtype.value_or(Dtype::int64));
+}
+
+Array hypergeometric(std::int64_t ngood, std::int64_t nbad, std::int64_t nsample, const Shape& size,
+                     const RandomOptions& options) {
+  constexpr std::int64_t most = 1 << 24;
+  if (ngood < 0 || nbad < 0 || nsample < 0 || ngood > most || nbad > most - ngood || nsample > ngood + nbad)
+    fail<ValueError>("random::hypergeometric: 0 <= nsample <= ngood + nbad <= 2^24 is needed, {} of {} + {} were given",
+                     nsample, ngood, nbad);
+  const auto log_ways = [](std::int64_t n, std::int64_t k) {
+    return std::lgamma(static_cast<double>(n + 1)) - std::lgamma(static_cast<double>(k + 1)) -
+           std::lgamma(static_cast<double>(n - k + 1));
+  };
+  std::vector<double> table;
+  double total = 0;
+  for (std::int64_t k = 0; k <= std::min(ngood, nsample); ++k) {
+    if (nsample - k <= nbad)
+      total += std::exp(log_ways(ngood, k) + log_ways(nbad, nsample - k) - log_ways(ngood + nbad, nsample));
+    table.push_back(total);
+  }
+  return invert_table(table, size, options);
+}
+
+Array multinomial(std::int64_t n, const Array& pvals, const Shape& size, const RandomOptions& options) {
+  if (n < 0) fail<ValueError>("random::multinomial: n must not be negative, {} was given", n);
+  if (pvals.ndim() != 1 || pvals.size() == 0)
+    fail<ShapeError>("random::multinomial: pvals must be 1-d and not empty, shape {} was given", pvals.shape());
+  const RandomOptions here = placed(options, pvals, pvals);
+  const Device device = here.device.value_or(current_device());
+  const std::int64_t k = pvals.size(), rows = checked_size(size, "random::multinomial");
+  const Array p = as_dtype(pvals, Dtype::float64).to_device(device);
+  const Array cumulative = catenary::detail::slice_axis(cumsum(p), 0, 0, k - 1);
+  const double stated = k > 1 ? max(cumulative).item<double>() : 0;
+  if (!(min(p).item<double>() >= 0 && max(p).item<double>() <= 1 && stated <= 1 + 1e-12))
+    fail<ValueError>("random::multinomial: pvals must not be negative nor sum to more than 1, they sum to {}",
+                     sum(p).item<double>());
+  Shape shape = size;
+  shape.push_back(k);
+  const Dtype dtype = options.dtype.value_or(Dtype::int64);
+  const DeviceScope scope(device);
+  if (k == 1) return full(shape, n, dtype);
+  const Array counts = zeros({rows * k}, Dtype::int64);
+  constexpr std::int64_t at_once = 1 << 20;
+  RandomOptions uniform_options = here;
+  uniform_options.dtype = Dtype::float64;
+  const Array first = multiply(arange(rows, Dtype::int64), k).reshape({rows, 1});
+  for (std::int64_t left = rows > 0 ? n : 0; left > 0;) {
+    const std::int64_t draws = std::min(left, std::max<std::int64_t>(1, at_once / rows));
+    const Array outcome = searchsorted(cumulative, random({rows, draws}, uniform_options), Side::right);
+    counts += bincount(add(outcome, first).reshape({rows * draws}), {}, rows * k);
+    left -= draws;
+  }
+  return as_dtype(counts.reshape(shape), dtype);
+}
+
+}  // namespace catenary::random

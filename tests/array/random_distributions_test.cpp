@@ -1,0 +1,331 @@
+// Distributions against their cumulative functions (Kolmogorov and Smirnov) and probabilities (chi-square), with fixed
+// seeds.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "catenary/array/elementwise.h"
+#include "catenary/array/linalg.h"
+#include "catenary/array/random.h"
+#include "catenary/array/reduction.h"
+#include "tests/array/expect.h"
+
+namespace ct = catenary;
+namespace R = ct::random;
+using namespace testing_arrays;
+
+namespace {
+
+using Cdf = std::function<double(double)>;
+constexpr std::int64_t kMany = 4000;
+constexpr double kPi = 3.141592653589793;
+
+/// Regularised incomplete gamma function P(a, x), by its series.
+double gamma_cdf(double a, double x) {
+  if (x <= 0) return 0;
+  double term = 1 / a, sum = term;
+  for (int k = 1; k < 2000 && term > sum * 1e-16; ++k) sum += term *= x / (a + k);
+  return std::min(1.0, sum * std::exp(-x + a * std::log(x) - std::lgamma(a)));
+}
+
+/// Regularised incomplete beta function I_x(a, b), by Simpson's rule after x = sin^2, which takes the poles away for
+/// a, b >= 1/2.
+double beta_cdf(double a, double b, double x) {
+  if (x <= 0 || x >= 1) return x >= 1;
+  const auto density = [&](double t) {
+    return 2 * std::pow(std::sin(t), 2 * a - 1) * std::pow(std::cos(t), 2 * b - 1);
+  };
+  const double end = std::asin(std::sqrt(x));
+  constexpr int steps = 100;
+  double sum = density(0) + density(end);
+  for (int k = 1; k < steps; ++k) sum += density(end * k / steps) * (k % 2 ? 4 : 2);
+  return sum * end / (3 * steps) * std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b));
+}
+
+double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
+
+/// The largest distance of the sample's distribution from `cdf` is one that 1 sample of 10,000 exceeds.
+void expect_distribution(const Array& sample, const Cdf& cdf, const std::string& what) {
+  std::vector<double> x = sample.to_device(ct::Device()).astype(Dtype::float64).ravel().to_vector<double>();
+  std::sort(x.begin(), x.end());
+  const double n = static_cast<double>(x.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double p = cdf(x[i]), k = static_cast<double>(i);
+    ASSERT_FALSE(std::isnan(x[i])) << what;
+    distance = std::max({distance, p - k / n, (k + 1) / n - p});
+  }
+  EXPECT_LT(distance * std::sqrt(n), 2.23) << what;
+}
+
+/// The counts' chi-square is within 4 standard deviations of what it should be. Cells that expect less than 5 are one.
+void expect_counts(const Array& sample, const std::function<double(std::int64_t)>& probability, std::int64_t low,
+                   std::int64_t high, const std::string& what) {
+  const std::vector<std::int64_t> x = sample.to_device(ct::Device()).ravel().to_vector<std::int64_t>();
+  const double n = static_cast<double>(x.size());
+  double chi_square = 0, rest = n, rest_count = n;
+  int cells = 0;
+  for (std::int64_t k = low; k <= high; ++k) {
+    const double expected = n * probability(k), count = static_cast<double>(std::count(x.begin(), x.end(), k));
+    if (expected < 5) continue;
+    chi_square += (count - expected) * (count - expected) / expected;
+    rest -= expected;
+    rest_count -= count;
+    ++cells;
+  }
+  if (rest >= 5) chi_square += (rest_count - rest) * (rest_count - rest) / rest;
+  EXPECT_GT(cells, 2) << what;
+  EXPECT_LT(chi_square, cells + 4 * std::sqrt(2.0 * cells)) << what;
+}
+
+struct Continuous {
+  const char* name;
+  std::function<Array(const R::RandomOptions&)> draw;
+  Cdf cdf;
+};
+
+std::vector<Continuous> continuous() {
+  const Shape many{kMany};
+  std::vector<Continuous> rows = {
+      {"logistic", [=](auto& o) { return R::logistic(1, 2, many, o); },
+       [](double x) { return 1 / (1 + std::exp(-(x - 1) / 2)); }},
+      {"lognormal", [=](auto& o) { return R::lognormal(0.5, 0.75, many, o); },
+       [](double x) { return normal_cdf((std::log(x) - 0.5) / 0.75); }},
+      {"rayleigh", [=](auto& o) { return R::rayleigh(3, many, o); }, [](double x) { return -std::expm1(-x * x / 18); }},
+      {"standard_exponential", [=](auto& o) { return R::standard_exponential(many, o); },
+       [](double x) { return -std::expm1(-x); }},
+      {"standard_cauchy", [=](auto& o) { return R::standard_cauchy(many, o); },
+       [](double x) { return 0.5 + std::atan(x) / kPi; }},
+      {"pareto", [=](auto& o) { return R::pareto(3, many, o); }, [](double x) { return 1 - std::pow(1 + x, -3); }},
+      {"weibull", [=](auto& o) { return R::weibull(1.5, many, o); },
+       [](double x) { return -std::expm1(-std::pow(x, 1.5)); }},
+      {"power", [=](auto& o) { return R::power(2.5, many, o); }, [](double x) { return std::pow(x, 2.5); }},
+      {"triangular", [=](auto& o) { return R::triangular(-1, 0, 3, many, o); },
+       [](double x) { return x < 0 ? (x + 1) * (x + 1) / 4 : 1 - (3 - x) * (3 - x) / 12; }},
+      {"wald", [=](auto& o) { return R::wald(2, 3, many, o); },
+       [](double x) {
+         const double root = std::sqrt(3 / x);
+         return normal_cdf(root * (x / 2 - 1)) + std::exp(3.0) * normal_cdf(-root * (x / 2 + 1));
+       }},
+      {"standard_t", [=](auto& o) { return R::standard_t(3, many, o); },
+       [](double x) {
+         const double tail = 0.5 * beta_cdf(1.5, 0.5, 3 / (3 + x * x));
+         return x < 0 ? tail : 1 - tail;
+       }},
+      {"f", [=](auto& o) { return R::f(4, 7, many, o); },
+       [](double x) { return beta_cdf(2, 3.5, 4 * x / (4 * x + 7)); }},
+  };
+  for (const double a : {0.3, 1.0, 2.5, 40.0})
+    rows.push_back(
+        {"gamma", [=](auto& o) { return R::gamma(a, 2, many, o); }, [=](double x) { return gamma_cdf(a, x / 2); }});
+  for (const double df : {0.7, 5.0})
+    rows.push_back({"chisquare", [=](auto& o) { return R::chisquare(df, many, o); },
+                    [=](double x) { return gamma_cdf(df / 2, x / 2); }});
+  for (const auto& [a, b] : {std::pair(0.5, 0.5), std::pair(2.0, 5.0)})
+    rows.push_back({"beta", [=, a = a, b = b](auto& o) { return R::beta(a, b, many, o); },
+                    [=, a = a, b = b](double x) { return beta_cdf(a, b, x); }});
+  return rows;
+}
+
+bool has_f64() { return ct::current_device().info().has_f64; }
+
+}  // namespace
+
+TEST(RandomDistributions, ContinuousOnesFollowTheirCumulativeFunctions) {
+  R::seed(31);
+  for (const auto& [name, draw, cdf] : continuous()) {
+    const Array single = draw({.dtype = Dtype::float32});
+    EXPECT_EQ(single.dtype(), Dtype::float32) << name;
+    expect_distribution(single, cdf, std::string(name) + " of float32");
+    EXPECT_EQ(draw({.dtype = Dtype::bfloat16}).dtype(), Dtype::bfloat16) << name;
+    if (!has_f64()) continue;
+    const Array wide = draw({});
+    EXPECT_EQ(wide.dtype(), Dtype::float64) << name;
+    expect_distribution(wide, cdf, name);
+    EXPECT_THROW(draw({.dtype = Dtype::int32}), ct::DtypeError) << name;
+  }
+}
+
+TEST(RandomDistributions, ParametersMayBeArrays) {
+  R::seed(32);
+  const R::RandomOptions single{.dtype = Dtype::float32};
+  const Array a = make<float>({0.4f, 3.0f, 20.0f}), b = make<float>({1.0f, 2.0f}).reshape({2, 1});
+  const Array x = R::gamma(a, b, Shape{3000, 2, 3}, single);
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < 3; ++k)
+      expect_distribution(
+          x(ct::Slice(), i, k), [&](double v) { return gamma_cdf(a(k).item<float>(), v / b(i, 0).item<float>()); },
+          "gamma of arrays");
+  EXPECT_EQ(R::gamma(a, b, {}, single).shape(), (Shape{2, 3}));
+  EXPECT_EQ(R::chisquare(a, {}, single).shape(), (Shape{3}));
+  EXPECT_EQ(R::beta(a, b, {}, single).shape(), (Shape{2, 3}));
+  EXPECT_EQ(R::pareto(a.reshape({3, 1}), Shape{3, 4}, single).shape(), (Shape{3, 4}));
+  EXPECT_EQ(R::wald(a, b, {}, single).shape(), (Shape{2, 3}));
+  EXPECT_EQ(R::f(a, 2, {}, single).shape(), (Shape{3}));
+  EXPECT_EQ(R::standard_t(a, {}, single).shape(), (Shape{3}));
+  EXPECT_THROW(R::gamma(a, b, Shape{5}, single), ct::ShapeError);
+}
+
+TEST(RandomDistributions, AtTheEnds) {
+  R::seed(33);
+  const R::RandomOptions single{.dtype = Dtype::float32};
+  EXPECT_EQ(R::gamma(0.0, 1.0, {4}, single).to_vector<float>(), std::vector<float>(4, 0.0f));
+  EXPECT_EQ(R::gamma(2.0, 0.0, {4}, single).to_vector<float>(), std::vector<float>(4, 0.0f));
+  EXPECT_EQ(R::weibull(0.0, {4}, single).to_vector<float>(), std::vector<float>(4, 0.0f));
+  EXPECT_EQ(R::gamma(2.0, 1.0, {0, 3}, single).shape(), (Shape{0, 3}));
+  EXPECT_EQ(R::gamma(2.0, 1.0, {}, single).ndim(), 0);
+  EXPECT_EQ(R::logistic(0.0, 1.0, {2, 0}, single).size(), 0);
+  // Both gammas would be 0 in float32; one half of the numbers is next to each end.
+  const Array x = R::beta(0.01, 0.01, {2000}, single);
+  EXPECT_FALSE(ct::isnan(x).any());
+  EXPECT_NEAR(ct::mean(ct::less(x, 0.5).astype(Dtype::float32)).item<float>(), 0.5, 0.06);
+  // The larger the shape, the nearer to a normal distribution: mean and deviation are a and sqrt(a).
+  const std::vector<float> large = R::gamma(1e6, 1.0, {kMany}, single).to_vector<float>();
+  double sum = 0, squares = 0;
+  for (const float v : large) sum += v - 1e6, squares += (v - 1e6) * (v - 1e6);
+  EXPECT_NEAR(sum / kMany, 0, 5 * 1000 / std::sqrt(kMany));
+  EXPECT_NEAR(std::sqrt(squares / kMany), 1000, 50);
+}
+
+TEST(RandomDistributions, SameNumbersOnEveryDeviceFromOneSeed) {
+  for (const auto& [name, draw, cdf] : continuous()) {
+    R::Generator here{.seed = 5}, there{.seed = 5};
+    const Array a = draw({.dtype = Dtype::float32, .generator = &here});
+    const Array b = draw({.dtype = Dtype::float32, .device = ct::Device(), .generator = &there});
+    EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>()) << name;
+    EXPECT_EQ(here.call, there.call) << name;
+  }
+}
+
+TEST(RandomDistributions, Dirichlet) {
+  R::seed(34);
+  const R::RandomOptions single{.dtype = Dtype::float32};
+  const Array alpha = make<float>({0.5f, 1.0f, 2.5f});
+  const Array x = R::dirichlet(alpha, {kMany}, single);
+  EXPECT_EQ(x.shape(), (Shape{kMany, 3}));
+  for (const float total : ct::sum(x, 1).to_vector<float>()) EXPECT_NEAR(total, 1, 1e-6);
+  for (int k = 0; k < 3; ++k) {
+    const double a = alpha(k).item<float>();
+    expect_distribution(
+        x(ct::Slice(), k), [&](double v) { return beta_cdf(a, 4 - a, v); }, "a share of dirichlet");
+  }
+  EXPECT_EQ(R::dirichlet(alpha, {}, single).shape(), (Shape{3}));
+  EXPECT_EQ(R::dirichlet(alpha, {2, 0}, single).shape(), (Shape{2, 0, 3}));
+  EXPECT_FALSE(ct::isnan(R::dirichlet(ct::multiply(alpha, 1e-3), {500}, single)).any());
+  EXPECT_THROW(R::dirichlet(alpha.reshape({1, 3}), {}, single), ct::ShapeError);
+  EXPECT_THROW(R::dirichlet(make<float>({1.0f, 0.0f}), {}, single), ct::ValueError);
+}
+
+TEST(RandomDistributions, MultivariateNormal) {
+  R::seed(35);
+  const R::RandomOptions single{.dtype = Dtype::float32};
+  const Array mean = make<float>({1.0f, -2.0f, 0.5f});
+  const Array cov = make<float>({4.0f, 1.2f, 0.0f, 1.2f, 1.0f, -0.3f, 0.0f, -0.3f, 0.25f}).reshape({3, 3});
+  const Array x = R::multivariate_normal(mean, cov, {kMany}, single);
+  EXPECT_EQ(x.shape(), (Shape{kMany, 3}));
+  const std::vector<std::vector<double>> directions = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, -2, 3}};
+  for (const std::vector<double>& w : directions) {
+    double expected = 0, variance = 0;
+    Array along = ct::multiply(x(ct::Slice(), 0), w[0]);
+    for (int i = 1; i < 3; ++i) along = ct::add(along, ct::multiply(x(ct::Slice(), i), w[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < 3; ++i) {
+      expected += w[static_cast<std::size_t>(i)] * mean(i).item<float>();
+      for (int j = 0; j < 3; ++j)
+        variance += w[static_cast<std::size_t>(i)] * w[static_cast<std::size_t>(j)] * cov(i, j).item<float>();
+    }
+    expect_distribution(
+        along, [&](double v) { return normal_cdf((v - expected) / std::sqrt(variance)); },
+        "multivariate_normal along a direction");
+  }
+  EXPECT_EQ(R::multivariate_normal(mean, cov, {}, single).shape(), (Shape{3}));
+  EXPECT_EQ(R::multivariate_normal(mean, cov, {2, 5}, single).shape(), (Shape{2, 5, 3}));
+  // of rank 1: all points on a line
+  const Array line = R::multivariate_normal(make<float>({0.0f, 0.0f}),
+                                            make<float>({1.0f, 2.0f, 2.0f, 4.0f}).reshape({2, 2}), {50}, single);
+  EXPECT_LT(
+      ct::max(ct::absolute(ct::subtract(line(ct::Slice(), 1), ct::multiply(line(ct::Slice(), 0), 2)))).item<float>(),
+      1e-2);
+  EXPECT_THROW(R::multivariate_normal(mean, cov(0), {}, single), ct::ShapeError);
+  EXPECT_THROW(R::multivariate_normal(make<float>({0.0f, 0.0f}), make<float>({1.0f, 2.0f, 2.0f, 1.0f}).reshape({2, 2}),
+                                      {}, single),
+               ct::ValueError);
+  EXPECT_THROW(R::multivariate_normal(make<float>({0.0f, 0.0f}), make<float>({1.0f, 0.5f, 0.0f, 1.0f}).reshape({2, 2}),
+                                      {}, single),
+               ct::ValueError);
+}
+
+TEST(RandomDistributions, Counts) {
+  if (!has_f64()) return;  // they are made of float64 numbers
+  R::seed(36);
+  for (const double p : {0.05, 0.3, 0.9}) {
+    const Array x = R::geometric(p, {kMany});
+    EXPECT_EQ(x.dtype(), Dtype::int64);
+    EXPECT_GE(ct::min(x).item<std::int64_t>(), 1);
+    expect_counts(
+        x, [&](std::int64_t k) { return p * std::pow(1 - p, static_cast<double>(k - 1)); }, 1, 200, "geometric");
+  }
+  EXPECT_EQ(R::geometric(1.0, {5}).to_vector<std::int64_t>(), std::vector<std::int64_t>(5, 1));
+  EXPECT_GE(R::geometric(1e-300, {5}).to_vector<std::int64_t>()[0], 1);
+  EXPECT_EQ(R::geometric(make<double>({0.1, 0.5}), Shape{4, 2}).shape(), (Shape{4, 2}));
+  EXPECT_EQ(R::geometric(0.5, {3}, {.dtype = Dtype::int32}).dtype(), Dtype::int32);
+
+  const auto ways = [](int n, int k) {
+    return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0));
+  };
+  expect_counts(
+      R::hypergeometric(12, 30, 15, {kMany}),
+      [&](std::int64_t k) { return ways(12, static_cast<int>(k)) * ways(30, 15 - static_cast<int>(k)) / ways(42, 15); },
+      0, 12, "hypergeometric");
+  EXPECT_EQ(R::hypergeometric(3, 0, 2, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 2));
+
+  const Array p = make<double>({0.2, 0.0, 0.5, 0.3});
+  const Array x = R::multinomial(20, p, {kMany});
+  EXPECT_EQ(x.shape(), (Shape{kMany, 4}));
+  EXPECT_EQ(ct::sum(x, 1).to_vector<std::int64_t>(), std::vector<std::int64_t>(kMany, 20));
+  EXPECT_EQ(ct::max(x(ct::Slice(), 1)).item<std::int64_t>(), 0);
+  for (const int outcome : {0, 2, 3})
+    expect_counts(
+        x(ct::Slice(), outcome),
+        [&](std::int64_t k) {
+          const double q = p(outcome).item<double>(), n = static_cast<double>(k);
+          return ways(20, static_cast<int>(k)) * std::pow(q, n) * std::pow(1 - q, 20 - n);
+        },
+        0, 20, "an outcome of multinomial");
+  EXPECT_EQ(R::multinomial(7, make<double>({1.0})).to_vector<std::int64_t>(), std::vector<std::int64_t>{7});
+  EXPECT_EQ(R::multinomial(0, p, {2, 3}).shape(), (Shape{2, 3, 4}));
+  EXPECT_EQ(R::multinomial(5, p, {0}).shape(), (Shape{0, 4}));
+  const std::int64_t large = 1'100'000;  // more than one round
+  EXPECT_NEAR(static_cast<double>(R::multinomial(large, p)(2).item<std::int64_t>()), 5.5e5, 5 * std::sqrt(2.75e5));
+}
+
+TEST(RandomDistributions, BadArguments) {
+  using ct::ValueError;
+  EXPECT_THROW(R::logistic(0, -1), ValueError);
+  EXPECT_THROW(R::lognormal(0, -1), ValueError);
+  EXPECT_THROW(R::rayleigh(-1), ValueError);
+  EXPECT_THROW(R::pareto(0.0), ValueError);
+  EXPECT_THROW(R::weibull(-1.0), ValueError);
+  EXPECT_THROW(R::power(0.0), ValueError);
+  EXPECT_THROW(R::triangular(1, 0, 2), ValueError);
+  EXPECT_THROW(R::triangular(1, 1, 1), ValueError);
+  EXPECT_THROW(R::wald(0.0, 1.0), ValueError);
+  EXPECT_THROW(R::gamma(-1.0), ValueError);
+  EXPECT_THROW(R::gamma(std::nan("")), ValueError);
+  EXPECT_THROW(R::gamma(INFINITY), ValueError);
+  EXPECT_THROW(R::gamma(1.0, -1.0), ValueError);
+  EXPECT_THROW(R::gamma(make<float>({1.0f, -1.0f})), ValueError);
+  EXPECT_THROW(R::chisquare(0.0), ValueError);
+  EXPECT_THROW(R::standard_t(0.0), ValueError);
+  EXPECT_THROW(R::f(0.0, 1.0), ValueError);
+  EXPECT_THROW(R::beta(1.0, 0.0), ValueError);
+  EXPECT_THROW(R::geometric(0.0), ValueError);
+  EXPECT_THROW(R::geometric(1.5), ValueError);
+  EXPECT_THROW(R::hypergeometric(3, 4, 8), ValueError);
+  EXPECT_THROW(R::hypergeometric(-3, 4, 1), ValueError);
+  if (!has_f64()) return;
+  EXPECT_THROW(R::multinomial(-1, make<double>({0.5, 0.5})), ValueError);
+  EXPECT_THROW(R::multinomial(1, make<double>({0.7, 0.7, 0.1})), ValueError);
+  EXPECT_THROW(R::multinomial(1, make<double>({-0.1, 1.1})), ValueError);
+  EXPECT_THROW(R::multinomial(1, make<double>({0.5, 0.5}).reshape({2, 1})), ct::ShapeError);
+}
