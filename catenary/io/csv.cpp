@@ -168,13 +168,6 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
   const auto is_missing = [&](const std::string& field) {
     return std::find(options.missing.begin(), options.missing.end(), without_spaces(field)) != options.missing.end();
   };
-  const auto make_text = [&](CsvColumn& column, std::int64_t line) {
-    column.numeric = false;
-    column.first_text_line = line;
-    column.values = {};
-    any_text = true;
-  };
-  std::vector<std::int64_t> first_word(table.columns.size());  // where a column has the first word for a missing number
   for (; any; any = scanner.next(fields)) {
     if (fields.size() != table.columns.size())
       scanner.bad(scanner.row_line(), 1, "the row has {} field(s), the {} {}{}", fields.size(),
@@ -183,24 +176,19 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
     for (std::size_t i = 0; i < fields.size(); ++i) {
       CsvColumn& column = table.columns[i];
       if (!column.numeric) continue;
-      if (is_missing(fields[i])) {
-        column.values.push_back(std::numeric_limits<double>::quiet_NaN());
-        if (first_word[i] == 0) first_word[i] = scanner.row_line();
-      } else if (const std::optional<double> value = number_of(fields[i])) {
+      const std::optional<double> value =
+          is_missing(fields[i]) ? std::numeric_limits<double>::quiet_NaN() : number_of(fields[i]);
+      if (value) {
         column.values.push_back(*value);
       } else {
-        make_text(column, scanner.row_line());
+        column.numeric = false;
+        column.first_text_line = scanner.row_line();
+        column.values = {};
+        any_text = true;
       }
     }
     ++table.rows;
     table.lines.push_back(scanner.row_line());
-  }
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    CsvColumn& column = table.columns[i];
-    const auto is_nan = [](double value) { return std::isnan(value); };
-    // such words alone are texts like any other
-    if (column.numeric && first_word[i] != 0 && std::all_of(column.values.begin(), column.values.end(), is_nan))
-      make_text(column, first_word[i]);
   }
   if (!any_text) return table;
   // a column may turn out to be text in its last row, so its strings are taken in a second pass

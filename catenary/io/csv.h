@@ -15,7 +15,8 @@ struct CsvOptions {
   bool header = true;   ///< the first line names the columns; else they are "0", "1", …
   char comment = '\0';  ///< lines that begin with it are skipped; none by default
   int skip_lines = 0;   ///< before anything is read
-  /// Words for a missing number, such as "NA", besides an empty field: a column that has numbers may have them too.
+  /// Words for a missing number, such as "NA", besides an empty field. In a column that holds other texts they are
+  /// texts.
   std::vector<std::string> missing = {};
 };
 

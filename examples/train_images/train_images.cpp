@@ -92,7 +92,12 @@ int train(const Args& args) {
   trainer.extend(
       X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy"}));
   trainer.extend(X::ProgressBar());
-  if (!args.resume.empty()) ct::serializers::load_npz(args.resume, trainer);
+  if (!args.resume.empty()) {
+    const std::vector<int> wanted = mlp.image_shape.array().to_vector<int>();
+    ct::serializers::load_npz(args.resume, trainer);
+    if (mlp.image_shape.array().to_vector<int>() != wanted)
+      throw ct::ValueError(args.resume + ": the snapshot of images of another --size, or --gray");
+  }
   const auto save = [&] {
     ct::serializers::save_npz(args.out + "/model.npz", Saved{model, {images.class_names()}});
     fmt::print("\nThe weights are in {0}/model.npz; train_images -o {0} --predict FILE uses them\n", args.out);

@@ -156,6 +156,8 @@ TEST(Examples, TrainCsvNumbersAndWhatIsMissing) {
   EXPECT_NEAR(price[1], 997, 4);
   EXPECT_EQ(price[1], price[2]);
   EXPECT_EQ(price[2], price[3]);
+  ct::os::write_file(folder / "gaps.csv", "x,y\nunknown,NA\n");  // a column of nothing but gaps
+  EXPECT_TRUE(output_of("train_csv", {"-o", out, "-p", folder / "gaps.csv"}).starts_with("price\n"));
   ct::os::write_file(folder / "wrong.csv", "y,z\n1,2\n");
   EXPECT_TRUE(
       has(error_of("train_csv", {"-o", out, "-p", folder / "wrong.csv"}), "no column 'x'; its columns are 'y'"));
@@ -319,6 +321,8 @@ TEST(Examples, TrainImagesStopsWhereLossesAreNoNumbers) {
   const std::string said = error_of("train_images", with({"-e", "4", "--resume", bad}));
   EXPECT_TRUE(said.starts_with("train_images: the loss is ")) << said;
   EXPECT_TRUE(has(said, "such a loss: " + (folder / "pictures/odd/3.png") + "\n")) << said;
+  EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
+  EXPECT_TRUE(has(error_of("train_images", with({"-e", "4", "--resume", snapshot, "--gray"})), "or --gray"));
   EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
   // and without damage it goes on
   output_of("train_images", with({"-e", "4", "--resume", snapshot}));
