@@ -21,6 +21,8 @@ namespace {
 
 thread_local bool inside_body = false;
 
+constexpr std::int64_t kRangesPerThread = 4;  // of a long loop: what may be left to do when all others are done
+
 int initial_threads() {
   if (const int n = environment::number("CATENARY_NUM_THREADS")) return n;
   if (const int n = environment::number("OMP_NUM_THREADS")) return n;
@@ -32,8 +34,11 @@ std::atomic<int>& thread_count() {
   return count;
 }
 
-// One call of parallel_run: range i of `ranges` is [n * i / ranges, n * (i + 1) / ranges), computed so that it cannot
-// overflow.
+std::int64_t cut(std::int64_t n, std::int64_t parts, std::int64_t i) {  // n * i / parts, which cannot overflow
+  return n / parts * i + std::min(i, n % parts);
+}
+
+// One call of parallel_run: range i is [cut(n, ranges, i), cut(n, ranges, i + 1)).
 struct Job {
   std::int64_t n, ranges;
   detail::RangeBody body;
@@ -41,12 +46,10 @@ struct Job {
   std::mutex mutex;
   std::exception_ptr error;
 
-  std::int64_t bound(std::int64_t i) const { return n / ranges * i + std::min(i, n % ranges); }
-
   void run(std::int64_t i) noexcept {
     const bool outer = std::exchange(inside_body, true);
     try {
-      body(context, bound(i), bound(i + 1));
+      body(context, cut(n, ranges, i), cut(n, ranges, i + 1));
     } catch (...) {
       std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
@@ -71,28 +74,25 @@ bool spin_until(Done done) {
   return false;
 }
 
-// Range i of a job is offered to worker i, always the same one, which has its part of the arrays in its cache. The
-// caller does range 0, then every range that its worker has not taken up yet: a machine whose cores are busy with other
-// work makes a loop slower by what those cores are short of, and no more.
+// The ranges of a job are dealt out, neighbours to one thread, and always the same ones to the same thread, which has
+// its part of the arrays in its cache; thread 0 is the caller. Who has done its own takes what others have not begun,
+// so that neither the slowest core nor a thread that has not woken up decides how long a loop takes.
 class Pool {
  public:
-  void run(Job& job) {
+  void run(Job& job, int threads) {
     std::unique_lock alone(alone_, std::try_to_lock);
     if (!alone) {  // another thread of the user's has the workers
       for (std::int64_t i = 0; i < job.ranges; ++i) job.run(i);
       return;
     }
-    const int offered = std::min(static_cast<int>(job.ranges) - 1, hire(static_cast<int>(job.ranges) - 1));
     job_ = &job;
-    unfinished_.store(offered, std::memory_order_relaxed);
-    for (int i = 0; i < offered; ++i) workers_[i]->offer();
-    job.run(0);
-    for (std::int64_t i = offered + 1; i < job.ranges; ++i) job.run(i);
-    for (int i = 0; i < offered; ++i) {
-      if (!workers_[i]->take()) continue;
-      job.run(i + 1);
-      unfinished_.fetch_sub(1, std::memory_order_relaxed);
-    }
+    threads_ = hire(threads);
+    for (int t = 0; t < threads_; ++t) crew_[t]->next.store(first_range(t), std::memory_order_relaxed);
+    unfinished_.store(threads_ - 1, std::memory_order_relaxed);
+    for (int t = 1; t < threads_; ++t) crew_[t]->offer();
+    work(0);
+    for (int t = 1; t < threads_; ++t)
+      if (crew_[t]->take()) unfinished_.fetch_sub(1, std::memory_order_relaxed);
     auto left = [this] { return unfinished_.load(std::memory_order_acquire); };
     if (!spin_until([&] { return left() == 0; })) {
       while (int now = left()) unfinished_.wait(now, std::memory_order_acquire);
@@ -100,9 +100,10 @@ class Pool {
   }
 
  private:
-  // What lies on the table between the caller and one worker: its range, or nothing. On a cache line of its own.
-  class alignas(64) Worker {
-   public:
+  struct Thread {
+    /// The next range of this thread's that nobody has begun.
+    alignas(64) std::atomic<std::int64_t> next{0};
+
     void offer() {
       offered_.store(1, std::memory_order_release);
       offered_.notify_one();
@@ -117,48 +118,64 @@ class Pool {
     }
 
    private:
-    std::atomic<int> offered_{0};
+    alignas(64) std::atomic<int> offered_{0};  // a job lies on the table
   };
 
-  // Sees to it that there are `wanted` workers, and gives how many there are: fewer where the system has no more
-  // threads to give.
-  int hire(int wanted) {
-    while (static_cast<int>(workers_.size()) < wanted && !refused_) {
-      Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
-      const auto range = static_cast<std::int64_t>(workers_.size());
-      try {
-        std::thread([this, range, &worker] { work(range, worker); }).detach();
-      } catch (const std::system_error& error) {
-        workers_.pop_back();
-        refused_ = true;
-        fmt::print(stderr, "catenary: loops run on {} threads instead of {}: {}\n", range, wanted + 1, error.what());
+  std::int64_t first_range(int thread) const { return cut(job_->ranges, threads_, thread); }
+
+  void work(int self) {
+    for (int i = 0; i < threads_; ++i) {
+      const int owner = (self + i) % threads_;
+      const std::int64_t end = first_range(owner + 1);
+      std::atomic<std::int64_t>& next = crew_[owner]->next;
+      while (next.load(std::memory_order_relaxed) < end) {
+        const std::int64_t range = next.fetch_add(1, std::memory_order_relaxed);
+        if (range < end) job_->run(range);
       }
     }
-    return static_cast<int>(workers_.size());
   }
 
-  [[noreturn]] void work(std::int64_t range, Worker& self) {
+  // Sees to it that there are `wanted` threads, the caller's among them, and gives how many there are: fewer where the
+  // system has no more to give.
+  int hire(int wanted) {
+    if (crew_.empty()) crew_.push_back(std::make_unique<Thread>());
+    while (static_cast<int>(crew_.size()) < wanted && !refused_) {
+      Thread& thread = *crew_.emplace_back(std::make_unique<Thread>());
+      const int number = static_cast<int>(crew_.size()) - 1;
+      try {
+        std::thread([this, number, &thread] { serve(number, thread); }).detach();
+      } catch (const std::system_error& error) {
+        crew_.pop_back();
+        refused_ = true;
+        fmt::print(stderr, "catenary: loops run on {} threads instead of {}: {}\n", number, wanted, error.what());
+      }
+    }
+    return std::min(wanted, static_cast<int>(crew_.size()));
+  }
+
+  [[noreturn]] void serve(int number, Thread& self) {
     for (;;) {
       self.wait();
       if (!self.take()) continue;  // the caller was faster
-      job_->run(range);
+      work(number);
       // The caller may leave as soon as this is 0, so nothing of the job is touched any more.
       if (unfinished_.fetch_sub(1, std::memory_order_release) == 1) unfinished_.notify_one();
     }
   }
 
   std::mutex alone_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Thread>> crew_;
   bool refused_ = false;
   Job* job_ = nullptr;
+  int threads_ = 0;  // of this job
   alignas(64) std::atomic<int> unfinished_{0};
 };
 
-void run_job(Job& job) {
+Pool& pool() {
   // Never destroyed: threads may still be in it when the program ends, and in a forked child, which has no workers, the
   // caller finds every range still on the table.
   static Pool& pool = *new Pool;
-  pool.run(job);
+  return pool;
 }
 
 }  // namespace
@@ -172,14 +189,14 @@ void set_num_threads(int n) {
 
 void detail::parallel_run(std::int64_t n, std::int64_t grain, RangeBody body, void* context) {
   grain = std::max<std::int64_t>(grain, 1);
-  const int threads = num_threads();
-  const std::int64_t ranges = std::min<std::int64_t>(threads, n / grain + (n % grain != 0));
-  if (inside_body || ranges <= 1) {
+  const std::int64_t pieces = n / grain + (n % grain != 0);
+  const int threads = static_cast<int>(std::min<std::int64_t>(num_threads(), pieces));
+  if (inside_body || threads <= 1) {
     body(context, 0, n);
     return;
   }
-  Job job{n, ranges, body, context, {}, {}};
-  run_job(job);
+  Job job{n, std::min(pieces, kRangesPerThread * threads), body, context, {}, {}};
+  pool().run(job, threads);
   if (job.error) std::rethrow_exception(job.error);
 }
 

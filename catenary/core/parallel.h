@@ -22,8 +22,9 @@ CT_API void parallel_run(std::int64_t n, std::int64_t grain, RangeBody body, voi
 }  // namespace detail
 
 /// Calls body(begin, end) for disjoint ranges that cover [0, n), on up to num_threads() threads, each range about
-/// `grain` long or longer. The ranges depend on n, grain and num_threads() only. n <= grain, calls from inside a body
-/// and calls while another thread's loop has the workers run in the calling thread. The first exception that a body
+/// `grain` long or longer. A thread has several, and takes those of others when it is done. The ranges depend on n,
+/// grain and num_threads() only. n <= grain, calls from inside a body and calls while another thread's loop has the
+/// workers run in the calling thread. The first exception that a body
 /// throws is thrown again here, after all ranges have ended.
 template <class F>
 void parallel_for(std::int64_t n, std::int64_t grain, F&& body) {
