@@ -13,7 +13,7 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kBlock = 256;    // elements whose extremum is found at once, then looked for one by one
+constexpr std::int64_t kBlock = 1024;   // elements whose extremum is found at once, its place afterwards
 constexpr std::int64_t kShort = 48;     // rows of so few elements are walked side by side
 constexpr std::int64_t kPiece = 65536;  // elements of a row that are worth a thread
 constexpr std::int64_t kGrain = 16384;
@@ -80,45 +80,35 @@ struct Found {
   std::int64_t at;
 };
 
-/// Elements [begin, end) of the row at `row`: the extrema of blocks first, by the vectorised reduction, then the place
-/// in the block that has it.
+/// Elements [begin, end) of the row at `row`: the extrema of blocks first, then the place in the block that has it.
 template <class T>
-Found<T> in_row(const Geometry& g, const Values<T>& values, ReduceRowKernel extremum, bool largest, const char* row,
-                std::int64_t begin, std::int64_t end) {
+Found<T> in_row(const Geometry& g, const Values<T>& values, bool largest, const char* row, std::int64_t begin,
+                std::int64_t end) {
+  const auto best_of = CT_SIMD_SELECT(arg_best);
+  const ops::Reg reg = ops::register_of(g.dtype);
   alignas(64) T buffer[kBlock];
   const auto block = [&](std::int64_t at) {
     return values.get(row + g.bytes(at * g.step), g.step, std::min(kBlock, end - at), buffer);
   };
-  Found<T> best{*block(begin), begin};
+  Found<T> best{};
   for (std::int64_t at = begin; at < end && best.value == best.value; at += kBlock) {
-    const T* x = block(at);
-    T found = x[0];
-    extremum(&found, x, std::min(kBlock, end - at));
-    if (better(largest, found, best.value)) best = {found, at};
+    T found;
+    best_of(reg, largest, &found, block(at), std::min(kBlock, end - at));
+    if (at == begin || better(largest, found, best.value)) best = {found, at};
   }
-  const T* x = block(best.at);
-  std::int64_t i = 0;
-  if (best.value == best.value) {
-    while (x[i] != best.value) ++i;
-  } else {
-    while (x[i] == x[i]) ++i;
-  }
-  best.at += i;
+  best.at += CT_SIMD_SELECT(arg_find)(reg, &best.value, block(best.at), std::min(kBlock, end - best.at));
   return best;
 }
 
 template <class T>
 void along_rows(const Geometry& g, bool largest, std::int64_t* out) {
   const Values<T> values(g.dtype);
-  const auto extremum = kernel_table().reduce_row[static_cast<int>(largest ? ops::Reduce::max : ops::Reduce::min)]
-                                                 [static_cast<int>(ops::register_of(g.dtype))];
   const std::int64_t rows = g.shape.product(), pieces = (g.n + kPiece - 1) / kPiece;
   std::vector<Found<T>> found(static_cast<std::size_t>(pieces > 1 ? rows * pieces : 0));
   parallel_for(rows * pieces, std::max<std::int64_t>(1, kGrain / g.n), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t begin = i % pieces * kPiece;
-      const Found<T> best =
-          in_row<T>(g, values, extremum, largest, g.at(i / pieces), begin, std::min(g.n, begin + kPiece));
+      const Found<T> best = in_row<T>(g, values, largest, g.at(i / pieces), begin, std::min(g.n, begin + kPiece));
       if (pieces > 1) {
         found[static_cast<std::size_t>(i)] = best;
       } else {

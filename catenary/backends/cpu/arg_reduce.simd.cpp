@@ -1,5 +1,8 @@
-// argmax and argmin of columns, compiled once for each instruction set; see core/cpu_features.h.
+// The loops of argmax and argmin, compiled once for each instruction set; see core/cpu_features.h.
 #include "catenary/backends/cpu/arg_reduce.h"
+
+#include <limits>
+#include <type_traits>
 
 namespace catenary::cpu {
 namespace CT_SIMD_NAMESPACE {
@@ -23,7 +26,97 @@ void update(bool largest, void* best, void* at, const void* x, std::int64_t row,
   f(static_cast<T*>(best), static_cast<I*>(at), static_cast<const T*>(x), static_cast<I>(row), n);
 }
 
+// One instruction: the order of its operands decides what becomes of NaN, which is looked for apart.
+template <class T, bool largest>
+T better(T old, T candidate) {
+  return (largest ? candidate > old : candidate < old) ? candidate : old;
+}
+
+// Lanes break the chain of comparisons; which of equal values is found does not matter here.
+template <class T, bool largest>
+void best_of(void* best, const void* values, std::int64_t n) {
+  constexpr int kLanes = 128 / sizeof(T);
+  using Mark = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  const T* x = static_cast<const T*>(values);
+  T lanes[kLanes];
+  Mark nan[kLanes] = {};
+  for (int j = 0; j < kLanes; ++j) lanes[j] = x[j < n ? j : 0];
+  for (std::int64_t i = 0; i < n; i += kLanes) {
+    // the last ones once more, which changes no extremum; of a short row the first one
+    const bool whole = i + kLanes <= n;
+    if (!whole && n < kLanes) {
+      for (int j = 0; j < kLanes; ++j) nan[j] |= lanes[j] != lanes[j];
+      break;
+    }
+    const T* next = x + (whole ? i : n - kLanes);
+    for (int j = 0; j < kLanes; ++j) {
+      lanes[j] = better<T, largest>(lanes[j], next[j]);
+      nan[j] |= next[j] != next[j];
+    }
+  }
+  Mark any = 0;
+  for (int j = 0; j < kLanes; ++j) any |= nan[j];
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int j = 0; j < half; ++j) lanes[j] = better<T, largest>(lanes[j], lanes[j + half]);
+  *static_cast<T*>(best) = any ? std::numeric_limits<T>::quiet_NaN() : lanes[0];
+}
+
+// The first of whole groups of kStep that has a hit, or where too few are left for one.
+template <class T, int kStep, class Hit>
+std::int64_t skip(const T* x, std::int64_t from, std::int64_t n, Hit hit) {
+  for (; from + kStep <= n; from += kStep) {
+    int hits = 0;
+    for (int j = 0; j < kStep; ++j) hits |= hit(x[from + j]);
+    if (hits) break;
+  }
+  return from;
+}
+
+template <class T, class Hit>
+std::int64_t first(const T* x, std::int64_t n, Hit hit) {
+  std::int64_t i = skip<T, 32>(x, skip<T, 256>(x, 0, n, hit), n, hit);
+  while (!hit(x[i])) ++i;
+  return i;
+}
+
+template <class T>
+std::int64_t find(const void* wanted, const void* values, std::int64_t n) {
+  const T* x = static_cast<const T*>(values);
+  const T value = *static_cast<const T*>(wanted);
+  if (value != value) return first(x, n, [](T candidate) { return candidate != candidate; });
+  return first(x, n, [value](T candidate) { return candidate == value; });
+}
+
 }  // namespace
+
+void arg_best(ops::Reg reg, bool largest, void* best, const void* x, std::int64_t n) {
+  switch (reg) {
+    case ops::Reg::f32:
+      return largest ? best_of<float, true>(best, x, n) : best_of<float, false>(best, x, n);
+    case ops::Reg::f64:
+      return largest ? best_of<double, true>(best, x, n) : best_of<double, false>(best, x, n);
+    case ops::Reg::i64:
+      return largest ? best_of<std::int64_t, true>(best, x, n) : best_of<std::int64_t, false>(best, x, n);
+    case ops::Reg::u64:
+      return largest ? best_of<std::uint64_t, true>(best, x, n) : best_of<std::uint64_t, false>(best, x, n);
+    default:
+      return largest ? best_of<std::int32_t, true>(best, x, n) : best_of<std::int32_t, false>(best, x, n);
+  }
+}
+
+std::int64_t arg_find(ops::Reg reg, const void* best, const void* x, std::int64_t n) {
+  switch (reg) {
+    case ops::Reg::f32:
+      return find<float>(best, x, n);
+    case ops::Reg::f64:
+      return find<double>(best, x, n);
+    case ops::Reg::i64:
+    case ops::Reg::u64:
+      return find<std::int64_t>(best, x, n);
+    default:
+      return find<std::int32_t>(best, x, n);
+  }
+}
 
 void arg_columns(ops::Reg reg, bool largest, void* best, void* at, const void* x, std::int64_t row, std::int64_t n) {
   switch (reg) {

@@ -15,8 +15,8 @@ using LoadKernel = void (*)(void* out, const void* memory, std::int64_t stride, 
 using StoreKernel = void (*)(void* memory, std::int64_t stride, const void* in, std::int64_t n);
 /// *out = combine(*out, x[0], …, x[n - 1]) in an order that depends on n only.
 using ReduceRowKernel = void (*)(void* out, const void* x, std::int64_t n);
-/// out[i] = combine(out[i], x[i]).
-using ReduceColumnKernel = void (*)(void* out, const void* x, std::int64_t n);
+/// out[i] = combine(… combine(out[i], x[i]) …, x[(rows - 1) * stride + i]) for i < n; `stride` in elements.
+using ReduceColumnKernel = void (*)(void* out, const void* x, std::int64_t stride, std::int64_t rows, std::int64_t n);
 using FillKernel = void (*)(void* out, const void* value, std::int64_t n);
 
 /// A product and the sum or difference that takes it up, as one loop of the floating-point types. Each is rounded.

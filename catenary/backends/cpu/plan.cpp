@@ -12,8 +12,9 @@ using ops::Op;
 
 namespace {
 
-char* address(const Access& access) {
-  return static_cast<char*>(access.handle) + access.offset * static_cast<std::int64_t>(itemsize(access.dtype));
+char* address(const Access& access, std::int64_t element = 0) {
+  return static_cast<char*>(access.handle) +
+         (access.offset + element) * static_cast<std::int64_t>(itemsize(access.dtype));
 }
 
 bool walks_linearly(const Strides& strides, const Shape& shape) {
@@ -102,21 +103,16 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
       case Kind::uniform:
         values[i] = own;
         break;
-      case Kind::in_memory: {
-        const Access& access = program_.loads[node.slot];
-        values[i] = address(access) + begin * static_cast<std::int64_t>(itemsize(access.dtype));
+      case Kind::in_memory:
+        values[i] = address(program_.loads[node.slot], begin);
         break;
-      }
       case Kind::gathered:
         gather(program_.loads[node.slot], begin, n, own, ops::register_size(node.reg));
         values[i] = own;
         break;
       case Kind::computed: {
         void* out = own;
-        if (direct_store_[i] >= 0) {
-          const Access& to = program_.stores[direct_store_[i]].to;
-          out = address(to) + begin * static_cast<std::int64_t>(itemsize(to.dtype));
-        }
+        if (direct_store_[i] >= 0) out = address(program_.stores[direct_store_[i]].to, begin);
         const Args& args = args_[i];
         kernel_[i](out, values[args[0]], args[1] >= 0 ? values[args[1]] : nullptr,
                    args[2] >= 0 ? values[args[2]] : nullptr, n);
@@ -134,6 +130,11 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
               ops::register_size(program_.nodes[store.value].reg));
   }
   return wanted >= 0 ? values[wanted] : nullptr;
+}
+
+const void* Plan::in_memory(int node, std::int64_t begin) const {
+  if (kind_[node] != Kind::in_memory || !program_.stores.empty()) return nullptr;
+  return address(program_.loads[program_.nodes[node].slot], begin);
 }
 
 void Plan::join_products(int kept_node, int n) {

@@ -61,6 +61,9 @@ class Plan {
   /// Computes elements [begin, begin + n) of the linear iteration and stores them. Returns where node `wanted` has its
   /// values.
   const void* block(std::int64_t begin, std::int64_t n, char* registers, int wanted) const;
+  /// Where element `begin` of a node lies if nothing but that node's values, as they lie in memory, is wanted of the
+  /// program; else null.
+  const void* in_memory(int node, std::int64_t begin) const;
 
  private:
   static constexpr int kMaxNodes = 96;

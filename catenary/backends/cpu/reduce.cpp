@@ -80,7 +80,7 @@ class Reduction {
       }
     });
     for (std::int64_t c = 1; c < chunks; ++c)
-      column_(accumulators.data(), accumulators.data() + c * outputs_ * size_, outputs_);
+      column_(accumulators.data(), accumulators.data() + c * outputs_ * size_, 0, 1, outputs_);
     finish(accumulators.data(), 0, outputs_);
   }
 
@@ -99,9 +99,14 @@ class Reduction {
         identity_(all, nullptr, n);
         for (std::int64_t row = 0; row < rows;) {
           identity_(group, nullptr, n);
-          for (const std::int64_t stop = std::min(rows, row + 64); row < stop; ++row)
-            column_(group, plan_->block(row * columns + first, n, registers, spec_.value), n);
-          column_(all, group, n);
+          const std::int64_t stop = std::min(rows, row + 64);
+          if (const void* values = plan_->in_memory(spec_.value, row * columns + first)) {
+            column_(group, values, columns, stop - row, n);
+            row = stop;
+          }
+          for (; row < stop; ++row)
+            column_(group, plan_->block(row * columns + first, n, registers, spec_.value), 0, 1, n);
+          column_(all, group, 0, 1, n);
         }
         finish(all, first, n);
       }
@@ -127,7 +132,7 @@ class Reduction {
           if (along_rows) {
             row_(accumulator, values + done * size_, length);
           } else {
-            column_(accumulator, values + done * size_, length);
+            column_(accumulator, values + done * size_, 0, 1, length);
           }
         });
       }
