@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 EPOCHS ?= 20
 
-.PHONY: help setup configure build programs mnist test check-kernels bench bundle test-bundle format tidy install clean
+.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
@@ -16,6 +16,7 @@ help:
 	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder without root"
 	@echo "make bench    measure"
 	@echo "make check-kernels  compile the kernels of all tests by NVRTC and hipRTC for 13 cards that need not be here"
+	@echo "make bench-peers  measure beside PyTorch, JAX and NumPy, in turn (PEERS=--help tells more); needs PyPI"
 	@echo "make format   clang-format all sources     make tidy   clang-tidy all sources"
 	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
 
@@ -50,6 +51,9 @@ check-kernels: build
 
 bench: build
 	@for program in $(BUILD)/bin/bench_*; do echo "== $$program"; $$program || exit 1; done
+
+bench-peers: build
+	@python3 benchmarks/peers/compare.py $(BUILD) $(PEERS)
 
 bundle:
 	@scripts/setup --with-bundle

@@ -1,11 +1,14 @@
-// bench_targets [ROWS [DEVICE]]: the rows of docs/performance.md, all or those whose letters are named ("FH"), on the
-// CPU or the device that is named: medians of a few runs each, one line a row.
+// bench_targets [ROWS [DEVICE [json]]]: the rows of docs/performance.md, all or those whose letters are named ("FH"),
+// on the CPU or the device that is named: medians of a few runs each, one line a row; with `json` all samples, as
+// benchmarks/peers reads them.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <string>
 
 #include "catenary/catenary.h"
@@ -16,18 +19,35 @@ namespace L = ct::links;
 
 namespace {
 
-/// Median of n runs, in milliseconds.
+bool as_json = false;
+
+/// Seconds of `repeats` calls of work, n times over after one that counts for nothing.
 template <class Work>
-double median(int n, Work work) {
+std::vector<double> seconds(int n, Work work, int repeats = 1) {
   std::vector<double> times;
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i <= n; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    work();
+    for (int j = 0; j < repeats; ++j) work();
     ct::current_device().synchronize();
-    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats);
   }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  times.erase(times.begin());
+  return times;
+}
+
+double median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return samples[samples.size() / 2];
+}
+
+/// One row: its samples are printed times `scale`, in `unit`.
+void report(const std::string& row, const std::vector<double>& samples, double scale, const char* unit) {
+  if (as_json) {
+    fmt::print("{{\"row\": \"{}\", \"who\": \"Catenary\", \"samples\": [{}]}}\n", row, fmt::join(samples, ", "));
+  } else {
+    fmt::print("{:24}{:10.4g} {}\n", row, median(samples) * scale, unit);
+  }
+  std::fflush(stdout);
 }
 
 ct::Array normal(const ct::Shape& shape) {
@@ -38,9 +58,9 @@ struct Product {
   int m, n, k;
 };
 
-double product_ms(const Product& p, int runs) {
+std::vector<double> product_seconds(const Product& p, int runs) {
   const ct::Array a = normal({p.m, p.k}), b = normal({p.k, p.n});
-  return median(runs, [&] { ct::matmul(a, b).eval(); });
+  return seconds(runs, [&] { ct::matmul(a, b).eval(); });
 }
 
 /// What row A cannot do without: the products of an epoch and of its evaluation, and the bytes that Adam moves, each
@@ -50,21 +70,25 @@ void floor_of_a() {
   const int batch = 100, units[] = {784, 1000, 1000, 10};
   for (int i = 0; i < 3; ++i) {
     const int in = units[i], out = units[i + 1];
-    forward += product_ms({batch, out, in}, 51);
-    backward += product_ms({in, out, batch}, 51) + (i > 0 ? product_ms({batch, in, out}, 51) : 0);
+    forward += median(product_seconds({batch, out, in}, 51));
+    backward +=
+        median(product_seconds({in, out, batch}, 51)) + (i > 0 ? median(product_seconds({batch, in, out}, 51)) : 0);
   }
   const std::int64_t parameters = 784 * 1000 + 1000 * 1000 + 1000 * 10;
   const ct::Array p = normal({parameters}), g = normal({parameters}), m = normal({parameters}),
                   v = normal({parameters});
   // four arrays are read and three written, with next to no arithmetic
-  const double adam = median(51, [&] {
+  const double adam = median(seconds(51, [&] {
     m += g;
     v += m;
     p += v;
     ct::evaluate();
-  });
-  fmt::print("A floor: products {:.2f} s, evaluation {:.2f} s, Adam's bytes {:.2f} s\n", 0.6 * (forward + backward),
-             0.1 * forward, 0.6 * adam);
+  }));
+  const double products = 600 * (forward + backward), evaluation = 100 * forward, bytes = 600 * adam;
+  report("A floor, products", {products}, 1, "s");
+  report("A floor, evaluation", {evaluation}, 1, "s");
+  report("A floor, Adam's bytes", {bytes}, 1, "s");
+  report("A floor", {products + evaluation + bytes}, 1, "s");
 }
 
 void deep_network() {
@@ -79,67 +103,82 @@ void deep_network() {
   optimizer.setup(model);
   const ct::Variable x(ct::random::uniform(0, 1, {1024, 784}, {.dtype = ct::Dtype::float32}).eval()),
       t(ct::random::randint(0, 10, {1024}).astype(ct::Dtype::int32).eval());
-  fmt::print("B step of 784-4096x5-10     {:8.0f} ms\n", median(3, [&] {
-               model.cleargrads();
-               model(x, t).backward();
-               optimizer.update();
-               ct::evaluate();
-             }));
+  report("B",
+         seconds(3,
+                 [&] {
+                   model.cleargrads();
+                   model(x, t).backward();
+                   optimizer.update();
+                   ct::evaluate();
+                 }),
+         1e3, "ms");
 }
 
 void elementwise() {
   const ct::Array x = normal({16777216});
-  fmt::print("E chain of 16 Mi            {:8.1f} ms\n", median(9, [&] {
-               // evaluated in a statement of its own: within one, the intermediate values are still held, and would be
-               // stored
-               const ct::Array y = ct::relu(x * 1.5f + 0.5f) * ct::sigmoid(x) + ct::tanh(x);
-               y.eval();
-             }));
+  // Evaluated in a statement of its own: within one, the intermediate values are still held, and would be stored.
+  const auto chain = [&] {
+    const ct::Array y = ct::relu(x * 1.5f + 0.5f) * ct::sigmoid(x) + ct::tanh(x);
+    y.eval();
+  };
+  report("E", seconds(9, chain), 1e3, "ms");
 }
 
 void products() {
   for (const Product& p : {Product{1445, 1012, 1076}, Product{2048, 2048, 2048}, Product{100, 1000, 784}}) {
-    const double flops = 2.0 * p.m * p.n * p.k;
-    fmt::print("F matmul {:4}x{:4}x{:4}      {:8.0f} GFLOP/s\n", p.m, p.n, p.k, 1e-6 * flops / product_ms(p, 15));
+    std::vector<double> rates;
+    for (const double s : product_seconds(p, 15)) rates.push_back(2e-9 * p.m * p.n * p.k / s);
+    report(fmt::format("F {}x{}x{}", p.m, p.n, p.k), rates, 1, "GFLOP/s");
   }
 }
 
 void moves() {
-  const ct::Array keys = normal({10000000});
-  fmt::print("H sort of 10 M              {:8.0f} ms\n", median(3, [&] { ct::sort(keys).eval(); }));
-  fmt::print("H argsort of 10 M           {:8.0f} ms\n", median(3, [&] { ct::argsort(keys).eval(); }));
+  // What the peers sort and search: uniform in [0, 1).
+  const auto uniform = [](const ct::Shape& shape) {
+    return ct::random::random(shape, {.dtype = ct::Dtype::float32}).eval();
+  };
+  const ct::Array keys = uniform({10000000});
+  report("H sort", seconds(3, [&] { ct::sort(keys).eval(); }), 1e3, "ms");
+  report("H argsort", seconds(3, [&] { ct::argsort(keys).eval(); }), 1e3, "ms");
   const ct::Array square = normal({4096, 4096});
-  fmt::print("H sum of 4096^2 over axis 0 {:8.2f} ms\n", median(15, [&] { ct::sum(square, 0).eval(); }));
-  fmt::print("H sum of 4096^2 over axis 1 {:8.2f} ms\n", median(15, [&] { ct::sum(square, 1).eval(); }));
-  fmt::print("H transposed copy of 4096^2 {:8.1f} ms\n", median(9, [&] { square.T().copy().eval(); }));
+  report("H sum 0", seconds(15, [&] { ct::sum(square, 0).eval(); }), 1e3, "ms");
+  report("H sum 1", seconds(15, [&] { ct::sum(square, 1).eval(); }), 1e3, "ms");
+  report("H transpose", seconds(9, [&] { square.T().copy().eval(); }), 1e3, "ms");
   const ct::Array table = normal({100000, 64}), rows = ct::random::randint(0, 100000, {1000000}).eval();
-  fmt::print("H gather of 1 M rows of 64  {:8.1f} ms\n", median(9, [&] { ct::take(table, rows, 0).eval(); }));
+  report("H gather", seconds(9, [&] { ct::take(table, rows, 0).eval(); }), 1e3, "ms");
+  const ct::Array flat = uniform({1000000}), grid = uniform({1000, 1000});
+  report("H argmax",
+         seconds(
+             15, [&] { ct::argmax(flat).eval(); }, 10),
+         1e6, "us");
+  report("H argmax rows",
+         seconds(
+             15, [&] { ct::argmax(grid, 1).eval(); }, 10),
+         1e6, "us");
 }
 
 void small_ones() {
   constexpr int kRepeats = 10000;
   const ct::Variable a(ct::ones({10}, ct::Dtype::float32)), b(ct::ones({10}, ct::Dtype::float32));
-  const double deferred = median(5, [&] {
-    for (int i = 0; i < kRepeats; ++i) ct::Variable c = a + b;
-  });
-  const double computed = median(5, [&] {
-    for (int i = 0; i < kRepeats; ++i) (a + b).array().eval();
-  });
-  fmt::print("G add of 10, deferred       {:8.2f} us\nG add of 10, each computed  {:8.2f} us\n",
-             deferred * 1e3 / kRepeats, computed * 1e3 / kRepeats);
+  report("G deferred",
+         seconds(
+             5, [&] { ct::Variable c = a + b; }, kRepeats),
+         1e6, "us");
+  report("G computed",
+         seconds(
+             5, [&] { (a + b).array().eval(); }, kRepeats),
+         1e6, "us");
   std::vector<L::Linear> layers;
   for (int i = 0; i < 10; ++i) layers.emplace_back(10, 10);
   const ct::Variable x(normal({10, 10}));
-  const double ms = median(7, [&] {
-    for (int i = 0; i < 100; ++i) {
-      ct::Variable h = x;
-      for (const L::Linear& layer : layers) h = F::tanh(layer(h));
-      for (const L::Linear& layer : layers) layer.cleargrads();
-      F::sum(h).backward();
-      for (const L::Linear& layer : layers) layer.W.grad().eval();
-    }
-  });
-  fmt::print("G ten layers of 10x10       {:8.0f} us\n", ms * 10);
+  const auto step = [&] {
+    ct::Variable h = x;
+    for (const L::Linear& layer : layers) h = F::tanh(layer(h));
+    for (const L::Linear& layer : layers) layer.cleargrads();
+    F::sum(h).backward();
+    for (const L::Linear& layer : layers) layer.W.grad().eval();
+  };
+  report("G ten layers", seconds(7, step, 100), 1e6, "us");
 }
 
 }  // namespace
@@ -147,6 +186,7 @@ void small_ones() {
 int main(int argc, char** argv) {
   const std::string rows = argc > 1 ? argv[1] : "ABEFGH";
   const ct::DeviceScope device(ct::get_device(argc > 2 ? argv[2] : "cpu"));
+  as_json = argc > 3 && std::string(argv[3]) == "json";
   const std::pair<char, void (*)()> all[] = {{'A', floor_of_a}, {'B', deep_network}, {'E', elementwise},
                                              {'F', products},   {'G', small_ones},   {'H', moves}};
   ct::random::seed(0);

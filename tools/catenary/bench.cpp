@@ -37,11 +37,12 @@ double median_seconds(const Work& work, const Device& device) {
   return times[times.size() / 2];
 }
 
-/// Numbers from 0 to 250, the same on every device.
+/// Random numbers, the same on every device: uniform in [0, 1) where they are floating-point, else of all sizes.
 Array values(const Shape& shape, Dtype dtype) {
   random::Generator generator{0, 0};
-  const Array bits = random::bits(shape, {.device = Device(), .generator = &generator});
-  return (bits % 251).astype(dtype).to_device(current_device()).eval();
+  const random::RandomOptions options{.device = Device(), .generator = &generator};
+  const Array numbers = is_floating(dtype) ? random::random(shape, options) : random::bits(shape, options);
+  return numbers.astype(dtype).to_device(current_device()).eval();
 }
 
 Work make(const std::string& what, std::int64_t n, Dtype dtype) {

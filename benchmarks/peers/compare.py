@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Times Catenary and its peers on the same work, in turn, several rounds over, and prints docs/performance.md's table.
+
+  compare.py BUILD [--rows ABEFGH] [--rounds 3] [--peers torch,jax,numpy,tinygrad,chainer] [--opencl]
+
+BUILD is the build folder, for instance build/release. A peer lives in a virtual environment of its own,
+build/peers/<name>, which is made where it is missing (by pip); one that cannot be had is named below the table. Every
+round starts each program anew, ours before and after the peers; a figure is the median of all samples of all rounds.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parents[1]
+
+# What pip installs for each peer, call after call.
+PACKAGES = {
+    "torch": [["torch", "numpy"]],
+    "jax": [["jax[cpu]", "numpy"]],
+    "numpy": [["numpy"]],
+    "tinygrad": [["tinygrad", "numpy"]],
+    # Python 3.11 at most; it wants old tools and an old NumPy
+    "chainer": [["setuptools<60", "wheel", "numpy==1.23.5"], ["numpy==1.23.5", "chainer==7.8.1", "--no-build-isolation"]],
+}
+
+# row, what it is, the unit it is shown in, what a sample is multiplied by, and the goal: at most so many times the best peer
+ROWS = [
+    ("A", "MNIST, 784-1000-1000-10, batch 100, Adam: an epoch and the evaluation, with Trainer; mean of 3", "s", 1, 0.80),
+    ("B", "784-4096x5-10, batch 1024, SGD: a step", "ms", 1e3, 0.98),
+    ("E", "`relu(x*a+b)*sigmoid(x)+tanh(x)`, 16 Mi elements", "ms", 1e3, 0.60),
+    ("F 1445x1012x1076", "matmul 1445×1012×1076", "GFLOP/s", 1, 0.97),
+    ("F 2048x2048x2048", "matmul 2048³", "GFLOP/s", 1, 0.97),
+    ("F 100x1000x784", "matmul 100×1000×784", "GFLOP/s", 1, 0.97),
+    ("G deferred", "add of two 10-element variables, deferred", "µs", 1e6, 1),
+    ("G computed", "the same, each computed at once", "µs", 1e6, 1),
+    ("G ten layers", "ten layers of 10×10 and tanh, forward and backward", "µs", 1e6, 1),
+    ("H sort", "sort of 10 M float32", "ms", 1e3, 1),
+    ("H argsort", "argsort of 10 M float32", "ms", 1e3, 0.2),
+    ("H sum 0", "sum of 4096² over axis 0", "ms", 1e3, 0.6),
+    ("H sum 1", "sum of 4096² over axis 1", "ms", 1e3, 1),
+    ("H transpose", "transposed copy of 4096²", "ms", 1e3, 0.45),
+    ("H gather", "gather of 1 M rows of 64 from 100 k", "ms", 1e3, 0.9),
+    ("H argmax", "argmax of 1 M float32", "µs", 1e6, 1),
+    ("H argmax rows", "argmax of 1000×1000 over axis 1", "µs", 1e6, 1),
+]
+
+
+def processor():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def environment_of(peer):
+    """The Python of a peer's environment, which is made first where it is missing; None and the reason where it cannot be."""
+    folder = TREE / "build" / "peers" / peer
+    python = folder / "bin" / "python"
+    if python.exists() and subprocess.run([python, "-c", f"import {peer}"], capture_output=True).returncode == 0:
+        return python, ""
+    print(f"making build/peers/{peer} …", file=sys.stderr, flush=True)
+    for step in [[sys.executable, "-m", "venv", folder], *([python, "-m", "pip", "install", "-q", *packages] for packages in PACKAGES[peer])]:
+        done = subprocess.run(step, capture_output=True, text=True)
+        if done.returncode != 0:
+            return None, (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1][:160]
+    return python, ""
+
+
+def run(command, environment=None):
+    """The lines of JSON that a program prints, its peak of memory in MB, and the last line of its errors if it failed."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors, cwd=TREE,
+                                   env={**os.environ, **(environment or {})})
+        _, status, usage = os.wait4(process.pid, 0)
+        output.seek(0)
+        errors.seek(0)
+        lines = [json.loads(line) for line in output.read().splitlines() if line.startswith("{")]
+        problem = "" if status == 0 else (errors.read().strip().splitlines() or ["it gave no reason"])[-1][:160]
+    return lines, usage.ru_maxrss / 1024, problem
+
+
+def our_epoch(build, device):
+    """Row A as a user runs it: train_mnist, three epochs; the log holds the seconds since the start."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [build / "bin" / "train_mnist", "-e", "3", "-o", folder, "-d", device]
+        lines, memory, problem = run(command, {"CATENARY_DATA": str(TREE / "data")})
+        if problem:
+            return lines, memory, problem
+        elapsed = json.loads(pathlib.Path(folder, "log").read_text())[-1]["elapsed_time"]
+    return [{"row": "A", "who": "Catenary", "samples": [elapsed / 3]}], memory, ""
+
+
+class Table:
+    def __init__(self):
+        self.samples = {}  # row -> who -> samples
+        self.memory = {}   # who -> MB at the peak of row A
+        self.problems = {}
+
+    def add(self, who, lines, memory, problem, of_row_a=False):
+        for line in lines:
+            self.samples.setdefault(line["row"], {}).setdefault(line["who"], []).extend(line["samples"])
+        if of_row_a and not problem:
+            self.memory[who] = max(memory, self.memory.get(who, 0))
+        if problem:
+            self.problems[who] = problem
+
+    def print(self):
+        print("| work | Catenary | peers | ratio to the best | wanted |\n|---|---|---|---|---|")
+        floor = statistics.median(self.samples.get("A floor", {}).get("Catenary", [0]))
+        for row, what, unit, scale, goal in ROWS:
+            found = self.samples.get(row, {})
+            if "Catenary" not in found:
+                continue
+            faster = unit == "GFLOP/s"
+            medians = {who: statistics.median(samples) for who, samples in found.items()}
+            ours = medians.pop("Catenary")
+            spread = f"{min(found['Catenary']) * scale:.3g} to {max(found['Catenary']) * scale:.3g}"
+            ratio, verdict = "", ""
+            if medians:
+                best = (max if faster else min)(medians.values())
+                ratio = f"{ours / best:.2f}"
+                met = ours / best >= goal if faster else ours / best <= goal
+                verdict = f"{'≥' if faster else '≤'} {goal:.2f}{'' if met else ', missed'}"
+            if row == "A" and floor:
+                verdict += f"; ≤ 1.12 × the floor of {floor:.2f} s: {ours / floor:.2f}"
+            peers = ", ".join(f"{who} {value * scale:.3g}" for who, value in sorted(medians.items(), key=lambda item: item[1]))
+            print(f"| {row[0]}. {what} | {ours * scale:.3g} {unit} ({spread}) | {peers} | {ratio} | {verdict} |")
+        if self.memory:
+            print("\nMemory at the peak of row A: " + ", ".join(f"{who} {mb:.0f} MB" for who, mb in self.memory.items()) + ".")
+        for who, problem in self.problems.items():
+            print(f"\n{who} was not measured, or not whole: {problem}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--rows", default="ABEFGH", help="letters of rows")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peers", default="torch,jax,numpy", help="of torch, jax, numpy, chainer, tinygrad")
+    parser.add_argument("--opencl", action="store_true", help="ours on opencl:0 beside tinygrad's OpenCL, rows A and E")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    peers = ["tinygrad"] if arguments.opencl else [name for name in arguments.peers.split(",") if name]
+    device = "opencl:0" if arguments.opencl else "cpu"
+    rows = "AE" if arguments.opencl else arguments.rows
+    unknown = [name for name in peers if name not in PACKAGES]
+    if unknown or arguments.rounds < 1:
+        parser.error(f"unknown peers {unknown}: expected some of {list(PACKAGES)}" if unknown else "--rounds: expected 1 or more")
+
+    table = Table()
+    pythons = {}
+    for peer in peers:
+        python, problem = environment_of(peer)
+        if python:
+            pythons[peer] = python
+        else:
+            table.problems[peer] = problem
+    for number in range(arguments.rounds):
+        for letter in rows:
+            print(f"round {number + 1} of {arguments.rounds}, row {letter}", file=sys.stderr, flush=True)
+            turns = [None, *pythons, None]  # None is ours
+            for turn, peer in enumerate(turns):
+                if peer:
+                    table.add(peer, *run([pythons[peer], HERE / f"{peer}_peer.py", letter]), of_row_a=letter == "A")
+                    continue
+                if letter == "A":
+                    table.add("Catenary", *our_epoch(build, device), of_row_a=True)
+                if letter != "A" or turn == 0:
+                    table.add("Catenary", *run([build / "bin" / "bench_targets", letter, device, "json"]))
+    kind = subprocess.run([build / "bin" / "catenary", "info"], capture_output=True, text=True).stdout
+    level = next((line.strip() for line in kind.splitlines() if "x86-64" in line or "SIMD" in line), "")
+    print(f"\n{processor()}, {os.cpu_count()} cores, {device}{'; ' + level if level else ''}; {arguments.rounds} rounds; "
+          "median (smallest to largest sample).\n")
+    table.print()
+    return 1 if any(who == "Catenary" for who in table.problems) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

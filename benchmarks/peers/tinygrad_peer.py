@@ -1,0 +1,71 @@
+"""tinygrad on OpenCL (DEV=CL), its training step compiled by TinyJit."""
+
+import os
+
+os.environ.setdefault("DEV", "CL")
+
+import time  # noqa: E402
+
+import work  # noqa: E402
+import numpy as np  # noqa: E402
+from tinygrad import Device, Tensor, TinyJit, nn  # noqa: E402
+
+
+class Network:
+    def __init__(self):
+        self.layers = [nn.Linear(784, 1000), nn.Linear(1000, 1000), nn.Linear(1000, 10)]
+
+    def __call__(self, x):
+        return self.layers[2](self.layers[1](self.layers[0](x).relu()).relu())
+
+
+def mnist():
+    x, t, x_test, t_test = work.mnist()
+    net = Network()
+    optimizer = nn.optim.Adam(nn.state.get_parameters(net))
+
+    @TinyJit
+    def step(x, t):
+        optimizer.zero_grad()
+        loss = net(x).sparse_categorical_crossentropy(t).backward()
+        optimizer.step()
+        return loss.realize()
+
+    @TinyJit
+    def classes(x):
+        return net(x).argmax(1).realize()
+
+    def epoch():
+        order = np.random.default_rng(0).permutation(len(x))
+        with Tensor.train():
+            for i in range(0, len(x), 100):
+                chosen = order[i:i + 100]
+                step(Tensor(x[chosen]).realize(), Tensor(t[chosen].astype(np.int32)).realize())
+        return sum(int((classes(Tensor(x_test[i:i + 100]).realize()).numpy() == t_test[i:i + 100]).sum()) for i in range(0, len(x_test), 100))
+
+    with Tensor.train():
+        for _ in range(3):  # the first calls compile
+            step(Tensor(x[:100]).realize(), Tensor(t[:100].astype(np.int32)).realize())
+    for _ in range(3):
+        classes(Tensor(x_test[:100]).realize())
+    start = time.perf_counter()
+    right = epoch()
+    assert right > 9000, right
+    work.report("tinygrad", "A", [time.perf_counter() - start])
+
+
+def chain():
+    x = Tensor(np.random.default_rng(0).standard_normal(work.CHAIN).astype(np.float32)).realize()
+
+    @TinyJit
+    def formula(x):
+        return ((x * 1.5 + 0.5).relu() * x.sigmoid() + x.tanh()).realize()
+
+    def run():
+        formula(x)
+        Device[Device.DEFAULT].synchronize()
+
+    work.report("tinygrad", "E", work.seconds(run, warm=3))
+
+
+work.run({"A": mnist, "E": chain})
