@@ -18,6 +18,7 @@ using u64 = std::uint64_t;
 #define DEVICE [[maybe_unused, gnu::always_inline]] static inline
 #define CONSTANT [[maybe_unused]] static constexpr
 #define CT_HAS_F64 1
+#define IN_ORDER
 #define AS_U32(x) __builtin_bit_cast(::catenary::math::u32, (x))
 #define AS_F32(x) __builtin_bit_cast(::catenary::math::f32, (x))
 #define AS_U64(x) __builtin_bit_cast(::catenary::math::u64, (x))
