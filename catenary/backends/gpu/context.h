@@ -43,8 +43,11 @@ class Context {
   Driver& driver;
   const int index;
   const DeviceInfo& info;
-  /// Kernels are plain loops in groups of one work-item, as suits a processor. CATENARY_GPU_FORMS=1 (for tests) runs
-  /// the forms for GPUs there too.
+  /// Mesa's OpenCL on the processor. It gives each work-item a lane of its vectors, so that a work-item alone leaves
+  /// the others idle, and ends one without a word that has turned in its loops 65,535 times.
+  const bool is_llvmpipe;
+  /// Kernels are plain loops in groups of one work-item, as suits the other compilers for processors.
+  /// CATENARY_GPU_FORMS=1 (for tests) runs the forms for GPUs there too.
   const bool loops;
   MemoryPool pool;
 

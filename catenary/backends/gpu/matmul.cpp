@@ -85,7 +85,7 @@ std::string micro_text() {
       text += fmt::format("const VEC q{} = VLOAD({}, panel + kk * {});\n", v, v, vectors * kLanes);
     for (int r = 0; r < kRows; ++r) {
       text += fmt::format("const VEC p{} = (VEC)(a{}[at]);\n", r, r);
-      for (int v = 0; v < vectors; ++v) text += fmt::format("s{}_{} = fma(p{}, q{}, s{}_{});\n", r, v, r, v, r, v);
+      for (int v = 0; v < vectors; ++v) text += fmt::format("s{}_{} = MADD(p{}, q{}, s{}_{});\n", r, v, r, v, r, v);
     }
     text += "}\n";
     for (int r = 0; r < kRows; ++r)
@@ -146,7 +146,8 @@ void general(Context& context, const Product& p) {
     name = "matmul_tiles";
     tile_m = tile_n = kTile;
     items = 256;
-    if (ops::register_of(p.c.dtype) == ops::Reg::f32 && std::min(p.m(), p.n()) >= kTile / 2) {
+    // llvmpipe keeps no 64 sums in registers
+    if (!context.is_llvmpipe && ops::register_of(p.c.dtype) == ops::Reg::f32 && std::min(p.m(), p.n()) >= kTile / 2) {
       // the large tile where there are enough of them for the whole device
       const std::int64_t large = p.c.shape[0] * ceil_div(p.m(), kLargeTile) * ceil_div(p.n(), kLargeTile);
       name = "matmul_blocks";

@@ -40,7 +40,7 @@ MatmulProviders::MatmulProviders(Context& context) : context_(context) {
     const bool chosen = lower(known.name) == asked;
     if (asked == "own" || (here && !chosen)) {
       entry->detail = fmt::format("CATENARY_GPU_BLAS={}", asked);
-    } else if (context.loops && !chosen) {
+    } else if ((context.loops || context.is_llvmpipe) && !chosen) {
       entry->detail = "the device is a processor, where our own kernels are faster";
     } else {
       entry->provider = known.open(context, entry->detail);

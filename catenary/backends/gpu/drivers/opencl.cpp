@@ -1,15 +1,18 @@
-// OpenCL 1.2 and later, by libOpenCL.so.1 found at run time. The declarations are of the public ABI (Khronos'
-// OpenCL 1.2 specification), with the names of its functions and numbers of its constants.
+// OpenCL 1.2 and later, by libOpenCL.so.1 found at run time.
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 
 #include "catenary/backends/gpu/driver.h"
+#include "catenary/backends/gpu/drivers/opencl_api.h"
 #include "catenary/backends/gpu/drivers/pocl.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
@@ -19,148 +22,7 @@ namespace catenary::gpu {
 
 namespace {
 
-using cl_int = std::int32_t;
-using cl_uint = std::uint32_t;
-using cl_ulong = std::uint64_t;
-using cl_bitfield = std::uint64_t;
-using Handle = void*;  // of every OpenCL object
-
-constexpr cl_bitfield kDeviceTypeCpu = 1 << 1, kDeviceTypeAll = 0xffffffff;
-constexpr cl_uint kPlatformVersion = 0x0901, kPlatformName = 0x0902;
-constexpr cl_uint kDeviceType = 0x1000, kDeviceMaxComputeUnits = 0x1002, kDeviceMaxWorkGroupSize = 0x1004,
-                  kDeviceMaxMemAllocSize = 0x1010, kDeviceMaxParameterSize = 0x1017, kDeviceMemBaseAddrAlign = 0x1019,
-                  kDeviceSingleFpConfig = 0x101B, kDeviceGlobalMemSize = 0x101F, kDeviceLocalMemSize = 0x1023,
-                  kDeviceAvailable = 0x1027, kDeviceCompilerAvailable = 0x1028, kDeviceName = 0x102B,
-                  kDriverVersion = 0x102D, kDeviceVersion = 0x102F, kDeviceExtensions = 0x1030,
-                  kDeviceDoubleFpConfig = 0x1032, kDeviceHostUnifiedMemory = 0x1035;
-constexpr cl_uint kProgramBinarySizes = 0x1165, kProgramBinaries = 0x1166, kProgramBuildLog = 0x1183;
-constexpr cl_uint kBufferRegion = 0x1220, kEventStatus = 0x11D3, kProfilingEnd = 0x1283;
-constexpr cl_bitfield kCorrectlyRoundedDivideSqrt = 1 << 7, kMemReadWrite = 1, kMemHost = 1 << 4, kMapReadWrite = 3,
-                      kQueueProfiling = 1 << 1;
-constexpr cl_int kOutOfMemory[] = {-4, -5, -6};  // of the device's objects, resources, the host
-constexpr cl_int kNoPlatform = -1001;
-
-const char* error_name(cl_int code) {
-  switch (code) {
-    case -1:
-      return "CL_DEVICE_NOT_FOUND";
-    case -3:
-      return "CL_COMPILER_NOT_AVAILABLE";
-    case -4:
-      return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
-    case -5:
-      return "CL_OUT_OF_RESOURCES";
-    case -6:
-      return "CL_OUT_OF_HOST_MEMORY";
-    case -11:
-      return "CL_BUILD_PROGRAM_FAILURE";
-    case -14:
-      return "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST";
-    case -30:
-      return "CL_INVALID_VALUE";
-    case -36:
-      return "CL_INVALID_COMMAND_QUEUE";
-    case -38:
-      return "CL_INVALID_MEM_OBJECT";
-    case -42:
-      return "CL_INVALID_BINARY";
-    case -46:
-      return "CL_INVALID_KERNEL_NAME";
-    case -48:
-      return "CL_INVALID_KERNEL";
-    case -50:
-      return "CL_INVALID_ARG_VALUE";
-    case -51:
-      return "CL_INVALID_ARG_SIZE";
-    case -52:
-      return "CL_INVALID_KERNEL_ARGS";
-    case -54:
-      return "CL_INVALID_WORK_GROUP_SIZE";
-    case -61:
-      return "CL_INVALID_BUFFER_SIZE";
-    case kNoPlatform:
-      return "CL_PLATFORM_NOT_FOUND_KHR";
-    default:
-      return "an OpenCL error";
-  }
-}
-
-/// The functions of the library that are used, one line each.
-struct Api {
-  explicit Api(const os::Library& library)
-#define CT_CL(name) name(library.required<std::remove_pointer_t<decltype(name)>>("cl" #name))
-      : CT_CL(GetPlatformIDs),
-        CT_CL(GetPlatformInfo),
-        CT_CL(GetDeviceIDs),
-        CT_CL(GetDeviceInfo),
-        CT_CL(CreateContext),
-        CT_CL(CreateCommandQueue),
-        CT_CL(ReleaseCommandQueue),
-        CT_CL(CreateBuffer),
-        CT_CL(CreateSubBuffer),
-        CT_CL(ReleaseMemObject),
-        CT_CL(EnqueueReadBuffer),
-        CT_CL(EnqueueWriteBuffer),
-        CT_CL(EnqueueCopyBuffer),
-        CT_CL(EnqueueMapBuffer),
-        CT_CL(EnqueueMarkerWithWaitList),
-        CT_CL(EnqueueBarrierWithWaitList),
-        CT_CL(WaitForEvents),
-        CT_CL(GetEventInfo),
-        CT_CL(GetEventProfilingInfo),
-        CT_CL(ReleaseEvent),
-        CT_CL(CreateProgramWithSource),
-        CT_CL(CreateProgramWithBinary),
-        CT_CL(BuildProgram),
-        CT_CL(GetProgramInfo),
-        CT_CL(GetProgramBuildInfo),
-        CT_CL(ReleaseProgram),
-        CT_CL(CreateKernel),
-        CT_CL(SetKernelArg),
-        CT_CL(EnqueueNDRangeKernel),
-        CT_CL(Flush),
-        CT_CL(Finish) {
-  }
-#undef CT_CL
-
-  cl_int (*GetPlatformIDs)(cl_uint, Handle*, cl_uint*);
-  cl_int (*GetPlatformInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
-  cl_int (*GetDeviceIDs)(Handle, cl_bitfield, cl_uint, Handle*, cl_uint*);
-  cl_int (*GetDeviceInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
-  Handle (*CreateContext)(const std::intptr_t*, cl_uint, const Handle*, void*, void*, cl_int*);
-  Handle (*CreateCommandQueue)(Handle, Handle, cl_bitfield, cl_int*);
-  cl_int (*ReleaseCommandQueue)(Handle);
-  Handle (*CreateBuffer)(Handle, cl_bitfield, std::size_t, void*, cl_int*);
-  Handle (*CreateSubBuffer)(Handle, cl_bitfield, cl_uint type, const void* what, cl_int*);
-  cl_int (*ReleaseMemObject)(Handle);
-  cl_int (*EnqueueReadBuffer)(Handle, Handle, cl_uint, std::size_t, std::size_t, void*, cl_uint, const Handle*,
-                              Handle*);
-  cl_int (*EnqueueWriteBuffer)(Handle, Handle, cl_uint, std::size_t, std::size_t, const void*, cl_uint, const Handle*,
-                               Handle*);
-  cl_int (*EnqueueCopyBuffer)(Handle, Handle, Handle, std::size_t, std::size_t, std::size_t, cl_uint, const Handle*,
-                              Handle*);
-  void* (*EnqueueMapBuffer)(Handle, Handle, cl_uint blocking, cl_bitfield, std::size_t, std::size_t, cl_uint,
-                            const Handle*, Handle*, cl_int*);
-  cl_int (*EnqueueMarkerWithWaitList)(Handle, cl_uint, const Handle*, Handle*);
-  cl_int (*EnqueueBarrierWithWaitList)(Handle, cl_uint, const Handle*, Handle*);
-  cl_int (*WaitForEvents)(cl_uint, const Handle*);
-  cl_int (*GetEventInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
-  cl_int (*GetEventProfilingInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
-  cl_int (*ReleaseEvent)(Handle);
-  Handle (*CreateProgramWithSource)(Handle, cl_uint, const char**, const std::size_t*, cl_int*);
-  Handle (*CreateProgramWithBinary)(Handle, cl_uint, const Handle*, const std::size_t*, const unsigned char**, cl_int*,
-                                    cl_int*);
-  cl_int (*BuildProgram)(Handle, cl_uint, const Handle*, const char*, void*, void*);
-  cl_int (*GetProgramInfo)(Handle, cl_uint, std::size_t, void*, std::size_t*);
-  cl_int (*GetProgramBuildInfo)(Handle, Handle, cl_uint, std::size_t, void*, std::size_t*);
-  cl_int (*ReleaseProgram)(Handle);
-  Handle (*CreateKernel)(Handle, const char*, cl_int*);
-  cl_int (*SetKernelArg)(Handle, cl_uint, std::size_t, const void*);
-  cl_int (*EnqueueNDRangeKernel)(Handle, Handle, cl_uint, const std::size_t*, const std::size_t*, const std::size_t*,
-                                 cl_uint, const Handle*, Handle*);
-  cl_int (*Flush)(Handle);
-  cl_int (*Finish)(Handle);
-};
+using namespace opencl;
 
 /// May it come from a kernel that was submitted before?
 bool shows_late(cl_int code) { return code == -5 || code == -14 || code == -36; }
@@ -203,8 +65,9 @@ class OpenclDriver final : public Driver {
   std::string reason() const override { return reason_; }
   std::string defines(int device) const override {
     const DeviceInfo& info = at(device).info;
-    return fmt::format("{}{}", info.has_f64 ? "#define CT_HAS_F64\n" : "",
-                       info.has_atomic64 ? "#define CT_HAS_ATOMIC64\n" : "");
+    return fmt::format("{}{}{}", info.has_f64 ? "#define CT_HAS_F64\n" : "",
+                       info.has_atomic64 ? "#define CT_HAS_ATOMIC64\n" : "",
+                       info.platform == "rusticl" ? "#define CT_FMA_IS_SLOW\n" : "");
   }
 
   void* allocate(int device, std::size_t bytes) override {
@@ -291,6 +154,7 @@ class OpenclDriver final : public Driver {
     Event& e = *static_cast<Event*>(event);
     forget(e);
     check(api_->EnqueueMarkerWithWaitList(queue(device), 0, nullptr, &e.marker), "EnqueueMarkerWithWaitList");
+    if (!at(device).times_markers) e.completed = completion_of(e.marker);
     check(api_->Flush(queue(device)), "Flush");  // or another queue might wait for ever
   }
   void wait(int device, int event_device, void* event) override {
@@ -311,15 +175,12 @@ class OpenclDriver final : public Driver {
     if (status < 0) check(status, "GetEventInfo", "what was submitted before the event failed");
     return status == 0;
   }
-  float elapsed(int, void* from, void* to) override {
-    const auto time = [&](void* event) {
-      cl_ulong nanoseconds = 0;
-      check(api_->GetEventProfilingInfo(static_cast<Event*>(event)->marker, kProfilingEnd, sizeof nanoseconds,
-                                        &nanoseconds, nullptr),
-            "GetEventProfilingInfo");
-      return static_cast<double>(nanoseconds) * 1e-6;
-    };
-    return static_cast<float>(time(to) - time(from));
+  float elapsed(int device, void* from, void* to) override {
+    const Event &begin = *static_cast<Event*>(from), &end = *static_cast<Event*>(to);
+    if (!at(device).times_markers)
+      return std::chrono::duration<float, std::milli>(end.completed.get() - begin.completed.get()).count();
+    const auto nanoseconds = static_cast<std::int64_t>(time_of(end.marker) - time_of(begin.marker));
+    return static_cast<float>(nanoseconds) * 1e-6f;
   }
 
   Compiled compile(int device, const std::string& text) override {
@@ -382,12 +243,15 @@ class OpenclDriver final : public Driver {
   }
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
   struct Event {
     Handle marker = nullptr;
+    std::shared_future<Time> completed;  // by the host's clock, where the driver times no markers
   };
   struct Device {
     Handle id = nullptr, context = nullptr, queue = nullptr;
     std::size_t largest_buffer = 0;
+    bool times_markers = true;
     std::string options;
     DeviceInfo info;
   };
@@ -411,6 +275,27 @@ class OpenclDriver final : public Driver {
   void forget(Event& event) const {
     if (event.marker) api_->ReleaseEvent(event.marker);
     event.marker = nullptr;
+  }
+
+  /// When the device came to a marker, in nanoseconds. Where the driver does not know, some small number: rusticl of
+  /// Mesa 22 says 3.
+  cl_ulong time_of(Handle marker) const {
+    cl_ulong nanoseconds = 0;
+    check(api_->GetEventProfilingInfo(marker, kProfilingEnd, sizeof nanoseconds, &nanoseconds, nullptr),
+          "GetEventProfilingInfo");
+    return nanoseconds;
+  }
+  /// When the host hears that a marker was reached.
+  std::shared_future<Time> completion_of(Handle marker) const {
+    auto promise = std::make_unique<std::promise<Time>>();
+    std::shared_future<Time> time = promise->get_future().share();
+    const auto reached = [](Handle, cl_int, void* waiting) {
+      const std::unique_ptr<std::promise<Time>> kept(static_cast<std::promise<Time>*>(waiting));
+      kept->set_value(std::chrono::steady_clock::now());
+    };
+    check(api_->SetEventCallback(marker, kComplete, +reached, promise.get()), "SetEventCallback");
+    promise.release();  // the callback's now
+    return time;
   }
 
   template <class T>
@@ -460,6 +345,11 @@ class OpenclDriver final : public Driver {
       check(status, "CreateContext", device.info.name);
       device.queue = api_->CreateCommandQueue(device.context, device.id, kQueueProfiling, &status);
       check(status, "CreateCommandQueue", device.info.name);
+      Handle marker = nullptr;
+      check(api_->EnqueueMarkerWithWaitList(device.queue, 0, nullptr, &marker), "EnqueueMarkerWithWaitList");
+      check(api_->WaitForEvents(1, &marker), "WaitForEvents");
+      device.times_markers = time_of(marker) > 1000;
+      api_->ReleaseEvent(marker);
     }
     if (devices_.empty() && reason_.empty()) reason_ = "OpenCL's platforms offer no device";
     if (devices_.empty() && !no_cache_.empty()) reason_ += "; " + no_cache_;
