@@ -10,6 +10,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary {
 
@@ -132,8 +133,9 @@ void check_not_empty(const Rows& rows, const Array& x, const char* what) {
 
 Array quantiles(const Array& x, const std::vector<double>& q, double scale, const AxisArg& axis,
                 const QuantileOptions& options, const char* what) {
-  // NumPy's q array is float64 and the result with it.
-  const Dtype dtype = interpolates(options.method) ? promote(mean_dtype(x.dtype()), Dtype::float64) : x.dtype();
+  // NumPy's q array is float64 and the result with it, where the device has that.
+  const Dtype dtype =
+      interpolates(options.method) ? promote(mean_dtype(x.dtype()), widest_float(x.device())) : x.dtype();
   Rows rows(as_dtype(x, dtype), axis, options.keepdims, what);
   check_not_empty(rows, x, what);
   Shape shape = rows.result;

@@ -11,6 +11,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary {
 
@@ -270,9 +271,10 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
     if (smallest < 0) fail<ValueError>("bincount: values must not be negative, {} is among them", smallest);
     length = std::max(length, max(at).item<std::int64_t>() + 1);
   }
-  const Array out = filled({length}, 0, weights ? Dtype::float64 : Dtype::int64, x.device());
+  const Dtype dtype = weights ? widest_float(x.device()) : Dtype::int64;
+  const Array out = filled({length}, 0, dtype, x.device());
   if (at.size() == 0) return out;
-  const Array amount = weights ? as_dtype(*weights, Dtype::float64) : filled(at.shape(), 1, Dtype::int64, x.device());
+  const Array amount = weights ? as_dtype(*weights, dtype) : filled(at.shape(), 1, dtype, x.device());
   check_same_device(x, amount, "bincount");
   Array keep_at, keep_amount;
   const View indices = readable_contiguous(at, keep_at);
@@ -301,7 +303,7 @@ std::pair<Array, Array> histogram(const Array& x, const Array& edges, const Hist
   Array counts = slice_axis(bincount(where(inside, bin, bins), weights, bins + 1), 0, 0, bins).copy();
   if (options.density) {
     const Array width = subtract(slice_axis(edges, 0, 1, bins + 1), slice_axis(edges, 0, 0, bins));
-    counts = divide(divide(counts.astype(Dtype::float64), width), sum(counts));
+    counts = divide(divide(counts.astype(widest_float(x.device())), width), sum(counts));
   }
   return {counts, edges};
 }
@@ -326,7 +328,8 @@ std::pair<Array, Array> histogram(const Array& x, std::int64_t bins, const Histo
   const double step = (high - low) / static_cast<double>(bins);
   for (std::int64_t i = 0; i < bins; ++i) edges[static_cast<std::size_t>(i)] = static_cast<double>(i) * step + low;
   edges.back() = high;
-  return histogram(x, Array::from_host(edges.data(), {bins + 1}, Dtype::float64, x.device()).astype(dtype), options);
+  const Array at = Array::from_host(edges.data(), {bins + 1}, Dtype::float64, Device()).astype(dtype);
+  return histogram(x, at.to_device(x.device()), options);
 }
 
 }  // namespace catenary

@@ -10,6 +10,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary {
 
@@ -85,7 +86,8 @@ Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<dou
                      fp.shape());
   if (xp.size() == 0) fail<ValueError>("interp: there are no points");
   const std::int64_t n = xp.size();
-  const Array at = as_dtype(x, Dtype::float64), from = as_dtype(xp, Dtype::float64), to = as_dtype(fp, Dtype::float64);
+  const Dtype wide = widest_float(x.device());
+  const Array at = as_dtype(x, wide), from = as_dtype(xp, wide), to = as_dtype(fp, wide);
   const Array first = slice_axis(to, 0, 0, 1), last = slice_axis(to, 0, n - 1, n);
   const Array below = less(at, slice_axis(from, 0, 0, 1)), above = greater(at, slice_axis(from, 0, n - 1, n));
   Array value;
@@ -108,7 +110,7 @@ namespace {
 Array covariances(const Array& m, const CovOptions& options, const char* what) {
   if (m.ndim() > 2)
     fail<ShapeError>("{}: at most two axes are allowed, an array of shape {} was given", what, m.shape());
-  const Array x = as_dtype(m, promote(m.dtype(), Dtype::float64));
+  const Array x = as_dtype(m, promote(m.dtype(), widest_float(m.device())));
   Array rows = x.ndim() < 2 ? x.reshape({1, x.size()}) : options.rowvar ? x : x.T();
   const auto n = static_cast<double>(rows.shape()[1]);
   const Array deviation = subtract(rows, mean(rows, 1, true));
