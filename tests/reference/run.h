@@ -15,8 +15,8 @@ struct Outcome {
   std::string output;
 };
 
-inline Outcome reference_check(const std::string& arguments) {
-  const std::string command = tests::build_path("bin/reference-check ") + arguments + " 2>&1";
+inline Outcome reference_check(const std::string& arguments, const std::string& environment = "") {
+  const std::string command = environment + " " + tests::build_path("bin/reference-check ") + arguments + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   Outcome outcome{-1, ""};
   char buffer[4096];

@@ -12,9 +12,10 @@ using ct::Array;
 
 namespace {
 
+/// On the CPU, as the current device may lack the dtype.
 Array load(const ct::io::NpzReader& file, const std::string& key) {
   const ct::io::HostArray host = file.read_array(key);
-  return Array::from_host(host.bytes().data(), host.shape, host.dtype);
+  return Array::from_host(host.bytes().data(), host.shape, host.dtype, ct::Device());
 }
 
 std::string describe(const Array& a) { return std::string(ct::dtype_name(a.dtype())) + a.shape().str(); }
@@ -23,7 +24,7 @@ std::string describe(const Array& a) { return std::string(ct::dtype_name(a.dtype
 
 Array load_as(const ct::io::NpzReader& file, const std::string& key, ct::Dtype dtype) {
   const Array a = load(file, key);
-  return ct::is_floating(a.dtype()) ? a.astype(dtype) : a;
+  return (ct::is_floating(a.dtype()) ? a.astype(dtype) : a).to_device(ct::current_device());
 }
 
 void compare_with(const ct::io::NpzReader& file, const std::string& key, const Array& got, ct::Dtype dtype,

@@ -10,6 +10,7 @@
 
 #include "catenary/core/error.h"
 #include "catenary/device/device.h"
+#include "catenary/device/float64.h"
 #include "report.h"
 
 namespace {
@@ -38,6 +39,19 @@ Report run(const std::string& directory) {
   throw catenary::FileError(path + ": a manifest of a form that is not known here");
 }
 
+const char* name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed:
+      return "passed";
+    case Verdict::failed:
+      return "failed";
+    case Verdict::not_implemented:
+      return "not implemented";
+    default:
+      return "needs float64";
+  }
+}
+
 const char* mark(Verdict verdict) {
   return verdict == Verdict::passed ? "ok  " : verdict == Verdict::failed ? "FAIL" : "----";
 }
@@ -46,21 +60,25 @@ void print_text(const Report& report) {
   for (const reference::Line& line : report.lines)
     fmt::print("{} {} {}{}{}\n", mark(line.verdict), line.id, line.function, line.detail.empty() ? "" : ": ",
                line.detail);
-  fmt::print("{} passed, {} failed, {} not implemented\n", report.passed, report.failed, report.not_implemented);
+  const catenary::Device device = catenary::current_device();
+  const bool has_float64 = catenary::has_float64(device);
+  if (!has_float64) fmt::print("{} has no float64: what needs none was checked\n", device.name());
+  fmt::print("{} passed, {} failed, {} not implemented{}\n", report.count(Verdict::passed),
+             report.count(Verdict::failed), report.count(Verdict::not_implemented),
+             has_float64 ? "" : fmt::format(", {} need float64", report.count(Verdict::needs_float64)));
 }
 
 void print_json(const Report& report) {
   json cases = json::array();
   for (const reference::Line& line : report.lines) {
-    const char* verdict = line.verdict == Verdict::passed   ? "passed"
-                          : line.verdict == Verdict::failed ? "failed"
-                                                            : "not implemented";
-    cases.push_back({{"id", line.id}, {"function", line.function}, {"result", verdict}, {"detail", line.detail}});
+    cases.push_back(
+        {{"id", line.id}, {"function", line.function}, {"result", name(line.verdict)}, {"detail", line.detail}});
   }
   const json object = {{"schema", 1},
-                       {"passed", report.passed},
-                       {"failed", report.failed},
-                       {"not_implemented", report.not_implemented},
+                       {"passed", report.count(Verdict::passed)},
+                       {"failed", report.count(Verdict::failed)},
+                       {"not_implemented", report.count(Verdict::not_implemented)},
+                       {"needs_float64", report.count(Verdict::needs_float64)},
                        {"cases", cases}};
   fmt::print("{}\n", object.dump(1));
 }
@@ -83,7 +101,7 @@ int main(int argc, char** argv) {
     catenary::get_device(device).use();
     const Report report = run(directory);
     as_json ? print_json(report) : print_text(report);
-    return report.failed > 0 ? 1 : 0;
+    return report.count(Verdict::failed) > 0 ? 1 : 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "reference-check: {}\n", e.what());
     return 2;

@@ -39,6 +39,7 @@ class Arrays {
   explicit Arrays(const std::string& directory) : reader_(directory + "/arrays.npz") {}
   /// A new array with the values of a key.
   Array load(const std::string& key) const;
+  catenary::Dtype dtype(const std::string& key) const { return reader_.read_array(key).dtype; }
   /// {"array": key, "prep": […]}: a new array, passed through the steps of "prep".
   Array decode(const json& j) const;
   /// An array or a literal.

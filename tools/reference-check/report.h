@@ -1,6 +1,7 @@
 #pragma once
 // What a check of reference vectors found: one line a case.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -20,31 +21,27 @@ class Mismatch : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Verdict { passed, failed, not_implemented };
+enum class Verdict { passed, failed, not_implemented, needs_float64 };
 
 struct Line {
   std::string id;        ///< of the case, as the manifest names it
   std::string function;  ///< what was called
   Verdict verdict;
-  std::string detail;  ///< what differs, or what is not known here
+  std::string detail;  ///< what differs, or what is not known here or not on the device
 };
 
 struct Report {
   std::vector<Line> lines;
-  int passed = 0, failed = 0, not_implemented = 0;
 
-  void add(Line line) {
-    ++(line.verdict == Verdict::passed ? passed : line.verdict == Verdict::failed ? failed : not_implemented);
-    lines.push_back(std::move(line));
-  }
+  int count(Verdict verdict) const { return static_cast<int>(std::ranges::count(lines, verdict, &Line::verdict)); }
 };
 
-/// Checks the cases of a NumPy manifest whose arrays lie in DIR/arrays.npz, on the current device. Throws
-/// catenary::FileError for what cannot be read.
+/// Checks the cases of a NumPy manifest whose arrays lie in DIR/arrays.npz, on the current device; those with float64
+/// in them only where it has that. Throws catenary::FileError for what cannot be read.
 Report run_numpy(const std::string& directory, const nlohmann::json& manifest);
 
-/// Checks a manifest of Chainer's functions and optimizers, whose arrays lie in DIR in a file each, in float64 and
-/// float32, on the current device.
+/// Checks a manifest of Chainer's functions and optimizers, whose arrays lie in DIR in a file each, in float32 and,
+/// where the current device has it, in float64, on that device.
 Report run_chainer(const std::string& directory, const nlohmann::json& manifest);
 
 }  // namespace reference

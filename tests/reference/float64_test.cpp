@@ -1,0 +1,81 @@
+// reference-check on a device without float64: what needs float32 alone is checked, the rest is counted.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "catenary/io/npz.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+#include "tests/reference/damage.h"
+#include "tests/reference/run.h"
+
+namespace io = catenary::io;
+using nlohmann::json;
+using reference::Outcome;
+
+namespace {
+
+/// On a simulated card that says it has no float64.
+Outcome check(const std::string& folder) {
+  return reference::reference_check(folder + " --device cuda:0",
+                                    "CATENARY_NO_FLOAT64=1 LD_LIBRARY_PATH=" + tests::build_path("simgpu/cuda") +
+                                        " CATENARY_CACHE_DIR=" + tests::build_path("simgpu/cache"));
+}
+
+void expect(const Outcome& outcome, int status, const std::string& counts) {
+  EXPECT_EQ(outcome.status, status);
+  EXPECT_NE(outcome.output.find(counts), std::string::npos) << outcome.output;
+}
+
+/// Writes the arrays of one file into another, with an element of one of them changed.
+void copy_vectors(const std::string& from, const std::string& to, const std::string& changed) {
+  const io::NpzReader reader(from);
+  std::vector<std::pair<std::string, io::HostArray>> arrays;
+  for (const std::string& key : reader.names()) {
+    arrays.emplace_back(key, reader.read_array(key));
+    if (key == changed) reference::change(arrays.back().second, 0, 0.1 * reference::magnitude(arrays.back().second));
+  }
+  reference::write_npz(to, arrays);
+}
+
+TEST(WithoutFloat64, TheHalfOfChainersVectorsInFloat32IsChecked) {
+  for (const auto& [group, file, result] : {std::tuple("functions", "softmax_cross_entropy.npz", "gx0"),
+                                            std::tuple("optimizers", "optimizer_Adam__WeightDecay.npz", "w3")}) {
+    const tests::Folder folder;
+    const std::string vectors = tests::source_path("tests/data/reference/chainer/") + group;
+    for (const json& entry : json::parse(std::ifstream(vectors + "/manifest.json"))[group])
+      if (entry["file"] == file) std::ofstream(folder / "manifest.json") << json{{group, {entry}}};
+    copy_vectors(vectors + "/" + file, folder / file, "");
+    expect(check(folder.path), 0, "1 passed, 0 failed, 0 not implemented, 0 need float64");
+    copy_vectors(vectors + "/" + file, folder / file, result);
+    expect(check(folder.path), 1, "0 passed, 1 failed, 0 not implemented, 0 need float64");
+  }
+}
+
+TEST(WithoutFloat64, NumpysCasesThatNeedItAreCounted) {
+  const tests::Folder folder;
+  const std::string vectors = tests::source_path("tests/data/reference/numpy");
+  const io::NpzReader reader(vectors + "/arrays.npz");
+  json cases = json::array();
+  std::string single;  // the result in float32
+  for (const json& c : json::parse(std::ifstream(vectors + "/manifest.json"))["cases"]) {
+    if (c["kind"] != "call" || c["function"] != "tanh" || cases.size() == 2) continue;
+    const catenary::Dtype dtype = reader.read_array(c["results"][0]).dtype;
+    if (dtype == catenary::Dtype::float64 && cases.size() == (single.empty() ? 0 : 1)) cases.push_back(c);
+    if (dtype == catenary::Dtype::float32 && single.empty()) {
+      single = c["results"][0];
+      cases.push_back(c);
+    }
+  }
+  ASSERT_EQ(cases.size(), 2u);
+  std::ofstream(folder / "manifest.json") << json{{"cases", cases}};
+  copy_vectors(vectors + "/arrays.npz", folder / "arrays.npz", "");
+  expect(check(folder.path), 0, "1 passed, 0 failed, 0 not implemented, 1 need float64");
+  copy_vectors(vectors + "/arrays.npz", folder / "arrays.npz", single);
+  expect(check(folder.path), 1, "0 passed, 1 failed, 0 not implemented, 1 need float64");
+}
+
+}  // namespace
