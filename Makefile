@@ -69,8 +69,8 @@ format:
 
 tidy:
 	@scripts/setup --with-dev
-	@cmake --preset release -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON # GCC's mean nothing to clang-tidy
-	@scripts/tidy build/tidy
+	@$(MAKE) --no-print-directory configure
+	@scripts/tidy $(BUILD)
 
 install: programs
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -3,7 +3,6 @@
 set(device_rooms kernel_cache device array autograd functions links training)
 set(compared_columns)
 set(compared_tests)
-set(column_cost 500) # the longest tests begin first, and column after column: the second simulated card finds the first one's binaries
 file(WRITE ${PROJECT_BINARY_DIR}/columns "")
 
 # device_column(NAME DEVICE [LACKS WHY] [ENVIRONMENT VARIABLE=VALUE…] [ALSO ROOM…] [ROOMS ROOM…]): the tests NAME_<room>, each `test_<room> --device DEVICE`, in
@@ -32,10 +31,8 @@ function(device_column name device)
       list(APPEND variables CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/${name}.${room}.ops)
       list(APPEND compared_tests ${test})
     endif()
-    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${variables}" TIMEOUT 2400 COST ${column_cost})
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${variables}" TIMEOUT 2400)
   endforeach()
-  math(EXPR column_cost "${column_cost} - 10")
-  set(column_cost ${column_cost} PARENT_SCOPE)
   set(compared_columns ${compared_columns} PARENT_SCOPE)
   set(compared_tests ${compared_tests} PARENT_SCOPE)
 endfunction()
@@ -58,11 +55,28 @@ if(NOT CATENARY_OPENCL_LOADER OR NOT pocl)
 endif()
 device_column(opencl opencl:0 LACKS "${pocl_lacks}" ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
 
+# Two more of OpenCL's drivers, without a card either; the rest of their rooms and vectors by scripts/test_opencl
+foreach(driver intel rusticl)
+  file(GLOB icd CONFIGURE_DEPENDS build/opencl/${driver}/*.icd)
+  set(lacks "")
+  if(NOT CATENARY_OPENCL_LOADER OR NOT icd)
+    set(lacks "OpenCL by ${driver} is not installed (scripts/setup --with-opencl)")
+  endif()
+  set(environment OCL_ICD_VENDORS=${PROJECT_SOURCE_DIR}/build/opencl/${driver} RUSTICL_ENABLE=llvmpipe CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
+  device_column(${driver} opencl:0 LACKS "${lacks}" ENVIRONMENT ${environment} ROOMS device)
+  if(NOT lacks AND TARGET reference-check)
+    add_test(NAME ${driver}_reference COMMAND reference-check ${PROJECT_SOURCE_DIR}/tests/data/reference/chainer/optimizers --device opencl:0)
+    set_tests_properties(${driver}_reference PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 900)
+  endif()
+endforeach()
+
 include(cmake/simgpu.cmake)
 include(cmake/simgpu_blas.cmake)
-if(TARGET test_tools)
-  add_dependencies(test_tools simgpu) # which check-kernels compiles with there
-endif()
+foreach(room tools reference)
+  if(TARGET test_${room})
+    add_dependencies(test_${room} simgpu) # by which check-kernels compiles there, and on which reference-check runs
+  endif()
+endforeach()
 # the CPU's counts: of the room that names every operation, besides what others compare with
 set_property(TEST array APPEND PROPERTY ENVIRONMENT CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/cpu.array.ops)
 add_test(NAME op_table COMMAND ${PROJECT_SOURCE_DIR}/scripts/op_table ${CATENARY_TEST_RESULTS} cpu ${compared_columns})

@@ -1,9 +1,12 @@
 // The main of every room: `test_<room> --device opencl:0` runs its tests with that device as the current one.
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "catenary/core/error.h"
@@ -19,6 +22,45 @@ std::string source_path(const std::string& name) {
 }
 
 std::string build_path(const std::string& name) { return CT_BINARY_DIR "/" + name; }
+
+namespace {
+
+/// For devices without float64, which must refuse it in their own words: a test that asks for it and is refused is in
+/// order as far as that goes. Whatever else fails in it is a failure.
+class Float64IsRefused final : public testing::EmptyTestEventListener {
+ public:
+  void OnTestStart(const testing::TestInfo&) override {
+    results_ = std::make_unique<testing::TestPartResultArray>();
+    reporter_ = std::make_unique<testing::ScopedFakeTestPartResultReporter>(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, results_.get());
+  }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    reporter_.reset();
+    bool refused = false;
+    for (int i = 0; i < results_->size(); ++i) {
+      const testing::TestPartResult& result = results_->GetTestPartResult(i);
+      if (!result.failed()) continue;
+      if (std::strstr(result.message(), " has no float64")) {
+        refused = true;
+      } else {
+        GTEST_MESSAGE_AT_(result.file_name() ? result.file_name() : "unknown file", result.line_number(),
+                          result.message(), result.type());
+      }
+    }
+    if (refused) std::printf("[ REFUSED  ] %s.%s: float64\n", test.test_suite_name(), test.name());
+    refused_ += refused;
+  }
+  void OnTestProgramEnd(const testing::UnitTest& all) override {
+    std::printf("%d of %d tests were refused float64, as the device has none\n", refused_, all.test_to_run_count());
+  }
+
+ private:
+  std::unique_ptr<testing::TestPartResultArray> results_;
+  std::unique_ptr<testing::ScopedFakeTestPartResultReporter> reporter_;
+  int refused_ = 0;
+};
+
+}  // namespace
 
 }  // namespace tests
 
@@ -51,7 +93,10 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc == 3 && std::string_view(argv[1]) == "--device") {
     try {
-      catenary::get_device(argv[2]).use();
+      const catenary::Device device = catenary::get_device(argv[2]);
+      device.use();
+      if (!device.is_cpu() && !device.info().has_f64)
+        testing::UnitTest::GetInstance()->listeners().Append(new tests::Float64IsRefused);
     } catch (const catenary::Error& error) {
       std::fprintf(stderr, "%s\n", error.what());
       return 2;

@@ -215,7 +215,7 @@ TEST(Variable, ADeepGraphNeedsNoStack) {
 }
 
 TEST(Variable, ThreadsHaveTheirOwnGraphs) {
-  const Variable shared(array<double>({2}));
+  const Variable shared(array<float>({2}));
   const auto work = [&](double& result) {
     for (int i = 0; i < 200; ++i) {
       const Variable y = shared * shared * static_cast<double>(i);
