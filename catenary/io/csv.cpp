@@ -220,7 +220,9 @@ std::vector<std::string> CsvTable::names() const {
 const CsvColumn& CsvTable::column(const std::string& name) const {
   for (const CsvColumn& c : columns)
     if (c.name == name) return c;
-  fail<FileError>("{}: no column '{}'; its columns are '{}'", source, name, fmt::join(names(), "', '"));
+  const bool joined = columns.size() == 1 && columns[0].name.find_first_of(",;|\t") != std::string::npos;
+  fail<FileError>("{}: no column '{}'; its columns are '{}'{}", source, name, fmt::join(names(), "', '"),
+                  joined ? "; is the delimiter another one?" : "");
 }
 
 HostArray CsvTable::matrix() const { return matrix(names()); }

@@ -80,6 +80,8 @@ TEST(Csv, ErrorsSayLineAndColumn) {
   EXPECT_EQ(file_error([] { parse("a;b\n1,5;2\n"); }),
             "t.csv: line 2, column 1: the row has 2 field(s), the header 1; is ',' the delimiter?");
   EXPECT_EQ(file_error([] { parse("a, b\n1,2\n").column("b"); }), "t.csv: no column 'b'; its columns are 'a', ' b'");
+  EXPECT_EQ(file_error([] { parse("a;b\n1;2\n").column("b"); }),
+            "t.csv: no column 'b'; its columns are 'a;b'; is the delimiter another one?");
   EXPECT_EQ(file_error([] { parse("a,b\n1,2\n\n3,n/a\n").matrix(); }),
             "t.csv: line 4: column 'b' holds 'n/a', which is not a number");
   EXPECT_EQ(file_error([] { parse("a,b\n\"x\ny\",2\n1,\"z\n"); }),
