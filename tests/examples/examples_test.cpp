@@ -339,6 +339,20 @@ TEST(Examples, LinearRegression) {
   EXPECT_NEAR(intercept, 0.5, 0.05);
 }
 
+TEST(Examples, CustomLoop) {
+  const std::string text = output_of("custom_loop", {});
+  double loss = 0, first = 0, second = 0;
+  ASSERT_EQ(std::sscanf(text.c_str(),
+                        "epoch 1: loss of the last batch %lf, test accuracy %lf\nepoch 2: loss of the last batch %lf, "
+                        "test accuracy %lf\n",
+                        &loss, &first, &loss, &second),
+            4)
+      << text;
+  EXPECT_GT(first, 0.88);
+  EXPECT_GT(second, first);
+  EXPECT_LT(loss, 1);
+}
+
 TEST(Examples, Nms) {
   const std::string text = output_of("nms", {"--boxes", "5000", "--things", "4", "--threshold", "0.2"});
   EXPECT_TRUE(text.starts_with("4 of 5000 boxes stay")) << text;

@@ -1,0 +1,163 @@
+// `catenary inspect` on files of every kind, what programs are linked with, and HIP's own library without a card.
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "catenary/core/os/process.h"
+#include "catenary/io/npz.h"
+#include "catenary/io/safetensors.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace ct = catenary;
+namespace io = ct::io;
+using nlohmann::json;
+using tests::Folder;
+
+namespace {
+
+ct::os::ProcessResult inspect(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {tests::build_path("bin/catenary"), "inspect"});
+  return ct::os::run_process(arguments, {.timeout = 60});
+}
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+template <class T>
+io::HostArray array_of(const ct::Shape& shape, const std::vector<T>& values) {
+  return io::HostArray::from<T>(shape, values);
+}
+
+TEST(Inspect, EntriesOfAnNpz) {
+  const Folder folder;
+  io::NpzWriter writer(folder / "a.npz");
+  writer.write("model/W", array_of<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  writer.write("count", array_of<std::int32_t>({}, {-7}));
+  writer.write("empty", array_of<double>({0, 4}, {}));
+  writer.write("not", array_of<double>({2}, {1, NAN}));
+  writer.write("name", std::string("Adam"));
+  writer.write("none", io::None{});
+  writer.finish();
+  const ct::os::ProcessResult text = inspect({folder / "a.npz"});
+  EXPECT_TRUE(text.ok()) << text.errors;
+  std::istringstream lines(text.output);
+  std::vector<std::vector<std::string>> words;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream stream(line);
+    words.emplace_back(std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>());
+  }
+  using Words = std::vector<std::string>;
+  ASSERT_EQ(words.size(), 8u) << text.output;
+  EXPECT_EQ(words[0], (Words{folder / "a.npz:", "npz"}));
+  EXPECT_EQ(words[1], (Words{"name", "dtype", "shape", "min", "mean", "max"}));
+  EXPECT_EQ(words[2], (Words{"model/W", "float32", "(2,", "3)", "1", "3.5", "6"}));
+  EXPECT_EQ(words[3], (Words{"count", "int32", "()", "-7", "-7", "-7"}));
+  EXPECT_EQ(words[4], (Words{"empty", "float64", "(0,", "4)"}));
+  EXPECT_EQ(words[6], (Words{"name", "str", "()", "Adam"}));
+  EXPECT_EQ(words[7], (Words{"none", "None"}));
+
+  const json object = json::parse(inspect({folder / "a.npz", "--json"}).output);
+  EXPECT_EQ(object["schema"], 1);
+  const json& entries = object["files"][0]["entries"];
+  ASSERT_EQ(entries.size(), 6u);
+  EXPECT_EQ(entries[0]["mean"], 3.5);
+  EXPECT_TRUE(entries[2]["max"].is_null());
+  EXPECT_TRUE(entries[3]["mean"].is_null());  // JSON has no NaN
+  EXPECT_EQ(entries[4]["text"], "Adam");
+}
+
+TEST(Inspect, EveryKindOfFile) {
+  const Folder folder;
+  io::write_safetensors(folder / "a.safetensors", {{"w", array_of<std::int64_t>({3}, {1, 2, 6})}});
+  const std::string fixtures = tests::source_path("tests/data/io/"), mnist = tests::source_path("data/mnist/");
+  const std::vector<std::string> files = {folder / "a.safetensors", fixtures + "le_f4.npy",
+                                          mnist + "t10k-images-idx3-ubyte.gz"};
+  std::vector<std::string> arguments = files;
+  arguments.push_back("--json");
+  const ct::os::ProcessResult result = inspect(arguments);
+  EXPECT_TRUE(result.ok()) << result.errors;
+  const json list = json::parse(result.output)["files"];
+  ASSERT_EQ(list.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(list[i]["file"], files[i]);
+  EXPECT_EQ(list[0]["entries"][0]["name"], "w");
+  EXPECT_EQ(list[0]["entries"][0]["mean"], 3.0);
+  EXPECT_EQ(list[1]["kind"], "npy");
+  EXPECT_EQ(list[1]["entries"][0]["dtype"], "float32");
+  EXPECT_EQ(list[2]["entries"][0]["shape"], "(10000, 28, 28)");
+  EXPECT_EQ(list[2]["entries"][0]["max"], 255.0);
+  EXPECT_NEAR(list[2]["entries"][0]["mean"].get<double>(), 33.79, 0.01);
+}
+
+TEST(Inspect, FilesThatItCannotRead) {
+  const Folder folder;
+  const std::string text = folder.write("notes.txt", "some notes\n"), missing = folder / "missing.npz";
+  const std::string good = tests::source_path("tests/data/io/le_f4.npy");
+  const ct::os::ProcessResult result = inspect({text, missing, good, "--json"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(has(result.errors, "notes.txt: this is a file of no known kind; NPY, NPZ, safetensors and IDX files"))
+      << result.errors;
+  EXPECT_TRUE(has(result.errors, "missing.npz: ")) << result.errors;
+  const json list = json::parse(result.output)["files"];
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_TRUE(list[0].contains("error") && list[1].contains("error") && !list[2].contains("error"));
+  EXPECT_EQ(inspect({}).exit_code, 2);
+}
+
+/// The libraries that a file is linked with, by the names that it asks for.
+std::set<std::string> linked(const std::string& file) {
+  const ct::os::ProcessResult result = ct::os::run_process({"ldd", file}, {.timeout = 60});
+  EXPECT_TRUE(result.ok()) << result.errors;
+  EXPECT_FALSE(has(result.output, "not found")) << result.output;
+  std::set<std::string> names;
+  std::istringstream lines(result.output);
+  for (std::string line; std::getline(lines, line);) {
+    std::string name;
+    std::istringstream(line) >> name;
+    name = name.substr(name.rfind('/') + 1);
+    names.insert(name.substr(0, name.find(".so")));
+  }
+  return names;
+}
+
+TEST(Linking, NoLibraryOfADevice) {
+  // what reads PNG, JPEG, NPZ and zlib's streams, computes digests, formats text, and the language's own
+  const std::set<std::string> expected = {
+      "libpng16", "libjpeg",         "libzip",           "libz",       "libbz2",     "liblzma",
+      "libzstd",  "libcrypto",       "libfmt",           "libstdc++",  "libgcc_s",   "libm",
+      "libc",     "ld-linux-x86-64", "ld-linux-aarch64", "linux-vdso", "libcatenary"};
+  for (const char* file : {"lib/libcatenary.so", "bin/catenary", "bin/train_mnist"}) {
+    for (const std::string& name : linked(tests::build_path(file)))
+      EXPECT_TRUE(expected.contains(name)) << file << " is linked with " << name;
+  }
+}
+
+TEST(Hip, ItsOwnLibraryWithoutACard) {
+  const ct::os::ProcessResult result =
+      ct::os::run_process({tests::build_path("bin/catenary"), "info", "--json"}, {.timeout = 60});
+  ASSERT_TRUE(result.ok()) << result.output << result.errors;
+  bool here = false;
+  for (const char* name : {"libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"}) {
+    if (void* library = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {
+      here = true;
+      ::dlclose(library);
+    }
+  }
+  const bool card = ct::os::exists("/dev/kfd");
+  const json info = json::parse(result.output);
+  for (const json& backend : info["backends"]) {
+    if (backend["name"] != "hip") continue;
+    const std::string reason = backend["reason"];
+    if (card) continue;
+    EXPECT_TRUE(backend["devices"].empty()) << backend;
+    EXPECT_TRUE(has(reason, here ? "/dev/kfd is missing" : "not found")) << reason;
+    EXPECT_TRUE(has(reason, here ? "is there, but its first call failed with" : "libamdhip64.so")) << reason;
+    return;
+  }
+  EXPECT_TRUE(card) << result.output;
+}
+
+}  // namespace
