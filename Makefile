@@ -60,8 +60,9 @@ bundle:
 	@$(MAKE) --no-print-directory build PRESET=release
 	@scripts/make_bundle build/release
 
-test-bundle: bundle
-	@scripts/test_bundle dist/catenary-*.tar.gz
+test-bundle:
+	@scripts/gpu_check pack array
+	@scripts/test_bundle dist/catenary-*-linux.tar.gz dist/catenary-gpu-check.tar.gz
 
 format:
 	@scripts/setup --with-dev
