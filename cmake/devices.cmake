@@ -70,6 +70,16 @@ foreach(driver intel rusticl)
   endif()
 endforeach()
 
+# Programs as users run them, on a device.
+if(TARGET programs)
+  device_room(programs tests/programs/programs_test.cpp)
+  target_link_libraries(test_programs PRIVATE nlohmann_json::nlohmann_json)
+  add_dependencies(test_programs programs)
+  if(NOT pocl_lacks)
+    device_column(opencl opencl:0 ROOMS programs ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
+  endif()
+endif()
+
 include(cmake/simgpu.cmake)
 include(cmake/simgpu_blas.cmake)
 foreach(room tools reference)

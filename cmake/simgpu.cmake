@@ -45,3 +45,6 @@ foreach(vendor cuda hip)
   device_column(simgpu_${vendor} ${vendor}:0 ALSO simgpu
                 ENVIRONMENT LD_LIBRARY_PATH=${simgpu}/${vendor} CATENARY_CACHE_DIR=${simgpu}/cache CATENARY_KERNEL_LOG=${simgpu}/kernels)
 endforeach()
+if(TARGET test_programs)
+  device_column(simgpu_cuda cuda:0 ROOMS programs ENVIRONMENT LD_LIBRARY_PATH=${simgpu}/cuda CATENARY_CACHE_DIR=${simgpu}/cache)
+endif()

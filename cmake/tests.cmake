@@ -1,5 +1,5 @@
 # One executable a room: every tests/<room>/*.cpp goes into bin/test_<room>. Folders that are no rooms: data (files that tests
-# read), fuzz (one fuzzer a file), consumer (a project outside the tree) and simgpu (cmake/simgpu.cmake).
+# read), fuzz (one fuzzer a file), consumer (a project outside the tree), simgpu and programs (cmake/devices.cmake).
 find_package(GTest REQUIRED)
 # Tests are compiled more often than they run.
 set(test_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
@@ -8,7 +8,7 @@ if(CATENARY_SANITIZE)
 endif()
 set(CATENARY_TEST_RESULTS ${PROJECT_BINARY_DIR}/test-results)
 file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests tests/*)
-list(REMOVE_ITEM rooms data fuzz consumer simgpu)
+list(REMOVE_ITEM rooms data fuzz consumer simgpu programs)
 if(NOT TARGET reference-check)
   list(REMOVE_ITEM rooms reference) # which runs that program
 endif()
@@ -35,7 +35,7 @@ foreach(room IN LISTS rooms)
                                              ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
   set(only)
   if(room STREQUAL "device") # without a device the rest would compare the CPU with itself
-    set(only --gtest_filter=Pool.*:DevicePool.*:Stream.*:Event.*:Summary.*:UserKernels.OnTheCpu*:UserKernels.Parameters*)
+    set(only --gtest_filter=Pool.*:DevicePool.*:Stream.*:Event.*:Summary.*:UserKernels.*)
   endif()
   add_test(NAME ${room} COMMAND test_${room} ${only})
   set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml" TIMEOUT 900)
@@ -60,7 +60,7 @@ if(TARGET test_tools)
                                                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/stand_ins/${name})
     add_dependencies(test_tools stand_in_${name})
   endforeach()
-  add_dependencies(test_tools catenary_command check-kernels)
+  add_dependencies(test_tools programs)
 endif()
 
 if(TARGET test_documents)

@@ -24,7 +24,6 @@ ct::os::ProcessResult run(const std::string& program, std::vector<std::string> a
                           Environment environment = {}) {
   arguments.insert(arguments.begin(), tests::build_path("bin/" + program));
   environment.emplace_back("CATENARY_DATA", tests::source_path("data"));
-  environment.emplace_back("CATENARY_TRACE", "");  // counts of operations are those of tests
   return ct::os::run_process(arguments, {.timeout = 300, .environment = environment});
 }
 
