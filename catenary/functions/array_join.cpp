@@ -8,6 +8,7 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/labels.h"
 
 namespace catenary::functions {
 
@@ -33,7 +34,8 @@ std::vector<Variable> all_gradients(Grads gys, const std::vector<Shape>& shapes)
   for (const Variable& known : gys) {
     if (!known.defined()) continue;
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (!all[i].defined()) all[i] = Variable(detail::filled(shapes[i], 0, known.dtype(), known.device()), false);
+      if (!all[i].defined())
+        all[i] = Variable(catenary::detail::filled(shapes[i], 0, known.dtype(), known.device()), false);
     break;
   }
   return all;
@@ -135,7 +137,7 @@ class PadSequence : public FunctionNode {
         fail<ShapeError>("pad_sequence: {} and {} may differ in their first extents only", shape, x.shape());
     shape[0] = length_.value_or(longest);
     shape.insert(0, in.size());
-    const Array y = detail::filled(shape, padding_, xs[0].dtype(), xs[0].device());
+    const Array y = catenary::detail::filled(shape, padding_, xs[0].dtype(), xs[0].device());
     for (std::size_t i = 0; i < xs.size(); ++i) y.set(xs[i], i, slice(xs[i].len()));
     return y;
   }
@@ -190,7 +192,7 @@ struct Where : Binary<Where, keep::nothing> {
   Variable df1(const Variable& gy, const Variable&, const Variable&, const Variable&) {
     return where(condition, zero(gy), gy);
   }
-  static Variable zero(const Variable& like) { return detail::filled({}, 0, like.dtype(), like.device()); }
+  static Variable zero(const Variable& like) { return catenary::detail::filled({}, 0, like.dtype(), like.device()); }
   Array condition;
 };
 
@@ -242,7 +244,7 @@ struct DiagonalGrad : Unary<DiagonalGrad, keep::nothing> {
       : offset(of.offset), axis1(of.axis1), axis2(of.axis2), shape(shape) {}
   static constexpr const char* kName = "DiagonalGrad";
   Array f(const Array& gy) {
-    const Array gx = detail::filled(shape, 0, gy.dtype(), gy.device());
+    const Array gx = catenary::detail::filled(shape, 0, gy.dtype(), gy.device());
     catenary::diagonal(gx, offset, axis1, axis2).set(gy, ellipsis);
     return gx;
   }
@@ -307,7 +309,9 @@ Variable select_item(const Variable& x, const Variable& t) {
   if (!is_integer(t.dtype())) fail<DtypeError>("select_item: t must be integer, not {}", t.dtype());
   if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
     fail<ShapeError>("select_item: x must be (n, classes) and t (n,), not {} and {}", x.shape(), t.shape());
-  return get_item(x, {detail::iota(x.shape(0), x.device()), t.array()});
+  return detail::Labels{"select_item", "t", t.array(), x.shape(1)}.pick([&](const Array& classes) {
+    return get_item(x, {catenary::detail::iota(x.shape(0), x.device()), classes});
+  });
 }
 
 Variable permutate(const Variable& x, const Variable& indices, int axis, bool inv) {
@@ -317,7 +321,7 @@ Variable permutate(const Variable& x, const Variable& indices, int axis, bool in
     fail<ShapeError>("permutate: indices must be ({},) for axis {} of {}, not {}", x.shape(along), along, x.shape(),
                      indices.shape());
   const Array& order = indices.array();
-  if (config.debug && !(catenary::sort(order) == detail::iota(order.size(), order.device())).all())
+  if (config.debug && !(catenary::sort(order) == catenary::detail::iota(order.size(), order.device())).all())
     fail<ValueError>("permutate: indices are no permutation");
   return apply(node<Permutate>(inv ? catenary::argsort(order) : order, along), x);
 }

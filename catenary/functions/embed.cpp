@@ -5,6 +5,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"
+#include "catenary/functions/labels.h"
 #include "catenary/functions/math_basic.h"
 
 namespace catenary::functions {
@@ -39,12 +40,12 @@ Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, con
 Variable embed_id(const Variable& x, const Variable& W, std::optional<std::int64_t> ignore_label) {
   if (!is_integer(x.dtype())) fail<DtypeError>("embed_id: x must be integer, not {}", x.dtype());
   if (W.ndim() != 2) fail<ShapeError>("embed_id: W must be (ids, size), not {}", W.shape());
-  if (!ignore_label) return get_item(W, {x.array()});
-  const Array ignored = x.array() == *ignore_label;
-  const Variable rows = get_item(W, {catenary::where(ignored, 0, x.array()).astype(x.dtype())});
+  const detail::Labels ids{"embed_id", "x", x.array(), W.shape(0), ignore_label};
+  const Variable rows = ids.pick([&](const Array& at) { return get_item(W, {at}); });
+  if (!ignore_label) return rows;
   Shape column = x.shape();
   column.push_back(1);
-  return where(ignored.reshape(column), catenary::detail::filled({}, 0, W.dtype(), W.device()), rows);
+  return where(ids.counted().reshape(column), rows, catenary::detail::filled({}, 0, W.dtype(), W.device()));
 }
 
 }  // namespace catenary::functions

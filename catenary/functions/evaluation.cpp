@@ -5,6 +5,7 @@
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/format.h"
 #include "catenary/device/float64.h"
+#include "catenary/functions/labels.h"
 
 namespace catenary::functions {
 
@@ -12,7 +13,7 @@ namespace {
 
 class Accuracy : public FunctionNode {
  public:
-  explicit Accuracy(std::optional<std::int64_t> ignore_label) : ignore_label_(ignore_label) {}
+  Accuracy(std::optional<std::int64_t> ignore_label, bool checked) : ignore_label_(ignore_label), checked_(checked) {}
   const char* name() const override { return "Accuracy"; }
 
  protected:
@@ -24,9 +25,11 @@ class Accuracy : public FunctionNode {
     Shape labels = y.shape();
     labels.erase(1);
     if (t.size() != labels.product()) fail<ShapeError>("accuracy: t {} does not fit y {}", t.shape(), y.shape());
+    const detail::Labels known{"accuracy", "t", t, y.shape(1), ignore_label_};
+    if (!checked_) known.check();
     Array right = y.argmax(1).reshape(t.shape()) == t;
     if (!ignore_label_) return std::move(right).astype(y.dtype()).mean();
-    const Array counted = t != *ignore_label_;
+    const Array counted = known.counted();
     const Dtype wide = widest_float(y.device());
     const Array total = counted.sum().astype(wide);
     return ((right & counted).sum().astype(wide) / catenary::maximum(total, 1.0)).astype(y.dtype());
@@ -34,14 +37,16 @@ class Accuracy : public FunctionNode {
 
  private:
   std::optional<std::int64_t> ignore_label_;
+  bool checked_;  // are the labels known to be fine?
 };
 
-/// t as one label an example, and where it counts.
-struct Labels {
+/// Classes as one number an example.
+struct Predictions {
   Array predicted, actual;  // 1-d; `classes` where the label is ignored
   std::int64_t classes;
 };
-Labels labels_of(const Array& y, const Array& t, std::optional<std::int64_t> label_num, std::int64_t ignore_label) {
+Predictions predictions_of(const Array& y, const Array& t, std::optional<std::int64_t> label_num,
+                           std::int64_t ignore_label) {
   if (!is_floating(y.dtype()) || !is_integer(t.dtype()))
     fail<DtypeError>("classification_summary: y must be floating and t integer, not {} and {}", y.dtype(), t.dtype());
   Shape expected = y.shape();
@@ -49,8 +54,10 @@ Labels labels_of(const Array& y, const Array& t, std::optional<std::int64_t> lab
   if (y.ndim() < 2 || t.shape() != expected)
     fail<ShapeError>("classification_summary: y must be (n, classes, d…) and t (n, d…), not {} and {}", y.shape(),
                      t.shape());
-  const std::int64_t classes = label_num ? *label_num : t.size() == 0 ? 0 : t.max().item<std::int64_t>() + 1;
-  const Array labels = t.ravel().astype(Dtype::int64), ignored = labels == ignore_label;
+  const detail::Labels known{"classification_summary", "t", t, label_num ? *label_num : y.shape(1), ignore_label};
+  const std::int64_t classes = label_num ? *label_num : known.largest() + 1;
+  if (label_num) known.check();
+  const Array labels = known.values().ravel(), ignored = labels == ignore_label;
   return {catenary::where(ignored, classes, y.argmax(1).ravel()), catenary::where(ignored, classes, labels), classes};
 }
 
@@ -61,7 +68,9 @@ Variable binary_accuracy(const Variable& y, const Variable& t) {
     fail<DtypeError>("binary_accuracy: y must be floating and t integer, not {} and {}", y.dtype(), t.dtype());
   if (y.shape() != t.shape())
     fail<ShapeError>("binary_accuracy: y and t must be of one shape, not {} and {}", y.shape(), t.shape());
-  const Array count = catenary::maximum((t.array() != -1).sum(), 1);
+  const detail::Labels known{"binary_accuracy", "t", t.array(), 2, -1};
+  known.check<ValueError>();
+  const Array count = catenary::maximum(known.counted().sum(), 1);
   const Array right = ((y.array() >= 0).astype(t.dtype()) == t.array()).sum();
   const Dtype wide = widest_float(y.device());
   return Variable((right.astype(wide) / count.astype(wide)).astype(y.dtype()), false);
@@ -70,7 +79,7 @@ Variable binary_accuracy(const Variable& y, const Variable& t) {
 ClassificationSummary classification_summary(const Variable& y, const Variable& t,
                                              std::optional<std::int64_t> label_num, double beta,
                                              std::int64_t ignore_label) {
-  const Labels labels = labels_of(y.array(), t.array(), label_num, ignore_label);
+  const Predictions labels = predictions_of(y.array(), t.array(), label_num, ignore_label);
   const auto count = [&](const Array& which) {
     return catenary::bincount(which, {}, labels.classes + 1)(slice(labels.classes));
   };
@@ -119,8 +128,12 @@ Variable r2_score(const Variable& pred, const Variable& truth, Multioutput multi
   return Variable(multioutput == Multioutput::uniform_average ? score.mean() : score, false);
 }
 
+Variable detail::accuracy_of_checked(const Variable& y, const Variable& t) {
+  return apply(node<Accuracy>(std::nullopt, true), y, t);
+}
+
 Variable accuracy(const Variable& y, const Variable& t, std::optional<std::int64_t> ignore_label) {
-  return apply(node<Accuracy>(ignore_label), y, t);
+  return apply(node<Accuracy>(ignore_label, false), y, t);
 }
 
 }  // namespace catenary::functions

@@ -9,12 +9,12 @@
 namespace catenary::functions {
 
 /// Fraction of the labels t [n, d…] that are the largest of y [n, classes, d…] (or [n, classes] for t of n elements);
-/// labels equal to ignore_label do not count, and 0 where all are ignored. 0-d, of y's dtype. Throws ShapeError and
-/// DtypeError. (chainer.functions.accuracy)
+/// labels equal to ignore_label do not count, and 0 where all are ignored. 0-d, of y's dtype. Throws ShapeError,
+/// DtypeError, and IndexError for a label that is no class. (chainer.functions.accuracy)
 CT_API Variable accuracy(const Variable& y, const Variable& t, std::optional<std::int64_t> ignore_label = {});
 
 /// Fraction of the labels t (1, or 0, of y's shape) that are right about y >= 0; those that are -1 do not count, and 0
-/// where all are. (chainer.functions.binary_accuracy)
+/// where all are. Throws ShapeError, DtypeError, and ValueError for another label. (chainer.functions.binary_accuracy)
 CT_API Variable binary_accuracy(const Variable& y, const Variable& t);
 
 /// One value for each class, 1-d: NaN where a class never occurs (or is never predicted).
@@ -25,7 +25,8 @@ struct ClassificationSummary {
   Variable support;    ///< how often the class occurs (int64)
 };
 /// How well y [n, classes, d…] predicts the labels t [n, d…], by class. label_num is the largest label and 1 when left
-/// out; labels equal to ignore_label do not count. Throws ShapeError and DtypeError.
+/// out; labels equal to ignore_label do not count. Throws ShapeError, DtypeError, and IndexError for a label that is
+/// neither below label_num nor, where that is left out, a class of y.
 /// (chainer.functions.classification_summary)
 CT_API ClassificationSummary classification_summary(const Variable& y, const Variable& t,
                                                     std::optional<std::int64_t> label_num = {}, double beta = 1.0,

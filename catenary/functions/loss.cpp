@@ -11,6 +11,7 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
+#include "catenary/functions/labels.h"
 
 namespace catenary::functions {
 
@@ -28,16 +29,19 @@ class SoftmaxCrossEntropy : public FunctionNode {
     retain_inputs({0});
     const Array largest = x.max(1, true);
     log_z_ = largest + catenary::log(catenary::exp(x - largest).sum(1, true));
-    const Array given = expand(t);
-    const Array counted = given != options_.ignore_label;
-    labels_ = catenary::where(counted, given, 0).astype(Dtype::int64);
+    const detail::Labels labels{"softmax_cross_entropy", "t", t, x.shape(1), options_.ignore_label};
+    const Array of_label = labels.pick([&](const Array& classes) {
+      labels_ = expand(classes);
+      return catenary::take_along_axis(x, labels_, 1);
+    });
+    const Array counted = expand(labels.counted());
     // The weight of each example: 0 where ignored.
     weight_ = counted.astype(x.dtype());
     if (options_.class_weight.defined()) {
       const Array of_class = options_.class_weight.to_device(x.device()).astype(x.dtype());
       weight_ = weight_ * catenary::take(of_class, labels_);
     }
-    Array losses = (log_z_ - catenary::take_along_axis(x, labels_, 1)) * weight_;
+    Array losses = (log_z_ - of_label) * weight_;
     if (options_.reduce == Reduce::no) return losses.reshape(t.shape());
     // 16-bit losses are added up in float32. Their sum is divided by the count where that is: nothing waits for the
     // device.
@@ -59,7 +63,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
     const Variable gy = options_.reduce == Reduce::no ? reshape(gys[0], weight_.shape()) : gys[0];
     // All of x's shape, so that it is one kernel.
     const Variable y = config.enable_backprop ? softmax(x) : Variable(catenary::exp(x.array() - log_z_), false);
-    const Array one_hot = labels_ == detail::iota(shape[1], labels_.device()).reshape(column);
+    const Array one_hot = labels_ == catenary::detail::iota(shape[1], labels_.device()).reshape(column);
     Variable gx = (y - one_hot.astype(x.dtype())) * weight_ * gy;
     if (options_.reduce != Reduce::no) gx = gx * scale_;
     return gradients(targets, [&](int i) { return i == 0 ? cast(gx, input_dtype(0)) : Variable(); });

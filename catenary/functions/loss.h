@@ -38,7 +38,8 @@ CT_API Variable softmax_cross_entropy(const Variable& x, const Variable& t,
 // Of labels.
 
 /// Cross entropy of sigmoid(x) and labels t that are 0 or 1, or -1 to be ignored; x and t of one shape. The mean is
-/// over the labels that are not ignored, or over the first extent unless `normalize`. Throws ShapeError and DtypeError.
+/// over the labels that are not ignored, or over the first extent unless `normalize`. Throws ShapeError, DtypeError, and
+/// ValueError for another label.
 /// (chainer.functions.sigmoid_cross_entropy)
 CT_API Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normalize = true,
                                       Reduce reduce = Reduce::mean);
@@ -69,7 +70,7 @@ CT_API Variable huber_loss(const Variable& x, const Variable& t, double delta,
 // Of distances and of correlation.
 
 /// Half of d² for similar pairs (y 1), of max(margin - d, 0)² for others (y 0), where d is the distance of the rows of
-/// x0 and x1 [n, d]. Throws ShapeError, DtypeError, and ValueError for a margin that is not positive.
+/// x0 and x1 [n, d]. Throws ShapeError, DtypeError, and ValueError for another y or a margin that is not positive.
 /// (chainer.functions.contrastive; Chopra et al., CVPR 2005)
 CT_API Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, double margin = 1,
                             Reduce reduce = Reduce::mean);
@@ -90,7 +91,8 @@ struct ClusteringLossOptions {
   double alpha = 1.0, beta = 1.0, gamma = 0.001;
 };
 /// Variance, distance and regularisation losses, times alpha, beta and gamma, for embeddings [n, d, h, w] of pixels and
-/// labels [n, h, w], where 1 to max_embedding_dim (= d) are instances. Throws ShapeError, DtypeError and ValueError.
+/// labels [n, h, w], where 1 to max_embedding_dim (= d) are instances, 0 and -1 none. Throws ShapeError, DtypeError,
+/// ValueError, and IndexError for another label.
 /// (chainer.functions.loss.discriminative_loss; De Brabandere et al., arXiv:1708.02551)
 CT_API std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variable& embeddings,
                                                                            const Variable& labels, double delta_v,
@@ -114,19 +116,21 @@ CT_API Variable gaussian_nll(const Variable& x, const Variable& mean, const Vari
 using Sampler = std::function<Array(const Shape&)>;
 /// softplus(-x·w of the class t) + Σ softplus(x·w of sample_size classes that the sampler draws), for x [n, d], t [n],
 /// W [classes, d]; labels that are -1 do not count. Sum, or one value an example. return_samples gets the classes
-/// [n, 1 + sample_size], of which the first is t. Throws ShapeError, DtypeError and ValueError.
+/// [n, 1 + sample_size], of which the first is t. Throws ShapeError, DtypeError, ValueError, and IndexError for what is no
+/// class.
 /// (chainer.functions.negative_sampling; Mikolov et al., arXiv:1310.4546)
 CT_API Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W, const Sampler& sampler,
                                   std::int64_t sample_size, Reduce reduce = Reduce::sum,
                                   Array* return_samples = nullptr);
-/// BlackOut for x [n, d], t [n], W [classes, d] and negative classes [n, samples]. Throws ShapeError and DtypeError.
+/// BlackOut for x [n, d], t [n], W [classes, d] and negative classes [n, samples]. Throws ShapeError, DtypeError, and
+/// IndexError for what is no class.
 /// (chainer.functions.black_out; Ji et al., arXiv:1511.06909)
 CT_API Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples,
                           Reduce reduce = Reduce::mean);
 
 /// Negative log-likelihood of the labels ys[time] [n] under a linear chain with transition costs [labels, labels] and
 /// scores xs[time] [n, labels]. Sequences are sorted, the longest first, so n may fall with time. Mean, or one value a
-/// sequence. Throws ShapeError, DtypeError and ValueError. (chainer.functions.crf1d)
+/// sequence. Throws ShapeError, DtypeError, ValueError, and IndexError for what is no label. (chainer.functions.crf1d)
 CT_API Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std::vector<Variable>& ys,
                       Reduce reduce = Reduce::mean);
 /// The scores [n] of the best labels of such a chain, and these labels, [n] for each time.

@@ -8,6 +8,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/labels.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/reduce.h"
 
@@ -31,8 +32,10 @@ class SigmoidCrossEntropy : public FunctionNode {
       fail<DtypeError>("sigmoid_cross_entropy: x must be floating and t integer, not {} and {}", x.dtype(), t.dtype());
     if (x.shape() != t.shape())
       fail<ShapeError>("sigmoid_cross_entropy: x and t must be of one shape, not {} and {}", x.shape(), t.shape());
+    const detail::Labels labels{"sigmoid_cross_entropy", "t", t, 2, -1};
+    labels.check<ValueError>();
     retain_inputs({0, 1});
-    const Array counted = t != -1;
+    const Array counted = labels.counted();
     const Array losses = (catenary::softplus(x) - x * t.astype(x.dtype())) * counted;
     if (reduce_ == Reduce::no) {
       scale_ = counted.astype(x.dtype());
@@ -92,7 +95,8 @@ Variable hinge(const Variable& x, const Variable& t, HingeNorm norm, Reduce redu
   if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
     fail<ShapeError>("hinge: x must be (n, classes) and t (n,), not {} and {}", x.shape(), t.shape());
   const Array sign = catenary::detail::filled(x.shape(), 1, x.dtype(), x.device());
-  sign.set(-1, catenary::detail::iota(x.shape(0), x.device()), t.array());
+  detail::Labels{"hinge", "t", t.array(), x.shape(1)}.pick(
+      [&](const Array& classes) { sign.set(-1, catenary::detail::iota(x.shape(0), x.device()), classes); });
   const Variable margins = relu(x * sign + 1.0);
   const Variable losses = norm == HingeNorm::L1 ? margins : square(margins);
   return reduce == Reduce::no ? losses : mean_of_rows(losses, x.shape(0));
@@ -105,6 +109,7 @@ Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, 
   check_rows(x0, "contrastive");
   if (!is_integer(y.dtype())) fail<DtypeError>("contrastive: y must be integer, not {}", y.dtype());
   if (y.shape() != Shape{x0.shape(0)}) fail<ShapeError>("contrastive: y must be ({},), not {}", x0.shape(0), y.shape());
+  detail::Labels{"contrastive", "y", y.array(), 2}.check<ValueError>();
   const Array similar = y.array().astype(x0.dtype());
   const Variable squares = sum(square(x0 - x1), 1);
   const Variable losses = (squares * similar + square(relu(margin - safe_sqrt(squares))) * (1.0 - similar)) * 0.5;
@@ -152,6 +157,7 @@ std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variab
       labels.shape() != Shape{embeddings.shape(0), embeddings.shape(2), embeddings.shape(3)})
     fail<ShapeError>("{}: embeddings must be (n, {}, h, w) and labels (n, h, w), not {} and {}", kWhat, instances,
                      embeddings.shape(), labels.shape());
+  detail::Labels{kWhat, "labels", labels.array(), instances + 1, -1}.check();
   const auto norm = [&](const Variable& x, const AxisArg& axis) {
     return options.norm == 1 ? sum(absolute(x), axis) : safe_sqrt(sum(square(x), axis));
   };

@@ -5,6 +5,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/labels.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/reduce.h"
@@ -78,12 +79,22 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
   const Array samples = sampler(shape).copy();
   if (samples.shape() != shape)
     fail<ShapeError>("negative_sampling: the sampler must give {}, not {}", shape, samples.shape());
+  if (!is_integer(samples.dtype()))
+    fail<DtypeError>("negative_sampling: the sampler must give integers, not {}", samples.dtype());
   samples.set(t.array(), slice(), 0);
   if (return_samples) *return_samples = samples;
-  const Array counted = (t.array() != -1).astype(x.dtype());
+  const std::int64_t words = W.shape(0);
+  const detail::Labels labels{"negative_sampling", "t", t.array(), words, -1},
+      drawn{"negative_sampling", "samples[:, 1:]", samples(slice(), slice(1, none)), words};
+  const Variable score = labels.pick([&](const Array& own) {
+    return drawn.pick([&](const Array& others) {
+      return scores(x, W, catenary::concatenate({own.reshape({shape[0], 1}), others}, 1));
+    });
+  });
+  const Array counted = labels.counted().astype(x.dtype());
   // the class itself wants a high score, all others a low one
   const Array sign = catenary::where(catenary::detail::iota(shape[1], x.device()) == 0, -1, 1).astype(x.dtype());
-  const Variable losses = sum(softplus(scores(x, W, samples) * sign), 1) * counted;
+  const Variable losses = sum(softplus(score * sign), 1) * counted;
   return detail::reduce_elements(losses, reduce, "negative_sampling");
 }
 
@@ -93,7 +104,12 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
   if (!is_integer(samples.dtype())) fail<DtypeError>("black_out: samples must be integer, not {}", samples.dtype());
   if (samples.ndim() != 2 || samples.shape(0) != x.shape(0))
     fail<ShapeError>("black_out: samples must be ({}, k), not {}", x.shape(0), samples.shape());
-  const Variable positive = scores(x, W, t.array().reshape({x.shape(0), 1})), negative = scores(x, W, samples.array());
+  const auto scores_of = [&](const char* name, const Array& classes) {
+    return detail::Labels{"black_out", name, classes, W.shape(0)}.pick([&](const Array& at) {
+      return scores(x, W, at.reshape({x.shape(0), -1}));
+    });
+  };
+  const Variable positive = scores_of("t", t.array()), negative = scores_of("samples", samples.array());
   const Variable log_z = expand_dims(logsumexp(concat({positive, negative}, 1), 1), 1);
   const Variable losses = -(flatten(positive - log_z) + sum(log(1.0 - exp(negative - log_z)), 1));
   return detail::reduce_elements(losses, reduce, "black_out");
@@ -108,14 +124,20 @@ Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std:
       fail<ShapeError>("crf1d: ys[{}] must be ({},), not {}", i, xs[i].shape(0), ys[i].shape());
     if (!is_integer(ys[i].dtype())) fail<DtypeError>("crf1d: ys[{}] must be integer, not {}", i, ys[i].dtype());
   }
-  Running alpha(xs[0]), score(select_item(xs[0], ys[0]));
+  // the scores of the labels at a time, which are checked there
+  const auto item = [&](std::size_t i) {
+    return detail::Labels{"crf1d", fmt::format("ys[{}]", i), ys[i].array(), cost.shape(0)}.pick(
+        [&](const Array& now) { return select_item(xs[i], now); });
+  };
+  Running alpha(xs[0]), score(item(0));
   for (std::size_t i = 1; i < xs.size(); ++i) {
     const std::int64_t n = xs[i].shape(0);
     alpha.shorten(n);
     score.shorten(n);
     alpha.value = logsumexp(transitions(alpha.value, cost), 1) + xs[i];
     const Array now = ys[i].array(), before = ys[i - 1].array()(slice(n));
-    score.value = score.value + select_item(xs[i], now) + get_item(cost, {before, now});
+    const Variable here = item(i);  // first, as it checks the labels
+    score.value = score.value + here + get_item(cost, {before, now});
   }
   return detail::reduce_elements(logsumexp(alpha.joined(), 1) - score.joined(), reduce, "crf1d");
 }

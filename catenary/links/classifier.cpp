@@ -1,6 +1,7 @@
 #include "catenary/links/classifier.h"
 
 #include "catenary/functions/evaluation.h"
+#include "catenary/functions/labels.h"
 #include "catenary/functions/loss.h"
 #include "catenary/reporter/reporter.h"
 
@@ -8,7 +9,9 @@ namespace catenary::links {
 
 Classifier::Classifier(const Model& model, LossFunction lossfun, LossFunction accfun)
     : predictor(model), lossfun_(std::move(lossfun)), accfun_(std::move(accfun)) {
+  const bool checks_labels = !lossfun_;
   if (!lossfun_) lossfun_ = [](const Variable& y, const Variable& t) { return functions::softmax_cross_entropy(y, t); };
+  if (!accfun_ && checks_labels) accfun_ = functions::detail::accuracy_of_checked;
   if (!accfun_) accfun_ = [](const Variable& y, const Variable& t) { return functions::accuracy(y, t); };
 }
 

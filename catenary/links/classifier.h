@@ -15,7 +15,8 @@ using LossFunction = std::function<Variable(const Variable& y, const Variable& t
 /// (chainer.links.Classifier)
 class CT_API Classifier : public Chain {
  public:
-  /// softmax_cross_entropy and accuracy when not given; `compute_accuracy` can be set to false.
+  /// softmax_cross_entropy and accuracy when not given; `compute_accuracy` can be set to false. Labels of -1, which
+  /// that loss ignores, count as wrong, as in Chainer.
   explicit Classifier(const Model& predictor, LossFunction lossfun = {}, LossFunction accfun = {});
   template <std::derived_from<Link> L>
   explicit Classifier(const L& predictor, LossFunction lossfun = {}, LossFunction accfun = {})
