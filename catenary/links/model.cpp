@@ -26,8 +26,12 @@ Model Model::copy(CopyMode mode) const {
 }
 
 void Model::wrong_arity(const Link& link, int given, const std::string& taken) {
+  if (taken.empty())
+    fail<ValueError>(
+        "{} cannot be called: it needs a public operator()(const Variable&), or forward, that takes {} Variable(s)",
+        link.type_name(), given);
   fail<ValueError>("{} takes {} argument(s), but {} were given (the number of columns of the minibatch)",
-                   link.type_name(), taken.empty() ? "no" : taken, given);
+                   link.type_name(), taken, given);
 }
 
 }  // namespace catenary

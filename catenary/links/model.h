@@ -29,8 +29,27 @@ class CT_API Batch {
   std::vector<std::string> names_;
 };
 
-/// A link with its call: the link may take 1 to 8 Variables, or a Batch, and return a Variable (or nothing that is
-/// used). A handle.
+namespace detail {
+/// Has a link operator(), or Chainer's forward, for these arguments?
+template <class L, class... V>
+concept HasForward = requires(L& link, V... v) {
+  link.forward(v...);
+};
+template <class L, class... V>
+inline constexpr bool is_callable = std::is_invocable_v<L&, V...> || HasForward<L, V...>;
+/// Calls operator(), or forward where there is none.
+template <class L, class... V>
+decltype(auto) call_link(L& link, const V&... v) {
+  if constexpr (std::is_invocable_v<L&, const V&...>) {
+    return link(v...);
+  } else {
+    return link.forward(v...);
+  }
+}
+}  // namespace detail
+
+/// A link with its call: the link's operator() (or a member `forward`, as in Chainer) may take 1 to 8 Variables, or a
+/// Batch, and return a Variable (or nothing that is used). A handle.
 class CT_API Model {
  public:
   Model() = default;
@@ -39,7 +58,8 @@ class CT_API Model {
 
   bool defined() const { return holder_ != nullptr; }
   Link& link() const;
-  /// Calls the link; throws ValueError that names both numbers when it does not take so many arguments.
+  /// Calls the link; throws ValueError that names both numbers when it does not take so many arguments, or says that it
+  /// has no operator().
   Variable operator()(const Batch& batch) const;
   template <class... X>
   requires(std::convertible_to<X, Variable>&&...) Variable operator()(const X&... x) const {
@@ -68,8 +88,8 @@ class CT_API Model {
       }
     }
     Variable call(const Batch& batch) override {
-      if constexpr (std::is_invocable_v<L&, const Batch&>) {
-        return result([&] { return object(batch); });
+      if constexpr (detail::is_callable<L, const Batch&>) {
+        return result([&] { return detail::call_link(object, batch); });
       } else {
         return call_with<1>(batch);
       }
@@ -87,7 +107,7 @@ class CT_API Model {
     Variable call_with(const Batch& batch, const V&... so_far) {
       if constexpr (N <= 8) {
         const auto next = [&]() -> Variable { return call_with<N + 1>(batch, so_far..., Variable()); };
-        if constexpr (std::is_invocable_v<L&, V..., const Variable&>) {
+        if constexpr (detail::is_callable<L, V..., const Variable&>) {
           if (batch.size() == N) return invoke(batch, std::make_index_sequence<N>());
         }
         return next();
@@ -97,13 +117,13 @@ class CT_API Model {
     }
     template <std::size_t... I>
     Variable invoke(const Batch& batch, std::index_sequence<I...>) {
-      return result([&] { return object(batch[static_cast<int>(I)]...); });
+      return result([&] { return detail::call_link(object, batch[static_cast<int>(I)]...); });
     }
     template <std::size_t N>
     using Nth = const Variable&;
     template <std::size_t... I>
     static constexpr bool takes(std::index_sequence<I...>) {
-      return std::is_invocable_v<L&, Nth<I>...>;
+      return detail::is_callable<L, Nth<I>...>;
     }
     template <std::size_t... N>
     static std::string list(std::index_sequence<N...>) {

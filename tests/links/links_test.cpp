@@ -129,6 +129,52 @@ TEST(Link, AModelSaysHowManyArgumentsItTakes) {
   }
 }
 
+TEST(Link, ForwardIsCalledWhereThereIsNoOperator) {
+  struct Forward : ct::Chain {
+    L::Linear l{3};
+    CT_LINKS(l)
+    ct::Variable forward(const ct::Variable& x) { return l(x); }
+    ct::Variable forward(const ct::Variable& x, const ct::Variable& y) { return l(x) * y; }
+  };
+  struct ForwardOfBatch : Forward {
+    ct::Variable forward(const ct::Batch& batch) { return l(batch[0]); }
+  };
+  struct Both : Forward {
+    ct::Variable operator()(const ct::Variable& x) { return l(x) * 2.0; }
+  };
+  const Forward link;
+  const ct::Variable x(numbers({2, 4})), t(ct::array<int>({0, 2}));
+  const std::vector<float> expected = link.l(x).array().to_vector<float>();
+  EXPECT_EQ(ct::Model(link)(x).array().to_vector<float>(), expected);
+  EXPECT_EQ(ct::Model(link)(x, 1.0f * ct::ones({2, 3}, ct::Dtype::float32)).array().to_vector<float>(), expected);
+  EXPECT_EQ(L::Classifier(link)(x, t).array().item<float>(), F::softmax_cross_entropy(link.l(x), t).item<float>());
+  EXPECT_EQ(ct::Sequential(link, F::relu)(x).array().to_vector<float>(), F::relu(link.l(x)).array().to_vector<float>());
+  const ct::optimizers::SGD optimizer;
+  optimizer.setup(L::Classifier(link)).update(ct::Batch({x, t}));
+  EXPECT_EQ(optimizer.t(), 1);
+  EXPECT_EQ(ct::Model(ForwardOfBatch())(x).shape(), (ct::Shape{2, 3}));
+  const Both both;
+  EXPECT_EQ(ct::Model(both)(x).array().to_vector<float>(), (both.l(x) * 2.0).array().to_vector<float>());
+  try {
+    const ct::Model model(link);
+    model(x, x, x);
+    FAIL();
+  } catch (const ct::ValueError& e) {
+    EXPECT_NE(std::string(e.what()).find("takes 1 or 2 argument(s), but 3"), std::string::npos) << e.what();
+  }
+  struct Neither : ct::Chain {
+    ct::Variable call(const ct::Variable& x) { return x; }
+  };
+  try {
+    const ct::Model model((Neither()));
+    model(x);
+    FAIL();
+  } catch (const ct::ValueError& e) {
+    EXPECT_NE(std::string(e.what()).find("needs a public operator()(const Variable&), or forward"), std::string::npos)
+        << e.what();
+  }
+}
+
 TEST(Link, HooksSeeCalls) {
   const MLP model;
   const auto hook = std::make_shared<ct::LinkTimerHook>();
