@@ -3,8 +3,7 @@
 #include <signal.h>
 
 #include <atomic>
-
-#include "catenary/core/format.h"
+#include <mutex>
 
 namespace catenary::os {
 
@@ -15,9 +14,10 @@ constexpr int kCount = 2;
 
 // a handler may touch lock-free atomics and nothing else
 std::atomic<int> received_signal{0};
-std::atomic<bool> active{false};
 struct sigaction previous[kCount];
 static_assert(std::atomic<int>::is_always_lock_free);
+std::mutex mutex;
+int living = 0;  // guarded by the mutex
 
 void on_signal(int number) {
   int none = 0;
@@ -31,7 +31,8 @@ void on_signal(int number) {
 }  // namespace
 
 ScopedSignals::ScopedSignals() {
-  if (active.exchange(true)) fail<ValueError>("ScopedSignals: another one is there already");
+  const std::lock_guard lock(mutex);
+  if (living++ > 0) return;
   received_signal = 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -44,8 +45,9 @@ ScopedSignals::ScopedSignals() {
 }
 
 ScopedSignals::~ScopedSignals() {
+  const std::lock_guard lock(mutex);
+  if (--living > 0) return;
   for (int i = 0; i < kCount; ++i) ::sigaction(kSignals[i], &previous[i], nullptr);
-  active = false;
 }
 
 int ScopedSignals::received() const { return received_signal; }

@@ -7,16 +7,15 @@ namespace catenary::os {
 
 /// While one lives, the first SIGINT or SIGTERM only sets a flag; a second one does what it would have done without us.
 /// What was installed before is restored at the end, and a signal that was ignored (nohup, background jobs) stays
-/// ignored. One at a time.
+/// ignored. Those that live at once, in any threads, share the flag.
 class CT_API ScopedSignals {
  public:
-  /// Throws ValueError while another one lives.
   ScopedSignals();
   ScopedSignals(const ScopedSignals&) = delete;
   ScopedSignals& operator=(const ScopedSignals&) = delete;
   ~ScopedSignals();
 
-  /// The number of the signal that came, or 0.
+  /// The number of the signal that came since the first of those that live was made, or 0.
   int received() const;
 };
 
