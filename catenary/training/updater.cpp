@@ -27,7 +27,10 @@ class StandardUpdaterImpl : public UpdaterBase {
                       StandardUpdaterOptions options)
       : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
     if (!iterators_.count("main")) throw ValueError("StandardUpdater: there is no iterator 'main'");
-    if (!optimizers_.count("main")) throw ValueError("StandardUpdater: there is no optimizer 'main'");
+    if (!optimizers_.count("main") && (!options_.update_core || optimizers_.empty()))
+      throw ValueError("StandardUpdater: there is no optimizer 'main'");
+    if (options_.update_core && options_.loss)
+      throw ValueError("StandardUpdater: give a loss or update_core, which computes its own");
     if (!options_.converter)
       options_.converter = [](const Minibatch& batch, const std::optional<Device>& device) {
         return concat_examples(batch, device);
@@ -43,7 +46,7 @@ class StandardUpdaterImpl : public UpdaterBase {
     if (!batch)
       throw ValueError(
           "StandardUpdater: the iterator 'main' has no more batches (give it .repeat = true for training)");
-    step(optimizers_.at("main"), *batch);
+    step(*batch);
     if (options_.auto_new_epoch && main().is_new_epoch())
       for (const auto& entry : optimizers_) entry.second.new_epoch();
     ++iteration_;
@@ -73,15 +76,23 @@ class StandardUpdaterImpl : public UpdaterBase {
       optimizer.serialize(below);
       Serializer model = serializer["model:" + name];
       optimizer.target().serialize(model);
+      serialize_hyperparameters(serializer["hyperparam:" + name], optimizer);
     }
     serializer("iteration", iteration_);
   }
 
  protected:
-  virtual void step(const Optimizer& optimizer, const Minibatch& batch) {
+  virtual void step(const Minibatch& batch) {
+    const Optimizer& optimizer = main_optimizer();
     const Batch arguments =
         options_.converter(batch, options_.device ? *options_.device : model_device(optimizer.target()));
+    if (options_.update_core) return options_.update_core(arguments);
     optimizer.update([&] { return loss_of(optimizer.target(), arguments); });
+  }
+  /// "main", or the first where update_core needs none.
+  const Optimizer& main_optimizer() const {
+    const auto main = optimizers_.find("main");
+    return main == optimizers_.end() ? optimizers_.begin()->second : main->second;
   }
   Variable loss_of(const Model& model, const Batch& arguments) const {
     return options_.loss ? options_.loss(arguments) : model(arguments);
@@ -90,6 +101,18 @@ class StandardUpdaterImpl : public UpdaterBase {
 
  private:
   const Iterator& main() const { return iterators_.at("main"); }
+
+  /// Those that training changes go on from where they were. Chainer's snapshots do not have them, and do not mind
+  /// ours.
+  static void serialize_hyperparameters(const Serializer& serializer, const Optimizer& optimizer) {
+    for (const auto& [name, value] : optimizer.hyperparam().all()) {
+      if (serializer.loading() && !serializer.contains(name)) continue;
+      const auto slot = std::make_shared<double>(value);
+      serializer(name, *slot);
+      if (serializer.loading())
+        serializer.after_loading([optimizer, name = name, slot] { optimizer.hyperparam().set(name, *slot); });
+    }
+  }
 
   std::map<std::string, Iterator> iterators_;
   std::map<std::string, Optimizer> optimizers_;
@@ -113,7 +136,8 @@ class ParallelUpdaterImpl final : public StandardUpdaterImpl {
     Model model;
   };
 
-  void step(const Optimizer& optimizer, const Minibatch& batch) override {
+  void step(const Minibatch& batch) override {
+    const Optimizer& optimizer = main_optimizer();
     const std::size_t n = others_.size() + 1, size = static_cast<std::size_t>(batch.size);
     if (size < n) fail<ValueError>("ParallelUpdater: a batch of {} examples for {} devices", size, n);
     std::vector<Batch> parts;
@@ -121,10 +145,10 @@ class ParallelUpdaterImpl final : public StandardUpdaterImpl {
       parts.push_back(options().converter(batch.every(static_cast<std::int64_t>(part), static_cast<std::int64_t>(n)),
                                           part == 0 ? *options().device : others_[part - 1].device));
     const Model& main_model = optimizer.target();
-    if (!copied_) copy_models(main_model, parts[0]);
     main_model.link().cleargrads();
-    for (const Other& other : others_) other.model.link().cleargrads();
     std::vector<Variable> losses = {loss_of(main_model, parts[0])};
+    if (!copied_) copy_models(main_model);  // the shapes of all parameters are known now
+    for (const Other& other : others_) other.model.link().cleargrads();
     for (std::size_t k = 0; k < others_.size(); ++k) {
       const DeviceScope scope(others_[k].device);
       losses.push_back(loss_of(others_[k].model, parts[k + 1]));
@@ -136,12 +160,7 @@ class ParallelUpdaterImpl final : public StandardUpdaterImpl {
     for (const Other& other : others_) other.model.link().copyparams(main_model.link());
   }
 
-  /// Copies are made when the shapes of all parameters are known.
-  void copy_models(const Model& main_model, const Batch& part) {
-    {
-      const auto mode = no_backprop_mode();
-      loss_of(main_model, part);
-    }
+  void copy_models(const Model& main_model) {
     for (Other& other : others_) {
       other.model = main_model.copy(CopyMode::copy);
       other.model.link().to_device(other.device);

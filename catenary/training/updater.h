@@ -53,14 +53,19 @@ struct StandardUpdaterOptions {
   std::optional<Device> device = {};                ///< where batches go; the model's own device when not given
   std::function<Variable(const Batch&)> loss = {};  ///< the optimizer's target when not given
   std::optional<double> loss_scale = {};
-  bool auto_new_epoch = true;  ///< tells the optimizer of new epochs
+  bool auto_new_epoch = true;  ///< tells the optimizers of new epochs
+  /// What is done with a batch, instead of the loss and one update of the main optimizer: for several optimizers, as of
+  /// a GAN, none of which need be "main" then. It may take more from the iterators.
+  std::function<void(const Batch&)> update_core = {};
 };
 
-/// Takes a batch from the main iterator, computes the loss, updates the main optimizer.
+/// Takes a batch from the main iterator, computes the loss, updates the main optimizer; or does what update_core says.
 /// (chainer.training.updaters.StandardUpdater)
 class CT_API StandardUpdater : public Updater {
  public:
   StandardUpdater(const Iterator& iterator, const Optimizer& optimizer, const StandardUpdaterOptions& options = {});
+  /// Throws ValueError without an iterator "main", without an optimizer "main" (any will do for update_core), and for
+  /// both a loss and update_core.
   StandardUpdater(const std::map<std::string, Iterator>& iterators, const std::map<std::string, Optimizer>& optimizers,
                   const StandardUpdaterOptions& options = {});
 };

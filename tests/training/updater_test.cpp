@@ -1,0 +1,123 @@
+// Updaters: several optimizers, several devices.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+
+namespace {
+
+ct::iterators::SerialIterator batches_of(const ct::Array& x, std::int64_t size) {
+  return ct::iterators::SerialIterator(ct::datasets::TupleDataset(x), size, {.shuffle = false});
+}
+
+struct Net : ct::Chain {
+  L::Linear l1, l2;
+  L::BatchNormalization norm;
+  Net() : l1(6), l2(1), norm({6}) {}
+  CT_LINKS(l1, l2, norm)
+  ct::Variable operator()(const ct::Variable& x) { return F::mean(F::square(l2(F::dropout(norm(l1(x)), 0.5)))); }
+};
+
+/// How often the random numbers were asked for.
+std::uint64_t calls_of(const std::function<void()>& f) {
+  const std::uint64_t before = ct::random::get_state().call;
+  f();
+  return ct::random::get_state().call - before;
+}
+
+TEST(ParallelUpdater, RunsEachModelOnceAnIteration) {
+  const ct::Array x = ct::random::standard_normal({8, 4}, {.dtype = ct::Dtype::float32});
+  const auto average_after = [&](int devices) {
+    ct::random::seed(1);
+    const Net net;
+    const ct::optimizers::SGD optimizer(0.0);
+    optimizer.setup(net);
+    std::map<std::string, ct::Device> all = {{"main", ct::current_device()}};
+    if (devices == 2) all.emplace("second", ct::current_device());
+    const T::ParallelUpdater updater(batches_of(x, 8), optimizer, all);
+    updater->update();  // the weights are initialised here, which takes random numbers
+    const std::vector<float> average = net.norm.avg_mean->to_vector<float>();
+    // what the main model has seen, once
+    const ct::Array part = devices == 2 ? x(ct::slice(ct::none, ct::none, 2)) : x;
+    const auto expected = (net.l1(part).array().mean(0) * 0.1).to_vector<float>();
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(average[i], expected[i], 1e-6) << devices << " devices";
+    return calls_of([&] { updater->update(); });
+  };
+  EXPECT_EQ(average_after(1), 1u);
+  EXPECT_EQ(average_after(2), 2u);
+}
+
+TEST(ParallelUpdater, TheFirstIterationDrawsAsManyNumbersAsAnyOther) {
+  struct Fixed : Net {
+    Fixed() { l1 = L::Linear(4, 6), l2 = L::Linear(6, 1); }  // no shape is missing
+  };
+  const ct::Array x = ct::random::standard_normal({8, 4}, {.dtype = ct::Dtype::float32});
+  const Fixed net;
+  const ct::optimizers::SGD optimizer(0.1);
+  optimizer.setup(net);
+  const T::ParallelUpdater updater(batches_of(x, 8), optimizer,
+                                   {{"main", ct::current_device()}, {"second", ct::current_device()}});
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(calls_of([&] { updater->update(); }), 2u) << "iteration " << i;
+}
+
+TEST(UpdateCore, UpdatesWhatItSays) {
+  const ct::Array x = ct::ones({4, 2}, ct::Dtype::float32);
+  const auto make = [&](const ct::Optimizer& a, const ct::Optimizer& b, const std::string& out) {
+    a.setup(L::Linear(2, 1));
+    b.setup(L::Linear(2, 1));
+    const T::StandardUpdater updater(
+        {{"main", batches_of(x, 2)}}, {{"a", a}, {"b", b}}, {.update_core = [a, b](const ct::Batch& batch) {
+          for (const ct::Optimizer& optimizer : {a, a, b})
+            optimizer.update([&] { return F::mean(F::square(optimizer.target()(batch[0]) - 1.0)); });
+        }});
+    return T::Trainer(updater, T::Trigger(3, "epoch"), out);
+  };
+  const std::string out = ct::os::make_temporary_directory("catenary-updater");
+  const ct::optimizers::SGD a(0.1);
+  const ct::optimizers::Adam b;
+  T::Trainer trainer = make(a, b, out);
+  trainer.extend(T::extensions::snapshot());
+  trainer.run();
+  EXPECT_EQ(trainer.updater()->iteration(), 6);
+  EXPECT_EQ(a.t(), 12);
+  EXPECT_EQ(b.t(), 6);
+  EXPECT_EQ(a.epoch(), 3);
+  EXPECT_EQ(b.epoch(), 3);
+  EXPECT_THROW(trainer.updater().optimizer(), ct::ValueError);
+
+  const ct::optimizers::SGD c(0.5);
+  const ct::optimizers::Adam d;
+  const T::Trainer again = make(c, d, out);
+  ct::serializers::load_npz(out + "/snapshot_iter_6", again);
+  EXPECT_EQ(c.t(), 12);
+  EXPECT_EQ(c.lr, 0.1);
+  const auto weights = [](const ct::Optimizer& o) { return o.target().link().params()[0].array().to_vector<float>(); };
+  EXPECT_EQ(weights(c), weights(a));
+  EXPECT_EQ(weights(d), weights(b));
+  std::filesystem::remove_all(out);
+}
+
+TEST(UpdateCore, Errors) {
+  const ct::Array x = ct::ones({4, 2}, ct::Dtype::float32);
+  const ct::Optimizer a = ct::optimizers::SGD();
+  using Iterators = std::map<std::string, ct::Iterator>;
+  using Optimizers = std::map<std::string, ct::Optimizer>;
+  const auto nothing = [](const ct::Batch&) {};
+  const auto loss = [](const ct::Batch& batch) { return F::mean(batch[0]); };
+  EXPECT_THROW(T::StandardUpdater(Iterators{{"main", batches_of(x, 2)}}, Optimizers{{"a", a}}), ct::ValueError);
+  EXPECT_THROW(T::StandardUpdater(Iterators{{"main", batches_of(x, 2)}}, Optimizers{}, {.update_core = nothing}),
+               ct::ValueError);
+  EXPECT_THROW(T::StandardUpdater(Iterators{{"a", batches_of(x, 2)}}, Optimizers{{"a", a}}, {.update_core = nothing}),
+               ct::ValueError);
+  EXPECT_THROW(T::StandardUpdater(batches_of(x, 2), a, {.loss = loss, .update_core = nothing}), ct::ValueError);
+}
+
+}  // namespace
