@@ -38,9 +38,8 @@ CT_API Variable softmax_cross_entropy(const Variable& x, const Variable& t,
 // Of labels.
 
 /// Cross entropy of sigmoid(x) and labels t that are 0 or 1, or -1 to be ignored; x and t of one shape. The mean is
-/// over the labels that are not ignored, or over the first extent unless `normalize`. Throws ShapeError, DtypeError, and
-/// ValueError for another label.
-/// (chainer.functions.sigmoid_cross_entropy)
+/// over the labels that are not ignored, or over the first extent unless `normalize`. Throws ShapeError, DtypeError,
+/// and ValueError for another label. (chainer.functions.sigmoid_cross_entropy)
 CT_API Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normalize = true,
                                       Reduce reduce = Reduce::mean);
 /// The norm of hinge.
@@ -116,9 +115,8 @@ CT_API Variable gaussian_nll(const Variable& x, const Variable& mean, const Vari
 using Sampler = std::function<Array(const Shape&)>;
 /// softplus(-x·w of the class t) + Σ softplus(x·w of sample_size classes that the sampler draws), for x [n, d], t [n],
 /// W [classes, d]; labels that are -1 do not count. Sum, or one value an example. return_samples gets the classes
-/// [n, 1 + sample_size], of which the first is t. Throws ShapeError, DtypeError, ValueError, and IndexError for what is no
-/// class.
-/// (chainer.functions.negative_sampling; Mikolov et al., arXiv:1310.4546)
+/// [n, 1 + sample_size], of which the first is t. Throws ShapeError, DtypeError, ValueError, and IndexError for what is
+/// no class. (chainer.functions.negative_sampling; Mikolov et al., arXiv:1310.4546)
 CT_API Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W, const Sampler& sampler,
                                   std::int64_t sample_size, Reduce reduce = Reduce::sum,
                                   Array* return_samples = nullptr);

@@ -95,6 +95,7 @@ CT_API const Reporter* current_reporter();
 class CT_API Summary {
  public:
   void add(const Reported& value, double weight = 1.0);
+  /// Was nothing added?
   bool empty() const { return n_ == 0 && waiting_.empty(); }
   /// NaN when there was none.
   double mean() const;

@@ -63,7 +63,7 @@ class CT_API Extension {
   std::string name;
   virtual Trigger trigger() const { return Trigger(1, "iteration"); }
   virtual int priority() const { return kPriorityReader; }
-  /// Before training; also called first when an extension has to see the untrained state (call_before_training).
+  /// Before training, and after a snapshot has been loaded by snapshot's autoload.
   virtual void initialize(Trainer&) {}
   virtual void operator()(Trainer& trainer) = 0;
   /// After training, however it ended.

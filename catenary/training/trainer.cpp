@@ -34,6 +34,15 @@ struct Entry {
   bool call_before_training;
 };
 
+extensions::snapshot* snapshot_of(const Entry& entry) {
+  return dynamic_cast<extensions::snapshot*>(entry.extension.get());
+}
+/// The extension, if it saves the whole trainer; else null.
+extensions::snapshot* whole_snapshot(const Entry& entry) {
+  extensions::snapshot* snapshot = snapshot_of(entry);
+  return snapshot && snapshot->saves_trainer() ? snapshot : nullptr;
+}
+
 }  // namespace
 
 struct Trainer::State {
@@ -48,15 +57,19 @@ struct Trainer::State {
   std::vector<Entry> entries;
   double started = 0, elapsed_before = 0, final_elapsed = 0;
   bool running = false, done = false;
+  std::optional<random::Generator> loaded_random;  // of the snapshot that was loaded
 
   double elapsed() const {
     return running ? monotonic_seconds() - started + elapsed_before : done ? final_elapsed : elapsed_before;
   }
-  std::vector<Entry*> by_priority() {
+  /// By priority; snapshots of the trainer last, as they hold what all others did in an iteration.
+  std::vector<Entry*> in_order() {
     std::vector<Entry*> order;
     for (Entry& entry : entries) order.push_back(&entry);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const Entry* a, const Entry* b) { return a->priority > b->priority; });
+    std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) {
+      const bool last_a = whole_snapshot(*a), last_b = whole_snapshot(*b);
+      return last_a != last_b ? last_b : a->priority > b->priority;
+    });
     return order;
   }
 };
@@ -109,7 +122,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
     throw ValueError("Trainer::run: a trainer can run once only; make a new one, or resume a snapshot in it");
   Trainer self = *this;
   os::make_directories(s.out);
-  const std::vector<Entry*> order = s.by_priority();
+  const std::vector<Entry*> order = s.in_order();
   const os::ScopedSignals signals;
   s.started = monotonic_seconds();
   s.running = true;
@@ -136,10 +149,18 @@ void Trainer::run(bool show_loop_exception_msg) const {
     }
   } finish{s, order};
 
+  // What is saved is loaded first, as extensions begin by what they were; parts before the whole, which is of one time.
+  for (Entry* entry : order)
+    if (extensions::snapshot* snapshot = snapshot_of(*entry)) snapshot->autoload(self);
   for (Entry* entry : order) entry->extension->initialize(self);
   s.observation.clear();
-  for (Entry* entry : order)
-    if (entry->call_before_training) (*entry->extension)(self);
+  if (is_before_training()) {
+    const ReportScope scope(s.reporter, s.observation);
+    for (Entry* entry : order)
+      if (entry->call_before_training) (*entry->extension)(self);
+  }
+  // numbers that were drawn since the snapshot was loaded do not count, and neither does the thread that loaded it
+  if (s.loaded_random) random::set_state(*s.loaded_random);
 
   try {
     while (!s.stop_trigger(self)) {
@@ -151,9 +172,9 @@ void Trainer::run(bool show_loop_exception_msg) const {
           if (entry->trigger(self)) (*entry->extension)(self);
       }
       if (const int signal = signals.received()) {
-        std::string how = "there is no snapshot extension, so nothing was saved";
+        std::string how = "there is no snapshot extension, so nothing was saved that it could go on from";
         for (Entry* entry : order) {
-          if (auto* snapshot = dynamic_cast<extensions::snapshot*>(entry->extension.get())) {
+          if (extensions::snapshot* snapshot = whole_snapshot(*entry)) {
             how = fmt::format("resume with --resume {}", snapshot->save(self));
             break;
           }
@@ -194,9 +215,10 @@ void Trainer::serialize(Serializer& serializer) const {
     serializer("_random_seed", random_state->first);
     serializer("_random_call", random_state->second);
     if (serializer.loading()) {
-      serializer.after_loading([random_state] {
-        random::set_state(
-            {static_cast<std::uint64_t>(random_state->first), static_cast<std::uint64_t>(random_state->second)});
+      serializer.after_loading([&s, random_state] {
+        s.loaded_random = {static_cast<std::uint64_t>(random_state->first),
+                           static_cast<std::uint64_t>(random_state->second)};
+        random::set_state(*s.loaded_random);
       });
     }
   }

@@ -30,6 +30,30 @@ void maybe(Serializer& serializer, const std::string& key, T& value) {
 
 }  // namespace
 
+bool LastAnswer::answered(const UpdaterBase& updater) const {
+  return updater.iteration() == iteration_ && (fired_ || iteration_ == 0);
+}
+
+double LastAnswer::before(const UpdaterBase& updater, bool by_epoch) const {
+  const bool unknown = updater.iteration() == iteration_;  // a snapshot was loaded that was saved after the question
+  if (!by_epoch) return static_cast<double>(unknown || iteration_ < 0 ? updater.iteration() - 1 : iteration_);
+  return unknown || epoch_detail_ < 0 ? updater.previous_epoch_detail().value_or(0) : epoch_detail_;
+}
+
+bool LastAnswer::answer(const UpdaterBase& updater, bool fired) {
+  iteration_ = updater.iteration();
+  epoch_detail_ = updater.epoch_detail();
+  fired_ = fired;
+  return fired;
+}
+
+void LastAnswer::serialize(Serializer& serializer) {
+  maybe(serializer, "previous_iteration", iteration_);
+  maybe(serializer, "previous_epoch_detail", epoch_detail_);
+  // not what the answer was: the trigger that is loaded may be another
+  if (serializer.loading()) serializer.after_loading([this] { fired_.reset(); });
+}
+
 IntervalTrigger::IntervalTrigger(double period, std::string unit) : period_(period), unit_(std::move(unit)) {
   check_unit(unit_);
   if (!(period > 0)) fail<ValueError>("trigger: the period must be positive, got {}", period);
@@ -37,28 +61,13 @@ IntervalTrigger::IntervalTrigger(double period, std::string unit) : period_(peri
 
 bool IntervalTrigger::operator()(Trainer& trainer) {
   UpdaterBase& updater = *trainer.updater();
-  if (updater.iteration() == previous_iteration_) return fired_;
-  bool fire;
-  if (unit_ == "epoch") {
-    const double now = updater.epoch_detail();
-    const double before =
-        previous_epoch_detail_ < 0 ? updater.previous_epoch_detail().value_or(0) : previous_epoch_detail_;
-    fire = std::floor(before / period_) != std::floor(now / period_);
-    previous_epoch_detail_ = now;
-  } else {
-    const double now = static_cast<double>(updater.iteration());
-    const double before = previous_iteration_ < 0 ? now - 1 : static_cast<double>(previous_iteration_);
-    fire = std::floor(before / period_) != std::floor(now / period_);
-    previous_epoch_detail_ = updater.epoch_detail();
-  }
-  previous_iteration_ = updater.iteration();
-  return fired_ = fire;
+  if (last_.answered(updater)) return last_.fired();
+  const bool by_epoch = unit_ == "epoch";
+  const double now = by_epoch ? updater.epoch_detail() : static_cast<double>(updater.iteration());
+  return last_.answer(updater, std::floor(last_.before(updater, by_epoch) / period_) != std::floor(now / period_));
 }
 
-void IntervalTrigger::serialize(Serializer& serializer) {
-  maybe(serializer, "previous_iteration", previous_iteration_);
-  maybe(serializer, "previous_epoch_detail", previous_epoch_detail_);
-}
+void IntervalTrigger::serialize(Serializer& serializer) { last_.serialize(serializer); }
 
 bool IntervalTrigger::training_length(std::int64_t& period, std::string& unit) const {
   period = static_cast<std::int64_t>(std::ceil(period_));
@@ -73,21 +82,16 @@ ManualScheduleTrigger::ManualScheduleTrigger(std::vector<double> points, std::st
 
 bool ManualScheduleTrigger::operator()(Trainer& trainer) {
   UpdaterBase& updater = *trainer.updater();
-  if (updater.iteration() == previous_iteration_) return fired_;
+  if (last_.answered(updater)) return last_.fired();
   const bool by_epoch = unit_ == "epoch";
   const double now = by_epoch ? updater.epoch_detail() : static_cast<double>(updater.iteration());
-  const double before = by_epoch ? previous_epoch_detail_ : static_cast<double>(previous_iteration_);
+  const double before = last_.before(updater, by_epoch);
   bool fire = false;
   for (double point : points_) fire = fire || (before < point && point <= now);
-  previous_iteration_ = updater.iteration();
-  previous_epoch_detail_ = updater.epoch_detail();
-  return fired_ = fire;
+  return last_.answer(updater, fire);
 }
 
-void ManualScheduleTrigger::serialize(Serializer& serializer) {
-  maybe(serializer, "previous_iteration", previous_iteration_);
-  maybe(serializer, "previous_epoch_detail", previous_epoch_detail_);
-}
+void ManualScheduleTrigger::serialize(Serializer& serializer) { last_.serialize(serializer); }
 
 BestValueTrigger::BestValueTrigger(std::string key, std::function<bool(double, double)> better, Trigger trigger)
     : key_(std::move(key)), better_(std::move(better)), trigger_(std::move(trigger)) {}

@@ -8,8 +8,27 @@
 
 #include "catenary/reporter/reporter.h"
 #include "catenary/training/extension.h"
+#include "catenary/training/updater.h"
 
 namespace catenary::training::triggers {
+
+/// What a trigger said when it was asked last: those that share it get the same answer in an iteration.
+class CT_API LastAnswer {
+ public:
+  /// Has it been asked in this iteration?
+  bool answered(const UpdaterBase& updater) const;
+  bool fired() const { return fired_.value_or(false); }
+  /// The epochs or iterations until which it has been answered.
+  double before(const UpdaterBase& updater, bool by_epoch) const;
+  /// Keeps the answer and returns it.
+  bool answer(const UpdaterBase& updater, bool fired);
+  void serialize(Serializer& serializer);
+
+ private:
+  std::int64_t iteration_ = 0;
+  double epoch_detail_ = 0;
+  std::optional<bool> fired_;
+};
 
 /// Fires every `period` epochs or iterations. (chainer.training.triggers.IntervalTrigger)
 class CT_API IntervalTrigger : public TriggerBase {
@@ -22,9 +41,7 @@ class CT_API IntervalTrigger : public TriggerBase {
  private:
   double period_;
   std::string unit_;
-  std::int64_t previous_iteration_ = 0;
-  double previous_epoch_detail_ = 0;
-  bool fired_ = false;  // the answer for previous_iteration_: extensions that share a trigger get the same one
+  LastAnswer last_;
 };
 
 /// Fires at the given points, in epochs or iterations. (ManualScheduleTrigger)
@@ -37,9 +54,7 @@ class CT_API ManualScheduleTrigger : public TriggerBase {
  private:
   std::vector<double> points_;
   std::string unit_;
-  std::int64_t previous_iteration_ = 0;
-  double previous_epoch_detail_ = 0;
-  bool fired_ = false;  // the answer for previous_iteration_: extensions that share a trigger get the same one
+  LastAnswer last_;
 };
 
 /// Fires when the mean of a reported value since the last check is the best so far. (BestValueTrigger)

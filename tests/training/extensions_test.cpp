@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
@@ -219,6 +221,96 @@ TEST(Extensions, ASignalEndsTrainingWithASnapshot) {
     EXPECT_NE(std::string(e.what()).find("snapshot_iter_7"), std::string::npos) << e.what();
   }
   EXPECT_TRUE(ct::os::exists(out.path + "/snapshot_iter_7"));
+}
+
+std::string interruption_of(T::Trainer trainer) {
+  trainer.extend([](T::Trainer&) { std::raise(SIGTERM); },
+                 {.name = "signal", .trigger = T::Trigger(7, "iteration"), .priority = 500});
+  try {
+    trainer.run();
+  } catch (const T::Interrupted& e) {
+    return e.what();
+  }
+  return "not interrupted";
+}
+
+TEST(Extensions, ASignalNamesNoFileOfWeights) {
+  const Folder out;
+  const ct::optimizers::SGD optimizer(0.1);
+  const T::Trainer weights = make_trainer(out.path, optimizer, 5);
+  weights.extend(X::snapshot_object(optimizer.target(), "weights_{.updater.iteration}"));
+  EXPECT_EQ(interruption_of(weights),
+            "training was stopped by SIGTERM after iteration 7; there is no snapshot extension, so nothing was saved "
+            "that it could go on from");
+  EXPECT_FALSE(ct::os::exists(out.path + "/weights_7"));
+
+  const ct::optimizers::SGD both(0.1);
+  const T::Trainer trainer = make_trainer(out.path, both, 5);
+  trainer.extend(X::snapshot_object(both.target(), "weights_{.updater.iteration}"));
+  trainer.extend(X::snapshot());
+  EXPECT_EQ(interruption_of(trainer),
+            "training was stopped by SIGTERM after iteration 7; resume with --resume " + out.path + "/snapshot_iter_7");
+
+  // the trainer itself as the object is a snapshot of it, and does not keep it alive
+  const Folder third;
+  const T::Trainer itself = make_trainer(third.path, ct::optimizers::SGD(0.1), 5);
+  itself.extend(X::snapshot_object(itself, "whole_{.updater.iteration}"));
+  EXPECT_EQ(interruption_of(itself),
+            "training was stopped by SIGTERM after iteration 7; resume with --resume " + third.path + "/whole_7");
+  const T::Trainer again = make_trainer(third.path, ct::optimizers::SGD(0.1), 5);
+  ct::serializers::load_npz(third.path + "/whole_7", again);
+  EXPECT_EQ(again.updater()->iteration(), 7);
+}
+
+TEST(Extensions, TrainersRunAtOnce) {
+  // one in an extension of another, and one in another thread; a signal stops all that run
+  const Folder outer_folder, inner_folder, thread_folder;
+  std::string from_thread;
+  std::atomic<bool> running{false};
+  std::thread thread([&] {
+    T::Trainer trainer = make_trainer(thread_folder.path, ct::optimizers::SGD(0.1), 1 << 30);
+    trainer.extend(X::snapshot());
+    trainer.extend([&](T::Trainer&) { running = true; }, {.name = "running", .trigger = T::Trigger(1, "iteration")});
+    try {
+      trainer.run();
+    } catch (const ct::Error& e) {
+      from_thread = e.what();
+    }
+    running = true;
+  });
+  while (!running) std::this_thread::yield();
+  int inner_iterations = 0;
+  std::string inner_message;
+  const T::Trainer outer = make_trainer(outer_folder.path, ct::optimizers::SGD(0.1), 5);
+  outer.extend(X::snapshot());
+  outer.extend(
+      [&](T::Trainer&) {
+        const T::Trainer inner = make_trainer(inner_folder.path, ct::optimizers::SGD(0.1), 1);
+        inner.extend([&](T::Trainer&) { ++inner_iterations; },
+                     {.name = "count", .trigger = T::Trigger(1, "iteration")});
+        inner.run();
+      },
+      {.name = "inner", .trigger = T::Trigger(3, "iteration")});
+  EXPECT_NE(interruption_of(outer).find("SIGTERM after iteration 7; resume with"), std::string::npos);
+  thread.join();
+  EXPECT_EQ(inner_iterations, 20);
+  EXPECT_NE(from_thread.find("training was stopped by SIGTERM after iteration"), std::string::npos) << from_thread;
+  // the next one begins without a signal
+  make_trainer(inner_folder.path, ct::optimizers::SGD(0.1), 1).run();
+}
+
+TEST(Extensions, WhatIsCalledBeforeTrainingIsLogged) {
+  const Folder out;
+  T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 1);
+  trainer.extend(X::observe_value("before", [](T::Trainer& t) { return t.updater()->iteration() ? 0.0 : 4.0; }),
+                 {.call_before_training = true});
+  trainer.extend(X::LogReport(), {.call_before_training = true});
+  trainer.run();
+  const auto log = log_of(out.path);
+  ASSERT_EQ(log.size(), 2u);
+  EXPECT_EQ(log[0]["iteration"], 0);
+  EXPECT_EQ(log[0]["before"], 4);
+  EXPECT_EQ(log[1]["before"], 0);
 }
 
 }  // namespace

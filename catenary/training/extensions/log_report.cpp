@@ -2,12 +2,12 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "catenary/core/clock.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/terminal.h"
+#include "catenary/training/extensions/python_json.h"
 
 namespace catenary::training::extensions {
 
@@ -26,31 +26,7 @@ namespace {
 
 /// As Python's repr of a float or an int.
 std::string number(const LogValue& v) {
-  if (v.integer) return fmt::format("{}", static_cast<std::int64_t>(v.value));
-  if (std::isnan(v.value)) return "NaN";
-  if (std::isinf(v.value)) return v.value > 0 ? "Infinity" : "-Infinity";
-  std::string text = fmt::format("{}", v.value);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
-  return text;
-}
-
-/// JSON with Python's NaN and Infinity made null, which the reader takes for NaN.
-std::string without_nan(const std::string& json) {
-  std::string result;
-  bool quoted = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    if (json[i] == '"' && (i == 0 || json[i - 1] != '\\')) quoted = !quoted;
-    bool replaced = false;
-    for (const char* word : {"-Infinity", "Infinity", "NaN"}) {
-      if (quoted || json.compare(i, std::char_traits<char>::length(word), word) != 0) continue;
-      result += "null";
-      i += std::char_traits<char>::length(word) - 1;
-      replaced = true;
-      break;
-    }
-    if (!replaced) result += json[i];
-  }
-  return result;
+  return v.integer ? fmt::format("{}", static_cast<std::int64_t>(v.value)) : python_number(v.value);
 }
 
 const LogValue* find(const LogEntry& entry, const std::string& name) {
@@ -114,20 +90,17 @@ void LogReport::serialize(Serializer& serializer) {
     serializer("_log", text);
     return;
   }
-  const nlohmann::ordered_json parsed =
-      nlohmann::ordered_json::parse(without_nan(serializer.read_string("_log")), nullptr, false);
+  const nlohmann::ordered_json parsed = parse_python_json(serializer.read_string("_log"));
   if (!parsed.is_array()) serializer.reject("_log", "expected a JSON list of log entries");
   std::vector<LogEntry> log;
   for (const auto& object : parsed) {
     if (!object.is_object()) serializer.reject("_log", "expected a JSON list of log entries");
     LogEntry& entry = log.emplace_back();
     for (const auto& [name, value] : object.items()) {
-      if (value.is_null()) {
-        entry.emplace_back(name, LogValue{std::numeric_limits<double>::quiet_NaN(), false});
-      } else if (value.is_number()) {
-        entry.emplace_back(name, LogValue{value.get<double>(), value.is_number_integer()});
-      } else {
-        serializer.reject("_log", "expected numbers in the log");
+      try {
+        entry.emplace_back(name, LogValue{python_number(value), value.is_number_integer()});
+      } catch (const ValueError& e) {
+        serializer.reject("_log", e.what());
       }
     }
   }

@@ -1,9 +1,8 @@
 #include "catenary/training/extensions/plot_report.h"
 
-#include <nlohmann/json.hpp>
-
 #include "catenary/core/format.h"
 #include "catenary/training/extensions/plot.h"
+#include "catenary/training/extensions/python_json.h"
 
 namespace catenary::training::extensions {
 
@@ -36,17 +35,29 @@ void PlotReport::serialize(Serializer& serializer) {
   summary_->serialize(summary);
   const std::string key = "_plot_" + options_.filename;
   if (!serializer.loading()) {
-    std::string text = nlohmann::json(*series_).dump();
+    std::string text;
+    for (const auto& [name, points] : *series_) {
+      text += fmt::format("{}{}: [", text.empty() ? "" : ", ", nlohmann::json(name).dump());
+      for (std::size_t i = 0; i < points.size(); ++i)
+        text +=
+            fmt::format("{}[{}, {}]", i ? ", " : "", python_number(points[i].first), python_number(points[i].second));
+      text += "]";
+    }
+    text = "{" + text + "}";
     serializer(key, text);
     return;
   }
+  const nlohmann::ordered_json parsed = parse_python_json(serializer.read_string(key));
+  if (!parsed.is_object()) serializer.reject(key, "expected the points of a plot as JSON");
+  std::map<std::string, std::vector<std::pair<double, double>>> loaded;
   try {
-    auto loaded = nlohmann::json::parse(serializer.read_string(key))
-                      .get<std::map<std::string, std::vector<std::pair<double, double>>>>();
-    serializer.after_loading([series = series_, loaded = std::move(loaded)] { *series = loaded; });
-  } catch (const nlohmann::json::exception& e) {
+    for (const auto& [name, points] : parsed.items())
+      for (const auto& point : points)
+        loaded[name].emplace_back(python_number(point.at(0)), python_number(point.at(1)));
+  } catch (const std::exception& e) {  // of JSON, or no number
     serializer.reject(key, fmt::format("expected the points of a plot as JSON: {}", e.what()));
   }
+  serializer.after_loading([series = series_, loaded = std::move(loaded)] { *series = loaded; });
 }
 
 }  // namespace catenary::training::extensions

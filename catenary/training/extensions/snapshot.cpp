@@ -53,7 +53,7 @@ std::vector<std::string> matching(const std::string& folder, const std::string& 
 
 snapshot::snapshot(SnapshotOptions options) : options_(std::move(options)) {}
 
-void snapshot::initialize(Trainer& trainer) {
+void snapshot::autoload(Trainer& trainer) {
   if (!options_.autoload) return;
   const std::vector<std::string> files = matching(trainer.out(), options_.filename);
   if (files.empty()) return;

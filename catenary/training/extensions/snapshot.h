@@ -1,6 +1,7 @@
 #pragma once
 // Snapshots: the state of a trainer, or of a part of it, as a file.
 
+#include <concepts>
 #include <functional>
 
 #include "catenary/training/trainer.h"
@@ -13,10 +14,12 @@ struct SnapshotOptions {
       "snapshot_iter_{.updater.iteration}";  ///< {.updater.iteration} and {.updater.epoch} are filled in
   int n_retains = -1;                        ///< keeps only so many of the newest; -1 keeps all
   bool autoload = false;                     ///< loads the newest snapshot in the output folder before training
-  bool snapshot_on_error = false;            ///< saves when an exception leaves the training loop
+  bool snapshot_on_error = false;            ///< saves what there is when an exception leaves the training loop; of an
+                                             ///< update that failed, the batch has been taken
 };
 
-/// Saves the whole trainer as npz, atomically: a file of that name is complete or not there.
+/// Saves the whole trainer as npz, atomically: a file of that name is complete or not there. Runs after all other
+/// extensions of an iteration, whatever its priority.
 /// (chainer.training.extensions.snapshot)
 class CT_API snapshot : public Extension {
  public:
@@ -24,11 +27,15 @@ class CT_API snapshot : public Extension {
   std::string default_name() const override { return "_Snapshot"; }
   Trigger trigger() const override { return Trigger(1, "epoch"); }
   int priority() const override { return -100; }
-  void initialize(Trainer& trainer) override;
   void operator()(Trainer& trainer) override { save(trainer); }
   void on_error(Trainer& trainer, const std::exception& error) override;
   /// Saves now; returns the path.
   std::string save(Trainer& trainer);
+  /// Is it the whole trainer that is saved, which training can go on from?
+  bool saves_trainer() const { return !target_; }
+  /// Loads the newest file in the output folder, if that was asked for and there is one. A trainer has its snapshots do
+  /// so before it initialises extensions.
+  void autoload(Trainer& trainer);
 
  protected:
   /// What is saved and loaded; the trainer when empty.
@@ -41,7 +48,8 @@ class CT_API snapshot_object : public snapshot {
  public:
   template <class T>
   explicit snapshot_object(const T& target, SnapshotOptions options = {}) : snapshot(std::move(options)) {
-    target_ = [target](Serializer& s) { target.serialize(s); };
+    // a trainer that held itself would never go away
+    if constexpr (!std::same_as<T, Trainer>) target_ = [target](Serializer& s) { target.serialize(s); };
   }
   template <class T>
   snapshot_object(const T& target, const std::string& filename)

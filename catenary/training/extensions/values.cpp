@@ -13,19 +13,22 @@ namespace catenary::training::extensions {
 void Shift::initialize(Trainer& trainer) {
   Hyperparameters& all = trainer.updater().optimizer(options_.optimizer).hyperparam();
   if (!all.contains(attr_)) fail<ValueError>("{}: the optimizer has no hyperparameter '{}'", default_name(), attr_);
-  init_ = options_.init ? *options_.init : all.get(attr_);
-  all.set(attr_, last_value_ ? *last_value_ : value(init_, 0));
+  if (options_.init) init_ = options_.init;
+  if (!init_) init_ = all.get(attr_);
+  all.set(attr_, last_value_ ? *last_value_ : value(*init_, 0));
 }
 
 void Shift::operator()(Trainer& trainer) {
   ++t_;
-  last_value_ = value(init_, t_);
+  last_value_ = value(init_.value(), t_);
   trainer.updater().optimizer(options_.optimizer).hyperparam().set(attr_, *last_value_);
 }
 
 void Shift::serialize(Serializer& serializer) {
   if (!serializer.loading() || serializer.contains("_t")) serializer("_t", t_);
   if (!serializer.loading() || serializer.contains("_last_value")) serializer("_last_value", last_value_);
+  // Chainer's snapshots do not have it, and do not mind it
+  if (!serializer.loading() || serializer.contains("_init")) serializer("_init", init_);
 }
 
 double Shift::limited(double value, bool growing) const {

@@ -12,7 +12,8 @@ namespace catenary::training::extensions {
 
 /// Options of the shifts.
 struct ShiftOptions {
-  std::optional<double> init = {};    ///< the value to begin with; what the optimizer has when not given
+  std::optional<double> init = {};    ///< the value to begin with; what the optimizer has when not given, or had before
+                                      ///< a training that is resumed
   std::optional<double> target = {};  ///< the value at which the shift stops
   std::string optimizer = "main";     ///< which of the updater's
 };
@@ -36,7 +37,7 @@ class CT_API Shift : public Extension {
   ShiftOptions options_;
   std::int64_t t_ = 0;
   std::optional<double> last_value_;
-  double init_ = 0;
+  std::optional<double> init_;
 
  protected:
   const ShiftOptions& options() const { return options_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <sstream>
 
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
@@ -21,6 +22,12 @@ struct VariableStatisticsPlot::State {
 
   std::size_t width() const {
     return std::size_t{options.plot_mean} + std::size_t{options.plot_std} + options.percentile_sigmas.size();
+  }
+  /// What describe gives for which kinds, in words.
+  std::string layout() const {
+    return fmt::format("{}{}: {}{}{}", options.report_data ? "data " : "", options.report_grad ? "grad " : "",
+                       options.plot_mean ? "mean " : "", options.plot_std ? "std " : "",
+                       fmt::join(options.percentile_sigmas, " "));
   }
   std::vector<double> describe(const std::vector<Array>& arrays) const {
     if (arrays.empty()) return std::vector<double>(width(), std::numeric_limits<double>::quiet_NaN());
@@ -144,6 +151,64 @@ void VariableStatisticsPlot::operator()(Trainer& trainer) {
   for (auto* row : {&above, &below})
     if (!row->empty()) rows.push_back(std::move(*row));
   plot(trainer.out() + "/" + options.filename, rows);
+}
+
+void VariableStatisticsPlot::serialize(Serializer& serializer) {
+  // where other statistics are plotted now, or none were saved, it begins anew
+  if (serializer.loading() &&
+      (!serializer.contains("_layout") || serializer.read_string("_layout") != state_->layout()))
+    return;
+  Serializer trigger = serializer["_trigger"];
+  state_->options.trigger.serialize(trigger);
+  const std::int64_t kinds = std::int64_t{state_->options.report_data} + std::int64_t{state_->options.report_grad},
+                     width = static_cast<std::int64_t>(state_->width());
+  if (!serializer.loading()) {
+    std::vector<std::int64_t> iterations;
+    std::vector<double> numbers;
+    for (const Sample& sample : state_->samples) {
+      iterations.push_back(sample.iteration);
+      for (const auto& kind : sample.statistics) numbers.insert(numbers.end(), kind.begin(), kind.end());
+    }
+    const auto n = static_cast<std::int64_t>(iterations.size());
+    Array at = Array::from_host(iterations.data(), {n}, Dtype::int64, Device()),
+          statistics = Array::from_host(numbers.data(), {n, kinds, width}, Dtype::float64, Device());
+    std::ostringstream random;
+    random << state_->random;
+    std::string text = random.str(), layout = state_->layout();
+    serializer("_layout", layout);
+    serializer("_seen", state_->seen);
+    serializer("_random", text);
+    serializer("_iterations", at);
+    serializer("_statistics", statistics);
+    return;
+  }
+  const auto loaded = std::make_shared<State>();
+  std::istringstream random(serializer.read_string("_random"));
+  if (!(random >> loaded->random)) serializer.reject("_random", "expected the state of random numbers");
+  const auto at = std::make_shared<Array>(), statistics = std::make_shared<Array>();
+  serializer("_seen", loaded->seen);
+  {
+    const DeviceScope host((Device()));
+    serializer("_iterations", *at);
+    serializer("_statistics", *statistics);
+  }
+  serializer.after_loading([state = state_, loaded, at, statistics, kinds, width] {
+    const std::vector<std::int64_t> iterations = at->to_vector<std::int64_t>();
+    const std::vector<double> numbers = statistics->to_vector<double>();
+    const auto n = static_cast<std::int64_t>(iterations.size());
+    if (statistics->shape() != Shape{n, kinds, width})
+      fail<FileError>("VariableStatisticsPlot: the snapshot has statistics {}, expected {}", statistics->shape(),
+                      Shape{n, kinds, width});
+    state->seen = loaded->seen;
+    state->random = loaded->random;
+    state->samples.clear();
+    auto next = numbers.begin();
+    for (const std::int64_t iteration : iterations) {
+      Sample& sample = state->samples.emplace_back(Sample{iteration, {}});
+      for (std::int64_t kind = 0; kind < kinds; ++kind, next += width)
+        sample.statistics.emplace_back(next, next + width);
+    }
+  });
 }
 
 }  // namespace catenary::training::extensions

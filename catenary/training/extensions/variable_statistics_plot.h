@@ -24,8 +24,8 @@ struct VariableStatisticsPlotOptions {
 };
 
 /// Collects mean, standard deviation and percentiles over all elements of variables and of their gradients, each
-/// iteration, and draws them as a PNG: mean and standard deviation above, percentiles below. A handle. What was
-/// collected is not part of snapshots. (chainer's VariableStatisticsPlot)
+/// iteration, and draws them as a PNG: mean and standard deviation above, percentiles below. A handle. (chainer's
+/// VariableStatisticsPlot; what was collected is part of snapshots here)
 class CT_API VariableStatisticsPlot : public Extension {
  public:
   /// Throws ValueError without variables, without anything to plot, for a percentile outside [0, 100] or a sample size
@@ -35,6 +35,7 @@ class CT_API VariableStatisticsPlot : public Extension {
   explicit VariableStatisticsPlot(const Link& link, VariableStatisticsPlotOptions options = {});
   std::string default_name() const override { return "VariableStatisticsPlot"; }
   void operator()(Trainer& trainer) override;
+  void serialize(Serializer& serializer) override;
 
   /// What an iteration gave: data first, then gradients, each with mean, standard deviation and percentiles as far as
   /// they are plotted.
