@@ -11,6 +11,7 @@
 
 #include "catenary/core/sha256.h"
 #include "tests/documents/chapter.h"
+#include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace tests {
@@ -18,9 +19,9 @@ namespace tests {
 namespace fs = std::filesystem;
 
 void run_chapter(void (*chapter)(), const std::vector<std::string>& prints) {
-  const std::string folder = ct::os::make_temporary_directory("catenary-document");
+  const Folder folder;
   const fs::path before = fs::current_path();
-  fs::current_path(folder);
+  fs::current_path(folder.path);
   ct::random::seed(0);
   std::ostringstream written;
   std::streambuf* console = std::cout.rdbuf(written.rdbuf());
@@ -33,7 +34,6 @@ void run_chapter(void (*chapter)(), const std::vector<std::string>& prints) {
   std::cout.rdbuf(console);
   ct::Device().use();
   fs::current_path(before);
-  ct::os::remove_directory(folder);
   EXPECT_EQ(error, "");
   for (const std::string& text : prints)
     EXPECT_NE(written.str().find(text), std::string::npos) << "expected: " << text << "\nwritten: " << written.str();

@@ -13,19 +13,14 @@
 #include "catenary/core/os/process.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/png.h"
+#include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace ct = catenary;
 
 namespace {
 
-class Folder {
- public:
-  Folder() : path(ct::os::make_temporary_directory("catenary-examples")) {}
-  ~Folder() { ct::os::remove_directory(path); }
-  std::string operator/(const std::string& name) const { return path + "/" + name; }
-  const std::string path;
-};
+using tests::Folder;
 
 ct::os::ProcessResult run(const std::string& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), tests::build_path("bin/") + program);

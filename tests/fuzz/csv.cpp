@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     if (choice & 1) options.header = false;
     if (choice & 2) options.delimiter = ';';
     if (choice & 4) options.comment = '#';
+    if (choice & 8) options.missing = {"NA", "?"};
     catenary::io::read_csv(bytes, "fuzz", options);
   } catch (const catenary::FileError&) {
   }

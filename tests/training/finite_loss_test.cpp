@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "catenary/catenary.h"
-#include "catenary/core/os/file.h"
+#include "tests/folder.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -40,10 +40,10 @@ std::string train(const Parts& parts, const ct::Dataset& train, const ct::Datase
   const ct::Optimizer optimizer = ct::optimizers::SGD(0.1);
   optimizer.setup(parts.model);
   const T::FiniteLoss loss(parts.model, parts.table, [](std::int64_t i) { return "row " + std::to_string(i); });
-  const std::string out = ct::os::make_temporary_directory("catenary-finite");
+  const tests::Folder out;
   const ct::iterators::SerialIterator batches(train, train.size(), {.shuffle = false});
   const ct::iterators::SerialIterator test_batches(test, 50, {.repeat = false, .shuffle = false});
-  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.loss = loss}), T::Trigger(1, "epoch"), out);
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.loss = loss}), T::Trigger(1, "epoch"), out.path);
   trainer.extend(X::Evaluator(test_batches, parts.model, {.eval_func = loss}));
   trainer.extend(X::snapshot());
   std::string said;
@@ -52,8 +52,7 @@ std::string train(const Parts& parts, const ct::Dataset& train, const ct::Datase
   } catch (const ct::ValueError& e) {
     said = e.what();
   }
-  *saved = ct::os::list_directory(out).size() > 0;
-  ct::os::remove_directory(out);
+  *saved = ct::os::list_directory(out.path).size() > 0;
   return said;
 }
 
