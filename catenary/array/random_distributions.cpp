@@ -167,8 +167,9 @@ Array pareto(const Operand& a, const OptionalShape& size, const RandomOptions& o
 Array weibull(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
   check_literal(a, true, "weibull", "a");
   return of_exponential(a, size, options, "weibull", [](const Array& e, const Operand& shape) {
-    const Array r = catenary::power(e, divide(1, shape));
-    return where(equal(shape, 0), 0, r);
+    if (shape.is_array()) return where(equal(shape, 0), 0, catenary::power(e, divide(1, shape)));
+    const double value = shape.scalar().real();
+    return value == 0 ? multiply(e, 0) : catenary::power(e, 1 / value);
   });
 }
 
