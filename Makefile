@@ -70,8 +70,8 @@ format:
 
 tidy:
 	@scripts/setup --with-dev
-	@$(MAKE) --no-print-directory configure
-	@scripts/tidy $(BUILD)
+	@cmake --preset release -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON # GCC's mean nothing to clang-tidy
+	@scripts/tidy build/tidy
 
 install: programs
 	cmake --install $(BUILD) --prefix $(PREFIX)

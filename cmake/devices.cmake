@@ -3,6 +3,7 @@
 set(device_rooms kernel_cache device array autograd functions links training)
 set(compared_columns)
 set(compared_tests)
+set(column_cost 500) # the longest tests begin first, and column after column: the second simulated card finds the first one's binaries
 file(WRITE ${PROJECT_BINARY_DIR}/columns "")
 
 # device_column(NAME DEVICE [LACKS WHY] [ENVIRONMENT VARIABLE=VALUE…] [ALSO ROOM…] [ROOMS ROOM…]): the tests NAME_<room>, each `test_<room> --device DEVICE`, in
@@ -31,8 +32,10 @@ function(device_column name device)
       list(APPEND variables CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/${name}.${room}.ops)
       list(APPEND compared_tests ${test})
     endif()
-    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${variables}" TIMEOUT 2400)
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${variables}" TIMEOUT 2400 COST ${column_cost})
   endforeach()
+  math(EXPR column_cost "${column_cost} - 10")
+  set(column_cost ${column_cost} PARENT_SCOPE)
   set(compared_columns ${compared_columns} PARENT_SCOPE)
   set(compared_tests ${compared_tests} PARENT_SCOPE)
 endfunction()

@@ -31,3 +31,13 @@ endif()
 if(CATENARY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# catenary_precompile(TARGET …): target_precompile_headers, in a form that ccache keeps: it has to be told that no macro there
+# depends on the time.
+function(catenary_precompile target)
+  target_precompile_headers(${target} ${ARGN})
+  target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>" "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  if(CATENARY_CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL CATENARY_CCACHE)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CATENARY_CCACHE}")
+  endif()
+endfunction()

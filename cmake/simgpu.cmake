@@ -43,7 +43,8 @@ add_dependencies(test_simgpu simgpu)
 foreach(vendor cuda hip)
   set(simgpu ${PROJECT_BINARY_DIR}/simgpu)
   device_column(simgpu_${vendor} ${vendor}:0 ALSO simgpu
-                ENVIRONMENT LD_LIBRARY_PATH=${simgpu}/${vendor} CATENARY_CACHE_DIR=${simgpu}/cache CATENARY_KERNEL_LOG=${simgpu}/kernels)
+                ENVIRONMENT LD_LIBRARY_PATH=${simgpu}/${vendor} CATENARY_CACHE_DIR=${simgpu}/cache CATENARY_KERNEL_LOG=${simgpu}/kernels
+                            CATENARY_TEST_QUARTER=1)
 endforeach()
 if(TARGET test_programs)
   device_column(simgpu_cuda cuda:0 ROOMS programs ENVIRONMENT LD_LIBRARY_PATH=${simgpu}/cuda CATENARY_CACHE_DIR=${simgpu}/cache)

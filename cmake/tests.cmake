@@ -3,9 +3,13 @@
 find_package(GTest REQUIRED)
 # Tests are compiled more often than they run.
 set(test_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
-if(CATENARY_SANITIZE)
-  list(APPEND test_options -O0)
-endif()
+set(test_libraries catenary GTest::gtest fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
+# What every test reads, compiled once. Sources include it all the same.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "")
+add_library(test_headers OBJECT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp)
+target_compile_options(test_headers PRIVATE ${test_options})
+target_link_libraries(test_headers PRIVATE ${test_libraries})
+catenary_precompile(test_headers PRIVATE <gtest/gtest.h>)
 set(CATENARY_TEST_RESULTS ${PROJECT_BINARY_DIR}/test-results)
 file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests tests/*)
 list(REMOVE_ITEM rooms data fuzz consumer simgpu programs)
@@ -31,8 +35,8 @@ foreach(room IN LISTS rooms)
   add_executable(test_${room} ${sources})
   target_include_directories(test_${room} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(test_${room} PRIVATE ${test_options})
-  target_link_libraries(test_${room} PRIVATE test_main catenary GTest::gtest fmt::fmt nlohmann_json::nlohmann_json
-                                             ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
+  target_link_libraries(test_${room} PRIVATE test_main ${test_libraries})
+  catenary_precompile(test_${room} REUSE_FROM test_headers)
   set(only)
   if(room STREQUAL "device") # without a device the rest would compare the CPU with itself
     set(only --gtest_filter=Pool.*:DevicePool.*:Stream.*:Event.*:Summary.*:UserKernels.*)

@@ -17,10 +17,14 @@ SimdLevel detect() {
   __builtin_cpu_init();
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
                   __builtin_cpu_supports("bmi2");
+#  ifdef CT_SIMD_NO_V4
+  return v3 ? SimdLevel::v3 : SimdLevel::v2;
+#  else
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
   return v4 ? SimdLevel::v4 : v3 ? SimdLevel::v3 : SimdLevel::v2;
+#  endif
 #else
   return SimdLevel::native;
 #endif

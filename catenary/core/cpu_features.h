@@ -39,7 +39,17 @@ CT_API std::string cpu_model();
 #  define CT_SIMD_NAMESPACE CT_SIMD_CONCAT(simd_, CT_SIMD)
 #endif
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(CT_SIMD_NO_V4)  // builds that look at the code only (cmake/simd.cmake)
+#  define CT_SIMD_DECLARE(...) \
+    namespace simd_v2 {        \
+    __VA_ARGS__                \
+    }                          \
+    namespace simd_v3 {        \
+    __VA_ARGS__                \
+    }
+#  define CT_SIMD_SELECT(name) \
+    (::catenary::simd_level() == ::catenary::SimdLevel::v3 ? (simd_v3::name) : (simd_v2::name))
+#elif defined(__x86_64__)
 #  define CT_SIMD_DECLARE(...) \
     namespace simd_v2 {        \
     __VA_ARGS__                \

@@ -15,8 +15,12 @@ namespace testing_devices {
 /// Do kernels run on an interpreter (scripts/oclgrind sets CATENARY_TEST_SMALL)? Then a test takes fewer elements and
 /// fewer dtypes, but each of its kernels still.
 inline bool small() { return std::getenv("CATENARY_TEST_SMALL") != nullptr; }
-/// How many elements a test of large arrays takes: n, or a tenth of it, but several blocks still.
-inline std::int64_t large(std::int64_t n) { return small() ? n / 10 : n; }
+/// How many elements a test of large arrays takes: n, a quarter of it on a simulated card (CATENARY_TEST_QUARTER), or a
+/// tenth, but several blocks still.
+inline std::int64_t large(std::int64_t n) {
+  if (small()) return n / 10;
+  return std::getenv("CATENARY_TEST_QUARTER") ? n / 4 : n;
+}
 
 /// Shape, dtype and every element are the same. A NaN is a NaN: processors differ in its bits when they convert.
 inline bool same(const catenary::Array& a, const catenary::Array& b) {
