@@ -13,3 +13,10 @@ set_source_files_properties(${document_code} PROPERTIES SKIP_PRECOMPILE_HEADERS 
 add_dependencies(test_documents simgpu)
 set_property(TEST documents APPEND PROPERTY ENVIRONMENT CATENARY_GPU_INCLUDE_CPU=1 LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/cuda
                                                         CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache)
+
+# The documents say that Clang takes them too.
+find_program(CATENARY_CLANG NAMES clang++-14 clang++-15 clang++)
+if(CATENARY_CLANG AND NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_test(NAME documents_clang COMMAND ${CATENARY_CLANG} -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-unused-variable
+                                        -Wno-unused-but-set-variable -I ${PROJECT_SOURCE_DIR} ${document_code})
+endif()

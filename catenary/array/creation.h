@@ -22,8 +22,6 @@ concept Element = requires {
 };
 
 namespace detail {
-template <class T>
-using Row = std::initializer_list<T>;
 [[noreturn]] CT_API void throw_ragged(int depth);
 /// Collects the values of nested lists; throws ShapeError when rows differ in length.
 template <class T>
@@ -73,16 +71,18 @@ template <Element T>
 Array array(std::initializer_list<T> values, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
+// Rows of rows are spelt out: through an alias Clang does not deduce T.
 template <Element T>
-Array array(std::initializer_list<detail::Row<T>> values, const std::optional<Dtype>& dtype = {}) {
+Array array(std::initializer_list<std::initializer_list<T>> values, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
 template <Element T>
-Array array(std::initializer_list<detail::Row<detail::Row<T>>> values, const std::optional<Dtype>& dtype = {}) {
+Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+            const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
 template <Element T>
-Array array(std::initializer_list<detail::Row<detail::Row<detail::Row<T>>>> values,
+Array array(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
             const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
