@@ -97,9 +97,9 @@ TEST(FunctionNode, ForwardAndBackward) {
 
 TEST(FunctionNode, DoubleBackpropMakesNoCycle) {
   {
-    const Variable a(array<double>({1, 2})), b(array<double>({3, 4})), c(array<double>({5, 6}));
+    const Variable a(array<float>({1, 2})), b(array<float>({3, 4})), c(array<float>({5, 6}));
     const Variable y = apply(node<MulAdd>(), a, b, c);
-    y.set_grad(array<double>({1, 1}));
+    y.set_grad(array<float>({1, 1}));
     y.backward(true, true);
     const Variable z = F::sum(a.grad_var() * a.grad_var());
     b.cleargrad();
@@ -110,7 +110,7 @@ TEST(FunctionNode, DoubleBackpropMakesNoCycle) {
 }
 
 TEST(FunctionNode, SeveralOutputs) {
-  const Variable x(array<double>({3}));
+  const Variable x(array<float>({3}));
   Variables ys = apply_all(node<Both>(), x);
   ASSERT_EQ(ys.size(), 2u);
   (ys[0] + ys[1]).backward();

@@ -46,20 +46,20 @@ TEST(Variable, LeavesAccumulateAndKeepWhatUsersHold) {
 }
 
 TEST(Variable, AVariableUsedManyTimesSumsItsGradients) {
-  const Variable x(array<double>({1, 2}));
+  const Variable x(array<float>({1, 2}));
   const Variable a = x * 2.0;
   Variable y = a + a + a * a + a;
-  y.set_grad(array<double>({1, 1}));
+  y.set_grad(array<float>({1, 1}));
   y.backward();
   EXPECT_EQ(values(x.grad()), (Doubles{2 * (3 + 2 * 2), 2 * (3 + 2 * 4)}));
 }
 
 TEST(Variable, TheSumOfGradientsDoesNotWriteIntoGradientsOfOthers) {
   // gy itself is the gradient of all inputs of an addition: adding in place must not change it.
-  const Variable x(array<double>({1})), z(array<double>({1}));
+  const Variable x(array<float>({1})), z(array<float>({1}));
   const Variable a = F::identity(x);
   const Variable y = a + z + a + a;
-  const Array gy = array<double>({1});
+  const Array gy = array<float>({1});
   y.set_grad(gy);
   y.backward(true);
   EXPECT_EQ(values(x.grad()), Doubles{3});
@@ -123,7 +123,7 @@ TEST(Variable, LossScaleReachesTheLeaves) {
 }
 
 TEST(Variable, DoubleBackprop) {
-  const Variable x(array<double>({2}));
+  const Variable x(array<float>({2}));
   const Variable y = x * x * x;
   y.backward(false, true);
   const Variable gx = x.grad_var();
@@ -231,10 +231,10 @@ TEST(Variable, ThreadsHaveTheirOwnGraphs) {
 }
 
 TEST(Grad, OnlyThePathsBetween) {
-  const Variable x(array<double>({2})), w(array<double>({3})), other(array<double>({5}));
+  const Variable x(array<float>({2})), w(array<float>({3})), other(array<float>({5}));
   const Variable h = x * w;
   const Variable y = h * h + other;
-  const std::vector<Variable> g = grad({y}, {h, x, Variable(array<double>({0}))});
+  const std::vector<Variable> g = grad({y}, {h, x, Variable(array<float>({0}))});
   EXPECT_EQ(values(g[0].array()), Doubles{12});
   EXPECT_EQ(values(g[1].array()), Doubles{36});
   EXPECT_FALSE(g[2].defined());
@@ -243,12 +243,12 @@ TEST(Grad, OnlyThePathsBetween) {
 }
 
 TEST(Grad, OptionsAreHonoured) {
-  const Variable x(array<double>({2}));
+  const Variable x(array<float>({2}));
   const Variable h = x * x;
   const Variable y = h * x;
   GradOptions options;
-  options.grad_outputs = {Variable(array<double>({10}))};
-  options.grad_inputs = {Variable(array<double>({1}))};
+  options.grad_outputs = {Variable(array<float>({10}))};
+  options.grad_inputs = {Variable(array<float>({1}))};
   options.set_grad = true;
   options.retain_grad = true;
   const auto g = grad({y}, {x}, options);
@@ -265,9 +265,9 @@ TEST(Grad, OptionsAreHonoured) {
 }
 
 TEST(Backward, FromSeveralVariables) {
-  const Variable x(array<double>({2}));
+  const Variable x(array<float>({2}));
   const Variable a = x * 3.0, b = x * x;
-  backward({a, b}, {Variable(array<double>({1})), Variable(array<double>({10}))});
+  backward({a, b}, {Variable(array<float>({1})), Variable(array<float>({10}))});
   EXPECT_EQ(values(x.grad()), Doubles{43});
   EXPECT_THROW(backward({a, b}, {a}), ValueError);
 }
