@@ -30,25 +30,16 @@ std::vector<Taker> takers() {
   const Array x = catenary::sin(arange(12, Dtype::float32)).reshape({4, 3}), row = x(slice(), 0);
   const Array cost = ones({3, 3}, Dtype::float32), W = ones({3, 3}, Dtype::float32);
   const F::Sampler zero_sampler = [](const Shape& shape) { return zeros(shape, Dtype::int32); };
-  const auto whole = [](auto call) {
-    return [call](const Array& t) {
-      for (const auto reduce : {F::Reduce::mean, F::Reduce::no}) call(t, reduce);
-    };
-  };
   const auto pixels = [](const Array& t) { return t.reshape({1, 2, 2}); };
   return {
-      {"softmax_cross_entropy", "t", 3, -1,
-       whole([x](const Array& t, F::Reduce reduce) { F::softmax_cross_entropy(x, t, {.reduce = reduce}); })},
-      {"softmax_cross_entropy", "t", 3, 200, whole([x](const Array& t, F::Reduce reduce) {
-         F::softmax_cross_entropy(x, t,
-                                  {.ignore_label = 200, .class_weight = ones({3}, Dtype::float32), .reduce = reduce});
-       })},
-      {"sigmoid_cross_entropy", "t", 2, -1,
-       whole([row](const Array& t, F::Reduce reduce) { F::sigmoid_cross_entropy(row, t, true, reduce); })},
-      {"hinge", "t", 3, {}, whole([x](const Array& t, F::Reduce reduce) { F::hinge(x, t, F::HingeNorm::L1, reduce); })},
-      {"contrastive", "y", 2, {}, whole([x](const Array& t, F::Reduce reduce) {
-         F::contrastive(x, x + 1, t, 1, reduce);
-       })},
+      {"softmax_cross_entropy", "t", 3, -1, [x](const Array& t) { F::softmax_cross_entropy(x, t); }},
+      {"softmax_cross_entropy", "t", 3, 200,
+       [x](const Array& t) {
+         F::softmax_cross_entropy(x, t, {.ignore_label = 200, .class_weight = ones({3}, Dtype::float32)});
+       }},
+      {"sigmoid_cross_entropy", "t", 2, -1, [row](const Array& t) { F::sigmoid_cross_entropy(row, t); }},
+      {"hinge", "t", 3, {}, [x](const Array& t) { F::hinge(x, t); }},
+      {"contrastive", "y", 2, {}, [x](const Array& t) { F::contrastive(x, x + 1, t); }},
       {"discriminative_margin_based_clustering_loss", "labels", 3, -1,
        [pixels](const Array& t) {
          F::discriminative_margin_based_clustering_loss(ones({1, 2, 2, 2}, Dtype::float32), pixels(t), 0.5, 1.5, 2);
@@ -121,7 +112,10 @@ TEST(Labels, AreCheckedAndNamed) {
     const std::string range = fmt::format("{}: {} must be in [0, {}){}", taker.function, taker.name, taker.classes,
                                           taker.ignored ? fmt::format(" or {}, which is ignored", *taker.ignored) : "");
     const bool column = taker.name.starts_with("samples");
-    for (const Dtype dtype : {Dtype::int64, Dtype::int8, Dtype::uint8}) {
+    // small dtypes of one function: each is some kernels more
+    const bool all_dtypes = taker.function == "softmax_cross_entropy" && taker.ignored == -1;
+    for (const Dtype dtype : {Dtype::int32, Dtype::int8, Dtype::uint8}) {
+      if (dtype != Dtype::int32 && !all_dtypes) continue;
       const auto call = [&](std::int64_t third) {
         return error_of([&] {
           const Array t = zeros({4}, Dtype::int64);
@@ -130,7 +124,7 @@ TEST(Labels, AreCheckedAndNamed) {
         });
       };
       EXPECT_EQ(call(taker.classes - 1), "no error");
-      if (taker.ignored && dtype == Dtype::int64) {
+      if (taker.ignored && dtype == Dtype::int32) {
         EXPECT_EQ(call(*taker.ignored), "no error");
       }
       std::vector<std::int64_t> wrong = {taker.classes, 100};
