@@ -91,7 +91,7 @@ class TemporaryFiles : public testing::Environment {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  if (argc == 3 && std::string_view(argv[1]) == "--device") {
+  if (argc == 3 && (std::string_view(argv[1]) == "--device" || std::string_view(argv[1]) == "-d")) {
     try {
       const catenary::Device device = catenary::get_device(argv[2]);
       device.use();

@@ -3,6 +3,8 @@
 #include <catenary/catenary.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 namespace ct = catenary;
 namespace F = ct::functions;
 namespace L = ct::links;
@@ -14,7 +16,8 @@ struct MLP : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return l2(F::relu(l1(x))); }
 };
 
-int main() {
+void train(const ct::Device& device) {
+  device.use();
   MLP model;
   ct::optimizers::SGD optimizer(0.1);
   optimizer.setup(model);
@@ -23,7 +26,7 @@ int main() {
   const ct::iterators::SerialIterator test_batches(test, 100, {.repeat = false, .shuffle = false});
 
   while (batches.epoch() < 2) {
-    const ct::Batch batch = ct::concat_examples(*batches.next());
+    const ct::Batch batch = ct::concat_examples(*batches.next(), device);
     model.cleargrads();
     const ct::Variable loss = F::softmax_cross_entropy(model(batch[0]), batch[1]);
     loss.backward();
@@ -35,11 +38,26 @@ int main() {
     double correct = 0;
     test_batches.reset();
     while (const auto part = test_batches.next()) {
-      const ct::Batch columns = ct::concat_examples(*part);
+      const ct::Batch columns = ct::concat_examples(*part, device);
       correct += F::accuracy(model(columns[0]), columns[1]).item<double>() * static_cast<double>(part->size);
     }
     fmt::print("epoch {}: loss of the last batch {:.4f}, test accuracy {:.4f}\n", batches.epoch(), loss.item<double>(),
                correct / static_cast<double>(test.size()));
+  }
+}
+
+int main(int argc, char** argv) {
+  std::string device = "cpu";
+  CLI::App app("Trains a small network on MNIST by a loop that stands in the program.");
+  app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
+  try {
+    app.parse(argc, argv);
+    train(ct::get_device(device));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "custom_loop: {}\n", error.what());
+    return 1;
   }
   return 0;
 }

@@ -3,9 +3,11 @@
 #include <catenary/catenary.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 namespace ct = catenary;
 
-int main() {
+void fit() {
   ct::random::seed(0);
   const ct::Array x = ct::random::uniform(-1.0, 1.0, ct::Shape{1000});
   const ct::Array y = 3.0 * x + 0.5 + 0.1 * ct::random::standard_normal({1000});
@@ -18,5 +20,21 @@ int main() {
     intercept -= 0.5 * error.mean().item<double>();
   }
   fmt::print("y = {:.3f} x + {:.3f}\n", slope, intercept);
+}
+
+int main(int argc, char** argv) {
+  std::string device = "cpu";
+  CLI::App app("Fits a line to points by gradient descent, with arrays alone.");
+  app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
+  try {
+    app.parse(argc, argv);
+    ct::get_device(device).use();
+    fit();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "linear_regression: {}\n", error.what());
+    return 1;
+  }
   return 0;
 }

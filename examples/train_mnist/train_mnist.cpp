@@ -112,7 +112,8 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(-1, 1000000, "NUMBER"));
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
@@ -121,13 +122,15 @@ int main(int argc, char** argv) {
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
-  app.add_option("--seed", args.seed, "Seed of the random numbers");
+  app.add_option("--seed", args.seed, "Seed of the random numbers")
+      ->check(CLI::TypeValidator<std::uint64_t>("whole number of 0 or more"));
   app.add_flag("--noplot", args.noplot, "No plot of the losses");
   CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with weights that were trained");
   inference->add_option("-s,--snapshot", inference_args.snapshot, "A snapshot, or weights saved as npz")
       ->capture_default_str();
   inference->add_option("-n,--images", inference_args.images, "How many predictions are printed")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000, "NUMBER"));
   inference->add_option("-d,--device", inference_args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   try {
     app.parse(argc, argv);
