@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/index_plan.h"
 #include "catenary/array/indexing.h"
 #include "catenary/core/format.h"
@@ -30,6 +30,31 @@ Array array_from(const void* values, std::size_t count, const Shape& shape, Dtyp
 }  // namespace detail
 
 namespace {
+
+/// The values of nested lists in order, their shape, and the dtype that they have in common.
+struct Collected {
+  std::vector<const detail::AnyValues*> values;
+  Shape shape;
+  std::optional<Dtype> dtype;
+
+  void add(const std::vector<detail::AnyValues>& list, int depth) {
+    if (shape.size() <= depth) {
+      if (!values.empty()) detail::throw_ragged(depth);
+      shape.push_back(static_cast<std::int64_t>(list.size()));
+    } else if (shape[depth] != static_cast<std::int64_t>(list.size())) {
+      detail::throw_ragged(depth);
+    }
+    for (const detail::AnyValues& value : list) {
+      if (value.is_list) {
+        add(value.list, depth + 1);
+        continue;
+      }
+      if (shape.size() != depth + 1) detail::throw_ragged(depth + 1);
+      values.push_back(&value);
+      dtype = dtype ? promote(*dtype, value.dtype) : value.dtype;
+    }
+  }
+};
 
 /// A floating value as `dtype` would hold it.
 double rounded(double value, Dtype dtype) {
@@ -73,6 +98,19 @@ Array filled(const Shape& shape, Dtype dtype, const Device& device, const Operan
 }
 
 }  // namespace
+
+Array array(std::initializer_list<detail::AnyValues> list, const std::optional<Dtype>& dtype) {
+  const std::vector<detail::AnyValues> all(list);  // to which `collected` points
+  Collected collected;
+  collected.add(all, 0);
+  const Dtype common = collected.dtype.value_or(Dtype::float64);
+  const auto made = [&](auto member) {
+    std::vector<std::decay_t<decltype(std::declval<detail::AnyValues>().*member)>> values;
+    for (const detail::AnyValues* value : collected.values) values.push_back(value->*member);
+    return detail::array_from(values, collected.shape, dtype.value_or(common));
+  };
+  return is_floating(common) ? made(&detail::AnyValues::real) : made(&detail::AnyValues::integer);
+}
 
 Array array(const Array& a, const std::optional<Dtype>& dtype) {
   return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a.copy();

@@ -63,6 +63,20 @@ Array array_from_nested(const List& list, const std::optional<Dtype>& dtype) {
   nested.add(list);
   return array_from(nested.values, nested.shape, dtype);
 }
+/// Nested lists whose values have several C++ types: one value, or a list.
+struct AnyValues {
+  template <Element T>
+  AnyValues(T value) : dtype(dtype_of<T>), real(static_cast<double>(value)) {
+    if constexpr (std::is_integral_v<T>) integer = static_cast<std::int64_t>(value);
+  }
+  AnyValues(std::initializer_list<AnyValues> values) : is_list(true), list(values) {}
+
+  Dtype dtype = Dtype::float64;
+  std::int64_t integer = 0;
+  double real = 0;
+  bool is_list = false;
+  std::vector<AnyValues> list = {};
+};
 }  // namespace detail
 
 /// An array of the values in nested braces, up to four levels deep: `array({{1.f, 2.f}, {3.f, 4.f}})`. Throws
@@ -86,6 +100,9 @@ Array array(std::initializer_list<std::initializer_list<std::initializer_list<st
             const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
+/// The same of values of several C++ types, `array({1.5, NAN})`, to any depth; its dtype is what NumPy promotes theirs
+/// to.
+CT_API Array array(std::initializer_list<detail::AnyValues> values, const std::optional<Dtype>& dtype = {});
 /// An array of the values of a vector, or of vectors of vectors.
 template <Element T>
 Array array(const std::vector<T>& values, const std::optional<Dtype>& dtype = {}) {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/node_extras.h"
 #include "catenary/core/format.h"
 
@@ -59,9 +59,9 @@ Array generate_array(const ParameterInit& initializer, const Shape& shape, const
   return array;
 }
 
-Parameter::Parameter(const ParameterInit& initializer, std::string name) : Variable(new VariableNode(Array(), true)) {
+Parameter::Parameter(Named named, const ParameterInit& initializer) : Variable(new VariableNode(Array(), true)) {
   VariableNode::Extras& extras = node_->extras();
-  extras.name = std::move(name);
+  extras.name = std::move(named.name);
   extras.initializer = initializer.initializer();
   extras.initial_device = current_device();
   if (const auto* given = dynamic_cast<const ArrayInitializer*>(extras.initializer.get())) {

@@ -1,9 +1,11 @@
 #pragma once
 // Parameters: variables that are learnt. Initializers and update rules are known here by their bases only.
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "catenary/autograd/variable.h"
 
@@ -57,7 +59,10 @@ class CT_API Parameter : public Variable {
   /// No parameter.
   Parameter() = default;
   /// Waits for initialize(shape).
-  explicit Parameter(const ParameterInit& initializer, std::string name = {});
+  explicit Parameter(const ParameterInit& initializer) : Parameter(Named{}, initializer) {}
+  /// The same with a name. Not a plain std::string: `Parameter(1.0, {3})` has a shape.
+  template <std::convertible_to<std::string> Name>
+  Parameter(const ParameterInit& initializer, Name&& name) : Parameter(Named{std::forward<Name>(name)}, initializer) {}
   /// Initialised now, on the current device; the gradient starts as NaN, so that a forgotten cleargrads shows.
   Parameter(const ParameterInit& initializer, const Shape& shape, std::string name = {});
   /// A parameter with the given values (not copied).
@@ -79,6 +84,10 @@ class CT_API Parameter : public Variable {
   void update() const;
 
  private:
+  struct Named {
+    std::string name = {};
+  };
+  Parameter(Named named, const ParameterInit& initializer);
   struct Known {};
   Parameter(const Variable& variable, Known) : Variable(variable) {}
 };

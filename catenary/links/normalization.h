@@ -23,6 +23,8 @@ struct BatchNormalizationLinkOptions {
 class CT_API BatchNormalization : public Link {
  public:
   explicit BatchNormalization(const Shape& size, const BatchNormalizationLinkOptions& options = {});
+  explicit BatchNormalization(std::int64_t size, const BatchNormalizationLinkOptions& options = {})
+      : BatchNormalization(Shape{size}, options) {}
   /// `finetune` averages the statistics of all batches since start_finetuning().
   Variable operator()(const Variable& x, bool finetune = false) const;
   void start_finetuning() const;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/array/facts.h"
 
 namespace ct = catenary;
@@ -21,6 +23,21 @@ TEST(Creation, FromValues) {
   expect(ct::array({300, -1}, Dtype::uint8), Dtype::uint8, {2}, {44, 255});
   EXPECT_THROW(ct::array({{1, 2}, {3}}), ct::ShapeError);
   EXPECT_THROW(ct::array(std::vector<int>{1, 2, 3}, ct::Shape{2, 2}), ct::ShapeError);
+}
+
+// As NumPy promotes: array({1.5, NAN}) has a double and a float.
+TEST(Creation, FromValuesOfSeveralTypes) {
+  expect(ct::array({1.5, -INFINITY, 2}), Dtype::float64, {3}, {1.5, -INFINITY, 2});
+  EXPECT_TRUE(std::isnan(ct::array({1.5, NAN})(1).item<double>()));
+  expect(ct::array({1.f, std::int8_t{2}}), Dtype::float32, {2}, {1, 2});
+  expect(ct::array({1, std::int64_t{1} << 40}), Dtype::int64, {2}, {1, 1099511627776.0});
+  expect(ct::array({true, 2}), Dtype::int32, {2}, {1, 2});
+  expect(ct::array({{1, 2.5}, {3, 4}}), Dtype::float64, {2, 2}, {1, 2.5, 3, 4});
+  expect(ct::array({{1.5}, {2}}), Dtype::float64, {2, 1}, {1.5, 2});
+  expect(ct::array({{{1, 2.5}}, {{3, 4.5}}}, Dtype::float32), Dtype::float32, {2, 1, 2}, {1, 2.5, 3, 4.5});
+  EXPECT_THROW(ct::array({{1, 2.5}, {3}}), ct::ShapeError);
+  EXPECT_THROW(ct::array({{1, 2.5}, 3}), ct::ShapeError);
+  EXPECT_THROW(ct::array({1.5, {2, 3}}), ct::ShapeError);
 }
 
 TEST(Creation, CopiesAndHandles) {

@@ -289,6 +289,14 @@ TEST(Parameter, WaitsForItsShape) {
   EXPECT_THROW(Parameter::of(Variable(array<float>({1}))), ValueError);
 }
 
+TEST(Parameter, TakesAShapeInBracesOrAName) {
+  EXPECT_EQ(Parameter(1.0, {3}).shape(), (Shape{3}));
+  EXPECT_EQ(Parameter(1, {0}, "empty").shape(), (Shape{0}));
+  EXPECT_EQ(Parameter(1.0, {}).shape(), Shape());
+  EXPECT_FALSE(Parameter(1.0, "W").is_initialized());
+  EXPECT_EQ(Parameter(1.0, std::string("W")).name(), "W");
+}
+
 TEST(Parameter, StartsWithANanGradient) {
   const Parameter p(0, Shape{2});
   EXPECT_TRUE(std::isnan(values(p.grad())[0]));

@@ -216,6 +216,12 @@ TEST(Links, EachGivesItsFormula) {
   for (std::size_t i = 0; i < in.size(); ++i) EXPECT_FLOAT_EQ(scaled[i], in[i]);
 }
 
+TEST(Links, BatchNormalizationOfANumberOrAShape) {
+  EXPECT_EQ(L::BatchNormalization(6).gamma.shape(), (ct::Shape{6}));
+  EXPECT_EQ(L::BatchNormalization({6}, {.use_beta = false}).avg_mean->shape(), (ct::Shape{6}));
+  EXPECT_EQ(L::BatchNormalization({2, 3}).gamma.shape(), (ct::Shape{2, 3}));
+}
+
 TEST(Links, BatchNormalizationLearnsItsStatistics) {
   const L::BatchNormalization bn(ct::Shape{6}, {.decay = 0.5});
   const ct::Array x = numbers({50, 6}) * 3 + 2;
