@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
@@ -131,18 +131,17 @@ void check_not_empty(const Rows& rows, const Array& x, const char* what) {
     fail<ValueError>("{}: there is no element along the reduced axes of an array of shape {}", what, x.shape());
 }
 
-Array quantiles(const Array& x, const std::vector<double>& q, double scale, const AxisArg& axis,
-                const QuantileOptions& options, const char* what) {
+Array quantiles(const Array& x, const std::vector<double>& q, double scale, const AxisArg& axis, bool keepdims,
+                QuantileMethod method, const char* what) {
   // NumPy's q array is float64 and the result with it, where the device has that.
-  const Dtype dtype =
-      interpolates(options.method) ? promote(mean_dtype(x.dtype()), widest_float(x.device())) : x.dtype();
-  Rows rows(as_dtype(x, dtype), axis, options.keepdims, what);
+  const Dtype dtype = interpolates(method) ? promote(mean_dtype(x.dtype()), widest_float(x.device())) : x.dtype();
+  Rows rows(as_dtype(x, dtype), axis, keepdims, what);
   check_not_empty(rows, x, what);
   Shape shape = rows.result;
   shape.insert(0, static_cast<std::int64_t>(q.size()));
   const Array out = Array::empty(shape, dtype, x.device());
   if (q.empty()) return out;
-  const std::vector<Array> results = quantiles_of(rows, q, scale, options.method, what);
+  const std::vector<Array> results = quantiles_of(rows, q, scale, method, what);
   for (std::size_t i = 0; i < q.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     copyto(slice_axis(out, 0, row, row + 1).reshape(rows.result), results[i]);
@@ -150,12 +149,12 @@ Array quantiles(const Array& x, const std::vector<double>& q, double scale, cons
   return out;
 }
 
-Array one_quantile(const Array& x, double q, double scale, const AxisArg& axis, const QuantileOptions& options,
+Array one_quantile(const Array& x, double q, double scale, const AxisArg& axis, bool keepdims, QuantileMethod method,
                    const char* what) {
-  const Dtype dtype = interpolates(options.method) ? mean_dtype(x.dtype()) : x.dtype();
-  Rows rows(as_dtype(x, dtype), axis, options.keepdims, what);
+  const Dtype dtype = interpolates(method) ? mean_dtype(x.dtype()) : x.dtype();
+  Rows rows(as_dtype(x, dtype), axis, keepdims, what);
   check_not_empty(rows, x, what);
-  return quantiles_of(rows, {q}, scale, options.method, what).front().copy();
+  return quantiles_of(rows, {q}, scale, method, what).front().copy();
 }
 
 }  // namespace
@@ -179,17 +178,19 @@ Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
   return middle(low, high).reshape(rows.result);
 }
 
-Array quantile(const Array& x, double q, const AxisArg& axis, const QuantileOptions& options) {
-  return one_quantile(x, q, 1, axis, options, "quantile");
+Array quantile(const Array& x, double q, const AxisArg& axis, bool keepdims, QuantileMethod method) {
+  return one_quantile(x, q, 1, axis, keepdims, method, "quantile");
 }
-Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis, const QuantileOptions& options) {
-  return quantiles(x, q, 1, axis, options, "quantile");
+Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis, bool keepdims,
+               QuantileMethod method) {
+  return quantiles(x, q, 1, axis, keepdims, method, "quantile");
 }
-Array percentile(const Array& x, double q, const AxisArg& axis, const QuantileOptions& options) {
-  return one_quantile(x, q, 100, axis, options, "percentile");
+Array percentile(const Array& x, double q, const AxisArg& axis, bool keepdims, QuantileMethod method) {
+  return one_quantile(x, q, 100, axis, keepdims, method, "percentile");
 }
-Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis, const QuantileOptions& options) {
-  return quantiles(x, q, 100, axis, options, "percentile");
+Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis, bool keepdims,
+                 QuantileMethod method) {
+  return quantiles(x, q, 100, axis, keepdims, method, "percentile");
 }
 
 }  // namespace catenary

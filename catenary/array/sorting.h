@@ -89,19 +89,16 @@ CT_API Array nanmedian(const Array& x, const AxisArg& axis = {}, bool keepdims =
 
 /// What a quantile between two elements is.
 enum class QuantileMethod { linear, lower, higher, midpoint, nearest };
-/// Options of quantile and percentile.
-struct QuantileOptions {
-  bool keepdims = false;
-  QuantileMethod method = QuantileMethod::linear;
-};
 /// The q-th quantile (q in [0, 1], else ValueError) along `axis`: NumPy's default, linear between the neighbours.
 /// Several q come as the first axis of the result. NaN if there is one. numpy.quantile
-CT_API Array quantile(const Array& x, double q, const AxisArg& axis = {}, const QuantileOptions& options = {});
-CT_API Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {},
-                      const QuantileOptions& options = {});
+CT_API Array quantile(const Array& x, double q, const AxisArg& axis = {}, bool keepdims = false,
+                      QuantileMethod method = QuantileMethod::linear);
+CT_API Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {}, bool keepdims = false,
+                      QuantileMethod method = QuantileMethod::linear);
 /// quantile(x, q / 100). numpy.percentile
-CT_API Array percentile(const Array& x, double q, const AxisArg& axis = {}, const QuantileOptions& options = {});
-CT_API Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {},
-                        const QuantileOptions& options = {});
+CT_API Array percentile(const Array& x, double q, const AxisArg& axis = {}, bool keepdims = false,
+                        QuantileMethod method = QuantileMethod::linear);
+CT_API Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {}, bool keepdims = false,
+                        QuantileMethod method = QuantileMethod::linear);
 
 }  // namespace catenary

@@ -96,14 +96,12 @@ TEST(Sorting, Quantiles) {
   const Array row = make<double>({15, 20, 35, 40, 50});
   expect_array(ct::percentile(row, 40), {29}, {}, Dtype::float64, 1e-15);
   expect_array(ct::quantile(row, std::vector<double>{0, 0.5, 1}), {15, 35, 50}, {3}, Dtype::float64);
-  const auto at = [&](ct::QuantileMethod method) {
-    return ct::quantile(row, 0.3, {}, {.method = method}).item<double>();
-  };
+  const auto at = [&](ct::QuantileMethod method) { return ct::quantile(row, 0.3, {}, false, method).item<double>(); };
   EXPECT_EQ(at(ct::QuantileMethod::lower), 20);
   EXPECT_EQ(at(ct::QuantileMethod::higher), 35);
   EXPECT_EQ(at(ct::QuantileMethod::nearest), 20);
   EXPECT_EQ(at(ct::QuantileMethod::midpoint), 27.5);
-  expect_array(ct::quantile(x, 0.5, 0, {.keepdims = true}), {7, nan, 16.5, 11}, {1, 4}, Dtype::float64);
+  expect_array(ct::quantile(x, 0.5, 0, true), {7, nan, 16.5, 11}, {1, 4}, Dtype::float64);
   EXPECT_THROW(ct::quantile(row, 1.5), ct::ValueError);
 }
 

@@ -109,9 +109,9 @@ void add_reductions(Table& table) {
     return [=](Arguments& a) -> Results {
       const json& q = a.get("q", 1);
       const ct::AxisArg axis = a.axis("axis", 2);
-      const ct::QuantileOptions options{.keepdims = a.flag("keepdims")};
-      if (q.is_array()) return {several(a.array(0), q.get<std::vector<double>>(), axis, options)};
-      return {one(a.array(0), number(q), axis, options)};
+      const bool keepdims = a.flag("keepdims");
+      if (q.is_array()) return {several(a.array(0), q.get<std::vector<double>>(), axis, keepdims)};
+      return {one(a.array(0), number(q), axis, keepdims)};
     };
   };
   table["percentile"] =
