@@ -1,6 +1,11 @@
 #pragma once
 // All of Catenary.
 
+#if __cplusplus < 202002L
+#  error "Catenary needs C++20: compile with -std=c++20 (in CMake, linking Catenary::catenary says so)"
+#  include "catenary/needs/c++20"  // is nowhere: it ends the compilation, so that the line above is not buried
+#endif
+
 #include "catenary/array/array.h"
 #include "catenary/array/boxes.h"
 #include "catenary/array/creation.h"
