@@ -238,6 +238,16 @@ TEST_F(KernelCache, ProcessThatIsKilledWhileItWrites) {
   expect_all_found(count(after, "compile "));
 }
 
+// More than the folder may hold, left by a process that was killed, and all of it a hole.
+TEST_F(KernelCache, WhatIsUnfinishedCountsForTheLimit) {
+  const std::string left = folder_ + "/.ab.kernel.1-0-f.tmp";
+  os::write_file(left, std::string_view("begun"));
+  ASSERT_EQ(::truncate(left.c_str(), off_t{600} << 20), 0);
+  const os::ProcessResult result = compute();
+  EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  expect_all_found(count(result, "compile "));
+}
+
 TEST_F(KernelCache, FullDisk) {
   expect_goes_without(compute({{"CATENARY_TEST_FULL_DISK", folder_}}), "No space left on device");
   EXPECT_EQ(files(), Strings());  // nothing half written
