@@ -5,6 +5,7 @@
 
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary {
 

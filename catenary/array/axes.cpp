@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "catenary/array/body.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"

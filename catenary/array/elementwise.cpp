@@ -2,6 +2,7 @@
 
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary {
 

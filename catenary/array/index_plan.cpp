@@ -1,7 +1,7 @@
 #include "catenary/array/index_plan.h"
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
 

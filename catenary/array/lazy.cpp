@@ -7,6 +7,7 @@
 #include "catenary/array/open_program.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary {
 

@@ -5,7 +5,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/index_plan.h"
 #include "catenary/array/indexing.h"
 #include "catenary/core/format.h"

@@ -4,7 +4,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"

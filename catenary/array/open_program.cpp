@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "catenary/device/traced_backend.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary {
 

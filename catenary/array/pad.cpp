@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/index_plan.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"

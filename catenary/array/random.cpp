@@ -7,7 +7,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/random_detail.h"
 #include "catenary/array/reduction.h"

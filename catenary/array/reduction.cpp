@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/hooks.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"

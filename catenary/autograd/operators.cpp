@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/elementwise.h"

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <unordered_set>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/node_extras.h"
 #include "catenary/autograd/operators.h"

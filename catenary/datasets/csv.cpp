@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/io.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"

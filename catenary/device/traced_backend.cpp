@@ -11,7 +11,7 @@
 #include "catenary/core/format.h"
 #include "catenary/device/kernel_launcher.h"
 #include "catenary/device/matmul_providers.h"
-#include "catenary/ops/op.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary {
 

@@ -1,7 +1,7 @@
 #include "catenary/functions/activation.h"
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/random.h"
 #include "catenary/autograd/elementwise.h"

@@ -1,7 +1,7 @@
 // Functions of functions/array.h that join, split and pick.
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/sorting.h"
 #include "catenary/autograd/elementwise.h"

@@ -1,7 +1,7 @@
 // Functions of functions/connection.h that look up rows, and products of two inputs.
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"

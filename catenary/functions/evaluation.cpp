@@ -1,6 +1,6 @@
 #include "catenary/functions/evaluation.h"
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/sorting.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/format.h"

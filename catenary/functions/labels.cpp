@@ -1,7 +1,7 @@
 #include "catenary/functions/labels.h"
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/core/format.h"
 
 namespace catenary::functions::detail {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"

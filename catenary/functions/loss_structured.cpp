@@ -1,7 +1,7 @@
 // Losses of functions/loss.h of few words out of many, and of sequences of labels.
 
 #include "catenary/array/axes.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"

@@ -1,6 +1,6 @@
 #include "catenary/functions/math_basic.h"
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/autograd/elementwise.h"
 

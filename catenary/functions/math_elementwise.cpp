@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/elementwise.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/random.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/config.h"

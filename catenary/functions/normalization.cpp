@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/elementwise.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/autograd/function_node.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/random.h"

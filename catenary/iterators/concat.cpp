@@ -1,4 +1,4 @@
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/core/format.h"
 #include "catenary/iterators/iterator.h"

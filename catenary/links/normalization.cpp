@@ -1,7 +1,7 @@
 #include "catenary/links/normalization.h"
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/normalization.h"

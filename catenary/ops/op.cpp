@@ -1,11 +1,11 @@
-#include "catenary/ops/op.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary::ops {
 
 const OpInfo& info(Op op) {
   static const OpInfo table[] = {
-      {"load", 0, ALL, Rule::INTERNAL, "", ""},
       {"constant", 0, ALL, Rule::INTERNAL, "", ""},
+      {"load", 0, ALL, Rule::INTERNAL, "", ""},
 #define CT_OP(name, arity, registers, rule, expression, description) \
   {#name, arity, registers, Rule::rule, #expression, description},
 #include "catenary/ops/elementwise.def"

@@ -1,6 +1,6 @@
 #pragma once
-// ops/: what an operation is, once for all devices. The rows of elementwise.def and reductions.def are read here into
-// tables; the math prelude gives their functions; a Program is a straight line of such operations over one shape.
+// ops/: what an operation is, once for all devices. The rows of elementwise.def and reductions.def are read into
+// tables here; the math prelude gives their functions; a Program is a straight line of such operations over one shape.
 // Nothing here knows memory, devices or arrays.
 
 #include <cstdint>
@@ -40,24 +40,8 @@ enum class Rule : std::uint8_t {
   INTERNAL,       ///< not an array function: made by the library itself
 };
 
-/// Every operation that a node of a Program can be.
-enum class Op : std::uint16_t {
-  load,      ///< an element of a buffer
-  constant,  ///< the same value everywhere
-#define CT_OP(name, ...) name,
-#include "catenary/ops/elementwise.def"
-#undef CT_OP
-  where,  ///< a ? b : c, where a is bool
-  cast,   ///< from one register type to another
-  ldexp,  ///< a * 2**b, where b is i32
-  frexp_exponent,
-  narrow_i8,  ///< wraps an i32 to the range of a narrower dtype
-  narrow_i16,
-  narrow_u8,
-  narrow_u16,
-  narrow_u32,  ///< wraps an i64
-  count,
-};
+// The operations; their names are in ops/op_names.h, so that a new row of elementwise.def is no news to who needs none.
+enum class Op : std::uint16_t;
 
 /// What is known of a row.
 struct OpInfo {

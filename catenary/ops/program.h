@@ -11,7 +11,7 @@ namespace catenary::ops {
 
 /// One value of a program. Its operands come before it.
 struct Node {
-  Op op = Op::constant;
+  Op op = {};                  ///< a constant, where nothing is said
   Reg reg = Reg::f32;          ///< type of the value
   Reg operand_reg = Reg::f32;  ///< type that the operands are in (for `where`: of b and c)
   std::int16_t args[3] = {-1, -1, -1};

@@ -2,7 +2,7 @@
 // Private to optimizers/: how an optimizer is written. The rule is arithmetic on arrays; grouping, state and hooks are
 // optimizer.cpp's.
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/optimizers/optimizer.h"
 
 namespace catenary {

@@ -125,7 +125,7 @@ function declare(s,   b, h, n, parts, i, m) {
   if (s ~ /(^| )(friend|static_assert|extern template)/ || s ~ /^[,:)]/) return
   if (s ~ /^template ?< ?>/) return
   b = bare(s)
-  if (b == "" || b ~ /^(class|struct|union|enum) [A-Za-z_:]+$/) return
+  if (b == "" || b ~ /^(class|struct|union|enum|enum class) [A-Za-z_:0-9 ]+$/) return
   h = head(b)
   if (b ~ /^using namespace/ || b ~ /^using [A-Za-z_:]+::/) return
   if (at_namespace()) {

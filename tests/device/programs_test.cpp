@@ -13,6 +13,7 @@
 #include "catenary/core/error.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
+#include "catenary/ops/op_names.h"
 #include "catenary/ops/program.h"
 #include "tests/device/same.h"
 
@@ -195,7 +196,7 @@ std::int16_t add_node(ops::Program& program, Op op, Reg reg, Reg operand_reg, st
 /// The ops of the table, by register type.
 std::vector<Op> rows_for(Reg reg) {
   std::vector<Op> rows;
-  for (int i = static_cast<int>(Op::constant) + 1; i < static_cast<int>(Op::count); ++i) {
+  for (int i = static_cast<int>(Op::load) + 1; i < static_cast<int>(Op::count); ++i) {
     const Op op = static_cast<Op>(i);
     if (op == Op::cast || op == Op::ldexp || !(ops::info(op).registers & ops::reg_bit(reg))) continue;
     rows.push_back(op);

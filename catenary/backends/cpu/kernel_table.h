@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "catenary/ops/op.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary::cpu {
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "catenary/core/format.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary::cpu {
 

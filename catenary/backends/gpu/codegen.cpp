@@ -1,6 +1,7 @@
 #include "catenary/backends/gpu/codegen.h"
 
 #include "catenary/core/format.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary::gpu {
 

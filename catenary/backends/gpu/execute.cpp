@@ -10,6 +10,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/device/segment.h"
+#include "catenary/ops/op_names.h"
 
 namespace catenary::gpu {
 

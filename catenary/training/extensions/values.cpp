@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catenary/array/elementwise.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"

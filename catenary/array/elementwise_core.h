@@ -1,0 +1,52 @@
+#pragma once
+// What the library's own sources include in the place of elementwise.h: the rows of ops/elementwise.def that they call,
+// by name, and the functions that are no rows. So a new row is compiled into what computes with it, and into nothing
+// else.
+
+#include "catenary/array/array.h"
+
+namespace catenary {
+
+CT_API Array negative(Operand x), absolute(Operand x), sign(Operand x), square(Operand x), sqrt(Operand x),
+    rsqrt(Operand x), exp(Operand x), expm1(Operand x), log(Operand x), log2(Operand x), log10(Operand x),
+    log1p(Operand x), sin(Operand x), cos(Operand x), tan(Operand x), arcsin(Operand x), arccos(Operand x),
+    arctan(Operand x), sinh(Operand x), cosh(Operand x), tanh(Operand x), arctanh(Operand x), rint(Operand x),
+    floor(Operand x), ceil(Operand x), trunc(Operand x), isnan(Operand x), isinf(Operand x), isfinite(Operand x),
+    logical_not(Operand x), invert(Operand x), sigmoid(Operand x), softplus(Operand x), relu(Operand x), erf(Operand x),
+    erfc(Operand x), erfcx(Operand x), erfinv(Operand x), erfcinv(Operand x), ndtr(Operand x), ndtri(Operand x),
+    log_ndtr(Operand x), lgamma(Operand x), digamma(Operand x);
+CT_API Array add(Operand x, Operand y), subtract(Operand x, Operand y), multiply(Operand x, Operand y),
+    divide(Operand x, Operand y), floor_divide(Operand x, Operand y), remainder(Operand x, Operand y),
+    fmod(Operand x, Operand y), power(Operand x, Operand y), maximum(Operand x, Operand y),
+    minimum(Operand x, Operand y), arctan2(Operand x, Operand y), equal(Operand x, Operand y),
+    not_equal(Operand x, Operand y), less(Operand x, Operand y), less_equal(Operand x, Operand y),
+    greater(Operand x, Operand y), greater_equal(Operand x, Operand y), logical_and(Operand x, Operand y),
+    logical_or(Operand x, Operand y), bitwise_and(Operand x, Operand y), bitwise_or(Operand x, Operand y),
+    left_shift(Operand x, Operand y), right_shift(Operand x, Operand y), polygamma(Operand x, Operand y),
+    zeta(Operand x, Operand y);
+
+/// x itself, as a new array; bool is refused. (numpy.positive)
+CT_API Array positive(const Array& x);
+/// |x| as a float. (numpy.fabs)
+CT_API Array fabs(const Operand& x);
+/// x where the condition is true, else y; the three broadcast. (numpy.where)
+CT_API Array where(Operand condition, Operand x, Operand y);
+/// min(max(x, low), high); an end that is left out does not limit. (numpy.clip)
+CT_API Array clip(const Array& x, const std::optional<Operand>& low, const std::optional<Operand>& high);
+/// x * 2**exponent, exponent an integer array. (numpy.ldexp)
+CT_API Array ldexp(const Operand& x, const Operand& exponent);
+/// Mantissa in [0.5, 1) and int32 exponent with x = mantissa * 2**exponent. (numpy.frexp)
+CT_API std::pair<Array, Array> frexp(const Operand& x);
+/// Fraction and integral part, both with the sign of x. (numpy.modf)
+CT_API std::pair<Array, Array> modf(const Operand& x);
+/// floor_divide and remainder. (numpy.divmod)
+CT_API std::pair<Array, Array> divmod(const Operand& x, const Operand& y);
+
+/// dtype that a binary operation computes in: arrays promote, literals are weak. (numpy.result_type)
+CT_API Dtype result_type(const Operand& x, const Operand& y);
+/// Writes `value` into every element of `target`, cast and broadcast. (numpy.copyto)
+CT_API void copyto(const Array& target, const Operand& value);
+/// The same where `mask` is true.
+CT_API void copyto(const Array& target, const Operand& value, const Array& where);
+
+}  // namespace catenary
