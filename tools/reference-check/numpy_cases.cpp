@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "catenary/array/elementwise.h"
 #include "catenary/core/error.h"
@@ -194,6 +195,11 @@ Report run_numpy(const std::string& directory, const json& manifest) {
       }
     } catch (const NotImplemented& e) {
       line.verdict = Verdict::not_implemented;
+      line.detail = e.what();
+    } catch (
+        const ct::DeviceError& e) {  // float64 between what is given and what comes out, as of an int32 and a float32
+      const bool refused = !has_float64 && std::string_view(e.what()).find("has no float64") != std::string_view::npos;
+      line.verdict = refused ? Verdict::needs_float64 : Verdict::failed;
       line.detail = e.what();
     } catch (const std::exception& e) {  // a mismatch, a refusal, a case that is not written as it should be
       line.verdict = Verdict::failed;
