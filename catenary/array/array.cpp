@@ -280,6 +280,6 @@ Array Array::broadcast_to(const Shape& to) const {
   return view_of(*this, to, step, body().offset);
 }
 
-void Array::fill(const Scalar& value) const { lazy::assign(*this, {.scalar = value, .as = dtype()}); }
+void Array::fill(const Scalar& value) const& { lazy::assign(*this, {.scalar = value, .as = dtype()}); }
 
 }  // namespace catenary

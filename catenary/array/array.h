@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,14 @@ namespace catenary {
 
 class Array;
 class ArrayBody;
+class ArrayIterator;
 class Index;
+
+namespace detail {
+/// May an index of this type give a copy? Positions and masks do.
+template <class I>
+concept MayGiveCopy = std::convertible_to<const I&, Array> || std::same_as<I, Index>;
+}  // namespace detail
 
 /// The reference count of what an Array points to; the rest is private to the library.
 class CT_API ArrayHead {
@@ -130,6 +139,12 @@ class CT_API Array {
  public:
   /// No array; only assignment, `defined` and destruction are allowed.
   Array() = default;
+  Array(const Array&) = default;
+  Array(Array&&) = default;
+  /// Makes this handle one of the other array. A temporary has no use for that, so `x(1) = y` does not compile:
+  /// `x.set(y, 1)` writes elements.
+  Array& operator=(const Array&) & = default;
+  Array& operator=(Array&&) & = default;
   /// A new, uninitialised, C-ordered array on the current device, or on the given one.
   static Array empty(const Shape& shape, Dtype dtype);
   static Array empty(const Shape& shape, Dtype dtype, const Device& device);
@@ -197,16 +212,20 @@ class CT_API Array {
   /// Copies the elements in C order to host memory of nbytes() bytes.
   void copy_to_host(void* to) const;
 
-  /// Reads by NumPy's rules: integers, slices, newaxis and ellipsis give a view; integer and bool arrays give a copy.
+  /// Reads by NumPy's rules: integers, slices, newaxis and ellipsis give a view; integer and bool arrays give a copy,
+  /// which is const, so that writing to it as it stands (`x(x > 3) += 1`), which x would not see, does not compile.
   template <class... I>
-  Array operator()(const I&... indices) const;
-  Array get(const std::vector<Index>& indices) const;
+  std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> operator()(const I&... indices) const;
+  const Array get(const std::vector<Index>& indices) const;
   /// Writes: `a.set(value, i, slice(…), …)` is NumPy's `a[i, …] = value`.
   template <class... I>
   const Array& set(const Operand& value, const I&... indices) const;
   void set_at(const std::vector<Index>& indices, const Operand& value) const;
   /// Views along the first axis.
   Array operator[](std::int64_t i) const;
+  /// The same one after the other, for `for (const Array& row : x)`. Throws ShapeError for a 0-d array.
+  ArrayIterator begin() const;
+  ArrayIterator end() const;
 
   Array astype(Dtype dtype) const&;
   Array astype(Dtype dtype) &&;
@@ -229,28 +248,46 @@ class CT_API Array {
   /// checked.
   Array as_strided(const Shape& shape, const Strides& strides, std::int64_t offset = 0) const;
   /// Sets every element.
-  void fill(const Scalar& value) const;
+  void fill(const Scalar& value) const&;
+  void fill(const Scalar& value) && { std::as_const(*this).fill(value); }
+  void fill(const Scalar& value) const&& = delete;
 
-  Array sum(const AxisArg& axis = {}, bool keepdims = false) const&;
-  Array sum(const AxisArg& axis = {}, bool keepdims = false) &&;
-  Array mean(const AxisArg& axis = {}, bool keepdims = false) const&;
-  Array mean(const AxisArg& axis = {}, bool keepdims = false) &&;
+  // Reductions, as the functions of these names (array/reduction.h).
+  Array sum(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) const&;
+  Array sum(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) &&;
+  Array prod(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) const&;
+  Array prod(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) &&;
+  Array mean(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) const&;
+  Array mean(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) &&;
   Array max(const AxisArg& axis = {}, bool keepdims = false) const&;
   Array max(const AxisArg& axis = {}, bool keepdims = false) &&;
   Array min(const AxisArg& axis = {}, bool keepdims = false) const&;
   Array min(const AxisArg& axis = {}, bool keepdims = false) &&;
-  Array argmax(const std::optional<int>& axis = {}) const;
-  Array argmin(const std::optional<int>& axis = {}) const;
+  Array var(const AxisArg& axis = {}, bool keepdims = false, double ddof = 0) const;
+  Array std(const AxisArg& axis = {}, bool keepdims = false, double ddof = 0) const;
+  Array argmax(const std::optional<int>& axis = {}, bool keepdims = false) const;
+  Array argmin(const std::optional<int>& axis = {}, bool keepdims = false) const;
+  Array cumsum(const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {}) const;
+  Array cumprod(const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {}) const;
+  /// Of all elements, to ask an `if` with.
   bool any() const&;
   bool any() &&;
   bool all() const&;
   bool all() &&;
+  Array any(const AxisArg& axis, bool keepdims = false) const;
+  Array all(const AxisArg& axis, bool keepdims = false) const;
 
-  // In-place: the array keeps its dtype and shape; a float does not fit into an integer array (DtypeError).
-  const Array& operator+=(const Operand& other) const;
-  const Array& operator-=(const Operand& other) const;
-  const Array& operator*=(const Operand& other) const;
-  const Array& operator/=(const Operand& other) const;
+  // In-place: the array keeps its dtype and shape; a float does not fit into an integer array (DtypeError). A view need
+  // not have a name for it: `x(1) += 1` writes to x.
+#define CT_IN_PLACE_OPERATOR(symbol)                                                                 \
+  const Array& operator symbol(const Operand& other) const&;                                         \
+  const Array& operator symbol(const Operand& other)&& { return std::as_const(*this) symbol other; } \
+  const Array& operator symbol(const Operand& other) const&& = delete;
+  CT_IN_PLACE_OPERATOR(+=)
+  CT_IN_PLACE_OPERATOR(-=)
+  CT_IN_PLACE_OPERATOR(*=)
+  CT_IN_PLACE_OPERATOR(/=)
+#undef CT_IN_PLACE_OPERATOR
 
   /// Internal.
   explicit Array(Ref<ArrayHead> body) : body_(std::move(body)) {}
@@ -387,7 +424,7 @@ class CT_API Index {
 };
 
 template <class... I>
-Array Array::operator()(const I&... indices) const {
+std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> Array::operator()(const I&... indices) const {
   return get(std::vector<Index>{Index(indices)...});
 }
 template <class... I>
@@ -395,5 +432,34 @@ const Array& Array::set(const Operand& value, const I&... indices) const {
   set_at(std::vector<Index>{Index(indices)...}, value);
   return *this;
 }
+
+/// What walks along the first axis of an array; each step gives a view.
+class ArrayIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = Array;
+  using difference_type = std::int64_t;
+  using pointer = void;
+  using reference = Array;
+
+  ArrayIterator(Array array, std::int64_t position) : array_(std::move(array)), position_(position) {}
+  Array operator*() const { return array_[position_]; }
+  ArrayIterator& operator++() {
+    ++position_;
+    return *this;
+  }
+  ArrayIterator operator++(int) {
+    ArrayIterator before = *this;
+    ++position_;
+    return before;
+  }
+  friend bool operator==(const ArrayIterator& a, const ArrayIterator& b) { return a.position_ == b.position_; }
+
+ private:
+  Array array_;
+  std::int64_t position_;
+};
+inline ArrayIterator Array::begin() const { return {*this, 0}; }
+inline ArrayIterator Array::end() const { return {*this, len()}; }
 
 }  // namespace catenary

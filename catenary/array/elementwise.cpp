@@ -296,9 +296,9 @@ void copyto(const Array& target, const Operand& value, const Array& mask) {
   lazy::apply_into(target, Op::where, operands, target.dtype());
 }
 
-const Array& Array::operator+=(const Operand& y) const { return in_place(*this, Op::add, y, "+="); }
-const Array& Array::operator-=(const Operand& y) const { return in_place(*this, Op::subtract, y, "-="); }
-const Array& Array::operator*=(const Operand& y) const { return in_place(*this, Op::multiply, y, "*="); }
-const Array& Array::operator/=(const Operand& y) const { return in_place(*this, Op::divide, y, "/="); }
+const Array& Array::operator+=(const Operand& y) const& { return in_place(*this, Op::add, y, "+="); }
+const Array& Array::operator-=(const Operand& y) const& { return in_place(*this, Op::subtract, y, "-="); }
+const Array& Array::operator*=(const Operand& y) const& { return in_place(*this, Op::multiply, y, "*="); }
+const Array& Array::operator/=(const Operand& y) const& { return in_place(*this, Op::divide, y, "/="); }
 
 }  // namespace catenary

@@ -329,7 +329,7 @@ void check_positions(const IndexPlan& plan) {
 
 Array Array::operator[](std::int64_t i) const { return get({Index(i)}); }
 
-Array Array::get(const std::vector<Index>& indices) const {
+const Array Array::get(const std::vector<Index>& indices) const {
   const IndexPlan plan = plan_index(*this, indices);
   if (!plan.advanced) return plan.view;
   Backend& backend = device().backend();

@@ -65,14 +65,18 @@ Array middle(const Array& low, const Array& high) {
   return as_dtype(divide(add(as_dtype(low, as), as_dtype(high, as)), 2.0), result);
 }
 
+void check_fraction(double q, const char* what) {
+  if (!(q >= 0 && q <= 1))
+    fail<ValueError>("{}: q must lie in [0, 1] (percentiles in [0, 100]), {} was given", what, q);
+}
+
 /// The elements that a quantile is made of, and how much of the higher one is in it.
 struct Between {
   std::int64_t low, high;
   double fraction;
 
   Between(double q, std::int64_t n, QuantileMethod method, const char* what) {
-    if (!(q >= 0 && q <= 1))
-      fail<ValueError>("{}: q must lie in [0, 1] (percentiles in [0, 100]), {} was given", what, q);
+    check_fraction(q, what);
     const double position = q * static_cast<double>(n - 1);
     low = static_cast<std::int64_t>(std::floor(position));
     high = std::min(low + 1, n - 1);
@@ -97,27 +101,66 @@ struct Between {
   }
 };
 
-/// Quantiles in the dtype of the rows (floating, unless the method picks an element).
+/// Between a and b, from the nearer end, so that the ends are met exactly; as `result`, but the difference is theirs.
+Array between(const Array& a, const Array& b, double fraction, Dtype result) {
+  const Array span = as_dtype(subtract(b, a), result);
+  return fraction < 0.5 ? add(as_dtype(a, result), multiply(span, fraction))
+                        : subtract(as_dtype(b, result), multiply(span, 1 - fraction));
+}
+
+/// Quantiles as `result`: floating, unless the method picks an element.
 std::vector<Array> quantiles_of(Rows& rows, const std::vector<double>& q, double scale, QuantileMethod method,
-                                const char* what) {
+                                Dtype result, const char* what) {
   std::vector<Between> all;
   std::vector<std::int64_t> places;
   for (const double value : q) {
-    const Between between = all.emplace_back(value / scale, rows.n, method, what);
-    places.insert(places.end(), {between.low, between.high});
+    const Between place = all.emplace_back(value / scale, rows.n, method, what);
+    places.insert(places.end(), {place.low, place.high});
   }
   rows.select(places);
   std::vector<Array> results;
-  for (const Between& between : all) {
-    const Array a = rows.at(between.low), b = rows.at(between.high);
-    if (between.low == between.high) {
-      results.push_back(rows.unless_nan(a));
-      continue;
+  for (const Between& place : all) {
+    const Array a = rows.at(place.low), b = rows.at(place.high);
+    results.push_back(
+        rows.unless_nan(place.low == place.high ? as_dtype(a, result) : between(a, b, place.fraction, result)));
+  }
+  return results;
+}
+
+/// Quantiles of what is not NaN: each row has places of its own, counted here as fractions of its numbers.
+std::vector<Array> nan_quantiles_of(const Rows& rows, const std::vector<double>& q, double scale, QuantileMethod method,
+                                    Dtype result, const char* what) {
+  const Array sorted = sort(rows.rows);  // NaN comes last
+  const Array last = subtract(count_nonzero(logical_not(isnan(sorted)), -1, true), 1).eval();
+  const Array place_of_last = last.astype(widest_float(last.device()));
+  const auto at = [&](const Array& place) {
+    return take_along_axis(sorted, maximum(place, 0).astype(Dtype::int64), -1).reshape(rows.result);
+  };
+  std::vector<Array> results;
+  for (const double value : q) {
+    check_fraction(value / scale, what);
+    const Array place = multiply(place_of_last, value / scale), low = floor(place);
+    const Array high = minimum(add(low, 1), place_of_last), fraction = subtract(place, low);
+    switch (method) {
+      case QuantileMethod::lower:
+        results.push_back(at(low));
+        break;
+      case QuantileMethod::higher:
+        results.push_back(at(ceil(place)));
+        break;
+      case QuantileMethod::nearest:
+        results.push_back(at(rint(place)));
+        break;
+      default: {
+        const bool midpoint = method == QuantileMethod::midpoint;
+        const Array part = midpoint ? multiply(ceil(fraction), 0.5) : fraction;
+        const Array share = part.reshape(rows.result).astype(result), a = at(low), b = at(high);
+        const Array span = as_dtype(subtract(b, a), result);
+        const Array up = add(as_dtype(a, result), multiply(span, share));
+        const Array down = subtract(as_dtype(b, result), multiply(span, subtract(1, share)));
+        results.push_back(where(equal(a, b), as_dtype(a, result), where(less(share, 0.5), up, down)));
+      }
     }
-    const Array span = subtract(b, a);
-    // From the nearer end, so that the ends are met exactly.
-    results.push_back(rows.unless_nan(between.fraction < 0.5 ? add(a, multiply(span, between.fraction))
-                                                             : subtract(b, multiply(span, 1 - between.fraction))));
   }
   return results;
 }
@@ -126,22 +169,31 @@ bool interpolates(QuantileMethod method) {
   return method == QuantileMethod::linear || method == QuantileMethod::midpoint;
 }
 
+/// Which elements count: all, and one NaN makes the result NaN, or those that are not NaN.
+enum class Of { all, numbers };
+
+std::vector<Array> quantiles_of(Of of, Rows& rows, const std::vector<double>& q, double scale, QuantileMethod method,
+                                Dtype result, const char* what) {
+  if (of == Of::all || !is_floating(rows.rows.dtype())) return quantiles_of(rows, q, scale, method, result, what);
+  return nan_quantiles_of(rows, q, scale, method, result, what);
+}
+
 void check_not_empty(const Rows& rows, const Array& x, const char* what) {
   if (rows.n == 0)
     fail<ValueError>("{}: there is no element along the reduced axes of an array of shape {}", what, x.shape());
 }
 
-Array quantiles(const Array& x, const std::vector<double>& q, double scale, const AxisArg& axis, bool keepdims,
+Array quantiles(Of of, const Array& x, const std::vector<double>& q, double scale, const AxisArg& axis, bool keepdims,
                 QuantileMethod method, const char* what) {
   // NumPy's q array is float64 and the result with it, where the device has that.
   const Dtype dtype = interpolates(method) ? promote(mean_dtype(x.dtype()), widest_float(x.device())) : x.dtype();
-  Rows rows(as_dtype(x, dtype), axis, keepdims, what);
+  Rows rows(interpolates(method) ? as_dtype(x, mean_dtype(x.dtype())) : x, axis, keepdims, what);
   check_not_empty(rows, x, what);
   Shape shape = rows.result;
   shape.insert(0, static_cast<std::int64_t>(q.size()));
   const Array out = Array::empty(shape, dtype, x.device());
   if (q.empty()) return out;
-  const std::vector<Array> results = quantiles_of(rows, q, scale, method, what);
+  const std::vector<Array> results = quantiles_of(of, rows, q, scale, method, dtype, what);
   for (std::size_t i = 0; i < q.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     copyto(slice_axis(out, 0, row, row + 1).reshape(rows.result), results[i]);
@@ -149,12 +201,12 @@ Array quantiles(const Array& x, const std::vector<double>& q, double scale, cons
   return out;
 }
 
-Array one_quantile(const Array& x, double q, double scale, const AxisArg& axis, bool keepdims, QuantileMethod method,
+Array one_quantile(Of of, const Array& x, double q, double scale, const AxisArg& axis, const QuantileOptions& options,
                    const char* what) {
   const Dtype dtype = interpolates(method) ? mean_dtype(x.dtype()) : x.dtype();
   Rows rows(as_dtype(x, dtype), axis, keepdims, what);
   check_not_empty(rows, x, what);
-  return quantiles_of(rows, {q}, scale, method, what).front().copy();
+  return quantiles_of(of, rows, {q}, scale, method, dtype, what).front().copy();
 }
 
 }  // namespace
@@ -178,19 +230,18 @@ Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
   return middle(low, high).reshape(rows.result);
 }
 
-Array quantile(const Array& x, double q, const AxisArg& axis, bool keepdims, QuantileMethod method) {
-  return one_quantile(x, q, 1, axis, keepdims, method, "quantile");
-}
-Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis, bool keepdims,
-               QuantileMethod method) {
-  return quantiles(x, q, 1, axis, keepdims, method, "quantile");
-}
-Array percentile(const Array& x, double q, const AxisArg& axis, bool keepdims, QuantileMethod method) {
-  return one_quantile(x, q, 100, axis, keepdims, method, "percentile");
-}
-Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis, bool keepdims,
-                 QuantileMethod method) {
-  return quantiles(x, q, 100, axis, keepdims, method, "percentile");
-}
+#define CT_QUANTILE(name, of, scale)                                                                \
+  Array name(const Array& x, double q, const AxisArg& axis, bool keepdims, QuantileMethod method) { \
+    return one_quantile(of, x, q, scale, axis, keepdims, method, #name);                            \
+  }                                                                                                 \
+  Array name(const Array& x, const std::vector<double>& q, const AxisArg& axis, bool keepdims,      \
+             QuantileMethod method) {                                                               \
+    return quantiles(of, x, q, scale, axis, keepdims, method, #name);                               \
+  }
+CT_QUANTILE(quantile, Of::all, 1)
+CT_QUANTILE(percentile, Of::all, 100)
+CT_QUANTILE(nanquantile, Of::numbers, 1)
+CT_QUANTILE(nanpercentile, Of::numbers, 100)
+#undef CT_QUANTILE
 
 }  // namespace catenary

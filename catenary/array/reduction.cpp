@@ -65,6 +65,18 @@ Array scan(const Array& x, Scan op, const std::optional<int>& axis, std::optiona
 /// Bits of x's values that are numbers; undefined for dtypes that have no NaN.
 Array not_nan(const Array& x) { return equal(x, x); }
 
+/// x with `instead` where it is NaN.
+Array without_nan(const Array& x, double instead) { return is_floating(x.dtype()) ? where(not_nan(x), x, instead) : x; }
+
+Array nan_arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, bool keepdims, const char* what) {
+  if (!is_floating(x.dtype())) return arg_reduce(x, largest, axis, keepdims, what);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Array found = arg_reduce(without_nan(x, largest ? -infinity : infinity), largest, axis, keepdims, what);
+  const Array valid = any(not_nan(x), axis ? AxisArg(*axis) : AxisArg(), keepdims);
+  if (!all(valid).item<bool>()) fail<ValueError>("{}: there is nothing but NaN along the reduced axis", what);
+  return found;
+}
+
 Array variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof, const char* what) {
   const Dtype result = mean_dtype(x.dtype());
   const Array wide_x = as_dtype(x, wide(result));
@@ -163,12 +175,8 @@ Array argmin(const Array& x, const std::optional<int>& axis, bool keepdims) {
   return arg_reduce(x, false, axis, keepdims, "argmin");
 }
 
-Array nansum(const Array& x, const AxisArg& axis, bool keepdims) {
-  return is_floating(x.dtype()) ? sum(where(not_nan(x), x, 0), axis, keepdims) : sum(x, axis, keepdims);
-}
-Array nanprod(const Array& x, const AxisArg& axis, bool keepdims) {
-  return is_floating(x.dtype()) ? prod(where(not_nan(x), x, 1), axis, keepdims) : prod(x, axis, keepdims);
-}
+Array nansum(const Array& x, const AxisArg& axis, bool keepdims) { return sum(without_nan(x, 0), axis, keepdims); }
+Array nanprod(const Array& x, const AxisArg& axis, bool keepdims) { return prod(without_nan(x, 1), axis, keepdims); }
 Array nanmean(const Array& x, const AxisArg& axis, bool keepdims) {
   if (!is_floating(x.dtype())) return mean(x, axis, keepdims);
   const Array valid = not_nan(x);
@@ -184,6 +192,19 @@ Array nanstd(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
 }
 Array nanmax(const Array& x, const AxisArg& axis, bool keepdims) { return nan_extremum(x, true, axis, keepdims); }
 Array nanmin(const Array& x, const AxisArg& axis, bool keepdims) { return nan_extremum(x, false, axis, keepdims); }
+
+Array nanargmax(const Array& x, const std::optional<int>& axis, bool keepdims) {
+  return nan_arg_reduce(x, true, axis, keepdims, "nanargmax");
+}
+Array nanargmin(const Array& x, const std::optional<int>& axis, bool keepdims) {
+  return nan_arg_reduce(x, false, axis, keepdims, "nanargmin");
+}
+Array nancumsum(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype) {
+  return cumsum(without_nan(x, 0), axis, dtype);
+}
+Array nancumprod(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype) {
+  return cumprod(without_nan(x, 1), axis, dtype);
+}
 
 Array average(const Array& x, const AxisArg& axis, const std::optional<Array>& weights, bool keepdims) {
   if (!weights) return mean(x, axis, keepdims);
@@ -226,16 +247,41 @@ Array diff(const Array& x, int n, int axis) {
   return out;
 }
 
-Array Array::sum(const AxisArg& axis, bool keepdims) const& { return catenary::sum(*this, axis, keepdims); }
-Array Array::sum(const AxisArg& axis, bool keepdims) && { return catenary::sum(std::move(*this), axis, keepdims); }
-Array Array::mean(const AxisArg& axis, bool keepdims) const& { return catenary::mean(*this, axis, keepdims); }
-Array Array::mean(const AxisArg& axis, bool keepdims) && { return catenary::mean(std::move(*this), axis, keepdims); }
-Array Array::max(const AxisArg& axis, bool keepdims) const& { return catenary::max(*this, axis, keepdims); }
-Array Array::max(const AxisArg& axis, bool keepdims) && { return catenary::max(std::move(*this), axis, keepdims); }
-Array Array::min(const AxisArg& axis, bool keepdims) const& { return catenary::min(*this, axis, keepdims); }
-Array Array::min(const AxisArg& axis, bool keepdims) && { return catenary::min(std::move(*this), axis, keepdims); }
-Array Array::argmax(const std::optional<int>& axis) const { return catenary::argmax(*this, axis); }
-Array Array::argmin(const std::optional<int>& axis) const { return catenary::argmin(*this, axis); }
+#define CT_REDUCTION_MEMBER(name)                                                                                \
+  Array Array::name(const AxisArg& axis, bool keepdims) const& { return catenary::name(*this, axis, keepdims); } \
+  Array Array::name(const AxisArg& axis, bool keepdims)&& { return catenary::name(std::move(*this), axis, keepdims); }
+#define CT_TYPED_REDUCTION_MEMBER(name)                                                      \
+  Array Array::name(const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) const& { \
+    return catenary::name(*this, axis, keepdims, dtype);                                     \
+  }                                                                                          \
+  Array Array::name(const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype)&& {      \
+    return catenary::name(std::move(*this), axis, keepdims, dtype);                          \
+  }
+CT_TYPED_REDUCTION_MEMBER(sum)
+CT_TYPED_REDUCTION_MEMBER(prod)
+CT_TYPED_REDUCTION_MEMBER(mean)
+CT_REDUCTION_MEMBER(max)
+CT_REDUCTION_MEMBER(min)
+Array Array::var(const AxisArg& axis, bool keepdims, double ddof) const {
+  return catenary::var(*this, axis, keepdims, ddof);
+}
+Array Array::std(const AxisArg& axis, bool keepdims, double ddof) const {
+  return catenary::std(*this, axis, keepdims, ddof);
+}
+Array Array::argmax(const std::optional<int>& axis, bool keepdims) const {
+  return catenary::argmax(*this, axis, keepdims);
+}
+Array Array::argmin(const std::optional<int>& axis, bool keepdims) const {
+  return catenary::argmin(*this, axis, keepdims);
+}
+Array Array::cumsum(const std::optional<int>& axis, std::optional<Dtype> dtype) const {
+  return catenary::cumsum(*this, axis, dtype);
+}
+Array Array::cumprod(const std::optional<int>& axis, std::optional<Dtype> dtype) const {
+  return catenary::cumprod(*this, axis, dtype);
+}
+Array Array::any(const AxisArg& axis, bool keepdims) const { return catenary::any(*this, axis, keepdims); }
+Array Array::all(const AxisArg& axis, bool keepdims) const { return catenary::all(*this, axis, keepdims); }
 bool Array::any() const& { return catenary::any(*this).item<bool>(); }
 bool Array::any() && { return catenary::any(std::move(*this)).item<bool>(); }
 bool Array::all() const& { return catenary::all(*this).item<bool>(); }

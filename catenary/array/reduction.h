@@ -53,6 +53,11 @@ CT_API Array nanvar(const Array& x, const AxisArg& axis = {}, bool keepdims = fa
 CT_API Array nanstd(const Array& x, const AxisArg& axis = {}, bool keepdims = false, double ddof = 0);
 CT_API Array nanmax(const Array& x, const AxisArg& axis = {}, bool keepdims = false);
 CT_API Array nanmin(const Array& x, const AxisArg& axis = {}, bool keepdims = false);
+/// Index (int64) of the largest element that is not NaN, as argmax. Throws ValueError where there is nothing but NaN.
+/// numpy.nanargmax
+CT_API Array nanargmax(const Array& x, const std::optional<int>& axis = {}, bool keepdims = false);
+/// Index (int64) of the smallest element that is not NaN, as nanargmax. numpy.nanargmin
+CT_API Array nanargmin(const Array& x, const std::optional<int>& axis = {}, bool keepdims = false);
 
 /// Mean weighted by `weights`: of x's shape, or 1-d along the only axis given. Throws ShapeError for other weights and
 /// ValueError where they sum to 0. numpy.average
@@ -63,7 +68,24 @@ CT_API Array average(const Array& x, const AxisArg& axis = {}, const std::option
 CT_API Array cumsum(const Array& x, const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {});
 /// Running product, as cumsum. numpy.cumprod
 CT_API Array cumprod(const Array& x, const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {});
+/// Running sum in which NaN counts as 0. numpy.nancumsum
+CT_API Array nancumsum(const Array& x, const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {});
+/// Running product in which NaN counts as 1. numpy.nancumprod
+CT_API Array nancumprod(const Array& x, const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {});
 /// The n-th difference of neighbours along `axis`; of bools "differs". Throws ValueError for n < 0. numpy.diff
 CT_API Array diff(const Array& x, int n = 1, int axis = -1);
+
+/// The differences of neighbours in the flattened array, between what is put before and after them, in x's dtype.
+/// Throws DtypeError where to_begin or to_end does not fit into it. numpy.ediff1d
+CT_API Array ediff1d(const Array& x, const std::optional<Operand>& to_end = {},
+                     const std::optional<Operand>& to_begin = {});
+/// Cross products of the vectors of 2 or 3 elements along axisa and axisb, which lie along axisc of the result; of two
+/// of 2 elements the third component alone. `axis` stands for all three. Throws ShapeError for other vectors.
+/// numpy.cross
+CT_API Array cross(const Array& a, const Array& b, int axisa = -1, int axisb = -1, int axisc = -1,
+                   std::optional<int> axis = {});
+/// The integral of y along `axis` by the trapezoidal rule, at the points x (1-d, or as y), else at a distance of dx.
+/// numpy.trapezoid
+CT_API Array trapezoid(const Array& y, const std::optional<Array>& x = {}, double dx = 1, int axis = -1);
 
 }  // namespace catenary

@@ -283,43 +283,35 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
   return out;
 }
 
-std::pair<Array, Array> histogram(const Array& x, const Array& edges, const HistogramOptions& options) {
-  check_1d(edges, "histogram");
-  check_same_device(x, edges, "histogram");
+namespace {
+
+/// The bin of each of x's elements between ascending edges, the last of which belongs to the last bin; what lies
+/// outside is in one bin more.
+Array bins_of(const Array& x, const Array& edges, const char* what) {
+  check_1d(edges, what);
+  check_same_device(x, edges, what);
   const std::int64_t bins = edges.size() - 1;
-  if (bins < 1) fail<ValueError>("histogram: at least two edges are needed, {} were given", edges.size());
-  if (!ascends(edges)) fail<ValueError>("histogram: the edges must ascend");
+  if (bins < 1) fail<ValueError>("{}: at least two edges are needed, {} were given", what, edges.size());
+  if (!ascends(edges)) fail<ValueError>("{}: the edges must ascend", what);
   const Array flat = x.reshape({-1});
   const Array first = slice_axis(edges, 0, 0, 1), last = slice_axis(edges, 0, bins, bins + 1);
   const Array bin = minimum(subtract(searchsorted(edges, flat, Side::right), 1), bins - 1);
-  const Array inside = logical_and(greater_equal(flat, first), less_equal(flat, last));
-  std::optional<Array> weights;
-  if (options.weights) {
-    if (options.weights->shape() != x.shape())
-      fail<ShapeError>("histogram: weights of shape {} for values of shape {}", options.weights->shape(), x.shape());
-    weights = options.weights->reshape({-1});
-  }
-  // What lies outside goes into one more bin.
-  Array counts = slice_axis(bincount(where(inside, bin, bins), weights, bins + 1), 0, 0, bins).copy();
-  if (options.density) {
-    const Array width = subtract(slice_axis(edges, 0, 1, bins + 1), slice_axis(edges, 0, 0, bins));
-    counts = divide(divide(counts.astype(widest_float(x.device())), width), sum(counts));
-  }
-  return {counts, edges};
+  return where(logical_and(greater_equal(flat, first), less_equal(flat, last)), bin, bins);
 }
 
-std::pair<Array, Array> histogram(const Array& x, std::int64_t bins, const HistogramOptions& options) {
-  if (bins < 1) fail<ValueError>("histogram: at least one bin is needed, bins = {} was given", bins);
-  const Dtype dtype = detail::mean_dtype(x.dtype());
+/// Edges, as `dtype`, of bins of equal width over a range, or over all of x.
+Array equal_bins(const Array& x, std::int64_t bins, const std::optional<std::pair<double, double>>& range, Dtype dtype,
+                 const char* what) {
+  if (bins < 1) fail<ValueError>("{}: at least one bin is needed, bins = {} was given", what, bins);
   double low = 0, high = 1;
-  if (options.range) {
-    std::tie(low, high) = *options.range;
+  if (range) {
+    std::tie(low, high) = *range;
   } else if (x.size() > 0) {
     low = min(x).item<double>();
     high = max(x).item<double>();
   }
   if (!(high - low >= 0) || !std::isfinite(high - low))
-    fail<ValueError>("histogram: the range from {} to {} is not finite and ascending", low, high);
+    fail<ValueError>("{}: the range from {} to {} is not finite and ascending", what, low, high);
   if (low == high) {
     low -= 0.5;
     high += 0.5;
@@ -328,8 +320,59 @@ std::pair<Array, Array> histogram(const Array& x, std::int64_t bins, const Histo
   const double step = (high - low) / static_cast<double>(bins);
   for (std::int64_t i = 0; i < bins; ++i) edges[static_cast<std::size_t>(i)] = static_cast<double>(i) * step + low;
   edges.back() = high;
-  const Array at = Array::from_host(edges.data(), {bins + 1}, Dtype::float64, Device()).astype(dtype);
-  return histogram(x, at.to_device(x.device()), options);
+  return Array::from_host(edges.data(), {bins + 1}, Dtype::float64, Device()).astype(dtype).to_device(x.device());
+}
+
+/// The weights of x's elements, flattened.
+std::optional<Array> weights_of(const Array& x, const std::optional<Array>& weights, const char* what) {
+  if (!weights) return std::nullopt;
+  if (weights->shape() != x.shape())
+    fail<ShapeError>("{}: weights of shape {} for values of shape {}", what, weights->shape(), x.shape());
+  return weights->reshape({-1});
+}
+
+}  // namespace
+
+std::pair<Array, Array> histogram(const Array& x, const Array& edges, const HistogramOptions& options) {
+  const Array bin = bins_of(x, edges, "histogram");
+  const std::int64_t bins = edges.size() - 1;
+  Array counts = slice_axis(bincount(bin, weights_of(x, options.weights, "histogram"), bins + 1), 0, 0, bins).copy();
+  if (options.density) counts = divide(divide(counts.astype(widest_float(x.device())), diff(edges)), sum(counts));
+  return {counts, edges};
+}
+
+std::pair<Array, Array> histogram(const Array& x, std::int64_t bins, const HistogramOptions& options) {
+  return histogram(x, equal_bins(x, bins, options.range, detail::mean_dtype(x.dtype()), "histogram"), options);
+}
+
+Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBins& x_bins, const HistogramBins& y_bins,
+                              const Histogram2dOptions& options) {
+  check_1d(x, "histogram2d");
+  check_same_device(x, y, "histogram2d");
+  if (x.shape() != y.shape())
+    fail<ShapeError>("histogram2d: x and y must have one length, shapes {} and {} were given", x.shape(), y.shape());
+  const Dtype both = detail::mean_dtype(promote(x.dtype(), y.dtype()));
+  const auto edges = [&](const Array& values, const HistogramBins& bins,
+                         const std::optional<std::pair<double, double>>& range) {
+    if (bins.edges().defined()) return bins.edges();
+    return equal_bins(values, bins.count(), range, range ? widest_float(x.device()) : both, "histogram2d");
+  };
+  Histogram2dResult result{{}, edges(x, x_bins, options.x_range), edges(y, y_bins, options.y_range)};
+  const Array column = bins_of(x, result.x_edges, "histogram2d"), row = bins_of(y, result.y_edges, "histogram2d");
+  const std::int64_t nx = result.x_edges.size() - 1, ny = result.y_edges.size() - 1, all = (nx + 1) * (ny + 1);
+  const Array counts = bincount(add(multiply(column, ny + 1), row), weights_of(x, options.weights, "histogram2d"), all)
+                           .reshape({nx + 1, ny + 1});
+  result.counts = slice_axis(slice_axis(counts, 0, 0, nx), 1, 0, ny).astype(widest_float(x.device()));
+  if (options.density) {
+    const Array area = multiply(diff(result.x_edges).reshape({nx, 1}), diff(result.y_edges));
+    result.counts = divide(divide(result.counts, area), sum(result.counts));
+  }
+  return result;
+}
+
+Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBins& bins,
+                              const Histogram2dOptions& options) {
+  return histogram2d(x, y, bins, bins, options);
 }
 
 }  // namespace catenary

@@ -1,6 +1,7 @@
 #pragma once
 // Sorting, searching, sets and counting, with NumPy's names. Sorts are stable and put NaN last; -0.0 and 0.0 are equal.
 
+#include <concepts>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -82,6 +83,41 @@ CT_API std::pair<Array, Array> histogram(const Array& x, std::int64_t bins = 10,
 /// Counts in the bins between the given ascending edges; the last one includes its right edge.
 CT_API std::pair<Array, Array> histogram(const Array& x, const Array& edges, const HistogramOptions& options = {});
 
+/// Bins of an axis of histogram2d: so many of equal width, or those between ascending edges.
+class HistogramBins {
+ public:
+  template <std::integral T>
+  HistogramBins(T count) : count_(static_cast<std::int64_t>(count)) {}
+  HistogramBins(const Array& edges) : edges_(edges) {}
+  std::int64_t count() const { return count_; }
+  /// Undefined where a number was given.
+  const Array& edges() const { return edges_; }
+
+ private:
+  std::int64_t count_ = 0;
+  Array edges_;
+};
+/// Options of histogram2d.
+struct Histogram2dOptions {
+  std::optional<std::pair<double, double>> x_range = {};  ///< x's own where not given
+  std::optional<std::pair<double, double>> y_range = {};  ///< y's own where not given
+  std::optional<Array> weights = {};
+  bool density = false;  ///< divides so that the integral is 1
+};
+/// What histogram2d gives.
+struct Histogram2dResult {
+  Array counts;  ///< float64: [bins of x, bins of y]
+  Array x_edges;
+  Array y_edges;
+};
+/// How many points (x[i], y[i]) of two 1-d arrays lie in each rectangle. Throws as histogram does, and ShapeError for
+/// arrays of two lengths. numpy.histogram2d
+CT_API Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBins& bins = 10,
+                                     const Histogram2dOptions& options = {});
+/// The same with other bins for y than for x.
+CT_API Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBins& x_bins,
+                                     const HistogramBins& y_bins, const Histogram2dOptions& options = {});
+
 /// The middle of the sorted values, the mean of two where there are two; NaN if there is one. numpy.median
 CT_API Array median(const Array& x, const AxisArg& axis = {}, bool keepdims = false);
 /// The median of what is not NaN. numpy.nanmedian
@@ -100,5 +136,16 @@ CT_API Array percentile(const Array& x, double q, const AxisArg& axis = {}, bool
                         QuantileMethod method = QuantileMethod::linear);
 CT_API Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {}, bool keepdims = false,
                         QuantileMethod method = QuantileMethod::linear);
+
+/// The quantile of what is not NaN; NaN where there is nothing else. numpy.nanquantile
+CT_API Array nanquantile(const Array& x, double q, const AxisArg& axis = {}, bool keepdims = false,
+                         QuantileMethod method = QuantileMethod::linear);
+CT_API Array nanquantile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {}, bool keepdims = false,
+                         QuantileMethod method = QuantileMethod::linear);
+/// nanquantile(x, q / 100). numpy.nanpercentile
+CT_API Array nanpercentile(const Array& x, double q, const AxisArg& axis = {}, bool keepdims = false,
+                           QuantileMethod method = QuantileMethod::linear);
+CT_API Array nanpercentile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {},
+                           bool keepdims = false, QuantileMethod method = QuantileMethod::linear);
 
 }  // namespace catenary

@@ -46,8 +46,9 @@ class CT_API Variable {
   Variable(const A& array) : Variable(array, false) {}
   Variable(const Variable& other) noexcept;
   Variable(Variable&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-  Variable& operator=(const Variable& other) noexcept;
-  Variable& operator=(Variable&& other) noexcept;
+  /// Makes this handle one of the other variable; a temporary has no use for that.
+  Variable& operator=(const Variable& other) & noexcept;
+  Variable& operator=(Variable&& other) & noexcept;
   ~Variable();
 
   bool defined() const { return node_ != nullptr; }
@@ -205,12 +206,12 @@ inline Variable::Variable(const Variable& other) noexcept : Variable(other.node_
 inline Variable::~Variable() {
   if (node_) node_->release_handle();
 }
-inline Variable& Variable::operator=(const Variable& other) noexcept {
+inline Variable& Variable::operator=(const Variable& other) & noexcept {
   Variable copy(other);
   std::swap(node_, copy.node_);
   return *this;
 }
-inline Variable& Variable::operator=(Variable&& other) noexcept {
+inline Variable& Variable::operator=(Variable&& other) & noexcept {
   Variable moved(std::move(other));
   std::swap(node_, moved.node_);
   return *this;

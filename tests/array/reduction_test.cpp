@@ -6,6 +6,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/sorting.h"
 #include "tests/array/expect.h"
 
 namespace ct = catenary;
@@ -199,6 +200,38 @@ TEST(Reduction, Scans) {
   expect_array(ct::diff(make<int>({1})), {}, {0}, Dtype::int32);
   EXPECT_THROW(ct::diff(table(), -1), ct::ValueError);
   EXPECT_THROW(ct::cumsum(table(), 2), ct::ShapeError);
+}
+
+TEST(Reduction, Members) {
+  const Array x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  expect_array(x.prod(0), {4, 10, 18}, {3}, Dtype::float32);
+  expect_array(x.var(1, true), ct::var(x, 1).to_vector<double>(), {2, 1}, Dtype::float32);
+  expect_array(x.std({}, false, 1), ct::std(x, {}, false, 1).to_vector<double>(), {}, Dtype::float32);
+  expect_array(x.sum(0, false, Dtype::int32), {5, 7, 9}, {3}, Dtype::int32);
+  expect_array(x.mean(1, true), {2, 5}, {2, 1}, Dtype::float32);
+  expect_array(x.argmax(1, true), {2, 2}, {2, 1}, Dtype::int64);
+  expect_array(x.cumsum(0), {1, 2, 3, 5, 7, 9}, {2, 3}, Dtype::float32);
+  expect_array(x.cumprod(), {1, 2, 6, 24, 120, 720}, {6}, Dtype::float32);
+  expect_array((x > 2).any(0), {1, 1, 1}, {3}, Dtype::bool_);
+  expect_array((x > 2).all(1, true), {0, 1}, {2, 1}, Dtype::bool_);
+  EXPECT_TRUE((x > 2).any());
+  EXPECT_FALSE((x > 2).all());
+}
+
+TEST(Reduction, WithoutWhatIsNotANumber) {
+  const Array x = make<float>({nan, 2, 1, 3, nan, static_cast<float>(-inf)}, {2, 3});
+  expect_array(ct::nanargmax(x), {3}, {}, Dtype::int64);
+  expect_array(ct::nanargmin(x, 1), {2, 2}, {2}, Dtype::int64);
+  expect_array(ct::nanargmax(x, 0, true), {1, 0, 0}, {1, 3}, Dtype::int64);
+  expect_array(ct::nanargmax(make<int>({1, 3, 2})), {1}, {}, Dtype::int64);
+  expect_array(ct::nancumsum(x, 1), {0, 2, 3, 3, 3, -inf}, {2, 3}, Dtype::float32);
+  expect_array(ct::nancumprod(x, 0), {1, 2, 1, 3, 2, -inf}, {2, 3}, Dtype::float32);
+  EXPECT_THROW(ct::nanargmax(make<float>({1, nan, 2, nan}, {2, 2}), 0), ct::ValueError);
+  EXPECT_THROW(ct::nanargmin(Array::empty({0}, Dtype::float32)), ct::ValueError);
+  expect_array(ct::nanquantile(x, 0.5), {1.5}, {}, Dtype::float32);
+  expect_array(ct::nanquantile(make<float>({nan, nan, 4, 1}, {2, 2}), 0.75, 1), {nan, 3.25}, {2}, Dtype::float32);
+  expect_array(ct::nanpercentile(make<float>({nan, 3, 5}), 100.0, 0, true), {5}, {1}, Dtype::float32);
+  EXPECT_THROW(ct::nanquantile(x, 2), ct::ValueError);
 }
 
 }  // namespace
