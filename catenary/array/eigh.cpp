@@ -68,7 +68,9 @@ void turn(Array& a, Array& v, const Round& round, const Array& negligible) {
 
 }  // namespace
 
-EighResult eigh(const Array& given) {
+EighResult eigh(const Array& a, const std::string& uplo) {
+  if (uplo != "L" && uplo != "U") fail<ValueError>("linalg::eigh: uplo is \"L\" or \"U\", not \"{}\"", uplo);
+  const Array given = uplo == "U" && a.ndim() >= 2 ? matrix_transpose(a) : a;
   if (given.ndim() < 2 || given.shape().back() != given.shape()[given.ndim() - 2])
     fail<ShapeError>("linalg::eigh: square matrices are needed, an array of shape {} was given", given.shape());
   if (is_16bit_float(given.dtype()))
@@ -85,27 +87,29 @@ EighResult eigh(const Array& given) {
   const Dtype dtype = device.info().has_f64 ? Dtype::float64 : result;
 
   const Array lower = tril(given.astype(dtype).reshape({batch, n, n}));
-  if (!isfinite(lower).all()) fail<ValueError>("linalg::eigh: an element is not finite");
+  if (!isfinite(lower).all()) fail<LinAlgError>("linalg::eigh: an element is not finite");
   // Scaled, so that squares do not overflow.
   const Array largest = max(absolute(lower), {1, 2}, true), scale = where(largest > 0, largest, 1).eval();
-  Array a = ((lower + matrix_transpose(tril(lower, -1))) / scale).eval();
+  Array symmetric = ((lower + matrix_transpose(tril(lower, -1))) / scale).eval();
   Array v = eye(n, {}, 0, dtype).to_device(device).broadcast_to({batch, n, n}).copy();
   const double epsilon = dtype == Dtype::float32 ? 0x1p-24 : 0x1p-53;
-  const Array norm = sqrt(sum(square(a), {1, 2})).reshape({batch, 1}).eval();
+  const Array norm = sqrt(sum(square(symmetric), {1, 2})).reshape({batch, 1}).eval();
   const Array negligible = (norm * (epsilon / static_cast<double>(n))).eval();
   const Array off_diagonal = (1 - eye(n, {}, 0, dtype)).to_device(device).eval();
   const std::vector<Round> rounds = rounds_of(n, dtype, device);
   // Once the rest is small it is squared by each sweep; the bound is for rounding, which may keep it where it is.
   for (int sweep = 0; sweep < 40; ++sweep) {
-    const Array rest = max(absolute(a * off_diagonal), {1, 2}).reshape({batch, 1});
+    const Array rest = max(absolute(symmetric * off_diagonal), {1, 2}).reshape({batch, 1});
     if ((rest <= norm * epsilon).all()) break;
-    for (const Round& round : rounds) turn(a, v, round, negligible);
+    for (const Round& round : rounds) turn(symmetric, v, round, negligible);
   }
-  const Array values = (diagonals(a) * scale.reshape({batch, 1})).eval(), order = argsort(values, 1);
+  const Array values = (diagonals(symmetric) * scale.reshape({batch, 1})).eval(), order = argsort(values, 1);
   return {take_along_axis(values, order, 1).reshape(values_shape).astype(result),
           take_along_axis(v, order.reshape({batch, 1, n}).broadcast_to({batch, n, n}), 2)
               .reshape(given.shape())
               .astype(result)};
 }
+
+Array eigvalsh(const Array& a, const std::string& uplo) { return eigh(a, uplo).values; }
 
 }  // namespace catenary::linalg

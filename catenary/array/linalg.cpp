@@ -1,11 +1,14 @@
 #include "catenary/array/linalg.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/array/indexing.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
 
@@ -41,14 +44,20 @@ struct Stack {
   }
 };
 
-/// Runs a primitive; throws ValueError naming the first matrix that it could not handle.
-void run(Linalg op, const Stack& stack, const View& b, const Array& out, const char* what, const char* problem) {
-  if (stack.batch == 0 || stack.n == 0) return;
+/// Runs a primitive. Gives false for each matrix that it could not handle.
+std::vector<bool> attempt(Linalg op, const Stack& stack, const View& b, const Array& out) {
   std::vector<bool> ok;
+  if (stack.batch == 0 || stack.n == 0) return ok;
   const View matrices = readable(stack.matrices);
   out.device().backend().linalg(out.device().index(), op, matrices, b, writable(out), ok);
+  return ok;
+}
+
+/// The same; throws LinAlgError naming the first such matrix.
+void run(Linalg op, const Stack& stack, const View& b, const Array& out, const char* what, const char* problem) {
+  const std::vector<bool> ok = attempt(op, stack, b, out);
   for (std::size_t i = 0; problem && i < ok.size(); ++i)
-    if (!ok[i]) fail<ValueError>("linalg::{}: matrix {} of {} is {}", what, i, ok.size(), problem);
+    if (!ok[i]) fail<LinAlgError>("linalg::{}: matrix {} of {} is {}", what, i, ok.size(), problem);
 }
 
 Array determinants(const Stack& stack, const char* what) {
@@ -92,26 +101,131 @@ SlogdetResult slogdet(const Array& a) {
   return {column(table, 1, stack.outer), column(table, 2, stack.outer)};
 }
 
-Array solve(const Array& a, const Array& b) {
-  detail::check_same_device(a, b, "linalg::solve");
-  const bool vector = b.ndim() == 1;
-  const Array columns = vector ? b.reshape({b.size(), 1}) : b;
-  if (a.ndim() < 2 || columns.ndim() < 2 || columns.shape()[columns.ndim() - 2] != a.shape().back())
-    fail<ShapeError>("linalg::solve: shapes {} and {} do not fit", a.shape(), b.shape());
-  const Shape outer = broadcast_shapes(Shape(a.shape().data(), a.ndim() - 2),
-                                       Shape(columns.shape().data(), columns.ndim() - 2), "linalg::solve");
-  Shape a_shape = outer, b_shape = outer;
-  for (int i = 2; i > 0; --i) {
-    a_shape.push_back(a.shape()[a.ndim() - i]);
-    b_shape.push_back(columns.shape()[columns.ndim() - i]);
+namespace {
+
+/// a and b of a x = b, broadcast to one batch.
+struct System {
+  Stack stack;
+  Array right;    ///< [batch, n, columns]
+  Shape b_shape;  ///< of the result; with one column where b is a vector
+  bool vector;
+
+  System(const Array& a, const Array& b, const char* what) : System(a, b, columns_of(a, b, what), what) {}
+  Array result(const Array& x) const { return x.reshape(vector ? stack.shape({stack.n}) : b_shape); }
+
+ private:
+  System(const Array& a, const Array& b, const Array& columns, const char* what)
+      : stack(a.broadcast_to(shapes(a, columns, what).first), promote(a.dtype(), b.dtype()), what),
+        b_shape(shapes(a, columns, what).second),
+        vector(b.ndim() == 1) {
+    right = as_dtype(columns, stack.result)
+                .broadcast_to(b_shape)
+                .reshape({stack.batch, stack.n, b_shape.back()})
+                .contiguous();
   }
-  const Stack stack(a.broadcast_to(a_shape), promote(a.dtype(), b.dtype()), "solve");
-  const std::int64_t k = b_shape.back();
-  const Array right =
-      as_dtype(columns, stack.result).broadcast_to(b_shape).reshape({stack.batch, stack.n, k}).contiguous();
-  const Array out = Array::empty(right.shape(), stack.result, a.device());
-  run(Linalg::solve, stack, readable(right), out, "solve", "singular");
-  return out.reshape(vector ? stack.shape({stack.n}) : b_shape);
+  static Array columns_of(const Array& a, const Array& b, const char* what) {
+    detail::check_same_device(a, b, what);
+    const Array columns = b.ndim() == 1 ? b.reshape({b.size(), 1}) : b;
+    if (a.ndim() < 2 || columns.ndim() < 2 || columns.shape()[columns.ndim() - 2] != a.shape().back())
+      fail<ShapeError>("linalg::{}: shapes {} and {} do not fit", what, a.shape(), b.shape());
+    return columns;
+  }
+  static std::pair<Shape, Shape> shapes(const Array& a, const Array& columns, const char* what) {
+    const Shape outer = broadcast_shapes(Shape(a.shape().data(), a.ndim() - 2),
+                                         Shape(columns.shape().data(), columns.ndim() - 2), what);
+    Shape a_shape = outer, b_shape = outer;
+    for (int i = 2; i > 0; --i) {
+      a_shape.push_back(a.shape()[a.ndim() - i]);
+      b_shape.push_back(columns.shape()[columns.ndim() - i]);
+    }
+    return {a_shape, b_shape};
+  }
+};
+
+/// x with u x = b for upper triangles u [batch, n, n] and b [batch, n, columns]: halves, so that most of the work is
+/// products of matrices, down to blocks whose LU factors exchange no rows and are the blocks themselves.
+Array solve_upper(const Array& u, const Array& b) {
+  constexpr std::int64_t kBlock = 64;
+  const std::int64_t n = u.shape(1), half = n / 2;
+  if (n <= kBlock) {
+    const Stack stack(u, u.dtype(), "solve_triangular");
+    const Array right = b.contiguous(), out = Array::empty(right.shape(), stack.result, u.device());
+    run(Linalg::solve, stack, readable(right), out, "solve_triangular", "singular");
+    return out;
+  }
+  const Array out = Array::empty(b.shape(), b.dtype(), b.device());
+  const auto part = [&](const Array& x, std::int64_t from, std::int64_t to) {
+    return detail::slice_axis(x, 1, from, to);
+  };
+  const Array bottom = solve_upper(detail::slice_axis(part(u, half, n), 2, half, n), part(b, half, n));
+  const Array above = part(b, 0, half) - matmul(detail::slice_axis(part(u, 0, half), 2, half, n), bottom);
+  copyto(part(out, half, n), bottom);
+  copyto(part(out, 0, half), solve_upper(detail::slice_axis(part(u, 0, half), 2, 0, half), above));
+  return out;
+}
+
+}  // namespace
+
+Array solve(const Array& a, const Array& b) {
+  const System system(a, b, "solve");
+  const Array out = Array::empty(system.right.shape(), system.stack.result, a.device());
+  run(Linalg::solve, system.stack, readable(system.right), out, "solve", "singular");
+  return system.result(out);
+}
+
+Array solve_triangular(const Array& a, const Array& b, const SolveTriangularOptions& options) {
+  const System system(options.trans && a.ndim() >= 2 ? matrix_transpose(a) : a, b, "solve_triangular");
+  if (system.right.size() == 0) return system.result(system.right.copy());
+  // A lower triangle is an upper one from the other end.
+  const bool lower = options.lower != options.trans;
+  const auto turned = [&](const Array& x, const Axes& axes) { return lower ? flip(x, axes) : x; };
+  Array u = triu(turned(system.stack.matrices, {1, 2}));
+  if (options.unit_diagonal) {
+    u = u.copy();
+    copyto(diagonal(u, 0, 1, 2), 1);
+  }
+  return system.result(turned(solve_upper(u, turned(system.right, {1})), {1}).copy());
+}
+
+Array multi_dot(const std::vector<Array>& arrays) {
+  const std::size_t n = arrays.size();
+  if (n < 2) fail<ValueError>("linalg::multi_dot: at least two arrays are needed, {} were given", n);
+  std::vector<Array> matrices = arrays;
+  const bool row = arrays.front().ndim() == 1, column = arrays.back().ndim() == 1;
+  if (row) matrices.front() = arrays.front().reshape({1, -1});
+  if (column) matrices.back() = arrays.back().reshape({-1, 1});
+  for (std::size_t i = 0; i < n; ++i) {
+    if (matrices[i].ndim() != 2)
+      fail<ShapeError>("linalg::multi_dot: matrices are needed, array {} has shape {}", i, arrays[i].shape());
+    if (i > 0 && matrices[i].shape(0) != matrices[i - 1].shape(1))
+      fail<ShapeError>("linalg::multi_dot: shapes {} and {} of arrays {} and {} do not fit", arrays[i - 1].shape(),
+                       arrays[i].shape(), i - 1, i);
+  }
+  // The cheapest way to multiply arrays i … j, from short chains to long ones, and where it cuts them.
+  std::vector<std::vector<double>> cost(n, std::vector<double>(n, 0));
+  std::vector<std::vector<std::size_t>> cut(n, std::vector<std::size_t>(n, 0));
+  for (std::size_t length = 1; length < n; ++length)
+    for (std::size_t i = 0; i + length < n; ++i) {
+      const std::size_t j = i + length;
+      cost[i][j] = std::numeric_limits<double>::infinity();
+      for (std::size_t k = i; k < j; ++k) {
+        const double here = cost[i][k] + cost[k + 1][j] +
+                            static_cast<double>(matrices[i].shape(0)) * static_cast<double>(matrices[k].shape(1)) *
+                                static_cast<double>(matrices[j].shape(1));
+        if (here < cost[i][j]) {
+          cost[i][j] = here;
+          cut[i][j] = k;
+        }
+      }
+    }
+  const std::function<Array(std::size_t, std::size_t)> product = [&](std::size_t i, std::size_t j) {
+    return i == j ? matrices[i] : matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j));
+  };
+  const Array out = product(0, n - 1);
+  Shape shape;
+  if (!row) shape.push_back(out.shape(0));
+  if (!column) shape.push_back(out.shape(1));
+  return out.reshape(shape);
 }
 
 LuResult lu(const Array& a) {
@@ -162,33 +276,75 @@ Array vector_norm(const Array& x, double ord, int axis, bool keepdims) {
   return finish(power(sum(power(a, ord), axis, keepdims), 1 / ord));
 }
 
-Array matrix_norm(const Array& x, double ord, int row, int column, bool keepdims) {
+Array matrix_norm(const Array& x, const NormOrder& ord, int row, int column, bool keepdims) {
+  const double number = ord.number();
+  const unsigned bits = 1u << row | 1u << column;
+  const auto finish = [&](const Array& found) { return found.reshape(detail::kept_shape(x.shape(), bits, keepdims)); };
+  if (ord.kind() == NormOrder::Kind::nuclear || std::abs(number) == 2) {
+    const Array s = svdvals(moveaxis(x, {row, column}, {-2, -1}));
+    if (ord.kind() == NormOrder::Kind::nuclear) return finish(sum(s, -1));
+    if (number < 0) return finish(min(s, -1));
+    return finish(s.shape().back() == 0 ? sum(s, -1) : max(s, -1));
+  }
+  if (std::abs(number) != 1 && !std::isinf(number))
+    fail<ValueError>("linalg::norm: order {} of a matrix is none of 1, -1, 2, -2, inf, -inf, fro and nuc", ord.str());
   Dtype result;
   const Array a = magnitudes(x, result);
-  if (std::abs(ord) != 1 && !std::isinf(ord))
-    fail<ValueError>("linalg::norm: order {} of a matrix is not 1, -1, inf or -inf", ord);
-  const bool columns = std::abs(ord) == 1;  // the largest sum of a column, else of a row
+  const bool columns = std::abs(number) == 1;  // the largest sum of a column, else of a row
   const Array sums = sum(a, columns ? row : column, true);
   const int over = columns ? column : row;
-  const Array found = ord > 0 ? max(sums, over, true) : min(sums, over, true);
-  const unsigned bits = 1u << row | 1u << column;
-  return as_dtype(found, result).reshape(detail::kept_shape(x.shape(), bits, keepdims));
+  return finish(as_dtype(number > 0 ? max(sums, over, true) : min(sums, over, true), result));
 }
 
 }  // namespace
 
-Array norm(const Array& x, std::optional<double> ord, const AxisArg& axis, bool keepdims) {
+NormOrder::NormOrder(const std::string& name) {
+  if (name != "fro" && name != "nuc")
+    fail<ValueError>("linalg: an order of norms is a number, \"fro\" or \"nuc\", not \"{}\"", name);
+  kind_ = name == "fro" ? Kind::frobenius : Kind::nuclear;
+}
+
+std::string NormOrder::str() const {
+  if (kind_ == Kind::number) return fmt::format("{}", number_);
+  return kind_ == Kind::frobenius ? "fro" : kind_ == Kind::nuclear ? "nuc" : "none";
+}
+
+Array norm(const Array& x, const NormOrder& ord, const AxisArg& axis, bool keepdims) {
+  using Kind = NormOrder::Kind;
   const Axes axes = axis.normalized(x.ndim(), "linalg::norm");
   if (!axis.all() && (axes.empty() || axes.size() > 2))
     fail<ShapeError>("linalg::norm: one axis or two are needed, {} were given", axes.size());
-  if (!ord) {
+  if (ord.kind() == Kind::none || (ord.kind() == Kind::frobenius && axes.size() == 2)) {
     Dtype result;
     const Array a = magnitudes(x, result);
     return as_dtype(sqrt(sum(square(a), axis, keepdims)), result);
   }
-  if (axes.size() == 1) return vector_norm(x, *ord, static_cast<int>(axes[0]), keepdims);
-  if (axes.size() == 2) return matrix_norm(x, *ord, static_cast<int>(axes[0]), static_cast<int>(axes[1]), keepdims);
-  fail<ShapeError>("linalg::norm: order {} needs one axis or two, the array's shape is {}", *ord, x.shape());
+  if (axes.size() == 1 && ord.kind() != Kind::number)
+    fail<ValueError>("linalg::norm: vectors have no norm of order {}", ord.str());
+  if (axes.size() == 1) return vector_norm(x, ord.number(), static_cast<int>(axes[0]), keepdims);
+  if (axes.size() == 2) return matrix_norm(x, ord, static_cast<int>(axes[0]), static_cast<int>(axes[1]), keepdims);
+  fail<ShapeError>("linalg::norm: order {} needs one axis or two, the array's shape is {}", ord.str(), x.shape());
+}
+
+Array cond(const Array& x, const NormOrder& p) {
+  if (x.ndim() < 2) fail<ShapeError>("linalg::cond: matrices are needed, an array of shape {} was given", x.shape());
+  if (x.size() == 0) fail<LinAlgError>("linalg::cond: a matrix of shape {} has no condition number", x.shape());
+  const double infinity = std::numeric_limits<double>::infinity();
+  Array found;
+  if (p.kind() == NormOrder::Kind::none || std::abs(p.number()) == 2) {
+    const Array s = svdvals(x);
+    const Array first = s(ellipsis, 0), last = s(ellipsis, -1);
+    found = p.number() == -2 ? last / first : first / last;
+  } else {
+    const Stack stack(x, x.dtype(), "cond");
+    const Array inverses = Array::empty(stack.matrices.shape(), stack.result, x.device());
+    const std::vector<bool> ok = attempt(Linalg::inv, stack, {}, inverses);
+    const std::vector<std::uint8_t> regular(ok.begin(), ok.end());
+    const Array is_regular = Array::from_host(regular.data(), {stack.batch}, Dtype::bool_, x.device());
+    found =
+        where(is_regular, norm(stack.matrices, p, {1, 2}) * norm(inverses, p, {1, 2}), infinity).reshape(stack.outer);
+  }
+  return where(logical_and(isnan(found), logical_not(any(isnan(x), {-2, -1}))), infinity, found);
 }
 
 }  // namespace catenary::linalg

@@ -201,8 +201,8 @@ Array quantiles(Of of, const Array& x, const std::vector<double>& q, double scal
   return out;
 }
 
-Array one_quantile(Of of, const Array& x, double q, double scale, const AxisArg& axis, const QuantileOptions& options,
-                   const char* what) {
+Array one_quantile(Of of, const Array& x, double q, double scale, const AxisArg& axis, bool keepdims,
+                   QuantileMethod method, const char* what) {
   const Dtype dtype = interpolates(method) ? mean_dtype(x.dtype()) : x.dtype();
   Rows rows(as_dtype(x, dtype), axis, keepdims, what);
   check_not_empty(rows, x, what);

@@ -9,6 +9,7 @@ ShapeError::~ShapeError() = default;
 DtypeError::~DtypeError() = default;
 IndexError::~IndexError() = default;
 ValueError::~ValueError() = default;
+LinAlgError::~LinAlgError() = default;
 DeviceError::~DeviceError() = default;
 FileError::~FileError() = default;
 

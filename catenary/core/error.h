@@ -43,6 +43,13 @@ class CT_API ValueError : public Error {
   ~ValueError() override;
 };
 
+/// A matrix that a decomposition cannot handle: singular, not positive definite, not finite. (numpy.linalg.LinAlgError)
+class CT_API LinAlgError : public ValueError {
+ public:
+  using ValueError::ValueError;
+  ~LinAlgError() override;
+};
+
 /// A device that cannot be had, is out of memory, or failed.
 class CT_API DeviceError : public Error {
  public:

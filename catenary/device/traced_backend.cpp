@@ -5,6 +5,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "catenary/core/environment.h"
@@ -218,6 +220,15 @@ class TracedBackend final : public Backend, public KernelLauncher, public Matmul
 };
 
 }  // namespace
+
+void trace_host(const Device& device, const char* what) {
+  if (device.is_cpu() || (!tracing("kernels") && !tracing("ops"))) return;
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  std::lock_guard lock(mutex);
+  if (const std::string line = fmt::format("host {} {}\n", device.name(), what); said.insert(line).second)
+    fmt::print(stderr, "{}", line);
+}
 
 Backend& traced(Backend& backend) {
   if (!tracing("kernels") && !tracing("ops")) return backend;

@@ -6,8 +6,11 @@
 //     waited for), and why it ran now
 //   ops: at the end of the process a line for each operation that ran, `op DEVICE NAME COUNT` (appended to the file
 //     CATENARY_TRACE_FILE where that is set)
+//
+// Both also say, once, what the processor computes for another device (`host DEVICE NAME`).
 
 #include "catenary/device/backend.h"
+#include "catenary/device/device.h"
 
 namespace catenary {
 
@@ -16,6 +19,9 @@ bool tracing(const char* what);
 
 /// The backend itself, or its decorator when CATENARY_TRACE names kernels or ops.
 Backend& traced(Backend& backend);
+
+/// Says once for each device, where kernels or ops are traced, that `what` is computed by the processor for it.
+void trace_host(const Device& device, const char* what);
 
 /// Says why the calling thread's next piece of work runs; a string literal.
 inline thread_local const char* trace_reason = "";
