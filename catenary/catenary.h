@@ -14,6 +14,8 @@
 #include "catenary/array/io.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/polynomial.h"
+#include "catenary/array/print.h"
 #include "catenary/array/random.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"

@@ -1,5 +1,6 @@
 #include "catenary/array/io.h"
 
+#include "catenary/core/format.h"
 #include "catenary/io/npy.h"
 #include "catenary/io/safetensors.h"
 
@@ -20,6 +21,21 @@ void save(const std::string& path, const Array& a, const io::NpyOptions& options
 }
 
 Array load(const std::string& path, const io::NpyOptions& options) { return from_host(io::read_npy(path, options)); }
+
+Array loadtxt(const std::string& path, const LoadtxtOptions& options) {
+  if (options.ndmin < 0 || options.ndmin > 2) fail<ValueError>("loadtxt: ndmin is 0, 1 or 2, not {}", options.ndmin);
+  const io::TextOptions text{options.comments, options.delimiter, options.skiprows, options.usecols, options.max_rows};
+  Array a = from_host(io::read_text(path, options.dtype, text), Device());
+  a = a.astype(options.dtype).to_device(current_device());
+  if (a.ndim() > options.ndmin) a = a.squeeze();
+  if (a.ndim() == 0 && options.ndmin == 1) a = a.reshape({1});
+  if (a.ndim() < 2 && options.ndmin == 2) a = a.reshape({a.size(), 1});
+  return options.unpack ? a.T() : a;
+}
+
+void savetxt(const std::string& path, const Array& a, const io::SavetxtOptions& options) {
+  io::write_text(path, to_host(a), options);
+}
 
 void savez(const std::string& path, const NamedArrays& arrays, const SavezOptions& options) {
   io::NpzWriter writer(path,

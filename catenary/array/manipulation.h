@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -126,6 +127,10 @@ CT_API Array insert(const Array& a, const Index& at, const Operand& values, cons
 CT_API Array delete_(const Array& a, const Index& at, const std::optional<int>& axis = {});
 /// A 1-d view without the zeros at the front ("f"), the back ("b") or both. (numpy.trim_zeros)
 CT_API Array trim_zeros(const Array& a, const std::string& trim = "fb");
+
+/// `function` of each 1-d slice of a along `axis`; what it gives, of one shape each time, takes the axis's place.
+/// Throws ValueError where there is no slice. (numpy.apply_along_axis)
+CT_API Array apply_along_axis(const std::function<Array(const Array&)>& function, int axis, const Array& a);
 
 // Padding.
 

@@ -1,9 +1,12 @@
-// Text of arrays, as NumPy writes it (numpy.array2string with its default options).
+// Text of arrays, as numpy.array2string writes it.
+
+#include "catenary/array/print.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 #include <ostream>
 
 #include "catenary/array/array.h"
@@ -15,10 +18,36 @@ namespace catenary {
 
 namespace {
 
-constexpr int kPrecision = 8;
-constexpr std::int64_t kThreshold = 1000;
-constexpr std::int64_t kEdgeItems = 3;
-constexpr int kLineWidth = 75;
+/// PrintOptions with all that NumPy starts with.
+struct Style {
+  int precision = 8;
+  std::int64_t threshold = 1000;
+  std::int64_t edge_items = 3;
+  int line_width = 75;
+  bool suppress = false;
+  std::string nan = "nan", inf = "inf";
+};
+
+/// The style of the process.
+class Styles {
+ public:
+  static Style get() {
+    std::lock_guard lock(instance().mutex_);
+    return instance().style_;
+  }
+  static void set(const Style& style) {
+    std::lock_guard lock(instance().mutex_);
+    instance().style_ = style;
+  }
+
+ private:
+  static Styles& instance() {
+    static Styles styles;
+    return styles;
+  }
+  std::mutex mutex_;
+  Style style_;
+};
 
 /// |x| = digits[0].digits[1]digits[2]… * 10^exponent, without zeros at the end.
 struct Decimal {
@@ -128,7 +157,7 @@ class Format;
 template <class T>
 requires(!std::is_integral_v<T>) class Format<T> {
  public:
-  explicit Format(const std::vector<T>& values) {
+  Format(const std::vector<T>& values, const Style& style) : style_(style) {
     double largest = 0, smallest = INFINITY;
     bool finite = false, special = false, negative_infinity = false;
     for (T x : values) {
@@ -147,14 +176,14 @@ requires(!std::is_integral_v<T>) class Format<T> {
     if (largest > 0) {
       // NumPy compares in the array's own type
       const T small = narrow(1e-4), quotient = narrow(largest / smallest);
-      scientific_ =
-          largest >= std::pow(10.0, std::min(8, sure_digits<T>)) || smallest < wide(small) || wide(quotient) > 1000;
+      scientific_ = largest >= std::pow(10.0, std::min(8, sure_digits<T>)) ||
+                    (!style.suppress && (smallest < wide(small) || wide(quotient) > 1000));
     }
     if (finite && scientific_) {
       precision_ = 0;
       for (T x : values) {
         if (!std::isfinite(wide(x))) continue;
-        const Parts parts = scientific(x, kPrecision);
+        const Parts parts = scientific(x, style.precision);
         precision_ = std::max(precision_, static_cast<int>(parts.fraction.size()));
         left_ = std::max(left_, static_cast<int>(parts.whole.size()));
         exponent_digits_ = std::max(exponent_digits_, exponent_digits(parts.exponent));
@@ -163,18 +192,23 @@ requires(!std::is_integral_v<T>) class Format<T> {
     } else if (finite) {
       for (T x : values) {
         if (!std::isfinite(wide(x))) continue;
-        const Parts parts = positional(x, kPrecision);
+        const Parts parts = positional(x, style.precision);
         left_ = std::max(left_, static_cast<int>(parts.whole.size()));
         right_ = std::max(right_, static_cast<int>(parts.fraction.size()));
       }
     }
-    if (special) left_ = std::max({left_, 3 - (right_ + 1), 3 + negative_infinity - (right_ + 1)});
+    const auto nan = static_cast<int>(style.nan.size()), inf = static_cast<int>(style.inf.size()) + negative_infinity;
+    if (special) left_ = std::max({left_, nan - (right_ + 1), inf - (right_ + 1)});
   }
 
   std::string operator()(T x) const {
     const double v = wide(x);
     if (!std::isfinite(v))
-      return fmt::format("{:>{}}", std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf", left_ + right_ + 1);
+      return fmt::format("{:>{}}",
+                         std::isnan(v) ? style_.nan
+                         : v < 0       ? "-" + style_.inf
+                                       : style_.inf,
+                         left_ + right_ + 1);
     if (scientific_) {
       // all with as many digits as the longest needs, past what is shortest
       Decimal d = rounded(v, precision_ + 1);
@@ -182,7 +216,7 @@ requires(!std::is_integral_v<T>) class Format<T> {
       const std::string whole = (std::signbit(v) ? "-" : "") + d.digits.substr(0, 1);
       return fmt::format("{:>{}}.{}{}", whole, left_, d.digits.substr(1), exponent_text(d.exponent, exponent_digits_));
     }
-    const Parts parts = positional(x, kPrecision);
+    const Parts parts = positional(x, style_.precision);
     return fmt::format("{:>{}}.{:<{}}", parts.whole, left_, parts.fraction, right_);
   }
 
@@ -195,14 +229,15 @@ requires(!std::is_integral_v<T>) class Format<T> {
     }
   }
 
+  const Style& style_;
   bool scientific_ = false;
-  int left_ = 0, right_ = 0, precision_ = kPrecision, exponent_digits_ = 2;
+  int left_ = 0, right_ = 0, precision_ = 0, exponent_digits_ = 2;
 };
 
 template <class T>
 requires(std::is_integral_v<T>) class Format<T> {
  public:
-  explicit Format(const std::vector<T>& values) {
+  Format(const std::vector<T>& values, const Style&) {
     if (values.empty()) return;
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     width_ = std::max(fmt::formatted_size("{}", *low), fmt::formatted_size("{}", *high));
@@ -213,11 +248,11 @@ requires(std::is_integral_v<T>) class Format<T> {
   std::size_t width_ = 0;
 };
 
-/// What of an axis is written: all, or some at both ends.
-std::vector<std::int64_t> shown_positions(std::int64_t n, bool summarise) {
+/// What of an axis is written when it is long: some at both ends.
+std::vector<std::int64_t> shown_positions(std::int64_t n, std::int64_t edge_items) {
   std::vector<std::int64_t> positions;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (summarise && n > 2 * kEdgeItems && i == kEdgeItems) i = n - kEdgeItems;
+    if (n > 2 * edge_items && i == edge_items) i = n - edge_items;
     positions.push_back(i);
   }
   return positions;
@@ -226,8 +261,9 @@ std::vector<std::int64_t> shown_positions(std::int64_t n, bool summarise) {
 /// Writes nested brackets around elements that are text already.
 class Layout {
  public:
-  Layout(const Shape& full, const Shape& shown, const std::vector<std::string>& words, std::string_view separator)
-      : full_(full), shown_(shown), words_(words), separator_(separator) {}
+  Layout(const Shape& full, const Shape& shown, const std::vector<std::string>& words, std::string_view separator,
+         std::int64_t edge_items)
+      : full_(full), shown_(shown), words_(words), separator_(separator), edge_items_(edge_items) {}
 
   std::string text(int axis, std::size_t& word, const std::string& indent, int width) const {
     if (axis == full_.size()) return words_[word++];
@@ -235,7 +271,7 @@ class Layout {
     const bool gap = shown_[axis] != full_[axis];
     std::string text;
     if (axis + 1 == full_.size()) {
-      const std::size_t limit = static_cast<std::size_t>(width - std::max<int>(static_cast<int>(trimmed().size()), 1));
+      const auto limit = static_cast<std::size_t>(std::max(width - std::max(static_cast<int>(trimmed().size()), 1), 1));
       std::string line = indent;
       const auto put = [&](const std::string& w) {
         if (line.size() + w.size() > limit && line.size() > indent.size()) {
@@ -246,7 +282,7 @@ class Layout {
         line += w;
       };
       for (std::int64_t i = 0; i < shown_[axis]; ++i) {
-        if (gap && i == kEdgeItems) {
+        if (gap && i == edge_items_) {
           put("...");
           line += separator_;
         }
@@ -258,7 +294,7 @@ class Layout {
       const std::string line_end =
           std::string(trimmed()) + std::string(static_cast<std::size_t>(full_.size() - axis - 1), '\n');
       for (std::int64_t i = 0; i < shown_[axis]; ++i) {
-        if (gap && i == kEdgeItems) text += indent + "..." + line_end;
+        if (gap && i == edge_items_) text += indent + "..." + line_end;
         text += indent + this->text(axis + 1, word, inner_indent, width - 1);
         if (i + 1 < shown_[axis]) text += line_end;
       }
@@ -273,10 +309,11 @@ class Layout {
   const Shape& shown_;
   const std::vector<std::string>& words_;
   std::string_view separator_;
+  std::int64_t edge_items_;
 };
 
 /// Elements that are shown, as text.
-std::vector<std::string> words_of(const Array& a) {
+std::vector<std::string> words_of(const Array& a, const Style& style) {
   return visit_dtype(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     std::vector<std::string> words;
@@ -284,7 +321,7 @@ std::vector<std::string> words_of(const Array& a) {
       for (bool x : a.to_vector<bool>()) words.push_back(x ? a.ndim() ? " True" : "True" : "False");
     } else {
       const std::vector<T> values = a.to_vector<T>();
-      const Format<T> format(values);
+      const Format<T> format(values, style);
       words.reserve(values.size());
       for (T x : values) words.push_back(format(x));
     }
@@ -292,21 +329,21 @@ std::vector<std::string> words_of(const Array& a) {
   });
 }
 
-std::string array_text(const Array& a, std::string_view separator, int prefix, int width) {
+std::string array_text(const Array& a, const Style& style, std::string_view separator, int prefix, int width) {
   if (a.size() == 0) return "[]";
-  const bool summarise = a.size() > kThreshold;
+  const bool summarise = a.size() > style.threshold;
   Array shown = a;
   for (int axis = 0; summarise && axis < a.ndim(); ++axis) {
-    const std::vector<std::int64_t> positions = shown_positions(a.shape()[axis], true);
+    const std::vector<std::int64_t> positions = shown_positions(a.shape()[axis], style.edge_items);
     if (static_cast<std::int64_t>(positions.size()) == a.shape()[axis]) continue;
     shown = take(
         shown,
         Array::from_host(positions.data(), {static_cast<std::int64_t>(positions.size())}, Dtype::int64, a.device()),
         axis);
   }
-  const std::vector<std::string> words = words_of(shown);
+  const std::vector<std::string> words = words_of(shown, style);
   std::size_t word = 0;
-  return Layout(a.shape(), shown.shape(), words, separator)
+  return Layout(a.shape(), shown.shape(), words, separator, style.edge_items)
       .text(0, word, std::string(static_cast<std::size_t>(prefix) + 1, ' '), width);
 }
 
@@ -336,13 +373,39 @@ std::string scalar_text(const Array& a) {
 
 }  // namespace
 
-std::string to_string(const Array& a) { return a.ndim() == 0 ? scalar_text(a) : array_text(a, " ", 0, kLineWidth); }
+void set_printoptions(const PrintOptions& options) {
+  Style style = Styles::get();
+  const auto put = [](auto& to, const auto& from, std::int64_t least, const char* name) {
+    if (!from) return;
+    if (*from < least) fail<ValueError>("set_printoptions: {} must be at least {}, {} was given", name, least, *from);
+    to = *from;
+  };
+  put(style.precision, options.precision, 0, "precision");
+  put(style.threshold, options.threshold, 0, "threshold");
+  put(style.edge_items, options.edgeitems, 1, "edgeitems");
+  put(style.line_width, options.linewidth, 1, "linewidth");
+  if (options.suppress) style.suppress = *options.suppress;
+  if (options.nanstr) style.nan = *options.nanstr;
+  if (options.infstr) style.inf = *options.infstr;
+  Styles::set(style);
+}
+
+PrintOptions get_printoptions() {
+  const Style style = Styles::get();
+  return {style.precision, style.threshold, style.edge_items, style.line_width, style.suppress, style.nan, style.inf};
+}
+
+std::string to_string(const Array& a) {
+  const Style style = Styles::get();
+  return a.ndim() == 0 ? scalar_text(a) : array_text(a, style, " ", 0, style.line_width);
+}
 
 std::string repr(const Array& a) {
+  const Style style = Styles::get();
   const std::string prefix = "array(";
-  std::string text = prefix + array_text(a, ", ", static_cast<int>(prefix.size()), kLineWidth - 1);
+  std::string text = prefix + array_text(a, style, ", ", static_cast<int>(prefix.size()), style.line_width - 1);
   std::vector<std::string> extras;
-  if ((a.size() == 0 && !(a.shape() == Shape{0})) || a.size() > kThreshold)
+  if ((a.size() == 0 && !(a.shape() == Shape{0})) || a.size() > style.threshold)
     extras.push_back("shape=" + a.shape().str());
   const bool implied = a.dtype() == Dtype::float64 || a.dtype() == Dtype::int64 || a.dtype() == Dtype::bool_;
   if (!implied || a.size() == 0) extras.push_back(std::string("dtype=") + dtype_name(a.dtype()));
@@ -350,7 +413,7 @@ std::string repr(const Array& a) {
   text += ",";
   const std::string tail = fmt::format("{})", fmt::join(extras, ", "));
   const std::size_t last_line = text.size() - (text.rfind('\n') + 1);
-  const bool fits = last_line + tail.size() + 1 <= static_cast<std::size_t>(kLineWidth);
+  const bool fits = last_line + tail.size() + 1 <= static_cast<std::size_t>(style.line_width);
   return text + (fits ? " " : "\n" + std::string(prefix.size(), ' ')) + tail;
 }
 

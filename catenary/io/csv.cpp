@@ -25,18 +25,7 @@ std::string_view without_spaces(std::string_view text) {
 std::optional<double> number_of(std::string_view text) {
   text = without_spaces(text);
   if (text.empty()) return std::numeric_limits<double>::quiet_NaN();
-  if (text.front() == '+' && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
-  const char* end = text.data() + text.size();
-  double value = 0;
-  auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec == std::errc::result_out_of_range) {
-    // too large or too small for double: the wider type knows which
-    long double wide = 0;
-    parsed = std::from_chars(text.data(), end, wide);
-    value = static_cast<double>(wide);
-  }
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return value;
+  return detail::parse_number(text);
 }
 
 /// Cuts a text into rows of fields.

@@ -1,5 +1,7 @@
 #include "catenary/io/detail.h"
 
+#include <charconv>
+
 namespace catenary::io::detail {
 
 std::int64_t count_elements(const Shape& shape, const std::string& name, std::uint64_t offset) {
@@ -42,6 +44,21 @@ void swap_bytes(std::byte* data, std::size_t count, std::size_t itemsize) {
 
 void normalize_bools(std::byte* data, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) data[i] = data[i] == std::byte{0} ? std::byte{0} : std::byte{1};
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
+  const char* end = text.data() + text.size();
+  double value = 0;
+  auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec == std::errc::result_out_of_range) {
+    // too large or too small for double: the wider type knows which
+    long double wide = 0;
+    parsed = std::from_chars(text.data(), end, wide);
+    value = static_cast<double>(wide);
+  }
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return value;
 }
 
 }  // namespace catenary::io::detail

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "catenary/core/format.h"
 #include "catenary/io/host_array.h"
@@ -58,6 +60,9 @@ std::int64_t count_elements(const Shape& shape, const std::string& name, std::ui
 
 /// Appends an extent found in a file; throws FileError past kMaxDims.
 void append_extent(Shape& shape, std::int64_t extent, const std::string& name, std::uint64_t offset);
+
+/// The value of a whole text as a decimal number, "nan" or "inf"; nothing when it is something else.
+std::optional<double> parse_number(std::string_view text);
 
 /// Reverses the bytes of each of `count` items.
 void swap_bytes(std::byte* data, std::size_t count, std::size_t itemsize);

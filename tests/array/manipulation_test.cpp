@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "catenary/array/creation.h"
+#include "catenary/array/reduction.h"
 #include "tests/array/facts.h"
 
 namespace ct = catenary;
@@ -329,4 +330,21 @@ TEST(Pad, Modes) {
   EXPECT_THROW(ct::pad(v, -1), ct::ValueError);
   EXPECT_THROW(ct::pad(Z, 1, {.mode = PadMode::edge}), ct::ValueError);
   EXPECT_THROW(ct::pad(A, {{1, 0}, {0, 2}, {1, 1}}), ct::ShapeError);
+}
+
+TEST(Manipulation, ApplyAlongAxis) {
+  const ct::Array M = ct::arange(12).reshape({2, 3, 2});
+  expect(ct::apply_along_axis([](const ct::Array& x) { return ct::sum(x); }, 1, M), Dtype::int64, {2, 2},
+         {6, 9, 24, 27});
+  expect(ct::apply_along_axis([](const ct::Array& x) { return ct::flip(x); }, 0, M), Dtype::int64, {2, 3, 2},
+         {6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5});
+  const ct::Array wide = ct::apply_along_axis(
+      [](const ct::Array& x) {
+        return ct::stack({x, -x});
+      },
+      1, M);  // [2, (2, 3), 2]
+  expect(wide(1), Dtype::int64, {2, 3, 2}, {6, 7, 8, 9, 10, 11, -6, -7, -8, -9, -10, -11});
+  EXPECT_THROW(ct::apply_along_axis([](const ct::Array& x) { return x; }, 0, ct::zeros({2, 0})), ct::ValueError);
+  EXPECT_THROW(ct::apply_along_axis([](const ct::Array& x) { return ct::zeros({x(0).item<int>() + 1}); }, 1, M),
+               ct::ShapeError);
 }

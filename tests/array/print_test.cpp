@@ -1,5 +1,7 @@
 // Text of arrays against what NumPy 2 prints for the same arrays (tests/data/array/print.json).
 
+#include "catenary/array/print.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,4 +53,34 @@ TEST(Print, ViewsAndStreams) {
   text << a.shape() << ' ' << ct::Shape{4} << ' ' << ct::Shape{} << ' ' << a.dtype();
   EXPECT_EQ(text.str(), "(2, 3) (4,) () int64");
   EXPECT_EQ(ct::repr(ct::array({1.5f, 2.f}, ct::Dtype::bfloat16)), "array([1.5, 2. ], dtype=bfloat16)");
+}
+
+// What NumPy 2 prints with the same options.
+TEST(Print, Options) {
+  struct Restore {
+    const ct::PrintOptions before = ct::get_printoptions();
+    ~Restore() { ct::set_printoptions(before); }
+  } restore;
+  EXPECT_EQ(restore.before.precision, 8);
+  EXPECT_EQ(restore.before.threshold, 1000);
+  const double nan = std::nan(""), inf = HUGE_VAL;
+  ct::set_printoptions({.precision = 3});
+  EXPECT_EQ(ct::to_string(ct::array({1.23456789, 2.5, 1000.0})), "[   1.235    2.5   1000.   ]");
+  EXPECT_EQ(ct::to_string(ct::array({nan, 1.23456, -inf})), "[  nan 1.235  -inf]");
+  ct::set_printoptions({.suppress = true});
+  EXPECT_EQ(ct::to_string(ct::array({1e-5, 1.0, 123.456})), "[  0.      1.    123.456]");
+  ct::set_printoptions({.threshold = 5, .edgeitems = 1});
+  EXPECT_EQ(ct::to_string(ct::arange(6)), "[0 ... 5]");
+  EXPECT_EQ(ct::to_string(ct::arange(12).reshape({3, 4})), "[[ 0 ...  3]\n ...\n [ 8 ... 11]]");
+  EXPECT_EQ(ct::repr(ct::arange(6)), "array([0, ..., 5], shape=(6,))");
+  ct::set_printoptions({.threshold = 1000, .linewidth = 20});
+  EXPECT_EQ(ct::to_string(ct::arange(12) * 10), "[  0  10  20  30\n  40  50  60  70\n  80  90 100 110]");
+  ct::set_printoptions({.nanstr = "?", .infstr = "many"});
+  EXPECT_EQ(ct::to_string(ct::array({nan, 1.5, -inf})), "[    ?   1.5 -many]");
+  ct::set_printoptions({.precision = 0});
+  EXPECT_EQ(ct::to_string(ct::array({1.5, 2.6})), "[2. 3.]");
+  EXPECT_EQ(ct::to_string(ct::array({1e10, 2.6})), "[1.e+10 3.e+00]");
+  EXPECT_EQ(ct::get_printoptions().linewidth, 20);
+  EXPECT_THROW(ct::set_printoptions({.precision = -1}), ct::ValueError);
+  EXPECT_THROW(ct::set_printoptions({.edgeitems = 0}), ct::ValueError);
 }

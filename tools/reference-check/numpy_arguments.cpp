@@ -116,6 +116,10 @@ std::optional<Value> Arguments::optional_value(std::size_t position) {
   const json& j = at(position);
   return j.is_null() ? std::nullopt : std::optional(arrays_.value(j));
 }
+std::optional<Value> Arguments::find(const std::string& name, int position) {
+  const json& j = get(name, position);
+  return j.is_null() ? std::nullopt : std::optional(arrays_.value(j));
+}
 ct::Scalar Arguments::literal(std::size_t position) { return to_scalar(at(position)); }
 
 const json& Arguments::get(const std::string& name, int position) {

@@ -62,6 +62,10 @@ class Arguments {
   std::vector<Array> rest(std::size_t first);
   Value value(std::size_t position);
   std::optional<Value> optional_value(std::size_t position);
+  /// The argument of a name, or at a position (-1: keyword only), where it was given and is not null.
+  std::optional<Value> find(const std::string& name, int position = -1);
+  /// An array or a literal inside of an argument that was asked for.
+  Value decode(const json& j) const { return arrays_.value(j); }
 
   /// The argument of a name, or at a position (-1: keyword only); null when it was not given.
   const json& get(const std::string& name, int position = -1);

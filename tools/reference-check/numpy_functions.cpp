@@ -1,12 +1,10 @@
 // NumPy's functions by name, each through its counterpart here.
 
-#include <functional>
-#include <map>
+#include "numpy_functions.h"
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
-#include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
@@ -19,19 +17,6 @@ namespace reference {
 namespace ct = catenary;
 
 namespace {
-
-using Results = std::vector<Array>;
-using Function = std::function<Results(Arguments&)>;
-using Table = std::map<std::string, Function>;
-
-Results both(const std::pair<Array, Array>& pair) { return {pair.first, pair.second}; }
-
-template <class T>
-T choice(const std::map<std::string, T>& choices, const std::string& name) {
-  const auto found = choices.find(name);
-  if (found == choices.end()) throw NotImplemented("the mode '" + name + "' is not known here");
-  return found->second;
-}
 
 std::vector<std::int64_t> integers(const json& j) { return j.get<std::vector<std::int64_t>>(); }
 
@@ -97,11 +82,19 @@ void add_reductions(Table& table) {
 #undef CT_FUNCTION
   table["argmin"] = [](Arguments& a) -> Results { return {ct::argmin(a.array(0), a.one_axis(), a.flag("keepdims"))}; };
   table["argmax"] = [](Arguments& a) -> Results { return {ct::argmax(a.array(0), a.one_axis(), a.flag("keepdims"))}; };
+  table["nanargmin"] = [](Arguments& a) -> Results {
+    return {ct::nanargmin(a.array(0), a.one_axis(), a.flag("keepdims"))};
+  };
+  table["nanargmax"] = [](Arguments& a) -> Results {
+    return {ct::nanargmax(a.array(0), a.one_axis(), a.flag("keepdims"))};
+  };
   table["average"] = [](Arguments& a) -> Results {
     return {ct::average(a.array(0), a.axis(), {}, a.flag("keepdims"))};
   };
   table["cumsum"] = [](Arguments& a) -> Results { return {ct::cumsum(a.array(0), a.one_axis(), a.dtype())}; };
   table["cumprod"] = [](Arguments& a) -> Results { return {ct::cumprod(a.array(0), a.one_axis(), a.dtype())}; };
+  table["nancumsum"] = [](Arguments& a) -> Results { return {ct::nancumsum(a.array(0), a.one_axis(), a.dtype(2))}; };
+  table["nancumprod"] = [](Arguments& a) -> Results { return {ct::nancumprod(a.array(0), a.one_axis(), a.dtype(2))}; };
   table["diff"] = [](Arguments& a) -> Results {
     return {ct::diff(a.array(0), static_cast<int>(a.integer("n", 1, 1)), a.one_axis(2).value_or(-1))};
   };
@@ -110,14 +103,38 @@ void add_reductions(Table& table) {
       const json& q = a.get("q", 1);
       const ct::AxisArg axis = a.axis("axis", 2);
       const bool keepdims = a.flag("keepdims");
-      if (q.is_array()) return {several(a.array(0), q.get<std::vector<double>>(), axis, keepdims)};
-      return {one(a.array(0), number(q), axis, keepdims)};
+      using Method = ct::QuantileMethod;
+      const auto method = choice<Method>({{"linear", Method::linear},
+                                          {"lower", Method::lower},
+                                          {"higher", Method::higher},
+                                          {"midpoint", Method::midpoint},
+                                          {"nearest", Method::nearest}},
+                                         a.text("method", -1, "linear"));
+      if (q.is_array()) return {several(a.array(0), q.get<std::vector<double>>(), axis, keepdims, method)};
+      return {one(a.array(0), number(q), axis, keepdims, method)};
     };
   };
-  table["percentile"] =
-      quantile([](auto&&... x) { return ct::percentile(x...); }, [](auto&&... x) { return ct::percentile(x...); });
-  table["quantile"] =
-      quantile([](auto&&... x) { return ct::quantile(x...); }, [](auto&&... x) { return ct::quantile(x...); });
+#define CT_FUNCTION(name) \
+  table[#name] = quantile([](auto&&... x) { return ct::name(x...); }, [](auto&&... x) { return ct::name(x...); });
+  CT_FUNCTION(percentile)
+  CT_FUNCTION(quantile)
+  CT_FUNCTION(nanpercentile)
+  CT_FUNCTION(nanquantile)
+#undef CT_FUNCTION
+  table["ediff1d"] = [](Arguments& a) -> Results {
+    const std::optional<Value> end = a.find("to_end", 1), begin = a.find("to_begin", 2);
+    const auto border = [](const std::optional<Value>& v) { return v ? std::optional<ct::Operand>(*v) : std::nullopt; };
+    return {ct::ediff1d(a.array(0), border(end), border(begin))};
+  };
+  table["cross"] = [](Arguments& a) -> Results {
+    const auto axis = [&](const char* name, int position) { return a.one_axis(position, name).value_or(-1); };
+    return {ct::cross(a.array(0), a.array(1), axis("axisa", 2), axis("axisb", 3), axis("axisc", 4), a.one_axis(5))};
+  };
+  table["trapezoid"] = [](Arguments& a) -> Results {
+    const std::optional<Value> x = a.find("x", 1);
+    return {ct::trapezoid(a.array(0), x ? std::optional(x->array()) : std::nullopt, a.real("dx", 2, 1),
+                          a.one_axis(3).value_or(-1))};
+  };
 }
 
 /// The axis of a sort: -1 where not given, null flattens.
@@ -156,6 +173,24 @@ void add_sorting(Table& table) {
   };
   table["bincount"] = [](Arguments& a) -> Results { return {ct::bincount(a.array(0), {}, a.integer("minlength"))}; };
   table["histogram"] = [](Arguments& a) { return both(ct::histogram(a.array(0), a.integer("bins", 1, 10))); };
+  table["histogram2d"] = [](Arguments& a) -> Results {
+    const auto range = [](const json& j) { return std::optional(std::pair(number(j.at(0)), number(j.at(1)))); };
+    ct::Histogram2dOptions options;
+    if (const json& j = a.get("range", 3); !j.is_null()) {
+      options.x_range = range(j.at(0));
+      options.y_range = range(j.at(1));
+    }
+    options.density = a.flag("density", 4);
+    if (const std::optional<Value> weights = a.find("weights", 5)) options.weights = weights->array();
+    const auto bins = [&](const json& j) {
+      return j.is_number() ? ct::HistogramBins(j.get<std::int64_t>()) : ct::HistogramBins(a.decode(j).array());
+    };
+    const json& j = a.get("bins", 2);
+    const ct::HistogramBins x = j.is_null() ? ct::HistogramBins(10) : bins(j.is_array() ? j.at(0) : j);
+    const ct::Histogram2dResult r =
+        ct::histogram2d(a.array(0), a.array(1), x, j.is_array() ? bins(j.at(1)) : x, options);
+    return {r.counts, r.x_edges, r.y_edges};
+  };
   table["isin"] = [](Arguments& a) -> Results { return {ct::isin(a.array(0), a.array(1), a.flag("invert"))}; };
   table["intersect1d"] = [](Arguments& a) -> Results { return {ct::intersect1d(a.array(0), a.array(1))}; };
   table["union1d"] = [](Arguments& a) -> Results { return {ct::union1d(a.array(0), a.array(1))}; };
@@ -171,44 +206,6 @@ void add_sorting(Table& table) {
   table["interp"] = [](Arguments& a) -> Results { return {ct::interp(a.array(0), a.array(1), a.array(2))}; };
   table["cov"] = [](Arguments& a) -> Results { return {ct::cov(a.array(0))}; };
   table["corrcoef"] = [](Arguments& a) -> Results { return {ct::corrcoef(a.array(0))}; };
-}
-
-void add_linalg(Table& table) {
-  table["matmul"] = [](Arguments& a) -> Results { return {ct::matmul(a.array(0), a.array(1))}; };
-  table["dot"] = [](Arguments& a) -> Results { return {ct::dot(a.array(0), a.array(1))}; };
-  table["vdot"] = [](Arguments& a) -> Results { return {ct::vdot(a.array(0), a.array(1))}; };
-  table["inner"] = [](Arguments& a) -> Results { return {ct::inner(a.array(0), a.array(1))}; };
-  table["outer"] = [](Arguments& a) -> Results { return {ct::outer(a.array(0), a.array(1))}; };
-  table["kron"] = [](Arguments& a) -> Results { return {ct::kron(a.array(0), a.array(1))}; };
-  table["tensordot"] = [](Arguments& a) -> Results {
-    const json& axes = a.get("axes", 2);
-    if (axes.is_null() || axes.is_number())
-      return {ct::tensordot(a.array(0), a.array(1), axes.is_null() ? 2 : axes.get<int>())};
-    return {ct::tensordot(a.array(0), a.array(1), ct::Axes(integers(axes.at(0))), ct::Axes(integers(axes.at(1))))};
-  };
-  table["einsum"] = [](Arguments& a) -> Results { return {ct::einsum(a.text("subscripts", 0), a.rest(1))}; };
-  table["trace"] = [](Arguments& a) -> Results {
-    return {ct::trace(a.array(0), a.integer("offset", 1), static_cast<int>(a.integer("axis1", 2, 0)),
-                      static_cast<int>(a.integer("axis2", 3, 1)))};
-  };
-  table["linalg.cholesky"] = [](Arguments& a) -> Results { return {ct::linalg::cholesky(a.array(0))}; };
-  table["linalg.inv"] = [](Arguments& a) -> Results { return {ct::linalg::inv(a.array(0))}; };
-  table["linalg.det"] = [](Arguments& a) -> Results { return {ct::linalg::det(a.array(0))}; };
-  table["linalg.slogdet"] = [](Arguments& a) -> Results {
-    const ct::linalg::SlogdetResult r = ct::linalg::slogdet(a.array(0));
-    return {r.sign, r.logabsdet};
-  };
-  table["linalg.solve"] = [](Arguments& a) -> Results { return {ct::linalg::solve(a.array(0), a.array(1))}; };
-  table["linalg.matrix_power"] = [](Arguments& a) -> Results {
-    return {ct::linalg::matrix_power(a.array(0), a.integer("n", 1))};
-  };
-  table["linalg.norm"] = [](Arguments& a) -> Results {
-    const json& order = a.get("ord", 1);
-    const ct::AxisArg axis = a.axis("axis", 2);
-    const bool keepdims = a.flag("keepdims", 3);
-    return {
-        ct::linalg::norm(a.array(0), order.is_null() ? std::nullopt : std::optional(number(order)), axis, keepdims)};
-  };
 }
 
 void add_axes(Table& table) {
