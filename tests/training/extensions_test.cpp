@@ -302,8 +302,11 @@ TEST(Extensions, TrainersRunAtOnce) {
 TEST(Extensions, WhatIsCalledBeforeTrainingIsLogged) {
   const Folder out;
   T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 1);
-  trainer.extend(X::observe_value("before", [](T::Trainer& t) { return t.updater()->iteration() ? 0.0 : 4.0; }),
-                 {.call_before_training = true});
+  trainer.extend(
+      [](T::Trainer& t) {
+        ct::report({{"before", t.updater()->iteration() ? 0.0 : 4.0}});
+      },
+      {.name = "before", .priority = T::kPriorityWriter, .call_before_training = true});
   trainer.extend(X::LogReport(), {.call_before_training = true});
   trainer.run();
   const auto log = log_of(out.path);

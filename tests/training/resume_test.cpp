@@ -303,6 +303,7 @@ TEST_F(Resumed, EqualsTheRunThatWasNotStopped) {
       ct::random::bits({3});  // drawn by somebody else before the training goes on
     }
     const Record record = finish(run, parts_folder);
+    EXPECT_FALSE(ct::config.keep_graph_on_report);  // which DumpGraph asks for until it has been called
     for (const auto& [name, list] : expected) {
       std::map<std::int64_t, double> later(list.upper_bound(way.stop.at), list.end());
       EXPECT_EQ(record.at(name), later) << name;
