@@ -211,11 +211,40 @@ std::string ProgramText::element(std::int16_t place) const {
   }
 }
 
-std::string ProgramText::body() const {
+namespace {
+
+bool is_circular(Op op) { return op == Op::sin || op == Op::cos || op == Op::tan; }
+
+/// sin, cos or tan of an angle that is not far (ops/math.inc), without a branch.
+std::string near_circular(const Node& node, const std::string& angle) {
+  const std::string value = fmt::format("ct_{0}_turn_{1}(ct_near_turn_{1}({2}))", ops::info(node.op).name,
+                                        ops::register_name(node.operand_reg), angle);
+  return node.op == Op::cos ? value : fmt::format("{0} == 0 ? {0} : {1}", angle, value);
+}
+
+}  // namespace
+
+std::string ProgramText::far_angles() const {
+  std::vector<bool> wanted(program_.nodes.size());
+  std::string tests;
+  for (std::size_t i = program_.nodes.size(); i-- > 0;) {
+    const Node& node = program_.nodes[i];
+    if (is_circular(node.op))
+      tests += fmt::format("far |= ct_is_far_{}(v{});\n", ops::register_name(node.operand_reg), node.args[0]);
+    if (!wanted[i] && !is_circular(node.op)) continue;
+    for (std::int16_t arg : node.args)
+      if (arg >= 0) wanted[static_cast<std::size_t>(arg)] = true;
+  }
+  return tests.empty() ? tests : lines(wanted, true) + tests;
+}
+
+std::string ProgramText::body(bool near) const { return lines(std::vector<bool>(program_.nodes.size(), true), near); }
+
+std::string ProgramText::lines(const std::vector<bool>& wanted, bool near) const {
   std::string text;
   for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
     const Node& node = program_.nodes[i];
-    if (node.op == Op::constant) continue;
+    if (node.op == Op::constant || !wanted[i]) continue;
     std::string value;
     if (node.op == Op::load) {
       const std::int16_t place = load_place_[static_cast<std::size_t>(node.slot)];
@@ -225,7 +254,9 @@ std::string ProgramText::body() const {
       std::vector<std::string> operands;
       for (std::int16_t arg : node.args)
         if (arg >= 0) operands.push_back(fmt::format("v{}", arg));
-      if (node.op != Op::cast) {
+      if (near && is_circular(node.op)) {
+        value = near_circular(node, operands[0]);
+      } else if (node.op != Op::cast) {
         value = substitute(ops::info(node.op).expression, node.operand_reg, operands);
       } else if (node.reg == node.operand_reg) {
         value = operands[0];

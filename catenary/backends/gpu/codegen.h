@@ -49,14 +49,18 @@ class ProgramText {
 
   /// Statements. `decompose`: the index index<axis> of each listed axis out of a linear one. `bases`: where each
   /// operand's row begins, from the indices of all axes but the last. `body`: the values v<node> at element j of the
-  /// last axis.
+  /// last axis; with `near` it holds for angles of sin, cos and tan that are not far. `far_angles`: far |= 1 where one
+  /// is, nothing in a program without these operations.
   std::string decompose(const std::string& linear, const std::vector<int>& axes) const;
   std::string bases() const;
-  std::string body() const;
+  std::string body(bool near = false) const;
+  std::string far_angles() const;
   std::string stores() const;
   std::string extent(int axis) const;
 
  private:
+  /// Those statements of body() that compute wanted nodes.
+  std::string lines(const std::vector<bool>& wanted, bool near) const;
   struct Place {
     ops::Access access;
     bool read = false, written = false;

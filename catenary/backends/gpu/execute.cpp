@@ -125,12 +125,20 @@ std::string elementwise_text(const ProgramText& program, int ndim, bool blocks) 
   const std::vector<int> leading = axes_of(ndim - 1);
   const std::string last = program.extent(ndim - 1);
   if (blocks) {
+    // A processor's loops do not branch: those of a block with a far angle, which are looked for first, are others.
+    const auto loop = [](const std::string& body) {
+      return fmt::format("for (idx j = begin; j < end; ++j) {{\n{}}}\n", body);
+    };
+    const std::string whole = loop(program.body() + program.stores()), far = program.far_angles();
+    const std::string loops = far.empty() ? whole
+                                          : fmt::format("i32 far = 0;\n{}if (far == 0) {{\n{}}} else {{\n{}}}\n",
+                                                        loop(far), loop(program.body(true) + program.stores()), whole);
     return fmt::format(
         "{}KERNEL REQD(1) program({}, idx chunks, idx units) {{\n{}"
         "const idx begin = unit % chunks * {}, end = {} - begin < {} ? {} : begin + {};\n"
-        "{}{}for (idx j = begin; j < end; ++j) {{\n{}{}}}\n}}\n}}\n",
+        "{}{}{}}}\n}}\n",
         index_type(program), program.parameters(), kUnits, kBlock, last, kBlock, last, kBlock,
-        program.decompose("unit / chunks", leading), program.bases(), program.body(), program.stores());
+        program.decompose("unit / chunks", leading), program.bases(), loops);
   }
   return fmt::format(
       "{}KERNEL REQD({}) program({}, idx n) {{\nfor (idx i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {{\n"
