@@ -111,8 +111,11 @@ void add_linalg(Table& table) {
       options.cov = cov == "unscaled" ? Cov::unscaled : Cov::scaled;
     const bool full = a.flag("full", 4);
     const ct::PolyfitResult r = ct::polyfit(a.array(0), a.array(1), static_cast<int>(a.integer("deg", 2)), options);
-    if (full)
-      return {r.coefficients, r.residuals, ct::array(static_cast<int>(r.rank)), r.singular_values, ct::array(r.rcond)};
+    if (full) {
+      const ct::Dtype x = a.array(0).dtype();  // an rcond that was not given has x's
+      const Array rcond = ct::array(r.rcond).astype(options.rcond || !ct::is_floating(x) ? ct::Dtype::float64 : x);
+      return {r.coefficients, r.residuals, ct::array(static_cast<int>(r.rank)), r.singular_values, rcond};
+    }
     return r.covariance.defined() ? Results{r.coefficients, r.covariance} : Results{r.coefficients};
   };
 }
