@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("--seed", args.seed, "Seed of the random numbers")
-      ->check(CLI::TypeValidator<std::uint64_t>("whole number of 0 or more"));
+      ->check(CLI::Range(std::uint64_t{0}, ~std::uint64_t{0}, "NUMBER"));
   app.add_flag("--noplot", args.noplot, "No plot of the losses");
   CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with weights that were trained");
   inference->add_option("-s,--snapshot", inference_args.snapshot, "A snapshot, or weights saved as npz")

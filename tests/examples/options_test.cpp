@@ -46,7 +46,7 @@ TEST(Options, NumbersThatAreNone) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"-e", "abc"}, "--epoch: Value abc not in range 1 to 1000000\n"},
       {{"-f", "abc"}, "--frequency: Value abc not in range -1 to 1000000\n"},
-      {{"--seed", "abc"}, "--seed: Failed parsing abc as a whole number of 0 or more\n"},
+      {{"--seed", "abc"}, "--seed: Value abc not in range 0 to 18446744073709551615\n"},
       {{"inference", "-n", "abc"}, "--images: Value abc not in range 0 to 1000000\n"}};
   for (const auto& [arguments, words] : cases) {
     std::vector<std::string> command = {"train_mnist"};
