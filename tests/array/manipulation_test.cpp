@@ -344,7 +344,9 @@ TEST(Manipulation, ApplyAlongAxis) {
       },
       1, M);  // [2, (2, 3), 2]
   expect(wide(1), Dtype::int64, {2, 3, 2}, {6, 7, 8, 9, 10, 11, -6, -7, -8, -9, -10, -11});
-  EXPECT_THROW(ct::apply_along_axis([](const ct::Array& x) { return x; }, 0, ct::zeros({2, 0})), ct::ValueError);
-  EXPECT_THROW(ct::apply_along_axis([](const ct::Array& x) { return ct::zeros({x(0).item<int>() + 1}); }, 1, M),
-               ct::ShapeError);
+  EXPECT_THROW(ct::apply_along_axis([](const ct::Array& x) { return x; }, 0, ct::zeros({2, 0}, Dtype::float32)),
+               ct::ValueError);
+  EXPECT_THROW(
+      ct::apply_along_axis([](const ct::Array& x) { return ct::zeros({x(0).item<int>() + 1}, Dtype::float32); }, 1, M),
+      ct::ShapeError);
 }
