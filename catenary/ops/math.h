@@ -16,6 +16,7 @@ using u64 = std::uint64_t;
 
 // Inlined by force: a call in a loop's body would keep the loop from being vectorised.
 #define DEVICE [[maybe_unused, gnu::always_inline]] static inline
+#define INLINED  // all are
 #define CONSTANT [[maybe_unused]] static constexpr
 #define CT_HAS_F64 1
 #define IN_ORDER

@@ -23,14 +23,18 @@
 namespace catenary::faults {
 namespace {
 
-/// Kernels are compiled here: none is found in a cache that was there before.
+/// Kernels are compiled here: none is found in a cache that was there before. A process that a test starts has its
+/// parent's.
 class OwnCache : public testing::Environment {
  public:
   void SetUp() override {
+    if (std::getenv("TEST_TMPDIR")) return;
     folder_ = os::make_temporary_directory("catenary-simgpu-");
     ::setenv("CATENARY_CACHE_DIR", folder_.c_str(), 1);
   }
-  void TearDown() override { os::remove_directory(folder_); }
+  void TearDown() override {
+    if (!folder_.empty()) os::remove_directory(folder_);
+  }
 
  private:
   std::string folder_;
