@@ -9,6 +9,7 @@
 #include "catenary/autograd/operators.h"
 #include "catenary/autograd/parameter.h"
 #include "tests/autograd/helpers.h"
+#include "tests/gradients.h"
 
 namespace catenary {
 namespace {
@@ -85,6 +86,7 @@ TEST(GradientCheck, AssertAllclose) {
 
 /// Every operator and method of Variable, once and twice differentiated.
 TEST(GradientCheck, Operators) {
+  const auto scope = tests::one_by_one_on_devices();
   const Array positive = array<double>({0.5, 1.5, 2, 0.25, 0.75, 1.25}, {2, 3});
   const Array row = array<double>({1.5, 0.5, 2}), one = array<double>({1.25}, {});
   const Array floats = array<float>({1.5f, 0.5f, 2});

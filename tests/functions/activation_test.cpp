@@ -9,6 +9,7 @@
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/gradients.h"
 
 namespace catenary {
 namespace {
@@ -29,8 +30,7 @@ void check(const char* name, const Function& f, const std::vector<Array>& x, dou
     y.push_back(y[0] * F::sum(v[0]));
     return y;
   };
-  EXPECT_NO_THROW(check_backward(weighted, x, {}, {}, options));
-  EXPECT_NO_THROW(check_double_backward(weighted, x, {}, {}, {}, options));
+  tests::check_gradients(weighted, x, options);
 }
 
 Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
