@@ -81,7 +81,8 @@ void settle_foreign(std::span<const LazyOperand> operands, OpenProgram& mine) {
 }
 
 void check_value(const ArrayBody& body) {
-  if (!body.storage && !body.pending.load(std::memory_order_acquire) && body.shape.product() != 0)
+  // In this order: while it is pending, another thread may be about to give it its memory.
+  if (!body.pending.load(std::memory_order_acquire) && !body.storage && body.shape.product() != 0)
     throw DeviceError("the array has no value: the kernel that should have computed it failed");
 }
 
