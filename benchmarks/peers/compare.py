@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
@@ -53,13 +52,6 @@ ROWS = [
 ]
 
 
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
-
-
 def environment_of(peer):
     """The Python of a peer's environment, which is made first where it is missing; None and the reason where it cannot be."""
     folder = TREE / "build" / "peers" / peer
@@ -98,6 +90,10 @@ def our_epoch(build, device):
     return [{"row": "A", "who": "Catenary", "samples": [elapsed / 3]}], memory, ""
 
 
+def shown(value):
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+
+
 class Table:
     def __init__(self):
         self.samples = {}  # row -> who -> samples
@@ -122,7 +118,7 @@ class Table:
             faster = unit == "GFLOP/s"
             medians = {who: statistics.median(samples) for who, samples in found.items()}
             ours = medians.pop("Catenary")
-            spread = f"{min(found['Catenary']) * scale:.3g} to {max(found['Catenary']) * scale:.3g}"
+            spread = f"{shown(min(found['Catenary']) * scale)} to {shown(max(found['Catenary']) * scale)}"
             ratio, verdict = "", ""
             if medians:
                 best = (max if faster else min)(medians.values())
@@ -131,8 +127,8 @@ class Table:
                 verdict = f"{'≥' if faster else '≤'} {goal:.2f}{'' if met else ', missed'}"
             if row == "A" and floor:
                 verdict += f"; ≤ 1.12 × the floor of {floor:.2f} s: {ours / floor:.2f}"
-            peers = ", ".join(f"{who} {value * scale:.3g}" for who, value in sorted(medians.items(), key=lambda item: item[1]))
-            print(f"| {row[0]}. {what} | {ours * scale:.3g} {unit} ({spread}) | {peers} | {ratio} | {verdict} |")
+            peers = ", ".join(f"{who} {shown(value * scale)}" for who, value in sorted(medians.items(), key=lambda item: item[1]))
+            print(f"| {row[0]}. {what} | {shown(ours * scale)} {unit} ({spread}) | {peers} | {ratio} | {verdict} |")
         if self.memory:
             print("\nMemory at the peak of row A: " + ", ".join(f"{who} {mb:.0f} MB" for who, mb in self.memory.items()) + ".")
         for who, problem in self.problems.items():
@@ -175,10 +171,9 @@ def main():
                     table.add("Catenary", *our_epoch(build, device), of_row_a=True)
                 if letter != "A" or turn == 0:
                     table.add("Catenary", *run([build / "bin" / "bench_targets", letter, device, "json"]))
-    kind = subprocess.run([build / "bin" / "catenary", "info"], capture_output=True, text=True).stdout
-    level = next((line.strip() for line in kind.splitlines() if "x86-64" in line or "SIMD" in line), "")
-    print(f"\n{processor()}, {os.cpu_count()} cores, {device}{'; ' + level if level else ''}; {arguments.rounds} rounds; "
-          "median (smallest to largest sample).\n")
+    info = subprocess.run([build / "bin" / "catenary", "info"], capture_output=True, text=True).stdout
+    ours = next((line.partition(":")[2].strip() for line in info.splitlines() if line.startswith("cpu:")), "processor unknown")
+    print(f"\n{ours}; {device}; {arguments.rounds} rounds; median (smallest to largest sample).\n")
     table.print()
     return 1 if any(who == "Catenary" for who in table.problems) else 0
 
