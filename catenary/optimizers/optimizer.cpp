@@ -32,6 +32,7 @@ void Hyperparameters::set(const std::string& name, double value) {
       return;
     }
   }
+  if (parent_) parent_->get(name);  // what the optimizer does not know would change nothing
   values_.emplace_back(name, value);
 }
 
@@ -139,10 +140,13 @@ std::shared_ptr<Optimizer::State> Optimizer::make_state(Rule rule) {
 }
 
 const Optimizer& Optimizer::setup(const Model& target) const {
-  target.link();
+  const std::vector<Parameter> parameters = target.link().params();
+  if (parameters.empty())
+    fail<ValueError>(
+        "{}: setup(model): the model has no parameters (a Chain has those of the members that CT_LINKS names)", name());
   state_->target = target;
   state_->t = state_->epoch = 0;
-  for (const Parameter& parameter : target.link().params()) {
+  for (const Parameter& parameter : parameters) {
     auto rule = std::make_shared<UpdateRule>(state_->hyperparam);
     for (const std::string& name : state_->rule.state) rule->state.emplace_back(name, Array());
     rule->run_ = [rule = rule.get(), own = state_->rule](const Parameter& p) {
