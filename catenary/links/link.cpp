@@ -1,5 +1,9 @@
 #include "catenary/links/link.h"
 
+#include <algorithm>
+#include <mutex>
+#include <set>
+
 #include "catenary/core/clock.h"
 #include "catenary/core/format.h"
 
@@ -13,6 +17,27 @@ struct Link::State {
   std::vector<std::shared_ptr<LinkHook>> hooks;
   bool update_enabled = true;
 };
+
+namespace {
+/// Of all links that live. Never destroyed: links may be global objects.
+struct Places {
+  std::mutex mutex;
+  std::set<const detail::LinkPlace*> all;
+};
+Places& places() {
+  static Places& instance = *new Places;
+  return instance;
+}
+}  // namespace
+
+detail::LinkPlace::LinkPlace() {
+  const std::lock_guard lock(places().mutex);
+  places().all.insert(this);
+}
+detail::LinkPlace::~LinkPlace() {
+  const std::lock_guard lock(places().mutex);
+  places().all.erase(this);
+}
 
 Link::Link() : state_(std::make_shared<State>()) {}
 Link::~Link() = default;
@@ -100,6 +125,48 @@ std::int64_t Link::count_params() const {
   std::int64_t n = 0;
   for (const Parameter& p : params(false)) n += p.size();
   return n;
+}
+
+std::span<const std::byte> Link::ct_links_extent() const { return {}; }
+
+void Link::check_members() const {
+  const std::vector<Parameter> known = params();
+  for_each_link([&](const std::string& path, const Link& link) {
+    const std::span<const std::byte> extent = link.ct_links_extent();
+    std::vector<const Link*> members;  // in the order of their declaration
+    {
+      const std::lock_guard lock(places().mutex);
+      const auto place_of = [](const std::byte* p) { return reinterpret_cast<const detail::LinkPlace*>(p); };
+      const auto end = places().all.lower_bound(place_of(extent.data() + extent.size()));
+      for (auto place = places().all.lower_bound(place_of(extent.data())); place != end; ++place)
+        members.push_back(static_cast<const Link*>(*place));
+    }
+    std::vector<const Link*> named;
+    Visit visit;
+    visit.on_child = [&](const std::string&, Link& child) { named.push_back(&child); };
+    link.visit_members(visit);
+    int number = 0;
+    const std::byte* end_of_last = extent.data();
+    for (const Link* member : members) {
+      const auto* begin = reinterpret_cast<const std::byte*>(member);
+      if (member == &link || begin < end_of_last) continue;  // a member's own members are looked at in its turn
+      ++number;
+      const std::span<const std::byte> whole = member->ct_links_extent();
+      end_of_last = std::max(begin + 1, whole.data() + whole.size());
+      if (std::find(named.begin(), named.end(), member) != named.end()) continue;
+      bool trains = false;
+      member->for_each_link([&](const std::string&, const Link& below) { trains = trains || below.update_enabled(); });
+      bool others = false;  // parameters that no named link has
+      for (const Parameter& p : member->params())
+        others = others || std::none_of(known.begin(), known.end(), [&](const Parameter& k) { return k.is(p); });
+      if (trains && others)
+        fail<ValueError>(
+            "{} '{}': CT_LINKS does not name the member that is number {} of its links ({}): it would never be "
+            "trained, "
+            "saved or moved; name it, or call its disable_update() if that is meant",
+            link.type_name(), path, number, member->type_name());
+    }
+  });
 }
 
 void Link::cleargrads() const {

@@ -5,6 +5,7 @@
 // A link's parameters and persistent arrays are handles (Parameter, Persistent): a C++ copy of a link shares them, and
 // is the same link to hooks and reporters. `link.copy(CopyMode::copy)` makes another.
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -44,8 +45,20 @@ class CT_API MemberVisitor {
   void operator()(const std::string& name, Array& a) = delete;
 };
 
+namespace detail {
+/// A link's place in memory, known while the link lives: so a chain finds links among its members that CT_LINKS does
+/// not name.
+class CT_API LinkPlace {
+ protected:
+  LinkPlace();
+  LinkPlace(const LinkPlace&) : LinkPlace() {}
+  LinkPlace& operator=(const LinkPlace&) { return *this; }
+  ~LinkPlace();
+};
+}  // namespace detail
+
 /// Base of all layers. (chainer.Link)
-class CT_API Link {
+class CT_API Link : private detail::LinkPlace {
  public:
   Link();
   Link(const Link&) = default;
@@ -102,9 +115,15 @@ class CT_API Link {
   /// Equal for C++ copies of one link, different for all others.
   const void* identity() const { return state_.get(); }
 
+  /// Throws ValueError when this link, or one below, has a link as a member that CT_LINKS does not name and whose
+  /// parameters may be updated (disable_update() says that they are not to be): it would never be trained, saved or
+  /// moved. Known of members that lie in the object itself. Optimizer::setup calls it.
+  void check_members() const;
+
   /// Internal: see copy_link and CT_LINKS.
   virtual void detach(CopyMode mode);
   virtual void ct_links_is_here_once() const {}
+  virtual std::span<const std::byte> ct_links_extent() const;
   void set_name(std::string name) const;
 
  private:
@@ -148,6 +167,9 @@ void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, co
     base;                                                                                        \
     static const std::vector<std::string> names = ::catenary::detail::split_names(#__VA_ARGS__); \
     ::catenary::detail::visit_all(visitor, names, __VA_ARGS__);                                  \
+  }                                                                                              \
+  std::span<const std::byte> ct_links_extent() const override {                                  \
+    return {reinterpret_cast<const std::byte*>(this), sizeof(*this)};                            \
   }                                                                                              \
   auto copy(::catenary::CopyMode mode = ::catenary::CopyMode::share) const {                     \
     return ::catenary::copy_link(*this, mode);                                                   \

@@ -26,13 +26,17 @@ bool Hyperparameters::contains(const std::string& name) const {
 }
 
 void Hyperparameters::set(const std::string& name, double value) {
+  get(name);
+  define(name, value);
+}
+
+void Hyperparameters::define(const std::string& name, double value) {
   for (auto& [known, current] : values_) {
     if (known == name) {
       current = value;
       return;
     }
   }
-  if (parent_) parent_->get(name);  // what the optimizer does not know would change nothing
   values_.emplace_back(name, value);
 }
 
@@ -144,6 +148,7 @@ const Optimizer& Optimizer::setup(const Model& target) const {
   if (parameters.empty())
     fail<ValueError>(
         "{}: setup(model): the model has no parameters (a Chain has those of the members that CT_LINKS names)", name());
+  target.link().check_members();
   state_->target = target;
   state_->t = state_->epoch = 0;
   for (const Parameter& parameter : parameters) {

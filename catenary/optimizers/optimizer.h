@@ -21,7 +21,10 @@ class CT_API Hyperparameters {
   /// The value of a name, here or in the parent; throws ValueError for a name that neither has.
   double get(const std::string& name) const;
   bool contains(const std::string& name) const;
+  /// Throws ValueError for a name that is not defined, here or in the parent: it would change nothing.
   void set(const std::string& name, double value);
+  /// Adds a name, or gives it another value. For those who write an optimizer.
+  void define(const std::string& name, double value);
   /// All names with the values in effect.
   std::vector<std::pair<std::string, double>> all() const;
   /// Are there values that override the parent's?
@@ -35,7 +38,11 @@ class CT_API Hyperparameters {
 /// One hyperparameter of an optimizer, read and written like a number: `optimizer.lr = 0.1`.
 class CT_API Hyper {
  public:
-  Hyper(std::shared_ptr<Hyperparameters> all, std::string name) : all_(std::move(all)), name_(std::move(name)) {}
+  /// Defines the name, with its first value.
+  Hyper(std::shared_ptr<Hyperparameters> all, std::string name, double value)
+      : all_(std::move(all)), name_(std::move(name)) {
+    all_->define(name_, value);
+  }
   Hyper(const Hyper&) = default;
   operator double() const { return all_->get(name_); }
   const Hyper& operator=(double value) const {
@@ -90,7 +97,8 @@ class CT_API Optimizer {
   Optimizer(const Optimizer&) = default;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Sets what is to be optimised; every parameter gets an update rule. Returns this optimizer.
+  /// Sets what is to be optimised; every parameter gets an update rule. Throws ValueError for a model without
+  /// parameters, and for one with members that CT_LINKS does not name (Link::check_members). Returns this optimizer.
   const Optimizer& setup(const Model& target) const;
   const Model& target() const;
 

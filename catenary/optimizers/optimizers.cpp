@@ -12,12 +12,10 @@
 namespace catenary::optimizers {
 
 // Each constructor gives the rule's name, the names of its state and its formula; `h` is the step.
-#define CT_HYPER(name) name(state_->hyperparam, #name)
+#define CT_HYPER(name, value) name(state_->hyperparam, #name, value)
 
 SGD::SGD(double lr0)
-    : Optimizer(make_state({"SGD", {}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }})), CT_HYPER(lr) {
-  lr = lr0;
-}
+    : Optimizer(make_state({"SGD", {}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }})), CT_HYPER(lr, lr0) {}
 
 MomentumSGD::MomentumSGD(double lr0, double momentum0)
     : Optimizer(make_state({"MomentumSGD",
@@ -27,11 +25,8 @@ MomentumSGD::MomentumSGD(double lr0, double momentum0)
                               copyto(v, h("momentum") * v - h("lr") * h.g);
                               h.x += v;
                             }})),
-      CT_HYPER(lr),
-      CT_HYPER(momentum) {
-  lr = lr0;
-  momentum = momentum0;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(momentum, momentum0) {}
 
 CorrectedMomentumSGD::CorrectedMomentumSGD(double lr0, double momentum0)
     : Optimizer(make_state({"CorrectedMomentumSGD",
@@ -41,11 +36,8 @@ CorrectedMomentumSGD::CorrectedMomentumSGD(double lr0, double momentum0)
                               copyto(v, h("momentum") * v - h.g);
                               h.x += h("lr") * v;
                             }})),
-      CT_HYPER(lr),
-      CT_HYPER(momentum) {
-  lr = lr0;
-  momentum = momentum0;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(momentum, momentum0) {}
 
 NesterovAG::NesterovAG(double lr0, double momentum0)
     : Optimizer(make_state({"NesterovAG",
@@ -56,11 +48,8 @@ NesterovAG::NesterovAG(double lr0, double momentum0)
                               copyto(v, mu * v - rate * h.g);
                               h.x += mu * mu * v - (1 + mu) * rate * h.g;
                             }})),
-      CT_HYPER(lr),
-      CT_HYPER(momentum) {
-  lr = lr0;
-  momentum = momentum0;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(momentum, momentum0) {}
 
 AdaGrad::AdaGrad(double lr0, double eps0)
     : Optimizer(make_state({"AdaGrad",
@@ -70,11 +59,8 @@ AdaGrad::AdaGrad(double lr0, double eps0)
                               sum += h.g * h.g;
                               h.x -= h("lr") * h.g / (sqrt(sum) + h("eps"));
                             }})),
-      CT_HYPER(lr),
-      CT_HYPER(eps) {
-  lr = lr0;
-  eps = eps0;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(eps, eps0) {}
 
 AdaDelta::AdaDelta(double rho0, double eps0)
     : Optimizer(make_state({"AdaDelta",
@@ -87,11 +73,8 @@ AdaDelta::AdaDelta(double rho0, double eps0)
                               copyto(msdx, rho * msdx + (1 - rho) * dx * dx);
                               h.x -= dx;
                             }})),
-      CT_HYPER(rho),
-      CT_HYPER(eps) {
-  rho = rho0;
-  eps = eps0;
-}
+      CT_HYPER(rho, rho0),
+      CT_HYPER(eps, eps0) {}
 
 RMSprop::RMSprop(double lr0, double alpha0, double eps0, bool inside)
     : Optimizer(make_state({"RMSprop",
@@ -102,15 +85,10 @@ RMSprop::RMSprop(double lr0, double alpha0, double eps0, bool inside)
                               copyto(ms, alpha * ms + (1 - alpha) * h.g * h.g);
                               h.x -= h("lr") * h.g / (h("eps_inside_sqrt") != 0 ? sqrt(ms + eps) : sqrt(ms) + eps);
                             }})),
-      CT_HYPER(lr),
-      CT_HYPER(alpha),
-      CT_HYPER(eps),
-      CT_HYPER(eps_inside_sqrt) {
-  lr = lr0;
-  alpha = alpha0;
-  eps = eps0;
-  eps_inside_sqrt = inside;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(alpha, alpha0),
+      CT_HYPER(eps, eps0),
+      CT_HYPER(eps_inside_sqrt, inside) {}
 
 RMSpropGraves::RMSpropGraves(double lr0, double alpha0, double momentum0, double eps0)
     : Optimizer(make_state({"RMSpropGraves",
@@ -123,15 +101,10 @@ RMSpropGraves::RMSpropGraves(double lr0, double alpha0, double momentum0, double
                               copyto(delta, h("momentum") * delta - h("lr") * h.g / sqrt(n - g * g + h("eps")));
                               h.x += delta;
                             }})),
-      CT_HYPER(lr),
-      CT_HYPER(alpha),
-      CT_HYPER(momentum),
-      CT_HYPER(eps) {
-  lr = lr0;
-  alpha = alpha0;
-  momentum = momentum0;
-  eps = eps0;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(alpha, alpha0),
+      CT_HYPER(momentum, momentum0),
+      CT_HYPER(eps, eps0) {}
 
 SMORMS3::SMORMS3(double lr0, double eps0)
     : Optimizer(make_state({"SMORMS3",
@@ -147,11 +120,8 @@ SMORMS3::SMORMS3(double lr0, double eps0)
                               copyto(mem, 1 + mem * (1 - x));
                             },
                             1})),
-      CT_HYPER(lr),
-      CT_HYPER(eps) {
-  lr = lr0;
-  eps = eps0;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(eps, eps0) {}
 
 MSVAG::MSVAG(double lr0, double beta0, double eta0, double decay0)
     : Optimizer(make_state({"MSVAG",
@@ -170,15 +140,10 @@ MSVAG::MSVAG(double lr0, double beta0, double eta0, double decay0)
                               const Array factor = where(isnan(ratio), 0, minimum(maximum(ratio, 0), 1));
                               h.x -= h("eta") * (h("lr") * mt * factor + h("weight_decay_rate") * h.x);
                             }})),
-      CT_HYPER(lr),
-      CT_HYPER(beta),
-      CT_HYPER(eta),
-      CT_HYPER(weight_decay_rate) {
-  lr = lr0;
-  beta = beta0;
-  eta = eta0;
-  weight_decay_rate = decay0;
-}
+      CT_HYPER(lr, lr0),
+      CT_HYPER(beta, beta0),
+      CT_HYPER(eta, eta0),
+      CT_HYPER(weight_decay_rate, decay0) {}
 
 namespace {
 
@@ -218,23 +183,14 @@ Adam::Adam(const char* name, const AdamOptions& options)
     : Optimizer(make_state(
           {name, options.amsgrad ? std::vector<std::string>{"m", "v", "vhat"} : std::vector<std::string>{"m", "v"},
            [options](const UpdateStep& h) { adam_step(h, options); }})),
-      CT_HYPER(alpha),
-      CT_HYPER(beta1),
-      CT_HYPER(beta2),
-      CT_HYPER(eps),
-      CT_HYPER(eta),
-      CT_HYPER(weight_decay_rate),
-      CT_HYPER(final_lr),
-      CT_HYPER(gamma) {
-  alpha = options.alpha;
-  beta1 = options.beta1;
-  beta2 = options.beta2;
-  eps = options.eps;
-  eta = options.eta;
-  weight_decay_rate = options.weight_decay_rate;
-  final_lr = options.final_lr;
-  gamma = options.gamma;
-}
+      CT_HYPER(alpha, options.alpha),
+      CT_HYPER(beta1, options.beta1),
+      CT_HYPER(beta2, options.beta2),
+      CT_HYPER(eps, options.eps),
+      CT_HYPER(eta, options.eta),
+      CT_HYPER(weight_decay_rate, options.weight_decay_rate),
+      CT_HYPER(final_lr, options.final_lr),
+      CT_HYPER(gamma, options.gamma) {}
 
 Adam::Adam(const AdamOptions& options) : Adam("Adam", options) {}
 Adam::Adam(double alpha0, double beta10, double beta20, double eps0)

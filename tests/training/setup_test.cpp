@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "catenary/catenary.h"
@@ -12,7 +13,6 @@ namespace {
 struct WithoutNames : Chain {
   links::Linear l1;
   WithoutNames() : l1(2, 3) {}
-  Variable operator()(const Variable& x) { return l1(x); }
 };
 
 template <class Call>
@@ -42,6 +42,57 @@ TEST(Setup, AParameterOverridesOnlyWhatTheOptimizerHas) {
   hyperparam->set("lr", 0.01);
   EXPECT_EQ(hyperparam->get("lr"), 0.01);
   EXPECT_EQ(message_of([&] { hyperparam->set("rate", 0.01); }), "there is no hyperparameter 'rate'");
+}
+
+TEST(Setup, AnOptimizerTakesOnlyHyperparametersThatItHas) {
+  const optimizers::SGD optimizer(0.1);
+  optimizer.hyperparam().set("lr", 0.5);
+  EXPECT_EQ(optimizer.lr, 0.5);
+  EXPECT_EQ(message_of([&] { optimizer.hyperparam().set("foo", 1); }), "there is no hyperparameter 'foo'");
+  EXPECT_FALSE(optimizer.hyperparam().contains("foo"));
+}
+
+struct OneForgotten : Chain {
+  links::Linear l1, l2, l3;
+  OneForgotten() : l1(2, 3), l2(3, 3), l3(3, 1) {}
+  CT_LINKS(l1, l3)
+};
+
+struct Nested : Chain {
+  links::Linear first;
+  OneForgotten rest;
+  Nested() : first(2, 2) {}
+  CT_LINKS(first, rest)
+};
+
+struct More : OneForgotten {
+  links::Linear l4;
+  More() : l4(1, 1) {}
+  CT_MORE_LINKS(OneForgotten, l2)
+};
+
+struct Tied : Chain {
+  links::Linear l1, same, frozen;
+  Tied() : l1(2, 3), same(l1), frozen(2, 3) { frozen.disable_update(); }
+  CT_LINKS(l1)
+};
+
+TEST(Setup, AMemberThatCTLinksDoesNotNameIsAnError) {
+  const auto expected = [](const char* type, const char* path, int number) {
+    return std::string(type) + " '" + path + "': CT_LINKS does not name the member that is number " +
+           std::to_string(number) +
+           " of its links (Linear): it would never be trained, saved or moved; name it, or call its disable_update() "
+           "if that is meant";
+  };
+  const OneForgotten model;
+  EXPECT_EQ(message_of([&] { optimizers::Adam().setup(model); }), expected("Chain", "/", 2));
+  const auto copy = std::make_shared<OneForgotten>(model);
+  EXPECT_EQ(message_of([&] { optimizers::Adam().setup(*copy); }), expected("Chain", "/", 2));
+  EXPECT_EQ(message_of([&] { optimizers::Adam().setup(Nested()); }), expected("Chain", "/rest", 2));
+  EXPECT_EQ(message_of([&] { optimizers::Adam().setup(More()); }), expected("Chain", "/", 4));
+  EXPECT_NO_THROW(optimizers::Adam().setup(Tied()));
+  model.l2.disable_update();
+  EXPECT_NO_THROW(optimizers::Adam().setup(model));
 }
 
 }  // namespace
