@@ -3,14 +3,39 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
-#include "catenary/optimizers/rule.h"
 
 namespace catenary {
 
 OptimizerHook::~OptimizerHook() = default;
+
+struct Optimizer::State {
+  std::shared_ptr<const OptimizerRule> rule;
+  std::shared_ptr<Hyperparameters> hyperparam;
+  Model target = {};
+  std::int64_t t = 0, epoch = 0;
+  std::optional<double> loss_scale = {};
+  bool look_for_non_finite = false;
+  Array non_finite = {};
+  std::vector<std::shared_ptr<OptimizerHook>> hooks = {};
+};
+
+/// One parameter that is about to be updated.
+struct UpdateRule::Job {
+  UpdateRule* rule = nullptr;
+  std::vector<Array> arrays = {};  // parameter, gradient, state
+};
+
+Hyper::Hyper(const Optimizer& optimizer, std::string name)
+    : all_(optimizer.state_->hyperparam), name_(std::move(name)) {
+  all_->get(name_);
+}
 
 double Hyperparameters::get(const std::string& name) const {
   for (const auto& [known, value] : values_)
@@ -27,10 +52,6 @@ bool Hyperparameters::contains(const std::string& name) const {
 
 void Hyperparameters::set(const std::string& name, double value) {
   get(name);
-  define(name, value);
-}
-
-void Hyperparameters::define(const std::string& name, double value) {
   for (auto& [known, current] : values_) {
     if (known == name) {
       current = value;
@@ -54,8 +75,25 @@ std::vector<std::pair<std::string, double>> Hyperparameters::all() const {
   return result;
 }
 
-void UpdateRule::update(const Parameter& parameter) {
-  if (run_) run_(parameter);
+double Hyperparameters::learning_rate(std::int64_t t) const {
+  if (contains("lr") || !contains("alpha")) return get("lr");
+  if (t == 0 || !contains("beta1")) return get("alpha");
+  const double n = static_cast<double>(t);
+  return get("alpha") * std::sqrt(1 - std::pow(get("beta2"), n)) / (1 - std::pow(get("beta1"), n));
+}
+
+UpdateStep::UpdateStep(const UpdateRule& rule, const std::vector<Array>& arrays)
+    : x(arrays[0]), g(arrays[1]), t(rule.t), hyperparam(*rule.hyperparam), rule_(rule), arrays_(arrays) {}
+
+const Array& UpdateStep::operator[](const std::string& name) const {
+  for (std::size_t k = 0; k < rule_.state.size(); ++k)
+    if (rule_.state[k].first == name) return arrays_[k + 2];
+  fail<ValueError>("{}: the rule has no state '{}'", rule_.rule_->name, name);
+}
+
+UpdateRule::UpdateRule(std::shared_ptr<const OptimizerRule> rule, std::shared_ptr<const Hyperparameters> optimizer)
+    : hyperparam(std::make_shared<Hyperparameters>(std::move(optimizer))), rule_(std::move(rule)) {
+  for (const OptimizerState& array : rule_->state) state.emplace_back(array.name, Array());
 }
 
 void UpdateRule::serialize(Serializer& serializer) {
@@ -65,53 +103,51 @@ void UpdateRule::serialize(Serializer& serializer) {
   }
 }
 
-namespace {
-
-UpdateRule* rule_of(const Parameter& parameter) { return static_cast<UpdateRule*>(parameter.update_rule().get()); }
-
-/// One parameter that is about to be updated.
-struct Job {
-  UpdateRule* rule;
-  std::vector<Array> arrays;  // parameter, gradient, state
-};
-
-/// Makes a parameter ready: counts, fills the state, undoes the loss scale, runs the rule's hooks. False when there is
-/// nothing to do.
-bool prepare(const Parameter& parameter, double initial, Job& job) {
-  UpdateRule* rule = rule_of(parameter);
-  if (!rule || !rule->enabled) return false;
-  ++rule->t;
-  if (!parameter.is_initialized()) return false;
-  Array grad = parameter.grad();
-  if (!grad.defined()) return false;
+/// Makes a parameter ready: counts, runs the rule's hooks, fills the state. False when there is nothing to do.
+bool UpdateRule::prepare(const Parameter& parameter, Job& job) {
+  if (!enabled) return false;
+  ++t;
+  if (!parameter.is_initialized() || !parameter.grad().defined()) return false;
+  for (const auto& [name, hook] : hooks) hook(*this, parameter);
   const Array& x = parameter.array();
-  if (const auto scale = parameter.loss_scale(); scale && *scale != 1) grad /= *scale;
-  for (const auto& [name, hook] : rule->hooks) hook(*rule, parameter);
-  grad = parameter.grad();
-  job.rule = rule;
-  job.arrays = {x, grad};
-  bool first = true;
-  for (auto& [name, array] : rule->state) {
+  job = {this, {x, parameter.grad()}};
+  for (std::size_t k = 0; k < state.size(); ++k) {
+    auto& [name, array] = state[k];
+    const std::optional<double>& first = rule_->state[k].first;
+    const Dtype dtype = rule_->state[k].dtype.value_or(x.dtype());
     if (!array.defined()) {
-      array = Array::empty(x.shape(), x.dtype(), x.device());
-      array.fill(first ? initial : 0.0);
+      array = Array::empty(x.shape(), dtype, x.device());
+      copyto(array, first ? Operand(*first) : Operand(x));
     } else if (!(array.shape() == x.shape())) {
       fail<ShapeError>("the optimizer's state '{}' has shape {}, its parameter {} (was it loaded for another model?)",
                        name, array.shape(), x.shape());
     }
-    array = array.to_device(x.device());  // the model may have moved since
+    array = array.to_device(x.device());                      // the model may have moved since
+    if (array.dtype() != dtype) array = array.astype(dtype);  // a snapshot of another precision
     job.arrays.push_back(array);
-    first = false;
   }
   return true;
 }
 
-bool same_rule(const Job& a, const Job& b) {
-  return a.rule->t == b.rule->t && a.arrays[0].dtype() == b.arrays[0].dtype() &&
+bool UpdateRule::alike(const Job& a, const Job& b) {
+  const auto overrides = [](const Job& job) { return job.rule->hyperparam->overrides(); };
+  return a.rule->rule_ == b.rule->rule_ && a.rule->t == b.rule->t && a.arrays[0].dtype() == b.arrays[0].dtype() &&
          a.arrays[0].device() == b.arrays[0].device() &&
-         (!a.rule->hyperparam->overrides() && !b.rule->hyperparam->overrides()
-              ? true
-              : a.rule->hyperparam->all() == b.rule->hyperparam->all());
+         ((!overrides(a) && !overrides(b)) || a.rule->hyperparam->all() == b.rule->hyperparam->all());
+}
+
+namespace {
+
+/// Calls f with the items that are alike, group after group, in the order of each group's first.
+template <class Item, class Alike, class F>
+void for_each_group(std::vector<Item> items, const Alike& alike, const F& f) {
+  while (!items.empty()) {
+    const auto others = std::stable_partition(
+        items.begin(), items.end(), [&, first = items.front()](const Item& item) { return alike(first, item); });
+    const std::vector<Item> group(std::make_move_iterator(items.begin()), std::make_move_iterator(others));
+    items.erase(items.begin(), others);
+    f(group);
+  }
 }
 
 constexpr std::int64_t kFlushEvery = 8;
@@ -120,13 +156,7 @@ constexpr std::int64_t kFlushEvery = 8;
 /// optimizer keeps decays geometrically where gradients are zero; it would become subnormal and stay so, and arithmetic
 /// with such numbers takes a processor a hundred times as long. They are ordinary operations, so that all devices and
 /// all ways to run them give the same bits; a pass over memory each time would cost a tenth of the updates.
-void flush_subnormals(const std::vector<Job*>& jobs) {
-  std::vector<std::vector<Array>> kept;
-  for (const Job* job : jobs) {
-    if (job->rule->t % kFlushEvery != 0) continue;
-    for (std::size_t k = 0; k < job->arrays.size(); ++k)
-      if (k != 1) kept.push_back({job->arrays[k]});  // 1: the gradient
-  }
+void flush_subnormals(const std::vector<std::vector<Array>>& kept) {
   lazy::for_each_segment(kept, [](const std::vector<Array>& a) {
     // of 16-bit floats as they are computed with
     const double smallest =
@@ -137,10 +167,41 @@ void flush_subnormals(const std::vector<Job*>& jobs) {
 
 }  // namespace
 
-std::shared_ptr<Optimizer::State> Optimizer::make_state(Rule rule) {
-  auto state = std::make_shared<State>();
-  state->rule = std::move(rule);
-  return state;
+void UpdateRule::run(const std::vector<Job>& group) {
+  const UpdateRule& rule = *group.front().rule;
+  std::vector<std::vector<Array>> segments, kept;
+  for (const Job& job : group) {
+    segments.push_back(job.arrays);
+    if (rule.t % kFlushEvery != 0) continue;
+    for (std::size_t k = 0; k < job.arrays.size(); ++k)
+      if (k != 1) kept.push_back({job.arrays[k]});  // 1: the gradient
+  }
+  lazy::for_each_segment(segments, [&](const std::vector<Array>& arrays) { rule.rule_->step({rule, arrays}); });
+  flush_subnormals(kept);
+}
+
+void UpdateRule::update_all(const std::vector<Parameter>& parameters) {
+  std::vector<Job> jobs;
+  for (const Parameter& p : parameters) {
+    const auto& rule = p.update_rule();
+    Job job;
+    if (auto* own = dynamic_cast<UpdateRule*>(rule.get())) {
+      if (own->prepare(p, job)) jobs.push_back(std::move(job));
+    } else if (rule) {
+      rule->update(p);
+    }
+  }
+  for_each_group(std::move(jobs), alike, run);
+}
+
+Optimizer::Optimizer(OptimizerRule rule) {
+  if (!rule.step) fail<ValueError>("{}: the rule has no step", rule.name);
+  std::unordered_set<std::string> names{"t"};  // the count, in snapshots
+  for (const OptimizerState& array : rule.state)
+    if (!names.insert(array.name).second) fail<ValueError>("{}: another state is named '{}'", rule.name, array.name);
+  auto hyperparam = std::make_shared<Hyperparameters>(rule.hyperparameters);
+  state_ = std::make_shared<State>(
+      State{.rule = std::make_shared<const OptimizerRule>(std::move(rule)), .hyperparam = std::move(hyperparam)});
 }
 
 const Optimizer& Optimizer::setup(const Model& target) const {
@@ -151,17 +212,8 @@ const Optimizer& Optimizer::setup(const Model& target) const {
   target.link().check_members();
   state_->target = target;
   state_->t = state_->epoch = 0;
-  for (const Parameter& parameter : parameters) {
-    auto rule = std::make_shared<UpdateRule>(state_->hyperparam);
-    for (const std::string& name : state_->rule.state) rule->state.emplace_back(name, Array());
-    rule->run_ = [rule = rule.get(), own = state_->rule](const Parameter& p) {
-      Job job;
-      if (!prepare(p, own.initial, job)) return;
-      own.step({*rule->hyperparam, rule->t, job.arrays[0], job.arrays[1], job.arrays.data() + 2});
-      flush_subnormals({&job});
-    };
-    parameter.set_update_rule(std::move(rule));
-  }
+  for (const Parameter& parameter : parameters)
+    parameter.set_update_rule(std::make_shared<UpdateRule>(state_->rule, state_->hyperparam));
   return *this;
 }
 
@@ -170,52 +222,92 @@ const Model& Optimizer::target() const {
   return state_->target;
 }
 
+namespace {
+
+/// Gives every parameter a gradient, in memory of its own: what changes one in place changes no other. (The gradients
+/// of a and b in a + b are one array.)
+void give_gradients(const std::vector<Parameter>& parameters) {
+  std::unordered_set<const void*> seen;
+  for (const Parameter& p : parameters) {
+    const Array grad = p.grad();
+    if (!grad.defined()) {
+      p.zerograd();
+    } else if (const ArrayBody& body = grad.body();
+               !seen.insert(body.storage ? static_cast<const void*>(body.storage.get()) : &body).second) {
+      p.set_grad(grad.copy());
+    }
+  }
+}
+
+/// Divides the gradients by the loss scale that is in them, all that have one in common by one program.
+void unscale(const std::vector<Parameter>& parameters) {
+  std::vector<Parameter> scaled;
+  for (const Parameter& p : parameters)
+    if (p.grad().defined() && p.loss_scale().value_or(1) != 1) scaled.push_back(p);
+  const auto alike = [](const Parameter& a, const Parameter& b) {
+    return a.loss_scale() == b.loss_scale() && a.dtype() == b.dtype() && a.device() == b.device();
+  };
+  for_each_group(std::move(scaled), alike, [](const std::vector<Parameter>& group) {
+    const double scale = *group.front().loss_scale();
+    std::vector<std::vector<Array>> gradients;
+    for (const Parameter& p : group) {
+      gradients.push_back({p.grad()});
+      p.set_loss_scale({});
+    }
+    lazy::for_each_segment(gradients, [&](const std::vector<Array>& g) { g[0] /= scale; });
+  });
+}
+
+/// The same, and whether a gradient has an inf or a NaN: one kernel for each, which divides and looks.
+Array unscale_and_look(const std::vector<Parameter>& parameters) {
+  Array found;
+  for (const Parameter& p : parameters) {
+    const Array grad = p.grad();
+    if (!grad.defined()) continue;
+    if (const double scale = p.loss_scale().value_or(1); scale != 1) grad /= scale;
+    p.set_loss_scale({});
+    Array here = any(logical_not(isfinite(grad)));
+    found = found.defined() ? logical_or(found, here.to_device(found.device())) : here;
+  }
+  return found.defined() ? found : full({}, false);
+}
+
+}  // namespace
+
+void UpdateRule::update(const Parameter& parameter) {
+  unscale({parameter});
+  update_all({parameter});
+}
+
 void Optimizer::update() const {
   const std::vector<Parameter> parameters = target().link().params(false);
-  const auto give_gradients = [&] {
-    for (const Parameter& p : parameters)
-      if (!p.grad().defined()) p.zerograd();
-  };
-  give_gradients();
+  give_gradients(parameters);
+  call_hooks(OptimizerHook::Timing::exchange);
+  state_->non_finite = Array();
+  if (state_->look_for_non_finite) {
+    state_->non_finite = unscale_and_look(parameters);
+  } else {
+    unscale(parameters);
+  }
   call_hooks(OptimizerHook::Timing::pre);
   ++state_->t;
 
-  std::vector<const void*> frozen;
+  std::unordered_set<const void*> frozen;
   target().link().for_each_link([&](const std::string&, const Link& link) {
     if (link.update_enabled()) return;
     struct Collect : MemberVisitor {
-      std::vector<const void*>* frozen;
+      std::unordered_set<const void*>* frozen;
       void child(const std::string&, Link&) override {}
-      void parameter(const std::string&, Parameter& p) override { frozen->push_back(&p.node()); }
+      void parameter(const std::string&, Parameter& p) override { frozen->insert(&p.node()); }
       void persistent(const std::string&, Persistent&) override {}
     } collect;
     collect.frozen = &frozen;
     link.visit_members(collect);
   });
-
-  std::vector<Job> jobs;
-  for (const Parameter& p : parameters) {
-    if (std::find(frozen.begin(), frozen.end(), &p.node()) != frozen.end()) continue;
-    Job job;
-    if (prepare(p, state_->rule.initial, job)) jobs.push_back(std::move(job));
-  }
-  std::vector<bool> done(jobs.size(), false);
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (done[i]) continue;
-    std::vector<std::vector<Array>> group;
-    std::vector<Job*> of_group;
-    for (std::size_t j = i; j < jobs.size(); ++j) {
-      if (done[j] || !same_rule(jobs[i], jobs[j])) continue;
-      done[j] = true;
-      group.push_back(jobs[j].arrays);
-      of_group.push_back(&jobs[j]);
-    }
-    const UpdateRule& rule = *jobs[i].rule;
-    lazy::for_each_segment(group, [&](const std::vector<Array>& arrays) {
-      state_->rule.step({*rule.hyperparam, rule.t, arrays[0], arrays[1], arrays.data() + 2});
-    });
-    flush_subnormals(of_group);
-  }
+  std::vector<Parameter> updated;
+  for (const Parameter& p : parameters)
+    if (!frozen.count(&p.node())) updated.push_back(p);
+  UpdateRule::update_all(updated);
   call_hooks(OptimizerHook::Timing::post);
 }
 
@@ -234,15 +326,14 @@ void Optimizer::new_epoch() const { ++state_->epoch; }
 std::int64_t Optimizer::t() const { return state_->t; }
 std::int64_t Optimizer::epoch() const { return state_->epoch; }
 void Optimizer::loss_scaling(double scale) const { state_->loss_scale = scale; }
-Hyperparameters& Optimizer::hyperparam() const { return *state_->hyperparam; }
-double Optimizer::learning_rate() const {
-  const Hyperparameters& h = *state_->hyperparam;
-  if (h.contains("lr") || !h.contains("alpha")) return h.get("lr");
-  const double t = static_cast<double>(state_->t);
-  if (t == 0 || !h.contains("beta1")) return h.get("alpha");
-  return h.get("alpha") * std::sqrt(1 - std::pow(h.get("beta2"), t)) / (1 - std::pow(h.get("beta1"), t));
+void Optimizer::look_for_non_finite(bool look) const { state_->look_for_non_finite = look; }
+const Array& Optimizer::non_finite() const {
+  if (!state_->non_finite.defined())
+    fail<ValueError>("{}: non_finite(): call look_for_non_finite() before the update", name());
+  return state_->non_finite;
 }
-std::string Optimizer::name() const { return state_->rule.name; }
+Hyperparameters& Optimizer::hyperparam() const { return *state_->hyperparam; }
+std::string Optimizer::name() const { return state_->rule->name; }
 
 void Optimizer::add_hook(std::shared_ptr<OptimizerHook> hook) const {
   target();
@@ -266,7 +357,7 @@ void Optimizer::serialize(Serializer& serializer) const {
   serializer("t", state_->t);
   serializer("epoch", state_->epoch);
   for (const auto& [path, parameter] : target().link().namedparams()) {
-    UpdateRule* rule = rule_of(parameter);
+    auto* rule = dynamic_cast<UpdateRule*>(parameter.update_rule().get());
     if (!rule) continue;
     Serializer below = serializer[path.substr(1)];
     rule->serialize(below);

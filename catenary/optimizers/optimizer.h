@@ -17,32 +17,72 @@ namespace catenary {
 /// (chainer.optimizer.Hyperparameter)
 class CT_API Hyperparameters {
  public:
-  explicit Hyperparameters(std::shared_ptr<const Hyperparameters> parent = {}) : parent_(std::move(parent)) {}
+  explicit Hyperparameters(std::vector<std::pair<std::string, double>> values) : values_(std::move(values)) {}
+  explicit Hyperparameters(std::shared_ptr<const Hyperparameters> parent) : parent_(std::move(parent)) {}
   /// The value of a name, here or in the parent; throws ValueError for a name that neither has.
   double get(const std::string& name) const;
   bool contains(const std::string& name) const;
   /// Throws ValueError for a name that is not defined, here or in the parent: it would change nothing.
   void set(const std::string& name, double value);
-  /// Adds a name, or gives it another value. For those who write an optimizer.
-  void define(const std::string& name, double value);
   /// All names with the values in effect.
   std::vector<std::pair<std::string, double>> all() const;
   /// Are there values that override the parent's?
   bool overrides() const { return !values_.empty(); }
+  /// The rate of update t: "lr", or Adam's alpha with its bias correction (alpha itself for t = 0). Throws ValueError
+  /// where there is neither.
+  double learning_rate(std::int64_t t) const;
 
  private:
   std::shared_ptr<const Hyperparameters> parent_;
   std::vector<std::pair<std::string, double>> values_;
 };
 
+class UpdateRule;
+
+/// What an optimizer's formula sees of one parameter. It changes x and the state in place, by elementwise operations
+/// best: then one program updates all parameters at once, and the arrays are 1-d.
+class CT_API UpdateStep {
+ public:
+  const Array& x;        ///< the parameter
+  const Array& g;        ///< its gradient
+  const std::int64_t t;  ///< the number of this update, from 1
+  const Hyperparameters& hyperparam;
+  /// A hyperparameter: the parameter's own, else the optimizer's.
+  double operator()(const std::string& name) const { return hyperparam.get(name); }
+  /// The state of this name; throws ValueError for one that the rule does not have.
+  const Array& operator[](const std::string& name) const;
+
+ private:
+  friend class UpdateRule;
+  UpdateStep(const UpdateRule& rule, const std::vector<Array>& arrays);
+  const UpdateRule& rule_;
+  const std::vector<Array>& arrays_;  // parameter, gradient, state
+};
+
+/// An array that a rule keeps for each parameter, of its shape.
+struct CT_API OptimizerState {
+  OptimizerState(const char* name, std::optional<double> first = 0, std::optional<Dtype> dtype = {})
+      : name(name), first(first), dtype(dtype) {}
+  std::string name;             ///< in snapshots
+  std::optional<double> first;  ///< what it is filled with before the first update; none: the parameter's own values
+  std::optional<Dtype> dtype;   ///< none: the parameter's
+};
+
+/// How an optimizer changes a parameter by its gradient: all that tells one optimizer from another.
+struct OptimizerRule {
+  std::string name;
+  std::vector<OptimizerState> state = {};
+  std::vector<std::pair<std::string, double>> hyperparameters = {};  ///< with their first values
+  std::function<void(const UpdateStep&)> step = {};
+};
+
+class Optimizer;
+
 /// One hyperparameter of an optimizer, read and written like a number: `optimizer.lr = 0.1`.
 class CT_API Hyper {
  public:
-  /// Defines the name, with its first value.
-  Hyper(std::shared_ptr<Hyperparameters> all, std::string name, double value)
-      : all_(std::move(all)), name_(std::move(name)) {
-    all_->define(name_, value);
-  }
+  /// Throws ValueError for a name that the optimizer's rule does not have.
+  Hyper(const Optimizer& optimizer, std::string name);
   Hyper(const Hyper&) = default;
   operator double() const { return all_->get(name_); }
   const Hyper& operator=(double value) const {
@@ -57,17 +97,15 @@ class CT_API Hyper {
   std::string name_;
 };
 
-class Optimizer;
-
 /// The state of one parameter's updates: arrays such as Adam's m and v, the count t, and hyperparameters of its own.
 class CT_API UpdateRule : public UpdateRuleBase {
  public:
-  explicit UpdateRule(std::shared_ptr<Hyperparameters> optimizer)
-      : hyperparam(std::make_shared<Hyperparameters>(std::move(optimizer))) {}
+  UpdateRule(std::shared_ptr<const OptimizerRule> rule, std::shared_ptr<const Hyperparameters> optimizer);
   /// Overrides for this parameter: `parameter_rule.hyperparam->set("lr", 0.01)`.
   const std::shared_ptr<Hyperparameters> hyperparam;
   bool enabled = true;
   std::int64_t t = 0;
+  /// In the order of the rule's; undefined before the first update.
   std::vector<std::pair<std::string, Array>> state;
   /// Own hooks, run after the optimizer's, by name.
   std::vector<std::pair<std::string, std::function<void(UpdateRule&, const Parameter&)>>> hooks;
@@ -77,23 +115,33 @@ class CT_API UpdateRule : public UpdateRuleBase {
 
  private:
   friend class Optimizer;
-  std::function<void(const Parameter&)> run_;
+  friend class UpdateStep;
+  struct Job;
+  static void update_all(const std::vector<Parameter>& parameters);
+  bool prepare(const Parameter& parameter, Job& job);
+  static bool alike(const Job& a, const Job& b);
+  static void run(const std::vector<Job>& group);
+  std::shared_ptr<const OptimizerRule> rule_;
 };
 
-/// Called with the optimizer before parameters are updated. (chainer.optimizer_hooks)
+/// Called with the optimizer in each update. (chainer.optimizer_hooks)
 class CT_API OptimizerHook {
  public:
   virtual ~OptimizerHook();
   virtual std::string name() const = 0;
-  enum class Timing { pre, post };
+  /// exchange: before everything else, where processes make one gradient of theirs; the loss scale is still in it.
+  /// pre: on gradients without the loss scale, before parameters are updated; post: after that.
+  enum class Timing { exchange, pre, post };
   virtual Timing timing() const { return Timing::pre; }
   virtual void operator()(const Optimizer& optimizer) = 0;
 };
 
-/// What is updated by what. A handle: copies are the same optimizer. Derived classes (Adam, SGD, …) add the rule.
-/// (chainer.GradientMethod)
+/// What is updated by what. A handle: copies are the same optimizer. Derived classes (Adam, SGD, …) give the rule, and
+/// members for its hyperparameters. (chainer.GradientMethod)
 class CT_API Optimizer {
  public:
+  /// An optimizer by its rule. Throws ValueError for a rule without step, and for names that are not its own.
+  explicit Optimizer(OptimizerRule rule);
   Optimizer(const Optimizer&) = default;
   Optimizer& operator=(const Optimizer&) = delete;
 
@@ -102,7 +150,8 @@ class CT_API Optimizer {
   const Optimizer& setup(const Model& target) const;
   const Model& target() const;
 
-  /// Updates all parameters from their gradients as they are.
+  /// Updates all parameters from their gradients as they are: hooks of Timing::exchange, the loss scale divided out,
+  /// hooks of Timing::pre in the order in which they were added, the rules, hooks of Timing::post.
   void update() const;
   /// Clears the gradients, computes `loss(args…)`, its gradients, and updates. (Chainer's optimizer.update(lossfun, …))
   void update(const std::function<Variable()>& loss) const;
@@ -112,8 +161,14 @@ class CT_API Optimizer {
   void new_epoch() const;
   std::int64_t t() const;
   std::int64_t epoch() const;
-  /// Factor on the loss before backward, divided out again before the update; for 16-bit training.
+  /// Factor on the loss before backward, divided out again before hooks see the gradients; for 16-bit training.
   void loss_scaling(double scale) const;
+  /// From now on updates look for inf and NaN in the gradients when they divide the loss scale out.
+  void look_for_non_finite(bool look = true) const;
+  /// 0-d bool on the device: had the gradients of the last update, or of the one whose hooks run, an inf or a NaN
+  /// before hooks changed them? Reading it waits for the device, computing with it does not. Throws ValueError unless
+  /// the last update looked.
+  const Array& non_finite() const;
 
   /// Adds a hook; throws ValueError when one of its name is there.
   void add_hook(std::shared_ptr<OptimizerHook> hook) const;
@@ -126,20 +181,17 @@ class CT_API Optimizer {
 
   /// The hyperparameters by name, for schedules.
   Hyperparameters& hyperparam() const;
-  /// The rate in effect: "lr", or Adam's alpha with its bias correction (alpha before the first update). Throws
-  /// ValueError for an optimizer without either.
-  double learning_rate() const;
+  /// The rate of the last update, by Hyperparameters::learning_rate.
+  double learning_rate() const { return hyperparam().learning_rate(t()); }
   /// Class name: "Adam".
   std::string name() const;
 
   /// Counters, and each rule's state under the parameter's path.
   void serialize(Serializer& serializer) const;
 
- protected:
-  struct Rule;
+ private:
+  friend class Hyper;
   struct State;
-  static std::shared_ptr<State> make_state(Rule rule);
-  explicit Optimizer(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
 

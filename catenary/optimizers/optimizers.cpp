@@ -3,165 +3,120 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
 #include "catenary/array/random.h"
 #include "catenary/array/reduction.h"
-#include "catenary/core/format.h"
-#include "catenary/optimizers/rule.h"
+#include "catenary/core/error.h"
 
 namespace catenary::optimizers {
 
-// Each constructor gives the rule's name, the names of its state and its formula; `h` is the step.
-#define CT_HYPER(name, value) name(state_->hyperparam, #name, value)
+// Each constructor gives the rule: its name, its state, its hyperparameters and the formula, where `h` is the step.
 
-SGD::SGD(double lr0)
-    : Optimizer(make_state({"SGD", {}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }})), CT_HYPER(lr, lr0) {}
+SGD::SGD(double lr0) : Optimizer({"SGD", {}, {{"lr", lr0}}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }}) {}
 
 MomentumSGD::MomentumSGD(double lr0, double momentum0)
-    : Optimizer(make_state({"MomentumSGD",
-                            {"v"},
-                            [](const UpdateStep& h) {
-                              const Array& v = h.s[0];
-                              copyto(v, h("momentum") * v - h("lr") * h.g);
-                              h.x += v;
-                            }})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(momentum, momentum0) {}
+    : Optimizer({"MomentumSGD", {"v"}, {{"lr", lr0}, {"momentum", momentum0}}, [](const UpdateStep& h) {
+                   copyto(h["v"], h("momentum") * h["v"] - h("lr") * h.g);
+                   h.x += h["v"];
+                 }}) {}
 
 CorrectedMomentumSGD::CorrectedMomentumSGD(double lr0, double momentum0)
-    : Optimizer(make_state({"CorrectedMomentumSGD",
-                            {"v"},
-                            [](const UpdateStep& h) {
-                              const Array& v = h.s[0];
-                              copyto(v, h("momentum") * v - h.g);
-                              h.x += h("lr") * v;
-                            }})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(momentum, momentum0) {}
+    : Optimizer({"CorrectedMomentumSGD", {"v"}, {{"lr", lr0}, {"momentum", momentum0}}, [](const UpdateStep& h) {
+                   copyto(h["v"], h("momentum") * h["v"] - h.g);
+                   h.x += h("lr") * h["v"];
+                 }}) {}
 
 NesterovAG::NesterovAG(double lr0, double momentum0)
-    : Optimizer(make_state({"NesterovAG",
-                            {"v"},
-                            [](const UpdateStep& h) {
-                              const Array& v = h.s[0];
-                              const double mu = h("momentum"), rate = h("lr");
-                              copyto(v, mu * v - rate * h.g);
-                              h.x += mu * mu * v - (1 + mu) * rate * h.g;
-                            }})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(momentum, momentum0) {}
+    : Optimizer({"NesterovAG", {"v"}, {{"lr", lr0}, {"momentum", momentum0}}, [](const UpdateStep& h) {
+                   const double mu = h("momentum"), rate = h("lr");
+                   copyto(h["v"], mu * h["v"] - rate * h.g);
+                   h.x += mu * mu * h["v"] - (1 + mu) * rate * h.g;
+                 }}) {}
 
 AdaGrad::AdaGrad(double lr0, double eps0)
-    : Optimizer(make_state({"AdaGrad",
-                            {"h"},
-                            [](const UpdateStep& h) {
-                              const Array& sum = h.s[0];
-                              sum += h.g * h.g;
-                              h.x -= h("lr") * h.g / (sqrt(sum) + h("eps"));
-                            }})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(eps, eps0) {}
+    : Optimizer({"AdaGrad", {"h"}, {{"lr", lr0}, {"eps", eps0}}, [](const UpdateStep& h) {
+                   h["h"] += h.g * h.g;
+                   h.x -= h("lr") * h.g / (sqrt(h["h"]) + h("eps"));
+                 }}) {}
 
 AdaDelta::AdaDelta(double rho0, double eps0)
-    : Optimizer(make_state({"AdaDelta",
-                            {"msg", "msdx"},
-                            [](const UpdateStep& h) {
-                              const Array &msg = h.s[0], &msdx = h.s[1];
-                              const double rho = h("rho"), eps = h("eps");
-                              copyto(msg, rho * msg + (1 - rho) * h.g * h.g);
-                              const Array dx = sqrt((msdx + eps) / (msg + eps)) * h.g;
-                              copyto(msdx, rho * msdx + (1 - rho) * dx * dx);
-                              h.x -= dx;
-                            }})),
-      CT_HYPER(rho, rho0),
-      CT_HYPER(eps, eps0) {}
+    : Optimizer({"AdaDelta", {"msg", "msdx"}, {{"rho", rho0}, {"eps", eps0}}, [](const UpdateStep& h) {
+                   const Array &msg = h["msg"], &msdx = h["msdx"];
+                   const double rho = h("rho"), eps = h("eps");
+                   copyto(msg, rho * msg + (1 - rho) * h.g * h.g);
+                   const Array dx = sqrt((msdx + eps) / (msg + eps)) * h.g;
+                   copyto(msdx, rho * msdx + (1 - rho) * dx * dx);
+                   h.x -= dx;
+                 }}) {}
 
 RMSprop::RMSprop(double lr0, double alpha0, double eps0, bool inside)
-    : Optimizer(make_state({"RMSprop",
-                            {"ms"},
-                            [](const UpdateStep& h) {
-                              const Array& ms = h.s[0];
-                              const double alpha = h("alpha"), eps = h("eps");
-                              copyto(ms, alpha * ms + (1 - alpha) * h.g * h.g);
-                              h.x -= h("lr") * h.g / (h("eps_inside_sqrt") != 0 ? sqrt(ms + eps) : sqrt(ms) + eps);
-                            }})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(alpha, alpha0),
-      CT_HYPER(eps, eps0),
-      CT_HYPER(eps_inside_sqrt, inside) {}
+    : Optimizer({"RMSprop",
+                 {"ms"},
+                 {{"lr", lr0}, {"alpha", alpha0}, {"eps", eps0}, {"eps_inside_sqrt", inside}},
+                 [](const UpdateStep& h) {
+                   const Array& ms = h["ms"];
+                   const double alpha = h("alpha"), eps = h("eps");
+                   copyto(ms, alpha * ms + (1 - alpha) * h.g * h.g);
+                   h.x -= h("lr") * h.g / (h("eps_inside_sqrt") != 0 ? sqrt(ms + eps) : sqrt(ms) + eps);
+                 }}) {}
 
 RMSpropGraves::RMSpropGraves(double lr0, double alpha0, double momentum0, double eps0)
-    : Optimizer(make_state({"RMSpropGraves",
-                            {"n", "g", "delta"},
-                            [](const UpdateStep& h) {
-                              const Array &n = h.s[0], &g = h.s[1], &delta = h.s[2];
-                              const double alpha = h("alpha");
-                              copyto(n, alpha * n + (1 - alpha) * h.g * h.g);
-                              copyto(g, alpha * g + (1 - alpha) * h.g);
-                              copyto(delta, h("momentum") * delta - h("lr") * h.g / sqrt(n - g * g + h("eps")));
-                              h.x += delta;
-                            }})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(alpha, alpha0),
-      CT_HYPER(momentum, momentum0),
-      CT_HYPER(eps, eps0) {}
+    : Optimizer({"RMSpropGraves",
+                 {"n", "g", "delta"},
+                 {{"lr", lr0}, {"alpha", alpha0}, {"momentum", momentum0}, {"eps", eps0}},
+                 [](const UpdateStep& h) {
+                   const Array &n = h["n"], &g = h["g"], &delta = h["delta"];
+                   const double alpha = h("alpha");
+                   copyto(n, alpha * n + (1 - alpha) * h.g * h.g);
+                   copyto(g, alpha * g + (1 - alpha) * h.g);
+                   copyto(delta, h("momentum") * delta - h("lr") * h.g / sqrt(n - g * g + h("eps")));
+                   h.x += delta;
+                 }}) {}
 
 SMORMS3::SMORMS3(double lr0, double eps0)
-    : Optimizer(make_state({"SMORMS3",
-                            {"mem", "g", "g2"},
-                            [](const UpdateStep& h) {
-                              const Array &mem = h.s[0], &g = h.s[1], &g2 = h.s[2];
-                              const double eps = h("eps");
-                              const Array r = 1 / (mem + 1);
-                              copyto(g, (1 - r) * g + r * h.g);
-                              copyto(g2, (1 - r) * g2 + r * h.g * h.g);
-                              const Array x = g * g / (g2 + eps);
-                              h.x -= h.g * minimum(x, h("lr")) / (sqrt(g2) + eps);
-                              copyto(mem, 1 + mem * (1 - x));
-                            },
-                            1})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(eps, eps0) {}
+    : Optimizer({"SMORMS3", {{"mem", 1}, "g", "g2"}, {{"lr", lr0}, {"eps", eps0}}, [](const UpdateStep& h) {
+                   const Array &mem = h["mem"], &g = h["g"], &g2 = h["g2"];
+                   const double eps = h("eps");
+                   const Array r = 1 / (mem + 1);
+                   copyto(g, (1 - r) * g + r * h.g);
+                   copyto(g2, (1 - r) * g2 + r * h.g * h.g);
+                   const Array x = g * g / (g2 + eps);
+                   h.x -= h.g * minimum(x, h("lr")) / (sqrt(g2) + eps);
+                   copyto(mem, 1 + mem * (1 - x));
+                 }}) {}
 
 MSVAG::MSVAG(double lr0, double beta0, double eta0, double decay0)
-    : Optimizer(make_state({"MSVAG",
-                            {"m", "v"},
-                            [](const UpdateStep& h) {
-                              const Array &m = h.s[0], &v = h.s[1];
-                              const double beta = h("beta"), power = std::pow(beta, static_cast<double>(h.t));
-                              const double rho = std::min((1 - beta) * (1 - beta) * (1 - power * power) /
-                                                              ((1 - power) * (1 - power) * (1 - beta * beta)),
-                                                          0.9999);
-                              m += (1 - beta) * (h.g - m);
-                              v += (1 - beta) * (h.g * h.g - v);
-                              const Array mt = m / (1 - power), mt2 = mt * mt;
-                              const Array s = (v / (1 - power) - mt2) / (1 - rho);
-                              const Array ratio = mt2 / (mt2 + rho * s);
-                              const Array factor = where(isnan(ratio), 0, minimum(maximum(ratio, 0), 1));
-                              h.x -= h("eta") * (h("lr") * mt * factor + h("weight_decay_rate") * h.x);
-                            }})),
-      CT_HYPER(lr, lr0),
-      CT_HYPER(beta, beta0),
-      CT_HYPER(eta, eta0),
-      CT_HYPER(weight_decay_rate, decay0) {}
+    : Optimizer({"MSVAG",
+                 {"m", "v"},
+                 {{"lr", lr0}, {"beta", beta0}, {"eta", eta0}, {"weight_decay_rate", decay0}},
+                 [](const UpdateStep& h) {
+                   const Array &m = h["m"], &v = h["v"];
+                   const double beta = h("beta"), power = std::pow(beta, static_cast<double>(h.t));
+                   const double rho = std::min(
+                       (1 - beta) * (1 - beta) * (1 - power * power) / ((1 - power) * (1 - power) * (1 - beta * beta)),
+                       0.9999);
+                   m += (1 - beta) * (h.g - m);
+                   v += (1 - beta) * (h.g * h.g - v);
+                   const Array mt = m / (1 - power), mt2 = mt * mt;
+                   const Array s = (v / (1 - power) - mt2) / (1 - rho);
+                   const Array ratio = mt2 / (mt2 + rho * s);
+                   const Array factor = where(isnan(ratio), 0, minimum(maximum(ratio, 0), 1));
+                   h.x -= h("eta") * (h("lr") * mt * factor + h("weight_decay_rate") * h.x);
+                 }}) {}
 
 namespace {
 
-double bias_corrected(const Hyperparameters& h, std::int64_t t) {
-  const double n = static_cast<double>(t);
-  return h.get("alpha") * std::sqrt(1 - std::pow(h.get("beta2"), n)) / (1 - std::pow(h.get("beta1"), n));
-}
-
 void adam_step(const UpdateStep& h, const AdamOptions& options) {
-  const Array &m = h.s[0], &v = h.s[1];
+  const Array &m = h["m"], &v = h["v"];
   m += (1 - h("beta1")) * (h.g - m);
   v += (1 - h("beta2")) * (h.g * h.g - v);
   Array second = v;
   if (options.amsgrad) {
-    copyto(h.s[2], maximum(h.s[2], v));
-    second = h.s[2];
+    second = h["vhat"];
+    copyto(second, maximum(second, v));
   }
-  Array step = bias_corrected(h.hyperparam, h.t) / (sqrt(second) + h("eps"));
+  Array step = h.hyperparam.learning_rate(h.t) / (sqrt(second) + h("eps"));
   if (options.adabound) {
     // final_lr follows changes of alpha
     const double final_lr = h("final_lr") * h("alpha") / options.alpha, gamma = h("gamma"),
@@ -180,17 +135,18 @@ void adam_step(const UpdateStep& h, const AdamOptions& options) {
 }  // namespace
 
 Adam::Adam(const char* name, const AdamOptions& options)
-    : Optimizer(make_state(
-          {name, options.amsgrad ? std::vector<std::string>{"m", "v", "vhat"} : std::vector<std::string>{"m", "v"},
-           [options](const UpdateStep& h) { adam_step(h, options); }})),
-      CT_HYPER(alpha, options.alpha),
-      CT_HYPER(beta1, options.beta1),
-      CT_HYPER(beta2, options.beta2),
-      CT_HYPER(eps, options.eps),
-      CT_HYPER(eta, options.eta),
-      CT_HYPER(weight_decay_rate, options.weight_decay_rate),
-      CT_HYPER(final_lr, options.final_lr),
-      CT_HYPER(gamma, options.gamma) {}
+    : Optimizer(
+          {name,
+           options.amsgrad ? std::vector<OptimizerState>{"m", "v", "vhat"} : std::vector<OptimizerState>{"m", "v"},
+           {{"alpha", options.alpha},
+            {"beta1", options.beta1},
+            {"beta2", options.beta2},
+            {"eps", options.eps},
+            {"eta", options.eta},
+            {"weight_decay_rate", options.weight_decay_rate},
+            {"final_lr", options.final_lr},
+            {"gamma", options.gamma}},
+           [options](const UpdateStep& h) { adam_step(h, options); }}) {}
 
 Adam::Adam(const AdamOptions& options) : Adam("Adam", options) {}
 Adam::Adam(double alpha0, double beta10, double beta20, double eps0)
@@ -244,8 +200,7 @@ std::vector<std::vector<Array>> pairs(const Optimizer& optimizer) {
 }  // namespace
 
 void WeightDecay::operator()(const Optimizer& optimizer) {
-  for (const Parameter& p : optimizer.target().link().params(false))
-    if (p.grad().defined()) p.grad() += rate * p.loss_scale().value_or(1) * p.array();
+  lazy::for_each_segment(pairs(optimizer), [&](const std::vector<Array>& a) { a[0] += rate * a[1]; });
 }
 
 void Lasso::operator()(const Optimizer& optimizer) {

@@ -9,70 +9,70 @@ namespace catenary::optimizers {
 class CT_API SGD : public Optimizer {
  public:
   explicit SGD(double lr = 0.01);
-  Hyper lr;
+  Hyper lr{*this, "lr"};
 };
 
 /// SGD with momentum: v = momentum v - lr g; x += v.
 class CT_API MomentumSGD : public Optimizer {
  public:
   explicit MomentumSGD(double lr = 0.01, double momentum = 0.9);
-  Hyper lr, momentum;
+  Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
 
 /// Momentum in which a change of lr takes effect at once: v = momentum v - g; x += lr v.
 class CT_API CorrectedMomentumSGD : public Optimizer {
  public:
   explicit CorrectedMomentumSGD(double lr = 0.01, double momentum = 0.9);
-  Hyper lr, momentum;
+  Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
 
 /// Nesterov's accelerated gradient (Bengio et al., arXiv:1212.0901).
 class CT_API NesterovAG : public Optimizer {
  public:
   explicit NesterovAG(double lr = 0.01, double momentum = 0.9);
-  Hyper lr, momentum;
+  Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
 
 /// AdaGrad (Duchi et al., JMLR 12, 2011).
 class CT_API AdaGrad : public Optimizer {
  public:
   explicit AdaGrad(double lr = 0.001, double eps = 1e-8);
-  Hyper lr, eps;
+  Hyper lr{*this, "lr"}, eps{*this, "eps"};
 };
 
 /// AdaDelta (Zeiler, arXiv:1212.5701).
 class CT_API AdaDelta : public Optimizer {
  public:
   explicit AdaDelta(double rho = 0.95, double eps = 1e-6);
-  Hyper rho, eps;
+  Hyper rho{*this, "rho"}, eps{*this, "eps"};
 };
 
 /// RMSprop (Tieleman and Hinton, 2012).
 class CT_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(double lr = 0.01, double alpha = 0.99, double eps = 1e-8, bool eps_inside_sqrt = false);
-  Hyper lr, alpha, eps, eps_inside_sqrt;
+  Hyper lr{*this, "lr"}, alpha{*this, "alpha"}, eps{*this, "eps"}, eps_inside_sqrt{*this, "eps_inside_sqrt"};
 };
 
 /// RMSprop as Alex Graves uses it (arXiv:1308.0850).
 class CT_API RMSpropGraves : public Optimizer {
  public:
   explicit RMSpropGraves(double lr = 1e-4, double alpha = 0.95, double momentum = 0.9, double eps = 1e-4);
-  Hyper lr, alpha, momentum, eps;
+  Hyper lr{*this, "lr"}, alpha{*this, "alpha"}, momentum{*this, "momentum"}, eps{*this, "eps"};
 };
 
 /// Simon Funk's SMORMS3.
 class CT_API SMORMS3 : public Optimizer {
  public:
   explicit SMORMS3(double lr = 0.001, double eps = 1e-16);
-  Hyper lr, eps;
+  Hyper lr{*this, "lr"}, eps{*this, "eps"};
 };
 
 /// M-SVAG (Balles and Hennig, arXiv:1705.07774).
 class CT_API MSVAG : public Optimizer {
  public:
   explicit MSVAG(double lr = 0.1, double beta = 0.9, double eta = 1.0, double weight_decay_rate = 0);
-  Hyper lr, beta, eta, weight_decay_rate;
+  Hyper lr{*this, "lr"}, beta{*this, "beta"}, eta{*this, "eta"}, weight_decay_rate{*this, "weight_decay_rate"};
 };
 
 /// Hyperparameters of the Adam family.
@@ -95,7 +95,8 @@ class CT_API Adam : public Optimizer {
  public:
   explicit Adam(double alpha = 0.001, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8);
   explicit Adam(const AdamOptions& options);
-  Hyper alpha, beta1, beta2, eps, eta, weight_decay_rate, final_lr, gamma;
+  Hyper alpha{*this, "alpha"}, beta1{*this, "beta1"}, beta2{*this, "beta2"}, eps{*this, "eps"}, eta{*this, "eta"},
+      weight_decay_rate{*this, "weight_decay_rate"}, final_lr{*this, "final_lr"}, gamma{*this, "gamma"};
   /// alpha with its bias correction, as of the last update. Throws ValueError before the first.
   double alpha_t() const;
   double lr() const { return alpha_t(); }

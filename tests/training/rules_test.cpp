@@ -1,0 +1,308 @@
+// Optimizers written outside the library, and the order of an update: exchange, loss scale, hooks, rules.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "catenary/array/lazy.h"
+#include "catenary/catenary.h"
+#include "tests/folder.h"
+
+namespace catenary {
+namespace {
+
+using Values = std::vector<double>;
+using Timing = OptimizerHook::Timing;
+
+struct Two : Link {
+  Parameter a, b;
+  CT_LINKS(a, b)
+  explicit Two(Dtype dtype = Dtype::float32, const Shape& shape = {3, 4})
+      : a(made(dtype, shape, 1)), b(made(dtype, {5}, 2)) {}
+
+ private:
+  static Parameter made(Dtype dtype, const Shape& shape, double phase) {
+    Values values;
+    for (std::int64_t i = 0; i < shape.product(); ++i) values.push_back(std::sin(static_cast<double>(i) + phase));
+    return Parameter::from_array(
+        Array::from_host(values.data(), shape, Dtype::float64, Device()).astype(dtype).to_device(current_device()));
+  }
+};
+
+Values values_of(const Array& array) { return array.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
+
+Values values_of(const Link& link) {
+  Values all;
+  for (const Parameter& p : link.params()) {
+    const Values own = values_of(p.array());
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+/// Updates by the gradients of sum(x^3), which backward computes.
+template <class Model>
+Values trained(const Optimizer& optimizer, const Model& model, int updates) {
+  for (int t = 0; t < updates; ++t)
+    optimizer.update([&] { return functions::sum(model.a * model.a * model.a) + functions::sum(model.b * model.b); });
+  return values_of(model);
+}
+
+UpdateRule& rule_of(const Parameter& p) { return dynamic_cast<UpdateRule&>(*p.update_rule()); }
+
+template <class Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+/// MomentumSGD, as somebody else would write it.
+OptimizerRule momentum_rule() {
+  return {.name = "Momentum",
+          .state = {"v"},
+          .hyperparameters = {{"lr", 0.1}, {"momentum", 0.9}},
+          .step = [](const UpdateStep& h) {
+            copyto(h["v"], h("momentum") * h["v"] - h("lr") * h.g);
+            h.x += h["v"];
+          }};
+}
+
+class Hook : public OptimizerHook {
+ public:
+  Hook(std::string name, Timing timing, std::function<void(const Optimizer&)> call)
+      : name_(std::move(name)), timing_(timing), call_(std::move(call)) {}
+  std::string name() const override { return name_; }
+  Timing timing() const override { return timing_; }
+  void operator()(const Optimizer& optimizer) override { call_(optimizer); }
+
+ private:
+  std::string name_;
+  Timing timing_;
+  std::function<void(const Optimizer&)> call_;
+};
+
+}  // namespace
+
+TEST(Rules, OneOfOnesOwnIsAsTheLibrarys) {
+  const Two mine, theirs;
+  const Optimizer own(momentum_rule());
+  own.setup(mine);
+  const optimizers::MomentumSGD library(0.1, 0.9);
+  library.setup(theirs);
+  EXPECT_EQ(own.name(), "Momentum");
+  EXPECT_EQ(trained(own, mine, 5), trained(library, theirs, 5));
+  own.hyperparam().set("lr", 0.02);
+  library.lr = 0.02;
+  rule_of(mine.b).hyperparam->set("momentum", 0.5);
+  rule_of(theirs.b).hyperparam->set("momentum", 0.5);
+  EXPECT_EQ(trained(own, mine, 12), trained(library, theirs, 12));
+  EXPECT_EQ(own.learning_rate(), 0.02);
+}
+
+TEST(Rules, StateHasItsOwnDtypeAndFirstValue) {
+  const Optimizer optimizer({.name = "Masters",
+                             .state = {{"master", std::nullopt, Dtype::float32}, {"count", 3}},
+                             .hyperparameters = {{"lr", 1e-4}},
+                             .step = [](const UpdateStep& h) {
+                               h["master"] -= h("lr") * h.g.astype(Dtype::float32);
+                               h["count"] += 1;
+                               copyto(h.x, h["master"]);
+                             }});
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32}) {
+    const Two model(dtype);
+    model.a.array().fill(1);
+    optimizer.setup(model);
+    for (int t = 0; t < 100; ++t) {
+      for (const Parameter& p : model.params()) p.set_grad(full(p.shape(), 1, dtype));
+      optimizer.update();
+    }
+    const UpdateRule& rule = rule_of(model.a);
+    EXPECT_EQ(rule.state[0].second.dtype(), Dtype::float32);
+    EXPECT_EQ(rule.state[1].second.dtype(), dtype);
+    EXPECT_EQ(values_of(rule.state[1].second), Values(12, 103));
+    for (const double x : values_of(rule.state[0].second)) EXPECT_NEAR(x, 0.99, 1e-5);
+    for (const double x : values_of(model.a.array())) EXPECT_NEAR(x, 0.99, 4e-3);  // each 16-bit step alone is lost
+  }
+}
+
+// A step that is not elementwise runs for each parameter by itself: here a rate by the norms of parameter and gradient.
+TEST(Rules, AStepMayReduce) {
+  const Optimizer optimizer(
+      {.name = "ByNorms", .step = [](const UpdateStep& h) { h.x -= h.g * (sum(h.x * h.x) / sum(h.g * h.g)); }});
+  const Two model;
+  optimizer.setup(model);
+  for (const Parameter& p : model.params()) {
+    const Array x = p.array().to_device(Device()).astype(Dtype::float64);
+    p.set_grad(p.array() * 2 + 1);
+    const Array g = x * 2 + 1;
+    const Values expected = values_of(x - g * (sum(x * x) / sum(g * g)));
+    p.update();
+    const Values got = values_of(p.array());
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-5);
+  }
+  const Two together;
+  optimizer.setup(together);
+  for (const Parameter& p : together.params()) p.set_grad(p.array() * 2 + 1);
+  optimizer.update();
+  EXPECT_EQ(values_of(together), values_of(model));
+}
+
+TEST(Rules, AreSavedAndLoaded) {
+  const tests::Folder folder;
+  const Two first, second;
+  const Optimizer before(momentum_rule()), after(momentum_rule());
+  before.setup(first);
+  trained(before, first, 3);
+  serializers::save_npz(folder / "optimizer.npz", before);
+  serializers::save_npz(folder / "model.npz", first);
+  after.setup(second);
+  serializers::load_npz(folder / "optimizer.npz", after);
+  serializers::load_npz(folder / "model.npz", second);
+  EXPECT_EQ(after.t(), 3);
+  EXPECT_EQ(trained(after, second, 4), trained(before, first, 4));
+}
+
+TEST(Rules, Errors) {
+  const auto step = [](const UpdateStep& h) { h.x -= h["w"]; };
+  EXPECT_EQ(message_of([] { Optimizer({.name = "Lazy"}); }), "Lazy: the rule has no step");
+  EXPECT_EQ(message_of([&] {
+              Optimizer({.name = "Twice", .state = {"m", "m"}, .step = step});
+            }),
+            "Twice: another state is named 'm'");
+  EXPECT_EQ(message_of([&] { Optimizer({.name = "Count", .state = {"t"}, .step = step}); }),
+            "Count: another state is named 't'");
+  const Optimizer optimizer({.name = "Misspelt", .state = {"v"}, .step = step});
+  EXPECT_EQ(message_of([&] { Hyper(optimizer, "lr"); }), "there is no hyperparameter 'lr'");
+  const Two model;
+  optimizer.setup(model);
+  model.a.set_grad(ones_like(model.a.array()));
+  EXPECT_EQ(message_of([&] { optimizer.update(); }), "Misspelt: the rule has no state 'w'");
+}
+
+TEST(StepOrder, HooksSeeGradientsWithoutTheLossScale) {
+  const auto with = [](double scale, const auto& hook) {
+    const Two model;
+    const optimizers::SGD optimizer(0.1);
+    optimizer.setup(model);
+    optimizer.add_hook(hook);
+    if (scale != 1) optimizer.loss_scaling(scale);
+    return trained(optimizer, model, 3);
+  };
+  const auto check = [&](const auto& hook) { EXPECT_EQ(with(1024, hook), with(1, hook)) << hook.name(); };
+  check(optimizer_hooks::WeightDecay(0.01));
+  check(optimizer_hooks::Lasso(0.01));
+  check(optimizer_hooks::GradientClipping(0.5));
+  check(optimizer_hooks::GradientHardClipping(-0.2, 0.3));
+  check(optimizer_hooks::GradientLARS());
+}
+
+TEST(StepOrder, ExchangeThenScaleThenHooksAsTheyWereAdded) {
+  const Two model;
+  const optimizers::SGD optimizer(0.5);
+  optimizer.setup(model);
+  optimizer.loss_scaling(8);
+  const Values start = values_of(model.b.array());
+  std::string order;
+  const auto add = [&](const char* name, Timing timing, double factor) {
+    optimizer.add_hook(Hook(name, timing, [&, name, timing, factor](const Optimizer&) {
+      order += name;
+      const Values grad = values_of(model.b.grad()), x = values_of(model.b.array());
+      for (std::size_t i = 0; i < grad.size(); ++i)
+        EXPECT_FLOAT_EQ(static_cast<float>(grad[i]), static_cast<float>(factor * 2 * start[i])) << name;
+      EXPECT_EQ(x == start, std::string(name) != "after ") << name;
+      if (timing == Timing::exchange) model.b.grad() *= 2;
+    }));
+  };
+  add("second ", Timing::pre, 2);
+  add("exchange ", Timing::exchange, 8);
+  add("first ", Timing::pre, 2);
+  add("after ", Timing::post, 2);
+  rule_of(model.b).hooks.emplace_back("own", [&](UpdateRule&, const Parameter&) { order += "own "; });
+  optimizer.update([&] { return functions::sum(model.b * model.b); });
+  EXPECT_EQ(order, "exchange second first own after ");
+  EXPECT_FALSE(model.b.loss_scale().has_value());
+}
+
+TEST(StepOrder, TheLossScaleIsDividedOutOnceAndByOneProgram) {
+  const auto kernels_of_update = [](double scale) {
+    const Two model;
+    const optimizers::SGD optimizer(0.5);
+    optimizer.setup(model);
+    for (const Parameter& p : model.params()) {
+      p.set_grad(full_like(p.array(), 2));
+      p.set_loss_scale(scale);
+    }
+    const std::int64_t before = kernel_count();
+    optimizer.update();
+    const std::int64_t kernels = kernel_count() - before;
+    EXPECT_EQ(values_of(model.b.grad()), Values(5, 2 / scale));
+    optimizer.update();
+    EXPECT_EQ(values_of(model.b.grad()), Values(5, 2 / scale));
+    return kernels;
+  };
+  EXPECT_EQ(kernels_of_update(4), kernels_of_update(1) + 1);
+  const Two alone;
+  const optimizers::SGD optimizer(0.5);
+  optimizer.setup(alone);
+  const Values start = values_of(alone.b.array());
+  alone.b.set_grad(full_like(alone.b.array(), 8));
+  alone.b.set_loss_scale(4);
+  alone.b.update();
+  for (std::size_t i = 0; i < start.size(); ++i) EXPECT_NEAR(values_of(alone.b.array())[i], start[i] - 1, 1e-6);
+}
+
+TEST(StepOrder, NonFiniteGradientsAreSeenBeforeHooks) {
+  const Two model;
+  const optimizers::SGD optimizer(0.5);
+  optimizer.setup(model);
+  optimizer.add_hook(optimizer_hooks::GradientHardClipping(-1, 1));
+  const auto update = [&](double value, double scale) {
+    for (const Parameter& p : model.params()) p.set_grad(full_like(p.array(), 64));
+    const Array grad = model.a.grad();
+    grad.set(value, 1, 2);
+    model.a.set_loss_scale(scale);
+    optimizer.update();
+  };
+  update(1, 1);
+  const std::string unasked = "SGD: non_finite(): call look_for_non_finite() before the update";
+  EXPECT_EQ(message_of([&] { optimizer.non_finite(); }), unasked);
+  optimizer.look_for_non_finite();
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (const double scale : {1.0, 4.0}) {
+    update(1, scale);
+    EXPECT_FALSE(optimizer.non_finite().item<bool>());
+    for (const double value : {inf, -inf, std::nan("")}) {
+      update(value, scale);
+      EXPECT_TRUE(optimizer.non_finite().item<bool>()) << value;
+    }
+    EXPECT_EQ(values_of(model.b.grad()), Values(5, 1));
+  }
+  optimizer.look_for_non_finite(false);
+  update(inf, 1);
+  EXPECT_EQ(message_of([&] { optimizer.non_finite(); }), unasked);
+}
+
+// Backward gives a and b of a + b one array for a gradient; what changes one in place must leave the other.
+TEST(StepOrder, GradientsThatShareMemoryAreParted) {
+  struct Sum : Link {
+    Parameter a{1.0, Shape{4}}, b{2.0, Shape{4}};
+    CT_LINKS(a, b)
+  } model;
+  const optimizers::SGD optimizer(1);
+  optimizer.setup(model);
+  optimizer.loss_scaling(4);
+  optimizer.add_hook(optimizer_hooks::WeightDecay(0.5));
+  const Variable c(full({4}, 3, Dtype::float32), false);
+  optimizer.update([&] { return functions::sum((model.a + model.b) * c); });
+  EXPECT_EQ(values_of(model.a.array()), Values(4, 1 - 3 - 0.5));
+  EXPECT_EQ(values_of(model.b.array()), Values(4, 2 - 3 - 1));
+}
+
+}  // namespace catenary
