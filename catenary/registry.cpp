@@ -2,7 +2,6 @@
 #include "catenary/backends/gpu/gpu_backend.h"
 #include "catenary/core/environment.h"
 #include "catenary/device/backend.h"
-#include "catenary/device/traced_backend.h"
 
 namespace catenary {
 
@@ -11,10 +10,10 @@ const std::vector<Backend*>& backends() {
   static const std::vector<Backend*>* list = [] {
     environment::check();  // before any array: what is wrong is said first
     return new std::vector<Backend*>{
-        &traced(cpu::backend()),
-        &traced(gpu::make_backend("cuda", gpu::cuda_driver)),
-        &traced(gpu::make_backend("hip", gpu::hip_driver)),
-        &traced(gpu::make_backend("opencl", gpu::opencl_driver)),
+        &cpu::backend(),
+        &gpu::make_backend("cuda", gpu::cuda_driver),
+        &gpu::make_backend("hip", gpu::hip_driver),
+        &gpu::make_backend("opencl", gpu::opencl_driver),
     };
   }();
   return *list;

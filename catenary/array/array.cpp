@@ -103,7 +103,7 @@ Array Array::copy() const {
     return lazy::apply(ops::Op::cast, {&operand, 1}, dtype(), shape(), device());
   }
   const Array result = empty(shape(), dtype(), device());
-  if (result.size()) device().backend().copy(device().index(), writable(result), readable(*this));
+  if (result.size()) compute(device(), primitives::Copy{writable(result), readable(*this)});
   return result;
 }
 

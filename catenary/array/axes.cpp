@@ -103,7 +103,8 @@ Array positions(const Array& mask) {
   View flat = readable_contiguous(mask, keep);
   flat.shape = {mask.size()};
   flat.strides = {1};
-  const std::vector<std::int64_t> found = mask.device().backend().nonzero(mask.device().index(), flat);
+  std::vector<std::int64_t> found;
+  compute(mask.device(), primitives::Nonzero{flat, found});
   return Array::from_host(found.data(), {static_cast<std::int64_t>(found.size())}, Dtype::int64, mask.device());
 }
 

@@ -25,7 +25,7 @@ Array slice_axis(const Array& x, int axis, std::int64_t start, std::int64_t stop
 Array rows_over(const Array& x, const Axes& axes);
 /// x with its last axis reversed: a view.
 Array reverse_last(const Array& x);
-/// What Backend::select gives of the rows along the last axis: so many places of each.
+/// What primitives::Select gives of the rows along the last axis: so many places of each.
 Array selected(const Array& rows, Selection what, const std::vector<std::int64_t>& kth, bool descending,
                std::int64_t places);
 /// An array of shape `shape` with `value` everywhere.

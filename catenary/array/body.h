@@ -40,7 +40,7 @@ class ArrayBody : public ArrayHead {
 CT_API View readable(const Array& a);
 /// The array's elements for a backend to write: runs also what still has to read their old values.
 CT_API View writable(const Array& a);
-/// A matrix as a stack of one, as Backend::matmul takes it.
+/// A matrix as a stack of one, as primitives::Matmul takes it.
 inline View stack_of_one(View matrix) {
   matrix.shape.insert(0, 1);
   matrix.strides.insert(0, 0);

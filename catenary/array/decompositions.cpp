@@ -14,7 +14,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
-#include "catenary/device/traced_backend.h"
+#include "catenary/device/trace.h"
 
 namespace catenary::linalg {
 

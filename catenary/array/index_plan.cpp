@@ -332,8 +332,6 @@ Array Array::operator[](std::int64_t i) const { return get({Index(i)}); }
 const Array Array::get(const std::vector<Index>& indices) const {
   const IndexPlan plan = plan_index(*this, indices);
   if (!plan.advanced) return plan.view;
-  Backend& backend = device().backend();
-  const int index = device().index();
   const Shape rest = plan.rest();
   const Shape result_shape = plan.result_shape();
   if (result_shape.product() == 0) {
@@ -354,7 +352,8 @@ const Array Array::get(const std::vector<Index>& indices) const {
       const Array result = Array::empty(result_shape, dtype(), device());
       const Array out = result.reshape({outer, plan.shape.product(), inner});
       with_index_errors(plan, [&] {
-        backend.take(index, readable(blocks), readable(plan.indices[0]), writable(out), IndexMode::raise);
+        compute(device(),
+                primitives::Take{readable(blocks), readable(plan.indices[0]), writable(out), IndexMode::raise});
       });
       return result;
     }
@@ -364,7 +363,7 @@ const Array Array::get(const std::vector<Index>& indices) const {
   const Array out = Array::empty(out_shape, dtype(), device());
   std::vector<View> views;
   for (const Array& i : plan.indices) views.push_back(readable(i));
-  with_index_errors(plan, [&] { backend.gather(index, readable(plan.view), views, writable(out)); });
+  with_index_errors(plan, [&] { compute(device(), primitives::Gather{readable(plan.view), views, writable(out)}); });
   if (plan.position == 0) return out;
   Axes order;
   for (int i = 0; i < out_shape.size(); ++i) {
@@ -430,8 +429,7 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
     views.push_back(readable(i));
   }
   const View from = readable(ordered);
-  with_index_errors(
-      plan, [&] { target.device().backend().scatter(target.device().index(), writable(view), views, from, mode); });
+  with_index_errors(plan, [&] { compute(target.device(), primitives::Scatter{writable(view), views, from, mode}); });
 }
 
 }  // namespace catenary

@@ -156,8 +156,8 @@ Array take_along_axis(const Array& a, const Array& indices, int axis) {
   for (int i = 0; i < shape.size(); ++i)
     if (i != axis) (i < axis ? outer : inner) *= shape[i];
   const auto blocks = [&](const Array& x) { return x.reshape({outer, x.shape()[axis], inner}); };
-  a.device().backend().take_along_axis(a.device().index(), readable(blocks(from)), readable(blocks(picks)),
-                                       writable(blocks(result)), axis);
+  compute(a.device(),
+          primitives::TakeAlongAxis{readable(blocks(from)), readable(blocks(picks)), writable(blocks(result)), axis});
   return result;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catenary/array/array.h"
-#include "catenary/device/backend.h"
+#include "catenary/device/index_mode.h"
 
 namespace catenary {
 

@@ -65,7 +65,7 @@ void check_argument_count(std::size_t given, std::size_t least, std::size_t most
 }
 
 KernelLauncher& launcher_for(const Device& device, const std::string& kernel) {
-  if (KernelLauncher* launcher = launcher_of(device)) return *launcher;
+  if (KernelLauncher* launcher = device.backend().launcher()) return *launcher;
   fail<DeviceError>(
       "kernel {}: the {} compiles no kernels; put its arguments on a device with a compiler (cuda:N, hip:N, "
       "opencl:N){}",
@@ -198,7 +198,7 @@ void KernelLaunch::run(KernelLauncher& launcher, const Device& device, const voi
                        int group_size) const {
   std::vector<KernelArgument> arguments;
   for (const auto& [bits, size] : numbers_) arguments.push_back({&bits, size});
-  launcher.launch(device.index(), kernel, groups, group_size, arguments);
+  launcher.launch(device, kernel, groups, group_size, arguments);
 }
 
 const char* kernel_loops(int group_size) {

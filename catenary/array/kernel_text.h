@@ -11,6 +11,7 @@
 
 #include "catenary/array/user_kernel.h"
 #include "catenary/device/kernel_launcher.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary {
 

@@ -176,7 +176,7 @@ void assign(const Array& target, const LazyOperand& value) {
     View from = readable(*value.array);
     from.strides = broadcast_strides(from.shape, from.strides, body.shape, "assignment");
     from.shape = body.shape;
-    body.device.backend().copy(body.device.index(), writable(target), from);
+    compute(body.device, primitives::Copy{writable(target), from});
     count_kernel();
     return;
   }

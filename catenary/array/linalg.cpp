@@ -45,16 +45,16 @@ struct Stack {
 };
 
 /// Runs a primitive. Gives false for each matrix that it could not handle.
-std::vector<bool> attempt(Linalg op, const Stack& stack, const View& b, const Array& out) {
+std::vector<bool> attempt(LinalgOp op, const Stack& stack, const View& b, const Array& out) {
   std::vector<bool> ok;
   if (stack.batch == 0 || stack.n == 0) return ok;
   const View matrices = readable(stack.matrices);
-  out.device().backend().linalg(out.device().index(), op, matrices, b, writable(out), ok);
+  compute(out.device(), primitives::Linalg{op, matrices, b, writable(out), ok});
   return ok;
 }
 
 /// The same; throws LinAlgError naming the first such matrix.
-void run(Linalg op, const Stack& stack, const View& b, const Array& out, const char* what, const char* problem) {
+void run(LinalgOp op, const Stack& stack, const View& b, const Array& out, const char* what, const char* problem) {
   const std::vector<bool> ok = attempt(op, stack, b, out);
   for (std::size_t i = 0; problem && i < ok.size(); ++i)
     if (!ok[i]) fail<LinAlgError>("linalg::{}: matrix {} of {} is {}", what, i, ok.size(), problem);
@@ -66,7 +66,7 @@ Array determinants(const Stack& stack, const char* what) {
     copyto(detail::slice_axis(out, 1, 0, 2), 1);
     copyto(detail::slice_axis(out, 1, 2, 3), 0);
   }
-  run(Linalg::det, stack, {}, out, what, nullptr);
+  run(LinalgOp::det, stack, {}, out, what, nullptr);
   return out;
 }
 
@@ -79,14 +79,14 @@ Array column(const Array& table, int i, const Shape& shape) {
 Array cholesky(const Array& a) {
   const Stack stack(a, a.dtype(), "cholesky");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
-  run(Linalg::cholesky, stack, {}, out, "cholesky", "not positive definite");
+  run(LinalgOp::cholesky, stack, {}, out, "cholesky", "not positive definite");
   return out.reshape(a.shape());
 }
 
 Array inv(const Array& a) {
   const Stack stack(a, a.dtype(), "inv");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
-  run(Linalg::inv, stack, {}, out, "inv", "singular");
+  run(LinalgOp::inv, stack, {}, out, "inv", "singular");
   return out.reshape(a.shape());
 }
 
@@ -150,7 +150,7 @@ Array solve_upper(const Array& u, const Array& b) {
   if (n <= kBlock) {
     const Stack stack(u, u.dtype(), "solve_triangular");
     const Array right = b.contiguous(), out = Array::empty(right.shape(), stack.result, u.device());
-    run(Linalg::solve, stack, readable(right), out, "solve_triangular", "singular");
+    run(LinalgOp::solve, stack, readable(right), out, "solve_triangular", "singular");
     return out;
   }
   const Array out = Array::empty(b.shape(), b.dtype(), b.device());
@@ -169,7 +169,7 @@ Array solve_upper(const Array& u, const Array& b) {
 Array solve(const Array& a, const Array& b) {
   const System system(a, b, "solve");
   const Array out = Array::empty(system.right.shape(), system.stack.result, a.device());
-  run(Linalg::solve, system.stack, readable(system.right), out, "solve", "singular");
+  run(LinalgOp::solve, system.stack, readable(system.right), out, "solve", "singular");
   return system.result(out);
 }
 
@@ -232,7 +232,7 @@ LuResult lu(const Array& a) {
   const Stack stack(a, a.dtype(), "lu");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
   const Array pivots = Array::empty({stack.batch, stack.n}, Dtype::int32, a.device());
-  run(Linalg::lu, stack, writable(pivots), out, "lu", nullptr);
+  run(LinalgOp::lu, stack, writable(pivots), out, "lu", nullptr);
   return {out.reshape(a.shape()), pivots.reshape(stack.shape({stack.n}))};
 }
 
@@ -338,7 +338,7 @@ Array cond(const Array& x, const NormOrder& p) {
   } else {
     const Stack stack(x, x.dtype(), "cond");
     const Array inverses = Array::empty(stack.matrices.shape(), stack.result, x.device());
-    const std::vector<bool> ok = attempt(Linalg::inv, stack, {}, inverses);
+    const std::vector<bool> ok = attempt(LinalgOp::inv, stack, {}, inverses);
     const std::vector<std::uint8_t> regular(ok.begin(), ok.end());
     const Array is_regular = Array::from_host(regular.data(), {stack.batch}, Dtype::bool_, x.device());
     found =

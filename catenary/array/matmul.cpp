@@ -22,7 +22,7 @@ void multiply_stacks(const View& left, const View& right, const Array& out) {
   View to = writable(out);
   to.shape = {left.shape[0], left.shape[1], right.shape[2]};
   to.strides = contiguous_strides(to.shape);
-  out.device().backend().matmul(out.device().index(), left, right, to, {});
+  compute(out.device(), primitives::Matmul{left, right, to});
 }
 
 /// The matrices of a C-ordered array below one another.

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <limits>
 
-#include "catenary/device/traced_backend.h"
+#include "catenary/device/trace.h"
 #include "catenary/ops/op_names.h"
 
 namespace catenary {
@@ -214,9 +214,9 @@ void OpenProgram::close(const char* reason, ReduceSpec* reduction) {
 
   trace_reason = reason;
   if (reduction) {
-    device_.backend().reduce(device_.index(), program, *reduction);
+    compute(device_, primitives::Reduce{program, *reduction});
   } else {
-    device_.backend().run(device_.index(), program);
+    compute(device_, primitives::Run{program});
   }
   count_kernel();
   for (auto& [body, memory] : results_) {
@@ -260,7 +260,7 @@ bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {
     for (int k : stores) segment.stores.push_back(place(k));
     all.push_back(std::move(segment));
   }
-  device_.backend().run_segments(device_.index(), program, all);
+  compute(device_, primitives::RunSegments{program, all});
   count_kernel();
   reset();
   return true;

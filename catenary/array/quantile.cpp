@@ -11,6 +11,7 @@
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
 #include "catenary/device/float64.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary {
 

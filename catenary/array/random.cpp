@@ -124,7 +124,7 @@ Array bits(const Shape& size, const RandomOptions& options) {
   const Array out = Array::empty(size, Dtype::uint32, options.device.value_or(current_device()));
   Generator& generator = generator_of(options.generator);
   const std::uint64_t call = generator.call++;
-  if (out.size() > 0) out.device().backend().random_bits(out.device().index(), generator.seed, call, writable(out));
+  if (out.size() > 0) compute(out.device(), primitives::RandomBits{generator.seed, call, writable(out)});
   return out;
 }
 

@@ -35,8 +35,8 @@ void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Ar
   }
   std::vector<KernelArgument> list;
   for (std::size_t k = 0; k < values.size(); ++k) list.push_back({&values[k], sizes[k]});
-  launcher.launch(found.index(), launcher.kernel(found.index(), {code_, name_, name_, options_.portable}), groups,
-                  group_size, list);
+  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable}), groups, group_size,
+                  list);
 }
 
 }  // namespace catenary

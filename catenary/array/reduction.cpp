@@ -48,17 +48,17 @@ Array arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, b
     fail<ValueError>("{}: there is no element along axis {} of an array of shape {}", what, a, x.shape());
   const unsigned bit = 1u << a;
   const Array out = Array::empty(kept_shape(flat.shape(), bit, false), Dtype::int64, x.device());
-  if (out.size() > 0) x.device().backend().arg_reduce(x.device().index(), largest, readable(flat), a, writable(out));
+  if (out.size() > 0) compute(x.device(), primitives::ArgReduce{largest, readable(flat), a, writable(out)});
   if (!keepdims) return out;
   return out.reshape(axis ? kept_shape(x.shape(), bit, true) : Shape::filled(x.ndim(), 1));
 }
 
-Array scan(const Array& x, Scan op, const std::optional<int>& axis, std::optional<Dtype> dtype, const char* what) {
+Array scan(const Array& x, ScanOp op, const std::optional<int>& axis, std::optional<Dtype> dtype, const char* what) {
   const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
   const Array flat = as_dtype(axis ? x : x.reshape({-1}), result);
   const int a = axis ? normalize_axis(*axis, x.ndim(), what) : 0;
   const Array out = Array::empty(flat.shape(), result, x.device());
-  if (out.size() > 0) x.device().backend().scan(x.device().index(), op, readable(flat), a, writable(out));
+  if (out.size() > 0) compute(x.device(), primitives::Scan{op, readable(flat), a, writable(out)});
   return out;
 }
 
@@ -228,10 +228,10 @@ Array average(const Array& x, const AxisArg& axis, const std::optional<Array>& w
 }
 
 Array cumsum(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype) {
-  return scan(x, Scan::sum, axis, dtype, "cumsum");
+  return scan(x, ScanOp::sum, axis, dtype, "cumsum");
 }
 Array cumprod(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype) {
-  return scan(x, Scan::prod, axis, dtype, "cumprod");
+  return scan(x, ScanOp::prod, axis, dtype, "cumprod");
 }
 
 Array diff(const Array& x, int n, int axis) {

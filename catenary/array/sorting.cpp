@@ -40,15 +40,14 @@ Array rows_of(const Array& x, const std::optional<int>& axis, int& from, const c
 Array sorted_rows(const Array& rows) {
   const Array out = Array::empty(rows.shape(), rows.dtype(), rows.device());
   Array keep;
-  if (out.size() > 0) out.device().backend().sort(out.device().index(), readable_contiguous(rows, keep), writable(out));
+  if (out.size() > 0) compute(out.device(), primitives::Sort{readable_contiguous(rows, keep), writable(out)});
   return out;
 }
 
 Array argsorted_rows(const Array& rows) {
   const Array out = Array::empty(rows.shape(), Dtype::int64, rows.device());
   Array keep;
-  if (out.size() > 0)
-    out.device().backend().argsort(out.device().index(), readable_contiguous(rows, keep), writable(out));
+  if (out.size() > 0) compute(out.device(), primitives::Argsort{readable_contiguous(rows, keep), writable(out)});
   return out;
 }
 
@@ -110,7 +109,7 @@ Array selected(const Array& rows, Selection what, const std::vector<std::int64_t
   if (out.size() == 0) return out;
   Array keep;
   const View from = readable_contiguous(rows, keep);
-  out.device().backend().select(out.device().index(), what, descending, from, kth, writable(out));
+  compute(out.device(), primitives::Select{what, descending, from, kth, writable(out)});
   return out;
 }
 }  // namespace detail
@@ -189,7 +188,7 @@ Array searchsorted(const Array& sorted, const Operand& values, Side side) {
   Array keep_sorted, keep_wanted;
   const View rows = readable_contiguous(as_dtype(sorted, dtype), keep_sorted);
   const View what = readable_contiguous(wanted, keep_wanted);
-  out.device().backend().searchsorted(out.device().index(), rows, what, side == Side::right, writable(out));
+  compute(out.device(), primitives::Searchsorted{rows, what, side == Side::right, writable(out)});
   return out;
 }
 
@@ -222,7 +221,7 @@ UniqueResult unique(const Array& x, const UniqueOptions& options) {
       Array keep_order, keep_group;
       const View at = readable_contiguous(order, keep_order);
       const View group = readable_contiguous(subtract(cumsum(mask), 1), keep_group);
-      x.device().backend().scatter(x.device().index(), writable(result.inverse), {at}, group, ScatterMode::assign);
+      compute(x.device(), primitives::Scatter{writable(result.inverse), {at}, group, ScatterMode::assign});
     }
     result.inverse = result.inverse.reshape(x.shape());
   }
@@ -279,7 +278,7 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
   Array keep_at, keep_amount;
   const View indices = readable_contiguous(at, keep_at);
   const View values = readable_contiguous(amount, keep_amount);
-  x.device().backend().scatter(x.device().index(), writable(out), {indices}, values, ScatterMode::add);
+  compute(x.device(), primitives::Scatter{writable(out), {indices}, values, ScatterMode::add});
   return out;
 }
 

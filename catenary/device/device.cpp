@@ -72,6 +72,7 @@ void Device::synchronize() const {
   evaluate();
   backend_->synchronize(index_);
 }
+void compute(const Device& device, const Primitive& primitive) { device.backend().compute(device.index(), primitive); }
 MemoryPool& memory_pool(const Device& device) { return device.backend().pool(device.index()); }
 
 Device current_device() { return current; }

@@ -1,12 +1,10 @@
 #pragma once
-// Private to the library: what only a device with a compiler of its own can do. A backend that has it implements this
-// beside Backend.
+// Private to the library: what only a device with a compiler of its own can do, as Backend::launcher gives it.
 
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "catenary/device/backend.h"
 #include "catenary/device/device.h"
 
 namespace catenary {
@@ -28,22 +26,19 @@ struct UserKernelText {
 class KernelLauncher {
  public:
   virtual ~KernelLauncher() = default;
-  /// False for a decorator of a backend without a compiler.
-  virtual bool has_launcher() const { return true; }
   /// The kernel, compiled on first use. A portable text gets the dialect's prelude and the helpers that it calls before
   /// it. Throws DeviceError with the line of the text and the compiler's words.
   virtual const void* kernel(int device, const UserKernelText& text) = 0;
-  virtual void launch(int device, const void* kernel, std::int64_t groups, int group_size,
-                      std::span<const KernelArgument> arguments) = 0;
+  /// Tells CATENARY_TRACE of it.
+  void launch(const Device& device, const void* kernel, std::int64_t groups, int group_size,
+              std::span<const KernelArgument> arguments);
   /// Groups of how many work-items a grid-stride loop over `items` should have, and how many of them.
   virtual int group_size(int device) const = 0;
   virtual std::int64_t groups_for(int device, std::int64_t items) const = 0;
-};
 
-/// Null where the device has no compiler.
-inline KernelLauncher* launcher_of(const Device& device) {
-  auto* launcher = dynamic_cast<KernelLauncher*>(&device.backend());
-  return launcher && launcher->has_launcher() ? launcher : nullptr;
-}
+ protected:
+  virtual void do_launch(int device, const void* kernel, std::int64_t groups, int group_size,
+                         std::span<const KernelArgument> arguments) = 0;
+};
 
 }  // namespace catenary

@@ -4,13 +4,10 @@
 
 namespace catenary {
 
-std::vector<MatmulProviderInfo> matmul_providers_of(Backend& backend, int device) {
-  if (auto* reporter = dynamic_cast<MatmulReporter*>(&backend)) return reporter->matmul_providers(device);
-  return {{"own", true, "Catenary's own kernels", 0}};
-}
+std::vector<MatmulProviderInfo> Backend::matmul_providers(int) { return {{"own", true, "Catenary's own kernels", 0}}; }
 
 std::vector<MatmulProviderInfo> matmul_providers(const Device& device) {
-  return matmul_providers_of(device.backend(), device.index());
+  return device.backend().matmul_providers(device.index());
 }
 
 }  // namespace catenary

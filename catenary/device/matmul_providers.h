@@ -23,14 +23,4 @@ struct MatmulProviderInfo {
 /// DeviceError where CATENARY_GPU_BLAS names one that cannot be used, ValueError where it names none.
 CT_API std::vector<MatmulProviderInfo> matmul_providers(const Device& device);
 
-/// Private to the library: a backend that chooses among providers implements this beside Backend.
-class MatmulReporter {
- public:
-  virtual ~MatmulReporter() = default;
-  virtual std::vector<MatmulProviderInfo> matmul_providers(int device) = 0;
-};
-
-/// Private: of a backend that may not report.
-std::vector<MatmulProviderInfo> matmul_providers_of(Backend& backend, int device);
-
 }  // namespace catenary

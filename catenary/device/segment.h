@@ -1,7 +1,7 @@
 #pragma once
 // Private to the library: what every backend makes of a Segment.
 
-#include "catenary/device/backend.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary {
 

@@ -22,14 +22,9 @@ class LinearFunction : public FunctionNode {
     if (W.device() != device || (in.size() == 3 && in[2].device() != device))
       fail<DeviceError>("linear: x is on {}, W on {}", device.name(), W.device().name());
     const Array y = Array::empty({x.shape(0), W.shape(0)}, x.dtype(), device);
-    View bias;
-    MatmulEpilogue epilogue;
-    if (in.size() == 3) {
-      bias = readable(in[2]);
-      epilogue.bias = &bias;
-    }
-    device.backend().matmul(device.index(), stack_of_one(readable(x)), transposed_stack_of_one(readable(W)),
-                            stack_of_one(writable(y)), epilogue);
+    const View bias = in.size() == 3 ? readable(in[2]) : View();
+    compute(device, primitives::Matmul{stack_of_one(readable(x)), transposed_stack_of_one(readable(W)),
+                                       stack_of_one(writable(y)), in.size() == 3 ? &bias : nullptr});
     return y;
   }
   Variables backward(Targets targets, Grads gys) override {

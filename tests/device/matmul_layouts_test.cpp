@@ -1,5 +1,5 @@
-// Backend::matmul on the current device against sums in float64: where matrices lie, and what they are added to. Which
-// library computes them is CATENARY_GPU_BLAS's choice; named there, it must have computed some.
+// primitives::Matmul on the current device against sums in float64: where matrices lie, and what they are added to.
+// Which library computes them is CATENARY_GPU_BLAS's choice; named there, it must have computed some.
 
 #include <gtest/gtest.h>
 
@@ -81,12 +81,10 @@ std::pair<std::vector<double>, std::vector<double>> run(const Problem& p) {
   View bias_view = readable(bias_there);
   bias_view.shape = {p.c[2]};
   bias_view.strides = {p.bias_stride};
-  MatmulEpilogue epilogue;
-  epilogue.accumulate = p.accumulate;
-  if (p.bias_stride >= 0) epilogue.bias = &bias_view;
-  device.backend().matmul(device.index(), view(readable(a_there), p.a, p.a_strides),
-                          view(readable(b_there), p.b, p.b_strides), view(writable(c_there), p.c, p.c_strides),
-                          epilogue);
+  compute(device,
+          primitives::Matmul{view(readable(a_there), p.a, p.a_strides), view(readable(b_there), p.b, p.b_strides),
+                             view(writable(c_there), p.c, p.c_strides), p.bias_stride >= 0 ? &bias_view : nullptr,
+                             p.accumulate});
   return {c_there.to_device(Device()).to_vector<double>(), want};
 }
 

@@ -168,7 +168,7 @@ struct Runner {
       ops::Program p = program;
       for (std::size_t i = 0; i < loads.size(); ++i) p.loads[i].handle = loads[i]->on(device);
       for (std::size_t i = 0; i < stores.size(); ++i) p.stores[i].to.handle = stores[i]->on(device);
-      device.backend().run(device.index(), p);
+      compute(device, primitives::Run{p});
     }
     for (std::size_t i = 0; i < stores.size(); ++i)
       EXPECT_EQ(difference(stores[i]->from(current_device()), stores[i]->from(Device()), stores[i]->dtype()), "")
@@ -440,7 +440,7 @@ TEST(Programs, ReductionsEqualTheCpusOrAreAsNearAsTheirOrderAllows) {
           spec.value = 0;
           spec.axes = c.axes;
           spec.out = {out.on(device), 0, memory_of(reg), kept, c_strides(kept)};
-          if (kept.product() > 0) device.backend().reduce(device.index(), program, spec);
+          if (kept.product() > 0) compute(device, primitives::Reduce{program, spec});
         }
         const std::vector<std::byte> got = out.from(current_device()), want = out.from(Device());
         const bool ordered = (reg == Reg::f32 || reg == Reg::f64) && op <= static_cast<int>(ops::Reduce::prod);

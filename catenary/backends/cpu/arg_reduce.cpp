@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catenary/backends/cpu/kernel_table.h"
-#include "catenary/core/format.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
@@ -160,11 +160,12 @@ void find(const Geometry& g, bool largest, std::int64_t* out) {
 
 }  // namespace
 
-void arg_reduce(bool largest, const View& x, int axis, const View& out) {
-  const Geometry g(x, axis);
-  if (g.n == 0) fail<IndexError>("arg_reduce: axis {} of shape {} has no elements", axis, x.shape);
+template <>
+void compute(const ArgReduce& p) {
+  const Geometry g(p.x, p.axis);
   if (g.shape.product() == 0) return;
-  std::int64_t* to = static_cast<std::int64_t*>(out.data());
+  const bool largest = p.largest;
+  std::int64_t* to = static_cast<std::int64_t*>(p.out.data());
   switch (ops::register_of(g.dtype)) {
     case ops::Reg::f32:
       return find<float, std::int32_t>(g, largest, to);

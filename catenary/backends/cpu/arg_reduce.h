@@ -1,15 +1,12 @@
 #pragma once
-// Where the largest or the smallest element is.
+// Private: the loops that find where the largest or the smallest element is (arg_reduce.cpp).
 
 #include <cstdint>
 
 #include "catenary/core/cpu_features.h"
-#include "catenary/device/backend.h"
+#include "catenary/ops/program.h"
 
 namespace catenary::cpu {
-
-/// Backend::arg_reduce. Throws IndexError for an axis without elements.
-CT_API void arg_reduce(bool largest, const View& x, int axis, const View& out);
 
 // clang-format off
 CT_SIMD_DECLARE(

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "catenary/backends/cpu/move.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 
@@ -281,6 +282,11 @@ void strided_copy(const StridedView& dst, const StridedView& src) {
            static_cast<std::int64_t>(itemsize(src.dtype)));
   if (dst.dtype == src.dtype) return copy_words(walk, itemsize(dst.dtype));
   copy_cast(walk, dst.dtype, src.dtype);
+}
+
+template <>
+void compute(const Copy& p) {
+  strided_copy(strided(p.to), strided(p.from));
 }
 
 void cast(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n) {

@@ -1,15 +1,19 @@
-#include "catenary/backends/cpu/execute.h"
+// Fused programs. A program runs block by block, so that its values stay in the first-level cache, and the blocks run
+// on several threads.
 
 #include <algorithm>
 #include <vector>
 
 #include "catenary/backends/cpu/plan.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/segment.h"
 
 namespace catenary::cpu {
 
-void run(ops::Program& program) {
+template <>
+void compute(const Run& p) {
+  ops::Program& program = p.program;
   ops::collapse(program);
   const Plan plan(program, -1);
   const std::int64_t size = program.shape.product();
@@ -22,14 +26,17 @@ void run(ops::Program& program) {
   });
 }
 
-void run_segments(const ops::Program& program, const std::vector<Segment>& segments) {
+/// All blocks of all segments share the threads.
+template <>
+void compute(const RunSegments& p) {
+  const std::vector<Segment>& segments = p.segments;
   std::vector<ops::Program> programs;
   programs.reserve(segments.size());
   std::vector<Plan> plans;
   plans.reserve(segments.size());
   std::vector<std::int64_t> first_block{0};
   for (const Segment& segment : segments) {
-    plans.emplace_back(programs.emplace_back(program_over(program, segment)), -1);
+    plans.emplace_back(programs.emplace_back(program_over(p.program, segment)), -1);
     first_block.push_back(first_block.back() + (segment.size + kBlock - 1) / kBlock);
   }
   parallel_for(first_block.back(), kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {

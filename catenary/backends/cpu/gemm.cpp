@@ -10,8 +10,10 @@
 #include <string_view>
 #include <utility>
 
+#include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/gemm_kernel.h"
 #include "catenary/backends/cpu/gemm_onednn.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
@@ -331,6 +333,24 @@ void batched_gemm(Dtype dtype, int64_t batch, int64_t m, int64_t n, int64_t k, c
   parallel_for(batch, 1 + static_cast<int64_t>(1e5 / work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) one(i);
   });
+}
+
+template <>
+void compute(const Matmul& p) {
+  const View &a = p.a, &b = p.b, &c = p.c;
+  GemmEpilogue epilogue{.accumulate = p.accumulate};
+  std::vector<char> packed;  // a bias whose elements lie apart
+  if (const View* bias = p.bias) {
+    epilogue.bias_n = bias->data();
+    if (bias->strides.size() == 1 && bias->strides[0] != 1 && bias->size() > 1) {
+      packed.resize(static_cast<std::size_t>(bias->nbytes()));
+      strided_copy(contiguous_view(packed.data(), bias->dtype, bias->shape), strided(*bias));
+      epilogue.bias_n = packed.data();
+    }
+  }
+  batched_gemm(c.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1],
+               a.strides[2], b.data(), b.strides[0], b.strides[1], b.strides[2], c.data(), c.strides[0], c.strides[1],
+               c.strides[2], epilogue);
 }
 
 void set_gemm_provider(GemmProvider chosen) {

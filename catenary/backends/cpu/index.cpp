@@ -4,6 +4,7 @@
 
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/move.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 
@@ -263,6 +264,47 @@ void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t
                    }
                  });
   });
+}
+
+namespace {
+
+AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices) {
+  AdvancedIndex index;
+  index.shape = indices.front().shape;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    index.axes.push_back({indices_of(indices[i]), indices[i].strides, x.shape[axis], x.strides[axis], axis});
+  }
+  for (int axis = static_cast<int>(indices.size()); axis < x.shape.size(); ++axis) {
+    index.inner_shape.push_back(x.shape[axis]);
+    index.inner_strides.push_back(x.strides[axis]);
+  }
+  return index;
+}
+
+}  // namespace
+
+template <>
+void compute(const Take& p) {
+  const Shape& x = p.x.shape;
+  take(p.out.data(), p.x.data(), p.x.dtype, indices_of(p.indices), x[0], x[1], p.indices.size(), x[2], p.mode);
+}
+
+template <>
+void compute(const TakeAlongAxis& p) {
+  const Shape& x = p.x.shape;
+  take_along_axis(p.out.data(), p.x.data(), p.x.dtype, indices_of(p.indices), x[0], x[1], p.indices.shape[1], x[2],
+                  p.axis);
+}
+
+template <>
+void compute(const Gather& p) {
+  gather(strided(p.out), p.x.data(), advanced_index(p.x, p.indices));
+}
+
+template <>
+void compute(const Scatter& p) {
+  scatter(p.x.data(), advanced_index(p.x, p.indices), strided(p.values), p.mode);
 }
 
 }  // namespace catenary::cpu

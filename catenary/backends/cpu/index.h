@@ -7,7 +7,7 @@
 
 #include "catenary/backends/cpu/view.h"
 #include "catenary/core/export.h"
-#include "catenary/device/backend.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary::cpu {
 

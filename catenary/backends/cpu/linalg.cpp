@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "catenary/core/format.h"
+#include "catenary/backends/cpu/primitives.h"
 
 namespace catenary::cpu {
 
@@ -137,36 +137,30 @@ void det(T* out, const T* a, std::int64_t batch, std::int64_t n) {
 namespace {
 
 template <class T>
-void dispatch(Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) {
-  const std::int64_t batch = a.shape[0], n = a.shape[1];
-  const T* from = static_cast<const T*>(a.data());
-  T* to = static_cast<T*>(out.data());
-  switch (op) {
-    case Linalg::cholesky:
-      return cholesky(to, from, batch, n, ok);
-    case Linalg::inv:
-      return inv(to, from, batch, n, ok);
-    case Linalg::solve:
-      return solve(to, from, static_cast<const T*>(b.data()), batch, n, b.shape[2], ok);
-    case Linalg::det:
-      ok.assign(static_cast<std::size_t>(batch), true);
+void linalg(const Linalg& p) {
+  const std::int64_t batch = p.a.shape[0], n = p.a.shape[1];
+  const T* from = static_cast<const T*>(p.a.data());
+  T* to = static_cast<T*>(p.out.data());
+  switch (p.op) {
+    case LinalgOp::cholesky:
+      return cholesky(to, from, batch, n, p.ok);
+    case LinalgOp::inv:
+      return inv(to, from, batch, n, p.ok);
+    case LinalgOp::solve:
+      return solve(to, from, static_cast<const T*>(p.b.data()), batch, n, p.b.shape[2], p.ok);
+    case LinalgOp::det:
+      p.ok.assign(static_cast<std::size_t>(batch), true);
       return det(to, from, batch, n);
-    case Linalg::lu:
-      return lu(to, static_cast<std::int32_t*>(b.data()), from, batch, n, ok);
+    case LinalgOp::lu:
+      return lu(to, static_cast<std::int32_t*>(p.b.data()), from, batch, n, p.ok);
   }
 }
 
 }  // namespace
 
-void linalg(Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) {
-  switch (a.dtype) {
-    case Dtype::float32:
-      return dispatch<float>(op, a, b, out, ok);
-    case Dtype::float64:
-      return dispatch<double>(op, a, b, out, ok);
-    default:
-      fail<DtypeError>("linalg: float32 or float64 is needed, {} was given", a.dtype);
-  }
+template <>
+void compute(const Linalg& p) {
+  p.a.dtype == Dtype::float32 ? linalg<float>(p) : linalg<double>(p);
 }
 
 #define CT_LINALG_DEFINE(T)                                                                                         \

@@ -1,17 +1,12 @@
 #pragma once
-// Small dense linear algebra on stacks of C-ordered matrices, float or double, as Backend::linalg wants it.
+// Small dense linear algebra on stacks of C-ordered matrices, float or double, as primitives::Linalg wants it.
 
 #include <cstdint>
 #include <vector>
 
 #include "catenary/core/export.h"
-#include "catenary/device/backend.h"
 
 namespace catenary::cpu {
-
-/// Backend::linalg: dispatches to the functions below. a, b and out are C-ordered stacks of float32 or float64 (else
-/// DtypeError). For lu, b takes the pivots (int32, [batch, n]); det writes [batch, 3].
-CT_API void linalg(Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok);
 
 /// out[i] = lower triangular L with L Lᵀ = a[i], zeros above; reads a's lower triangles. a, out: (batch, n, n). ok[i]
 /// is false for a matrix that is not positive definite.

@@ -2,6 +2,7 @@
 
 #include "catenary/backends/cpu/cpu_backend.h"
 #include "catenary/core/os/memory.h"
+#include "catenary/device/backend.h"
 
 #if defined(__SSE2__)
 #  include <emmintrin.h>

@@ -8,7 +8,7 @@
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/dtype.h"
-#include "catenary/device/backend.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary::cpu {
 

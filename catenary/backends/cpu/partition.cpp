@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/backends/cpu/radix.h"
 #include "catenary/backends/cpu/sort.h"
 #include "catenary/core/format.h"
@@ -267,6 +268,12 @@ void select(Selection what, bool descending, void* out, std::int64_t m, const vo
       });
     }
   });
+}
+
+template <>
+void compute(const Select& p) {
+  const Rows rows(p.rows);
+  select(p.what, p.descending, p.out.data(), p.out.shape.back(), rows.data, p.rows.dtype, rows.count, rows.n, p.kth);
 }
 
 }  // namespace catenary::cpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catenary/backends/cpu/philox.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
@@ -26,6 +27,11 @@ void random_bits(std::uint32_t* out, std::int64_t n, std::uint64_t seed, std::ui
     groups(words, 1, static_cast<std::uint64_t>(whole * kPhiloxLanes), seed, call);
     std::copy_n(words, rest, out + whole * kPhiloxWords);
   }
+}
+
+template <>
+void compute(const RandomBits& p) {
+  random_bits(static_cast<std::uint32_t*>(p.out.data()), p.out.size(), p.seed, p.call);
 }
 
 }  // namespace catenary::cpu

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "catenary/backends/cpu/execute.h"
 #include "catenary/backends/cpu/plan.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 
@@ -159,6 +159,9 @@ class Reduction {
 
 }  // namespace
 
-void reduce(ops::Program& program, const ReduceSpec& spec) { Reduction(program, spec).run(); }
+template <>
+void compute(const Reduce& p) {
+  Reduction(p.program, p.spec).run();
+}
 
 }  // namespace catenary::cpu

@@ -6,6 +6,7 @@
 
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/move.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 
@@ -110,6 +111,11 @@ void scan(ScanOp op, const StridedView& dst, const StridedView& src, std::int64_
   const std::int64_t n = dst.shape[along];
   visit_dtype(dst.dtype,
               [&](auto zero) { scan_as(op, static_cast<decltype(zero)*>(dst.data), outer, n, size / (outer * n)); });
+}
+
+template <>
+void compute(const Scan& p) {
+  scan(p.op == catenary::ScanOp::sum ? ScanOp::sum : ScanOp::product, strided(p.out), strided(p.x), p.axis);
 }
 
 }  // namespace catenary::cpu

@@ -4,6 +4,7 @@
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/index.h"
 #include "catenary/backends/cpu/move.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 
@@ -88,6 +89,13 @@ void nonzero(std::int64_t* indices, std::int64_t count, const StridedView& view)
       indices[i] = rest;
     }
   });
+}
+
+template <>
+void compute(const Nonzero& p) {
+  const StridedView flat = contiguous_view(p.mask.data(), p.mask.dtype, {p.mask.size()});
+  p.positions.resize(static_cast<std::size_t>(count_nonzero(flat)));
+  nonzero(p.positions.data(), static_cast<std::int64_t>(p.positions.size()), flat);
 }
 
 void compress(void* dst, const void* src, Dtype dtype, const bool* mask, std::int64_t outer, std::int64_t n,

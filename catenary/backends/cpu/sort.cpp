@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "catenary/backends/cpu/partition.h"
+#include "catenary/backends/cpu/primitives.h"
 #include "catenary/backends/cpu/radix.h"
 #include "catenary/core/format.h"
 
@@ -198,6 +199,18 @@ void argsort(std::int64_t* indices, const void* src, Dtype dtype, std::int64_t r
   });
 }
 
+template <>
+void compute(const Sort& p) {
+  const Rows rows(p.rows);
+  sort(p.out.data(), rows.data, p.rows.dtype, rows.count, rows.n);
+}
+
+template <>
+void compute(const Argsort& p) {
+  const Rows rows(p.rows);
+  argsort(static_cast<std::int64_t*>(p.indices.data()), rows.data, p.rows.dtype, rows.count, rows.n);
+}
+
 void lexsort(std::int64_t* indices, std::span<const SortKey> keys, std::int64_t n) {
   if (keys.empty()) fail<ValueError>("lexsort: expected at least one key, got none");
   argsort(indices, keys[0].data, keys[0].dtype, 1, n);
@@ -245,6 +258,12 @@ void searchsorted(std::int64_t* indices, const void* sorted, std::int64_t n, con
       }
     });
   });
+}
+
+template <>
+void compute(const Searchsorted& p) {
+  searchsorted(static_cast<std::int64_t*>(p.out.data()), p.sorted.data(), p.sorted.size(), p.values.data(),
+               p.values.size(), p.sorted.dtype, p.right);
 }
 
 std::int64_t unique(const void* src, Dtype dtype, std::int64_t n, void* values, std::int64_t* first,

@@ -5,7 +5,7 @@
 
 #include "catenary/backends/cpu/view.h"
 #include "catenary/core/export.h"
-#include "catenary/device/backend.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary::cpu {
 
@@ -15,7 +15,7 @@ CT_API void sort(void* dst, const void* src, Dtype dtype, std::int64_t rows, std
 /// The permutation that sorts each row stably: `numpy.argsort(kind="stable")`. indices: (rows, n).
 CT_API void argsort(std::int64_t* indices, const void* src, Dtype dtype, std::int64_t rows, std::int64_t n);
 
-/// Backend::select of `rows` rows of n > 0 contiguous elements; out: (rows, m).
+/// primitives::Select of `rows` rows of n > 0 contiguous elements; out: (rows, m).
 CT_API void select(Selection what, bool descending, void* out, std::int64_t m, const void* src, Dtype dtype,
                    std::int64_t rows, std::int64_t n, std::span<const std::int64_t> kth);
 

@@ -10,7 +10,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
-#include "catenary/device/traced_backend.h"
+#include "catenary/device/trace.h"
 #include "catenary/kernels/texts.h"
 
 namespace catenary::gpu {

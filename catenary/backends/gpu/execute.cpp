@@ -1,4 +1,3 @@
-#include "catenary/backends/gpu/execute.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,6 +5,7 @@
 
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
+#include "catenary/backends/gpu/primitives.h"
 #include "catenary/backends/gpu/transpose.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
@@ -13,6 +13,9 @@
 #include "catenary/ops/op_names.h"
 
 namespace catenary::gpu {
+
+template <>
+void compute(Context& context, const Copy& p);
 
 namespace {
 
@@ -88,7 +91,7 @@ class Ordered {
     for (ops::Access& load : program.loads) {
       if (load.strides == ordered) continue;
       const View from{load.handle, load.offset, load.dtype, program.shape, load.strides};
-      copy(context, replace(load, ordered, size), from);
+      compute(context, Copy{replace(load, ordered, size), from});
     }
     for (ops::Store& store : program.stores) {
       if (store.to.strides == ordered) continue;
@@ -97,7 +100,7 @@ class Ordered {
     }
   }
   void finish() {
-    for (const auto& [to, from] : stored_) copy(context_, to, from);
+    for (const auto& [to, from] : stored_) compute(context_, Copy{to, from});
   }
 
  private:
@@ -149,7 +152,9 @@ std::string elementwise_text(const ProgramText& program, int ndim, bool blocks) 
 
 }  // namespace
 
-void run(Context& context, ops::Program& program) {
+template <>
+void compute(Context& context, const Run& p) {
+  ops::Program& program = p.program;
   check_dtypes(context, program);
   ops::collapse(program);
   give_axis(program);
@@ -160,7 +165,7 @@ void run(Context& context, ops::Program& program) {
   text.add_arguments(args);
   if (!fits(context, args) && program.shape.size() > 1) {
     Ordered ordered(context, program);
-    run(context, program);
+    compute(context, p);
     ordered.finish();
     return;
   }
@@ -205,7 +210,10 @@ std::string segments_text(const ProgramText& program, std::size_t count, bool bl
 
 }  // namespace
 
-void run_segments(Context& context, const ops::Program& program, const std::vector<Segment>& segments) {
+template <>
+void compute(Context& context, const RunSegments& p) {
+  const ops::Program& program = p.program;
+  const std::vector<Segment>& segments = p.segments;
   check_dtypes(context, program);
   std::vector<ops::Program> programs;
   std::vector<ProgramText> texts;
@@ -237,7 +245,7 @@ void run_segments(Context& context, const ops::Program& program, const std::vect
          ++end)
       add(end);
     if (end - begin == 1) {
-      run(context, programs[begin]);
+      compute(context, Run{programs[begin]});
       continue;
     }
     first.add_constants(args);
@@ -252,15 +260,16 @@ void run_segments(Context& context, const ops::Program& program, const std::vect
   }
 }
 
-void copy(Context& context, const View& to, const View& from) {
+template <>
+void compute(Context& context, const Copy& p) {
+  const View &to = p.to, &from = p.from;
   if (to.size() == 0) return;
   if (to.handle == from.handle && !(to.offset == from.offset && to.strides == from.strides && to.dtype == from.dtype)) {
     // they may overlap
     const Scratch scratch(context, from.size() * static_cast<std::int64_t>(itemsize(from.dtype)));
     const View between{scratch.handle(), 0, from.dtype, from.shape, c_strides(from.shape)};
-    copy(context, between, from);
-    copy(context, to, between);
-    return;
+    compute(context, Copy{between, from});
+    return compute(context, Copy{to, between});
   }
   ops::Program program = load_of(to.shape, {from.handle, from.offset, from.dtype, from.strides});
   if (const ops::Reg reg = ops::register_of(to.dtype), loaded = program.nodes[0].reg; reg != loaded) {
@@ -275,7 +284,7 @@ void copy(Context& context, const View& to, const View& from) {
       {static_cast<std::int16_t>(program.nodes.size() - 1), {to.handle, to.offset, to.dtype, to.strides}});
   ops::collapse(program);
   if (to.dtype == from.dtype && transpose(context, program.shape, program.stores[0].to, program.loads[0])) return;
-  run(context, program);
+  compute(context, Run{program});
 }
 
 namespace {
@@ -404,7 +413,10 @@ std::string reduction_text(const ProgramText& program, const ops::Program& p, co
 
 }  // namespace
 
-void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
+template <>
+void compute(Context& context, const Reduce& p) {
+  ops::Program& program = p.program;
+  const ReduceSpec& spec = p.spec;
   check_dtypes(context, program);
   std::vector<bool> reduced = ops::collapse_for_reduction(program, spec.axes);
   if (program.shape.empty()) reduced = {true};
@@ -420,14 +432,14 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
     const Strides strides = c_strides(program.shape);
     ops::Program values = program;
     values.stores.push_back({static_cast<std::int16_t>(spec.value), {scratch.handle(), 0, dtype, strides}});
-    run(context, values);
+    compute(context, Run{values});
     ops::Program single = load_of(program.shape, {scratch.handle(), 0, dtype, strides});
     ReduceSpec again = spec;
     again.value = 0;
     again.axes = 0;
     for (std::size_t axis = 0; axis < reduced.size(); ++axis)
       if (reduced[axis]) again.axes |= 1u << axis;
-    return reduce(context, single, again);
+    return compute(context, Reduce{single, again});
   }
 
   const Cut cut = cut_of(program, reduced, context.loops);
@@ -469,7 +481,7 @@ void reduce(Context& context, ops::Program& program, const ReduceSpec& spec) {
   ReduceSpec rest = spec;
   rest.value = 0;
   rest.axes = 1;
-  reduce(context, second, rest);
+  compute(context, Reduce{second, rest});
 }
 
 }  // namespace catenary::gpu

@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "catenary/backends/gpu/blas/provider.h"
-#include "catenary/backends/gpu/execute.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/device/kernel_launcher.h"
 
@@ -32,7 +31,7 @@ class Mark {
   void* const event_;
 };
 
-class GpuBackend final : public Backend, public KernelLauncher, public MatmulReporter {
+class GpuBackend final : public Backend, public KernelLauncher {
  public:
   GpuBackend(const char* name, Driver& (*driver)()) : name_(name), driver_(driver) {}
 
@@ -61,64 +60,10 @@ class GpuBackend final : public Backend, public KernelLauncher, public MatmulRep
   DeviceStreams* streams() override { return &state().driver; }
   bool host_addressable() const override { return false; }
 
-  void run(int device, ops::Program& program) override { gpu::run(at(device), program); }
-  void reduce(int device, ops::Program& program, const ReduceSpec& spec) override {
-    gpu::reduce(at(device), program, spec);
-  }
-  void run_segments(int device, const ops::Program& program, const std::vector<Segment>& segments) override {
-    gpu::run_segments(at(device), program, segments);
-  }
-  void arg_reduce(int device, bool largest, const View& x, int axis, const View& out) override {
-    gpu::arg_reduce(at(device), largest, x, axis, out);
-  }
-
-  void copy(int device, const View& to, const View& from) override { gpu::copy(at(device), to, from); }
-  void take(int device, const View& x, const View& indices, const View& out, IndexMode mode) override {
-    gpu::take(at(device), x, indices, out, mode);
-  }
-  void take_along_axis(int device, const View& x, const View& indices, const View& out, int axis) override {
-    gpu::take_along_axis(at(device), x, indices, out, axis);
-  }
-  void gather(int device, const View& x, const std::vector<View>& indices, const View& out) override {
-    gpu::gather(at(device), x, indices, out);
-  }
-  void scatter(int device, const View& x, const std::vector<View>& indices, const View& values,
-               ScatterMode mode) override {
-    gpu::scatter(at(device), x, indices, values, mode);
-  }
-  std::vector<std::int64_t> nonzero(int device, const View& mask) override { return gpu::nonzero(at(device), mask); }
-
-  void sort(int device, const View& rows, const View& out) override { gpu::sort(at(device), rows, out); }
-  void argsort(int device, const View& rows, const View& indices) override { gpu::argsort(at(device), rows, indices); }
-  void select(int device, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
-              const View& out) override {
-    gpu::select(at(device), what, descending, rows, kth, out);
-  }
-  void scan(int device, Scan op, const View& x, int axis, const View& out) override {
-    gpu::scan(at(device), op, x, axis, out);
-  }
-  void searchsorted(int device, const View& sorted, const View& values, bool right, const View& out) override {
-    gpu::searchsorted(at(device), sorted, values, right, out);
-  }
-
-  void matmul(int device, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) override {
-    gpu::matmul(at(device), a, b, c, epilogue);
-  }
+  KernelLauncher* launcher() override { return this; }
   std::vector<MatmulProviderInfo> matmul_providers(int device) override { return at(device).matmul_providers().info(); }
-  void linalg(int device, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) override {
-    gpu::linalg(at(device), op, a, b, out, ok);
-  }
-  void random_bits(int device, std::uint64_t seed, std::uint64_t call, const View& out) override {
-    gpu::random_bits(at(device), seed, call, out);
-  }
 
   const void* kernel(int device, const UserKernelText& text) override { return &at(device).user_kernel(text); }
-  void launch(int device, const void* kernel, std::int64_t groups, int group_size,
-              std::span<const KernelArgument> arguments) override {
-    Args args;
-    for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
-    at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
-  }
   int group_size(int device) const override {
     const Context& context = at(device);
     return context.loops
@@ -129,6 +74,18 @@ class GpuBackend final : public Backend, public KernelLauncher, public MatmulRep
     const Context& context = at(device);
     if (context.loops) return std::min<std::int64_t>(items, context.info.compute_units * 4);
     return context.groups_for(items, group_size(device));
+  }
+
+ protected:
+  void do_compute(int device, const Primitive& primitive) override {
+    Context& context = at(device);
+    std::visit([&](const auto& p) { gpu::compute(context, p); }, primitive);
+  }
+  void do_launch(int device, const void* kernel, std::int64_t groups, int group_size,
+                 std::span<const KernelArgument> arguments) override {
+    Args args;
+    for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
+    at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
   }
 
  private:

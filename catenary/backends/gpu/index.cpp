@@ -4,7 +4,6 @@
 #include <numeric>
 #include <optional>
 
-#include "catenary/backends/gpu/execute.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/error.h"
@@ -256,7 +255,9 @@ void take_words(Context& context, const View& x, const View& indices, const View
 
 }  // namespace
 
-void take(Context& context, const View& x, const View& indices, const View& out, IndexMode mode) {
+template <>
+void compute(Context& context, const Take& p) {
+  const auto& [x, indices, out, mode] = p;
   const std::int64_t n = x.shape[1];
   if (out.size() > 0 && n == 0)
     fail<IndexError>("take: cannot take {} elements from axis 0, which is empty", indices.size());
@@ -268,13 +269,17 @@ void take(Context& context, const View& x, const View& indices, const View& out,
   take_words(context, x, indices, out, mode, false, word);
 }
 
-void take_along_axis(Context& context, const View& x, const View& indices, const View& out, int axis) {
+template <>
+void compute(Context& context, const TakeAlongAxis& p) {
+  const auto& [x, indices, out, axis] = p;
   check_indices(context, "take_along_axis", indices, x.shape[1], axis);
   if (out.size() == 0) return;
   take_words(context, x, indices, out, IndexMode::raise, true, static_cast<std::int64_t>(itemsize(x.dtype)));
 }
 
-void gather(Context& context, const View& x, const std::vector<View>& indices, const View& out) {
+template <>
+void compute(Context& context, const Gather& p) {
+  const auto& [x, indices, out] = p;
   const Positions at(context, "gather", x, indices, out);
   if (at.count * at.inner == 0) return;
   Defines defines = at.defines(context, "PART_GATHER");
@@ -287,12 +292,14 @@ void gather(Context& context, const View& x, const std::vector<View>& indices, c
                at.wide, args);
 }
 
-void scatter(Context& context, const View& x, const std::vector<View>& indices, const View& values, ScatterMode mode) {
+template <>
+void compute(Context& context, const Scatter& p) {
+  const auto& [x, indices, values, mode] = p;
   if (values.size() > 0 && !(values.strides == ordered_strides(values.shape))) {
     const Scratch scratch(context, values.size() * static_cast<std::int64_t>(itemsize(values.dtype)));
     const View ordered{scratch.handle(), 0, values.dtype, values.shape, ordered_strides(values.shape)};
-    copy(context, ordered, values);
-    return scatter(context, x, indices, ordered, mode);
+    compute(context, Copy{ordered, values});
+    return compute(context, Scatter{x, indices, ordered, mode});
   }
   const Positions at(context, "scatter", x, indices, values);
   if (at.count * at.inner == 0) return;

@@ -6,9 +6,9 @@
 
 namespace catenary::gpu {
 
-void linalg(Context& context, Linalg op, const View& a, const View& b, const View& out, std::vector<bool>& ok) {
-  if (a.dtype != Dtype::float32 && a.dtype != Dtype::float64)
-    fail<DtypeError>("linalg: float32 or float64 is needed, {} was given", a.dtype);
+template <>
+void compute(Context& context, const Linalg& p) {
+  const auto& [op, a, b, out, ok] = p;
   context.check_dtype(a.dtype, "linalg");
   const std::int64_t batch = a.shape[0], n = a.shape[1];
   ok.assign(static_cast<std::size_t>(batch), true);
@@ -27,27 +27,27 @@ void linalg(Context& context, Linalg op, const View& a, const View& b, const Vie
   const auto item = static_cast<std::int64_t>(itemsize(a.dtype));
   const Scratch flags(context, batch * 4);
   std::optional<Scratch> matrices, pivots;
-  if (op == Linalg::cholesky) {
+  if (op == LinalgOp::cholesky) {
     matrices.emplace(context, groups * n * item);
-  } else if (op != Linalg::lu) {
+  } else if (op != LinalgOp::lu) {
     matrices.emplace(context, groups * n * n * item);
     pivots.emplace(context, groups * n * 4);
   }
   Args args;
   args.add(a.handle).add(a.offset);
   switch (op) {
-    case Linalg::cholesky:
+    case LinalgOp::cholesky:
       args.add(out.handle).add(out.offset).add(matrices->handle()).add(flags.handle()).add(batch).add(n);
       break;
-    case Linalg::lu:
+    case LinalgOp::lu:
       args.add(out.handle).add(out.offset).add(b.handle).add(b.offset).add(flags.handle()).add(batch).add(n);
       break;
-    case Linalg::det:
+    case LinalgOp::det:
       args.add(out.handle).add(out.offset).add(matrices->handle()).add(pivots->handle()).add(batch).add(n);
       break;
-    case Linalg::inv:
-    case Linalg::solve: {
-      const bool identity = op == Linalg::inv;
+    case LinalgOp::inv:
+    case LinalgOp::solve: {
+      const bool identity = op == LinalgOp::inv;
       const View& right = identity ? a : b;
       args.add(right.handle).add(right.offset).add(out.handle).add(out.offset);
       args.add(matrices->handle()).add(pivots->handle()).add(flags.handle()).add(batch).add(n);
@@ -55,12 +55,12 @@ void linalg(Context& context, Linalg op, const View& a, const View& b, const Vie
       break;
     }
   }
-  const char* name = op == Linalg::cholesky ? "cholesky"
-                     : op == Linalg::lu     ? "lu"
-                     : op == Linalg::det    ? "det"
-                                            : "solve";
+  const char* name = op == LinalgOp::cholesky ? "cholesky"
+                     : op == LinalgOp::lu     ? "lu"
+                     : op == LinalgOp::det    ? "det"
+                                              : "solve";
   context.launch(context.kernel("linalg", name, defines), groups, group, args);
-  if (op == Linalg::det) return;
+  if (op == LinalgOp::det) return;
   std::vector<std::int32_t> regular(static_cast<std::size_t>(batch));
   context.read(regular.data(), flags.handle(), 0, regular.size() * 4);
   std::copy(regular.begin(), regular.end(), ok.begin());

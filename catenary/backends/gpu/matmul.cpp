@@ -175,14 +175,16 @@ void general(Context& context, const Product& p) {
 
 }  // namespace
 
-void matmul(Context& context, const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) {
+template <>
+void compute(Context& context, const Matmul& product) {
+  const auto& [a, b, c, bias, accumulate] = product;
   if (c.size() == 0) return;
   Product p{a, b, c, {}, 0, 0, 0};
-  if (epilogue.accumulate) p.flags |= 1;
-  if (epilogue.bias) {
+  if (accumulate) p.flags |= 1;
+  if (bias) {
     p.flags |= 2;
-    p.bias = *epilogue.bias;
-    p.bias_n = epilogue.bias->strides.empty() ? 0 : epilogue.bias->strides[0];
+    p.bias = *bias;
+    p.bias_n = bias->strides.empty() ? 0 : bias->strides[0];
   }
   // one b for all, and the a and c of the batch in one column: a single taller product
   if (p.b.strides[0] == 0 && p.a.strides[0] == p.m() * p.a.strides[1] && p.c.strides[0] == p.m() * p.c.strides[1] &&
@@ -191,7 +193,7 @@ void matmul(Context& context, const View& a, const View& b, const View& c, const
     p.c.shape = {1, p.a.shape[1], p.n()};
     p.b.shape[0] = 1;
   }
-  if (context.matmul_providers().run(p.a, p.b, p.c, epilogue)) return;
+  if (context.matmul_providers().run({p.a, p.b, p.c, bias, accumulate})) return;
   context.matmul_providers().count_own();
   if (context.loops && (c.dtype == Dtype::float32 || c.dtype == Dtype::float64)) return panels(context, p);
   general(context, p);

@@ -5,7 +5,9 @@
 
 namespace catenary::gpu {
 
-void random_bits(Context& context, std::uint64_t seed, std::uint64_t call, const View& out) {
+template <>
+void compute(Context& context, const RandomBits& p) {
+  const auto& [seed, call, out] = p;
   const std::int64_t n = out.size();
   const int group = context.loops ? 1 : 256, lanes = context.loops ? 16 : 1;
   const Kernel& kernel =

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "catenary/backends/gpu/codegen.h"
-#include "catenary/backends/gpu/execute.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 
@@ -46,22 +45,22 @@ std::optional<Around> around(const View& x, int axis) {
 View ordered_copy(Context& context, const View& x, Dtype dtype, std::optional<Scratch>& scratch) {
   scratch.emplace(context, x.size() * static_cast<std::int64_t>(itemsize(dtype)));
   const View copied{scratch->handle(), 0, dtype, x.shape, ordered_strides(x.shape)};
-  copy(context, copied, x);
+  compute(context, Copy{copied, x});
   return copied;
 }
 
 /// Scans [rows, n, columns] in place.
-void scan_in_place(Context& context, Scan op, void* handle, std::int64_t offset, Dtype dtype, std::int64_t rows,
+void scan_in_place(Context& context, ScanOp op, void* handle, std::int64_t offset, Dtype dtype, std::int64_t rows,
                    std::int64_t n, std::int64_t columns) {
   const ops::Reg reg = ops::register_of(dtype);
   const Dtype total_dtype = dtype_of_register(reg);
   const bool wide = needs_wide({offset + rows * n * columns});
   const std::int64_t length = part_length(context, rows * columns, n), parts = ceil_div(n, length);
-  const char* sign = op == Scan::sum ? "+" : "*";
+  const char* sign = op == ScanOp::sum ? "+" : "*";
   Defines defines = grid_defines(context, wide, {{"PART_SCAN", ""}, {"TOTAL_MEM", memory_type(total_dtype)}});
   for (const auto& define : dtype_defines(context, dtype)) defines.push_back(define);
   if (dtype == Dtype::bool_) {
-    defines.emplace_back("COMBINE(a, b)", op == Scan::sum ? "((b8)((a) | (b)))" : "((b8)((a) & (b)))");
+    defines.emplace_back("COMBINE(a, b)", op == ScanOp::sum ? "((b8)((a) | (b)))" : "((b8)((a) & (b)))");
   } else if (is_floating(dtype)) {
     defines.emplace_back("COMBINE(a, b)", std::string("((a) ") + sign + " (b))");
   } else {
@@ -84,13 +83,15 @@ void scan_in_place(Context& context, Scan op, void* handle, std::int64_t offset,
 
 }  // namespace
 
-void arg_reduce(Context& context, bool largest, const View& x, int axis, const View& out) {
+template <>
+void compute(Context& context, const ArgReduce& p) {
+  const auto& [largest, x, axis, out] = p;
   if (out.size() == 0) return;
   const std::optional<Around> a = around(x, axis);
   if (!a) {
     std::optional<Scratch> scratch;
     const View ordered = ordered_copy(context, x, x.dtype, scratch);
-    return arg_reduce(context, largest, ordered, axis, out);
+    return compute(context, ArgReduce{largest, ordered, axis, out});
   }
   const std::int64_t n = x.shape[axis], stride = x.strides[axis], outputs = out.size();
   const std::int64_t length = part_length(context, outputs, n), parts = ceil_div(n, length);
@@ -120,9 +121,12 @@ void arg_reduce(Context& context, bool largest, const View& x, int axis, const V
   launch_units(context, context.kernel("select", "arg_reduce_parts", defines), outputs, wide, rest);
 }
 
-std::vector<std::int64_t> nonzero(Context& context, const View& mask) {
+template <>
+void compute(Context& context, const Nonzero& p) {
+  const auto& [mask, positions] = p;
+  positions.clear();
   const std::int64_t n = mask.size();
-  if (n == 0) return {};
+  if (n == 0) return;
   const bool wide = needs_wide({mask.offset + n});
   const std::int64_t length = context.loops ? 8192 : 256, parts = ceil_div(n, length);
   const Defines defines = grid_defines(context, wide, {{"PART_TRUE", ""}});
@@ -130,37 +134,40 @@ std::vector<std::int64_t> nonzero(Context& context, const View& mask) {
   Args args;
   args.add(mask.handle).index(mask.offset, wide).index(n, wide).index(length, wide).add(counts.handle());
   launch_units(context, context.kernel("select", "count_true", defines), parts, wide, args);
-  scan_in_place(context, Scan::sum, counts.handle(), 0, Dtype::int64, 1, parts, 1);
+  scan_in_place(context, ScanOp::sum, counts.handle(), 0, Dtype::int64, 1, parts, 1);
   std::int64_t count = 0;
   context.read(&count, counts.handle(), static_cast<std::size_t>(parts - 1) * 8, 8);
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
-  if (count == 0) return positions;
+  if (count == 0) return;
+  positions.resize(static_cast<std::size_t>(count));
   const Scratch found(context, count * 8);
   Args rest;
   rest.add(mask.handle).index(mask.offset, wide).index(n, wide).index(length, wide).add(counts.handle());
   rest.add(found.handle());
   launch_units(context, context.kernel("select", "positions", defines), parts, wide, rest);
   context.read(positions.data(), found.handle(), 0, positions.size() * 8);
-  return positions;
 }
 
-void scan(Context& context, Scan op, const View& x, int axis, const View& out) {
+template <>
+void compute(Context& context, const Scan& p) {
+  const auto& [op, x, axis, out] = p;
   if (out.size() == 0) return;
   if (!(out.strides == ordered_strides(out.shape))) {
     std::optional<Scratch> scratch;
     const View ordered = ordered_copy(context, x, out.dtype, scratch);
-    scan(context, op, ordered, axis, ordered);
-    return copy(context, out, ordered);
+    compute(context, Scan{op, ordered, axis, ordered});
+    return compute(context, Copy{out, ordered});
   }
   if (!(x.handle == out.handle && x.offset == out.offset && x.strides == out.strides && x.dtype == out.dtype))
-    copy(context, out, x);
+    compute(context, Copy{out, x});
   std::int64_t rows = 1, columns = 1;
   for (int i = 0; i < axis; ++i) rows *= out.shape[i];
   for (int i = axis + 1; i < out.shape.size(); ++i) columns *= out.shape[i];
   scan_in_place(context, op, out.handle, out.offset, out.dtype, rows, out.shape[axis], columns);
 }
 
-void searchsorted(Context& context, const View& sorted, const View& values, bool right, const View& out) {
+template <>
+void compute(Context& context, const Searchsorted& p) {
+  const auto& [sorted, values, right, out] = p;
   if (out.size() == 0) return;
   const bool wide = needs_wide({sorted.offset + sorted.size(), values.offset + values.size(), out.offset + out.size()});
   Defines defines = grid_defines(context, wide, {{"PART_SEARCH", ""}});

@@ -3,7 +3,6 @@
 #include <limits>
 #include <optional>
 
-#include "catenary/backends/gpu/execute.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
@@ -191,12 +190,12 @@ void sort(Context& context, bool descending, const View& rows, const View& out) 
   const std::int64_t n = rows.shape.back(), count = rows.size() / n;
   const bool in_place = rows.handle == out.handle && rows.offset == out.offset;
   if (sorter.is_short(n)) {
-    if (!in_place) copy(context, out, rows);
+    if (!in_place) compute(context, Copy{out, rows});
     return sorter.sort_short(out.handle, out.offset, count, n);
   }
   if (!in_place) return sorter.sort_long(rows.handle, rows.offset, out.handle, out.offset, count, n);
   const Scratch scratch(context, rows.size() * sorter.item_bytes);
-  copy(context, {scratch.handle(), 0, rows.dtype, rows.shape, ordered_strides(rows.shape)}, rows);
+  compute(context, Copy{{scratch.handle(), 0, rows.dtype, rows.shape, ordered_strides(rows.shape)}, rows});
   sorter.sort_long(scratch.handle(), 0, out.handle, out.offset, count, n);
 }
 
@@ -229,7 +228,7 @@ View scratch_view(const Scratch& scratch, Dtype dtype, const Shape& shape) {
 /// The first places of each row.
 void copy_first(Context& context, const View& out, View rows) {
   rows.shape[rows.shape.size() - 1] = out.shape.back();
-  copy(context, out, rows);
+  compute(context, Copy{out, rows});
 }
 
 /// A selection by sorting all.
@@ -282,12 +281,19 @@ void find_keys(const Sorter& sorter, const View& rows, const std::vector<std::in
 
 }  // namespace
 
-void sort(Context& context, const View& rows, const View& out) { sort(context, false, rows, out); }
+template <>
+void compute(Context& context, const Sort& p) {
+  sort(context, false, p.rows, p.out);
+}
 
-void argsort(Context& context, const View& rows, const View& indices) { argsort(context, false, rows, indices); }
+template <>
+void compute(Context& context, const Argsort& p) {
+  argsort(context, false, p.rows, p.indices);
+}
 
-void select(Context& context, Selection what, bool descending, const View& rows, const std::vector<std::int64_t>& kth,
-            const View& out) {
+template <>
+void compute(Context& context, const Select& p) {
+  const auto& [what, descending, rows, kth, out] = p;
   if (out.size() == 0) return;
   const std::int64_t n = rows.shape.back(), count = rows.size() / n;
   const auto places = static_cast<std::int64_t>(kth.size());

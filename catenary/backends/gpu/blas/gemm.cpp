@@ -27,7 +27,8 @@ std::optional<Gemm::Matrix> matrix(const View& v, int row, int column) {
 
 }  // namespace
 
-std::optional<Gemm> as_gemm(const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) {
+std::optional<Gemm> as_gemm(const primitives::Matmul& product) {
+  const View &a = product.a, &b = product.b, &c = product.c;
   if (c.size() == 0 || a.shape[2] == 0) return std::nullopt;
   const std::int64_t most = std::max({c.shape[0], c.shape[1], c.shape[2], a.shape[2]});
   if (most > kMost || a.dtype != c.dtype || b.dtype != c.dtype) return std::nullopt;
@@ -35,8 +36,8 @@ std::optional<Gemm> as_gemm(const View& a, const View& b, const View& c, const M
   gemm.dtype = c.dtype;
   gemm.batch = c.shape[0];
   gemm.k = a.shape[2];
-  gemm.accumulate = epilogue.accumulate;
-  gemm.bias = epilogue.bias;
+  gemm.accumulate = product.accumulate;
+  gemm.bias = product.bias;
   // c stored by rows is its transpose stored by columns: c' = b' a'
   const auto by_rows = matrix(c, 2, 1);
   const bool swap = by_rows && !by_rows->transposed;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "catenary/device/backend.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary::gpu {
 
@@ -32,8 +32,8 @@ struct Gemm {
   }
 };
 
-/// Backend::matmul's operands in that form; nothing where BLAS knows no such product (neither rows nor columns of a
+/// A product in that form; nothing where BLAS knows no such product (neither rows nor columns of a
 /// matrix are contiguous, or they overlap), or where there is nothing to multiply.
-std::optional<Gemm> as_gemm(const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue);
+std::optional<Gemm> as_gemm(const primitives::Matmul& product);
 
 }  // namespace catenary::gpu

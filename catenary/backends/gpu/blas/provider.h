@@ -42,7 +42,7 @@ class MatmulProviders {
   explicit MatmulProviders(Context& context);
 
   /// False where no library takes the product.
-  bool run(const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue);
+  bool run(const primitives::Matmul& product);
   void count_own() { own_.fetch_add(1, std::memory_order_relaxed); }
   std::vector<MatmulProviderInfo> info() const;
 

@@ -1,10 +1,10 @@
 #include <cctype>
 
 #include "catenary/backends/gpu/blas/provider.h"
-#include "catenary/backends/gpu/execute.h"
+#include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
-#include "catenary/device/traced_backend.h"
+#include "catenary/device/trace.h"
 
 namespace catenary::gpu {
 
@@ -60,8 +60,8 @@ void MatmulProviders::report(const Entry& entry) const {
                entry.provider ? "" : "not ", entry.detail);
 }
 
-bool MatmulProviders::run(const View& a, const View& b, const View& c, const MatmulEpilogue& epilogue) {
-  const auto given = as_gemm(a, b, c, epilogue);
+bool MatmulProviders::run(const primitives::Matmul& product) {
+  const auto given = as_gemm(product);
   if (!given) return false;
   for (const auto& entry : entries_) {
     if (!entry->provider) continue;
@@ -72,8 +72,8 @@ bool MatmulProviders::run(const View& a, const View& b, const View& c, const Mat
       // c begins as the bias, and the product is added
       View bias = *gemm.bias;
       bias.strides = {0, 0, bias.strides.empty() ? 0 : bias.strides[0]};
-      bias.shape = c.shape;
-      copy(context_, c, bias);
+      bias.shape = product.c.shape;
+      compute(context_, Copy{product.c, bias});
       gemm.bias = nullptr;
       gemm.accumulate = true;
     }

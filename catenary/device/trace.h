@@ -1,6 +1,6 @@
 #pragma once
-// Private to the library: what CATENARY_TRACE shows of a backend. A decorator, which is only there when it is asked
-// for, so that nobody else pays for it.
+// Private to the library: what CATENARY_TRACE shows of a device's work. Where it shows nothing, a primitive pays one
+// branch for it.
 //
 //   kernels: a line on standard error for each piece of work, with device, name, shape, bytes, time (the device is
 //     waited for), and why it ran now
@@ -9,16 +9,12 @@
 //
 // Both also say, once, what the processor computes for another device (`host DEVICE NAME`).
 
-#include "catenary/device/backend.h"
 #include "catenary/device/device.h"
 
 namespace catenary {
 
 /// Does CATENARY_TRACE name this?
 bool tracing(const char* what);
-
-/// The backend itself, or its decorator when CATENARY_TRACE names kernels or ops.
-Backend& traced(Backend& backend);
 
 /// Says once for each device, where kernels or ops are traced, that `what` is computed by the processor for it.
 void trace_host(const Device& device, const char* what);

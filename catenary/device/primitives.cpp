@@ -1,0 +1,60 @@
+#include "catenary/device/primitives.h"
+
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+namespace {
+
+/// Bytes that a program reads and writes: an axis of stride 0 counts once.
+std::int64_t bytes_of(const ops::Program& program) {
+  std::int64_t total = 0;
+  const auto add = [&](const ops::Access& access) {
+    std::int64_t elements = 1;
+    for (int axis = 0; axis < program.shape.size(); ++axis)
+      if (access.strides[axis] != 0) elements *= program.shape[axis];
+    total += elements * static_cast<std::int64_t>(itemsize(access.dtype));
+  };
+  for (const ops::Access& load : program.loads) add(load);
+  for (const ops::Store& store : program.stores) add(store.to);
+  return total;
+}
+
+}  // namespace
+
+namespace primitives {
+
+Work Run::work() const { return {"elementwise", program.shape, bytes_of(program)}; }
+
+Work Reduce::work() const { return {ops::info(spec.op).name, program.shape, bytes_of(program) + spec.out.nbytes()}; }
+
+Work RunSegments::work() const {
+  std::int64_t elements = 0, element_bytes = 0;
+  for (const Segment& segment : segments) elements += segment.size;
+  for (const ops::Access& load : program.loads) element_bytes += static_cast<std::int64_t>(itemsize(load.dtype));
+  for (const ops::Store& store : program.stores) element_bytes += static_cast<std::int64_t>(itemsize(store.to.dtype));
+  return {"segments", {elements}, elements * element_bytes};
+}
+
+void ArgReduce::check() const {
+  if (x.shape[axis] == 0) fail<IndexError>("arg_reduce: axis {} of shape {} has no elements", axis, x.shape);
+}
+
+Dtype Matmul::accumulator() const { return is_16bit_float(c.dtype) ? Dtype::float32 : c.dtype; }
+
+void Matmul::check() const {
+  if (a.dtype != c.dtype || b.dtype != c.dtype)
+    fail<DtypeError>("matmul: no device multiplies {} by {} into {}; the three must be equal", a.dtype, b.dtype,
+                     c.dtype);
+  if (bias && bias->dtype != c.dtype)
+    fail<DtypeError>("matmul: the bias must have the result's dtype, {}, not {}", c.dtype, bias->dtype);
+}
+
+void Linalg::check() const {
+  if (a.dtype != Dtype::float32 && a.dtype != Dtype::float64)
+    fail<DtypeError>("linalg: float32 or float64 is needed, {} was given", a.dtype);
+}
+
+}  // namespace primitives
+
+}  // namespace catenary

@@ -1,0 +1,251 @@
+#pragma once
+// The primitives of a device, as values: what is computed, and on what. compute (device/backend.h) checks them, tells
+// traces of them and hands them to the device's backend. "Nothing is unsupported": where a device lacks a tuned way,
+// its backend has a plain one.
+//
+// A new primitive is a struct here, a place in Primitive at the end of this file, and an implementation in each backend
+// (backends/cpu/primitives.h, backends/gpu/primitives.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "catenary/core/dtype.h"
+#include "catenary/core/export.h"
+#include "catenary/core/shape.h"
+#include "catenary/device/index_mode.h"
+#include "catenary/ops/program.h"
+
+namespace catenary {
+
+/// Elements in a device's memory: a handle that only the backend understands, an offset, a shape and strides.
+struct View {
+  void* handle = nullptr;   ///< of the buffer; on the CPU its address
+  std::int64_t offset = 0;  ///< in elements, of the first one
+  Dtype dtype = Dtype::float32;
+  Shape shape;
+  Strides strides;  ///< in elements
+
+  std::int64_t size() const { return shape.product(); }
+  std::int64_t nbytes() const { return size() * static_cast<std::int64_t>(itemsize(dtype)); }
+  /// On the CPU: address of the first element.
+  void* data() const {
+    // an array without elements may have no memory, and an offset all the same
+    return handle ? static_cast<char*>(handle) + offset * static_cast<std::int64_t>(itemsize(dtype)) : nullptr;
+  }
+};
+
+/// What a scatter does where it writes.
+enum class ScatterMode : std::uint8_t { assign, add, max, min };
+/// Running totals.
+enum class ScanOp : std::uint8_t { sum, prod };
+/// What a selection gives of each row.
+enum class Selection : std::uint8_t {
+  elements,   ///< those that a sort would put at the places asked for
+  partition,  ///< the row, partitioned around them
+  indices,    ///< the indices (int64) that partition the row
+};
+/// Small dense linear algebra.
+enum class LinalgOp : std::uint8_t { cholesky, inv, solve, det, lu };
+
+/// A reduction of one value of a program over some axes of its shape.
+struct ReduceSpec {
+  ops::Reduce op = ops::Reduce::sum;
+  int value = -1;     ///< node of the program that is reduced
+  unsigned axes = 0;  ///< one bit an axis of the program's shape
+  View out;           ///< shape = the kept axes in order
+};
+
+/// One run of a program that is run many times over different memory: where its loads and stores lie, and how many
+/// elements there are.
+struct Segment {
+  std::int64_t size = 0;
+  std::vector<std::pair<void*, std::int64_t>> loads, stores;  ///< handle and offset, in the order of the program's
+};
+
+/// What CATENARY_TRACE shows of a primitive.
+struct Work {
+  const char* name;
+  Shape shape;
+  std::int64_t bytes;  ///< read and written
+};
+
+/// They hold references to their operands, so they live no longer than the call that they are made for. work() is each
+/// one's row in a trace; check(), where there is one, throws for what no backend computes.
+namespace primitives {
+
+/// Runs all nodes and stores of a program, and may change it.
+struct Run {
+  ops::Program& program;
+  Work work() const;
+};
+
+/// Runs a program, which it may change, and reduces one of its values. The order of a reduction depends on the shape
+/// only.
+struct Reduce {
+  ops::Program& program;
+  const ReduceSpec& spec;
+  Work work() const;
+};
+
+/// Runs a program over C-ordered memory once for each segment, as one piece of work where the device can.
+struct RunSegments {
+  const ops::Program& program;
+  const std::vector<Segment>& segments;
+  Work work() const;
+};
+
+/// Index (int64) of the largest or smallest element along `axis` of x; the first of equals, the first NaN if there is
+/// one. Throws IndexError for an axis without elements.
+struct ArgReduce {
+  bool largest;
+  const View& x;
+  int axis;
+  const View& out;
+  Work work() const { return {largest ? "argmax" : "argmin", x.shape, x.nbytes() + out.nbytes()}; }
+  CT_API void check() const;
+};
+
+/// to = from, cast where the dtypes differ; they may overlap.
+struct Copy {
+  const View &to, &from;
+  Work work() const { return {"copy", to.shape, to.nbytes() + from.nbytes()}; }
+};
+
+/// out[i, j, k] = x[i, indices[j], k]; x is [outer, n, inner] and C-ordered, indices are int64 and C-ordered.
+struct Take {
+  const View &x, &indices, &out;
+  IndexMode mode;
+  Work work() const { return {"take", out.shape, 2 * out.nbytes() + indices.nbytes()}; }
+};
+
+/// out[i, j, k] = x[i, indices[i, j, k], k]; x is [outer, n, inner], indices (int64) and out are [outer, count,
+/// inner], all C-ordered. The IndexError of an index out of range names `axis`.
+struct TakeAlongAxis {
+  const View &x, &indices, &out;
+  int axis;
+  Work work() const { return {"take_along_axis", out.shape, 2 * out.nbytes() + indices.nbytes()}; }
+};
+
+/// out[p, …] = x[index0[p], index1[p], …, …]: advanced indexing over the leading axes of x. Indices are int64,
+/// C-ordered, of one shape; out is C-ordered: that shape, then the rest of x's axes.
+struct Gather {
+  const View& x;
+  const std::vector<View>& indices;
+  const View& out;
+  Work work() const { return {"gather", out.shape, 2 * out.nbytes()}; }
+};
+
+/// The reverse: x[index0[p], index1[p], …, …] = (or += …) values[p, …].
+struct Scatter {
+  const View& x;
+  const std::vector<View>& indices;
+  const View& values;
+  ScatterMode mode;
+  Work work() const {
+    constexpr const char* names[] = {"scatter_assign", "scatter_add", "scatter_max", "scatter_min"};
+    return {names[static_cast<int>(mode)], values.shape, 2 * values.nbytes()};
+  }
+};
+
+/// Flat positions (int64) of the true elements of a C-ordered bool view.
+struct Nonzero {
+  const View& mask;
+  std::vector<std::int64_t>& positions;
+  Work work() const { return {"nonzero", mask.shape, mask.nbytes()}; }
+};
+
+/// Sorts the last axis of C-ordered `rows`; out may be `rows`.
+struct Sort {
+  const View &rows, &out;
+  Work work() const { return {"sort", rows.shape, 2 * rows.nbytes()}; }
+};
+
+/// The indices (int64) that sort each row stably.
+struct Argsort {
+  const View &rows, &indices;
+  Work work() const { return {"argsort", rows.shape, rows.nbytes() + indices.nbytes()}; }
+};
+
+/// A partition without a full sort: at each of the places `kth` (ascending, in [0, n), at least one) stands what a
+/// sort would put there, nothing smaller comes after it and nothing larger before it; equal elements stay in their
+/// order. descending: from the largest (NaN) to the smallest. out is C-ordered, [..., m]: with m = kth.size() for
+/// `elements`, where of equal ones (-0.0 and 0.0, NaNs) any may be given; else with m <= n, the first m places.
+struct Select {
+  Selection what;
+  bool descending;
+  const View& rows;
+  const std::vector<std::int64_t>& kth;
+  const View& out;
+  Work work() const {
+    constexpr const char* names[] = {"select", "partition", "argpartition"};
+    return {names[static_cast<int>(what)], rows.shape, rows.nbytes() + out.nbytes()};
+  }
+};
+
+/// Running totals of x along an axis, in out's dtype.
+struct Scan {
+  ScanOp op;
+  const View& x;
+  int axis;
+  const View& out;
+  Work work() const { return {op == ScanOp::sum ? "scan_sum" : "scan_prod", x.shape, x.nbytes() + out.nbytes()}; }
+};
+
+/// Where to insert each of the values into what is sorted, before equal elements or after them (right).
+struct Searchsorted {
+  const View &sorted, &values;
+  bool right;
+  const View& out;
+  Work work() const { return {"searchsorted", values.shape, values.nbytes() + out.nbytes()}; }
+};
+
+/// c = a b (+ bias) (+ c); a [batch, m, k], b [batch, k, n], c [batch, m, n], of any strides: a transposed operand is
+/// one with its strides exchanged, a broadcast batch one with a stride of 0. Throws DtypeError for dtypes that no
+/// device multiplies, and for a bias that has not c's.
+struct Matmul {
+  const View &a, &b, &c;
+  const View* bias = nullptr;  ///< 1-d, added along the last axis of c
+  bool accumulate = false;     ///< adds to what c holds
+  /// What sums are kept in: float32 for 16-bit floats, else c's dtype.
+  CT_API Dtype accumulator() const;
+  Work work() const { return {"matmul", c.shape, a.nbytes() + b.nbytes() + c.nbytes()}; }
+  CT_API void check() const;
+};
+
+/// Small dense linear algebra on C-ordered float32 or float64 batches [batch, n, n] (else DtypeError); see
+/// array/linalg.h. b is [batch, n, k] for solve, and takes the pivots (int32, [batch, n]) of lu; det writes [batch, 3].
+/// `ok` gets false for a matrix that is singular or not positive definite.
+struct Linalg {
+  LinalgOp op;
+  const View &a, &b, &out;
+  std::vector<bool>& ok;
+  Work work() const { return {"linalg", a.shape, a.nbytes() + out.nbytes()}; }
+  CT_API void check() const;
+};
+
+/// uint32 Philox4x32-10 bits; element i depends on (seed, call, i) only.
+struct RandomBits {
+  std::uint64_t seed, call;
+  const View& out;
+  Work work() const { return {"random_bits", out.shape, out.nbytes()}; }
+};
+
+// clang-format off
+/// The list of them.
+using Any = std::variant<
+    Run, Reduce, RunSegments, ArgReduce,
+    Copy, Take, TakeAlongAxis, Gather, Scatter, Nonzero,
+    Sort, Argsort, Select, Scan, Searchsorted,
+    Matmul, Linalg, RandomBits>;
+// clang-format on
+
+}  // namespace primitives
+
+/// One of them.
+using Primitive = primitives::Any;
+
+}  // namespace catenary
