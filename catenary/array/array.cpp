@@ -86,8 +86,6 @@ const Array& Array::eval() const {
 }
 
 Array Array::astype(Dtype to) const& {
-  // inside a program 16-bit floats are float32; who asks for the values of one gets them rounded
-  if (is_16bit_float(dtype()) && body().pending.load(std::memory_order_acquire)) lazy::settle(body());
   const LazyOperand operand{.array = this, .as = dtype()};
   return lazy::apply(ops::Op::cast, {&operand, 1}, to, shape(), device());
 }

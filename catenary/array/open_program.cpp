@@ -19,29 +19,12 @@ namespace {
 // The bounds of one program. Sixteen buffers, each with its strides, fit into the smallest parameter space that a GPU
 // driver offers; thirty-two operations compile quickly everywhere.
 constexpr int kMaxOperations = 32;
-constexpr int kMaxNodes = 64;
+constexpr int kMaxNodes = 96;
 constexpr int kMaxBuffers = 16;
 constexpr std::size_t kMaxRetainedBytes = std::size_t{64} << 20;
 
 bool same_place(const Access& a, const Access& b) {
   return a.handle == b.handle && a.offset == b.offset && a.dtype == b.dtype && a.strides == b.strides;
-}
-
-Op narrowing(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::int8:
-      return Op::narrow_i8;
-    case Dtype::int16:
-      return Op::narrow_i16;
-    case Dtype::uint8:
-      return Op::narrow_u8;
-    case Dtype::uint16:
-      return Op::narrow_u16;
-    case Dtype::uint32:
-      return Op::narrow_u32;
-    default:
-      return Op::count;
-  }
 }
 
 ops::Constant constant_of(const Scalar& scalar, Reg reg) {
@@ -60,7 +43,22 @@ ops::Constant constant_of(const Scalar& scalar, Reg reg) {
   return c;
 }
 
-/// Does every value of `from` fit into the narrow integer `to`?
+/// The values of a literal in a dtype that is narrower than its register.
+ops::Constant narrowed(ops::Constant c, Dtype dtype) {
+  visit_dtype(dtype, [&](auto of) {
+    using T = decltype(of);
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      c.f = T(static_cast<float>(c.f));
+    else if constexpr (std::is_integral_v<T> && sizeof(T) <= 4)
+      c.i = static_cast<T>(c.i);
+  });
+  return c;
+}
+
+/// Is the result one of the operands?
+bool picks(Op op) { return op == Op::cast || op == Op::where || op == Op::maximum || op == Op::minimum; }
+
+/// Does every value of `from` fit into the narrow `to`?
 bool fits(Dtype from, Dtype to) { return from == to || from == Dtype::bool_ || promote(from, to) == to; }
 
 Access access_of(const ArrayBody& body, const Shape& shape) {
@@ -118,9 +116,12 @@ bool OpenProgram::conflicts_with_write(const ArrayBody& body) const {
   return false;
 }
 
-std::int16_t OpenProgram::value_of(const LazyOperand& operand) {
+std::int16_t OpenProgram::value_of(const LazyOperand& operand, bool narrow_literal) {
   const Reg wanted = ops::register_of(operand.as);
-  if (!operand.array) return constant(constant_of(operand.scalar, wanted), wanted);
+  if (!operand.array) {
+    const ops::Constant c = constant_of(operand.scalar, wanted);
+    return constant(narrow_literal ? narrowed(c, operand.as) : c, wanted);
+  }
   const ArrayBody& body = operand.array->body();
   std::int16_t value = body.pending.load(std::memory_order_relaxed) == this ? body.value : load(body);
   return cast_to(value, body.dtype, operand.as);
@@ -137,27 +138,26 @@ std::int16_t OpenProgram::emit(Op op, Reg reg, Reg operand_reg, std::array<std::
   node.reg = reg;
   node.operand_reg = operand_reg;
   for (int i = 0; i < 3; ++i) node.args[i] = args[i];
-  ++operations_;
   return append(node);
 }
 
 std::int16_t OpenProgram::operate(Op op, std::span<const LazyOperand> operands, Dtype dtype) {
+  ++operations_;
   std::array<std::int16_t, 3> args = {-1, -1, -1};
-  for (std::size_t i = 0; i < operands.size(); ++i) args[i] = value_of(operands[i]);
+  for (std::size_t i = 0; i < operands.size(); ++i) args[i] = value_of(operands[i], picks(op));
   const Dtype operand_dtype = op == Op::ldexp ? operands[0].as : operands.back().as;
   const Reg operand_reg = ops::register_of(operand_dtype);
   if (op == Op::cast) {
-    // an identity node of its own, so that each pending array has one
-    return cast_to(emit(Op::cast, ops::register_of(dtype), operand_reg, args), operand_dtype, dtype);
+    const std::int16_t value = cast_to(args[0], operand_dtype, dtype);
+    // each pending array has a node of its own
+    return value != args[0] ? value : emit(Op::cast, operand_reg, operand_reg, args);
   }
-  const ops::OpInfo& row = ops::info(op);
-  const bool boolean = row.rule == ops::Rule::COMPARE || row.rule == ops::Rule::PREDICATE;
-  const Reg reg = boolean ? Reg::b : op == Op::frexp_exponent ? Reg::i32 : operand_reg;
-  std::int16_t value = emit(op, reg, operand_reg, args);
-  const bool may_overflow = row.rule != ops::Rule::INTERNAL && !boolean && op != Op::maximum && op != Op::minimum;
-  if (may_overflow && narrowing(operand_dtype) != Op::count)
-    value = emit(narrowing(operand_dtype), reg, reg, {value, -1, -1});
-  return cast_to(value, boolean ? Dtype::bool_ : op == Op::frexp_exponent ? Dtype::int32 : operand_dtype, dtype);
+  const ops::Rule rule = ops::info(op).rule;
+  const Dtype result = rule == ops::Rule::COMPARE || rule == ops::Rule::PREDICATE ? Dtype::bool_
+                       : op == Op::frexp_exponent                                 ? Dtype::int32
+                                                                                  : operand_dtype;
+  const std::int16_t value = emit(op, ops::register_of(result), operand_reg, args);
+  return cast_to(picks(op) ? value : narrow(value, result), result, dtype);
 }
 
 void OpenProgram::own(ArrayBody& body, std::int16_t value) {
@@ -308,11 +308,17 @@ std::int16_t OpenProgram::load(const ArrayBody& body) {
   return append(node);
 }
 
+std::int16_t OpenProgram::narrow(std::int16_t value, Dtype dtype) {
+  const Op op = ops::narrowing(dtype);
+  const Reg reg = nodes_[value].reg;
+  return op == Op::count ? value : emit(op, reg, reg, {value, -1, -1});
+}
+
 std::int16_t OpenProgram::cast_to(std::int16_t value, Dtype from, Dtype to) {
-  value = cast(value, ops::register_of(to));
-  if (narrowing(to) != Op::count && !fits(from, to))
-    value = emit(narrowing(to), ops::register_of(to), ops::register_of(to), {value, -1, -1});
-  return value;
+  if (fits(from, to)) return cast(value, ops::register_of(to));
+  // over float32 a float64 would be rounded twice
+  if (from == Dtype::float64 && is_16bit_float(to)) return cast(narrow(value, to), ops::register_of(to));
+  return narrow(cast(value, ops::register_of(to)), to);
 }
 
 int OpenProgram::loads_holding(const Storage& storage) const {

@@ -36,8 +36,9 @@ class OpenProgram {
   bool conflicts_with_write(const ArrayBody& body) const;
   bool loads_from(const Storage& storage) const;
 
-  /// The node that holds an operand in the register type of `operand.as`.
-  std::int16_t value_of(const LazyOperand& operand);
+  /// The node that holds an operand in the register type of `operand.as`; a literal keeps digits that the dtype has
+  /// not, unless they are to go.
+  std::int16_t value_of(const LazyOperand& operand, bool narrow_literal = false);
   /// Appends an operation; returns the node of its result, which has `dtype`.
   std::int16_t operate(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype);
 
@@ -69,7 +70,10 @@ class OpenProgram {
   std::int16_t constant(ops::Constant value, ops::Reg reg);
   std::int16_t load(const ArrayBody& body);
   std::int16_t cast(std::int16_t value, ops::Reg to);
-  /// The node of a value of dtype `from` as `to`: in its register, wrapped where `to` is a narrower integer.
+  /// The node of the value that memory of the dtype would hold: wrapped or rounded where it is narrower than its
+  /// register.
+  std::int16_t narrow(std::int16_t value, Dtype dtype);
+  /// The node of a value of dtype `from` as `to`.
   std::int16_t cast_to(std::int16_t value, Dtype from, Dtype to);
   int loads_holding(const Storage& storage) const;
   std::size_t retained_bytes() const;

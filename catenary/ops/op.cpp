@@ -19,9 +19,32 @@ const OpInfo& info(Op op) {
       {"narrow_u8", 1, reg_bit(Reg::i32), Rule::INTERNAL, "a & 0xff", ""},
       {"narrow_u16", 1, reg_bit(Reg::i32), Rule::INTERNAL, "a & 0xffff", ""},
       {"narrow_u32", 1, reg_bit(Reg::i64), Rule::INTERNAL, "a & (i64)0xffffffffu", ""},
+      {"narrow_f16", 1, FLT, Rule::INTERNAL, "FN(narrow_f16)(a)", ""},
+      {"narrow_bf16", 1, FLT, Rule::INTERNAL, "FN(narrow_bf16)(a)", ""},
   };
   static_assert(sizeof(table) / sizeof(table[0]) == static_cast<int>(Op::count));
   return table[static_cast<int>(op)];
+}
+
+Op narrowing(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::int8:
+      return Op::narrow_i8;
+    case Dtype::int16:
+      return Op::narrow_i16;
+    case Dtype::uint8:
+      return Op::narrow_u8;
+    case Dtype::uint16:
+      return Op::narrow_u16;
+    case Dtype::uint32:
+      return Op::narrow_u32;
+    case Dtype::float16:
+      return Op::narrow_f16;
+    case Dtype::bfloat16:
+      return Op::narrow_bf16;
+    default:
+      return Op::count;
+  }
 }
 
 const ReduceInfo& info(Reduce op) {

@@ -21,7 +21,12 @@ enum class Op : std::uint16_t {
   narrow_u8,
   narrow_u16,
   narrow_u32,  ///< wraps an i64
+  narrow_f16,  ///< rounds an f32 or f64 to the values of a 16-bit float, which it stays in a register of its own
+  narrow_bf16,
   count,
 };
+
+/// The operation that brings a value to those of a dtype that is narrower than its register; Op::count where none is.
+CT_API Op narrowing(Dtype dtype);
 
 }  // namespace catenary::ops

@@ -61,9 +61,17 @@ Plain fresh(const ct::Shape& shape, Dtype dtype) {
 
 /// NumPy's dtype of a sum or maximum of two arrays, of those that are used here.
 Dtype promoted(Dtype a, Dtype b) {
+  if (a != b && ct::is_16bit_float(a) && ct::is_16bit_float(b)) return Dtype::float32;
   if (ct::is_floating(a) == ct::is_floating(b)) return ct::itemsize(a) >= ct::itemsize(b) ? a : b;
   const Dtype floating = ct::is_floating(a) ? a : b, integer = ct::is_floating(a) ? b : a;
-  return ct::itemsize(integer) < 4 ? floating : Dtype::float64;
+  if (ct::itemsize(integer) >= 4) return Dtype::float64;
+  return ct::is_16bit_float(floating) ? Dtype::float32 : floating;
+}
+
+/// The integer that a dtype holds instead: 16-bit floats have few digits.
+double rounded(double x, Dtype dtype) {
+  if (dtype == Dtype::float16) return ct::float16(static_cast<float>(x));
+  return dtype == Dtype::bfloat16 ? ct::bfloat16(static_cast<float>(x)) : x;
 }
 
 double operate(int op, double a, double b) {
@@ -104,7 +112,7 @@ void write(const Plain& target, const Plain& value, int op) {
     results.push_back(op < 0 ? from.at(i) : operate(op, target.at(i), from.at(i)));
   });
   std::size_t k = 0;
-  for_each_index(target.shape, [&](const auto& i) { target.at(i) = results[k++]; });
+  for_each_index(target.shape, [&](const auto& i) { target.at(i) = rounded(results[k++], target.dtype); });
 }
 
 struct Pair {
@@ -179,10 +187,14 @@ class Machine {
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   Pair& any() { return values_[static_cast<std::size_t>(pick(0, static_cast<int>(values_.size()) - 1))]; }
 
+  Dtype any_dtype() {
+    return kind_.dtypes[static_cast<std::size_t>(pick(0, static_cast<int>(kind_.dtypes.size()) - 1))];
+  }
+
   Pair new_value() {
-    const Dtype dtype = kind_.dtypes[static_cast<std::size_t>(pick(0, static_cast<int>(kind_.dtypes.size()) - 1))];
+    const Dtype dtype = any_dtype();
     const Plain plain = fresh(shapes_[static_cast<std::size_t>(pick(0, 5))], dtype);
-    for (double& x : plain.memory->values) x = pick(-kind_.value, kind_.value);
+    for (double& x : plain.memory->values) x = rounded(pick(-kind_.value, kind_.value), dtype);
     // cast on the host: not every device has float64
     const Array host = Array::from_host(plain.memory->values.data(), plain.shape, Dtype::float64, ct::Device());
     return {host.astype(dtype).to_device(ct::current_device()), plain};
@@ -197,15 +209,22 @@ class Machine {
   }
 
   void step() {
-    const int kind = pick(0, shared_ ? 11 : 9);
-    if (kind <= 3) {
+    const int kind = pick(0, shared_ ? 12 : 10);
+    if (kind == 10) {
+      const Pair a = any();
+      const Dtype to = any_dtype();
+      if (ct::is_floating(a.plain.dtype) && !ct::is_floating(to)) return;
+      Plain plain = fresh(a.plain.shape, to);
+      for_each_index(plain.shape, [&](const auto& i) { plain.at(i) = rounded(a.plain.at(i), to); });
+      keep({a.array.astype(to), plain});
+    } else if (kind <= 3) {
       const Pair a = any(), b = any();
       if (!fits(a.plain.shape, b.plain.shape)) return;
       const int op = pick(0, 3);
       const ct::Shape shape = ct::broadcast_shapes(a.plain.shape, b.plain.shape);
       Plain plain = fresh(shape, promoted(a.plain.dtype, b.plain.dtype));
       const Plain x = broadcast(a.plain, shape), y = broadcast(b.plain, shape);
-      for_each_index(shape, [&](const auto& i) { plain.at(i) = operate(op, x.at(i), y.at(i)); });
+      for_each_index(shape, [&](const auto& i) { plain.at(i) = rounded(operate(op, x.at(i), y.at(i)), plain.dtype); });
       keep({operate(op, a.array, b.array), plain});
     } else if (kind <= 5) {
       const Pair target = any(), value = any();
@@ -236,10 +255,11 @@ class Machine {
           if (!(axes >> axis & 1)) out.push_back(i[static_cast<std::size_t>(axis)]);
         plain.at(out) += a.plain.at(i);
       });
+      for (double& x : plain.memory->values) x = rounded(x, plain.dtype);
       keep(limited({ct::sum(a.array, list), plain}));
-    } else if (kind == 10) {
-      shared_->give(any());
     } else if (kind == 11) {
+      shared_->give(any());
+    } else if (kind == 12) {
       if (const std::optional<Pair> value = shared_->take(random_())) keep(limited(*value));
     } else {
       // a handle goes away, and another takes its place
@@ -337,6 +357,15 @@ TEST(FusionRandom, ProgramsAgreeWithAPlainModel) {
 TEST(FusionRandom, SeveralDtypes) {
   for (int seed = 0; seed < programs(20000); ++seed)
     ASSERT_EQ(Machine(static_cast<std::uint64_t>(seed), mixed(24)).run(), "") << "seed " << seed;
+}
+
+// Large enough for 16-bit floats to round, small enough for float16's range.
+TEST(FusionRandom, SixteenBitFloats) {
+  Kind kind = mixed(24);
+  kind.dtypes.insert(kind.dtypes.end(), {Dtype::float16, Dtype::bfloat16, Dtype::float16, Dtype::bfloat16});
+  kind.value = 50;
+  for (int seed = 0; seed < programs(20000); ++seed)
+    ASSERT_EQ(Machine(static_cast<std::uint64_t>(seed), kind).run(), "") << "seed " << seed;
 }
 
 TEST(FusionRandom, LargeArrays) {

@@ -83,7 +83,8 @@ TEST_P(Joined, UnderAReduction) {
   expect_same([](const Array& a, const Array& b, const Array&) { return sum(a * b, 1); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, Joined, testing::Values(Dtype::float32, Dtype::float64, Dtype::int32),
+INSTANTIATE_TEST_SUITE_P(Dtypes, Joined,
+                         testing::Values(Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64, Dtype::int32),
                          [](const auto& info) { return std::string(dtype_name(info.param)); });
 
 }  // namespace

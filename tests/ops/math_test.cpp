@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "catenary/core/half.h"
 #include "tests/paths.h"
 
 namespace {
@@ -411,6 +412,47 @@ TEST(Math, PartsOfANumber) {
     EXPECT_EQ(ct_signbit_f64(x), std::signbit(x));
     expect_same(ct_sign_f64(x), std::isnan(x) ? x : static_cast<f64>((x > 0) - (x < 0)), "sign", x, x);
   }
+}
+
+// Every number of a 16-bit float, what lies half way to the next one, and the neighbours of that.
+template <class H, class F, class G>
+void check_narrow(F narrow, G narrow_f64, std::uint16_t infinity) {
+  const auto same = [](auto got, float expected, auto of) {
+    EXPECT_TRUE(got == expected && std::signbit(got) == std::signbit(expected))
+        << of << " gives " << got << ", not " << expected;
+  };
+  for (std::uint16_t bits = 0; bits < infinity; ++bits) {
+    const float low = H::from_bits(bits);
+    float high = H::from_bits(static_cast<std::uint16_t>(bits + 1));
+    const double next = std::isinf(high) ? 2.0 * low - H::from_bits(static_cast<std::uint16_t>(bits - 1)) : high;
+    const double middle = (low + next) / 2;
+    const float even = bits % 2 == 0 ? low : high;
+    for (const float sign : {1.0f, -1.0f}) {
+      same(narrow(sign * low), sign * low, low);
+      same(narrow_f64(sign * low), sign * low, low);
+      const float single = sign * static_cast<float>(middle);
+      same(narrow(single), sign * even, single);
+      same(narrow(std::nextafter(single, sign * inf<f32>)), sign * high, single);
+      same(narrow(std::nextafter(single, 0.0f)), sign * low, single);
+      same(narrow_f64(sign * middle), sign * even, middle);
+      same(narrow_f64(std::nextafter(sign * middle, sign * inf<f64>)), sign * high, middle);
+      same(narrow_f64(std::nextafter(sign * middle, 0.0)), sign * low, middle);
+    }
+  }
+  const auto bits_of = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+  for (f32 x : everywhere<f32>()) {
+    EXPECT_EQ(bits_of(narrow(x)), bits_of(H(x))) << x;
+    if (std::isnan(x)) {
+      EXPECT_EQ(bits_of(static_cast<float>(narrow_f64(x))), bits_of(H(x))) << x;
+    }
+  }
+}
+
+TEST(Math, NarrowFloats) {
+  check_narrow<catenary::float16>([](f32 x) { return ct_narrow_f16_f32(x); },
+                                  [](f64 x) { return ct_narrow_f16_f64(x); }, 0x7c00);
+  check_narrow<catenary::bfloat16>([](f32 x) { return ct_narrow_bf16_f32(x); },
+                                   [](f64 x) { return ct_narrow_bf16_f64(x); }, 0x7f80);
 }
 
 TEST(Math, Integers) {

@@ -132,11 +132,7 @@ std::uint16_t to_half(f32 f) {
   return static_cast<std::uint16_t>(half | ((bits >> 16) & 0x8000u));
 }
 f32 from_bfloat(std::uint16_t b) { return AS_F32(static_cast<u32>(b) << 16); }
-std::uint16_t to_bfloat(f32 f) {
-  const u32 bits = AS_U32(f);
-  const u32 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded);
-}
+std::uint16_t to_bfloat(f32 f) { return static_cast<std::uint16_t>(AS_U32(ct_narrow_bf16_f32(f)) >> 16); }
 
 template <class M, class R>
 void add_memory_type(KernelTable& table, Dtype dtype) {
@@ -219,6 +215,10 @@ KernelTable make_table() {
   set(ops::Op::narrow_u8, ops::Reg::i32, narrow_loop<i32, narrow_u8>);
   set(ops::Op::narrow_u16, ops::Reg::i32, narrow_loop<i32, narrow_u16>);
   set(ops::Op::narrow_u32, ops::Reg::i64, narrow_loop<i64, narrow_u32>);
+  set(ops::Op::narrow_f16, ops::Reg::f32, narrow_loop<f32, ct_narrow_f16_f32>);
+  set(ops::Op::narrow_f16, ops::Reg::f64, narrow_loop<f64, ct_narrow_f16_f64>);
+  set(ops::Op::narrow_bf16, ops::Reg::f32, narrow_loop<f32, ct_narrow_bf16_f32>);
+  set(ops::Op::narrow_bf16, ops::Reg::f64, narrow_loop<f64, ct_narrow_bf16_f64>);
   set(ops::Op::ldexp, ops::Reg::f32, ldexp_f32);
   set(ops::Op::ldexp, ops::Reg::f64, ldexp_f64);
   set(ops::Op::frexp_exponent, ops::Reg::f32, frexp_exponent_f32);

@@ -272,14 +272,17 @@ void compute(Context& context, const Copy& p) {
     return compute(context, Copy{to, between});
   }
   ops::Program program = load_of(to.shape, {from.handle, from.offset, from.dtype, from.strides});
-  if (const ops::Reg reg = ops::register_of(to.dtype), loaded = program.nodes[0].reg; reg != loaded) {
-    Node cast;
-    cast.op = Op::cast;
-    cast.reg = reg;
-    cast.operand_reg = loaded;
-    cast.args[0] = 0;
-    program.nodes.push_back(cast);
-  }
+  const auto then = [&](Op op, ops::Reg reg) {
+    Node node;
+    node.op = op;
+    node.reg = reg;
+    node.operand_reg = program.nodes.back().reg;
+    node.args[0] = static_cast<std::int16_t>(program.nodes.size() - 1);
+    program.nodes.push_back(node);
+  };
+  // over float32 a float64 would be rounded twice
+  if (from.dtype == Dtype::float64 && is_16bit_float(to.dtype)) then(ops::narrowing(to.dtype), ops::Reg::f64);
+  if (const ops::Reg reg = ops::register_of(to.dtype); reg != program.nodes[0].reg) then(Op::cast, reg);
   program.stores.push_back(
       {static_cast<std::int16_t>(program.nodes.size() - 1), {to.handle, to.offset, to.dtype, to.strides}});
   ops::collapse(program);
