@@ -69,14 +69,13 @@ std::vector<Array> ElementwiseKernel::call(const std::vector<KernelOperand>& arg
       stores += fmt::format("STORE_{}({}_p, {}_at + i, {});\n", dtype_name(view.dtype), p.name, p.name, p.name);
     }
   }
-  launch.extent("n", n);
   const int group = launcher.group_size(inputs.device.index());
   const std::string function = s.name + "_elementwise";  // no word of a compiler, whatever the name is
-  const std::string text = fmt::format(
-      "{}{}{}\nKERNEL REQD({}) {}({}) {{\nfor (i64 i = LOOP_BEGIN(n); i < LOOP_END(n); i += LOOP_STEP) {{\n{}{{\n"
-      "#line 1\n{};\n}}\n{}}}\n}}\n",
-      kernel_loops(group), types.typedefs(), s.options.preamble, group, function, launch.parameters(), loads,
-      s.operation, stores);
+  const std::string text =
+      fmt::format("{}{}\n{}KERNEL REQD({}) {}({}i64 n) {{\nFOR_UNITS(i, n) {{\n{}{{\n#line 1\n{};\n}}\n{}}}\n}}\n",
+                  types.typedefs(), s.options.preamble, kernel_loops(group), group, function, launch.parameters(),
+                  loads, s.operation, stores);
+  launch.extent("n", n);
   const void* kernel = launcher.kernel(inputs.device.index(), {text, function, s.name});
   launch.run(launcher, inputs.device, kernel, launcher.groups_for(inputs.device.index(), n), group);
   for (std::size_t k = 0; k < s.out.size(); ++k)

@@ -139,7 +139,8 @@ std::vector<Array> cpu_inputs(const KernelInputs& inputs) {
 
 template <class T>
 void KernelLaunch::number(const char* type, const std::string& name, T value) {
-  parameters_ += fmt::format("{}{} {}", parameters_.empty() ? "" : ", ", type, name);
+  parameters_ += fmt::format("{} {}, ", type, name);
+  names_ += name + ", ";
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   numbers_.emplace_back(bits, sizeof(T));
@@ -201,11 +202,8 @@ void KernelLaunch::run(KernelLauncher& launcher, const Device& device, const voi
   launcher.launch(device, kernel, groups, group_size, arguments);
 }
 
-const char* kernel_loops(int group_size) {
-  return group_size == 1 ? "#define LOOP_BEGIN(n) ((n) * GROUP_ID / NUM_GROUPS)\n"
-                           "#define LOOP_END(n) ((n) * (GROUP_ID + 1) / NUM_GROUPS)\n#define LOOP_STEP 1\n"
-                         : "#define LOOP_BEGIN(n) ((i64)GLOBAL_ID)\n#define LOOP_END(n) (n)\n"
-                           "#define LOOP_STEP ((i64)GLOBAL_SIZE)\n";
+std::string kernel_loops(int group_size) {
+  return "#define idx i64\n" + kernels::macro("FOR_UNITS(i, n)", kernels::for_units(group_size == 1));
 }
 
 }  // namespace catenary

@@ -68,7 +68,9 @@ class KernelLaunch {
   /// All inputs. Gives the statements that load the element i of each.
   std::string inputs(const std::vector<KernelParameter>& parameters, const KernelInputs& inputs,
                      const KernelTypes& types);
+  /// The list so far, each with a comma after it; and their names alone, for a call.
   const std::string& parameters() const { return parameters_; }
+  const std::string& names() const { return names_; }
   void run(KernelLauncher& launcher, const Device& device, const void* kernel, std::int64_t groups,
            int group_size) const;
 
@@ -77,13 +79,12 @@ class KernelLaunch {
   template <class T>
   void number(const char* type, const std::string& name, T value);
 
-  std::string parameters_;
+  std::string parameters_, names_;
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
   std::vector<Array> kept_;  // until the launch: what inputs became on the way
 };
 
-/// What the text of a loop over units begins with: LOOP_BEGIN, LOOP_END and LOOP_STEP for a device whose groups have
-/// this many work-items.
-const char* kernel_loops(int group_size);
+/// What the text of a loop begins with, for a device whose groups have this many work-items: FOR_UNITS over i64.
+std::string kernel_loops(int group_size);
 
 }  // namespace catenary

@@ -3,6 +3,7 @@
 #include "catenary/array/body.h"
 #include "catenary/array/kernel_text.h"
 #include "catenary/core/format.h"
+#include "catenary/kernels/texts.h"
 #include "catenary/kernels/types.h"
 #include "catenary/ops/op.h"
 
@@ -14,14 +15,6 @@ namespace {
 constexpr std::int64_t kShortRow = 128;      // below it a GPU's work-item takes an output by itself
 constexpr std::int64_t kRowOfGroup = 16384;  // elements that a GPU's group takes
 constexpr std::int64_t kChunk = 256;         // a processor's chunks: their least length, and how many there are
-
-constexpr const char* kUnitsOfItems =
-    "for (i64 unit = LOOP_BEGIN(units); unit < LOOP_END(units); unit += LOOP_STEP) {\n";
-constexpr const char* kUnitsOfGroups = "for (i64 unit = GROUP_ID; unit < units; unit += NUM_GROUPS) {\n";
-constexpr const char* kGroupTree =
-    "shared[LOCAL_ID] = acc;\nBARRIER;\nfor (i32 half_size = LOCAL_SIZE / 2; half_size > 0; half_size /= 2) {\n"
-    "if (LOCAL_ID < half_size) shared[LOCAL_ID] = reduce_pair(shared[LOCAL_ID], shared[LOCAL_ID + half_size]);\n"
-    "BARRIER;\n}\n";
 
 /// Does a group of work-items reduce a row together?
 bool is_together(int group, std::int64_t rows) { return group > 1 && rows >= kShortRow; }
@@ -102,55 +95,53 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
   Array out = Array::empty(kept, dtype, inputs.device);
   if (outputs == 0) return keepdims ? out.reshape(with_ones) : out;
 
-  // One launch over `chunks` pieces of the rows of each output: `value` sets mapped from element i, `end` takes acc.
-  const auto run = [&](KernelLaunch& launch, const char* suffix, std::int64_t rows, std::int64_t chunk,
-                       const std::string& value, const std::string& end) {
+  // One launch of kernels/reduce.kernel. `functions` are the user's, `i` the index of the element `value`.
+  const auto run = [&](KernelLaunch& launch, const std::string& functions, const char* suffix, const std::string& i,
+                       const std::string& value, const View& result, const std::string& finished, std::int64_t rows,
+                       std::int64_t chunk) {
     const std::int64_t chunks = chunks_of(rows, chunk), units = outputs * chunks;
-    launch.extent("rows", rows);
-    launch.extent("chunk", chunk);
-    launch.extent("chunks", chunks);
-    launch.extent("units", units);
     const bool together = is_together(group, rows);
     const std::string function = s.name + suffix;
     const std::string text =
-        fmt::format("{}{}{}\nDEVICE {} reduce_pair({} a, {} b) {{\n#line 1 \"reduce_expr\"\nreturn ({})({});\n}}\n",
-                    kernel_loops(group), types.typedefs(), s.options.preamble, type, type, type, type, s.reduce) +
-        fmt::format("KERNEL REQD({}) {}({}) {{\n{}", group, function, launch.parameters(),
-                    together ? fmt::format("LOCAL {} shared[{}];\n{}", type, group, kUnitsOfGroups) : kUnitsOfItems) +
-        fmt::format(
-            "const i64 first = unit % chunks * chunk, last = rows - first < chunk ? rows : first + chunk;\n"
-            "{} acc = {};\nfor (i64 row = first{}; row < last; row += {}) {{\n"
-            "const i64 i = unit / chunks * rows + row;\n{} mapped;\n{{\n{}\n}}\n"
-            "acc = reduce_pair(acc, mapped);\n}}\n",
-            type, s.identity, together ? " + LOCAL_ID" : "", together ? "LOCAL_SIZE" : "1", type, value) +
-        (together ? fmt::format("{}if (LOCAL_ID == 0) {{\nacc = shared[0];\n{}\n}}\nBARRIER;\n", kGroupTree, end)
-                  : end) +
-        "}\n}\n";
+        functions + kernel_loops(group) +
+        fmt::format("#define {}\n#define REDUCTION {}\n#define GROUP {}\n#define RESULT {}\n#define OPERANDS {}\n",
+                    together ? "BY_GROUP" : "BY_ITEM", function, group, kernels::memory_type(result.dtype),
+                    launch.parameters()) +
+        fmt::format("#define KEPT(n) const i64 output = n;\n#define GONE(n) const i64 i = {};\n#define ELEMENT\n", i) +
+        fmt::format("#define VALUE {}\n#define IDENTITY {}\n#define COMBINE(a, b) reduce_pair(a, b)\n", value,
+                    s.identity) +
+        fmt::format("#define STORE_RESULT(at, v) STORE_{}(reduced, at, {})\n", dtype_name(result.dtype), finished) +
+        fmt::format("#define T {}\n", type) + std::string(kernels::text("reduce"));
+    launch.pointer("result", result, true);
+    for (const std::int64_t extent : {outputs, rows, chunk, chunks, units}) launch.extent("extent", extent);
     launch.run(launcher, inputs.device, launcher.kernel(inputs.device.index(), {text, function, s.name}),
                launcher.groups_for(inputs.device.index(), together ? units * group : units), group);
   };
 
-  KernelLaunch first;
-  const std::string mapped =
-      first.inputs(s.in, inputs, types) + fmt::format("#line 1 \"map_expr\"\nmapped = ({})({});", type, s.map);
-  const std::string finished =
-      fmt::format("const {} a = acc;\n{} {};\n#line 1 \"post_map_expr\"\n{};\nSTORE_{}({}_p, {}_at + unit, {});", type,
-                  type, result.name, s.post, dtype_name(dtype), result.name, result.name, result.name);
+  KernelLaunch first, second;
+  const std::string loads = first.inputs(s.in, inputs, types);
+  const std::string reduce =
+      fmt::format("{}{}\nDEVICE {} reduce_pair({} a, {} b) {{\n#line 1 \"reduce_expr\"\nreturn ({})({});\n}}\n",
+                  types.typedefs(), s.options.preamble, type, type, type, type, s.reduce);
+  const std::string map =
+      fmt::format("DEVICE {} map_element({}i64 i) {{\n{}#line 1 \"map_expr\"\nreturn ({})({});\n}}\n", type,
+                  first.parameters(), loads, type, s.map);
+  const std::string post =
+      fmt::format("DEVICE {} post_map({} a) {{\n{} {};\n#line 1 \"post_map_expr\"\n{};\nreturn {};\n}}\n", type, type,
+                  type, result.name, s.post, result.name);
+  const std::string mapped = fmt::format("map_element({}i)", first.names());
   const std::int64_t chunk = chunk_of(group, rows), chunks = chunks_of(rows, chunk);
   if (chunks == 1) {
-    first.pointer(result.name, writable(out), true);
-    run(first, "_reduction", rows, chunk, mapped, finished);
+    run(first, reduce + map + post, "_reduction", "output * rows + row", mapped, writable(out), "post_map(v)", rows,
+        chunk);
   } else {
     const Dtype variable = kernels::dtype_of_register(ops::register_of(dtype));
-    const Array partials = Array::empty({outputs * chunks}, variable, inputs.device);
-    first.pointer("partial", writable(partials), true);
-    run(first, "_map", rows, chunk, mapped,
-        fmt::format("STORE_{}(partial_p, partial_at + unit, acc);", dtype_name(variable)));
-    KernelLaunch second;
+    const Array partials = Array::empty({chunks * outputs}, variable, inputs.device);
+    run(first, reduce + map, "_map", "output * rows + row", mapped, writable(partials), "v", rows, chunk);
     second.pointer("partial", readable(partials), false);
-    second.pointer(result.name, writable(out), true);
-    run(second, "_finish", chunks, chunks,
-        fmt::format("mapped = LOAD_{}(partial_p, partial_at + i);", dtype_name(variable)), finished);
+    run(second, reduce + post, "_finish", "row * outputs + output",
+        fmt::format("LOAD_{}(partial_p, partial_at + i)", dtype_name(variable)), writable(out), "post_map(v)", chunks,
+        chunks);
   }
   return keepdims ? out.reshape(with_ones) : out;
 }

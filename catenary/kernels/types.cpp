@@ -43,4 +43,16 @@ Dtype dtype_of_register(Reg reg) {
   return dtypes[static_cast<int>(reg)];
 }
 
+const char* for_units(bool loops) {
+  return loops ? "for (idx i = (idx)((i64)(n) * GROUP_ID / NUM_GROUPS), i##_end = (idx)((i64)(n) * (GROUP_ID + 1) / "
+                 "NUM_GROUPS); i < i##_end; ++i)"
+               : "for (idx i = GLOBAL_ID; i < (n); i += GLOBAL_SIZE)";
+}
+
+std::string macro(std::string_view name, std::string_view text) {
+  std::string line = fmt::format("#define {} ", name);
+  for (char c : text) line += c == '\n' ? " \\\n" : std::string(1, c);
+  return line + "\n";
+}
+
 }  // namespace catenary::kernels

@@ -62,6 +62,10 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype) {
     const Array y = values({n}, dtype);
     return {[=] { (maximum(x * y + x, 0) * tanh(x) - sqrt(y) * x).eval(); }, 3 * size * item, "GB/s"};
   }
+  if (what == "launch") {
+    const Array y = values({n}, dtype);
+    return {[=] { (x + y).eval(); }, 1e3, "Mlaunches/s"};
+  }
   if (what == "reduce") return {[=] { sum(x).eval(); }, size * item, "GB/s"};
   return {[=] { sort(x).eval(); }, size, "Gelements/s"};
 }
@@ -70,6 +74,7 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
   if (options.size > 0) return {options.size};
   if (options.what == "gemm") return {256, 512, 1024, 2048};
   if (options.what == "sort") return {10'000, 100'000, 1'000'000};
+  if (options.what == "launch") return {10};
   return {10'000, 1'000'000, 16'777'216};
 }
 

@@ -30,8 +30,7 @@ using Compiler = std::shared_ptr<gpu::RuntimeCompiler>;
 /// A file of the folder.
 struct Recorded {
   std::string path, name, text;
-  gpu::Defines defines;
-  std::string body;
+  std::string defines, body;
 };
 
 Recorded read_recorded(const std::string& path) {
@@ -44,7 +43,7 @@ Recorded read_recorded(const std::string& path) {
     std::getline(words, value);
     if (kind == "kernel") kernel.name = name;
     if (kind == "text") kernel.text = name;
-    if (kind == "define") kernel.defines.emplace_back(name, value);
+    if (kind.ends_with("define")) kernel.defines += fmt::format("#define {} {}\n", name, value);
   }
   if (kernel.text.empty())
     kernel.body.assign(std::istreambuf_iterator<char>(file), {});

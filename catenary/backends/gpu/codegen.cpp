@@ -39,6 +39,9 @@ std::string substitute(std::string_view expression, Reg reg, const std::vector<s
 }
 
 ProgramText::ProgramText(const ops::Program& program) : program_(program) {
+  places_.reserve(program.loads.size() + program.stores.size());
+  load_place_.reserve(program.loads.size());
+  store_place_.reserve(program.stores.size());
   for (const ops::Access& load : program.loads) load_place_.push_back(place_of(load, false));
   for (const ops::Store& store : program.stores) store_place_.push_back(place_of(store.to, true));
 
@@ -47,41 +50,43 @@ ProgramText::ProgramText(const ops::Program& program) : program_(program) {
   };
   wide_ = beyond(program.shape.product());
   for (const Place& place : places_) {
-    std::int64_t low = place.access.offset, high = low;
+    std::int64_t low = place.access->offset, high = low;
     for (int axis = 0; axis < program.shape.size(); ++axis) {
-      const std::int64_t reach = (program.shape[axis] - 1) * place.access.strides[axis];
+      const std::int64_t reach = (program.shape[axis] - 1) * place.access->strides[axis];
       (reach < 0 ? low : high) += reach;
     }
     wide_ = wide_ || beyond(low) || beyond(high);
   }
 
-  key_ = fmt::format("{}{}", wide_ ? 'w' : 'n', program.shape.size());
+  key_.add(std::uint64_t{wide_} | static_cast<std::uint64_t>(program.shape.size()) << 8 | places_.size() << 16 |
+           program.nodes.size() << 32 | program.stores.size() << 48);
   for (const Place& place : places_)
-    key_ += fmt::format(" {}{}{}{}", dtype_name(place.access.dtype), place.read ? "r" : "", place.written ? "w" : "",
-                        place.step);
+    key_.add(static_cast<std::uint64_t>(place.access->dtype) | std::uint64_t{place.read} << 8 |
+             std::uint64_t{place.written} << 9 | static_cast<std::uint64_t>(place.step) << 16);
+  const auto half = [](std::int16_t value) { return std::uint64_t{static_cast<std::uint16_t>(value)}; };
   for (const Node& node : program.nodes) {
-    key_ += fmt::format(" {}.{}", static_cast<int>(node.op), static_cast<int>(node.reg));
-    if (node.op == Op::load) {
-      key_ += fmt::format("p{}", load_place_[static_cast<std::size_t>(node.slot)]);
-    } else if (node.op != Op::constant) {
-      key_ += fmt::format("{}", static_cast<int>(node.operand_reg));
-      for (std::int16_t arg : node.args)
-        if (arg >= 0) key_ += fmt::format(",{}", arg);
-    }
+    const std::uint64_t made = static_cast<std::uint64_t>(node.op) | static_cast<std::uint64_t>(node.reg) << 16;
+    if (node.op == Op::constant)
+      key_.add(made);
+    else if (node.op == Op::load)
+      key_.add(made | half(load_place_[static_cast<std::size_t>(node.slot)]) << 32);
+    else
+      key_.add(made | static_cast<std::uint64_t>(node.operand_reg) << 24 | half(node.args[0]) << 32)
+          .add(half(node.args[1]) | half(node.args[2]) << 16);
   }
   for (std::size_t s = 0; s < program.stores.size(); ++s)
-    key_ += fmt::format(" >{},{}", program.stores[s].value, store_place_[s]);
+    key_.add(half(program.stores[s].value) | half(store_place_[s]) << 16);
 }
 
 std::int16_t ProgramText::place_of(const ops::Access& access, bool written) {
   std::size_t i = 0;
   while (i < places_.size() &&
-         !(places_[i].access.handle == access.handle && places_[i].access.offset == access.offset &&
-           places_[i].access.dtype == access.dtype && places_[i].access.strides == access.strides))
+         !(places_[i].access->handle == access.handle && places_[i].access->offset == access.offset &&
+           places_[i].access->dtype == access.dtype && places_[i].access->strides == access.strides))
     ++i;
   if (i == places_.size()) {
     const std::int64_t last = access.strides.back();
-    places_.push_back({access, false, false, last == 0 ? '0' : last == 1 ? '1' : 's'});
+    places_.push_back({&access, false, false, last == 0 ? '0' : last == 1 ? '1' : 's'});
   }
   (written ? places_[i].written : places_[i].read) = true;
   return static_cast<std::int16_t>(i);
@@ -115,9 +120,9 @@ std::string ProgramText::parameters() const {
 void ProgramText::add_operands(Args& args) const {
   const int leading = program_.shape.size() - 1;
   for (const Place& place : places_) {
-    args.add(place.access.handle).index(place.access.offset, wide_);
-    for (int axis = 0; axis < leading; ++axis) args.index(place.access.strides[axis], wide_);
-    if (place.step == 's') args.index(place.access.strides[leading], wide_);
+    args.add(place.access->handle).index(place.access->offset, wide_);
+    for (int axis = 0; axis < leading; ++axis) args.index(place.access->strides[axis], wide_);
+    if (place.step == 's') args.index(place.access->strides[leading], wide_);
   }
 }
 
@@ -148,7 +153,7 @@ void ProgramText::add_arguments(Args& args) const {
 }
 
 std::string ProgramText::pointer(const Place& place) {
-  return fmt::format("GLOBAL {}{}*", place.written ? "" : "const ", memory_type(place.access.dtype));
+  return fmt::format("GLOBAL {}{}*", place.written ? "" : "const ", memory_type(place.access->dtype));
 }
 
 std::string ProgramText::choose(const std::string& suffix, bool declared) const {
@@ -248,7 +253,7 @@ std::string ProgramText::lines(const std::vector<bool>& wanted, bool near) const
     std::string value;
     if (node.op == Op::load) {
       const std::int16_t place = load_place_[static_cast<std::size_t>(node.slot)];
-      value = fmt::format("LOAD_{}(p{}, {})", dtype_name(places_[static_cast<std::size_t>(place)].access.dtype), place,
+      value = fmt::format("LOAD_{}(p{}, {})", dtype_name(places_[static_cast<std::size_t>(place)].access->dtype), place,
                           element(place));
     } else {
       std::vector<std::string> operands;
@@ -274,7 +279,7 @@ std::string ProgramText::stores() const {
   std::string text;
   for (std::size_t s = 0; s < program_.stores.size(); ++s) {
     const std::int16_t place = store_place_[s];
-    text += fmt::format("STORE_{}(p{}, {}, v{});\n", dtype_name(places_[static_cast<std::size_t>(place)].access.dtype),
+    text += fmt::format("STORE_{}(p{}, {}, v{});\n", dtype_name(places_[static_cast<std::size_t>(place)].access->dtype),
                         place, element(place), program_.stores[s].value);
   }
   return text;

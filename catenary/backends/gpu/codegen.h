@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catenary/backends/gpu/driver.h"
+#include "catenary/backends/gpu/kernel_key.h"
 #include "catenary/kernels/types.h"
 #include "catenary/ops/program.h"
 
@@ -28,7 +29,7 @@ class ProgramText {
   explicit ProgramText(const ops::Program& program);
 
   /// The structure: programs of one key have one text.
-  const std::string& key() const { return key_; }
+  const KernelKey& key() const { return key_; }
   bool wide() const { return wide_; }
   /// The operations by name, for messages.
   std::string operations() const;
@@ -62,7 +63,7 @@ class ProgramText {
   /// Those statements of body() that compute wanted nodes.
   std::string lines(const std::vector<bool>& wanted, bool near) const;
   struct Place {
-    ops::Access access;
+    const ops::Access* access;  // of the program
     bool read = false, written = false;
     char step = '0';  // along the last axis: '0', '1' or 's'
   };
@@ -73,7 +74,7 @@ class ProgramText {
   const ops::Program& program_;
   std::vector<Place> places_;
   std::vector<std::int16_t> load_place_, store_place_;
-  std::string key_;
+  KernelKey key_{KernelKey::Kind::program};
   bool wide_ = false;
 };
 

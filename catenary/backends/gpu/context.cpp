@@ -22,12 +22,12 @@ constexpr int kFormat = 1;
 
 /// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was compiled, for check-kernels: what it is made of, so
 /// that it can be put together for any other card. `text` names one of kernels/, or is empty.
-std::string record_of(std::string_view text, std::string_view function, const Defines& defines,
+std::string record_of(std::string_view text, std::string_view function, const std::string& define_lines,
                       const std::string& body) {
   if (environment::text("CATENARY_KERNEL_LOG").empty()) return {};
   std::string content = fmt::format("kernel {}\n", function);
   if (!text.empty()) content += fmt::format("text {}\n", text);
-  for (const auto& [define, value] : defines) content += fmt::format("define {} {}\n", define, value);
+  content += define_lines;
   if (text.empty()) content += fmt::format("\n{}", body);
   return content;
 }
@@ -59,6 +59,13 @@ thread_local const std::string* noted[kNoted];
 thread_local unsigned noted_count;
 
 void note_launch(const std::string& what) { noted[noted_count++ % kNoted] = &what; }
+
+/// What the calling thread has used of a context's kernels: it finds them again without a lock.
+auto& known_kernels(int number) {
+  thread_local std::vector<std::unordered_map<KernelKey, const Kernel*, KernelKey::Hash>> known;
+  if (known.size() <= static_cast<std::size_t>(number)) known.resize(static_cast<std::size_t>(number) + 1);
+  return known[static_cast<std::size_t>(number)];
+}
 
 /// A device's memory as the pool sees it.
 class DeviceMemory final : public MemorySource {
@@ -151,60 +158,62 @@ void Context::read(void* to, void* handle, std::size_t offset, std::size_t bytes
   driver.synchronize_stream(index, driver.stream(index));
 }
 
-const Kernel& Context::kernel(std::string_view text, std::string_view name, const Defines& defines,
-                              const std::function<std::string()>& before) {
-  std::string key = fmt::format("{}\n{}", text, name);
-  for (const auto& [define, value] : defines) key += fmt::format("\n{}={}", define, value);
-  return find(key, name, [&] {
-    const std::string body = (before ? before() : std::string()) + std::string(kernels::text(text));
-    return GeneratedText{.text = assemble_source(driver.name(), driver.defines(index), defines, body),
-                         .operations = std::string(text),
-                         .record = record_of(before ? std::string_view() : text, name, defines, body)};
-  });
+const Kernel& Context::kernel(const char* text, const char* name, const Defines& defines, std::string (*before)()) {
+  KernelKey key(KernelKey::Kind::text);
+  key.add(text).add(name);
+  for (const Define& define : defines)
+    key.add(define.name)
+        .add(define.text)
+        .add(define.text ? reinterpret_cast<std::uintptr_t>(define.more) : static_cast<std::uint64_t>(define.number));
+  if (const Kernel* const known = find(key)) return *known;
+  const std::string lines = define_lines(defines),
+                    body = (before ? before() : std::string()) + std::string(kernels::text(text));
+  return add(key, name,
+             {.text = assemble_source(driver.name(), driver.defines(index), lines, body),
+              .operations = text,
+              .record = record_of(before ? "" : text, name, lines, body)});
 }
 
-const Kernel& Context::generated(const std::string& key, std::string_view name,
-                                 const std::function<GeneratedText()>& text) {
-  return find(key, name, [&] {
-    GeneratedText made = text();
-    made.record = record_of({}, name, {}, made.text);
-    made.text = assemble_source(driver.name(), driver.defines(index), {}, made.text);
-    return made;
-  });
+const Kernel& Context::add_generated(const KernelKey& key, const char* name, GeneratedText made) {
+  made.record = record_of({}, name, {}, made.text);
+  made.text = assemble_source(driver.name(), driver.defines(index), {}, made.text);
+  return add(key, name, made);
 }
 
 const Kernel& Context::user_kernel(const UserKernelText& user) {
-  return find(fmt::format("user {} {}\n{}", user.portable, user.function, user.text), user.function, [&] {
-    if (!user.portable) return GeneratedText{.text = user.text, .operations = "the user's kernel", .name = user.name};
+  KernelKey key(KernelKey::Kind::user);
+  key.add(std::uint64_t{user.portable}).add_content(user.function).add_content(user.text);
+  if (const Kernel* const known = find(key)) return *known;
+  GeneratedText made{.text = user.text, .operations = "the user's kernel", .name = user.name};
+  if (user.portable) {
     const std::string body = "#line 1\n" + user.text;  // lines are counted from the first of the user's text
-    return GeneratedText{.text = assemble_source(driver.name(), driver.defines(index), {}, body),
-                         .operations = "the user's kernel",
-                         .name = user.name,
-                         .record = record_of({}, user.function, {}, body)};
-  });
+    made.text = assemble_source(driver.name(), driver.defines(index), {}, body);
+    made.record = record_of({}, user.function, {}, body);
+  }
+  return add(key, user.function, made);
 }
 
-const Kernel& Context::find(const std::string& key, std::string_view function,
-                            const std::function<GeneratedText()>& make) {
-  // What a thread has used once it finds again without a lock.
-  thread_local std::vector<std::unordered_map<std::string, const Kernel*>> known;
-  if (known.size() <= static_cast<std::size_t>(number_)) known.resize(static_cast<std::size_t>(number_) + 1);
-  const Kernel*& mine = known[static_cast<std::size_t>(number_)][key];
-  if (mine) return *mine;
+const Kernel* Context::find(const KernelKey& key) {
+  auto& known = known_kernels(number_);
+  if (const auto mine = known.find(key); mine != known.end()) return mine->second;
   std::lock_guard lock(mutex_);
-  std::unique_ptr<Kernel>& kernel = kernels_[key];
-  if (!kernel) {
-    const GeneratedText text = make();
+  const auto found = kernels_.find(key);
+  return found == kernels_.end() ? nullptr : known.emplace(key, found->second.get()).first->second;
+}
+
+const Kernel& Context::add(const KernelKey& key, const std::string& function, const GeneratedText& text) {
+  std::lock_guard lock(mutex_);
+  auto found = kernels_.find(key);  // another thread may have been faster
+  if (found == kernels_.end()) {
     if (tracing("source")) fmt::print(stderr, "{}\n", text.text);
     auto made = std::make_unique<Kernel>();
     made->name = text.name.empty() ? function : text.name;
     made->what = fmt::format("{} ({})", made->name, text.operations);
-    made->function = driver.function(index, module_of(made->name, text.text), std::string(function));
+    made->function = driver.function(index, module_of(made->name, text.text), function);
     keep_record(text.record);
-    kernel = std::move(made);
+    found = kernels_.emplace(key, std::move(made)).first;
   }
-  mine = kernel.get();
-  return *mine;
+  return *known_kernels(number_).emplace(key, found->second.get()).first->second;
 }
 
 void* Context::module_of(const std::string& name, const std::string& source) {

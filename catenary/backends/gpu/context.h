@@ -3,14 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "catenary/backends/gpu/driver.h"
+#include "catenary/backends/gpu/kernel_key.h"
 #include "catenary/backends/gpu/source.h"
 #include "catenary/backends/gpu/staging.h"
 #include "catenary/core/dtype.h"
@@ -56,11 +55,15 @@ class Context {
   void read(void* to, void* handle, std::size_t offset, std::size_t bytes);
 
   /// A kernel of a text in kernels/, compiled with these defines; `before` makes text that comes before it, from
-  /// nothing but the defines.
-  const Kernel& kernel(std::string_view text, std::string_view name, const Defines& defines = {},
-                       const std::function<std::string()>& before = nullptr);
-  /// A kernel of a generated text, which is only asked for when the key is new.
-  const Kernel& generated(const std::string& key, std::string_view name, const std::function<GeneratedText()>& text);
+  /// nothing but the defines. Both names are the library's own words.
+  const Kernel& kernel(const char* text, const char* name, const Defines& defines = {},
+                       std::string (*before)() = nullptr);
+  /// A kernel of a text that `make` generates, as a GeneratedText; it is only asked for when the key is new.
+  template <class Make>
+  const Kernel& generated(const KernelKey& key, const char* name, const Make& make) {
+    const Kernel* const known = find(key);
+    return known ? *known : add_generated(key, name, make());
+  }
 
   const Kernel& user_kernel(const UserKernelText& text);
 
@@ -80,8 +83,11 @@ class Context {
   std::atomic<int> compiled{0}, loaded{0};
 
  private:
-  /// `make` gives all that the compiler is told, and what the kernel is made of.
-  const Kernel& find(const std::string& key, std::string_view function, const std::function<GeneratedText()>& make);
+  /// Null for one that is not known. What a thread has used once it finds again without a lock.
+  const Kernel* find(const KernelKey& key);
+  /// `text`: all that the compiler is told, and what the kernel is made of.
+  const Kernel& add(const KernelKey& key, const std::string& function, const GeneratedText& text);
+  const Kernel& add_generated(const KernelKey& key, const char* name, GeneratedText made);
   void* module_of(const std::string& name, const std::string& source);
   /// Notes what was submitted for the messages of later errors; with CATENARY_SYNC waits, so that the error is its own.
   template <class Describe>
@@ -93,7 +99,7 @@ class Context {
   const int number_;  // of the context, for the threads' own tables
   Staging uploads_, downloads_;
   std::mutex mutex_;  // of the kernels
-  std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;
+  std::unordered_map<KernelKey, std::unique_ptr<Kernel>, KernelKey::Hash> kernels_;
   std::unordered_map<std::string, void*> modules_;  // by the digest of their source
 };
 

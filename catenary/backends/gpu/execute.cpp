@@ -10,6 +10,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/device/segment.h"
+#include "catenary/kernels/texts.h"
 #include "catenary/ops/op_names.h"
 
 namespace catenary::gpu {
@@ -35,6 +36,10 @@ std::string index_type(const ProgramText& text) { return text.wide() ? "typedef 
 std::int64_t groups_of_blocks(const Context& context, std::int64_t units) {
   return std::min<std::int64_t>(units, context.info.compute_units * 4);
 }
+
+/// What is done with a program's text, as the end of its kernel's key.
+enum class Use : std::uint64_t { elementwise, segments, reduction };
+KernelKey with(KernelKey key, Use use) { return key.add(static_cast<std::uint64_t>(use)); }
 
 constexpr const char* kUnits =
     "for (idx unit = (idx)((i64)units * GROUP_ID / NUM_GROUPS), last = (idx)((i64)units * (GROUP_ID + 1) / "
@@ -171,7 +176,7 @@ void compute(Context& context, const Run& p) {
   }
   const int ndim = program.shape.size();
   const bool blocks = context.loops;
-  const Kernel& kernel = context.generated(fmt::format("e{}", text.key()), "program", [&] {
+  const Kernel& kernel = context.generated(with(text.key(), Use::elementwise), "program", [&] {
     return GeneratedText{elementwise_text(text, ndim, blocks), text.operations()};
   });
   if (blocks) {
@@ -250,7 +255,7 @@ void compute(Context& context, const RunSegments& p) {
     }
     first.add_constants(args);
     args.index(units, wide);
-    const Kernel& kernel = context.generated(fmt::format("s{} {}", end - begin, first.key()), "segments", [&] {
+    const Kernel& kernel = context.generated(with(first.key(), Use::segments).add(end - begin), "segments", [&] {
       return GeneratedText{segments_text(first, end - begin, context.loops), first.operations()};
     });
     if (context.loops)
@@ -330,88 +335,31 @@ Cut cut_of(const ops::Program& program, const std::vector<bool>& reduced, bool b
   return cut;
 }
 
+/// kernels/reduce.kernel, and before it what it asks for.
 std::string reduction_text(const ProgramText& program, const ops::Program& p, const ReduceSpec& spec, const Cut& cut,
                            Dtype out) {
+  constexpr const char* kForms[] = {"BY_GROUP", "BY_ITEM", "BY_LANES", "BY_COLUMNS"};
   const ops::ReduceInfo& op = ops::info(spec.op);
   const ops::Reg reg = p.nodes[static_cast<std::size_t>(spec.value)].reg;
-  const std::string type = register_type(reg), identity = substitute(op.identity, reg, {}),
-                    value = fmt::format("v{}", spec.value);
-  const int ndim = p.shape.size();
-  const std::string last = program.extent(ndim - 1);
-  const auto combined = [&](const std::string& a, const std::string& b) { return substitute(op.combine, reg, {a, b}); };
-  const auto store = [&](const std::string& at, const std::string& v) {
-    return fmt::format("STORE_{}(result, {}, {});\n", dtype_name(out), at, v);
-  };
-  const auto kernel = [&](int group, const std::string& text) {
-    return fmt::format(
-        "{}KERNEL REQD({}) reduction({}, GLOBAL {}* RESTRICT result, idx result_at, idx outputs, idx rows, idx chunk, "
-        "idx {}, idx units) {{\nresult += result_at;\n{}}}\n",
-        index_type(program), group, program.parameters(), memory_type(out),
-        cut.form == Form::lanes ? "parts" : "chunks", text);
-  };
-  const std::string last_index = fmt::format("const idx j = index{};\n", ndim - 1);
-  const std::string body = program.body() + program.stores();
-  const std::string row_range =
-      "const idx row_begin = c * chunk, row_end = rows - row_begin < chunk ? rows : row_begin + chunk;\n";
-  switch (cut.form) {
-    case Form::items:
-      // units: [chunks, outputs], the last fastest, so that neighbours read neighbours
-      return kernel(
-          kGroup,
-          fmt::format(
-              "for (idx unit = GLOBAL_ID; unit < units; unit += GLOBAL_SIZE) {{\nconst idx c = unit / outputs;\n{}{}"
-              "{} acc = {};\nfor (idx row = row_begin; row < row_end; ++row) {{\n{}{}{}{}acc = {};\n}}\n{}}}\n",
-              program.decompose("unit % outputs", cut.kept), row_range, type, identity,
-              program.decompose("row", cut.gone), last_index, program.bases(), body, combined("acc", value),
-              store("unit", "acc")));
-    case Form::group:
-      return kernel(kGroup, fmt::format("LOCAL {} shared[{}];\nfor (idx unit = GROUP_ID; unit < units; unit += "
-                                        "NUM_GROUPS) {{\nconst idx c = unit / outputs;\n{}{}"
-                                        "{} acc = {};\nfor (idx row = row_begin + LOCAL_ID; row < row_end; row += "
-                                        "LOCAL_SIZE) {{\n{}{}{}{}acc = {};\n}}\n"
-                                        "shared[LOCAL_ID] = acc;\nBARRIER;\n"
-                                        "for (i32 half_size = {}; half_size > 0; half_size >>= 1) {{\nif (LOCAL_ID < "
-                                        "half_size) shared[LOCAL_ID] = {};\nBARRIER;\n}}\n"
-                                        "if (LOCAL_ID == 0) {{ {} }}\nBARRIER;\n}}\n",
-                                        type, kGroup, program.decompose("unit % outputs", cut.kept), row_range, type,
-                                        identity, program.decompose("row", cut.gone), last_index, program.bases(), body,
-                                        combined("acc", value), kGroup / 2,
-                                        combined("shared[LOCAL_ID]", "shared[LOCAL_ID + half_size]"),
-                                        store("unit", "shared[0]")));
-    case Form::lanes:
-      // units: [chunks, parts, outputs]; sixteen lanes that add up apart, as a vector does
-      return kernel(
-          1, fmt::format(
-                 "{}const idx c = unit / outputs / {}, part = unit / outputs % {};\n{}{}"
-                 "const idx begin = part * {}, end = {} - begin < {} ? {} : begin + {};\n"
-                 "{} acc[16];\nfor (i32 lane = 0; lane < 16; ++lane) acc[lane] = {};\n"
-                 "for (idx row = row_begin; row < row_end; ++row) {{\n{}{}idx at = begin;\n"
-                 "for (; at + 16 <= end; at += 16)\nfor (i32 lane = 0; lane < 16; ++lane) {{\nconst idx j = at + "
-                 "lane;\n{}acc[lane] = {};\n}}\n"
-                 "for (i32 lane = 0; at + lane < end; ++lane) {{\nconst idx j = at + lane;\n{}acc[lane] = {};\n}}\n}}\n"
-                 "for (i32 width = 8; width > 0; width >>= 1)\nfor (i32 lane = 0; lane < width; ++lane) acc[lane] = "
-                 "{};\n{}}}\n",
-                 kUnits, "parts", "parts", program.decompose("unit % outputs", cut.kept), row_range, kRowOfLanes, last,
-                 kRowOfLanes, last, kRowOfLanes, type, identity, program.decompose("row", cut.gone), program.bases(),
-                 body, combined("acc[lane]", value), body, combined("acc[lane]", value),
-                 combined("acc[lane]", "acc[lane + width]"), store("unit", "acc[0]")));
-    case Form::columns: {
-      std::vector<int> leading = cut.kept;
-      leading.pop_back();
-      return kernel(1, fmt::format("const idx tiles = ({} + {}) / {};\n{}const idx tile = unit % tiles * {}, m = {} - "
-                                   "tile < {} ? {} - tile : {};\n"
-                                   "const idx c = unit / tiles % chunks, outer = unit / tiles / chunks;\n{}{}"
-                                   "{} acc[{}];\nfor (idx k = 0; k < m; ++k) acc[k] = {};\n"
-                                   "for (idx row = row_begin; row < row_end; ++row) {{\n{}{}for (idx k = 0; k < m; "
-                                   "++k) {{\nconst idx j = tile + k;\n{}acc[k] = {};\n}}\n}}\n"
-                                   "for (idx k = 0; k < m; ++k) {{ {} }}\n}}\n",
-                                   last, kTile - 1, kTile, kUnits, kTile, last, kTile, last, kTile,
-                                   program.decompose("outer", leading), row_range, type, kTile, identity,
-                                   program.decompose("row", cut.gone), program.bases(), body, combined("acc[k]", value),
-                                   store(fmt::format("c * outputs + outer * {} + tile + k", last), "acc[k]")));
-    }
-  }
-  fail<ValueError>("internal: a reduction of no form");
+  const int last = p.shape.size() - 1;
+  const bool by_cards = cut.form == Form::group || cut.form == Form::items;
+  std::vector<int> kept = cut.kept;
+  if (cut.form == Form::columns) kept.pop_back();
+  const std::string index = by_cards ? fmt::format("const idx j = index{};\n", last) : "";
+  return index_type(program) +
+         fmt::format("#define {}\n#define REDUCTION reduction\n#define GROUP {}\n#define RESULT {}\n#define T {}\n",
+                     kForms[static_cast<int>(cut.form)], by_cards ? kGroup : 1, memory_type(out), register_type(reg)) +
+         fmt::format("#define PART {}\n#define TILE {}\n#define LAST {}\n#define VALUE v{}\n", kRowOfLanes, kTile,
+                     program.extent(last), spec.value) +
+         kernels::macro("FOR_UNITS(i, n)", kernels::for_units(!by_cards)) +
+         kernels::macro("OPERANDS", program.parameters() + ",") +
+         kernels::macro("KEPT(n)", program.decompose("(n)", kept)) +
+         kernels::macro("GONE(n)", program.decompose("(n)", cut.gone) + index + program.bases()) +
+         kernels::macro("ELEMENT", program.body() + program.stores()) +
+         kernels::macro("IDENTITY", substitute(op.identity, reg, {})) +
+         kernels::macro("COMBINE(a, b)", substitute(op.combine, reg, {"(a)", "(b)"})) +
+         kernels::macro("STORE_RESULT(at, v)", fmt::format("STORE_{}(reduced, at, v)", dtype_name(out))) +
+         std::string(kernels::text("reduce"));
 }
 
 }  // namespace
@@ -452,10 +400,12 @@ void compute(Context& context, const Reduce& p) {
   std::optional<Scratch> scratch;
   if (partials > 1) scratch.emplace(context, partials * cut.outputs * static_cast<std::int64_t>(itemsize(reg_dtype)));
 
-  std::string key = fmt::format("r{}.{}.{}.{} ", static_cast<int>(cut.form), static_cast<int>(spec.op), spec.value,
-                                dtype_name(out_dtype));
-  for (bool gone : reduced) key += gone ? '-' : '+';
-  const Kernel& kernel = context.generated(key + text.key(), "reduction", [&] {
+  KernelKey key = with(text.key(), Use::reduction);
+  key.add(static_cast<std::uint64_t>(cut.form) | static_cast<std::uint64_t>(spec.op) << 8 |
+          static_cast<std::uint64_t>(out_dtype) << 16 | static_cast<std::uint64_t>(spec.value) << 32);
+  std::uint64_t goes = 0;
+  for (std::size_t axis = 0; axis < reduced.size(); ++axis) goes |= std::uint64_t{reduced[axis]} << axis;
+  const Kernel& kernel = context.generated(key.add(goes), "reduction", [&] {
     return GeneratedText{reduction_text(text, program, spec, cut, out_dtype),
                          text.operations() + (text.operations().empty() ? "" : ", ") + ops::info(spec.op).name};
   });

@@ -22,18 +22,9 @@ bool needs_wide(std::initializer_list<std::int64_t> numbers) {
 
 Defines grid_defines(const Context& context, bool wide, const Defines& more) {
   Defines defines{{"idx", wide ? "i64" : "i32"}};
-  if (context.loops) {
-    defines.insert(
-        defines.end(),
-        {{"LOOPS", ""},
-         {"GROUP", "1"},
-         {"FOR_UNITS(i, n)",
-          "for (idx i = (idx)((i64)(n) * GROUP_ID / NUM_GROUPS), i##_end = (idx)((i64)(n) * (GROUP_ID + 1) / "
-          "NUM_GROUPS); i < i##_end; ++i)"}});
-  } else {
-    defines.insert(defines.end(), {{"GROUP", fmt::format("{}", kGroup)},
-                                   {"FOR_UNITS(i, n)", "for (idx i = GLOBAL_ID; i < (n); i += GLOBAL_SIZE)"}});
-  }
+  if (context.loops) defines.emplace_back("LOOPS", "");
+  defines.emplace_back("GROUP", context.loops ? 1 : kGroup);
+  defines.emplace_back("FOR_UNITS(i, n)", kernels::for_units(context.loops));
   defines.insert(defines.end(), more.begin(), more.end());
   return defines;
 }
@@ -57,8 +48,8 @@ Defines dtype_defines(const Context& context, Dtype dtype) {
   context.check_dtype(dtype, "a kernel");
   return {{"MEM", memory_type(dtype)},
           {"T", register_type(ops::register_of(dtype))},
-          {"LOAD", fmt::format("LOAD_{}", dtype_name(dtype))},
-          {"STORE", fmt::format("STORE_{}", dtype_name(dtype))}};
+          {"LOAD", "LOAD_", dtype_name(dtype)},
+          {"STORE", "STORE_", dtype_name(dtype)}};
 }
 
 Dtype word_of(std::int64_t bytes) {

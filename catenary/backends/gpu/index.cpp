@@ -145,7 +145,7 @@ struct Positions {
   std::int64_t inner_stride = 1;
 };
 
-std::string combine(ScatterMode mode, Dtype dtype) {
+const char* combine(ScatterMode mode, Dtype dtype) {
   const bool is_bool = dtype == Dtype::bool_;
   switch (mode) {
     case ScatterMode::assign:
@@ -171,10 +171,9 @@ Defines update_defines(const Context& context, ScatterMode mode, Dtype dtype) {
   if (adds_integers && size == 4) return {{"UPDATE_ADD_32", ""}};
   if (adds_integers && size == 8) return {{"UPDATE_ADD_64", ""}};
   if (size == 8 && !context.info.has_atomic64) return {};
-  const std::string name(dtype_name(dtype));
-  Defines defines{{"BITS", fmt::format("{}", size * 8)},
-                  {"FROM_BITS", "FROM_BITS_" + name},
-                  {"TO_BITS", "TO_BITS_" + (is_floating(dtype) ? name : "integer")}};
+  Defines defines{{"BITS", size * 8},
+                  {"FROM_BITS", "FROM_BITS_", dtype_name(dtype)},
+                  {"TO_BITS", "TO_BITS_", is_floating(dtype) ? dtype_name(dtype) : "integer"}};
   // where the language has them
   if (mode == ScatterMode::add && dtype == Dtype::float32) defines.emplace_back("UPDATE_ADD_F32", "");
   if (mode == ScatterMode::add && dtype == Dtype::float64) defines.emplace_back("UPDATE_ADD_F64", "");

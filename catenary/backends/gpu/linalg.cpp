@@ -19,11 +19,11 @@ void compute(Context& context, const Linalg& p) {
   const std::int64_t groups = std::min<std::int64_t>(batch, context.info.compute_units * (context.loops ? 4
                                                                                           : n <= 32     ? 32
                                                                                                         : 8));
-  const char* type = a.dtype == Dtype::float32 ? "f32" : "f64";
-  const Defines defines{{"T", type},
-                        {"GROUP", fmt::format("{}", group)},
-                        {"LOG(x)", fmt::format("ct_log_{}(x)", type)},
-                        {"SQRT(x)", fmt::format("CT_SQRT_{}(x)", a.dtype == Dtype::float32 ? "F32" : "F64")}};
+  const bool single = a.dtype == Dtype::float32;
+  const Defines defines{{"T", single ? "f32" : "f64"},
+                        {"GROUP", group},
+                        {"LOG(x)", single ? "ct_log_f32(x)" : "ct_log_f64(x)"},
+                        {"SQRT(x)", single ? "CT_SQRT_F32(x)" : "CT_SQRT_F64(x)"}};
   const auto item = static_cast<std::int64_t>(itemsize(a.dtype));
   const Scratch flags(context, batch * 4);
   std::optional<Scratch> matrices, pivots;

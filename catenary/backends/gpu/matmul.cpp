@@ -111,12 +111,14 @@ void panels(Context& context, const Product& given) {
   const std::int64_t depth =
       std::min<std::int64_t>(kDepth, static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
   Defines defines = product_defines(context, p.c.dtype, wide);
-  for (const auto& [name, value] :
-       {std::pair("PANELS", std::string()), std::pair("LANES", std::to_string(kLanes)),
-        std::pair("VECTORS", std::to_string(kVectors)), std::pair("ROWS_AT_ONCE", std::to_string(kRows)),
-        std::pair("KBLOCK", std::to_string(depth)), std::pair("VEC", std::string(is_double ? "double8" : "float8")),
-        std::pair("VLOAD", std::string("vload8")), std::pair("VSTORE", std::string("vstore8"))})
-    defines.emplace_back(name, value);
+  defines.insert(defines.end(), {{"PANELS", ""},
+                                 {"LANES", kLanes},
+                                 {"VECTORS", kVectors},
+                                 {"ROWS_AT_ONCE", kRows},
+                                 {"KBLOCK", depth},
+                                 {"VEC", is_double ? "double8" : "float8"},
+                                 {"VLOAD", "vload8"},
+                                 {"VSTORE", "vstore8"}});
   const Kernel& kernel = context.kernel("matmul", "matmul_panels", defines, micro_text);
   const std::int64_t count = ceil_div(p.n(), kLanes * kVectors);
   // blocks of rows so that every core has some work, and copies into panels stay few
@@ -154,8 +156,8 @@ void general(Context& context, const Product& p) {
       tile_m = tile_n = large >= context.info.compute_units ? kLargeTile : kTile;
       items = static_cast<int>(tile_m * tile_n / 64);
       defines.emplace_back("BLOCKS", "");
-      defines.emplace_back("TILE", fmt::to_string(tile_m));
-      defines.emplace_back("ITEMS", fmt::to_string(items));
+      defines.emplace_back("TILE", tile_m);
+      defines.emplace_back("ITEMS", items);
     } else {
       defines.emplace_back("TILES", "");
     }

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "catenary/backends/gpu/primitives.h"
-#include "catenary/core/format.h"
 
 namespace catenary::gpu {
 
@@ -10,8 +9,7 @@ void compute(Context& context, const RandomBits& p) {
   const auto& [seed, call, out] = p;
   const std::int64_t n = out.size();
   const int group = context.loops ? 1 : 256, lanes = context.loops ? 16 : 1;
-  const Kernel& kernel =
-      context.kernel("random", "philox", {{"GROUP", fmt::format("{}", group)}, {"LANES", fmt::format("{}", lanes)}});
+  const Kernel& kernel = context.kernel("random", "philox", {{"GROUP", group}, {"LANES", lanes}});
   const std::int64_t units = (n + 4 * lanes - 1) / (4 * lanes);
   Args args;
   args.add(out.handle).add(out.offset).add(n).add(seed).add(call);

@@ -56,15 +56,16 @@ void scan_in_place(Context& context, ScanOp op, void* handle, std::int64_t offse
   const Dtype total_dtype = dtype_of_register(reg);
   const bool wide = needs_wide({offset + rows * n * columns});
   const std::int64_t length = part_length(context, rows * columns, n), parts = ceil_div(n, length);
-  const char* sign = op == ScanOp::sum ? "+" : "*";
+  const bool sums = op == ScanOp::sum;
   Defines defines = grid_defines(context, wide, {{"PART_SCAN", ""}, {"TOTAL_MEM", memory_type(total_dtype)}});
   for (const auto& define : dtype_defines(context, dtype)) defines.push_back(define);
   if (dtype == Dtype::bool_) {
-    defines.emplace_back("COMBINE(a, b)", op == ScanOp::sum ? "((b8)((a) | (b)))" : "((b8)((a) & (b)))");
+    defines.emplace_back("COMBINE(a, b)", sums ? "((b8)((a) | (b)))" : "((b8)((a) & (b)))");
   } else if (is_floating(dtype)) {
-    defines.emplace_back("COMBINE(a, b)", std::string("((a) ") + sign + " (b))");
+    defines.emplace_back("COMBINE(a, b)", sums ? "((a) + (b))" : "((a) * (b))");
   } else {
-    defines.emplace_back("COMBINE(a, b)", std::string("((T)((u64)(a) ") + sign + " (u64)(b)))");  // wraps
+    // wraps
+    defines.emplace_back("COMBINE(a, b)", sums ? "((T)((u64)(a) + (u64)(b)))" : "((T)((u64)(a) * (u64)(b)))");
   }
   std::optional<Scratch> totals;
   const auto launch = [&](const char* name) {
@@ -98,12 +99,14 @@ void compute(Context& context, const ArgReduce& p) {
   std::int64_t low = x.offset, high = x.offset;
   for (int i = 0; i < x.shape.size(); ++i) (x.strides[i] < 0 ? low : high) += x.shape[i] * x.strides[i];
   const bool wide = needs_wide({low, high, out.offset + outputs * parts, n + length * parts});
-  const std::string better = largest ? ">" : "<";
   Defines defines = grid_defines(context, wide, {{"PART_ARG", ""}});
   for (const auto& define : dtype_defines(context, x.dtype)) defines.push_back(define);
   // a NaN is better than every number
-  defines.emplace_back("BETTER(a, b)", is_floating(x.dtype) ? "((b) == (b) && ((a) != (a) || (a) " + better + " (b)))"
-                                                            : "((a) " + better + " (b))");
+  if (is_floating(x.dtype))
+    defines.emplace_back("BETTER(a, b)", largest ? "((b) == (b) && ((a) != (a) || (a) > (b)))"
+                                                 : "((b) == (b) && ((a) != (a) || (a) < (b)))");
+  else
+    defines.emplace_back("BETTER(a, b)", largest ? "((a) > (b))" : "((a) < (b))");
   std::optional<Scratch> found;
   if (parts > 1) found.emplace(context, outputs * parts * 8);
   Args args;

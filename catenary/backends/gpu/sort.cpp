@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
@@ -36,18 +37,19 @@ struct Sorter {
     end_bit = first_bit + key_bits;
     bits = 8;
     per = std::min<int>(16, kTileBytes / kGroup / static_cast<int>(item_bytes));
-    const auto number = [](std::uint64_t value) { return fmt::format("{:#x}u{}", value, value >> 32 ? "l" : ""); };
-    const std::uint64_t sign = std::uint64_t{1} << (key_bits - 1);
-    defines = {{"GROUP", fmt::format("{}", group())}, {"U", fmt::format("u{}", key_bits)}};
+    const char* const sign = word == 1   ? "0x80u"
+                             : word == 2 ? "0x8000u"
+                             : word == 4 ? "0x80000000u"
+                                         : "0x8000000000000000ul";
+    defines = {{"GROUP", group()}, {"U", memory_type(word_of(word))}};
     if (is_floating(dtype)) {
-      const std::uint64_t infinity = dtype == Dtype::float16    ? 0x7c00
-                                     : dtype == Dtype::bfloat16 ? 0x7f80
-                                     : dtype == Dtype::float32  ? 0x7f800000
-                                                                : 0x7ff0000000000000;
-      defines.insert(defines.end(),
-                     {{"FLOATING", ""}, {"SIGN", "(U)" + number(sign)}, {"INF", "(U)" + number(infinity)}});
+      const char* const infinity = dtype == Dtype::float16    ? "0x7c00u"
+                                   : dtype == Dtype::bfloat16 ? "0x7f80u"
+                                   : dtype == Dtype::float32  ? "0x7f800000u"
+                                                              : "0x7ff0000000000000ul";
+      defines.insert(defines.end(), {{"FLOATING", ""}, {"SIGN", "(U)", sign}, {"INF", "(U)", infinity}});
     } else {
-      defines.emplace_back("FLIP", number(kind(dtype) == Kind::signed_int ? sign : 0));
+      defines.emplace_back("FLIP", kind(dtype) == Kind::signed_int ? sign : "0x0u");
     }
     if (descending) defines.emplace_back("DESCENDING", "");
     if (item != Items::elements) defines.emplace_back(item == Items::packed ? "PACKED" : "PAIRS", "");
@@ -59,12 +61,12 @@ struct Sorter {
   const Kernel& mover(const char* name) const {
     Defines all = defines;
     if (items != Items::elements) all = {defines.front(), {"U", "u32"}, {"FLIP", "0"}, defines.back()};
-    all.emplace_back("BITS", fmt::format("{}", bits));
-    if (places > 0) all.emplace_back("PLACES", fmt::format("{}", places));
+    all.emplace_back("BITS", bits);
+    if (places > 0) all.emplace_back("PLACES", places);
     if (context.loops) {
       all.emplace_back("LOOPS", "");
     } else {
-      all.insert(all.end(), {{"TILE", fmt::format("{}", kTile)}, {"PER", fmt::format("{}", per)}});
+      all.insert(all.end(), {{"TILE", kTile}, {"PER", per}});
     }
     return context.kernel("sort", name, all);
   }
@@ -257,7 +259,7 @@ void find_keys(const Sorter& sorter, const View& rows, const std::vector<std::in
   const auto places = static_cast<std::int64_t>(kth.size());
   const std::int64_t n = rows.shape.back(), count = rows.size() / n, lines = count * places;
   Defines defines = sorter.defines;
-  defines.insert(defines.end(), {{"SELECT", ""}, {"PLACES", fmt::format("{}", places)}});
+  defines.insert(defines.end(), {{"SELECT", ""}, {"PLACES", places}});
   const Scratch ranks(context, lines * 8), table(context, lines * 256 * 4);
   const auto launch = [&](const char* name, std::int64_t groups, const Args& args) {
     context.launch(context.kernel("sort", name, defines), groups, sorter.group(), args);
@@ -305,7 +307,7 @@ void compute(Context& context, const Select& p) {
   find_keys(elements, rows, kth, found.handle());
   if (what == Selection::elements) {
     Defines defines = elements.defines;
-    defines.insert(defines.end(), {{"SELECT", ""}, {"PLACES", fmt::format("{}", places)}});
+    defines.insert(defines.end(), {{"SELECT", ""}, {"PLACES", places}});
     Args args;
     args.add(found.handle()).add(out.handle).add(out.offset).add(out.size());
     context.launch(context.kernel("sort", "put_elements", defines), context.groups_for(out.size(), elements.group()),

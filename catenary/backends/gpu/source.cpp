@@ -92,11 +92,17 @@ struct Helpers {
 
 }  // namespace
 
-std::string assemble_source(std::string_view dialect, std::string_view device_defines, const Defines& defines,
+std::string define_lines(const Defines& defines) {
+  std::string lines;
+  for (const Define& define : defines)
+    lines += define.text ? fmt::format("#define {} {}{}\n", define.name, define.text, define.more)
+                         : fmt::format("#define {} {}\n", define.name, define.number);
+  return lines;
+}
+
+std::string assemble_source(std::string_view dialect, std::string_view device_defines, std::string_view defines,
                             std::string_view kernels) {
   static const Helpers* helpers = new Helpers;
-  std::string before;
-  for (const auto& [name, value] : defines) before += fmt::format("#define {} {}\n", name, value);
   std::vector<bool> needed(helpers->all.size());
   std::vector<std::size_t> to_read;
   const auto ask_for = [&](std::string_view word) {
@@ -107,7 +113,7 @@ std::string assemble_source(std::string_view dialect, std::string_view device_de
       to_read.push_back(i->second);
     }
   };
-  for_each_word(before, ask_for);
+  for_each_word(defines, ask_for);
   for_each_word(kernels, ask_for);
   while (!to_read.empty()) {
     const Helper& helper = helpers->all[to_read.back()];
@@ -115,7 +121,7 @@ std::string assemble_source(std::string_view dialect, std::string_view device_de
     for (std::string_view word : helper.words) ask_for(word);
   }
   std::string source = fmt::format("{}{}{}", device_defines,
-                                   kernels::text(dialect == "opencl" ? "prelude_opencl" : "prelude_cuda"), before);
+                                   kernels::text(dialect == "opencl" ? "prelude_opencl" : "prelude_cuda"), defines);
   std::vector<std::string_view> open;  // conditionals that nothing has been said in yet
   for (std::size_t i = 0; i < helpers->all.size(); ++i) {
     const Helper& helper = helpers->all[i];

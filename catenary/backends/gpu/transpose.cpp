@@ -1,7 +1,6 @@
 #include "catenary/backends/gpu/transpose.h"
 
 #include <cstdlib>
-#include <string>
 
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
@@ -37,11 +36,10 @@ bool transpose(Context& context, const Shape& shape, const ops::Access& to, cons
                                 from.offset - reach(x_batch, x_stride, shape[c], 0),
                                 to.offset + reach(out_batch, out_stride, shape[r], shape[c]),
                                 to.offset - reach(out_batch, out_stride, shape[r], 0)});
-  const Kernel& kernel =
-      context.kernel("transpose", "transpose",
-                     grid_defines(context, wide,
-                                  {{"MEM", memory_type(word_of(static_cast<std::int64_t>(itemsize(to.dtype))))},
-                                   {"TILE", std::to_string(tile)}}));
+  const Kernel& kernel = context.kernel(
+      "transpose", "transpose",
+      grid_defines(context, wide,
+                   {{"MEM", memory_type(word_of(static_cast<std::int64_t>(itemsize(to.dtype))))}, {"TILE", tile}}));
   Args args;
   args.add(from.handle).index(from.offset, wide).index(x_batch, wide).index(x_stride, wide);
   args.add(to.handle).index(to.offset, wide).index(out_batch, wide).index(out_stride, wide);

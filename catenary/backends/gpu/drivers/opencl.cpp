@@ -27,10 +27,17 @@ using namespace opencl;
 /// May it come from a kernel that was submitted before?
 bool shows_late(cl_int code) { return code == -5 || code == -14 || code == -36; }
 
-void check(cl_int code, const char* function, const std::string& what = {}) {
-  if (code != 0)
-    fail<DeviceError>("OpenCL: cl{} failed with {} ({}){}{}{}", function, error_name(code), code,
-                      what.empty() ? "" : ": ", what, shows_late(code) ? last_launches() : "");
+/// `what` tells more, where it failed.
+template <class What>
+requires std::is_invocable_v<What>
+void check(cl_int code, const char* function, const What& what) {
+  if (code == 0) return;
+  const std::string more = what();
+  fail<DeviceError>("OpenCL: cl{} failed with {} ({}){}{}{}", function, error_name(code), code,
+                    more.empty() ? "" : ": ", more, shows_late(code) ? last_launches() : "");
+}
+void check(cl_int code, const char* function, std::string_view what = {}) {
+  check(code, function, [&] { return std::string(what); });
 }
 
 /// A kernel by name. Setting arguments changes an OpenCL kernel, so each thread makes one of its own.
@@ -77,7 +84,7 @@ class OpenclDriver final : public Driver {
     Handle buffer = api_->CreateBuffer(d.context, kMemReadWrite, bytes, nullptr, &code);
     for (cl_int out_of_memory : kOutOfMemory)
       if (code == out_of_memory) return nullptr;
-    check(code, "CreateBuffer", fmt::format("{} bytes", bytes));
+    check(code, "CreateBuffer", [&] { return fmt::format("{} bytes", bytes); });
     return buffer;
   }
   void free(int, void* handle) noexcept override { api_->ReleaseMemObject(handle); }
@@ -85,7 +92,7 @@ class OpenclDriver final : public Driver {
     const std::size_t region[2] = {offset, bytes};
     cl_int code = 0;
     Handle part = api_->CreateSubBuffer(handle, kMemReadWrite, kBufferRegion, region, &code);
-    check(code, "CreateSubBuffer", fmt::format("{} bytes at {}", bytes, offset));
+    check(code, "CreateSubBuffer", [&] { return fmt::format("{} bytes at {}", bytes, offset); });
     return part;
   }
   void free_part(void* part) noexcept override { api_->ReleaseMemObject(part); }
@@ -236,10 +243,11 @@ class OpenclDriver final : public Driver {
     }
     for (int i = 0; i < args.count(); ++i)
       check(api_->SetKernelArg(kernel, static_cast<cl_uint>(i), args.size(i), args.data(i)), "SetKernelArg",
-            fmt::format("argument {} of kernel {}", i, f.name));
+            [&] { return fmt::format("argument {} of kernel {}", i, f.name); });
     const std::size_t local = static_cast<std::size_t>(group_size), global = static_cast<std::size_t>(groups) * local;
     check(api_->EnqueueNDRangeKernel(queue(device), kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
-          "EnqueueNDRangeKernel", fmt::format("kernel {}, {} groups of {}", f.name, groups, group_size));
+          "EnqueueNDRangeKernel",
+          [&] { return fmt::format("kernel {}, {} groups of {}", f.name, groups, group_size); });
   }
 
  private:
