@@ -1,15 +1,29 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <vector>
 
-#include "catenary/backends/cpu/linalg.h"
 #include "catenary/backends/cpu/random.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/device.h"
 
 namespace cpu = catenary::cpu;
 
 namespace {
 
 using Block = std::array<std::uint32_t, 4>;
+using catenary::LinalgOp;
+
+template <class T>
+catenary::View stack(const T* data, const catenary::Shape& shape) {
+  return {const_cast<T*>(data), 0, catenary::dtype_of<T>, shape, catenary::contiguous_strides(shape)};
+}
+
+void linalg(LinalgOp op, const catenary::View& a, const catenary::View& b, const catenary::View& out,
+            std::vector<bool>& ok) {
+  compute(catenary::Device(), catenary::primitives::Linalg{op, a, b, out, ok});
+}
 
 // The known answers that Random123 1.09 publishes for philox4x32-10.
 TEST(Philox, KnownAnswers) {
@@ -37,7 +51,7 @@ TEST(CpuLinalg, FactorsMultiplyBack) {
   std::vector<double> a(2 * n * n), spd(n * n), out(2 * n * n);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<double>(i * i) + 1);
   std::vector<bool> ok;
-  cpu::inv(out.data(), a.data(), 2, n, ok);
+  linalg(LinalgOp::inv, stack(a.data(), {2, n, n}), {}, stack(out.data(), {2, n, n}), ok);
   EXPECT_EQ(ok, (std::vector<bool>{true, true}));
   for (std::int64_t b = 0; b < 2; ++b)
     for (std::int64_t i = 0; i < n; ++i)
@@ -49,7 +63,7 @@ TEST(CpuLinalg, FactorsMultiplyBack) {
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t k = 0; k < n; ++k) spd[i * n + j] += a[i * n + k] * a[j * n + k];
-  cpu::cholesky(out.data(), spd.data(), 1, n, ok);
+  linalg(LinalgOp::cholesky, stack(spd.data(), {1, n, n}), {}, stack(out.data(), {1, n, n}), ok);
   EXPECT_TRUE(ok[0]);
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
@@ -61,8 +75,8 @@ TEST(CpuLinalg, FactorsMultiplyBack) {
       }
     }
   double d[3], d_spd[3];
-  cpu::det(d, a.data(), 1, n);
-  cpu::det(d_spd, spd.data(), 1, n);
+  linalg(LinalgOp::det, stack(a.data(), {1, n, n}), {}, stack(d, {1, 3}), ok);
+  linalg(LinalgOp::det, stack(spd.data(), {1, n, n}), {}, stack(d_spd, {1, 3}), ok);
   EXPECT_NEAR(d[0] * d[0], d_spd[0], 1e-12);
   EXPECT_NEAR(d[1] * std::exp(d[2]), d[0], 1e-12);
 }
@@ -71,16 +85,39 @@ TEST(CpuLinalg, SingularMatricesAreNamed) {
   const float a[8] = {1, 2, 2, 4, 1, 2, 3, 4}, b[4] = {1, 1, 5, 11};
   float x[4], d[6];
   std::vector<bool> ok;
-  cpu::solve(x, a, b, 2, 2, 1, ok);
+  linalg(LinalgOp::solve, stack(a, {2, 2, 2}), stack(b, {2, 2, 1}), stack(x, {2, 2, 1}), ok);
   EXPECT_EQ(ok, (std::vector<bool>{false, true}));
   EXPECT_FLOAT_EQ(x[2], 1);
   EXPECT_FLOAT_EQ(x[3], 2);
-  cpu::det(d, a, 2, 2);
+  linalg(LinalgOp::det, stack(a, {2, 2, 2}), {}, stack(d, {2, 3}), ok);
   EXPECT_EQ(d[0], 0);
   EXPECT_EQ(d[1], 0);
   EXPECT_FLOAT_EQ(d[3], -2);
-  cpu::cholesky(x, a + 4, 1, 2, ok);
+  linalg(LinalgOp::cholesky, stack(a + 4, {1, 2, 2}), {}, stack(x, {1, 2, 2}), ok);
   EXPECT_FALSE(ok[0]);
+}
+
+// More matrices than groups of work, and sizes around the vectors' lengths.
+TEST(CpuLinalg, ManyMatricesOfAllSizes) {
+  for (const std::int64_t n : {1, 2, 7, 8, 17, 33}) {
+    const std::int64_t batch = 41;
+    std::vector<double> a(static_cast<std::size_t>(batch * n * n)), y(static_cast<std::size_t>(batch * n * 3)),
+        x(y.size());
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<double>(i * i % 1009) + 0.5);
+    for (std::int64_t i = 0; i < batch * n; ++i) a[static_cast<std::size_t>(i * n + i % n)] += 3;
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::cos(static_cast<double>(i));
+    std::vector<bool> ok;
+    linalg(LinalgOp::solve, stack(a.data(), {batch, n, n}), stack(y.data(), {batch, n, 3}),
+           stack(x.data(), {batch, n, 3}), ok);
+    EXPECT_EQ(ok, std::vector<bool>(batch, true));
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t c = 0; c < 3; ++c) {
+          double s = 0;
+          for (std::int64_t k = 0; k < n; ++k) s += a[(b * n + i) * n + k] * x[(b * n + k) * 3 + c];
+          EXPECT_NEAR(s, y[(b * n + i) * 3 + c], 1e-10) << n << ' ' << b;
+        }
+  }
 }
 
 }  // namespace
