@@ -117,9 +117,9 @@ Array Array::to_device(const Device& to) const {
   Backend &here = device().backend(), &there = to.backend();
   if (&here == &there && here.copy_between(to.index(), handle, 0, device().index(), from.handle, offset, nbytes()))
     return result;
-  if (to.is_cpu()) {
+  if (there.host_addressable()) {
     here.copy_to_host(device().index(), handle, from.handle, offset, nbytes());
-  } else if (device().is_cpu()) {
+  } else if (here.host_addressable()) {
     there.copy_from_host(to.index(), handle, 0, from.data(), nbytes());
   } else {
     std::vector<std::byte> values(nbytes());
@@ -145,9 +145,18 @@ void Array::item(void* to, Dtype wanted) const {
 
 void* Array::host_data(Dtype expected, bool for_writing) const {
   if (expected != dtype()) fail<DtypeError>("data: the array's dtype is {}, not {}", dtype(), expected);
-  if (!device().is_cpu())
+  if (!device().backend().host_addressable())
     fail<DeviceError>("data: the array is on {}, not in host memory; use to_vector or to_device", device().name());
   return (for_writing ? writable(*this) : readable(*this)).data();
+}
+
+void* Array::device_pointer() const {
+  const View view = writable(*this);
+  const std::int64_t offset = view.offset * static_cast<std::int64_t>(itemsize());
+  if (offset != 0 && !device().info().has_addresses)
+    fail<DeviceError>("device_pointer: the array begins at byte {} of memory on {}, which has no addresses; copy() it",
+                      offset, device().name());
+  return static_cast<char*>(view.handle) + offset;
 }
 
 namespace {

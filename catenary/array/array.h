@@ -209,6 +209,10 @@ class CT_API Array {
   }
   const void* raw_data() const { return host_data(dtype(), false); }
   void* raw_mutable_data() const { return host_data(dtype(), true); }
+  /// Address of the first element in its device's memory, for other libraries to read and write; elements follow
+  /// strides(). What is pending has been submitted, so device().synchronize() has it done. OpenCL's memory has no
+  /// addresses: there it is the cl_mem, and DeviceError is thrown for an array that does not begin where that begins.
+  void* device_pointer() const;
   /// Copies the elements in C order to host memory of nbytes() bytes.
   void copy_to_host(void* to) const;
 
@@ -363,9 +367,6 @@ CT_API std::string to_string(const Array& a);
 /// As NumPy's repr: "array([1., 2.], dtype=float32)".
 CT_API std::string repr(const Array& a);
 CT_API std::ostream& operator<<(std::ostream& stream, const Array& a);
-
-/// Runs everything that is pending in the calling thread.
-CT_API void evaluate();
 
 /// The type of `none`.
 struct NoneType {};

@@ -78,9 +78,9 @@ Array reverse_last(const Array& x) {
   return x.as_strided(x.shape(), strides, offset);
 }
 
-Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device& device) {
+Array filled(const Shape& shape, const Operand& value, Dtype dtype, const Device& device) {
   const Array a = Array::empty(shape, dtype, device);
-  a.fill(value);
+  copyto(a, value);
   return a;
 }
 

@@ -29,7 +29,7 @@ Array reverse_last(const Array& x);
 Array selected(const Array& rows, Selection what, const std::vector<std::int64_t>& kth, bool descending,
                std::int64_t places);
 /// An array of shape `shape` with `value` everywhere.
-Array filled(const Shape& shape, const Scalar& value, Dtype dtype, const Device& device);
+Array filled(const Shape& shape, const Operand& value, Dtype dtype, const Device& device);
 /// x itself when it has that dtype, else a cast copy.
 Array as_dtype(Array x, Dtype dtype);
 /// 0, 1, …, n - 1 as int64.

@@ -91,12 +91,6 @@ std::int64_t real_length(double start, double stop, double step) {
   return length > 0 ? static_cast<std::int64_t>(length) : 0;
 }
 
-Array filled(const Shape& shape, Dtype dtype, const Device& device, const Operand& value) {
-  const Array a = Array::empty(shape, dtype, device);
-  copyto(a, value);
-  return a;
-}
-
 }  // namespace
 
 Array array(std::initializer_list<detail::AnyValues> list, const std::optional<Dtype>& dtype) {
@@ -125,11 +119,12 @@ Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype) {
 Array copy(const Array& a) { return a.copy(); }
 
 Array empty(const Shape& shape, Dtype dtype) { return Array::empty(shape, dtype); }
-Array zeros(const Shape& shape, Dtype dtype) { return filled(shape, dtype, current_device(), false); }
-Array ones(const Shape& shape, Dtype dtype) { return filled(shape, dtype, current_device(), true); }
+Array zeros(const Shape& shape, Dtype dtype) { return detail::filled(shape, false, dtype, current_device()); }
+Array ones(const Shape& shape, Dtype dtype) { return detail::filled(shape, true, dtype, current_device()); }
 Array full(const Shape& shape, const Operand& value, const std::optional<Dtype>& dtype) {
   const Dtype natural = value.is_array() ? value.array().dtype() : value.scalar().default_dtype();
-  return filled(shape, dtype.value_or(natural), value.is_array() ? value.array().device() : current_device(), value);
+  return detail::filled(shape, value, dtype.value_or(natural),
+                        value.is_array() ? value.array().device() : current_device());
 }
 Array empty_like(const Array& a, const std::optional<Dtype>& dtype) {
   return Array::empty(a.shape(), dtype.value_or(a.dtype()), a.device());
@@ -137,7 +132,7 @@ Array empty_like(const Array& a, const std::optional<Dtype>& dtype) {
 Array zeros_like(const Array& a, const std::optional<Dtype>& dtype) { return full_like(a, false, dtype); }
 Array ones_like(const Array& a, const std::optional<Dtype>& dtype) { return full_like(a, true, dtype); }
 Array full_like(const Array& a, const Operand& value, const std::optional<Dtype>& dtype) {
-  return filled(a.shape(), dtype.value_or(a.dtype()), a.device(), value);
+  return detail::filled(a.shape(), value, dtype.value_or(a.dtype()), a.device());
 }
 
 Array eye(std::int64_t rows, const std::optional<std::int64_t>& columns, std::int64_t k, Dtype dtype) {

@@ -44,7 +44,7 @@ std::vector<Array> ElementwiseKernel::call(const std::vector<KernelOperand>& arg
   const std::int64_t n = outputs.front().size();
   if (n == 0) return outputs;
 
-  if (inputs.device.is_cpu() && s.options.cpu) {
+  if (inputs.device.backend().host_addressable() && s.options.cpu) {
     if (s.out.size() != 1 || s.options.cpu.arity() != static_cast<int>(s.in.size()))
       fail<ValueError>(
           "kernel {}: its function for the CPU takes {} inputs and gives one output; the kernel has {} and {}", s.name,

@@ -69,7 +69,8 @@ KernelLauncher& launcher_for(const Device& device, const std::string& kernel) {
   fail<DeviceError>(
       "kernel {}: the {} compiles no kernels; put its arguments on a device with a compiler (cuda:N, hip:N, "
       "opencl:N){}",
-      kernel, device.name(), device.is_cpu() ? ", or give an ElementwiseKernel a function for the CPU (.cpu)" : "");
+      kernel, device.name(),
+      device.backend().host_addressable() ? ", or give an ElementwiseKernel a function for the CPU (.cpu)" : "");
 }
 
 const char* variable_type(Dtype dtype) { return kernels::register_type(ops::register_of(dtype)); }

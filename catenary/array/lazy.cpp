@@ -25,6 +25,7 @@ Registry& registry() {
 
 class ThreadPrograms {
  public:
+  ThreadPrograms() { deferred_work(); }  // which so outlives this
   OpenProgram& of(const Device& device) {
     for (auto& [known, program] : programs_)
       if (known == device) return *program;
@@ -39,12 +40,14 @@ class ThreadPrograms {
       r.idle.pop_back();
     }
     programs_.emplace_back(device, program);
+    deferred_work().push_back(program);
     return *program;
   }
   void run_all(const char* reason) {
     for (auto& [device, program] : programs_) program->run(reason);
   }
   ~ThreadPrograms() {
+    deferred_work().clear();
     for (auto& [device, program] : programs_) {
       try {
         program->run("the thread ends");
@@ -70,7 +73,7 @@ void settle_foreign(const ArrayBody& body, OpenProgram& mine) {
   OpenProgram* pending = body.pending.load(std::memory_order_acquire);
   if (pending && pending != &mine) pending->run("wanted by another thread");
   if (!pending && body.storage) {
-    OpenProgram* writer = body.storage->pending_writer.load(std::memory_order_acquire);
+    DeferredWork* writer = body.storage->pending_writer.load(std::memory_order_acquire);
     if (writer && writer != &mine) writer->run("wanted by another thread");
   }
 }
@@ -103,7 +106,7 @@ void run_conflicts(std::span<const LazyOperand> operands, const Shape& shape, Op
 void ArrayHead::destroy() {
   ArrayBody* body = static_cast<ArrayBody*>(this);
   if (OpenProgram* program = body->pending.load(std::memory_order_acquire)) {
-    std::lock_guard lock(program->mutex);
+    const OpenProgram::Lock lock(*program);
     if (body->pending.load(std::memory_order_relaxed) == program) program->disown(*body);
   }
   delete body;
@@ -115,7 +118,7 @@ Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, cons
   if (shape.product() == 0) return Array::empty(shape, dtype, device);
   OpenProgram& program = thread_programs().of(device);
   settle_foreign(operands, program);
-  std::lock_guard lock(program.mutex);
+  const OpenProgram::Lock lock(program);
   run_conflicts(operands, shape, program);
   program.prepare(shape, operands.size() + 1, device);
   const std::int16_t value = program.operate(op, operands, dtype);
@@ -153,7 +156,7 @@ void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> op
     if (body.storage->pending_readers.load(std::memory_order_acquire) > (program.loads_from(*body.storage) ? 1 : 0))
       before_write(*body.storage);
   }
-  std::lock_guard lock(program.mutex);
+  const OpenProgram::Lock lock(program);
   run_conflicts(operands, body.shape, program);
   if (program.conflicts_with_write(body)) program.run("memory is written by another view than it was read by");
   program.prepare(body.shape, operands.size() + 1, body.device);
@@ -202,7 +205,7 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
   OpenProgram& mine = thread_programs().of(body.device);
   settle_foreign(body, mine);
   if (body.pending.load(std::memory_order_acquire) == &mine) {
-    std::lock_guard lock(mine.mutex);
+    const OpenProgram::Lock lock(mine);
     const LazyOperand operand{.array = &x, .as = as};
     spec.value = mine.value_of(operand);
     const bool last_handle = body.references() == 1;
@@ -255,7 +258,7 @@ void for_each_segment(const std::vector<std::vector<Array>>& segments,
   if (kernel_count() != before) return one_by_one(1);
   bool done;
   {
-    std::lock_guard lock(program.mutex);
+    const OpenProgram::Lock lock(program);
     done = program.close_for(flat);
   }
   if (!done) one_by_one(1);
@@ -267,7 +270,7 @@ void settle(ArrayBody& body) {
 }
 
 void before_read(Storage& storage) {
-  if (OpenProgram* writer = storage.pending_writer.load(std::memory_order_acquire)) writer->run("its memory is read");
+  if (DeferredWork* writer = storage.pending_writer.load(std::memory_order_acquire)) writer->run("its memory is read");
 }
 
 void before_write(Storage& storage) {
@@ -281,12 +284,10 @@ void before_write(Storage& storage) {
     all = registry().all;
   }
   for (OpenProgram* program : all) {
-    std::lock_guard lock(program->mutex);
+    const OpenProgram::Lock lock(*program);
     if (program->loads_from(storage)) program->run("its memory is written by another thread");
   }
 }
-
-void flush_thread(const char* reason) { thread_programs().run_all(reason); }
 
 }  // namespace lazy
 
@@ -303,7 +304,4 @@ View writable(const Array& a) {
   if (body.storage) lazy::before_write(*body.storage);
   return {body.storage ? body.storage->handle() : nullptr, body.offset, body.dtype, body.shape, body.strides};
 }
-
-void evaluate() { lazy::flush_thread("evaluate()"); }
-
 }  // namespace catenary

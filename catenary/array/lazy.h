@@ -47,9 +47,6 @@ void settle(ArrayBody& body);
 void before_read(Storage& storage);
 /// Runs what will read from or write into the storage.
 void before_write(Storage& storage);
-/// Runs the calling thread's open programs.
-void flush_thread(const char* reason);
-
 }  // namespace lazy
 
 /// Kernels run so far in this process, for tests.

@@ -73,8 +73,14 @@ std::atomic<std::int64_t> kernels{0};
 void count_kernel() { kernels.fetch_add(1, std::memory_order_relaxed); }
 std::int64_t kernel_count() { return kernels.load(std::memory_order_relaxed); }
 
+OpenProgram::Lock::~Lock() {
+  std::vector<Ref<Storage>> released;
+  if (--program_.locks_ == 0) released.swap(program_.released_);
+  program_.mutex_.unlock();
+}
+
 void OpenProgram::run(const char* reason) {
-  std::lock_guard lock(mutex);
+  const Lock lock(*this);
   close(reason, nullptr);
 }
 
@@ -382,11 +388,16 @@ void OpenProgram::reset() {
     if (first) loads_[i].storage->pending_readers.fetch_sub(1, std::memory_order_acq_rel);
   }
   for (StoreSlot& store : stores_) store.storage->pending_writer.store(nullptr, std::memory_order_release);
+  const auto release = [&](auto& slots) {
+    for (auto& slot : slots)
+      if (slot.storage->has_owner()) released_.push_back(std::move(slot.storage));
+    slots.clear();
+  };
   nodes_.clear();
   owners_.clear();
   constants_.clear();
-  loads_.clear();
-  stores_.clear();
+  release(loads_);
+  release(stores_);
   operations_ = 0;
   live_ = 0;
   loaded_bytes_ = 0;

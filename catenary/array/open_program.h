@@ -20,11 +20,24 @@ void count_kernel();
 
 /// One thread's deferred instructions on one device. Other threads come in only to have it run, hence the lock, which
 /// whoever calls anything but run() holds.
-class OpenProgram {
+class OpenProgram final : public DeferredWork {
  public:
-  std::recursive_mutex mutex;
+  /// Owners of memory are let go of when the last lock of a thread has been given back: what their deleters do may take
+  /// locks of its own (a Python object's takes the interpreter's, which another thread may hold while it waits here).
+  class Lock {
+   public:
+    explicit Lock(OpenProgram& program) : program_(program) {
+      program.mutex_.lock();
+      ++program.locks_;
+    }
+    Lock(const Lock&) = delete;
+    ~Lock();
 
-  void run(const char* reason);
+   private:
+    OpenProgram& program_;
+  };
+
+  void run(const char* reason) override;
 
   /// Makes room for one more operation over `shape`, which brings `new_buffers` at most.
   void prepare(const Shape& shape, std::size_t new_buffers, const Device& device);
@@ -83,6 +96,9 @@ class OpenProgram {
   void extract_needed(ops::Program& program, ReduceSpec* reduction);
   void reset();
 
+  std::recursive_mutex mutex_;
+  int locks_ = 0;                       // of the thread that has it
+  std::vector<Ref<Storage>> released_;  // memory of others that nothing here needs any more
   Device device_;
   Shape shape_;
   std::vector<ops::Node> nodes_;

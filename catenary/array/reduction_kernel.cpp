@@ -83,7 +83,7 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
 
   const KernelParameter& result = s.out.front();
   const Dtype dtype = types.of(result);
-  if (inputs.device.is_cpu() && s.options.cpu)
+  if (inputs.device.backend().host_addressable() && s.options.cpu)
     return s.options.cpu(cpu_inputs(inputs), inputs.shape, kept.product())
         .astype(dtype)
         .reshape(keepdims ? with_ones : kept);

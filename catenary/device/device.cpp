@@ -6,6 +6,7 @@
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/deferred.h"
 #include "catenary/device/storage.h"
 
 namespace catenary {
@@ -65,7 +66,7 @@ Device::Device() : backend_(backends().front()), index_(0) {}
 std::string Device::name() const {
   return is_cpu() ? std::string("cpu") : fmt::format("{}:{}", backend_->name(), index_);
 }
-bool Device::is_cpu() const { return backend_->host_addressable(); }
+bool Device::is_cpu() const { return backend_ == backends().front(); }
 DeviceInfo Device::info() const { return backend_->info(index_); }
 void Device::use() const { current = *this; }
 void Device::synchronize() const {
@@ -108,9 +109,17 @@ Device get_device(std::string_view name) {
     if (index < static_cast<int>(gpus.size())) return gpus[static_cast<std::size_t>(index)];
   }
   for (Backend* backend : backends())
-    if (!backend->host_addressable() && kind == backend->name() && index < backend->device_count())
+    if (backend != backends().front() && kind == backend->name() && index < backend->device_count())
       return Device(*backend, index);
   no_such_device(name, kind);
+}
+
+std::vector<DeferredWork*>& deferred_work() {
+  thread_local std::vector<DeferredWork*> all;
+  return all;
+}
+void evaluate() {
+  for (DeferredWork* work : deferred_work()) work->run("evaluate()");
 }
 
 Storage::Storage(const Device& device, std::size_t bytes)

@@ -27,6 +27,7 @@ class CT_API Device {
   int index() const { return index_; }
   /// "cpu", or "<backend>:<index>".
   std::string name() const;
+  /// Is it the CPU itself? Whether the host can read a device's memory is Backend::host_addressable.
   bool is_cpu() const;
   /// What its driver says of it.
   DeviceInfo info() const;

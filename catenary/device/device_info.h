@@ -22,6 +22,7 @@ struct DeviceInfo {
   bool is_cpu = false;         ///< the processor itself, or an OpenCL driver for it
   bool is_integrated = false;  ///< shares the processor's memory
   bool is_simulated = false;   ///< a stand-in made for tests
+  bool has_addresses = true;   ///< memory is known by addresses, and not by objects as OpenCL's
   bool has_f64 = true;
   bool has_atomic64 = true;
 };

@@ -36,7 +36,4 @@ class CT_API DeviceStreams {
   virtual float elapsed(int device, void* from, void* to) = 0;
 };
 
-/// Runs what the calling thread has deferred. (array/)
-CT_API void evaluate();
-
 }  // namespace catenary

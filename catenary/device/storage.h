@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "catenary/device/deferred.h"
 #include "catenary/device/device.h"
 
 namespace catenary {
@@ -37,9 +38,7 @@ class Ref {
   T* object_ = nullptr;
 };
 
-class OpenProgram;
-
-/// A block of device memory. Who changes what it holds outside of the open programs tells them first (array/lazy.h).
+/// A block of device memory. Who changes what it holds has deferred work on it run first (array/lazy.h).
 class CT_API Storage {
  public:
   /// New, uninitialised memory from the device's pool.
@@ -58,10 +57,12 @@ class CT_API Storage {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   int references() const { return references_.load(std::memory_order_relaxed); }
+  /// Does the memory belong to somebody else, whose deleter may do anything?
+  bool has_owner() const { return owner_ != nullptr; }
 
-  /// Open programs that will read it, and the one that will write it.
+  /// How much deferred work will read it, and what will write it.
   std::atomic<int> pending_readers{0};
-  std::atomic<OpenProgram*> pending_writer{nullptr};
+  std::atomic<DeferredWork*> pending_writer{nullptr};
 
  private:
   ~Storage();

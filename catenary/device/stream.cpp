@@ -6,6 +6,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/deferred.h"
 #include "catenary/device/device_streams.h"
 
 namespace catenary {

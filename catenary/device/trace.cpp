@@ -108,7 +108,7 @@ void KernelLauncher::launch(const Device& device, const void* kernel, std::int64
 }
 
 void trace_host(const Device& device, const char* what) {
-  if (device.is_cpu() || (!tracing("kernels") && !tracing("ops"))) return;
+  if (device.backend().host_addressable() || (!tracing("kernels") && !tracing("ops"))) return;
   static std::mutex mutex;
   static std::set<std::string> said;
   std::lock_guard lock(mutex);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "catenary/array/elementwise_core.h"
@@ -18,10 +19,10 @@ namespace catenary::functions {
 namespace {
 
 /// What statistics are computed in: 16-bit floats are too coarse.
-Dtype wide_dtype(const Variable& x, const Variable& gamma) {
-  if (!is_floating(x.dtype()) || !is_floating(gamma.dtype()))
-    fail<DtypeError>("normalization: x and gamma must be floating, not {} and {}", x.dtype(), gamma.dtype());
-  const Dtype both = promote(x.dtype(), gamma.dtype());
+Dtype wide_dtype(Dtype x, Dtype gamma) {
+  if (!is_floating(x) || !is_floating(gamma))
+    fail<DtypeError>("normalization: x and gamma must be floating, not {} and {}", x, gamma);
+  const Dtype both = promote(x, gamma);
   return is_16bit_float(both) ? Dtype::float32 : both;
 }
 
@@ -54,19 +55,31 @@ Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dty
   return s;
 }
 
+/// What batch renormalization does to the standardized values: x * r + d. Neither has a gradient.
+struct Correction {
+  Array r, d;
+};
+/// Sees the statistics of x, and may correct by them.
+using SeeStatistics = std::function<Correction(const Statistics&)>;
+
 /// y = (x - mean) * inv_std * gamma + beta, where mean and inv_std come from x over axes; gamma and beta broadcast to
-/// x.
+/// x. With a correction, y = ((x - mean) * inv_std * r + d) * gamma + beta.
 class Standardization : public FunctionNode {
  public:
-  Standardization(const char* name, const Axes& axes, double eps, const Statistics& statistics)
-      : name_(name), axes_(axes), eps_(eps), mean_(statistics.mean), inv_std_(statistics.inv_std) {}
+  Standardization(const char* name, const Axes& axes, double eps, SeeStatistics see = {})
+      : name_(name), axes_(axes), eps_(eps), see_(std::move(see)) {}
   const char* name() const override { return name_; }
 
  protected:
   Arrays forward(Inputs in) override {
     retain_inputs({0, 1});
     const Array &x = in[0], &gamma = in[1], &beta = in[2];
-    return ((x.astype(dtype()) - mean_) * (inv_std_ * gamma) + beta).astype(x.dtype());
+    const Statistics s = statistics_of(x, axes_, eps_, wide_dtype(x.dtype(), gamma.dtype()));
+    mean_ = s.mean;
+    inv_std_ = s.inv_std;
+    if (see_) correction_ = std::exchange(see_, nullptr)(s);
+    const Array shift = correction_.d.defined() ? beta + gamma * correction_.d : beta;
+    return ((x.astype(dtype()) - mean_) * (inv_std_ * scale_of(gamma)) + shift).astype(x.dtype());
   }
   Variables backward(Targets targets, Grads gys) override {
     if (!config.enable_backprop) {
@@ -87,12 +100,24 @@ class Standardization : public FunctionNode {
 
  private:
   Dtype dtype() const { return inv_std_.dtype(); }
+  template <class T>
+  T scale_of(const T& gamma) const {
+    return correction_.r.defined() ? T(gamma * correction_.r) : gamma;
+  }
 
-  /// Gradients of x, gamma and beta. Factors of the parameters' or the statistics' shape are brought together first, so
-  /// that few operations remain over all elements.
+  /// Gradients of x, gamma and beta.
   template <class T>
   std::array<T, 3> gradients_of(const T& output_gradient, const auto& centered, const T& inv_std,
                                 const T& gamma) const {
+    std::array<T, 3> g = plain_gradients_of(output_gradient, centered, inv_std, scale_of(gamma));
+    if (correction_.r.defined()) g[1] = g[1] * correction_.r + g[2] * correction_.d;
+    return g;
+  }
+  /// The same without a correction. Factors of the parameters' or the statistics' shape are brought together first, so
+  /// that few operations remain over all elements.
+  template <class T>
+  std::array<T, 3> plain_gradients_of(const T& output_gradient, const auto& centered, const T& inv_std,
+                                      const T& gamma) const {
     const T gy = cast(output_gradient, dtype());
     const Axes axes = broadcast_axes(gamma.shape());
     const T gbeta = sum_over(gy, axes);
@@ -112,7 +137,9 @@ class Standardization : public FunctionNode {
   const char* name_;
   Axes axes_;
   double eps_;
+  SeeStatistics see_;
   Array mean_, inv_std_;
+  Correction correction_;
 };
 
 /// Where batch statistics are taken, and the shape with which parameters broadcast to x.
@@ -188,9 +215,11 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
   const Layout layout = layout_of(x, gamma, options.axis, what);
   check_like(beta, gamma, "beta", what);
   check_running(options, gamma, what);
-  const Statistics s = statistics_of(x.array(), layout.reduced, options.eps, wide_dtype(x, gamma));
-  update_running(options, s, x);
-  return apply(node<Standardization>("BatchNormalization", layout.reduced, options.eps, s), x,
+  const auto see = [&](const Statistics& s) {
+    update_running(options, s, x);
+    return Correction{};
+  };
+  return apply(node<Standardization>("BatchNormalization", layout.reduced, options.eps, see), x,
                reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
 }
 
@@ -201,7 +230,7 @@ Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, con
   check_like(beta, gamma, "beta", what);
   check_like(mean, gamma, "mean", what);
   check_like(var, gamma, "var", what);
-  const Dtype dtype = wide_dtype(x, gamma);
+  const Dtype dtype = wide_dtype(x.dtype(), gamma.dtype());
   const auto fitted = [&](const Variable& v) { return cast(reshape(v, layout.parameter), dtype); };
   const Variable scale = fitted(gamma) * rsqrt(fitted(var) + eps);
   return cast((cast(x, dtype) - fitted(mean)) * scale + fitted(beta), x.dtype());
@@ -215,21 +244,21 @@ Variable batch_renormalization(const Variable& x, const Variable& gamma, const V
   const Layout layout = layout_of(x, gamma, options.axis, what);
   check_like(beta, gamma, "beta", what);
   check_running(options, gamma, what);
-  const Dtype dtype = wide_dtype(x, gamma);
-  const Statistics s = statistics_of(x.array(), layout.reduced, options.eps, dtype);
-  const Array running_mean = options.running_mean.reshape(layout.parameter).astype(dtype),
-              running_inv_std =
-                  catenary::rsqrt(options.running_var.reshape(layout.parameter).astype(dtype) + options.eps);
-  const Array r = catenary::clip(running_inv_std / s.inv_std, 1 / rmax, rmax),
-              d = catenary::clip((s.mean - running_mean) * running_inv_std, -dmax, dmax);
-  // values, before the running statistics change in place
-  r.eval();
-  d.eval();
-  if (options.update_statistics) update_running(options, s, x);
-  // gamma * (x_hat * r + d) + beta
-  const Variable g = reshape(gamma, layout.parameter), b = reshape(beta, layout.parameter);
-  return apply(node<Standardization>("BatchRenormalizationFunction", layout.reduced, options.eps, s), x, g * r,
-               b + g * d);
+  const auto see = [&](const Statistics& s) {
+    const Dtype dtype = s.mean.dtype();
+    const Array running_mean = options.running_mean.reshape(layout.parameter).astype(dtype),
+                running_inv_std =
+                    catenary::rsqrt(options.running_var.reshape(layout.parameter).astype(dtype) + options.eps);
+    const Correction c{catenary::clip(running_inv_std / s.inv_std, 1 / rmax, rmax),
+                       catenary::clip((s.mean - running_mean) * running_inv_std, -dmax, dmax)};
+    // values, before the running statistics change in place
+    c.r.eval();
+    c.d.eval();
+    if (options.update_statistics) update_running(options, s, x);
+    return c;
+  };
+  return apply(node<Standardization>("BatchRenormalizationFunction", layout.reduced, options.eps, see), x,
+               reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
 }
 Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                      const Variable& mean, const Variable& var, double eps) {
@@ -241,9 +270,8 @@ Variable layer_normalization(const Variable& x, const Variable& gamma, const Var
   if (x.ndim() != 2 || gamma.shape() != Shape{x.shape(1)})
     fail<ShapeError>("{}: x must be (n, units) and gamma (units,), not {} and {}", what, x.shape(), gamma.shape());
   check_like(beta, gamma, "beta", what);
-  const Statistics s = statistics_of(x.array(), {1}, eps, wide_dtype(x, gamma));
   const Shape parameter = {1, x.shape(1)};
-  return apply(node<Standardization>("LayerNormalization", Axes{1}, eps, s), x, reshape(gamma, parameter),
+  return apply(node<Standardization>("LayerNormalization", Axes{1}, eps), x, reshape(gamma, parameter),
                reshape(beta, parameter));
 }
 
@@ -260,8 +288,7 @@ Variable group_normalization(const Variable& x, int groups, const Variable& gamm
   for (int i = 2; i < x.ndim(); ++i) positions *= x.shape(i);
   const Variable grouped = reshape(x, {x.shape(0), groups, members, positions});
   const Shape parameter = {1, groups, members, 1};
-  const Statistics s = statistics_of(grouped.array(), {2, 3}, eps, wide_dtype(x, gamma));
-  const Variable y = apply(node<Standardization>("GroupNormalization", Axes{2, 3}, eps, s), grouped,
+  const Variable y = apply(node<Standardization>("GroupNormalization", Axes{2, 3}, eps), grouped,
                            reshape(gamma, parameter), reshape(beta, parameter));
   return reshape(y, x.shape());
 }

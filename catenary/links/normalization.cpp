@@ -8,25 +8,17 @@
 
 namespace catenary::links {
 
-namespace {
-Array filled(const Shape& shape, Dtype dtype, double value) {
-  const Array a = Array::empty(shape, dtype);
-  a.fill(value);
-  return a;
-}
-}  // namespace
-
 BatchNormalization::BatchNormalization(const Shape& size, const BatchNormalizationLinkOptions& options)
     : options_(options) {
   const Dtype dtype = get_dtype(options.dtype);
   const auto scope = using_config(config.dtype, dtype);
   if (options.use_gamma) gamma = Parameter(1, size, "gamma");
   if (options.use_beta) beta = Parameter(0, size, "beta");
-  avg_mean = filled(size, dtype, 0);
-  avg_var = filled(size, dtype, 1);
-  N = filled({}, Dtype::int64, 0);
-  one_ = filled(size, dtype, 1);
-  zero_ = filled(size, dtype, 0);
+  avg_mean = zeros(size, dtype);
+  avg_var = ones(size, dtype);
+  N = zeros({}, Dtype::int64);
+  one_ = ones(size, dtype);
+  zero_ = zeros(size, dtype);
 }
 
 void BatchNormalization::start_finetuning() const { N->fill(0); }
@@ -62,9 +54,9 @@ DecorrelatedBatchNormalization::DecorrelatedBatchNormalization(std::int64_t size
   if (size < 1 || options.groups < 1 || size % options.groups != 0)
     fail<ValueError>("DecorrelatedBatchNormalization: {} channels are no multiple of {} groups", size, options.groups);
   const std::int64_t channels = size / options.groups;
-  avg_mean = filled({options.groups, channels}, options.dtype, 0);
+  avg_mean = zeros({options.groups, channels}, options.dtype);
   avg_projection = eye(channels, {}, 0, options.dtype).broadcast_to({options.groups, channels, channels}).copy();
-  N = filled({}, Dtype::int64, 0);
+  N = zeros({}, Dtype::int64);
 }
 
 void DecorrelatedBatchNormalization::start_finetuning() const { N->fill(0); }

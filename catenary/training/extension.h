@@ -71,6 +71,14 @@ class CT_API Extension {
   /// When an exception leaves the loop.
   virtual void on_error(Trainer&, const std::exception&) {}
   virtual void serialize(Serializer&) {}
+
+  /// Loads what was saved in an earlier run, if that was asked for: before any extension's initialize.
+  virtual void autoload(Trainer&) {}
+  /// Does it save what training can go on from? Then it runs after all other extensions of an iteration, and saves when
+  /// a signal ends training.
+  virtual bool saves_trainer() const { return false; }
+  /// Saves now; returns the path.
+  virtual std::string save(Trainer&) { return {}; }
 };
 
 }  // namespace catenary::training

@@ -6,9 +6,9 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/datasets/datasets.h"
+#include "catenary/device/placement.h"
 #include "catenary/iterators/iterators.h"
 #include "catenary/reporter/reporter.h"
-#include "catenary/training/model_device.h"
 
 namespace catenary::training {
 
@@ -20,7 +20,7 @@ constexpr std::int64_t kAtOnce = 64;
 double loss_of(const Model& model, const Dataset& dataset, std::int64_t first, std::int64_t last) {
   const iterators::SerialIterator one(datasets::SubDataset(dataset, first, last), last - first,
                                       {.repeat = false, .shuffle = false});
-  return model(concat_examples(*one.next(), model_device(model))).array().item<double>();
+  return model(concat_examples(*one.next(), get_device(model.link()))).array().item<double>();
 }
 
 /// Appends the examples of [first, last) whose own loss is not finite. A mean of finite losses is taken for finite.

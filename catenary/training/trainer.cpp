@@ -7,7 +7,6 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/signals.h"
-#include "catenary/training/extensions/snapshot.h"
 
 namespace catenary::training {
 
@@ -34,15 +33,6 @@ struct Entry {
   bool call_before_training;
 };
 
-extensions::snapshot* snapshot_of(const Entry& entry) {
-  return dynamic_cast<extensions::snapshot*>(entry.extension.get());
-}
-/// The extension, if it saves the whole trainer; else null.
-extensions::snapshot* whole_snapshot(const Entry& entry) {
-  extensions::snapshot* snapshot = snapshot_of(entry);
-  return snapshot && snapshot->saves_trainer() ? snapshot : nullptr;
-}
-
 }  // namespace
 
 struct Trainer::State {
@@ -62,12 +52,12 @@ struct Trainer::State {
   double elapsed() const {
     return running ? monotonic_seconds() - started + elapsed_before : done ? final_elapsed : elapsed_before;
   }
-  /// By priority; snapshots of the trainer last, as they hold what all others did in an iteration.
+  /// By priority; what saves the trainer last, as it holds what all others did in an iteration.
   std::vector<Entry*> in_order() {
     std::vector<Entry*> order;
     for (Entry& entry : entries) order.push_back(&entry);
     std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) {
-      const bool last_a = whole_snapshot(*a), last_b = whole_snapshot(*b);
+      const bool last_a = a->extension->saves_trainer(), last_b = b->extension->saves_trainer();
       return last_a != last_b ? last_b : a->priority > b->priority;
     });
     return order;
@@ -150,8 +140,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
   } finish{s, order};
 
   // What is saved is loaded first, as extensions begin by what they were; parts before the whole, which is of one time.
-  for (Entry* entry : order)
-    if (extensions::snapshot* snapshot = snapshot_of(*entry)) snapshot->autoload(self);
+  for (Entry* entry : order) entry->extension->autoload(self);
   for (Entry* entry : order) entry->extension->initialize(self);
   s.observation.clear();
   if (is_before_training()) {
@@ -174,10 +163,9 @@ void Trainer::run(bool show_loop_exception_msg) const {
       if (const int signal = signals.received()) {
         std::string how = "there is no snapshot extension, so nothing was saved that it could go on from";
         for (Entry* entry : order) {
-          if (extensions::snapshot* snapshot = whole_snapshot(*entry)) {
-            how = fmt::format("resume with --resume {}", snapshot->save(self));
-            break;
-          }
+          if (!entry->extension->saves_trainer()) continue;
+          how = fmt::format("resume with --resume {}", entry->extension->save(self));
+          break;
         }
         fail<Interrupted>("training was stopped by {} after iteration {}; {}", os::signal_name(signal),
                           s.updater->iteration(), how);

@@ -2,9 +2,9 @@
 
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
+#include "catenary/device/placement.h"
 #include "catenary/reporter/reporter.h"
 #include "catenary/training/extension.h"
-#include "catenary/training/model_device.h"
 
 namespace catenary::training {
 
@@ -85,7 +85,7 @@ class StandardUpdaterImpl : public UpdaterBase {
   virtual void step(const Minibatch& batch) {
     const Optimizer& optimizer = main_optimizer();
     const Batch arguments =
-        options_.converter(batch, options_.device ? *options_.device : model_device(optimizer.target()));
+        options_.converter(batch, options_.device ? *options_.device : get_device(optimizer.target().link()));
     if (options_.update_core) return options_.update_core(arguments);
     optimizer.update([&] { return loss_of(optimizer.target(), arguments); });
   }

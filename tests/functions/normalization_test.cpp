@@ -6,7 +6,9 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
+#include "catenary/autograd/function_node.h"
 #include "catenary/autograd/gradient_check.h"
+#include "catenary/autograd/hooks.h"
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
@@ -192,6 +194,41 @@ TEST(DecorrelatedBatchNormalization, WhitensAndHasGradients) {
   options.running_mean = zeros({4});
   EXPECT_THROW(F::decorrelated_batch_normalization(x, options), ShapeError);
   EXPECT_THROW(F::fixed_decorrelated_batch_normalization(x, zeros({2, 2}), zeros({2, 2}), 2), ShapeError);
+}
+
+// Statistics are part of the function: its hooks see them happen, and a time that is measured has them in it.
+TEST(Normalization, StatisticsAreComputedInsideTheFunction) {
+  struct Watch : FunctionHook {
+    Array running;
+    double before = -1, after = -1;
+    std::string name() const override { return "Watch"; }
+    void forward_preprocess(FunctionNode& f, Inputs) override {
+      if (std::string(f.name()).starts_with("Batch")) before = running.copy().item<double>();
+    }
+    void forward_postprocess(FunctionNode& f, Inputs) override {
+      if (std::string(f.name()).starts_with("Batch")) after = running.copy().item<double>();
+    }
+  };
+  const Variable x(catenary::array({1.0, 3.0, 8.0}).reshape({3, 1}).astype(Dtype::float32)),
+      one(ones({1}, Dtype::float32));
+  for (const bool again : {false, true}) {
+    Watch watch;
+    watch.running = zeros({1}, Dtype::float32);
+    const Array var = ones({1}, Dtype::float32);
+    const HookScope scope(watch);
+    F::BatchRenormalizationOptions options;
+    options.decay = 0.5;
+    options.running_mean = watch.running;
+    options.running_var = var;
+    options.update_statistics = true;
+    if (again) {
+      F::batch_renormalization(x, one, one, 2, 1, options);
+    } else {
+      F::batch_normalization(x, one, one, options);
+    }
+    EXPECT_EQ(watch.before, 0);
+    EXPECT_EQ(watch.after, 2);  // half of the mean
+  }
 }
 
 }  // namespace

@@ -234,6 +234,28 @@ std::string interruption_of(T::Trainer trainer) {
   return "not interrupted";
 }
 
+// What saves the trainer is an extension by its virtual functions: one of a user's own is treated as `snapshot` is.
+TEST(Extensions, OnesOwnMaySaveTheTrainer) {
+  struct Save : T::Extension {
+    explicit Save(std::string& said) : said(said) {}
+    std::string& said;
+    std::string default_name() const override { return "save"; }
+    int priority() const override { return 1000; }
+    void initialize(T::Trainer&) override { said += "initialize "; }
+    void autoload(T::Trainer&) override { said += "autoload "; }
+    void operator()(T::Trainer&) override { said += "save "; }
+    bool saves_trainer() const override { return true; }
+    std::string save(T::Trainer&) override { return "there"; }
+  };
+  const Folder out;
+  std::string said;
+  const T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 5);
+  trainer.extend(std::shared_ptr<T::Extension>(std::make_shared<Save>(said)), {.trigger = T::Trigger(7, "iteration")});
+  trainer.extend([&](T::Trainer&) { said += "other "; }, {.name = "o", .trigger = T::Trigger(7, "iteration")});
+  EXPECT_EQ(interruption_of(trainer), "training was stopped by SIGTERM after iteration 7; resume with --resume there");
+  EXPECT_EQ(said, "autoload initialize other save ");
+}
+
 TEST(Extensions, ASignalNamesNoFileOfWeights) {
   const Folder out;
   const ct::optimizers::SGD optimizer(0.1);

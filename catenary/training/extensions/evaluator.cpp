@@ -3,7 +3,7 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/terminal.h"
-#include "catenary/training/model_device.h"
+#include "catenary/device/placement.h"
 
 namespace catenary::training::extensions {
 
@@ -45,7 +45,8 @@ DictSummary Evaluator::evaluate() {
     {
       const ReportScope scope(*current_reporter(), observation);
       const auto mode = no_backprop_mode();
-      const Batch arguments = options_.converter(*batch, options_.device ? *options_.device : model_device(target()));
+      const Batch arguments =
+          options_.converter(*batch, options_.device ? *options_.device : get_device(target().link()));
       options_.eval_func ? options_.eval_func(arguments) : target()(arguments);
     }
     summary.add(observation);

@@ -29,13 +29,10 @@ class CT_API snapshot : public Extension {
   int priority() const override { return -100; }
   void operator()(Trainer& trainer) override { save(trainer); }
   void on_error(Trainer& trainer, const std::exception& error) override;
-  /// Saves now; returns the path.
-  std::string save(Trainer& trainer);
-  /// Is it the whole trainer that is saved, which training can go on from?
-  bool saves_trainer() const { return !target_; }
-  /// Loads the newest file in the output folder, if that was asked for and there is one. A trainer has its snapshots do
-  /// so before it initialises extensions.
-  void autoload(Trainer& trainer);
+  std::string save(Trainer& trainer) override;
+  bool saves_trainer() const override { return !target_; }
+  /// Loads the newest file in the output folder, if that was asked for and there is one.
+  void autoload(Trainer& trainer) override;
 
  protected:
   /// What is saved and loaded; the trainer when empty.

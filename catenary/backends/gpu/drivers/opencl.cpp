@@ -388,6 +388,7 @@ class OpenclDriver final : public Driver {
     info.alignment = number<cl_uint>(id, kDeviceMemBaseAddrAlign) / 8;
     info.compute_units = static_cast<int>(number<cl_uint>(id, kDeviceMaxComputeUnits));
     info.group_size = static_cast<int>(number<std::size_t>(id, kDeviceMaxWorkGroupSize));
+    info.has_addresses = false;
     info.has_f64 = number<cl_bitfield>(id, kDeviceDoubleFpConfig) != 0 && !float64_is_off();
     info.has_atomic64 = extensions.find("cl_khr_int64_base_atomics") != std::string::npos;
     device.largest_buffer = number<cl_ulong>(id, kDeviceMaxMemAllocSize);

@@ -1,0 +1,26 @@
+#pragma once
+// Work that has been put off. What defers it is above (array/'s open programs); what waits for a device or changes its
+// stream runs it first.
+
+#include <vector>
+
+#include "catenary/core/export.h"
+
+namespace catenary {
+
+/// Operations that are to happen later.
+class CT_API DeferredWork {
+ public:
+  virtual void run(const char* reason) = 0;
+
+ protected:
+  ~DeferredWork() = default;
+};
+
+/// Runs everything that is pending in the calling thread.
+CT_API void evaluate();
+
+/// The calling thread's work, for those who defer. What has been there once may be run until the thread ends.
+std::vector<DeferredWork*>& deferred_work();
+
+}  // namespace catenary
