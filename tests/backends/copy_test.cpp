@@ -347,22 +347,6 @@ TEST_F(CopyTest, Every16BitFloatRoundTrips) {
     }
 }
 
-TEST_F(CopyTest, Fills) {
-  for (int threads : {1, 2})
-    for (Dtype dtype : {Dtype::bool_, Dtype::bfloat16, Dtype::int32, Dtype::float64})
-      for (const Layout& layout : kLayouts) {
-        set_num_threads(threads);
-        const auto size = static_cast<std::int64_t>(itemsize(dtype));
-        auto value = pattern(size);
-        auto got = pattern(layout.dst_size * size + 1);
-        auto expected = got;
-        cpu::fill({got.data() + layout.dst_first * size, dtype, layout.shape, layout.dst}, value.data());
-        reference_copy({expected.data() + layout.dst_first * size, dtype, layout.shape, layout.dst},
-                       {value.data(), dtype, layout.shape, Strides::filled(layout.shape.size(), 0)});
-        EXPECT_EQ(got, expected) << dtype_name(dtype) << " " << layout.shape.str() << " " << layout.dst.str();
-      }
-}
-
 TEST_F(CopyTest, LargeCopiesThatBypassTheCaches) {
   const std::int64_t n = 3100;  // 38 MB: past the bound of streaming stores
   std::vector<std::uint32_t> src(n * n);

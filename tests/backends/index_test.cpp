@@ -229,7 +229,7 @@ TEST_F(IndexTest, ScatterLongRowsAndSingleElements) {
   }
 }
 
-TEST_F(IndexTest, NonzeroAndCompress) {
+TEST_F(IndexTest, Nonzero) {
   for (const Shape& shape : {Shape{0}, Shape{1}, Shape{100003}, Shape{3, 0, 2}, Shape{37, 41, 53}})
     for (Dtype dtype : {Dtype::bool_, Dtype::int16, Dtype::float16, Dtype::float64})
       for (int threads : {1, 2}) {
@@ -256,15 +256,6 @@ TEST_F(IndexTest, NonzeroAndCompress) {
           }
           ASSERT_EQ(flat, expected[i]);
         }
-        if (dtype != Dtype::bool_) continue;
-        std::vector<float> src(2 * n * 3), kept(2 * count * 3);
-        std::iota(src.begin(), src.end(), 0.0f);
-        cpu::compress(kept.data(), src.data(), Dtype::float32, reinterpret_cast<const bool*>(data.data()), 2, n, count,
-                      3);
-        for (std::int64_t o = 0; o < 2; ++o)
-          for (std::int64_t i = 0; i < count; ++i)
-            for (std::int64_t j = 0; j < 3; ++j)
-              ASSERT_EQ(kept[(o * count + i) * 3 + j], src[(o * n + expected[i]) * 3 + j]);
       }
   // A transposed view: C order of the view, not of memory. NaN and -0.0.
   const double square[4] = {0, std::nan(""), -0.0, 3};
@@ -276,21 +267,6 @@ TEST_F(IndexTest, NonzeroAndCompress) {
   EXPECT_EQ(cpu::count_nonzero(contiguous_view(square + 3, Dtype::float64, {})), 1);
   EXPECT_THROW(cpu::nonzero(got.data(), 1, contiguous_view(square, Dtype::float64, {})), ValueError);
   EXPECT_THROW(cpu::nonzero(got.data(), 1, view), ValueError);
-}
-
-TEST_F(IndexTest, Bincount) {
-  const Indices values{1, 0, 3, 1, 1};
-  const double weights[5] = {0.5, 1, 2, 0.25, 1e-9};
-  std::int64_t counts[5];
-  double sums[5];
-  cpu::bincount(counts, 5, values.data(), 5);
-  cpu::bincount(sums, 5, values.data(), weights, 5);
-  EXPECT_EQ(Indices(counts, counts + 5), (Indices{1, 3, 0, 1, 0}));
-  EXPECT_EQ(std::vector<double>(sums, sums + 5), (std::vector<double>{1, 0.5 + 0.25 + 1e-9, 0, 2, 0}));
-  EXPECT_THROW(cpu::bincount(counts, 3, values.data(), 5), ValueError);
-  const std::int64_t negative = -1;
-  EXPECT_THROW(cpu::bincount(sums, 3, &negative, weights, 1), ValueError);
-  cpu::bincount(counts, 0, nullptr, 0);
 }
 
 TEST_F(IndexTest, AlongAnAxis) {

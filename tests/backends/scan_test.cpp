@@ -16,7 +16,6 @@ namespace catenary {
 namespace {
 
 using cpu::contiguous_view;
-using cpu::ScanOp;
 
 class ScanTest : public testing::Test {
  protected:
@@ -29,20 +28,12 @@ class ScanTest : public testing::Test {
 template <class T, class R>
 R reference_step(ScanOp op, R a, R b) {
   if constexpr (std::is_same_v<T, bool>) {
-    return op == ScanOp::sum || op == ScanOp::maximum ? a || b : a && b;
+    return op == ScanOp::sum ? a || b : a && b;
   } else if constexpr (std::is_integral_v<T>) {
     const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
-    if (op == ScanOp::sum) return static_cast<T>(x + y);
-    if (op == ScanOp::product) return static_cast<T>(x * y);
-    return op == ScanOp::maximum ? std::max(a, b) : std::min(a, b);
+    return static_cast<T>(op == ScanOp::sum ? x + y : x * y);
   } else {
-    if (op == ScanOp::sum) return a + b;
-    if (op == ScanOp::product) return a * b;
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
-    if (op == ScanOp::maximum) return std::max(a, b);
-    if (op == ScanOp::minimum) return std::min(a, b);
-    if (std::isinf(a) && a == b) return a;
-    return std::max(a, b) + std::log1p(std::exp(std::min(a, b) - std::max(a, b)));
+    return op == ScanOp::sum ? a + b : a * b;
   }
 }
 
@@ -55,17 +46,15 @@ TEST_F(ScanTest, EveryOpAndDtype) {
       for (const Shape& shape :
            {Shape{1}, Shape{40000}, Shape{3, 5, 7}, Shape{2, 5, 700}, Shape{4, 0, 2}, Shape{300, 20}})
         for (int axis = 0; axis < shape.size(); ++axis)
-          for (ScanOp op : {ScanOp::sum, ScanOp::product, ScanOp::maximum, ScanOp::minimum, ScanOp::logaddexp}) {
-            if (op == ScanOp::logaddexp && !is_floating(dtype)) continue;
+          for (ScanOp op : {ScanOp::sum, ScanOp::prod}) {
             const std::int64_t size = shape.product();
             std::unique_ptr<T[]> src(new T[static_cast<std::size_t>(size)]);
             for (std::int64_t i = 0; i < size; ++i) {
               if constexpr (std::is_integral_v<T>)
                 src[i] = static_cast<T>(i * 2654435761 >> 7);
               else
-                src[i] = i % 997 == 500
-                             ? T(std::numeric_limits<float>::quiet_NaN())
-                             : T(static_cast<float>(i * 31 % 41) * 0.05f + (op == ScanOp::product ? 0.1f : -1));
+                src[i] = i % 997 == 500 ? T(std::numeric_limits<float>::quiet_NaN())
+                                        : T(static_cast<float>(i * 31 % 41) * 0.05f + (op == ScanOp::prod ? 0.1f : -1));
             }
             const Strides strides = contiguous_strides(shape);
             std::unique_ptr<T[]> expected(new T[static_cast<std::size_t>(size)]);
@@ -88,9 +77,7 @@ TEST_F(ScanTest, EveryOpAndDtype) {
                 if constexpr (!std::is_integral_v<T>) {
                   ASSERT_EQ(std::memcmp(&got[i], &once[i], sizeof(T)), 0);
                   const auto x = static_cast<double>(got[i]), y = static_cast<double>(expected[i]);
-                  const double tolerance =
-                      op == ScanOp::logaddexp ? (sizeof(T) == 2 ? 0.02 : 1e-4) * (1 + std::abs(y)) : 0;
-                  ASSERT_TRUE(std::isnan(y) ? std::isnan(x) : x == y || std::abs(x - y) <= tolerance)
+                  ASSERT_TRUE(std::isnan(y) ? std::isnan(x) : x == y)
                       << dtype_name(dtype) << shape.str() << axis << " op " << int(op) << " at " << i << ": " << x
                       << " " << y;
                 } else {
@@ -110,18 +97,12 @@ TEST_F(ScanTest, CastsWalksAnyStridesAndWorksInPlace) {
   EXPECT_EQ(std::vector<double>(sums, sums + 12), (std::vector<double>{6, 0, 3, 0, 1, 0, 300, 0, 200, 0, 100, 0}));
   std::int64_t broadcast[4];
   const std::int64_t two = 2;
-  cpu::scan(ScanOp::product, contiguous_view(broadcast, Dtype::int64, {4}),
+  cpu::scan(ScanOp::prod, contiguous_view(broadcast, Dtype::int64, {4}),
             {const_cast<std::int64_t*>(&two), Dtype::int64, {4}, {0}}, 0);
   EXPECT_EQ(std::vector<std::int64_t>(broadcast, broadcast + 4), (std::vector<std::int64_t>{2, 4, 8, 16}));
   const auto view = contiguous_view(broadcast, Dtype::int64, {4});
   cpu::scan(ScanOp::sum, view, view, 0);
   EXPECT_EQ(std::vector<std::int64_t>(broadcast, broadcast + 4), (std::vector<std::int64_t>{2, 6, 14, 30}));
-  const double infinities[3] = {-INFINITY, -INFINITY, 1};
-  double logs[3];
-  cpu::scan(ScanOp::logaddexp, contiguous_view(logs, Dtype::float64, {3}),
-            contiguous_view(infinities, Dtype::float64, {3}), 0);
-  EXPECT_EQ(logs[1], -INFINITY);
-  EXPECT_EQ(logs[2], 1);
 }
 
 TEST_F(ScanTest, Errors) {
@@ -131,8 +112,6 @@ TEST_F(ScanTest, Errors) {
   EXPECT_THROW(cpu::scan(ScanOp::sum, a, a, 2), ShapeError);
   const auto scalar = contiguous_view(x, Dtype::float32, {});
   EXPECT_THROW(cpu::scan(ScanOp::sum, scalar, scalar, 0), ShapeError);
-  const auto ints = contiguous_view(x, Dtype::int32, {2, 3});
-  EXPECT_THROW(cpu::scan(ScanOp::logaddexp, ints, ints, 0), DtypeError);
 }
 
 }  // namespace

@@ -239,30 +239,6 @@ TEST_F(SortTest, SelectsOfManyRows) {
   cpu::select(Selection::partition, false, sorted.data(), n, src.get(), Dtype::float32, 0, n, kth);
 }
 
-TEST_F(SortTest, LexsortsByTheLastKeyFirst) {
-  const std::int64_t n = 5000;
-  std::vector<std::int8_t> a(n);
-  std::vector<double> b(n);
-  std::vector<float16> c(n);
-  for (std::int64_t i = 0; i < n; ++i) {
-    a[i] = static_cast<std::int8_t>(i * 7919 % 11 - 5);
-    b[i] = i % 13 == 0 ? std::nan("") : static_cast<double>(i * 31 % 7) - 3;
-    c[i] = float16(static_cast<float>(i * 17 % 3) - 1);
-  }
-  std::vector<std::int64_t> expected(n), got(n);
-  std::iota(expected.begin(), expected.end(), 0);
-  std::stable_sort(expected.begin(), expected.end(), [&](auto i, auto j) {
-    if (before(c[i], c[j]) || before(c[j], c[i])) return before(c[i], c[j]);
-    if (before(b[i], b[j]) || before(b[j], b[i])) return before(b[i], b[j]);
-    return a[i] < a[j];
-  });
-  const cpu::SortKey keys[] = {{a.data(), Dtype::int8}, {b.data(), Dtype::float64}, {c.data(), Dtype::float16}};
-  cpu::lexsort(got.data(), keys, n);
-  EXPECT_EQ(got, expected);
-  cpu::lexsort(got.data(), keys, 0);
-  EXPECT_THROW(cpu::lexsort(got.data(), {}, n), ValueError);
-}
-
 TEST_F(SortTest, SearchsortedOnBothSides) {
   for (int d = 0; d < kDtypes; ++d)
     visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
@@ -273,59 +249,16 @@ TEST_F(SortTest, SearchsortedOnBothSides) {
           const auto src = make<T>(n, fill);
           const auto values = make<T>(600, fill == Fill::random ? Fill::few : fill);
           std::unique_ptr<T[]> sorted(new T[static_cast<std::size_t>(n)]);
-          std::vector<std::int64_t> sorter(n);
           cpu::sort(sorted.get(), src.get(), dtype, 1, n);
-          cpu::argsort(sorter.data(), src.get(), dtype, 1, n);
           for (bool right : {false, true}) {
-            std::vector<std::int64_t> got(600), through(600);
+            std::vector<std::int64_t> got(600);
             cpu::searchsorted(got.data(), sorted.get(), n, values.get(), 600, dtype, right);
-            cpu::searchsorted(through.data(), src.get(), n, values.get(), 600, dtype, right, sorter.data());
             for (int i = 0; i < 600; ++i) {
               const T* at = right ? std::upper_bound(sorted.get(), sorted.get() + n, values[i], before<T>)
                                   : std::lower_bound(sorted.get(), sorted.get() + n, values[i], before<T>);
               ASSERT_EQ(got[i], at - sorted.get()) << dtype_name(dtype);
-              ASSERT_EQ(through[i], got[i]);
             }
           }
-        }
-    });
-  const float x[2] = {1, 2};
-  std::int64_t index;
-  const std::int64_t bad[2] = {0, 2};
-  EXPECT_THROW(cpu::searchsorted(&index, x, 2, x, 1, Dtype::float32, false, bad), IndexError);
-}
-
-TEST_F(SortTest, UniqueValuesWithAllThatBelongsToThem) {
-  for (int d = 0; d < kDtypes; ++d)
-    visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
-      using T = decltype(zero);
-      const auto dtype = static_cast<Dtype>(d);
-      for (std::int64_t n : {0, 1, 3, 4000})
-        for (Fill fill : kFills) {
-          const auto src = make<T>(n, fill);
-          const auto different = [](T a, T b) { return before(a, b) || before(b, a); };
-          const auto size = static_cast<std::size_t>(n);
-          std::unique_ptr<T[]> values(new T[size]), only(new T[size]);
-          std::vector<std::int64_t> first(n), inverse(n), counts(n);
-          const std::int64_t m =
-              cpu::unique(src.get(), dtype, n, values.get(), first.data(), inverse.data(), counts.data());
-          ASSERT_EQ(cpu::unique(src.get(), dtype, n, only.get()), m);
-          for (std::int64_t i = 0; i < m; ++i) {
-            ASSERT_TRUE(i == 0 || before(values[i - 1], values[i]));
-            ASSERT_FALSE(different(only[i], values[i]));
-            std::int64_t count = 0, at = -1;
-            if (n <= 3 || i % 100 == 0) {
-              for (std::int64_t j = 0; j < n; ++j)
-                if (!different(src[j], values[i])) {
-                  if (at < 0) at = j;
-                  ++count;
-                }
-              ASSERT_EQ(first[i], at);
-              ASSERT_EQ(counts[i], count);
-            }
-          }
-          for (std::int64_t j = 0; j < n; ++j) ASSERT_FALSE(different(values[inverse[j]], src[j]));
-          ASSERT_EQ(std::accumulate(counts.begin(), counts.begin() + m, std::int64_t{0}), n);
         }
     });
 }

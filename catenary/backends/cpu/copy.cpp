@@ -293,21 +293,4 @@ void cast(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int
   strided_copy(contiguous_view(dst, dst_dtype, {n}), contiguous_view(src, src_dtype, {n}));
 }
 
-void fill(const StridedView& dst, const void* value) {
-  const Strides none = Strides::filled(dst.shape.size(), 0);
-  if (dst.shape.product() == 0) return;
-  const std::size_t size = itemsize(dst.dtype);
-  std::uint64_t word = 0;
-  std::memcpy(&word, value, size);  // the value may lie inside dst
-  const std::int64_t n = dst.shape.product();
-  if (n <= kSmall && is_contiguous(dst.shape, dst.strides))
-    return visit_word(size, [&](auto zero) {
-      std::memcpy(&zero, &word, size);
-      std::fill_n(static_cast<decltype(zero)*>(dst.data), n, zero);
-    });
-  Walk walk{static_cast<char*>(dst.data), reinterpret_cast<const char*>(&word), {}, {}, {}};
-  collapse(walk, dst.shape, dst.strides, none, static_cast<std::int64_t>(size), static_cast<std::int64_t>(size));
-  copy_words(walk, size);
-}
-
 }  // namespace catenary::cpu

@@ -1,5 +1,5 @@
 #pragma once
-// Copies, casts and fills between views of any strides.
+// Copies and casts between views of any strides.
 
 #include "catenary/backends/cpu/view.h"
 #include "catenary/core/export.h"
@@ -15,8 +15,5 @@ CT_API void strided_copy(const StridedView& dst, const StridedView& src);
 
 /// Casts n elements that lie side by side.
 CT_API void cast(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n);
-
-/// Sets every element of `dst` to the one at `value`, which has dst's dtype (NumPy's `fill`).
-CT_API void fill(const StridedView& dst, const void* value);
 
 }  // namespace catenary::cpu

@@ -1,7 +1,5 @@
 #include "catenary/backends/cpu/gemm.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -16,6 +14,7 @@
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
+#include "catenary/core/os/memory.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/matmul_providers.h"
 
@@ -66,14 +65,6 @@ thread_local Scratch operands;  // operands that were copied or converted as a w
 const GemmLevel<float>& level(float) { return CT_SIMD_SELECT(gemm_float); }
 const GemmLevel<double>& level(double) { return CT_SIMD_SELECT(gemm_double); }
 
-int64_t second_level_cache() {
-#ifdef _SC_LEVEL2_CACHE_SIZE
-  const int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  if (bytes >= 128 << 10 && bytes <= 16 << 20) return bytes;
-#endif
-  return 512 << 10;
-}
-
 // The same product as C^T = B^T A^T.
 template <class T>
 GemmArgs<T> transposed(const GemmArgs<T>& g) {
@@ -112,7 +103,10 @@ struct Grid {
 
 template <class T>
 void blocked_gemm(const GemmArgs<T>& g, const GemmLevel<T>& level) {
-  static const int64_t cache = second_level_cache();
+  static const int64_t cache = [] {
+    const auto bytes = static_cast<int64_t>(os::second_level_cache_bytes());
+    return bytes >= 128 << 10 && bytes <= 16 << 20 ? bytes : 512 << 10;
+  }();
   const GemmTiling tiling = level.tiling;
   const int64_t rows = (g.m + tiling.mr - 1) / tiling.mr, columns = (g.n + tiling.nr - 1) / tiling.nr;
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);

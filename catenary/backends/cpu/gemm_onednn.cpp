@@ -1,11 +1,11 @@
 #include "catenary/backends/cpu/gemm_onednn.h"
 
-#include <dlfcn.h>
-
-#include <string_view>
+#include <optional>
 
 #include "catenary/backends/cpu/onednn/plugin.h"
 #include "catenary/core/environment.h"
+#include "catenary/core/os/installation.h"
+#include "catenary/core/os/library.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
@@ -20,20 +20,14 @@ struct Plugin {
       info = "oneDNN: off (CATENARY_ONEDNN=0)";
       return;
     }
-    // The plugin lies beside this library, wherever that is.
-    std::string path = "libcatenary_onednn.so";
-    Dl_info here;
-    if (dladdr(reinterpret_cast<void*>(&onednn_info), &here) && here.dli_fname) {
-      const std::string_view file = here.dli_fname;
-      const auto slash = file.rfind('/');
-      if (slash != file.npos) path = std::string(file.substr(0, slash + 1)) + path;
-    }
-    void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (!handle) {
-      info = std::string("oneDNN: not loaded: ") + dlerror();
+    const std::string path = os::library_folder() + "/libcatenary_onednn.so";
+    std::string why;
+    const std::optional<os::Library> library = os::Library::find(path, &why);
+    if (!library) {
+      info = "oneDNN: not loaded: " + why;
       return;
     }
-    auto* get = reinterpret_cast<const CatenaryOnednn* (*)()>(dlsym(handle, "catenary_onednn"));
+    auto* get = library->function<const CatenaryOnednn*()>("catenary_onednn");
     const CatenaryOnednn* found = get ? get() : nullptr;
     if (!found || found->interface != CT_ONEDNN_INTERFACE) {
       info = "oneDNN: not loaded: " + path + " is of another version of Catenary";

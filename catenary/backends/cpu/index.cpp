@@ -121,12 +121,6 @@ std::vector<std::int64_t> inner_offsets(const Shape& shape, const Strides& strid
   return offsets;
 }
 
-void check_bins(const std::int64_t* values, std::int64_t n, std::int64_t length) {
-  for (std::int64_t i = 0; i < n; ++i)
-    if (values[i] < 0 || values[i] >= length)
-      fail<ValueError>("bincount: value {} at {} is outside [0, {})", values[i], i, length);
-}
-
 }  // namespace
 
 void take(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer, std::int64_t n,
@@ -234,18 +228,6 @@ void scatter(void* array, const AdvancedIndex& index, const StridedView& values,
       }
     }
   });
-}
-
-void bincount(std::int64_t* counts, std::int64_t length, const std::int64_t* values, std::int64_t n) {
-  check_bins(values, n, length);
-  std::fill_n(counts, length, std::int64_t{0});
-  for (std::int64_t i = 0; i < n; ++i) ++counts[values[i]];
-}
-
-void bincount(double* sums, std::int64_t length, const std::int64_t* values, const double* weights, std::int64_t n) {
-  check_bins(values, n, length);
-  std::fill_n(sums, length, 0.0);
-  for (std::int64_t i = 0; i < n; ++i) sums[values[i]] += weights[i];
 }
 
 void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer,

@@ -1,5 +1,5 @@
 #pragma once
-// Indexing with arrays of indices and masks: take, gather, scatter, nonzero, bincount.
+// Indexing with arrays of indices and masks: take, gather, scatter, nonzero.
 // An index in [-n, 0) counts from the end; one outside [-n, n) throws IndexError (index, axis and extent named) before
 // anything has been written. Where several indices name one element, they act in the order in which they stand.
 
@@ -50,17 +50,6 @@ CT_API std::int64_t count_nonzero(const StridedView& view);
 /// `numpy.nonzero`: where the elements that are not zero are, in C order. indices: (ndim, count), contiguous, where
 /// count is what count_nonzero gives.
 CT_API void nonzero(std::int64_t* indices, std::int64_t count, const StridedView& view);
-
-/// `numpy.compress`: src (outer, n, inner) and dst (outer, count, inner) are C-ordered, count the number of true
-/// entries of mask (n); keeps the entries where it is true. A mask over several axes is one axis here.
-CT_API void compress(void* dst, const void* src, Dtype dtype, const bool* mask, std::int64_t outer, std::int64_t n,
-                     std::int64_t count, std::int64_t inner);
-
-/// `numpy.bincount`: counts[v] = how often v is among the n values. Throws ValueError for a value outside [0, length).
-CT_API void bincount(std::int64_t* counts, std::int64_t length, const std::int64_t* values, std::int64_t n);
-/// The same with weights: sums[v] = sum of weights[i] where values[i] == v, added in order.
-CT_API void bincount(double* sums, std::int64_t length, const std::int64_t* values, const double* weights,
-                     std::int64_t n);
 
 /// `numpy.take_along_axis`: dst[o, i, j] = src[o, indices[o, i, j], j]; src (outer, n, inner), dst and indices
 /// (outer, count, inner), all C-ordered.

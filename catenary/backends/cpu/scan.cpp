@@ -1,7 +1,6 @@
 #include "catenary/backends/cpu/scan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "catenary/backends/cpu/copy.h"
@@ -15,23 +14,12 @@ namespace {
 
 template <ScanOp Op, class R>
 R accumulate(R a, R b) {
-  if constexpr (Op == ScanOp::maximum) {
-    if constexpr (std::is_floating_point_v<R>) return a > b || std::isnan(a) ? a : b;
-    return a < b ? b : a;
-  } else if constexpr (Op == ScanOp::minimum) {
-    if constexpr (std::is_floating_point_v<R>) return a < b || std::isnan(a) ? a : b;
-    return b < a ? b : a;
-  } else if constexpr (std::is_same_v<R, bool>) {
+  if constexpr (std::is_same_v<R, bool>) {
     return Op == ScanOp::sum ? a || b : a && b;
   } else if constexpr (std::is_integral_v<R>) {
     using U = std::make_unsigned_t<std::common_type_t<R, int>>;  // wraps; 16-bit numbers would multiply as int
     const U x = static_cast<U>(a), y = static_cast<U>(b);
     return static_cast<R>(Op == ScanOp::sum ? x + y : x * y);
-  } else if constexpr (Op == ScanOp::logaddexp) {
-    if (a == b) return a + static_cast<R>(0.69314718055994530942);
-    const R d = a - b;
-    if (d > 0) return a + std::log1p(std::exp(-d));
-    return d <= 0 ? b + std::log1p(std::exp(d)) : d;
   } else {
     return Op == ScanOp::sum ? a + b : a * b;
   }
@@ -72,31 +60,12 @@ void scan_columns(T* data, std::int64_t outer, std::int64_t n, std::int64_t inne
   });
 }
 
-template <class T>
-void scan_as(ScanOp op, T* data, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  switch (op) {
-    case ScanOp::sum:
-      return scan_columns<ScanOp::sum>(data, outer, n, inner);
-    case ScanOp::product:
-      return scan_columns<ScanOp::product>(data, outer, n, inner);
-    case ScanOp::maximum:
-      return scan_columns<ScanOp::maximum>(data, outer, n, inner);
-    case ScanOp::minimum:
-      return scan_columns<ScanOp::minimum>(data, outer, n, inner);
-    case ScanOp::logaddexp:
-      break;
-  }
-  if constexpr (!std::is_integral_v<T>) scan_columns<ScanOp::logaddexp>(data, outer, n, inner);
-}
-
 }  // namespace
 
 void scan(ScanOp op, const StridedView& dst, const StridedView& src, std::int64_t axis) {
   if (!(dst.shape == src.shape))
     fail<ShapeError>("scan: the destination has shape {} and the source {}; they must be equal", dst.shape, src.shape);
   const int along = normalize_axis(axis, dst.shape.size(), "scan");
-  if (op == ScanOp::logaddexp && !is_floating(dst.dtype))
-    fail<DtypeError>("scan: logaddexp needs a floating result, got {}", dst.dtype);
   const std::int64_t size = dst.shape.product();
   if (size == 0) return;
   if (!is_contiguous(dst.shape, dst.strides)) {
@@ -109,13 +78,17 @@ void scan(ScanOp op, const StridedView& dst, const StridedView& src, std::int64_
   std::int64_t outer = 1;
   for (int i = 0; i < along; ++i) outer *= dst.shape[i];
   const std::int64_t n = dst.shape[along];
-  visit_dtype(dst.dtype,
-              [&](auto zero) { scan_as(op, static_cast<decltype(zero)*>(dst.data), outer, n, size / (outer * n)); });
+  const std::int64_t inner = size / (outer * n);
+  visit_dtype(dst.dtype, [&](auto zero) {
+    auto* data = static_cast<decltype(zero)*>(dst.data);
+    op == ScanOp::sum ? scan_columns<ScanOp::sum>(data, outer, n, inner)
+                      : scan_columns<ScanOp::prod>(data, outer, n, inner);
+  });
 }
 
 template <>
 void compute(const Scan& p) {
-  scan(p.op == catenary::ScanOp::sum ? ScanOp::sum : ScanOp::product, strided(p.out), strided(p.x), p.axis);
+  scan(p.op, strided(p.out), strided(p.x), p.axis);
 }
 
 }  // namespace catenary::cpu

@@ -1,4 +1,4 @@
-// Masks and what is not zero: count_nonzero, nonzero, compress.
+// What is not zero: count_nonzero, nonzero.
 #include <algorithm>
 
 #include "catenary/backends/cpu/copy.h"
@@ -49,10 +49,10 @@ std::vector<std::int64_t> counts_before(const bool* mask, std::int64_t n) {
 }
 
 // positions = where the mask is true, in order.
-void positions_of(std::int64_t* positions, std::int64_t count, const bool* mask, std::int64_t n, const char* what) {
+void positions_of(std::int64_t* positions, std::int64_t count, const bool* mask, std::int64_t n) {
   const std::vector<std::int64_t> before = counts_before(mask, n);
   if (before.back() != count)
-    fail<ValueError>("{}: there is room for {} entries, but {} are true", what, count, before.back());
+    fail<ValueError>("nonzero: there is room for {} entries, but {} are true", count, before.back());
   parallel_for(static_cast<std::int64_t>(before.size()) - 1, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
       std::int64_t at = before[p];
@@ -78,7 +78,7 @@ void nonzero(std::int64_t* indices, std::int64_t count, const StridedView& view)
   if (n == 0) return;
   // Flat positions go into the last row, where the last axis' indices will be.
   std::int64_t* flat = indices + (ndim - 1) * count;
-  positions_of(flat, count, as_mask(view, scratch), n, "nonzero");
+  positions_of(flat, count, as_mask(view, scratch), n);
   parallel_for(count, kGrain / 4, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::int64_t rest = flat[i];
@@ -96,13 +96,6 @@ void compute(const Nonzero& p) {
   const StridedView flat = contiguous_view(p.mask.data(), p.mask.dtype, {p.mask.size()});
   p.positions.resize(static_cast<std::size_t>(count_nonzero(flat)));
   nonzero(p.positions.data(), static_cast<std::int64_t>(p.positions.size()), flat);
-}
-
-void compress(void* dst, const void* src, Dtype dtype, const bool* mask, std::int64_t outer, std::int64_t n,
-              std::int64_t count, std::int64_t inner) {
-  Scratch positions(count * 8);
-  positions_of(positions.as<std::int64_t>(), count, mask, n, "compress");
-  take(dst, src, dtype, positions.as<std::int64_t>(), outer, n, count, inner);
 }
 
 }  // namespace catenary::cpu

@@ -6,7 +6,6 @@
 #include "catenary/backends/cpu/partition.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/backends/cpu/radix.h"
-#include "catenary/core/format.h"
 
 namespace catenary::cpu {
 namespace {
@@ -211,34 +210,8 @@ void compute(const Argsort& p) {
   argsort(static_cast<std::int64_t*>(p.indices.data()), rows.data, p.rows.dtype, rows.count, rows.n);
 }
 
-void lexsort(std::int64_t* indices, std::span<const SortKey> keys, std::int64_t n) {
-  if (keys.empty()) fail<ValueError>("lexsort: expected at least one key, got none");
-  argsort(indices, keys[0].data, keys[0].dtype, 1, n);
-  if (n == 0 || keys.size() == 1) return;
-  Scratch moved(n * 8), order(n * 8), before(n * 8);
-  for (const SortKey& key : keys.subspan(1)) {
-    // The order so far, then a stable sort of the key in that order.
-    visit_word(itemsize(key.dtype), [&](auto zero) {
-      using W = decltype(zero);
-      const auto* from = static_cast<const W*>(key.data);
-      parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) moved.as<W>()[i] = from[indices[i]];
-      });
-    });
-    argsort(order.as<std::int64_t>(), moved.as<void>(), key.dtype, 1, n);
-    std::copy_n(indices, n, before.as<std::int64_t>());
-    parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) indices[i] = before.as<std::int64_t>()[order.as<std::int64_t>()[i]];
-    });
-  }
-}
-
 void searchsorted(std::int64_t* indices, const void* sorted, std::int64_t n, const void* values, std::int64_t m,
-                  Dtype dtype, bool right, const std::int64_t* sorter) {
-  if (sorter)
-    for (std::int64_t i = 0; i < n; ++i)
-      if (sorter[i] < 0 || sorter[i] >= n)
-        fail<IndexError>("searchsorted: sorter[{}] = {} is out of range for {} elements", i, sorter[i], n);
+                  Dtype dtype, bool right) {
   visit_keys(dtype, [&](auto map) {
     using U = typename decltype(map)::Key;
     const auto* row = static_cast<const U*>(sorted);
@@ -249,7 +222,7 @@ void searchsorted(std::int64_t* indices, const void* sorted, std::int64_t n, con
         std::int64_t low = 0, length = n;
         while (length > 0) {
           const std::int64_t half = length / 2, middle = low + half;
-          const U there = map.key(row[sorter ? sorter[middle] : middle]);
+          const U there = map.key(row[middle]);
           const bool after = right ? there <= key : there < key;
           low = after ? middle + 1 : low;
           length = after ? length - half - 1 : half;
@@ -264,39 +237,6 @@ template <>
 void compute(const Searchsorted& p) {
   searchsorted(static_cast<std::int64_t*>(p.out.data()), p.sorted.data(), p.sorted.size(), p.values.data(),
                p.values.size(), p.sorted.dtype, p.right);
-}
-
-std::int64_t unique(const void* src, Dtype dtype, std::int64_t n, void* values, std::int64_t* first,
-                    std::int64_t* inverse, std::int64_t* counts) {
-  if (n == 0) return 0;
-  return visit_keys(dtype, [&](auto map) {
-    using U = typename decltype(map)::Key;
-    const auto* from = static_cast<const U*>(src);
-    Scratch order(first || inverse ? n * 8 : 0), row(n * static_cast<std::int64_t>(sizeof(U)));
-    std::int64_t* at = first || inverse ? order.as<std::int64_t>() : nullptr;
-    U* sorted = row.as<U>();
-    if (at) {
-      argsort(at, src, dtype, 1, n);
-      parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) sorted[i] = from[at[i]];
-      });
-    } else {
-      sort(sorted, src, dtype, 1, n);
-    }
-    std::int64_t found = 0, start = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (i == 0 || map.key(sorted[i]) != map.key(sorted[i - 1])) {
-        if (counts && i > 0) counts[found - 1] = i - start;
-        if (values) static_cast<U*>(values)[found] = sorted[i];
-        if (first) first[found] = at[i];
-        start = i;
-        ++found;
-      }
-      if (inverse) inverse[at[i]] = found - 1;
-    }
-    if (counts) counts[found - 1] = n - start;
-    return found;
-  });
 }
 
 }  // namespace catenary::cpu

@@ -81,6 +81,14 @@ std::uint64_t physical_memory_bytes() {
   return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) : 0;
 }
 
+std::uint64_t second_level_cache_bytes() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  return static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_LEVEL2_CACHE_SIZE)));
+#else
+  return 0;
+#endif
+}
+
 std::uint64_t peak_resident_bytes() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -1,5 +1,5 @@
 #pragma once
-// Memory from the system: aligned, with huge pages where they pay.
+// Memory from the system: aligned, with huge pages where they pay; and how much there is.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +18,8 @@ CT_API void* allocate(std::size_t size, std::size_t alignment = 64);
 CT_API void deallocate(void* memory, std::size_t size) noexcept;
 /// Bytes of the machine's memory; 0 where the system does not say.
 CT_API std::uint64_t physical_memory_bytes();
+/// Bytes of a core's second-level cache; 0 where the system does not say.
+CT_API std::uint64_t second_level_cache_bytes();
 /// The largest number of bytes of this process that were resident at once.
 CT_API std::uint64_t peak_resident_bytes();
 /// Bytes of this process that are resident now; 0 where the system does not say.
