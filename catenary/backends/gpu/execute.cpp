@@ -81,17 +81,11 @@ void give_axis(ops::Program& program) {
   for (ops::Store& store : program.stores) store.to.strides = {0};
 }
 
-Strides c_strides(const Shape& shape) {
-  Strides strides = Strides::filled(shape.size(), 1);
-  for (int axis = shape.size() - 2; axis >= 0; --axis) strides[axis] = strides[axis + 1] * shape[axis + 1];
-  return strides;
-}
-
 /// Where a program has more operands and axes than a launch can say, its strided operands are brought into order first.
 class Ordered {
  public:
   Ordered(Context& context, ops::Program& program) : context_(context), shape_(program.shape) {
-    const Strides ordered = c_strides(program.shape);
+    const Strides ordered = contiguous_strides(program.shape);
     const std::int64_t size = program.shape.product();
     for (ops::Access& load : program.loads) {
       if (load.strides == ordered) continue;
@@ -272,7 +266,7 @@ void compute(Context& context, const Copy& p) {
   if (to.handle == from.handle && !(to.offset == from.offset && to.strides == from.strides && to.dtype == from.dtype)) {
     // they may overlap
     const Scratch scratch(context, from.size() * static_cast<std::int64_t>(itemsize(from.dtype)));
-    const View between{scratch.handle(), 0, from.dtype, from.shape, c_strides(from.shape)};
+    const View between{scratch.handle(), 0, from.dtype, from.shape, contiguous_strides(from.shape)};
     compute(context, Copy{between, from});
     return compute(context, Copy{to, between});
   }
@@ -380,7 +374,7 @@ void compute(Context& context, const Reduce& p) {
     // the values first, then their reduction
     const Dtype dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
     const Scratch scratch(context, program.shape.product() * static_cast<std::int64_t>(itemsize(dtype)));
-    const Strides strides = c_strides(program.shape);
+    const Strides strides = contiguous_strides(program.shape);
     ops::Program values = program;
     values.stores.push_back({static_cast<std::int16_t>(spec.value), {scratch.handle(), 0, dtype, strides}});
     compute(context, Run{values});

@@ -56,10 +56,4 @@ Dtype word_of(std::int64_t bytes) {
   return bytes == 1 ? Dtype::uint8 : bytes == 2 ? Dtype::uint16 : bytes == 4 ? Dtype::uint32 : Dtype::uint64;
 }
 
-Strides ordered_strides(const Shape& shape) {
-  Strides strides = Strides::filled(shape.size(), 1);
-  for (int axis = shape.size() - 2; axis >= 0; --axis) strides[axis] = strides[axis + 1] * shape[axis + 1];
-  return strides;
-}
-
 }  // namespace catenary::gpu

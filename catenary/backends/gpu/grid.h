@@ -29,7 +29,4 @@ Defines dtype_defines(const Context& context, Dtype dtype);
 /// An unsigned integer of this many bytes, for elements that are only moved.
 Dtype word_of(std::int64_t bytes);
 
-/// Strides of a C-ordered view.
-Strides ordered_strides(const Shape& shape);
-
 }  // namespace catenary::gpu

@@ -294,9 +294,9 @@ void compute(Context& context, const Gather& p) {
 template <>
 void compute(Context& context, const Scatter& p) {
   const auto& [x, indices, values, mode] = p;
-  if (values.size() > 0 && !(values.strides == ordered_strides(values.shape))) {
+  if (values.size() > 0 && !(values.strides == contiguous_strides(values.shape))) {
     const Scratch scratch(context, values.size() * static_cast<std::int64_t>(itemsize(values.dtype)));
-    const View ordered{scratch.handle(), 0, values.dtype, values.shape, ordered_strides(values.shape)};
+    const View ordered{scratch.handle(), 0, values.dtype, values.shape, contiguous_strides(values.shape)};
     compute(context, Copy{ordered, values});
     return compute(context, Scatter{x, indices, ordered, mode});
   }
