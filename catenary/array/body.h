@@ -46,12 +46,6 @@ inline View stack_of_one(View matrix) {
   matrix.strides.insert(0, 0);
   return matrix;
 }
-/// The same with rows and columns exchanged.
-inline View transposed_stack_of_one(View matrix) {
-  std::swap(matrix.shape[0], matrix.shape[1]);
-  std::swap(matrix.strides[0], matrix.strides[1]);
-  return stack_of_one(matrix);
-}
 /// A view of a C-ordered array: itself, or a copy that `keep` holds.
 inline View readable_contiguous(const Array& a, Array& keep) {
   keep = a.contiguous();

@@ -16,9 +16,16 @@
 
 namespace catenary {
 
+/// What matmul does beside multiplying.
+struct MatmulOptions {
+  std::optional<Array> bias = {};   ///< [n], added to every row of the product as it is stored
+  std::optional<Dtype> dtype = {};  ///< of the product, in which sums are kept; that of the operands where not given
+};
+
 /// Matrix product over the last two axes, the axes before them broadcast; 1-d operands are a row at the left, a column
-/// at the right. Throws ShapeError where the extents differ or an operand is 0-d. numpy.matmul
-CT_API Array matmul(const Array& a, const Array& b);
+/// at the right. int8 or uint8 operands of a product in int32 are multiplied as they are; others are cast to its dtype
+/// first. Throws ShapeError where the extents differ, an operand is 0-d or the bias does not fit. numpy.matmul
+CT_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {});
 /// Sum over the last axis of a and the second to last of b; a product where one is 0-d. numpy.dot
 CT_API Array dot(const Array& a, const Array& b);
 /// Sum of products of the flattened arrays: 0-d. numpy.vdot

@@ -18,11 +18,12 @@ namespace {
 
 /// out = the product of stacks of matrices [count, m, k] and [count, k, n]; `out` is fresh and as large as [count, m,
 /// n].
-void multiply_stacks(const View& left, const View& right, const Array& out) {
+void multiply_stacks(const View& left, const View& right, const Array& out, const std::optional<Array>& bias) {
   View to = writable(out);
   to.shape = {left.shape[0], left.shape[1], right.shape[2]};
   to.strides = contiguous_strides(to.shape);
-  compute(out.device(), primitives::Matmul{left, right, to});
+  const View row = bias ? readable(*bias) : View();
+  compute(out.device(), primitives::Matmul{left, right, to, bias ? &row : nullptr});
 }
 
 /// The matrices of a C-ordered array below one another.
@@ -46,19 +47,30 @@ Axes other_axes(int ndim, const Axes& axes) {
 
 }  // namespace
 
-Array matmul(const Array& a, const Array& b) {
+Array matmul(const Array& a, const Array& b, const MatmulOptions& options) {
   if (a.ndim() == 0 || b.ndim() == 0)
     fail<ShapeError>("matmul: operands need at least one axis, shapes {} and {} were given", a.shape(), b.shape());
   check_same_device(a, b, "matmul");
-  const Dtype dtype = promote(a.dtype(), b.dtype());
+  const Dtype promoted = promote(a.dtype(), b.dtype()), dtype = options.dtype.value_or(promoted);
+  // 8-bit integers are multiplied as they are
+  const bool widens = dtype == Dtype::int32 && a.dtype() == b.dtype() && a.itemsize() == 1 && a.dtype() != Dtype::bool_;
+  const Dtype from = widens ? promoted : dtype;
   const bool row = a.ndim() == 1, column = b.ndim() == 1;
-  const Array left = as_dtype(row ? a.reshape({1, a.size()}) : a, dtype);
-  const Array right = as_dtype(column ? b.reshape({b.size(), 1}) : b, dtype);
+  const Array left = as_dtype(row ? a.reshape({1, a.size()}) : a, from);
+  const Array right = as_dtype(column ? b.reshape({b.size(), 1}) : b, from);
   const int ln = left.ndim(), rn = right.ndim();
   const std::int64_t m = left.shape()[ln - 2], k = left.shape()[ln - 1], n = right.shape()[rn - 1];
   if (right.shape()[rn - 2] != k)
     fail<ShapeError>("matmul: shapes {} and {} do not fit: extent {} is summed with extent {}", a.shape(), b.shape(), k,
                      right.shape()[rn - 2]);
+  std::optional<Array> bias;
+  if (options.bias) {
+    check_same_device(a, *options.bias, "matmul");
+    if (options.bias->shape() != Shape{n})
+      fail<ShapeError>("matmul: the bias must be ({},) to fit a product of {} columns, not {}", n, n,
+                       options.bias->shape());
+    bias = as_dtype(*options.bias, dtype);
+  }
   const Shape batch = broadcast_shapes(without_last(left.shape(), 2), without_last(right.shape(), 2), "matmul");
   Shape shape = batch;
   if (!row) shape.push_back(m);
@@ -67,10 +79,11 @@ Array matmul(const Array& a, const Array& b) {
   if (out.size() == 0) return out;
   if (k == 0) {
     out.fill(0);
+    if (bias) copyto(out, column ? bias->reshape({}) : *bias);
   } else if (ln == 2 && rn == 2) {
-    multiply_stacks(stack_of_one(readable(left)), stack_of_one(readable(right)), out);
+    multiply_stacks(stack_of_one(readable(left)), stack_of_one(readable(right)), out, bias);
   } else if (rn == 2 && left.is_contiguous()) {
-    multiply_stacks(stack_of_rows(readable(left)), stack_of_one(readable(right)), out);
+    multiply_stacks(stack_of_rows(readable(left)), stack_of_one(readable(right)), out, bias);
   } else {
     Shape left_shape = batch, right_shape = batch;
     left_shape.push_back(m), left_shape.push_back(k);
@@ -78,7 +91,7 @@ Array matmul(const Array& a, const Array& b) {
     const std::int64_t count = batch.product();
     const Array lefts = left.broadcast_to(left_shape).reshape({count, m, k}),
                 rights = right.broadcast_to(right_shape).reshape({count, k, n});
-    multiply_stacks(readable(lefts), readable(rights), out);
+    multiply_stacks(readable(lefts), readable(rights), out, bias);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 #include "catenary/functions/connection.h"
 
-#include "catenary/array/body.h"
+#include "catenary/array/linalg.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
@@ -21,11 +21,7 @@ class LinearFunction : public FunctionNode {
     const Device device = x.device();
     if (W.device() != device || (in.size() == 3 && in[2].device() != device))
       fail<DeviceError>("linear: x is on {}, W on {}", device.name(), W.device().name());
-    const Array y = Array::empty({x.shape(0), W.shape(0)}, x.dtype(), device);
-    const View bias = in.size() == 3 ? readable(in[2]) : View();
-    compute(device, primitives::Matmul{stack_of_one(readable(x)), transposed_stack_of_one(readable(W)),
-                                       stack_of_one(writable(y)), in.size() == 3 ? &bias : nullptr});
-    return y;
+    return catenary::matmul(x, W.T(), {.bias = in.size() == 3 ? std::optional(in[2]) : std::nullopt});
   }
   Variables backward(Targets targets, Grads gys) override {
     const Variable& gy = gys[0];

@@ -54,6 +54,31 @@ TEST(Matmul, EveryDtype) {
   expect_array(ct::matmul(make<int>({1, 2}), make<float>({0.5f, 2})), {4.5}, {}, Dtype::float64);
 }
 
+TEST(Matmul, TheDtypeAndTheBiasThatAreAskedFor) {
+  // sums that int8 cannot hold, of shapes that fill no tile, through views
+  for (Dtype d : {Dtype::int8, Dtype::uint8}) {
+    const Array a = (numbers({5, 300}) + 20).astype(d), b = (numbers({300, 7}, Dtype::float64, 2) + 15).astype(d);
+    expect_array(ct::matmul(a, b, {.dtype = Dtype::int32}), product(a, b), {5, 7}, Dtype::int32);
+    expect_array(ct::matmul(b.T(), a.T(), {.dtype = Dtype::int32}), product(b.T(), a.T()), {7, 5}, Dtype::int32);
+  }
+  const Array low = make<std::int8_t>({-128, -128, 127, -128, 127, 127}, {2, 3}),
+              one = make<std::int8_t>({-128, 127, 1});
+  expect_array(ct::matmul(low, low.T(), {.dtype = Dtype::int32}), {48897, 16257, 16257, 48642}, {2, 2}, Dtype::int32);
+  expect_array(ct::matmul(low, one, {.bias = make<int>({5}), .dtype = Dtype::int32}), {260, 32645}, {2}, Dtype::int32);
+  expect_array(ct::matmul(low, one.astype(Dtype::uint8), {.dtype = Dtype::int32}),
+               product(low, one.astype(Dtype::uint8).reshape({3, 1})), {2}, Dtype::int32);
+  expect_array(ct::matmul(low, one, {.dtype = Dtype::float32}), {255, 32640}, {2}, Dtype::float32);
+
+  const Array x = numbers({2, 3, 4}), w = numbers({4, 5}, Dtype::float64, 1), bias = numbers({5}, Dtype::float64, 5);
+  const Array expected = ct::matmul(x, w) + bias;
+  expect_array(ct::matmul(x, w, {.bias = bias}), expected.to_vector<double>(), {2, 3, 5}, Dtype::float64);
+  expect_array(ct::matmul(x.transpose({1, 0, 2}), w, {.bias = bias}), expected.transpose({1, 0, 2}).to_vector<double>(),
+               {3, 2, 5}, Dtype::float64);
+  expect_array(ct::matmul(ct::zeros({2, 0}), ct::zeros({0, 5}), {.bias = bias}),
+               ct::concatenate({bias, bias}).to_vector<double>(), {2, 5}, Dtype::float64);
+  EXPECT_THROW(ct::matmul(x, w, {.bias = numbers({4})}), ct::ShapeError);
+}
+
 TEST(Matmul, ShapesAndBatches) {
   const Array v = make<double>({1, 2, 3}), m = numbers({3, 2});
   expect_array(ct::matmul(v, v), {14}, {}, Dtype::float64);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "catenary/array/creation.h"
@@ -78,6 +79,24 @@ TEST(DeviceMatmul, AllTypes) {
                              : dtype == Dtype::bfloat16 ? 2e-1
                                                         : 0;
     check(numbers({19, 70}, dtype), numbers({70, 67}, dtype), tolerance);
+  }
+}
+
+TEST(DeviceMatmul, EightBitsIntoInt32) {
+  random::seed(5);
+  const Device device = current_device();
+  for (const Dtype dtype : {Dtype::int8, Dtype::uint8}) {
+    for (const auto& [m, k, n] : {std::array<std::int64_t, 3>{19, 70, 67}, {1, 300, 1}, {130, 3, 65}}) {
+      const DeviceScope scope{Device()};
+      const Array a = numbers({2, k, m}, Dtype::float32), b = numbers({k, n}, Dtype::float32);
+      const Array x = (a * 31.0f).astype(dtype), y = (b * 31.0f).astype(dtype), bias = arange(n, Dtype::int32);
+      const Array got = matmul(x.to_device(device).transpose({0, 2, 1}), y.to_device(device),
+                               {.bias = bias.to_device(device), .dtype = Dtype::int32})
+                            .to_device(Device());
+      const Array want = matmul(x.transpose({0, 2, 1}).astype(Dtype::int64), y.astype(Dtype::int64)) + bias;
+      EXPECT_EQ(got.dtype(), Dtype::int32);
+      EXPECT_TRUE((got == want).all()) << dtype_name(dtype) << " " << m << " " << k << " " << n;
+    }
   }
 }
 

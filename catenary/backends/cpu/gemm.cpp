@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "catenary/backends/cpu/copy.h"
@@ -244,21 +245,23 @@ void half_gemm(const GemmArgs<std::uint16_t>& g, bool bfloat) {
   });
 }
 
-void integer_gemm(const IntegerGemm& g, std::size_t size, bool boolean) {
+// p moved by some elements of a dtype.
+template <class P>
+P* at(P* p, int64_t offset, Dtype dtype) {
+  using Byte = std::conditional_t<std::is_const_v<P>, const char, char>;
+  return p ? static_cast<Byte*>(p) + offset * static_cast<int64_t>(itemsize(dtype)) : p;
+}
+
+void integer_gemm(const IntegerGemm& g, Dtype from, Dtype to) {
   const auto kernel = CT_SIMD_SELECT(gemm_integer);
-  const auto at = [size](auto* p, int64_t offset) {
-    return p ? static_cast<decltype(p)>(const_cast<char*>(static_cast<const char*>(p)) +
-                                        offset * static_cast<int64_t>(size))
-             : p;
-  };
   const int64_t grain = 1 + 65536 / std::max<int64_t>(1, g.n * g.k);
   parallel_for(g.m, grain, [&](int64_t begin, int64_t end) {
     IntegerGemm mine = g;
     mine.m = end - begin;
-    mine.a = at(g.a, begin * g.a_rs);
-    mine.c = at(g.c, begin * g.c_rs);
-    mine.bias_m = at(g.bias_m, begin);
-    kernel(mine, size, boolean);
+    mine.a = at(g.a, begin * g.a_rs, from);
+    mine.c = at(g.c, begin * g.c_rs, to);
+    mine.bias_m = at(g.bias_m, begin, to);
+    kernel(mine, from, to);
   });
 }
 
@@ -271,7 +274,7 @@ GemmArgs<T> typed(const IntegerGemm& g) {
           g.c_rs, g.c_cs,  in(g.bias_n), in(g.bias_m), g.accumulate};
 }
 
-void run(Dtype dtype, const IntegerGemm& g) {
+void run(Dtype dtype, Dtype to, const IntegerGemm& g) {
   switch (dtype) {
     case Dtype::float32:
       return gemm_of(typed<float>(g));
@@ -282,7 +285,7 @@ void run(Dtype dtype, const IntegerGemm& g) {
     case Dtype::bfloat16:
       return half_gemm(typed<std::uint16_t>(g), true);
     default:
-      return integer_gemm(g, itemsize(dtype), dtype == Dtype::bool_);
+      return integer_gemm(g, dtype, to);
   }
 }
 
@@ -297,7 +300,7 @@ void gemm(Dtype dtype, int64_t m, int64_t n, int64_t k, const void* a, int64_t a
           int64_t b_rs, int64_t b_cs, void* c, int64_t c_rs, int64_t c_cs, const GemmEpilogue& epilogue) {
   check("gemm", 1, m, n, k);
   if (m == 0 || n == 0) return;
-  run(dtype,
+  run(dtype, epilogue.to_int32 ? Dtype::int32 : dtype,
       {m, n, k, a, a_rs, a_cs, b, b_rs, b_cs, c, c_rs, c_cs, epilogue.bias_n, epilogue.bias_m, epilogue.accumulate});
 }
 
@@ -306,11 +309,11 @@ void batched_gemm(Dtype dtype, int64_t batch, int64_t m, int64_t n, int64_t k, c
                   int64_t c_bs, int64_t c_rs, int64_t c_cs, const GemmEpilogue& epilogue) {
   check("batched_gemm", batch, m, n, k);
   if (batch == 0 || m == 0 || n == 0) return;
-  const auto size = static_cast<int64_t>(itemsize(dtype));
+  const Dtype to = epilogue.to_int32 ? Dtype::int32 : dtype;
   const auto one = [&](int64_t i) {
-    run(dtype, {m, n, k, static_cast<const char*>(a) + i * a_bs * size, a_rs, a_cs,
-                static_cast<const char*>(b) + i * b_bs * size, b_rs, b_cs, static_cast<char*>(c) + i * c_bs * size,
-                c_rs, c_cs, epilogue.bias_n, epilogue.bias_m, epilogue.accumulate});
+    run(dtype, to,
+        {m, n, k, at(a, i * a_bs, dtype), a_rs, a_cs, at(b, i * b_bs, dtype), b_rs, b_cs, at(c, i * c_bs, to), c_rs,
+         c_cs, epilogue.bias_n, epilogue.bias_m, epilogue.accumulate});
   };
   // One B for all, and the A and C of the batch in one column: a single taller product.
   if (b_bs == 0 && !epilogue.bias_m && a_bs == m * a_rs && c_bs == m * c_rs) {
@@ -332,7 +335,7 @@ void batched_gemm(Dtype dtype, int64_t batch, int64_t m, int64_t n, int64_t k, c
 template <>
 void compute(const Matmul& p) {
   const View &a = p.a, &b = p.b, &c = p.c;
-  GemmEpilogue epilogue{.accumulate = p.accumulate};
+  GemmEpilogue epilogue{.accumulate = p.accumulate, .to_int32 = a.dtype != c.dtype};
   std::vector<char> packed;  // a bias whose elements lie apart
   if (const View* bias = p.bias) {
     epilogue.bias_n = bias->data();
@@ -342,7 +345,7 @@ void compute(const Matmul& p) {
       epilogue.bias_n = packed.data();
     }
   }
-  batched_gemm(c.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1],
+  batched_gemm(a.dtype, c.shape[0], c.shape[1], c.shape[2], a.shape[2], a.data(), a.strides[0], a.strides[1],
                a.strides[2], b.data(), b.strides[0], b.strides[1], b.strides[2], c.data(), c.strides[0], c.strides[1],
                c.strides[2], epilogue);
 }

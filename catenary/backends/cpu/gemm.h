@@ -19,12 +19,14 @@ struct GemmEpilogue {
   const void* bias_n = nullptr;  ///< n elements, added to every row of C
   const void* bias_m = nullptr;  ///< m elements, added to every column of C
   bool accumulate = false;       ///< C += instead of C =
+  bool to_int32 = false;         ///< C and the biases are int32, A and B int8 or uint8
 };
 
 /// C[i, j] = sum over p of A[i, p] B[p, j] for C of m × n and a depth of k, as NumPy's matmul: all operands of one
-/// dtype, integers wrap around, bool is any(a and b), 16-bit floats are summed in float32 and rounded once. Row and
-/// column strides are in elements and may be 0 (A, B) or negative. C must not overlap A or B. k = 0 gives zeros. The
-/// bits do not depend on the number of threads (unless oneDNN computes). Throws ValueError for negative sizes.
+/// dtype (or to_int32), integers wrap around, bool is any(a and b), 16-bit floats are summed in float32 and rounded
+/// once. Row and column strides are in elements and may be 0 (A, B) or negative. C must not overlap A or B. k = 0 gives
+/// zeros. The bits do not depend on the number of threads (unless oneDNN computes). Throws ValueError for negative
+/// sizes.
 CT_API void gemm(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, const void* a, std::int64_t a_rs,
                  std::int64_t a_cs, const void* b, std::int64_t b_rs, std::int64_t b_cs, void* c, std::int64_t c_rs,
                  std::int64_t c_cs, const GemmEpilogue& epilogue = {});

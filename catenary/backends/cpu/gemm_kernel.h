@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "catenary/core/cpu_features.h"
+#include "catenary/core/dtype.h"
 
 namespace catenary::cpu {
 
@@ -41,8 +42,7 @@ struct GemmLevel {
   void (*thin)(const GemmArgs<T>&);
 };
 
-/// A product of elements of `size` bytes, signedness being all the same to sums and products that wrap around. bool:
-/// any(a and b).
+/// A product of integers that wrap around, or of bools: any(a and b).
 struct IntegerGemm {
   std::int64_t m, n, k;
   const void* a;
@@ -57,7 +57,8 @@ struct IntegerGemm {
 };
 
 CT_SIMD_DECLARE(extern const GemmLevel<float> gemm_float; extern const GemmLevel<double> gemm_double;
-                void gemm_integer(const IntegerGemm&, std::size_t size, bool boolean);
+                // A and B are of `from`, C and the biases of `to`: the same, or int32 for 8-bit integers.
+                void gemm_integer(const IntegerGemm&, Dtype from, Dtype to);
                 // n float16 (bfloat16) as float32, and float32 rounded to them.
                 void widen(const std::uint16_t* x, float* y, std::int64_t n, bool bfloat);
                 void narrow(const float* x, std::uint16_t* y, std::int64_t n, bool bfloat);)

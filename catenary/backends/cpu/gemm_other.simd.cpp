@@ -34,11 +34,11 @@ struct Any {  // bytes of 0 and 1
 };
 
 // A strip of C's row is summed in `sums` while a block of B, copied together, stays in the cache.
-template <class T, class Ring>
+template <class T, class Ring, class From = T>
 static void integer(const IntegerGemm& g) {
   constexpr int64_t kStrip = 1024 / sizeof(T), kDepth = 64;
-  const T* a = static_cast<const T*>(g.a);
-  const T* b = static_cast<const T*>(g.b);
+  const From* a = static_cast<const From*>(g.a);
+  const From* b = static_cast<const From*>(g.b);
   const T* bias_n = static_cast<const T*>(g.bias_n);
   const T* bias_m = static_cast<const T*>(g.bias_m);
   T* c = static_cast<T*>(g.c);
@@ -50,7 +50,7 @@ static void integer(const IntegerGemm& g) {
     do {
       const int64_t depth = std::min(kDepth, g.k - p0);
       for (int64_t p = 0; p < depth; ++p)
-        for (int64_t j = 0; j < n; ++j) block[p][j] = b[(p0 + p) * g.b_rs + (j0 + j) * g.b_cs];
+        for (int64_t j = 0; j < n; ++j) block[p][j] = static_cast<T>(b[(p0 + p) * g.b_rs + (j0 + j) * g.b_cs]);
       for (int64_t i = 0; i < g.m; ++i) {
         T* row = c + i * g.c_rs + j0 * g.c_cs;
         if (p0 > 0 || g.accumulate) {
@@ -63,7 +63,7 @@ static void integer(const IntegerGemm& g) {
         if (p0 == 0 && bias_m)
           for (int64_t j = 0; j < n; ++j) sums[j] = Ring::add(sums[j], bias_m[i]);
         for (int64_t p = 0; p < depth; ++p) {
-          const T x = a[i * g.a_rs + (p0 + p) * g.a_cs];
+          const T x = static_cast<T>(a[i * g.a_rs + (p0 + p) * g.a_cs]);
           for (int64_t j = 0; j < n; ++j) sums[j] = Ring::add(sums[j], Ring::multiply(x, block[p][j]));
         }
         for (int64_t j = 0; j < n; ++j) row[j * g.c_cs] = sums[j];
@@ -75,9 +75,13 @@ static void integer(const IntegerGemm& g) {
 
 }  // namespace
 
-void gemm_integer(const IntegerGemm& g, std::size_t size, bool boolean) {
-  if (boolean) return integer<std::uint8_t, Any>(g);
-  switch (size) {
+// Signedness is all the same to sums and products that wrap around, but for numbers that become wider.
+void gemm_integer(const IntegerGemm& g, Dtype from, Dtype to) {
+  if (from == Dtype::bool_) return integer<std::uint8_t, Any>(g);
+  if (from != to)
+    return from == Dtype::int8 ? integer<std::uint32_t, Wrap, std::int8_t>(g)
+                               : integer<std::uint32_t, Wrap, std::uint8_t>(g);
+  switch (itemsize(to)) {
     case 1:
       return integer<std::uint8_t, Wrap>(g);
     case 2:

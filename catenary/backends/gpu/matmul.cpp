@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
@@ -50,9 +51,11 @@ struct Product {
   }
 };
 
-Defines product_defines(const Context& context, Dtype dtype, bool wide) {
-  const ops::Reg reg = ops::register_of(dtype);
-  Defines defines = dtype_defines(context, dtype);
+Defines product_defines(const Context& context, const Product& p, bool wide) {
+  const ops::Reg reg = ops::register_of(p.c.dtype);
+  Defines defines = dtype_defines(context, p.c.dtype);
+  defines.emplace_back("MEM_IN", memory_type(p.a.dtype));
+  defines.emplace_back("LOAD_IN", "LOAD_", dtype_name(p.a.dtype));
   defines.emplace_back("idx", wide ? "i64" : "i32");
   defines.emplace_back("MADD(a, b, c)", reg == ops::Reg::f32   ? "MAD_F32(a, b, c)"
                                         : reg == ops::Reg::f64 ? "MAD_F64(a, b, c)"
@@ -110,7 +113,7 @@ void panels(Context& context, const Product& given) {
   const std::int64_t line = kLanes * kVectors * static_cast<std::int64_t>(itemsize(p.c.dtype));
   const std::int64_t depth =
       std::min<std::int64_t>(kDepth, static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
-  Defines defines = product_defines(context, p.c.dtype, wide);
+  Defines defines = product_defines(context, p, wide);
   defines.insert(defines.end(), {{"PANELS", ""},
                                  {"LANES", kLanes},
                                  {"VECTORS", kVectors},
@@ -136,7 +139,7 @@ void panels(Context& context, const Product& given) {
 
 void general(Context& context, const Product& p) {
   const bool wide = p.wide();
-  Defines defines = product_defines(context, p.c.dtype, wide);
+  Defines defines = product_defines(context, p, wide);
   const char* name = "matmul_rows";
   std::int64_t tile_m = 1, tile_n = kRowTile;
   int items = 1;
