@@ -14,7 +14,7 @@
 namespace catenary {
 
 /// Does CATENARY_TRACE name this?
-bool tracing(const char* what);
+CT_API bool tracing(const char* what);
 
 /// Says once for each device, where kernels or ops are traced, that `what` is computed by the processor for it.
 void trace_host(const Device& device, const char* what);

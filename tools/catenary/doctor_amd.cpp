@@ -8,7 +8,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "catenary/backends/gpu/blas/libraries.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "tools/catenary/doctor.h"
 
 namespace catenary::doctor {

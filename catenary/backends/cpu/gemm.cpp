@@ -1,7 +1,6 @@
 #include "catenary/backends/cpu/gemm.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -17,7 +16,6 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/memory.h"
 #include "catenary/core/parallel.h"
-#include "catenary/device/matmul_providers.h"
 
 namespace catenary::cpu {
 namespace {
@@ -25,15 +23,15 @@ namespace {
 using std::int64_t;
 
 // CATENARY_ONEDNN=1 asks for oneDNN, and not to find it is an error then.
-GemmProvider initial_provider() {
-  if (!environment::flag("CATENARY_ONEDNN")) return GemmProvider::automatic;
-  if (!onednn_loaded()) fail<DeviceError>("CATENARY_ONEDNN=1: {}", onednn_info());
-  return GemmProvider::onednn;
-}
-
-std::atomic<GemmProvider>& provider() {
-  static std::atomic<GemmProvider> chosen{initial_provider()};
-  return chosen;
+Providers<GemmArgs<float>>& float_providers() {
+  static auto* providers = [] {
+    auto made = std::make_unique<Providers<GemmArgs<float>>>(
+        "cpu", std::vector<std::pair<const char*, Providers<GemmArgs<float>>::Open>>{{"oneDNN", open_onednn}},
+        "our own kernels are about as fast, and their bits do not depend on the number of threads");
+    made->choose(environment::flag("CATENARY_ONEDNN") ? "onednn" : "", "CATENARY_ONEDNN=1");
+    return made.release();
+  }();
+  return *providers;
 }
 
 // Memory that a thread keeps from product to product: fresh pages cost more than packing.
@@ -173,8 +171,7 @@ void float_gemm(GemmArgs<T> g) {
 // Our own kernels measured between 0.9 and 2 times oneDNN's speed at every size that was tried, and their bits do not
 // depend on the number of threads: oneDNN computes only where it is asked to.
 void gemm_of(const GemmArgs<float>& g) {
-  if (provider().load(std::memory_order_relaxed) == GemmProvider::onednn && onednn_gemm(g)) return;
-  float_gemm(g);
+  if (!float_providers().run(g)) float_gemm(g);
 }
 void gemm_of(const GemmArgs<double>& g) { float_gemm(g); }
 
@@ -351,18 +348,15 @@ void compute(const Matmul& p) {
 }
 
 void set_gemm_provider(GemmProvider chosen) {
-  if (chosen == GemmProvider::onednn && !onednn_loaded()) fail<DeviceError>("set_gemm_provider: {}", onednn_info());
-  provider().store(chosen, std::memory_order_relaxed);
+  float_providers().choose(chosen == GemmProvider::onednn ? "onednn" : "own", "set_gemm_provider");
 }
 
-bool onednn_available() { return onednn_loaded(); }
-
-std::vector<MatmulProviderInfo> gemm_providers() {
-  const MatmulProviderInfo own = {"own", true, "Catenary's own kernels", 0};
-  const bool chosen = provider().load(std::memory_order_relaxed) == GemmProvider::onednn && onednn_loaded();
-  const MatmulProviderInfo onednn = {"oneDNN", chosen, onednn_info(), 0};
-  return chosen ? std::vector{onednn, own} : std::vector{own, onednn};
+bool onednn_available() {
+  std::string why;
+  return open_onednn(why) != nullptr;
 }
+
+std::vector<MatmulProviderInfo> gemm_providers() { return float_providers().info(); }
 
 std::string gemm_provider_info() { return onednn_info(); }
 

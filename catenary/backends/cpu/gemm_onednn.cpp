@@ -4,6 +4,7 @@
 
 #include "catenary/backends/cpu/onednn/plugin.h"
 #include "catenary/core/environment.h"
+#include "catenary/core/format.h"
 #include "catenary/core/os/installation.h"
 #include "catenary/core/os/library.h"
 #include "catenary/core/parallel.h"
@@ -57,30 +58,44 @@ struct Blas {
   }
 };
 
+class Onednn final : public Provider<GemmArgs<float>> {
+ public:
+  std::string detail() const override { return onednn_info(); }
+
+  bool run(const GemmArgs<float>& g, std::string& why) override {
+    if (g.k == 0) return false;
+    const Blas a(g.m, g.k, g.a_rs, g.a_cs), b(g.k, g.n, g.b_rs, g.b_cs), c(g.m, g.n, g.c_rs, g.c_cs);
+    if (!a.trans || !b.trans || c.trans != 'N') return false;
+    // sgemm knows no bias: C holds it when the product is added.
+    const bool bias = g.bias_n || g.bias_m;
+    if (bias) {
+      parallel_for(g.m, 1 + 16384 / g.n, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          float* row = g.c + i * c.ld;
+          const float shift = g.bias_m ? g.bias_m[i] : 0.0f;
+          for (std::int64_t j = 0; j < g.n; ++j)
+            row[j] = (g.accumulate ? row[j] : 0.0f) + shift + (g.bias_n ? g.bias_n[j] : 0.0f);
+        }
+      });
+    }
+    const float beta = g.accumulate || bias ? 1.0f : 0.0f;
+    const int status =
+        plugin().table->sgemm(a.trans, b.trans, g.m, g.n, g.k, g.a, a.ld, g.b, b.ld, beta, g.c, c.ld, num_threads());
+    if (status != 0) why = fmt::format("it cannot multiply (status {})", status);
+    return status == 0;
+  }
+};
+
 }  // namespace
 
-bool onednn_loaded() { return plugin().table != nullptr; }
+std::unique_ptr<Provider<GemmArgs<float>>> open_onednn(std::string& why) {
+  if (plugin().table) return std::make_unique<Onednn>();
+  why = onednn_info();
+  return nullptr;
+}
 std::string onednn_info() { return plugin().info; }
-
-bool onednn_gemm(const GemmArgs<float>& g) {
-  if (!onednn_loaded() || g.k == 0) return false;
-  const Blas a(g.m, g.k, g.a_rs, g.a_cs), b(g.k, g.n, g.b_rs, g.b_cs), c(g.m, g.n, g.c_rs, g.c_cs);
-  if (!a.trans || !b.trans || c.trans != 'N') return false;
-  // sgemm knows no bias: C holds it when the product is added.
-  const bool bias = g.bias_n || g.bias_m;
-  if (bias) {
-    parallel_for(g.m, 1 + 16384 / g.n, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        float* row = g.c + i * c.ld;
-        const float shift = g.bias_m ? g.bias_m[i] : 0.0f;
-        for (std::int64_t j = 0; j < g.n; ++j)
-          row[j] = (g.accumulate ? row[j] : 0.0f) + shift + (g.bias_n ? g.bias_n[j] : 0.0f);
-      }
-    });
-  }
-  const float beta = g.accumulate || bias ? 1.0f : 0.0f;
-  return plugin().table->sgemm(a.trans, b.trans, g.m, g.n, g.k, g.a, a.ld, g.b, b.ld, beta, g.c, c.ld, num_threads()) ==
-         0;
+std::string describe(const GemmArgs<float>& g) {
+  return fmt::format("a product of float32 [{}, {}, {}]", g.m, g.n, g.k);
 }
 
 }  // namespace catenary::cpu

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/error.h"
@@ -251,11 +250,6 @@ void* Context::module_of(const std::string& name, const std::string& source) {
   return module;
 }
 
-MatmulProviders& Context::matmul_providers() {
-  std::call_once(matmul_once_, [this] { matmul_ = new MatmulProviders(*this); });
-  return *matmul_;
-}
-
 void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {
   if (groups == 0) return;
   driver.launch(index, kernel.function, groups, group_size, args);
@@ -264,9 +258,10 @@ void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, 
   });
 }
 
-void Context::multiplied(const std::string& library) {
-  submitted(library,
-            [&](const std::string& device) { return fmt::format("a product by {} failed on {}", library, device); });
+void Context::submitted_by(const std::string& library) {
+  submitted(library, [&](const std::string& device) {
+    return fmt::format("what {} was to compute failed on {}", library, device);
+  });
 }
 
 template <class Describe>

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <typeindex>
 #include <unordered_map>
 
 #include "catenary/backends/gpu/driver.h"
@@ -17,8 +18,6 @@
 #include "catenary/device/pool.h"
 
 namespace catenary::gpu {
-
-class MatmulProviders;
 
 /// A compiled kernel. It lives as long as the process.
 struct Kernel {
@@ -71,13 +70,19 @@ class Context {
   void check_dtype(Dtype dtype, const char* what) const;
   /// Runs groups of `group_size` work-items; nothing for 0 groups.
   void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args);
-  /// After a library submitted a product. The name lives as long as the process.
-  void multiplied(const std::string& library);
+  /// After a library submitted work. The name lives as long as the process.
+  void submitted_by(const std::string& library);
   /// The groups that keep the device busy with `items` work-items of a loop over a grid.
   std::int64_t groups_for(std::int64_t items, int group_size) const;
 
-  /// The vendor's libraries of matrix products, looked for when first asked for.
-  MatmulProviders& matmul_providers();
+  /// What else belongs to the device, a list of libraries say: one T(context) for each T, made when first asked for.
+  template <class T>
+  T& part() {
+    std::lock_guard lock(parts_mutex_);
+    std::shared_ptr<void>& part = parts_[typeid(T)];
+    if (!part) part = std::make_shared<T>(*this);
+    return *static_cast<T*>(part.get());
+  }
 
   // Kernels compiled here, and loaded from the disk, so far.
   std::atomic<int> compiled{0}, loaded{0};
@@ -93,8 +98,8 @@ class Context {
   template <class Describe>
   void submitted(const std::string& what, const Describe& failure);
 
-  std::once_flag matmul_once_;
-  MatmulProviders* matmul_ = nullptr;  // for ever, as the libraries are
+  std::mutex parts_mutex_;
+  std::unordered_map<std::type_index, std::shared_ptr<void>> parts_;
 
   const int number_;  // of the context, for the threads' own tables
   Staging uploads_, downloads_;

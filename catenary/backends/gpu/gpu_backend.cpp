@@ -61,7 +61,9 @@ class GpuBackend final : public Backend, public KernelLauncher {
   bool host_addressable() const override { return false; }
 
   KernelLauncher* launcher() override { return this; }
-  std::vector<MatmulProviderInfo> matmul_providers(int device) override { return at(device).matmul_providers().info(); }
+  std::vector<MatmulProviderInfo> matmul_providers(int device) override {
+    return at(device).part<MatmulProviders>().info();
+  }
 
   const void* kernel(int device, const UserKernelText& text) override { return &at(device).user_kernel(text); }
   int group_size(int device) const override {

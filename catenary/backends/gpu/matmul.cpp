@@ -198,8 +198,10 @@ void compute(Context& context, const Matmul& product) {
     p.c.shape = {1, p.a.shape[1], p.n()};
     p.b.shape[0] = 1;
   }
-  if (context.matmul_providers().run({p.a, p.b, p.c, bias, accumulate})) return;
-  context.matmul_providers().count_own();
+  MatmulProviders& libraries = context.part<MatmulProviders>();
+  if (const auto gemm = as_gemm({p.a, p.b, p.c, bias, accumulate}))
+    if (const std::string* library = libraries.run(*gemm)) return context.submitted_by(*library);
+  libraries.count_own();
   if (context.loops && (c.dtype == Dtype::float32 || c.dtype == Dtype::float64)) return panels(context, p);
   general(context, p);
 }

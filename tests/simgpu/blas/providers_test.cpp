@@ -11,7 +11,7 @@
 #include "catenary/array/array.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/linalg.h"
-#include "catenary/backends/gpu/blas/libraries.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/process.h"
 #include "catenary/device/device.h"

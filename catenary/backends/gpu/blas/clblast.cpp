@@ -36,7 +36,7 @@ class Clblast final : public MatmulProvider {
                             std::size_t ldc, std::size_t c_stride, std::size_t batch, Handle* queue, Handle* event);
 
   Clblast(Context& context, const os::Library& library)
-      : context_(context),
+      : MatmulProvider(context),
         path_(real_path(library.path())),
         f32_(library.required<Multiply<float>>("CLBlastSgemm")),
         f64_(library.required<Multiply<double>>("CLBlastDgemm")),
@@ -45,12 +45,12 @@ class Clblast final : public MatmulProvider {
 
   std::string detail() const override { return path_; }
 
-  bool run(const Gemm& g, std::string& why) override {
+  bool multiply(const Gemm& g, std::string& why) override {
     int status = 0;
     if (g.dtype == Dtype::float32)
-      status = multiply(g, f32_, f32_batch_);
+      status = submit(g, f32_, f32_batch_);
     else if (g.dtype == Dtype::float64)
-      status = multiply(g, f64_, f64_batch_);
+      status = submit(g, f64_, f64_batch_);
     else
       return false;
     if (status != 0) why = fmt::format("it cannot multiply (status {})", status);
@@ -59,7 +59,7 @@ class Clblast final : public MatmulProvider {
 
  private:
   template <class T>
-  int multiply(const Gemm& g, Multiply<T>* one, MultiplyBatch<T>* many) const {
+  int submit(const Gemm& g, Multiply<T>* one, MultiplyBatch<T>* many) const {
     Handle queue = context_.driver.queue(context_.index);
     const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     const int a = g.a.transposed ? kTranspose : kNone, b = g.b.transposed ? kTranspose : kNone;
@@ -73,7 +73,6 @@ class Clblast final : public MatmulProvider {
                 size(g.c.offset), size(g.c.ld), size(g.c.stride), size(g.batch), &queue, nullptr);
   }
 
-  Context& context_;
   const std::string path_;
   Multiply<float>* const f32_;
   Multiply<double>* const f64_;

@@ -1,8 +1,8 @@
 // cuBLAS: cublasGemmStridedBatchedEx.
 
-#include "catenary/backends/gpu/blas/libraries.h"
 #include "catenary/backends/gpu/blas/provider.h"
-#include "catenary/backends/gpu/blas/stream_handles.h"
+#include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -24,7 +24,7 @@ class Cublas final : public MatmulProvider {
                        void* c, int c_type, int ldc, long long stride_c, int batch, int compute_type, int algorithm);
 
   Cublas(Context& context, const os::Library& library, Handle handle, const std::string& version)
-      : context_(context),
+      : MatmulProvider(context),
         handles_(
             handle, library.required<int(Handle*)>("cublasCreate_v2"),
             [set_math = library.required<int(Handle, int)>("cublasSetMathMode"),
@@ -37,29 +37,27 @@ class Cublas final : public MatmulProvider {
 
   std::string detail() const override { return detail_; }
 
-  bool run(const Gemm& g, std::string& why) override {
+  bool multiply(const Gemm& g, std::string& why) override {
     if (!is_floating(g.dtype)) return false;
     const bool is_double = g.dtype == Dtype::float64;
     const int type = is_double ? kF64 : g.dtype == Dtype::float16 ? kF16 : g.dtype == Dtype::bfloat16 ? kBf16 : kF32;
     const int compute = is_double ? kComputeF64 : type == kF32 && allow_tf32() ? kComputeTf32 : kComputeF32;
     const float one = 1, beta = g.accumulate ? 1 : 0;
     const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
-    Handle handle = nullptr;
-    int status = handles_.get(context_.driver.queue(context_.index), handle);
-    if (status == 0)
-      status = multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
-                         static_cast<int>(g.m), static_cast<int>(g.n), static_cast<int>(g.k),
-                         is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), type,
-                         static_cast<int>(g.a.ld), g.a.stride, g.address(g.b), type, static_cast<int>(g.b.ld),
-                         g.b.stride, is_double ? static_cast<const void*>(&beta64) : &beta, g.address(g.c), type,
-                         static_cast<int>(g.c.ld), g.c.stride, static_cast<int>(g.batch), compute, kDefaultAlgorithm);
+    const int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
+      return multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
+                       static_cast<int>(g.m), static_cast<int>(g.n), static_cast<int>(g.k),
+                       is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), type,
+                       static_cast<int>(g.a.ld), g.a.stride, g.address(g.b), type, static_cast<int>(g.b.ld), g.b.stride,
+                       is_double ? static_cast<const void*>(&beta64) : &beta, g.address(g.c), type,
+                       static_cast<int>(g.c.ld), g.c.stride, static_cast<int>(g.batch), compute, kDefaultAlgorithm);
+    });
     if (status != 0 && status != kNotSupported && status != kArchMismatch)
       why = fmt::format("it cannot multiply (status {})", status);
     return status == 0;
   }
 
  private:
-  Context& context_;
   StreamHandles handles_;
   const std::string detail_;
   Multiply* const multiply_;
@@ -68,20 +66,16 @@ class Cublas final : public MatmulProvider {
 }  // namespace
 
 std::unique_ptr<MatmulProvider> open_cublas(Context& context, std::string& why) {
-  return open_cuda_library(context, "libcublas.so", why,
-                           [&](const os::Library& library, std::string& reason) -> std::unique_ptr<MatmulProvider> {
-                             context.driver.queue(context.index);  // makes the device current
-                             Handle handle = nullptr;
-                             if (const int status = library.required<int(Handle*)>("cublasCreate_v2")(&handle);
-                                 status != 0) {
-                               reason = fmt::format("{}: cublasCreate failed with status {}", library.path(), status);
-                               return nullptr;
-                             }
-                             int version = 0;
-                             library.required<int(Handle, int*)>("cublasGetVersion_v2")(handle, &version);
-                             return std::make_unique<Cublas>(context, library, handle,
-                                                             cuda_library_version(static_cast<std::size_t>(version)));
-                           });
+  return open_cuda_library(context, "libcublas.so", why, [&](const os::Library& library, std::string& reason) {
+    std::unique_ptr<MatmulProvider> provider;
+    if (Handle handle = make_handle(context, library, "cublasCreate_v2", reason)) {
+      int version = 0;
+      library.required<int(Handle, int*)>("cublasGetVersion_v2")(handle, &version);
+      provider =
+          std::make_unique<Cublas>(context, library, handle, cuda_library_version(static_cast<std::size_t>(version)));
+    }
+    return provider;
+  });
 }
 
 }  // namespace catenary::gpu

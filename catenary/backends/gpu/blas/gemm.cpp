@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "catenary/core/format.h"
+
 namespace catenary::gpu {
 
 namespace {
@@ -51,6 +53,10 @@ std::optional<Gemm> as_gemm(const primitives::Matmul& product) {
   gemm.n = c.shape[swap ? 1 : 2];
   gemm.bias_along_m = swap;
   return gemm;
+}
+
+std::string describe(const Gemm& gemm) {
+  return fmt::format("a product of {} [{}, {}, {}] x {}", gemm.dtype, gemm.m, gemm.n, gemm.k, gemm.batch);
 }
 
 }  // namespace catenary::gpu

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "catenary/device/primitives.h"
 
@@ -35,5 +36,8 @@ struct Gemm {
 /// A product in that form; nothing where BLAS knows no such product (neither rows nor columns of a
 /// matrix are contiguous, or they overlap), or where there is nothing to multiply.
 std::optional<Gemm> as_gemm(const primitives::Matmul& product);
+
+/// For messages.
+std::string describe(const Gemm& gemm);
 
 }  // namespace catenary::gpu

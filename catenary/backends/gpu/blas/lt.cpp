@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstring>
-#include <map>
+#include <mutex>
 
-#include "catenary/backends/gpu/blas/libraries.h"
 #include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -72,7 +72,18 @@ struct Api {
 
 /// A description and the algorithm for it; none where the library has none.
 struct Plan {
+  explicit Plan(const Api& of) : api(of) {}
+  ~Plan() {
+    if (desc) api.desc_destroy(desc);
+    for (Handle x : {a, b, c})
+      if (x) api.layout_destroy(x);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const Api& api;
   Handle desc = nullptr, a = nullptr, b = nullptr, c = nullptr;
+  std::mutex bias;  // which the description names
   bool found = false;
   std::uint64_t workspace = 0;
   alignas(16) std::array<char, kResultRoom> result{};  // begins with the algorithm
@@ -81,7 +92,7 @@ struct Plan {
 class LtProvider final : public MatmulProvider {
  public:
   LtProvider(Context& context, const os::Library& library, bool hip, Handle handle, std::string version)
-      : context_(context),
+      : MatmulProvider(context),
         api_(library, hip ? "hipblasLt" : "cublasLt"),
         n_(hip ? kHip : kCuda),
         hip_(hip),
@@ -96,13 +107,16 @@ class LtProvider final : public MatmulProvider {
            (gemm.m == 1 || bias.strides[0] == 1) && reinterpret_cast<std::uintptr_t>(bias.data()) % 16 == 0;
   }
 
-  bool run(const Gemm& gemm, std::string& why) override {
+  bool multiply(const Gemm& gemm, std::string& why) override {
     if (!is_floating(gemm.dtype)) return false;
     const Handle stream = context_.driver.queue(context_.index);
     try {
-      Plan& plan = plan_of(gemm);
+      const std::shared_ptr<Plan> kept = plan_of(gemm);
+      Plan& plan = *kept;
       if (!plan.found) return false;
+      std::unique_lock<std::mutex> lock;
       if (gemm.bias) {
+        lock = std::unique_lock(plan.bias);
         const void* bias = gemm.bias->data();
         check(api_.desc_set(plan.desc, n_.desc_bias, &bias, sizeof bias), "set the bias");
       }
@@ -163,7 +177,7 @@ class LtProvider final : public MatmulProvider {
     return made;
   }
 
-  Plan& plan_of(const Gemm& g) {
+  std::shared_ptr<Plan> plan_of(const Gemm& g) {
     const Key key = {static_cast<std::int64_t>(g.dtype),
                      g.m,
                      g.n,
@@ -179,11 +193,11 @@ class LtProvider final : public MatmulProvider {
                      alignment(g, g.a),
                      alignment(g, g.b),
                      alignment(g, g.c)};
-    if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
-    if (plans_.size() >= kMostPlans) forget();
-    Plan& plan = plans_[key];
-    make(plan, g);
-    return plan;
+    return plans_.get(key, [&] {
+      auto plan = std::make_shared<Plan>(api_);
+      make(*plan, g);
+      return plan;
+    });
   }
 
   void make(Plan& plan, const Gemm& g) {
@@ -230,34 +244,18 @@ class LtProvider final : public MatmulProvider {
     plan.workspace = plan.found ? std::min(plan.workspace, kWorkspace) : 0;
   }
 
-  void forget() {
-    for (auto& [key, plan] : plans_) {
-      if (plan.desc) api_.desc_destroy(plan.desc);
-      for (Handle x : {plan.a, plan.b, plan.c})
-        if (x) api_.layout_destroy(x);
-    }
-    plans_.clear();
-  }
-
   using Key = std::array<std::int64_t, 15>;
-  static constexpr std::size_t kMostPlans = 4096;
-  Context& context_;
   const Api api_;
   const Numbers n_;
   const bool hip_;
   const Handle handle_;
   const std::string detail_;
-  std::map<Key, Plan> plans_;
+  PlanCache<Key, Plan> plans_;
 };
 
 std::unique_ptr<MatmulProvider> open(Context& context, const os::Library& library, bool hip, std::string& why) {
-  context.driver.queue(context.index);  // makes the device current
-  Handle handle = nullptr;
-  const std::string prefix = hip ? "hipblasLt" : "cublasLt";
-  if (const int status = library.required<int(Handle*)>((prefix + "Create").c_str())(&handle); status != 0) {
-    why = fmt::format("{}: {}Create failed with status {}", library.path(), prefix, status);
-    return nullptr;
-  }
+  Handle handle = make_handle(context, library, hip ? "hipblasLtCreate" : "cublasLtCreate", why);
+  if (!handle) return nullptr;
   std::string version;
   if (hip) {
     int number = 0;
@@ -282,13 +280,9 @@ std::unique_ptr<MatmulProvider> open_cublaslt(Context& context, std::string& why
 }
 
 std::unique_ptr<MatmulProvider> open_hipblaslt(Context& context, std::string& why) {
-  try {
-    const auto library = find_rocm_library(context, "hipblaslt", why);
-    return library ? open(context, *library, true, why) : nullptr;
-  } catch (const Error& error) {
-    why = error.what();
-    return nullptr;
-  }
+  return open_rocm_library(context, "hipblaslt", why, [&](const os::Library& library, std::string& reason) {
+    return open(context, library, true, reason);
+  });
 }
 
 }  // namespace catenary::gpu

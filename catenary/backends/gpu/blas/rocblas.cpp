@@ -1,8 +1,8 @@
 // rocBLAS: rocblas_gemm_strided_batched_ex.
 
-#include "catenary/backends/gpu/blas/libraries.h"
 #include "catenary/backends/gpu/blas/provider.h"
-#include "catenary/backends/gpu/blas/stream_handles.h"
+#include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -26,7 +26,7 @@ class Rocblas final : public MatmulProvider {
                        std::int32_t solution, std::uint32_t flags);
 
   Rocblas(Context& context, const os::Library& library, Handle handle)
-      : context_(context),
+      : MatmulProvider(context),
         handles_(handle, library.required<int(Handle*)>("rocblas_create_handle"),
                  library.required<int(Handle, Handle)>("rocblas_set_stream")),
         multiply_(library.required<Multiply>("rocblas_gemm_strided_batched_ex")) {
@@ -38,7 +38,7 @@ class Rocblas final : public MatmulProvider {
 
   std::string detail() const override { return detail_; }
 
-  bool run(const Gemm& g, std::string& why) override {
+  bool multiply(const Gemm& g, std::string& why) override {
     if (!is_floating(g.dtype)) return false;
     const bool is_double = g.dtype == Dtype::float64;
     const int type = is_double ? kF64 : g.dtype == Dtype::float16 ? kF16 : g.dtype == Dtype::bfloat16 ? kBf16 : kF32;
@@ -46,23 +46,21 @@ class Rocblas final : public MatmulProvider {
     const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
     void* c = g.address(g.c);
     const auto ldc = static_cast<std::int32_t>(g.c.ld);
-    Handle handle = nullptr;
-    int status = handles_.get(context_.driver.queue(context_.index), handle);
-    if (status == 0)
-      status = multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
-                         static_cast<std::int32_t>(g.m), static_cast<std::int32_t>(g.n), static_cast<std::int32_t>(g.k),
-                         is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), type,
-                         static_cast<std::int32_t>(g.a.ld), g.a.stride, g.address(g.b), type,
-                         static_cast<std::int32_t>(g.b.ld), g.b.stride,
-                         is_double ? static_cast<const void*>(&beta64) : &beta, c, type, ldc, g.c.stride, c, type, ldc,
-                         g.c.stride, static_cast<std::int32_t>(g.batch), is_double ? kF64 : kF32, kStandard, 0, 0);
+    int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
+      return multiply_(handle, g.a.transposed ? kTranspose : kNone, g.b.transposed ? kTranspose : kNone,
+                       static_cast<std::int32_t>(g.m), static_cast<std::int32_t>(g.n), static_cast<std::int32_t>(g.k),
+                       is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), type,
+                       static_cast<std::int32_t>(g.a.ld), g.a.stride, g.address(g.b), type,
+                       static_cast<std::int32_t>(g.b.ld), g.b.stride,
+                       is_double ? static_cast<const void*>(&beta64) : &beta, c, type, ldc, g.c.stride, c, type, ldc,
+                       g.c.stride, static_cast<std::int32_t>(g.batch), is_double ? kF64 : kF32, kStandard, 0, 0);
+    });
     if (status == kPerformanceDegraded) status = 0;  // done, with less memory than it would like
     if (status != 0 && status != kNotImplemented) why = fmt::format("it cannot multiply (status {})", status);
     return status == 0;
   }
 
  private:
-  Context& context_;
   StreamHandles handles_;
   std::string detail_;
   Multiply* const multiply_;
@@ -71,20 +69,10 @@ class Rocblas final : public MatmulProvider {
 }  // namespace
 
 std::unique_ptr<MatmulProvider> open_rocblas(Context& context, std::string& why) {
-  try {
-    const auto library = find_rocm_library(context, "rocblas", why);
-    if (!library) return nullptr;
-    context.driver.queue(context.index);  // makes the device current
-    Handle handle = nullptr;
-    if (const int status = library->required<int(Handle*)>("rocblas_create_handle")(&handle); status != 0) {
-      why = fmt::format("{}: rocblas_create_handle failed with status {}", library->path(), status);
-      return nullptr;
-    }
-    return std::make_unique<Rocblas>(context, *library, handle);
-  } catch (const Error& error) {
-    why = error.what();
-    return nullptr;
-  }
+  return open_rocm_library(context, "rocblas", why, [&](const os::Library& library, std::string& reason) {
+    Handle handle = make_handle(context, library, "rocblas_create_handle", reason);
+    return handle ? std::make_unique<Rocblas>(context, library, handle) : nullptr;
+  });
 }
 
 }  // namespace catenary::gpu

@@ -1,4 +1,4 @@
-#include "catenary/backends/gpu/blas/libraries.h"
+#include "catenary/backends/gpu/libraries.h"
 
 #include <algorithm>
 #include <cctype>
@@ -53,9 +53,8 @@ std::optional<os::Library> find_cuda_library(const Context& context, const std::
 
 }  // namespace
 
-std::unique_ptr<MatmulProvider> open_cuda_library(
-    Context& context, const std::string& name, std::string& why,
-    const std::function<std::unique_ptr<MatmulProvider>(const os::Library&, std::string& why)>& open) {
+void each_cuda_library(const Context& context, const std::string& name, std::string& why,
+                       const std::function<bool(const os::Library&, std::string& why)>& open) {
   std::string missing;
   for (const char* version : {"13", "12", "11"}) {
     const std::string file = fmt::format("{}.{}", name, version);
@@ -66,13 +65,21 @@ std::unique_ptr<MatmulProvider> open_cuda_library(
         missing += (missing.empty() ? "" : ", ") + file;
         continue;
       }
-      if (auto provider = open(*library, reason)) return provider;
+      if (open(*library, reason)) return;
     } catch (const Error& error) {
       reason = error.what();
     }
     if (why.empty()) why = reason;
   }
   if (why.empty()) why = fmt::format("none of {} was found", missing);
+}
+
+void* make_handle(Context& context, const os::Library& library, const std::string& create, std::string& why) {
+  context.driver.queue(context.index);  // makes the device current
+  void* handle = nullptr;
+  const int status = library.required<int(void**)>(create.c_str())(&handle);
+  if (status == 0) return handle;
+  why = fmt::format("{}: {} failed with status {}", library.path(), create.substr(0, create.find("_v2")), status);
   return nullptr;
 }
 

@@ -1,0 +1,129 @@
+// The lists of libraries that are tried before our own code, with libraries made up here.
+
+#include "catenary/device/providers.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "catenary/core/error.h"
+
+namespace catenary {
+namespace {
+
+struct Task {
+  int size;
+};
+std::string describe(const Task& task) { return "a task of " + std::to_string(task.size); }
+
+/// Takes tasks up to a size; a negative one is an error.
+class Small final : public Provider<Task> {
+ public:
+  explicit Small(int most) : most_(most) {}
+  std::string detail() const override { return "up to " + std::to_string(most_); }
+  bool run(const Task& task, std::string& why) override {
+    if (task.size < 0) why = "it is negative";
+    return task.size >= 0 && task.size <= most_;
+  }
+
+ private:
+  const int most_;
+};
+
+using Tasks = Providers<Task>;
+
+Tasks::Open small(int most) {
+  return [most](std::string&) { return std::make_unique<Small>(most); };
+}
+
+std::string told(const Tasks& tasks) {
+  std::string text;
+  for (const MatmulProviderInfo& info : tasks.info())
+    text += info.name + (info.usable ? " is used: " : " is not: ") + info.detail + ", " +
+            std::to_string(info.products) + "\n";
+  return text;
+}
+
+TEST(Providers, AreTriedInOrderAndCounted) {
+  Tasks tasks("here", {{"One", small(1)}, {"Ten", small(10)}}, "");
+  tasks.choose("", "CHOICE=");
+  EXPECT_EQ(*tasks.run({1}), "One");
+  EXPECT_EQ(*tasks.run({2}), "Ten");
+  EXPECT_EQ(tasks.run({11}), nullptr);
+  tasks.count_own();
+  EXPECT_EQ(told(tasks), "One is used: up to 1, 1\nTen is used: up to 10, 1\nown is used: Catenary's own kernels, 1\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(tasks.run({-1}), nullptr);
+  EXPECT_EQ(tasks.run({-2}), nullptr);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "catenary: One on here up to 1; refused a task of -1: it is negative; the next provider takes it\n"
+            "catenary: Ten on here up to 10; refused a task of -1: it is negative; the next provider takes it\n");
+}
+
+TEST(Providers, AreChosenByName) {
+  const Tasks::Open none = [](std::string& why) -> std::unique_ptr<Small> {
+    why = "it was not found";
+    return nullptr;
+  };
+  Tasks tasks("here", {{"One", small(1)}, {"Ten", small(10)}, {"None", none}}, "ours are faster");
+  tasks.choose("", "CHOICE=");
+  EXPECT_EQ(tasks.run({1}), nullptr);
+  EXPECT_EQ(tasks.info().at(1).detail, "ours are faster");
+  tasks.choose("ten", "CHOICE=ten");
+  EXPECT_EQ(*tasks.run({1}), "Ten");
+  EXPECT_EQ(told(tasks),
+            "Ten is used: up to 10, 1\nown is used: Catenary's own kernels, 0\nOne is not: CHOICE=ten, 0\n"
+            "None is not: CHOICE=ten, 0\n");
+  tasks.choose("own", "CHOICE=own");
+  EXPECT_EQ(tasks.run({1}), nullptr);
+  try {
+    tasks.choose("none", "CHOICE=none");
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(), "CHOICE=none: None cannot be used on here: it was not found");
+  }
+}
+
+TEST(Providers, NoLockIsHeldWhileALibraryComputes) {
+  struct Meeting final : Provider<Task> {
+    std::atomic<int> there{0};
+    std::string detail() const override { return ""; }
+    bool run(const Task&, std::string&) override {
+      ++there;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (there < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      return there == 2;
+    }
+  };
+  Tasks tasks("here", {{"Meeting", [](std::string&) { return std::make_unique<Meeting>(); }}}, "");
+  tasks.choose("", "");
+  const std::string* other = nullptr;
+  std::thread thread([&] { other = tasks.run({1}); });
+  const std::string* mine = tasks.run({1});
+  thread.join();
+  EXPECT_TRUE(mine && other);
+}
+
+TEST(Providers, PlansAreMadeOnce) {
+  PlanCache<int, int> plans;
+  int made = 0;
+  const auto of = [&](int key) {
+    return plans.get(key, [&] {
+      ++made;
+      return std::make_shared<int>(key);
+    });
+  };
+  const std::shared_ptr<int> first = of(0);
+  EXPECT_EQ(of(0), first);
+  EXPECT_EQ(made, 1);
+  for (int key = 1; key < 5000; ++key) EXPECT_EQ(*of(key), key);
+  EXPECT_EQ(*first, 0);
+  EXPECT_EQ(made, 5000);
+  EXPECT_NE(of(0), first);  // forgotten meanwhile
+}
+
+}  // namespace
+}  // namespace catenary
