@@ -60,6 +60,19 @@ class Float64IsRefused final : public testing::EmptyTestEventListener {
   int refused_ = 0;
 };
 
+/// A device that is not waited for may say what is wrong late: not in another test.
+class NothingIsSaidLate final : public testing::EmptyTestEventListener {
+ public:
+  void OnTestEnd(const testing::TestInfo&) override {
+    try {
+      catenary::current_device().synchronize();
+    } catch (const catenary::DeviceError&) {  // tests of faults lose the device
+    } catch (const catenary::Error& error) {
+      ADD_FAILURE() << "after the test: " << error.what();
+    }
+  }
+};
+
 }  // namespace
 
 }  // namespace tests
@@ -112,5 +125,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   testing::AddGlobalTestEnvironment(new TemporaryFiles);
+  testing::UnitTest::GetInstance()->listeners().Append(new tests::NothingIsSaidLate);
   return RUN_ALL_TESTS();
 }

@@ -84,6 +84,12 @@ Array filled(const Shape& shape, const Operand& value, Dtype dtype, const Device
   return a;
 }
 
+void check_range(const Array& x, const Range& range) {
+  if (x.size() == 0) return;
+  const Array values = as_dtype(x, Dtype::int64).contiguous();
+  compute(x.device(), primitives::CheckRange{readable(values), range});
+}
+
 Array as_dtype(Array x, Dtype dtype) { return x.dtype() == dtype ? x : std::move(x).astype(dtype); }
 
 Array iota(std::int64_t n, const Device& device) {

@@ -2,6 +2,7 @@
 // Private to the library: what reductions, sorting and linear algebra share about axes.
 
 #include "catenary/array/array.h"
+#include "catenary/device/range.h"
 
 namespace catenary {
 enum class Selection : std::uint8_t;
@@ -49,6 +50,9 @@ Array positions(const Array& mask);
 Array as_array(const Operand& x, Dtype dtype, const Device& device);
 /// Throws DeviceError naming `what` when b is on another device than a.
 void check_same_device(const Array& a, const Array& b, const char* what);
+/// Throws for an element of x, integers, that is outside a range: at once on the CPU, else when the host next waits for
+/// the device.
+void check_range(const Array& x, const Range& range);
 /// The dtype that sums of `dtype` have: int64 and uint64 for bools and integers.
 Dtype sum_dtype(Dtype dtype);
 /// The floating dtype that a mean of `dtype` has: float64 for bools and integers.

@@ -7,6 +7,12 @@
 
 namespace catenary {
 
+bool IndexPlan::is_empty() const {
+  for (int i = 0; i < static_cast<int>(indices.size()); ++i)
+    if (view.shape()[i] == 0) return true;
+  return result_shape().product() == 0;
+}
+
 Shape IndexPlan::rest() const {
   Shape rest = view.shape();
   for (std::size_t i = 0; i < indices.size(); ++i) rest.erase(0);
@@ -230,7 +236,8 @@ class Planner {
       }
       for (const Picked& p : picked_) {
         // a 0-d array counts as an integer: it is looked at even if its axis is broadcast away
-        if (p.indices.ndim() == 0 && plan.shape.product() == 0) check_positions(p.indices, p.extent, p.axis);
+        if (p.indices.ndim() == 0 && plan.shape.product() == 0)
+          detail::check_range(p.indices, indices_into("indexing", p.extent, p.axis));
         plan.indices.push_back(positions_of(p.indices, plan.shape));
         plan.axes.push_back(p.axis);
         shape.push_back(p.extent);
@@ -317,14 +324,10 @@ bool masked_assign(const Array& target, const std::vector<Index>& indices, const
 
 IndexPlan plan_index(const Array& a, const std::vector<Index>& indices) { return Planner(a).plan(indices); }
 
-void check_positions(const Array& indices, std::int64_t n, int axis) {
-  for (std::int64_t at : indices.to_vector<std::int64_t>())
-    if (at < -n || at >= n) fail<IndexError>("index {} is outside axis {}, whose extent is {}", at, axis, n);
-}
-
 void check_positions(const IndexPlan& plan) {
   for (std::size_t i = 0; i < plan.indices.size(); ++i)
-    check_positions(plan.indices[i], plan.view.shape()[static_cast<int>(i)], plan.axes[i]);
+    detail::check_range(plan.indices[i],
+                        indices_into("indexing", plan.view.shape()[static_cast<int>(i)], plan.axes[i]));
 }
 
 Array Array::operator[](std::int64_t i) const { return get({Index(i)}); }
@@ -334,7 +337,7 @@ const Array Array::get(const std::vector<Index>& indices) const {
   if (!plan.advanced) return plan.view;
   const Shape rest = plan.rest();
   const Shape result_shape = plan.result_shape();
-  if (result_shape.product() == 0) {
+  if (plan.is_empty()) {
     check_positions(plan);
     return Array::empty(result_shape, dtype(), device());
   }
@@ -351,10 +354,8 @@ const Array Array::get(const std::vector<Index>& indices) const {
       const Array blocks = in_place.reshape({outer, in_place.shape()[plan.position], inner});
       const Array result = Array::empty(result_shape, dtype(), device());
       const Array out = result.reshape({outer, plan.shape.product(), inner});
-      with_index_errors(plan, [&] {
-        compute(device(),
-                primitives::Take{readable(blocks), readable(plan.indices[0]), writable(out), IndexMode::raise});
-      });
+      compute(device(), primitives::Take{readable(blocks), readable(plan.indices[0]), writable(out), IndexMode::raise,
+                                         plan.axes[0]});
       return result;
     }
   }
@@ -363,7 +364,7 @@ const Array Array::get(const std::vector<Index>& indices) const {
   const Array out = Array::empty(out_shape, dtype(), device());
   std::vector<View> views;
   for (const Array& i : plan.indices) views.push_back(readable(i));
-  with_index_errors(plan, [&] { compute(device(), primitives::Gather{readable(plan.view), views, writable(out)}); });
+  compute(device(), primitives::Gather{readable(plan.view), views, writable(out), plan.axes});
   if (plan.position == 0) return out;
   Axes order;
   for (int i = 0; i < out_shape.size(); ++i) {
@@ -392,10 +393,8 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
     }
     fail<ShapeError>("{}: values of shape {} do not broadcast to the shape {}", what, given.shape(), shape);
   }
-  if (shape.product() == 0) {
-    if (plan.advanced) check_positions(plan);
-    return;
-  }
+  if (plan.advanced && plan.is_empty()) return check_positions(plan);
+  if (shape.product() == 0) return;
   if (!plan.advanced) {
     switch (mode) {
       case ScatterMode::assign:
@@ -429,7 +428,7 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
     views.push_back(readable(i));
   }
   const View from = readable(ordered);
-  with_index_errors(plan, [&] { compute(target.device(), primitives::Scatter{writable(view), views, from, mode}); });
+  compute(target.device(), primitives::Scatter{writable(view), views, from, mode, plan.axes});
 }
 
 }  // namespace catenary

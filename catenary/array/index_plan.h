@@ -17,6 +17,8 @@ struct IndexPlan {
   Shape shape;                 ///< that the index arrays broadcast to
   int position = 0;            ///< where `shape` stands among the other axes in the result
 
+  /// Is there nothing to pick, or nothing to pick from?
+  bool is_empty() const;
   /// Extents and strides of the axes that are not picked from.
   Shape rest() const;
   /// Shape of `a[indices]`.
@@ -28,23 +30,8 @@ struct IndexPlan {
 /// Takes `indices` of `a` apart; throws IndexError as NumPy does. Positions in index arrays are not looked at yet.
 IndexPlan plan_index(const Array& a, const std::vector<Index>& indices);
 
-/// Runs `pick`; if an index is out of range, throws an IndexError that names it and the array's axis.
-template <class F>
-void with_index_errors(const IndexPlan& plan, F&& pick);
-/// Throws IndexError for the first of int64 `indices` that is not in [-n, n).
-void check_positions(const Array& indices, std::int64_t n, int axis);
-/// The same for all index arrays.
+/// Throws IndexError for an index of the plan's arrays that is out of range, as check_range does.
 void check_positions(const IndexPlan& plan);
-
-template <class F>
-void with_index_errors(const IndexPlan& plan, F&& pick) {
-  try {
-    pick();
-  } catch (const IndexError&) {
-    check_positions(plan);
-    throw;
-  }
-}
 
 /// target[indices] op= value, with `value` cast to the target's dtype and broadcast.
 void scatter_into(const Array& target, const std::vector<Index>& indices, const Operand& value, ScatterMode mode,

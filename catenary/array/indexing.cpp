@@ -81,7 +81,7 @@ Array flat_positions(const std::vector<Index>& along, const Shape& shape, int ax
     Array at = along[static_cast<std::size_t>(i)].array();
     if (i == axis) {
       at = detail::as_dtype(at, Dtype::int64);
-      if (((at < -n) | (at >= n)).any()) check_positions(at, n, axis);
+      detail::check_range(at, indices_into("put_along_axis", n, axis));
       at = where(at < 0, at + n, at);
     }
     if (stride != 1) at = at * stride;
@@ -109,7 +109,7 @@ Array cycled(const Operand& values, const Array& a, std::int64_t n) {
 void put_flat(const Array& a, const Array& positions, const Array& values) {
   if (a.is_contiguous()) return scatter_into(a.reshape({a.size()}), {positions}, values, ScatterMode::assign, "put");
   const std::int64_t n = a.size();
-  check_positions(positions, n, 0);
+  detail::check_range(positions, indices_into("put", n, 0));
   std::vector<Index> indices;
   for (const Array& at : coordinates_of(remainder(positions, n), a.shape())) indices.emplace_back(at);
   scatter_into(a, indices, values, ScatterMode::assign, "put");
@@ -145,7 +145,7 @@ Array take(const Array& a, const Operand& indices, const std::optional<int>& axi
 Array take_along_axis(const Array& a, const Array& indices, int axis) {
   axis = normalize_axis(axis, a.ndim(), "take_along_axis");
   const Shape shape = shape_along(a, indices, axis, "take_along_axis");
-  if (shape.product() == 0) return a.get(indices_along(a, indices, axis));
+  if (shape.product() == 0 || a.shape()[axis] == 0) return a.get(indices_along(a, indices, axis));
   check_same_device(a, indices, "take_along_axis");
   Shape all = shape;
   all[axis] = a.shape()[axis];

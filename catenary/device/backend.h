@@ -35,6 +35,9 @@ class CT_API Backend {
   virtual bool copy_between(int to_device, void* to, std::size_t to_offset, int from_device, void* from,
                             std::size_t from_offset, std::size_t bytes);
   virtual void synchronize(int device) = 0;
+  /// Throws what primitives found wrong with their operands' values after they had been submitted to a stream, which
+  /// has been waited for. synchronize and copy_to_host do so themselves.
+  virtual void raise_errors(int device, void* stream);
   /// True where handles are addresses that the host may read and write.
   virtual bool host_addressable() const = 0;
 

@@ -12,6 +12,7 @@
 namespace catenary {
 
 Backend::~Backend() = default;
+void Backend::raise_errors(int, void*) {}
 bool Backend::copy_between(int, void*, std::size_t, int, void*, std::size_t, std::size_t) { return false; }
 
 namespace {

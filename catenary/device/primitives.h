@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,6 +21,8 @@
 #include "catenary/ops/program.h"
 
 namespace catenary {
+
+struct Range;
 
 /// Elements in a device's memory: a handle that only the backend understands, an offset, a shape and strides.
 struct View {
@@ -115,10 +118,21 @@ struct Copy {
   Work work() const { return {"copy", to.shape, to.nbytes() + from.nbytes()}; }
 };
 
-/// out[i, j, k] = x[i, indices[j], k]; x is [outer, n, inner] and C-ordered, indices are int64 and C-ordered.
+/// Throws for an element of `x` (int64, C-ordered) that is outside a range. Where a device is not waited for, this and
+/// what the primitives that follow say of indices out of range comes when the host next waits for the stream
+/// (Backend::raise_errors).
+struct CheckRange {
+  const View& x;
+  const Range& range;
+  Work work() const { return {"check_range", x.shape, x.nbytes()}; }
+};
+
+/// out[i, j, k] = x[i, indices[j], k]; x is [outer, n, inner] and C-ordered, indices are int64 and C-ordered. Messages
+/// name `axis`.
 struct Take {
   const View &x, &indices, &out;
   IndexMode mode;
+  int axis = 0;
   Work work() const { return {"take", out.shape, 2 * out.nbytes() + indices.nbytes()}; }
 };
 
@@ -131,20 +145,23 @@ struct TakeAlongAxis {
 };
 
 /// out[p, …] = x[index0[p], index1[p], …, …]: advanced indexing over the leading axes of x. Indices are int64,
-/// C-ordered, of one shape; out is C-ordered: that shape, then the rest of x's axes.
+/// C-ordered, of one shape; out is C-ordered: that shape, then the rest of x's axes. Messages name `axes`, where given.
 struct Gather {
   const View& x;
   const std::vector<View>& indices;
   const View& out;
+  std::span<const int> axes = {};
   Work work() const { return {"gather", out.shape, 2 * out.nbytes()}; }
 };
 
-/// The reverse: x[index0[p], index1[p], …, …] = (or += …) values[p, …].
+/// The reverse: x[index0[p], index1[p], …, …] = (or += …) values[p, …]. Nothing is written where an index is out of
+/// range.
 struct Scatter {
   const View& x;
   const std::vector<View>& indices;
   const View& values;
   ScatterMode mode;
+  std::span<const int> axes = {};
   Work work() const {
     constexpr const char* names[] = {"scatter_assign", "scatter_add", "scatter_max", "scatter_min"};
     return {names[static_cast<int>(mode)], values.shape, 2 * values.nbytes()};
@@ -240,7 +257,7 @@ using Any = std::variant<
     Run, Reduce, RunSegments, ArgReduce,
     Copy, Take, TakeAlongAxis, Gather, Scatter, Nonzero,
     Sort, Argsort, Select, Scan, Searchsorted,
-    Matmul, Linalg, RandomBits>;
+    Matmul, Linalg, RandomBits, CheckRange>;
 // clang-format on
 
 }  // namespace primitives

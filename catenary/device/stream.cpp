@@ -54,7 +54,8 @@ struct Stream::State {
     DeviceStreams& streams = *streams_of(device);
     try {
       streams.synchronize_stream(device.index(), stream);
-    } catch (...) {  // a lost device: nobody waits for it
+      device.backend().raise_errors(device.index(), stream);
+    } catch (...) {  // a lost device, or an error that nobody waited for
     }
     memory_pool(device).end_stream(stream);
     streams.destroy_stream(device.index(), stream);
@@ -109,7 +110,10 @@ bool operator==(const Stream& a, const Stream& b) {
 
 void Stream::synchronize() const {
   evaluate();
-  if (DeviceStreams* streams = streams_of(device())) streams->synchronize_stream(device().index(), state_->stream);
+  DeviceStreams* streams = streams_of(device());
+  if (!streams) return;
+  streams->synchronize_stream(device().index(), state_->stream);
+  device().backend().raise_errors(device().index(), state_->stream);
 }
 
 Event Stream::record() const {

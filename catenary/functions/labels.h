@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "catenary/autograd/variable.h"
 #include "catenary/core/error.h"
@@ -22,32 +23,28 @@ struct Labels {
   Array counted() const;
   /// t as int64, which holds every class and `ignored`.
   Array values() const;
-  /// t as int64 indices: 0 where ignored, and `classes`, which no indexing takes, where wrong.
-  Array indices() const;
-  /// Throws E, which names the first wrong label and its place. Waits for the device.
+  /// Throws E, which names a wrong label and its place: on the CPU the first one and at once, else when the host next
+  /// waits for the device.
   template <class E = IndexError>
   void check() const {
-    if (const std::optional<std::string> message = complaint()) throw E(*message);
+    check(values(), std::is_same_v<E, ValueError>);
   }
-  /// The largest of t, ignored ones included, and -1 of none. Checks, too, and waits only once.
+  /// The largest of t, ignored ones included, and -1 of none. Checks, too, and waits for the device.
   std::int64_t largest() const;
-  /// `pick(indices())`. Indexing looks at indices anyway, so that no other check has to wait for the device; its
-  /// IndexError becomes one about labels.
+  /// Checks; and `pick` of t as int64 indices, 0 where ignored.
   template <class F>
   auto pick(F&& pick) const {
-    try {
-      return pick(indices());
-    } catch (const IndexError&) {
-      check();
-      throw;
-    }
+    const Array label = values();
+    check(label, false);
+    return pick(indices(label));
   }
 
  private:
-  std::optional<std::string> complaint() const;
+  void check(const Array& label, bool is_value_error) const;
+  Array indices(const Array& label) const;
 };
 
-/// accuracy() of labels that the loss has checked already: nothing waits for the device again.
+/// accuracy() of labels that the loss has checked already.
 Variable accuracy_of_checked(const Variable& y, const Variable& t);
 
 }  // namespace catenary::functions::detail

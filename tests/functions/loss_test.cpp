@@ -11,6 +11,7 @@
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
 #include "tests/gradients.h"
+#include "tests/settle.h"
 
 namespace catenary {
 namespace {
@@ -157,7 +158,7 @@ TEST(Loss, Errors) {
   EXPECT_THROW(F::squared_error(x, f32), DtypeError);
   EXPECT_THROW(F::sigmoid_cross_entropy(x, t), ShapeError);
   EXPECT_THROW(F::sigmoid_cross_entropy(x, x), DtypeError);
-  EXPECT_THROW(F::hinge(x, array<int>({0, 3})), IndexError);
+  EXPECT_THROW(tests::settle([&] { F::hinge(x, array<int>({0, 3})); }), IndexError);
   EXPECT_THROW(F::hinge(x, array<int>({0})), ShapeError);
   EXPECT_THROW(F::hinge(x, t, F::HingeNorm::L1, Reduce::sum), ValueError);
   EXPECT_THROW(F::contrastive(x, x, t, 0), ValueError);

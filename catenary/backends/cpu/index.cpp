@@ -7,13 +7,10 @@
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/range.h"
 
 namespace catenary::cpu {
 namespace {
-
-[[noreturn]] void fail_index(const char* what, std::int64_t index, int axis, std::int64_t n) {
-  fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}", what, index, axis, n);
-}
 
 // Throws for the first of `count` indices that is not in [-n, n). The usual case is one pass that vectorises.
 void check_indices(const char* what, const std::int64_t* indices, std::int64_t count, std::int64_t n, int axis) {
@@ -25,7 +22,7 @@ void check_indices(const char* what, const std::int64_t* indices, std::int64_t c
     }
     if (low >= -n && high < n) return;
     for (std::int64_t i = begin; i < end; ++i)
-      if (indices[i] < -n || indices[i] >= n) fail_index(what, indices[i], axis, n);
+      if (indices[i] < -n || indices[i] >= n) throw_outside(indices_into(what, n, axis), indices[i], i);
   });
 }
 
@@ -250,12 +247,13 @@ void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t
 
 namespace {
 
-AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices) {
+AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices, std::span<const int> axes) {
   AdvancedIndex index;
   index.shape = indices.front().shape;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const int axis = static_cast<int>(i);
-    index.axes.push_back({indices_of(indices[i]), indices[i].strides, x.shape[axis], x.strides[axis], axis});
+    index.axes.push_back(
+        {indices_of(indices[i]), indices[i].strides, x.shape[axis], x.strides[axis], axes.empty() ? axis : axes[i]});
   }
   for (int axis = static_cast<int>(indices.size()); axis < x.shape.size(); ++axis) {
     index.inner_shape.push_back(x.shape[axis]);
@@ -267,9 +265,16 @@ AdvancedIndex advanced_index(const View& x, const std::vector<View>& indices) {
 }  // namespace
 
 template <>
+void compute(const CheckRange& p) {
+  const std::int64_t* const x = indices_of(p.x);
+  for (std::int64_t i = 0; i < p.x.size(); ++i)
+    if (!p.range.contains(x[i])) throw_outside(p.range, x[i], i);
+}
+
+template <>
 void compute(const Take& p) {
   const Shape& x = p.x.shape;
-  take(p.out.data(), p.x.data(), p.x.dtype, indices_of(p.indices), x[0], x[1], p.indices.size(), x[2], p.mode);
+  take(p.out.data(), p.x.data(), p.x.dtype, indices_of(p.indices), x[0], x[1], p.indices.size(), x[2], p.mode, p.axis);
 }
 
 template <>
@@ -281,12 +286,12 @@ void compute(const TakeAlongAxis& p) {
 
 template <>
 void compute(const Gather& p) {
-  gather(strided(p.out), p.x.data(), advanced_index(p.x, p.indices));
+  gather(strided(p.out), p.x.data(), advanced_index(p.x, p.indices, p.axes));
 }
 
 template <>
 void compute(const Scatter& p) {
-  scatter(p.x.data(), advanced_index(p.x, p.indices), strided(p.values), p.mode);
+  scatter(p.x.data(), advanced_index(p.x, p.indices, p.axes), strided(p.values), p.mode);
 }
 
 }  // namespace catenary::cpu

@@ -47,11 +47,6 @@ int next_number() {
 constexpr int kMostDrivers = 4, kMostDevices = 64;
 thread_local void* used_streams[kMostDrivers][kMostDevices];
 
-bool is_synchronous() {
-  static const bool synchronous = environment::flag("CATENARY_SYNC");
-  return synchronous;
-}
-
 // What the thread launched last, as a ring; kernels live for ever.
 constexpr unsigned kNoted = 8;
 thread_local const std::string* noted[kNoted];
@@ -108,6 +103,11 @@ int Args::check(int i) {
   return i;
 }
 
+bool is_synchronous() {
+  static const bool synchronous = environment::flag("CATENARY_SYNC");
+  return synchronous;
+}
+
 std::string last_launches() {
   if (is_synchronous() || noted_count == 0) return {};
   std::string text;
@@ -140,6 +140,7 @@ Context::Context(Driver& d, int i)
       is_llvmpipe(info.platform == "rusticl" && info.name.starts_with("llvmpipe")),
       loops(info.is_cpu && !is_llvmpipe && !environment::flag("CATENARY_GPU_FORMS")),
       pool(std::make_unique<DeviceMemory>(d, i), {.unit = std::max<std::size_t>(512, info.alignment)}),
+      range_errors(d, i),
       number_(next_number()),
       uploads_(d, i),
       downloads_(d, i) {}
@@ -152,9 +153,14 @@ void Context::write(void* handle, std::size_t offset, const void* from, std::siz
 }
 
 void Context::read(void* to, void* handle, std::size_t offset, std::size_t bytes) {
-  if (!loops) return downloads_.download(to, handle, offset, bytes);
-  driver.read(index, to, handle, offset, bytes);
-  driver.synchronize_stream(index, driver.stream(index));
+  void* const stream = driver.stream(index);
+  if (loops) {
+    driver.read(index, to, handle, offset, bytes);
+    driver.synchronize_stream(index, stream);
+  } else {
+    downloads_.download(to, handle, offset, bytes);
+  }
+  range_errors.raise(stream);
 }
 
 const Kernel& Context::kernel(const char* text, const char* name, const Defines& defines, std::string (*before)()) {

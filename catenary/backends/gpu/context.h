@@ -11,6 +11,7 @@
 
 #include "catenary/backends/gpu/driver.h"
 #include "catenary/backends/gpu/kernel_key.h"
+#include "catenary/backends/gpu/range_errors.h"
 #include "catenary/backends/gpu/source.h"
 #include "catenary/backends/gpu/staging.h"
 #include "catenary/core/dtype.h"
@@ -48,8 +49,10 @@ class Context {
   /// CATENARY_GPU_FORMS=1 (for tests) runs the forms for GPUs there too.
   const bool loops;
   MemoryPool pool;
+  RangeErrors range_errors;
 
-  /// Host to device: the host's memory may be changed at once. Device to host: waits for the stream.
+  /// Host to device: the host's memory may be changed at once. Device to host: waits for the stream, and throws what
+  /// kernels found out of range there.
   void write(void* handle, std::size_t offset, const void* from, std::size_t bytes);
   void read(void* to, void* handle, std::size_t offset, std::size_t bytes);
 

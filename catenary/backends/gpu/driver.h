@@ -111,6 +111,9 @@ class Driver : public DeviceStreams {
   const int number_;  // of the driver, for the threads' tables
 };
 
+/// CATENARY_SYNC=1: each operation is waited for.
+bool is_synchronous();
+
 /// What the calling thread launched last, as a part of a message about a kernel that failed unseen.
 std::string last_launches();
 

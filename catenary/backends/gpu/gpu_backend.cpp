@@ -56,7 +56,11 @@ class GpuBackend final : public Backend, public KernelLauncher {
     Mark(driver, to_device).before(from_device);  // before what overwrites them
     return true;
   }
-  void synchronize(int device) override { state().driver.synchronize(device); }
+  void synchronize(int device) override {
+    state().driver.synchronize(device);
+    at(device).range_errors.raise();
+  }
+  void raise_errors(int device, void* stream) override { at(device).range_errors.raise(stream); }
   DeviceStreams* streams() override { return &state().driver; }
   bool host_addressable() const override { return false; }
 

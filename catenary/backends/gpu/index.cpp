@@ -1,8 +1,11 @@
-// take, gather and scatter. Indices are looked at before anything is written; that one flag is read back.
+// take, gather and scatter. Kernels look at indices before anything is written, and report one that is out of range
+// (range_errors.h): nothing waits for them.
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
@@ -13,49 +16,28 @@ namespace catenary::gpu {
 
 namespace {
 
-template <class T>
-T read_one(Context& context, const Scratch& scratch) {
-  T value;
-  context.read(&value, scratch.handle(), 0, sizeof value);
-  return value;
-}
-
-/// A word of zeros.
-class Flag : public Scratch {
- public:
-  explicit Flag(Context& context) : Scratch(context, 4) {
-    const std::uint32_t zero = 0;
-    context.write(handle(), 0, &zero, sizeof zero);
-  }
-};
-
 bool wide_for(const View& indices) { return needs_wide({indices.offset + indices.size()}); }
 
 Defines index_defines(const Context& context, bool wide) { return grid_defines(context, wide, {{"PART_INDICES", ""}}); }
 
-[[noreturn]] void fail_index(Context& context, const char* what, const View& indices, std::int64_t n, int axis) {
-  const bool wide = wide_for(indices);
-  const Scratch found(context, 8);
-  Args args;
-  args.add(indices.handle).index(indices.offset, wide).add(n).add(found.handle()).index(indices.size(), wide);
-  context.launch(context.kernel("index", "first_bad", index_defines(context, wide)), 1, 1, args);
-  fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}", what, read_one<std::int64_t>(context, found),
-                   axis, n);
+/// Nothing can be picked from an axis without elements.
+void check_extent(const char* what, std::int64_t count, std::int64_t n, int axis) {
+  if (count > 0 && n == 0)
+    fail<IndexError>("{}: cannot take {} elements from axis {}, which is empty", what, count, axis);
 }
 
-void check_indices(Context& context, const char* what, const View& indices, std::int64_t n, int axis) {
-  if (indices.size() == 0) return;
-  const bool wide = wide_for(indices);
-  const Flag flag(context);
-  Args args;
-  args.add(indices.handle).index(indices.offset, wide).add(n).add(flag.handle());
-  launch_units(context, context.kernel("index", "check", index_defines(context, wide)), indices.size(), wide, args);
-  if (read_one<std::uint32_t>(context, flag)) fail_index(context, what, indices, n, axis);
+/// For a launch after which errors may be found.
+template <class Launch>
+void checked(Context& context, Args& args, const Range& range, const Launch& launch) {
+  context.range_errors.add_arguments(args, range);
+  launch();
+  context.range_errors.launched();
 }
 
-/// Advanced indexing over the leading axes of x, worked out on the device. Throws IndexError.
+/// Advanced indexing over the leading axes of x, worked out on the device; `axes` are their numbers for messages.
 struct Positions {
-  Positions(Context& context, const char* what, const View& x, const std::vector<View>& indices, const View& values)
+  Positions(Context& context, const char* what, const View& x, const std::vector<View>& indices,
+            std::span<const int> axes, const View& values)
       : count(indices.front().size()) {
     std::int64_t highest = 0;
     for (int axis = 0; axis < x.shape.size(); ++axis) {
@@ -77,7 +59,7 @@ struct Positions {
       wide = wide || needs_wide({x.offset + highest + rest[axis] * rest_strides[axis],
                                  x.offset + low + rest[axis] * rest_strides[axis]});
     for (const View& i : indices) wide = wide || wide_for(i);
-    find_offsets(context, what, x, indices);
+    find_offsets(context, what, x, indices, axes);
     if (count * inner > 0) find_inner(context);
   }
 
@@ -95,21 +77,21 @@ struct Positions {
   std::optional<Scratch> offsets, table;
 
  private:
-  void find_offsets(Context& context, const char* what, const View& x, const std::vector<View>& indices) {
+  void find_offsets(Context& context, const char* what, const View& x, const std::vector<View>& indices,
+                    std::span<const int> axes) {
     if (count == 0) return;
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      check_extent(what, count, x.shape[static_cast<int>(i)], axes.empty() ? static_cast<int>(i) : axes[i]);
     offsets.emplace(context, count * (wide ? 8 : 4));
     const Kernel& kernel = context.kernel("index", "add_axis", index_defines(context, wide));
-    const Flag flag(context);
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const int axis = static_cast<int>(i);
       Args args;
       args.add(indices[i].handle).index(indices[i].offset, wide).add(x.shape[axis]).index(x.strides[axis], wide);
-      args.add(std::int32_t{i == 0}).add(offsets->handle()).add(flag.handle()).add(std::uint32_t{1} << i);
-      launch_units(context, kernel, count, wide, args);
+      args.add(std::int32_t{i == 0}).add(offsets->handle());
+      checked(context, args, indices_into(what, x.shape[axis], axes.empty() ? axis : axes[i]),
+              [&] { launch_units(context, kernel, count, wide, args); });
     }
-    const auto bad = read_one<std::uint32_t>(context, flag);
-    for (std::size_t i = 0; i < indices.size(); ++i)
-      if (bad >> i & 1) fail_index(context, what, indices[i], x.shape[static_cast<int>(i)], static_cast<int>(i));
   }
 
   void find_inner(Context& context) {
@@ -198,6 +180,7 @@ void scatter_owned(Context& context, const View& x, const Positions& at, const V
   args.add(x.handle).index(x.offset, at.wide).add(values.handle).index(values.offset, at.wide);
   at.add_arguments(args);
   args.index(at.inner, at.wide).index(at.count, at.wide).index(columns ? 0 : at.low, at.wide).index(extent, at.wide);
+  args.add(context.range_errors.record());
   launch_units(context, context.kernel("index", "scatter_owned", defines),
                context.loops && few ? 1 : std::min(workers, extent), at.wide, args);
 }
@@ -215,6 +198,7 @@ void scatter_elected(Context& context, const View& x, const Positions& at, const
   args.add(x.handle).index(x.offset, at.wide).add(values.handle).index(values.offset, at.wide);
   at.add_arguments(args);
   args.index(at.inner, at.wide).add(winners.handle()).index(at.low, at.wide).index(at.step, at.wide);
+  args.add(context.range_errors.record());
   launch_units(context, context.kernel("index", "scatter_elected", defines), at.count * at.inner, at.wide, args);
 }
 
@@ -227,14 +211,14 @@ void scatter_atomic(Context& context, const View& x, const Positions& at, const 
   Args args;
   args.add(x.handle).index(x.offset, at.wide).add(values.handle).index(values.offset, at.wide);
   at.add_arguments(args);
-  args.index(at.inner, at.wide);
+  args.index(at.inner, at.wide).add(context.range_errors.record());
   launch_units(context, context.kernel("index", "scatter_atomic", defines), at.count * at.inner, at.wide, args);
 }
 
-/// Rows of x by one index each, or elements by one each (`along`), as words of `word` bytes. Indices have been checked
-/// where `mode` asks for it.
-void take_words(Context& context, const View& x, const View& indices, const View& out, IndexMode mode, bool along,
-                std::int64_t word) {
+/// Rows of x by one index each, or elements by one each (`along`), as words of `word` bytes. `range` is there where
+/// indices out of it are errors.
+void take_words(Context& context, const View& x, const View& indices, const View& out, IndexMode mode,
+                const std::optional<Range>& range, bool along, std::int64_t word) {
   const std::int64_t outer = x.shape[0], n = x.shape[1], count = out.size() / (outer * x.shape[2]);
   const auto size = static_cast<std::int64_t>(itemsize(x.dtype));
   const std::int64_t inner = x.shape[2] * size / word, units = outer * count * inner;
@@ -242,44 +226,67 @@ void take_words(Context& context, const View& x, const View& indices, const View
   const bool wide = needs_wide({x_at + outer * n * inner, out_at + units, n, indices.offset + indices.size()});
   const char* place = mode == IndexMode::clip   ? "((i) < 0 ? 0 : (i) >= (n) ? (n) - 1 : (i))"
                       : mode == IndexMode::wrap ? "((i) % (n) < 0 ? (i) % (n) + (n) : (i) % (n))"
-                                                : "((i) < 0 ? (i) + (n) : (i))";
-  Defines defines = grid_defines(context, wide, {{"PART_TAKE", ""}, {"PLACE(i, n)", place}});
+                                                : "ct_index(i, n, record, range, at)";
+  Defines defines = grid_defines(context, wide, {{"PART_TAKE", ""}, {"PLACE(i, n, at)", place}});
+  defines.emplace_back("RECORD", range ? "GLOBAL u32* record, u32 range," : "");
   if (along) defines.emplace_back("ALONG", "");
   append(defines, dtype_defines(context, word_of(word)));
   Args args;
   args.add(x.handle).index(x_at, wide).add(indices.handle).index(indices.offset, wide).add(out.handle);
   args.index(out_at, wide).add(n).index(count, wide).index(inner, wide);
-  launch_units(context, context.kernel("index", "take", defines), context.loops ? outer * count : units, wide, args);
+  const auto launch = [&] {
+    launch_units(context, context.kernel("index", "take", defines), context.loops ? outer * count : units, wide, args);
+  };
+  range ? checked(context, args, *range, launch) : launch();
 }
 
 }  // namespace
 
 template <>
+void compute(Context& context, const CheckRange& p) {
+  const auto& [values, range] = p;
+  if (values.size() == 0) return;
+  const bool wide = wide_for(values);
+  Args args;
+  args.add(values.handle).index(values.offset, wide).add(range.low).add(range.high);
+  // without one, a number that is not to be reported
+  args.add(range.ignored.value_or(range.low < range.high ? range.low : std::numeric_limits<std::int64_t>::min()));
+  checked(context, args, range, [&] {
+    launch_units(context, context.kernel("index", "check_range", index_defines(context, wide)), values.size(), wide,
+                 args);
+  });
+}
+
+template <>
 void compute(Context& context, const Take& p) {
-  const auto& [x, indices, out, mode] = p;
+  const auto& [x, indices, out, mode, axis] = p;
   const std::int64_t n = x.shape[1];
-  if (out.size() > 0 && n == 0)
-    fail<IndexError>("take: cannot take {} elements from axis 0, which is empty", indices.size());
-  if (mode == IndexMode::raise) check_indices(context, "take", indices, n, 0);
-  if (out.size() == 0) return;
+  const std::optional<Range> range =
+      mode == IndexMode::raise ? std::optional(indices_into("take", n, axis)) : std::nullopt;
+  check_extent("take", mode == IndexMode::raise ? indices.size() : out.size(), n, axis);
+  if (out.size() == 0) {
+    if (range) compute(context, CheckRange{indices, *range});
+    return;
+  }
   // words as large as rows and offsets allow
   const auto size = static_cast<std::int64_t>(itemsize(x.dtype));
   const std::int64_t word = std::gcd(std::gcd(x.shape[2] * size, 8), std::gcd(x.offset * size, out.offset * size));
-  take_words(context, x, indices, out, mode, false, word);
+  take_words(context, x, indices, out, mode, range, false, word);
 }
 
 template <>
 void compute(Context& context, const TakeAlongAxis& p) {
   const auto& [x, indices, out, axis] = p;
-  check_indices(context, "take_along_axis", indices, x.shape[1], axis);
   if (out.size() == 0) return;
-  take_words(context, x, indices, out, IndexMode::raise, true, static_cast<std::int64_t>(itemsize(x.dtype)));
+  check_extent("take_along_axis", indices.size(), x.shape[1], axis);
+  take_words(context, x, indices, out, IndexMode::raise, indices_into("take_along_axis", x.shape[1], axis), true,
+             static_cast<std::int64_t>(itemsize(x.dtype)));
 }
 
 template <>
 void compute(Context& context, const Gather& p) {
-  const auto& [x, indices, out] = p;
-  const Positions at(context, "gather", x, indices, out);
+  const auto& [x, indices, out, axes] = p;
+  const Positions at(context, "gather", x, indices, axes, out);
   if (at.count * at.inner == 0) return;
   Defines defines = at.defines(context, "PART_GATHER");
   append(defines, dtype_defines(context, word_of(static_cast<std::int64_t>(itemsize(x.dtype)))));
@@ -293,14 +300,14 @@ void compute(Context& context, const Gather& p) {
 
 template <>
 void compute(Context& context, const Scatter& p) {
-  const auto& [x, indices, values, mode] = p;
+  const auto& [x, indices, values, mode, axes] = p;
   if (values.size() > 0 && !(values.strides == contiguous_strides(values.shape))) {
     const Scratch scratch(context, values.size() * static_cast<std::int64_t>(itemsize(values.dtype)));
     const View ordered{scratch.handle(), 0, values.dtype, values.shape, contiguous_strides(values.shape)};
     compute(context, Copy{ordered, values});
-    return compute(context, Scatter{x, indices, ordered, mode});
+    return compute(context, Scatter{x, indices, ordered, mode, axes});
   }
-  const Positions at(context, "scatter", x, indices, values);
+  const Positions at(context, "scatter", x, indices, axes, values);
   if (at.count * at.inner == 0) return;
   const Dtype as = mode == ScatterMode::assign ? word_of(static_cast<std::int64_t>(itemsize(x.dtype))) : x.dtype;
   const Defines dtype = dtype_defines(context, as);

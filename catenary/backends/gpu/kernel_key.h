@@ -1,6 +1,6 @@
 #pragma once
-// What a kernel is found by: numbers that say what its text is made of, so that a launch of one that is known builds no
-// text.
+// What a kernel (or a range that one checks) is found by: numbers that say what its text is made of, so that a launch
+// of one that is known builds no text.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace catenary::gpu {
 /// A list of words, with their hash. The first one begins with its kind, so that lists of two kinds are never equal.
 class KernelKey {
  public:
-  enum class Kind : std::uint64_t { text, program, user };
+  enum class Kind : std::uint64_t { text, program, user, range };
 
   explicit KernelKey(Kind kind) { add(static_cast<std::uint64_t>(kind)); }
   KernelKey(const KernelKey& other) : size_(other.size_), hash_(other.hash_), more_(other.more_) {

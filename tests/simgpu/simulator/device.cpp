@@ -218,6 +218,8 @@ std::map<std::string, int>& faults() {
   return *all;
 }
 
+std::atomic<int> waits{0}, allocations{0};
+
 thread_local int current_device = -1;
 
 /// The state of a call: no context, lost, or all well.
@@ -321,10 +323,12 @@ int destroy_stream(Handle stream) {
 int synchronize(Handle stream) {
   auto* s = static_cast<Stream*>(stream);
   if (const int code = ready(s)) return code;
+  ++waits;
   return s->wait_for(s->last());
 }
 int synchronize_all() {
   if (const int code = ready()) return code;
+  ++waits;
   Device& d = device_at(current_device);
   std::set<Stream*> streams;
   {
@@ -366,7 +370,9 @@ int record(Handle event, Handle stream) {
 int wait(Handle event) {
   if (const int code = ready()) return code;
   const auto* e = static_cast<Event*>(event);
-  return e->stream ? e->stream->wait_for(e->number) : kSuccess;
+  if (!e->stream) return kSuccess;
+  if (!e->stream->has_finished(e->number)) ++waits;
+  return e->stream->wait_for(e->number);
 }
 int stream_wait(Handle stream, Handle event) {
   auto* s = static_cast<Stream*>(stream);
@@ -395,6 +401,7 @@ int elapsed(float* milliseconds, Handle from, Handle to) {
 int allocate(Handle* memory, std::size_t bytes) {
   if (const int code = ready()) return code;
   if (bytes == 0) return kInvalidValue;
+  ++allocations;
   Device& d = device_at(current_device);
   std::lock_guard lock(d.mutex);
   if (fault("alloc") || d.used + bytes > memory_bytes()) return kOutOfMemory;
@@ -427,6 +434,7 @@ int free(Handle memory) {
 
 int allocate_host(void** memory, std::size_t bytes) {
   if (const int code = ready()) return code;
+  ++allocations;
   *memory = std::malloc(bytes);
   return *memory ? kSuccess : kOutOfMemory;
 }
@@ -560,6 +568,8 @@ const char* error_name(int code) {
 }
 
 }  // namespace simgpu
+
+int simgpu_count(const char* what) { return std::strcmp(what, "wait") == 0 ? simgpu::waits : simgpu::allocations; }
 
 void simgpu_fault(const char* what, int n) {
   std::lock_guard lock(simgpu::fault_mutex);

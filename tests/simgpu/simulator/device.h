@@ -87,6 +87,9 @@ bool compile(const std::string& text, std::vector<char>& binary, std::string& lo
 /// The nth call of this kind from now fails (1: the next); 0 takes it back.
 extern "C" __attribute__((visibility("default"))) void simgpu_fault(const char* what, int n);
 
+/// How often the host has waited for work that was not done ("wait"), or asked for memory ("alloc").
+extern "C" __attribute__((visibility("default"))) int simgpu_count(const char* what);
+
 /// For libraries that stand in for the vendors' (tests/simgpu/blas): does [p, p + bytes) lie in one allocation of the
 /// current device; and work put at the end of a stream.
 extern "C" __attribute__((visibility("default"))) int simgpu_is_allocated(const void* p, std::size_t bytes);

@@ -1,0 +1,27 @@
+#include "catenary/device/range.h"
+
+#include <vector>
+
+#include "catenary/core/error.h"
+#include "catenary/core/format.h"
+
+namespace catenary {
+
+void throw_outside(const Range& range, std::int64_t value, std::int64_t place, const char* late) {
+  if (range.name.empty())
+    fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}{}", range.operation, value, range.axis,
+                     range.high, late);
+  std::vector<std::int64_t> at;
+  for (int axis = range.shape.size() - 1; axis >= 0; --axis) {
+    at.insert(at.begin(), place % range.shape[axis]);
+    place /= range.shape[axis];
+  }
+  const std::string message =
+      fmt::format("{}: {} must be in [{}, {}){}, but {}[{}] is {}{}", range.operation, range.name, range.low,
+                  range.high, range.ignored ? fmt::format(" or {}, which is ignored", *range.ignored) : "", range.name,
+                  fmt::join(at, ", "), value, late);
+  if (range.is_value_error) throw ValueError(message);
+  throw IndexError(message);
+}
+
+}  // namespace catenary
