@@ -68,6 +68,15 @@ class KernelCache : public testing::Test {
     return paths;
   }
 
+  void spoil_files(int all, const std::function<std::string(const std::string&)>& spoil) const {
+    const Strings paths = files();
+    EXPECT_EQ(paths.size(), static_cast<std::size_t>(all));
+    for (const std::string& path : paths) {
+      const std::vector<std::byte> content = os::read_file(path);
+      os::write_file(path, spoil({reinterpret_cast<const char*>(content.data()), content.size()}));
+    }
+  }
+
   /// Fills the folder, spoils every entry, and looks at two more runs: the first must see what is wrong and write it
   /// anew, the second finds all well.
   void expect_healed(const std::function<std::string(const std::string&)>& spoil) const {
@@ -75,12 +84,7 @@ class KernelCache : public testing::Test {
     EXPECT_TRUE(first.ok()) << first.output << first.errors;
     const int all = count(first, "compile ");
     EXPECT_GT(all, 1);
-    const Strings paths = files();
-    EXPECT_EQ(paths.size(), static_cast<std::size_t>(all));
-    for (const std::string& path : paths) {
-      const std::vector<std::byte> content = os::read_file(path);
-      os::write_file(path, spoil({reinterpret_cast<const char*>(content.data()), content.size()}));
-    }
+    spoil_files(all, spoil);
     const os::ProcessResult second = compute();
     EXPECT_TRUE(second.ok()) << second.output << second.errors;
     EXPECT_EQ(count(second, "compile "), all) << second.errors;
@@ -148,12 +152,18 @@ TEST_F(KernelCache, TruncatedToNothing) {
   expect_healed([](const std::string&) { return std::string(); });
 }
 
-// Whole, by its digest, but nothing that the driver takes.
+// Whole, by its digest, but nothing that the driver takes. Entries are found by the driver's version, so somebody must
+// have put it there. Mesa's rusticl ends a process that hands it such a binary, and leaves us nothing to catch.
 TEST_F(KernelCache, BinaryOfAnotherDriver) {
-  expect_healed([](const std::string& content) {
+  const auto spoil = [](const std::string& content) {
     const std::string other = "this is not a binary of any device at all";
     return content.substr(0, content.find('\n') + 1) + sha256(other) + "\n" + other;
-  });
+  };
+  if (current_device().info().platform != "rusticl") return expect_healed(spoil);
+  const os::ProcessResult first = compute();
+  EXPECT_TRUE(first.ok()) << first.output << first.errors;
+  spoil_files(count(first, "compile "), spoil);
+  expect_says(compute(), "panicked");
 }
 
 TEST_F(KernelCache, FolderThatCannotBeMade) {

@@ -251,7 +251,10 @@ struct Way {
 class Resumed : public testing::Test {
  protected:
   Resumed() : folder(ct::os::make_temporary_directory("catenary-resume")) {}
-  ~Resumed() override { std::filesystem::remove_all(folder); }
+  ~Resumed() override {
+    std::signal(SIGINT, before_);
+    std::filesystem::remove_all(folder);
+  }
   /// The run that is not stopped, or the last part of one that was; saves its state as "final".
   static Record finish(Training& run, const std::string& folder) {
     run.go();
@@ -261,6 +264,10 @@ class Resumed : public testing::Test {
     return *run.record;
   }
   const std::string folder;
+
+ private:
+  // what a shell runs in the background ignores it, and a trainer leaves it so
+  void (*const before_)(int) = std::signal(SIGINT, SIG_DFL);
 };
 
 TEST_F(Resumed, EqualsTheRunThatWasNotStopped) {
