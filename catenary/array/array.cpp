@@ -85,10 +85,7 @@ const Array& Array::eval() const {
   return *this;
 }
 
-Array Array::astype(Dtype to) const& {
-  const LazyOperand operand{.array = this, .as = dtype()};
-  return lazy::apply(ops::Op::cast, {&operand, 1}, to, shape(), device());
-}
+Array Array::astype(Dtype to) const& { return lazy::cast(*this, to, strides_like(*this)); }
 Array Array::astype(Dtype to) && {
   Array result = std::as_const(*this).astype(to);
   *this = Array();
@@ -96,10 +93,7 @@ Array Array::astype(Dtype to) && {
 }
 
 Array Array::copy() const {
-  if (body().pending.load(std::memory_order_acquire)) {
-    const LazyOperand operand{.array = this, .as = dtype()};
-    return lazy::apply(ops::Op::cast, {&operand, 1}, dtype(), shape(), device());
-  }
+  if (body().pending.load(std::memory_order_acquire)) return lazy::cast(*this, dtype(), contiguous_strides(shape()));
   const Array result = empty(shape(), dtype(), device());
   if (result.size()) compute(device(), primitives::Copy{writable(result), readable(*this)});
   return result;

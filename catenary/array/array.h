@@ -160,7 +160,7 @@ class CT_API Array {
   Dtype dtype() const;
   const Shape& shape() const;
   std::int64_t shape(int axis) const;
-  /// In elements (NumPy's are in bytes). Evaluates nothing: a pending array is C-ordered.
+  /// In elements (NumPy's are in bytes). Evaluates nothing: a pending array has them too.
   const Strides& strides() const;
   int ndim() const { return shape().size(); }
   std::int64_t size() const { return shape().product(); }

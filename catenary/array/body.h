@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "catenary/array/array.h"
+#include "catenary/core/memory_order.h"
 #include "catenary/device/backend.h"
 
 namespace catenary {
@@ -12,12 +13,11 @@ namespace catenary {
 class OpenProgram;
 
 /// Geometry and memory of an array, or a value that an open program has yet to compute (then storage is null and the
-/// array will be C-ordered).
+/// array will have no gaps).
 class ArrayBody : public ArrayHead {
  public:
-  ArrayBody(Dtype dtype, const Shape& shape, const Device& device) : dtype(dtype), shape(shape), device(device) {
-    strides = contiguous_strides(shape);
-  }
+  ArrayBody(Dtype dtype, const Shape& shape, const Strides& strides, const Device& device)
+      : dtype(dtype), shape(shape), strides(strides), device(device) {}
   ArrayBody(Dtype dtype, const Shape& shape, const Strides& strides, std::int64_t offset, Ref<Storage> storage)
       : dtype(dtype),
         shape(shape),
@@ -40,6 +40,10 @@ class ArrayBody : public ArrayHead {
 CT_API View readable(const Array& a);
 /// The array's elements for a backend to write: runs also what still has to read their old values.
 CT_API View writable(const Array& a);
+/// Strides of a new array that lies in memory as `a` does.
+inline Strides strides_like(const Array& a) {
+  return a.is_contiguous() ? contiguous_strides(a.shape()) : strides_like(a.shape(), a.strides());
+}
 /// A matrix as a stack of one, as primitives::Matmul takes it.
 inline View stack_of_one(View matrix) {
   matrix.shape.insert(0, 1);

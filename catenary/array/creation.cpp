@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "catenary/array/axes.h"
+#include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/index_plan.h"
 #include "catenary/array/indexing.h"
@@ -107,7 +108,7 @@ Array array(std::initializer_list<detail::AnyValues> list, const std::optional<D
 }
 
 Array array(const Array& a, const std::optional<Dtype>& dtype) {
-  return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a.copy();
+  return dtype && *dtype != a.dtype() ? a.astype(*dtype) : copy(a);
 }
 Array asarray(const Array& a, const std::optional<Dtype>& dtype) {
   return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a;
@@ -116,7 +117,12 @@ Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype) {
   const Array whole = asarray(a, dtype).contiguous();
   return whole.ndim() == 0 ? whole.reshape({1}) : whole;
 }
-Array copy(const Array& a) { return a.copy(); }
+Array copy(const Array& a) {
+  if (a.is_contiguous()) return a.copy();
+  const Array result = empty_like(a);
+  copyto(result, a);
+  return result;
+}
 
 Array empty(const Shape& shape, Dtype dtype) { return Array::empty(shape, dtype); }
 Array zeros(const Shape& shape, Dtype dtype) { return detail::filled(shape, false, dtype, current_device()); }
@@ -127,12 +133,15 @@ Array full(const Shape& shape, const Operand& value, const std::optional<Dtype>&
                         value.is_array() ? value.array().device() : current_device());
 }
 Array empty_like(const Array& a, const std::optional<Dtype>& dtype) {
-  return Array::empty(a.shape(), dtype.value_or(a.dtype()), a.device());
+  const Array fresh = Array::empty(a.shape(), dtype.value_or(a.dtype()), a.device());
+  return a.is_contiguous() ? fresh : fresh.as_strided(a.shape(), strides_like(a));
 }
 Array zeros_like(const Array& a, const std::optional<Dtype>& dtype) { return full_like(a, false, dtype); }
 Array ones_like(const Array& a, const std::optional<Dtype>& dtype) { return full_like(a, true, dtype); }
 Array full_like(const Array& a, const Operand& value, const std::optional<Dtype>& dtype) {
-  return detail::filled(a.shape(), value, dtype.value_or(a.dtype()), a.device());
+  const Array result = empty_like(a, dtype);
+  copyto(result, value);
+  return result;
 }
 
 Array eye(std::int64_t rows, const std::optional<std::int64_t>& columns, std::int64_t k, Dtype dtype) {

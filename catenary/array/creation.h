@@ -127,13 +127,13 @@ template <Element T>
 Array array(T value, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from(&value, 1, {}, dtype_of<T>, dtype);
 }
-/// A C-ordered copy, cast when a dtype is given.
+/// A copy that lies in memory as a does, cast when a dtype is given.
 CT_API Array array(const Array& a, const std::optional<Dtype>& dtype = {});
 /// The array itself where dtype and device are right, else a copy. (numpy.asarray)
 CT_API Array asarray(const Array& a, const std::optional<Dtype>& dtype = {});
 /// The same, C-ordered. (numpy.ascontiguousarray)
 CT_API Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype = {});
-/// A C-ordered copy. (numpy.copy)
+/// A copy that lies in memory as a does; a.copy() is C-ordered. (numpy.copy)
 CT_API Array copy(const Array& a);
 
 /// An array whose elements have any value. (numpy.empty)
@@ -145,8 +145,8 @@ CT_API Array ones(const Shape& shape, Dtype dtype = Dtype::float64);
 /// An array filled with a value; its dtype is the value's default (bool, int64 or float64) when none is given. An array
 /// as value is broadcast. (numpy.full)
 CT_API Array full(const Shape& shape, const Operand& value, const std::optional<Dtype>& dtype = {});
-/// The like-functions take shape, dtype and device of another array. (numpy.empty_like, zeros_like, ones_like,
-/// full_like)
+/// The like-functions take shape, dtype, device and the order in memory of another array. (numpy.empty_like,
+/// zeros_like, ones_like, full_like)
 CT_API Array empty_like(const Array& a, const std::optional<Dtype>& dtype = {});
 CT_API Array zeros_like(const Array& a, const std::optional<Dtype>& dtype = {});
 CT_API Array ones_like(const Array& a, const std::optional<Dtype>& dtype = {});

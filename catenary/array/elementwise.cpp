@@ -155,7 +155,8 @@ std::optional<Op> fast_power(const Operand& x, const Operand& y) {
 Array binary(Op op, Operand& x, Operand& y) {
   const char* name = ops::info(op).name;
   if (op == Op::power) {
-    if (const auto fast = fast_power(x, y)) return *fast == Op::cast ? x.array().copy() : unary(*fast, x);
+    if (const auto fast = fast_power(x, y))
+      return *fast == Op::cast ? x.array().astype(x.array().dtype()) : unary(*fast, x);
     if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 &&
         !is_floating(dtype_of_operand(x)))
       fail<ValueError>("power: the exponent {} is negative, whose result no integer holds; cast x to a float dtype",
@@ -228,7 +229,7 @@ Dtype result_type(const Operand& x, const Operand& y) {
 
 Array positive(const Array& x) {
   if (x.dtype() == Dtype::bool_) throw DtypeError("positive: not defined for bool");
-  return x.copy();
+  return x.astype(x.dtype());
 }
 
 Array fabs(const Operand& x) {
@@ -249,7 +250,7 @@ Array where(Operand condition, Operand x, Operand y) {
 }
 
 Array clip(const Array& x, const std::optional<Operand>& low, const std::optional<Operand>& high) {
-  if (!low && !high) return x.copy();
+  if (!low && !high) return x.astype(x.dtype());
   if (!high) return maximum(x, *low);
   return low ? minimum(maximum(x, *low), *high) : minimum(x, *high);
 }

@@ -112,21 +112,64 @@ void ArrayHead::destroy() {
   delete body;
 }
 
-namespace lazy {
+namespace {
 
-Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape, const Device& device) {
-  if (shape.product() == 0) return Array::empty(shape, dtype, device);
+/// Strides of what is computed from the operands: NumPy's order K.
+Strides strides_of_result(std::span<const LazyOperand> operands, const Shape& shape) {
+  const Strides c_order = contiguous_strides(shape);
+  if (shape.size() < 2) return c_order;
+  Strides strides[3];
+  const Strides* all[3];
+  std::size_t n = 0;
+  for (const LazyOperand& operand : operands) {
+    if (!operand.array) continue;
+    const ArrayBody& body = operand.array->body();
+    if (body.shape == shape && body.strides == c_order) return c_order;  // it wins where the operands disagree
+    strides[n] = broadcast_strides(body.shape, body.strides, shape);
+    all[n] = &strides[n];
+    ++n;
+  }
+  return strides_in_order(shape, memory_order(shape.size(), {all, n}));
+}
+
+/// The order of entries that makes them ascend.
+Axes sorting(const Axes& entries) {
+  Axes order;
+  for (int i = 0; i < entries.size(); ++i) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return entries[static_cast<int>(a)] < entries[static_cast<int>(b)];
+  });
+  return order;
+}
+
+Array computed(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape,
+               const Strides& strides, const Device& device) {
   OpenProgram& program = thread_programs().of(device);
   settle_foreign(operands, program);
   const OpenProgram::Lock lock(program);
   run_conflicts(operands, shape, program);
   program.prepare(shape, operands.size() + 1, device);
   const std::int16_t value = program.operate(op, operands, dtype);
-  ArrayBody* body = new ArrayBody(dtype, shape, device);
+  ArrayBody* body = new ArrayBody(dtype, shape, strides, device);
   const Array result{Ref<ArrayHead>(body)};
   program.own(*body, value);
   if (!config.fusion) program.run("fusion is off");
   return result;
+}
+
+}  // namespace
+
+namespace lazy {
+
+Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape, const Device& device) {
+  if (shape.product() == 0) return Array::empty(shape, dtype, device);
+  return computed(op, operands, dtype, shape, strides_of_result(operands, shape), device);
+}
+
+Array cast(const Array& x, Dtype dtype, const Strides& strides) {
+  if (x.size() == 0) return Array::empty(x.shape(), dtype, x.device());
+  const LazyOperand operand{.array = &x, .as = x.dtype()};
+  return computed(ops::Op::cast, {&operand, 1}, dtype, x.shape(), strides, x.device());
 }
 
 void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> operands, Dtype dtype) {
@@ -192,14 +235,28 @@ void assign(const Array& target, const LazyOperand& value) {
 Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
   ArrayBody& body = x.body();
   check_value(body);
+  // walked as x lies in memory
+  const Strides strides = broadcast_strides(body.shape, body.strides, body.shape);
+  const Strides* const of_x = &strides;
+  const Axes order = memory_order(body.shape.size(), {&of_x, 1});
   Shape kept;
-  for (int axis = 0; axis < body.shape.size(); ++axis)
-    if (!(axes & (1u << axis))) kept.push_back(body.shape[axis]);
-  Array out = Array::empty(kept, result, body.device);
-  if (out.size() == 0) return out;
+  Axes kept_axes;
   ReduceSpec spec;
   spec.op = op;
-  spec.axes = axes;
+  spec.axes = 0;
+  for (int i = 0; i < order.size(); ++i) {
+    const int axis = static_cast<int>(order[i]);
+    if (axes & (1u << axis)) {
+      spec.axes |= 1u << i;
+    } else {
+      kept.push_back(body.shape[axis]);
+      kept_axes.push_back(axis);
+    }
+  }
+  const Array out = Array::empty(kept, result, body.device);
+  const Axes back = sorting(kept_axes);
+  const Array in_axes_of_x = is_c_order(back) ? out : out.transpose(back);
+  if (out.size() == 0) return in_axes_of_x;
   spec.out = {out.body().storage->handle(), 0, result, kept, out.strides()};
 
   OpenProgram& mine = thread_programs().of(body.device);
@@ -213,8 +270,8 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
       mine.disown(body);
       body.pending.store(nullptr, std::memory_order_release);
     }
-    mine.close("a reduction", &spec);
-    return out;
+    mine.close("a reduction", &spec, &order);
+    return in_axes_of_x;
   }
   // a program of its own: what is open stays open
   const View view = readable(x);
@@ -222,8 +279,8 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
   single.prepare(view.shape, 1, body.device);
   const LazyOperand operand{.array = &x, .as = as};
   spec.value = single.value_of(operand);
-  single.close("a reduction", &spec);
-  return out;
+  single.close("a reduction", &spec, &order);
+  return in_axes_of_x;
 }
 
 void for_each_segment(const std::vector<std::vector<Array>>& segments,

@@ -24,15 +24,17 @@ struct LazyOperand {
 namespace lazy {
 
 /// Appends `op` over operands that broadcast to `shape`; the operation happens in the register type of
-/// operands[last].as, and its result has `dtype`.
+/// operands[last].as, and its result has `dtype` and lies in memory as the operands do (NumPy's order K).
 Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape, const Device& device);
-/// The same, but the result replaces the elements of `target`, whose shape is `shape`.
+/// A new array without gaps: x's elements as `dtype`, laid out by these strides.
+Array cast(const Array& x, Dtype dtype, const Strides& strides);
+/// As apply, but the result replaces the elements of `target`, whose shape is `shape`.
 void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> operands, Dtype dtype);
 /// target[…] = value, cast and broadcast.
 void assign(const Array& target, const LazyOperand& value);
 
-/// Reduces x over `axes` (bits) into a new C-ordered array of the kept axes, after a cast to `as`. Takes the open
-/// program along when x is pending in it; x is not stored when `x` is its last handle.
+/// Reduces x over `axes` (bits) into a new array of the kept axes, in the order that they have in x's memory, after a
+/// cast to `as`. Takes the open program along when x is pending in it; x is not stored when `x` is its last handle.
 CT_API Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result);
 
 /// Applies an elementwise rule, which changes arrays of a segment in place, to every segment: as one piece of work over

@@ -196,7 +196,7 @@ bool OpenProgram::loads_from(const Storage& storage) const {
   return false;
 }
 
-void OpenProgram::close(const char* reason, ReduceSpec* reduction) {
+void OpenProgram::close(const char* reason, ReduceSpec* reduction, const Axes* order) {
   if (nodes_.empty()) return;
   struct Reset {
     OpenProgram& program;
@@ -217,6 +217,7 @@ void OpenProgram::close(const char* reason, ReduceSpec* reduction) {
   }
   if (program.stores.empty() && !reduction) return;
   extract_needed(program, reduction);
+  if (order && !is_c_order(*order)) ops::permute(program, *order);
 
   trace_reason = reason;
   if (reduction) {

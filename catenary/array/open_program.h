@@ -61,8 +61,9 @@ class OpenProgram final : public DeferredWork {
   /// The value replaces the elements of `body`, which has memory.
   void store(const ArrayBody& body, std::int16_t value);
 
-  /// Runs what was collected, with a reduction of one of its values when `reduction` is given, and starts afresh.
-  void close(const char* reason, ReduceSpec* reduction);
+  /// Runs what was collected, with a reduction of one of its values when `reduction` is given, which is over the axes
+  /// in this order, and starts afresh.
+  void close(const char* reason, ReduceSpec* reduction, const Axes* order = nullptr);
   /// Runs what was collected over the arrays of the first segment for all segments. False, and nothing has happened,
   /// when the program works on anything but those arrays.
   bool close_for(const std::vector<std::vector<Array>>& segments);

@@ -23,7 +23,7 @@ namespace {
 Array reduce(Array x, ops::Reduce op, const AxisArg& axis, bool keepdims, Dtype as, Dtype result, const char* what) {
   const unsigned bits = axis_bits(axis.normalized(x.ndim(), what));
   const Shape shape = x.shape();
-  if (bits == 0) return as_dtype(as_dtype(x, as), result).copy();
+  if (bits == 0) return as_dtype(x, as).astype(result);
   if ((op == ops::Reduce::max || op == ops::Reduce::min) && reduced_count(shape, bits) == 0)
     fail<ValueError>("{}: there is no element along the reduced axes of an array of shape {}", what, shape);
   if (shape.product() == 0) {

@@ -58,7 +58,7 @@ double largest_number(Dtype dtype) {
 }  // namespace
 
 Array nan_to_num(const Array& x, const NanToNumOptions& options) {
-  if (!is_floating(x.dtype())) return x.copy();
+  if (!is_floating(x.dtype())) return x.astype(x.dtype());
   const double largest = largest_number(x.dtype());
   const Array finite = where(isnan(x), options.nan, x);
   const Array infinite = isinf(x);
@@ -68,7 +68,7 @@ Array nan_to_num(const Array& x, const NanToNumOptions& options) {
 
 Array around(const Array& x, int decimals) {
   if (!is_floating(x.dtype())) {
-    if (decimals >= 0) return x.dtype() == Dtype::bool_ ? x.astype(Dtype::float16) : x.copy();
+    if (decimals >= 0) return x.astype(x.dtype() == Dtype::bool_ ? Dtype::float16 : x.dtype());
     return multiply(rint(divide(x, std::pow(10.0, -decimals))), std::pow(10.0, -decimals)).astype(x.dtype());
   }
   if (decimals == 0) return rint(x);

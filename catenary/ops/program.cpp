@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "catenary/core/memory_order.h"
+
 namespace catenary::ops {
 
 namespace {
@@ -12,10 +14,8 @@ void for_each_access(Program& program, F&& f) {
   for (Store& store : program.stores) f(store.to.strides);
 }
 
-}  // namespace
-
 // In place, without memory of its own: it runs for every small kernel.
-void collapse(Program& program, const std::vector<bool>* keep_apart, std::vector<int>* new_axis) {
+void merge(Program& program, const std::vector<bool>* keep_apart, std::vector<int>* new_axis) {
   Shape& shape = program.shape;
   const int ndim = shape.size();
   if (new_axis) new_axis->assign(ndim, -1);
@@ -41,6 +41,31 @@ void collapse(Program& program, const std::vector<bool>* keep_apart, std::vector
   for_each_access(program, shorten);
 }
 
+/// The axes in the order of memory; false where they are.
+bool sort_axes(Program& program) {
+  constexpr std::size_t kMost = 64;
+  if (program.shape.size() < 2 || program.loads.size() + program.stores.size() > kMost) return false;
+  const Strides* all[kMost];
+  std::size_t n = 0;
+  for_each_access(program, [&](const Strides& strides) { all[n++] = &strides; });
+  const Axes order = memory_order(program.shape.size(), {all, n});
+  if (is_c_order(order)) return false;
+  permute(program, order);
+  return true;
+}
+
+}  // namespace
+
+void permute(Program& program, const Axes& order) {
+  program.shape = permuted(program.shape, order);
+  for_each_access(program, [&](Strides& strides) { strides = permuted(strides, order); });
+}
+
+void collapse(Program& program) {
+  merge(program, nullptr, nullptr);
+  if (sort_axes(program)) merge(program, nullptr, nullptr);
+}
+
 std::vector<bool> collapse_for_reduction(Program& program, unsigned axes) {
   const int ndim = program.shape.size();
   const auto goes = [&](int axis) { return (axes & (1u << axis)) != 0; };
@@ -57,7 +82,7 @@ std::vector<bool> collapse_for_reduction(Program& program, unsigned axes) {
     for (int between = std::max(before, 0); between < after && between < ndim; ++between) keep_apart[between] = apart;
   }
   std::vector<int> new_axis;
-  collapse(program, &keep_apart, &new_axis);
+  merge(program, &keep_apart, &new_axis);
   std::vector<bool> reduced(program.shape.size(), false);
   for (int axis = 0; axis < ndim; ++axis)
     if (new_axis[axis] >= 0) reduced[new_axis[axis]] = goes(axis);

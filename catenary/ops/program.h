@@ -48,13 +48,15 @@ struct Program {
   std::vector<Store> stores;
 };
 
-/// Merges neighbouring axes that every load and store of the program walks through evenly, and drops axes of extent 1.
-/// `keep_apart[i]` (optional, one bit an axis) says between which axes i and i + 1 no merge may happen. Returns the new
-/// axis of each old one (-1 for a dropped axis).
-void collapse(Program& program, const std::vector<bool>* keep_apart = nullptr, std::vector<int>* new_axis = nullptr);
+/// Brings the axes into another order.
+CT_API void permute(Program& program, const Axes& order);
 
-/// The same for a reduction over `axes` (one bit an axis of the program's shape): axes that stay are not merged with
-/// axes that go. Returns for each new axis whether it goes.
+/// Brings the axes into the order of memory (memory_order), merges neighbouring ones that every load and store walks
+/// through evenly, and drops axes of extent 1.
+void collapse(Program& program);
+
+/// Merges neighbouring axes for a reduction over `axes` (one bit an axis of the program's shape): axes that stay are
+/// not merged with axes that go. Returns for each new axis whether it goes.
 std::vector<bool> collapse_for_reduction(Program& program, unsigned axes);
 
 }  // namespace catenary::ops
