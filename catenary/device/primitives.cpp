@@ -51,6 +51,21 @@ void Matmul::check() const {
     fail<DtypeError>("matmul: the bias must have the result's dtype, {}, not {}", c.dtype, bias->dtype);
 }
 
+void Convolution::check() const {
+  if (x.dtype != w.dtype || x.dtype != y.dtype || !is_floating(x.dtype))
+    fail<DtypeError>("convolution: x, W and y must have one floating dtype, not {}, {} and {}", x.dtype, w.dtype,
+                     y.dtype);
+  if (bias && bias->dtype != x.dtype)
+    fail<DtypeError>("convolution: the bias must be {} as x, not {}", x.dtype, bias->dtype);
+}
+
+Work RunText::work() const {
+  std::int64_t bytes = 0;
+  for (const TextArgument& argument : arguments)
+    if (argument.view) bytes += argument.view->nbytes();
+  return {kernel, {units}, bytes};
+}
+
 void Linalg::check() const {
   if (a.dtype != Dtype::float32 && a.dtype != Dtype::float64)
     fail<DtypeError>("linalg: float32 or float64 is needed, {} was given", a.dtype);

@@ -6,6 +6,7 @@
 // A new primitive is a struct here, a place in Primitive at the end of this file, and an implementation in each backend
 // (backends/cpu/primitives.h, backends/gpu/primitives.h).
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,7 @@
 #include "catenary/core/dtype.h"
 #include "catenary/core/export.h"
 #include "catenary/core/shape.h"
+#include "catenary/core/window.h"
 #include "catenary/device/index_mode.h"
 #include "catenary/ops/program.h"
 
@@ -53,6 +55,32 @@ enum class Selection : std::uint8_t {
 };
 /// Small dense linear algebra.
 enum class LinalgOp : std::uint8_t { cholesky, inv, solve, det, lu };
+
+/// Which of a convolution's arrays is computed from the other two.
+enum class ConvolutionPass : std::uint8_t {
+  forward,    ///< y
+  to_data,    ///< x, y's gradient being given; also what a transposed convolution computes
+  to_filter,  ///< w, y's gradient being given
+};
+/// What a pooling makes of a window.
+enum class Pooling : std::uint8_t {
+  max,             ///< the largest element; pads count as -inf
+  average,         ///< pads count as zeros
+  average_inside,  ///< of the elements that are not pads
+};
+
+/// An operand of a kernel text (primitives::RunText): an array, a number of the text's index type, or one of its
+/// element type's register.
+struct TextArgument {
+  TextArgument(const View& v) : view(&v) {}
+  TextArgument(std::integral auto n) : kind(Kind::integer), integer(static_cast<std::int64_t>(n)) {}
+  TextArgument(double x) : kind(Kind::real), real(x) {}
+
+  enum class Kind : std::uint8_t { array, integer, real } kind = Kind::array;
+  const View* view = nullptr;
+  std::int64_t integer = 0;
+  double real = 0;
+};
 
 /// A reduction of one value of a program over some axes of its shape.
 struct ReduceSpec {
@@ -233,6 +261,85 @@ struct Matmul {
   CT_API void check() const;
 };
 
+/// y = x * w (+ bias) (+ y), then relu; or the same sum turned to x or to w. x [N, C, extents…], w [K, C / groups,
+/// window's size…], y [N, K, counts…], of any strides and one floating dtype; 1 to 3 axes slide. The arrays' extents
+/// need not be what Window::counts says, as rows and columns that no window reaches are left out of the sums (and get
+/// zeros in to_data).
+struct Convolution {
+  ConvolutionPass pass;
+  const Window& window;
+  std::int64_t groups;
+  const View &x, &w, &y;       ///< the result is the one that `pass` names
+  const View* bias = nullptr;  ///< forward and to_data: 1-d, an element for each channel of the result
+  bool accumulate = false;     ///< adds to what the result holds
+  bool relu = false;           ///< forward only, after all else
+  const View& result() const { return pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w; }
+  Work work() const {
+    constexpr const char* names[] = {"convolution", "convolution_to_data", "convolution_to_filter"};
+    return {names[static_cast<int>(pass)], result().shape, x.nbytes() + w.nbytes() + y.nbytes()};
+  }
+  CT_API void check() const;
+};
+
+/// y [N, C, counts…] of x [N, C, extents…], of any strides. `places`, for max, where given: which tap (int32, in the
+/// order of the window's axes) won: the first of equals, the first NaN if there is one; C-ordered or as y lies.
+struct Pool {
+  Pooling op;
+  const Window& window;
+  const View &x, &y;
+  const View* places = nullptr;
+  Work work() const { return {op == Pooling::max ? "max_pool" : "average_pool", y.shape, x.nbytes() + y.nbytes()}; }
+};
+
+/// gx (+=) the gradient of Pool for gy; every element of gx is a sum in the order of the windows.
+struct PoolBack {
+  Pooling op;
+  const Window& window;
+  const View &gy, &gx;
+  const View* places = nullptr;  ///< of max
+  bool accumulate = false;
+  Work work() const {
+    return {op == Pooling::max ? "max_pool_back" : "average_pool_back", gx.shape, gy.nbytes() + gx.nbytes()};
+  }
+};
+
+/// y = the elements of x at the places that a max pooling noted: its gradient's gradient.
+struct PoolPick {
+  const Window& window;
+  const View &x, &places, &y;
+  Work work() const { return {"pool_pick", y.shape, x.nbytes() + y.nbytes()}; }
+};
+
+/// Discrete Fourier transforms of rows, times `scale`: out[r, f] = scale * sum over t of x[r, t] exp(-2 pi i f t / n)
+/// (inverse: +). All views are [rows, n], of any strides and one dtype (float32, float64): so pairs of arrays as well
+/// as interleaved complex numbers. `im` may be null, for real input; out may be the input.
+struct Fft {
+  bool inverse;
+  double scale;
+  const View& re;
+  const View* im;
+  const View &out_re, &out_im;
+  Work work() const { return {inverse ? "ifft" : "fft", re.shape, 4 * re.nbytes()}; }
+};
+
+/// out = the parts, one behind the other along an axis; all of one dtype and any strides.
+struct Join {
+  const std::vector<View>& parts;
+  int axis;
+  const View& out;
+  Work work() const { return {"join", out.shape, 2 * out.nbytes()}; }
+};
+
+/// Runs a kernel without barriers of a text in kernels/, the same on all devices, for units 0 to units - 1 in any
+/// order. The text is compiled for `dtype` (MEM, T, LOAD, STORE). Arrays are passed as an address and an offset.
+struct RunText {
+  const char *text, *kernel;  ///< the library's own words, which live as long as the process
+  Dtype dtype;
+  std::span<const TextArgument> arguments;
+  std::int64_t units;
+  CT_API Work work() const;
+};
+
 /// Small dense linear algebra on C-ordered float32 or float64 batches [batch, n, n] (else DtypeError); see
 /// array/linalg.h. b is [batch, n, k] for solve, and takes the pivots (int32, [batch, n]) of lu; det writes [batch, 3].
 /// `ok` gets false for a matrix that is singular or not positive definite.
@@ -257,7 +364,8 @@ using Any = std::variant<
     Run, Reduce, RunSegments, ArgReduce,
     Copy, Take, TakeAlongAxis, Gather, Scatter, Nonzero,
     Sort, Argsort, Select, Scan, Searchsorted,
-    Matmul, Linalg, RandomBits, CheckRange>;
+    Matmul, Linalg, RandomBits, CheckRange,
+    Convolution, Pool, PoolBack, PoolPick, Fft, Join, RunText>;
 // clang-format on
 
 }  // namespace primitives
