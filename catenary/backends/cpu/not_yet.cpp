@@ -7,10 +7,6 @@
 namespace catenary::cpu {
 
 template <>
-void compute(const Convolution&) {
-  fail<DeviceError>("Convolution: not written yet");
-}
-template <>
 void compute(const Pool&) {
   fail<DeviceError>("Pool: not written yet");
 }
