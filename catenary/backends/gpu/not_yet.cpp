@@ -7,10 +7,6 @@
 namespace catenary::gpu {
 
 template <>
-void compute(Context&, const Convolution&) {
-  fail<DeviceError>("Convolution: not written yet");
-}
-template <>
 void compute(Context&, const Pool&) {
   fail<DeviceError>("Pool: not written yet");
 }
