@@ -21,9 +21,7 @@ namespace {
 
 /// On a simulated card that says it has no float64.
 Outcome check(const std::string& folder) {
-  return reference::reference_check(folder + " --device cuda:0",
-                                    "CATENARY_NO_FLOAT64=1 LD_LIBRARY_PATH=" + tests::build_path("simgpu/cuda") +
-                                        " CATENARY_CACHE_DIR=" + tests::build_path("simgpu/cache"));
+  return reference::reference_check_on_a_card(folder, "CATENARY_NO_FLOAT64=1");
 }
 
 void expect(const Outcome& outcome, int status, const std::string& counts) {

@@ -135,6 +135,21 @@ TEST(NumpyReference, WhatIsNotRefusedIsFound) {
   EXPECT_EQ(one.run().status, 1);
 }
 
+// A GPU tells of an index out of range when it is waited for next, not in the call.
+TEST(NumpyReference, WhatAGpuTellsLaterIsRefused) {
+  const tests::Folder folder;
+  fs::copy_file(kVectors / "arrays.npz", folder / "arrays.npz");
+  json errors = json::array();
+  for (const json& c : manifest()["cases"])
+    if (c["kind"] == "error") errors.push_back(c);
+  std::ofstream(folder / "manifest.json") << json{{"cases", errors}};
+  const Outcome outcome = reference::reference_check_on_a_card(folder.path);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find(std::to_string(errors.size()) + " passed, 0 failed, 0 not implemented"),
+            std::string::npos)
+      << outcome.output;
+}
+
 TEST(NumpyReference, AViewThatIsACopyIsFound) {
   OneCase one(first_case("getitem", [](const json& c) { return !c["view"] && c["index"][0].contains("array"); }));
   EXPECT_EQ(one.run().status, 0);

@@ -25,4 +25,11 @@ inline Outcome reference_check(const std::string& arguments, const std::string& 
   return outcome;
 }
 
+/// On a simulated card.
+inline Outcome reference_check_on_a_card(const std::string& folder, const std::string& environment = "") {
+  return reference_check(folder + " --device cuda:0", environment +
+                                                          " LD_LIBRARY_PATH=" + tests::build_path("simgpu/cuda") +
+                                                          " CATENARY_CACHE_DIR=" + tests::build_path("simgpu/cache"));
+}
+
 }  // namespace reference
