@@ -14,6 +14,7 @@
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"
+#include "catenary/functions/convolution.h"
 #include "catenary/functions/evaluation.h"
 #include "catenary/functions/loss.h"
 #include "catenary/functions/math_basic.h"

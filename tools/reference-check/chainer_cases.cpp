@@ -137,6 +137,7 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   add_activation_functions(table);
   add_array_functions(table);
   add_connection_functions(table);
+  add_convolution_functions(table);
   add_evaluation_functions(table);
   add_loss_functions(table);
   add_math_functions(table);

@@ -91,6 +91,7 @@ class FunctionTable {
 void add_activation_functions(FunctionTable& table);
 void add_array_functions(FunctionTable& table);
 void add_connection_functions(FunctionTable& table);
+void add_convolution_functions(FunctionTable& table);
 void add_evaluation_functions(FunctionTable& table);
 void add_loss_functions(FunctionTable& table);
 void add_math_functions(FunctionTable& table);

@@ -1,0 +1,20 @@
+#pragma once
+// Sizes of windows, strides and pads, as users write them.
+
+#include <concepts>
+#include <initializer_list>
+
+#include "catenary/core/shape.h"
+
+namespace catenary {
+
+/// An entry for each axis that windows slide over, or one for all of them: `3`, `{3, 5}`. Window::make expands it.
+class PerAxis : public Shape {
+ public:
+  template <std::integral T>
+  PerAxis(T entry) : Shape{static_cast<std::int64_t>(entry)} {}
+  PerAxis(std::initializer_list<std::int64_t> entries) : Shape(entries) {}
+  PerAxis(const Shape& entries) : Shape(entries) {}
+};
+
+}  // namespace catenary

@@ -1,0 +1,271 @@
+#include "catenary/functions/convolution.h"
+
+#include <gtest/gtest.h>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
+#include "catenary/autograd/backward.h"
+#include "catenary/autograd/gradient_check.h"
+#include "catenary/core/memory_order.h"
+#include "catenary/functions/functions.h"
+#include "tests/gradients.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+using gradient_check::assert_allclose;
+using V = std::vector<Variable>;
+
+Array numbers(const Shape& shape, double seed = 1) {
+  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + seed).reshape(shape);
+}
+
+void check(const char* name, const gradient_check::Function& f, const std::vector<Array>& x) {
+  SCOPED_TRACE(name);
+  tests::check_gradients(f, x, {.eps = 1e-3, .atol = 1e-7, .rtol = 1e-5});
+}
+
+/// The same values, channels last in memory.
+Array channels_last(const Array& x) { return moveaxis(moveaxis(x, 1, -1).copy(), -1, 1); }
+bool is_channels_last(const Array& x) { return moveaxis(x, 1, -1).is_contiguous(); }
+
+/// The sum that a convolution is, a place at a time, in float64 on the processor; x and W have 3 spatial axes.
+Array plain_convolution(const Array& x0, const Array& W0, const Shape& stride, const Shape& pad, const Shape& dilate,
+                        std::int64_t groups, bool cover_all = false) {
+  const auto x = x0.to_vector<double>(), W = W0.to_vector<double>();
+  const Shape xs = x0.shape(), ws = W0.shape();
+  Shape ys = {xs[0], ws[0], 0, 0, 0};
+  for (int a = 0; a < 3; ++a) {
+    const std::int64_t room = xs[a + 2] + 2 * pad[a] - dilate[a] * (ws[a + 2] - 1) - 1;
+    ys[a + 2] = (cover_all ? (room + stride[a] - 1) / stride[a] : room / stride[a]) + 1;
+  }
+  const auto at = [](const Shape& s, std::int64_t i, std::int64_t j, std::int64_t p, std::int64_t q, std::int64_t r) {
+    return static_cast<std::size_t>((((i * s[1] + j) * s[2] + p) * s[3] + q) * s[4] + r);
+  };
+  std::vector<double> y(static_cast<std::size_t>(ys.product()), 0);
+  for (std::int64_t n = 0; n < ys[0]; ++n)
+    for (std::int64_t k = 0; k < ys[1]; ++k)
+      for (std::int64_t p = 0; p < ys[2] * ys[3] * ys[4]; ++p)
+        for (std::int64_t t = 0; t < ws[1] * ws[2] * ws[3] * ws[4]; ++t) {
+          const std::int64_t place[] = {p / (ys[3] * ys[4]), p / ys[4] % ys[3], p % ys[4]};
+          const std::int64_t tap[] = {t / (ws[3] * ws[4]) % ws[2], t / ws[4] % ws[3], t % ws[4]};
+          const std::int64_t c = t / (ws[2] * ws[3] * ws[4]);
+          std::int64_t from[3];
+          bool inside = true;
+          for (int a = 0; a < 3; ++a) {
+            from[a] = place[a] * stride[a] - pad[a] + tap[a] * dilate[a];
+            inside = inside && from[a] >= 0 && from[a] < xs[a + 2];
+          }
+          if (!inside) continue;
+          const std::int64_t channel = k / (ws[0] / groups) * ws[1] + c;
+          y[at(ys, n, k, place[0], place[1], place[2])] +=
+              x[at(xs, n, channel, from[0], from[1], from[2])] * W[at(ws, k, c, tap[0], tap[1], tap[2])];
+        }
+  return Array::from_host(y.data(), ys, Dtype::float64);
+}
+
+TEST(Convolution, EqualsThePlainSum) {
+  struct Case {
+    Shape x, W, stride, pad, dilate;
+    std::int64_t groups;
+    bool cover_all;
+  };
+  for (const Case& c : {Case{{2, 3, 5, 6, 7}, {4, 3, 3, 2, 1}, {1, 2, 3}, {1, 0, 2}, {1, 1, 1}, 1, false},
+                        Case{{1, 4, 6, 7, 5}, {6, 2, 2, 3, 2}, {2, 2, 2}, {0, 1, 1}, {2, 1, 3}, 2, true},
+                        Case{{2, 4, 3, 3, 4}, {4, 1, 3, 3, 3}, {1, 1, 1}, {2, 2, 3}, {1, 2, 1}, 4, false},
+                        Case{{3, 2, 1, 9, 8}, {3, 2, 1, 5, 4}, {1, 3, 2}, {0, 4, 3}, {1, 1, 1}, 1, true}}) {
+    const Array x = numbers(c.x), W = numbers(c.W, 2), b = numbers({c.W[0]}, 3);
+    const Array expected = plain_convolution(x, W, c.stride, c.pad, c.dilate, c.groups, c.cover_all);
+    const F::ConvolutionOptions options = {c.stride, c.pad, c.cover_all, c.dilate, c.groups};
+    assert_allclose(F::convolution_3d(x, W, options).array(), expected, 1e-12, 1e-12);
+    assert_allclose(F::convolution_nd(channels_last(x), channels_last(W), b, options).array(),
+                    expected + b.reshape({c.W[0], 1, 1, 1}), 1e-12, 1e-12);
+    const Array narrow = F::convolution_3d(x.astype(Dtype::float16), W.astype(Dtype::float16), options).array();
+    EXPECT_EQ(narrow.dtype(), Dtype::float16);
+    assert_allclose(narrow.astype(Dtype::float64), expected, 2e-2, 1e-2);
+  }
+}
+
+TEST(Convolution, FewerAxesAreTheSameSum) {
+  const Array x = numbers({2, 4, 7, 6}), W = numbers({6, 2, 3, 2}, 2), b = numbers({6}, 3);
+  const F::ConvolutionOptions options = {.stride = {2, 1}, .pad = 1, .dilate = {1, 2}, .groups = 2};
+  const Array expected =
+      plain_convolution(x.reshape({2, 4, 1, 7, 6}), W.reshape({6, 2, 1, 3, 2}), {1, 2, 1}, {0, 1, 1}, {1, 1, 2}, 2);
+  const Array y = F::convolution_2d(x, W, b, options).array();
+  assert_allclose(y, expected.reshape(y.shape()) + b.reshape({6, 1, 1}), 1e-12, 1e-12);
+  assert_allclose(F::dilated_convolution_2d(x, W, b, options).array(), y, 0, 0);
+  const Array line = F::convolution_1d(x(slice(), slice(), 2), W(slice(), slice(), 1), {.pad = 2, .groups = 2}).array();
+  const Array expected_line =
+      plain_convolution(x(slice(), slice(), slice(2, 3), newaxis), W(slice(), slice(), slice(1, 2), newaxis), {1, 1, 1},
+                        {0, 0, 2}, {1, 1, 1}, 2);
+  assert_allclose(line, expected_line.reshape(line.shape()), 1e-12, 1e-12);
+}
+
+TEST(Convolution, Gradients) {
+  check("2d", [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], v[2], {.stride = 2, .pad = 1})}; },
+        {numbers({2, 3, 5, 4}), numbers({4, 3, 3, 3}, 2), numbers({4}, 3)});
+  check("cover_all, groups, dilation",
+        [](const V& v) -> V {
+          return {F::convolution_2d(
+              v[0], v[1], {.stride = {2, 3}, .pad = {1, 0}, .cover_all = true, .dilate = {1, 2}, .groups = 2})};
+        },
+        {numbers({1, 4, 4, 6}), numbers({4, 2, 3, 2}, 2)});
+  check("1d", [](const V& v) -> V { return {F::convolution_1d(v[0], v[1], {.stride = 2, .dilate = 2})}; },
+        {numbers({2, 2, 8}), numbers({3, 2, 3}, 2)});
+  check("3d",
+        [](const V& v) -> V {
+          return {F::convolution_3d(v[0], v[1], v[2], {.pad = {1, 0, 1}})};
+        },
+        {numbers({1, 2, 3, 3, 2}), numbers({2, 2, 2, 2, 3}, 2), numbers({2}, 3)});
+  check("rows that no window reaches", [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], {.stride = 3})}; },
+        {numbers({1, 2, 7, 6}), numbers({2, 2, 2, 2}, 2)});
+  check("channels last", [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], {.pad = 1})}; },
+        {channels_last(numbers({2, 3, 4, 3})), channels_last(numbers({2, 3, 3, 3}, 2))});
+  check("depthwise", [](const V& v) -> V { return {F::depthwise_convolution_2d(v[0], v[1], v[2], {.pad = 1})}; },
+        {numbers({1, 3, 4, 4}), numbers({2, 3, 3, 3}, 2), numbers({6}, 3)});
+  check("local", [](const V& v) -> V { return {F::local_convolution_2d(v[0], v[1], v[2], 2)}; },
+        {numbers({2, 2, 5, 4}), numbers({3, 2, 2, 2, 3, 2}, 2), numbers({3, 2, 2}, 3)});
+}
+
+TEST(Deconvolution, Gradients) {
+  check("2d", [](const V& v) -> V { return {F::deconvolution_2d(v[0], v[1], v[2], {.stride = 2, .pad = 1})}; },
+        {numbers({2, 3, 3, 4}), numbers({3, 2, 3, 4}, 2), numbers({2}, 3)});
+  check("outsize, groups",
+        [](const V& v) -> V {
+          return {F::deconvolution_2d(v[0], v[1], {.stride = 2, .pad = 1, .outsize = {6, 7}, .groups = 2})};
+        },
+        {numbers({1, 4, 3, 4}), numbers({4, 1, 3, 3}, 2)});
+  check("1d", [](const V& v) -> V { return {F::deconvolution_1d(v[0], v[1], {.stride = 2, .dilate = 2})}; },
+        {numbers({2, 2, 4}), numbers({2, 3, 3}, 2)});
+  check("3d",
+        [](const V& v) -> V {
+          return {F::deconvolution_3d(v[0], v[1], {.stride = {2, 1, 2}})};
+        },
+        {numbers({1, 2, 2, 2, 2}), numbers({2, 2, 2, 2, 3}, 2)});
+}
+
+/// <gy, conv(x)> = <deconv(gy), x>
+TEST(Deconvolution, IsTheTransposeOfTheConvolution) {
+  const Array x = numbers({2, 4, 8, 9}), W = numbers({6, 2, 3, 2}, 2);
+  const F::ConvolutionOptions options = {.stride = {3, 2}, .pad = {1, 2}, .dilate = {2, 1}, .groups = 2};
+  const Array y = F::convolution_2d(x, W, options).array(), gy = numbers(y.shape(), 3);
+  const Variable gx =
+      F::deconvolution_2d(gy, W, {.stride = {3, 2}, .pad = {1, 2}, .outsize = {8, 9}, .dilate = {2, 1}, .groups = 2});
+  EXPECT_EQ(gx.shape(), x.shape());
+  EXPECT_NEAR((gx.array() * x).sum().item<double>(), (gy * y).sum().item<double>(), 1e-10);
+  assert_allclose(
+      F::deconvolution_nd(gy, W, {.stride = {3, 2}, .pad = {1, 2}, .outsize = {8, 9}, .dilate = {2, 1}, .groups = 2})
+          .array(),
+      gx.array(), 0, 0);
+}
+
+TEST(Convolution, ResultsLieAsTheirOperandsDo) {
+  const Array x = channels_last(numbers({2, 4, 6, 5})), W = channels_last(numbers({6, 4, 3, 3}, 2));
+  const auto lies = [](const Array& a, bool last) {
+    EXPECT_EQ(is_channels_last(a), last) << a.shape() << " " << a.strides();
+    EXPECT_EQ(a.is_contiguous(), !last) << a.shape() << " " << a.strides();
+  };
+  const auto gradients_of = [](const Variable& y, const Variable& v, const Variable& w) {
+    return grad({y}, {v, w}, {.grad_outputs = {Variable(catenary::ones_like(y.array()))}});
+  };
+  for (const bool last : {false, true})
+    for (const bool W_last : {false, true}) {
+      const Variable v(last ? x : x.copy()), w(W_last ? W : W.copy()), b(numbers({6}, 3));
+      const Variable y = F::convolution_2d(v, w, b, {.pad = 1});
+      lies(y.array(), last);
+      const auto g = gradients_of(y, v, w);
+      lies(g[0].array(), last);
+      lies(g[1].array(), W_last);
+      lies(F::deconvolution_2d(y, w).array(), last);
+      // where x does not tell, W does
+      lies(F::convolution_2d(x(slice(), slice(0, 1)).copy(),
+                             W_last ? channels_last(numbers({5, 1, 2, 2})) : numbers({5, 1, 2, 2}))
+               .array(),
+           false);
+      lies(F::convolution_2d(numbers({2, 4, 1, 1}), w, {.pad = 2}).array(), W_last);
+    }
+  // a part of what is channels last
+  lies(F::convolution_2d(x(slice(), slice(1, 3)), W(slice(), slice(0, 2))).array(), true);
+}
+
+TEST(Convolution, WithoutElements) {
+  const Array none = F::convolution_2d(zeros({0, 3, 5, 5}), zeros({4, 3, 3, 3}), zeros({4})).array();
+  EXPECT_EQ(none.shape(), (Shape{0, 4, 3, 3}));
+  // no image: no gradient of W; no channels: the bias
+  const Variable x(zeros({0, 3, 5, 5})), W(ones({4, 3, 3, 3}));
+  const auto g = grad({F::convolution_2d(x, W)}, {x, W}, {.grad_outputs = {Variable(zeros({0, 4, 3, 3}))}});
+  EXPECT_EQ(g[0].shape(), x.shape());
+  assert_allclose(g[1].array(), zeros({4, 3, 3, 3}), 0, 0);
+  const Array biased = F::convolution_2d(zeros({2, 0, 3, 3}), zeros({2, 0, 2, 2}), ones({2}) * 3).array();
+  assert_allclose(biased, full({2, 2, 2, 2}, 3.0f), 0, 0);
+}
+
+template <class E>
+std::string message(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "nothing of this kind was thrown";
+}
+
+TEST(Convolution, WrongArgumentsAreNamed) {
+  const Array x = zeros({2, 4, 5, 5}), W = zeros({6, 4, 3, 3});
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::convolution_2d(zeros({4, 5, 5}), W);
+            }),
+            "convolution_2d: x must have 4 axes (n, channels, extents...), not (4, 5, 5)");
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::convolution_2d(x, zeros({6, 4, 3}));
+            }),
+            "convolution_2d: W must have 4 axes (out channels, channels / groups, taps...), not (6, 4, 3)");
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::convolution_2d(x, zeros({6, 3, 3, 3}));
+            }),
+            "convolution_2d: x (2, 4, 5, 5) has 4 channels, W (6, 3, 3, 3) and 1 groups take 3");
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::convolution_2d(x, zeros({5, 2, 3, 3}), {.groups = 2});
+            }),
+            "convolution_2d: axis 0 of W (5, 2, 3, 3) must be a multiple of 2 groups");
+  EXPECT_EQ(message<ShapeError>([&] { F::convolution_2d(x, W, zeros({4})); }),
+            "convolution_2d: b must be (6,), an element for each channel of the result, not (4,)");
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::convolution_2d(x, zeros({6, 4, 7, 7}));
+            }),
+            "convolution_2d: a window of (7, 7) (stride (1, 1), pad (0, 0), dilate (1, 1)) does not fit on (5, 5)");
+  EXPECT_EQ(message<DtypeError>([&] { F::convolution_2d(x, W.astype(Dtype::float16)); }),
+            "convolution_2d: x and W must have one floating dtype, not float32 and float16");
+  EXPECT_EQ(message<DtypeError>([&] { F::convolution_2d(x, W, zeros({6}, Dtype::float16)); }),
+            "convolution_2d: b must be float32 as x, not float16");
+  EXPECT_EQ(message<ValueError>([&] { F::convolution_2d(x, W, {.groups = 0}); }),
+            "convolution_2d: groups must be at least 1, not 0");
+  EXPECT_EQ(message<ValueError>([&] {
+              F::convolution_2d(x, W, {.stride = {1, 2, 3}});
+            }),
+            "convolution_2d: stride must be one number or 2, not (1, 2, 3)");
+  EXPECT_EQ(message<ValueError>([&] {
+              F::convolution_nd(zeros({2, 3}), zeros({2, 3}));
+            }),
+            "convolution_nd: windows slide over 1 to 3 axes, not 0");
+  EXPECT_EQ(message<ShapeError>([&] { F::deconvolution_2d(x, W); }),
+            "deconvolution_2d: x (2, 4, 5, 5) has 4 channels, W (6, 4, 3, 3) takes 6");
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::deconvolution_2d(x, zeros({4, 2, 3, 3}), {.outsize = {9, 7}});
+            }),
+            "deconvolution_2d: outsize (9, 7) has from (7, 5) to (7, 5) windows, x (2, 4, 5, 5) has (5, 5)");
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::depthwise_convolution_2d(x, zeros({2, 3}));
+            }),
+            "depthwise_convolution_2d: W must be (multiplier, channels, kh, kw), not (2, 3)");
+  EXPECT_EQ(message<ShapeError>([&] {
+              F::local_convolution_2d(x, zeros({2, 2, 3, 4, 3, 3}));
+            }),
+            "local_convolution_2d: x (2, 4, 5, 5) has (3, 3) windows, W (2, 2, 3, 4, 3, 3) has filters for (2, 3)");
+}
+
+}  // namespace
+}  // namespace catenary
