@@ -238,9 +238,9 @@ TEST(Convolution, WrongArgumentsAreNamed) {
             }),
             "convolution_2d: a window of (7, 7) (stride (1, 1), pad (0, 0), dilate (1, 1)) does not fit on (5, 5)");
   EXPECT_EQ(message<DtypeError>([&] { F::convolution_2d(x, W.astype(Dtype::float16)); }),
-            "convolution_2d: x and W must have one floating dtype, not float32 and float16");
+            "convolution_2d: x and W must have one floating dtype, not float64 and float16");
   EXPECT_EQ(message<DtypeError>([&] { F::convolution_2d(x, W, zeros({6}, Dtype::float16)); }),
-            "convolution_2d: b must be float32 as x, not float16");
+            "convolution_2d: b must be float64 as x, not float16");
   EXPECT_EQ(message<ValueError>([&] { F::convolution_2d(x, W, {.groups = 0}); }),
             "convolution_2d: groups must be at least 1, not 0");
   EXPECT_EQ(message<ValueError>([&] {
