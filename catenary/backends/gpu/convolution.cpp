@@ -1,11 +1,15 @@
-// Convolutions by our own kernels (kernels/convolution.kernel).
+// Convolutions: as a product of matrices where they are one (and a vendor's library may compute it), else by our own
+// kernels (kernels/convolution.kernel).
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <numeric>
+#include <optional>
 
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
+#include "catenary/backends/gpu/micro.h"
 #include "catenary/backends/gpu/primitives.h"
 
 namespace catenary::gpu {
@@ -14,7 +18,11 @@ namespace {
 
 using Axes = std::array<std::int64_t, 3>;
 
+// Of a grid; a group takes one tile after another.
+constexpr std::int64_t kMostGroups = std::int64_t{1} << 20;
 constexpr int kBlock = 64;
+// Rows of a result that make a tile, or a panel, worth its while; with fewer an element at a time is computed.
+constexpr std::int64_t kLeastRows = 8, kLeastRowsOfPanel = 4;
 
 /// The last entries of a shape or of strides, with `missing` for each axis that it lacks.
 template <class List>
@@ -91,6 +99,8 @@ struct Problem {
   }
 };
 
+Dtype type_of_sums(const Problem& p) { return p.out.view.dtype == Dtype::float64 ? Dtype::float64 : Dtype::float32; }
+
 void add(Args& args, const Axes& numbers, bool wide) {
   for (const std::int64_t number : numbers) args.index(number, wide);
 }
@@ -111,7 +121,7 @@ void add_bias(Args& args, const Problem& p, bool wide) {
 
 Defines convolution_defines(const Context& context, const Problem& p, bool wide, const char* form) {
   Defines defines = grid_defines(context, wide, {{form, ""}});
-  const Dtype dtype = p.out.view.dtype;
+  const Dtype dtype = p.in.view.dtype;
   for (const auto& define : dtype_defines(context, dtype)) defines.push_back(define);
   defines.emplace_back("MADD(a, b, c)", dtype == Dtype::float64 ? "MAD_F64(a, b, c)" : "MAD_F32(a, b, c)");
   if (p.to_data) defines.emplace_back("TO_DATA", "");
@@ -142,7 +152,7 @@ void add_parts(Context& context, const Problem& p, const Scratch& partial, std::
   args.add(partial.handle());
   add(args, p.w, wide);
   add(args, p.taps, wide);
-  args.index(p.rows, wide).index(p.depth, wide).index(parts, wide).add(p.flags);
+  args.index(p.depth, wide).index(parts, wide).add(p.flags);
   launch_units(context, context.kernel("convolution", "add_parts", convolution_defines(context, p, wide, "ADD_PARTS")),
                p.w.view.size(), wide, args);
 }
@@ -172,14 +182,233 @@ void filter_direct(Context& context, const Problem& p) {
   add_parts(context, p, partial, parts, wide);
 }
 
+/// The tiles of a group of work-items on cards.
+struct Tile {
+  Tile(const Context& context, Dtype dtype, std::int64_t rows, std::int64_t columns, std::int64_t copies) {
+    // llvmpipe keeps no 64 sums in registers
+    if (context.is_llvmpipe || dtype == Dtype::float64) return;
+    eight = true;
+    if (rows <= 32) {
+      m = 32;
+      n = 128;
+    } else if (copies * ceil_div(rows, 128) * ceil_div(columns, 128) >= context.info.compute_units) {
+      m = n = 128;  // there are enough for the whole device
+    }
+    items = static_cast<int>(m * n / 64);
+  }
+  void define(Defines& defines) const {
+    if (eight) defines.emplace_back("EIGHT", "");
+    defines.insert(defines.end(), {{"TILE_M", m}, {"TILE_N", n}, {"ITEMS", items}});
+  }
+
+  bool eight = false;  // sums of 8 x 8 in each work-item, else of 4 x 4
+  std::int64_t m = 64, n = 64;
+  int items = 256;
+};
+
+/// How the elements of an axis go through its phases (kernels/convolution.kernel).
+struct Steps {
+  explicit Steps(const Problem& p) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t stride = p.stride[axis], extent = p.out.extents[axis];
+      step[axis] = p.to_data ? stride / std::gcd(stride, p.dilate[axis]) : 1;
+      move[axis] = p.to_data ? -(step[axis] * p.dilate[axis] / stride) : p.dilate[axis];
+      jump[axis] = p.to_data ? 1 : stride;
+      count[axis] = p.to_data ? ceil_div(extent, stride) : extent;
+      phases[axis] = p.to_data ? std::min(stride, extent) : 1;
+    }
+  }
+
+  Axes step, move, jump, count, phases;
+};
+
+/// The filter as the gathering kernels want it: for each group [rows, taps and depth] or, transposed, by columns.
+void order_filter(Context& context, const Problem& p, const Steps& steps, const Scratch& ordered, bool by_columns,
+                  bool wide) {
+  Args args;
+  add(args, p.w, wide);
+  add(args, p.taps, wide);
+  add(args, steps.step, wide);
+  args.index(p.rows, wide).index(p.depth, wide).add(ordered.handle());
+  args.index(by_columns ? 1 : p.taps_count() * p.depth, wide).index(by_columns ? p.rows : 1, wide);
+  launch_units(context, context.kernel("convolution", "order_filter", convolution_defines(context, p, wide, "ORDER")),
+               p.w.view.size(), wide, args);
+}
+
+/// Forward and to_data by tiles or panels.
+void gather(Context& context, const Problem& p) {
+  const Steps steps(p);
+  const Dtype sums = type_of_sums(p);
+  const std::int64_t images = p.out.view.shape[0], pixels = images * steps.count[0] * steps.count[1] * steps.count[2];
+  const std::int64_t copies = p.groups * steps.phases[0] * steps.phases[1] * steps.phases[2];
+  const bool wide = p.wide() || needs_wide({pixels * 2});
+  const Scratch ordered(context,
+                        std::max<std::int64_t>(1, p.w.view.size()) * static_cast<std::int64_t>(itemsize(sums)));
+  order_filter(context, p, steps, ordered, !context.loops, wide);
+
+  Defines defines = convolution_defines(context, p, wide, context.loops ? "PANELS" : "TILES");
+  defines.emplace_back("RESULT", context.loops ? "T" : "MEM");
+  Args args;
+  add(args, p.in, wide);
+  add(args, p.in.extents, wide);
+  args.add(ordered.handle());
+  add(args, p.out, wide);
+  add(args, p.out.extents, wide);
+  add_bias(args, p, wide);
+  add_window(args, p, wide);
+  for (const Axes* numbers : {&steps.step, &steps.move, &steps.jump, &steps.count, &steps.phases})
+    add(args, *numbers, wide);
+  args.index(images, wide).index(p.groups, wide).index(p.rows, wide).index(p.depth, wide).add(p.flags);
+  args.index(pixels, wide);
+  if (context.loops) {
+    add_micro(defines, context, sums);
+    const std::int64_t panels = ceil_div(pixels, kMicroWidth), units = copies * panels;
+    args.index(panels, wide).index(units, wide);
+    context.launch(context.kernel("convolution", "convolution_panels", defines, micro_text), units, 1, args);
+    return;
+  }
+  const Tile tile(context, sums, p.rows, pixels, copies);
+  tile.define(defines);
+  if (p.in.channel == 1 && p.depth > 1) defines.emplace_back("CHANNELS_LAST", "");
+  if (p.depth % 8 == 0) defines.emplace_back("WHOLE", "");
+  const std::int64_t tiles_m = ceil_div(p.rows, tile.m), tiles_n = ceil_div(pixels, tile.n);
+  const std::int64_t units = copies * tiles_m * tiles_n;
+  args.index(tiles_m, wide).index(tiles_n, wide).index(units, wide);
+  context.launch(context.kernel("convolution", "convolution_tiles", defines), std::min(units, kMostGroups), tile.items,
+                 args);
+}
+
+/// A C-ordered array in memory of its own.
+View own(const Scratch& memory, Dtype dtype, const Shape& shape) {
+  return {memory.handle(), 0, dtype, shape, contiguous_strides(shape)};
+}
+
+/// Panels write float32 and float64: a result of 16 bits is computed beside it.
+void gather_beside(Context& context, const Convolution& convolution) {
+  const View& result = convolution.result();
+  const Scratch memory(context, result.size() * 4);
+  const View wider = own(memory, Dtype::float32, result.shape);
+  if (convolution.accumulate) compute(context, Copy{wider, result});
+  Problem p(convolution);
+  p.out = Grid(wider, p.rows);
+  gather(context, p);
+  compute(context, Copy{result, wider});
+}
+
+/// to_filter by tiles or panels.
+void filter(Context& context, const Problem& p) {
+  const Dtype sums = type_of_sums(p);
+  const std::int64_t elements = p.w.view.size(), columns = p.taps_count() * p.depth,
+                     pixels = p.out.view.shape[0] * p.out.extents[0] * p.out.extents[1] * p.out.extents[2];
+  const Tile tile(context, sums, p.rows, columns, p.groups);
+  const std::int64_t across = context.loops ? kMicroWidth : tile.n;
+  const std::int64_t tiles_m = context.loops ? 1 : ceil_div(p.rows, tile.m), tiles_n = ceil_div(columns, across);
+  // parts for the whole device; an element is the same sum whatever runs it
+  const std::int64_t units = p.groups * tiles_m * tiles_n, wanted = context.loops ? 16 : 2 * context.info.compute_units;
+  const std::int64_t length =
+      std::max<std::int64_t>(512, ceil_div(ceil_div(pixels, ceil_div(wanted, units)), 256) * 256);
+  const std::int64_t parts = ceil_div(pixels, length);
+  const bool wide = p.wide() || needs_wide({parts * elements, pixels + length});
+  const auto item = static_cast<std::int64_t>(itemsize(sums));
+  const Scratch partial(context, std::max<std::int64_t>(1, parts * elements) * item);
+  if (parts > 0) {
+    Defines defines = convolution_defines(context, p, wide, context.loops ? "FILTER_PANELS" : "FILTER_TILES");
+    Args args;
+    add(args, p.in, wide);
+    add(args, p.in.extents, wide);
+    std::optional<Scratch> grads;
+    if (context.loops) {
+      // rows of pixels, whatever image they are of
+      grads.emplace(context, p.out.view.size() * item);
+      View y = p.out.view;
+      std::swap(y.shape[0], y.shape[1]);
+      std::swap(y.strides[0], y.strides[1]);
+      compute(context, Copy{own(*grads, sums, y.shape), y});
+      args.add(grads->handle());
+    } else {
+      add(args, p.out, wide);
+    }
+    add(args, p.out.extents, wide);
+    args.add(partial.handle());
+    add_window(args, p, wide);
+    for (const std::int64_t number : {p.groups, p.rows, p.depth, pixels, length}) args.index(number, wide);
+    if (!context.loops) args.index(tiles_m, wide);
+    args.index(tiles_n, wide).index(units * parts, wide);
+    if (context.loops) {
+      add_micro(defines, context, sums);
+      context.launch(context.kernel("convolution", "filter_panels", defines, micro_text), units * parts, 1, args);
+    } else {
+      tile.define(defines);
+      context.launch(context.kernel("convolution", "filter_tiles", defines), std::min(units * parts, kMostGroups),
+                     tile.items, args);
+    }
+  }
+  add_parts(context, p, partial, parts, wide);
+}
+
+/// One axis for those behind the channels; nothing where one stride does not walk them.
+std::optional<View> with_one_axis(const View& v) {
+  View one{v.handle, v.offset, v.dtype, {v.shape[0], v.shape[1], 1}, {v.strides[0], v.strides[1], 0}};
+  for (int axis = v.shape.size() - 1; axis >= 2; --axis) {
+    if (v.shape[axis] == 1) continue;
+    if (one.shape[2] == 1)
+      one.strides[2] = v.strides[axis];
+    else if (v.strides[axis] != one.strides[2] * one.shape[2])
+      return std::nullopt;
+    one.shape[2] *= v.shape[axis];
+  }
+  return one;
+}
+
+/// Windows of one tap that meet each element once are a product of matrices for each image; false for others.
+bool multiply(Context& context, const Convolution& p) {
+  const auto all = [](const Shape& shape, std::int64_t n) {
+    return std::all_of(shape.begin(), shape.end(), [&](std::int64_t i) { return i == n; });
+  };
+  if (p.groups != 1 || p.relu || p.window.taps() != 1 || !all(p.window.stride, 1) || !all(p.window.pad, 0))
+    return false;
+  for (int axis = 2; axis < p.x.shape.size(); ++axis)
+    if (p.x.shape[axis] != p.y.shape[axis]) return false;
+  if (context.loops && is_16bit_float(p.x.dtype)) return false;  // which panels do not multiply
+  const auto x = with_one_axis(p.x), y = with_one_axis(p.y);
+  if (!x || !y) return false;
+  const auto axes = [](const View& v, int a, int b, int c) {
+    return View{
+        v.handle, v.offset, v.dtype, {v.shape[a], v.shape[b], v.shape[c]}, {v.strides[a], v.strides[b], v.strides[c]}};
+  };
+  View w{p.w.handle, p.w.offset, p.w.dtype, {1, p.w.shape[0], p.w.shape[1]}, {0, p.w.strides[0], p.w.strides[1]}};
+  if (p.pass == ConvolutionPass::to_filter) {
+    // the sum over images too
+    const auto flat = [](View v) -> std::optional<View> {
+      if (v.shape[0] != 1 && v.shape[2] != 1 && v.strides[0] != v.strides[2] * v.shape[2]) return std::nullopt;
+      if (v.shape[2] == 1) v.strides[2] = v.strides[0];
+      v.shape[2] *= v.shape[0];
+      v.shape[0] = 1;
+      return v;
+    };
+    const auto flat_x = flat(*x), flat_y = flat(*y);
+    if (!flat_x || !flat_y) return false;
+    compute(context, Matmul{*flat_y, axes(*flat_x, 0, 2, 1), w, nullptr, p.accumulate});
+    return true;
+  }
+  w.shape[0] = x->shape[0];
+  const bool forward = p.pass == ConvolutionPass::forward;
+  compute(context, Matmul{axes(forward ? *x : *y, 0, 2, 1), forward ? axes(w, 0, 2, 1) : w,
+                          axes(forward ? *y : *x, 0, 2, 1), p.bias, p.accumulate});
+  return true;
+}
+
 }  // namespace
 
 template <>
 void compute(Context& context, const Convolution& convolution) {
-  if (convolution.result().size() == 0) return;
+  if (convolution.result().size() == 0 || multiply(context, convolution)) return;
   const Problem p(convolution);
-  if (p.pass == ConvolutionPass::to_filter) return filter_direct(context, p);
-  direct(context, p);
+  const bool small = p.rows < (context.loops ? kLeastRowsOfPanel : kLeastRows);
+  if (p.pass == ConvolutionPass::to_filter) return small ? filter_direct(context, p) : filter(context, p);
+  if (small) return direct(context, p);
+  if (context.loops && is_16bit_float(p.out.view.dtype)) return gather_beside(context, convolution);
+  gather(context, p);
 }
 
 }  // namespace catenary::gpu

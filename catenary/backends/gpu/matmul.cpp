@@ -5,6 +5,7 @@
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
+#include "catenary/backends/gpu/micro.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
 
@@ -13,9 +14,6 @@ namespace catenary::gpu {
 namespace {
 
 constexpr std::int64_t kTile = 64, kLargeTile = 128, kRowTile = 64;
-// A panel in the first-level cache: 256 x 32 floats. Six rows of four vectors each are the sums that 32 vector
-// registers hold beside their operands; with 16 registers the compiler keeps some in the cache.
-constexpr int kLanes = 8, kVectors = 4, kRows = 6, kDepth = 256;
 
 /// A product's operands, and what they are added to.
 struct Product {
@@ -69,64 +67,19 @@ void add_view(Args& args, const View& v, bool wide) {
   for (int axis = 0; axis < 3; ++axis) args.index(v.shape[axis] == 1 ? 0 : v.strides[axis], wide);
 }
 
-/// `micro`: out[rows][vectors * LANES] = a[rows][depth] panel[depth][vectors * LANES], for each number of vectors with
-/// its sums in variables of their own.
-std::string micro_text() {
-  std::string text;
-  const auto function = [&](int vectors) {
-    text += fmt::format(
-        "DEVICE void micro_{}(GLOBAL const T* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const T* RESTRICT "
-        "panel, "
-        "i32 depth, LOCAL_ARG T* RESTRICT out) {{\n",
-        vectors);
-    for (int r = 0; r < kRows; ++r) {
-      text += fmt::format("GLOBAL const T* RESTRICT a{} = a + (rows > {} ? {} * a_m : 0);\n", r, r, r);
-      for (int v = 0; v < vectors; ++v) text += fmt::format("VEC s{}_{} = (VEC)0;\n", r, v);
-    }
-    text += "for (i32 kk = 0; kk < depth; ++kk) {\nconst idx at = kk * a_k;\n";
-    for (int v = 0; v < vectors; ++v)
-      text += fmt::format("const VEC q{} = VLOAD({}, panel + kk * {});\n", v, v, vectors * kLanes);
-    for (int r = 0; r < kRows; ++r) {
-      text += fmt::format("const VEC p{} = (VEC)(a{}[at]);\n", r, r);
-      for (int v = 0; v < vectors; ++v) text += fmt::format("s{}_{} = MADD(p{}, q{}, s{}_{});\n", r, v, r, v, r, v);
-    }
-    text += "}\n";
-    for (int r = 0; r < kRows; ++r)
-      for (int v = 0; v < vectors; ++v) text += fmt::format("VSTORE(s{}_{}, {}, out);\n", r, v, r * vectors + v);
-    text += "}\n";
-  };
-  for (int vectors = 1; vectors <= kVectors; ++vectors) function(vectors);
-  text +=
-      "DEVICE void micro(GLOBAL const T* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const T* RESTRICT "
-      "panel, i32 "
-      "depth, i32 vectors, LOCAL_ARG T* RESTRICT out) {\n";
-  for (int vectors = 1; vectors <= kVectors; ++vectors)
-    text += fmt::format("if (vectors == {}) micro_{}(a, a_m, a_k, rows, panel, depth, out);\n", vectors, vectors);
-  return text + "}\n";
-}
-
 void panels(Context& context, const Product& given) {
   // the smaller matrix is the one that is copied into panels
   const Product p = given.n() > given.m() ? given.transposed() : given;
-  const bool wide = p.wide(), is_double = p.c.dtype == Dtype::float64;
-  // as deep as local memory takes beside the rows of the result
-  const std::int64_t line = kLanes * kVectors * static_cast<std::int64_t>(itemsize(p.c.dtype));
-  const std::int64_t depth =
-      std::min<std::int64_t>(kDepth, static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
+  const bool wide = p.wide();
   Defines defines = product_defines(context, p, wide);
-  defines.insert(defines.end(), {{"PANELS", ""},
-                                 {"LANES", kLanes},
-                                 {"VECTORS", kVectors},
-                                 {"ROWS_AT_ONCE", kRows},
-                                 {"KBLOCK", depth},
-                                 {"VEC", is_double ? "double8" : "float8"},
-                                 {"VLOAD", "vload8"},
-                                 {"VSTORE", "vstore8"}});
+  defines.emplace_back("PANELS", "");
+  add_micro(defines, context, p.c.dtype);
   const Kernel& kernel = context.kernel("matmul", "matmul_panels", defines, micro_text);
-  const std::int64_t count = ceil_div(p.n(), kLanes * kVectors);
+  const std::int64_t count = ceil_div(p.n(), kMicroWidth);
   // blocks of rows so that every core has some work, and copies into panels stay few
   const std::int64_t wanted = std::max<std::int64_t>(1, ceil_div(context.info.compute_units * 4, p.c.shape[0] * count));
-  const std::int64_t block = std::max<std::int64_t>(16 * kRows, ceil_div(ceil_div(p.m(), wanted), kRows) * kRows);
+  const std::int64_t block =
+      std::max<std::int64_t>(16 * kMicroRows, ceil_div(ceil_div(p.m(), wanted), kMicroRows) * kMicroRows);
   const std::int64_t blocks = ceil_div(p.m(), block), units = p.c.shape[0] * blocks * count;
   Args args;
   add_view(args, p.a, wide);

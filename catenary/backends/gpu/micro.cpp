@@ -1,0 +1,64 @@
+#include "catenary/backends/gpu/micro.h"
+
+#include <algorithm>
+
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+// A panel in the first-level cache: 256 x 32 floats. Six rows of four vectors each are the sums that 32 vector
+// registers hold beside their operands; with 16 registers the compiler keeps some in the cache.
+constexpr int kLanes = 8, kVectors = kMicroWidth / kLanes, kRows = kMicroRows, kDepth = 256;
+
+}  // namespace
+
+std::string micro_text() {
+  std::string text;
+  const auto function = [&](int vectors) {
+    text += fmt::format(
+        "DEVICE void micro_{}(GLOBAL const T* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const T* RESTRICT "
+        "panel, "
+        "i32 depth, LOCAL_ARG T* RESTRICT out) {{\n",
+        vectors);
+    for (int r = 0; r < kRows; ++r) {
+      text += fmt::format("GLOBAL const T* RESTRICT a{} = a + (rows > {} ? {} * a_m : 0);\n", r, r, r);
+      for (int v = 0; v < vectors; ++v) text += fmt::format("VEC s{}_{} = (VEC)0;\n", r, v);
+    }
+    text += "for (i32 kk = 0; kk < depth; ++kk) {\nconst idx at = kk * a_k;\n";
+    for (int v = 0; v < vectors; ++v)
+      text += fmt::format("const VEC q{} = VLOAD({}, panel + kk * {});\n", v, v, vectors * kLanes);
+    for (int r = 0; r < kRows; ++r) {
+      text += fmt::format("const VEC p{} = (VEC)(a{}[at]);\n", r, r);
+      for (int v = 0; v < vectors; ++v) text += fmt::format("s{}_{} = MADD(p{}, q{}, s{}_{});\n", r, v, r, v, r, v);
+    }
+    text += "}\n";
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < vectors; ++v) text += fmt::format("VSTORE(s{}_{}, {}, out);\n", r, v, r * vectors + v);
+    text += "}\n";
+  };
+  for (int vectors = 1; vectors <= kVectors; ++vectors) function(vectors);
+  text +=
+      "DEVICE void micro(GLOBAL const T* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const T* RESTRICT "
+      "panel, i32 "
+      "depth, i32 vectors, LOCAL_ARG T* RESTRICT out) {\n";
+  for (int vectors = 1; vectors <= kVectors; ++vectors)
+    text += fmt::format("if (vectors == {}) micro_{}(a, a_m, a_k, rows, panel, depth, out);\n", vectors, vectors);
+  return text + "}\n";
+}
+
+void add_micro(Defines& defines, const Context& context, Dtype dtype) {
+  const std::int64_t line = kMicroWidth * static_cast<std::int64_t>(itemsize(dtype));
+  const std::int64_t depth =
+      std::min<std::int64_t>(kDepth, static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
+  defines.insert(defines.end(), {{"LANES", kLanes},
+                                 {"VECTORS", kVectors},
+                                 {"ROWS_AT_ONCE", kRows},
+                                 {"KBLOCK", depth},
+                                 {"VEC", dtype == Dtype::float64 ? "double8" : "float8"},
+                                 {"VLOAD", "vload8"},
+                                 {"VSTORE", "vstore8"}});
+}
+
+}  // namespace catenary::gpu
