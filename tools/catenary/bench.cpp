@@ -1,3 +1,5 @@
+#include "tools/catenary/bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,16 +12,6 @@
 
 namespace catenary::command {
 
-namespace {
-
-/// A piece of work, and what it counts as.
-struct Work {
-  std::function<void()> run;
-  double amount;     ///< floating point operations, bytes or elements of one run
-  const char* unit;  ///< of amount / 1e9 a second
-};
-
-/// Seconds of one run: the median of at least five measurements, each long enough for the clock.
 double median_seconds(const Work& work, const Device& device) {
   const auto measure = [&](int repeats) {
     device.synchronize();
@@ -37,7 +29,6 @@ double median_seconds(const Work& work, const Device& device) {
   return times[times.size() / 2];
 }
 
-/// Random numbers, the same on every device: uniform in [0, 1) where they are floating-point, else of all sizes.
 Array values(const Shape& shape, Dtype dtype) {
   random::Generator generator{0, 0};
   const random::RandomOptions options{.device = Device(), .generator = &generator};
@@ -70,6 +61,8 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype) {
   return {[=] { sort(x).eval(); }, size, "Gelements/s"};
 }
 
+namespace {
+
 std::vector<std::int64_t> sizes(const BenchOptions& options) {
   if (options.size > 0) return {options.size};
   if (options.what == "gemm") return {256, 512, 1024, 2048};
@@ -92,8 +85,22 @@ int bench(const BenchOptions& options) {
   const Dtype dtype = dtype_from_name(options.dtype);
   const DeviceScope scope(device);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  const auto print_json = [&] {
+    fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1},
+                                              {"bench", options.what},
+                                              {"device", device.name()},
+                                              {"device_name", device.info().name},
+                                              {"dtype", options.dtype},
+                                              {"results", rows}}
+                           .dump(2));
+  };
   if (!options.json)
     fmt::print("{} of {} on {} ({})\n", options.what, options.dtype, device.name(), device.info().name);
+  if (options.what == "conv") {
+    rows = bench_convolutions(dtype, !options.json);
+    if (options.json) print_json();
+    return 0;
+  }
   for (const std::int64_t n : sizes(options)) {
     const Work work = make(options.what, n, dtype);
     const double seconds = median_seconds(work, device);
@@ -106,14 +113,7 @@ int bench(const BenchOptions& options) {
                  options.what == "gemm" ? fmt::format("{0}x{0}", n) : fmt::to_string(n), seconds * 1e6, rate, work.unit,
                  provider.empty() ? "" : "  by ", provider);
   }
-  if (options.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1},
-                                              {"bench", options.what},
-                                              {"device", device.name()},
-                                              {"device_name", device.info().name},
-                                              {"dtype", options.dtype},
-                                              {"results", rows}}
-                           .dump(2));
+  if (options.json) print_json();
   return 0;
 }
 

@@ -1,14 +1,16 @@
-// Convolutions on the CPU as products of matrices: an image's windows are the columns of one, a filter's elements the
-// rows of the other.
+// Convolutions on the CPU: each pass becomes products of matrices that convolution_kernel.simd.cpp gathers as it goes.
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstdint>
+#include <numeric>
+#include <utility>
 #include <vector>
 
+#include "catenary/backends/cpu/convolution_kernel.h"
 #include "catenary/backends/cpu/copy.h"
-#include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/primitives.h"
+#include "catenary/backends/cpu/scratch.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
@@ -16,95 +18,356 @@ namespace {
 
 using std::int64_t;
 
-// One axis of a window; axes that a convolution lacks have extents of 1.
-struct Axis {
-  int64_t extent = 1, count = 1, taps = 1, stride = 1, pad = 0, dilate = 1;
-  /// Where the tap of a window reads; outside of [0, extent) there are zeros.
-  int64_t at(int64_t window, int64_t tap) const { return window * stride - pad + tap * dilate; }
-};
+thread_local Scratch panels;        // what a thread gathers
+thread_local Scratch filters;       // a filter in another order
+thread_local Scratch copies_of[3];  // of x, w or its gradient, y
 
-struct Geometry {
-  explicit Geometry(const Convolution& p)
-      : images(p.x.shape[0]), groups(p.groups), inputs(p.w.shape[1]), outputs(p.y.shape[1] / p.groups) {
-    const int n = p.window.axes();
-    for (int i = 0; i < n; ++i) {
-      axes[static_cast<std::size_t>(3 - n + i)] = {p.x.shape[2 + i],   p.y.shape[2 + i], p.window.size[i],
-                                                   p.window.stride[i], p.window.pad[i],  p.window.dilate[i]};
-    }
-    for (const Axis& axis : axes) pixels *= axis.extent, windows *= axis.count, taps *= axis.taps;
-  }
-  int64_t images, groups, inputs, outputs;  // channels of one group
-  int64_t pixels = 1, windows = 1, taps = 1;
-  std::array<Axis, 3> axes;
-};
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Calls f(pixel, element) for each element of the matrix [inputs, taps, windows] that is not in a pad.
-template <class F>
-void each_element(const Geometry& g, const F& f) {
-  const auto& [a, b, c] = g.axes;
-  int64_t element = 0;
-  for (int64_t channel = 0; channel < g.inputs; ++channel) {
-    for (int64_t i = 0; i < a.taps; ++i)
-      for (int64_t j = 0; j < b.taps; ++j)
-        for (int64_t k = 0; k < c.taps; ++k)
-          for (int64_t p = 0; p < a.count; ++p)
-            for (int64_t q = 0; q < b.count; ++q)
-              for (int64_t r = 0; r < c.count; ++r, ++element) {
-                const int64_t d = a.at(p, i), h = b.at(q, j), w = c.at(r, k);
-                if (d >= 0 && d < a.extent && h >= 0 && h < b.extent && w >= 0 && w < c.extent)
-                  f(((channel * a.extent + d) * b.extent + h) * c.extent + w, element);
-              }
-  }
+const ConvolutionLevel<float>& level(float) { return CT_SIMD_SELECT(convolution_float); }
+const ConvolutionLevel<double>& level(double) { return CT_SIMD_SELECT(convolution_double); }
+
+template <class T>
+constexpr Dtype kDtype = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
+
+/// The axes of x or y from the one whose elements lie side by side: channels first, or the last axis of the image.
+Axes inwards(int ndim, bool channels_last) {
+  Axes order;
+  if (channels_last) order.push_back(1);
+  for (int axis = ndim - 1; axis >= 2; --axis) order.push_back(axis);
+  if (!channels_last) order.push_back(1);
+  order.push_back(0);
+  return order;
 }
 
-// All arrays are C-ordered; the result holds what is added to.
+/// Strides in which axes with one element say what they would in memory without gaps.
+Strides meaningful(const View& v, const Axes& order) {
+  Strides strides = v.strides;
+  int64_t next = 1;
+  for (const int64_t entry : order) {
+    const int axis = static_cast<int>(entry);
+    if (v.shape[axis] == 1) strides[axis] = next;
+    next = strides[axis] * v.shape[axis];
+  }
+  return strides;
+}
+
+/// Do channels lie side by side, or else pixels?
+bool lies(const View& v, bool channels_last) {
+  const Axes order = inwards(v.shape.size(), channels_last);
+  return meaningful(v, order)[static_cast<int>(order[0])] == 1;
+}
+
+/// How x and y are taken: as both lie, or else as y does.
+bool takes_channels_last(const Convolution& p) {
+  for (const bool last : {true, false})
+    if (lies(p.x, last) && lies(p.y, last)) return last && (p.x.shape[1] > 1 || p.y.shape[1] > 1);
+  return lies(p.y, true);
+}
+
+/// An operand in the sums' dtype, that lies as the kernels take it: itself, or a copy that is kept in `memory`.
 template <class T>
-void convolve(ConvolutionPass pass, const Geometry& g, T* x, T* w, T* y) {
-  const Dtype dtype = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
-  const int64_t depth = g.inputs * g.taps;
-  std::vector<T> columns(static_cast<std::size_t>(depth * g.windows));
-  const GemmEpilogue add{.accumulate = true};
-  for (int64_t i = 0; i < g.images * g.groups; ++i) {
-    T* const xi = x + i * g.inputs * g.pixels;
-    T* const yi = y + i * g.outputs * g.windows;
-    T* const wi = w + i % g.groups * g.outputs * depth;
-    if (pass == ConvolutionPass::to_data) {
-      gemm(dtype, depth, g.windows, g.outputs, wi, 1, depth, yi, g.windows, 1, columns.data(), g.windows, 1);
-      each_element(g, [&](int64_t pixel, int64_t element) { xi[pixel] += columns[static_cast<std::size_t>(element)]; });
-      continue;
+class Operand {
+ public:
+  /// `dense`: windows must lie one after the other, over all axes of the image, and with channels last over the images.
+  Operand(const View& v, bool channels_last, bool dense, bool read, Scratch& memory) : of_(v) {
+    const Axes order = inwards(v.shape.size(), channels_last);
+    strides = meaningful(v, order);
+    bool fits = v.dtype == kDtype<T> && strides[static_cast<int>(order[0])] == 1;
+    if (dense) {
+      for (int axis = v.shape.size() - 1; axis > 2; --axis)
+        fits = fits && strides[axis - 1] == strides[axis] * v.shape[axis];
+      if (channels_last) fits = fits && strides[0] == strides[2] * v.shape[2];
     }
-    std::fill(columns.begin(), columns.end(), T(0));
-    each_element(g, [&](int64_t pixel, int64_t element) { columns[static_cast<std::size_t>(element)] = xi[pixel]; });
-    if (pass == ConvolutionPass::forward) {
-      gemm(dtype, g.outputs, g.windows, depth, wi, depth, 1, columns.data(), g.windows, 1, yi, g.windows, 1, add);
+    if (fits) {
+      data = static_cast<T*>(v.data());
+      return;
+    }
+    int64_t next = 1;
+    for (const int64_t axis : order) strides[static_cast<int>(axis)] = next, next *= v.shape[static_cast<int>(axis)];
+    data = memory.get<T>(next);
+    copied_ = true;
+    if (read) strided_copy({data, kDtype<T>, v.shape, strides}, strided(v));
+  }
+  /// Writes a copy back.
+  void finish() const {
+    if (copied_) strided_copy(strided(of_), {data, kDtype<T>, of_.shape, strides});
+  }
+
+  T* data;
+  Strides strides;
+
+ private:
+  const View& of_;
+  bool copied_ = false;
+};
+
+/// The filters of all groups, as a forward pass takes them: where they lie, with the taps of three axes.
+struct Filter {
+  char* data;
+  Dtype dtype;
+  int64_t group, output, input;
+  std::array<int64_t, 3> tap;
+
+  /// As an array [outputs, inputs, taps of three axes] of one group.
+  template <class T>
+  StridedView view(const ConvolutionArgs<T>& g, int64_t of_group) const {
+    return {data + of_group * group * static_cast<int64_t>(itemsize(dtype)),
+            dtype,
+            {g.outputs, g.inputs, g.axes[0].taps, g.axes[1].taps, g.axes[2].taps},
+            {output, input, tap[0], tap[1], tap[2]}};
+  }
+};
+
+/// What the passes share: the arguments of the first group, and what lies between the groups.
+template <class T>
+struct Problem {
+  ConvolutionArgs<T> args;
+  Filter filter;
+  int64_t groups;
+  int64_t x_group, y_group;
+};
+
+/// Cuts a product into parts for the threads: calls f(group, part).
+template <class T, class F>
+void each_part(const Problem<T>& p, int64_t m, int64_t n, int64_t k, int64_t depths, const F& f) {
+  const GemmTiling tiling = level(T{}).tiling;
+  const int64_t rows = ceil_div(m, tiling.mr), columns = ceil_div(n, tiling.nr), groups = p.groups * depths;
+  const double work = static_cast<double>(m * n) * static_cast<double>(p.groups * k);
+  const auto threads = static_cast<int64_t>(std::clamp(work / 2e5, 1.0, static_cast<double>(num_threads())));
+  const GemmGrid grid(rows, columns, tiling, ceil_div(threads, groups));
+  const int64_t parts = grid.tm * grid.tn;
+  parallel_for(groups * parts, threads == 1 ? groups * parts : 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t group = t / parts / depths, depth = t / parts % depths, i = t % parts / grid.tn, j = t % grid.tn;
+      f(group, depth,
+        ProductPart{rows * i / grid.tm * tiling.mr, std::min(m, rows * (i + 1) / grid.tm * tiling.mr),
+                    columns * j / grid.tn * tiling.nr, std::min(n, columns * (j + 1) / grid.tn * tiling.nr),
+                    k * depth / depths, k * (depth + 1) / depths});
+    }
+  });
+}
+
+/// The arguments of one group.
+template <class T>
+ConvolutionArgs<T> of_group(const Problem<T>& p, int64_t group) {
+  ConvolutionArgs<T> g = p.args;
+  g.x += group * p.x_group;
+  g.y += group * p.y_group;
+  if (g.bias) g.bias += group * g.outputs;
+  return g;
+}
+
+template <class T>
+T* thread_panels() {
+  return panels.get<T>(level(T{}).scratch(gemm_cache()));
+}
+
+template <class T>
+void forward(const Problem<T>& p) {
+  const ConvolutionLevel<T>& kernels = level(T{});
+  const ConvolutionArgs<T>& g = p.args;
+  const Filter& filter = p.filter;
+  const int64_t depth = g.inputs * g.taps(), windows = g.images * g.windows();
+  if (windows == 0 || g.outputs == 0) return;
+  const T* w = nullptr;
+  int64_t w_row = depth, w_group = 0;
+  if (g.channels_last) {
+    const int64_t count = ceil_div(g.outputs, kernels.tiling.nr), nr = kernels.tiling.nr;
+    w_group = count * nr * depth;
+    T* const packed = filters.get<T>(p.groups * w_group);
+    std::vector<int64_t> taps;
+    for (int64_t i = 0; i < g.axes[0].taps; ++i)
+      for (int64_t j = 0; j < g.axes[1].taps; ++j)
+        for (int64_t k = 0; k < g.axes[2].taps; ++k)
+          taps.push_back(i * filter.tap[0] + j * filter.tap[1] + k * filter.tap[2]);
+    parallel_for(p.groups * count, 1 + 16384 / (nr * depth + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t group = i / count;
+        kernels.pack_filter(g, static_cast<const T*>(filter.view(g, group).data), filter.output, filter.input,
+                            taps.data(), i % count, packed + group * w_group);
+      }
+    });
+    w = packed;
+  } else {
+    const StridedView first = filter.view(g, 0);
+    const Strides& s = first.strides;
+    const bool rows =
+        (g.taps() == 1 || is_contiguous({first.shape[2], first.shape[3], first.shape[4]}, {s[2], s[3], s[4]})) &&
+        s[1] == g.taps();
+    if (rows && s[0] * static_cast<int64_t>(sizeof(T)) % 4096 != 0) {
+      w = static_cast<const T*>(first.data);
+      w_row = s[0];
+      w_group = filter.group;
     } else {
-      gemm(dtype, g.outputs, depth, g.windows, yi, g.windows, 1, columns.data(), 1, g.windows, wi, depth, 1, add);
+      w_row = depth + (depth * static_cast<int64_t>(sizeof(T)) % 4096 == 0 ? 16 : 0);
+      w_group = w_row * g.outputs;
+      T* const copied = filters.get<T>(p.groups * w_group);
+      const int64_t t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2;
+      for (int64_t i = 0; i < p.groups; ++i) {
+        const StridedView from = filter.view(g, i);
+        strided_copy({copied + i * w_group, kDtype<T>, from.shape, {w_row, g.taps(), t1, t2, 1}}, from);
+      }
+      w = copied;
+    }
+  }
+  const int64_t m = g.channels_last ? windows : g.outputs, n = g.channels_last ? g.outputs : windows;
+  each_part(p, m, n, depth, 1, [&](int64_t group, int64_t, const ProductPart& part) {
+    kernels.forward(of_group(p, group), w + group * w_group, w_row, part, gemm_cache(), thread_panels<T>());
+  });
+}
+
+/// The sum turned to x: for each of the strides' phases a forward pass over y with stride 1, with those of the taps,
+/// last first, that meet its pixels.
+template <class T>
+void to_data(const Problem<T>& p) {
+  // How it goes along one axis for the pixels that begin at `phase`.
+  struct Phase {
+    int64_t pixel;      // in memory
+    int64_t tap, step;  // in the filter, in taps
+    ConvolutionAxis axis;
+  };
+  std::array<std::vector<Phase>, 3> phases;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const ConvolutionAxis& a = p.args.axes[i];
+    for (int64_t phase = 0; phase < std::min(a.stride, a.extent); ++phase) {
+      Phase now{phase * a.x_step, 0, a.stride / std::gcd(a.stride, a.dilate), {}};
+      ConvolutionAxis& axis = now.axis;
+      axis = {.extent = a.count, .count = ceil_div(a.extent - phase, a.stride), .taps = 0, .stride = 1};
+      axis.x_step = a.y_step;
+      axis.y_step = a.x_step * a.stride;
+      int64_t first = 0;
+      while (first < a.taps && (phase + a.pad - first * a.dilate) % a.stride != 0) ++first;
+      if (first < a.taps) {
+        axis.taps = (a.taps - 1 - first) / now.step + 1;
+        now.tap = first + (axis.taps - 1) * now.step;
+        axis.dilate = now.step * a.dilate / a.stride;
+        axis.pad = -(phase + a.pad - now.tap * a.dilate) / a.stride;
+      }
+      phases[i].push_back(now);
+    }
+  }
+  for (const Phase& a : phases[0]) {
+    for (const Phase& b : phases[1]) {
+      for (const Phase& c : phases[2]) {
+        Problem<T> q = p;
+        ConvolutionArgs<T>& g = q.args;
+        std::swap(g.inputs, g.outputs);
+        std::swap(q.x_group, q.y_group);
+        g.x = p.args.y;
+        g.y = const_cast<T*>(p.args.x);
+        std::swap(g.x_image, g.y_image);
+        std::swap(g.x_channel, g.y_channel);
+        std::swap(q.filter.output, q.filter.input);
+        const Phase* of[3] = {&a, &b, &c};
+        for (std::size_t i = 0; i < 3; ++i) {
+          g.y += of[i]->pixel;
+          g.axes[i] = of[i]->axis;
+          q.filter.data += of[i]->tap * q.filter.tap[i] * static_cast<int64_t>(itemsize(q.filter.dtype));
+          q.filter.tap[i] *= -of[i]->step;
+        }
+        forward(q);
+      }
     }
   }
 }
 
 template <class T>
-void convolve(const Convolution& p) {
-  const Dtype dtype = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
-  const Geometry g(p);
-  const View& result = p.result();
-  const auto contiguous = [&](const View& v) {
-    std::vector<T> values(static_cast<std::size_t>(v.size()));
-    if (&v != &result || p.accumulate) strided_copy(contiguous_view(values.data(), dtype, v.shape), strided(v));
-    return values;
+void to_filter(const Problem<T>& p) {
+  const ConvolutionLevel<T>& kernels = level(T{});
+  const ConvolutionArgs<T>& g = p.args;
+  const int64_t windows = g.images * g.windows(), elements = g.inputs * g.taps();
+  const int64_t m = g.channels_last ? g.outputs : elements, n = g.channels_last ? elements : g.outputs;
+  const int64_t size = m * n;
+  // Few sums of many windows are cut into partial sums, by shape alone.
+  const int64_t units = p.groups * (1 + size / 1024);
+  const int64_t depths = std::max<int64_t>(1, std::min(ceil_div(32, units), windows / 2048));
+  T* const sums = filters.get<T>(depths * p.groups * size);
+  const int64_t t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2, t = g.taps();
+  const auto sums_of = [&](int64_t group) {
+    const Strides strides =
+        g.channels_last ? Strides{n, 1, t1 * g.inputs, t2 * g.inputs, g.inputs} : Strides{1, t * n, t1 * n, t2 * n, n};
+    return StridedView{sums + group * size, kDtype<T>, p.filter.view(g, group).shape, strides};
   };
-  std::vector<T> x = contiguous(p.x), w = contiguous(p.w), y = contiguous(p.y);
-  convolve(p.pass, g, x.data(), w.data(), y.data());
-  std::vector<T>& out = p.pass == ConvolutionPass::forward ? y : p.pass == ConvolutionPass::to_data ? x : w;
-  if (p.bias) {
-    const std::vector<T> bias = contiguous(*p.bias);
-    const std::size_t inner =
-        p.pass == ConvolutionPass::forward ? static_cast<std::size_t>(g.windows) : static_cast<std::size_t>(g.pixels);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] += bias[i / inner % bias.size()];
+  if (windows == 0) {
+    std::fill(sums, sums + p.groups * size, T(0));
+  } else {
+    each_part(p, m, n, windows, depths, [&](int64_t group, int64_t depth, const ProductPart& part) {
+      ConvolutionArgs<T> mine = of_group(p, group);
+      mine.accumulate = false;
+      kernels.to_filter(mine, sums + (depth * p.groups + group) * size, n, part, gemm_cache(), thread_panels<T>());
+    });
   }
-  if (p.relu)
-    for (T& value : out) value = value < 0 ? T(0) : value;
-  strided_copy(strided(result), contiguous_view(out.data(), dtype, result.shape));
+  const int64_t all = p.groups * size;
+  const bool add = g.accumulate;
+  T* before = nullptr;
+  if (add) {
+    before = panels.get<T>(all);
+    for (int64_t i = 0; i < p.groups; ++i) {
+      StridedView to = sums_of(i);
+      to.data = before + i * size;
+      strided_copy(to, p.filter.view(g, i));
+    }
+  }
+  parallel_for(all, 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t depth = 1; depth < depths; ++depth)
+      for (int64_t i = begin; i < end; ++i) sums[i] += sums[depth * all + i];
+    if (add)
+      for (int64_t i = begin; i < end; ++i) sums[i] += before[i];
+  });
+  for (int64_t i = 0; i < p.groups; ++i) strided_copy(p.filter.view(g, i), sums_of(i));
+}
+
+template <class T>
+void convolve(const Convolution& c) {
+  const bool last = takes_channels_last(c), to_w = c.pass == ConvolutionPass::to_filter;
+  const bool to_x = c.pass == ConvolutionPass::to_data, to_y = c.pass == ConvolutionPass::forward;
+  const Operand<T> x(c.x, last, false, !to_x || c.accumulate, copies_of[0]);
+  const Operand<T> y(c.y, last, to_w, !to_y || c.accumulate, copies_of[1]);
+  Problem<T> p{};
+  ConvolutionArgs<T>& g = p.args;
+  p.groups = c.groups;
+  g.channels_last = last;
+  g.images = c.x.shape[0];
+  g.inputs = c.w.shape[1];
+  g.outputs = c.y.shape[1] / c.groups;
+  g.x = x.data, g.x_image = x.strides[0], g.x_channel = x.strides[1];
+  g.y = y.data, g.y_image = y.strides[0], g.y_channel = y.strides[1];
+  p.x_group = g.inputs * g.x_channel;
+  p.y_group = g.outputs * g.y_channel;
+  g.accumulate = c.accumulate;
+  g.relu = c.relu;
+  // A filter of 16-bit floats is widened as it is; a gradient is rounded when it is written.
+  p.filter = {
+      static_cast<char*>(c.w.data()), c.w.dtype, g.outputs * c.w.strides[0], c.w.strides[0], c.w.strides[1], {}};
+  Strides w_strides = c.w.strides;
+  if (c.w.dtype != kDtype<T> && !to_w) {
+    w_strides = contiguous_strides(c.w.shape);
+    T* const wide = copies_of[2].get<T>(c.w.size());
+    strided_copy(contiguous_view(wide, kDtype<T>, c.w.shape), strided(c.w));
+    p.filter = {reinterpret_cast<char*>(wide), kDtype<T>, g.outputs * w_strides[0], w_strides[0], w_strides[1], {}};
+  }
+  const int axes = c.window.axes();
+  for (int i = 0; i < axes; ++i) {
+    const auto at = static_cast<std::size_t>(3 - axes + i);
+    g.axes[at] = {c.x.shape[2 + i], c.y.shape[2 + i],   c.window.size[i], c.window.stride[i],
+                  c.window.pad[i],  c.window.dilate[i], x.strides[2 + i], y.strides[2 + i]};
+    p.filter.tap[at] = w_strides[2 + i];
+  }
+  std::vector<T> bias;
+  if (c.bias) {
+    bias.resize(static_cast<std::size_t>(c.bias->size()));
+    strided_copy(contiguous_view(bias.data(), kDtype<T>, c.bias->shape), strided(*c.bias));
+    g.bias = bias.data();
+  }
+  if (to_w) return to_filter(p);
+  if (to_x) {
+    to_data(p);
+    x.finish();
+  } else {
+    forward(p);
+    y.finish();
+  }
 }
 
 }  // namespace

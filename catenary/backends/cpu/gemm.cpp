@@ -1,9 +1,7 @@
 #include "catenary/backends/cpu/gemm.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "catenary/backends/cpu/gemm_kernel.h"
 #include "catenary/backends/cpu/gemm_onednn.h"
 #include "catenary/backends/cpu/primitives.h"
+#include "catenary/backends/cpu/scratch.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/memory.h"
@@ -33,30 +32,6 @@ Providers<GemmArgs<float>>& float_providers() {
   }();
   return *providers;
 }
-
-// Memory that a thread keeps from product to product: fresh pages cost more than packing.
-class Scratch {
- public:
-  template <class T>
-  T* get(int64_t count) {
-    const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + 4095) / 4096 * 4096;
-    if (bytes > size_) {
-      memory_.reset();
-      size_ = 0;
-      memory_.reset(std::aligned_alloc(4096, bytes));
-      if (!memory_) throw std::bad_alloc();
-      size_ = bytes;
-    }
-    return static_cast<T*>(memory_.get());
-  }
-
- private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  std::unique_ptr<void, Free> memory_;
-  std::size_t size_ = 0;
-};
 
 thread_local Scratch panels;    // packed A and B
 thread_local Scratch operands;  // operands that were copied or converted as a whole
@@ -84,33 +59,14 @@ GemmArgs<T> part(GemmArgs<T> g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) 
   return g;
 }
 
-// A grid of tm × tn parts of C, in whole micro-tiles, for at most `threads` threads: the one that is done first, given
-// that a packed element costs about as much as 8 multiplications.
-struct Grid {
-  int64_t tm = 1, tn = 1;
-  Grid(int64_t rows, int64_t columns, GemmTiling tiling, int64_t threads) {
-    double best = 0;
-    for (int64_t m = 1; m <= std::min(threads, rows); ++m) {
-      const int64_t n = std::min(threads / m, columns);
-      const double part_m = static_cast<double>((rows + m - 1) / m * tiling.mr);
-      const double part_n = static_cast<double>((columns + n - 1) / n * tiling.nr);
-      const double cost = part_m * part_n + 8 * (part_m + part_n);
-      if (best == 0 || cost < best) best = cost, tm = m, tn = n;
-    }
-  }
-};
-
 template <class T>
 void blocked_gemm(const GemmArgs<T>& g, const GemmLevel<T>& level) {
-  static const int64_t cache = [] {
-    const auto bytes = static_cast<int64_t>(os::second_level_cache_bytes());
-    return bytes >= 128 << 10 && bytes <= 16 << 20 ? bytes : 512 << 10;
-  }();
+  const int64_t cache = gemm_cache();
   const GemmTiling tiling = level.tiling;
   const int64_t rows = (g.m + tiling.mr - 1) / tiling.mr, columns = (g.n + tiling.nr - 1) / tiling.nr;
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   const int64_t threads = static_cast<int64_t>(std::clamp(work / 2e5, 1.0, static_cast<double>(num_threads())));
-  const Grid grid(rows, columns, tiling, threads);
+  const GemmGrid grid(rows, columns, tiling, threads);
   parallel_for(grid.tm * grid.tn, 1, [&](int64_t begin, int64_t end) {
     const auto bound = [](int64_t units, int64_t of, int64_t i, int64_t size, int64_t limit) {
       return std::min(units * i / of * size, limit);
@@ -292,6 +248,25 @@ void check(const char* function, int64_t batch, int64_t m, int64_t n, int64_t k)
 }
 
 }  // namespace
+
+int64_t gemm_cache() {
+  static const int64_t cache = [] {
+    const auto bytes = static_cast<int64_t>(os::second_level_cache_bytes());
+    return bytes >= 128 << 10 && bytes <= 16 << 20 ? bytes : 512 << 10;
+  }();
+  return cache;
+}
+
+GemmGrid::GemmGrid(int64_t rows, int64_t columns, GemmTiling tiling, int64_t threads) {
+  double best = 0;
+  for (int64_t m = 1; m <= std::min(threads, rows); ++m) {
+    const int64_t n = std::min(threads / m, columns);
+    const double part_m = static_cast<double>((rows + m - 1) / m * tiling.mr);
+    const double part_n = static_cast<double>((columns + n - 1) / n * tiling.nr);
+    const double cost = part_m * part_n + 8 * (part_m + part_n);
+    if (best == 0 || cost < best) best = cost, tm = m, tn = n;
+  }
+}
 
 void gemm(Dtype dtype, int64_t m, int64_t n, int64_t k, const void* a, int64_t a_rs, int64_t a_cs, const void* b,
           int64_t b_rs, int64_t b_cs, void* c, int64_t c_rs, int64_t c_cs, const GemmEpilogue& epilogue) {

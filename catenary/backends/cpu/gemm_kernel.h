@@ -28,6 +28,14 @@ struct GemmArgs {
 struct GemmTiling {
   std::int64_t mr, nr;
 };
+/// A grid of tm × tn parts of C, in whole micro-tiles, for at most `threads` threads: the one that is done first, given
+/// that a packed element costs about as much as 8 multiplications.
+struct GemmGrid {
+  GemmGrid(std::int64_t rows, std::int64_t columns, GemmTiling tiling, std::int64_t threads);
+  std::int64_t tm = 1, tn = 1;
+};
+/// Bytes of the second-level cache that products reckon with.
+std::int64_t gemm_cache();
 template <class T>
 struct GemmLevel {
   GemmTiling tiling;

@@ -83,14 +83,6 @@ static void all_dots(const GemmArgs<T>& g) {
 
 // ---- the loops around the micro-kernel ----
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// Blocks of k: equal parts of at most kBlockK; of k = 0 one empty block, so that bias and zeros are written.
-struct Depth {
-  int64_t blocks, size;
-  explicit Depth(int64_t k) : blocks(std::max<int64_t>(1, ceil_div(k, kBlockK))), size(ceil_div(k, blocks)) {}
-};
-
 // Tiles of a C whose columns are not contiguous take a detour: from C to `buffer` or back, by vectors where C's rows
 // have unit stride.
 template <class T>
@@ -137,13 +129,6 @@ static void run_tile(Kernel<T> kernel, Tile<T> t, int rows, T* c, int64_t c_rs, 
   if (t.accumulate) copy_tile(c, c_rs, c_cs, rows, t.n, buffer, false);
   kernel(t);
   copy_tile(c, c_rs, c_cs, rows, t.n, buffer, true);
-}
-
-// Rows whose distance is nearly a multiple of 4096 bytes share the sets of the first-level cache.
-template <class T>
-bool collides(int64_t stride) {
-  const int64_t offset = (stride * static_cast<int64_t>(sizeof(T))) & 4095;
-  return offset < 64 || offset > 4096 - 64;
 }
 
 // What is packed, and the order of the loops: bits do not depend on it.

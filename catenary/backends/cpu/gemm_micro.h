@@ -85,6 +85,42 @@ CT_INLINE void store_some(T* p, Vector<T> x, int n) {
 }
 #endif
 
+// Lanes [begin, end) of a vector; the others are zero and their memory is never touched.
+#if defined(__AVX512F__)
+template <class T>
+struct Mask {
+  std::uint32_t bits = 0;
+  Mask() = default;
+  Mask(int begin, int end) : bits((1u << end) - (1u << begin)) {}
+};
+CT_INLINE Vector<float> load_masked(const float* p, Mask<float> m) { return _mm512_maskz_loadu_ps(m.bits, p); }
+CT_INLINE Vector<double> load_masked(const double* p, Mask<double> m) { return _mm512_maskz_loadu_pd(m.bits, p); }
+#elif defined(__AVX2__)
+template <class T>
+struct Mask {
+  __m256i words = {};
+  Mask() = default;
+  Mask(int begin, int end) {
+    constexpr int n = sizeof(T) / 4;
+    words = _mm256_andnot_si256(mask(begin * n), mask(end * n));
+  }
+};
+CT_INLINE Vector<float> load_masked(const float* p, Mask<float> m) { return _mm256_maskload_ps(p, m.words); }
+CT_INLINE Vector<double> load_masked(const double* p, Mask<double> m) { return _mm256_maskload_pd(p, m.words); }
+#else
+template <class T>
+struct Mask {
+  int begin = 0, end = 0;
+};
+template <class T>
+CT_INLINE Vector<T> load_masked(const T* p, Mask<T> m) {
+  Vector<T> x{};
+  for (int i = 0; i < kLanes<T>; ++i)
+    if (i >= m.begin && i < m.end) x[i] = p[i];
+  return x;
+}
+#endif
+
 // One call of the micro-kernel: a tile of C with unit column stride, `n` of its columns real.
 template <class T>
 struct Tile {
@@ -99,6 +135,7 @@ struct Tile {
   const T* bias_n;
   const T* bias_m;
   bool accumulate;
+  bool relu = false;  // after all else
 };
 
 #if defined(__clang__)
@@ -148,6 +185,11 @@ static void kernel(const Tile<T>& t) {
   if (t.accumulate) update([&](int i, int v) __attribute__((always_inline)) { return some(t.c + i * t.c_rs, v); });
   if (t.bias_n) update([&](int, int v) __attribute__((always_inline)) { return some(t.bias_n, v); });
   if (t.bias_m) update([&](int i, int) __attribute__((always_inline)) { return splat(t.bias_m[i]); });
+  if (t.relu) {
+    CT_UNROLL for (int i = 0; i < kM; ++i) {
+      CT_UNROLL for (int v = 0; v < kV; ++v) acc[i][v] = acc[i][v] < V{} ? V{} : acc[i][v];
+    }
+  }
   if (tail == L) {
     CT_UNROLL for (int i = 0; i < kM; ++i) {
       CT_UNROLL for (int v = 0; v < kV; ++v) store(t.c + i * t.c_rs + v * L, acc[i][v]);
@@ -271,6 +313,23 @@ static void pack_panel(const T* x, int64_t rs, int64_t cs, int rows, int64_t k, 
       }
     }
   }
+}
+
+// ---- what the loops around it share ----
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Blocks of k: equal parts of at most kBlockK; of k = 0 one empty block, so that bias and zeros are written.
+struct Depth {
+  int64_t blocks, size;
+  explicit Depth(int64_t k) : blocks(std::max<int64_t>(1, ceil_div(k, kBlockK))), size(ceil_div(k, blocks)) {}
+};
+
+// Rows whose distance is nearly a multiple of 4096 bytes share the sets of the first-level cache.
+template <class T>
+bool collides(int64_t stride) {
+  const int64_t offset = (stride * static_cast<int64_t>(sizeof(T))) & 4095;
+  return offset < 64 || offset > 4096 - 64;
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+#pragma once
+// Private to the CPU backend: what convolution.cpp asks of convolution_kernel.simd.cpp, one thread's work each.
+
+#include <cstdint>
+
+#include "catenary/backends/cpu/gemm_kernel.h"
+#include "catenary/core/cpu_features.h"
+
+namespace catenary::cpu {
+
+/// One axis that windows slide over; an axis that a convolution lacks has extents of 1.
+struct ConvolutionAxis {
+  std::int64_t extent = 1, count = 1, taps = 1, stride = 1;
+  std::int64_t pad = 0;                 ///< may be negative
+  std::int64_t dilate = 1;              ///< may be anything
+  std::int64_t x_step = 0, y_step = 0;  ///< elements of memory from one pixel to the next, from one window to the next
+};
+
+/// One group: y = x * w (+ y) (+ bias), then relu. Windows are counted over images and axes, the last axis first.
+/// Either channels lie side by side (channels_last: x_channel and y_channel are 1), or the pixels of the last axis of x
+/// do.
+template <class T>
+struct ConvolutionArgs {
+  bool channels_last;
+  std::int64_t images, inputs, outputs;
+  ConvolutionAxis axes[3];
+  const T* x;
+  std::int64_t x_image, x_channel;
+  T* y;
+  std::int64_t y_image, y_channel;
+  const T* bias;
+  bool accumulate, relu;
+
+  std::int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
+  std::int64_t windows() const { return axes[0].count * axes[1].count * axes[2].count; }
+};
+
+/// The part of a product that a thread computes: rows [i0, i1) and columns [j0, j1) of a sum over [p0, p1).
+struct ProductPart {
+  std::int64_t i0, i1, j0, j1, p0, p1;
+};
+
+template <class T>
+struct ConvolutionLevel {
+  GemmTiling tiling;
+  /// Elements of scratch memory (aligned to 64 bytes) for one of the following.
+  std::int64_t (*scratch)(std::int64_t cache);
+  /// Panel `panel` of a filter for channels_last: outputs × inputs × taps of strides w_output and w_input become
+  /// [panels][taps][inputs][nr]; `taps` holds where each of them lies.
+  void (*pack_filter)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_output, std::int64_t w_input,
+                      const std::int64_t* taps, std::int64_t panel, T* packed);
+  /// channels_last: rows are windows, columns are channels, `w` is packed. Else rows are channels and columns windows,
+  /// and row i of the filter, [inputs][taps], lies at w + i * w_row.
+  void (*forward)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_row, const ProductPart&, std::int64_t cache,
+                  T* scratch);
+  /// w (+)= the sum over the windows [p0, p1) of y's and x's products; pixels and channels of y have no gaps.
+  /// channels_last: rows are outputs, columns are taps × inputs. Else rows are inputs × taps, columns are outputs.
+  /// Row i is written at w + i * w_row.
+  void (*to_filter)(const ConvolutionArgs<T>&, T* w, std::int64_t w_row, const ProductPart&, std::int64_t cache,
+                    T* scratch);
+};
+
+CT_SIMD_DECLARE(extern const ConvolutionLevel<float> convolution_float;
+                extern const ConvolutionLevel<double> convolution_double;)
+
+}  // namespace catenary::cpu

@@ -1,0 +1,31 @@
+#pragma once
+// What the files of `catenary bench` share.
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "catenary/catenary.h"
+
+namespace catenary::command {
+
+/// A piece of work, and what it counts as.
+struct Work {
+  std::function<void()> run;
+  double amount;     ///< floating point operations, bytes or elements of one run
+  const char* unit;  ///< of amount / 1e9 a second
+};
+
+/// Seconds of one run: the median of at least five measurements, each long enough for the clock.
+double median_seconds(const Work& work, const Device& device);
+
+/// Random numbers, the same on every device: uniform in [0, 1) where they are floating-point, else of all sizes.
+Array values(const Shape& shape, Dtype dtype);
+
+/// Work of `what` on n elements, or on matrices of n × n.
+Work make(const std::string& what, std::int64_t n, Dtype dtype);
+
+/// The three passes of usual networks' convolutions on the current device, in both orders of memory: a row for each,
+/// which is also printed if `print`.
+nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print);
+
+}  // namespace catenary::command

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "catenary/array/body.h"
+#include "catenary/device/backend.h"
+#include "tools/catenary/bench.h"
+
+namespace catenary::command {
+
+namespace {
+
+/// A layer over square images: `channels` to `outputs`, a square window with pads that keep the size.
+struct Layer {
+  const char* name;
+  std::int64_t images, channels, extent, outputs, size, stride, groups;
+};
+
+// clang-format off
+constexpr Layer kLayers[] = {
+    {"MNIST 5x5", 100, 1, 28, 16, 5, 1, 1},
+    {"MNIST 5x5", 100, 16, 14, 32, 5, 1, 1},
+    {"ResNet-18 first", 32, 3, 32, 64, 3, 1, 1},
+    {"ResNet-18 3x3", 32, 64, 32, 64, 3, 1, 1},
+    {"ResNet-18 3x3", 32, 128, 16, 128, 3, 1, 1},
+    {"ResNet-18 3x3", 32, 256, 8, 256, 3, 1, 1},
+    {"ResNet-18 3x3", 32, 512, 4, 512, 3, 1, 1},
+    {"ResNet-18 3x3/2", 32, 64, 32, 128, 3, 2, 1},
+    {"ResNet-18 1x1/2", 32, 64, 32, 128, 1, 2, 1},
+    {"ResNet-50 7x7/2", 4, 3, 224, 64, 7, 2, 1},
+    {"ResNet-50 1x1", 4, 64, 56, 256, 1, 1, 1},
+    {"ResNet-50 1x1", 4, 512, 28, 128, 1, 1, 1},
+    {"ResNet-50 1x1", 4, 1024, 14, 256, 1, 1, 1},
+    {"ResNet-50 1x1", 4, 512, 7, 2048, 1, 1, 1},
+    {"grouped 3x3", 8, 128, 28, 128, 3, 1, 32},
+    {"depthwise 3x3", 8, 128, 56, 128, 3, 1, 128},
+    {"depthwise 3x3/2", 8, 128, 56, 128, 3, 2, 128},
+    {"depthwise 5x5", 8, 256, 28, 256, 5, 1, 256},
+};
+// clang-format on
+
+/// The same elements with channels side by side.
+Array channels_last(const Array& x) { return x.transpose({0, 2, 3, 1}).contiguous().transpose({0, 3, 1, 2}); }
+
+}  // namespace
+
+nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
+  const Device device = current_device();
+  const auto speed = [&](const Work& work) { return work.amount / median_seconds(work, device) * 1e-9; };
+  const double product = speed(make("gemm", 1024, dtype)), copies = speed(make("copy", 4'000'000, dtype));
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (print)
+    fmt::print(
+        "a product of 1024x1024: {:.4g} GFLOP/s, copies: {:.4g} GB/s; shares are of these, of copies for depthwise\n"
+        "{:40} {:5} {:>20} {:>20} {:>20}\n",
+        product, copies, "", "", "forward", "to data", "to filter");
+  for (const Layer& layer : kLayers) {
+    const Window window = Window::make("bench", 2, {layer.size}, {layer.stride}, {layer.size / 2});
+    const Shape extents = {layer.extent, layer.extent}, counts = window.counts("bench", extents);
+    const Array w = values({layer.outputs, layer.channels / layer.groups, layer.size, layer.size}, dtype);
+    for (const bool last : {false, true}) {
+      Array x = values({layer.images, layer.channels, extents[0], extents[1]}, dtype),
+            y = values({layer.images, layer.outputs, counts[0], counts[1]}, dtype);
+      if (last) x = channels_last(x), y = channels_last(y);
+      const bool depthwise = layer.groups == layer.channels && layer.groups > 1;
+      const double amount = depthwise
+                                ? static_cast<double>(x.nbytes() + y.nbytes())
+                                : 2.0 * static_cast<double>(y.size()) * static_cast<double>(w.size() / layer.outputs);
+      const std::string shape =
+          fmt::format("{}x{}x{}x{} to {}", layer.images, layer.channels, layer.extent, layer.extent, layer.outputs);
+      if (print) fmt::print("{:16} {:23} {:5}", layer.name, shape, last ? "NHWC" : "NCHW");
+      for (const ConvolutionPass pass :
+           {ConvolutionPass::forward, ConvolutionPass::to_data, ConvolutionPass::to_filter}) {
+        const Array& result = pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w;
+        const auto view = [&](const Array& a) { return &a == &result ? writable(a) : readable(a); };
+        const View vx = view(x), vw = view(w), vy = view(y);
+        const primitives::Convolution convolution{pass, window, layer.groups, vx, vw, vy};
+        const double rate = speed({[&] { compute(device, convolution); }, amount, depthwise ? "GB/s" : "GFLOP/s"});
+        const double share = rate / (depthwise ? copies : product);
+        constexpr const char* passes[] = {"forward", "to_data", "to_filter"};
+        rows.push_back({{"layer", layer.name},
+                        {"shape", shape},
+                        {"order", last ? "NHWC" : "NCHW"},
+                        {"pass", passes[static_cast<int>(pass)]},
+                        {"rate", rate},
+                        {"unit", depthwise ? "GB/s" : "GFLOP/s"},
+                        {"share", share}});
+        if (print) fmt::print(" {:7.1f} {} {:3.0f}%", rate, depthwise ? "GB/s   " : "GFLOP/s", share * 100);
+      }
+      if (print) fmt::print("\n");
+    }
+  }
+  return rows;
+}
+
+}  // namespace catenary::command
