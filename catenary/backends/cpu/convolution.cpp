@@ -18,9 +18,9 @@ namespace {
 
 using std::int64_t;
 
-thread_local Scratch panels;        // what a thread gathers
-thread_local Scratch filters;       // a filter in another order
-thread_local Scratch copies_of[3];  // of x, w or its gradient, y
+thread_local KeptScratch panels;        // what a thread gathers
+thread_local KeptScratch filters;       // a filter in another order
+thread_local KeptScratch copies_of[3];  // of x, w or its gradient, y
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -70,7 +70,7 @@ template <class T>
 class Operand {
  public:
   /// `dense`: windows must lie one after the other, over all axes of the image, and with channels last over the images.
-  Operand(const View& v, bool channels_last, bool dense, bool read, Scratch& memory) : of_(v) {
+  Operand(const View& v, bool channels_last, bool dense, bool read, KeptScratch& memory) : of_(v) {
     const Axes order = inwards(v.shape.size(), channels_last);
     strides = meaningful(v, order);
     bool fits = v.dtype == kDtype<T> && strides[static_cast<int>(order[0])] == 1;

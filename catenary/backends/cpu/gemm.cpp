@@ -33,8 +33,8 @@ Providers<GemmArgs<float>>& float_providers() {
   return *providers;
 }
 
-thread_local Scratch panels;    // packed A and B
-thread_local Scratch operands;  // operands that were copied or converted as a whole
+thread_local KeptScratch panels;    // packed A and B
+thread_local KeptScratch operands;  // operands that were copied or converted as a whole
 
 const GemmLevel<float>& level(float) { return CT_SIMD_SELECT(gemm_float); }
 const GemmLevel<double>& level(double) { return CT_SIMD_SELECT(gemm_double); }

@@ -9,8 +9,9 @@
 
 namespace catenary::cpu {
 
-/// Memory that a thread keeps from call to call: fresh pages cost more than packing.
-class Scratch {
+/// Memory that a thread keeps from call to call: fresh pages cost more than packing. (Scratch, in move.h, is for one
+/// call.)
+class KeptScratch {
  public:
   /// Room for so many, aligned to pages; what it held before is lost.
   template <class T>
