@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <optional>
 
 #include "catenary/core/shape.h"
 
@@ -15,6 +16,17 @@ class PerAxis : public Shape {
   PerAxis(T entry) : Shape{static_cast<std::int64_t>(entry)} {}
   PerAxis(std::initializer_list<std::int64_t> entries) : Shape(entries) {}
   PerAxis(const Shape& entries) : Shape(entries) {}
+};
+
+/// The same, or not given: `{}` and std::nullopt.
+class OptionalPerAxis : public std::optional<PerAxis> {
+ public:
+  OptionalPerAxis() = default;
+  OptionalPerAxis(std::nullopt_t) {}
+  template <std::integral T>
+  OptionalPerAxis(T entry) : optional(PerAxis(entry)) {}
+  OptionalPerAxis(std::initializer_list<std::int64_t> entries) : optional(PerAxis(entries)) {}
+  OptionalPerAxis(const Shape& entries) : optional(PerAxis(entries)) {}
 };
 
 }  // namespace catenary

@@ -67,6 +67,7 @@ enum class Pooling : std::uint8_t {
   max,             ///< the largest element; pads count as -inf
   average,         ///< pads count as zeros
   average_inside,  ///< of the elements that are not pads
+  sum,             ///< pads count as zeros; its PoolBack is an unpooling
 };
 
 /// An operand of a kernel text (primitives::RunText): an array, a number of the text's index type, or one of its
@@ -288,7 +289,10 @@ struct Pool {
   const Window& window;
   const View &x, &y;
   const View* places = nullptr;
-  Work work() const { return {op == Pooling::max ? "max_pool" : "average_pool", y.shape, x.nbytes() + y.nbytes()}; }
+  Work work() const {
+    constexpr const char* names[] = {"max_pool", "average_pool", "average_pool", "sum_pool"};
+    return {names[static_cast<int>(op)], y.shape, x.nbytes() + y.nbytes()};
+  }
 };
 
 /// gx (+=) the gradient of Pool for gy; every element of gx is a sum in the order of the windows.
@@ -299,7 +303,8 @@ struct PoolBack {
   const View* places = nullptr;  ///< of max
   bool accumulate = false;
   Work work() const {
-    return {op == Pooling::max ? "max_pool_back" : "average_pool_back", gx.shape, gy.nbytes() + gx.nbytes()};
+    constexpr const char* names[] = {"max_pool_back", "average_pool_back", "average_pool_back", "sum_pool_back"};
+    return {names[static_cast<int>(op)], gx.shape, gy.nbytes() + gx.nbytes()};
   }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // functions/: what networks are made of, as functions of Variables with Chainer 7's names, under catenary::functions
-// (`namespace F`). Groups: activation, array, connection, evaluation, loss, math, noise, normalization, each a header
-// and its sources. Links, optimizers and whatever has parameters of its own may not come in.
+// (`namespace F`). Groups: activation, array, connection, evaluation, loss, math, noise, normalization, pooling, each a
+// header and its sources. Links, optimizers and whatever has parameters of its own may not come in.
 //
 // A function is (docs/adding-a-function.md):
 //   - declared in its group's header, taking `const Variable&` (an Array may stand for it), with a doc comment;
@@ -16,6 +16,7 @@
 #include "catenary/functions/connection.h"
 #include "catenary/functions/convolution.h"
 #include "catenary/functions/evaluation.h"
+#include "catenary/functions/fft.h"
 #include "catenary/functions/loss.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_elementwise.h"
@@ -24,3 +25,4 @@
 #include "catenary/functions/math_special.h"
 #include "catenary/functions/noise.h"
 #include "catenary/functions/normalization.h"
+#include "catenary/functions/pooling.h"

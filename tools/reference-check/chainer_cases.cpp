@@ -139,9 +139,11 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   add_connection_functions(table);
   add_convolution_functions(table);
   add_evaluation_functions(table);
+  add_fft_functions(table);
   add_loss_functions(table);
   add_math_functions(table);
   add_normalization_functions(table);
+  add_pooling_functions(table);
   Report report;
   const json none = json::array();
   for (const json& entry : manifest.contains("functions") ? manifest["functions"] : none)

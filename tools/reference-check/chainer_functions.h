@@ -93,9 +93,11 @@ void add_array_functions(FunctionTable& table);
 void add_connection_functions(FunctionTable& table);
 void add_convolution_functions(FunctionTable& table);
 void add_evaluation_functions(FunctionTable& table);
+void add_fft_functions(FunctionTable& table);
 void add_loss_functions(FunctionTable& table);
 void add_math_functions(FunctionTable& table);
 void add_normalization_functions(FunctionTable& table);
+void add_pooling_functions(FunctionTable& table);
 
 /// What stands between the brackets of a Python index expression, "[1:3, ::2]": integers, slices, None and "...".
 /// Throws NotImplemented for anything else.

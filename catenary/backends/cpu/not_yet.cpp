@@ -7,22 +7,6 @@
 namespace catenary::cpu {
 
 template <>
-void compute(const Pool&) {
-  fail<DeviceError>("Pool: not written yet");
-}
-template <>
-void compute(const PoolBack&) {
-  fail<DeviceError>("PoolBack: not written yet");
-}
-template <>
-void compute(const PoolPick&) {
-  fail<DeviceError>("PoolPick: not written yet");
-}
-template <>
-void compute(const Fft&) {
-  fail<DeviceError>("Fft: not written yet");
-}
-template <>
 void compute(const Join&) {
   fail<DeviceError>("Join: not written yet");
 }

@@ -7,22 +7,6 @@
 namespace catenary::gpu {
 
 template <>
-void compute(Context&, const Pool&) {
-  fail<DeviceError>("Pool: not written yet");
-}
-template <>
-void compute(Context&, const PoolBack&) {
-  fail<DeviceError>("PoolBack: not written yet");
-}
-template <>
-void compute(Context&, const PoolPick&) {
-  fail<DeviceError>("PoolPick: not written yet");
-}
-template <>
-void compute(Context&, const Fft&) {
-  fail<DeviceError>("Fft: not written yet");
-}
-template <>
 void compute(Context&, const Join&) {
   fail<DeviceError>("Join: not written yet");
 }

@@ -1,0 +1,201 @@
+// The loops of poolings, compiled once for each instruction set; see core/cpu_features.h.
+#include "catenary/backends/cpu/pooling.h"
+
+#include <limits>
+#include <type_traits>
+
+namespace catenary::cpu {
+namespace CT_SIMD_NAMESPACE {
+namespace {
+
+using std::int32_t;
+using std::int64_t;
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <class T>
+struct Simd {
+  static constexpr int lanes = kVectorBytes / sizeof(T);
+  using Word = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+  typedef T Unaligned __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
+  typedef Word Words __attribute__((vector_size(kVectorBytes)));
+  typedef int32_t Places __attribute__((vector_size(lanes * 4), aligned(4), may_alias));
+};
+template <class T>
+using Vector = typename Simd<T>::Vector;
+template <class T>
+using Words = typename Simd<T>::Words;
+
+#define CT_INLINE static inline __attribute__((always_inline))
+
+template <class T>
+CT_INLINE Vector<T> even_lanes(Vector<T> a, Vector<T> b) {  // of a, and the odd ones of b
+  if constexpr (Simd<T>::lanes == 2) return __builtin_shufflevector(a, b, 0, 3);
+  if constexpr (Simd<T>::lanes == 4) return __builtin_shufflevector(a, b, 0, 2, 5, 7);
+  if constexpr (Simd<T>::lanes == 8) return __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15);
+  if constexpr (Simd<T>::lanes == 16)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
+}
+
+/// How a run's elements lie: side by side, every second one of `in`, or any way.
+enum class Lie { beside, second, any };
+
+/// A vector of `in`'s elements; the first n lanes of it where it is not a whole one.
+template <class T, Lie lie, bool whole>
+CT_INLINE Vector<T> load(const T* p, int64_t step, int64_t n) {
+  using S = Simd<T>;
+  constexpr int L = S::lanes;
+  if constexpr (whole && lie == Lie::beside) return *reinterpret_cast<const typename S::Unaligned*>(p);
+  if constexpr (whole && lie == Lie::second)  // nothing is read behind the last element
+    return even_lanes<T>(*reinterpret_cast<const typename S::Unaligned*>(p),
+                         *reinterpret_cast<const typename S::Unaligned*>(p + L - 1));
+  alignas(64) T values[L] = {};
+  for (int64_t j = 0; j < (whole ? L : n); ++j) values[j] = p[j * step];
+  return *reinterpret_cast<const Vector<T>*>(values);
+}
+template <class T, bool whole>
+CT_INLINE void store(T* p, int64_t step, Vector<T> x, int64_t n, bool accumulate) {
+  using S = Simd<T>;
+  if (whole && step == 1) {
+    auto* to = reinterpret_cast<typename S::Unaligned*>(p);
+    *to = accumulate ? *to + x : x;
+    return;
+  }
+  for (int64_t j = 0; j < (whole ? S::lanes : n); ++j) p[j * step] = accumulate ? p[j * step] + x[j] : x[j];
+}
+template <class T, bool whole>
+CT_INLINE Words<T> load_places(const int32_t* p, int64_t step, int64_t n) {
+  using S = Simd<T>;
+  if (whole && step == 1) return __builtin_convertvector(*reinterpret_cast<const typename S::Places*>(p), Words<T>);
+  alignas(64) typename S::Word values[S::lanes] = {};
+  for (int64_t j = 0; j < (whole ? S::lanes : n); ++j) values[j] = p[j * step];
+  return *reinterpret_cast<const Words<T>*>(values);
+}
+template <class T, bool whole>
+CT_INLINE void store_places(int32_t* p, int64_t step, Words<T> x, int64_t n) {
+  using S = Simd<T>;
+  if (whole && step == 1) {
+    *reinterpret_cast<typename S::Places*>(p) = __builtin_convertvector(x, typename S::Places);
+    return;
+  }
+  for (int64_t j = 0; j < (whole ? S::lanes : n); ++j) p[j * step] = static_cast<int32_t>(x[j]);
+}
+
+template <class T, PoolLoop loop, Lie lie, bool whole>
+CT_INLINE void block(const PoolRun& r, const T* in, T* out, int32_t* places, int64_t n) {
+  using Word = typename Simd<T>::Word;
+  const Words<T> all = ~Words<T>{};
+  constexpr bool is_max = loop == PoolLoop::max;
+  Vector<T> result = Vector<T>{} + (is_max ? -std::numeric_limits<T>::infinity() : T(0));
+  Words<T> at{};
+  if (loop == PoolLoop::pick) at = load_places<T, whole>(places, r.place.lane, n);
+  for (const PoolTap *tap = r.taps, *end = tap + r.count; tap != end; ++tap) {
+    const Vector<T> x = load<T, lie, whole>(in + tap->in, r.from.lane, n);
+    const Words<T> number = Words<T>{} + static_cast<Word>(tap->number);
+    if constexpr (is_max) {
+      // Not "larger": a NaN is better than a number, and nothing is better than a NaN.
+      const Words<T> better = (x <= result) ^ all, open = result == result;
+      result = (better & open) ? x : result;
+      at = (better & open) ? number : at;
+    } else if constexpr (loop == PoolLoop::sum) {
+      result += x;
+    } else if constexpr (loop == PoolLoop::sum_of_shares) {
+      result += x / static_cast<T>(tap->divisor);
+    } else if constexpr (loop == PoolLoop::placed) {
+      const Words<T> place = load_places<T, whole>(places + tap->places, r.place.lane, n);
+      result += place == number ? x : Vector<T>{};
+    } else {
+      result = at == number ? x : result;
+    }
+  }
+  if (loop == PoolLoop::sum) result = result / static_cast<T>(r.divisor);
+  if (is_max && places) store_places<T, whole>(places, r.place.lane, at, n);
+  store<T, whole>(out, r.to.lane, result, n, r.accumulate);
+}
+
+template <class T, PoolLoop loop, Lie lie>
+void run_as(const PoolRun& r) {
+  constexpr int L = Simd<T>::lanes;
+  const bool overlap = r.lanes > L && !r.accumulate;  // the last vector may compute once more what the one before did
+  for (int64_t repeat = 0; repeat < r.repeats; ++repeat) {
+    const T* in = static_cast<const T*>(r.in) + repeat * r.from.repeat;
+    T* out = static_cast<T*>(r.out) + repeat * r.to.repeat;
+    int32_t* places = r.places ? r.places + repeat * r.place.repeat : nullptr;
+    for (int64_t lane = 0; lane < r.lanes; lane += L) {
+      const bool last = lane + L > r.lanes;
+      const int64_t i = last && overlap ? r.lanes - L : lane;
+      int32_t* place = places ? places + i * r.place.lane : nullptr;
+      if (last && !overlap) {
+        block<T, loop, lie, false>(r, in + i * r.from.lane, out + i * r.to.lane, place, r.lanes - lane);
+      } else {
+        block<T, loop, lie, true>(r, in + i * r.from.lane, out + i * r.to.lane, place, L);
+      }
+    }
+  }
+}
+
+template <class T, PoolLoop loop>
+void run_as(const PoolRun& r) {
+  if (r.from.lane == 1) return run_as<T, loop, Lie::beside>(r);
+  if (r.from.lane == 2) return run_as<T, loop, Lie::second>(r);
+  return run_as<T, loop, Lie::any>(r);
+}
+
+template <class T>
+void run_as(PoolLoop loop, const PoolRun& r) {
+  switch (loop) {
+    case PoolLoop::max:
+      return run_as<T, PoolLoop::max>(r);
+    case PoolLoop::sum:
+      return run_as<T, PoolLoop::sum>(r);
+    case PoolLoop::sum_of_shares:
+      return run_as<T, PoolLoop::sum_of_shares>(r);
+    case PoolLoop::placed:
+      return run_as<T, PoolLoop::placed>(r);
+    case PoolLoop::pick:
+      return run_as<T, PoolLoop::pick>(r);
+  }
+}
+
+template <class T>
+void interleave(T* out, const T* rows, int64_t length, int64_t phases, int64_t n, bool accumulate) {
+  int64_t i = 0;
+  if (phases == 2 && !accumulate) {
+    const T *even = rows, *odd = rows + length;
+#pragma GCC ivdep
+    for (int64_t k = 0; k < n / 2; ++k) {
+      out[2 * k] = even[k];
+      out[2 * k + 1] = odd[k];
+    }
+    i = n / 2 * 2;
+  }
+  for (; i < n; ++i) {
+    const T x = rows[i % phases * length + i / phases];
+    out[i] = accumulate ? out[i] + x : x;
+  }
+}
+
+}  // namespace
+
+void pool_run(bool f64, PoolLoop loop, const PoolRun& run) {
+  return f64 ? run_as<double>(loop, run) : run_as<float>(loop, run);
+}
+
+void interleave_rows(bool f64, void* out, const void* rows, std::int64_t length, std::int64_t phases, std::int64_t n,
+                     bool accumulate) {
+  if (f64) {
+    interleave(static_cast<double*>(out), static_cast<const double*>(rows), length, phases, n, accumulate);
+  } else {
+    interleave(static_cast<float*>(out), static_cast<const float*>(rows), length, phases, n, accumulate);
+  }
+}
+
+}  // namespace CT_SIMD_NAMESPACE
+}  // namespace catenary::cpu

@@ -1,0 +1,283 @@
+#include "catenary/functions/pooling.h"
+
+#include <utility>
+#include <vector>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/body.h"
+#include "catenary/autograd/function_node.h"
+#include "catenary/core/config.h"
+#include "catenary/core/format.h"
+#include "catenary/core/window.h"
+#include "catenary/device/range.h"
+#include "catenary/functions/array.h"
+
+namespace catenary::functions {
+
+namespace {
+
+/// How the windows of a pooling lie on its elements.
+struct Geometry {
+  Window window;
+  Shape elements, windows;  ///< of the whole arrays
+};
+
+/// An array that lies in memory as another one does.
+Array empty_beside(const Array& like, const Shape& shape, Dtype dtype) {
+  const Array fresh = Array::empty(shape, dtype, like.device());
+  return like.is_contiguous() ? fresh : fresh.as_strided(shape, strides_like(shape, like.strides()));
+}
+
+/// Of elements to windows. `places`: of a max pooling, where wanted.
+Array pool(Pooling op, const Geometry& g, const Array& x, Array* places = nullptr) {
+  const Array y = empty_beside(x, g.windows, x.dtype());
+  if (places) *places = empty_beside(x, g.windows, Dtype::int32);
+  if (y.size() == 0) return y;
+  const View to = writable(y), taps = places ? writable(*places) : View();
+  compute(x.device(), primitives::Pool{op, g.window, readable(x), to, places ? &taps : nullptr});
+  return y;
+}
+/// Of windows to elements.
+Array unpool(Pooling op, const Geometry& g, const Array& gy, const Array& places = {}) {
+  const Array gx = empty_beside(gy, g.elements, gy.dtype());
+  if (gx.size() == 0) return gx;
+  if (gy.size() == 0) {
+    gx.fill(0);
+    return gx;
+  }
+  const View from = readable(gy), taps = places.defined() ? readable(places) : View();
+  compute(gy.device(), primitives::PoolBack{op, g.window, from, writable(gx), places.defined() ? &taps : nullptr});
+  return gx;
+}
+
+// Sums and averages are linear: each of the first two is the other's derivative. So are the other two, the places of a
+// max pooling being given.
+Variable to_windows(Pooling op, const Geometry& g, const Variable& x);
+Variable to_elements(Pooling op, const Geometry& g, const Variable& y);
+Variable picked(const Geometry& g, const Array& places, const Variable& x);
+Variable placed(const Geometry& g, const Array& places, const Variable& y, const char* name = "MaxPoolingNDGrad");
+
+class LinearPooling : public FunctionNode {
+ public:
+  LinearPooling(Pooling op, const Geometry& geometry) : op_(op), geometry_(geometry) {}
+  const char* name() const override { return op_ == Pooling::sum ? "UnpoolingNDGrad" : "AveragePoolingND"; }
+
+ protected:
+  Arrays forward(Inputs x) override { return pool(op_, geometry_, x[0]); }
+  Variables backward(Targets, Grads gys) override { return to_elements(op_, geometry_, gys[0]); }
+
+ private:
+  Pooling op_;
+  Geometry geometry_;
+};
+
+class LinearUnpooling : public FunctionNode {
+ public:
+  LinearUnpooling(Pooling op, const Geometry& geometry) : op_(op), geometry_(geometry) {}
+  const char* name() const override { return op_ == Pooling::sum ? "UnpoolingND" : "AveragePoolingNDGrad"; }
+
+ protected:
+  Arrays forward(Inputs x) override { return unpool(op_, geometry_, x[0]); }
+  Variables backward(Targets, Grads gys) override { return to_windows(op_, geometry_, gys[0]); }
+
+ private:
+  Pooling op_;
+  Geometry geometry_;
+};
+
+class PickPlaces : public FunctionNode {
+ public:
+  PickPlaces(const Geometry& geometry, const Array& places) : geometry_(geometry), places_(places) {}
+  const char* name() const override { return "MaxPoolingNDWithIndexes"; }
+
+ protected:
+  Arrays forward(Inputs x) override {
+    const Array y = empty_beside(x[0], geometry_.windows, x[0].dtype());
+    if (y.size() > 0)
+      compute(y.device(), primitives::PoolPick{geometry_.window, readable(x[0]), readable(places_), writable(y)});
+    return y;
+  }
+  Variables backward(Targets, Grads gys) override { return placed(geometry_, places_, gys[0]); }
+
+ private:
+  Geometry geometry_;
+  Array places_;
+};
+
+class PutAtPlaces : public FunctionNode {
+ public:
+  PutAtPlaces(const char* name, const Geometry& geometry, const Array& places)
+      : name_(name), geometry_(geometry), places_(places) {}
+  const char* name() const override { return name_; }
+
+ protected:
+  Arrays forward(Inputs x) override { return unpool(Pooling::max, geometry_, x[0], places_); }
+  Variables backward(Targets, Grads gys) override { return picked(geometry_, places_, gys[0]); }
+
+ private:
+  const char* name_;
+  Geometry geometry_;
+  Array places_;
+};
+
+class MaxPooling : public FunctionNode {
+ public:
+  MaxPooling(const Geometry& geometry, Array* indices) : geometry_(geometry), indices_(indices) {}
+  const char* name() const override { return "MaxPoolingND"; }
+
+ protected:
+  Arrays forward(Inputs x) override {
+    const bool with_places = config.enable_backprop || indices_;
+    const Array y = pool(Pooling::max, geometry_, x[0], with_places ? &places_ : nullptr);
+    if (indices_) *std::exchange(indices_, nullptr) = places_.astype(Dtype::int64);
+    return y;
+  }
+  Variables backward(Targets, Grads gys) override { return placed(geometry_, places_, gys[0]); }
+
+ private:
+  Geometry geometry_;
+  Array* indices_;
+  Array places_;
+};
+
+Variable to_windows(Pooling op, const Geometry& g, const Variable& x) { return apply(node<LinearPooling>(op, g), x); }
+Variable to_elements(Pooling op, const Geometry& g, const Variable& y) {
+  return apply(node<LinearUnpooling>(op, g), y);
+}
+Variable picked(const Geometry& g, const Array& places, const Variable& x) {
+  return apply(node<PickPlaces>(g, places), x);
+}
+Variable placed(const Geometry& g, const Array& places, const Variable& y, const char* name) {
+  return apply(node<PutAtPlaces>(name, g, places), y);
+}
+
+/// The axes that windows slide over.
+Shape slid(const Shape& shape) { return Shape(shape.data() + 2, shape.size() - 2); }
+/// n and channels of a shape, and other extents.
+Shape with(const Shape& shape, const Shape& extents) {
+  Shape all{shape[0], shape[1]};
+  for (const std::int64_t extent : extents) all.push_back(extent);
+  return all;
+}
+
+Window checked_window(const char* function, int axes, const Variable& x, const PerAxis& ksize,
+                      const OptionalPerAxis& stride, const PerAxis& pad) {
+  if (x.ndim() != axes + 2)
+    fail<ShapeError>("{}: x must have {} axes (n, channels, extents...), not {}", function, axes + 2, x.shape());
+  if (!is_floating(x.dtype())) fail<DtypeError>("{}: x must be floating, not {}", function, x.dtype());
+  return Window::make(function, axes, ksize, stride.value_or(ksize), pad);
+}
+
+Geometry pooling(const char* function, const Variable& x, const Window& window, bool cover_all) {
+  return {window, x.shape(), with(x.shape(), window.counts(function, slid(x.shape()), cover_all))};
+}
+
+Geometry unpooling(const char* function, const Variable& x, const Window& window, const UnpoolingOptions& options) {
+  const Shape windows = slid(x.shape());
+  if (!options.outsize)
+    return {window, with(x.shape(), window.extents(function, windows, options.cover_all)), x.shape()};
+  const Shape& outsize = *options.outsize;
+  if (outsize.size() != windows.size())
+    fail<ShapeError>("{}: outsize must have {} entries, not {}", function, windows.size(), outsize);
+  const Shape needed = window.counts(function, outsize, options.cover_all);
+  if (needed != windows)
+    fail<ShapeError>("{}: for an outsize of {} x must have {} windows, not {}", function, outsize, needed, windows);
+  return {window, with(x.shape(), outsize), x.shape()};
+}
+
+Variable max_pooling(const char* function, int axes, const Variable& x, const PerAxis& ksize,
+                     const MaxPoolingOptions& options) {
+  const Window window = checked_window(function, axes, x, ksize, options.stride, options.pad);
+  return apply(node<MaxPooling>(pooling(function, x, window, options.cover_all), options.return_indices), x);
+}
+
+Variable average_pooling(const char* function, int axes, const Variable& x, const PerAxis& ksize,
+                         const AveragePoolingOptions& options) {
+  const Window window = checked_window(function, axes, x, ksize, options.stride, options.pad);
+  if (options.pad_value && *options.pad_value != 0)
+    fail<ValueError>("{}: pad_value must be 0 or none, not {}", function, *options.pad_value);
+  const Pooling op = options.pad_value ? Pooling::average : Pooling::average_inside;
+  return to_windows(op, pooling(function, x, window, false), x);
+}
+
+Variable unpooling(const char* function, int axes, const Variable& x, const PerAxis& ksize,
+                   const UnpoolingOptions& options) {
+  const Window window = checked_window(function, axes, x, ksize, options.stride, options.pad);
+  return to_elements(Pooling::sum, unpooling(function, x, window, options), x);
+}
+
+}  // namespace
+
+Variable max_pooling_1d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  return max_pooling("max_pooling_1d", 1, x, ksize, options);
+}
+Variable max_pooling_2d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  return max_pooling("max_pooling_2d", 2, x, ksize, options);
+}
+Variable max_pooling_3d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  return max_pooling("max_pooling_3d", 3, x, ksize, options);
+}
+Variable max_pooling_nd(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  return max_pooling("max_pooling_nd", x.ndim() - 2, x, ksize, options);
+}
+
+Variable average_pooling_1d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  return average_pooling("average_pooling_1d", 1, x, ksize, options);
+}
+Variable average_pooling_2d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  return average_pooling("average_pooling_2d", 2, x, ksize, options);
+}
+Variable average_pooling_3d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  return average_pooling("average_pooling_3d", 3, x, ksize, options);
+}
+Variable average_pooling_nd(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  return average_pooling("average_pooling_nd", x.ndim() - 2, x, ksize, options);
+}
+
+Variable unpooling_1d(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  return unpooling("unpooling_1d", 1, x, ksize, options);
+}
+Variable unpooling_2d(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  return unpooling("unpooling_2d", 2, x, ksize, options);
+}
+Variable unpooling_3d(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  return unpooling("unpooling_3d", 3, x, ksize, options);
+}
+Variable unpooling_nd(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  return unpooling("unpooling_nd", x.ndim() - 2, x, ksize, options);
+}
+
+Variable upsampling_2d(const Variable& x, const Array& indexes, const PerAxis& ksize, const UnpoolingOptions& options) {
+  const char* const function = "upsampling_2d";
+  const Window window = checked_window(function, 2, x, ksize, options.stride, options.pad);
+  if (!is_integer(indexes.dtype())) fail<DtypeError>("{}: indexes must be integer, not {}", function, indexes.dtype());
+  if (indexes.shape() != x.shape())
+    fail<ShapeError>("{}: indexes must be {} as x, not {}", function, x.shape(), indexes.shape());
+  if (indexes.device() != x.device())
+    fail<DeviceError>("{}: x is on {}, indexes on {}", function, x.device().name(), indexes.device().name());
+  catenary::detail::check_range(
+      catenary::detail::as_dtype(indexes, Dtype::int64),
+      {.operation = function, .name = "indexes", .low = 0, .high = window.taps(), .shape = x.shape()});
+  return placed(unpooling(function, x, window, options), indexes.astype(Dtype::int32).contiguous(), x, "Upsampling2D");
+}
+
+Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, const std::string& pooling) {
+  const char* const function = "spatial_pyramid_pooling_2d";
+  if (pooling != "max") fail<ValueError>("{}: pooling must be \"max\", not \"{}\"", function, pooling);
+  if (pyramid_height < 1) fail<ValueError>("{}: pyramid_height must be at least 1, not {}", function, pyramid_height);
+  if (x.ndim() != 4) fail<ShapeError>("{}: x must have 4 axes (n, c, h, w), not {}", function, x.shape());
+  std::vector<Variable> levels;
+  for (int level = 0; level < pyramid_height; ++level) {
+    const std::int64_t bins = std::int64_t{1} << level;
+    Shape ksize, pad;
+    for (const std::int64_t extent : slid(x.shape())) {
+      ksize.push_back((extent + bins - 1) / bins);
+      pad.push_back((ksize.back() * bins - extent) / 2);
+    }
+    const Variable y = max_pooling(function, 2, x, ksize, {.pad = pad});
+    levels.push_back(reshape(y, {y.shape(0), y.size() / std::max<std::int64_t>(y.shape(0), 1), 1, 1}));
+  }
+  return concat(levels);
+}
+
+}  // namespace catenary::functions
