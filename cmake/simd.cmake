@@ -34,4 +34,5 @@ function(catenary_simd_sources target)
 endfunction()
 
 # In a product a * b + c may be one fused instruction: its bits are compared with nobody else's.
-set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/backends/cpu/convolution_kernel.simd.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
+set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/backends/cpu/convolution_kernel.simd.cpp
+                            catenary/backends/cpu/convolution_direct.simd.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)

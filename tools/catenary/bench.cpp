@@ -12,7 +12,7 @@
 
 namespace catenary::command {
 
-double median_seconds(const Work& work, const Device& device) {
+double median_seconds(const Work& work, const Device& device, double budget) {
   const auto measure = [&](int repeats) {
     device.synchronize();
     const double start = monotonic_seconds();
@@ -23,7 +23,7 @@ double median_seconds(const Work& work, const Device& device) {
   measure(1);  // compiles, and fills the memory pool
   const int repeats = static_cast<int>(std::clamp(0.02 / std::max(measure(1), 1e-9), 1.0, 1000.0));
   std::vector<double> times;
-  const double end = monotonic_seconds() + 1.0;
+  const double end = monotonic_seconds() + budget;
   while (times.size() < 5 || (times.size() < 51 && monotonic_seconds() < end)) times.push_back(measure(repeats));
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];

@@ -15,8 +15,9 @@ struct Work {
   const char* unit;  ///< of amount / 1e9 a second
 };
 
-/// Seconds of one run: the median of at least five measurements, each long enough for the clock.
-double median_seconds(const Work& work, const Device& device);
+/// Seconds of one run: the median of at least five measurements, each long enough for the clock, and of as many as
+/// `budget` seconds have room for.
+double median_seconds(const Work& work, const Device& device, double budget = 1);
 
 /// Random numbers, the same on every device: uniform in [0, 1) where they are floating-point, else of all sizes.
 Array values(const Shape& shape, Dtype dtype);

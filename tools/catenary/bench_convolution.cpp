@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "catenary/array/body.h"
 #include "catenary/device/backend.h"
 #include "tools/catenary/bench.h"
@@ -44,7 +46,7 @@ Array channels_last(const Array& x) { return x.transpose({0, 2, 3, 1}).contiguou
 
 nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
   const Device device = current_device();
-  const auto speed = [&](const Work& work) { return work.amount / median_seconds(work, device) * 1e-9; };
+  const auto speed = [&](const Work& work) { return work.amount / median_seconds(work, device, 0.2) * 1e-9; };
   const double product = speed(make("gemm", 1024, dtype)), copies = speed(make("copy", 4'000'000, dtype));
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (print)
@@ -85,7 +87,7 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
                         {"share", share}});
         if (print) fmt::print(" {:7.1f} {} {:3.0f}%", rate, depthwise ? "GB/s   " : "GFLOP/s", share * 100);
       }
-      if (print) fmt::print("\n");
+      if (print) fmt::print("\n"), std::fflush(stdout);
     }
   }
   return rows;

@@ -58,10 +58,16 @@ bool lies(const View& v, bool channels_last) {
   return meaningful(v, order)[static_cast<int>(order[0])] == 1;
 }
 
-/// How x and y are taken: as both lie, or else as y does.
+/// How x and y are taken: as both lie, or else as y does, unless that makes nothing but work.
 bool takes_channels_last(const Convolution& p) {
+  const int64_t inputs = p.w.shape[1], outputs = p.y.shape[1] / p.groups;
+  const bool depthwise = inputs == 1 && outputs == 1 && p.groups > 1;
+  // A vector of so few channels would be mostly empty.
+  if (p.pass != ConvolutionPass::to_filter && !depthwise &&
+      (p.pass == ConvolutionPass::forward ? outputs : inputs) <= 4)
+    return false;
   for (const bool last : {true, false})
-    if (lies(p.x, last) && lies(p.y, last)) return last && (p.x.shape[1] > 1 || p.y.shape[1] > 1);
+    if (lies(p.x, last) && lies(p.y, last)) return last;
   return lies(p.y, true);
 }
 
@@ -109,13 +115,13 @@ struct Filter {
   int64_t group, output, input;
   std::array<int64_t, 3> tap;
 
-  /// As an array [outputs, inputs, taps of three axes] of one group.
+  /// As an array [groups, outputs, inputs, taps of three axes].
   template <class T>
-  StridedView view(const ConvolutionArgs<T>& g, int64_t of_group) const {
-    return {data + of_group * group * static_cast<int64_t>(itemsize(dtype)),
+  StridedView view(const ConvolutionArgs<T>& g, int64_t groups) const {
+    return {data,
             dtype,
-            {g.outputs, g.inputs, g.axes[0].taps, g.axes[1].taps, g.axes[2].taps},
-            {output, input, tap[0], tap[1], tap[2]}};
+            {groups, g.outputs, g.inputs, g.axes[0].taps, g.axes[1].taps, g.axes[2].taps},
+            {group, output, input, tap[0], tap[1], tap[2]}};
   }
 };
 
@@ -163,6 +169,54 @@ T* thread_panels() {
   return panels.get<T>(level(T{}).scratch(gemm_cache()));
 }
 
+const DirectLevel<float>& direct_level(float) { return CT_SIMD_SELECT(direct_float); }
+const DirectLevel<double>& direct_level(double) { return CT_SIMD_SELECT(direct_double); }
+
+template <class T>
+bool is_depthwise(const Problem<T>& p) {
+  return p.groups > 1 && p.args.inputs == 1 && p.args.outputs == 1;
+}
+
+/// Are there so few channels that packing would cost as much as the product?
+template <class T>
+bool is_direct(const ConvolutionArgs<T>& g) {
+  return !g.channels_last && (g.inputs <= 4 || g.outputs <= 4) &&
+         direct_level(T{}).scratch(g, gemm_cache()) * static_cast<int64_t>(sizeof(T)) <= gemm_cache() * 3 / 4;
+}
+
+/// Forward with a filter for each channel, channels side by side.
+template <class T>
+void depthwise(const Problem<T>& p) {
+  const ConvolutionArgs<T>& g = p.args;
+  const int64_t channels = p.groups, count = g.axes[2].count;
+  const int64_t t2 = g.axes[2].taps * channels, t1 = g.axes[1].taps * t2;
+  T* const w = filters.get<T>(channels * g.taps());
+  const StridedView from = p.filter.view(g, channels);
+  strided_copy({w, kDtype<T>, from.shape, {1, 0, 0, t1, t2, channels}}, from);
+  parallel_for(g.images * g.windows() / count, 1 + 32768 / (count * channels),
+               [&](int64_t begin, int64_t end) { direct_level(T{}).forward_last(g, channels, w, begin, end); });
+}
+
+/// Forward with few channels, pixels side by side; rows of the filter as forward() has them.
+template <class T>
+void direct(const Problem<T>& p, const T* w, int64_t w_row, int64_t w_group) {
+  const DirectLevel<T>& kernels = direct_level(T{});
+  const ConvolutionArgs<T>& g = p.args;
+  const int64_t images = g.images * p.groups;
+  // Each part reads the image anew.
+  const int64_t parts = std::clamp<int64_t>(4 * num_threads() / images, 1, ceil_div(g.outputs, 6));
+  const int64_t part = ceil_div(ceil_div(g.outputs, parts), 6) * 6;
+  const int64_t work = g.windows() * std::min(part, g.outputs) * (1 + g.inputs * g.taps() / 8);
+  parallel_for(images * parts, 1 + 32768 / work, [&](int64_t begin, int64_t end) {
+    T* const memory = panels.get<T>(kernels.scratch(g, gemm_cache()));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / parts / p.groups, group = i / parts % p.groups, first = i % parts * part;
+      kernels.forward_first(of_group(p, group), w + group * w_group, w_row, image, first,
+                            std::min(g.outputs, first + part), gemm_cache(), memory);
+    }
+  });
+}
+
 template <class T>
 void forward(const Problem<T>& p) {
   const ConvolutionLevel<T>& kernels = level(T{});
@@ -170,6 +224,7 @@ void forward(const Problem<T>& p) {
   const Filter& filter = p.filter;
   const int64_t depth = g.inputs * g.taps(), windows = g.images * g.windows();
   if (windows == 0 || g.outputs == 0) return;
+  if (g.channels_last && is_depthwise(p)) return depthwise(p);
   const T* w = nullptr;
   int64_t w_row = depth, w_group = 0;
   if (g.channels_last) {
@@ -184,33 +239,29 @@ void forward(const Problem<T>& p) {
     parallel_for(p.groups * count, 1 + 16384 / (nr * depth + 1), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t group = i / count;
-        kernels.pack_filter(g, static_cast<const T*>(filter.view(g, group).data), filter.output, filter.input,
-                            taps.data(), i % count, packed + group * w_group);
+        kernels.pack_filter(g, reinterpret_cast<const T*>(filter.data) + group * filter.group, filter.output,
+                            filter.input, taps.data(), i % count, packed + group * w_group);
       }
     });
     w = packed;
   } else {
-    const StridedView first = filter.view(g, 0);
-    const Strides& s = first.strides;
-    const bool rows =
-        (g.taps() == 1 || is_contiguous({first.shape[2], first.shape[3], first.shape[4]}, {s[2], s[3], s[4]})) &&
-        s[1] == g.taps();
-    if (rows && s[0] * static_cast<int64_t>(sizeof(T)) % 4096 != 0) {
-      w = static_cast<const T*>(first.data);
-      w_row = s[0];
+    const int64_t t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2, t0 = g.taps();
+    const bool rows = is_contiguous({g.inputs, g.axes[0].taps, g.axes[1].taps, t2},
+                                    {filter.input, filter.tap[0], filter.tap[1], filter.tap[2]});
+    if (rows && filter.output * static_cast<int64_t>(sizeof(T)) % 4096 != 0) {
+      w = reinterpret_cast<const T*>(filter.data);
+      w_row = filter.output;
       w_group = filter.group;
     } else {
       w_row = depth + (depth * static_cast<int64_t>(sizeof(T)) % 4096 == 0 ? 16 : 0);
       w_group = w_row * g.outputs;
       T* const copied = filters.get<T>(p.groups * w_group);
-      const int64_t t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2;
-      for (int64_t i = 0; i < p.groups; ++i) {
-        const StridedView from = filter.view(g, i);
-        strided_copy({copied + i * w_group, kDtype<T>, from.shape, {w_row, g.taps(), t1, t2, 1}}, from);
-      }
+      const StridedView from = filter.view(g, p.groups);
+      strided_copy({copied, kDtype<T>, from.shape, {w_group, w_row, t0, t1, t2, 1}}, from);
       w = copied;
     }
   }
+  if (is_direct(g)) return direct(p, w, w_row, w_group);
   const int64_t m = g.channels_last ? windows : g.outputs, n = g.channels_last ? g.outputs : windows;
   each_part(p, m, n, depth, 1, [&](int64_t group, int64_t, const ProductPart& part) {
     kernels.forward(of_group(p, group), w + group * w_group, w_row, part, gemm_cache(), thread_panels<T>());
@@ -247,9 +298,26 @@ void to_data(const Problem<T>& p) {
       phases[i].push_back(now);
     }
   }
+  // Pixels that no tap meets get zeros, or the bias: all of x does, before the others are computed.
+  const auto none = [](const std::vector<Phase>& of) {
+    return std::any_of(of.begin(), of.end(), [](const Phase& phase) { return phase.axis.taps == 0; });
+  };
+  const bool gaps = none(phases[0]) || none(phases[1]) || none(phases[2]);
+  if (gaps && !p.args.accumulate) {
+    const ConvolutionArgs<T>& g = p.args;
+    const T zero = 0;
+    const Shape shape = {g.images, p.groups * g.inputs, g.axes[0].extent, g.axes[1].extent, g.axes[2].extent};
+    strided_copy({const_cast<T*>(g.x),
+                  kDtype<T>,
+                  shape,
+                  {g.x_image, g.x_channel, g.axes[0].x_step, g.axes[1].x_step, g.axes[2].x_step}},
+                 {const_cast<T*>(g.bias ? g.bias : &zero), kDtype<T>, shape, {0, g.bias ? 1 : 0, 0, 0, 0}});
+  }
   for (const Phase& a : phases[0]) {
     for (const Phase& b : phases[1]) {
       for (const Phase& c : phases[2]) {
+        const bool met = a.axis.taps > 0 && b.axis.taps > 0 && c.axis.taps > 0;
+        if (!met && (!p.args.accumulate || !p.args.bias)) continue;
         Problem<T> q = p;
         ConvolutionArgs<T>& g = q.args;
         std::swap(g.inputs, g.outputs);
@@ -272,23 +340,62 @@ void to_data(const Problem<T>& p) {
   }
 }
 
+/// w (+)= partial sums, added in their order. `strides` is how the sums of all groups lie.
+template <class T>
+void finish_filter(const Problem<T>& p, T* sums, int64_t parts, const Strides& strides) {
+  const StridedView w = p.filter.view(p.args, p.groups);
+  const StridedView to{sums, kDtype<T>, w.shape, strides};
+  const int64_t size = w.shape.product();
+  const T* before = nullptr;
+  if (p.args.accumulate) {
+    T* const old = panels.get<T>(size);
+    strided_copy({old, kDtype<T>, w.shape, strides}, w);
+    before = old;
+  }
+  if (parts > 1 || before) {
+    parallel_for(size, 16384, [&](int64_t begin, int64_t end) {
+      for (int64_t part = 1; part < parts; ++part)
+        for (int64_t i = begin; i < end; ++i) sums[i] += sums[part * size + i];
+      for (int64_t i = begin; i < end && before; ++i) sums[i] += before[i];
+    });
+  }
+  strided_copy(w, to);
+}
+
+template <class T>
+void depthwise_to_filter(const Problem<T>& p) {
+  const DirectLevel<T>& kernels = direct_level(T{});
+  const ConvolutionArgs<T>& g = p.args;
+  const int64_t channels = p.groups, t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2, t0 = g.taps(), size = channels * t0;
+  T* const sums = filters.get<T>(g.images * size);
+  const int64_t blocks = g.channels_last ? ceil_div(channels, kernels.block) : channels;
+  const int64_t work = g.windows() * (g.channels_last ? kernels.block : 1);
+  parallel_for(g.images * blocks, 1 + 32768 / work, [&](int64_t begin, int64_t end) {
+    T* const memory = g.channels_last ? nullptr : panels.get<T>(kernels.scratch(g, gemm_cache()));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / blocks, block = i % blocks;
+      if (g.channels_last) {
+        kernels.to_filter_last(g, channels, image, block * kernels.block, sums + image * size);
+      } else {
+        kernels.to_filter_first(of_group(p, block), image, sums + image * size + block * t0, gemm_cache(), memory);
+      }
+    }
+  });
+  const int64_t tap = g.channels_last ? channels : 1;
+  finish_filter(p, sums, g.images, {g.channels_last ? 1 : t0, 0, 0, t1 * tap, t2 * tap, tap});
+}
+
 template <class T>
 void to_filter(const Problem<T>& p) {
   const ConvolutionLevel<T>& kernels = level(T{});
   const ConvolutionArgs<T>& g = p.args;
   const int64_t windows = g.images * g.windows(), elements = g.inputs * g.taps();
-  const int64_t m = g.channels_last ? g.outputs : elements, n = g.channels_last ? elements : g.outputs;
-  const int64_t size = m * n;
+  if (is_depthwise(p) && windows > 0) return depthwise_to_filter(p);
+  const int64_t m = g.channels_last ? g.outputs : elements, n = g.channels_last ? elements : g.outputs, size = m * n;
   // Few sums of many windows are cut into partial sums, by shape alone.
   const int64_t units = p.groups * (1 + size / 1024);
   const int64_t depths = std::max<int64_t>(1, std::min(ceil_div(32, units), windows / 2048));
   T* const sums = filters.get<T>(depths * p.groups * size);
-  const int64_t t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2, t = g.taps();
-  const auto sums_of = [&](int64_t group) {
-    const Strides strides =
-        g.channels_last ? Strides{n, 1, t1 * g.inputs, t2 * g.inputs, g.inputs} : Strides{1, t * n, t1 * n, t2 * n, n};
-    return StridedView{sums + group * size, kDtype<T>, p.filter.view(g, group).shape, strides};
-  };
   if (windows == 0) {
     std::fill(sums, sums + p.groups * size, T(0));
   } else {
@@ -298,24 +405,10 @@ void to_filter(const Problem<T>& p) {
       kernels.to_filter(mine, sums + (depth * p.groups + group) * size, n, part, gemm_cache(), thread_panels<T>());
     });
   }
-  const int64_t all = p.groups * size;
-  const bool add = g.accumulate;
-  T* before = nullptr;
-  if (add) {
-    before = panels.get<T>(all);
-    for (int64_t i = 0; i < p.groups; ++i) {
-      StridedView to = sums_of(i);
-      to.data = before + i * size;
-      strided_copy(to, p.filter.view(g, i));
-    }
-  }
-  parallel_for(all, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t depth = 1; depth < depths; ++depth)
-      for (int64_t i = begin; i < end; ++i) sums[i] += sums[depth * all + i];
-    if (add)
-      for (int64_t i = begin; i < end; ++i) sums[i] += before[i];
-  });
-  for (int64_t i = 0; i < p.groups; ++i) strided_copy(p.filter.view(g, i), sums_of(i));
+  const int64_t t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2, t0 = g.taps();
+  finish_filter(p, sums, depths,
+                g.channels_last ? Strides{size, n, 1, t1 * g.inputs, t2 * g.inputs, g.inputs}
+                                : Strides{size, 1, t0 * n, t1 * n, t2 * n, n});
 }
 
 template <class T>

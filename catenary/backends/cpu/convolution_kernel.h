@@ -60,7 +60,29 @@ struct ConvolutionLevel {
                     T* scratch);
 };
 
+/// What needs no panels.
+template <class T>
+struct DirectLevel {
+  /// How many channels to_filter_last computes at once.
+  std::int64_t block;
+  /// Channels side by side and a filter for each (one input and one output for each of the groups, which are the
+  /// `channels` here): rows of windows [begin, end), w is [taps][channels].
+  void (*forward_last)(const ConvolutionArgs<T>&, std::int64_t channels, const T* w, std::int64_t begin,
+                       std::int64_t end);
+  /// One image's share of the filter, [taps][channels], for the `block` channels from c.
+  void (*to_filter_last)(const ConvolutionArgs<T>&, std::int64_t channels, std::int64_t image, std::int64_t c, T* sums);
+  /// Pixels side by side: elements of scratch memory of the following. They are little beside the cache, or else this
+  /// is not the way.
+  std::int64_t (*scratch)(const ConvolutionArgs<T>&, std::int64_t cache);
+  /// Outputs [begin, end) of one image; row i of the filter, [inputs][taps], lies at w + i * w_row.
+  void (*forward_first)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_row, std::int64_t image,
+                        std::int64_t begin, std::int64_t end, std::int64_t cache, T* scratch);
+  /// One image's share of the filter, [taps], of one input and one output.
+  void (*to_filter_first)(const ConvolutionArgs<T>&, std::int64_t image, T* sums, std::int64_t cache, T* scratch);
+};
+
 CT_SIMD_DECLARE(extern const ConvolutionLevel<float> convolution_float;
-                extern const ConvolutionLevel<double> convolution_double;)
+                extern const ConvolutionLevel<double> convolution_double; extern const DirectLevel<float> direct_float;
+                extern const DirectLevel<double> direct_double;)
 
 }  // namespace catenary::cpu
