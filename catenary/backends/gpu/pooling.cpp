@@ -4,6 +4,7 @@
 
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
+#include "catenary/device/pooling.h"
 
 namespace catenary::gpu {
 
