@@ -62,7 +62,7 @@ void run(const Fft& p) {
   const std::int64_t rows = p.re.shape[0], n = p.re.shape[1];
   const auto plan = fft_plan(n);
   const std::int64_t length = plan->inner ? plan->inner->n : n, item = static_cast<std::int64_t>(sizeof(T)),
-                     most = std::clamp<std::int64_t>(kBlockBytes / (4 * item * length), 1, 64 / item),
+                     most = std::clamp<std::int64_t>(kBlockBytes / (4 * item * length), 1, 32 / item),
                      blocks = (rows + most - 1) / most;
   // a transform back is one there with the parts exchanged
   const View *x_re = &p.re, *x_im = p.im, *y_re = &p.out_re, *y_im = &p.out_im;

@@ -1,6 +1,7 @@
 // Poolings, their gradients and those' gradients are one walk: each element of `out` is made of some of `in`, its taps.
 // Which ones is found axis by axis. Elements with the same taps run in vectors: neighbours along the last axis, or
-// channels, whichever lie side by side. Each is a sum in the order of the windows, whatever thread computes it.
+// channels, whichever lie side by side, and a run goes over many rows. Each is a sum in the order of the windows,
+// whatever thread computes it.
 
 #include "catenary/backends/cpu/pooling.h"
 
@@ -19,7 +20,7 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kPlanes = 32768;  // bytes of neighbouring channels that take turns row by row
+constexpr std::int64_t kPiece = 16384;  // elements of both arrays that one run goes over
 
 /// What an element is made of, along one axis.
 struct Source {
@@ -89,18 +90,25 @@ struct Axis {
   void close() { begin.push_back(sources.size()); }
 };
 
-/// Indices of the last axis, `period` apart, which continue each other.
+/// Indices of an axis which continue each other: `count` of them, `step` apart. Or, with `pairs`, pairs of an index and
+/// the next.
 struct Stretch {
   std::int64_t first, count;
+  bool pairs;
 };
-std::vector<Stretch> stretches(const Axis& axis) {
+std::vector<Stretch> stretches(const Axis& axis, bool pairs, std::int64_t most) {
   std::vector<Stretch> all;
-  for (std::int64_t phase = 0; phase < std::min(axis.period, axis.extent); ++phase)
-    for (std::int64_t i = phase; i < axis.extent; i += axis.period) {
-      const std::int64_t first = i;
-      while (axis.continues(i)) i += axis.period;
-      all.push_back({first, (i - first) / axis.period + 1});
+  std::vector<bool> done(static_cast<std::size_t>(axis.extent));
+  for (std::int64_t first = 0; first < axis.extent; ++first) {
+    if (done[static_cast<std::size_t>(first)]) continue;
+    Stretch s{first, 0, pairs && first + 1 < axis.extent};
+    for (std::int64_t i = first;; i += axis.period) {
+      done[static_cast<std::size_t>(i)] = true;
+      if (s.pairs) done[static_cast<std::size_t>(i + 1)] = true;
+      if (++s.count >= most || !axis.continues(i) || (s.pairs && !axis.continues(i + 1))) break;
     }
+    all.push_back(s);
+  }
   return all;
 }
 
@@ -138,91 +146,90 @@ class Walk {
       axes_[a] =
           back ? Axis::back(window, a - missing, of_in, of_out) : Axis::forward(window, a - missing, of_out, of_in);
     }
-    stretches_ = stretches(axes_[2]);
-    const std::int64_t channels = out.shape[1], planes = out.shape[0] * channels;
+    const std::int64_t channels = out.shape[1];
     over_channels_ = channels > 1 && (std::abs(from_.c) < std::abs(from_.axis[2]) || axes_[2].extent == 1);
-    block_ = over_channels_
-                 ? channels
-                 : std::clamp<std::int64_t>(kPlanes * planes / std::max<std::int64_t>(1, in.nbytes() + out.nbytes()), 1,
-                                            std::max<std::int64_t>(1, channels));
-    staged_ = !over_channels_ && axes_[2].period > 1 && to_.axis[2] == 1;
+    const bool pairs = !over_channels_ && axes_[2].period == 2 && to_.axis[2] == 1;
+    along_w_ = stretches(axes_[2], pairs, axes_[2].extent);
+    // pieces of rows, and where these are short, of neighbouring channels
+    const std::int64_t elements = in.size() + out.size(), planes = std::max<std::int64_t>(1, out.shape[0] * channels),
+                       row = 1 + elements / (planes * std::max<std::int64_t>(1, axes_[0].extent * axes_[1].extent)) *
+                                     (over_channels_ ? channels : 1);
+    along_h_ = stretches(axes_[1], false, std::max<std::int64_t>(1, kPiece / row));
+    block_ =
+        over_channels_ ? channels : std::max<std::int64_t>(1, std::min(channels, kPiece * planes / (1 + elements)));
   }
 
   /// divisor: of sums; 0: as many as there are elements under the window.
   void run(double divisor, bool accumulate) const {
     if (out_.size() == 0) return;
-    const std::int64_t rows = axes_[0].extent * axes_[1].extent, blocks = (out_.shape[1] + block_ - 1) / block_,
-                       units = out_.shape[0] * blocks * rows, elements = (in_.size() + out_.size()) / units;
+    const auto pieces = static_cast<std::int64_t>(along_h_.size());
+    const std::int64_t depth = axes_[0].extent, blocks = (out_.shape[1] + block_ - 1) / block_,
+                       units = out_.shape[0] * blocks * depth * pieces, elements = (in_.size() + out_.size()) / units;
     parallel_for(units, kGrain / (1 + elements) + 1, [&](std::int64_t first, std::int64_t last) {
       std::vector<PoolTap> taps;
-      const Scratch stage(staged_ ? block_ * staged_row() * item() : 0);
       for (std::int64_t unit = first; unit < last; ++unit) {
-        const std::int64_t n = unit / rows / blocks, channel = unit / rows % blocks * block_, at = unit % rows;
-        row({n, channel, std::min(block_, out_.shape[1] - channel), at / axes_[1].extent, at % axes_[1].extent},
-            divisor, accumulate, taps, stage.as<char>());
+        const std::int64_t n = unit / pieces / depth / blocks, channel = unit / pieces / depth % blocks * block_;
+        piece({n, channel, std::min(block_, out_.shape[1] - channel), unit / pieces % depth,
+               along_h_[static_cast<std::size_t>(unit % pieces)]},
+              divisor, accumulate, taps);
       }
     });
   }
 
  private:
-  /// A row along the last axis, of some channels.
-  struct Row {
-    std::int64_t n, channel, channels, d, h;
+  /// Some rows along the last axis, of some channels.
+  struct Piece {
+    std::int64_t n, channel, channels, d;
+    Stretch h;
   };
 
   std::int64_t item() const { return static_cast<std::int64_t>(itemsize(in_.dtype)); }
-  std::int64_t staged_length() const { return (axes_[2].extent + axes_[2].period - 1) / axes_[2].period; }
-  std::int64_t staged_row() const { return staged_length() * axes_[2].period; }
 
-  void find_taps(const Row& row, std::int64_t w, double divisor, std::vector<PoolTap>& taps) const {
-    taps.clear();
-    for (const Source& i : axes_[0].of(row.d))
-      for (const Source& j : axes_[1].of(row.h))
+  /// Adds the taps of an element; returns how many they are.
+  std::int64_t add_taps(const Piece& piece, std::int64_t w, double divisor, std::vector<PoolTap>& taps) const {
+    const std::size_t before = taps.size();
+    for (const Source& i : axes_[0].of(piece.d))
+      for (const Source& j : axes_[1].of(piece.h.first))
         for (const Source& k : axes_[2].of(w))
           taps.push_back({from_.at(i, j, k), places_of_out_ ? 0 : place_.at(i, j, k),
                           static_cast<std::int32_t>((i.tap * taps_[1] + j.tap) * taps_[2] + k.tap),
                           divisor > 0 ? divisor : static_cast<double>(i.share * j.share * k.share)});
+    return static_cast<std::int64_t>(taps.size() - before);
   }
 
-  void row(const Row& row, double divisor, bool accumulate, std::vector<PoolTap>& taps, char* stage) const {
-    const Axis& w = axes_[2];
-    const bool f64 = in_.dtype == Dtype::float64;
-    const auto start = [&](const Five& f, bool of_out) {
-      return row.n * f.n + row.channel * f.c + (of_out ? row.d * f.axis[0] + row.h * f.axis[1] : 0);
+  void piece(const Piece& piece, double divisor, bool accumulate, std::vector<PoolTap>& taps) const {
+    const Axis &h = axes_[1], &w = axes_[2];
+    // where the piece begins in an array, from which taps are counted, or else in `out` at w
+    const auto start = [&](const Five& f) { return piece.n * f.n + piece.channel * f.c; };
+    const auto place = [&](const Five& f, std::int64_t at_w) {
+      return start(f) + piece.d * f.axis[0] + piece.h.first * f.axis[1] + at_w * f.axis[2];
     };
-    const char* in = static_cast<const char*>(in_.data()) + start(from_, false) * item();
-    char* out = static_cast<char*>(out_.data()) + start(to_, true) * item();
-    for (const Stretch& s : stretches_) {
-      find_taps(row, s.first, divisor, taps);
-      const auto count = static_cast<std::int64_t>(taps.size());
-      PoolRun r{in,
-                out + s.first * to_.axis[2] * item(),
-                nullptr,
-                taps.data(),
-                count,
-                s.count,
-                row.channels,
-                {w.shift * from_.axis[2], from_.c},
-                {w.period * to_.axis[2], to_.c},
-                {(places_of_out_ ? w.period : w.shift) * place_.axis[2], place_.c},
-                divisor > 0 ? divisor : static_cast<double>(count),
-                accumulate && !staged_};
+    const auto distances = [&](const Five& f, bool of_out) {
+      const std::int64_t lane = (of_out ? w.period : w.shift) * f.axis[2],
+                         row = (of_out ? h.period : h.shift) * f.axis[1];
+      return over_channels_ ? PoolRun::Distances{f.c, lane, row} : PoolRun::Distances{lane, row, f.c};
+    };
+    for (const Stretch& s : along_w_) {
+      PoolRun r{};
+      taps.clear();
+      r.count = add_taps(piece, s.first, divisor, taps);
+      r.second_count = s.pairs ? add_taps(piece, s.first + 1, divisor, taps) : -1;
+      r.taps = taps.data();
+      r.in = static_cast<const char*>(in_.data()) + start(from_) * item();
+      r.out = static_cast<char*>(out_.data()) + place(to_, s.first) * item();
       if (places_)
-        r.places = static_cast<std::int32_t*>(places_->data()) + start(place_, places_of_out_) +
-                   (places_of_out_ ? s.first * place_.axis[2] : 0);
-      if (staged_) {
-        r.out = stage + (s.first % w.period * staged_length() + s.first / w.period) * item();
-        r.to = {1, staged_row()};
-      }
-      if (over_channels_) {
-        std::swap(r.lanes, r.repeats);
-        for (PoolRun::Distance* distance : {&r.from, &r.to, &r.place}) std::swap(distance->lane, distance->repeat);
-      }
-      CT_SIMD_SELECT(pool_run)(f64, loop_, r);
+        r.places =
+            static_cast<std::int32_t*>(places_->data()) + (places_of_out_ ? place(place_, s.first) : start(place_));
+      r.lanes = over_channels_ ? piece.channels : s.count;
+      r.repeats = over_channels_ ? s.count : piece.h.count;
+      r.planes = over_channels_ ? piece.h.count : piece.channels;
+      r.from = distances(from_, false);
+      r.to = distances(to_, true);
+      r.place = distances(place_, places_of_out_);
+      r.divisor = divisor > 0 ? divisor : static_cast<double>(r.count);
+      r.accumulate = accumulate;
+      CT_SIMD_SELECT(pool_run)(in_.dtype == Dtype::float64, loop_, r);
     }
-    if (!staged_) return;
-    for (std::int64_t c = 0; c < row.channels; ++c) CT_SIMD_SELECT(interleave_rows)
-    (f64, out + c * to_.c * item(), stage + c * staged_row() * item(), staged_length(), w.period, w.extent, accumulate);
   }
 
   PoolLoop loop_;
@@ -230,11 +237,10 @@ class Walk {
   const View* places_;
   Five from_, to_, place_;
   bool places_of_out_, over_channels_ = false;
-  bool staged_ = false;  // rows are put together from their phases, as vectors cannot be written with gaps
   std::int64_t block_ = 1;
   std::int64_t taps_[3] = {1, 1, 1};
   Axis axes_[3];
-  std::vector<Stretch> stretches_;
+  std::vector<Stretch> along_h_, along_w_;
 };
 
 /// A float32 copy of a view of 16-bit floats, which are storage.

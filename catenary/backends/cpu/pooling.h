@@ -23,17 +23,19 @@ struct PoolTap {
   double divisor;
 };
 
-/// Elements that all have the same taps: `repeats` times `lanes`, with a distance for each array.
+/// Elements that all have the same taps, a shift further on: `lanes` of them, `repeats` times, in `planes`, with a
+/// distance for each. Or pairs of elements that lie side by side in `out`, the second of which has taps of its own.
 struct PoolRun {
-  struct Distance {
-    std::int64_t lane, repeat;
+  struct Distances {
+    std::int64_t lane, repeat, plane;
   };
   const void* in;
   void* out;
   std::int32_t* places;
   const PoolTap* taps;
-  std::int64_t count, lanes, repeats;
-  Distance from, to, place;
+  std::int64_t count, second_count;  ///< of taps, those of the second behind those of the first; -1: no pairs
+  std::int64_t lanes, repeats, planes;
+  Distances from, to, place;
   double divisor;
   bool accumulate;
 };
@@ -42,9 +44,6 @@ struct PoolRun {
 CT_SIMD_DECLARE(
   /// Arrays are of double (f64) or float.
   void pool_run(bool f64, PoolLoop loop, const PoolRun& run);
-  /// out[i] (+=) rows[i % phases][i / phases] for i < n; a row has `length` elements.
-  void interleave_rows(bool f64, void* out, const void* rows, std::int64_t length, std::int64_t phases, std::int64_t n,
-                       bool accumulate);
 )
 // clang-format on
 

@@ -44,6 +44,28 @@ CT_INLINE Vector<T> even_lanes(Vector<T> a, Vector<T> b) {  // of a, and the odd
     return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
 }
 
+/// a0 b0 a1 b1 …, in two vectors.
+template <class T>
+CT_INLINE void interleave(Vector<T>& a, Vector<T>& b) {
+  const Vector<T> x = a, y = b;
+  if constexpr (Simd<T>::lanes == 2) {
+    a = __builtin_shufflevector(x, y, 0, 2);
+    b = __builtin_shufflevector(x, y, 1, 3);
+  }
+  if constexpr (Simd<T>::lanes == 4) {
+    a = __builtin_shufflevector(x, y, 0, 4, 1, 5);
+    b = __builtin_shufflevector(x, y, 2, 6, 3, 7);
+  }
+  if constexpr (Simd<T>::lanes == 8) {
+    a = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
+    b = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  if constexpr (Simd<T>::lanes == 16) {
+    a = __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    b = __builtin_shufflevector(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  }
+}
+
 /// How a run's elements lie: side by side, every second one of `in`, or any way.
 enum class Lie { beside, second, any };
 
@@ -88,22 +110,21 @@ CT_INLINE void store_places(int32_t* p, int64_t step, Words<T> x, int64_t n) {
   for (int64_t j = 0; j < (whole ? S::lanes : n); ++j) p[j * step] = static_cast<int32_t>(x[j]);
 }
 
+/// What `count` taps make of a vector of elements; at: the places of maxima.
 template <class T, PoolLoop loop, Lie lie, bool whole>
-CT_INLINE void block(const PoolRun& r, const T* in, T* out, int32_t* places, int64_t n) {
+CT_INLINE Vector<T> made_of(const PoolRun& r, const PoolTap* tap, int64_t count, const T* in, const int32_t* places,
+                            int64_t n, Words<T>& at) {
   using Word = typename Simd<T>::Word;
-  const Words<T> all = ~Words<T>{};
   constexpr bool is_max = loop == PoolLoop::max;
   Vector<T> result = Vector<T>{} + (is_max ? -std::numeric_limits<T>::infinity() : T(0));
-  Words<T> at{};
-  if (loop == PoolLoop::pick) at = load_places<T, whole>(places, r.place.lane, n);
-  for (const PoolTap *tap = r.taps, *end = tap + r.count; tap != end; ++tap) {
+  for (const PoolTap* end = tap + count; tap != end; ++tap) {
     const Vector<T> x = load<T, lie, whole>(in + tap->in, r.from.lane, n);
     const Words<T> number = Words<T>{} + static_cast<Word>(tap->number);
     if constexpr (is_max) {
-      // Not "larger": a NaN is better than a number, and nothing is better than a NaN.
-      const Words<T> better = (x <= result) ^ all, open = result == result;
-      result = (better & open) ? x : result;
-      at = (better & open) ? number : at;
+      // Not "larger": a NaN is better than a number, and nothing is better than a NaN. The sign of a mask is enough.
+      const Words<T> stays = (x <= result) | (result != result);
+      result = stays < 0 ? result : x;
+      at = stays < 0 ? at : number;
     } else if constexpr (loop == PoolLoop::sum) {
       result += x;
     } else if constexpr (loop == PoolLoop::sum_of_shares) {
@@ -115,30 +136,53 @@ CT_INLINE void block(const PoolRun& r, const T* in, T* out, int32_t* places, int
       result = at == number ? x : result;
     }
   }
-  if (loop == PoolLoop::sum) result = result / static_cast<T>(r.divisor);
-  if (is_max && places) store_places<T, whole>(places, r.place.lane, at, n);
-  store<T, whole>(out, r.to.lane, result, n, r.accumulate);
+  return loop == PoolLoop::sum ? result / static_cast<T>(r.divisor) : result;
+}
+
+template <class T, PoolLoop loop, Lie lie, bool whole>
+CT_INLINE void block(const PoolRun& r, const T* in, T* out, int32_t* places, int64_t n) {
+  Words<T> at{};
+  if (loop == PoolLoop::pick) at = load_places<T, whole>(places, r.place.lane, n);
+  Vector<T> x = made_of<T, loop, lie, whole>(r, r.taps, r.count, in, places, n, at);
+  if (r.second_count < 0) {
+    if (loop == PoolLoop::max && places) store_places<T, whole>(places, r.place.lane, at, n);
+    return store<T, whole>(out, r.to.lane, x, n, r.accumulate);
+  }
+  Vector<T> y = made_of<T, loop, lie, whole>(r, r.taps + r.count, r.second_count, in, places, n, at);
+  if (whole) {
+    interleave<T>(x, y);
+    store<T, true>(out, 1, x, n, r.accumulate);
+    store<T, true>(out + Simd<T>::lanes, 1, y, n, r.accumulate);
+  } else {
+    store<T, false>(out, 2, x, n, r.accumulate);
+    store<T, false>(out + 1, 2, y, n, r.accumulate);
+  }
+}
+
+template <class T, PoolLoop loop, Lie lie>
+CT_INLINE void line(const PoolRun& r, const T* in, T* out, int32_t* places) {
+  constexpr int L = Simd<T>::lanes;
+  const bool overlap = r.lanes > L && !r.accumulate;  // the last vector may compute once more what the one before did
+  for (int64_t lane = 0; lane < r.lanes; lane += L) {
+    const bool last = lane + L > r.lanes;
+    const int64_t i = last && overlap ? r.lanes - L : lane;
+    int32_t* place = places ? places + i * r.place.lane : nullptr;
+    if (last && !overlap) {
+      block<T, loop, lie, false>(r, in + i * r.from.lane, out + i * r.to.lane, place, r.lanes - lane);
+    } else {
+      block<T, loop, lie, true>(r, in + i * r.from.lane, out + i * r.to.lane, place, L);
+    }
+  }
 }
 
 template <class T, PoolLoop loop, Lie lie>
 void run_as(const PoolRun& r) {
-  constexpr int L = Simd<T>::lanes;
-  const bool overlap = r.lanes > L && !r.accumulate;  // the last vector may compute once more what the one before did
-  for (int64_t repeat = 0; repeat < r.repeats; ++repeat) {
-    const T* in = static_cast<const T*>(r.in) + repeat * r.from.repeat;
-    T* out = static_cast<T*>(r.out) + repeat * r.to.repeat;
-    int32_t* places = r.places ? r.places + repeat * r.place.repeat : nullptr;
-    for (int64_t lane = 0; lane < r.lanes; lane += L) {
-      const bool last = lane + L > r.lanes;
-      const int64_t i = last && overlap ? r.lanes - L : lane;
-      int32_t* place = places ? places + i * r.place.lane : nullptr;
-      if (last && !overlap) {
-        block<T, loop, lie, false>(r, in + i * r.from.lane, out + i * r.to.lane, place, r.lanes - lane);
-      } else {
-        block<T, loop, lie, true>(r, in + i * r.from.lane, out + i * r.to.lane, place, L);
-      }
+  for (int64_t plane = 0; plane < r.planes; ++plane)
+    for (int64_t repeat = 0; repeat < r.repeats; ++repeat) {
+      const auto at = [&](const PoolRun::Distances& d) { return plane * d.plane + repeat * d.repeat; };
+      line<T, loop, lie>(r, static_cast<const T*>(r.in) + at(r.from), static_cast<T*>(r.out) + at(r.to),
+                         r.places ? r.places + at(r.place) : nullptr);
     }
-  }
 }
 
 template <class T, PoolLoop loop>
@@ -164,37 +208,10 @@ void run_as(PoolLoop loop, const PoolRun& r) {
   }
 }
 
-template <class T>
-void interleave(T* out, const T* rows, int64_t length, int64_t phases, int64_t n, bool accumulate) {
-  int64_t i = 0;
-  if (phases == 2 && !accumulate) {
-    const T *even = rows, *odd = rows + length;
-#pragma GCC ivdep
-    for (int64_t k = 0; k < n / 2; ++k) {
-      out[2 * k] = even[k];
-      out[2 * k + 1] = odd[k];
-    }
-    i = n / 2 * 2;
-  }
-  for (; i < n; ++i) {
-    const T x = rows[i % phases * length + i / phases];
-    out[i] = accumulate ? out[i] + x : x;
-  }
-}
-
 }  // namespace
 
 void pool_run(bool f64, PoolLoop loop, const PoolRun& run) {
   return f64 ? run_as<double>(loop, run) : run_as<float>(loop, run);
-}
-
-void interleave_rows(bool f64, void* out, const void* rows, std::int64_t length, std::int64_t phases, std::int64_t n,
-                     bool accumulate) {
-  if (f64) {
-    interleave(static_cast<double*>(out), static_cast<const double*>(rows), length, phases, n, accumulate);
-  } else {
-    interleave(static_cast<float*>(out), static_cast<const float*>(rows), length, phases, n, accumulate);
-  }
 }
 
 }  // namespace CT_SIMD_NAMESPACE
