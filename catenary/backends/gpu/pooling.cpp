@@ -41,7 +41,7 @@ class PoolLaunch {
       for (const std::int64_t number : {v->offset, s[0], s[1]}) args.index(number, wide_);
       for (int a = 2; a < 5; ++a) args.index(a - missing < 2 ? 0 : s[a - missing], wide_);
     }
-    args.index(out_.shape[1], wide_);
+    args.index(out_.shape[1], wide_).add(std::int32_t{channels_last_});
     for (int a = window_.axes() - 3; a < window_.axes(); ++a) {
       const bool none = a < 0;
       for (const std::int64_t number :
@@ -60,7 +60,6 @@ class PoolLaunch {
     args.index(inner_, wide_);
     Defines defines = grid_defines(context_, wide_, dtype_defines(context_, out_.dtype));
     defines.emplace_back(part, "");
-    if (channels_last_) defines.emplace_back("CHANNELS_LAST", "");
     if (places) defines.emplace_back("PLACES", "");
     launch_units(context_, context_.kernel("pooling", kernel, defines),
                  context_.loops ? out_.size() / inner_ : out_.size(), wide_, args);
