@@ -26,3 +26,4 @@
 #include "catenary/functions/noise.h"
 #include "catenary/functions/normalization.h"
 #include "catenary/functions/pooling.h"
+#include "catenary/functions/sparse_matmul.h"

@@ -293,6 +293,22 @@ Variable group_normalization(const Variable& x, int groups, const Variable& gamm
   return reshape(y, x.shape());
 }
 
+Variable instance_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps) {
+  const char* what = "instance_normalization";
+  if (x.ndim() < 3 || gamma.shape() != Shape{x.shape(1)})
+    fail<ShapeError>("{}: x must be (n, channels, d…) and gamma (channels,), not {} and {}", what, x.shape(),
+                     gamma.shape());
+  check_like(beta, gamma, "beta", what);
+  Axes positions;
+  Shape parameter{1, x.shape(1)};
+  for (int axis = 2; axis < x.ndim(); ++axis) {
+    positions.push_back(axis);
+    parameter.push_back(1);
+  }
+  return apply(node<Standardization>("InstanceNormalization", positions, eps), x, reshape(gamma, parameter),
+               reshape(beta, parameter));
+}
+
 Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
   const Variable squares = sum(square(x), axis, true);
   // the root has no derivative at 0: there the norm is a constant

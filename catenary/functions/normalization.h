@@ -71,6 +71,11 @@ CT_API Variable layer_normalization(const Variable& x, const Variable& gamma, co
 /// (chainer.functions.group_normalization; Wu and He 2018)
 CT_API Variable group_normalization(const Variable& x, int groups, const Variable& gamma, const Variable& beta,
                                     double eps = 1e-5);
+/// Each channel of each example of x [n, channels, d…] normalized to mean 0 and variance 1 over the axes from the third
+/// on, times gamma [channels] plus beta [channels]. Throws ShapeError. (Ulyanov, Vedaldi and Lempitsky,
+/// arXiv:1607.08022)
+CT_API Variable instance_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                       double eps = 1e-5);
 /// x divided by its 2-norm over axes plus eps. (chainer.functions.normalize)
 CT_API Variable normalize(const Variable& x, double eps = 1e-5, const AxisArg& axis = 1);
 

@@ -98,6 +98,10 @@ TEST(Normalization, LayersGroupsAndNorms) {
         {rows, numbers({4}, 2), numbers({4}, 3)});
   check("group", [](const V& v) { return V{F::group_normalization(v[0], 2, v[1], v[2])}; },
         {images, numbers({4}, 2), numbers({4}, 3)});
+  check("instance", [](const V& v) { return V{F::instance_normalization(v[0], v[1], v[2])}; },
+        {images, numbers({4}, 2), numbers({4}, 3)});
+  assert_allclose(F::instance_normalization(images, numbers({4}, 2), numbers({4}, 3)).array(),
+                  F::group_normalization(images, 4, numbers({4}, 2), numbers({4}, 3)).array(), 1e-12, 1e-12);
   check("normalize", [](const V& v) { return V{F::normalize(v[0])}; }, {rows});
   check("normalize over two axes", [](const V& v) { return V{F::normalize(v[0], 1e-5, {1, 2})}; }, {images});
   F::LocalResponseNormalizationOptions local;
@@ -113,6 +117,7 @@ TEST(Normalization, LayersGroupsAndNorms) {
   assert_allclose(zero.grad(), ones({1, 2}) * 2.0);
   EXPECT_THROW(F::group_normalization(images, 3, ones({4}), zeros({4})), ValueError);
   EXPECT_THROW(F::layer_normalization(images, ones({4}), zeros({4})), ShapeError);
+  EXPECT_THROW(F::instance_normalization(rows, ones({4}), zeros({4})), ShapeError);
 }
 
 // Chainer 7.8.1's figures.
