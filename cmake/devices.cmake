@@ -85,6 +85,7 @@ endif()
 
 include(cmake/simgpu.cmake)
 include(cmake/simgpu_blas.cmake)
+include(cmake/simgpu_dnn.cmake)
 foreach(room tools reference)
   if(TARGET test_${room})
     add_dependencies(test_${room} simgpu) # by which check-kernels compiles there, and on which reference-check runs

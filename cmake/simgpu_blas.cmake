@@ -1,23 +1,24 @@
 # tests/simgpu/blas: libraries that stand in for the vendors' of matrix products on simulated devices, in
 # build/<preset>/simgpu/blas/{cuda,hip,broken,older}; `broken` has a cuBLAS that lacks a function.
-function(simgpu_blas_library folder soname source)
-  string(MAKE_C_IDENTIFIER simgpu_blas_${folder}_${soname} target)
-  add_library(${target} SHARED tests/simgpu/blas/${source})
+# simgpu_vendor_library(KIND FOLDER SONAME SOURCE [DEFINITION…]): KIND is blas or dnn.
+function(simgpu_vendor_library kind folder soname source)
+  string(MAKE_C_IDENTIFIER simgpu_${kind}_${folder}_${soname} target)
+  add_library(${target} SHARED tests/simgpu/${kind}/${source})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE ${ARGN})
   target_compile_options(${target} PRIVATE ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
   set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} CXX_VISIBILITY_PRESET hidden NO_SONAME ON
-                                             LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/simgpu/blas/${folder})
+                                             LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/simgpu/${kind}/${folder})
   add_dependencies(simgpu ${target})
 endfunction()
 
-simgpu_blas_library(cuda libcublas.so.13 cublas.cpp)
-simgpu_blas_library(cuda libcublasLt.so.13 lt.cpp)
-simgpu_blas_library(hip librocblas.so.4 rocblas.cpp)
-simgpu_blas_library(hip libhipblaslt.so.0 lt.cpp SIM_HIP)
-simgpu_blas_library(broken libcublas.so.13 cublas.cpp SIM_WITHOUT_PRODUCT)
-simgpu_blas_library(older libcublas.so.12 cublas.cpp)
+simgpu_vendor_library(blas cuda libcublas.so.13 cublas.cpp)
+simgpu_vendor_library(blas cuda libcublasLt.so.13 lt.cpp)
+simgpu_vendor_library(blas hip librocblas.so.4 rocblas.cpp)
+simgpu_vendor_library(blas hip libhipblaslt.so.0 lt.cpp SIM_HIP)
+simgpu_vendor_library(blas broken libcublas.so.13 cublas.cpp SIM_WITHOUT_PRODUCT)
+simgpu_vendor_library(blas older libcublas.so.12 cublas.cpp)
 # Their kernels, for one chip; hipBLASLt looks for them in a folder for each chip as well.
 file(WRITE ${PROJECT_BINARY_DIR}/simgpu/blas/hip/rocblas/library/TensileLibrary_lazy_gfx90a.dat "")
 file(WRITE ${PROJECT_BINARY_DIR}/simgpu/blas/hip/hipblaslt/library/gfx90a/TensileLibrary_lazy_gfx90a.dat "")

@@ -40,11 +40,15 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> n
   return std::find(names.begin(), names.end(), value) != names.end();
 }
 bool is_simd_level(std::string_view value) { return is_one_of(value, {"v2", "v3", "v4", "native"}); }
-bool is_blas(std::string_view value) {
+std::string lower(std::string_view value) {
   std::string name(value);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return is_one_of(name, {"own", "cublaslt", "cublas", "hipblaslt", "rocblas", "clblast"});
+  return name;
 }
+bool is_blas(std::string_view value) {
+  return is_one_of(lower(value), {"own", "cublaslt", "cublas", "hipblaslt", "rocblas", "clblast"});
+}
+bool is_dnn(std::string_view value) { return is_one_of(lower(value), {"own", "cudnn", "miopen"}); }
 
 std::vector<std::string_view> words_of(std::string_view list) {
   std::vector<std::string_view> words;
@@ -58,7 +62,7 @@ std::vector<std::string_view> words_of(std::string_view list) {
 bool is_trace(std::string_view value) {
   const std::vector<std::string_view> words = words_of(value);
   return std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    return is_one_of(word, {"compile", "source", "kernels", "ops", "blas"});
+    return is_one_of(word, {"compile", "source", "kernels", "ops", "blas", "dnn"});
   });
 }
 
@@ -73,13 +77,16 @@ struct Variable {
   const char* in_place_of = "";  ///< whose value counts where this one has none
 };
 constexpr Variable kVariables[] = {
+    {"CATENARY_AUTOTUNE", is_flag, kFlag},
     {"CATENARY_CACHE_DIR", is_any, ""},
+    {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
     {"CATENARY_DATA", is_any, ""},
     {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
     {"CATENARY_DOCTOR_ROOT", is_any, ""},
     {"CATENARY_DTYPE", is_floating_dtype, kDtype, "CHAINER_DTYPE"},
     {"CATENARY_FUSION", is_flag, kFlag},
     {"CATENARY_GPU_BLAS", is_blas, "one of own, cublaslt, cublas, hipblaslt, rocblas, clblast"},
+    {"CATENARY_GPU_DNN", is_dnn, "one of own, cudnn, miopen"},
     {"CATENARY_GPU_FORMS", is_flag, kFlag},
     {"CATENARY_GPU_INCLUDE_CPU", is_flag, kFlag},
     {"CATENARY_KEEP_GRAPH_ON_REPORT", is_flag, kFlag, "CHAINER_KEEP_GRAPH_ON_REPORT"},
@@ -90,7 +97,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_SIMD", is_simd_level, "v2, v3 or v4 (native on CPUs that are not x86-64)"},
     {"CATENARY_SYNC", is_flag, kFlag},
     {"CATENARY_TF32", is_flag, kFlag},
-    {"CATENARY_TRACE", is_trace, "a list, with commas between, of compile, source, kernels, ops, blas"},
+    {"CATENARY_TRACE", is_trace, "a list, with commas between, of compile, source, kernels, ops, blas, dnn"},
     {"CATENARY_TRACE_FILE", is_any, ""},
     {"OMP_NUM_THREADS", begins_with_number, kThreads},
 };

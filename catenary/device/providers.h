@@ -41,9 +41,10 @@ class Providers {
   /// Opens a library; null, with the reason, where it cannot serve.
   using Open = std::function<std::unique_ptr<Provider<Spec>>(std::string& why)>;
 
-  /// `useless` is why none is of use unless it is asked for; empty where they are.
-  Providers(std::string device, std::vector<std::pair<const char*, Open>> list, std::string useless)
-      : device_(std::move(device)), useless_(std::move(useless)) {
+  /// `kind` is CATENARY_TRACE's word for them. `useless` is why none is of use unless it is asked for; empty where they
+  /// are.
+  Providers(const char* kind, std::string device, std::vector<std::pair<const char*, Open>> list, std::string useless)
+      : kind_(kind), device_(std::move(device)), useless_(std::move(useless)) {
     for (auto& [name, open] : list) entries_.push_back(std::make_unique<Entry>(name, std::move(open)));
   }
 
@@ -73,8 +74,8 @@ class Providers {
           fail<DeviceError>("{}: {} cannot be used on {}: {}", because, e->name, device_, e->detail);
         e->used = e->provider != nullptr;
       }
-      if (tracing("blas"))
-        fmt::print(stderr, "blas {} {} is {}used: {}\n", device_, e->name, e->used ? "" : "not ", e->detail);
+      if (tracing(kind_))
+        fmt::print(stderr, "{} {} {} is {}used: {}\n", kind_, device_, e->name, e->used ? "" : "not ", e->detail);
     }
   }
 
@@ -122,6 +123,7 @@ class Providers {
     std::atomic<std::int64_t> computed{0};
   };
 
+  const char* const kind_;
   const std::string device_, useless_;
   mutable std::mutex mutex_;  // of the choice, and of details
   std::vector<std::unique_ptr<Entry>> entries_;

@@ -48,7 +48,7 @@ std::string told(const Tasks& tasks) {
 }
 
 TEST(Providers, AreTriedInOrderAndCounted) {
-  Tasks tasks("here", {{"One", small(1)}, {"Ten", small(10)}}, "");
+  Tasks tasks("blas", "here", {{"One", small(1)}, {"Ten", small(10)}}, "");
   tasks.choose("", "CHOICE=");
   EXPECT_EQ(*tasks.run({1}), "One");
   EXPECT_EQ(*tasks.run({2}), "Ten");
@@ -68,7 +68,7 @@ TEST(Providers, AreChosenByName) {
     why = "it was not found";
     return nullptr;
   };
-  Tasks tasks("here", {{"One", small(1)}, {"Ten", small(10)}, {"None", none}}, "ours are faster");
+  Tasks tasks("blas", "here", {{"One", small(1)}, {"Ten", small(10)}, {"None", none}}, "ours are faster");
   tasks.choose("", "CHOICE=");
   EXPECT_EQ(tasks.run({1}), nullptr);
   EXPECT_EQ(tasks.info().at(1).detail, "ours are faster");
@@ -98,7 +98,7 @@ TEST(Providers, NoLockIsHeldWhileALibraryComputes) {
       return there == 2;
     }
   };
-  Tasks tasks("here", {{"Meeting", [](std::string&) { return std::make_unique<Meeting>(); }}}, "");
+  Tasks tasks("blas", "here", {{"Meeting", [](std::string&) { return std::make_unique<Meeting>(); }}}, "");
   tasks.choose("", "");
   const std::string* other = nullptr;
   std::thread thread([&] { other = tasks.run({1}); });

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/gpu/gpu_backend.h"
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/catenary.h"
 #include "catenary/core/cpu_features.h"
@@ -18,21 +19,23 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The libraries of matrix products of a device, in order; the CPU's are a line of their own.
-ordered_json products_json(Backend& backend, int device) {
+using List = std::vector<MatmulProviderInfo> (*)(const Device&);
+
+/// The libraries of matrix products (or convolutions) of a device, in order; the CPU's are a line of their own.
+ordered_json providers_json(List providers, Backend& backend, int device) {
   ordered_json list = ordered_json::array();
   try {
-    for (const MatmulProviderInfo& provider : matmul_providers(Device(backend, device)))
+    for (const MatmulProviderInfo& provider : providers(Device(backend, device)))
       list.push_back({{"name", provider.name}, {"usable", provider.usable}, {"detail", provider.detail}});
-  } catch (const Error& error) {  // CATENARY_GPU_BLAS asks for what cannot be had
+  } catch (const Error& error) {  // CATENARY_GPU_BLAS or CATENARY_GPU_DNN asks for what cannot be had
     list.push_back({{"name", ""}, {"usable", false}, {"detail", error.what()}});
   }
   return list;
 }
 
-std::string products_text(Backend& backend, int device) {
+std::string providers_text(List providers, Backend& backend, int device) {
   std::string used, others;
-  for (const MatmulProviderInfo& provider : matmul_providers(Device(backend, device))) {
+  for (const MatmulProviderInfo& provider : providers(Device(backend, device))) {
     if (provider.usable)
       used += fmt::format("{}{} ({})", used.empty() ? "" : ", then ", provider.name, provider.detail);
     else
@@ -47,7 +50,10 @@ ordered_json backend_json(Backend& backend) {
   try {
     for (int i = 0; i < backend.device_count(); ++i) {
       ordered_json device = device_json(cpu ? "cpu" : fmt::format("{}:{}", backend.name(), i), backend.info(i));
-      if (!cpu) device["matmul_providers"] = products_json(backend, i);
+      if (!cpu) {
+        device["matmul_providers"] = providers_json(matmul_providers, backend, i);
+        device["convolution_providers"] = providers_json(gpu::convolution_providers, backend, i);
+      }
       object["devices"].push_back(std::move(device));
     }
     object["reason"] = backend.reason();
@@ -88,15 +94,20 @@ int info(bool json) {
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16} {}\n", name, value); };
   fmt::print("{}", runtime_info());
   line("Products:", cpu::gemm_provider_info());
-  for (Backend* backend : backends()) {
-    if (backend == &Device().backend()) continue;
-    try {
-      for (int i = 0; i < backend->device_count(); ++i)
-        line("", fmt::format("{}:{}: {}", backend->name(), i, products_text(*backend, i)));
-    } catch (const Error& error) {
-      line("", fmt::format("{}: {}", backend->name(), error.what()));
+  const auto list = [&](List providers) {
+    for (Backend* backend : backends()) {
+      if (backend == &Device().backend()) continue;
+      try {
+        for (int i = 0; i < backend->device_count(); ++i)
+          line("", fmt::format("{}:{}: {}", backend->name(), i, providers_text(providers, *backend, i)));
+      } catch (const Error& error) {
+        line("", fmt::format("{}: {}", backend->name(), error.what()));
+      }
     }
-  }
+  };
+  list(matmul_providers);
+  line("Convolutions:", "own");
+  list(gpu::convolution_providers);
   line("Kernel cache:", folder.empty()     ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
                         : !trouble.empty() ? trouble
                                            : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,

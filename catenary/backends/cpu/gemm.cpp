@@ -25,7 +25,7 @@ using std::int64_t;
 Providers<GemmArgs<float>>& float_providers() {
   static auto* providers = [] {
     auto made = std::make_unique<Providers<GemmArgs<float>>>(
-        "cpu", std::vector<std::pair<const char*, Providers<GemmArgs<float>>::Open>>{{"oneDNN", open_onednn}},
+        "blas", "cpu", std::vector<std::pair<const char*, Providers<GemmArgs<float>>::Open>>{{"oneDNN", open_onednn}},
         "our own kernels are about as fast, and their bits do not depend on the number of threads");
     made->choose(environment::flag("CATENARY_ONEDNN") ? "onednn" : "", "CATENARY_ONEDNN=1");
     return made.release();

@@ -1,5 +1,5 @@
-// Convolutions: as a product of matrices where they are one (and a vendor's library may compute it), else by our own
-// kernels (kernels/convolution.kernel).
+// Convolutions: as a product of matrices where they are one, by a library of the vendor's (dnn/), or by our own kernels
+// (kernels/convolution.kernel).
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "catenary/backends/gpu/codegen.h"
+#include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/micro.h"
 #include "catenary/backends/gpu/primitives.h"
@@ -262,7 +263,7 @@ void gather(Context& context, const Problem& p) {
   args.index(pixels, wide);
   if (context.loops) {
     add_micro(defines, context, sums);
-    const std::int64_t panels = ceil_div(pixels, kMicroWidth), units = copies * panels;
+    const std::int64_t panels = ceil_div(pixels, micro_width()), units = copies * panels;
     args.index(panels, wide).index(units, wide);
     context.launch(context.kernel("convolution", "convolution_panels", defines, micro_text), units, 1, args);
     return;
@@ -301,7 +302,7 @@ void filter(Context& context, const Problem& p) {
   const std::int64_t elements = p.w.view.size(), columns = p.taps_count() * p.depth,
                      pixels = p.out.view.shape[0] * p.out.extents[0] * p.out.extents[1] * p.out.extents[2];
   const Tile tile(context, sums, p.rows, columns, p.groups);
-  const std::int64_t across = context.loops ? kMicroWidth : tile.n;
+  const std::int64_t across = context.loops ? micro_width() : tile.n;
   const std::int64_t tiles_m = context.loops ? 1 : ceil_div(p.rows, tile.m), tiles_n = ceil_div(columns, across);
   // parts for the whole device; an element is the same sum whatever runs it
   const std::int64_t units = p.groups * tiles_m * tiles_n, wanted = context.loops ? 16 : 2 * context.info.compute_units;
@@ -403,6 +404,10 @@ bool multiply(Context& context, const Convolution& p) {
 template <>
 void compute(Context& context, const Convolution& convolution) {
   if (convolution.result().size() == 0 || multiply(context, convolution)) return;
+  auto& libraries = context.part<ConvolutionProviders>();
+  if (const auto spec = as_spec(convolution))
+    if (const std::string* library = libraries.run(*spec)) return context.submitted_by(*library);
+  libraries.count_own();
   const Problem p(convolution);
   const bool small = p.rows < (context.loops ? kLeastRowsOfPanel : kLeastRows);
   if (p.pass == ConvolutionPass::to_filter) return small ? filter_direct(context, p) : filter(context, p);

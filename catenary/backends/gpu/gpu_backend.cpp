@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/device/kernel_launcher.h"
 
@@ -68,6 +69,9 @@ class GpuBackend final : public Backend, public KernelLauncher {
   std::vector<MatmulProviderInfo> matmul_providers(int device) override {
     return at(device).part<MatmulProviders>().info();
   }
+  std::vector<MatmulProviderInfo> convolution_providers(int device) {
+    return at(device).part<ConvolutionProviders>().info();
+  }
 
   const void* kernel(int device, const UserKernelText& text) override { return &at(device).user_kernel(text); }
   int group_size(int device) const override {
@@ -117,5 +121,11 @@ class GpuBackend final : public Backend, public KernelLauncher {
 }  // namespace
 
 Backend& make_backend(const char* name, Driver& (*driver)()) { return *new GpuBackend(name, driver); }
+
+std::vector<MatmulProviderInfo> convolution_providers(const Device& device) {
+  if (auto* backend = dynamic_cast<GpuBackend*>(&device.backend()))
+    return backend->convolution_providers(device.index());
+  return {{"own", true, "Catenary's own code", 0}};
+}
 
 }  // namespace catenary::gpu

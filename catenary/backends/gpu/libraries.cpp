@@ -53,10 +53,10 @@ std::optional<os::Library> find_cuda_library(const Context& context, const std::
 
 }  // namespace
 
-void each_cuda_library(const Context& context, const std::string& name, std::string& why,
-                       const std::function<bool(const os::Library&, std::string& why)>& open) {
+void each_cuda_library(const Context& context, const std::string& name, const std::vector<const char*>& versions,
+                       std::string& why, const std::function<bool(const os::Library&, std::string& why)>& open) {
   std::string missing;
-  for (const char* version : {"13", "12", "11"}) {
+  for (const char* version : versions) {
     const std::string file = fmt::format("{}.{}", name, version);
     std::string reason;
     try {
@@ -122,6 +122,7 @@ std::vector<std::string> rocm_library_names(const std::string& folder, int hip_m
     return hip_major == 6 ? std::vector<std::string>{"libhipblaslt.so.0"}
                           : std::vector<std::string>{"libhipblaslt.so.2", "libhipblaslt.so.1"};
   }
+  if (folder == "miopen") return {"libMIOpen.so.1"};
   if (hip_major < 6) return {"librocblas.so.3", "librocblas.so.0"};
   return hip_major == 6 ? std::vector<std::string>{"librocblas.so.4"}
                         : std::vector<std::string>{"librocblas.so.6", "librocblas.so.5"};
@@ -151,6 +152,7 @@ std::optional<os::Library> find_rocm_library(const Context& context, const std::
     for (const std::string& at : folders) {
       const std::string path = at + "/" + name;
       if (!os::exists(path)) continue;
+      if (folder == "miopen") return os::Library::find(path, &why);
       const std::vector<std::string> places = tensile_folders(path, folder, variable ? variable : "");
       if (std::any_of(places.begin(), places.end(),
                       [&](const std::string& place) { return has_tensile_files(list(place), context.info.arch); }))

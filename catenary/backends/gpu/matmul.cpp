@@ -75,7 +75,7 @@ void panels(Context& context, const Product& given) {
   defines.emplace_back("PANELS", "");
   add_micro(defines, context, p.c.dtype);
   const Kernel& kernel = context.kernel("matmul", "matmul_panels", defines, micro_text);
-  const std::int64_t count = ceil_div(p.n(), kMicroWidth);
+  const std::int64_t count = ceil_div(p.n(), micro_width());
   // blocks of rows so that every core has some work, and copies into panels stay few
   const std::int64_t wanted = std::max<std::int64_t>(1, ceil_div(context.info.compute_units * 4, p.c.shape[0] * count));
   const std::int64_t block =

@@ -2,17 +2,22 @@
 
 #include <algorithm>
 
+#include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
 
 namespace {
 
-// A panel in the first-level cache: 256 x 32 floats. Six rows of four vectors each are the sums that 32 vector
-// registers hold beside their operands; with 16 registers the compiler keeps some in the cache.
-constexpr int kLanes = 8, kVectors = kMicroWidth / kLanes, kRows = kMicroRows, kDepth = 256;
+// A panel in the first-level cache: 256 x 32 floats or 512 x 16. Six rows of as many vectors are the sums that the
+// processor's registers (32 with AVX-512, else 16) hold beside their operands.
+constexpr int kLanes = 8, kRows = kMicroRows, kPanel = 8192;
+
+int vectors_of_a_panel() { return best_simd_level() == SimdLevel::v4 ? 4 : 2; }
 
 }  // namespace
+
+int micro_width() { return vectors_of_a_panel() * kLanes; }
 
 std::string micro_text() {
   std::string text;
@@ -38,22 +43,22 @@ std::string micro_text() {
       for (int v = 0; v < vectors; ++v) text += fmt::format("VSTORE(s{}_{}, {}, out);\n", r, v, r * vectors + v);
     text += "}\n";
   };
-  for (int vectors = 1; vectors <= kVectors; ++vectors) function(vectors);
+  for (int vectors = 1; vectors <= vectors_of_a_panel(); ++vectors) function(vectors);
   text +=
       "DEVICE void micro(GLOBAL const T* RESTRICT a, idx a_m, idx a_k, i32 rows, LOCAL_ARG const T* RESTRICT "
       "panel, i32 "
       "depth, i32 vectors, LOCAL_ARG T* RESTRICT out) {\n";
-  for (int vectors = 1; vectors <= kVectors; ++vectors)
+  for (int vectors = 1; vectors <= vectors_of_a_panel(); ++vectors)
     text += fmt::format("if (vectors == {}) micro_{}(a, a_m, a_k, rows, panel, depth, out);\n", vectors, vectors);
   return text + "}\n";
 }
 
 void add_micro(Defines& defines, const Context& context, Dtype dtype) {
-  const std::int64_t line = kMicroWidth * static_cast<std::int64_t>(itemsize(dtype));
-  const std::int64_t depth =
-      std::min<std::int64_t>(kDepth, static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
+  const std::int64_t line = micro_width() * static_cast<std::int64_t>(itemsize(dtype));
+  const std::int64_t depth = std::min<std::int64_t>(kPanel / micro_width(),
+                                                    static_cast<std::int64_t>(context.info.local_bytes) / line - kRows);
   defines.insert(defines.end(), {{"LANES", kLanes},
-                                 {"VECTORS", kVectors},
+                                 {"VECTORS", vectors_of_a_panel()},
                                  {"ROWS_AT_ONCE", kRows},
                                  {"KBLOCK", depth},
                                  {"VEC", dtype == Dtype::float64 ? "double8" : "float8"},

@@ -9,8 +9,10 @@
 
 namespace catenary::gpu {
 
-/// Rows that `micro` takes at a time, and columns of a panel.
-inline constexpr int kMicroRows = 6, kMicroWidth = 32;
+/// Rows that `micro` takes at a time.
+inline constexpr int kMicroRows = 6;
+/// Columns of a panel.
+int micro_width();
 
 /// `micro`: out[rows][vectors * LANES] = a[rows][depth] panel[depth][vectors * LANES]. Wants T and MADD besides what
 /// add_micro defines.

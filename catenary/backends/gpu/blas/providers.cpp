@@ -34,7 +34,7 @@ std::vector<std::pair<const char*, MatmulProviders::Open>> known_for(Context& co
 
 MatmulProviders::MatmulProviders(Context& context)
     : Providers(
-          fmt::format("{}:{}", context.driver.name(), context.index), known_for(context),
+          "blas", fmt::format("{}:{}", context.driver.name(), context.index), known_for(context),
           context.loops || context.is_llvmpipe ? "the device is a processor, where our own kernels are faster" : "") {
   const std::string asked = environment::text("CATENARY_GPU_BLAS");
   choose(asked, "CATENARY_GPU_BLAS=" + asked);

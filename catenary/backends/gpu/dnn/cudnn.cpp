@@ -1,0 +1,312 @@
+// cuDNN, versions 9 and 8, by the functions that both have: descriptors, an algorithm by its heuristic (or, with
+// CATENARY_AUTOTUNE=1, by trial), the three computations.
+
+#include <array>
+#include <cstring>
+
+#include "catenary/backends/gpu/dnn/provider.h"
+#include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/stream_handles.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/sha256.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+using Handle = void*;
+using Numbers = ConvolutionSpec::Numbers;
+
+constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kBf16 = 9;          // cudnnDataType_t
+constexpr int kChannelsFirst = 0, kChannelsLast = 1;            // cudnnTensorFormat_t
+constexpr int kCrossCorrelation = 1;                            // cudnnConvolutionMode_t
+constexpr int kDefaultMath = 0, kTensorMath = 1, kFmaMath = 3;  // cudnnMathType_t
+constexpr int kDeterministic = 1;                               // cudnnDeterminism_t
+constexpr int kMostAlgorithms = 8;
+// More than most algorithms want; what would take more memory than that is not worth its speed.
+constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
+
+/// cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t, which are laid out alike.
+struct Found {
+  int algorithm, status;
+  float time;
+  std::size_t memory;
+  int determinism, math, reserved[3];
+};
+
+/// What a choice is kept as on disk.
+struct Kept {
+  std::int32_t algorithm, math;
+};
+
+bool not_supported(int status) { return status / 1000 == 3 || status == 9 || status == 6; }  // version 9; 8
+
+std::string version_text(std::size_t number) {
+  return number >= 90000 ? fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100)
+                         : fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
+}
+
+struct Api {
+  explicit Api(const os::Library& library) {
+    const auto find = [&](auto& function, const char* name) {
+      using F = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
+      function = library.required<F>((std::string("cudnn") + name).c_str());
+    };
+    find(create_tensor, "CreateTensorDescriptor");
+    find(set_tensor, "SetTensorNdDescriptor");
+    find(destroy_tensor, "DestroyTensorDescriptor");
+    find(create_filter, "CreateFilterDescriptor");
+    find(set_filter, "SetFilterNdDescriptor");
+    find(destroy_filter, "DestroyFilterDescriptor");
+    find(create_convolution, "CreateConvolutionDescriptor");
+    find(set_convolution, "SetConvolutionNdDescriptor");
+    find(set_groups, "SetConvolutionGroupCount");
+    find(set_math, "SetConvolutionMathType");
+    find(destroy_convolution, "DestroyConvolutionDescriptor");
+    constexpr const char* passes[] = {"Forward", "BackwardData", "BackwardFilter"};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::string pass = passes[i];
+      find(search[i], ("GetConvolution" + pass + "Algorithm_v7").c_str());
+      find(try_all[i], ("FindConvolution" + pass + "AlgorithmEx").c_str());
+      find(workspace[i], ("GetConvolution" + pass + "WorkspaceSize").c_str());
+      find(compute[i], ("Convolution" + pass).c_str());
+    }
+  }
+
+  int (*create_tensor)(Handle*);
+  int (*set_tensor)(Handle, int type, int dims, const int* shape, const int* strides);
+  int (*destroy_tensor)(Handle);
+  int (*create_filter)(Handle*);
+  int (*set_filter)(Handle, int type, int format, int dims, const int* shape);
+  int (*destroy_filter)(Handle);
+  int (*create_convolution)(Handle*);
+  int (*set_convolution)(Handle, int axes, const int* pad, const int* stride, const int* dilate, int mode, int type);
+  int (*set_groups)(Handle, int);
+  int (*set_math)(Handle, int);
+  int (*destroy_convolution)(Handle);
+
+  // The passes differ in the order of their arrays only: x w y, w y x, x y w; the convolution stands before the result.
+  std::array<int (*)(Handle, Handle first, Handle second, Handle convolution, Handle result, int wanted, int* count,
+                     Found*),
+             3>
+      search;
+  std::array<int (*)(Handle, Handle first, const void*, Handle second, const void*, Handle convolution, Handle result,
+                     void*, int wanted, int* count, Found*, void* workspace, std::size_t bytes),
+             3>
+      try_all;
+  std::array<int (*)(Handle, Handle first, Handle second, Handle convolution, Handle result, int algorithm,
+                     std::size_t* bytes),
+             3>
+      workspace;
+  std::array<int (*)(Handle, const void* alpha, Handle first, const void*, Handle second, const void*,
+                     Handle convolution, int algorithm, void* workspace, std::size_t bytes, const void* beta,
+                     Handle result, void*),
+             3>
+      compute;
+};
+
+/// Descriptions of a convolution and the algorithm for it; none where the library has none.
+struct Plan {
+  explicit Plan(const Api& of) : api(of) {}
+  ~Plan() {
+    if (x) api.destroy_tensor(x);
+    if (y) api.destroy_tensor(y);
+    if (w) api.destroy_filter(w);
+    if (convolution) api.destroy_convolution(convolution);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const Api& api;
+  Handle x = nullptr, w = nullptr, y = nullptr, convolution = nullptr;
+  bool found = false;
+  int algorithm = 0;
+  std::size_t workspace = 0;
+};
+
+/// A pass's arrays in the order in which cuDNN wants them.
+struct Operands {
+  Operands(const ConvolutionSpec& spec, const Plan& plan) {
+    const View &x = spec.x_view, &w = spec.w_view, &y = spec.y_view;
+    switch (spec.pass) {
+      case ConvolutionPass::forward:
+        set(plan.x, x, plan.w, w, plan.y, y);
+        break;
+      case ConvolutionPass::to_data:
+        set(plan.w, w, plan.y, y, plan.x, x);
+        break;
+      case ConvolutionPass::to_filter:
+        set(plan.x, x, plan.y, y, plan.w, w);
+        break;
+    }
+  }
+  void set(Handle a, const View& a_view, Handle b, const View& b_view, Handle c, const View& c_view) {
+    first = a;
+    second = b;
+    result = c;
+    first_data = a_view.data();
+    second_data = b_view.data();
+    result_data = c_view.data();
+  }
+
+  Handle first = nullptr, second = nullptr, result = nullptr;
+  const void *first_data = nullptr, *second_data = nullptr;
+  void* result_data = nullptr;
+};
+
+class Cudnn final : public ConvolutionProvider {
+ public:
+  Cudnn(Context& context, const os::Library& library, Handle handle)
+      : ConvolutionProvider(context),
+        api_(library),
+        handles_(handle, library.required<int(Handle*)>("cudnnCreate"),
+                 library.required<int(Handle, Handle)>("cudnnSetStream")),
+        detail_(fmt::format("{}, {}", version_text(library.required<std::size_t()>("cudnnGetVersion")()),
+                            library.path())) {}
+
+  std::string detail() const override { return detail_; }
+
+ protected:
+  void convolve(const ConvolutionSpec& spec) override {
+    const int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
+      const std::shared_ptr<Plan> plan = plan_of(handle, spec);
+      if (!plan->found) throw Refused{};
+      const Scratch workspace(context_, static_cast<std::int64_t>(std::max<std::size_t>(1, plan->workspace)));
+      const Operands o(spec, *plan);
+      const float one = 1, beta = spec.accumulate ? 1 : 0;
+      const double one64 = 1, beta64 = beta;
+      const bool is_double = spec.dtype == Dtype::float64;
+      return api_.compute[pass(spec)](handle, is_double ? static_cast<const void*>(&one64) : &one, o.first,
+                                      o.first_data, o.second, o.second_data, plan->convolution, plan->algorithm,
+                                      workspace.handle(), plan->workspace,
+                                      is_double ? static_cast<const void*>(&beta64) : &beta, o.result, o.result_data);
+    });
+    check(status, "compute");
+  }
+
+ private:
+  static std::size_t pass(const ConvolutionSpec& spec) { return static_cast<std::size_t>(spec.pass); }
+  static void check(int status, const char* action) {
+    if (status == 0) return;
+    if (not_supported(status)) throw Refused{};
+    throw Refused{fmt::format("it cannot {} (status {})", action, status)};
+  }
+
+  std::shared_ptr<Plan> plan_of(Handle handle, const ConvolutionSpec& spec) {
+    std::vector<std::int64_t> key = spec.key();
+    key.insert(key.end(), {must_be_deterministic(), may_try()});
+    return plans_.get(key, [&] { return make_plan(handle, spec, key); });
+  }
+
+  std::shared_ptr<Plan> make_plan(Handle handle, const ConvolutionSpec& spec, const std::vector<std::int64_t>& key) {
+    auto plan = std::make_shared<Plan>(api_);
+    try {
+      describe(handle, spec, *plan, key);
+    } catch (const Refused& refused) {
+      if (!refused.text.empty()) throw;  // else the library does not know such a one, which is kept too
+    }
+    return plan;
+  }
+
+  void describe(Handle handle, const ConvolutionSpec& spec, Plan& plan, const std::vector<std::int64_t>& key) {
+    const int type = spec.dtype == Dtype::float64    ? kF64
+                     : spec.dtype == Dtype::float16  ? kF16
+                     : spec.dtype == Dtype::bfloat16 ? kBf16
+                                                     : kF32;
+    const auto tensor = [&](Handle& made, const Numbers& shape) {
+      const Numbers strides = spec.strides(shape);
+      check(api_.create_tensor(&made), "describe an array");
+      check(api_.set_tensor(made, type, static_cast<int>(shape.size()), shape.data(), strides.data()),
+            "describe an array");
+    };
+    tensor(plan.x, spec.x);
+    tensor(plan.y, spec.y);
+    check(api_.create_filter(&plan.w), "describe a filter");
+    check(api_.set_filter(plan.w, type, spec.channels_last ? kChannelsLast : kChannelsFirst,
+                          static_cast<int>(spec.w.size()), spec.w.data()),
+          "describe a filter");
+    check(api_.create_convolution(&plan.convolution), "describe a convolution");
+    check(api_.set_convolution(plan.convolution, static_cast<int>(spec.pad.size()), spec.pad.data(), spec.stride.data(),
+                               spec.dilate.data(), kCrossCorrelation, type == kF64 ? kF64 : kF32),
+          "describe a convolution");
+    check(api_.set_groups(plan.convolution, spec.groups), "describe groups");
+    // float32 is multiplied with all its bits unless TF32 was asked for
+    const bool exact = type == kF32 && !allow_tf32();
+    const int math = exact ? kFmaMath : type == kF16 || type == kBf16 ? kTensorMath : kDefaultMath;
+    check(api_.set_math(plan.convolution, math), "choose its arithmetic");
+    choose(handle, spec, plan, key, exact);
+  }
+
+  void choose(Handle handle, const ConvolutionSpec& spec, Plan& plan, const std::vector<std::int64_t>& key,
+              bool exact) {
+    const Operands o(spec, plan);
+    const bool deterministic = must_be_deterministic(), tune = may_try();
+    const std::string name =
+        sha256(fmt::format("{} {} {} {}", detail_, context_.info.name, exact, fmt::join(key, " ")));
+    std::array<Found, kMostAlgorithms> found{};
+    int count = 0;
+    Kept kept{};
+    if (const auto binary = tune ? load_kernel(name) : std::nullopt; binary && binary->size() == sizeof kept) {
+      std::memcpy(&kept, binary->data(), sizeof kept);
+      found[0] = {kept.algorithm, 0, 0, 0, kDeterministic, kept.math, {}};
+      count = 1;
+    } else if (tune) {
+      const Scratch workspace(context_, kMostWorkspace), result(context_, spec.result().nbytes());
+      check(api_.try_all[pass(spec)](handle, o.first, o.first_data, o.second, o.second_data, plan.convolution, o.result,
+                                     result.handle(), kMostAlgorithms, &count, found.data(), workspace.handle(),
+                                     kMostWorkspace),
+            "try its algorithms");
+    } else {
+      check(api_.search[pass(spec)](handle, o.first, o.second, plan.convolution, o.result, kMostAlgorithms, &count,
+                                    found.data()),
+            "choose an algorithm");
+    }
+    for (int i = 0; i < std::min(count, kMostAlgorithms); ++i) {
+      const Found& f = found[static_cast<std::size_t>(i)];
+      if (f.status != 0 || (deterministic && f.determinism != kDeterministic)) continue;
+      if (exact && f.math != kFmaMath && f.math != kDefaultMath) continue;
+      if (api_.set_math(plan.convolution, exact ? kFmaMath : f.math) != 0) continue;
+      std::size_t bytes = 0;
+      if (api_.workspace[pass(spec)](handle, o.first, o.second, plan.convolution, o.result, f.algorithm, &bytes) != 0)
+        continue;
+      if (bytes > kMostWorkspace) continue;
+      plan.found = true;
+      plan.algorithm = f.algorithm;
+      plan.workspace = bytes;
+      kept = {f.algorithm, f.math};
+      Binary binary(sizeof kept);
+      std::memcpy(binary.data(), &kept, sizeof kept);
+      if (tune) save_kernel(name, binary);
+      return;
+    }
+  }
+
+  const Api api_;
+  StreamHandles handles_;
+  const std::string detail_;
+  PlanCache<std::vector<std::int64_t>, Plan> plans_;
+};
+
+/// The parts of version 9 are loaded from beside the library: by their names alone it would find those of another one.
+void load_parts(const os::Library& library) {
+  const std::string path = library.path(), folder = path.substr(0, path.rfind('/') + 1);
+  for (const char* part : {"graph", "ops", "cnn", "heuristic", "engines_precompiled", "engines_runtime_compiled"})
+    if (const std::string file = fmt::format("{}libcudnn_{}.so.9", folder, part); os::exists(file))
+      os::Library::find(file);
+}
+
+}  // namespace
+
+std::unique_ptr<ConvolutionProvider> open_cudnn(Context& context, std::string& why) {
+  return open_cuda_library(context, "libcudnn.so", why,
+                           [&](const os::Library& library, std::string& reason) {
+                             load_parts(library);
+                             Handle handle = make_handle(context, library, "cudnnCreate", reason);
+                             return handle ? std::make_unique<Cudnn>(context, library, handle) : nullptr;
+                           },
+                           {"9", "8"});
+}
+
+}  // namespace catenary::gpu

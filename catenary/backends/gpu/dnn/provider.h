@@ -1,0 +1,44 @@
+#pragma once
+// dnn/: the vendors' libraries of convolutions, found at run time and tried before our own kernels. Each file has one
+// interface, with declarations of its public ABI; nothing of it is needed to build, and none may end the process.
+
+#include <memory>
+#include <string>
+
+#include "catenary/backends/gpu/context.h"
+#include "catenary/backends/gpu/dnn/spec.h"
+#include "catenary/device/providers.h"
+
+namespace catenary::gpu {
+
+/// Must algorithms give the same bits each time? They must unless CATENARY_CUDNN_DETERMINISTIC=0.
+bool must_be_deterministic();
+/// CATENARY_AUTOTUNE=1: an algorithm is chosen by trying them all. What is found is kept in the cache's folder.
+bool may_try();
+
+/// A library that computes convolutions.
+class ConvolutionProvider : public Provider<ConvolutionSpec> {
+ public:
+  explicit ConvolutionProvider(Context& context) : context_(context) {}
+  bool run(const ConvolutionSpec& spec, std::string& why) final;
+
+ protected:
+  /// An operation of the library that went wrong. Without a text: it does not take this convolution.
+  struct Refused {
+    std::string text;
+  };
+  /// Computes it without its bias, or throws Refused.
+  virtual void convolve(const ConvolutionSpec& spec) = 0;
+  /// Can the library add to what the result holds? Where it cannot, sums and biases are left to our own kernels.
+  virtual bool accumulates() const { return true; }
+
+  Context& context_;
+};
+
+/// Those of one device, of which CATENARY_GPU_DNN chooses: "own", the name of one, or nothing for all that are of use.
+class ConvolutionProviders : public Providers<ConvolutionSpec> {
+ public:
+  explicit ConvolutionProviders(Context& context);
+};
+
+}  // namespace catenary::gpu

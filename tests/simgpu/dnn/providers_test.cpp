@@ -1,0 +1,130 @@
+// Which library computes convolutions, and what is said where one cannot: on simulated devices with stand-ins for
+// cuDNN and MIOpen, each case in a process of its own, which runs the tests named Inside.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/array/array.h"
+#include "catenary/array/body.h"
+#include "catenary/array/creation.h"
+#include "catenary/backends/gpu/gpu_backend.h"
+#include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/device.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace catenary {
+namespace {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// A process on a simulated device, with the libraries of these folders of build/…/simgpu before the device's own.
+os::ProcessResult with(const std::string& vendor, const std::vector<std::string>& folders,
+                       const Environment& environment = {}) {
+  std::string path;
+  for (const std::string& folder : folders) path += tests::build_path("simgpu/") + folder + ":";
+  os::ProcessOptions options;
+  options.timeout = 100;
+  options.environment = {{"LD_LIBRARY_PATH", path + tests::build_path("simgpu/") + vendor},
+                         {"CATENARY_CACHE_DIR", tests::build_path("simgpu/cache")},
+                         {"CATENARY_TRACE", "dnn"},
+                         {"GTEST_OUTPUT", ""}};
+  for (const auto& [name, value] : environment) {
+    std::erase_if(options.environment, [&](const auto& known) { return known.first == name; });
+    options.environment.emplace_back(name, value);
+  }
+  return os::run_process(
+      {os::program_path(), "--gtest_filter=Inside.*", "--gtest_also_run_disabled_tests", "--device", vendor + ":0"},
+      options);
+}
+
+void expect_says(const os::ProcessResult& result, const std::string& words) {
+  EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  EXPECT_NE((result.output + result.errors).find(words), std::string::npos) << "expected: " << words << "\n"
+                                                                            << result.output << result.errors;
+}
+
+/// Run by the others in processes of their own; on the CPU, as itself, one of the CPU's.
+TEST(Inside, AConvolution) {
+  const Array x = arange(9, Dtype::float32).reshape({1, 1, 3, 3}), w = ones({1, 1, 2, 2}, Dtype::float32),
+              y = zeros({1, 1, 2, 2}, Dtype::float32);
+  const Window window = Window::make("test", 2, {2}, {1}, {0});
+  try {
+    for (int i = 0; i < 2; ++i) {
+      const View x_view = readable(x), w_view = readable(w), y_view = writable(y);
+      compute(current_device(), primitives::Convolution{ConvolutionPass::forward, window, 1, x_view, w_view, y_view});
+    }
+    EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{8, 12, 20, 24}));
+    for (const MatmulProviderInfo& provider : gpu::convolution_providers(current_device()))
+      if (provider.products)
+        std::printf("%d by %s (%s)\n", static_cast<int>(provider.products), provider.name.c_str(),
+                    provider.detail.c_str());
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(ConvolutionProviders, TheVendorsLibraries) {
+  expect_says(with("cuda", {"dnn/cuda"}), "2 by cuDNN (9.19.0, ");
+  expect_says(with("hip", {"dnn/hip"}), "2 by MIOpen (3.2.0, ");
+}
+
+TEST(ConvolutionProviders, TheOneThatIsAskedFor) {
+  expect_says(with("cuda", {"dnn/cuda"}, {{"CATENARY_GPU_DNN", "own"}}), "2 by own");
+  expect_says(with("cuda", {}, {{"CATENARY_GPU_DNN", "cudnn"}}),
+              "threw: CATENARY_GPU_DNN=cudnn: cuDNN cannot be used on cuda:0: none of libcudnn.so.9, libcudnn.so.8 was "
+              "found");
+  expect_says(with("hip", {"dnn/hip"}, {{"CATENARY_GPU_DNN", "MIOpen"}}), "2 by MIOpen");
+}
+
+TEST(ConvolutionProviders, NoneIsFound) {
+  expect_says(with("cuda", {}), "dnn cuda:0 cuDNN is not used: none of libcudnn.so.9, libcudnn.so.8 was found");
+  expect_says(with("hip", {}), "2 by own");
+}
+
+TEST(ConvolutionProviders, WhatFailsIsLeftToOurOwnKernels) {
+  for (const auto& [vendor, name] : {std::pair("cuda", "cuDNN"), std::pair("hip", "MIOpen")}) {
+    const std::vector<std::string> folders = {std::string("dnn/") + vendor};
+    expect_says(with(vendor, folders, {{"SIMGPU_DNN", "create"}}), "Create failed with status");
+    for (const char* fault : {"search", "compute"}) {
+      const auto result = with(vendor, folders, {{"SIMGPU_DNN", fault}});
+      expect_says(result, "2 by own");
+      const std::string once = std::string("catenary: ") + name + " on " + vendor + ":0";
+      expect_says(result, once);
+      EXPECT_EQ(result.errors.find(once), result.errors.rfind(once)) << "it is said once\n" << result.errors;
+      expect_says(result, "refused a convolution of float32 [1, 1, 3, 3] by [1, 1, 2, 2]: it cannot ");
+    }
+  }
+}
+
+TEST(ConvolutionProviders, ALibraryThatLacksAFunction) {
+  const auto result = with("cuda", {"dnn/broken"});
+  expect_says(result, "2 by own");
+  expect_says(result, "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+}
+
+// The fastest algorithm of the stand-in is not deterministic: it computes with that one only when it may.
+TEST(ConvolutionProviders, BitsMayDifferOnlyWhenTheyMay) {
+  expect_says(with("cuda", {"dnn/cuda"}, {{"CATENARY_CUDNN_DETERMINISTIC", "0"}}), "2 by cuDNN");
+}
+
+TEST(ConvolutionProviders, WhatAutotuneFoundIsKept) {
+  const tests::Folder folder;
+  const Environment environment = {{"CATENARY_AUTOTUNE", "1"}, {"CATENARY_CACHE_DIR", folder.path}};
+  const auto first = with("cuda", {"dnn/cuda"}, environment);
+  expect_says(first, "cuDNN tries its algorithms");
+  expect_says(first, "2 by cuDNN");
+  const auto second = with("cuda", {"dnn/cuda"}, environment);
+  expect_says(second, "2 by cuDNN");
+  EXPECT_EQ(second.errors.find("tries its algorithms"), std::string::npos) << second.errors;
+}
+
+}  // namespace
+}  // namespace catenary
