@@ -423,24 +423,15 @@ TEST(Command, Version) {
 
 // Every variable is looked at before anything is done, and told once with what was expected.
 TEST(Command, VariablesThatMakeNoSense) {
-  const Environment wrong = {{"CATENARY_TRACE", "foo"},
-                             {"CATENARY_NUM_THREADS", "abc"},
-                             {"CATENARY_SIMD", "v9"},
-                             {"CATENARY_SYNC", "yes"},
-                             {"CATENARY_DTYPE", "int32"},
-                             {"CATENARY_GPU_BLAS", "mkl"},
-                             {"CATENARY_GPU_DNN", "mkl"},
-                             {"CATENARY_TF32", "2"},
-                             {"CATENARY_FUSION", "on"},
-                             {"CATENARY_DEBUG", "x"},
-                             {"CATENARY_GPU_FORMS", "x"},
-                             {"CATENARY_ONEDNN", "x"},
-                             {"CATENARY_NO_FLOAT64", "x"},
-                             {"CATENARY_NUM_THREADS", "0"},
-                             {"OMP_NUM_THREADS", "two"},
-                             {"CHAINER_DTYPE", "complex64"},
-                             {"CATENARY_GPU_INCLUDE_CPU", "x"},
-                             {"CATENARY_KEEP_GRAPH_ON_REPORT", "x"}};
+  const Environment wrong = {{"CATENARY_TRACE", "foo"},         {"CATENARY_NUM_THREADS", "abc"},
+                             {"CATENARY_SIMD", "v9"},           {"CATENARY_SYNC", "yes"},
+                             {"CATENARY_DTYPE", "int32"},       {"CATENARY_GPU_BLAS", "mkl"},
+                             {"CATENARY_GPU_DNN", "mkl"},       {"CATENARY_TF32", "2"},
+                             {"CATENARY_FUSION", "on"},         {"CATENARY_DEBUG", "x"},
+                             {"CATENARY_GPU_FORMS", "x"},       {"CATENARY_ONEDNN", "x"},
+                             {"CATENARY_NO_FLOAT64", "x"},      {"CATENARY_NUM_THREADS", "0"},
+                             {"OMP_NUM_THREADS", "two"},        {"CHAINER_DTYPE", "complex64"},
+                             {"CATENARY_GPU_INCLUDE_CPU", "x"}, {"CATENARY_KEEP_GRAPH_ON_REPORT", "x"}};
   for (const auto& [name, value] : wrong) {
     for (const char* command : {"info", "doctor", "cache"}) {
       const ct::os::ProcessResult result = run({command}, {{name, value}});
