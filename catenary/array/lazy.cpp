@@ -114,17 +114,34 @@ void ArrayHead::destroy() {
 
 namespace {
 
-/// Strides of what is computed from the operands: NumPy's order K.
+bool is_c_ordered(const Shape& shape, const Strides& strides) {
+  std::int64_t expected = 1;
+  for (int axis = shape.size() - 1; axis >= 0; --axis) {
+    if (strides[axis] != expected) return false;
+    expected *= shape[axis];
+  }
+  return true;
+}
+
+/// The operand with the shape and the strides of the result, if one is in C order, which wins where they disagree.
+const ArrayBody* c_ordered_operand(std::span<const LazyOperand> operands, const Shape& shape) {
+  for (const LazyOperand& operand : operands) {
+    if (!operand.array) continue;
+    const ArrayBody& body = operand.array->body();
+    if (body.shape == shape && is_c_ordered(shape, body.strides)) return &body;
+  }
+  return nullptr;
+}
+
+/// Strides of what is computed from operands none of which is in C order: NumPy's order K.
 Strides strides_of_result(std::span<const LazyOperand> operands, const Shape& shape) {
-  const Strides c_order = contiguous_strides(shape);
-  if (shape.size() < 2) return c_order;
+  if (shape.size() < 2) return contiguous_strides(shape);
   Strides strides[3];
   const Strides* all[3];
   std::size_t n = 0;
   for (const LazyOperand& operand : operands) {
     if (!operand.array) continue;
     const ArrayBody& body = operand.array->body();
-    if (body.shape == shape && body.strides == c_order) return c_order;  // it wins where the operands disagree
     strides[n] = broadcast_strides(body.shape, body.strides, shape);
     all[n] = &strides[n];
     ++n;
@@ -163,6 +180,8 @@ namespace lazy {
 
 Array apply(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape, const Device& device) {
   if (shape.product() == 0) return Array::empty(shape, dtype, device);
+  if (const ArrayBody* like = c_ordered_operand(operands, shape))
+    return computed(op, operands, dtype, shape, like->strides, device);
   return computed(op, operands, dtype, shape, strides_of_result(operands, shape), device);
 }
 

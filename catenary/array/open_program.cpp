@@ -59,7 +59,7 @@ ops::Constant narrowed(ops::Constant c, Dtype dtype) {
 bool picks(Op op) { return op == Op::cast || op == Op::where || op == Op::maximum || op == Op::minimum; }
 
 /// Does every value of `from` fit into the narrow `to`?
-bool fits(Dtype from, Dtype to) { return from == to || from == Dtype::bool_ || promote(from, to) == to; }
+bool fits(Dtype from, Dtype to) { return from == Dtype::bool_ || promote(from, to) == to; }
 
 Access access_of(const ArrayBody& body, const Shape& shape) {
   return {body.storage->handle(), body.offset, body.dtype,
@@ -73,10 +73,10 @@ std::atomic<std::int64_t> kernels{0};
 void count_kernel() { kernels.fetch_add(1, std::memory_order_relaxed); }
 std::int64_t kernel_count() { return kernels.load(std::memory_order_relaxed); }
 
-OpenProgram::Lock::~Lock() {
+void OpenProgram::unlock_and_release() {
   std::vector<Ref<Storage>> released;
-  if (--program_.locks_ == 0) released.swap(program_.released_);
-  program_.mutex_.unlock();
+  released.swap(released_);
+  mutex_.unlock();
 }
 
 void OpenProgram::run(const char* reason) {
@@ -322,6 +322,7 @@ std::int16_t OpenProgram::narrow(std::int16_t value, Dtype dtype) {
 }
 
 std::int16_t OpenProgram::cast_to(std::int16_t value, Dtype from, Dtype to) {
+  if (from == to) return value;
   if (fits(from, to)) return cast(value, ops::register_of(to));
   // over float32 a float64 would be rounded twice
   if (from == Dtype::float64 && is_16bit_float(to)) return cast(narrow(value, to), ops::register_of(to));

@@ -31,7 +31,13 @@ class OpenProgram final : public DeferredWork {
       ++program.locks_;
     }
     Lock(const Lock&) = delete;
-    ~Lock();
+    ~Lock() {
+      if (--program_.locks_ == 0 && !program_.released_.empty()) {
+        program_.unlock_and_release();
+      } else {
+        program_.mutex_.unlock();
+      }
+    }
 
    private:
     OpenProgram& program_;
@@ -96,6 +102,7 @@ class OpenProgram final : public DeferredWork {
   /// Copies the nodes that a store or the reduction needs, in order, and renumbers them.
   void extract_needed(ops::Program& program, ReduceSpec* reduction);
   void reset();
+  void unlock_and_release();
 
   std::recursive_mutex mutex_;
   int locks_ = 0;                       // of the thread that has it

@@ -62,6 +62,7 @@ void permute(Program& program, const Axes& order) {
 }
 
 void collapse(Program& program) {
+  if (program.shape.size() == 1 && program.shape[0] != 1) return;  // nothing to merge
   merge(program, nullptr, nullptr);
   if (sort_axes(program)) merge(program, nullptr, nullptr);
 }

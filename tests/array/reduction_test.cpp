@@ -19,6 +19,26 @@ const double inf = std::numeric_limits<double>::infinity();
 
 Array table() { return make<float>({1, 2, 3, 4, 5, 6}, {2, 3}); }
 
+// Rows of few and of many elements, added element by element: what is in memory, and what is computed with an operand
+// that is the same in each row.
+TEST(Reduction, OverRowsOfAnyLength) {
+  for (const std::int64_t columns : {1, 3, 16, 255, 300, 513, 1024, 1025, 2100}) {
+    for (const std::int64_t rows : {1, 7, 700}) {
+      const Array x = ct::remainder(ct::arange(rows * columns), 17).astype(Dtype::float32).reshape({rows, columns});
+      const Array m = ct::arange(columns).astype(Dtype::float32);
+      const Array columns_as_rows = x.T().copy();
+      EXPECT_EQ(ct::sum(x, 0).to_vector<float>(), ct::sum(columns_as_rows, 1).to_vector<float>());
+      const Array whole = (columns_as_rows - m.reshape({-1, 1}).broadcast_to({columns, rows}).copy()).eval();
+      EXPECT_EQ(ct::sum(x - m, 0).to_vector<float>(), ct::sum(whole, 1).to_vector<float>()) << columns << " " << rows;
+      EXPECT_EQ((x - m).to_vector<float>(), whole.T().to_vector<float>()) << columns << " " << rows;
+      const Array three = ct::stack({x, x + 1, x * 2});
+      EXPECT_EQ(ct::sum(three, 1)[2].to_vector<float>(), ct::sum(columns_as_rows * 2, 1).to_vector<float>());
+      EXPECT_EQ(ct::sum(three - m, {0, 1}).to_vector<float>(),
+                ct::sum(columns_as_rows * 4 + 1 - m.reshape({-1, 1}) * 3, 1).to_vector<float>());
+    }
+  }
+}
+
 TEST(Reduction, SumOverAxes) {
   expect_array(ct::sum(table()), {21}, {}, Dtype::float32);
   expect_array(ct::sum(table(), 0), {5, 7, 9}, {3}, Dtype::float32);

@@ -16,13 +16,12 @@ void compute(const Run& p) {
   ops::Program& program = p.program;
   ops::collapse(program);
   const Plan plan(program, -1);
-  const std::int64_t size = program.shape.product();
-  const std::int64_t blocks = (size + kBlock - 1) / kBlock;
+  const std::int64_t size = program.shape.product(), step = plan.step();
+  const std::int64_t blocks = (size + step - 1) / step;
   parallel_for(blocks, kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {
     char* registers = scratch(static_cast<std::size_t>(plan.registers()));
     plan.start(registers);
-    for (std::int64_t b = begin; b < end; ++b)
-      plan.block(b * kBlock, std::min(kBlock, size - b * kBlock), registers, -1);
+    for (std::int64_t b = begin; b < end; ++b) plan.block(b * step, std::min(step, size - b * step), registers, -1);
   });
 }
 

@@ -56,6 +56,7 @@ Plan::Plan(const ops::Program& program, int kept_node) : program_(program), tabl
     const Node& node = program.nodes[i];
     args_[i] = {node.args[0], node.args[1], node.args[2]};
     kind_[i] = kind_of(node);
+    if (kind_[i] == Kind::repeated) step_ = kBlock / program.shape.back() * program.shape.back();
     products = products || node.op == Op::multiply;
     kernel_[i] = node.op == Op::cast ? table_.cast[static_cast<int>(node.operand_reg)][static_cast<int>(node.reg)]
                                      : table_.op[static_cast<int>(node.op)][static_cast<int>(node.operand_reg)];
@@ -90,6 +91,9 @@ void Plan::start(char* registers) const {
       const Access& access = program_.loads[node.slot];
       table_.load[static_cast<int>(access.dtype)](registers + register_[i] * kRegisterBytes, address(access), 0,
                                                   filled());
+    } else if (kind_[i] == Kind::repeated) {
+      gather(program_.loads[node.slot], 0, filled(), registers + register_[i] * kRegisterBytes,
+             ops::register_size(node.reg));
     }
   }
 }
@@ -102,6 +106,7 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
     switch (kind_[i]) {
       case Kind::constant:
       case Kind::uniform:
+      case Kind::repeated:
         values[i] = own;
         break;
       case Kind::in_memory:
@@ -183,22 +188,25 @@ Plan::Kind Plan::kind_of(const Node& node) const {
   if (node.op != Op::load) return Kind::computed;
   const Access& access = program_.loads[node.slot];
   const Strides& strides = access.strides;
-  if (!strides.empty() && std::all_of(strides.begin(), strides.end(), [](std::int64_t s) { return s == 0; }))
-    return Kind::uniform;
-  return same_as_register(access.dtype, node.reg) && walks_linearly(strides, program_.shape) ? Kind::in_memory
-                                                                                             : Kind::gathered;
+  if (same_as_register(access.dtype, node.reg) && walks_linearly(strides, program_.shape)) return Kind::in_memory;
+  const int ndim = strides.size();
+  int still = 0;  // outer axes along which the load does not move
+  while (still < ndim && strides[still] == 0) ++still;
+  if (still > 0 && still == ndim) return Kind::uniform;
+  if (still > 0 && still == ndim - 1 && program_.shape.back() <= kBlock) return Kind::repeated;
+  return Kind::gathered;
 }
 
 void Plan::assign_registers(const LastUse& last_use, int n) {
   std::array<int, kMaxNodes> free_at;  // of each register: the node after which it is free
   // What is the same in every block is filled before the first node runs, so it shares its register with nobody.
   for (int i = 0; i < n; ++i) {
-    if (kind_[i] != Kind::constant && kind_[i] != Kind::uniform) continue;
+    if (!stays(kind_[i])) continue;
     register_[i] = registers_;
     free_at[registers_++] = n + 1;
   }
   for (int i = 0; i < n; ++i) {
-    if (kind_[i] == Kind::constant || kind_[i] == Kind::uniform) continue;
+    if (stays(kind_[i])) continue;
     register_[i] = 0;
     if (kind_[i] == Kind::in_memory || kind_[i] == Kind::joined || direct_store_[i] >= 0) continue;
     int r = 0;

@@ -56,10 +56,12 @@ class Plan {
 
   /// Registers that a thread needs for a block.
   int registers() const { return registers_; }
-  /// The values that are the same in every block: constants, and loads of one element.
+  /// The values that are the same in every block: constants, loads of one element and of one row.
   void start(char* registers) const;
+  /// Elements of a block: whole rows, where an operand is the same in each row.
+  std::int64_t step() const { return step_; }
   /// Computes elements [begin, begin + n) of the linear iteration and stores them. Returns where node `wanted` has its
-  /// values.
+  /// values. A block begins at a multiple of step(), or of the last axis where that is no longer than kBlock.
   const void* block(std::int64_t begin, std::int64_t n, char* registers, int wanted) const;
   /// Where element `begin` of a node lies if nothing but that node's values, as they lie in memory, is wanted of the
   /// program; else null.
@@ -67,17 +69,19 @@ class Plan {
 
  private:
   static constexpr int kMaxNodes = 96;
-  enum class Kind : std::uint8_t { constant, uniform, in_memory, gathered, computed, joined };
+  enum class Kind : std::uint8_t { constant, uniform, repeated, in_memory, gathered, computed, joined };
   using Args = std::array<std::int16_t, 3>;
   using LastUse = std::array<int, kMaxNodes>;  // of each node: the last one that reads it
 
-  std::int64_t filled() const { return std::min(kBlock, program_.shape.product()); }
+  std::int64_t filled() const { return std::min(step_, program_.shape.product()); }
   /// A product that nothing but one sum or difference reads is computed along with that: a loop less, the same bits.
   void join_products(int kept_node, int n);
   /// A computed value whose memory looks like its register is written there at once, unless a later node still reads
   /// that memory.
   void choose_direct(int s, const LastUse& last_use, int n);
   Kind kind_of(const ops::Node& node) const;
+  /// Is it the same in every block?
+  static bool stays(Kind kind) { return kind == Kind::constant || kind == Kind::uniform || kind == Kind::repeated; }
   void assign_registers(const LastUse& last_use, int n);
   bool operand_of_other_size(int i, int r) const;
   void gather(const ops::Access& access, std::int64_t begin, std::int64_t n, char* out, int size) const;
@@ -91,6 +95,7 @@ class Plan {
   std::array<int, kMaxNodes> register_;
   std::array<int, kMaxNodes> direct_store_;  // the store that a node writes by itself, or -1
   int registers_ = 0;
+  std::int64_t step_ = kBlock;
 };
 
 }  // namespace catenary::cpu

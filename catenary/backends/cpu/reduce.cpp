@@ -10,6 +10,8 @@ namespace catenary::cpu {
 
 namespace {
 
+constexpr std::int64_t kWideRow = 256;  // elements of short rows that are taken together
+
 /// One reduction made ready: its plan, where the outputs are, and the loops to use.
 class Reduction {
  public:
@@ -46,7 +48,7 @@ class Reduction {
       return finish(identities.data(), 0, outputs_);
     }
     const bool leading_kept = shape.empty() || !reduced_[0];
-    if (shape.size() == 2 && !leading_kept && !reduced_[1] && shape[1] >= 512) {
+    if (shape.size() == 2 && !leading_kept && !reduced_[1]) {
       run_columns();
     } else if (leading_kept) {
       const std::int64_t inner = shape.empty() ? 1 : total / shape[0];
@@ -84,55 +86,94 @@ class Reduction {
     finish(accumulators.data(), 0, outputs_);
   }
 
-  /// [reduced, kept] with long rows: tiles of columns, whose accumulators stay in the cache. Groups of 64 rows keep the
-  /// error low.
+  /// [reduced, kept]: tiles of columns, whose accumulators stay in the cache. Where there are few tiles, the rows are
+  /// cut into chunks too, by the shape only.
   void run_columns() {
     const std::int64_t rows = program_.shape[0], columns = program_.shape[1];
-    const std::int64_t tiles = (columns + kBlock - 1) / kBlock;
-    parallel_for(tiles, std::max<std::int64_t>(1, kGrain / (kBlock * rows)), [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t width = std::min(kBlock, columns), tiles = (columns + width - 1) / width;
+    const std::int64_t most =
+        std::clamp<std::int64_t>(rows * columns / (4 * kGrain), 1, std::max<std::int64_t>(1, 32 / tiles));
+    const std::int64_t chunk = (rows + most - 1) / most, chunks = (rows + chunk - 1) / chunk;
+    std::vector<char> accumulators(static_cast<std::size_t>(chunks * columns) * size_);
+    identity_(accumulators.data(), nullptr, chunks * columns);
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (width * chunk));
+    parallel_for(tiles * chunks, grain, [&](std::int64_t begin, std::int64_t end) {
       char* registers = scratch(static_cast<std::size_t>(plan_->registers()) + 2);
-      char* group = registers + plan_->registers() * kRegisterBytes;
-      char* all = group + kRegisterBytes;
       plan_->start(registers);
-      for (std::int64_t tile = begin; tile < end; ++tile) {
-        const std::int64_t first = tile * kBlock, n = std::min(kBlock, columns - first);
-        identity_(all, nullptr, n);
-        for (std::int64_t row = 0; row < rows;) {
-          identity_(group, nullptr, n);
-          const std::int64_t stop = std::min(rows, row + 64);
-          if (const void* values = plan_->in_memory(spec_.value, row * columns + first)) {
-            column_(group, values, columns, stop - row, n);
-            row = stop;
-          }
-          for (; row < stop; ++row)
-            column_(group, plan_->block(row * columns + first, n, registers, spec_.value), 0, 1, n);
-          column_(all, group, 0, 1, n);
-        }
-        finish(all, first, n);
+      for (std::int64_t task = begin; task < end; ++task) {
+        const std::int64_t row = task / tiles * chunk, column = task % tiles * width;
+        add_rows(row * columns + column, std::min(chunk, rows - row), std::min(width, columns - column), registers,
+                 accumulators.data() + (task / tiles * columns + column) * size_);
       }
     });
+    for (std::int64_t c = 1; c < chunks; ++c)
+      column_(accumulators.data(), accumulators.data() + c * columns * size_, 0, 1, columns);
+    finish(accumulators.data(), 0, columns);
+  }
+
+  /// Adds n elements of each of the rows that begin at element `first` to n accumulators. Short rows are taken several
+  /// at a time, as one wide row, and groups of 64 of those keep the error low.
+  void add_rows(std::int64_t first, std::int64_t rows, std::int64_t n, char* registers, char* accumulators) const {
+    const std::int64_t columns = program_.shape.back();
+    const std::int64_t together = n < columns ? 1 : std::max<std::int64_t>(1, kWideRow / n);
+    const std::int64_t width = together * n, stride = together * columns, wide_rows = rows / together;
+    const std::int64_t in_block = n < columns ? 1 : kBlock / width;
+    char* group = registers + plan_->registers() * kRegisterBytes;
+    char* all = group + kRegisterBytes;
+    identity_(all, nullptr, width);
+    for (std::int64_t row = 0; row < wide_rows;) {
+      identity_(group, nullptr, width);
+      const std::int64_t stop = std::min(wide_rows, row + 64);
+      if (const void* values = plan_->in_memory(spec_.value, first + row * stride)) {
+        column_(group, values, stride, stop - row, width);
+        row = stop;
+      }
+      while (row < stop) {
+        const std::int64_t m = std::min(in_block, stop - row);
+        column_(group, plan_->block(first + row * stride, m * width, registers, spec_.value), width, m, width);
+        row += m;
+      }
+      column_(all, group, 0, 1, width);
+    }
+    if (const std::int64_t rest = (rows - wide_rows * together) * n; rest > 0)
+      column_(all, plan_->block(first + wide_rows * stride, rest, registers, spec_.value), 0, 1, rest);
+    column_(accumulators, all, n, together, n);
   }
 
   /// Adds elements [begin, end) of the linear iteration to accumulators whose first one is output `first_output`.
   void accumulate(std::int64_t begin, std::int64_t end, char* accumulators, std::int64_t first_output) const {
-    char* registers = scratch(static_cast<std::size_t>(plan_->registers()));
+    char* registers = scratch(static_cast<std::size_t>(plan_->registers()) + 2);
     plan_->start(registers);
     const Shape& shape = program_.shape;
-    const bool along_rows = !shape.empty() && reduced_.back();
+    const int last = shape.size() - 1;
+    const auto accumulator = [&](const std::int64_t* index) {
+      return accumulators + ((index ? element_at(out_strides_, index) : 0) - first_output) * size_;
+    };
+    if (last > 0 && !reduced_[last] && reduced_[last - 1] && shape[last - 1] * shape[last] >= kBlock) {
+      const std::int64_t width = std::min(kBlock, shape[last]), panel = shape[last - 1] * shape[last];
+      for (std::int64_t at = begin; at < end; at += panel) {
+        for (std::int64_t column = 0; column < shape[last]; column += width) {
+          for_each_run(shape, at + column, 1, [&](const std::int64_t* index, std::int64_t, std::int64_t) {
+            add_rows(at + column, shape[last - 1], std::min(width, shape[last] - column), registers,
+                     accumulator(index));
+          });
+        }
+      }
+      return;
+    }
     // blocks hold whole rows, or parts of one row: so a row's sum does not depend on where the row lies
-    const std::int64_t row = along_rows ? shape.back() : 1;
+    const bool along_rows = last >= 0 && reduced_[last];
+    const std::int64_t row = last >= 0 ? shape[last] : 1;
     const std::int64_t step = row >= kBlock ? row : kBlock / row * row;
     for (std::int64_t at = begin; at < end; at += step) {
       for (std::int64_t part = at; part < std::min(end, at + step); part += kBlock) {
         const std::int64_t n = std::min({kBlock, at + step - part, end - part});
         const char* values = static_cast<const char*>(plan_->block(part, n, registers, spec_.value));
         for_each_run(shape, part, n, [&](const std::int64_t* index, std::int64_t done, std::int64_t length) {
-          const std::int64_t output = index ? element_at(out_strides_, index) : 0;
-          char* accumulator = accumulators + (output - first_output) * size_;
           if (along_rows) {
-            row_(accumulator, values + done * size_, length);
+            row_(accumulator(index), values + done * size_, length);
           } else {
-            column_(accumulator, values + done * size_, 0, 1, length);
+            column_(accumulator(index), values + done * size_, 0, 1, length);
           }
         });
       }
