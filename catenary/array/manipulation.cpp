@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "catenary/array/axes.h"
+#include "catenary/array/body.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/index_plan.h"
@@ -170,13 +171,18 @@ Array concatenate(const std::vector<Array>& arrays, const std::optional<int>& ax
     shape[at] += a.shape()[at];
     dtype = promote(dtype, a.dtype());
   }
-  const Array result = Array::empty(shape, dtype, first.device());
-  std::int64_t begin = 0;
-  for (const Array& a : arrays) {
-    const std::int64_t end = begin + a.shape()[at];
-    if (a.size() != 0) copyto(slice_axis(result, at, begin, end), a);
-    begin = end;
-  }
+  // the result lies in memory as the arrays do
+  std::vector<Strides> strides;
+  std::vector<const Strides*> all;
+  for (const Array& a : arrays) strides.push_back(broadcast_strides(a.shape(), a.strides(), a.shape()));
+  for (const Strides& s : strides) all.push_back(&s);
+  const Array result = Array::empty(shape, dtype, first.device())
+                           .as_strided(shape, strides_in_order(shape, memory_order(shape.size(), all)));
+  if (result.size() == 0) return result;
+  std::vector<Array> kept;
+  std::vector<View> parts;
+  for (const Array& a : arrays) parts.push_back(readable(kept.emplace_back(detail::as_dtype(a, dtype))));
+  compute(first.device(), primitives::Join{parts, at, writable(result)});
   return result;
 }
 

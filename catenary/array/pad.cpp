@@ -4,7 +4,6 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
-#include "catenary/array/index_plan.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/sorting.h"
@@ -41,12 +40,18 @@ std::int64_t source(PadMode mode, std::int64_t i, std::int64_t n) {
   return at < n ? at : 2 * n - 1 - at;
 }
 
-/// Elements of `body` for positions [begin, end) outside of it.
-Array border(const Array& body, int axis, std::int64_t begin, std::int64_t end, PadMode mode) {
-  std::vector<std::int64_t> positions;
-  for (std::int64_t i = begin; i < end; ++i) positions.push_back(source(mode, i, body.shape()[axis]));
-  const std::int64_t count = end - begin;
-  return take(body, Array::from_host(positions.data(), {count}, Dtype::int64, body.device()), axis);
+/// Writes `border`, positions from `begin` on outside of `body`: runs of it, forwards, backwards or of one element.
+void write_border(const Array& border, const Array& body, int axis, std::int64_t begin, PadMode mode) {
+  const std::int64_t n = body.shape()[axis], count = border.shape()[axis];
+  const auto from = [&](std::int64_t i) { return source(mode, begin + i, n); };
+  for (std::int64_t i = 0, end; i < count; i = end) {
+    const std::int64_t first = from(i), step = i + 1 < count ? from(i + 1) - first : 0;
+    end = i + 1;
+    while (step >= -1 && step <= 1 && end < count && from(end) == first + (end - i) * step) ++end;
+    const std::int64_t last = first + (end - 1 - i) * step;
+    const Array run = slice_axis(body, axis, std::min(first, last), std::max(first, last) + 1);
+    copyto(slice_axis(border, axis, i, end), last < first ? flip(run, axis) : run);
+  }
 }
 
 /// Reflections through the edge's point: 2 * edge - value. Wide borders reflect again what was reflected before.
@@ -164,8 +169,8 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
         if (options.odd && mirrors) {
           copyto(region, padded_odd(body, axis, {before, after}, options.mode == PadMode::symmetric));
         } else {
-          copyto(left, border(body, axis, -before, 0, options.mode));
-          copyto(right, border(body, axis, n, n + after, options.mode));
+          write_border(left, body, axis, -before, options.mode);
+          write_border(right, body, axis, n, options.mode);
         }
         break;
       }

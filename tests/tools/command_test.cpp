@@ -405,7 +405,7 @@ TEST(Cache, OfOthers) {
 
 TEST(Bench, EveryKind) {
   const std::string device = ct::current_device().name();
-  for (const char* what : {"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch"}) {
+  for (const char* what : {"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat"}) {
     const json object = json_of({"bench", what, "--size", "200", "-d", device});
     EXPECT_EQ(object["device"], device);
     ASSERT_EQ(object["results"].size(), 1U);

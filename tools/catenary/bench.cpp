@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -42,6 +43,12 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype) {
   if (what == "gemm") {
     const Array a = values({n, n}, dtype), b = values({n, n}, dtype);
     return {[=] { matmul(a, b).eval(); }, 2 * size * size * size, "GFLOP/s"};
+  }
+  if (what == "concat") {  // along axis 1
+    const std::int64_t rows = std::max<std::int64_t>(1, std::llround(std::sqrt(size / 4)));
+    std::vector<Array> parts;
+    for (int i = 0; i < 4; ++i) parts.push_back(values({rows, n / 4 / rows}, dtype));
+    return {[=] { concatenate(parts, 1).eval(); }, 8 * static_cast<double>(parts[0].size()) * item, "GB/s"};
   }
   const Array x = values({n}, dtype);
   if (what == "copy") return {[=] { x.copy().eval(); }, 2 * size * item, "GB/s"};

@@ -66,9 +66,10 @@ int main(int argc, char** argv) {
       ->add_option("WHAT", bench_options.what,
                    "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
                    "kernel; reduce: sum; sort; launch: x + y of few "
-                   "elements, all that it takes until the driver has it; conv: the layers of networks")
+                   "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
+                   "conv: the layers of networks")
       ->required()
-      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "conv"}));
+      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv"}));
   bench_command->add_option("-d,--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   bench_command->add_option("--dtype", bench_options.dtype, "Of the arrays")
       ->capture_default_str()

@@ -18,6 +18,7 @@ struct Walk {
   char* dst;
   const char* src;
   Dims extents, dst_strides, src_strides;
+  bool stream = false;  // past the caches
 };
 
 void collapse(Walk& walk, const Shape& shape, const Strides& dst_strides, const Strides& src_strides,
@@ -140,7 +141,7 @@ void copy_transposed(Walk& walk, int axis, std::size_t size, bool stream) {
 
 void copy_words(Walk& walk, std::size_t size) {
   const auto bytes = static_cast<std::int64_t>(size);
-  const bool stream = walk.extents.product() * bytes >= kStreamBytes;
+  const bool stream = walk.stream || walk.extents.product() * bytes >= kStreamBytes;
   if (walk.extents.empty()) {
     std::memcpy(walk.dst, walk.src, size);
     return;
@@ -257,7 +258,7 @@ bool same_places(const StridedView& a, const StridedView& b) {
 
 }  // namespace
 
-void strided_copy(const StridedView& dst, const StridedView& src) {
+void strided_copy(const StridedView& dst, const StridedView& src, bool stream) {
   if (!(dst.shape == src.shape))
     fail<ShapeError>("copy: the destination has shape {} and the source {}; they must be equal", dst.shape, src.shape);
   const std::int64_t size = dst.shape.product();
@@ -277,7 +278,7 @@ void strided_copy(const StridedView& dst, const StridedView& src) {
     strided_copy(dst, middle);
     return;
   }
-  Walk walk{static_cast<char*>(dst.data), static_cast<const char*>(src.data), {}, {}, {}};
+  Walk walk{static_cast<char*>(dst.data), static_cast<const char*>(src.data), {}, {}, {}, stream};
   collapse(walk, dst.shape, dst.strides, src.strides, static_cast<std::int64_t>(itemsize(dst.dtype)),
            static_cast<std::int64_t>(itemsize(src.dtype)));
   if (dst.dtype == src.dtype) return copy_words(walk, itemsize(dst.dtype));
@@ -287,6 +288,17 @@ void strided_copy(const StridedView& dst, const StridedView& src) {
 template <>
 void compute(const Copy& p) {
   strided_copy(strided(p.to), strided(p.from));
+}
+
+template <>
+void compute(const Join& p) {
+  const bool stream = p.out.nbytes() >= kStreamBytes;
+  View to = p.out;
+  for (const View& part : p.parts) {
+    to.shape = part.shape;
+    strided_copy(strided(to), strided(part), stream);
+    to.offset += part.shape[p.axis] * p.out.strides[p.axis];
+  }
 }
 
 void cast(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n) {

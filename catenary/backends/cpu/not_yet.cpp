@@ -7,10 +7,6 @@
 namespace catenary::cpu {
 
 template <>
-void compute(const Join&) {
-  fail<DeviceError>("Join: not written yet");
-}
-template <>
 void compute(const RunText&) {
   fail<DeviceError>("RunText: not written yet");
 }

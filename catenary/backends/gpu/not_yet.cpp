@@ -7,10 +7,6 @@
 namespace catenary::gpu {
 
 template <>
-void compute(Context&, const Join&) {
-  fail<DeviceError>("Join: not written yet");
-}
-template <>
 void compute(Context&, const RunText&) {
   fail<DeviceError>("RunText: not written yet");
 }
