@@ -1,4 +1,4 @@
-// Chainer's vectors: functions with their gradients and the gradients of those, and trajectories of optimizers.
+// Chainer's vectors: functions with their gradients and the gradients of those, links, and trajectories of optimizers.
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "catenary/device/float64.h"
 #include "chainer_arrays.h"
 #include "chainer_functions.h"
+#include "chainer_links.h"
 #include "chainer_optimizers.h"
 
 namespace reference {
@@ -149,6 +150,11 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   for (const json& entry : manifest.contains("functions") ? manifest["functions"] : none)
     report_case(report, entry, entry.value("function", "?"),
                 [&](Dtype dtype) { FunctionCase(entry, directory, table).run(dtype); });
+  LinkTable links;
+  add_links(links);
+  for (const json& entry : manifest.contains("links") ? manifest["links"] : none)
+    report_case(report, entry, entry.value("class", "?"),
+                [&](Dtype dtype) { check_link(directory, entry, links, dtype); });
   for (const json& entry : manifest.contains("optimizers") ? manifest["optimizers"] : none)
     report_case(report, entry, entry.value("optimizer", "?"),
                 [&](Dtype dtype) { check_trajectory(directory, entry, dtype); });

@@ -1,0 +1,66 @@
+#pragma once
+// The links that Chainer's vectors call: Chainer's names, and how to make ours from the arguments of a case.
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catenary/core/dtype.h"
+#include "catenary/links/link.h"
+#include "chainer_functions.h"
+
+namespace reference {
+
+/// A link, and how it is called.
+struct MadeLink {
+  std::shared_ptr<catenary::Link> link;
+  std::function<std::vector<Variable>(const Inputs& x)> call;
+};
+
+/// Arguments of a constructor, by place.
+class Positions {
+ public:
+  explicit Positions(const json& all) : all_(all) {}
+  std::size_t size() const { return all_.size(); }
+  const json& get(std::size_t i) const;
+  std::int64_t integer(std::size_t i) const { return get(i).get<std::int64_t>(); }
+
+ private:
+  const json& all_;
+};
+
+class LinkTable {
+ public:
+  using Maker = std::function<MadeLink(const Positions& args, Keywords& keywords)>;
+
+  /// `make` gives a link that is called with a variable and gives one.
+  template <class Make>
+  void add(const std::string& name, Make make) {
+    add_called(name, make, [](const auto& link, const Inputs& x) { return std::vector<Variable>{link(x.at(0))}; });
+  }
+  /// The same with a way to call it, which gives a vector of variables.
+  template <class Make, class Call>
+  void add_called(const std::string& name, Make make, Call call) {
+    makers_[name] = [make, call](const Positions& args, Keywords& keywords) {
+      using L = decltype(make(args, keywords));
+      const auto link = std::make_shared<L>(make(args, keywords));
+      return MadeLink{link, [link, call](const Inputs& x) { return call(*link, x); }};
+    };
+  }
+  /// Throws NotImplemented for a name that is not there.
+  const Maker& find(const std::string& name) const;
+
+ private:
+  std::map<std::string, Maker> makers_;
+};
+
+/// The links of convolutional and of recurrent networks have a file of their own each.
+void add_links(LinkTable& table);
+
+/// Runs a case of "links": parameters and persistent arrays are set, the link is called as often as the case says, and
+/// results, gradients and persistent arrays are compared.
+void check_link(const std::string& directory, const json& entry, const LinkTable& table, catenary::Dtype dtype);
+
+}  // namespace reference
