@@ -3,6 +3,7 @@
 #include "catenary/functions/activation.h"
 #include "catenary/functions/connection.h"
 #include "catenary/functions/math_elementwise.h"
+#include "catenary/functions/noise.h"
 #include "catenary/initializers/initializers.h"
 
 namespace catenary::links {
@@ -125,6 +126,47 @@ PReLU::PReLU(const Shape& shape, double init) : W(ParameterInit(init), shape, "W
 Variable PReLU::operator()(const Variable& x) const {
   return hooked(
       *this, [&] { return functions::prelu(x, W); }, x);
+}
+
+Swish::Swish(const OptionalShape& beta_shape, const ParameterInit& beta_init) : beta(beta_init, "beta") {
+  if (beta_shape) beta.initialize(*beta_shape);
+}
+Variable Swish::operator()(const Variable& x) const {
+  if (!beta.is_initialized()) {
+    Shape shape = x.shape();
+    if (!shape.empty()) shape.erase(0);
+    beta.initialize(shape);
+  }
+  return hooked(
+      *this, [&] { return functions::swish(x, beta); }, x);
+}
+
+SimplifiedDropconnect::SimplifiedDropconnect(const std::optional<std::int64_t>& in_size, std::int64_t out,
+                                             const SimplifiedDropconnectOptions& options)
+    : out_size(out), ratio(options.ratio), W(weight_init(options.initialW), "W") {
+  if (in_size) W.initialize({out, *in_size});
+  if (!options.nobias) b = Parameter(options.initial_bias, Shape{out}, "b");
+}
+Variable SimplifiedDropconnect::operator()(const Variable& x, bool train, const Array& mask,
+                                           bool use_batchwise_mask) const {
+  if (!W.is_initialized()) W.initialize({out_size, x.shape(0) ? x.size() / x.shape(0) : 0});
+  return hooked(
+      *this,
+      [&] {
+        functions::DropconnectOptions options;
+        options.ratio = ratio;
+        options.train = train;
+        options.mask = mask;
+        options.use_batchwise_mask = use_batchwise_mask;
+        return functions::simplified_dropconnect(x, W, b, options);
+      },
+      x);
+}
+
+ParameterLink::ParameterLink(const Array& array) : W(Parameter::from_array(array, "W")) {}
+Variable ParameterLink::operator()() const {
+  return hooked(
+      *this, [&] { return Variable(W); }, W);
 }
 
 }  // namespace catenary::links

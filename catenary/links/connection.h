@@ -132,4 +132,49 @@ class CT_API PReLU : public Link {
   CT_LINKS(W)
 };
 
+/// x · sigmoid(beta · x) with a learnt beta of `beta_shape`, or of x's shape without its first axis at the first call.
+/// (chainer.links.Swish; Ramachandran, Zoph and Le, arXiv:1710.05941)
+class CT_API Swish : public Link {
+ public:
+  explicit Swish(const OptionalShape& beta_shape = {}, const ParameterInit& beta_init = 1.0);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "Swish"; }
+  Parameter beta;
+  CT_LINKS(beta)
+};
+
+/// Options of SimplifiedDropconnect.
+struct SimplifiedDropconnectOptions {
+  double ratio = 0.5;  ///< of weights that are dropped
+  bool nobias = false;
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  ParameterInit initial_bias = 0;
+};
+/// A Linear that drops weights. (chainer.links.SimplifiedDropconnect; Wan et al. 2013)
+class CT_API SimplifiedDropconnect : public Link {
+ public:
+  /// The input size is found at the first call when it is not given.
+  SimplifiedDropconnect(const std::optional<std::int64_t>& in_size, std::int64_t out_size,
+                        const SimplifiedDropconnectOptions& options = {});
+  /// Without `train` nothing is dropped; `mask` and `use_batchwise_mask` as functions::simplified_dropconnect has them.
+  Variable operator()(const Variable& x, bool train = true, const Array& mask = {},
+                      bool use_batchwise_mask = true) const;
+  std::string type_name() const override { return "SimplifiedDropconnect"; }
+  std::int64_t out_size;
+  double ratio;
+  Parameter W, b;
+  CT_LINKS(W, b)
+};
+
+/// A parameter as a link, which gives it when it is called. (chainer.links.Parameter)
+class CT_API ParameterLink : public Link {
+ public:
+  /// With the values of an array, which is not copied.
+  explicit ParameterLink(const Array& array);
+  Variable operator()() const;
+  std::string type_name() const override { return "Parameter"; }
+  Parameter W;
+  CT_LINKS(W)
+};
+
 }  // namespace catenary::links

@@ -48,6 +48,42 @@ Variable BatchNormalization::operator()(const Variable& x, bool finetune) const 
       x);
 }
 
+BatchRenormalization::BatchRenormalization(const Shape& size, const BatchRenormalizationLinkOptions& options)
+    : rmax(options.rmax), dmax(options.dmax), options_(options) {
+  const Dtype dtype = get_dtype(options.dtype);
+  const auto scope = using_config(config.dtype, dtype);
+  if (options.use_gamma) gamma = Parameter(1, size, "gamma");
+  if (options.use_beta) beta = Parameter(0, size, "beta");
+  avg_mean = zeros(size, dtype);
+  avg_var = ones(size, dtype);
+  N = zeros({}, Dtype::int64);
+  one_ = ones(size, dtype);
+  zero_ = zeros(size, dtype);
+}
+
+void BatchRenormalization::start_finetuning() const { N->fill(0); }
+
+Variable BatchRenormalization::operator()(const Variable& x, bool finetune) const {
+  const Variable scale = gamma.defined() ? Variable(gamma) : Variable(one_.to_device(x.device()), false);
+  const Variable shift = beta.defined() ? Variable(beta) : Variable(zero_.to_device(x.device()), false);
+  return hooked(
+      *this,
+      [&] {
+        if (!config.train)
+          return functions::fixed_batch_renormalization(x, scale, shift, avg_mean.array(), avg_var.array(),
+                                                        options_.eps);
+        if (finetune) N.array() += 1;
+        functions::BatchRenormalizationOptions call;
+        call.eps = options_.eps;
+        call.decay = finetune ? 1 - 1 / N->item<double>() : options_.decay;
+        call.running_mean = avg_mean;
+        call.running_var = avg_var;
+        call.update_statistics = true;
+        return functions::batch_renormalization(x, scale, shift, rmax, dmax, call);
+      },
+      x);
+}
+
 DecorrelatedBatchNormalization::DecorrelatedBatchNormalization(std::int64_t size,
                                                                const DecorrelatedBatchNormalizationLinkOptions& options)
     : options_(options) {

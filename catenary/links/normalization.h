@@ -38,6 +38,38 @@ class CT_API BatchNormalization : public Link {
   Array one_, zero_;
 };
 
+/// Options of BatchRenormalization.
+struct BatchRenormalizationLinkOptions {
+  double rmax = 1, dmax = 0;  ///< how far the correction may go; as they are, it is batch normalization
+  double decay = 0.9;         ///< of the running averages
+  double eps = 2e-5;
+  std::optional<Dtype> dtype = {};  ///< of parameters and averages; config.dtype when not given
+  bool use_gamma = true;
+  bool use_beta = true;
+};
+
+/// Normalises over the batch, corrected towards the running averages, while training, and by these otherwise. The
+/// persistent arrays have Chainer's names avg_mean, avg_var and N. (chainer.links.BatchRenormalization; Ioffe,
+/// arXiv:1702.03275)
+class CT_API BatchRenormalization : public Link {
+ public:
+  explicit BatchRenormalization(const Shape& size, const BatchRenormalizationLinkOptions& options = {});
+  explicit BatchRenormalization(std::int64_t size, const BatchRenormalizationLinkOptions& options = {})
+      : BatchRenormalization(Shape{size}, options) {}
+  /// `finetune` averages the statistics of all batches since start_finetuning().
+  Variable operator()(const Variable& x, bool finetune = false) const;
+  void start_finetuning() const;
+  std::string type_name() const override { return "BatchRenormalization"; }
+  double rmax, dmax;
+  Parameter gamma, beta;
+  Persistent avg_mean, avg_var, N;
+  CT_LINKS(gamma, beta, avg_mean, avg_var, N)
+
+ private:
+  BatchRenormalizationLinkOptions options_;
+  Array one_, zero_;
+};
+
 /// Options of DecorrelatedBatchNormalization.
 struct DecorrelatedBatchNormalizationLinkOptions {
   int groups = 16;

@@ -1,0 +1,105 @@
+// Links beyond the first ones: activations, dropped weights, losses over words and labels.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "catenary/autograd/gradient_check.h"
+#include "catenary/catenary.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+
+namespace {
+
+ct::Array numbers(const ct::Shape& shape) { return ct::random::standard_normal(shape, {.dtype = ct::Dtype::float32}); }
+
+TEST(Links, SwishLearnsItsBeta) {
+  const L::Swish given(ct::Shape{3}), found;
+  const ct::Array x = numbers({4, 3});
+  ct::gradient_check::assert_allclose(given(x).array(), x / (1 + ct::exp(-x)));
+  found(x);
+  EXPECT_EQ(found.beta.shape(), (ct::Shape{3}));
+}
+
+TEST(Links, SimplifiedDropconnectWithoutTrainingIsLinear) {
+  const L::SimplifiedDropconnect link({}, 5);
+  const ct::Array x = numbers({4, 3}), mask = ct::ones({5, 3}, ct::Dtype::float32);
+  const ct::Array y = link(x, false).array();
+  EXPECT_EQ(link.W.shape(), (ct::Shape{5, 3}));
+  ct::gradient_check::assert_allclose(y, F::linear(x, link.W, link.b).array());
+  // what stays is scaled
+  ct::gradient_check::assert_allclose(link(x, true, mask).array(), F::linear(x, link.W * 2, link.b).array());
+}
+
+TEST(Links, BatchRenormalizationWithoutRoomIsBatchNormalization) {
+  const L::BatchRenormalization renormalization(3);
+  const L::BatchNormalization normalization(3);
+  const ct::Array x = numbers({8, 3}) * 2 + 1;
+  ct::gradient_check::assert_allclose(renormalization(x).array(), normalization(x).array());
+  const auto test = ct::using_config(ct::config.train, false);
+  ct::gradient_check::assert_allclose(renormalization(x).array(), normalization(x).array(), 1e-4);
+}
+
+TEST(Links, ParameterLinkGivesItsArray) {
+  const ct::Array a = numbers({2, 3});
+  const L::ParameterLink link(a);
+  EXPECT_EQ(link().array().to_vector<float>(), a.to_vector<float>());
+  EXPECT_EQ(link.namedparams().at(0).first, "/W");
+}
+
+TEST(Links, WordsAreDrawnAsOftenAsTheyWereCounted) {
+  const L::NegativeSampling link(3, {0, 4, 0, 5}, 6);
+  const ct::Array x = numbers({2, 3}), t = ct::array({1, 3});
+  // W is 0, so all scores are
+  EXPECT_NEAR(link(x, t).array().item<double>(), 2 * 7 * std::log(2.0), 1e-4);
+  link.cleargrads();
+  link(x, t).backward();
+  const std::vector<double> g = ct::absolute(link.W.grad()).sum(1).to_vector<double>();
+  EXPECT_EQ(g[0], 0);
+  EXPECT_GT(g[1], 0);
+  EXPECT_EQ(g[2], 0);
+  EXPECT_GT(g[3], 0);
+  const L::BlackOut black(3, {1, 2, 3}, 4, 0);
+  EXPECT_NEAR(black(x, ct::array({1, 2})).array().item<double>(), std::log(5.0) - 4 * std::log(0.8), 1e-4);
+  EXPECT_THROW(L::BlackOut(3, {0, 0}, 4), ct::ValueError);
+  EXPECT_THROW(L::NegativeSampling(3, {1, -1}, 4), ct::ValueError);
+}
+
+TEST(Links, HierarchicalSoftmaxIsADistribution) {
+  const ct::Array x = numbers({1, 4});
+  const L::ClassTree tree = L::BinaryHierarchicalSoftmax::create_huffman_tree({{0, 8}, {1, 5}, {2, 6}, {3, 4}});
+  const L::BinaryHierarchicalSoftmax link(4, tree);
+  EXPECT_EQ(link.W.shape(), (ct::Shape{3, 4}));
+  double total = 0;
+  for (int t = 0; t < 4; ++t) total += std::exp(-link(x, ct::array({t})).array().item<double>());
+  EXPECT_NEAR(total, 1, 1e-5);
+  const L::BinaryHierarchicalSoftmax uneven(4, L::ClassTree(L::ClassTree(0, L::ClassTree(2, 1)), 3));
+  const ct::Array t = ct::array({3, 0, 1});
+  const ct::Array xs = ct::random::standard_normal({3, 4}, {.dtype = ct::Dtype::float32});
+  // the last is right, left-left, left-right-right
+  const auto score = [&](int i, int node) { return (uneven.W.array()[node] * xs[i]).sum().item<double>(); };
+  const auto softplus = [](double v) { return std::log1p(std::exp(v)); };
+  EXPECT_NEAR(uneven(xs, t).array().item<double>(),
+              softplus(score(0, 0)) + softplus(-score(1, 0)) + softplus(-score(1, 1)) + softplus(-score(2, 0)) +
+                  softplus(score(2, 1)) + softplus(score(2, 2)),
+              1e-4);
+  const ct::gradient_check::Function loss = [&](const std::vector<ct::Variable>& in) {
+    return std::vector<ct::Variable>{uneven(in[0], t)};
+  };
+  EXPECT_NO_THROW(
+      ct::gradient_check::check_backward(loss, {xs}, {}, {uneven.W}, {.eps = 1e-2, .atol = 1e-2, .rtol = 1e-2}));
+  EXPECT_THROW(L::BinaryHierarchicalSoftmax(4, L::ClassTree(0)), ct::ValueError);
+  EXPECT_THROW(L::BinaryHierarchicalSoftmax(4, L::ClassTree(1, 1)), ct::ValueError);
+}
+
+TEST(Links, AChainOfLabels) {
+  const L::CRF1d link(2);
+  const std::vector<ct::Variable> xs{numbers({2, 2}), numbers({1, 2})},
+      ys{ct::as_variable(ct::array({0, 1})), ct::as_variable(ct::array({1}))};
+  EXPECT_EQ(link(xs, ys).array().item<float>(), F::crf1d(link.cost, xs, ys).array().item<float>());
+  EXPECT_EQ(link.argmax(xs).second.size(), 2u);
+}
+
+}  // namespace
