@@ -1,10 +1,11 @@
+#include "catenary/device/pooling.h"
+
 #include <cstdlib>
 #include <optional>
 #include <vector>
 
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
-#include "catenary/device/pooling.h"
 
 namespace catenary::gpu {
 
