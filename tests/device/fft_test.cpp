@@ -137,19 +137,22 @@ TEST(Fft, PrimesAndTheirMultiples) {
 }
 
 TEST(Fft, ALongLength) {
-  const std::int64_t n = current_device().is_cpu() ? 1 << 20 : testing_devices::large(1 << 16);
+  const bool cpu = current_device().is_cpu();
+  const std::int64_t n = cpu ? 1 << 20 : testing_devices::large(1 << 16);
   const Values x = numbers(n, 5);
   const Sums sums(n, false);
+  std::vector<std::size_t> frequencies;
+  Values expected;
+  for (std::int64_t i = 0; i < (cpu ? 64 : 4); ++i) {
+    frequencies.push_back(static_cast<std::size_t>(i * i * 251 % n));
+    expected.push_back(sums.at(x.data(), i * i * 251 % n));
+  }
   for (const Dtype dtype : dtypes()) {
     const Pair in = Pair::of(x, {1, n}, dtype), out({1, n}, dtype);
     transform(in, out);
     const Values y = out.values();
-    Values some, expected;
-    for (std::int64_t i = 0; i < (current_device().is_cpu() ? 64 : 4); ++i) {
-      const std::int64_t frequency = i * i * 251 % n;
-      some.push_back(y[static_cast<std::size_t>(frequency)]);
-      expected.push_back(sums.at(x.data(), frequency));
-    }
+    Values some;
+    for (const std::size_t frequency : frequencies) some.push_back(y[frequency]);
     EXPECT_LT(difference(some, expected), tolerance(dtype));
     transform(out, out, true, 1.0 / static_cast<double>(n));
     EXPECT_LT(difference(out.values(), x), tolerance(dtype)) << "back, in its place";
