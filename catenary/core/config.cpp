@@ -12,14 +12,18 @@ namespace detail {
 namespace {
 
 constexpr const char* kNames[kSettings] = {
-    "train", "enable_backprop", "keep_graph_on_report", "debug", "fusion", "in_recomputing", "dtype"};
+    "train", "enable_backprop", "keep_graph_on_report", "debug", "fusion", "in_recomputing", "winograd", "dtype"};
 
 struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
   Globals() {
-    const bool flags[kSettings] = {true, true, environment::flag("CATENARY_KEEP_GRAPH_ON_REPORT"),
+    const bool flags[kSettings] = {true,
+                                   true,
+                                   environment::flag("CATENARY_KEEP_GRAPH_ON_REPORT"),
                                    environment::flag("CATENARY_DEBUG"),
-                                   environment::flag("CATENARY_FUSION", !environment::flag("CATENARY_SYNC"))};
+                                   environment::flag("CATENARY_FUSION", !environment::flag("CATENARY_SYNC")),
+                                   false,
+                                   environment::flag("CATENARY_WINOGRAD", true)};
     for (int i = 0; i < kSettings; ++i) values[static_cast<std::size_t>(i)] = flags[i];
     const std::string dtype = environment::text("CATENARY_DTYPE");
     const Dtype d = dtype.empty() ? Dtype::float32 : dtype_from_name(dtype);
@@ -33,7 +37,7 @@ Globals& globals() {
 }
 
 // -1: the thread has no value of its own.
-thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1};
+thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 }  // namespace
 

@@ -25,9 +25,10 @@ enum class Setting : std::uint8_t {
   debug,
   fusion,
   in_recomputing,
+  winograd,
   dtype,
 };
-inline constexpr int kSettings = 7;
+inline constexpr int kSettings = 8;
 
 /// The value in effect.
 CT_API std::uint8_t setting(Setting s);
@@ -75,6 +76,11 @@ struct Settings {
   Entry<bool, Setting::fusion> fusion{};
   /// Is this the second forward pass of functions that recompute (F.forget)?
   Entry<bool, Setting::in_recomputing> in_recomputing{};
+  /// May float32 convolutions with windows of 3 x 3 be computed by Winograd's minimal filtering, with 2.25 to 4 times
+  /// fewer multiplications? An error is then at most 1e-6 of the largest sum of the magnitudes of an element's terms,
+  /// up to three times that of direct sums, and an inf or a NaN may reach elements beside those that it is a term of.
+  /// (CATENARY_WINOGRAD)
+  Entry<bool, Setting::winograd> winograd{};
   /// dtype of new parameters and of float results of integers in functions. (CHAINER_DTYPE)
   Entry<Dtype, Setting::dtype> dtype{};
 };
@@ -84,8 +90,8 @@ struct Settings {
 /// Settings of the calling thread.
 inline constexpr detail::Settings<detail::LocalEntry> config{};
 /// Settings of threads that have none of their own. Read from CATENARY_DEBUG, CATENARY_FUSION,
-/// CATENARY_KEEP_GRAPH_ON_REPORT and CATENARY_DTYPE at first, else from the variables that Chainer reads (CHAINER_…).
-/// Chainer's type_check has no counterpart: dtypes and shapes are always checked.
+/// CATENARY_KEEP_GRAPH_ON_REPORT, CATENARY_WINOGRAD and CATENARY_DTYPE at first, else from the variables that Chainer
+/// reads (CHAINER_…). Chainer's type_check has no counterpart: dtypes and shapes are always checked.
 inline constexpr detail::Settings<detail::GlobalEntry> global_config{};
 
 /// Gives a setting a value until the end of the scope, in this thread. (chainer.using_config)

@@ -99,6 +99,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_TF32", is_flag, kFlag},
     {"CATENARY_TRACE", is_trace, "a list, with commas between, of compile, source, kernels, ops, blas, dnn"},
     {"CATENARY_TRACE_FILE", is_any, ""},
+    {"CATENARY_WINOGRAD", is_flag, kFlag},
     {"OMP_NUM_THREADS", begins_with_number, kThreads},
 };
 

@@ -11,6 +11,7 @@
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/backends/cpu/scratch.h"
+#include "catenary/backends/cpu/winograd.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
@@ -467,7 +468,7 @@ void convolve(const Convolution& c) {
 
 template <>
 void compute(const Convolution& p) {
-  if (p.result().size() == 0) return;
+  if (p.result().size() == 0 || winograd(p)) return;
   p.x.dtype == Dtype::float64 ? convolve<double>(p) : convolve<float>(p);
 }
 

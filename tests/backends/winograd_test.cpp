@@ -1,0 +1,212 @@
+// Convolutions with windows of 3 x 3 by Winograd's minimal filtering against direct sums in float64.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catenary/array/body.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/random.h"
+#include "catenary/core/config.h"
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/parallel.h"
+#include "catenary/device/backend.h"
+
+namespace catenary {
+namespace {
+
+using Pass = ConvolutionPass;
+
+/// What config.winograd promises: an error in parts of the largest sum of the magnitudes of an element's terms.
+constexpr double kBound = 1e-6;
+
+/// How an operand lies in memory.
+enum class Order { c, channels, gaps };
+
+struct Problem {
+  Pass pass = Pass::forward;
+  std::int64_t images = 2, groups = 1, inputs = 32, outputs = 32;  // channels of a group
+  std::int64_t height = 8, width = 8, pad_y = 1, pad_x = 1;
+  Order order = Order::c, filter_order = Order::c;
+  bool bias = false, accumulate = false, relu = false;
+
+  std::string text() const {
+    constexpr const char* passes[] = {"forward", "to_data", "to_filter"};
+    std::string all = passes[static_cast<int>(pass)];
+    for (const std::int64_t n : {images, groups, inputs, outputs, height, width, pad_y, pad_x, std::int64_t(order),
+                                 std::int64_t(filter_order), std::int64_t(bias + 2 * accumulate + 4 * relu)})
+      all += " " + std::to_string(n);
+    return all;
+  }
+};
+
+Array laid(const Array& a, Order order) {
+  if (order == Order::channels) return a.transpose({0, 2, 3, 1}).copy().transpose({0, 3, 1, 2});
+  if (order == Order::c) return a.copy();
+  Shape twice = a.shape();
+  std::vector<Index> inside;
+  for (std::int64_t& n : twice) n *= 2, inside.push_back(slice(1, none, 2));
+  const Array view = zeros(twice, a.dtype()).get(inside);
+  view.set_at({}, a);
+  return view;
+}
+
+struct Operands {
+  explicit Operands(const Problem& p) {
+    random::seed(5);
+    const auto make = [](const Shape& shape) { return random::uniform(-1, 1, shape).astype(Dtype::float32); };
+    x = make({p.images, p.groups * p.inputs, p.height, p.width});
+    w = make({p.groups * p.outputs, p.inputs, 3, 3});
+    y = make({p.images, p.groups * p.outputs, p.height + 2 * p.pad_y - 2, p.width + 2 * p.pad_x - 2});
+    bias = make({p.groups * (p.pass == Pass::to_data ? p.inputs : p.outputs)});
+  }
+  Array x, w, y, bias;
+};
+
+Array run(const Problem& p, const Operands& from) {
+  const Array x = laid(from.x, p.order), w = laid(from.w, p.filter_order), y = laid(from.y, p.order);
+  const Array& result = p.pass == Pass::forward ? y : p.pass == Pass::to_data ? x : w;
+  const Window window = Window::make("test", 2, {3}, {1}, {p.pad_y, p.pad_x});
+  const auto view = [&](const Array& a) { return &a == &result ? writable(a) : readable(a); };
+  const View vx = view(x), vw = view(w), vy = view(y), bias = readable(from.bias);
+  compute(Device(), primitives::Convolution{p.pass, window, p.groups, vx, vw, vy, p.bias ? &bias : nullptr,
+                                            p.accumulate, p.relu});
+  return result.copy();
+}
+
+/// The same in float64, which is computed directly; of the operands' magnitudes where these are asked for.
+std::vector<double> reference(const Problem& p, Operands from, bool magnitudes) {
+  for (Array* a : {&from.x, &from.w, &from.y, &from.bias}) {
+    *a = a->astype(Dtype::float64);
+    if (magnitudes) *a = abs(*a);
+  }
+  return run(p, from).to_vector<double>();
+}
+
+void check(const Problem& p) {
+  const Operands from(p);
+  const std::vector<double> got = run(p, from).astype(Dtype::float64).to_vector<double>(),
+                            want = reference(p, from, false), magnitudes = reference(p, from, true);
+  const double bound = kBound * *std::max_element(magnitudes.begin(), magnitudes.end());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], bound) << p.text() << ", element " << i;
+}
+
+bool same(const Array& a, const Array& b) { return a.to_vector<float>() == b.to_vector<float>(); }
+
+/// Is it computed by Winograd's way? Then the bits are not those of the direct form.
+bool is_winograd(const Problem& p) {
+  const Operands from(p);
+  const Array with = run(p, from);
+  const auto off = using_config(config.winograd, false);
+  return !same(with, run(p, from));
+}
+
+class Winograd : public testing::TestWithParam<Pass> {};
+
+TEST_P(Winograd, SidesAndPads) {
+  Problem p{.pass = GetParam()};
+  for (p.height = 1; p.height <= 13; ++p.height) {
+    for (p.pad_y = 0; p.pad_y <= 2; ++p.pad_y) {
+      p.pad_x = (p.height + p.pad_y) % 3;
+      p.width = 14 - p.height;
+      p.images = 9 + p.height % 2;
+      p.order = p.height % 2 ? Order::c : Order::channels;
+      p.filter_order = p.pad_y == 1 ? Order::channels : Order::c;
+      if (p.height + 2 * p.pad_y > 2 && p.width + 2 * p.pad_x > 2) check(p);
+    }
+  }
+}
+
+TEST_P(Winograd, RandomShapes) {
+  std::mt19937 random(7);
+  const auto any = [&](std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(most - least + 1));
+  };
+  for (int i = 0; i < 12; ++i) {
+    Problem p{.pass = GetParam(), .images = any(1, 9), .groups = i % 4 == 0 ? 2 : 1};
+    p.inputs = any(16, 90);
+    p.outputs = any(16, 90);
+    p.height = any(3, 20);
+    p.width = any(3, 45);
+    p.pad_y = any(0, 2);
+    p.pad_x = any(0, 2);
+    p.order = static_cast<Order>(i % 3);
+    p.filter_order = static_cast<Order>(any(0, 2));
+    p.accumulate = any(0, 1);
+    p.bias = p.pass != Pass::to_filter && any(0, 1);
+    p.relu = p.pass == Pass::forward && any(0, 1);
+    check(p);
+  }
+}
+
+TEST_P(Winograd, ManyChannels) {
+  for (const Order order : {Order::c, Order::channels}) {
+    check({GetParam(), 20, 1, 530, 70, 4, 4, 1, 1, order, order});
+    check({GetParam(), 66, 1, 70, 530, 4, 4, 1, 1, order, order});
+  }
+  check({GetParam(), 66, 1, 530, 230, 4, 4});
+}
+
+TEST_P(Winograd, EveryLevel) {
+  const SimdLevel best = simd_level();
+  for (const SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4}) {
+    if (best == SimdLevel::native || level > best) continue;
+    set_simd_level(level);
+    for (const Order order : {Order::c, Order::channels, Order::gaps})
+      for (const std::int64_t side : {6, 9}) check({GetParam(), 4, 1, 37, 41, side, side, 1, 1, order, order});
+  }
+  set_simd_level(best);
+}
+
+TEST_P(Winograd, BitsDoNotDependOnThreads) {
+  const int before = num_threads();
+  for (const std::int64_t side : {4, 6, 19}) {
+    const Problem p{.pass = GetParam(), .images = 16, .inputs = 70, .outputs = 50, .height = side, .width = side};
+    const Operands from(p);
+    EXPECT_TRUE(is_winograd(p)) << p.text();
+    std::optional<Array> first;
+    for (const int threads : {1, 2, 3, 16}) {
+      set_num_threads(threads);
+      const Array result = run(p, from);
+      if (!first) first = result;
+      EXPECT_TRUE(same(result, *first)) << p.text() << ", threads: " << threads;
+    }
+    set_num_threads(before);
+  }
+}
+
+TEST_P(Winograd, BitsDoNotDependOnLayout) {
+  for (const std::int64_t side : {6, 13}) {
+    Problem p{.pass = GetParam(), .images = 5, .inputs = 40, .outputs = 36, .height = side, .width = side};
+    const Operands from(p);
+    const Array first = run(p, from);
+    for (const Order order : {Order::channels, Order::gaps}) {
+      p.order = p.filter_order = order;
+      EXPECT_TRUE(same(run(p, from), first)) << p.text();
+    }
+  }
+}
+
+TEST_P(Winograd, IsNotTakenWhereItIsNotTheFasterWay) {
+  const Problem p{.pass = GetParam(), .images = 8};
+  EXPECT_TRUE(is_winograd(p));
+  Problem few = p;
+  few.inputs = 3;
+  EXPECT_FALSE(is_winograd(few));
+  few = p;
+  few.height = few.width = 1;
+  EXPECT_FALSE(is_winograd(few));
+}
+
+constexpr const char* kPassNames[] = {"forward", "to_data", "to_filter"};
+INSTANTIATE_TEST_SUITE_P(Passes, Winograd, testing::Values(Pass::forward, Pass::to_data, Pass::to_filter),
+                         [](const auto& info) { return kPassNames[static_cast<int>(info.param)]; });
+
+}  // namespace
+}  // namespace catenary
