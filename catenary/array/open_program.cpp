@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <limits>
 
 #include "catenary/device/trace.h"
@@ -25,6 +26,33 @@ constexpr std::size_t kMaxRetainedBytes = std::size_t{64} << 20;
 
 bool same_place(const Access& a, const Access& b) {
   return a.handle == b.handle && a.offset == b.offset && a.dtype == b.dtype && a.strides == b.strides;
+}
+
+/// Can two walks with these steps (descending, without zeros) from places so far apart come to one element? A yes may
+/// be wrong where the steps are no nest.
+bool may_meet(std::int64_t distance, std::span<const std::pair<std::int64_t, std::int64_t>> steps_and_counts) {
+  if (distance == 0) return true;
+  if (steps_and_counts.empty()) return false;
+  const auto [step, count] = steps_and_counts[0];
+  const auto inner = steps_and_counts.subspan(1);
+  std::int64_t reach = 0;
+  for (const auto& [s, n] : inner) reach += s * (n - 1);
+  if (reach >= step) return true;
+  for (std::int64_t k = distance / step; k <= distance / step + 1; ++k) {
+    const std::int64_t rest = std::abs(distance - k * step);
+    if (k < count && rest <= reach && may_meet(rest, inner)) return true;
+  }
+  return false;
+}
+
+/// Do both walk evenly through different elements of the same memory, as the gates of a recurrent layer do?
+bool apart(const Access& a, const Access& b, const Shape& shape) {
+  if (a.dtype != b.dtype || a.strides != b.strides) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  for (int axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] > 1 && a.strides[axis] != 0) steps.emplace_back(std::abs(a.strides[axis]), shape[axis]);
+  std::sort(steps.rbegin(), steps.rend());
+  return !may_meet(std::abs(a.offset - b.offset), steps);
 }
 
 ops::Constant constant_of(const Scalar& scalar, Reg reg) {
@@ -107,19 +135,19 @@ bool OpenProgram::conflicts_with_read(const ArrayBody& body, const Shape& shape)
   if (shape_ != shape) return true;
   const Access access = access_of(body, shape);
   for (const StoreSlot& store : stores_)
-    if (same_place(store.access, access)) return false;
-  return true;
+    if (store.storage == body.storage && !same_place(store.access, access) && !apart(store.access, access, shape_))
+      return true;
+  return false;
 }
 
 bool OpenProgram::conflicts_with_write(const ArrayBody& body) const {
   if (!body.storage || nodes_.empty()) return false;
   if (shape_ != body.shape) return true;
   const Access access = access_of(body, body.shape);
-  for (const LoadSlot& load : loads_)
-    if (load.storage == body.storage && !same_place(load.access, access)) return true;
-  for (const StoreSlot& store : stores_)
-    if (store.storage == body.storage && !same_place(store.access, access)) return true;
-  return false;
+  const auto conflicts = [&](const auto& slot) {
+    return slot.storage == body.storage && !same_place(slot.access, access) && !apart(slot.access, access, shape_);
+  };
+  return std::ranges::any_of(loads_, conflicts) || std::ranges::any_of(stores_, conflicts);
 }
 
 std::int16_t OpenProgram::value_of(const LazyOperand& operand, bool narrow_literal) {

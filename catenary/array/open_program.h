@@ -48,9 +48,10 @@ class OpenProgram final : public DeferredWork {
   /// Makes room for one more operation over `shape`, which brings `new_buffers` at most.
   void prepare(const Shape& shape, std::size_t new_buffers, const Device& device);
 
-  /// Must the program run before `body` can be loaded? So it is when it writes the same memory by another view.
+  /// Must the program run before `body` can be loaded? So it is when it writes elements of its by
+  /// another view.
   bool conflicts_with_read(const ArrayBody& body, const Shape& shape) const;
-  /// Must the program run before `body` can be written? So it is when it reads or writes the same memory by another
+  /// Must the program run before `body` can be written? So it is when it reads or writes elements of its by another
   /// view.
   bool conflicts_with_write(const ArrayBody& body) const;
   bool loads_from(const Storage& storage) const;
