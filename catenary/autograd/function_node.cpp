@@ -145,6 +145,10 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
 void FunctionNode::retain_inputs(std::initializer_list<int> indexes) {
   retained_inputs_ = SmallVector<int, 3>(indexes);
 }
+void FunctionNode::retain_inputs(Inputs all) {
+  retained_inputs_.clear();
+  for (int i = 0; i < all.size(); ++i) retained_inputs_.push_back(i);
+}
 void FunctionNode::retain_outputs(std::initializer_list<int> indexes) {
   retained_outputs_ = SmallVector<int, 2>(indexes);
 }

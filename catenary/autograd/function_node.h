@@ -109,6 +109,7 @@ class CT_API FunctionNode {
   /// In forward: keep these inputs' arrays, or outputs', for backward. What is not retained is freed as soon as nobody
   /// else holds it.
   void retain_inputs(std::initializer_list<int> indexes);
+  void retain_inputs(Inputs all);
   void retain_outputs(std::initializer_list<int> indexes);
   /// In backward: an input or output that was retained, as a variable of the graph. Throws ValueError when it was not.
   Variable retained_input(int i) const;

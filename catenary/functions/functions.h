@@ -17,6 +17,7 @@
 #include "catenary/functions/convolution.h"
 #include "catenary/functions/evaluation.h"
 #include "catenary/functions/fft.h"
+#include "catenary/functions/forget.h"
 #include "catenary/functions/loss.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_elementwise.h"
@@ -26,4 +27,5 @@
 #include "catenary/functions/noise.h"
 #include "catenary/functions/normalization.h"
 #include "catenary/functions/pooling.h"
+#include "catenary/functions/rnn.h"
 #include "catenary/functions/sparse_matmul.h"

@@ -10,6 +10,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
+#include "catenary/functions/forget.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_elementwise.h"
 #include "catenary/functions/math_reduction.h"
@@ -176,7 +177,7 @@ void update_running(const BatchNormalizationOptions& options, const Statistics& 
   const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<std::int64_t>(s.mean.size(), 1));
   const double unbiased = count / std::max(count - 1, 1.0);
   const auto update = [&](const Array& running, const Array& batch, double factor) {
-    if (!running.defined()) return;
+    if (!running.defined() || recomputing()) return;
     running *= options.decay;
     running += (batch.reshape(running.shape()) * ((1 - options.decay) * factor)).astype(running.dtype());
   };
@@ -249,8 +250,8 @@ Variable batch_renormalization(const Variable& x, const Variable& gamma, const V
     const Array running_mean = options.running_mean.reshape(layout.parameter).astype(dtype),
                 running_inv_std =
                     catenary::rsqrt(options.running_var.reshape(layout.parameter).astype(dtype) + options.eps);
-    const Correction c{catenary::clip(running_inv_std / s.inv_std, 1 / rmax, rmax),
-                       catenary::clip((s.mean - running_mean) * running_inv_std, -dmax, dmax)};
+    const Correction c{remembered(catenary::clip(running_inv_std / s.inv_std, 1 / rmax, rmax)),
+                       remembered(catenary::clip((s.mean - running_mean) * running_inv_std, -dmax, dmax))};
     // values, before the running statistics change in place
     c.r.eval();
     c.d.eval();

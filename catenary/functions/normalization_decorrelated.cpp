@@ -11,6 +11,7 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/forget.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/normalization.h"
@@ -132,7 +133,7 @@ Variable decorrelated_batch_normalization(const Variable& x, const DecorrelatedB
   const Variable covariance = matmul(centered, centered, false, true) / n + ridge;
   const Variable projection = apply(node<InverseRoot>(), covariance);
   const auto update = [&](const Array& running, const Array& batch, double factor) {
-    if (!running.defined()) return;
+    if (!running.defined() || recomputing()) return;
     running *= options.decay;
     running += (batch.reshape(running.shape()) * ((1 - options.decay) * factor)).astype(running.dtype());
   };

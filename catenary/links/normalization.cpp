@@ -4,6 +4,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
+#include "catenary/functions/forget.h"
 #include "catenary/functions/normalization.h"
 
 namespace catenary::links {
@@ -34,7 +35,7 @@ Variable BatchNormalization::operator()(const Variable& x, bool finetune) const 
                                                       options_.axis);
         double decay = options_.decay;
         if (finetune) {
-          N.array() += 1;
+          if (!functions::recomputing()) N.array() += 1;
           decay = 1 - 1 / N->item<double>();
         }
         functions::BatchNormalizationOptions call;
@@ -104,7 +105,7 @@ Variable DecorrelatedBatchNormalization::operator()(const Variable& x, bool fine
         if (!config.train)
           return functions::fixed_decorrelated_batch_normalization(x, avg_mean.array(), avg_projection.array(),
                                                                    options_.groups);
-        if (finetune) N.array() += 1;
+        if (finetune && !functions::recomputing()) N.array() += 1;
         functions::DecorrelatedBatchNormalizationOptions call;
         call.groups = options_.groups;
         call.eps = options_.eps;

@@ -52,13 +52,6 @@ const std::set<std::string> kAbsent = {
     "connectionist_temporal_classification",
     "deformable_convolution_2d_sampler",
     "im2col",
-    "lstm",
-    "n_step_bigru",
-    "n_step_bilstm",
-    "n_step_birnn",
-    "n_step_gru",
-    "n_step_lstm",
-    "n_step_rnn",
     "resize_images",
     "roi_average_align_2d",
     "roi_average_pooling_2d",
@@ -66,10 +59,8 @@ const std::set<std::string> kAbsent = {
     "roi_max_pooling_2d",
     "roi_pooling_2d",
     "shift",
-    "slstm",
     "spatial_transformer_grid",
     "spatial_transformer_sampler",
-    "tree_lstm",
 };
 
 /// Where Chainer 7.8.1 is wrong: on the CPU its gradient of an average of the elements that are not pads is not divided

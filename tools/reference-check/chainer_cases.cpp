@@ -145,6 +145,7 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   add_math_functions(table);
   add_normalization_functions(table);
   add_pooling_functions(table);
+  add_rnn_functions(table);
   Report report;
   const json none = json::array();
   for (const json& entry : manifest.contains("functions") ? manifest["functions"] : none)

@@ -98,6 +98,7 @@ void add_loss_functions(FunctionTable& table);
 void add_math_functions(FunctionTable& table);
 void add_normalization_functions(FunctionTable& table);
 void add_pooling_functions(FunctionTable& table);
+void add_rnn_functions(FunctionTable& table);
 
 /// What stands between the brackets of a Python index expression, "[1:3, ::2]": integers, slices, None and "...".
 /// Throws NotImplemented for anything else.

@@ -1,0 +1,118 @@
+#include "catenary/functions/forget.h"
+
+#include <gtest/gtest.h>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/random.h"
+#include "catenary/core/config.h"
+#include "catenary/device/pool.h"
+#include "catenary/functions/functions.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+
+Array numbers(const Shape& shape, double seed = 1) {
+  return catenary::sin(arange(shape.product(), Dtype::float32) * 1.7 + seed).reshape(shape);
+}
+bool same_bits(const Array& a, const Array& b) { return a.shape() == b.shape() && (a == b).all(); }
+
+/// Two layers with all that a second pass may get wrong: dropout, statistics that run, and what depends on them.
+struct Block {
+  Variable W{numbers({8, 8}, 3)};
+  Variable gamma{ones({8}, Dtype::float32)}, beta{zeros({8}, Dtype::float32)};
+  Array mean = numbers({8}, 4) * 0.1, var = ones({8}, Dtype::float32) * 0.7;
+
+  Variable operator()(const Variable& x) const {
+    F::BatchNormalizationOptions plain;
+    plain.running_mean = mean;
+    plain.running_var = var;
+    const Variable h = F::dropout(F::tanh(F::batch_normalization(F::linear(x, W), gamma, beta, plain)));
+    F::BatchRenormalizationOptions options;
+    options.running_mean = mean;
+    options.running_var = var;
+    options.update_statistics = true;
+    return F::batch_renormalization(F::linear(h, W), gamma, beta, 1.2, 0.3, options);
+  }
+};
+
+TEST(Forget, GivesTheSameBits) {
+  const auto train = [](bool forgets) {
+    random::seed(3);
+    const Block first, second, third;
+    const Variable x(numbers({6, 8}));
+    const auto last = [&](const Variable& v) { return third(second(v)); };
+    // one inside of the other, too
+    const auto nested = [&](const Variable& v) { return F::forget(last, first(v)); };
+    const Variable y = forgets ? F::forget(nested, x) : last(first(x));
+    F::sum(y * numbers({6, 8}, 5)).backward();
+    std::vector<Array> all = {y.array(), x.grad()};
+    for (const Block* block : {&first, &second, &third})
+      for (const Array& a : {block->W.grad(), block->gamma.grad(), block->beta.grad(), block->mean, block->var})
+        all.push_back(a);
+    all.push_back(random::standard_normal({3}, {.dtype = Dtype::float32}));
+    return all;
+  };
+  const std::vector<Array> plain = train(false), forgotten = train(true);
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_TRUE(same_bits(plain[i], forgotten[i])) << i;
+}
+
+TEST(Forget, KeepsLessMemory) {
+  MemoryPool& pool = memory_pool(current_device());
+  const auto held = [&](bool forgets) {
+    const Variable x(numbers({256, 256}));
+    const auto block = [](Variable v) {
+      for (int i = 0; i < 8; ++i) v = F::tanh(F::exp(F::sin(v)));
+      return v;
+    };
+    current_device().synchronize();
+    const std::size_t before = pool.used_bytes();
+    const Variable y = forgets ? F::forget(block, x) : block(x);
+    y.array().eval();
+    current_device().synchronize();
+    const std::size_t bytes = pool.used_bytes() - before;
+    F::sum(y).backward();
+    EXPECT_TRUE(x.grad().defined());
+    return bytes;
+  };
+  const std::size_t plain = held(false), forgotten = held(true);
+  EXPECT_LT(3 * forgotten, plain);
+}
+
+TEST(Forget, TakesAndGivesSeveral) {
+  const Variable a(numbers({3})), b(numbers({3}, 2)), W(numbers({4, 2}, 3));
+  const auto several = [](const Variable& x, const Variable& y) { return Variables{x * y, x + y, x}; };
+  const Variables ys = F::forget(several, a, b);
+  ASSERT_EQ(ys.size(), 3u);
+  (F::sum(ys[0]) + F::sum(ys[2])).backward();
+  EXPECT_TRUE(same_bits(a.grad(), b.array() + 1.0f));
+  EXPECT_TRUE(same_bits(b.grad(), a.array()));
+  // parameters learn where no input wants a gradient
+  const Array ids = array({1, 3}).astype(Dtype::int32);
+  F::sum(F::forget([&](const Variable& x) { return F::embed_id(x, W); }, ids)).backward();
+  EXPECT_TRUE(same_bits(W.grad().sum(1), array({0, 2, 0, 2}).astype(Dtype::float32)));
+}
+
+TEST(Forget, RefusesASecondDerivative) {
+  const Variable x(numbers({3}));
+  const Variable y = F::sum(F::forget([](const Variable& v) { return v * v; }, x));
+  EXPECT_THROW(y.backward(false, true), ValueError);
+}
+
+TEST(Forget, IsInTheModeOfTheFirstTime) {
+  const Variable x(numbers({64}));
+  Variable y;
+  {
+    const auto scope = test_mode();
+    y = F::sum(F::forget([](const Variable& v) { return F::dropout(v); }, x));
+  }
+  y.backward();
+  EXPECT_TRUE(same_bits(x.grad(), ones({64}, Dtype::float32)));
+  const auto off = no_backprop_mode();
+  EXPECT_EQ(F::forget([](const Variable& v) { return v * v; }, x).creator(), nullptr);
+}
+
+}  // namespace
+}  // namespace catenary

@@ -1,0 +1,82 @@
+// Entries of recurrent networks.
+
+#include "catenary/functions/rnn.h"
+#include "chainer_functions.h"
+
+namespace reference {
+
+namespace F = catenary::functions;
+
+namespace {
+
+std::vector<Variable> both(const std::pair<Variable, Variable>& pair) { return {pair.first, pair.second}; }
+
+/// The arguments of an n_step function: its states, the weights layer by layer, the biases likewise, and the inputs of
+/// n_seq times.
+struct NStepArguments {
+  NStepArguments(const Inputs& x, Keywords& k, int states, int gates, int directions) {
+    auto next = x.begin();
+    for (int i = 0; i < states; ++i) h.push_back(*next++);
+    n_layers = k.integer("n_layers");
+    const auto layers = [&] {
+      F::LayerParameters all;
+      for (int l = 0; l < n_layers * directions; ++l, next += 2 * gates) all.emplace_back(next, next + 2 * gates);
+      return all;
+    };
+    ws = layers();
+    bs = layers();
+    xs.assign(next, x.end());
+    if (static_cast<int>(xs.size()) != k.integer("n_seq")) throw Mismatch("the inputs are not those of n_seq times");
+  }
+  int n_layers;
+  std::vector<Variable> h, xs;
+  F::LayerParameters ws, bs;
+};
+
+std::vector<Variable> flat(const F::NStepResult& result) {
+  std::vector<Variable> all = {result.hy};
+  if (result.cy.defined()) all.push_back(result.cy);
+  all.insert(all.end(), result.ys.begin(), result.ys.end());
+  return all;
+}
+
+template <class Call>
+auto lstm(Call f, int directions) {
+  return [f, directions](const Inputs& x, Keywords& k) {
+    const NStepArguments a(x, k, 2, 4, directions);
+    return flat(f(a.n_layers, 0, a.h[0], a.h[1], a.ws, a.bs, a.xs));
+  };
+}
+template <class Call>
+auto gru(Call f, int directions) {
+  return [f, directions](const Inputs& x, Keywords& k) {
+    const NStepArguments a(x, k, 1, 3, directions);
+    return flat(f(a.n_layers, 0, a.h[0], a.ws, a.bs, a.xs));
+  };
+}
+template <class Call>
+auto rnn(Call f, int directions) {
+  return [f, directions](const Inputs& x, Keywords& k) {
+    const NStepArguments a(x, k, 1, 1, directions);
+    const std::string activation = k.text("activation", "tanh");
+    if (activation != "tanh" && activation != "relu") throw NotImplemented("the activation " + activation);
+    return flat(f(a.n_layers, 0, a.h[0], a.ws, a.bs, a.xs,
+                  activation == "relu" ? F::RnnActivation::relu : F::RnnActivation::tanh));
+  };
+}
+
+}  // namespace
+
+void add_rnn_functions(FunctionTable& table) {
+  table.add("lstm", [](const Inputs& x) { return both(F::lstm(x.at(0), x.at(1))); });
+  table.add("slstm", [](const Inputs& x) { return both(F::slstm(x.at(0), x.at(1), x.at(2), x.at(3))); });
+  table.add("tree_lstm", [](const Inputs& x) { return both(F::tree_lstm({x.begin(), x.end() - 1}, x.back())); });
+  table.add("n_step_lstm", lstm(F::n_step_lstm, 1));
+  table.add("n_step_bilstm", lstm(F::n_step_bilstm, 2));
+  table.add("n_step_gru", gru(F::n_step_gru, 1));
+  table.add("n_step_bigru", gru(F::n_step_bigru, 2));
+  table.add("n_step_rnn", rnn(F::n_step_rnn, 1));
+  table.add("n_step_birnn", rnn(F::n_step_birnn, 2));
+}
+
+}  // namespace reference
