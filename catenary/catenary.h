@@ -44,6 +44,7 @@
 #include "catenary/links/connection.h"
 #include "catenary/links/loss.h"
 #include "catenary/links/normalization.h"
+#include "catenary/links/rnn.h"
 #include "catenary/links/sequential.h"
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/reporter/reporter.h"

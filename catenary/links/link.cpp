@@ -10,6 +10,7 @@
 namespace catenary {
 
 MemberVisitor::~MemberVisitor() = default;
+void MemberVisitor::state(const std::string&, StateVariable&) {}
 LinkHook::~LinkHook() = default;
 
 struct Link::State {
@@ -54,12 +55,14 @@ struct Visit : MemberVisitor {
   std::function<void(const std::string&, Link&)> on_child = [](const std::string&, Link&) {};
   std::function<void(const std::string&, Parameter&)> on_parameter = [](const std::string&, Parameter&) {};
   std::function<void(const std::string&, Persistent&)> on_persistent = [](const std::string&, Persistent&) {};
+  std::function<void(const std::string&, StateVariable&)> on_state = [](const std::string&, StateVariable&) {};
   void child(const std::string& name, Link& link) override {
     link.set_name(name);
     on_child(name, link);
   }
   void parameter(const std::string& name, Parameter& p) override { on_parameter(name, p); }
   void persistent(const std::string& name, Persistent& a) override { on_persistent(name, a); }
+  void state(const std::string& name, StateVariable& s) override { on_state(name, s); }
 };
 
 void walk(const std::string& path, const Link& link, const std::function<void(const std::string&, const Link&)>& f) {
@@ -215,6 +218,9 @@ void Link::to_device(const Device& device) const {
     visit.on_persistent = [&](const std::string&, Persistent& a) {
       if (a.defined()) a = a->to_device(device);
     };
+    visit.on_state = [&](const std::string&, StateVariable& s) {
+      if (s.defined() && s->device() != device) s = Variable(s->array().to_device(device));
+    };
     link.visit_members(visit);
   });
 }
@@ -243,6 +249,22 @@ void Link::serialize(Serializer& serializer) const {
   visit_members(own);
 }
 
+void Link::serialize_state(const Serializer& serializer) const {
+  Visit own;
+  own.on_state = [&](const std::string& name, StateVariable& s) {
+    if (!serializer.loading()) {
+      Array values = s.defined() ? s->array() : Array();
+      if (values.defined()) serializer(name, values);
+      return;
+    }
+    const auto values = std::make_shared<Array>();
+    if (serializer.contains(name)) serializer(name, *values);
+    serializer.after_loading([s, values] { s = values->defined() ? Variable(*values) : Variable(); });
+  };
+  own.on_child = [&](const std::string& name, Link& child) { child.serialize_state(serializer[name]); };
+  visit_members(own);
+}
+
 void Link::detach(CopyMode mode) {
   auto state = std::make_shared<State>();
   state->name = state_->name;
@@ -262,6 +284,9 @@ void Link::detach(CopyMode mode) {
   };
   visit.on_persistent = [&](const std::string&, Persistent& a) {
     if (mode != CopyMode::share) a = Persistent(copied(a));
+  };
+  visit.on_state = [&](const std::string&, StateVariable& s) {
+    s = StateVariable(mode == CopyMode::init ? Variable() : s.variable());
   };
   visit.on_child = [&](const std::string&, Link& child) { child.detach(mode); };
   visit_members(visit);

@@ -37,10 +37,12 @@ class CT_API MemberVisitor {
   virtual void child(const std::string& name, Link& link) = 0;
   virtual void parameter(const std::string& name, Parameter& parameter) = 0;
   virtual void persistent(const std::string& name, Persistent& array) = 0;
+  virtual void state(const std::string& name, StateVariable& state);
 
   void operator()(const std::string& name, Link& link) { child(name, link); }
   void operator()(const std::string& name, Parameter& p) { parameter(name, p); }
   void operator()(const std::string& name, Persistent& a) { persistent(name, a); }
+  void operator()(const std::string& name, StateVariable& s) { state(name, s); }
   /// A plain array would not follow when another C++ copy of the link is moved: make it a Persistent.
   void operator()(const std::string& name, Array& a) = delete;
 };
@@ -90,7 +92,7 @@ class CT_API Link : private detail::LinkPlace {
   /// the structures differ.
   void copyparams(const Link& from, bool copy_persistent = true) const;
   void addgrads(const Link& from) const;
-  /// Moves everything to a device, in place: for all C++ copies of this link.
+  /// Moves everything (what links remember, too) to a device, in place: for all C++ copies of this link.
   void to_device(const Device& device) const;
   void to_cpu() const { to_device(Device()); }
   void to_gpu(int index = 0) const { to_device(get_device("gpu:" + std::to_string(index))); }
@@ -101,6 +103,10 @@ class CT_API Link : private detail::LinkPlace {
 
   /// Saves or loads parameters and persistents under their names.
   void serialize(Serializer& serializer) const;
+
+  /// Saves or loads what the links remember (StateVariable), which serialize() leaves out: a training that is resumed
+  /// goes on from there. What was not saved is forgotten.
+  void serialize_state(const Serializer& serializer) const;
 
   /// The name under which the parent knows this link; empty at the top.
   const std::string& name() const;
@@ -154,7 +160,7 @@ void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, co
 }
 }  // namespace detail
 
-/// Names the links, parameters and persistent arrays that are members of a class, by their identifiers:
+/// Names the links, parameters, persistent arrays and states that are members of a class, by their identifiers:
 /// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b, mean)` for a Link's Parameters and Persistents. In a
 /// class derived from one that has CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not
 /// compile.

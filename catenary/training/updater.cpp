@@ -76,6 +76,7 @@ class StandardUpdaterImpl : public UpdaterBase {
       optimizer.serialize(below);
       Serializer model = serializer["model:" + name];
       optimizer.target().serialize(model);
+      optimizer.target().link().serialize_state(serializer["state:" + name]);
       serialize_hyperparameters(serializer["hyperparam:" + name], optimizer);
     }
     serializer("iteration", iteration_);

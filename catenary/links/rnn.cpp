@@ -1,0 +1,370 @@
+#include "catenary/links/rnn.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "catenary/array/axes.h"
+#include "catenary/array/creation.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/activation.h"
+#include "catenary/functions/array.h"
+#include "catenary/functions/math_elementwise.h"
+#include "catenary/functions/noise.h"
+#include "catenary/initializers/initializers.h"
+
+namespace catenary::links {
+
+namespace F = functions;
+
+namespace {
+
+ParameterInit weight_init(const std::optional<ParameterInit>& given) {
+  return given ? *given : ParameterInit(initializers::LeCunNormal());
+}
+
+/// Fills each of four parts of a weight's rows by itself: an initializer may look at the whole shape, as orthogonal
+/// ones do.
+class FourParts : public Initializer {
+ public:
+  explicit FourParts(ParameterInit part) : part_(std::move(part)) {}
+  void operator()(const Array& array) const override {
+    const std::int64_t rows = array.shape(0) / 4;
+    for (int k = 0; k < 4; ++k) (*part_.initializer())(array(slice(k * rows, (k + 1) * rows)));
+  }
+
+ private:
+  ParameterInit part_;
+};
+
+/// Fills the gates a, i, f, o of a bias, those of a unit side by side.
+class GateBias : public Initializer {
+ public:
+  GateBias(ParameterInit others, ParameterInit forget) : others_(std::move(others)), forget_(std::move(forget)) {}
+  void operator()(const Array& array) const override {
+    const Array units = array.reshape({array.size() / 4, 4});
+    for (int k = 0; k < 4; ++k) (*(k == 2 ? forget_ : others_).initializer())(units(slice(), slice(k, k + 1)));
+  }
+
+ private:
+  ParameterInit others_, forget_;
+};
+
+Linear linear_of(std::optional<std::int64_t> in, std::int64_t out, const LinearOptions& options = {}) {
+  return in ? Linear(*in, out, options) : Linear(out, options);
+}
+
+Variable zero_state(const Variable& x, std::int64_t units) {
+  return Variable(catenary::detail::filled({x.shape(0), units}, 0, x.dtype(), x.device()), false);
+}
+Variable or_zeros(const Variable& state, const Variable& x, std::int64_t units) {
+  return state.defined() ? state : zero_state(x, units);
+}
+
+/// The state on the device of a link's weights.
+Variable on_device_of(const Linear& link, const Variable& state) {
+  const Device device = link.W.initial_device();
+  return !state.defined() || state.device() == device ? state : F::copy(state, device);
+}
+
+/// The gates of lstm's layout [n, 4 units]: a, i, f, o.
+Variables split_gates(const Variable& x) { return F::separate(F::reshape(x, {x.shape(0), x.shape(1) / 4, 4}), 2); }
+
+}  // namespace
+
+LSTMBase::LSTMBase(std::optional<std::int64_t> in_size, std::int64_t out_size, const LSTMOptions& options)
+    : state_size(out_size),
+      upward(linear_of(in_size, 4 * out_size,
+                       {.initialW = ParameterInit(FourParts(weight_init(options.upward_init))),
+                        .initial_bias = ParameterInit(GateBias(options.bias_init, options.forget_bias_init))})),
+      lateral(out_size, 4 * out_size,
+              {.nobias = true, .initialW = ParameterInit(FourParts(weight_init(options.lateral_init)))}) {}
+
+Variable LSTMBase::gates(const Variable& x, const Variable& h) const {
+  const Variable up = upward(x);
+  return h.defined() ? up + lateral(h) : up;
+}
+
+std::pair<Variable, Variable> StatelessLSTM::operator()(const Variable& c, const Variable& h, const Variable& x) const {
+  return hooked(
+      *this, [&] { return F::lstm(or_zeros(c, x, state_size), gates(x, h)); }, x);
+}
+
+Variable LSTM::operator()(const Variable& x) const {
+  return hooked(
+      *this,
+      [&]() -> Variable {
+        const std::int64_t n = x.shape(0), known = h.defined() ? h->shape(0) : n;
+        if (n > known)
+          fail<ShapeError>("LSTM: x has {} rows, but the state has {}: a batch may not grow without reset_state()", n,
+                           known);
+        Variable h_prev = h, rest;
+        if (n < known) {
+          const Variables parts = F::split_axis(h, Sections({n}), 0);
+          h_prev = parts[0];
+          rest = parts[1];
+        }
+        const auto [next, y] = F::lstm(or_zeros(c, x, state_size), gates(x, h_prev));
+        c = next;
+        h = rest.defined() ? F::concat({y, rest}, 0) : y;
+        return y;
+      },
+      x);
+}
+void LSTM::set_state(const Variable& c0, const Variable& h0) const {
+  c = on_device_of(lateral, c0);
+  h = on_device_of(lateral, h0);
+}
+void LSTM::reset_state() const {
+  c = Variable();
+  h = Variable();
+}
+
+StatefulPeepholeLSTM::StatefulPeepholeLSTM(std::int64_t in_size, std::int64_t out_size)
+    : state_size(out_size),
+      upward(in_size, 4 * out_size),
+      lateral(out_size, 4 * out_size, {.nobias = true}),
+      peep_i(out_size, out_size, {.nobias = true}),
+      peep_f(out_size, out_size, {.nobias = true}),
+      peep_o(out_size, out_size, {.nobias = true}) {}
+
+Variable StatefulPeepholeLSTM::operator()(const Variable& x) const {
+  return hooked(
+      *this,
+      [&]() -> Variable {
+        const Variable c_prev = or_zeros(c, x, state_size), up = upward(x);
+        const Variables g = split_gates(h.defined() ? up + lateral(h) : up);
+        const Variable i = F::sigmoid(g[1] + peep_i(c_prev)), f = F::sigmoid(g[2] + peep_f(c_prev));
+        c = F::tanh(g[0]) * i + f * c_prev;
+        h = F::sigmoid(g[3] + peep_o(c)) * F::tanh(c);
+        return h;
+      },
+      x);
+}
+void StatefulPeepholeLSTM::set_state(const Variable& c0, const Variable& h0) const {
+  c = on_device_of(lateral, c0);
+  h = on_device_of(lateral, h0);
+}
+void StatefulPeepholeLSTM::reset_state() const {
+  c = Variable();
+  h = Variable();
+}
+
+StatefulZoneoutLSTM::StatefulZoneoutLSTM(std::int64_t in_size, std::int64_t out_size, double c_ratio0, double h_ratio0)
+    : state_size(out_size),
+      c_ratio(c_ratio0),
+      h_ratio(h_ratio0),
+      upward(in_size, 4 * out_size),
+      lateral(out_size, 4 * out_size, {.nobias = true}) {}
+
+Variable StatefulZoneoutLSTM::operator()(const Variable& x) const {
+  return hooked(
+      *this,
+      [&]() -> Variable {
+        const Variable c_prev = or_zeros(c, x, state_size), h_prev = or_zeros(h, x, state_size);
+        const auto [c_next, h_next] = F::lstm(c_prev, upward(x) + lateral(h_prev));
+        c = F::zoneout(c_prev, c_next, c_ratio);
+        h = F::zoneout(h_prev, h_next, h_ratio);
+        return h;
+      },
+      x);
+}
+void StatefulZoneoutLSTM::set_state(const Variable& c0, const Variable& h0) const {
+  c = on_device_of(lateral, c0);
+  h = on_device_of(lateral, h0);
+}
+void StatefulZoneoutLSTM::reset_state() const {
+  c = Variable();
+  h = Variable();
+}
+
+StatelessGRU::StatelessGRU(std::optional<std::int64_t> in_size, std::int64_t out_size, const GRUOptions& options)
+    : state_size(out_size),
+      W_r(linear_of(in_size, out_size, {.initialW = options.init, .initial_bias = options.bias_init})),
+      U_r(out_size, out_size, {.initialW = options.inner_init, .initial_bias = options.bias_init}),
+      W_z(linear_of(in_size, out_size, {.initialW = options.init, .initial_bias = options.bias_init})),
+      U_z(out_size, out_size, {.initialW = options.inner_init, .initial_bias = options.bias_init}),
+      W(linear_of(in_size, out_size, {.initialW = options.init, .initial_bias = options.bias_init})),
+      U(out_size, out_size, {.initialW = options.inner_init, .initial_bias = options.bias_init}) {}
+
+Variable StatelessGRU::operator()(const Variable& h, const Variable& x) const {
+  return hooked(
+      *this,
+      [&] {
+        if (!h.defined()) return F::sigmoid(W_z(x)) * F::tanh(W(x));
+        const Variable r = F::sigmoid(W_r(x) + U_r(h)), z = F::sigmoid(W_z(x) + U_z(h));
+        return F::linear_interpolate(z, F::tanh(W(x) + U(r * h)), h);
+      },
+      x);
+}
+
+Variable StatefulGRU::operator()(const Variable& x) const {
+  h = StatelessGRU::operator()(h, x);
+  return h;
+}
+void StatefulGRU::set_state(const Variable& h0) const { h = on_device_of(U, h0); }
+void StatefulGRU::reset_state() const { h = Variable(); }
+
+StatelessMGU::StatelessMGU(std::int64_t in_size, std::int64_t out_size)
+    : state_size(out_size), W_f(in_size + out_size, out_size), W_h(in_size + out_size, out_size) {}
+
+Variable StatelessMGU::operator()(const Variable& h, const Variable& x) const {
+  return hooked(
+      *this,
+      [&] {
+        const Variable f = F::sigmoid(W_f(F::concat({h, x}, 1)));
+        return F::linear_interpolate(f, F::tanh(W_h(F::concat({f * h, x}, 1))), h);
+      },
+      x);
+}
+
+Variable StatefulMGU::operator()(const Variable& x) const {
+  h = StatelessMGU::operator()(or_zeros(h, x, state_size), x);
+  return h;
+}
+void StatefulMGU::set_state(const Variable& h0) const { h = on_device_of(W_h, h0); }
+void StatefulMGU::reset_state() const { h = Variable(); }
+
+namespace {
+void check_children(const char* what, const std::vector<Variable>& cs, const std::vector<Variable>& hs) {
+  if (cs.size() != hs.size())
+    fail<ValueError>("{}: there are {} cell states and {} outputs of children", what, cs.size(), hs.size());
+}
+}  // namespace
+
+ChildSumTreeLSTM::ChildSumTreeLSTM(std::int64_t in_size, std::int64_t out_size)
+    : state_size(out_size),
+      W_x(in_size, 4 * out_size),
+      W_h_aio(out_size, 3 * out_size, {.nobias = true}),
+      W_h_f(out_size, out_size, {.nobias = true}) {}
+
+std::pair<Variable, Variable> ChildSumTreeLSTM::operator()(const std::vector<Variable>& cs,
+                                                           const std::vector<Variable>& hs, const Variable& x) const {
+  check_children("ChildSumTreeLSTM", cs, hs);
+  return hooked(
+      *this,
+      [&] {
+        const Variables parts = F::split_axis(W_x(x), Sections({3 * state_size}), 1);  // a, i, o; f
+        if (hs.empty()) return F::tree_lstm({}, parts[0]);
+        std::vector<Variable> gates = {parts[0] + W_h_aio(F::add(hs))};
+        for (const Variable& h : hs) gates.push_back(parts[1] + W_h_f(h));
+        return F::tree_lstm(cs, F::concat(gates, 1));
+      },
+      x);
+}
+
+NaryTreeLSTM::NaryTreeLSTM(std::int64_t in_size, std::int64_t out_size, int n_ary)
+    : state_size(out_size), W_x(in_size, (3 + std::max(n_ary, 1)) * out_size) {
+  if (n_ary < 1) fail<ValueError>("NaryTreeLSTM: n_ary must be at least 1, not {}", n_ary);
+  for (int k = 0; k < n_ary; ++k) W_h.emplace_back(out_size, (3 + n_ary) * out_size, LinearOptions{.nobias = true});
+}
+
+void NaryTreeLSTM::visit_members(MemberVisitor& visitor) const {
+  auto& self = const_cast<NaryTreeLSTM&>(*this);
+  visitor("W_x", self.W_x);
+  for (std::size_t k = 0; k < W_h.size(); ++k) visitor("W_h" + std::to_string(k + 1), self.W_h[k]);
+}
+
+std::pair<Variable, Variable> NaryTreeLSTM::operator()(const std::vector<Variable>& cs, const std::vector<Variable>& hs,
+                                                       const Variable& x) const {
+  check_children("NaryTreeLSTM", cs, hs);
+  if (hs.size() != W_h.size())
+    fail<ValueError>("NaryTreeLSTM: {} children are expected, not {}", W_h.size(), hs.size());
+  return hooked(
+      *this,
+      [&] {
+        Variable gates = W_x(x);
+        for (std::size_t k = 0; k < hs.size(); ++k) gates = gates + W_h[k](hs[k]);
+        return F::tree_lstm(cs, gates);
+      },
+      x);
+}
+
+void NStepBase::Layer::visit_members(MemberVisitor& visitor) const {
+  auto& self = const_cast<Layer&>(*this);
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    visitor("w" + std::to_string(k), self.w[k]);
+    visitor("b" + std::to_string(k), self.b[k]);
+  }
+}
+
+NStepBase::NStepBase(int gates, int directions, int n_layers0, std::int64_t in, std::int64_t out, double dropout0,
+                     const NStepOptions& options)
+    : n_layers(n_layers0), in_size(in), out_size(out), dropout(dropout0) {
+  if (n_layers < 1) fail<ValueError>("an n_step link needs n_layers of at least 1, not {}", n_layers);
+  for (int l = 0; l < n_layers * directions; ++l) {
+    Layer& layer = layers.emplace_back();
+    for (int k = 0; k < 2 * gates; ++k) {
+      const std::int64_t columns = k >= gates ? out_size : l < directions ? in_size : directions * out_size;
+      layer.w.emplace_back(weight_init(options.initialW), Shape{out_size, columns}, "w" + std::to_string(k));
+      layer.b.emplace_back(options.initial_bias, Shape{out_size}, "b" + std::to_string(k));
+    }
+  }
+}
+
+void NStepBase::visit_members(MemberVisitor& visitor) const {
+  auto& self = const_cast<NStepBase&>(*this);
+  for (std::size_t l = 0; l < layers.size(); ++l) visitor(std::to_string(l), self.layers[l]);
+}
+
+F::LayerParameters NStepBase::weights() const {
+  F::LayerParameters all;
+  for (const Layer& layer : layers) all.emplace_back(layer.w.begin(), layer.w.end());
+  return all;
+}
+F::LayerParameters NStepBase::biases() const {
+  F::LayerParameters all;
+  for (const Layer& layer : layers) all.emplace_back(layer.b.begin(), layer.b.end());
+  return all;
+}
+
+F::NStepResult NStepBase::run_sorted(const Run& run, const Variable& hx, const Variable& cx,
+                                     const std::vector<Variable>& xs) const {
+  if (xs.empty()) fail<ValueError>("{}: xs has no sequences", type_name());
+  const auto batch = static_cast<std::int64_t>(xs.size());
+  std::vector<std::int64_t> order(xs.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto length = [&](std::int64_t i) { return xs[static_cast<std::size_t>(i)].len(); };
+  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return length(i) > length(j); });
+  const bool sorted = std::is_sorted(order.begin(), order.end());
+  const Variable permutation = array(order).to_device(xs[0].device());
+  const auto state = [&](const Variable& given) {
+    const Shape shape = {static_cast<std::int64_t>(layers.size()), batch, out_size};
+    if (!given.defined()) return Variable(catenary::detail::filled(shape, 0, xs[0].dtype(), xs[0].device()), false);
+    return sorted || given.ndim() < 2 ? given : F::permutate(given, permutation, 1);
+  };
+  std::vector<Variable> in_order;
+  for (const std::int64_t i : order) in_order.push_back(xs[static_cast<std::size_t>(i)]);
+  const Variables times = F::transpose_sequence(in_order);
+  F::NStepResult result = run(weights(), biases(), state(hx), state(cx), {times.begin(), times.end()});
+  const Variables ys = F::transpose_sequence(result.ys);
+  const std::int64_t columns = result.ys[0].shape(1);
+  result.ys.assign(xs.size(), Variable());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    // sequences without elements come last
+    result.ys[static_cast<std::size_t>(order[k])] =
+        k < ys.size() ? ys[k]
+                      : Variable(catenary::detail::filled({0, columns}, 0, xs[0].dtype(), xs[0].device()), false);
+  if (sorted) return result;
+  result.hy = F::permutate(result.hy, permutation, 1, true);
+  if (result.cy.defined()) result.cy = F::permutate(result.cy, permutation, 1, true);
+  return result;
+}
+
+F::NStepResult NStepLSTMBase::operator()(const Variable& hx, const Variable& cx,
+                                         const std::vector<Variable>& xs) const {
+  return run_sorted([this](const auto& ws, const auto& bs, const auto& h, const auto& c,
+                           const auto& x) { return call_(n_layers, dropout, h, c, ws, bs, x); },
+                    hx, cx, xs);
+}
+F::NStepResult NStepGRUBase::operator()(const Variable& hx, const std::vector<Variable>& xs) const {
+  return run_sorted([this](const auto& ws, const auto& bs, const auto& h, const auto&,
+                           const auto& x) { return call_(n_layers, dropout, h, ws, bs, x); },
+                    hx, {}, xs);
+}
+F::NStepResult NStepRNNBase::operator()(const Variable& hx, const std::vector<Variable>& xs) const {
+  return run_sorted([this](const auto& ws, const auto& bs, const auto& h, const auto&,
+                           const auto& x) { return call_(n_layers, dropout, h, ws, bs, x, activation_); },
+                    hx, {}, xs);
+}
+
+}  // namespace catenary::links

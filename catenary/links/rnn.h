@@ -1,0 +1,355 @@
+#pragma once
+// Recurrent layers: cells with their parameters, those that remember their state, and stacks over sequences. Parameters
+// have Chainer's names and shapes.
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "catenary/functions/rnn.h"
+#include "catenary/links/connection.h"
+
+namespace catenary::links {
+
+/// Options of LSTM and StatelessLSTM. Each gate's part of a weight is filled by itself.
+struct LSTMOptions {
+  std::optional<ParameterInit> lateral_init = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> upward_init = {};   ///< LeCunNormal when not given
+  ParameterInit bias_init = 0;                     ///< of the gates a, i and o
+  ParameterInit forget_bias_init = 1;
+};
+
+/// The products of an LSTM: upward W [4 out, in] and b, lateral W [4 out, out], with the four gates of a unit side by
+/// side (F::lstm).
+class CT_API LSTMBase : public Chain {
+ public:
+  /// The input size is found at the first call where it is not given.
+  LSTMBase(std::optional<std::int64_t> in_size, std::int64_t out_size, const LSTMOptions& options);
+  std::int64_t state_size;
+  Linear upward, lateral;
+  CT_LINKS(upward, lateral)
+
+ protected:
+  /// upward(x) + lateral(h), the latter where h is defined.
+  Variable gates(const Variable& x, const Variable& h) const;
+};
+
+/// One step of an LSTM that remembers nothing. (chainer.links.StatelessLSTM)
+class CT_API StatelessLSTM : public LSTMBase {
+ public:
+  explicit StatelessLSTM(std::int64_t out_size, const LSTMOptions& options = {})
+      : LSTMBase(std::nullopt, out_size, options) {}
+  StatelessLSTM(std::int64_t in_size, std::int64_t out_size, const LSTMOptions& options = {})
+      : LSTMBase(in_size, out_size, options) {}
+  /// The next cell state and output; c and h may be undefined, for zeros.
+  std::pair<Variable, Variable> operator()(const Variable& c, const Variable& h, const Variable& x) const;
+  std::string type_name() const override { return "StatelessLSTM"; }
+};
+
+/// An LSTM that remembers its state c and output h from call to call. A batch may be smaller than the one before: the
+/// last rows of the state then stay as they are. Throws ShapeError for a larger one. (chainer.links.LSTM)
+class CT_API LSTM : public LSTMBase {
+ public:
+  explicit LSTM(std::int64_t out_size, const LSTMOptions& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
+  LSTM(std::int64_t in_size, std::int64_t out_size, const LSTMOptions& options = {})
+      : LSTMBase(in_size, out_size, options) {}
+  Variable operator()(const Variable& x) const;
+  /// Goes on from here, on the link's device. (chainer.links.LSTM.set_state)
+  void set_state(const Variable& c, const Variable& h) const;
+  /// Forgets the state.
+  void reset_state() const;
+  std::string type_name() const override { return "LSTM"; }
+  StateVariable c, h;
+  CT_MORE_LINKS(LSTMBase, c, h)
+};
+
+/// An LSTM whose gates see the cell's state: i and f the one before, o the new one. No bias of gates is special.
+/// (chainer.links.StatefulPeepholeLSTM; Gers and Schmidhuber 2000)
+class CT_API StatefulPeepholeLSTM : public Chain {
+ public:
+  StatefulPeepholeLSTM(std::int64_t in_size, std::int64_t out_size);
+  Variable operator()(const Variable& x) const;
+  void set_state(const Variable& c, const Variable& h) const;
+  void reset_state() const;
+  std::string type_name() const override { return "StatefulPeepholeLSTM"; }
+  std::int64_t state_size;
+  Linear upward, lateral, peep_i, peep_f, peep_o;
+  StateVariable c, h;
+  CT_LINKS(upward, lateral, peep_i, peep_f, peep_o, c, h)
+};
+
+/// An LSTM of which, in training, elements of c and h keep their values with these probabilities (F::zoneout).
+/// (chainer.links.StatefulZoneoutLSTM; Krueger et al., arXiv:1606.01305)
+class CT_API StatefulZoneoutLSTM : public Chain {
+ public:
+  StatefulZoneoutLSTM(std::int64_t in_size, std::int64_t out_size, double c_ratio = 0.5, double h_ratio = 0.5);
+  Variable operator()(const Variable& x) const;
+  void set_state(const Variable& c, const Variable& h) const;
+  void reset_state() const;
+  std::string type_name() const override { return "StatefulZoneoutLSTM"; }
+  std::int64_t state_size;
+  double c_ratio, h_ratio;
+  Linear upward, lateral;
+  StateVariable c, h;
+  CT_LINKS(upward, lateral, c, h)
+};
+
+/// Options of GRUs.
+struct GRUOptions {
+  std::optional<ParameterInit> init = {};        ///< of W_r, W_z and W; LeCunNormal when not given
+  std::optional<ParameterInit> inner_init = {};  ///< of U_r, U_z and U; LeCunNormal when not given
+  ParameterInit bias_init = 0;
+};
+
+/// One step of a GRU that remembers nothing: r = sigmoid(W_r x + U_r h), z likewise, the new h = z tanh(W x + U (r h))
+/// + (1 - z) h. (chainer.links.StatelessGRU; Cho et al., arXiv:1409.1259)
+class CT_API StatelessGRU : public Chain {
+ public:
+  /// The input size is found at the first call where it is not given.
+  explicit StatelessGRU(std::int64_t out_size, const GRUOptions& options = {})
+      : StatelessGRU(std::nullopt, out_size, options) {}
+  StatelessGRU(std::optional<std::int64_t> in_size, std::int64_t out_size, const GRUOptions& options = {});
+  /// h may be undefined, for zeros.
+  Variable operator()(const Variable& h, const Variable& x) const;
+  std::string type_name() const override { return "StatelessGRU"; }
+  std::int64_t state_size;
+  Linear W_r, U_r, W_z, U_z, W, U;
+  CT_LINKS(W_r, U_r, W_z, U_z, W, U)
+};
+
+/// A GRU that remembers h from call to call. (chainer.links.StatefulGRU)
+class CT_API StatefulGRU : public StatelessGRU {
+ public:
+  StatefulGRU(std::int64_t in_size, std::int64_t out_size, const GRUOptions& options = {})
+      : StatelessGRU(in_size, out_size, options) {}
+  Variable operator()(const Variable& x) const;
+  void set_state(const Variable& h) const;
+  void reset_state() const;
+  std::string type_name() const override { return "StatefulGRU"; }
+  StateVariable h;
+  CT_MORE_LINKS(StatelessGRU, h)
+};
+/// (chainer.links.GRU)
+using GRU = StatefulGRU;
+
+/// One step of a minimal gated unit: f = sigmoid(W_f [h x]), the new h = f tanh(W_h [f h, x]) + (1 - f) h.
+/// (chainer.links.StatelessMGU; Zhou et al., arXiv:1603.09420)
+class CT_API StatelessMGU : public Chain {
+ public:
+  StatelessMGU(std::int64_t in_size, std::int64_t out_size);
+  Variable operator()(const Variable& h, const Variable& x) const;
+  std::string type_name() const override { return "StatelessMGU"; }
+  std::int64_t state_size;
+  Linear W_f, W_h;
+  CT_LINKS(W_f, W_h)
+};
+
+/// A minimal gated unit that remembers h from call to call. (chainer.links.StatefulMGU)
+class CT_API StatefulMGU : public StatelessMGU {
+ public:
+  using StatelessMGU::StatelessMGU;
+  Variable operator()(const Variable& x) const;
+  void set_state(const Variable& h) const;
+  void reset_state() const;
+  std::string type_name() const override { return "StatefulMGU"; }
+  StateVariable h;
+  CT_MORE_LINKS(StatelessMGU, h)
+};
+
+/// The LSTM of a tree's node with any number of children, whose outputs are summed up. (chainer.links.ChildSumTreeLSTM;
+/// Tai et al., arXiv:1503.00075)
+class CT_API ChildSumTreeLSTM : public Chain {
+ public:
+  ChildSumTreeLSTM(std::int64_t in_size, std::int64_t out_size);
+  /// c and h of the node: of its children's, in the same order, and of its own input x [n, in].
+  std::pair<Variable, Variable> operator()(const std::vector<Variable>& cs, const std::vector<Variable>& hs,
+                                           const Variable& x) const;
+  std::string type_name() const override { return "ChildSumTreeLSTM"; }
+  std::int64_t state_size;
+  Linear W_x, W_h_aio, W_h_f;
+  CT_LINKS(W_x, W_h_aio, W_h_f)
+};
+
+/// The LSTM of a tree's node with n_ary children, each with a weight of its own (W_h1, W_h2, …).
+/// (chainer.links.NaryTreeLSTM; Tai et al., arXiv:1503.00075)
+class CT_API NaryTreeLSTM : public Chain {
+ public:
+  NaryTreeLSTM(std::int64_t in_size, std::int64_t out_size, int n_ary = 2);
+  /// As ChildSumTreeLSTM's. Throws ValueError for another number of children.
+  std::pair<Variable, Variable> operator()(const std::vector<Variable>& cs, const std::vector<Variable>& hs,
+                                           const Variable& x) const;
+  std::string type_name() const override { return "NaryTreeLSTM"; }
+  void visit_members(MemberVisitor& visitor) const override;
+  NaryTreeLSTM copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+  int n_ary() const { return static_cast<int>(W_h.size()); }
+  std::int64_t state_size;
+  Linear W_x;
+  std::vector<Linear> W_h;  ///< of each child: children W_h1, W_h2, …
+};
+
+/// Options of the links that follow.
+struct NStepOptions {
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  ParameterInit initial_bias = 0;
+};
+
+/// A stack of recurrent layers over whole sequences: children "0", "1", … with parameters w0, b0, w1, b1, … as the
+/// n_step functions take them; in bi-forms a child for each direction. Base of the links that follow.
+class CT_API NStepBase : public Chain {
+ public:
+  /// The weights and biases of a layer in one direction.
+  class CT_API Layer : public Link {
+   public:
+    std::vector<Parameter> w, b;
+    void visit_members(MemberVisitor& visitor) const override;
+  };
+  int n_layers;
+  std::int64_t in_size, out_size;
+  double dropout;  ///< between layers, in training
+  std::vector<Layer> layers;
+  /// As the n_step functions take them, for inputs that are sorted and stand time by time already.
+  functions::LayerParameters weights() const;
+  functions::LayerParameters biases() const;
+  void visit_members(MemberVisitor& visitor) const override;
+
+ protected:
+  NStepBase(int gates, int directions, int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+            const NStepOptions& options);
+  using Run =
+      std::function<functions::NStepResult(const functions::LayerParameters& ws, const functions::LayerParameters& bs,
+                                           const Variable& hx, const Variable& cx, const std::vector<Variable>& xs)>;
+  /// Runs on sequences of any order. Undefined states are zeros.
+  functions::NStepResult run_sorted(const Run& run, const Variable& hx, const Variable& cx,
+                                    const std::vector<Variable>& xs) const;
+};
+
+/// What LSTMs in one and two directions share.
+class CT_API NStepLSTMBase : public NStepBase {
+ public:
+  /// hx and cx [layers, batch, out] are the states before, undefined for zeros; xs are sequences [length, in] of any
+  /// lengths and order. Gives the states after and the outputs [length, out] ([length, 2 out] in bi-forms) of each
+  /// sequence. Throws ShapeError and DtypeError.
+  functions::NStepResult operator()(const Variable& hx, const Variable& cx, const std::vector<Variable>& xs) const;
+  /// Number of states.
+  static constexpr int n_cells = 2;
+
+ protected:
+  using Call = decltype(&functions::n_step_lstm);
+  NStepLSTMBase(Call call, int directions, int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+                const NStepOptions& options)
+      : NStepBase(4, directions, n_layers, in_size, out_size, dropout, options), call_(call) {}
+
+ private:
+  Call call_;
+};
+/// What GRUs in one and two directions share.
+class CT_API NStepGRUBase : public NStepBase {
+ public:
+  /// As NStepLSTMBase's, with one state.
+  functions::NStepResult operator()(const Variable& hx, const std::vector<Variable>& xs) const;
+  static constexpr int n_cells = 1;
+
+ protected:
+  using Call = decltype(&functions::n_step_gru);
+  NStepGRUBase(Call call, int directions, int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+               const NStepOptions& options)
+      : NStepBase(3, directions, n_layers, in_size, out_size, dropout, options), call_(call) {}
+
+ private:
+  Call call_;
+};
+/// What Elman networks share.
+class CT_API NStepRNNBase : public NStepBase {
+ public:
+  /// As NStepLSTMBase's, with one state.
+  functions::NStepResult operator()(const Variable& hx, const std::vector<Variable>& xs) const;
+  static constexpr int n_cells = 1;
+
+ protected:
+  using Call = decltype(&functions::n_step_rnn);
+  NStepRNNBase(Call call, functions::RnnActivation activation, int directions, int n_layers, std::int64_t in_size,
+               std::int64_t out_size, double dropout, const NStepOptions& options)
+      : NStepBase(1, directions, n_layers, in_size, out_size, dropout, options), call_(call), activation_(activation) {}
+
+ private:
+  Call call_;
+  functions::RnnActivation activation_;
+};
+
+/// LSTM layers (F::n_step_lstm). (chainer.links.NStepLSTM)
+class CT_API NStepLSTM : public NStepLSTMBase {
+ public:
+  NStepLSTM(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout, const NStepOptions& options = {})
+      : NStepLSTMBase(functions::n_step_lstm, 1, n_layers, in_size, out_size, dropout, options) {}
+  std::string type_name() const override { return "NStepLSTM"; }
+  NStepLSTM copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// LSTM layers in both directions (F::n_step_bilstm). (chainer.links.NStepBiLSTM)
+class CT_API NStepBiLSTM : public NStepLSTMBase {
+ public:
+  NStepBiLSTM(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+              const NStepOptions& options = {})
+      : NStepLSTMBase(functions::n_step_bilstm, 2, n_layers, in_size, out_size, dropout, options) {}
+  std::string type_name() const override { return "NStepBiLSTM"; }
+  NStepBiLSTM copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// GRU layers (F::n_step_gru). (chainer.links.NStepGRU)
+class CT_API NStepGRU : public NStepGRUBase {
+ public:
+  NStepGRU(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout, const NStepOptions& options = {})
+      : NStepGRUBase(functions::n_step_gru, 1, n_layers, in_size, out_size, dropout, options) {}
+  std::string type_name() const override { return "NStepGRU"; }
+  NStepGRU copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// GRU layers in both directions (F::n_step_bigru). (chainer.links.NStepBiGRU)
+class CT_API NStepBiGRU : public NStepGRUBase {
+ public:
+  NStepBiGRU(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+             const NStepOptions& options = {})
+      : NStepGRUBase(functions::n_step_bigru, 2, n_layers, in_size, out_size, dropout, options) {}
+  std::string type_name() const override { return "NStepBiGRU"; }
+  NStepBiGRU copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// Elman layers with tanh (F::n_step_rnn). (chainer.links.NStepRNNTanh)
+class CT_API NStepRNNTanh : public NStepRNNBase {
+ public:
+  NStepRNNTanh(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+               const NStepOptions& options = {})
+      : NStepRNNBase(functions::n_step_rnn, functions::RnnActivation::tanh, 1, n_layers, in_size, out_size, dropout,
+                     options) {}
+  std::string type_name() const override { return "NStepRNNTanh"; }
+  NStepRNNTanh copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// Elman layers with tanh in both directions (F::n_step_birnn). (chainer.links.NStepBiRNNTanh)
+class CT_API NStepBiRNNTanh : public NStepRNNBase {
+ public:
+  NStepBiRNNTanh(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+                 const NStepOptions& options = {})
+      : NStepRNNBase(functions::n_step_birnn, functions::RnnActivation::tanh, 2, n_layers, in_size, out_size, dropout,
+                     options) {}
+  std::string type_name() const override { return "NStepBiRNNTanh"; }
+  NStepBiRNNTanh copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// Elman layers with relu (F::n_step_rnn). (chainer.links.NStepRNNReLU)
+class CT_API NStepRNNReLU : public NStepRNNBase {
+ public:
+  NStepRNNReLU(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+               const NStepOptions& options = {})
+      : NStepRNNBase(functions::n_step_rnn, functions::RnnActivation::relu, 1, n_layers, in_size, out_size, dropout,
+                     options) {}
+  std::string type_name() const override { return "NStepRNNReLU"; }
+  NStepRNNReLU copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// Elman layers with relu in both directions (F::n_step_birnn). (chainer.links.NStepBiRNNReLU)
+class CT_API NStepBiRNNReLU : public NStepRNNBase {
+ public:
+  NStepBiRNNReLU(int n_layers, std::int64_t in_size, std::int64_t out_size, double dropout,
+                 const NStepOptions& options = {})
+      : NStepRNNBase(functions::n_step_birnn, functions::RnnActivation::relu, 2, n_layers, in_size, out_size, dropout,
+                     options) {}
+  std::string type_name() const override { return "NStepBiRNNReLU"; }
+  NStepBiRNNReLU copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+
+}  // namespace catenary::links

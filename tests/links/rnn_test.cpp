@@ -1,0 +1,328 @@
+#include <gtest/gtest.h>
+
+#include "catenary/autograd/gradient_check.h"
+#include "catenary/catenary.h"
+#include "catenary/io/npz.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+using ct::Array;
+using ct::Variable;
+using ct::gradient_check::assert_allclose;
+
+namespace {
+
+Array numbers(const ct::Shape& shape, double seed = 1) {
+  return ct::sin(ct::arange(shape.product(), ct::Dtype::float32) * 1.7 + seed).reshape(shape);
+}
+Array same_bits(const Array& a, const Array& b) { return (a == b).all({}); }
+
+/// Chainer's vectors of a link: parameters, the inputs of each call, what comes out and all gradients.
+class Vectors {
+ public:
+  explicit Vectors(const std::string& name)
+      : file_(tests::source_path("tests/data/reference/chainer/nets/link_" + name + ".npz")) {}
+  Array array(const std::string& key) const {
+    return ct::from_host(file_.read_array(key), ct::Device())
+        .astype(ct::Dtype::float32)
+        .to_device(ct::current_device());
+  }
+  /// Runs `calls` calls of f(inputs) on a link with the vectors' parameters and compares all there is.
+  template <class Link, class Call>
+  void check(const Link& link, int calls, Call&& call) const {
+    for (const auto& [path, parameter] : link.namedparams()) {
+      ASSERT_TRUE(file_.contains("p" + path)) << path;
+      if (!parameter.is_initialized()) parameter.initialize(array("p" + path).shape());
+      ASSERT_EQ(parameter.shape(), array("p" + path).shape()) << path;
+      parameter.copydata(array("p" + path));
+    }
+    link.cleargrads();
+    Variable total;
+    std::vector<std::vector<Variable>> inputs;
+    for (int k = 0; k < calls; ++k) {
+      std::vector<Variable>& x = inputs.emplace_back();
+      const auto key = [&](const char* kind, std::size_t i) {
+        return kind + std::to_string(k) + "_" + std::to_string(i);
+      };
+      while (file_.contains(key("x", x.size()))) x.emplace_back(array(key("x", x.size())));
+      const std::vector<Variable> y = call(x);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        SCOPED_TRACE(key("y", i));
+        assert_allclose(y[i].array(), array(key("y", i)), 1e-5, 1e-4);
+        const Variable term = F::sum(y[i] * array(key("gy", i)));
+        total = total.defined() ? total + term : term;
+      }
+      EXPECT_FALSE(file_.contains(key("y", y.size())));
+    }
+    total.backward();
+    for (const auto& [path, parameter] : link.namedparams()) {
+      SCOPED_TRACE(path);
+      assert_allclose(parameter.grad(), array("gp" + path), 1e-5, 1e-4);
+    }
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      for (std::size_t i = 0; i < inputs[k].size(); ++i)
+        assert_allclose(inputs[k][i].grad(), array("gx" + std::to_string(k) + "_" + std::to_string(i)), 1e-5, 1e-4);
+  }
+
+ private:
+  ct::io::NpzReader file_;
+};
+std::vector<Variable> both(const std::pair<Variable, Variable>& pair) { return {pair.first, pair.second}; }
+
+TEST(RecurrentLinks, AreChainers) {
+  const auto no_training = ct::test_mode();
+  const auto stateful = [](const auto& link) {
+    return [&link](const std::vector<Variable>& x) { return std::vector<Variable>{link(x[0])}; };
+  };
+  const L::LSTM lstm(3, 4), lazy(4);
+  Vectors("LSTM").check(lstm, 3, stateful(lstm));
+  Vectors("LSTM").check(lazy, 3, stateful(lazy));
+  const L::StatefulGRU gru(3, 4);
+  Vectors("StatefulGRU").check(gru, 3, stateful(gru));
+  const L::StatefulMGU mgu(3, 4);
+  Vectors("StatefulMGU").check(mgu, 3, stateful(mgu));
+  const L::StatefulPeepholeLSTM peephole(3, 4);
+  Vectors("StatefulPeepholeLSTM").check(peephole, 3, stateful(peephole));
+  const L::StatefulZoneoutLSTM zoneout(3, 4);
+  Vectors("StatefulZoneoutLSTM").check(zoneout, 3, stateful(zoneout));
+  const L::StatelessLSTM cell(3, 4);
+  Vectors("StatelessLSTM").check(cell, 1, [&](const auto& x) { return both(cell(x[0], x[1], x[2])); });
+  const L::StatelessGRU gru_cell(3, 4);
+  Vectors("StatelessGRU").check(gru_cell, 1, [&](const auto& x) { return std::vector{gru_cell(x[0], x[1])}; });
+  const L::StatelessMGU mgu_cell(3, 4);
+  Vectors("StatelessMGU").check(mgu_cell, 1, [&](const auto& x) { return std::vector{mgu_cell(x[0], x[1])}; });
+  const L::ChildSumTreeLSTM sum(3, 4);
+  Vectors("ChildSumTreeLSTM").check(sum, 1, [&](const auto& x) { return both(sum({x[0], x[1]}, {x[2], x[3]}, x[4])); });
+  const L::NaryTreeLSTM nary(3, 4);
+  Vectors("NaryTreeLSTM").check(nary, 1, [&](const auto& x) { return both(nary({x[0], x[1]}, {x[2], x[3]}, x[4])); });
+}
+
+TEST(RecurrentLinks, InitialValues) {
+  const L::LSTM lstm(2, 3);
+  EXPECT_EQ(lstm.upward.b.array().to_vector<float>(), (std::vector<float>{0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0}));
+  EXPECT_FALSE(lstm.lateral.b.defined());
+  const L::StatelessLSTM odd(2, 2,
+                             {.lateral_init = ct::initializers::Identity(2), .bias_init = 3, .forget_bias_init = 5});
+  EXPECT_EQ(odd.upward.b.array().to_vector<float>(), (std::vector<float>{3, 3, 5, 3, 3, 3, 5, 3}));
+  EXPECT_EQ(odd.lateral.W.array()(ct::slice(6, 8)).to_vector<float>(), (std::vector<float>{2, 0, 0, 2}));
+  // known at the first call
+  const L::LSTM lazy(4);
+  EXPECT_EQ(lazy(numbers({0, 3})).shape(), ct::Shape({0, 4}));
+  EXPECT_EQ(lazy.upward.W.shape(), ct::Shape({16, 3}));
+  const L::NStepBiGRU stack(2, 3, 5, 0);
+  std::vector<std::string> names;
+  for (const auto& [path, parameter] : stack.namedparams()) names.push_back(path + parameter.shape().str());
+  EXPECT_EQ(names.size(), 4u * 12);
+  EXPECT_EQ(names[0], "/0/w0(5, 3)");
+  EXPECT_EQ(names[1], "/0/b0(5,)");
+  EXPECT_EQ(names[6], "/0/w3(5, 5)");
+  EXPECT_EQ(names[3 * 12], "/3/w0(5, 10)");
+}
+
+TEST(RecurrentLinks, RememberAndForget) {
+  const L::LSTM lstm(2, 3);
+  const Array x = numbers({4, 2});
+  EXPECT_FALSE(lstm.h.defined());
+  const Array first = lstm(x).array();
+  const Array second = lstm(x).array();
+  EXPECT_TRUE((first != second).any());
+  lstm.reset_state();
+  EXPECT_FALSE(lstm.c.defined());
+  EXPECT_TRUE(same_bits(lstm(x).array(), first).item<bool>());
+  // a smaller batch: the last rows stay; and none at all
+  const Array rest = lstm.h->array()(ct::slice(3, 4)).copy();
+  lstm(numbers({3, 2}));
+  EXPECT_TRUE(same_bits(lstm.h->array()(ct::slice(3, 4)), rest).item<bool>());
+  const Array before = lstm.h->array().copy();
+  EXPECT_EQ(lstm(numbers({0, 2})).shape(), ct::Shape({0, 3}));
+  EXPECT_TRUE(same_bits(lstm.h->array(), before).item<bool>());
+  EXPECT_THROW(lstm(numbers({5, 2})), ct::ShapeError);
+  // set_state goes on from there
+  const L::LSTM other = lstm.copy(ct::CopyMode::copy);
+  other.set_state(lstm.c, lstm.h);
+  EXPECT_TRUE(same_bits(other(x).array(), lstm(x).array()).item<bool>());
+}
+
+TEST(RecurrentLinks, AnEvaluatorsCopyHasAStateOfItsOwn) {
+  const L::LSTM lstm(2, 3);
+  const Array x = numbers({4, 2});
+  lstm(x);
+  const L::LSTM same = lstm;  // a C++ copy is the same link
+  EXPECT_TRUE(same.h->is(lstm.h));
+  const L::LSTM evaluated = lstm.copy();
+  EXPECT_TRUE(evaluated.h->is(lstm.h));
+  const Variable h = lstm.h;
+  evaluated.reset_state();
+  evaluated(x);
+  EXPECT_TRUE(lstm.h->is(h));
+  EXPECT_TRUE(evaluated.upward.W.is(lstm.upward.W));
+  EXPECT_FALSE(lstm.copy(ct::CopyMode::init).h.defined());
+}
+
+TEST(RecurrentLinks, TheStateMovesWithTheLink) {
+  const ct::Device device = ct::current_device();
+  const L::LSTM lstm(2, 3);
+  lstm(numbers({4, 2}));
+  const Array h = lstm.h->array().to_device(ct::Device());
+  lstm.to_device(ct::Device());
+  EXPECT_EQ(lstm.h->device(), ct::Device());
+  EXPECT_EQ(lstm.c->device(), ct::Device());
+  EXPECT_TRUE(same_bits(lstm.h->array(), h).item<bool>());
+  lstm.to_device(device);
+  EXPECT_EQ(lstm.h->device(), device);
+  lstm.set_state(Variable(h), Variable(h));
+  EXPECT_EQ(lstm.h->device(), device);
+  lstm(numbers({4, 2}));
+}
+
+TEST(RecurrentLinks, NStepTakesSequencesOfAnyOrder) {
+  const L::NStepLSTM lstm(2, 3, 2, 0);
+  const std::vector<Variable> xs = {numbers({1, 3}), numbers({3, 3}, 2), numbers({0, 3}), numbers({2, 3}, 3)};
+  const Array hx = numbers({2, 4, 2}, 4), cx = numbers({2, 4, 2}, 5);
+  const F::NStepResult all = lstm(hx, cx, xs);
+  ASSERT_EQ(all.ys.size(), 4u);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(all.ys[static_cast<std::size_t>(i)].shape(), ct::Shape({xs[static_cast<std::size_t>(i)].shape(0), 2}));
+    const auto of_one = [&](const Array& a) { return a(ct::slice(), ct::slice(i, i + 1)); };
+    if (i == 2) {
+      assert_allclose(of_one(all.hy.array()), of_one(hx), 0, 0);
+      continue;
+    }
+    const F::NStepResult one = lstm(of_one(hx), of_one(cx), {xs[static_cast<std::size_t>(i)]});
+    assert_allclose(all.ys[static_cast<std::size_t>(i)].array(), one.ys[0].array());
+    assert_allclose(of_one(all.hy.array()), one.hy.array());
+    assert_allclose(of_one(all.cy.array()), one.cy.array());
+  }
+  const auto zeros = ct::zeros({2, 4, 2}, ct::Dtype::float32);
+  assert_allclose(lstm({}, {}, xs).hy.array(), lstm(zeros, zeros, xs).hy.array(), 0, 0);
+  EXPECT_THROW(lstm({}, {}, {}), ct::ValueError);
+  const L::NStepBiRNNReLU bi(1, 3, 2, 0);
+  EXPECT_EQ(bi({}, xs).ys[1].shape(), ct::Shape({3, 4}));
+  // saved under Chainer's names, and loaded
+  const tests::Folder folder;
+  const std::string file = folder / "rnn.npz";
+  ct::serializers::save_npz(file, lstm);
+  const L::NStepLSTM loaded(2, 3, 2, 0);
+  ct::serializers::load_npz(file, loaded);
+  EXPECT_TRUE(ct::io::NpzReader(file).contains("1/w7"));
+  assert_allclose(loaded(hx, cx, xs).hy.array(), all.hy.array(), 0, 0);
+}
+
+struct Predictor : ct::Chain {
+  L::LSTM lstm{3, 4};
+  L::Linear out{4, 2};
+  CT_LINKS(lstm, out)
+  Variable operator()(const Variable& x, const Variable& t) const { return F::softmax_cross_entropy(out(lstm(x)), t); }
+};
+
+/// A training with truncated backpropagation: every update goes on from the state of the one before.
+struct Truncated {
+  Truncated(double iterations, const std::string& folder) : optimizer(ct::optimizers::Adam()) {
+    optimizer.setup(model);
+    const Array x = numbers({24, 3}), t = (x(ct::slice(), 0) > 0).astype(ct::Dtype::int32);
+    const ct::iterators::SerialIterator batches(ct::datasets::TupleDataset(x, t), 4, {.shuffle = false});
+    const T::StandardUpdater updater(batches, optimizer,
+                                     {.device = ct::current_device(), .update_core = [this](const ct::Batch& b) {
+                                        const Variable loss = model(b[0], b[1]);
+                                        model.cleargrads();
+                                        loss.backward();
+                                        loss.unchain_backward();
+                                        optimizer.update();
+                                      }});
+    trainer.emplace(updater, T::Trigger(iterations, "iteration"), folder);
+  }
+  Predictor model;
+  ct::Optimizer optimizer;
+  std::optional<T::Trainer> trainer;
+};
+
+TEST(RecurrentLinks, ATruncatedTrainingResumesBitForBit) {
+  const tests::Folder folder;
+  const std::string file = folder / "snapshot";
+  const auto train = [&](double iterations, bool resume) {
+    ct::random::seed(resume ? 9 : 1);
+    Truncated training(iterations, folder.path);
+    if (resume) ct::serializers::load_npz(file, *training.trainer);
+    training.trainer->run(false);
+    if (!resume) ct::serializers::save_npz(file, *training.trainer);
+    return training.model;
+  };
+  const Predictor whole = train(9, false);
+  train(4, false);
+  const Predictor resumed = train(9, true);
+  const auto a = whole.namedparams(), b = resumed.namedparams();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_TRUE(same_bits(a[i].second.array(), b[i].second.array()).item<bool>()) << a[i].first;
+  EXPECT_TRUE(same_bits(whole.lstm.c->array(), resumed.lstm.c->array()).item<bool>());
+  // weights alone do not hold what the link remembers
+  ct::serializers::save_npz(file, whole);
+  EXPECT_FALSE(ct::io::NpzReader(file).contains("lstm/h"));
+}
+
+/// PyTorch's language model: embedding, two LSTM layers, linear.
+struct TorchModel : ct::Chain {
+  L::EmbedID embed{200, 48};
+  L::NStepLSTM lstm{2, 48, 64, 0};
+  L::Linear out{64, 200};
+  CT_LINKS(embed, lstm, out)
+
+  /// Its arrays under PyTorch's names: with all gates of a layer in one, in the order i, f, a, o.
+  void visit(const std::function<void(const std::string& name, const Array& array)>& f) const {
+    f("emb.weight", embed.W.array());
+    f("fc.weight", out.W.array());
+    f("fc.bias", out.b.array());
+    for (int l = 0; l < 2; ++l)
+      for (int k = 0; k < 8; ++k) {
+        const std::string end = std::string(k < 4 ? "_ih_l" : "_hh_l") + std::to_string(l);
+        const auto& layer = lstm.layers[static_cast<std::size_t>(l)];
+        f("lstm.weight" + end + "/" + std::to_string(k % 4), layer.w[static_cast<std::size_t>(k)].array());
+        f("lstm.bias" + end + "/" + std::to_string(k % 4), layer.b[static_cast<std::size_t>(k)].array());
+      }
+  }
+};
+
+// 20 updates of truncated backpropagation from the same weights.
+TEST(RecurrentLinks, FollowPyTorch) {
+  const ct::io::NpzReader file(tests::source_path("tests/data/reference/torch/lstm.npz"));
+  const auto read = [&](const std::string& key) { return ct::from_host(file.read_array(key), ct::Device()); };
+  const auto weight = [&](const std::string& when, const std::string& name) {
+    const std::size_t slash = name.find('/');
+    if (slash == std::string::npos) return read(when + "/" + name);
+    const int gate = std::stoi(name.substr(slash + 1));
+    return read(when + "/" + name.substr(0, slash))(ct::slice(64 * gate, 64 * (gate + 1)));
+  };
+  const TorchModel model;
+  model.visit([&](const std::string& name, const Array& a) {
+    a.set(weight("w", name).to_device(ct::current_device()), ct::ellipsis);
+  });
+  const ct::Optimizer optimizer = ct::optimizers::SGD(1.0);
+  optimizer.setup(model);
+  optimizer.add_hook(ct::optimizer_hooks::GradientClipping(5));
+  const Array words = read("x").astype(ct::Dtype::int32).to_device(ct::current_device());
+  const std::vector<double> losses = read("loss").to_vector<double>();
+  ASSERT_EQ(losses.size(), 20u);
+  Variable h = ct::zeros({2, 8, 64}, ct::Dtype::float32), c = h;
+  for (int k = 0; k < 20; ++k) {
+    const auto rows = [&](int from) { return words(ct::slice(12 * k + from, 12 * k + from + 12)); };
+    const ct::Variables xs = F::separate(model.embed(rows(0)));
+    const F::NStepResult r =
+        F::n_step_lstm(2, 0, h, c, model.lstm.weights(), model.lstm.biases(), {xs.begin(), xs.end()});
+    const Variable loss = F::softmax_cross_entropy(model.out(F::concat(r.ys, 0)), rows(1).reshape({-1}));
+    EXPECT_NEAR(loss.item<double>(), losses[static_cast<std::size_t>(k)], 1e-3) << k;
+    model.cleargrads();
+    loss.backward();
+    optimizer.update();
+    h = r.hy.array();
+    c = r.cy.array();
+  }
+  model.visit([&](const std::string& name, const Array& a) {
+    SCOPED_TRACE(name);
+    assert_allclose(a, weight("f", name), 1e-3, 0);
+  });
+}
+
+}  // namespace
