@@ -78,6 +78,17 @@ TEST(Examples, TrainMnist) {
   EXPECT_TRUE(has(error_of("train_mnist", {"-d", "nowhere"}), "nowhere"));
 }
 
+// The figure that its README states.
+TEST(Examples, Ptb) {
+  const Folder folder;
+  const std::string text = output_of("ptb", {"-d", "cpu", "-o", folder / "ptb.npz"});
+  const std::string label = "test perplexity: ";
+  ASSERT_TRUE(has(text, label)) << text;
+  EXPECT_NEAR(std::stod(text.substr(text.find(label) + label.size())), 5.52, 0.05) << text;
+  EXPECT_TRUE(ct::io::NpzReader(folder / "ptb.npz").contains("l2/lateral/W"));
+  EXPECT_TRUE(has(error_of("ptb", {"-t", folder / "none"}), "none: cannot open"));
+}
+
 TEST(Examples, TrainCsv) {
   const Folder folder;
   std::string table = "x,y,kind\n", other = "y,x\n";

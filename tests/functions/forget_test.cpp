@@ -8,6 +8,7 @@
 #include "catenary/core/config.h"
 #include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
+#include "tests/gradients.h"
 
 namespace catenary {
 namespace {
@@ -39,6 +40,7 @@ struct Block {
 };
 
 TEST(Forget, GivesTheSameBits) {
+  const auto scope = tests::one_by_one_on_devices();
   const auto train = [](bool forgets) {
     random::seed(3);
     const Block first, second, third;
@@ -60,6 +62,7 @@ TEST(Forget, GivesTheSameBits) {
 }
 
 TEST(Forget, KeepsLessMemory) {
+  const auto scope = tests::one_by_one_on_devices();
   MemoryPool& pool = memory_pool(current_device());
   const auto held = [&](bool forgets) {
     const Variable x(numbers({256, 256}));

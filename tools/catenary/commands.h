@@ -15,10 +15,10 @@ enum class CacheAction { summary, list, clear };
 int cache(CacheAction action, bool json);
 
 struct BenchOptions {
-  std::string what;               ///< gemm, copy, elementwise, reduce or sort
+  std::string what;               ///< as the help of `bench` lists it
   std::string device = "cpu";     ///< as get_device takes it
   std::string dtype = "float32";  ///< of the arrays
-  std::int64_t size = 0;          ///< elements, or rows and columns of matrices; 0: several usual ones
+  std::int64_t size = 0;          ///< elements, rows and columns of matrices, or units; 0: several usual ones
   bool json = false;
 };
 int bench(const BenchOptions& options);

@@ -67,16 +67,19 @@ int main(int argc, char** argv) {
                    "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
                    "kernel; reduce: sum; sort; launch: x + y of few "
                    "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
-                   "conv: the layers of networks")
+                   "conv: the layers of networks; lstm: a training step of a language model of two layers of --size "
+                   "units")
       ->required()
-      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv"}));
+      ->check(CLI::IsMember(
+          {"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv", "lstm"}));
   bench_command->add_option("-d,--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   bench_command->add_option("--dtype", bench_options.dtype, "Of the arrays")
       ->capture_default_str()
       ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
                              "uint16", "uint32", "uint64"}));
   bench_command
-      ->add_option("--size", bench_options.size, "Elements, or rows of the matrices; several usual ones by default")
+      ->add_option("--size", bench_options.size,
+                   "Elements, rows of the matrices, or units; several usual ones by default")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
 
   try {
