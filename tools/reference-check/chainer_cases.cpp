@@ -146,6 +146,8 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   add_normalization_functions(table);
   add_pooling_functions(table);
   add_rnn_functions(table);
+  add_resampling_functions(table);
+  add_roi_functions(table);
   Report report;
   const json none = json::array();
   for (const json& entry : manifest.contains("functions") ? manifest["functions"] : none)

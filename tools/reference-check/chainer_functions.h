@@ -99,6 +99,8 @@ void add_math_functions(FunctionTable& table);
 void add_normalization_functions(FunctionTable& table);
 void add_pooling_functions(FunctionTable& table);
 void add_rnn_functions(FunctionTable& table);
+void add_resampling_functions(FunctionTable& table);
+void add_roi_functions(FunctionTable& table);
 
 /// What stands between the brackets of a Python index expression, "[1:3, ::2]": integers, slices, None and "...".
 /// Throws NotImplemented for anything else.

@@ -1,6 +1,7 @@
 // Entries of loss functions.
 
 #include "catenary/functions/loss.h"
+#include "catenary/functions/loss_ctc.h"
 #include "chainer_functions.h"
 
 namespace reference {
@@ -33,6 +34,15 @@ F::HingeNorm hinge_norm(Keywords& k) {
 
 void add_loss_functions(FunctionTable& table) {
   using F::Reduce;
+  table.add("connectionist_temporal_classification", [](const Inputs& x, Keywords& k) {
+    // x of each time, the labels, and perhaps both lengths
+    const std::size_t times = x.size() - (k.flag("lengths") ? 3 : 1);
+    F::CtcOptions options;
+    if (k.flag("lengths")) options.input_length = x[times + 1], options.label_length = x[times + 2];
+    options.reduce = reduce(k, options.reduce);
+    return F::connectionist_temporal_classification({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(times)},
+                                                    x[times], k.integer("blank_symbol"), options);
+  });
   table.add("softmax_cross_entropy", [](const Inputs& x, Keywords& k) {
     F::SoftmaxCrossEntropyOptions options;
     k.set("normalize", options.normalize);

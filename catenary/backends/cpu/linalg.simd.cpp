@@ -10,13 +10,6 @@ namespace {
 using math::i32;
 using math::i64;
 
-inline float log_of(float x) { return math::ct_log_f32(x); }
-inline double log_of(double x) { return math::ct_log_f64(x); }
-inline float sqrt_of(float x) { return CT_SQRT_F32(x); }
-inline double sqrt_of(double x) { return CT_SQRT_F64(x); }
-#define LOG(x) log_of(x)
-#define SQRT(x) sqrt_of(x)
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"  // what groups of several work-items share
 template <class T>

@@ -1,0 +1,36 @@
+#pragma once
+// Private to the library: kernels of texts on arrays (primitives::RunText). Such a kernel is a text in kernels/ and a
+// row in backends/cpu/texts.simd.cpp, and a call:
+//
+//   run_text("resize", "resize", y.size(), {reads(x), writes(y), x.shape(), x.strides(), 0.5});
+
+#include <concepts>
+#include <initializer_list>
+
+#include "catenary/array/array.h"
+
+namespace catenary::detail {
+
+/// What a kernel is given: an array that it reads or writes, all entries of a shape or of strides, or a number.
+struct TextOperand {
+  enum class Kind : std::uint8_t { reads, writes, integers, real } kind;
+  const Array* array = nullptr;
+  Dims integers = {};
+  double real = 0;
+
+  TextOperand(Kind k, const Array& a) : kind(k), array(&a) {}
+  TextOperand(const Dims& entries) : kind(Kind::integers), integers(entries) {}
+  TextOperand(std::integral auto n) : TextOperand(Dims{static_cast<std::int64_t>(n)}) {}
+  TextOperand(double x) : kind(Kind::real), real(x) {}
+};
+inline TextOperand reads(const Array& a) { return {TextOperand::Kind::reads, a}; }
+inline TextOperand writes(const Array& a) { return {TextOperand::Kind::writes, a}; }
+
+/// Runs a kernel for so many units. The text is compiled for the dtype of the first array, and runs on its device.
+/// Throws DeviceError for arrays on several devices.
+void run_text(const char* text, const char* kernel, std::int64_t units, std::initializer_list<TextOperand> operands);
+
+/// An array for a result of shape `shape`, which lies in memory as x does: channels-last, for instance. As many axes.
+Array empty_as(const Array& x, const Shape& shape);
+
+}  // namespace catenary::detail

@@ -1,0 +1,155 @@
+// The kernels of texts that primitives::RunText runs, compiled once for each instruction set; see core/cpu_features.h.
+// A new one is a line in kRows, a new text a class as well.
+#include "catenary/backends/cpu/texts.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "catenary/backends/cpu/kernel_text.h"
+
+namespace catenary::cpu::CT_SIMD_NAMESPACE {
+namespace {
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"  // kernels that are called alike do not all use all
+template <class MEM, class T>
+struct Ctc {
+  i32 group, groups;
+#include "catenary/kernels/ctc.kernel"
+};
+template <class MEM, class T>
+struct Patches {
+  i32 group, groups;
+#include "catenary/kernels/patches.kernel"
+};
+template <class MEM, class T>
+struct Resize {
+  i32 group, groups;
+#include "catenary/kernels/resize.kernel"
+};
+template <class MEM, class T>
+struct Roi {
+  i32 group, groups;
+#include "catenary/kernels/roi.kernel"
+};
+template <class MEM, class T>
+struct Sampler {
+  i32 group, groups;
+#include "catenary/kernels/sampler.kernel"
+};
+#pragma GCC diagnostic pop
+
+template <class P>
+constexpr bool kIsArray = false;
+template <class P>
+constexpr bool kIsArray<P*> = true;
+
+/// Gives the arguments of a call to a kernel's parameters, one after the other, as their types ask for them: an array's
+/// address, then its offset; after the last one, the number of units. (kernels/signature.h)
+class Arguments {
+ public:
+  Arguments(const TextArgument* first, i64 units) : next_(first), units_(units) {}
+
+  template <class P>
+  P take(const TextArgument* end) {
+    if constexpr (kIsArray<P>) {
+      view_ = (next_++)->view;
+      return static_cast<P>(view_->handle);
+    } else if constexpr (std::is_integral_v<P>) {
+      if (const View* const view = view_) {
+        view_ = nullptr;
+        return static_cast<P>(view->offset);
+      }
+      return static_cast<P>(next_ == end ? units_ : (next_++)->integer);
+    } else {
+      return static_cast<P>((next_++)->real);
+    }
+  }
+
+ private:
+  const TextArgument* next_;
+  const View* view_ = nullptr;
+  i64 units_;
+};
+
+/// How many of a kernel's parameters are arguments of a call.
+template <class... P>
+constexpr int argument_count() {
+  return static_cast<int>(sizeof...(P)) - (0 + ... + int{kIsArray<P>}) - 1;  // without offsets and units
+}
+
+template <class Text, class... P>
+struct Call {
+  using Kernel = void (Text::*)(P...);
+  // a constructor, as the order of what stands in its braces is fixed
+  Call(Text text, Kernel kernel, P... p) { (text.*kernel)(p...); }
+};
+
+template <class Text, class... P>
+void call(void (Text::*kernel)(P...), Text text, const TextArgument* given, i64 units) {
+  Arguments arguments(given, units);
+  const TextArgument* const end = given + argument_count<P...>();
+  Call<Text, P...>{text, kernel, arguments.template take<P>(end)...};
+}
+
+template <class Text, auto kernel>
+void run(const TextArgument* arguments, i64 units, int group, int groups) {
+  call(kernel, Text{group, groups}, arguments, units);
+}
+
+struct Row {
+  const char *text, *kernel;
+  TextFunction float16, bfloat16, float32, float64;
+};
+
+#define RUN(Class, kernel, MEM, T) run<Class<MEM, T>, &Class<MEM, T>::kernel>
+#define ROW(Class, text, kernel)                                                                                \
+  {                                                                                                             \
+    text, #kernel, RUN(Class, kernel, Half, f32), RUN(Class, kernel, Brain, f32), RUN(Class, kernel, f32, f32), \
+        RUN(Class, kernel, f64, f64)                                                                            \
+  }
+
+constexpr Row kRows[] = {
+    ROW(Ctc, "ctc", ctc_paths),
+    ROW(Ctc, "ctc", ctc_totals),
+    ROW(Ctc, "ctc", ctc_back),
+    ROW(Patches, "patches", im2col),
+    ROW(Patches, "patches", col2im),
+    ROW(Patches, "patches", shift),
+    ROW(Resize, "resize", resize),
+    ROW(Resize, "resize", resize_back),
+    ROW(Roi, "roi", max_pool),
+    ROW(Roi, "roi", max_pool_pick),
+    ROW(Roi, "roi", max_pool_back),
+    ROW(Roi, "roi", average_pool),
+    ROW(Roi, "roi", average_pool_back),
+    ROW(Roi, "roi", max_align),
+    ROW(Roi, "roi", align),
+    ROW(Roi, "roi", align_back),
+    ROW(Sampler, "sampler", sample),
+    ROW(Sampler, "sampler", sample_back_to_grid),
+    ROW(Sampler, "sampler", sample_back_to_x),
+};
+
+}  // namespace
+
+TextFunction find_text(const char* text, const char* kernel, Dtype dtype) {
+  for (const Row& row : kRows) {
+    if (std::strcmp(row.kernel, kernel) != 0 || std::strcmp(row.text, text) != 0) continue;
+    switch (dtype) {
+      case Dtype::float16:
+        return row.float16;
+      case Dtype::bfloat16:
+        return row.bfloat16;
+      case Dtype::float32:
+        return row.float32;
+      case Dtype::float64:
+        return row.float64;
+      default:
+        return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace catenary::cpu::CT_SIMD_NAMESPACE
