@@ -43,6 +43,7 @@
 #include "catenary/links/classifier.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/loss.h"
+#include "catenary/links/convolution.h"
 #include "catenary/links/normalization.h"
 #include "catenary/links/rnn.h"
 #include "catenary/links/sequential.h"

@@ -5,17 +5,11 @@
 #include "catenary/functions/math_elementwise.h"
 #include "catenary/functions/noise.h"
 #include "catenary/initializers/initializers.h"
+#include "catenary/links/detail.h"
 
 namespace catenary::links {
 
-namespace {
-
-/// The given initializer, or LeCunNormal.
-ParameterInit weight_init(const std::optional<ParameterInit>& given) {
-  return given ? *given : ParameterInit(initializers::LeCunNormal());
-}
-
-}  // namespace
+using detail::weight_init;
 
 Linear::Linear(std::int64_t out, const LinearOptions& options) : out_size(out), W(weight_init(options.initialW), "W") {
   if (!options.nobias) b = Parameter(options.initial_bias, Shape{out}, "b");

@@ -5,9 +5,11 @@
 // A link's parameters and persistent arrays are handles (Parameter, Persistent): a C++ copy of a link shares them, and
 // is the same link to hooks and reporters. `link.copy(CopyMode::copy)` makes another.
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -43,6 +45,11 @@ class CT_API MemberVisitor {
   void operator()(const std::string& name, Parameter& p) { parameter(name, p); }
   void operator()(const std::string& name, Persistent& a) { persistent(name, a); }
   void operator()(const std::string& name, StateVariable& s) { state(name, s); }
+  /// A child that some objects of a class do not have.
+  template <std::derived_from<Link> L>
+  void operator()(const std::string& name, std::optional<L>& link) {
+    if (link) child(name, *link);
+  }
   /// A plain array would not follow when another C++ copy of the link is moved: make it a Persistent.
   void operator()(const std::string& name, Array& a) = delete;
 };

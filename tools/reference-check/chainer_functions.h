@@ -78,12 +78,14 @@ class FunctionTable {
   /// Throws NotImplemented for a name that is not there.
   const Call& find(const std::string& name) const;
 
- private:
+  /// What a function returned, as a list.
   static std::vector<Variable> results(const Variable& y) { return {y}; }
   template <class Several>
   static std::vector<Variable> results(const Several& ys) requires(!std::is_convertible_v<const Several&, Variable>) {
     return std::vector<Variable>(ys.begin(), ys.end());
   }
+
+ private:
   std::map<std::string, Call> calls_;
 };
 

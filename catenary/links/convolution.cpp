@@ -1,0 +1,176 @@
+#include "catenary/links/convolution.h"
+
+#include "catenary/core/format.h"
+#include "catenary/functions/activation.h"
+#include "catenary/functions/convolution.h"
+#include "catenary/links/detail.h"
+
+namespace catenary::links {
+
+using detail::weight_init;
+
+namespace {
+
+/// [first, second, sizes…]
+Shape filter_shape(std::int64_t first, std::int64_t second, const Shape& sizes) {
+  Shape shape = {first, second};
+  for (const std::int64_t size : sizes) shape.push_back(size);
+  return shape;
+}
+
+void check_input(const char* link, const Variable& x, int axes) {
+  if (x.ndim() != axes + 2)
+    fail<ShapeError>("{}: x must have {} axes (n, channels, extents...), not {}", link, axes + 2, x.shape());
+}
+
+void check_groups(const char* link, const char* name, std::int64_t channels, std::int64_t groups) {
+  if (groups < 1 || channels < 1 || channels % groups != 0)
+    fail<ValueError>("{}: {} must be a positive multiple of groups ({}), not {}", link, name, groups, channels);
+}
+
+}  // namespace
+
+ConvolutionND::ConvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in, std::int64_t out,
+                             const PerAxis& ksize, const ConvolutionLinkOptions& options)
+    : out_channels(out),
+      W(weight_init(options.initialW), "W"),
+      name_(name),
+      window_(Window::make(name, ndim, ksize, options.stride, options.pad, options.dilate)),
+      cover_all_(options.cover_all),
+      groups_(options.groups) {
+  check_groups(name, "out_channels", out, groups_);
+  if (!options.nobias) b = Parameter(options.initial_bias, Shape{out}, "b");
+  if (in) initialize(*in);
+}
+
+void ConvolutionND::initialize(std::int64_t in) const {
+  check_groups(name_, "in_channels", in, groups_);
+  W.initialize(filter_shape(out_channels, in / groups_, window_.size));
+}
+
+Variable ConvolutionND::operator()(const Variable& x) const {
+  check_input(name_, x, window_.axes());
+  if (!W.is_initialized()) initialize(x.shape(1));
+  const functions::ConvolutionOptions options = {window_.stride, window_.pad, cover_all_, window_.dilate, groups_};
+  return hooked(
+      *this,
+      [&] {
+        return b.defined() ? functions::convolution_nd(x, W, b, options) : functions::convolution_nd(x, W, options);
+      },
+      x);
+}
+
+DeconvolutionND::DeconvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in, std::int64_t out,
+                                 const PerAxis& ksize, const DeconvolutionLinkOptions& options)
+    : out_channels(out),
+      W(weight_init(options.initialW), "W"),
+      name_(name),
+      window_(Window::make(name, ndim, ksize, options.stride, options.pad, options.dilate)),
+      outsize_(options.outsize),
+      groups_(options.groups) {
+  check_groups(name, "out_channels", out, groups_);
+  if (!options.nobias) b = Parameter(options.initial_bias, Shape{out}, "b");
+  if (in) initialize(*in);
+}
+
+void DeconvolutionND::initialize(std::int64_t in) const {
+  check_groups(name_, "in_channels", in, groups_);
+  W.initialize(filter_shape(in, out_channels / groups_, window_.size));
+}
+
+Variable DeconvolutionND::operator()(const Variable& x) const {
+  check_input(name_, x, window_.axes());
+  if (!W.is_initialized()) initialize(x.shape(1));
+  const functions::DeconvolutionOptions options = {window_.stride, window_.pad, outsize_, window_.dilate, groups_};
+  return hooked(
+      *this,
+      [&] {
+        return b.defined() ? functions::deconvolution_nd(x, W, b, options) : functions::deconvolution_nd(x, W, options);
+      },
+      x);
+}
+
+DepthwiseConvolution2D::DepthwiseConvolution2D(const std::optional<std::int64_t>& in, std::int64_t multiplier,
+                                               const PerAxis& ksize, const DepthwiseConvolutionLinkOptions& options)
+    : channel_multiplier(multiplier),
+      W(weight_init(options.initialW), "W"),
+      window_(Window::make("DepthwiseConvolution2D", 2, ksize, options.stride, options.pad)) {
+  check_groups("DepthwiseConvolution2D", "channel_multiplier", multiplier, 1);
+  if (!options.nobias) b = Parameter(options.initial_bias, "b");
+  if (in) initialize(*in);
+}
+
+void DepthwiseConvolution2D::initialize(std::int64_t in) const {
+  W.initialize(filter_shape(channel_multiplier, in, window_.size));
+  if (b.defined()) b.initialize({in * channel_multiplier});
+}
+
+Variable DepthwiseConvolution2D::operator()(const Variable& x) const {
+  check_input("DepthwiseConvolution2D", x, 2);
+  if (!W.is_initialized()) initialize(x.shape(1));
+  const functions::DepthwiseConvolutionOptions options = {window_.stride, window_.pad};
+  return hooked(
+      *this,
+      [&] {
+        return b.defined() ? functions::depthwise_convolution_2d(x, W, b, options)
+                           : functions::depthwise_convolution_2d(x, W, options);
+      },
+      x);
+}
+
+LocalConvolution2D::LocalConvolution2D(std::int64_t out, const PerAxis& ksize,
+                                       const LocalConvolutionLinkOptions& options)
+    : out_channels(out),
+      W(weight_init(options.initialW), "W"),
+      window_(Window::make("LocalConvolution2D", 2, ksize, options.stride, {0})) {
+  if (!options.nobias) b = Parameter(options.initial_bias, "b");
+}
+
+LocalConvolution2D::LocalConvolution2D(std::int64_t in, std::int64_t out, const PerAxis& in_size, const PerAxis& ksize,
+                                       const LocalConvolutionLinkOptions& options)
+    : LocalConvolution2D(out, ksize, options) {
+  initialize(in, in_size.size() == 1 ? Shape{in_size[0], in_size[0]} : Shape(in_size));
+}
+
+void LocalConvolution2D::initialize(std::int64_t in, const Shape& in_size) const {
+  const Shape counts = window_.counts("LocalConvolution2D", in_size);
+  W.initialize({out_channels, counts[0], counts[1], in, window_.size[0], window_.size[1]});
+  if (b.defined()) b.initialize({out_channels, counts[0], counts[1]});
+}
+
+Variable LocalConvolution2D::operator()(const Variable& x) const {
+  check_input("LocalConvolution2D", x, 2);
+  if (!W.is_initialized()) initialize(x.shape(1), {x.shape(2), x.shape(3)});
+  return hooked(
+      *this,
+      [&] {
+        return b.defined() ? functions::local_convolution_2d(x, W, b, window_.stride)
+                           : functions::local_convolution_2d(x, W, window_.stride);
+      },
+      x);
+}
+
+MLPConvolution2D::MLPConvolution2D(const std::optional<std::int64_t>& in, const std::vector<std::int64_t>& out,
+                                   const PerAxis& ksize, const MLPConvolutionOptions& options)
+    : activation_(options.activation ? options.activation : [](const Variable& h) { return functions::relu(h); }) {
+  if (out.empty())
+    fail<ValueError>("MLPConvolution2D: out_channels must have an entry for each convolution, none was given");
+  ConvolutionLinkOptions layer = {
+      .stride = options.stride, .pad = options.pad, .initialW = options.conv_init, .initial_bias = options.bias_init};
+  add_link(Convolution2D(in, out[0], ksize, layer));
+  layer.stride = 1, layer.pad = 0;
+  for (std::size_t i = 1; i < out.size(); ++i) add_link(Convolution2D(out[i - 1], out[i], 1, layer));
+}
+
+Variable MLPConvolution2D::operator()(const Variable& x) const {
+  return hooked(
+      *this,
+      [&] {
+        Variable h = (*this)[0](x);
+        for (std::int64_t i = 1; i < size(); ++i) h = (*this)[i](activation_(h));
+        return h;
+      },
+      x);
+}
+
+}  // namespace catenary::links

@@ -1,0 +1,234 @@
+#pragma once
+// Links with convolutions. Where in_channels is none, `{}`, it is found at the first call.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catenary/core/optional_shape.h"
+#include "catenary/core/per_axis.h"
+#include "catenary/core/window.h"
+#include "catenary/links/sequential.h"
+
+namespace catenary::links {
+
+/// Options of ConvolutionND and its kin.
+struct ConvolutionLinkOptions {
+  PerAxis stride = 1;
+  PerAxis pad = 0;
+  bool nobias = false;
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  ParameterInit initial_bias = 0;
+  bool cover_all = false;
+  PerAxis dilate = 1;
+  std::int64_t groups = 1;
+};
+
+/// A convolution over `ndim` axes (1 to 3) with W [out_channels, in_channels / groups, ksize…] and b [out_channels];
+/// see functions::convolution_nd. Throws ValueError for impossible sizes, and channels that are no multiple of groups.
+/// (chainer.links.ConvolutionND)
+class CT_API ConvolutionND : public Link {
+ public:
+  ConvolutionND(int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
+                const PerAxis& ksize, const ConvolutionLinkOptions& options = {})
+      : ConvolutionND("ConvolutionND", ndim, in_channels, out_channels, ksize, options) {}
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return name_; }
+  std::int64_t out_channels;
+  Parameter W, b;
+  CT_LINKS(W, b)
+
+ protected:
+  ConvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
+                const PerAxis& ksize, const ConvolutionLinkOptions& options);
+
+ private:
+  void initialize(std::int64_t in_channels) const;
+  const char* name_;
+  Window window_;
+  bool cover_all_;
+  std::int64_t groups_;
+};
+
+/// ConvolutionND over one axis. (chainer.links.Convolution1D)
+class CT_API Convolution1D : public ConvolutionND {
+ public:
+  Convolution1D(std::int64_t out_channels, const PerAxis& ksize) : Convolution1D(std::nullopt, out_channels, ksize) {}
+  Convolution1D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels, const PerAxis& ksize,
+                const ConvolutionLinkOptions& options = {})
+      : ConvolutionND("Convolution1D", 1, in_channels, out_channels, ksize, options) {}
+  Convolution1D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// ConvolutionND over two axes. (chainer.links.Convolution2D)
+class CT_API Convolution2D : public ConvolutionND {
+ public:
+  Convolution2D(std::int64_t out_channels, const PerAxis& ksize) : Convolution2D(std::nullopt, out_channels, ksize) {}
+  Convolution2D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels, const PerAxis& ksize,
+                const ConvolutionLinkOptions& options = {})
+      : ConvolutionND("Convolution2D", 2, in_channels, out_channels, ksize, options) {}
+  Convolution2D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// ConvolutionND over three axes. (chainer.links.Convolution3D)
+class CT_API Convolution3D : public ConvolutionND {
+ public:
+  Convolution3D(std::int64_t out_channels, const PerAxis& ksize) : Convolution3D(std::nullopt, out_channels, ksize) {}
+  Convolution3D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels, const PerAxis& ksize,
+                const ConvolutionLinkOptions& options = {})
+      : ConvolutionND("Convolution3D", 3, in_channels, out_channels, ksize, options) {}
+  Convolution3D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// Convolution2D by its older name. (chainer.links.DilatedConvolution2D)
+class CT_API DilatedConvolution2D : public ConvolutionND {
+ public:
+  DilatedConvolution2D(std::int64_t out_channels, const PerAxis& ksize)
+      : DilatedConvolution2D(std::nullopt, out_channels, ksize) {}
+  DilatedConvolution2D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels, const PerAxis& ksize,
+                       const ConvolutionLinkOptions& options = {})
+      : ConvolutionND("DilatedConvolution2D", 2, in_channels, out_channels, ksize, options) {}
+  DilatedConvolution2D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+
+/// Options of DeconvolutionND and its kin.
+struct DeconvolutionLinkOptions {
+  PerAxis stride = 1;
+  PerAxis pad = 0;
+  bool nobias = false;
+  OptionalShape outsize = {};                  ///< extents of the result; the least possible when not given
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  ParameterInit initial_bias = 0;
+  PerAxis dilate = 1;
+  std::int64_t groups = 1;
+};
+
+/// A transposed convolution over `ndim` axes (1 to 3) with W [in_channels, out_channels / groups, ksize…] and b
+/// [out_channels]; see functions::deconvolution_nd. Throws ValueError for impossible sizes, and channels that are no
+/// multiple of groups. (chainer.links.DeconvolutionND)
+class CT_API DeconvolutionND : public Link {
+ public:
+  DeconvolutionND(int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
+                  const PerAxis& ksize, const DeconvolutionLinkOptions& options = {})
+      : DeconvolutionND("DeconvolutionND", ndim, in_channels, out_channels, ksize, options) {}
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return name_; }
+  std::int64_t out_channels;
+  Parameter W, b;
+  CT_LINKS(W, b)
+
+ protected:
+  DeconvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
+                  const PerAxis& ksize, const DeconvolutionLinkOptions& options);
+
+ private:
+  void initialize(std::int64_t in_channels) const;
+  const char* name_;
+  Window window_;
+  OptionalShape outsize_;
+  std::int64_t groups_;
+};
+
+/// DeconvolutionND over one axis. (chainer.links.Deconvolution1D)
+class CT_API Deconvolution1D : public DeconvolutionND {
+ public:
+  Deconvolution1D(std::int64_t out_channels, const PerAxis& ksize)
+      : Deconvolution1D(std::nullopt, out_channels, ksize) {}
+  Deconvolution1D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels, const PerAxis& ksize,
+                  const DeconvolutionLinkOptions& options = {})
+      : DeconvolutionND("Deconvolution1D", 1, in_channels, out_channels, ksize, options) {}
+  Deconvolution1D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// DeconvolutionND over two axes. (chainer.links.Deconvolution2D)
+class CT_API Deconvolution2D : public DeconvolutionND {
+ public:
+  Deconvolution2D(std::int64_t out_channels, const PerAxis& ksize)
+      : Deconvolution2D(std::nullopt, out_channels, ksize) {}
+  Deconvolution2D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels, const PerAxis& ksize,
+                  const DeconvolutionLinkOptions& options = {})
+      : DeconvolutionND("Deconvolution2D", 2, in_channels, out_channels, ksize, options) {}
+  Deconvolution2D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+/// DeconvolutionND over three axes. (chainer.links.Deconvolution3D)
+class CT_API Deconvolution3D : public DeconvolutionND {
+ public:
+  Deconvolution3D(std::int64_t out_channels, const PerAxis& ksize)
+      : Deconvolution3D(std::nullopt, out_channels, ksize) {}
+  Deconvolution3D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels, const PerAxis& ksize,
+                  const DeconvolutionLinkOptions& options = {})
+      : DeconvolutionND("Deconvolution3D", 3, in_channels, out_channels, ksize, options) {}
+  Deconvolution3D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
+};
+
+/// Options of DepthwiseConvolution2D.
+struct DepthwiseConvolutionLinkOptions {
+  PerAxis stride = 1;
+  PerAxis pad = 0;
+  bool nobias = false;
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  ParameterInit initial_bias = 0;
+};
+/// Filters of each channel's own: W [channel_multiplier, in_channels, ksize…], b [in_channels · channel_multiplier];
+/// see functions::depthwise_convolution_2d. (chainer.links.DepthwiseConvolution2D)
+class CT_API DepthwiseConvolution2D : public Link {
+ public:
+  DepthwiseConvolution2D(const std::optional<std::int64_t>& in_channels, std::int64_t channel_multiplier,
+                         const PerAxis& ksize, const DepthwiseConvolutionLinkOptions& options = {});
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "DepthwiseConvolution2D"; }
+  std::int64_t channel_multiplier;
+  Parameter W, b;
+  CT_LINKS(W, b)
+
+ private:
+  void initialize(std::int64_t in_channels) const;
+  Window window_;
+};
+
+/// Options of LocalConvolution2D.
+struct LocalConvolutionLinkOptions {
+  PerAxis stride = 1;
+  bool nobias = false;
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  ParameterInit initial_bias = 0;
+};
+/// A convolution with filters of each place's own: W [out_channels, out h, out w, in_channels, ksize…], b
+/// [out_channels, out h, out w]; see functions::local_convolution_2d. Channels and size of the input are found at the
+/// first call unless both are given. (chainer.links.LocalConvolution2D)
+class CT_API LocalConvolution2D : public Link {
+ public:
+  LocalConvolution2D(std::int64_t out_channels, const PerAxis& ksize, const LocalConvolutionLinkOptions& options = {});
+  LocalConvolution2D(std::int64_t in_channels, std::int64_t out_channels, const PerAxis& in_size, const PerAxis& ksize,
+                     const LocalConvolutionLinkOptions& options = {});
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "LocalConvolution2D"; }
+  std::int64_t out_channels;
+  Parameter W, b;
+  CT_LINKS(W, b)
+
+ private:
+  void initialize(std::int64_t in_channels, const Shape& in_size) const;
+  Window window_;
+};
+
+/// Options of MLPConvolution2D.
+struct MLPConvolutionOptions {
+  PerAxis stride = 1;
+  PerAxis pad = 0;
+  std::function<Variable(const Variable&)> activation = {};  ///< relu when not given
+  std::optional<ParameterInit> conv_init = {};               ///< LeCunNormal when not given
+  ParameterInit bias_init = 0;
+};
+/// A convolution to out_channels[0] channels, and convolutions with windows of one element to the others, an activation
+/// between any two. Throws ValueError without out_channels. (chainer.links.MLPConvolution2D; Lin et al.,
+/// arXiv:1312.4400)
+class CT_API MLPConvolution2D : public ChainList {
+ public:
+  MLPConvolution2D(const std::optional<std::int64_t>& in_channels, const std::vector<std::int64_t>& out_channels,
+                   const PerAxis& ksize, const MLPConvolutionOptions& options = {});
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "MLPConvolution2D"; }
+
+ private:
+  std::function<Variable(const Variable&)> activation_;
+};
+
+}  // namespace catenary::links

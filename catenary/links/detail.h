@@ -1,0 +1,15 @@
+#pragma once
+// Private to the library: what links share.
+
+#include <optional>
+
+#include "catenary/initializers/initializers.h"
+
+namespace catenary::links::detail {
+
+/// The given initializer of a weight, or LeCunNormal.
+inline ParameterInit weight_init(const std::optional<ParameterInit>& given) {
+  return given ? *given : ParameterInit(initializers::LeCunNormal());
+}
+
+}  // namespace catenary::links::detail
