@@ -44,6 +44,8 @@
 #include "catenary/links/connection.h"
 #include "catenary/links/loss.h"
 #include "catenary/links/convolution.h"
+#include "catenary/links/models/image_classifier.h"
+#include "catenary/links/models/mobilenet.h"
 #include "catenary/links/normalization.h"
 #include "catenary/links/rnn.h"
 #include "catenary/links/sequential.h"

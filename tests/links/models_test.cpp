@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include "catenary/autograd/gradient_check.h"
+#include "catenary/catenary.h"
+
+namespace ct = catenary;
+namespace F = ct::functions;
+namespace L = ct::links;
+
+namespace {
+
+ct::Array numbers(const ct::Shape& shape) {
+  return ct::sin(ct::arange(shape.product(), ct::Dtype::float32) * 1.7).reshape(shape);
+}
+
+/// Three layers, of which the last one goes on from the first.
+class Forked : public L::ImageClassifier {
+ public:
+  L::Convolution2D conv{3, 2, 1};
+  CT_LINKS(conv)
+  mutable std::vector<std::string> computed = {};
+
+ protected:
+  std::vector<Layer> layers() const override {
+    const auto noted = [this](const char* name, auto f) {
+      return [=, this](const ct::Variable& x) {
+        computed.push_back(name);
+        return f(x);
+      };
+    };
+    return {{"conv", noted("conv", [this](const ct::Variable& x) { return conv(x); })},
+            {"pool", noted("pool",
+                           [](const ct::Variable& x) {
+                             return F::mean(x, {2, 3});
+                           })},
+            {"prob", noted("prob", [](const ct::Variable& x) { return F::softmax(x); })},
+            {"aside", noted("aside", [](const ct::Variable& x) { return F::relu(x); }), "conv"}};
+  }
+  std::string features() const override { return "pool"; }
+  std::vector<double> mean() const override { return {1, 2, 3}; }
+};
+
+TEST(ImageClassifier, ComputesWhatIsAskedFor) {
+  const Forked model;
+  const ct::Array x = numbers({2, 3, 4, 5});
+  EXPECT_EQ(model.available_layers(), (std::vector<std::string>{"conv", "pool", "prob", "aside"}));
+  const auto one = model(x, {"aside"});
+  EXPECT_EQ(model.computed, (std::vector<std::string>{"conv", "aside"}));
+  ct::gradient_check::assert_allclose(one.at("aside").array(), F::relu(model.conv(x)).array());
+  model.computed.clear();
+  const auto all = model(x, {"prob", "aside", "conv", "prob"});
+  EXPECT_EQ(model.computed, (std::vector<std::string>{"conv", "pool", "prob", "aside"}));
+  EXPECT_EQ(all.size(), 3u);
+  ct::gradient_check::assert_allclose(all.at("conv").array(), model.conv(x).array());
+  EXPECT_EQ(model(x).begin()->first, "prob");
+  EXPECT_THROW(model(x, {"fc7"}), ct::ValueError);
+}
+
+TEST(ImageClassifier, PreparesImages) {
+  const Forked model;
+  // red, green and blue of 2 x 2 pixels
+  const ct::Array image = ct::arange(12, ct::Dtype::float32).reshape({3, 2, 2});
+  const auto values = [](const ct::Array& a) { return a.to_vector<float>(); };
+  EXPECT_EQ(values(model.prepare(image, {})), (std::vector<float>{7, 8, 9, 10, 2, 3, 4, 5, -3, -2, -1, 0}));
+  EXPECT_EQ(values(model.prepare(image[1], {})), (std::vector<float>{3, 4, 5, 6, 2, 3, 4, 5, 1, 2, 3, 4}));
+  EXPECT_EQ(model.prepare(image[1]).shape(), (ct::Shape{3, 224, 224}));
+  EXPECT_THROW(model.prepare(image.reshape({2, 2, 3})), ct::ShapeError);
+  EXPECT_THROW(model.extract({}), ct::ValueError);
+  EXPECT_EQ(model.extract({image, image}).at("pool").shape(), (ct::Shape{2, 2}));
+  // all parts of an image of one colour are alike
+  const ct::Array plain = ct::full({3, 4, 4}, 100.0f);
+  const ct::Variable y = model.predict({plain}), centre = model.predict({plain}, false);
+  EXPECT_FALSE(y.requires_grad());
+  ct::gradient_check::assert_allclose(y.array(), centre.array(), 1e-5, 1e-5);
+}
+
+/// A step of training gives every parameter a gradient.
+template <class Model>
+void expect_gradients(const Model& model, const ct::Variable& y) {
+  model.cleargrads();
+  F::sum(y * y).backward();
+  for (const auto& [path, parameter] : model.namedparams()) {
+    ASSERT_TRUE(parameter.grad().defined()) << path;
+    EXPECT_EQ(parameter.grad().shape(), parameter.shape()) << path;
+  }
+}
+
+TEST(MobileNetV2, Trains) {
+  const L::MobileNetV2 model({.classes = 7, .width = 0.25});
+  const ct::Variable y = model(numbers({2, 3, 32, 32}));
+  EXPECT_EQ(y.shape(), (ct::Shape{2, 7}));
+  expect_gradients(model, y);
+  EXPECT_THROW(L::MobileNetV2({.width = 0}), ct::ValueError);
+}
+
+}  // namespace
