@@ -1,4 +1,4 @@
-// Trains a multilayer perceptron on MNIST, as Chainer's example does.
+// Trains a multilayer perceptron on MNIST, as Chainer's example does, or a small convolutional network.
 
 #include <catenary/catenary.h>
 #include <catenary/io/npz.h>
@@ -19,25 +19,47 @@ struct MLP : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
 };
 
+/// For images (1, 28, 28).
+struct CNN : ct::Chain {
+  L::Convolution2D conv1{32, 3}, conv2{64, 3};
+  L::Linear l1{128}, l2;
+  explicit CNN(int n_out) : l2(n_out) {}
+  CT_LINKS(conv1, conv2, l1, l2)
+  ct::Variable operator()(const ct::Variable& x) {
+    const ct::Variable h = F::max_pooling_2d(F::relu(conv2(F::relu(conv1(x)))), 2);
+    return l2(F::relu(l1(h)));
+  }
+};
+
+ct::Model make_model(bool cnn, int unit) { return cnn ? ct::Model(CNN(10)) : ct::Model(MLP(unit, 10)); }
+
 struct Args {
-  int batchsize = 100, epoch = 20, frequency = -1, unit = 1000;
-  std::string device = "cpu", out = "result";
+  int batchsize = 100, epoch = 20, frequency = -1, unit = 1000, examples = 60000;
+  std::string device = "cpu", out = "result", model = "mlp";
   std::optional<std::string> resume;
   std::optional<std::uint64_t> seed;
   bool noplot = false, autoload = false;
 };
 
+std::string size_of(bool cnn, int unit) { return cnn ? "# model: cnn" : fmt::format("# unit: {}", unit); }
+
 int train(const Args& args) {
   auto device = ct::get_device(args.device);
   device.use();
   if (args.seed) ct::random::seed(*args.seed);
-  fmt::print("Device: {}\n# unit: {}\n# Minibatch-size: {}\n# epoch: {}\n\n", device.name(), args.unit, args.batchsize,
-             args.epoch);
-  auto model = L::Classifier(MLP(args.unit, 10));
+  const bool cnn = args.model == "cnn";
+  fmt::print("Device: {}\n{}\n# Minibatch-size: {}\n# epoch: {}\n\n", device.name(), size_of(cnn, args.unit),
+             args.batchsize, args.epoch);
+  auto model = L::Classifier(make_model(cnn, args.unit));
   model.to_device(device);
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
-  auto [train, test] = ct::datasets::get_mnist();
+  const auto [all_train, all_test] = ct::datasets::get_mnist({.ndim = cnn ? 3 : 1});
+  const auto first = [&](const ct::Dataset& all) -> ct::Dataset {
+    if (args.examples == 60000) return all;
+    return ct::datasets::SubDataset(all, 0, std::max<std::int64_t>(1, all.size() * args.examples / 60000));
+  };
+  const ct::Dataset train = first(all_train), test = first(all_test);
   auto train_iter = ct::iterators::SerialIterator(train, args.batchsize);
   auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
   auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
@@ -65,7 +87,7 @@ struct InferenceArgs {
   int images = 10;
 };
 
-/// Where the MLP's weights are in the file: a trainer's snapshot, a classifier's weights, or the MLP's own.
+/// Where the weights are in the file: a trainer's snapshot, a classifier's weights, or the network's own.
 std::string path_of_weights(const ct::io::NpzReader& file, const std::string& name) {
   for (const char* path : {"updater/model:main/predictor/", "predictor/", ""})
     if (file.contains(std::string(path) + "l1/W")) return path;
@@ -77,15 +99,16 @@ int infer(const InferenceArgs& args) {
   device.use();
   const ct::io::NpzReader file(args.snapshot);
   const std::string path = path_of_weights(file, args.snapshot);
+  const bool cnn = file.contains(path + "conv1/W");
   const int unit = static_cast<int>(file.read_array(path + "l1/W").shape[0]);
-  fmt::print("Device: {}\n# unit: {}\n\n", device.name(), unit);
-  MLP model(unit, 10);
+  fmt::print("Device: {}\n{}\n\n", device.name(), size_of(cnn, unit));
+  const ct::Model model = make_model(cnn, unit);
   ct::serializers::load_npz(args.snapshot, model, path);
-  model.to_device(device);
+  model.link().to_device(device);
 
   auto no_training = ct::using_config(ct::config.train, false);
   auto no_graph = ct::no_backprop_mode();
-  const ct::Dataset test = ct::datasets::get_mnist().second;
+  const ct::Dataset test = ct::datasets::get_mnist({.ndim = cnn ? 3 : 1}).second;
   auto batches = ct::iterators::SerialIterator(test, 1000, {.repeat = false, .shuffle = false});
   std::int64_t right = 0, shown = 0;
   while (auto minibatch = batches.next()) {
@@ -104,13 +127,18 @@ int infer(const InferenceArgs& args) {
 int main(int argc, char** argv) {
   Args args;
   InferenceArgs inference_args;
-  CLI::App app("Trains a multilayer perceptron on MNIST: 784-UNIT-UNIT-10 with ReLU, softmax cross entropy and Adam.");
+  CLI::App app(
+      "Trains a network on MNIST: 784-UNIT-UNIT-10 or two convolutions, ReLU, softmax cross entropy and Adam.");
+  app.add_option("-m,--model", args.model, "mlp or cnn")->capture_default_str()->check(CLI::IsMember({"mlp", "cnn"}));
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60000, "POSITIVE"));
   app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")
       ->capture_default_str()
       ->check(CLI::Range(-1, 1000000, "NUMBER"));
@@ -119,7 +147,7 @@ int main(int argc, char** argv) {
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
   app.add_flag("--autoload", args.autoload, "Continue from the newest snapshot in the output folder");
-  app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
+  app.add_option("-u,--unit", args.unit, "Units of a hidden layer of mlp")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("--seed", args.seed, "Seed of the random numbers")
