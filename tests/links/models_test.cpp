@@ -74,6 +74,32 @@ TEST(ImageClassifier, PreparesImages) {
   ct::gradient_check::assert_allclose(y.array(), centre.array(), 1e-5, 1e-5);
 }
 
+TEST(ResNet, BlocksAreNamedAsInChainer) {
+  const L::ResNetStage<L::Bottleneck> stage({L::Bottleneck(4, 2, 8, 2), L::Bottleneck(8, 2)});
+  std::vector<std::string> names;
+  for (const auto& [path, parameter] : stage.namedparams())
+    if (path.ends_with("W")) names.push_back(path);
+  EXPECT_EQ(names, (std::vector<std::string>{"/a/conv1/W", "/a/conv2/W", "/a/conv3/W", "/a/conv4/W", "/b1/conv1/W",
+                                             "/b1/conv2/W", "/b1/conv3/W"}));
+  const ct::Array x = numbers({2, 4, 6, 6});
+  EXPECT_EQ(stage(x).shape(), (ct::Shape{2, 8, 3, 3}));
+  const auto other = ct::copy_link(stage, ct::CopyMode::copy);
+  ct::gradient_check::assert_allclose(other(x).array(), stage(x).array());
+  EXPECT_FALSE(other.blocks[1].conv1.W.array().shares_memory(stage.blocks[1].conv1.W.array()));
+  const L::BasicBlock same(4, 4), wider(4, 6, 2);
+  EXPECT_EQ(same(x).shape(), x.shape());
+  EXPECT_EQ(wider(x).shape(), (ct::Shape{2, 6, 3, 3}));
+  EXPECT_EQ(same.namedparams().size() + 3, wider.namedparams().size());
+}
+
+TEST(InceptionBN, WrongArgumentsAreNamed) {
+  EXPECT_THROW(L::InceptionBN(3, 0, 2, 2, 2, 2, "mean"), ct::ValueError);
+  EXPECT_THROW(L::InceptionBN(3, 2, 2, 2, 2, 2, "max"), ct::ValueError);
+  EXPECT_THROW(L::InceptionBN(3, 2, 2, 2, 2, 2, "max", {.proj_pool = 2, .stride = 2}), ct::ValueError);
+  const L::InceptionBN halves(3, 0, 2, 4, 2, 5, "max", {.stride = 2});
+  EXPECT_EQ(halves(numbers({2, 3, 6, 6})).shape(), (ct::Shape{2, 12, 3, 3}));
+}
+
 /// A step of training gives every parameter a gradient.
 template <class Model>
 void expect_gradients(const Model& model, const ct::Variable& y) {
@@ -83,6 +109,16 @@ void expect_gradients(const Model& model, const ct::Variable& y) {
     ASSERT_TRUE(parameter.grad().defined()) << path;
     EXPECT_EQ(parameter.grad().shape(), parameter.shape()) << path;
   }
+}
+
+TEST(UNet, KeepsTheImagesSize) {
+  const L::UNet model(3, 5, {.channels = 4, .depth = 2});
+  const ct::Array x = numbers({2, 3, 8, 12});
+  const ct::Variable y = model(x);
+  EXPECT_EQ(y.shape(), (ct::Shape{2, 5, 8, 12}));
+  expect_gradients(model, y);
+  EXPECT_THROW(model(numbers({1, 3, 6, 8})), ct::ShapeError);
+  EXPECT_THROW(L::UNet(3, 5, {.depth = 0}), ct::ValueError);
 }
 
 TEST(MobileNetV2, Trains) {

@@ -64,6 +64,27 @@ void expect_losses(const Reference& reference, const Model& model, const ct::Opt
   }
 }
 
+struct CNN : ct::Chain {
+  L::Convolution2D c1{8, 3}, c2{16, 3};
+  L::Linear f1{64}, f2{10};
+  CT_LINKS(c1, c2, f1, f2)
+  ct::Variable operator()(const ct::Variable& x) const {
+    return f2(F::relu(f1(F::max_pooling_2d(F::relu(c2(F::relu(c1(x)))), 2))));
+  }
+};
+
+TEST(TorchRuns, Cnn) {
+  const Reference reference("cnn.npz");
+  const CNN model;
+  reference.load("c1", model.c1), reference.load("c2", model.c2);
+  reference.load("f1", model.f1), reference.load("f2", model.f2);
+  const ct::Array x = reference.array("x"), y = reference.array("y");
+  expect_losses(reference, model, ct::optimizers::Adam(), [&](std::size_t step) {
+    const auto i = static_cast<std::int64_t>(step);
+    return std::pair(x[i], y[i]);
+  });
+}
+
 L::BatchNormalization normalization(std::int64_t channels) { return L::BatchNormalization(channels, {.eps = 1e-5}); }
 
 struct Block : ct::Chain {

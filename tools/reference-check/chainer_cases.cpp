@@ -1,4 +1,5 @@
-// Chainer's vectors: functions with their gradients and the gradients of those, links, and trajectories of optimizers.
+// Chainer's vectors: functions with their gradients and the gradients of those, links, models, and trajectories of
+// optimizers.
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "chainer_arrays.h"
 #include "chainer_functions.h"
 #include "chainer_links.h"
+#include "chainer_models.h"
 #include "chainer_optimizers.h"
 
 namespace reference {
@@ -159,6 +161,10 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   for (const json& entry : manifest.contains("links") ? manifest["links"] : none)
     report_case(report, entry, entry.value("class", "?"),
                 [&](Dtype dtype) { check_link(directory, entry, links, dtype); });
+  for (const json& entry : manifest.contains("models") ? manifest["models"] : none)
+    report_case(report, entry, entry.value("class", "?"), [&](Dtype dtype) {
+      if (dtype == Dtype::float32) check_model(directory, entry);
+    });
   for (const json& entry : manifest.contains("optimizers") ? manifest["optimizers"] : none)
     report_case(report, entry, entry.value("optimizer", "?"),
                 [&](Dtype dtype) { check_trajectory(directory, entry, dtype); });

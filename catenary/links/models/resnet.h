@@ -1,0 +1,124 @@
+#pragma once
+// ResNet: blocks that add to what they are given.
+
+#include <optional>
+#include <vector>
+
+#include "catenary/links/connection.h"
+#include "catenary/links/convolution.h"
+#include "catenary/links/models/image_classifier.h"
+#include "catenary/links/normalization.h"
+
+namespace catenary::links {
+
+/// A 1 × 1, a 3 × 3 and a 1 × 1 convolution, each normalized, added to the input; the block with a shortcut, which may
+/// change size and channels, has a 1 × 1 convolution for that too.
+class CT_API Bottleneck : public Chain {
+ public:
+  /// With a shortcut, and a stride that is the first convolution's.
+  Bottleneck(std::int64_t in_channels, std::int64_t mid_channels, std::int64_t out_channels, std::int64_t stride);
+  /// Without.
+  Bottleneck(std::int64_t channels, std::int64_t mid_channels);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return conv4 ? "BottleneckA" : "BottleneckB"; }
+  Convolution2D conv1;
+  BatchNormalization bn1;
+  Convolution2D conv2;
+  BatchNormalization bn2;
+  Convolution2D conv3;
+  BatchNormalization bn3;
+  std::optional<Convolution2D> conv4;
+  std::optional<BatchNormalization> bn4;
+  CT_LINKS(conv1, bn1, conv2, bn2, conv3, bn3, conv4, bn4)
+};
+
+/// Two 3 × 3 convolutions, each normalized, added to the input; where size or channels change a 1 × 1 one is in the
+/// shortcut.
+class CT_API BasicBlock : public Chain {
+ public:
+  BasicBlock(std::int64_t in_channels, std::int64_t out_channels, std::int64_t stride = 1);
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "BasicBlock"; }
+  Convolution2D conv1;
+  BatchNormalization bn1;
+  Convolution2D conv2;
+  BatchNormalization bn2;
+  std::optional<Convolution2D> conv3;
+  std::optional<BatchNormalization> bn3;
+  CT_LINKS(conv1, bn1, conv2, bn2, conv3, bn3)
+};
+
+/// Blocks one after the other, called a, b1, b2, … (chainer.links.model.vision.resnet.BuildingBlock)
+template <class Block>
+class ResNetStage : public Chain {
+ public:
+  explicit ResNetStage(std::vector<Block> blocks) : blocks(std::move(blocks)) {}
+  Variable operator()(const Variable& x) const {
+    return hooked(
+        *this,
+        [&] {
+          Variable h = x;
+          for (const Block& block : blocks) h = block(h);
+          return h;
+        },
+        x);
+  }
+  std::string type_name() const override { return "BuildingBlock"; }
+  void visit_members(MemberVisitor& visitor) const override {
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      visitor(i == 0 ? "a" : "b" + std::to_string(i), const_cast<Block&>(blocks[i]));
+  }
+  std::vector<Block> blocks;
+};
+
+/// A convolution of 7 × 7, four stages of blocks, the mean of each channel and a layer that connects all with all.
+template <class Block>
+class CT_API ResNetOf : public ImageClassifier {
+ public:
+  Convolution2D conv1;
+  BatchNormalization bn1;
+  ResNetStage<Block> res2, res3, res4, res5;
+  Linear fc6;
+  CT_LINKS(conv1, bn1, res2, res3, res4, res5, fc6)
+  std::string type_name() const override { return name_; }
+
+ protected:
+  /// How many blocks each stage has.
+  ResNetOf(const char* name, const std::vector<std::int64_t>& counts);
+  std::vector<Layer> layers() const override;
+  std::string features() const override { return "pool5"; }
+  std::vector<double> mean() const override { return {103.063, 115.903, 123.152}; }
+
+ private:
+  const char* name_;
+};
+extern template class ResNetOf<BasicBlock>;
+extern template class ResNetOf<Bottleneck>;
+
+/// The network of 18 layers, of basic blocks. (He et al., arXiv:1512.03385)
+class CT_API ResNet18Layers : public ResNetOf<BasicBlock> {
+ public:
+  ResNet18Layers() : ResNetOf("ResNet18Layers", {2, 2, 2, 2}) {}
+};
+/// The network of 34 layers, of basic blocks. (He et al., arXiv:1512.03385)
+class CT_API ResNet34Layers : public ResNetOf<BasicBlock> {
+ public:
+  ResNet34Layers() : ResNetOf("ResNet34Layers", {3, 4, 6, 3}) {}
+};
+/// The network of 50 layers. (chainer.links.ResNet50Layers; He et al., arXiv:1512.03385)
+class CT_API ResNet50Layers : public ResNetOf<Bottleneck> {
+ public:
+  ResNet50Layers() : ResNetOf("ResNet50Layers", {3, 4, 6, 3}) {}
+};
+/// The network of 101 layers. (chainer.links.ResNet101Layers)
+class CT_API ResNet101Layers : public ResNetOf<Bottleneck> {
+ public:
+  ResNet101Layers() : ResNetOf("ResNet101Layers", {3, 4, 23, 3}) {}
+};
+/// The network of 152 layers. (chainer.links.ResNet152Layers)
+class CT_API ResNet152Layers : public ResNetOf<Bottleneck> {
+ public:
+  ResNet152Layers() : ResNetOf("ResNet152Layers", {3, 8, 36, 3}) {}
+};
+
+}  // namespace catenary::links

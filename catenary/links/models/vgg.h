@@ -1,0 +1,39 @@
+#pragma once
+// VGG: convolutions of 3 × 3 in stages, and three layers that connect all with all.
+
+#include "catenary/links/connection.h"
+#include "catenary/links/convolution.h"
+#include "catenary/links/models/image_classifier.h"
+
+namespace catenary::links {
+
+/// The network of 16 layers. (chainer.links.VGG16Layers; Simonyan and Zisserman, arXiv:1409.1556)
+class CT_API VGG16Layers : public ImageClassifier {
+ public:
+  VGG16Layers();
+  std::string type_name() const override { return "VGG16Layers"; }
+  Convolution2D conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, conv3_3, conv4_1, conv4_2, conv4_3, conv5_1,
+      conv5_2, conv5_3;
+  Linear fc6, fc7, fc8;
+  CT_LINKS(conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, conv3_3, conv4_1, conv4_2, conv4_3, conv5_1, conv5_2,
+           conv5_3, fc6, fc7, fc8)
+
+ protected:
+  std::vector<Layer> layers() const override;
+  std::string features() const override { return "fc7"; }
+  std::vector<double> mean() const override { return {103.939, 116.779, 123.68}; }
+};
+
+/// The network of 19 layers: a fourth convolution in the last three stages. (chainer.links.VGG19Layers)
+class CT_API VGG19Layers : public VGG16Layers {
+ public:
+  VGG19Layers();
+  std::string type_name() const override { return "VGG19Layers"; }
+  Convolution2D conv3_4, conv4_4, conv5_4;
+  CT_MORE_LINKS(VGG16Layers, conv3_4, conv4_4, conv5_4)
+
+ protected:
+  std::vector<Layer> layers() const override;
+};
+
+}  // namespace catenary::links
