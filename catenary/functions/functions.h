@@ -29,7 +29,7 @@
 #include "catenary/functions/normalization.h"
 #include "catenary/functions/patches.h"
 #include "catenary/functions/pooling.h"
-#include "catenary/functions/rnn.h"
 #include "catenary/functions/resampling.h"
+#include "catenary/functions/rnn.h"
 #include "catenary/functions/roi.h"
 #include "catenary/functions/sparse_matmul.h"

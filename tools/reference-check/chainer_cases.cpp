@@ -158,6 +158,7 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   LinkTable links;
   add_links(links);
   add_convolution_links(links);
+  add_rnn_links(links);
   for (const json& entry : manifest.contains("links") ? manifest["links"] : none)
     report_case(report, entry, entry.value("class", "?"),
                 [&](Dtype dtype) { check_link(directory, entry, links, dtype); });

@@ -59,6 +59,7 @@ class LinkTable {
 /// The links of convolutional and of recurrent networks have a file of their own each.
 void add_links(LinkTable& table);
 void add_convolution_links(LinkTable& table);
+void add_rnn_links(LinkTable& table);
 
 /// Runs a case of "links": parameters and persistent arrays are set, the link is called as often as the case says, and
 /// results, gradients and persistent arrays are compared.
