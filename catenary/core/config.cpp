@@ -13,6 +13,8 @@ namespace {
 
 constexpr const char* kNames[kSettings] = {
     "train", "enable_backprop", "keep_graph_on_report", "debug", "fusion", "in_recomputing", "winograd", "dtype"};
+    "train",          "enable_backprop", "keep_graph_on_report", "debug",    "fusion",
+    "in_recomputing", "use_cudnn",       "cudnn_deterministic",  "autotune", "dtype"};
 
 struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
@@ -24,6 +26,9 @@ struct Globals {
                                    environment::flag("CATENARY_FUSION", !environment::flag("CATENARY_SYNC")),
                                    false,
                                    environment::flag("CATENARY_WINOGRAD", true)};
+                                   true,
+                                   environment::flag("CATENARY_CUDNN_DETERMINISTIC", true),
+                                   environment::flag("CATENARY_AUTOTUNE")};
     for (int i = 0; i < kSettings; ++i) values[static_cast<std::size_t>(i)] = flags[i];
     const std::string dtype = environment::text("CATENARY_DTYPE");
     const Dtype d = dtype.empty() ? Dtype::float32 : dtype_from_name(dtype);
@@ -38,6 +43,7 @@ Globals& globals() {
 
 // -1: the thread has no value of its own.
 thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1};
+thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
 }  // namespace
 

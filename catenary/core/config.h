@@ -29,6 +29,12 @@ enum class Setting : std::uint8_t {
   dtype,
 };
 inline constexpr int kSettings = 8;
+  use_cudnn,
+  cudnn_deterministic,
+  autotune,
+  dtype,
+};
+inline constexpr int kSettings = 10;
 
 /// The value in effect.
 CT_API std::uint8_t setting(Setting s);
@@ -81,6 +87,13 @@ struct Settings {
   /// up to three times that of direct sums, and an inf or a NaN may reach elements beside those that it is a term of.
   /// (CATENARY_WINOGRAD)
   Entry<bool, Setting::winograd> winograd{};
+  /// May the vendors' libraries compute convolutions, MIOpen as well as cuDNN? (Chainer's "never" is false)
+  Entry<bool, Setting::use_cudnn> use_cudnn{};
+  /// Must their algorithms give the same bits each time? True, other than in Chainer. (CATENARY_CUDNN_DETERMINISTIC)
+  Entry<bool, Setting::cudnn_deterministic> cudnn_deterministic{};
+  /// Does cuDNN try its algorithms for a convolution that it has not met? What it found is kept in the cache's folder.
+  /// (CATENARY_AUTOTUNE)
+  Entry<bool, Setting::autotune> autotune{};
   /// dtype of new parameters and of float results of integers in functions. (CHAINER_DTYPE)
   Entry<Dtype, Setting::dtype> dtype{};
 };

@@ -12,6 +12,7 @@
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/micro.h"
 #include "catenary/backends/gpu/primitives.h"
+#include "catenary/core/config.h"
 
 namespace catenary::gpu {
 
@@ -405,7 +406,7 @@ template <>
 void compute(Context& context, const Convolution& convolution) {
   if (convolution.result().size() == 0 || multiply(context, convolution)) return;
   auto& libraries = context.part<ConvolutionProviders>();
-  if (const auto spec = as_spec(convolution))
+  if (const auto spec = config.use_cudnn ? as_spec(convolution) : std::nullopt)
     if (const std::string* library = libraries.run(*spec)) return context.submitted_by(*library);
   libraries.count_own();
   const Problem p(convolution);

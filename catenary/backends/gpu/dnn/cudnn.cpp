@@ -1,5 +1,5 @@
 // cuDNN, versions 9 and 8, by the functions that both have: descriptors, an algorithm by its heuristic (or, with
-// CATENARY_AUTOTUNE=1, by trial), the three computations.
+// config.autotune, by trial), the three computations.
 
 #include <array>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/stream_handles.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
@@ -196,7 +197,7 @@ class Cudnn final : public ConvolutionProvider {
 
   std::shared_ptr<Plan> plan_of(Handle handle, const ConvolutionSpec& spec) {
     std::vector<std::int64_t> key = spec.key();
-    key.insert(key.end(), {must_be_deterministic(), may_try()});
+    key.insert(key.end(), {bool{config.cudnn_deterministic}, bool{config.autotune}});
     return plans_.get(key, [&] { return make_plan(handle, spec, key); });
   }
 
@@ -242,7 +243,7 @@ class Cudnn final : public ConvolutionProvider {
   void choose(Handle handle, const ConvolutionSpec& spec, Plan& plan, const std::vector<std::int64_t>& key,
               bool exact) {
     const Operands o(spec, plan);
-    const bool deterministic = must_be_deterministic(), tune = may_try();
+    const bool deterministic = config.cudnn_deterministic, tune = config.autotune;
     const std::string name =
         sha256(fmt::format("{} {} {} {}", detail_, context_.info.name, exact, fmt::join(key, " ")));
     std::array<Found, kMostAlgorithms> found{};

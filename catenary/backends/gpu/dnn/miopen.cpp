@@ -6,6 +6,7 @@
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/stream_handles.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -144,7 +145,7 @@ class Miopen final : public ConvolutionProvider {
   void convolve(const ConvolutionSpec& spec) override {
     const int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
       std::vector<std::int64_t> key = spec.key();
-      key.push_back(must_be_deterministic());
+      key.push_back(bool{config.cudnn_deterministic});
       const std::shared_ptr<Plan> plan = plans_.get(key, [&] { return make_plan(handle, spec); });
       if (!plan->found) throw Refused{};
       const Scratch workspace(context_, static_cast<std::int64_t>(std::max<std::size_t>(1, plan->workspace)));
@@ -192,7 +193,8 @@ class Miopen final : public ConvolutionProvider {
                                 spec.stride.data(), spec.dilate.data(), kConvolution),
           "describe a convolution");
     check(api_.set_groups(plan.convolution, spec.groups), "describe groups");
-    check(api_.set_attribute(plan.convolution, kDeterministic, must_be_deterministic()), "be told to be deterministic");
+    check(api_.set_attribute(plan.convolution, kDeterministic, bool{config.cudnn_deterministic}),
+          "be told to be deterministic");
     const Operands o(spec, plan);
     std::array<Solution, kMostSolutions> found{};
     std::size_t count = 0;

@@ -11,11 +11,6 @@
 
 namespace catenary::gpu {
 
-/// Must algorithms give the same bits each time? They must unless CATENARY_CUDNN_DETERMINISTIC=0.
-bool must_be_deterministic();
-/// CATENARY_AUTOTUNE=1: an algorithm is chosen by trying them all. What is found is kept in the cache's folder.
-bool may_try();
-
 /// A library that computes convolutions.
 class ConvolutionProvider : public Provider<ConvolutionSpec> {
  public:

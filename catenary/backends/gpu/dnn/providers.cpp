@@ -27,16 +27,6 @@ std::vector<std::pair<const char*, ConvolutionProviders::Open>> known_for(Contex
 
 }  // namespace
 
-bool must_be_deterministic() {
-  static const bool must = environment::flag("CATENARY_CUDNN_DETERMINISTIC", true);
-  return must;
-}
-
-bool may_try() {
-  static const bool may = environment::flag("CATENARY_AUTOTUNE");
-  return may;
-}
-
 ConvolutionProviders::ConvolutionProviders(Context& context)
     : Providers("dnn", fmt::format("{}:{}", context.driver.name(), context.index), known_for(context), "") {
   const std::string asked = environment::text("CATENARY_GPU_DNN");
