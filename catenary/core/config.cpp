@@ -12,9 +12,8 @@ namespace detail {
 namespace {
 
 constexpr const char* kNames[kSettings] = {
-    "train", "enable_backprop", "keep_graph_on_report", "debug", "fusion", "in_recomputing", "winograd", "dtype"};
-    "train",          "enable_backprop", "keep_graph_on_report", "debug",    "fusion",
-    "in_recomputing", "use_cudnn",       "cudnn_deterministic",  "autotune", "dtype"};
+    "train",    "enable_backprop", "keep_graph_on_report", "debug",    "fusion", "in_recomputing",
+    "winograd", "use_cudnn",       "cudnn_deterministic",  "autotune", "dtype"};
 
 struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
@@ -25,7 +24,7 @@ struct Globals {
                                    environment::flag("CATENARY_DEBUG"),
                                    environment::flag("CATENARY_FUSION", !environment::flag("CATENARY_SYNC")),
                                    false,
-                                   environment::flag("CATENARY_WINOGRAD", true)};
+                                   environment::flag("CATENARY_WINOGRAD", true),
                                    true,
                                    environment::flag("CATENARY_CUDNN_DETERMINISTIC", true),
                                    environment::flag("CATENARY_AUTOTUNE")};
@@ -42,8 +41,7 @@ Globals& globals() {
 }
 
 // -1: the thread has no value of its own.
-thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1};
-thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
 }  // namespace
 

@@ -26,15 +26,12 @@ enum class Setting : std::uint8_t {
   fusion,
   in_recomputing,
   winograd,
-  dtype,
-};
-inline constexpr int kSettings = 8;
   use_cudnn,
   cudnn_deterministic,
   autotune,
   dtype,
 };
-inline constexpr int kSettings = 10;
+inline constexpr int kSettings = 11;
 
 /// The value in effect.
 CT_API std::uint8_t setting(Setting s);
