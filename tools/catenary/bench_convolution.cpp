@@ -47,13 +47,11 @@ Array channels_last(const Array& x) { return x.transpose({0, 2, 3, 1}).contiguou
 nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
   const Device device = current_device();
   const auto speed = [&](const Work& work) { return work.amount / median_seconds(work, device, 0.2) * 1e-9; };
-  const double product = speed(make("gemm", 1024, dtype)), copies = speed(make("copy", 4'000'000, dtype));
+  const Work product = make("gemm", 1024, dtype), copy = make("copy", 4'000'000, dtype);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (print)
-    fmt::print(
-        "a product of 1024x1024: {:.4g} GFLOP/s, copies: {:.4g} GB/s; shares are of these, of copies for depthwise\n"
-        "{:40} {:5} {:>20} {:>20} {:>20}\n",
-        product, copies, "", "", "forward", "to data", "to filter");
+    fmt::print("{:46} {:>12} {:>18} {:>18}       {}\n", "", "forward", "to data", "to filter",
+               "of a product of 1024x1024 (depthwise: of copies) beside it");
   for (const Layer& layer : kLayers) {
     const Window window = Window::make("bench", 2, {layer.size}, {layer.stride}, {layer.size / 2});
     const Shape extents = {layer.extent, layer.extent}, counts = window.counts("bench", extents);
@@ -68,7 +66,8 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
                                 : 2.0 * static_cast<double>(y.size()) * static_cast<double>(w.size() / layer.outputs);
       const std::string shape =
           fmt::format("{}x{}x{}x{} to {}", layer.images, layer.channels, layer.extent, layer.extent, layer.outputs);
-      if (print) fmt::print("{:16} {:23} {:5}", layer.name, shape, last ? "NHWC" : "NCHW");
+      if (print) fmt::print("{:16} {:24} {:5}", layer.name, shape, last ? "NHWC" : "NCHW");
+      const double beside = speed(depthwise ? copy : product);
       for (const ConvolutionPass pass :
            {ConvolutionPass::forward, ConvolutionPass::to_data, ConvolutionPass::to_filter}) {
         const Array& result = pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w;
@@ -76,7 +75,7 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
         const View vx = view(x), vw = view(w), vy = view(y);
         const primitives::Convolution convolution{pass, window, layer.groups, vx, vw, vy};
         const double rate = speed({[&] { compute(device, convolution); }, amount, depthwise ? "GB/s" : "GFLOP/s"});
-        const double share = rate / (depthwise ? copies : product);
+        const double share = rate / beside;
         constexpr const char* passes[] = {"forward", "to_data", "to_filter"};
         rows.push_back({{"layer", layer.name},
                         {"shape", shape},
@@ -85,9 +84,9 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
                         {"rate", rate},
                         {"unit", depthwise ? "GB/s" : "GFLOP/s"},
                         {"share", share}});
-        if (print) fmt::print(" {:7.1f} {} {:3.0f}%", rate, depthwise ? "GB/s   " : "GFLOP/s", share * 100);
+        if (print) fmt::print(" {:6.1f} {:3.0f}%{:7}", rate, share * 100, "");
       }
-      if (print) fmt::print("\n"), std::fflush(stdout);
+      if (print) fmt::print(" {:6.1f} {}\n", beside, depthwise ? "GB/s" : "GFLOP/s"), std::fflush(stdout);
     }
   }
   return rows;

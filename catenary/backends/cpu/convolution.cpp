@@ -189,13 +189,18 @@ bool is_direct(const ConvolutionArgs<T>& g) {
 template <class T>
 void depthwise(const Problem<T>& p) {
   const ConvolutionArgs<T>& g = p.args;
-  const int64_t channels = p.groups, count = g.axes[2].count;
+  const int64_t channels = p.groups;
   const int64_t t2 = g.axes[2].taps * channels, t1 = g.axes[1].taps * t2;
   T* const w = filters.get<T>(channels * g.taps());
   const StridedView from = p.filter.view(g, channels);
   strided_copy({w, kDtype<T>, from.shape, {1, 0, 0, t1, t2, channels}}, from);
-  parallel_for(g.images * g.windows() / count, 1 + 32768 / (count * channels),
-               [&](int64_t begin, int64_t end) { direct_level(T{}).forward_last(g, channels, w, begin, end); });
+  const DirectLevel<T>& kernels = direct_level(T{});
+  const int64_t chunks = ceil_div(channels, kernels.chunk);
+  parallel_for(g.images * chunks, 1 + 32768 / (g.windows() * kernels.chunk), [&](int64_t begin, int64_t end) {
+    T* const memory = panels.get<T>(kernels.scratch_last(g, gemm_cache()));
+    for (int64_t i = begin; i < end; ++i)
+      kernels.forward_last(g, channels, w, i / chunks, i % chunks * kernels.chunk, gemm_cache(), memory);
+  });
 }
 
 /// Forward with few channels, pixels side by side; rows of the filter as forward() has them.
@@ -369,14 +374,15 @@ void depthwise_to_filter(const Problem<T>& p) {
   const ConvolutionArgs<T>& g = p.args;
   const int64_t channels = p.groups, t2 = g.axes[2].taps, t1 = g.axes[1].taps * t2, t0 = g.taps(), size = channels * t0;
   T* const sums = filters.get<T>(g.images * size);
-  const int64_t blocks = g.channels_last ? ceil_div(channels, kernels.block) : channels;
-  const int64_t work = g.windows() * (g.channels_last ? kernels.block : 1);
+  const int64_t blocks = g.channels_last ? ceil_div(channels, kernels.chunk) : channels;
+  const int64_t work = g.windows() * (g.channels_last ? kernels.chunk : 1);
   parallel_for(g.images * blocks, 1 + 32768 / work, [&](int64_t begin, int64_t end) {
-    T* const memory = g.channels_last ? nullptr : panels.get<T>(kernels.scratch(g, gemm_cache()));
+    T* const memory =
+        panels.get<T>(g.channels_last ? kernels.scratch_last(g, gemm_cache()) : kernels.scratch(g, gemm_cache()));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t image = i / blocks, block = i % blocks;
       if (g.channels_last) {
-        kernels.to_filter_last(g, channels, image, block * kernels.block, sums + image * size);
+        kernels.to_filter_last(g, channels, image, block * kernels.chunk, sums + image * size, gemm_cache(), memory);
       } else {
         kernels.to_filter_first(of_group(p, block), image, sums + image * size + block * t0, gemm_cache(), memory);
       }

@@ -14,12 +14,9 @@
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
-// A tap that a window reads: its offset in x, and its element of the filter.
-template <class T>
+// An element of the filter, and where it meets a row's first window.
 struct Read {
-  int64_t x;
-  const T* w;
-  int64_t at;  // coordinate along the last axis
+  int64_t x, w;
 };
 
 // Calls f(i, j) for the taps of the first two axes that are inside the image for a window there.
@@ -39,154 +36,177 @@ CT_INLINE Vector<T> positive(Vector<T> x) {
 
 // ---- channels side by side ----
 
-// All channels of kQ windows.
-template <class T, int kQ>
-static void windows_of_channels(const Args<T>& g, int64_t channels, const Read<T>* reads, int count, const T* x,
-                                int64_t x_step, T* y, int64_t y_step) {
-  constexpr int L = kLanes<T>;
-  const auto vector = [&](int64_t c, auto&& get, auto&& put) __attribute__((always_inline)) {
-    Vector<T> sum[kQ] = {};
-    if (g.accumulate) {
-      CT_UNROLL for (int q = 0; q < kQ; ++q) sum[q] = get(y + q * y_step + c);
-    }
-    if (g.bias) {
-      CT_UNROLL for (int q = 0; q < kQ; ++q) sum[q] += get(g.bias + c);
-    }
-    for (const Read<T>* read = reads; read < reads + count; ++read) {
-      const Vector<T> w = get(read->w + c);
-      CT_UNROLL for (int q = 0; q < kQ; ++q) sum[q] += get(x + read->x + q * x_step + c) * w;
-    }
-    if (g.relu) {
-      CT_UNROLL for (int q = 0; q < kQ; ++q) sum[q] = positive<T>(sum[q]);
-    }
-    CT_UNROLL for (int q = 0; q < kQ; ++q) put(y + q * y_step + c, sum[q]);
-  };
-  int64_t c = 0;
-  for (; c + L <= channels; c += L)
-    vector(
-        c, [](const T* p) __attribute__((always_inline)) { return load(p); },
-        [](T * p, Vector<T> v) __attribute__((always_inline)) { store(p, v); });
-  const int rest = static_cast<int>(channels - c);
-  if (rest > 0)
-    vector(
-        c, [&](const T* p) __attribute__((always_inline)) { return load_some(p, rest); },
-        [&](T * p, Vector<T> v) __attribute__((always_inline)) { store_some(p, v, rest); });
-}
-
-// Rows of windows [begin, end).
+// Channels are taken in chunks, whose pixels lie in the cache at a distance at which they do not share its sets.
 template <class T>
-static void forward_last(const Args<T>& g, int64_t channels, const T* w, int64_t begin, int64_t end) {
-  const ConvolutionAxis& axis = g.axes[2];
-  const int64_t x_step = axis.stride * axis.x_step, y_step = axis.y_step;
-  std::vector<Read<T>> all, some;
-  for (int64_t row = begin; row < end; ++row) {
-    const Place place = *Walk<T>(g, row * axis.count);
-    all.clear();
-    Range in{0, axis.count};  // windows with all of their taps inside
-    each_tap_row(g, place, [&](int64_t i, int64_t j) {
-      for (int64_t k = 0; k < axis.taps; ++k) {
-        const int64_t tap = (i * g.axes[1].taps + j) * axis.taps + k;
-        all.push_back({i * g.axes[0].dilate * g.axes[0].x_step + j * g.axes[1].dilate * g.axes[1].x_step +
-                           k * axis.dilate * axis.x_step,
-                       w + tap * channels, place.at[2] + k * axis.dilate});
-        const Range windows = windows_inside(axis, all.back().at, axis.count);
-        in = {std::max(in.begin, windows.begin), std::min(in.end, windows.end)};
-      }
-    });
-    in.end = std::max(in.begin, in.end);
-    const T* const x = g.x + place.x;
-    T* const y = g.y + place.y;
-    const auto border = [&](int64_t q) {
-      some.clear();
-      for (const Read<T>& read : all)
-        if (inside(axis, read.at + q * axis.stride)) some.push_back(read);
-      windows_of_channels<T, 1>(g, channels, some.data(), static_cast<int>(some.size()), x + q * x_step, x_step,
-                                y + q * y_step, y_step);
-    };
-    int64_t q = 0;
-    for (; q < in.begin; ++q) border(q);
-    const int count = static_cast<int>(all.size());
-    for (; q + 4 <= in.end; q += 4)
-      windows_of_channels<T, 4>(g, channels, all.data(), count, x + q * x_step, x_step, y + q * y_step, y_step);
-    for (; q < in.end; ++q)
-      windows_of_channels<T, 1>(g, channels, all.data(), count, x + q * x_step, x_step, y + q * y_step, y_step);
-    for (; q < axis.count; ++q) border(q);
+constexpr int64_t kChunk = 128 / sizeof(T);
+template <class T>
+constexpr int64_t kPixel = 192 / sizeof(T);
+
+// A chunk of the channels of kQ windows.
+template <class T, int kQ>
+static void windows_of_channels(const Args<T>& g, const Read* reads, int count, const T* x, const T* w, int64_t c,
+                                int64_t channels, T* y) {
+  constexpr int L = kLanes<T>;
+  const int64_t x_step = g.axes[2].stride * kPixel<T>, y_step = g.axes[2].y_step;
+  for (int64_t i = 0; i < channels; i += L) {
+    Vector<T> sum[kQ] = {};
+    for (const Read* read = reads; read < reads + count; ++read) {
+      const Vector<T> factor = load(w + read->w + i);
+      CT_UNROLL for (int q = 0; q < kQ; ++q) sum[q] += load(x + read->x + q * x_step + i) * factor;
+    }
+    const int n = static_cast<int>(std::min<int64_t>(L, channels - i));
+    CT_UNROLL for (int q = 0; q < kQ; ++q) {
+      T* const to = y + q * y_step + c + i;
+      if (g.bias) sum[q] += n == L ? load(g.bias + c + i) : load_some(g.bias + c + i, n);
+      if (g.accumulate) sum[q] += n == L ? load(to) : load_some(to, n);
+      if (g.relu) sum[q] = positive<T>(sum[q]);
+      n == L ? store(to, sum[q]) : store_some(to, sum[q], n);
+    }
   }
 }
 
-// sums[k * sums_step + c] += the sum over n windows of y[c] x[k * tap_step + c], for two vectors of channels,
-// `channels` of them real.
-template <class T, int kTaps>
-static void add_taps(T* sums, int64_t sums_step, const T* y, int64_t y_step, const T* x, int64_t x_step,
-                     int64_t tap_step, int64_t n, int channels) {
-  constexpr int L = kLanes<T>;
-  const auto run = [&](auto&& get, auto&& put) __attribute__((always_inline)) {
-    Vector<T> sum[kTaps][2];
-    CT_UNROLL for (int k = 0; k < kTaps; ++k) {
-      CT_UNROLL for (int v = 0; v < 2; ++v) sum[k][v] = get(sums + k * sums_step + v * L, v);
+// Rows of one chunk of an image's channels in the cache, with zeros for the pads.
+template <class T>
+class Pixels {
+ public:
+  Pixels(const Args<T>& g, int64_t cache) : g_(g) {
+    const ConvolutionAxis &b = g.axes[1], &c = g.axes[2];
+    row_ = ((c.count - 1) * c.stride + std::max<int64_t>(0, c.taps - 1) * c.dilate + 1);
+    const int64_t reach = std::max<int64_t>(0, b.taps - 1) * b.dilate + 1;
+    const int64_t budget =
+        cache / 2 / static_cast<int64_t>(sizeof(T)) / (row_ * kPixel<T> * std::max<int64_t>(1, g.axes[0].taps));
+    rows = std::clamp<int64_t>((budget - reach) / b.stride + 1, 1, std::max<int64_t>(1, b.count));
+    height_ = (rows - 1) * b.stride + reach;
+  }
+  int64_t scratch() const { return g_.axes[0].taps * height_ * row_ * kPixel<T> + kLanes<T>; }
+  /// Copies what `row_count` rows of windows read of channels [c, c + n), of which the first begins at `place`.
+  void fill(const Place& place, int64_t row_count, int64_t c, int64_t n, T* memory) {
+    const ConvolutionAxis &a = g_.axes[0], &b = g_.axes[1], &axis = g_.axes[2];
+    const int64_t begin = std::clamp<int64_t>(-place.at[2], 0, row_),
+                  end = std::clamp<int64_t>(axis.extent - place.at[2], begin, row_);
+    for (int64_t i = 0; i < a.taps; ++i) {
+      if (!inside(a, place.at[0] + i * a.dilate)) continue;
+      for (int64_t r = 0; r < height_ - (rows - row_count) * b.stride; ++r) {
+        if (!inside(b, place.at[1] + r)) continue;
+        const T* const x = g_.x + place.x + c + i * a.dilate * a.x_step + r * b.x_step;
+        T* const to = memory + (i * height_ + r) * row_ * kPixel<T>;
+        for (int64_t q = 0; q < begin; ++q) zeros(to + q * kPixel<T>, kChunk<T>);
+        for (int64_t q = begin; q < end; ++q) copied(to + q * kPixel<T>, x + q * axis.x_step, n);
+        for (int64_t q = end; q < row_; ++q) zeros(to + q * kPixel<T>, kChunk<T>);
+      }
     }
+  }
+  /// Where the first window of a row reads a tap.
+  int64_t at(int64_t row, int64_t i, int64_t j, int64_t k) const {
+    return ((i * height_ + row * g_.axes[1].stride + j * g_.axes[1].dilate) * row_ + k * g_.axes[2].dilate) * kPixel<T>;
+  }
+  int64_t rows;  // of windows that fit
+
+ private:
+  const Args<T>& g_;
+  int64_t row_, height_;
+};
+
+// Calls f(place, row) for the rows of windows of an image, when what they read of channels [c, c + n) is in `pixels`.
+template <class T, class F>
+CT_INLINE void each_row(const Args<T>& g, Pixels<T>& pixels, int64_t image, int64_t c, int64_t n, T* memory,
+                        const F& f) {
+  const int64_t planes = g.axes[0].count, rows = g.axes[1].count, windows = g.axes[2].count;
+  for (int64_t p = 0; p < planes; ++p) {
+    for (int64_t first = 0; first < rows; first += pixels.rows) {
+      const int64_t count = std::min(pixels.rows, rows - first);
+      Walk<T> walk(g, ((image * planes + p) * rows + first) * windows);
+      pixels.fill(*walk, count, c, n, memory);
+      for (int64_t row = 0; row < count; ++row, walk.advance(windows)) f(*walk, row);
+    }
+  }
+}
+
+template <class T>
+static int64_t scratch_last(const Args<T>& g, int64_t cache) {
+  return Pixels<T>(g, cache).scratch() + g.taps() * kChunk<T>;
+}
+
+// One chunk of the channels, from c on, of one image.
+template <class T>
+static void forward_last(const Args<T>& g, int64_t channels, const T* w, int64_t image, int64_t c, int64_t cache,
+                         T* scratch) {
+  const ConvolutionAxis &b = g.axes[1], &axis = g.axes[2];
+  const int64_t n = std::min(kChunk<T>, channels - c), x_step = axis.stride * kPixel<T>;
+  T* const factors = scratch;  // [taps][chunk]
+  T* const memory = scratch + g.taps() * kChunk<T>;
+  for (int64_t t = 0; t < g.taps(); ++t) copied(factors + t * kChunk<T>, w + t * channels + c, n);
+  Pixels<T> pixels(g, cache);
+  std::vector<Read> reads;
+  each_row(g, pixels, image, c, n, memory, [&](const Place& place, int64_t row) {
+    reads.clear();
+    each_tap_row(g, place, [&](int64_t i, int64_t j) {
+      for (int64_t k = 0; k < axis.taps; ++k)
+        reads.push_back({pixels.at(row, i, j, k), ((i * b.taps + j) * axis.taps + k) * kChunk<T>});
+    });
+    const int count = static_cast<int>(reads.size());
+    T* const y = g.y + place.y;
+    int64_t q = 0;
+    for (; q + 4 <= axis.count; q += 4)
+      windows_of_channels<T, 4>(g, reads.data(), count, memory + q * x_step, factors, c, n, y + q * axis.y_step);
+    for (; q < axis.count; ++q)
+      windows_of_channels<T, 1>(g, reads.data(), count, memory + q * x_step, factors, c, n, y + q * axis.y_step);
+  });
+}
+
+// sums[k][c] += the sum over n windows of y[c] x[k * tap_step + c], for two vectors of channels, `channels` of them
+// real.
+template <class T, int kTaps>
+static void add_taps(T* sums, const T* y, int64_t y_step, const T* x, int64_t x_step, int64_t tap_step, int64_t n,
+                     int channels) {
+  constexpr int L = kLanes<T>;
+  Vector<T> sum[kTaps][2];
+  CT_UNROLL for (int k = 0; k < kTaps; ++k) {
+    CT_UNROLL for (int v = 0; v < 2; ++v) sum[k][v] = load(sums + k * kChunk<T> + v * L);
+  }
+  const auto run = [&](auto&& get) __attribute__((always_inline)) {
     for (int64_t q = 0; q < n; ++q) {
       CT_UNROLL for (int v = 0; v < 2; ++v) {
         const Vector<T> gy = get(y + q * y_step + v * L, v);
-        CT_UNROLL for (int k = 0; k < kTaps; ++k) sum[k][v] += gy * get(x + q * x_step + k * tap_step + v * L, v);
+        CT_UNROLL for (int k = 0; k < kTaps; ++k) sum[k][v] += gy * load(x + q * x_step + k * tap_step + v * L);
       }
-    }
-    CT_UNROLL for (int k = 0; k < kTaps; ++k) {
-      CT_UNROLL for (int v = 0; v < 2; ++v) put(sums + k * sums_step + v * L, sum[k][v], v);
     }
   };
-  if (channels >= 2 * L)
-    return run(
-        [](const T* p, int) __attribute__((always_inline)) { return load(p); },
-        [](T * p, Vector<T> x, int) __attribute__((always_inline)) { store(p, x); });
-  const int real[2] = {std::min(channels, L), std::max(channels - L, 0)};
-  run(
-      [&](const T* p, int v) __attribute__((always_inline)) { return load_some(p, real[v]); },
-      [&](T * p, Vector<T> x, int v) __attribute__((always_inline)) { store_some(p, x, real[v]); });
+  if (channels >= 2 * L) {
+    run([](const T* p, int) __attribute__((always_inline)) { return load(p); });
+  } else {
+    const int real[2] = {std::min(channels, L), std::max(channels - L, 0)};
+    run([&](const T* p, int v) __attribute__((always_inline)) { return load_some(p, real[v]); });
+  }
+  CT_UNROLL for (int k = 0; k < kTaps; ++k) {
+    CT_UNROLL for (int v = 0; v < 2; ++v) store(sums + k * kChunk<T> + v * L, sum[k][v]);
+  }
 }
 
+// sums[taps][channels] of an image, for a chunk of the channels from c.
 template <class T>
-static void add_taps(int taps, T* sums, int64_t sums_step, const T* y, int64_t y_step, const T* x, int64_t x_step,
-                     int64_t tap_step, int64_t n, int channels) {
+static void to_filter_last(const Args<T>& g, int64_t channels, int64_t image, int64_t c, T* sums, int64_t cache,
+                           T* scratch) {
   constexpr decltype(&add_taps<T, 1>) of[] = {add_taps<T, 1>, add_taps<T, 2>, add_taps<T, 3>, add_taps<T, 4>};
-  if (n > 0) of[taps - 1](sums, sums_step, y, y_step, x, x_step, tap_step, n, channels);
-}
-
-// sums[taps][channels] of an image, for two vectors of channels from c.
-template <class T>
-static void to_filter_last(const Args<T>& g, int64_t channels, int64_t image, int64_t c, T* sums) {
-  const ConvolutionAxis& axis = g.axes[2];
-  const int64_t x_step = axis.stride * axis.x_step, tap_step = axis.dilate * axis.x_step;
-  const int real = static_cast<int>(std::min<int64_t>(2 * kLanes<T>, channels - c));
-  const int64_t rows = g.windows() / axis.count;
-  for (int64_t t = 0; t < g.taps(); ++t) std::fill(sums + t * channels + c, sums + t * channels + c + real, T(0));
-  for (int64_t row = 0; row < rows; ++row) {
-    const Place place = *Walk<T>(g, (image * rows + row) * axis.count);
-    const T* const y = g.y + place.y + c;
+  const ConvolutionAxis &b = g.axes[1], &axis = g.axes[2];
+  const int64_t n = std::min(kChunk<T>, channels - c);
+  T* const mine = scratch;  // [taps][chunk]
+  T* const memory = scratch + g.taps() * kChunk<T>;
+  zeros(mine, g.taps() * kChunk<T>);
+  Pixels<T> pixels(g, cache);
+  each_row(g, pixels, image, c, n, memory, [&](const Place& place, int64_t row) {
     each_tap_row(g, place, [&](int64_t i, int64_t j) {
-      for (int64_t k0 = 0; k0 < axis.taps; k0 += 4) {
-        const int taps = static_cast<int>(std::min<int64_t>(4, axis.taps - k0));
-        const T* const x = g.x + place.x + c + i * g.axes[0].dilate * g.axes[0].x_step +
-                           j * g.axes[1].dilate * g.axes[1].x_step + k0 * tap_step;
-        T* const to = sums + ((i * g.axes[1].taps + j) * axis.taps + k0) * channels + c;
-        Range each[4], all{0, axis.count};
-        for (int k = 0; k < taps; ++k) {
-          each[k] = windows_inside(axis, place.at[2] + (k0 + k) * axis.dilate, axis.count);
-          all = {std::max(all.begin, each[k].begin), std::min(all.end, each[k].end)};
-        }
-        all.end = std::max(all.begin, all.end);
-        const auto add = [&](int k, int n, int64_t begin, int64_t end) {
-          add_taps(n, to + k * channels, channels, y + begin * axis.y_step, axis.y_step,
-                   x + begin * x_step + k * tap_step, x_step, tap_step, end - begin, real);
-        };
-        add(0, taps, all.begin, all.end);
-        for (int k = 0; k < taps; ++k) {
-          add(k, 1, each[k].begin, std::min(each[k].end, all.begin));
-          add(k, 1, std::max(each[k].begin, all.end), each[k].end);
-        }
+      for (int64_t k = 0; k < axis.taps; k += 4) {
+        const int64_t taps = std::min<int64_t>(4, axis.taps - k);
+        for (int64_t v = 0; v < n; v += 2 * kLanes<T>)
+          of[taps - 1](mine + ((i * b.taps + j) * axis.taps + k) * kChunk<T> + v, g.y + place.y + c + v, axis.y_step,
+                       memory + pixels.at(row, i, j, k) + v, axis.stride * kPixel<T>, axis.dilate * kPixel<T>,
+                       axis.count, static_cast<int>(n - v));
       }
     });
-  }
+  });
+  for (int64_t t = 0; t < g.taps(); ++t)
+    std::copy(mine + t * kChunk<T>, mine + t * kChunk<T> + n, sums + t * channels + c);
 }
 
 // ---- neighbours along the last axis side by side ----
@@ -245,30 +265,35 @@ class Band {
   int64_t phases_, columns_, planes_, height_;
 };
 
-// An element of the filter, and where in a band it meets a row's first window.
-struct Line {
-  int64_t x, w;
-};
+// Results that do not lie side by side.
+template <class T>
+[[gnu::noinline]] static void put_apart(const T* from, int n, T* to, int64_t step, bool accumulate, bool relu) {
+  for (int i = 0; i < n; ++i, to += step) {
+    const T value = accumulate ? *to + from[i] : from[i];
+    *to = relu && value < 0 ? T(0) : value;
+  }
+}
 
 // A row of windows of kM outputs, by kV vectors at once.
 template <class T, int kM, int kV>
-static void outputs_of_row(const Args<T>& g, const Line* lines, int count, const T* x, const T* w, int64_t w_row,
+static void outputs_of_row(const Args<T>& g, const Read* reads, int count, const T* x, const T* w, int64_t w_row,
                            const T* bias, T* y) {
   constexpr int L = kLanes<T>;
   const int64_t windows = g.axes[2].count, y_step = g.axes[2].y_step;
   for (int64_t q = 0; q < windows; q += kV * L) {
     Vector<T> sum[kM][kV] = {};
-    for (const Line* line = lines; line < lines + count; ++line) {
+    for (const Read* read = reads; read < reads + count; ++read) {
       Vector<T> row[kV];
-      CT_UNROLL for (int v = 0; v < kV; ++v) row[v] = load(x + line->x + q + v * L);
+      CT_UNROLL for (int v = 0; v < kV; ++v) row[v] = load(x + read->x + q + v * L);
       CT_UNROLL for (int m = 0; m < kM; ++m) {
-        const Vector<T> factor = splat(w[m * w_row + line->w]);
+        const Vector<T> factor = splat(w[m * w_row + read->w]);
         CT_UNROLL for (int v = 0; v < kV; ++v) sum[m][v] += row[v] * factor;
       }
     }
     CT_UNROLL for (int m = 0; m < kM; ++m) {
       CT_UNROLL for (int v = 0; v < kV; ++v) {
-        const int n = static_cast<int>(std::clamp<int64_t>(windows - q - v * L, 0, L));
+        const int n = static_cast<int>(std::min<int64_t>(windows - q - v * L, L));
+        if (n <= 0) continue;
         T* const to = y + m * g.y_channel + (q + v * L) * y_step;
         Vector<T> value = sum[m][v] + splat(bias ? bias[m] : T(0));
         if (y_step == 1) {
@@ -277,10 +302,9 @@ static void outputs_of_row(const Args<T>& g, const Line* lines, int count, const
           n == L ? store(to, value) : store_some(to, value, n);
           continue;
         }
-        for (int l = 0; l < n; ++l) {
-          const T element = g.accumulate ? to[l * y_step] + value[l] : value[l];
-          to[l * y_step] = g.relu && element < 0 ? T(0) : element;
-        }
+        alignas(64) T lanes[L];
+        store(lanes, value);
+        put_apart(lanes, n, to, y_step, g.accumulate, g.relu);
       }
     }
   }
@@ -299,9 +323,9 @@ static void forward_first(const Args<T>& g, const T* w, int64_t w_row, int64_t i
   const ConvolutionAxis &a = g.axes[0], &b = g.axes[1], &c = g.axes[2];
   const auto& kernels = c.count <= kLanes<T> ? narrow : wide;
   Band<T> band(g, cache);
-  std::vector<Line> lines;
+  std::vector<Read> reads;
   for (int64_t p = 0; p < a.count; ++p) {
-    Range of_lines{-1, -1};  // the taps of the second axis that they are for
+    Range of_reads{-1, -1};  // the taps of the second axis that they are for
     for (int64_t first = 0; first < b.count; first += band.rows) {
       const int64_t rows = std::min(band.rows, b.count - first);
       Walk<T> walk(g, ((image * a.count + p) * b.count + first) * c.count);
@@ -311,18 +335,18 @@ static void forward_first(const Args<T>& g, const T* w, int64_t w_row, int64_t i
         Range taps{0, b.taps};
         while (taps.begin < taps.end && place.at[1] + taps.begin * b.dilate < 0) ++taps.begin;
         while (taps.end > taps.begin && place.at[1] + (taps.end - 1) * b.dilate >= b.extent) --taps.end;
-        if (taps.begin != of_lines.begin || taps.end != of_lines.end) {
-          of_lines = taps;
-          lines.clear();
+        if (taps.begin != of_reads.begin || taps.end != of_reads.end) {
+          of_reads = taps;
+          reads.clear();
           for (int64_t channel = 0; channel < g.inputs; ++channel)
             for (int64_t i = 0; i < a.taps; ++i)
               for (int64_t j = taps.begin; j < taps.end && inside(a, place.at[0] + i * a.dilate); ++j)
                 for (int64_t k = 0; k < c.taps; ++k)
-                  lines.push_back({band.at(channel, i, j, k), ((channel * a.taps + i) * b.taps + j) * c.taps + k});
+                  reads.push_back({band.at(channel, i, j, k), ((channel * a.taps + i) * b.taps + j) * c.taps + k});
         }
         for (int64_t m = begin; m < end; m += 6) {
           const int64_t outputs = std::min<int64_t>(6, end - m);
-          kernels[outputs - 1](g, lines.data(), static_cast<int>(lines.size()), scratch + row * b.stride * band.step,
+          kernels[outputs - 1](g, reads.data(), static_cast<int>(reads.size()), scratch + row * b.stride * band.step,
                                w + m * w_row, w_row, g.bias ? g.bias + m : nullptr, g.y + m * g.y_channel + place.y);
         }
       }
@@ -384,8 +408,8 @@ static int64_t scratch(const Args<T>& g, int64_t cache) {
 }
 
 template <class T>
-constexpr DirectLevel<T> kLevel = {2 * kLanes<T>, forward_last<T>,  to_filter_last<T>,
-                                   scratch<T>,    forward_first<T>, to_filter_first<T>};
+constexpr DirectLevel<T> kLevel = {kChunk<T>,  scratch_last<T>,  forward_last<T>,   to_filter_last<T>,
+                                   scratch<T>, forward_first<T>, to_filter_first<T>};
 
 }  // namespace
 

@@ -31,8 +31,8 @@ struct ConvolutionArgs {
   const T* bias;
   bool accumulate, relu;
 
-  std::int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
-  std::int64_t windows() const { return axes[0].count * axes[1].count * axes[2].count; }
+  [[gnu::always_inline]] std::int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
+  [[gnu::always_inline]] std::int64_t windows() const { return axes[0].count * axes[1].count * axes[2].count; }
 };
 
 /// The part of a product that a thread computes: rows [i0, i1) and columns [j0, j1) of a sum over [p0, p1).
@@ -63,14 +63,17 @@ struct ConvolutionLevel {
 /// What needs no panels.
 template <class T>
 struct DirectLevel {
-  /// How many channels to_filter_last computes at once.
-  std::int64_t block;
+  /// How many channels the two that follow compute at once.
+  std::int64_t chunk;
+  /// Elements of scratch memory for each of them.
+  std::int64_t (*scratch_last)(const ConvolutionArgs<T>&, std::int64_t cache);
   /// Channels side by side and a filter for each (one input and one output for each of the groups, which are the
-  /// `channels` here): rows of windows [begin, end), w is [taps][channels].
-  void (*forward_last)(const ConvolutionArgs<T>&, std::int64_t channels, const T* w, std::int64_t begin,
-                       std::int64_t end);
-  /// One image's share of the filter, [taps][channels], for the `block` channels from c.
-  void (*to_filter_last)(const ConvolutionArgs<T>&, std::int64_t channels, std::int64_t image, std::int64_t c, T* sums);
+  /// `channels` here): the `chunk` channels from c of one image, w is [taps][channels].
+  void (*forward_last)(const ConvolutionArgs<T>&, std::int64_t channels, const T* w, std::int64_t image, std::int64_t c,
+                       std::int64_t cache, T* scratch);
+  /// One image's share of the filter, [taps][channels], for the `chunk` channels from c.
+  void (*to_filter_last)(const ConvolutionArgs<T>&, std::int64_t channels, std::int64_t image, std::int64_t c, T* sums,
+                         std::int64_t cache, T* scratch);
   /// Pixels side by side: elements of scratch memory of the following. They are little beside the cache, or else this
   /// is not the way.
   std::int64_t (*scratch)(const ConvolutionArgs<T>&, std::int64_t cache);

@@ -389,7 +389,7 @@ static void gather_taps(const Args<T>& g, const Taps<T>& taps, const Row* rows, 
     int count = 0;
     for (int64_t c = j + v * L; c < std::min(j1, j + v * L + L); ++count) {
       const int64_t begin = c % taps.run, lane = c - j - v * L;
-      const int64_t n = std::min({taps.run - begin, j1 - c, L - lane});
+      const int64_t n = std::min(std::min(taps.run - begin, j1 - c), L - lane);
       segments[count] = {taps.of.data() + c / taps.run,
                          begin,
                          begin + n,
