@@ -78,14 +78,15 @@ void add_convolution_links(LinkTable& table) {
     set_window(k, options);
     return L::MLPConvolution2D(channels(a.get(0)), a.get(1).get<std::vector<std::int64_t>>(), sizes(a.get(2)), options);
   });
-  table.add("Inception", [](const json& a, Keywords&) {
-    return L::Inception(channels(a.at(0)), a.at(1), a.at(2), a.at(3), a.at(4), a.at(5), a.at(6));
+  table.add("Inception", [](const Positions& a, Keywords&) {
+    return L::Inception(channels(a.get(0)), a.integer(1), a.integer(2), a.integer(3), a.integer(4), a.integer(5),
+                        a.integer(6));
   });
-  table.add("InceptionBN", [](const json& a, Keywords&) {
+  table.add("InceptionBN", [](const Positions& a, Keywords&) {
     L::InceptionBNOptions options;
-    if (a.size() > 7) options.proj_pool = channels(a.at(7));
-    return L::InceptionBN(channels(a.at(0)), a.at(1), a.at(2), a.at(3), a.at(4), a.at(5), a.at(6).get<std::string>(),
-                          options);
+    if (a.size() > 7) options.proj_pool = channels(a.get(7));
+    return L::InceptionBN(channels(a.get(0)), a.integer(1), a.integer(2), a.integer(3), a.integer(4), a.integer(5),
+                          a.get(6).get<std::string>(), options);
   });
 }
 
