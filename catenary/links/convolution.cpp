@@ -3,6 +3,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/convolution.h"
+#include "catenary/functions/resampling.h"
 #include "catenary/links/detail.h"
 
 namespace catenary::links {
@@ -148,6 +149,45 @@ Variable LocalConvolution2D::operator()(const Variable& x) const {
                            : functions::local_convolution_2d(x, W, window_.stride);
       },
       x);
+}
+
+DeformableConvolution2DSampler::DeformableConvolution2DSampler(const std::optional<std::int64_t>& in, std::int64_t out,
+                                                               const PerAxis& ksize,
+                                                               const DeformableConvolutionLinkOptions& options)
+    : out_channels(out),
+      W(weight_init(options.deform_initialW), "W"),
+      window_(Window::make("DeformableConvolution2D", 2, ksize, options.stride, options.pad)) {
+  check_groups("DeformableConvolution2D", "out_channels", out, 1);
+  if (!options.deform_nobias) b = Parameter(options.deform_initial_bias, Shape{out}, "b");
+  if (in) W.initialize(filter_shape(out, *in, window_.size));
+}
+
+Variable DeformableConvolution2DSampler::operator()(const Variable& x, const Variable& offset) const {
+  check_input("DeformableConvolution2D", x, 2);
+  if (!W.is_initialized()) W.initialize(filter_shape(out_channels, x.shape(1), window_.size));
+  const functions::DeformableConvolutionOptions options = {window_.stride, window_.pad};
+  return hooked(
+      *this,
+      [&] {
+        return b.defined() ? functions::deformable_convolution_2d_sampler(x, offset, W, b, options)
+                           : functions::deformable_convolution_2d_sampler(x, offset, W, options);
+      },
+      x, offset);
+}
+
+DeformableConvolution2D::DeformableConvolution2D(const std::optional<std::int64_t>& in, std::int64_t out,
+                                                 const PerAxis& ksize, const DeformableConvolutionLinkOptions& options)
+    : offset_conv(in, 2 * Window::make("DeformableConvolution2D", 2, ksize, {1}, {0}).taps(), ksize,
+                  {.stride = options.stride,
+                   .pad = options.pad,
+                   .nobias = options.offset_nobias,
+                   .initialW = options.offset_initialW,
+                   .initial_bias = options.offset_initial_bias}),
+      deform_conv(in, out, ksize, options) {}
+
+Variable DeformableConvolution2D::operator()(const Variable& x) const {
+  return hooked(
+      *this, [&] { return deform_conv(x, offset_conv(x)); }, x);
 }
 
 MLPConvolution2D::MLPConvolution2D(const std::optional<std::int64_t>& in, const std::vector<std::int64_t>& out,

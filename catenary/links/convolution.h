@@ -209,6 +209,45 @@ class CT_API LocalConvolution2D : public Link {
   Window window_;
 };
 
+/// Options of DeformableConvolution2D and of its sampler.
+struct DeformableConvolutionLinkOptions {
+  PerAxis stride = 1;
+  PerAxis pad = 0;
+  bool offset_nobias = false;
+  ParameterInit offset_initialW = 0;  ///< so that the taps are not moved at first
+  ParameterInit offset_initial_bias = 0;
+  bool deform_nobias = false;
+  std::optional<ParameterInit> deform_initialW = {};  ///< LeCunNormal when not given
+  ParameterInit deform_initial_bias = 0;
+};
+/// A convolution whose taps are moved by its second input; W [out_channels, in_channels, ksize…], b [out_channels]; see
+/// functions::deformable_convolution_2d_sampler. (chainer.links.DeformableConvolution2DSampler)
+class CT_API DeformableConvolution2DSampler : public Link {
+ public:
+  DeformableConvolution2DSampler(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
+                                 const PerAxis& ksize, const DeformableConvolutionLinkOptions& options = {});
+  Variable operator()(const Variable& x, const Variable& offset) const;
+  std::string type_name() const override { return "DeformableConvolution2DSampler"; }
+  std::int64_t out_channels;
+  Parameter W, b;
+  CT_LINKS(W, b)
+
+ private:
+  Window window_;
+};
+/// A convolution that moves the taps of each of its windows by what another convolution, offset_conv, says.
+/// (chainer.links.DeformableConvolution2D; Dai et al., arXiv:1703.06211)
+class CT_API DeformableConvolution2D : public Chain {
+ public:
+  DeformableConvolution2D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
+                          const PerAxis& ksize, const DeformableConvolutionLinkOptions& options = {});
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "DeformableConvolution2D"; }
+  Convolution2D offset_conv;
+  DeformableConvolution2DSampler deform_conv;
+  CT_LINKS(offset_conv, deform_conv)
+};
+
 /// Options of MLPConvolution2D.
 struct MLPConvolutionOptions {
   PerAxis stride = 1;

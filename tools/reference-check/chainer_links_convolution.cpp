@@ -67,6 +67,11 @@ void add_convolution_links(LinkTable& table) {
     k.set("nobias", options.nobias);
     return L::DepthwiseConvolution2D(channels(a.get(0)), a.get(1), sizes(a.get(2)), options);
   });
+  table.add("DeformableConvolution2D", [](const Positions& a, Keywords& k) {
+    L::DeformableConvolutionLinkOptions options;
+    set_window(k, options);
+    return L::DeformableConvolution2D(channels(a.get(0)), a.get(1), sizes(a.get(2)), options);
+  });
   table.add("LocalConvolution2D", [](const Positions& a, Keywords& k) {
     L::LocalConvolutionLinkOptions options;
     if (k.given("stride")) options.stride = sizes(k.get("stride"));
