@@ -56,7 +56,7 @@ Array ImageClassifier::prepare(const Array& image, const OptionalShape& size) co
   pixels = io::convert_channels(pixels, 3);
   if (size) pixels = io::resize(pixels, (*size)[0], (*size)[1]);
   const Array rgb = Array::from_host(pixels.data.get(), pixels.shape, Dtype::uint8, Device());
-  const Array bgr = flip(rgb, 2).astype(Dtype::float32) - array(mean()).astype(Dtype::float32);
+  const Array bgr = flip(rgb, 2).astype(Dtype::float32) - array(mean()).astype(Dtype::float32).to_device(Device());
   return moveaxis(bgr, -1, 0).copy();
 }
 
