@@ -91,7 +91,10 @@ foreach(room tools reference)
     add_dependencies(test_${room} simgpu) # by which check-kernels compiles there, and on which reference-check runs
   endif()
 endforeach()
-# the CPU's counts: of the room that names every operation, besides what others compare with
-set_property(TEST array APPEND PROPERTY ENVIRONMENT CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/cpu.array.ops)
+# the CPU's counts: of the rooms that name every operation, besides what others compare with
+set(counted array device functions)
+foreach(room ${counted})
+  set_property(TEST ${room} APPEND PROPERTY ENVIRONMENT CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/cpu.${room}.ops)
+endforeach()
 add_test(NAME op_table COMMAND ${PROJECT_SOURCE_DIR}/scripts/op_table ${CATENARY_TEST_RESULTS} cpu ${compared_columns})
-set_tests_properties(op_table PROPERTIES DEPENDS "array;${compared_tests}")
+set_tests_properties(op_table PROPERTIES DEPENDS "${counted};${compared_tests}")

@@ -7,7 +7,7 @@
 #include "catenary/array/array.h"
 
 namespace catenary::random {
-class Generator;
+struct Generator;
 }
 
 namespace catenary::datasets {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "catenary/functions/reduce.h"
+#include "catenary/functions/loss.h"
 #include "catenary/links/link.h"
 
 namespace catenary::links {

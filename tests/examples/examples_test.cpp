@@ -78,6 +78,21 @@ TEST(Examples, TrainMnist) {
   EXPECT_TRUE(has(error_of("train_mnist", {"-d", "nowhere"}), "nowhere"));
 }
 
+TEST(Examples, TrainMnistWithConvolutions) {
+  const Folder folder;
+  output_of("train_mnist",
+            {"-d", "cpu", "--model", "cnn", "-n", "6000", "-e", "2", "--seed", "0", "--noplot", "-o", folder / "cnn"});
+  EXPECT_GT(log_of(folder / "cnn")[1]["validation/main/accuracy"].get<double>(), 0.93);
+}
+
+// The figure that its README states, on images that are made.
+TEST(Examples, TrainCifar) {
+  const Folder folder;
+  const std::string text = output_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000", "-e", "5",
+                                                     "--seed", "0", "-o", folder / "r"});
+  EXPECT_GT(log_of(folder / "r")[4]["validation/main/accuracy"].get<double>(), 0.95) << text;
+}
+
 // The figure that its README states.
 TEST(Examples, Ptb) {
   const Folder folder;

@@ -48,9 +48,12 @@ class Reference {
 /// Simulated cards are slow.
 std::size_t steps() { return ct::current_device().is_cpu() ? 20 : 3; }
 
+/// `sensitive`: the step from which on rounding decides about more than the last digits, so that direct sums in another
+/// order (CATENARY_SIMD=v2) are as far from PyTorch's as Winograd's are, 0.013 and 0.023 at most.
 template <class Model>
 void expect_losses(const Reference& reference, const Model& model, const ct::Optimizer& optimizer,
-                   const std::function<std::pair<ct::Array, ct::Array>(std::size_t)>& batch) {
+                   const std::function<std::pair<ct::Array, ct::Array>(std::size_t)>& batch,
+                   std::size_t sensitive = 20) {
   optimizer.setup(model);
   const std::vector<double> expected = reference.losses();
   ASSERT_EQ(expected.size(), 20u);
@@ -60,7 +63,8 @@ void expect_losses(const Reference& reference, const Model& model, const ct::Opt
     model.cleargrads();
     loss.backward();
     optimizer.update();
-    EXPECT_NEAR(loss.array().item<double>(), expected[step], 1e-3 * expected[step]) << "step " << step;
+    EXPECT_NEAR(loss.array().item<double>(), expected[step], step < sensitive ? 1e-3 * expected[step] : 0.03)
+        << "step " << step;
   }
 }
 
@@ -144,7 +148,8 @@ TEST(TorchRuns, ResNet18) {
     if (block.down) reference.load(path + "down.0", *block.down), reference.load(path + "down.1", *block.down_b);
   }
   const ct::Array x = reference.array("x"), y = reference.array("y");
-  expect_losses(reference, model, ct::optimizers::MomentumSGD(0.05), [&](std::size_t) { return std::pair(x, y); });
+  expect_losses(
+      reference, model, ct::optimizers::MomentumSGD(0.05), [&](std::size_t) { return std::pair(x, y); }, 3);
 }
 
 }  // namespace
