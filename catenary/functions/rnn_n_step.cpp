@@ -39,7 +39,7 @@ void multiply_into(const Array& c, const Array& a, const Array& b, bool accumula
 
 /// A matrix [k, n] by which few rows are multiplied again and again. On the processor it is laid out once in panels of
 /// 64 bytes' width, a product each: a step then reads it from front to back, as fast as the memory goes, and packs
-/// nothing. (20 rows by 650 × 2,600: 150 GFLOP/s instead of 75.)
+/// nothing.
 class StepMatrix {
  public:
   StepMatrix(const Array& matrix, int64_t rows, int steps) : matrix_(matrix) {
