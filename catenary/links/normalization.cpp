@@ -24,23 +24,29 @@ BatchNormalization::BatchNormalization(const Shape& size, const BatchNormalizati
 
 void BatchNormalization::start_finetuning() const { N->fill(0); }
 
+Variable BatchNormalization::scale(const Variable& x) const {
+  return gamma.defined() ? Variable(gamma) : Variable(one_.to_device(x.device()), false);
+}
+Variable BatchNormalization::shift(const Variable& x) const {
+  return beta.defined() ? Variable(beta) : Variable(zero_.to_device(x.device()), false);
+}
+double BatchNormalization::next_decay(bool finetune) const {
+  if (!finetune) return options_.decay;
+  if (!functions::recomputing()) N.array() += 1;
+  return 1 - 1 / N->item<double>();
+}
+
 Variable BatchNormalization::operator()(const Variable& x, bool finetune) const {
-  const Variable scale = gamma.defined() ? Variable(gamma) : Variable(one_.to_device(x.device()), false);
-  const Variable shift = beta.defined() ? Variable(beta) : Variable(zero_.to_device(x.device()), false);
+  const Variable scale = this->scale(x), shift = this->shift(x);
   return hooked(
       *this,
       [&] {
         if (!config.train)
           return functions::fixed_batch_normalization(x, scale, shift, avg_mean.array(), avg_var.array(), options_.eps,
                                                       options_.axis);
-        double decay = options_.decay;
-        if (finetune) {
-          if (!functions::recomputing()) N.array() += 1;
-          decay = 1 - 1 / N->item<double>();
-        }
         functions::BatchNormalizationOptions call;
         call.eps = options_.eps;
-        call.decay = decay;
+        call.decay = next_decay(finetune);
         call.running_mean = avg_mean;
         call.running_var = avg_var;
         call.axis = options_.axis;
@@ -50,33 +56,25 @@ Variable BatchNormalization::operator()(const Variable& x, bool finetune) const 
 }
 
 BatchRenormalization::BatchRenormalization(const Shape& size, const BatchRenormalizationLinkOptions& options)
-    : rmax(options.rmax), dmax(options.dmax), options_(options) {
-  const Dtype dtype = get_dtype(options.dtype);
-  const auto scope = using_config(config.dtype, dtype);
-  if (options.use_gamma) gamma = Parameter(1, size, "gamma");
-  if (options.use_beta) beta = Parameter(0, size, "beta");
-  avg_mean = zeros(size, dtype);
-  avg_var = ones(size, dtype);
-  N = zeros({}, Dtype::int64);
-  one_ = ones(size, dtype);
-  zero_ = zeros(size, dtype);
-}
-
-void BatchRenormalization::start_finetuning() const { N->fill(0); }
+    : BatchNormalization(size, {.decay = options.decay,
+                                .eps = options.eps,
+                                .dtype = options.dtype,
+                                .use_gamma = options.use_gamma,
+                                .use_beta = options.use_beta}),
+      rmax(options.rmax),
+      dmax(options.dmax) {}
 
 Variable BatchRenormalization::operator()(const Variable& x, bool finetune) const {
-  const Variable scale = gamma.defined() ? Variable(gamma) : Variable(one_.to_device(x.device()), false);
-  const Variable shift = beta.defined() ? Variable(beta) : Variable(zero_.to_device(x.device()), false);
+  const Variable scale = this->scale(x), shift = this->shift(x);
   return hooked(
       *this,
       [&] {
         if (!config.train)
           return functions::fixed_batch_renormalization(x, scale, shift, avg_mean.array(), avg_var.array(),
                                                         options_.eps);
-        if (finetune) N.array() += 1;
         functions::BatchRenormalizationOptions call;
         call.eps = options_.eps;
-        call.decay = finetune ? 1 - 1 / N->item<double>() : options_.decay;
+        call.decay = next_decay(finetune);
         call.running_mean = avg_mean;
         call.running_var = avg_var;
         call.update_statistics = true;

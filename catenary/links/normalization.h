@@ -33,8 +33,14 @@ class CT_API BatchNormalization : public Link {
   Persistent avg_mean, avg_var, N;
   CT_LINKS(gamma, beta, avg_mean, avg_var, N)
 
- private:
+ protected:
+  Variable scale(const Variable& x) const;
+  Variable shift(const Variable& x) const;
+  /// The weight of the running averages in the update of this call, which `finetune` counts.
+  double next_decay(bool finetune) const;
   BatchNormalizationLinkOptions options_;
+
+ private:
   Array one_, zero_;
 };
 
@@ -51,23 +57,16 @@ struct BatchRenormalizationLinkOptions {
 /// Normalises over the batch, corrected towards the running averages, while training, and by these otherwise. The
 /// persistent arrays have Chainer's names avg_mean, avg_var and N. (chainer.links.BatchRenormalization; Ioffe,
 /// arXiv:1702.03275)
-class CT_API BatchRenormalization : public Link {
+class CT_API BatchRenormalization : public BatchNormalization {
  public:
   explicit BatchRenormalization(const Shape& size, const BatchRenormalizationLinkOptions& options = {});
   explicit BatchRenormalization(std::int64_t size, const BatchRenormalizationLinkOptions& options = {})
       : BatchRenormalization(Shape{size}, options) {}
   /// `finetune` averages the statistics of all batches since start_finetuning().
   Variable operator()(const Variable& x, bool finetune = false) const;
-  void start_finetuning() const;
   std::string type_name() const override { return "BatchRenormalization"; }
+  BatchRenormalization copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
   double rmax, dmax;
-  Parameter gamma, beta;
-  Persistent avg_mean, avg_var, N;
-  CT_LINKS(gamma, beta, avg_mean, avg_var, N)
-
- private:
-  BatchRenormalizationLinkOptions options_;
-  Array one_, zero_;
 };
 
 /// Options of DecorrelatedBatchNormalization.

@@ -42,6 +42,17 @@ TEST(Links, BatchRenormalizationWithoutRoomIsBatchNormalization) {
   ct::gradient_check::assert_allclose(renormalization(x).array(), normalization(x).array(), 1e-4);
 }
 
+TEST(Links, ABatchThatIsComputedAgainIsCountedOnce) {
+  const auto count = [](const auto& link) {
+    link.start_finetuning();
+    const ct::Variable x(numbers({8, 3}));
+    F::sum(F::forget([&](const ct::Variable& v) { return link(v, true); }, x)).backward();
+    return link.N->template item<std::int64_t>();
+  };
+  EXPECT_EQ(count(L::BatchNormalization(3)), 1);
+  EXPECT_EQ(count(L::BatchRenormalization(3)), 1);
+}
+
 TEST(Links, ParameterLinkGivesItsArray) {
   const ct::Array a = numbers({2, 3});
   const L::ParameterLink link(a);
