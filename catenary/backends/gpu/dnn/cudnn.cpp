@@ -128,34 +128,12 @@ struct Plan {
 };
 
 /// A pass's arrays in the order in which cuDNN wants them.
-struct Operands {
-  Operands(const ConvolutionSpec& spec, const Plan& plan) {
-    const View &x = spec.x_view, &w = spec.w_view, &y = spec.y_view;
-    switch (spec.pass) {
-      case ConvolutionPass::forward:
-        set(plan.x, x, plan.w, w, plan.y, y);
-        break;
-      case ConvolutionPass::to_data:
-        set(plan.w, w, plan.y, y, plan.x, x);
-        break;
-      case ConvolutionPass::to_filter:
-        set(plan.x, x, plan.y, y, plan.w, w);
-        break;
-    }
-  }
-  void set(Handle a, const View& a_view, Handle b, const View& b_view, Handle c, const View& c_view) {
-    first = a;
-    second = b;
-    result = c;
-    first_data = a_view.data();
-    second_data = b_view.data();
-    result_data = c_view.data();
-  }
-
-  Handle first = nullptr, second = nullptr, result = nullptr;
-  const void *first_data = nullptr, *second_data = nullptr;
-  void* result_data = nullptr;
-};
+Operands operands(const ConvolutionSpec& spec, const Plan& plan) {
+  const DescribedArray x{plan.x, spec.x_view}, w{plan.w, spec.w_view}, y{plan.y, spec.y_view};
+  if (spec.pass == ConvolutionPass::forward) return {x, w, y};
+  if (spec.pass == ConvolutionPass::to_data) return {w, y, x};
+  return {x, y, w};
+}
 
 class Cudnn final : public ConvolutionProvider {
  public:
@@ -175,7 +153,7 @@ class Cudnn final : public ConvolutionProvider {
       const std::shared_ptr<Plan> plan = plan_of(handle, spec);
       if (!plan->found) throw Refused{};
       const Scratch workspace(context_, static_cast<std::int64_t>(std::max<std::size_t>(1, plan->workspace)));
-      const Operands o(spec, *plan);
+      const Operands o = operands(spec, *plan);
       const float one = 1, beta = spec.accumulate ? 1 : 0;
       const double one64 = 1, beta64 = beta;
       const bool is_double = spec.dtype == Dtype::float64;
@@ -242,7 +220,7 @@ class Cudnn final : public ConvolutionProvider {
 
   void choose(Handle handle, const ConvolutionSpec& spec, Plan& plan, const std::vector<std::int64_t>& key,
               bool exact) {
-    const Operands o(spec, plan);
+    const Operands o = operands(spec, plan);
     const bool deterministic = config.cudnn_deterministic, tune = config.autotune;
     const std::string name =
         sha256(fmt::format("{} {} {} {}", detail_, context_.info.name, exact, fmt::join(key, " ")));

@@ -97,34 +97,12 @@ struct Plan {
 };
 
 /// A pass's arrays in the order in which MIOpen wants them.
-struct Operands {
-  Operands(const ConvolutionSpec& spec, const Plan& plan) {
-    const View &x = spec.x_view, &w = spec.w_view, &y = spec.y_view;
-    switch (spec.pass) {
-      case ConvolutionPass::forward:
-        set(plan.w, w, plan.x, x, plan.y, y);
-        break;
-      case ConvolutionPass::to_data:
-        set(plan.y, y, plan.w, w, plan.x, x);
-        break;
-      case ConvolutionPass::to_filter:
-        set(plan.y, y, plan.x, x, plan.w, w);
-        break;
-    }
-  }
-  void set(Handle a, const View& a_view, Handle b, const View& b_view, Handle c, const View& c_view) {
-    first = a;
-    second = b;
-    result = c;
-    first_data = a_view.data();
-    second_data = b_view.data();
-    result_data = c_view.data();
-  }
-
-  Handle first = nullptr, second = nullptr, result = nullptr;
-  const void *first_data = nullptr, *second_data = nullptr;
-  void* result_data = nullptr;
-};
+Operands operands(const ConvolutionSpec& spec, const Plan& plan) {
+  const DescribedArray x{plan.x, spec.x_view}, w{plan.w, spec.w_view}, y{plan.y, spec.y_view};
+  if (spec.pass == ConvolutionPass::forward) return {w, x, y};
+  if (spec.pass == ConvolutionPass::to_data) return {y, w, x};
+  return {y, x, w};
+}
 
 class Miopen final : public ConvolutionProvider {
  public:
@@ -149,7 +127,7 @@ class Miopen final : public ConvolutionProvider {
       const std::shared_ptr<Plan> plan = plans_.get(key, [&] { return make_plan(handle, spec); });
       if (!plan->found) throw Refused{};
       const Scratch workspace(context_, static_cast<std::int64_t>(std::max<std::size_t>(1, plan->workspace)));
-      const Operands o(spec, *plan);
+      const Operands o = operands(spec, *plan);
       return api_.compute[pass(spec)](handle, o.first, o.first_data, o.second, o.second_data, plan->convolution,
                                       o.result, o.result_data, workspace.handle(), plan->workspace, plan->solution);
     });
@@ -195,7 +173,7 @@ class Miopen final : public ConvolutionProvider {
     check(api_.set_groups(plan.convolution, spec.groups), "describe groups");
     check(api_.set_attribute(plan.convolution, kDeterministic, bool{config.cudnn_deterministic}),
           "be told to be deterministic");
-    const Operands o(spec, plan);
+    const Operands o = operands(spec, plan);
     std::array<Solution, kMostSolutions> found{};
     std::size_t count = 0;
     check(api_.solutions[pass(spec)](handle, o.first, o.second, plan.convolution, o.result, found.size(), &count,

@@ -30,6 +30,25 @@ class ConvolutionProvider : public Provider<ConvolutionSpec> {
   Context& context_;
 };
 
+/// A library's descriptor of an array, and where the array lies.
+struct DescribedArray {
+  void* descriptor;
+  const View& view;
+};
+/// A pass's arrays in the order in which a library wants them.
+struct Operands {
+  Operands(const DescribedArray& a, const DescribedArray& b, const DescribedArray& c)
+      : first(a.descriptor),
+        second(b.descriptor),
+        result(c.descriptor),
+        first_data(a.view.data()),
+        second_data(b.view.data()),
+        result_data(c.view.data()) {}
+  void *first, *second, *result;
+  const void *first_data, *second_data;
+  void* result_data;
+};
+
 /// Those of one device, of which CATENARY_GPU_DNN chooses: "own", the name of one, or nothing for all that are of use.
 class ConvolutionProviders : public Providers<ConvolutionSpec> {
  public:
