@@ -201,48 +201,46 @@ void scatter(void* array, const AdvancedIndex& index, const StridedView& values,
   const std::vector<std::int64_t> places =
       is_dense ? std::vector<std::int64_t>{} : inner_offsets(index.inner_shape, index.inner_strides);
   const bool by_columns = inner * size >= 64 * threads;
-  const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
-  const std::int64_t span = *high - *low + 1, first_offset = *low;
-  const CombineFunction combine = CT_SIMD_SELECT(combine_function)(values.dtype, mode);
-  auto* to = static_cast<char*>(array);
-  const auto* from = static_cast<const char*>(values.data);
+  std::int64_t first_offset = offsets.front(), last_offset = first_offset;
+  for (const std::int64_t offset : offsets) {
+    first_offset = std::min(first_offset, offset);
+    last_offset = std::max(last_offset, offset);
+  }
+  const std::int64_t span = last_offset - first_offset + 1;
+  const ScatterFunction scatter_share = CT_SIMD_SELECT(scatter_function)(values.dtype, mode);
   parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t extent = by_columns ? inner : span;
     // Shares in whole cache lines, so that two threads do not write to one.
     const std::int64_t line = 64 / size, lines = (extent + line - 1) / line;
     const std::int64_t from_here = std::min(extent, lines * begin / threads * line);
     const std::int64_t to_here = std::min(extent, lines * end / threads * line);
+    ScatterShare share{offsets.data(), count, first_offset, first_offset + span,
+                       values.data,    inner, inner,        is_dense ? nullptr : places.data()};
+    auto* to = static_cast<char*>(array);
     if (by_columns) {
-      const std::int64_t skip = is_dense ? from_here : 0;
-      const std::int64_t* columns = is_dense ? nullptr : places.data() + from_here;
-      for (std::int64_t i = 0; i < count; ++i)
-        combine(to + (offsets[i] + skip) * size, from + (i * inner + from_here) * size, to_here - from_here, columns);
-    } else {
-      const std::int64_t* columns = is_dense ? nullptr : places.data();
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t at = offsets[i] - first_offset;
-        if (at >= from_here && at < to_here) combine(to + offsets[i] * size, from + i * inner * size, inner, columns);
+      share.values = static_cast<const char*>(values.data) + from_here * size;
+      share.n = to_here - from_here;
+      if (is_dense) {
+        to += from_here * size;
+      } else {
+        share.places += from_here;
       }
+    } else {
+      share.low = first_offset + from_here;
+      share.high = first_offset + to_here;
     }
+    scatter_share(to, share);
   });
 }
 
 void take_along_axis(void* dst, const void* src, Dtype dtype, const std::int64_t* indices, std::int64_t outer,
                      std::int64_t n, std::int64_t count, std::int64_t inner, int axis) {
   check_indices("take_along_axis", indices, outer * count * inner, n, axis);
-  visit_word(itemsize(dtype), [&](auto zero) {
-    using W = decltype(zero);
-    parallel_for(outer * count, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(inner, 1)),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t r = begin; r < end; ++r) {
-                     const W* from = static_cast<const W*>(src) + r / count * n * inner;
-                     for (std::int64_t j = 0; j < inner; ++j) {
-                       const std::int64_t i = r * inner + j;
-                       static_cast<W*>(dst)[i] = from[from_front(indices[i], n) * inner + j];
-                     }
-                   }
-                 });
-  });
+  const TakeAlongRows rows{dst, src, indices, n, count, inner};
+  parallel_for(outer * count, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(inner, 1)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 CT_SIMD_SELECT(take_along_rows)(rows, begin, end, itemsize(dtype));
+               });
 }
 
 namespace {

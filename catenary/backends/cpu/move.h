@@ -60,8 +60,24 @@ void copy_bytes(void* dst, const void* src, std::int64_t bytes, bool stream);
 /// Orders streaming writes of this thread before whatever it does next.
 void stream_fence();
 
-/// element[places[i]] = element[places[i]] op value[i] for i < n in order; places null: element[i].
-using CombineFunction = void (*)(void* elements, const void* values, std::int64_t n, const std::int64_t* places);
+/// What one thread does of a scatter: position p's n values, which begin at values[p * stride], meet the elements at
+/// offsets[p] + places[j] (offsets[p] + j where there is no `places`), in order, wherever offsets[p] is in [low, high).
+struct ScatterShare {
+  const std::int64_t* offsets;
+  std::int64_t count, low, high;
+  const void* values;
+  std::int64_t stride, n;
+  const std::int64_t* places;
+};
+using ScatterFunction = void (*)(void* elements, const ScatterShare& share);
+
+/// Rows [begin, end) of take_along_axis: dst[r, j] = src[r / count, indices[r, j], j], an index below 0 counted from n.
+struct TakeAlongRows {
+  void* dst;
+  const void* src;
+  const std::int64_t* indices;
+  std::int64_t n, count, inner;
+};
 
 // clang-format off
 CT_SIMD_DECLARE(
@@ -71,7 +87,9 @@ CT_SIMD_DECLARE(
   void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t rows,
                        std::int64_t columns, std::size_t size, bool stream);
   /// What a scatter of this dtype and mode does to elements.
-  CombineFunction combine_function(Dtype dtype, ScatterMode mode);
+  ScatterFunction scatter_function(Dtype dtype, ScatterMode mode);
+  /// Words of `size` bytes.
+  void take_along_rows(const TakeAlongRows& rows, std::int64_t begin, std::int64_t end, std::size_t size);
 )
 // clang-format on
 

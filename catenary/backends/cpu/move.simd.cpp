@@ -212,37 +212,42 @@ inline T combined(T a, T b) {
 }
 
 template <ScatterMode Mode, class T>
-void combine(void* elements, const void* values, std::int64_t n, const std::int64_t* places) {
-  auto* e = static_cast<T*>(elements);
-  const auto* v = static_cast<const T*>(values);
-  if (places) {
-    for (std::int64_t i = 0; i < n; ++i) e[places[i]] = combined<Mode>(e[places[i]], v[i]);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) e[i] = combined<Mode>(e[i], v[i]);
+void scatter_share(void* elements, const ScatterShare& share) {
+  const auto* v = static_cast<const T*>(share.values);
+  const std::int64_t n = share.n, *const places = share.places;
+  for (std::int64_t p = 0; p < share.count; ++p, v += share.stride) {
+    const std::int64_t offset = share.offsets[p];
+    if (offset < share.low || offset >= share.high) continue;
+    T* const e = static_cast<T*>(elements) + offset;
+    if (places) {
+      for (std::int64_t j = 0; j < n; ++j) e[places[j]] = combined<Mode>(e[places[j]], v[j]);
+    } else {
+      for (std::int64_t j = 0; j < n; ++j) e[j] = combined<Mode>(e[j], v[j]);
+    }
   }
 }
 
 template <class T>
-CombineFunction combine_for(ScatterMode mode) {
+ScatterFunction scatter_for(ScatterMode mode) {
   switch (mode) {
     case ScatterMode::add:
-      return combine<ScatterMode::add, T>;
+      return scatter_share<ScatterMode::add, T>;
     case ScatterMode::max:
-      return combine<ScatterMode::max, T>;
+      return scatter_share<ScatterMode::max, T>;
     case ScatterMode::min:
-      return combine<ScatterMode::min, T>;
+      return scatter_share<ScatterMode::min, T>;
     case ScatterMode::assign:
       break;
   }
   switch (sizeof(T)) {
     case 1:
-      return combine<ScatterMode::assign, std::uint8_t>;
+      return scatter_share<ScatterMode::assign, std::uint8_t>;
     case 2:
-      return combine<ScatterMode::assign, std::uint16_t>;
+      return scatter_share<ScatterMode::assign, std::uint16_t>;
     case 4:
-      return combine<ScatterMode::assign, std::uint32_t>;
+      return scatter_share<ScatterMode::assign, std::uint32_t>;
     default:
-      return combine<ScatterMode::assign, std::uint64_t>;
+      return scatter_share<ScatterMode::assign, std::uint64_t>;
   }
 }
 
@@ -383,36 +388,50 @@ void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::i
   }
 }
 
-CombineFunction combine_function(Dtype dtype, ScatterMode mode) {
+ScatterFunction scatter_function(Dtype dtype, ScatterMode mode) {
   switch (dtype) {
     case Dtype::bool_:
-      return combine_for<Bool>(mode);
+      return scatter_for<Bool>(mode);
     case Dtype::int8:
-      return combine_for<std::int8_t>(mode);
+      return scatter_for<std::int8_t>(mode);
     case Dtype::int16:
-      return combine_for<std::int16_t>(mode);
+      return scatter_for<std::int16_t>(mode);
     case Dtype::int32:
-      return combine_for<std::int32_t>(mode);
+      return scatter_for<std::int32_t>(mode);
     case Dtype::int64:
-      return combine_for<std::int64_t>(mode);
+      return scatter_for<std::int64_t>(mode);
     case Dtype::uint8:
-      return combine_for<std::uint8_t>(mode);
+      return scatter_for<std::uint8_t>(mode);
     case Dtype::uint16:
-      return combine_for<std::uint16_t>(mode);
+      return scatter_for<std::uint16_t>(mode);
     case Dtype::uint32:
-      return combine_for<std::uint32_t>(mode);
+      return scatter_for<std::uint32_t>(mode);
     case Dtype::uint64:
-      return combine_for<std::uint64_t>(mode);
+      return scatter_for<std::uint64_t>(mode);
     case Dtype::float16:
-      return combine_for<Half>(mode);
+      return scatter_for<Half>(mode);
     case Dtype::bfloat16:
-      return combine_for<Bfloat>(mode);
+      return scatter_for<Bfloat>(mode);
     case Dtype::float32:
-      return combine_for<float>(mode);
+      return scatter_for<float>(mode);
     case Dtype::float64:
       break;
   }
-  return combine_for<double>(mode);
+  return scatter_for<double>(mode);
+}
+
+void take_along_rows(const TakeAlongRows& rows, std::int64_t begin, std::int64_t end, std::size_t size) {
+  const std::int64_t n = rows.n, inner = rows.inner;
+  visit_word(size, [&](auto zero) {
+    using W = decltype(zero);
+    auto* __restrict__ const dst = static_cast<W*>(rows.dst);
+    for (std::int64_t r = begin; r < end; ++r) {
+      const W* const from = static_cast<const W*>(rows.src) + r / rows.count * n * inner;
+      const std::int64_t* const index = rows.indices + r * inner;
+      for (std::int64_t j = 0; j < inner; ++j)
+        dst[r * inner + j] = from[(index[j] < 0 ? index[j] + n : index[j]) * inner + j];
+    }
+  });
 }
 
 }  // namespace CT_SIMD_NAMESPACE
