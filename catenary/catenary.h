@@ -44,6 +44,7 @@
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
 #include "catenary/links/inception.h"
+#include "catenary/links/link_hooks.h"
 #include "catenary/links/loss.h"
 #include "catenary/links/models/googlenet.h"
 #include "catenary/links/models/mobilenet.h"

@@ -43,6 +43,10 @@ detail::LinkPlace::~LinkPlace() {
 Link::Link() : state_(std::make_shared<State>()) {}
 Link::~Link() = default;
 void Link::visit_members(MemberVisitor&) const {}
+void Link::visit_all_members(MemberVisitor& visitor) const {
+  for (const auto& hook : hooks()) hook->visit_members(visitor);
+  visit_members(visitor);
+}
 std::string Link::type_name() const { return "Link"; }
 std::string Chain::type_name() const { return "Chain"; }
 const std::string& Link::name() const { return state_->name; }
@@ -69,7 +73,7 @@ void walk(const std::string& path, const Link& link, const std::function<void(co
   f(path.empty() ? "/" : path, link);
   Visit visit;
   visit.on_child = [&](const std::string& name, Link& child) { walk(path + "/" + name, child, f); };
-  link.visit_members(visit);
+  link.visit_all_members(visit);
 }
 
 std::string member_path(const std::string& link_path, const std::string& name) {
@@ -89,7 +93,7 @@ std::vector<std::pair<std::string, Parameter>> Link::namedparams(bool include_un
     visit.on_parameter = [&](const std::string& name, Parameter& p) {
       if (p.defined() && (include_uninit || p.is_initialized())) all.emplace_back(member_path(path, name), p);
     };
-    link.visit_members(visit);
+    link.visit_all_members(visit);
   });
   return all;
 }
@@ -101,7 +105,7 @@ std::vector<std::pair<std::string, Array>> Link::namedpersistents() const {
     visit.on_persistent = [&](const std::string& name, Persistent& a) {
       if (a.defined()) all.emplace_back(member_path(path, name), a.array());
     };
-    link.visit_members(visit);
+    link.visit_all_members(visit);
   });
   return all;
 }
@@ -120,7 +124,7 @@ std::vector<std::string> Link::children() const {
   std::vector<std::string> names;
   Visit visit;
   visit.on_child = [&](const std::string& name, Link&) { names.push_back(name); };
-  visit_members(visit);
+  visit_all_members(visit);
   return names;
 }
 
@@ -147,7 +151,7 @@ void Link::check_members() const {
     std::vector<const Link*> named;
     Visit visit;
     visit.on_child = [&](const std::string&, Link& child) { named.push_back(&child); };
-    link.visit_members(visit);
+    link.visit_all_members(visit);
     int number = 0;
     const std::byte* end_of_last = extent.data();
     for (const Link* member : members) {
@@ -221,7 +225,7 @@ void Link::to_device(const Device& device) const {
     visit.on_state = [&](const std::string&, StateVariable& s) {
       if (s.defined() && s->device() != device) s = Variable(s->array().to_device(device));
     };
-    link.visit_members(visit);
+    link.visit_all_members(visit);
   });
 }
 
@@ -246,7 +250,7 @@ void Link::serialize(Serializer& serializer) const {
     Serializer below = serializer[name];
     child.serialize(below);
   };
-  visit_members(own);
+  visit_all_members(own);
 }
 
 void Link::serialize_state(const Serializer& serializer) const {
@@ -262,13 +266,17 @@ void Link::serialize_state(const Serializer& serializer) const {
     serializer.after_loading([s, values] { s = values->defined() ? Variable(*values) : Variable(); });
   };
   own.on_child = [&](const std::string& name, Link& child) { child.serialize_state(serializer[name]); };
-  visit_members(own);
+  visit_all_members(own);
 }
 
 void Link::detach(CopyMode mode) {
   auto state = std::make_shared<State>();
   state->name = state_->name;
   state->update_enabled = state_->update_enabled;
+  for (const auto& hook : hooks()) {
+    const std::shared_ptr<LinkHook> another = hook->copy();
+    state->hooks.push_back(another ? another : hook);
+  }
   state_ = std::move(state);
   Visit visit;
   visit.on_parameter = [&](const std::string&, Parameter& p) {
@@ -289,17 +297,36 @@ void Link::detach(CopyMode mode) {
     s = StateVariable(mode == CopyMode::init ? Variable() : s.variable());
   };
   visit.on_child = [&](const std::string&, Link& child) { child.detach(mode); };
-  visit_members(visit);
+  visit_all_members(visit);
 }
 
 void Link::add_hook(std::shared_ptr<LinkHook> hook) const {
   for (const auto& known : state_->hooks)
     if (known->name() == hook->name())
       fail<ValueError>("add_hook: the link has a hook named '{}' already", hook->name());
+  std::set<std::string> names;
+  Visit own;
+  own.on_child = [&](const std::string& name, Link&) { names.insert(name); };
+  own.on_parameter = [&](const std::string& name, Parameter&) { names.insert(name); };
+  own.on_persistent = [&](const std::string& name, Persistent&) { names.insert(name); };
+  visit_all_members(own);
+  Visit given;
+  const auto check = [&](const std::string& name) {
+    if (names.contains(name))
+      fail<ValueError>("add_hook: '{}' would give {} a second member named '{}'", hook->name(), type_name(), name);
+  };
+  given.on_parameter = [&](const std::string& name, Parameter&) { check(name); };
+  given.on_persistent = [&](const std::string& name, Persistent&) { check(name); };
+  hook->visit_members(given);
+  hook->added(this);
   state_->hooks.push_back(std::move(hook));
 }
 void Link::delete_hook(const std::string& name) const {
-  std::erase_if(state_->hooks, [&](const auto& hook) { return hook->name() == name; });
+  const auto at =
+      std::find_if(state_->hooks.begin(), state_->hooks.end(), [&](const auto& hook) { return hook->name() == name; });
+  if (at == state_->hooks.end()) fail<ValueError>("delete_hook: the link has no hook named '{}'", name);
+  (*at)->deleted(this);
+  state_->hooks.erase(at);
 }
 const std::vector<std::shared_ptr<LinkHook>>& Link::hooks() const { return state_->hooks; }
 
@@ -310,9 +337,13 @@ thread_local std::vector<std::shared_ptr<LinkHook>> thread_hooks;
 LinkHookScope::LinkHookScope(std::shared_ptr<LinkHook> hook) {
   for (const auto& known : thread_hooks)
     if (known->name() == hook->name()) fail<ValueError>("a hook named '{}' is registered already", hook->name());
+  hook->added(nullptr);
   thread_hooks.push_back(std::move(hook));
 }
-LinkHookScope::~LinkHookScope() { thread_hooks.pop_back(); }
+LinkHookScope::~LinkHookScope() {
+  thread_hooks.back()->deleted(nullptr);
+  thread_hooks.pop_back();
+}
 
 void LinkTimerHook::forward_preprocess(const LinkCall&) { started_.push_back(monotonic_seconds()); }
 void LinkTimerHook::forward_postprocess(const LinkCall& call) {
@@ -328,6 +359,7 @@ void LinkTimerHook::forward_postprocess(const LinkCall& call) {
   }
   entries_.push_back({type, seconds, 1});
 }
+void LinkTimerHook::forward_failed(const LinkCall&) noexcept { started_.pop_back(); }
 double LinkTimerHook::total_time() const { return total_; }
 std::string LinkTimerHook::report() const {
   std::string text = fmt::format("{:<24}{:>12}{:>12}\n", "LinkName", "ElapsedTime", "Occurrence");
@@ -354,12 +386,22 @@ std::vector<std::string> split_names(const char* names) {
 
 bool has_hooks(const Link& link) { return !thread_hooks.empty() || !link.hooks().empty(); }
 
-void run_hooks(const LinkCall& call, bool after) {
-  const auto run = [&](const std::vector<std::shared_ptr<LinkHook>>& hooks) {
-    for (const auto& hook : hooks) after ? hook->forward_postprocess(call) : hook->forward_preprocess(call);
-  };
-  run(thread_hooks);
-  run(call.link.hooks());
+HookedCall::HookedCall(const Link& link, std::span<const Variable> inputs)
+    : call_{link, inputs, {}}, hooks_(thread_hooks) {
+  hooks_.insert(hooks_.end(), link.hooks().begin(), link.hooks().end());
+}
+
+void HookedCall::begin() {
+  for (; begun_ < hooks_.size(); ++begun_) hooks_[begun_]->forward_preprocess(call_);
+}
+
+void HookedCall::end(std::span<const Variable> outputs) {
+  call_.outputs = outputs;
+  while (ended_ < hooks_.size()) hooks_[ended_++]->forward_postprocess(call_);
+}
+
+HookedCall::~HookedCall() {
+  for (; ended_ < begun_; ++ended_) hooks_[ended_]->forward_failed(call_);
 }
 
 }  // namespace detail

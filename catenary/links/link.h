@@ -78,6 +78,8 @@ class CT_API Link : private detail::LinkPlace {
 
   /// Shows the visitor this link's parameters, persistent arrays and children. CT_LINKS writes it.
   virtual void visit_members(MemberVisitor& visitor) const;
+  /// The same, and before them what this link's hooks give it (LinkHook::visit_members).
+  void visit_all_members(MemberVisitor& visitor) const;
 
   /// Own parameters and those of all links below; by default also those that are not initialised. (chainer.Link.params)
   std::vector<Parameter> params(bool include_uninit = true) const;
@@ -120,8 +122,10 @@ class CT_API Link : private detail::LinkPlace {
   /// Class name for reports and hooks; "Link" unless a class says otherwise.
   virtual std::string type_name() const;
 
-  /// Hooks run around each call of this link (library links, Sequential and call()).
+  /// Hooks run around each call of this link (library links, Sequential and call()); copies of the link have copies of
+  /// them. Throws ValueError for a second hook of one name, and for one whose members have names that are taken.
   void add_hook(std::shared_ptr<LinkHook> hook) const;
+  /// Throws ValueError when there is none of the name.
   void delete_hook(const std::string& name) const;
   const std::vector<std::shared_ptr<LinkHook>>& hooks() const;
 
@@ -203,6 +207,15 @@ class CT_API LinkHook {
   virtual std::string name() const = 0;
   virtual void forward_preprocess(const LinkCall&) {}
   virtual void forward_postprocess(const LinkCall&) {}
+  /// In place of forward_postprocess when the call, or the preprocessing of a hook, has thrown.
+  virtual void forward_failed(const LinkCall&) noexcept {}
+  /// When the hook is added to a link, or taken away from it; null stands for all links of a thread (LinkHookScope).
+  virtual void added(const Link*) {}
+  virtual void deleted(const Link*) noexcept {}
+  /// Shows what the hook gives its link: it is saved, moved, learnt and copied with the link's own members.
+  virtual void visit_members(MemberVisitor&) {}
+  /// Another hook for a copy of the link; null where one hook serves both.
+  virtual std::shared_ptr<LinkHook> copy() const { return nullptr; }
 };
 
 /// Has a hook see all calls of the thread until the end of the scope.
@@ -220,6 +233,7 @@ class CT_API LinkTimerHook : public LinkHook {
   std::string name() const override { return "LinkTimerHook"; }
   void forward_preprocess(const LinkCall& call) override;
   void forward_postprocess(const LinkCall& call) override;
+  void forward_failed(const LinkCall& call) noexcept override;
   /// Seconds of all outermost calls.
   double total_time() const;
   /// A table of the calls by class: time and number.
@@ -239,21 +253,52 @@ class CT_API LinkTimerHook : public LinkHook {
 namespace detail {
 /// Are there hooks to run for this link? Cheap when there are none.
 CT_API bool has_hooks(const Link& link);
-CT_API void run_hooks(const LinkCall& call, bool after);
+
+/// A call of a link with hooks around it, the thread's first.
+class CT_API HookedCall {
+ public:
+  HookedCall(const Link& link, std::span<const Variable> inputs);
+  /// Hooks that have begun and not ended are told that the call failed.
+  ~HookedCall();
+  HookedCall(const HookedCall&) = delete;
+  HookedCall& operator=(const HookedCall&) = delete;
+  void begin();
+  void end(std::span<const Variable> outputs);
+
+ private:
+  LinkCall call_;
+  std::vector<std::shared_ptr<LinkHook>> hooks_;
+  std::size_t begun_ = 0, ended_ = 0;
+};
+
+inline void collect(std::vector<Variable>& all, const Variable& v) { all.push_back(v); }
+inline void collect(std::vector<Variable>& all, const std::vector<Variable>& vs) {
+  all.insert(all.end(), vs.begin(), vs.end());
+}
+template <class A, class B>
+void collect(std::vector<Variable>& all, const std::pair<A, B>& values) {
+  collect(all, values.first);
+  collect(all, values.second);
+}
+/// What hooks see of arguments and results: Variables, lists and pairs.
+template <class... X>
+std::vector<Variable> variables_of(const X&... values) {
+  std::vector<Variable> all;
+  (collect(all, values), ...);
+  return all;
+}
 }  // namespace detail
 
-/// Runs `f()`, which computes the link's output from the inputs, with the hooks around it.
+/// Runs `f()`, which computes the link's output from the inputs, with the hooks around it. Inputs and output are
+/// Variables, lists of them, or pairs.
 template <class F, class... X>
 auto hooked(const Link& link, F&& f, const X&... inputs) {
   if (!detail::has_hooks(link)) return f();
-  const Variable in[] = {inputs...};
-  detail::run_hooks({link, in, {}}, false);
+  const std::vector<Variable> in = detail::variables_of(inputs...);
+  detail::HookedCall call(link, in);
+  call.begin();
   auto result = f();
-  if constexpr (std::is_same_v<decltype(result), Variable>) {
-    detail::run_hooks({link, in, {&result, 1}}, true);
-  } else {
-    detail::run_hooks({link, in, {}}, true);
-  }
+  call.end(detail::variables_of(result));
   return result;
 }
 

@@ -37,10 +37,10 @@ double BatchNormalization::next_decay(bool finetune) const {
 }
 
 Variable BatchNormalization::operator()(const Variable& x, bool finetune) const {
-  const Variable scale = this->scale(x), shift = this->shift(x);
   return hooked(
       *this,
       [&] {
+        const Variable scale = this->scale(x), shift = this->shift(x);
         if (!config.train)
           return functions::fixed_batch_normalization(x, scale, shift, avg_mean.array(), avg_var.array(), options_.eps,
                                                       options_.axis);
@@ -65,10 +65,10 @@ BatchRenormalization::BatchRenormalization(const Shape& size, const BatchRenorma
       dmax(options.dmax) {}
 
 Variable BatchRenormalization::operator()(const Variable& x, bool finetune) const {
-  const Variable scale = this->scale(x), shift = this->shift(x);
   return hooked(
       *this,
       [&] {
+        const Variable scale = this->scale(x), shift = this->shift(x);
         if (!config.train)
           return functions::fixed_batch_renormalization(x, scale, shift, avg_mean.array(), avg_var.array(),
                                                         options_.eps);

@@ -317,6 +317,19 @@ F::LayerParameters NStepBase::biases() const {
   return all;
 }
 
+F::NStepResult NStepBase::run(const Run& run, const Variable& hx, const Variable& cx,
+                              const std::vector<Variable>& xs) const {
+  F::NStepResult result;
+  hooked(
+      *this,
+      [&] {
+        result = run_sorted(run, hx, cx, xs);
+        return std::pair(std::vector<Variable>{result.hy, result.cy}, result.ys);
+      },
+      hx, cx, xs);
+  return result;
+}
+
 F::NStepResult NStepBase::run_sorted(const Run& run, const Variable& hx, const Variable& cx,
                                      const std::vector<Variable>& xs) const {
   if (xs.empty()) fail<ValueError>("{}: xs has no sequences", type_name());
@@ -352,19 +365,19 @@ F::NStepResult NStepBase::run_sorted(const Run& run, const Variable& hx, const V
 
 F::NStepResult NStepLSTMBase::operator()(const Variable& hx, const Variable& cx,
                                          const std::vector<Variable>& xs) const {
-  return run_sorted([this](const auto& ws, const auto& bs, const auto& h, const auto& c,
-                           const auto& x) { return call_(n_layers, dropout, h, c, ws, bs, x); },
-                    hx, cx, xs);
+  return run([this](const auto& ws, const auto& bs, const auto& h, const auto& c,
+                    const auto& x) { return call_(n_layers, dropout, h, c, ws, bs, x); },
+             hx, cx, xs);
 }
 F::NStepResult NStepGRUBase::operator()(const Variable& hx, const std::vector<Variable>& xs) const {
-  return run_sorted([this](const auto& ws, const auto& bs, const auto& h, const auto&,
-                           const auto& x) { return call_(n_layers, dropout, h, ws, bs, x); },
-                    hx, {}, xs);
+  return run([this](const auto& ws, const auto& bs, const auto& h, const auto&,
+                    const auto& x) { return call_(n_layers, dropout, h, ws, bs, x); },
+             hx, {}, xs);
 }
 F::NStepResult NStepRNNBase::operator()(const Variable& hx, const std::vector<Variable>& xs) const {
-  return run_sorted([this](const auto& ws, const auto& bs, const auto& h, const auto&,
-                           const auto& x) { return call_(n_layers, dropout, h, ws, bs, x, activation_); },
-                    hx, {}, xs);
+  return run([this](const auto& ws, const auto& bs, const auto& h, const auto&,
+                    const auto& x) { return call_(n_layers, dropout, h, ws, bs, x, activation_); },
+             hx, {}, xs);
 }
 
 }  // namespace catenary::links

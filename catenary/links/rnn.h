@@ -219,7 +219,12 @@ class CT_API NStepBase : public Chain {
   using Run =
       std::function<functions::NStepResult(const functions::LayerParameters& ws, const functions::LayerParameters& bs,
                                            const Variable& hx, const Variable& cx, const std::vector<Variable>& xs)>;
-  /// Runs on sequences of any order. Undefined states are zeros.
+  /// Runs on sequences of any order. Undefined states are zeros. Hooks see hx, cx and the sequences, and hy, cy and the
+  /// outputs; cx and cy are undefined where there is one state.
+  functions::NStepResult run(const Run& run, const Variable& hx, const Variable& cx,
+                             const std::vector<Variable>& xs) const;
+
+ private:
   functions::NStepResult run_sorted(const Run& run, const Variable& hx, const Variable& cx,
                                     const std::vector<Variable>& xs) const;
 };

@@ -302,7 +302,7 @@ void Optimizer::update() const {
       void persistent(const std::string&, Persistent&) override {}
     } collect;
     collect.frozen = &frozen;
-    link.visit_members(collect);
+    link.visit_all_members(collect);
   });
   std::vector<Parameter> updated;
   for (const Parameter& p : parameters)
