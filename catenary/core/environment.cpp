@@ -16,6 +16,11 @@ namespace catenary::environment {
 namespace {
 
 bool is_any(std::string_view) { return true; }
+bool is_duration(std::string_view value) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc() && end == value.data() + value.size() && number > 0;
+}
 bool is_flag(std::string_view value) { return value == "0" || value == "1"; }
 
 /// The number at the beginning; 0 for none of 1 or more. OMP_NUM_THREADS may list one for each level of nesting.
@@ -79,6 +84,7 @@ struct Variable {
 constexpr Variable kVariables[] = {
     {"CATENARY_AUTOTUNE", is_flag, kFlag},
     {"CATENARY_CACHE_DIR", is_any, ""},
+    {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5"},
     {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
     {"CATENARY_DATA", is_any, ""},
     {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
@@ -89,8 +95,10 @@ constexpr Variable kVariables[] = {
     {"CATENARY_GPU_DNN", is_dnn, "one of own, cudnn, miopen"},
     {"CATENARY_GPU_FORMS", is_flag, kFlag},
     {"CATENARY_GPU_INCLUDE_CPU", is_flag, kFlag},
+    {"CATENARY_HOST_ID", is_any, ""},
     {"CATENARY_KEEP_GRAPH_ON_REPORT", is_flag, kFlag, "CHAINER_KEEP_GRAPH_ON_REPORT"},
     {"CATENARY_KERNEL_LOG", is_any, ""},
+    {"CATENARY_LAUNCH", is_any, ""},
     {"CATENARY_NO_FLOAT64", is_flag, kFlag},
     {"CATENARY_NUM_THREADS", is_number, kThreads},
     {"CATENARY_ONEDNN", is_flag, kFlag},

@@ -49,4 +49,9 @@ bool is_temporary(const std::string& name, const std::string& target);
 /// removed.
 bool remove_abandoned(int folder, const std::string& name);
 
+/// Our environment with these variables on top, as NAME=VALUE.
+std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& changes);
+/// Where the strings lie, with a null at the end, as exec takes them.
+std::vector<char*> pointers(const std::vector<std::string>& strings);
+
 }  // namespace catenary::os

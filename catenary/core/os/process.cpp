@@ -11,11 +11,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "catenary/core/format.h"
+#include "catenary/core/os/detail.h"
 
 extern char** environ;
 
@@ -41,27 +44,6 @@ struct Pipe {
     if (ends[i] >= 0) ::close(std::exchange(ends[i], -1));
   }
 };
-
-std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& changes) {
-  std::vector<std::string> result;
-  for (char** e = environ; *e; ++e) {
-    const std::string_view entry = *e;
-    const bool changed = std::any_of(changes.begin(), changes.end(), [&](const auto& c) {
-      return entry.size() > c.first.size() && entry[c.first.size()] == '=' &&
-             entry.substr(0, c.first.size()) == c.first;
-    });
-    if (!changed) result.emplace_back(entry);
-  }
-  for (const auto& [name, value] : changes) result.push_back(name + "=" + value);
-  return result;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (const std::string& s : strings) result.push_back(const_cast<char*>(s.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
 
 /// Reads what is there; false at the end of the stream.
 bool drain(int fd, std::string& to, std::size_t most) {
@@ -97,6 +79,27 @@ pid_t spawn(const std::vector<std::string>& command, const ProcessOptions& optio
 }
 
 }  // namespace
+
+std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::vector<std::string> result;
+  for (char** e = environ; *e; ++e) {
+    const std::string_view entry = *e;
+    const bool changed = std::any_of(changes.begin(), changes.end(), [&](const auto& c) {
+      return entry.size() > c.first.size() && entry[c.first.size()] == '=' &&
+             entry.substr(0, c.first.size()) == c.first;
+    });
+    if (!changed) result.emplace_back(entry);
+  }
+  for (const auto& [name, value] : changes) result.push_back(name + "=" + value);
+  return result;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const std::string& s : strings) result.push_back(const_cast<char*>(s.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
 
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
   if (command.empty()) fail<ValueError>("run_process: no program is named");
@@ -146,6 +149,18 @@ int usable_processors() {
 std::string host_name() {
   char name[256] = {};
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+std::string boot_number() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string number;
+  std::getline(file, number);
+  return number;
+}
+
+void end_process(int status) {
+  std::fflush(nullptr);
+  ::_exit(status);
 }
 
 std::string program_path() {

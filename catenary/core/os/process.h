@@ -36,6 +36,10 @@ CT_API int process_id();
 CT_API int usable_processors();
 /// The name of this machine.
 CT_API std::string host_name();
+/// The number that this machine's kernel drew when it started; empty where it says none.
+CT_API std::string boot_number();
+/// Ends this process at once, without destructors, once what is buffered on its streams is written.
+[[noreturn]] CT_API void end_process(int status);
 /// The file of the running program.
 CT_API std::string program_path();
 

@@ -1,0 +1,29 @@
+#include "catenary/distributed/transport.h"
+
+#include "catenary/core/environment.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+
+namespace catenary::distributed {
+
+Transport::~Transport() = default;
+
+void Transport::note(const std::string&) {}
+
+std::string Transport::noted(int) const { return {}; }
+
+std::shared_ptr<Transport> connect() {
+  static const std::shared_ptr<Transport> transport = [] {
+    for (const auto& find : {transports::alone})
+      if (std::shared_ptr<Transport> found = find()) return found;
+    return std::shared_ptr<Transport>();
+  }();
+  return transport;
+}
+
+std::string host_identity() {
+  const std::string given = environment::text("CATENARY_HOST_ID");
+  return given.empty() ? os::host_name() + " " + os::boot_number() : given;
+}
+
+}  // namespace catenary::distributed

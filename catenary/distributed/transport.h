@@ -1,0 +1,73 @@
+#pragma once
+// Private: who carries bytes between the ranks of a job. A transport knows no operations, dtypes or time limits: those
+// are in wire.cpp and collectives.cpp, once for all transports.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "catenary/core/export.h"
+
+namespace catenary::distributed {
+
+/// A transfer that was started and not yet found done: a number that its transport gave.
+using Transfer = std::int64_t;
+
+/// The wires between the ranks of one job. Used by one thread at a time; no call waits for another rank. Between two
+/// ranks transfers of one direction meet in the order in which they were started, each send one receive of as many
+/// bytes. A rank does not send to itself. After an exception, which says that the wires are broken, nothing but abort()
+/// may be called. Where the job is to end, told by another rank or by who started them, any call ends the process.
+class CT_API Transport {
+ public:
+  /// No transfer is larger.
+  static constexpr std::size_t max_bytes = std::size_t{256} << 20;
+
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport();
+
+  /// Who carries: "shared memory", "Open MPI 4.1.4".
+  virtual std::string name() const = 0;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// A text that is the same for ranks on one machine and for no others: host_identity().
+  virtual std::string host() const = 0;
+
+  /// Starts to send to another rank. The memory must stay as it is until the transfer is done.
+  virtual Transfer send(int to, const void* data, std::size_t bytes) = 0;
+  /// Starts to receive from another rank.
+  virtual Transfer receive(int from, void* data, std::size_t bytes) = 0;
+  /// Moves on what can be moved, and says whether this transfer is done; its number is forgotten then. Throws Error
+  /// that names the other rank where it has ended and the transfer can never be done.
+  virtual bool done(Transfer transfer) = 0;
+  /// Called when no transfer was found done for a time of `waited`: returns when something may have changed, at the
+  /// latest after 100 ms. Short waits keep the core, longer ones give it away.
+  virtual void pause(std::chrono::nanoseconds waited) = 0;
+
+  /// What this rank is about to do ("allreduce of float32 (1000, 784)"), for who tells of its death; and what another
+  /// rank said last, or nothing where that cannot be known.
+  virtual void note(const std::string& doing);
+  virtual std::string noted(int rank) const;
+
+  /// Has the reason told to the user once, ends all ranks and this process.
+  [[noreturn]] virtual void abort(const std::string& why) noexcept = 0;
+};
+
+/// The transport of this process, which is made at the first call: by who started the process shared memory, MPI, or
+/// the one of a rank alone. Throws Error where the job's other ranks cannot be reached.
+CT_API std::shared_ptr<Transport> connect();
+
+/// The name of this machine and the number that its kernel drew when it started, as cloned containers and machines
+/// share names. CATENARY_HOST_ID is taken in its place where it is set.
+CT_API std::string host_identity();
+
+namespace transports {
+// Null where the process was not started by such a launcher.
+std::shared_ptr<Transport> shared_memory();
+std::shared_ptr<Transport> alone();
+}  // namespace transports
+
+}  // namespace catenary::distributed
