@@ -17,7 +17,7 @@ if(NOT TARGET reference-check)
   list(REMOVE_ITEM rooms reference) # which runs that program
 endif()
 if(NOT TARGET programs)
-  list(REMOVE_ITEM rooms examples tools) # likewise
+  list(REMOVE_ITEM rooms examples tools distributed) # likewise
 endif()
 if(CATENARY_SANITIZE OR CATENARY_FUZZ)
   list(REMOVE_ITEM rooms documents) # whose code uses simulated devices
@@ -46,6 +46,13 @@ endif()
 
 if(TARGET test_reference)
   add_dependencies(test_reference reference-check)
+endif()
+if(TARGET test_distributed)
+  # a rank that misbehaves on demand, started by the command `catenary launch`
+  add_executable(ranks tests/distributed/ranks/ranks.cpp)
+  target_compile_options(ranks PRIVATE ${test_options})
+  target_link_libraries(ranks PRIVATE catenary)
+  add_dependencies(test_distributed ranks catenary_command train_mnist_mn reference-check)
 endif()
 if(TARGET test_examples)
   add_dependencies(test_examples programs)

@@ -1,5 +1,6 @@
 #include "catenary/array/random.h"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -116,7 +117,16 @@ Generator& default_generator() {
   return generator;
 }
 
-void seed(std::uint64_t value) { default_generator() = {.seed = value}; }
+namespace {
+std::atomic<std::uint64_t> seed_offset{0};  // of this process among those that it trains with
+}  // namespace
+
+void detail::set_rank(std::uint64_t rank) {
+  const std::uint64_t offset = rank * 0x9e3779b97f4a7c15u;  // far from the seeds that people choose
+  default_generator().seed += offset - seed_offset.exchange(offset);
+}
+
+void seed(std::uint64_t value) { default_generator() = {.seed = value + seed_offset}; }
 Generator get_state() { return default_generator(); }
 void set_state(const Generator& state) { default_generator() = state; }
 

@@ -9,6 +9,10 @@
 
 namespace catenary::random::detail {
 
+/// Of processes that train together: this one's number. seed(value) gives each of them other numbers; number 0 those of
+/// a process alone.
+void set_rank(std::uint64_t rank);
+
 /// The dtype of the result; throws DtypeError for one that is not floating.
 Dtype floating_dtype(const RandomOptions& options, const char* what);
 

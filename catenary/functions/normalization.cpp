@@ -48,10 +48,13 @@ Axes broadcast_axes(const Shape& parameter) {
 struct Statistics {
   Array mean, var, inv_std;
 };
-Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dtype) {
+/// Of processes that share statistics: an array's mean over them.
+using OverProcesses = std::function<Array(const Array&)>;
+Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dtype, const OverProcesses& over = {}) {
+  const auto shared = [&](const Array& own) { return over ? over(own) : own; };
   Statistics s;
-  s.mean = catenary::mean(x.astype(dtype), axes, true);
-  s.var = catenary::mean(catenary::square(x.astype(dtype) - s.mean), axes, true);
+  s.mean = shared(catenary::mean(x.astype(dtype), axes, true));
+  s.var = shared(catenary::mean(catenary::square(x.astype(dtype) - s.mean), axes, true));
   s.inv_std = catenary::rsqrt(s.var + eps);
   return s;
 }
@@ -67,15 +70,15 @@ using SeeStatistics = std::function<Correction(const Statistics&)>;
 /// x. With a correction, y = ((x - mean) * inv_std * r + d) * gamma + beta.
 class Standardization : public FunctionNode {
  public:
-  Standardization(const char* name, const Axes& axes, double eps, SeeStatistics see = {})
-      : name_(name), axes_(axes), eps_(eps), see_(std::move(see)) {}
+  Standardization(const char* name, const Axes& axes, double eps, SeeStatistics see = {}, OverProcesses over = {})
+      : name_(name), axes_(axes), eps_(eps), see_(std::move(see)), over_(std::move(over)) {}
   const char* name() const override { return name_; }
 
  protected:
   Arrays forward(Inputs in) override {
     retain_inputs({0, 1});
     const Array &x = in[0], &gamma = in[1], &beta = in[2];
-    const Statistics s = statistics_of(x, axes_, eps_, wide_dtype(x.dtype(), gamma.dtype()));
+    const Statistics s = statistics_of(x, axes_, eps_, wide_dtype(x.dtype(), gamma.dtype()), over_);
     mean_ = s.mean;
     inv_std_ = s.inv_std;
     if (see_) correction_ = std::exchange(see_, nullptr)(s);
@@ -90,6 +93,7 @@ class Standardization : public FunctionNode {
       return gradients(targets,
                        [&](int i) { return Variable(g[static_cast<std::size_t>(i)].astype(input_dtype(i)), false); });
     }
+    if (over_) fail<ValueError>("{}: statistics of several processes cannot be differentiated twice", name_);
     // mean and inv_std are functions of x again
     const Variable x = cast(retained_input(0), dtype());
     const Variable centered = x - mean_over(x, axes_);
@@ -106,6 +110,9 @@ class Standardization : public FunctionNode {
     return correction_.r.defined() ? T(gamma * correction_.r) : gamma;
   }
 
+  Array over_processes(const Array& own) const { return over_ ? over_(own) : own; }
+  const Variable& over_processes(const Variable& own) const { return own; }
+
   /// Gradients of x, gamma and beta.
   template <class T>
   std::array<T, 3> gradients_of(const T& output_gradient, const auto& centered, const T& inv_std,
@@ -121,10 +128,10 @@ class Standardization : public FunctionNode {
                                       const T& gamma) const {
     const T gy = cast(output_gradient, dtype());
     const Axes axes = broadcast_axes(gamma.shape());
-    const T gbeta = sum_over(gy, axes);
+    const T gbeta = over_processes(sum_over(gy, axes));
     if (gamma.shape() == inv_std.shape()) {
       // gamma is the same for all that share statistics, so the means below are known
-      const T ggamma = sum_over(gy * centered(), axes) * inv_std;
+      const T ggamma = over_processes(sum_over(gy * centered(), axes) * inv_std);
       const double count =
           static_cast<double>(gy.size()) / static_cast<double>(std::max<std::int64_t>(gamma.size(), 1));
       const T scale = inv_std * gamma;
@@ -139,6 +146,7 @@ class Standardization : public FunctionNode {
   Axes axes_;
   double eps_;
   SeeStatistics see_;
+  OverProcesses over_;
   Array mean_, inv_std_;
   Correction correction_;
 };
@@ -220,7 +228,9 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
     update_running(options, s, x);
     return Correction{};
   };
-  return apply(node<Standardization>("BatchNormalization", layout.reduced, options.eps, see), x,
+  return apply(node<Standardization>("BatchNormalization", layout.reduced, options.eps, see,
+                                     options.mean_over_processes),
+               x,
                reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
 }
 

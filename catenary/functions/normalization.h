@@ -1,6 +1,8 @@
 #pragma once
 // Normalizations.
 
+#include <functional>
+
 #include "catenary/autograd/operators.h"
 #include "catenary/core/optional_shape.h"
 
@@ -16,6 +18,9 @@ struct BatchNormalizationOptions {
   double decay = 0.9;
   /// Over which axes of x the statistics are taken; by default the first and those behind gamma's.
   OptionalShape axis = {};
+  /// Of processes that share statistics: gives an array's mean over them. Their batches count alike. What it makes
+  /// cannot be differentiated twice.
+  std::function<Array(const Array&)> mean_over_processes = {};
 };
 /// (x - mean) / sqrt(var + eps) * gamma + beta with the mean and variance of x over a batch; gamma and beta have the
 /// shape of the other axes, by default of x's axes from the second on. Statistics are computed in the wider dtype of x

@@ -24,6 +24,15 @@ BatchNormalization::BatchNormalization(const Shape& size, const BatchNormalizati
 
 void BatchNormalization::start_finetuning() const { N->fill(0); }
 
+void BatchNormalization::set_mean_over_processes(std::function<Array(const Array&)> mean) const {
+  *mean_over_processes_ = std::move(mean);
+}
+
+void BatchNormalization::detach(CopyMode mode) {
+  Link::detach(mode);
+  mean_over_processes_ = std::make_shared<std::function<Array(const Array&)>>(*mean_over_processes_);
+}
+
 Variable BatchNormalization::scale(const Variable& x) const {
   return gamma.defined() ? Variable(gamma) : Variable(one_.to_device(x.device()), false);
 }
@@ -50,6 +59,7 @@ Variable BatchNormalization::operator()(const Variable& x, bool finetune) const 
         call.running_mean = avg_mean;
         call.running_var = avg_var;
         call.axis = options_.axis;
+        call.mean_over_processes = *mean_over_processes_;
         return functions::batch_normalization(x, scale, shift, call);
       },
       x);

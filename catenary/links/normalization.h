@@ -1,6 +1,8 @@
 #pragma once
 // Links that normalise, with learnt scale and shift.
 
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "catenary/core/optional_shape.h"
@@ -28,7 +30,11 @@ class CT_API BatchNormalization : public Link {
   /// `finetune` averages the statistics of all batches since start_finetuning().
   Variable operator()(const Variable& x, bool finetune = false) const;
   void start_finetuning() const;
+  /// From now on statistics, and the gradients of gamma and beta, are means over processes; for all C++ copies of this
+  /// link. BatchRenormalization does not look at it.
+  void set_mean_over_processes(std::function<Array(const Array&)> mean) const;
   std::string type_name() const override { return "BatchNormalization"; }
+  void detach(CopyMode mode) override;
   Parameter gamma, beta;
   Persistent avg_mean, avg_var, N;
   CT_LINKS(gamma, beta, avg_mean, avg_var, N)
@@ -42,6 +48,8 @@ class CT_API BatchNormalization : public Link {
 
  private:
   Array one_, zero_;
+  std::shared_ptr<std::function<Array(const Array&)>> mean_over_processes_ =
+      std::make_shared<std::function<Array(const Array&)>>();
 };
 
 /// Options of BatchRenormalization.

@@ -21,7 +21,7 @@ struct Optimizer::State {
   Model target = {};
   std::int64_t t = 0, epoch = 0;
   std::optional<double> loss_scale = {};
-  bool look_for_non_finite = false;
+  bool look_for_non_finite = false, skip = false;
   Array non_finite = {};
   std::vector<std::shared_ptr<OptimizerHook>> hooks = {};
 };
@@ -283,6 +283,7 @@ void Optimizer::update() const {
   const std::vector<Parameter> parameters = target().link().params(false);
   give_gradients(parameters);
   call_hooks(OptimizerHook::Timing::exchange);
+  if (std::exchange(state_->skip, false)) return;
   state_->non_finite = Array();
   if (state_->look_for_non_finite) {
     state_->non_finite = unscale_and_look(parameters);
@@ -312,6 +313,7 @@ void Optimizer::update() const {
 }
 
 void Optimizer::update(const std::function<Variable()>& loss) const {
+  for (const auto& hook : state_->hooks) hook->before_loss(*this, loss);
   const Variable value = loss();
   target().link().cleargrads();
   value.backward(false, false, state_->loss_scale);
@@ -336,7 +338,7 @@ Hyperparameters& Optimizer::hyperparam() const { return *state_->hyperparam; }
 std::string Optimizer::name() const { return state_->rule->name; }
 
 void Optimizer::add_hook(std::shared_ptr<OptimizerHook> hook) const {
-  target();
+  if (hook->timing() != OptimizerHook::Timing::exchange) target();
   for (const auto& known : state_->hooks)
     if (known->name() == hook->name())
       fail<ValueError>("add_hook: the optimizer has a hook named '{}' already", hook->name());
@@ -351,6 +353,14 @@ void Optimizer::remove_hook(const std::string& name) const {
 void Optimizer::call_hooks(OptimizerHook::Timing timing) const {
   for (const auto& hook : state_->hooks)
     if (hook->timing() == timing) (*hook)(*this);
+}
+
+void Optimizer::skip_update() const { state_->skip = true; }
+
+int Optimizer::agreed_signal(int own) const {
+  int signal = own;
+  for (const auto& hook : state_->hooks) signal = hook->agreed_signal(signal);
+  return signal;
 }
 
 void Optimizer::serialize(Serializer& serializer) const {

@@ -133,6 +133,10 @@ class CT_API OptimizerHook {
   /// pre: on gradients without the loss scale, before parameters are updated; post: after that.
   enum class Timing { exchange, pre, post };
   virtual Timing timing() const { return Timing::pre; }
+  /// Called by update(loss) before it computes the loss.
+  virtual void before_loss(const Optimizer&, const std::function<Variable()>&) {}
+  /// Of processes that train together: the signal (or 0) that all of them go by after this update, given one's own.
+  virtual int agreed_signal(int own) const { return own; }
   virtual void operator()(const Optimizer& optimizer) = 0;
 };
 
@@ -170,7 +174,8 @@ class CT_API Optimizer {
   /// the last update looked.
   const Array& non_finite() const;
 
-  /// Adds a hook; throws ValueError when one of its name is there.
+  /// Adds a hook; throws ValueError when one of its name is there, and for one that is not of Timing::exchange before
+  /// setup(model).
   void add_hook(std::shared_ptr<OptimizerHook> hook) const;
   template <std::derived_from<OptimizerHook> H>
   void add_hook(const H& hook) const {
@@ -178,6 +183,10 @@ class CT_API Optimizer {
   }
   void remove_hook(const std::string& name) const;
   void call_hooks(OptimizerHook::Timing timing) const;
+  /// Called by a hook of Timing::exchange: the update ends with these hooks, and does not count.
+  void skip_update() const;
+  /// What the hooks make of a signal that came, or of 0: with it training ends.
+  int agreed_signal(int own) const;
 
   /// The hyperparameters by name, for schedules.
   Hyperparameters& hyperparam() const;

@@ -121,6 +121,17 @@ double Summary::standard_deviation() const {
   return std::sqrt(std::max(0.0, x2_ / n_ - m * m));
 }
 
+Summary::Sums Summary::sums() const {
+  gather();
+  return {x_, x2_, n_};
+}
+
+void Summary::add(const Sums& other) {
+  x_ += other.x;
+  x2_ += other.x2;
+  n_ += other.n;
+}
+
 void Summary::serialize(Serializer& serializer) const {
   gather();
   serializer("_x", x_);
@@ -133,10 +144,14 @@ void DictSummary::add(const Observation& observation) {
     if (!value.is_array() || value.array().size() == 1) add(name, value);
 }
 
-void DictSummary::add(const std::string& name, const Reported& value, double weight) {
+void DictSummary::add(const std::string& name, const Reported& value, double weight) { entry(name).add(value, weight); }
+
+void DictSummary::add(const std::string& name, const Summary::Sums& sums) { entry(name).add(sums); }
+
+Summary& DictSummary::entry(const std::string& name) {
   for (auto& [known, summary] : entries_)
-    if (known == name) return summary.add(value, weight);
-  entries_.emplace_back(name, Summary()).second.add(value, weight);
+    if (known == name) return summary;
+  return entries_.emplace_back(name, Summary()).second;
 }
 
 std::vector<std::pair<std::string, double>> DictSummary::means() const {

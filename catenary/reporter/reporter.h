@@ -100,6 +100,13 @@ class CT_API Summary {
   /// NaN when there was none.
   double mean() const;
   double standard_deviation() const;
+  /// Weighted sums of the numbers and of their squares, and the weights' sum: what several summaries can be made one
+  /// of.
+  struct Sums {
+    double x, x2, n;
+  };
+  Sums sums() const;
+  void add(const Sums& other);
   void serialize(Serializer& serializer) const;
 
  private:
@@ -117,6 +124,7 @@ class CT_API DictSummary {
   /// Adds every entry that is a number or has one element.
   void add(const Observation& observation);
   void add(const std::string& name, const Reported& value, double weight = 1.0);
+  void add(const std::string& name, const Summary::Sums& sums);
   /// Means in the order in which names were first seen.
   std::vector<std::pair<std::string, double>> means() const;
   const Summary* find(const std::string& name) const;
@@ -126,6 +134,7 @@ class CT_API DictSummary {
   void serialize(Serializer& serializer);
 
  private:
+  Summary& entry(const std::string& name);
   std::vector<std::pair<std::string, Summary>> entries_;
 };
 

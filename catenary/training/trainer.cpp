@@ -160,7 +160,9 @@ void Trainer::run(bool show_loop_exception_msg) const {
         for (Entry* entry : order)
           if (entry->trigger(self)) (*entry->extension)(self);
       }
-      if (const int signal = signals.received()) {
+      int signal = signals.received();
+      for (const auto& entry : s.updater->optimizers()) signal = entry.second.agreed_signal(signal);
+      if (signal != 0) {
         std::string how = "there is no snapshot extension, so nothing was saved that it could go on from";
         for (Entry* entry : order) {
           if (!entry->extension->saves_trainer()) continue;

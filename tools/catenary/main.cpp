@@ -7,12 +7,14 @@
 
 #include "catenary/core/environment.h"
 #include "catenary/core/version.h"
+#include "catenary/distributed/launch.h"
 #include "tools/catenary/commands.h"
 
 int main(int argc, char** argv) {
   using namespace catenary::command;
   CLI::App app(
-      "Catenary's command: what this machine offers, what is wrong with it, how fast it is, and what is in a file.");
+      "Catenary's command: what this machine offers, what is wrong with it, how fast it is, and what is in a file; and "
+      "programs as several processes.");
   app.footer(
       "First steps:\n  catenary doctor             checks drivers and devices, and says what to do\n"
       "  catenary info               versions and devices, for a report\n"
@@ -82,18 +84,35 @@ int main(int argc, char** argv) {
                    "Elements, rows of the matrices, or units; several usual ones by default")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
 
+  catenary::distributed::LaunchOptions launch_options;
+  CLI::App* launch_command =
+      app.add_subcommand("launch", "Runs a program as several ranks on this machine, which train one model; no MPI");
+  launch_command->footer(
+      "Options of launch stand before the program's name; what follows is the program's. Lines of output are handed\n"
+      "on whole. A rank that fails ends the others. Exit status: the program's, of the rank that failed first;\n"
+      "128 and the signal's number where a signal ended it.");
+  launch_command->add_option("-n,--ranks", launch_options.ranks, "How many")
+      ->required()
+      ->check(CLI::Range(1, catenary::distributed::kMaxLaunchedRanks, "POSITIVE"));
+  launch_command
+      ->add_option("--grace", launch_options.grace, "Seconds that the others have to end when a rank has failed")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  launch_command->prefix_command();
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
-      fmt::print(stderr, "catenary: '{}' is none of info, inspect, doctor, cache, bench\n", argv[1]);
+      fmt::print(stderr, "catenary: '{}' is none of info, inspect, doctor, cache, bench, launch\n", argv[1]);
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
   try {
     catenary::environment::check();
     if (doctor_options.root.empty()) doctor_options.root = catenary::environment::text("CATENARY_DOCTOR_ROOT");
+    if (*launch_command) return catenary::distributed::launch(launch_command->remaining(), launch_options);
     if (*info_command) return info(json);
     if (*inspect_command) return inspect(files, json);
     if (*cache_command)

@@ -44,4 +44,8 @@ Report run_numpy(const std::string& directory, const nlohmann::json& manifest);
 /// where the current device has it, in float64, on that device.
 Report run_chainer(const std::string& directory, const nlohmann::json& manifest);
 
+/// Checks ChainerMN's vectors for so many ranks as run together: DIR/ranks_<n>.npz. Rank 0's report has all ranks'
+/// lines, the others' none.
+Report run_chainermn(const std::string& directory);
+
 }  // namespace reference

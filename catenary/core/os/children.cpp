@@ -130,7 +130,7 @@ void Children::read(Child& child, int stream, std::vector<ChildEvent>& events) {
     if (end > 0) events.push_back({.child = number, .kind = kind, .text = rest.substr(0, end)});
     rest.erase(0, end);
   }
-  if (!rest.empty()) events.push_back({.child = number, .kind = kind, .text = std::move(rest)});
+  if (!rest.empty()) events.push_back({.child = number, .kind = kind, .text = rest + '\n'});
   rest.clear();
   child.streams[stream].close();
 }

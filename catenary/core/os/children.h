@@ -14,7 +14,7 @@ struct ChildEvent {
   enum class Kind { output, errors, ended };
   int child;  ///< the number that start() gave
   Kind kind;
-  std::string text = {};  ///< whole lines with their ends; what was left of the last one when a stream ends
+  std::string text = {};  ///< whole lines; one that was not finished gets its end with the stream's
   int exit_code = -1;     ///< of one that ended by itself
   int signal = 0;         ///< that ended it, or 0
 };

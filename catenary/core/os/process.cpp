@@ -146,6 +146,8 @@ int usable_processors() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+int online_processors() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
+
 std::string host_name() {
   char name[256] = {};
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";

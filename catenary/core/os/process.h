@@ -34,6 +34,8 @@ CT_API ProcessResult run_process(const std::vector<std::string>& command, const 
 CT_API int process_id();
 /// Cores that this process may run on (its affinity, which batch systems and `taskset` narrow), at least 1.
 CT_API int usable_processors();
+/// Cores of this machine that are running, at least 1.
+CT_API int online_processors();
 /// The name of this machine.
 CT_API std::string host_name();
 /// The number that this machine's kernel drew when it started; empty where it says none.

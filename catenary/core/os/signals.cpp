@@ -9,11 +9,12 @@ namespace catenary::os {
 
 namespace {
 
+static_assert(kKill == SIGKILL && kTerminate == SIGTERM);
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 constexpr int kCount = 2;
 
 // a handler may touch lock-free atomics and nothing else
-std::atomic<int> received_signal{0};
+std::atomic<int> first_signal{0};
 struct sigaction previous[kCount];
 static_assert(std::atomic<int>::is_always_lock_free);
 std::mutex mutex;
@@ -21,7 +22,7 @@ int living = 0;  // guarded by the mutex
 
 void on_signal(int number) {
   int none = 0;
-  if (received_signal.compare_exchange_strong(none, number)) return;
+  if (first_signal.compare_exchange_strong(none, number)) return;
   // the second time: as if there were no handler
   for (int i = 0; i < kCount; ++i)
     if (kSignals[i] == number) ::sigaction(number, &previous[i], nullptr);
@@ -33,7 +34,7 @@ void on_signal(int number) {
 ScopedSignals::ScopedSignals() {
   const std::lock_guard lock(mutex);
   if (living++ > 0) return;
-  received_signal = 0;
+  first_signal = 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
@@ -50,7 +51,12 @@ ScopedSignals::~ScopedSignals() {
   for (int i = 0; i < kCount; ++i) ::sigaction(kSignals[i], &previous[i], nullptr);
 }
 
-int ScopedSignals::received() const { return received_signal; }
+int ScopedSignals::received() const { return first_signal; }
+
+int received_signal() {
+  const std::lock_guard lock(mutex);
+  return living > 0 ? first_signal.load() : 0;
+}
 
 const char* signal_name(int number) {
   switch (number) {

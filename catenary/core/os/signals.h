@@ -5,6 +5,9 @@
 
 namespace catenary::os {
 
+/// The numbers of SIGKILL and SIGTERM.
+inline constexpr int kKill = 9, kTerminate = 15;
+
 /// While one lives, the first SIGINT or SIGTERM only sets a flag; a second one does what it would have done without us.
 /// What was installed before is restored at the end, and a signal that was ignored (nohup, background jobs) stays
 /// ignored. Those that live at once, in any threads, share the flag.
@@ -18,6 +21,9 @@ class CT_API ScopedSignals {
   /// The number of the signal that came since the first of those that live was made, or 0.
   int received() const;
 };
+
+/// What ScopedSignals::received() of one that lives would say; 0 where none does.
+CT_API int received_signal();
 
 /// "SIGINT", "SIGSEGV", …
 CT_API const char* signal_name(int number);

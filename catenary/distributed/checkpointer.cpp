@@ -1,0 +1,132 @@
+#include "catenary/distributed/checkpointer.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+
+namespace catenary::distributed {
+
+using training::Trainer;
+
+MultiNodeCheckpointer create_multi_node_checkpointer(const std::string& name, const Communicator& communicator,
+                                                     const CheckpointerOptions& options) {
+  return {name, communicator, options};
+}
+
+MultiNodeCheckpointer::MultiNodeCheckpointer(std::string name, const Communicator& communicator,
+                                             CheckpointerOptions options)
+    : name_(std::move(name)), communicator_(communicator), options_(std::move(options)) {
+  if (name_.empty() || name_.find('/') != std::string::npos)
+    fail<ValueError>("create_multi_node_checkpointer: '{}' is no beginning of a file's name", name_);
+  if (options_.n_retains < 1)
+    fail<ValueError>("create_multi_node_checkpointer: n_retains is {}; 1 or more are expected", options_.n_retains);
+}
+
+std::string MultiNodeCheckpointer::folder(const Trainer& trainer) const {
+  return options_.path.empty() ? trainer.out() : options_.path;
+}
+
+std::string MultiNodeCheckpointer::file(const Trainer& trainer, std::int64_t iteration) const {
+  return fmt::format("{}/{}.{}.{}", folder(trainer), name_, communicator_.rank(), iteration);
+}
+
+std::vector<std::int64_t> MultiNodeCheckpointer::saved(const Trainer& trainer) const {
+  std::vector<std::int64_t> iterations;
+  const std::string head = fmt::format("{}.{}.", name_, communicator_.rank());
+  if (!os::is_directory(folder(trainer))) return iterations;
+  for (const std::string& name : os::list_directory(folder(trainer))) {
+    if (!name.starts_with(head)) continue;
+    std::int64_t iteration = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + head.size(), end, iteration);
+    if (error == std::errc() && stop == end) iterations.push_back(iteration);
+  }
+  std::sort(iterations.begin(), iterations.end());
+  return iterations;
+}
+
+std::string MultiNodeCheckpointer::save(Trainer& trainer) {
+  const std::int64_t iteration = trainer.updater()->iteration();
+  const std::string path = file(trainer, iteration);
+  os::make_directories(folder(trainer));
+  serializers::save_npz(path, trainer);
+  communicator_.barrier();
+  // the set is complete: what is older is needed no more
+  std::vector<std::int64_t> before;
+  for (const std::int64_t i : saved(trainer))
+    if (i < iteration) before.push_back(i);
+  const auto kept = static_cast<std::size_t>(options_.n_retains - 1);
+  for (std::size_t i = 0; i + kept < before.size(); ++i) os::remove_file(file(trainer, before[i]));
+  return path;
+}
+
+bool MultiNodeCheckpointer::maybe_load(const Trainer& trainer) {
+  const std::vector<std::vector<std::int64_t>> all = communicator_.allgather_obj(saved(trainer));
+  std::vector<std::int64_t> complete = all[0];
+  for (const std::vector<std::int64_t>& of : all) {
+    std::vector<std::int64_t> both;
+    std::set_intersection(complete.begin(), complete.end(), of.begin(), of.end(), std::back_inserter(both));
+    complete = both;
+  }
+  std::reverse(complete.begin(), complete.end());
+  for (const std::int64_t iteration : complete) {
+    std::string wrong;
+    try {
+      serializers::load_npz(file(trainer, iteration), trainer);
+    } catch (const Error& error) {
+      wrong = error.what();
+    }
+    const std::vector<std::string> answers = communicator_.allgather_obj(wrong);
+    if (std::all_of(answers.begin(), answers.end(), [](const std::string& a) { return a.empty(); })) return true;
+    for (std::size_t r = 0; communicator_.rank() == 0 && r < answers.size(); ++r)
+      if (!answers[r].empty())
+        fmt::print(stderr, "maybe_load: not iteration {}: rank {}: {}\n", iteration, r, answers[r]);
+  }
+  if (!complete.empty())
+    fail<FileError>("maybe_load: none of the {} sets in {} can be loaded by all ranks", complete.size(),
+                    folder(trainer));
+  return false;
+}
+
+MultiNodeSnapshot multi_node_snapshot(const Communicator& communicator, const training::extensions::snapshot& snapshot,
+                                      const std::vector<std::vector<int>>& replica_sets) {
+  // of each rank the first one of its set
+  std::vector<int> writers(static_cast<std::size_t>(communicator.size()), -1);
+  for (const std::vector<int>& set : replica_sets) {
+    for (const int rank : set) {
+      if (rank < 0 || rank >= communicator.size())
+        fail<ValueError>("multi_node_snapshot: rank {} of {} ranks", rank, communicator.size());
+      int& writer = writers[static_cast<std::size_t>(rank)];
+      if (writer >= 0) fail<ValueError>("multi_node_snapshot: rank {} is in two replica sets", rank);
+      writer = *std::min_element(set.begin(), set.end());
+    }
+  }
+  const auto rest = static_cast<int>(std::find(writers.begin(), writers.end(), -1) - writers.begin());
+  std::replace(writers.begin(), writers.end(), -1, rest);
+  return {communicator, snapshot, writers[static_cast<std::size_t>(communicator.rank())]};
+}
+
+MultiNodeSnapshot::MultiNodeSnapshot(const Communicator& communicator, const training::extensions::snapshot& snapshot,
+                                     int writer)
+    : training::extensions::snapshot(snapshot), communicator_(communicator), writer_(writer) {
+  options_.filename += fmt::format(".{}", writer);
+}
+
+bool MultiNodeSnapshot::is_master() const { return communicator_.rank() == writer_; }
+
+std::string MultiNodeSnapshot::save(Trainer& trainer) {
+  const std::string path =
+      is_master() ? training::extensions::snapshot::save(trainer)
+                  : trainer.out() + "/" + training::extensions::format_filename(options_.filename, trainer);
+  if (!failing_) communicator_.barrier();
+  return path;
+}
+
+void MultiNodeSnapshot::on_error(Trainer& trainer, const std::exception& error) {
+  failing_ = true;  // the other ranks may not have failed: nobody is waited for
+  if (is_master()) training::extensions::snapshot::on_error(trainer, error);
+}
+
+}  // namespace catenary::distributed

@@ -1,0 +1,477 @@
+#include "catenary/distributed/communicator.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/random_detail.h"
+#include "catenary/core/environment.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/process.h"
+#include "catenary/core/parallel.h"
+#include "catenary/distributed/collectives.h"
+
+namespace catenary::distributed {
+
+namespace {
+
+enum class Exchange { each, packed, none };
+
+struct Name {
+  const char* name;
+  Exchange exchange;
+  const char* alias_of = "";
+};
+constexpr Name kNames[] = {
+    {"naive", Exchange::each},
+    {"flat", Exchange::packed},
+    {"non_cuda_aware", Exchange::packed},
+    {"dummy", Exchange::none},
+    {"hierarchical", Exchange::packed, "flat"},
+    {"two_dimensional", Exchange::packed, "flat"},
+    {"single_node", Exchange::packed, "flat"},
+};
+
+/// Values in C order in the host's memory.
+Array on_host(const Array& x) { return x.to_device(Device()).contiguous(); }
+
+std::string text_of(const Array& x) { return fmt::format("{} {}", x.dtype(), x.shape()); }
+
+Part part_of(const Array& host) {
+  Part part{{.bytes = host.nbytes(), .dtype = static_cast<std::int32_t>(host.dtype()), .ndim = host.ndim()}, nullptr};
+  std::copy(host.shape().begin(), host.shape().end(), part.head.shape.begin());
+  if (host.nbytes() > 0) part.data = host.raw_data();
+  return part;
+}
+
+/// An array on the host for what a head announces.
+Array room_for(const Head& head, const char* function, int from) {
+  if (head.type != 0) fail<ValueError>("{}: rank {} sent an object, not an array", function, from);
+  return Array::empty(Shape(head.shape.data(), head.ndim), static_cast<Dtype>(head.dtype), Device());
+}
+
+void* address(const Array& host) { return host.nbytes() > 0 ? host.raw_mutable_data() : nullptr; }
+
+void set_default_threads(int intra_size) {
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    if (environment::number("CATENARY_NUM_THREADS") || environment::number("OMP_NUM_THREADS")) return;
+    const int usable = os::usable_processors();
+    // fewer than the machine has: somebody has dealt them out
+    set_num_threads(usable < os::online_processors() ? usable : std::max(1, usable / intra_size));
+  });
+}
+
+}  // namespace
+
+struct Communicator::Strategy {
+  std::string name;
+  Exchange exchange;
+  std::optional<Dtype> dtype;
+};
+
+Communicator::Communicator(std::shared_ptr<Group> group, std::shared_ptr<const Strategy> strategy)
+    : group_(std::move(group)), strategy_(std::move(strategy)) {}
+
+Communicator create_communicator(const std::string& name, const CommunicatorOptions& options) {
+  const auto* const found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const Name& n) { return name == n.name; });
+  if (found == std::end(kNames)) {
+    std::vector<std::string> names;
+    for (const Name& n : kNames) names.emplace_back(n.name);
+    fail<ValueError>("create_communicator: '{}' is none of {}", name, fmt::join(names, ", "));
+  }
+  if (options.allreduce_grad_dtype && !is_floating(*options.allreduce_grad_dtype))
+    fail<DtypeError>("create_communicator: allreduce_grad_dtype is {}; a floating one is expected",
+                     *options.allreduce_grad_dtype);
+  const std::shared_ptr<Group> group = Group::world();
+  const Communicator communicator(group, std::make_shared<const Communicator::Strategy>(Communicator::Strategy{
+                                             name, found->exchange, options.allreduce_grad_dtype}));
+  static std::atomic<bool> warned{false};
+  if (*found->alias_of && group->rank() == 0 && !warned.exchange(true))
+    fmt::print(stderr, "create_communicator: '{}' is an older name; it is {} now\n", name, found->alias_of);
+  set_default_threads(communicator.intra_size());
+  random::detail::set_rank(static_cast<std::uint64_t>(communicator.rank()));
+  return communicator;
+}
+
+Group& Communicator::group() const {
+  if (!group_) throw ValueError("this Communicator is none: make one with create_communicator()");
+  return *group_;
+}
+
+const std::string& Communicator::name() const {
+  group();
+  return strategy_->name;
+}
+std::string Communicator::transport() const { return group().wire().transport().name(); }
+int Communicator::rank() const { return group().rank(); }
+int Communicator::size() const { return group().size(); }
+
+int Communicator::intra_rank() const {
+  const std::vector<std::string>& hosts = group().hosts();
+  const auto self = hosts.begin() + rank();
+  return static_cast<int>(std::count(hosts.begin(), self, *self));
+}
+int Communicator::intra_size() const {
+  const std::vector<std::string>& hosts = group().hosts();
+  return static_cast<int>(std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(rank())]));
+}
+
+namespace {
+/// Each host once, in the order of first ranks.
+std::vector<std::string> different(const std::vector<std::string>& hosts) {
+  std::vector<std::string> found;
+  for (const std::string& host : hosts)
+    if (std::find(found.begin(), found.end(), host) == found.end()) found.push_back(host);
+  return found;
+}
+}  // namespace
+
+int Communicator::inter_rank() const {
+  const std::vector<std::string> all = different(group().hosts());
+  return static_cast<int>(std::find(all.begin(), all.end(), group().hosts()[static_cast<std::size_t>(rank())]) -
+                          all.begin());
+}
+int Communicator::inter_size() const { return static_cast<int>(different(group().hosts()).size()); }
+
+Device Communicator::gpu() const {
+  const int wanted = intra_rank();
+  for (int count = 0;; ++count) {
+    try {
+      const Device device = get_device(fmt::format("gpu:{}", count));
+      if (count == wanted) return device;
+    } catch (const DeviceError&) {
+      if (count == 0) throw;
+      return get_device(fmt::format("gpu:{}", wanted % count));
+    }
+  }
+}
+
+Communicator Communicator::split(int color, int key) const { return {group().split(color, key), strategy_}; }
+
+namespace {
+
+void check_peer(const Group& group, const char* function, int rank) {
+  if (rank < 0 || rank >= group.size()) fail<ValueError>("{}: rank {} of {} ranks", function, rank, group.size());
+  if (rank == group.rank()) fail<ValueError>("{}: rank {} is this one's own", function, rank);
+}
+void check_root(const Group& group, const char* function, int root) {
+  if (root < 0 || root >= group.size()) fail<ValueError>("{}: root {} of {} ranks", function, root, group.size());
+}
+void check_count(const Group& group, const char* function, std::size_t n) {
+  if (n != static_cast<std::size_t>(group.size()))
+    fail<ValueError>("{}: {} parts for {} ranks; one for each is expected", function, n, group.size());
+}
+
+void check_type(std::uint64_t expected, const Head& head, const char* function, int from) {
+  if (head.type != expected)
+    fail<ValueError>("{}: rank {} sent {}, which is not what is to be received", function, from,
+                     head.type == 0 ? "an array" : "an object of another type");
+}
+
+}  // namespace
+
+void Communicator::send(const Array& x, int dest, int tag) const {
+  check_peer(group(), "send", dest);
+  const Array host = on_host(x);
+  group().send(fmt::format("send of {} to rank {}", text_of(x), dest), part_of(host), dest, tag);
+}
+
+Array Communicator::recv(int source, int tag) const {
+  check_peer(group(), "recv", source);
+  const Letter letter = group().receive(fmt::format("recv from rank {}", source), source, tag);
+  const Array host = room_for(letter.frame.head, "recv", source);
+  if (host.nbytes() > 0) std::memcpy(address(host), letter.bytes.get(), host.nbytes());
+  return host.to_device(current_device());
+}
+
+Array Communicator::bcast(const Array& x, int root) const {
+  check_root(group(), "bcast", root);
+  Array host = rank() == root ? on_host(x) : Array();
+  group().bcast(fmt::format("bcast of an array from rank {}", root), host.defined() ? part_of(host) : Part(), root,
+                [&](int from, const Head& head) {
+                  host = room_for(head, "bcast", from);
+                  return address(host);
+                });
+  return rank() == root ? x : host.to_device(current_device());
+}
+
+namespace {
+
+/// What comes from each rank, on the current device.
+class Arrivals {
+ public:
+  Arrivals(const Group& group, const char* function)
+      : function_(function), hosts_(static_cast<std::size_t>(group.size())) {}
+  Group::Place place() {
+    return [this](int from, const Head& head) {
+      Array& host = hosts_[static_cast<std::size_t>(from)];
+      host = room_for(head, function_, from);
+      return address(host);
+    };
+  }
+  std::vector<Array> arrays() const {
+    std::vector<Array> result;
+    for (const Array& host : hosts_)
+      if (host.defined()) result.push_back(host.to_device(current_device()));
+    return result;
+  }
+
+ private:
+  const char* function_;
+  std::vector<Array> hosts_;
+};
+
+/// A flag for each rank: one of them, or all where it is -1.
+std::vector<bool> flags(const Group& group, int which) {
+  std::vector<bool> result(static_cast<std::size_t>(group.size()), which < 0);
+  if (which >= 0) result[static_cast<std::size_t>(which)] = true;
+  return result;
+}
+
+/// The same part for those.
+std::vector<const Part*> copies(const Part& part, const std::vector<bool>& to) {
+  std::vector<const Part*> result;
+  for (const bool wanted : to) result.push_back(wanted ? &part : nullptr);
+  return result;
+}
+
+/// A part for each rank.
+std::vector<const Part*> addresses(const std::vector<Part>& parts) {
+  std::vector<const Part*> result;
+  for (const Part& part : parts) result.push_back(&part);
+  return result;
+}
+
+std::vector<const Part*> nothing(const Group& group) {
+  return std::vector<const Part*>(static_cast<std::size_t>(group.size()));
+}
+
+}  // namespace
+
+std::vector<Array> Communicator::gather(const Array& x, int root) const {
+  check_root(group(), "gather", root);
+  const Array host = on_host(x);
+  Arrivals arrivals(group(), "gather");
+  const Part part = part_of(host);
+  group().exchange(fmt::format("gather of arrays to rank {}", root), copies(part, flags(group(), root)),
+                   rank() == root ? flags(group(), -1) : std::vector<bool>(nothing(group()).size()), arrivals.place());
+  return arrivals.arrays();
+}
+
+std::vector<Array> Communicator::allgather(const Array& x) const {
+  const Array host = on_host(x);
+  Arrivals arrivals(group(), "allgather");
+  const Part part = part_of(host);
+  group().exchange("allgather of arrays", copies(part, flags(group(), -1)), flags(group(), -1), arrivals.place());
+  return arrivals.arrays();
+}
+
+Array Communicator::scatter(const std::vector<Array>& xs, int root) const {
+  check_root(group(), "scatter", root);
+  std::vector<Array> hosts;
+  std::vector<Part> parts;
+  if (rank() == root) {
+    check_count(group(), "scatter", xs.size());
+    for (const Array& x : xs) parts.push_back(part_of(hosts.emplace_back(on_host(x))));
+  }
+  Arrivals arrivals(group(), "scatter");
+  group().exchange(fmt::format("scatter of arrays from rank {}", root),
+                   rank() == root ? addresses(parts) : nothing(group()), flags(group(), root), arrivals.place());
+  return arrivals.arrays().at(0);
+}
+
+std::vector<Array> Communicator::alltoall(const std::vector<Array>& xs) const {
+  check_count(group(), "alltoall", xs.size());
+  std::vector<Array> hosts;
+  std::vector<Part> parts;
+  for (const Array& x : xs) parts.push_back(part_of(hosts.emplace_back(on_host(x))));
+  Arrivals arrivals(group(), "alltoall");
+  group().exchange("alltoall of arrays", addresses(parts), flags(group(), -1), arrivals.place());
+  return arrivals.arrays();
+}
+
+Array Communicator::reduced(const Array& x, const char* name, int divisor) const {
+  const Array host = on_host(x).copy();
+  group().allreduce(fmt::format("{} of {}", name, text_of(x)), address(host), host.size(), host.dtype(), divisor);
+  return host.to_device(x.device());
+}
+
+Array Communicator::allreduce(const Array& x) const { return reduced(x, "allreduce", 1); }
+
+Array Communicator::allreduce_mean(const Array& x) const {
+  if (!is_floating(x.dtype())) fail<DtypeError>("allreduce_mean: {}; a floating dtype is expected", x.dtype());
+  return reduced(x, "allreduce_mean", size());
+}
+
+void Communicator::barrier() const { group().agree("barrier"); }
+
+std::uint64_t Communicator::number_of_type(const char* name) { return std::hash<std::string>()(name) | 1; }
+
+void Communicator::send_object(const Object& object, int dest, int tag) const {
+  check_peer(group(), "send_obj", dest);
+  group().send(fmt::format("send_obj of {} bytes to rank {}", object.bytes.size(), dest),
+               {{.bytes = object.bytes.size(), .type = object.type}, object.bytes.data()}, dest, tag);
+}
+
+Communicator::Object Communicator::receive_object(std::uint64_t type, int source, int tag) const {
+  check_peer(group(), "recv_obj", source);
+  const Letter letter = group().receive(fmt::format("recv_obj from rank {}", source), source, tag);
+  check_type(type, letter.frame.head, "recv_obj", source);
+  return {type, {letter.bytes.get(), letter.bytes.get() + letter.frame.head.bytes}};
+}
+
+Communicator::Object Communicator::bcast_object(Object object, int root) const {
+  check_root(group(), "bcast_obj", root);
+  const std::uint64_t type = object.type;
+  group().bcast(fmt::format("bcast_obj of type {:x} from rank {}", type, root),
+                {{.bytes = object.bytes.size(), .type = type}, object.bytes.data()}, root, [&](int, const Head& head) {
+                  object.bytes.resize(head.bytes);
+                  return object.bytes.data();
+                });
+  return object;
+}
+
+std::vector<Communicator::Object> Communicator::gather_objects(const Object& object, int root) const {
+  if (root >= 0) check_root(group(), "gather_obj", root);
+  std::vector<Object> objects(root < 0 || rank() == root ? static_cast<std::size_t>(size()) : 0);
+  const Part part{{.bytes = object.bytes.size(), .type = object.type}, object.bytes.data()};
+  group().exchange(root < 0 ? fmt::format("allgather_obj of type {:x}", object.type)
+                            : fmt::format("gather_obj of type {:x} to rank {}", object.type, root),
+                   copies(part, flags(group(), root)),
+                   std::vector<bool>(static_cast<std::size_t>(size()), !objects.empty()),
+                   [&](int from, const Head& head) {
+                     Object& here = objects[static_cast<std::size_t>(from)];
+                     here.bytes.resize(head.bytes);
+                     return here.bytes.data();
+                   });
+  return objects;
+}
+
+Communicator::Object Communicator::scatter_objects(const std::vector<Object>& objects, std::uint64_t type,
+                                                   int root) const {
+  check_root(group(), "scatter_obj", root);
+  std::vector<Part> parts;
+  if (rank() == root) {
+    check_count(group(), "scatter_obj", objects.size());
+    for (const Object& o : objects) parts.push_back({{.bytes = o.bytes.size(), .type = o.type}, o.bytes.data()});
+  }
+  Object object{type, {}};
+  group().exchange(fmt::format("scatter_obj of type {:x} from rank {}", type, root),
+                   rank() == root ? addresses(parts) : nothing(group()), flags(group(), root),
+                   [&](int, const Head& head) {
+                     object.bytes.resize(head.bytes);
+                     return object.bytes.data();
+                   });
+  return object;
+}
+
+namespace {
+
+/// Gradients of one dtype, one after the other in one array on the host, exchanged at once. Afterwards they are views
+/// of one array.
+void exchange_packed(Group& group, const std::string& doing, const std::vector<Parameter>& parameters, Dtype dtype) {
+  std::int64_t total = 0;
+  for (const Parameter& p : parameters) total += p.size();
+  const Array buffer = Array::empty({total}, dtype, Device());
+  const auto views = [&](const Array& whole, auto&& f) {
+    std::int64_t begin = 0;
+    for (const Parameter& p : parameters) {
+      f(p, whole.as_strided(p.shape(), contiguous_strides(p.shape()), begin));
+      begin += p.size();
+    }
+  };
+  views(buffer,
+        [](const Parameter& p, const Array& view) { copyto(view, p.grad().to_device(Device()).astype(view.dtype())); });
+  group.allreduce(doing, address(buffer), total, dtype, group.size());
+  const Array result = buffer.to_device(parameters.front().device());
+  views(result, [](const Parameter& p, const Array& view) { p.set_grad(view.astype(p.dtype())); });
+}
+
+/// Names, dtypes and shapes, for ranks to compare.
+std::vector<std::string> description(const std::vector<std::pair<std::string, Parameter>>& parameters) {
+  std::vector<std::string> lines;
+  for (const auto& [name, p] : parameters)
+    lines.push_back(p.is_initialized() ? fmt::format("{} {} {}", name, p.dtype(), p.shape())
+                                       : fmt::format("{} not initialised", name));
+  return lines;
+}
+
+}  // namespace
+
+void Communicator::bcast_data(const Link& model) const {
+  const auto parameters = model.namedparams();
+  const auto all = allgather_obj(description(parameters));
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    const auto missing = std::string("nothing");
+    std::size_t i = 0;
+    while (i < all[0].size() && i < all[r].size() && all[0][i] == all[r][i]) ++i;
+    fail<ValueError>("bcast_data: rank 0 has {} parameters and rank {} has {}; the first difference: {} and {}",
+                     all[0].size(), r, all[r].size(), i < all[0].size() ? all[0][i] : missing,
+                     i < all[r].size() ? all[r][i] : missing);
+  }
+  for (const auto& [name, p] : parameters)
+    if (!p.is_initialized())
+      fail<ValueError>("bcast_data: {} is not initialised: run the model once before, or give its size", name);
+  if (size() == 1) return;
+  for (const auto& entry : parameters) {
+    const Array& array = entry.second.array();
+    const Array values = bcast(array);
+    if (rank() != 0) copyto(array, values.to_device(array.device()));
+  }
+}
+
+int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vote) const {
+  if (size() == 1) return vote;
+  // buckets of gradients that are exchanged at once, with what they are called
+  std::vector<std::pair<std::string, std::vector<Parameter>>> buckets;
+  if (strategy_->exchange != Exchange::none) {
+    std::vector<std::pair<std::string, Parameter>> exchanged;
+    for (const auto& [name, p] : model.namedparams(false)) {
+      if (!p.grad().defined() && zero_fill) p.zerograd();
+      if (p.grad().defined()) exchanged.emplace_back(name, p);
+    }
+    while (!exchanged.empty()) {
+      const Parameter first = exchanged.front().second;
+      const bool alone = strategy_->exchange == Exchange::each;
+      std::vector<std::pair<std::string, Parameter>> part, rest;
+      for (const auto& entry : exchanged) {
+        const bool joins = part.empty() ||
+                           (!alone && entry.second.dtype() == first.dtype() && entry.second.device() == first.device());
+        (joins ? part : rest).push_back(entry);
+      }
+      const std::string lines = fmt::format("{}", fmt::join(description(part), "\n"));
+      auto& [doing, parameters] = buckets.emplace_back();
+      doing = part.size() == 1 ? fmt::format("mean of the gradients of {}", lines)
+                               : fmt::format("mean of {} gradients from {} to {} ({:x})", part.size(),
+                                             part.front().first, part.back().first, std::hash<std::string>()(lines));
+      for (const auto& entry : part) parameters.push_back(entry.second);
+      exchanged = std::move(rest);
+    }
+  }
+  const int agreed = group().agree(fmt::format("mean of gradients in {} parts", buckets.size()), vote);
+  for (const auto& [doing, parameters] : buckets)
+    exchange_packed(group(), doing, parameters, strategy_->dtype.value_or(parameters.front().dtype()));
+  return agreed;
+}
+
+void Communicator::set_config(const std::string& name, double value) const {
+  if (name != "collective_timeout") fail<ValueError>("set_config: '{}' is not collective_timeout", name);
+  if (!(value > 0)) fail<ValueError>("set_config: collective_timeout of {} minutes; it must be above 0", value);
+  group().wire().set_limit(value);
+}
+
+double Communicator::get_config(const std::string& name) const {
+  if (name != "collective_timeout") fail<ValueError>("get_config: '{}' is not collective_timeout", name);
+  return std::chrono::duration<double, std::ratio<60>>(group().wire().limit()).count();
+}
+
+void Communicator::finalize() const { group().agree("finalize"); }
+
+}  // namespace catenary::distributed

@@ -1,0 +1,33 @@
+#pragma once
+// A dataset's examples dealt out to ranks.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "catenary/datasets/dataset.h"
+#include "catenary/distributed/communicator.h"
+
+namespace catenary::distributed {
+
+/// Options of scatter_dataset.
+struct ScatterOptions {
+  int root = 0;
+  bool shuffle = false;                    ///< in a random order
+  std::optional<std::uint64_t> seed = {};  ///< of that order; else the root draws it
+  /// All get ceil(n / size) examples, some of which two ranks have then, so that epochs end together.
+  bool force_equal_length = true;
+};
+
+/// The part of the root's dataset that is this rank's: [n * rank / size, …), in columns where the dataset has some. On
+/// the other ranks `dataset` is not looked at. Throws ValueError where the root's is none.
+/// (chainermn.scatter_dataset)
+CT_API Dataset scatter_dataset(const Dataset& dataset, const Communicator& communicator,
+                               const ScatterOptions& options = {});
+
+/// The same for indices: begin and end of this rank's, for ranks that can all read the examples. The root's n counts.
+/// (chainermn.datasets.scatter_index)
+CT_API std::pair<std::int64_t, std::int64_t> scatter_index(std::int64_t n, const Communicator& communicator,
+                                                           const ScatterOptions& options = {});
+
+}  // namespace catenary::distributed

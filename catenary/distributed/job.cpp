@@ -1,0 +1,106 @@
+#include "catenary/distributed/job.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "catenary/core/format.h"
+#include "catenary/distributed/launch.h"
+
+namespace catenary::distributed {
+
+namespace {
+
+constexpr std::uint64_t kMark = 0x3130626f6a5f7463;  // "ct_job01": another number where the layout changes
+
+std::size_t bytes_of(int size, std::size_t head) {
+  const auto n = static_cast<std::size_t>(size);
+  return head + n * sizeof(Job::Rank) + n * n * sizeof(Job::Ring);
+}
+
+/// A text that one process writes at a time and others copy: NUL at the end.
+void put(char* to, std::size_t capacity, const std::string& text) {
+  const std::size_t n = std::min(text.size(), capacity - 1);
+  std::memcpy(to, text.data(), n);
+  to[n] = '\0';
+}
+std::string get(const char* from, std::size_t capacity) { return {from, ::strnlen(from, capacity)}; }
+
+}  // namespace
+
+struct Job::Head {
+  std::uint64_t mark;
+  std::uint32_t size;
+  enum : std::uint32_t { going, being_told, told };
+  std::atomic<std::uint32_t> end;
+  char why[4096 - 16];
+};
+
+Job::Job(int size) : Job(os::SharedMemory(bytes_of(size, sizeof(Head))), size) {
+  head().size = static_cast<std::uint32_t>(size);
+  head().mark = kMark;
+}
+
+Job Job::inherited(int descriptor) {
+  os::SharedMemory memory = os::SharedMemory::inherited(descriptor);
+  const Head& head = *reinterpret_cast<const Head*>(memory.data());
+  if (memory.size() < sizeof(Head) || head.mark != kMark || head.size > kMaxLaunchedRanks ||
+      memory.size() != bytes_of(static_cast<int>(head.size), sizeof(Head)))
+    fail<FileError>("the shared memory of descriptor {} was made by another version of catenary launch", descriptor);
+  const int size = static_cast<int>(head.size);
+  return Job(std::move(memory), size);
+}
+
+Job::Head& Job::head() const {
+  static_assert(sizeof(Head) == 4096 && sizeof(Rank) % 64 == 0 && sizeof(Ring) % 64 == 0);
+  return *reinterpret_cast<Head*>(memory_.data());
+}
+
+Job::Rank& Job::rank(int i) const { return reinterpret_cast<Rank*>(memory_.data() + sizeof(Head))[i]; }
+
+Job::Ring& Job::ring(int from, int to) const {
+  std::byte* const rings = memory_.data() + sizeof(Head) + static_cast<std::size_t>(size_) * sizeof(Rank);
+  return reinterpret_cast<Ring*>(rings)[from * size_ + to];
+}
+
+void Job::note(int i, const std::string& text) const {
+  Rank& at = rank(i);
+  at.edits.fetch_add(1, std::memory_order_acq_rel);
+  put(at.note, sizeof at.note, text);
+  at.edits.fetch_add(1, std::memory_order_release);
+}
+
+std::string Job::noted(int i) const {
+  const Rank& at = rank(i);
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const std::uint32_t before = at.edits.load(std::memory_order_acquire);
+    std::string text = get(at.note, sizeof at.note);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (before % 2 == 0 && at.edits.load(std::memory_order_relaxed) == before) return text;
+  }
+  return {};  // its writer died in the middle
+}
+
+void Job::end(const std::string& why) const {
+  std::uint32_t state = Head::going;
+  if (head().end.compare_exchange_strong(state, Head::being_told)) {
+    put(head().why, sizeof head().why, why);
+    head().end.store(Head::told, std::memory_order_release);
+  }
+  for (int i = 0; i < size_; ++i) ring_bell(i);
+}
+
+bool Job::ending() const { return head().end.load(std::memory_order_relaxed) != Head::going; }
+
+std::string Job::why() const {
+  if (head().end.load(std::memory_order_acquire) != Head::told) return {};
+  return get(head().why, sizeof head().why);
+}
+
+void Job::ring_bell(int i) const {
+  Rank& at = rank(i);
+  at.bell.fetch_add(1, std::memory_order_seq_cst);
+  if (at.asleep.load(std::memory_order_seq_cst) != 0) os::wake_all(at.bell);
+}
+
+}  // namespace catenary::distributed

@@ -1,0 +1,63 @@
+#pragma once
+// Private: what `catenary launch` and the ranks that it started have in common: a piece of memory with the ranks'
+// notes, the word that ends the job, and rings of bytes between all pairs.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "catenary/core/os/shared_memory.h"
+
+namespace catenary::distributed {
+
+class Job {
+ public:
+  /// Of the launcher.
+  explicit Job(int size);
+  /// Of a rank. Throws FileError where the descriptor is another's memory, or of another version.
+  static Job inherited(int descriptor);
+
+  int size() const { return size_; }
+  int descriptor() const { return memory_.descriptor(); }
+
+  /// What one rank tells the others. Each field has one writer.
+  struct Rank {
+    alignas(64) std::atomic<std::uint32_t> bell;  ///< rung by others when they have moved what it may wait for
+    std::atomic<std::uint32_t> asleep;
+    std::atomic<std::uint32_t> ended;              ///< set by the launcher
+    alignas(64) std::atomic<std::uint32_t> edits;  ///< of the note: odd while it is being written
+    char note[252];
+  };
+  Rank& rank(int i) const;
+
+  /// Bytes on their way from one rank to another: `written` is the sender's, `taken` the receiver's.
+  struct Ring {
+    static constexpr std::size_t bytes = std::size_t{256} << 10;
+    alignas(64) std::atomic<std::uint64_t> written;
+    alignas(64) std::atomic<std::uint64_t> taken;
+    alignas(64) std::array<std::byte, bytes> data;
+  };
+  Ring& ring(int from, int to) const;
+
+  void note(int i, const std::string& text) const;
+  std::string noted(int i) const;
+
+  /// Ends the job, for this reason unless there is one already; wakes all ranks.
+  void end(const std::string& why) const;
+  bool ending() const;
+  /// Nothing while the job goes on.
+  std::string why() const;
+  /// Wakes a rank where it sleeps.
+  void ring_bell(int i) const;
+
+ private:
+  struct Head;
+  Job(os::SharedMemory memory, int size) : memory_(std::move(memory)), size_(size) {}
+  Head& head() const;
+  os::SharedMemory memory_;
+  int size_ = 0;
+};
+
+}  // namespace catenary::distributed

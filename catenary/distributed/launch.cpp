@@ -1,0 +1,128 @@
+#include "catenary/distributed/launch.h"
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "catenary/core/format.h"
+#include "catenary/core/os/children.h"
+#include "catenary/core/os/process.h"
+#include "catenary/core/os/signals.h"
+#include "catenary/distributed/job.h"
+
+namespace catenary::distributed {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = os::ChildEvent::Kind;
+
+/// One job: what its ranks do is seen to until all have ended.
+class Launcher {
+ public:
+  Launcher(const std::vector<std::string>& command, const LaunchOptions& options)
+      : options_(options), job_(options.ranks) {
+    for (int rank = 0; rank < options.ranks; ++rank) {
+      const LaunchedRank told{rank, job_.descriptor(), lifeline_.far_end()};
+      children_.start(command, {{"CATENARY_LAUNCH", told.text()}}, {told.memory, told.lifeline});
+    }
+    lifeline_.close_far_end();
+  }
+
+  int run() {
+    while (children_.running() > 0) {
+      for (const os::ChildEvent& event : children_.wait(0.1)) handle(event);
+      hand_on_signals();
+      press();
+    }
+    tell_why();
+    return status_;
+  }
+
+ private:
+  void handle(const os::ChildEvent& event) {
+    if (event.kind != Kind::ended) return write(event.kind == Kind::output ? stdout : stderr, event.text);
+    const int status = event.signal ? 128 + event.signal : event.exit_code;
+    if (status_ == 0) status_ = status;
+    // once a signal was handed on each rank ends as it sees fit, and may save something first
+    if (status == 0 || handed_on_ != 0) {
+      job_.rank(event.child).ended.store(1, std::memory_order_release);
+      for (int other = 0; other < job_.size(); ++other) job_.ring_bell(other);
+    } else if (!failed_at_) {
+      failed_at_ = Clock::now();
+      if (!job_.ending()) job_.end(obituary(event));
+      tell_why();
+    }
+  }
+
+  /// A rank that ends the job has said why; of one that has died we know what it was doing.
+  void tell_why() {
+    if (told_ || job_.why().empty()) return;
+    write(stderr, fmt::format("catenary launch: {}\n", job_.why()));
+    told_ = true;
+  }
+
+  std::string obituary(const os::ChildEvent& event) const {
+    const std::string doing = job_.noted(event.child);
+    return fmt::format("rank {} of {} on {} {}{}{}", event.child, job_.size(), os::host_name(),
+                       event.signal ? fmt::format("was ended by {}", os::signal_name(event.signal))
+                                    : fmt::format("ended with status {}", event.exit_code),
+                       doing.empty() ? "" : ", in or after ", doing);
+  }
+
+  static void write(std::FILE* stream, const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stream);
+    std::fflush(stream);
+  }
+
+  void hand_on_signals() {
+    const int number = signals_.received();
+    if (number == handed_on_) return;
+    handed_on_ = number;
+    for (int rank = 0; rank < job_.size(); ++rank) children_.signal(rank, number);
+  }
+
+  /// After a failure ranks end as soon as they look at the job's memory; then they are told by the lifeline, by SIGTERM
+  /// and by SIGKILL.
+  void press() {
+    if (!failed_at_) return;
+    const double share = std::chrono::duration<double>(Clock::now() - *failed_at_).count() / options_.grace;
+    static constexpr double kWhen[] = {0.3, 0.5, 1};
+    if (pressed_ >= 3 || share < kWhen[pressed_]) return;
+    if (pressed_ == 0) lifeline_.cut();
+    for (int rank = 0; pressed_ > 0 && rank < job_.size(); ++rank)
+      children_.signal(rank, pressed_ == 1 ? os::kTerminate : os::kKill);
+    ++pressed_;
+  }
+
+  LaunchOptions options_;
+  os::ScopedSignals signals_;
+  Job job_;
+  os::Lifeline lifeline_;
+  os::Children children_;  // the first to go: its destructor ends what still runs
+  int status_ = 0, handed_on_ = 0, pressed_ = 0;
+  bool told_ = false;
+  std::optional<Clock::time_point> failed_at_;
+};
+
+}  // namespace
+
+int launch(const std::vector<std::string>& command, const LaunchOptions& options) {
+  if (command.empty()) fail<ValueError>("launch: no program is named");
+  if (options.ranks < 1 || options.ranks > kMaxLaunchedRanks)
+    fail<ValueError>("launch: {} ranks; 1 to {} can be started", options.ranks, kMaxLaunchedRanks);
+  if (!(options.grace > 0)) fail<ValueError>("launch: a grace of {} seconds; it must be above 0", options.grace);
+  return Launcher(command, options).run();
+}
+
+std::string LaunchedRank::text() const { return fmt::format("{}:{}:{}", rank, memory, lifeline); }
+
+LaunchedRank LaunchedRank::parse(const std::string& text) {
+  LaunchedRank self{-1, -1, -1};
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%d:%d:%d%c", &self.rank, &self.memory, &self.lifeline, &rest) != 3)
+    fail<ValueError>("CATENARY_LAUNCH={}: expected what catenary launch sets", text);
+  return self;
+}
+
+}  // namespace catenary::distributed

@@ -1,0 +1,33 @@
+#pragma once
+// Starts the ranks of a job on this machine, without MPI: what `catenary launch` does.
+
+#include <string>
+#include <vector>
+
+#include "catenary/core/export.h"
+
+namespace catenary::distributed {
+
+/// The most ranks that launch() starts.
+inline constexpr int kMaxLaunchedRanks = 256;
+
+struct LaunchOptions {
+  int ranks = 1;     ///< at most kMaxLaunchedRanks
+  double grace = 3;  ///< seconds that the others have to end by themselves when a rank has failed
+};
+
+/// Runs a program as so many ranks, which are children of this process and whose create_communicator() finds the
+/// others. Their output is handed on by whole lines. A rank that fails ends the job, with one message on standard
+/// error; SIGINT and SIGTERM are handed on to all, a second one ends the job at once. Returns 0, or the exit status of
+/// the rank that failed first (128 and the signal's number where a signal ended it). When it returns, all are gone.
+/// Throws ValueError, and FileError where the program cannot be started. To be called in the main thread.
+CT_API int launch(const std::vector<std::string>& command, const LaunchOptions& options);
+
+/// Private: what a rank is told by its launcher, in CATENARY_LAUNCH.
+struct CT_API LaunchedRank {
+  int rank, memory, lifeline;
+  std::string text() const;
+  static LaunchedRank parse(const std::string& text);
+};
+
+}  // namespace catenary::distributed

@@ -1,0 +1,123 @@
+#include "catenary/distributed/optimizer.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/random.h"
+#include "catenary/autograd/variable.h"
+#include "catenary/core/config.h"
+#include "catenary/core/os/signals.h"
+#include "catenary/core/sha256.h"
+#include "catenary/reporter/reporter.h"
+
+namespace catenary::distributed {
+
+namespace {
+
+/// What a forward pass changes in a link beside its outputs, put back at the end of the scope.
+class Untouched {
+ public:
+  explicit Untouched(const Link& model) : random_(random::get_state()) {
+    struct Collect : MemberVisitor {
+      Untouched* self;
+      void child(const std::string&, Link&) override {}
+      void parameter(const std::string&, Parameter&) override {}
+      void persistent(const std::string&, Persistent& array) override {
+        self->arrays_.emplace_back(array, array.defined() ? array->copy() : Array());
+      }
+      void state(const std::string&, StateVariable& state) override {
+        self->states_.emplace_back(state, state.variable());
+      }
+    } collect;
+    collect.self = this;
+    model.for_each_link([&](const std::string&, const Link& link) { link.visit_members(collect); });
+  }
+  Untouched(const Untouched&) = delete;
+  Untouched& operator=(const Untouched&) = delete;
+  ~Untouched() {
+    random::set_state(random_);
+    for (const auto& [array, before] : arrays_) array = before;
+    for (const auto& [state, before] : states_) state = before;
+  }
+
+ private:
+  random::Generator random_;
+  std::vector<std::pair<Persistent, Array>> arrays_;
+  std::vector<std::pair<StateVariable, Variable>> states_;
+};
+
+class Exchange final : public OptimizerHook {
+ public:
+  Exchange(const Communicator& communicator, const MultiNodeOptimizerOptions& options)
+      : communicator_(communicator), options_(options) {}
+  std::string name() const override { return "MultiNodeOptimizer"; }
+  Timing timing() const override { return Timing::exchange; }
+
+  void before_loss(const Optimizer& optimizer, const std::function<Variable()>& loss) override {
+    if (communicator_.size() == 1 || options_.first_update_broadcasts_only || !is_new(optimizer)) return;
+    const Link& model = optimizer.target().link();
+    const std::vector<Parameter> parameters = model.params();
+    if (!std::all_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.is_initialized(); })) {
+      const Untouched untouched(model);
+      const auto no_graph = no_backprop_mode();
+      Observation ignored;
+      std::optional<ReportScope> scope;
+      if (const Reporter* reporter = current_reporter()) scope.emplace(*reporter, ignored);
+      loss();
+    }
+    communicator_.bcast_data(model);
+    remember(optimizer);
+  }
+
+  void operator()(const Optimizer& optimizer) override {
+    if (communicator_.size() == 1) return;
+    const Link& model = optimizer.target().link();
+    if (is_new(optimizer)) {
+      remember(optimizer);
+      if (options_.first_update_broadcasts_only || differs(model)) {
+        communicator_.bcast_data(model);
+        return optimizer.skip_update();
+      }
+    }
+    agreed_signal_ = communicator_.multi_node_mean_grad(model, options_.zero_fill, os::received_signal());
+  }
+
+  /// Of several ranks one may get a signal: all end after the iteration in whose exchange it was told.
+  int agreed_signal(int own) const override { return communicator_.size() == 1 ? own : agreed_signal_; }
+
+ private:
+  /// A target is new when it is another one, or has parameters that it did not have.
+  bool is_new(const Optimizer& optimizer) const { return known_ != parameters_of(optimizer); }
+  void remember(const Optimizer& optimizer) { known_ = parameters_of(optimizer); }
+  static std::vector<const void*> parameters_of(const Optimizer& optimizer) {
+    std::vector<const void*> nodes;
+    for (const Parameter& p : optimizer.target().link().params(false)) nodes.push_back(&p.node());
+    return nodes;
+  }
+
+  /// Do the ranks' parameters differ?
+  bool differs(const Link& model) const {
+    Packer packer;
+    for (const auto& [name, p] : model.namedparams()) packer(name)(p.array());
+    const std::vector<std::string> all = communicator_.allgather_obj(sha256(packer.bytes()));
+    return std::any_of(all.begin(), all.end(), [&](const std::string& digest) { return digest != all[0]; });
+  }
+
+  Communicator communicator_;
+  MultiNodeOptimizerOptions options_;
+  std::vector<const void*> known_;
+  int agreed_signal_ = 0;
+};
+
+}  // namespace
+
+void detail::add_exchange(const Optimizer& optimizer, const Communicator& communicator,
+                          const MultiNodeOptimizerOptions& options) {
+  communicator.rank();  // says where it is none
+  optimizer.add_hook(std::make_shared<Exchange>(communicator, options));
+}
+
+}  // namespace catenary::distributed

@@ -1,0 +1,37 @@
+#pragma once
+// An optimizer whose gradients are the means over all ranks.
+
+#include <memory>
+
+#include "catenary/distributed/communicator.h"
+#include "catenary/optimizers/optimizer.h"
+
+namespace catenary::distributed {
+
+/// Options of create_multi_node_optimizer.
+struct MultiNodeOptimizerOptions {
+  bool zero_fill =
+      true;  ///< a parameter without a gradient counts as one of zeros, so that ranks may use different parts
+  /// As ChainerMN: the first update gives all ranks rank 0's parameters and does nothing else.
+  bool first_update_broadcasts_only = false;
+};
+
+namespace detail {
+CT_API void add_exchange(const Optimizer& optimizer, const Communicator& communicator,
+                         const MultiNodeOptimizerOptions& options);
+}  // namespace detail
+
+/// Has updates of this optimizer begin with the mean of all ranks' gradients, before clipping and other hooks see them,
+/// and returns it. Before its first loss each new target gets rank 0's parameters on all ranks: update(loss) runs a
+/// forward pass for parameters that wait for their shapes, which leaves no trace in random numbers, persistent arrays
+/// and reports. update() alone comes after a backward; where the ranks' parameters differ then, it gives them rank 0's
+/// and does no step, as the gradients are other parameters' (so call bcast_data(model) before the loop). Throws
+/// ValueError on every rank where models differ. (chainermn.create_multi_node_optimizer)
+template <std::derived_from<Optimizer> O>
+O create_multi_node_optimizer(const O& optimizer, const Communicator& communicator,
+                              const MultiNodeOptimizerOptions& options = {}) {
+  detail::add_exchange(optimizer, communicator, options);
+  return optimizer;
+}
+
+}  // namespace catenary::distributed

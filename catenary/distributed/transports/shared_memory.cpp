@@ -1,0 +1,174 @@
+// Ranks of one machine that `catenary launch` started: rings of bytes in memory that they share.
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "catenary/core/environment.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/children.h"
+#include "catenary/core/os/process.h"
+#include "catenary/distributed/job.h"
+#include "catenary/distributed/launch.h"
+#include "catenary/distributed/transport.h"
+
+namespace catenary::distributed::transports {
+
+namespace {
+
+using std::chrono::nanoseconds;
+constexpr nanoseconds kSpin = std::chrono::microseconds(50), kSleep = std::chrono::milliseconds(100);
+
+class SharedMemoryTransport final : public Transport {
+ public:
+  SharedMemoryTransport(Job job, int rank)
+      : job_(std::move(job)),
+        rank_(rank),
+        // who spins keeps the core from the one that it waits for, where there are fewer cores than ranks
+        spin_(job_.size() <= os::usable_processors() ? kSpin : nanoseconds(0)),
+        peers_(static_cast<std::size_t>(job_.size())) {}
+
+  std::string name() const override { return "shared memory"; }
+  int rank() const override { return rank_; }
+  int size() const override { return job_.size(); }
+  std::string host() const override { return host_identity(); }
+
+  Transfer send(int to, const void* data, std::size_t bytes) override {
+    return start(out, to, {static_cast<std::byte*>(const_cast<void*>(data)), bytes});
+  }
+  Transfer receive(int from, void* data, std::size_t bytes) override {
+    return start(in, from, {static_cast<std::byte*>(data), bytes});
+  }
+
+  bool done(Transfer transfer) override {
+    const int n = job_.size();
+    const auto way = static_cast<Way>(transfer / n % 2);
+    const int peer = static_cast<int>(transfer % n);
+    const Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
+    const auto is_done = [&] { return transfer / (2 * n) < queue.finished; };
+    if (is_done()) return true;
+    move_all();
+    if (is_done()) return true;
+    end_if_told();
+    if (job_.rank(peer).ended.load(std::memory_order_acquire) == 0) return false;
+    move_all();  // what it wrote before it ended
+    if (!is_done()) fail<Error>("rank {} has ended", peer);
+    return true;
+  }
+
+  void pause(nanoseconds waited) override {
+    end_if_told();
+    if (waited < spin_) {
+#if defined(__x86_64__)
+      for (int i = 0; i < 16; ++i) __builtin_ia32_pause();
+#endif
+      return;
+    }
+    Job::Rank& self = job_.rank(rank_);
+    self.asleep.store(1, std::memory_order_seq_cst);
+    if (self.bell.load(std::memory_order_seq_cst) == heard_) os::wait_for_change(self.bell, heard_, kSleep);
+    self.asleep.store(0, std::memory_order_relaxed);
+  }
+
+  void note(const std::string& doing) override { job_.note(rank_, doing); }
+  std::string noted(int rank) const override { return job_.noted(rank); }
+
+  [[noreturn]] void abort(const std::string& why) noexcept override {
+    job_.end(why);  // the launcher tells it
+    os::end_process(1);
+  }
+
+ private:
+  enum Way { out, in };
+  struct Piece {
+    std::byte* data;
+    std::size_t left;
+  };
+  /// Transfers of one direction with one peer, in order.
+  struct Queue {
+    std::deque<Piece> pieces;
+    std::int64_t finished = 0, started = 0;
+  };
+  struct Peer {
+    Queue queues[2];
+  };
+
+  Transfer start(Way way, int peer, Piece piece) {
+    Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
+    queue.pieces.push_back(piece);
+    const Transfer transfer = (queue.started++ * 2 + way) * job_.size() + peer;
+    move(way, peer);
+    return transfer;
+  }
+
+  /// An end that somebody else has told: the launcher has its words, so nothing is said here.
+  void end_if_told() const {
+    if (job_.ending()) os::end_process(1);
+  }
+
+  void move_all() {
+    heard_ = job_.rank(rank_).bell.load(std::memory_order_seq_cst);  // before looking: a later ring ends the next sleep
+    for (int peer = 0; peer < job_.size(); ++peer)
+      for (const Way way : {out, in}) move(way, peer);
+  }
+
+  /// As many bytes as the ring takes, or has.
+  void move(Way way, int peer) {
+    Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
+    if (queue.pieces.empty()) return;
+    Job::Ring& ring = way == out ? job_.ring(rank_, peer) : job_.ring(peer, rank_);
+    std::atomic<std::uint64_t>& mine = way == out ? ring.written : ring.taken;
+    const std::atomic<std::uint64_t>& other = way == out ? ring.taken : ring.written;
+    std::uint64_t position = mine.load(std::memory_order_relaxed);
+    const std::uint64_t seen = other.load(std::memory_order_acquire);
+    std::uint64_t room = way == out ? seen + Job::Ring::bytes - position : seen - position;
+    const bool moves = room > 0;
+    while (!queue.pieces.empty()) {
+      Piece& piece = queue.pieces.front();
+      while (piece.left > 0 && room > 0) {
+        const std::size_t offset = position % Job::Ring::bytes;
+        const std::size_t n = std::min({piece.left, static_cast<std::size_t>(room), Job::Ring::bytes - offset});
+        std::byte* const at = ring.data.data() + offset;
+        std::memcpy(way == out ? at : piece.data, way == out ? piece.data : at, n);
+        piece.data += n;
+        piece.left -= n;
+        position += n;
+        room -= n;
+      }
+      if (piece.left > 0) break;
+      queue.pieces.pop_front();
+      ++queue.finished;
+    }
+    if (!moves) return;
+    mine.store(position, std::memory_order_seq_cst);
+    job_.ring_bell(peer);
+  }
+
+  Job job_;
+  int rank_;
+  nanoseconds spin_;
+  std::uint32_t heard_ = 0;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace
+
+std::shared_ptr<Transport> shared_memory() {
+  const std::string text = environment::text("CATENARY_LAUNCH");
+  if (text.empty()) return nullptr;
+  const LaunchedRank self = LaunchedRank::parse(text);
+  try {
+    Job job = Job::inherited(self.memory);
+    os::when_cut(self.lifeline, [] { os::end_process(1); });
+    return std::make_shared<SharedMemoryTransport>(std::move(job), self.rank);
+  } catch (const Error& error) {
+    fail<Error>(
+        "CATENARY_LAUNCH={} says that this process is rank {} of a job of catenary launch, but {} (a program in "
+        "between "
+        "has closed it? Without the variable the process runs alone)",
+        text, self.rank, error.what());
+  }
+}
+
+}  // namespace catenary::distributed::transports

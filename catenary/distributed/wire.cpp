@@ -1,0 +1,151 @@
+#include "catenary/distributed/wire.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <utility>
+
+#include "catenary/core/environment.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/process.h"
+
+namespace catenary::distributed {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Long, as it is no error that rank 0 validates while the others wait; a rank that dies is known of at once.
+constexpr double kLimitMinutes = 30;
+
+double limit_of_environment() {
+  const std::string text = environment::text("CATENARY_COLLECTIVE_TIMEOUT");
+  return text.empty() ? kLimitMinutes : std::strtod(text.c_str(), nullptr);
+}
+
+}  // namespace
+
+Wire::Wire(std::shared_ptr<Transport> transport)
+    : transport_(std::move(transport)), letters_(static_cast<std::size_t>(transport_->size())) {
+  set_limit(limit_of_environment());
+}
+
+const std::shared_ptr<Wire>& Wire::job() {
+  static const auto wire = std::make_shared<Wire>(connect());
+  return wire;
+}
+
+void Wire::set_limit(double minutes) {
+  limit_ = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double, std::ratio<60>>(minutes));
+}
+
+void Wire::begin(const std::string& doing) {
+  doing_ = doing;
+  transport_->note(doing);
+}
+
+void Wire::send(int to, const void* data, std::size_t bytes) {
+  const auto* at = static_cast<const std::byte*>(data);
+  for (std::size_t n; bytes > 0; at += n, bytes -= n) {
+    n = std::min(bytes, Transport::max_bytes);
+    started_.push_back({transport_->send(to, at, n), to});
+  }
+}
+
+void Wire::receive(int from, void* data, std::size_t bytes) {
+  auto* at = static_cast<std::byte*>(data);
+  for (std::size_t n; bytes > 0; at += n, bytes -= n) {
+    n = std::min(bytes, Transport::max_bytes);
+    started_.push_back({transport_->receive(from, at, n), from});
+  }
+}
+
+void Wire::finish() {
+  try {
+    Clock::time_point since = Clock::now();
+    while (!started_.empty()) {
+      const auto done = std::erase_if(started_, [&](const Started& s) { return transport_->done(s.transfer); });
+      const Clock::time_point now = Clock::now();
+      if (done > 0) {
+        since = now;
+      } else if (now - since > limit_) {
+        out_of_time();
+      } else {
+        transport_->pause(now - since);
+      }
+    }
+  } catch (const std::exception& error) {  // what is under way can be neither finished nor taken back
+    abort(error.what());
+  }
+}
+
+Letter Wire::open(int from, const Frame& frame) {
+  Letter letter{frame, std::shared_ptr<std::byte[]>(new std::byte[frame.head.bytes])};
+  receive(from, letter.bytes.get(), frame.head.bytes);
+  finish();
+  return letter;
+}
+
+Frame Wire::next_agreement(int from) {
+  for (;;) {
+    Frame frame;
+    receive(from, &frame, sizeof frame);
+    finish();
+    if (frame.kind == Frame::agreement) return frame;
+    letters_[static_cast<std::size_t>(from)].push_back(open(from, frame));
+  }
+}
+
+Letter Wire::next_letter(int from, std::uint32_t group, std::int32_t tag) {
+  const auto fits = [&](const Letter& letter) { return letter.frame.group == group && letter.frame.tag == tag; };
+  std::deque<Letter>& waiting = letters_[static_cast<std::size_t>(from)];
+  if (const auto found = std::find_if(waiting.begin(), waiting.end(), fits); found != waiting.end()) {
+    Letter letter = std::move(*found);
+    waiting.erase(found);
+    return letter;
+  }
+  for (;;) {
+    Frame frame;
+    receive(from, &frame, sizeof frame);
+    finish();
+    if (frame.kind != Frame::message)
+      abort(fmt::format("rank {} sends nothing, it is in {}", from, static_cast<const char*>(frame.doing)));
+    Letter letter = open(from, frame);
+    if (fits(letter)) return letter;
+    waiting.push_back(std::move(letter));
+  }
+}
+
+std::string Wire::name_of(int rank) const { return fmt::format("rank {} of {}", rank, transport_->size()); }
+
+void Wire::abort(const std::string& why) const noexcept {
+  std::string text = why;
+  try {
+    text = fmt::format("{} on {}, {}: {}", name_of(transport_->rank()), os::host_name(), doing_, why);
+  } catch (...) {
+    // no memory for more words
+  }
+  transport_->abort(text);
+  std::terminate();  // never reached; the compiler does not know that of a virtual function
+}
+
+void Wire::out_of_time() const {
+  std::string who;
+  // those that are elsewhere, where that is known; else those that have not answered
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    const std::string elsewhere = transport_->noted(rank);
+    if (rank != transport_->rank() && !elsewhere.empty() && elsewhere != doing_)
+      who += fmt::format("{}rank {} (in or after: {})", who.empty() ? "" : ", ", rank, elsewhere);
+  }
+  if (who.empty()) {
+    std::vector<int> silent;
+    for (const Started& s : started_) silent.push_back(s.peer);
+    std::sort(silent.begin(), silent.end());
+    silent.erase(std::unique(silent.begin(), silent.end()), silent.end());
+    who = fmt::format("rank {}", fmt::join(silent, ", "));
+  }
+  abort(fmt::format("waited {:.3g} minutes for {}; CATENARY_COLLECTIVE_TIMEOUT sets the limit",
+                    std::chrono::duration<double, std::ratio<60>>(limit_).count(), who));
+}
+
+}  // namespace catenary::distributed

@@ -1,0 +1,94 @@
+#pragma once
+// Private: transfers that are waited for under the time limit, and the frames that go ahead of what is sent, so that
+// ranks which do different things get an error that names both sides.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "catenary/distributed/transport.h"
+
+namespace catenary::distributed {
+
+/// What a receiver must know before it can make room: bytes, and what they are.
+struct Head {
+  std::uint64_t bytes = 0;
+  std::uint64_t type = 0;   ///< of an object: a number of its C++ type; 0: an array
+  std::int32_t dtype = -1;  ///< of an array
+  std::int32_t ndim = 0;
+  std::array<std::int64_t, 16> shape = {};
+};
+
+/// Goes ahead of a message, or tells in a collective what its sender is doing.
+struct Frame {
+  enum Kind : std::uint32_t { agreement, message };
+  Kind kind = agreement;
+  std::uint32_t group = 0;
+  std::uint32_t number = 0;  ///< of the collective
+  std::int32_t tag = 0;      ///< of the message
+  std::int32_t vote = 0;     ///< the largest that the sender knows of
+  Head head = {};
+  char doing[192] = {};
+  char difference[512] = {};  ///< two ranks that do not do the same
+};
+
+/// A message that came while something else was waited for.
+struct Letter {
+  Frame frame;
+  std::shared_ptr<std::byte[]> bytes;
+};
+
+/// The wires of this process. Ranks are the job's.
+class Wire {
+ public:
+  explicit Wire(std::shared_ptr<Transport> transport);
+  /// Those of connect().
+  static const std::shared_ptr<Wire>& job();
+
+  Transport& transport() const { return *transport_; }
+  /// Held by who sends and receives: one at a time.
+  std::mutex& mutex() { return mutex_; }
+  std::chrono::nanoseconds limit() const { return limit_; }
+  void set_limit(double minutes);
+
+  /// Says what is being done, for messages.
+  void begin(const std::string& doing);
+  const std::string& doing() const { return doing_; }
+
+  /// Start transfers, in pieces that the transport takes.
+  void send(int to, const void* data, std::size_t bytes);
+  void receive(int from, void* data, std::size_t bytes);
+  /// Waits for all that was started. Ends the job where nothing comes within the limit, or another rank has ended.
+  void finish();
+
+  /// The next frame of a rank that is an agreement; messages before it are kept as letters.
+  Frame next_agreement(int from);
+  /// The next letter of a rank for a group and a tag; others before it are kept.
+  Letter next_letter(int from, std::uint32_t group, std::int32_t tag);
+
+  /// Ends the job; `why` gets this rank's name and what it was doing in front.
+  [[noreturn]] void abort(const std::string& why) const noexcept;
+  std::string name_of(int rank) const;
+
+ private:
+  struct Started {
+    Transfer transfer;
+    int peer;
+  };
+  Letter open(int from, const Frame& frame);
+  [[noreturn]] void out_of_time() const;
+
+  std::shared_ptr<Transport> transport_;
+  std::mutex mutex_;
+  std::chrono::nanoseconds limit_;
+  std::string doing_;
+  std::vector<Started> started_;
+  std::vector<std::deque<Letter>> letters_;  // by rank
+};
+
+}  // namespace catenary::distributed

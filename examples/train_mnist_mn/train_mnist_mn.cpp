@@ -1,0 +1,114 @@
+// Trains a multilayer perceptron on MNIST with several processes, as ChainerMN's example does:
+//
+//   catenary launch -n 4 train_mnist_mn --communicator naive
+
+#include <catenary/catenary.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace ct = catenary;
+namespace D = ct::distributed;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+namespace X = ct::training::extensions;
+
+struct MLP : ct::Chain {
+  L::Linear l1, l2, l3;
+  MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}
+  CT_LINKS(l1, l2, l3)
+  ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
+};
+
+struct Args {
+  std::string communicator = "flat", out = "result";
+  int batchsize = 100, epoch = 20, unit = 1000, examples = 60000;
+  bool gpu = false, ordered = false;
+  std::optional<std::string> resume;
+  std::optional<std::uint64_t> seed;
+};
+
+void train(const Args& args) {
+  const D::Communicator comm = D::create_communicator(args.communicator);
+  const bool first = comm.rank() == 0;  // the rank that reads the data and talks
+  const ct::Device device = args.gpu ? comm.gpu() : ct::Device();
+  device.use();
+  if (args.seed) ct::random::seed(*args.seed);
+  if (first) {
+    const std::string line(42, '=');
+    fmt::print(
+        "{}\nNum process (COMM_WORLD): {}\n{}Using {} communicator\nNum unit: {}\nNum Minibatch-size: {}\n"
+        "Num epoch: {}\n{}\n",
+        line, comm.size(), args.gpu ? "Using GPUs\n" : "", comm.name(), args.unit, args.batchsize, args.epoch, line);
+    std::fflush(stdout);
+  }
+
+  auto model = L::Classifier(MLP(args.unit, 10));
+  model.to_device(device);
+  auto optimizer = D::create_multi_node_optimizer(ct::optimizers::Adam(), comm);
+  optimizer.setup(model);
+
+  // Rank 0 reads all examples and deals them out.
+  ct::Dataset train, test;
+  if (first) {
+    std::tie(train, test) = ct::datasets::get_mnist();
+    if (args.examples < train.size()) {
+      test = ct::datasets::SubDataset(test, 0, std::max(1, args.examples / 6));
+      train = ct::datasets::SubDataset(train, 0, args.examples);
+    }
+  }
+  train = D::scatter_dataset(train, comm, {.shuffle = !args.ordered, .seed = args.seed});
+  test = D::scatter_dataset(test, comm, {.shuffle = !args.ordered, .seed = args.seed});
+
+  auto train_iter = ct::iterators::SerialIterator(train, args.batchsize, {.shuffle = !args.ordered});
+  auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
+  auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
+  auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
+  trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_iter, model, {.device = device}), comm));
+  if (first) {
+    trainer.extend(X::DumpGraph("main/loss"));
+    trainer.extend(X::LogReport());
+    trainer.extend(X::PrintReport(
+        {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
+    trainer.extend(X::ProgressBar());
+  }
+  if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
+  trainer.run();
+  comm.finalize();
+}
+
+int main(int argc, char** argv) {
+  Args args;
+  CLI::App app("Trains a multilayer perceptron on MNIST with several processes: 784-UNIT-UNIT-10, ReLU and Adam.");
+  app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware or dummy")->capture_default_str();
+  app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch of each process")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process the one of its number on its machine");
+  app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
+  app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
+  app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60000, "POSITIVE"));
+  app.add_option("--seed", args.seed, "Seed of the random numbers");
+  app.add_flag("--ordered", args.ordered, "Examples in the order of the files");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    train(args);
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "train_mnist_mn: {}\n", e.what());
+    return 1;
+  }
+}

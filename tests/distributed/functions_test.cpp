@@ -1,0 +1,146 @@
+// Gradients that flow between ranks; see on_ranks_test.cpp.
+
+#include <gtest/gtest.h>
+
+#include "catenary/catenary.h"
+
+namespace ct = catenary;
+namespace D = ct::distributed;
+namespace F = ct::functions;
+namespace L = ct::links;
+
+namespace {
+
+const D::Communicator& comm() {
+  static const D::Communicator communicator = D::create_communicator("flat");
+  return communicator;
+}
+int rank() { return comm().rank(); }
+int size() { return comm().size(); }
+
+/// What rank `of` has for rank `other`: all can compute it.
+ct::Array values(int of, int other = 0) {
+  ct::random::Generator generator{static_cast<std::uint64_t>(100 * of + other + 1), 0};
+  return ct::random::uniform(-1.0, 1.0, {2, 3}, {.dtype = ct::Dtype::float32, .generator = &generator});
+}
+ct::Variable input(int of, int other = 0) { return ct::Variable(values(of, other), true); }
+/// The weight of an output in a rank's loss.
+ct::Array weight(int of, int other = 0) { return values(of + 50, other); }
+
+void expect_near(const ct::Array& got, const ct::Array& expected, const char* what) {
+  ASSERT_TRUE(got.defined()) << what;
+  EXPECT_LT(ct::absolute(got - expected).max().item<double>(), 1e-5) << what;
+}
+
+template <class V>
+void backward(const V& ys, const std::function<ct::Array(int)>& weight_of) {
+  ct::Variable loss = F::sum(ys[0] * ct::Variable(weight_of(0), false));
+  for (std::size_t i = 1; i < ys.size(); ++i)
+    loss = loss + F::sum(ys[i] * ct::Variable(weight_of(static_cast<int>(i)), false));
+  loss.backward();
+}
+
+TEST(OnRanks, GradientsOfCollectives) {
+  const int root = size() - 1;
+  const bool is_root = rank() == root;
+  {
+    const ct::Variable x = input(0);
+    const ct::Variable y = D::functions::bcast(comm(), is_root ? x : ct::Variable(), root);
+    expect_near(y.array(), values(0), "bcast");
+    backward(std::vector{y}, [](int) { return weight(rank()); });
+    ct::Array expected = weight(0);
+    for (int r = 1; r < size(); ++r) expected = expected + weight(r);
+    if (is_root) expect_near(x.grad(), expected, "bcast's gradient");
+  }
+  {
+    const ct::Variable x = input(rank());
+    const std::vector<ct::Variable> ys = D::functions::gather(comm(), x, root);
+    if (is_root) {
+      backward(ys, [](int r) { return weight(r); });
+    } else {
+      ASSERT_EQ(ys.size(), 1u);
+      ys[0].backward();
+    }
+    expect_near(x.grad(), weight(rank()), "gather's gradient");
+  }
+  {
+    std::vector<ct::Variable> xs;
+    for (int r = 0; is_root && r < size(); ++r) xs.push_back(input(r));
+    const ct::Variable y = D::functions::scatter(comm(), xs, root);
+    expect_near(y.array(), values(rank()), "scatter");
+    backward(std::vector{y}, [](int) { return weight(rank()); });
+    for (int r = 0; is_root && r < size(); ++r)
+      expect_near(xs[static_cast<std::size_t>(r)].grad(), weight(r), "scatter's gradient");
+  }
+  {
+    std::vector<ct::Variable> xs;
+    for (int r = 0; r < size(); ++r) xs.push_back(input(rank(), r));
+    const std::vector<ct::Variable> ys = D::functions::alltoall(comm(), xs);
+    for (int r = 0; r < size(); ++r)
+      expect_near(ys[static_cast<std::size_t>(r)].array(), values(r, rank()), "alltoall");
+    backward(ys, [](int from) { return weight(rank(), from); });
+    for (int r = 0; r < size(); ++r)
+      expect_near(xs[static_cast<std::size_t>(r)].grad(), weight(r, rank()), "alltoall's gradient");
+  }
+  {
+    const ct::Variable x = input(rank());
+    const std::vector<ct::Variable> ys = D::functions::allgather(comm(), x);
+    backward(ys, [](int from) { return weight(rank(), from); });
+    ct::Array expected = weight(0, rank());
+    for (int r = 1; r < size(); ++r) expected = expected + weight(r, rank());
+    expect_near(x.grad(), expected, "allgather's gradient");
+  }
+}
+
+TEST(OnRanks, GradientsOfMessages) {
+  if (size() == 1) return;
+  // around the ring: what a rank sends goes twice as large to the next
+  const int next = (rank() + 1) % size(), before = (rank() + size() - 1) % size();
+  const ct::Variable x = input(rank());
+  const ct::Variable delegate = D::functions::send(x * 2.0f, comm(), next);
+  EXPECT_EQ(delegate.shape(), ct::Shape{});
+  const ct::Variable y = D::functions::recv(comm(), before, delegate);
+  expect_near(y.array(), values(before) * 2.0f, "recv");
+  backward(std::vector{y}, [](int) { return weight(rank()); });
+  expect_near(x.grad(), weight(next) * 2.0f, "send's gradient");
+}
+
+TEST(OnRanks, ChainLists) {
+  if (size() == 1) {
+    D::MultiNodeChainList empty(comm());
+    EXPECT_THROW(empty(input(0)), ct::ValueError);
+    return;
+  }
+  // rank 0 has the first layer and the last, rank 1 what is between
+  ct::random::set_state({3, 0});
+  L::Linear l1(3, 4), l2(4, 4), l3(4, 2);
+  const ct::Array x = values(0);
+  const ct::Variable expected = F::sum(l3(F::tanh(l2(F::tanh(l1(x))))));
+  for (const L::Linear& link : {l1, l2, l3}) link.cleargrads();
+  expected.backward();
+  const auto tanh_of = [](const L::Linear& link) {
+    ct::Sequential steps(link, [](const ct::Variable& v) { return F::tanh(v); });
+    return steps;
+  };
+  L::Linear a = l1.copy(ct::CopyMode::copy), b = l2.copy(ct::CopyMode::copy), c = l3.copy(ct::CopyMode::copy);
+  for (const L::Linear& link : {a, b, c}) link.cleargrads();
+  D::MultiNodeChainList list(comm());
+  if (rank() == 0) {
+    list.add_link(tanh_of(a), {}, {1});
+    list.add_link(c, {1});
+    const ct::Variable loss = F::sum(list(ct::Variable(x)));
+    EXPECT_NEAR(loss.array().item<double>(), expected.array().item<double>(), 1e-5);
+    loss.backward();
+    expect_near(a.W.grad(), l1.W.grad(), "l1");
+    expect_near(c.W.grad(), l3.W.grad(), "l3");
+    EXPECT_EQ(list.params().size(), 4u);
+  } else if (rank() == 1) {
+    list.add_link(tanh_of(b), {0}, {0});
+    const ct::Variable end = list();
+    end.backward();
+    expect_near(b.W.grad(), l2.W.grad(), "l2");
+  }
+  EXPECT_THROW(list.add_link(a, {rank()}), ct::ValueError);
+}
+
+}  // namespace

@@ -1,0 +1,264 @@
+// `catenary launch`: what ranks do together on 2 to 8 of them, and what becomes of a job when one fails.
+
+#include "catenary/distributed/launch.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace ct = catenary;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Processes that were started with this mark and still run.
+std::vector<std::string> running(const std::string& mark) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "environ");
+    const std::string environment((std::istreambuf_iterator<char>(file)), {});
+    if (environment.find("CATENARY_TEST_MARK=" + mark) != std::string::npos) found.push_back(entry.path().filename());
+  }
+  return found;
+}
+
+struct Job {
+  ct::os::ProcessResult result;
+  double seconds;
+};
+
+/// Runs a command and looks that nothing of it is left.
+Job run(std::vector<std::string> command, std::vector<std::pair<std::string, std::string>> environment = {},
+        double timeout = 120) {
+  static int count = 0;
+  const std::string mark = fmt::format("{}-{}", ct::os::process_id(), ++count);
+  environment.emplace_back("CATENARY_TEST_MARK", mark);
+  environment.emplace_back("CATENARY_NUM_THREADS", "1");
+  environment.emplace_back("GTEST_OUTPUT", "");
+  const auto begin = Clock::now();
+  Job job{ct::os::run_process(command, {.timeout = timeout, .environment = environment}), 0};
+  job.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  for (int i = 0; i < 200 && !running(mark).empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(running(mark), std::vector<std::string>()) << fmt::format("{}", fmt::join(command, " "));
+  return job;
+}
+
+std::vector<std::string> launch(int ranks, std::vector<std::string> program) {
+  std::vector<std::string> command = {tests::build_path("bin/catenary"), "launch", "-n", std::to_string(ranks)};
+  command.insert(command.end(), program.begin(), program.end());
+  return command;
+}
+Job ranks(int n, std::vector<std::string> arguments, std::vector<std::pair<std::string, std::string>> environment = {},
+          double timeout = 120) {
+  arguments.insert(arguments.begin(), tests::build_path("bin/ranks"));
+  return run(launch(n, std::move(arguments)), std::move(environment), timeout);
+}
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+std::int64_t count_of(const std::string& text, const std::string& piece) {
+  std::int64_t n = 0;
+  for (std::size_t at = 0; (at = text.find(piece, at)) != std::string::npos; at += piece.size()) ++n;
+  return n;
+}
+
+class Ranks : public testing::TestWithParam<int> {};
+
+TEST_P(Ranks, DoTogetherWhatOnRanksTests) {
+  const Job job = run(launch(GetParam(), {ct::os::program_path(), "--gtest_filter=OnRanks.*"}));
+  EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
+  EXPECT_EQ(count_of(job.result.output, "[  PASSED  ]"), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Launch, Ranks, testing::Values(1, 2, 3, 4, 8));
+
+TEST(Launch, HandsOnWholeLines) {
+  const Job job = ranks(3, {"lines"});
+  ASSERT_TRUE(job.result.ok()) << job.result.errors;
+  std::istringstream lines(job.result.output);
+  int whole = 0, rest = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool of_one = line.size() == 200 && line.find_first_not_of(line[0]) == std::string::npos;
+    whole += of_one;
+    rest += !of_one;
+  }
+  EXPECT_EQ(whole, 6000);
+  EXPECT_EQ(rest, 3);  // what had no end has one now
+  EXPECT_EQ(count_of(job.result.output, "no end\n"), 3);
+}
+
+TEST(Launch, ARankThatDies) {
+  for (const auto& [number, name] : {std::pair{"9", "SIGKILL"}, {"11", "SIGSEGV"}, {"6", "SIGABRT"}}) {
+    const Job job = ranks(4, {"signal", "2", number});
+    EXPECT_EQ(job.result.exit_code, 128 + std::atoi(number));
+    EXPECT_LT(job.seconds, 5);
+    EXPECT_TRUE(job.result.errors.starts_with("catenary launch: rank 2 of 4 on ")) << job.result.errors;
+    EXPECT_TRUE(has(job.result.errors, fmt::format("was ended by {}, in or after allreduce of float64 (10,)", name)))
+        << job.result.errors;
+    EXPECT_EQ(count_of(job.result.errors, "\n"), 1) << job.result.errors;
+  }
+}
+
+TEST(Launch, ARankThatFails) {
+  Job job = ranks(3, {"status", "1", "42"});
+  EXPECT_EQ(job.result.exit_code, 42);
+  EXPECT_TRUE(has(job.result.errors, "rank 1 of 3") && has(job.result.errors, "ended with status 42"))
+      << job.result.errors;
+  job = ranks(3, {"throw", "0"});
+  EXPECT_EQ(job.result.exit_code, 128 + 6);
+  EXPECT_TRUE(has(job.result.errors, "thrown by a rank") && has(job.result.errors, "rank 0 of 3")) << job.result.errors;
+  EXPECT_LT(job.seconds, 5);
+  // the others compute, and do not look at the job: SIGTERM ends them
+  job = ranks(2, {"compute", "0"});
+  EXPECT_EQ(job.result.exit_code, 3);
+  EXPECT_LT(job.seconds, 5);
+}
+
+TEST(Launch, ARankThatEndsEarly) {
+  const Job job = ranks(3, {"status", "1", "0"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_TRUE(has(job.result.errors, "rank 1 has ended") && has(job.result.errors, "allreduce")) << job.result.errors;
+  EXPECT_EQ(count_of(job.result.errors, "\n"), 1) << job.result.errors;
+  EXPECT_LT(job.seconds, 5);
+}
+
+TEST(Launch, ARankThatHangs) {
+  const Job job = ranks(3, {"hang", "2"}, {{"CATENARY_COLLECTIVE_TIMEOUT", "0.01"}});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_TRUE(has(job.result.errors, "waited 0.01 minutes for rank 2 (in or after: allreduce of float64 (10,)"))
+      << job.result.errors;
+  EXPECT_EQ(count_of(job.result.errors, "\n"), 1) << job.result.errors;
+  EXPECT_LT(job.seconds, 10);
+}
+
+TEST(Launch, HandsOnSignals) {
+  // to the launcher alone; the ranks save, one after the other, and end
+  const tests::Folder folder;
+  const std::string out = folder / "out";
+  const std::string command = fmt::format(
+      "{} launch -n 3 {} until-signal > {} & pid=$!; until [ $(grep -c waiting {}) = 3 ]; do sleep 0.05; done; "
+      "kill -TERM $pid; wait $pid",
+      tests::build_path("bin/catenary"), tests::build_path("bin/ranks"), out, out);
+  const Job job = run({"sh", "-c", command});
+  EXPECT_EQ(job.result.exit_code, 7) << job.result.errors;
+  std::ifstream file(out);
+  const std::string output((std::istreambuf_iterator<char>(file)), {});
+  for (int r = 0; r < 3; ++r) EXPECT_TRUE(has(output, fmt::format("rank {} saves", r))) << output;
+}
+
+TEST(Launch, NothingOutlivesTheLauncher) {
+  // the time is up: it gets SIGKILL and can do nothing any more
+  EXPECT_TRUE(ranks(3, {"loop"}, {}, 1).result.timed_out);
+  EXPECT_TRUE(ranks(2, {"no-communicator"}, {}, 1).result.timed_out);
+  // ranks below a shell are no children of the launcher's: the lifeline ends them
+  const std::string program = tests::build_path("bin/ranks");
+  EXPECT_TRUE(run(launch(2, {"sh", "-c", program + " loop; true"}), {}, 1).result.timed_out);
+  // nor what a rank has left in a session of its own
+  EXPECT_TRUE(run(launch(2, {"sh", "-c", "setsid sleep 50 & exit 0"})).result.ok());
+}
+
+/// What the ranks of a training say, sorted.
+std::string sorted(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+std::string without_beginning(const std::string& text) {
+  std::string rest;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (!has(line, "begins")) rest += line + "\n";
+  return rest;
+}
+
+TEST(Launch, AJobThatWasKilledGoesOnBitForBit) {
+  const tests::Folder folder;
+  Job job = ranks(3, {"train", "-1", folder / "whole"});
+  ASSERT_TRUE(job.result.ok()) << job.result.errors;
+  const std::string weights = without_beginning(sorted(job.result.output));
+  EXPECT_TRUE(weights.starts_with("rank 0 has ")) << weights;
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string out = folder / fmt::format("killed-{}", rank);
+    EXPECT_EQ(ranks(3, {"train", std::to_string(rank), out}).result.exit_code, 137);
+    // the newest set is damaged on one rank: all take the one before
+    if (rank == 1) ct::os::write_file(out + "/job.of.tests.2.15", std::string_view("nothing"));
+    job = ranks(3, {"train", std::to_string(rank), out});
+    EXPECT_TRUE(job.result.ok()) << job.result.errors;
+    const std::string output = sorted(job.result.output);
+    EXPECT_EQ(count_of(output, rank == 1 ? "begins at 10\n" : "begins at 15\n"), 3) << output;
+    EXPECT_EQ(without_beginning(output), weights);
+    // two sets are kept
+    EXPECT_EQ(ct::os::list_directory(out),
+              (std::vector<std::string>{"job.of.tests.0.25", "job.of.tests.0.30", "job.of.tests.1.25",
+                                        "job.of.tests.1.30", "job.of.tests.2.25", "job.of.tests.2.30"}));
+  }
+  // a signal to one rank: all save after the same iteration, which the others hear of in the next exchange
+  const std::string out = folder / "interrupted";
+  job = ranks(3, {"train-until-sigterm", "1", out});
+  EXPECT_EQ(job.result.exit_code, 5) << job.result.errors;
+  EXPECT_EQ(count_of(job.result.output, "stops at 18\n"), 3) << job.result.output;
+  job = ranks(3, {"train", "-1", out});
+  EXPECT_EQ(count_of(job.result.output, "begins at 18\n"), 3) << job.result.output;
+  EXPECT_EQ(without_beginning(sorted(job.result.output)), weights);
+}
+
+TEST(Launch, ReferencesOfChainerMN) {
+  for (const int n : {2, 4}) {
+    const Job job =
+        run(launch(n, {tests::build_path("bin/reference-check"), tests::source_path("tests/data/chainermn")}));
+    EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
+    EXPECT_TRUE(has(job.result.output, fmt::format("{} passed, 0 failed", 8 * n))) << job.result.output;
+  }
+}
+
+TEST(Launch, CommandLine) {
+  const auto errors = [](std::vector<std::string> arguments, int status) {
+    arguments.insert(arguments.begin(), {tests::build_path("bin/catenary"), "launch"});
+    const Job job = run(arguments);
+    EXPECT_EQ(job.result.exit_code, status) << job.result.errors;
+    return job.result.errors + job.result.output;
+  };
+  EXPECT_TRUE(has(errors({"-n", "2", "/nowhere/program"}, 1), "/nowhere/program: cannot start the program"));
+  EXPECT_TRUE(has(errors({"-n", "2"}, 1), "no program"));
+  EXPECT_TRUE(has(errors({"-n", "0", "true"}, 2), "--ranks"));
+  EXPECT_TRUE(has(errors({"true"}, 2), "--ranks"));
+  EXPECT_THROW(ct::distributed::launch({"true"}, {.ranks = 0}), ct::ValueError);
+  EXPECT_THROW(ct::distributed::launch({}, {.ranks = 1}), ct::ValueError);
+  const Job job = run({tests::build_path("bin/ranks"), "status"}, {{"CATENARY_LAUNCH", "0:55:56"}});
+  EXPECT_TRUE(has(job.result.errors, "CATENARY_LAUNCH=0:55:56 says that this process is rank 0")) << job.result.errors;
+}
+
+TEST(Launch, TrainMnist) {
+  const tests::Folder folder;
+  const Job job = run(launch(4, {tests::build_path("bin/train_mnist_mn"), "--communicator", "naive", "-e", "2", "-u",
+                                 "100", "-b", "25", "-n", "12000", "--seed", "1", "-o", folder / "out"}),
+                      {{"CATENARY_DATA", tests::source_path("data")}});
+  ASSERT_TRUE(job.result.ok()) << job.result.errors;
+  const std::string line(42, '=');
+  EXPECT_TRUE(job.result.output.starts_with(
+      line +
+      "\nNum process (COMM_WORLD): 4\nUsing naive communicator\nNum unit: 100\nNum Minibatch-size: 25\n"
+      "Num epoch: 2\n" +
+      line +
+      "\nepoch       main/loss   validation/main/loss  main/accuracy  validation/main/accuracy  elapsed_time\n1 "))
+      << job.result.output;
+  const auto log = nlohmann::json::parse(std::ifstream(folder / "out/log"));
+  EXPECT_GT(log.at(1).at("validation/main/accuracy").get<double>(), 0.87);
+  EXPECT_EQ(log.at(1).at("iteration").get<int>(), 240);
+}
+
+}  // namespace

@@ -1,0 +1,526 @@
+// What ranks do together. These tests take the ranks that they find: one where they run as they are, 2 to 8 where
+// launch_test.cpp starts this program by `catenary launch`.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "catenary/catenary.h"
+
+namespace ct = catenary;
+namespace D = ct::distributed;
+namespace F = ct::functions;
+namespace L = ct::links;
+
+namespace {
+
+constexpr ct::Dtype kDtypes[] = {ct::Dtype::bool_,  ct::Dtype::int8,    ct::Dtype::int16,    ct::Dtype::int32,
+                                 ct::Dtype::int64,  ct::Dtype::uint8,   ct::Dtype::uint16,   ct::Dtype::uint32,
+                                 ct::Dtype::uint64, ct::Dtype::float16, ct::Dtype::bfloat16, ct::Dtype::float32,
+                                 ct::Dtype::float64};
+
+const D::Communicator& comm() {
+  static const D::Communicator communicator = D::create_communicator("naive");
+  return communicator;
+}
+int rank() { return comm().rank(); }
+int size() { return comm().size(); }
+
+/// Small numbers that each rank can compute for every other one. Some layouts are not C order.
+ct::Array values_of(int of, const ct::Shape& shape, ct::Dtype dtype, bool strided = false) {
+  const std::int64_t n = shape.product();
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<double>((i * 7 + of * 3 + 1) % 11));
+  const ct::Array x = ct::Array::from_host(numbers.data(), shape, ct::Dtype::float64, ct::Device()).astype(dtype);
+  return (strided ? x.T().copy().T() : x).to_device(ct::current_device());
+}
+
+void expect_same(const ct::Array& got, const ct::Array& expected, const std::string& what) {
+  ASSERT_TRUE(got.defined()) << what;
+  EXPECT_EQ(got.dtype(), expected.dtype()) << what;
+  EXPECT_EQ(got.shape(), expected.shape()) << what;
+  EXPECT_EQ(got.to_vector<double>(), expected.to_vector<double>()) << what;
+}
+
+ct::Array filled(const ct::Shape& shape, double value) { return ct::full(shape, value, ct::Dtype::float32); }
+
+const ct::Shape kShapes[] = {{3, 5}, {}, {0, 4}, {7}, {2, 3, 4}};
+
+TEST(OnRanks, WhoIsWho) {
+  EXPECT_EQ(comm().name(), "naive");
+  const char* const launched = std::getenv("CATENARY_LAUNCH");
+  EXPECT_EQ(comm().transport(), launched && *launched ? "shared memory" : "one process");
+  EXPECT_EQ(comm().intra_rank(), rank());
+  EXPECT_EQ(comm().intra_size(), size());
+  EXPECT_EQ(comm().inter_rank(), 0);
+  EXPECT_EQ(comm().inter_size(), 1);
+  std::vector<int> expected(static_cast<std::size_t>(size()));
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(comm().allgather_obj(rank()), expected);
+}
+
+TEST(OnRanks, ArraysOfEveryDtype) {
+  for (const ct::Dtype dtype : kDtypes) {
+    for (const ct::Shape& shape : kShapes) {
+      for (const bool strided : {false, true}) {
+        const std::string what = fmt::format("{} {} strided {}", ct::dtype_name(dtype), shape.str(), strided);
+        const auto of = [&](int r) { return values_of(r, shape, dtype, strided); };
+        const ct::Array mine = of(rank());
+        ct::Array sum = of(0).astype(ct::Dtype::float64);
+        for (int r = 1; r < size(); ++r) sum = sum + of(r).astype(ct::Dtype::float64);
+        expect_same(comm().allreduce(mine), sum.astype(dtype), "allreduce " + what);
+        const int root = size() - 1;
+        expect_same(comm().bcast(rank() == root ? mine : ct::Array(), root), of(root), "bcast " + what);
+        const std::vector<ct::Array> gathered = comm().gather(mine, root), all = comm().allgather(mine);
+        ASSERT_EQ(static_cast<int>(gathered.size()), rank() == root ? size() : 0);
+        for (int r = 0; r < static_cast<int>(gathered.size()); ++r) expect_same(gathered[r], of(r), "gather " + what);
+        for (int r = 0; r < size(); ++r) expect_same(all.at(r), of(r), "allgather " + what);
+        std::vector<ct::Array> parts;
+        for (int r = 0; r < size(); ++r) parts.push_back(of(10 * rank() + r));
+        expect_same(comm().scatter(rank() == root ? parts : std::vector<ct::Array>(), root), of(10 * root + rank()),
+                    "scatter " + what);
+        const std::vector<ct::Array> turned = comm().alltoall(parts);
+        for (int r = 0; r < size(); ++r) expect_same(turned.at(r), of(10 * r + rank()), "alltoall " + what);
+        if (size() > 1) {
+          comm().send(mine, (rank() + 1) % size(), 5);
+          const int before = (rank() + size() - 1) % size();
+          expect_same(comm().recv(before, 5), of(before), "send and recv " + what);
+        }
+      }
+    }
+  }
+}
+
+TEST(OnRanks, ShapesMayDifferWhereTheyCan) {
+  const auto of = [](int r) { return values_of(r, {r, 2}, r % 2 ? ct::Dtype::float32 : ct::Dtype::int16); };
+  const std::vector<ct::Array> all = comm().allgather(of(rank()));
+  for (int r = 0; r < size(); ++r) expect_same(all[r], of(r), "allgather");
+}
+
+TEST(OnRanks, SumsHaveTheOrderOfRanks) {
+  // numbers whose sum depends on the order, more than go through in one pass
+  const std::int64_t n = (std::int64_t{3} << 20) + 17;
+  const auto of = [&](int r) {
+    ct::random::Generator generator{static_cast<std::uint64_t>(r + 1), 0};
+    return ct::random::uniform(-1.0, 1.0, ct::Shape{n}, {.dtype = ct::Dtype::float32, .generator = &generator}) *
+           (r % 2 ? 1e4f : 1e-3f);
+  };
+  const ct::Array got = comm().allreduce(of(rank()));
+  ct::Array expected = of(0);
+  for (int r = 1; r < size(); ++r) expected = expected + of(r);
+  EXPECT_TRUE((got == expected).all());
+  EXPECT_TRUE((comm().allreduce_mean(of(rank())) == expected / static_cast<float>(size())).all());
+
+  // in 16 bits: float32 sums, rounded once
+  const ct::Array half = comm().allreduce(of(rank()).astype(ct::Dtype::float16));
+  expected = of(0).astype(ct::Dtype::float16).astype(ct::Dtype::float32);
+  for (int r = 1; r < size(); ++r) expected = expected + of(r).astype(ct::Dtype::float16).astype(ct::Dtype::float32);
+  EXPECT_TRUE((half == expected.astype(ct::Dtype::float16)).all());
+}
+
+struct Point {
+  double x = 0;
+  std::string name;
+  bool operator==(const Point&) const = default;
+};
+void pack(D::Packer& to, const Point& p) { to(p.x)(p.name); }
+void unpack(D::Unpacker& from, Point& p) { from(p.x)(p.name); }
+
+TEST(OnRanks, Objects) {
+  const auto of = [](int r) {
+    return std::map<std::string, std::vector<std::pair<int, Point>>>{{"a", {{r, {0.5 * r, "p"}}}},
+                                                                     {std::string(r, 'x'), {}}};
+  };
+  EXPECT_EQ(comm().bcast_obj(of(rank()), size() - 1), of(size() - 1));
+  const auto gathered = comm().gather_obj(of(rank()), 0), all = comm().allgather_obj(of(rank()));
+  EXPECT_EQ(static_cast<int>(gathered.size()), rank() == 0 ? size() : 0);
+  for (int r = 0; r < size(); ++r) EXPECT_EQ(all[r], of(r));
+  std::vector<std::string> words;
+  for (int r = 0; r < size(); ++r) words.push_back(fmt::format("{} to {}", rank(), r));
+  EXPECT_EQ(comm().scatter_obj(words, 0), fmt::format("0 to {}", rank()));
+  EXPECT_EQ(comm().allreduce_obj(rank() + 1), size() * (size() + 1) / 2);
+  EXPECT_EQ(comm().allreduce_obj<int>(rank(), [](const int& a, const int& b) { return std::max(a, b); }), size() - 1);
+  const std::vector<bool> bits = {true, false, rank() == 0};
+  EXPECT_EQ(comm().bcast_obj(bits), (std::vector<bool>{true, false, true}));
+  const auto example = comm().bcast_obj(ct::Example{{ct::arange(3)}, {"x"}});
+  EXPECT_EQ(example.names, std::vector<std::string>{"x"});
+  EXPECT_EQ(example.values.at(0).to_vector<int>(), (std::vector<int>{0, 1, 2}));
+  ct::Observation seen;
+  seen["loss"] = 1.5 * rank();
+  EXPECT_EQ(comm().bcast_obj(seen, size() - 1)["loss"].value(), 1.5 * (size() - 1));
+}
+
+TEST(OnRanks, TagsMayBeTakenInAnotherOrder) {
+  if (size() == 1) {
+    EXPECT_THROW(comm().send_obj(1, 0), ct::ValueError);
+    return;
+  }
+  const int next = (rank() + 1) % size(), before = (rank() + size() - 1) % size();
+  comm().send_obj(std::string("one"), next, 1);
+  comm().send(ct::arange(4), next, 2);
+  comm().send_obj(std::string("again"), next, 1);
+  comm().barrier();  // messages that wait are not in its way
+  EXPECT_EQ(comm().recv(before, 2).to_vector<int>(), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(comm().recv_obj<std::string>(before, 1), "one");
+  EXPECT_EQ(comm().recv_obj<std::string>(before, 1), "again");
+  comm().send_obj(3, next);
+  EXPECT_THROW(comm().recv_obj<std::string>(before), ct::ValueError);  // another type
+  comm().send_obj(3, next);
+  EXPECT_THROW(comm().recv(before), ct::ValueError);  // an object, not an array
+}
+
+TEST(OnRanks, LargeMessages) {
+  const std::vector<std::int32_t> many(std::size_t{1} << 21, rank());
+  const auto all = comm().allgather_obj(many);
+  for (int r = 0; r < size(); ++r) EXPECT_EQ(all[r][many.size() - 1], r);
+  EXPECT_EQ(comm().bcast_obj(many, size() - 1).back(), size() - 1);
+}
+
+TEST(OnRanks, RandomNumbersDiffer) {
+  comm();
+  ct::random::seed(3);
+  const ct::Array mine = ct::random::bits({4});
+  const std::vector<ct::Array> all = comm().allgather(mine);
+  for (int r = 1; r < size(); ++r) EXPECT_NE(all[r].to_vector<std::int64_t>(), all[0].to_vector<std::int64_t>());
+  ct::random::set_state({3, 0});  // rank 0 draws what one process does
+  expect_same(all[0], ct::random::bits({4}), "rank 0");
+}
+
+TEST(OnRanks, Split) {
+  const D::Communicator half = comm().split(rank() % 2, -rank());  // in the opposite order
+  EXPECT_EQ(half.size(), (size() + (rank() % 2 ? 0 : 1)) / 2);
+  const std::vector<int> members = half.allgather_obj(rank());
+  for (std::size_t i = 1; i < members.size(); ++i) EXPECT_EQ(members[i], members[i - 1] - 2);
+  EXPECT_EQ(members[static_cast<std::size_t>(half.rank())], rank());
+  int sum = 0;
+  for (const int member : members) sum += member;
+  EXPECT_EQ(half.allreduce(ct::full({2}, rank(), ct::Dtype::int32)).to_vector<int>(), (std::vector<int>{sum, sum}));
+  const D::Communicator alone = half.split(half.rank(), 0);
+  EXPECT_EQ(alone.size(), 1);
+  EXPECT_EQ(alone.allreduce_obj(7), 7);
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const ct::ValueError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(OnRanks, DifferencesAreToldToAll) {
+  if (size() == 1) {
+    EXPECT_THROW(comm().bcast(ct::arange(2), 1), ct::ValueError);
+    return;
+  }
+  const auto has = [](const std::string& text, const std::string& piece) {
+    return text.find(piece) != std::string::npos;
+  };
+  std::string text = message_of([] { comm().allreduce(filled({rank() == 1 ? 3 : 2}, 1)); });
+  EXPECT_TRUE(has(text, "allreduce of float32 (3,)") && has(text, "allreduce of float32 (2,)") && has(text, "rank 1"))
+      << text;
+  text = message_of([] {
+    if (rank() == 0) {
+      comm().bcast(ct::arange(2));
+    } else {
+      comm().barrier();
+    }
+  });
+  EXPECT_TRUE(has(text, "rank 0 calls bcast") || has(text, "calls barrier")) << text;
+  text = message_of([] { comm().bcast_obj(1, rank() == 0 ? 0 : 1); });
+  EXPECT_TRUE(has(text, "from rank 0") && has(text, "from rank 1")) << text;
+  comm().barrier();  // all can go on
+}
+
+TEST(OnRanks, ArgumentsThatMakeNoSense) {
+  const auto names = [](const std::function<void()>& f, const std::string& piece) {
+    const std::string text = message_of(f);
+    EXPECT_NE(text.find(piece), std::string::npos) << text;
+  };
+  names([] { D::create_communicator("rings"); }, "'rings' is none of naive, flat");
+  names([] { comm().send(ct::arange(1), size()); }, "send: rank");
+  names([] { comm().recv(-1); }, "recv: rank -1");
+  names([] { comm().recv_obj<int>(rank()); }, "this one's own");
+  names([] { comm().gather(ct::arange(1), size()); }, "gather: root");
+  names([] { comm().alltoall({}); }, "0 parts for");
+  names([] { comm().set_config("colour", 1); }, "colour");
+  names([] { comm().set_config("collective_timeout", 0); }, "above 0");
+  names([] { D::Communicator().rank(); }, "create_communicator");
+  EXPECT_THROW(comm().allreduce_mean(ct::arange(2)), ct::DtypeError);
+  comm().set_config("collective_timeout", 2.5);
+  EXPECT_DOUBLE_EQ(comm().get_config("collective_timeout"), 2.5);
+}
+
+struct Net : ct::Chain {
+  L::Linear l1, l2;
+  Net() : l1(8), l2(3) {}
+  CT_LINKS(l1, l2)
+  ct::Variable operator()(const ct::Variable& x) { return l2(F::tanh(l1(x))); }
+};
+
+TEST(OnRanks, GradientsAndParameters) {
+  for (const char* name : {"naive", "flat", "non_cuda_aware", "dummy"}) {
+    const D::Communicator c = D::create_communicator(name);
+    Net net;
+    ct::random::seed(static_cast<std::uint64_t>(rank()));
+    EXPECT_THROW(c.bcast_data(net), ct::ValueError);  // not initialised
+    net(filled({1, 4}, 1));
+    c.bcast_data(net);
+    for (const auto& [path, p] : net.namedparams()) {
+      const std::vector<ct::Array> all = c.allgather(p.array());
+      for (const ct::Array& values : all) expect_same(values, all[0], path);
+    }
+    net.cleargrads();
+    net.l1.W.set_grad(filled(net.l1.W.shape(), rank() + 1));
+    if (rank() == 0) net.l2.b.set_grad(filled({3}, 2));
+    c.multi_node_mean_grad(net, true);
+    const bool exchanged = std::string(name) != "dummy" && size() > 1;
+    EXPECT_EQ(net.l1.W.grad().to_vector<double>()[5], exchanged ? 0.5 * (size() + 1) : rank() + 1.0) << name;
+    if (exchanged) {
+      EXPECT_FLOAT_EQ(net.l2.b.grad().to_vector<float>()[2], 2.0f / static_cast<float>(size())) << name;
+      EXPECT_EQ(net.l2.W.grad().to_vector<double>()[0], 0.0);
+      net.cleargrads();
+      if (rank() == 0) net.l2.b.set_grad(filled({3}, 2));
+      EXPECT_THROW(c.multi_node_mean_grad(net), ct::ValueError) << name;  // the others have none
+    }
+  }
+}
+
+TEST(OnRanks, GradientsIn16Bits) {
+  const D::Communicator c = D::create_communicator("flat", {.allreduce_grad_dtype = ct::Dtype::float16});
+  L::Linear link(4, 3);
+  c.bcast_data(link);
+  link.cleargrads();
+  link.W.set_grad(filled({3, 4}, 0.1));
+  link.b.set_grad(filled({3}, 1));
+  c.multi_node_mean_grad(link);
+  EXPECT_EQ(link.W.dtype(), link.W.grad().dtype());
+  EXPECT_EQ(link.W.grad().to_vector<float>()[0], size() == 1 ? 0.1f : float{ct::float16(0.1f)});
+}
+
+TEST(OnRanks, ModelsThatDifferAreTold) {
+  if (size() == 1) return;
+  L::Linear link(4, rank() == 0 ? 3 : 2);
+  const std::string text = message_of([&] { comm().bcast_data(link); });
+  EXPECT_NE(text.find("/W float32 (3, 4) and /W float32 (2, 4)"), std::string::npos) << text;
+}
+
+/// Batches of 5 for a rank; those of all ranks together for -1.
+ct::Batch batch_of(int of, int iteration) {
+  std::vector<ct::Array> xs, ts;
+  for (int r = 0; r < size(); ++r) {
+    if (of >= 0 && r != of) continue;
+    ct::random::Generator generator{static_cast<std::uint64_t>(100 * r + iteration), 0};
+    xs.push_back(ct::random::uniform(-1.0, 1.0, {5, 6}, {.dtype = ct::Dtype::float32, .generator = &generator}));
+    ts.push_back((xs.back().sum(1) > 0).astype(ct::Dtype::int32));
+  }
+  return ct::Batch({ct::Variable(ct::concatenate(xs)), ct::Variable(ct::concatenate(ts))});
+}
+
+template <class Optimizer>
+void expect_training_agrees(Optimizer ours, Optimizer alone, int iterations) {
+  ct::random::set_state({5, 0});  // the same on all ranks, other than seed(5)
+  const L::Classifier single{Net()};
+  alone.setup(single);
+  alone.target()(batch_of(-1, 0));                           // draws its weights now
+  ct::random::seed(static_cast<std::uint64_t>(5 + rank()));  // the others' weights count for nothing
+  const L::Classifier model{Net()};
+  D::create_multi_node_optimizer(ours, comm()).setup(model);
+  for (int i = 0; i < iterations; ++i) {
+    double loss = 0, expected = 0;
+    const ct::Batch mine = batch_of(rank(), i), all = batch_of(-1, i);
+    ct::Variable last;
+    ours.update([&] { return last = ours.target()(mine); });
+    loss = comm().allreduce_obj(last.array().template item<double>()) / size();
+    alone.update([&] { return last = alone.target()(all); });
+    expected = last.array().template item<double>();
+    EXPECT_NEAR(loss, expected, 1e-5) << "iteration " << i;
+  }
+  EXPECT_EQ(ours.t(), iterations);
+  for (const auto& [path, p] : model.namedparams()) {
+    const std::vector<ct::Array> of_all = comm().allgather(p.array());
+    for (const ct::Array& values : of_all) expect_same(values, of_all[0], path);
+  }
+}
+
+TEST(OnRanks, TrainingIsThatOfOneProcess) {
+  expect_training_agrees(ct::optimizers::Adam(), ct::optimizers::Adam(), 20);
+  expect_training_agrees(ct::optimizers::SGD(), ct::optimizers::SGD(), 300);
+}
+
+TEST(OnRanks, TheFirstUpdate) {
+  ct::random::seed(static_cast<std::uint64_t>(rank()));
+  const L::Classifier model{Net()};
+  const auto optimizer =
+      D::create_multi_node_optimizer(ct::optimizers::SGD(), comm(), {.first_update_broadcasts_only = true});
+  optimizer.setup(model);
+  const auto same = [&] {
+    for (const auto& [path, p] : model.namedparams()) {
+      const std::vector<ct::Array> of_all = comm().allgather(p.array());
+      for (const ct::Array& values : of_all) expect_same(values, of_all[0], path);
+    }
+  };
+  optimizer.update(batch_of(rank(), 0));
+  EXPECT_EQ(optimizer.t(), size() == 1 ? 1 : 0);
+  same();
+  optimizer.update(batch_of(rank(), 0));
+  EXPECT_EQ(optimizer.t(), size() == 1 ? 2 : 1);
+  same();
+
+  // update() alone: no step with gradients of other parameters, a full one where the parameters are equal
+  for (const bool equal : {false, true}) {
+    ct::random::seed(static_cast<std::uint64_t>(rank()));
+    L::Linear link(6, 2);
+    const auto bare = D::create_multi_node_optimizer(ct::optimizers::SGD(), comm());
+    bare.setup(link);
+    if (equal) comm().bcast_data(link);
+    link.cleargrads();
+    link.W.set_grad(filled({2, 6}, rank()));
+    bare.update();
+    EXPECT_EQ(bare.t(), equal || size() == 1 ? 1 : 0);
+  }
+}
+
+struct Noisy : ct::Chain {
+  L::Linear l1{4};
+  L::BatchNormalization bn{4};
+  CT_LINKS(l1, bn)
+  ct::Variable operator()(const ct::Variable& x) { return F::sum(F::dropout(bn(l1(x)))); }
+};
+
+TEST(OnRanks, TheFirstForwardPassLeavesNoTrace) {
+  const Noisy model;
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(), comm());
+  optimizer.setup(model);
+  ct::random::seed(7);
+  int passes = 0;
+  std::vector<std::uint64_t> calls;
+  std::vector<std::vector<float>> means;
+  ct::Observation observation;
+  const ct::Reporter reporter;
+  const ct::ReportScope scope(reporter, observation);
+  optimizer.update([&] {
+    calls.push_back(ct::random::get_state().call);
+    means.push_back(model.bn.avg_mean.array().to_vector<float>());
+    ++passes;
+    return ct::Model(model)(batch_of(rank(), 0)[0]);
+  });
+  EXPECT_EQ(passes, size() == 1 ? 1 : 2);
+  EXPECT_EQ(calls.front(), calls.back());
+  EXPECT_EQ(means.front(), means.back());
+  EXPECT_NE(model.bn.avg_mean.array().to_vector<float>(), means.front());
+}
+
+struct Normalized : ct::Chain {
+  L::BatchNormalization bn{3};
+  CT_LINKS(bn)
+  ct::Variable operator()(const ct::Variable& x) { return bn(x); }
+};
+
+TEST(OnRanks, BatchNormalizationOverAllRanks) {
+  const auto draw = [](int seed) {
+    ct::random::Generator generator{static_cast<std::uint64_t>(seed), 0};
+    return ct::random::uniform(-2.0, 2.0, {6, 3}, {.dtype = ct::Dtype::float32, .generator = &generator});
+  };
+  std::vector<ct::Array> xs, gys;
+  for (int r = 0; r < size(); ++r) {
+    xs.push_back(draw(r));
+    gys.push_back(draw(100 + r));
+  }
+  const Normalized plain;
+  plain.cleargrads();
+  ct::Variable all(ct::concatenate(xs));
+  ct::Variable y = ct::Model(plain)(all);
+  y.set_grad(ct::concatenate(gys));
+  y.backward();
+
+  const D::MultiNodeBatchNormalization link(3, comm());
+  const Normalized model = D::create_mnbn_model(Normalized(), comm());
+  const std::int64_t begin = 6 * rank();
+  const auto near = [](const ct::Array& got, const ct::Array& expected, const char* what) {
+    EXPECT_LT(ct::absolute(got - expected).max().item<double>(), 1e-5) << what;
+  };
+  for (const L::BatchNormalization& bn : {static_cast<const L::BatchNormalization&>(link), model.bn}) {
+    ct::Variable x(xs[static_cast<std::size_t>(rank())]);
+    bn.cleargrads();
+    const ct::Variable out = bn(x);
+    near(out.array(), y.array()(ct::slice(begin, begin + 6)), "y");
+    out.set_grad(gys[static_cast<std::size_t>(rank())]);
+    out.backward();
+    near(x.grad(), all.grad()(ct::slice(begin, begin + 6)), "gx");
+    near(bn.gamma.grad(), plain.bn.gamma.grad() / static_cast<float>(size()), "ggamma");
+    near(bn.beta.grad(), plain.bn.beta.grad() / static_cast<float>(size()), "gbeta");
+    near(bn.avg_mean.array(), plain.bn.avg_mean.array(), "avg_mean");
+  }
+  L::BatchNormalization alone(3);  // the model that was copied is as it was
+  EXPECT_EQ(alone.type_name(), "BatchNormalization");
+}
+
+TEST(OnRanks, ScatterDataset) {
+  for (const std::int64_t n : {10, 11, 3, 64}) {
+    for (const bool equal : {true, false}) {
+      std::vector<int> numbers(static_cast<std::size_t>(n));
+      std::iota(numbers.begin(), numbers.end(), 0);
+      const auto [begin, end] = D::scatter_index(rank() == 0 ? n : -1, comm(), {.force_equal_length = equal});
+      const std::int64_t longer = std::min<std::int64_t>(rank(), n % size());
+      EXPECT_EQ(begin, equal ? n * rank() / size() : n / size() * rank() + longer);
+      EXPECT_EQ(end - begin, equal ? (n + size() - 1) / size() : n / size() + (rank() < n % size()));
+      const ct::Dataset part =
+          D::scatter_dataset(rank() == 0 ? ct::Dataset(numbers) : ct::Dataset(), comm(), {.force_equal_length = equal});
+      ASSERT_EQ(part.size(), end - begin);
+      for (std::int64_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i].values.at(0).item<int>(), begin + i);
+    }
+  }
+  EXPECT_THROW(D::scatter_dataset(ct::Dataset(), comm()), ct::ValueError);
+  EXPECT_THROW(D::scatter_dataset(ct::Dataset(), comm(), {.root = size()}), ct::ValueError);
+
+  // columns, with names; shuffled by a seed, so that all examples come once
+  const ct::Array x = ct::arange(24).reshape({12, 2}).to_device(ct::Device());
+  const ct::datasets::DictDataset whole({{"x", x}, {"t", ct::arange(12).to_device(ct::Device())}});
+  const ct::Dataset part = D::scatter_dataset(rank() == 0 ? ct::Dataset(whole) : ct::Dataset(), comm(),
+                                              {.shuffle = true, .seed = 3, .force_equal_length = false});
+  ct::Columns columns;
+  ASSERT_TRUE(part.get_columns({0}, columns));
+  EXPECT_EQ(columns.names, (std::vector<std::string>{"x", "t"}));
+  std::vector<int> mine;
+  for (std::int64_t i = 0; i < part.size(); ++i) {
+    mine.push_back(part[i].values[1].item<int>());
+    EXPECT_EQ(part[i].values[0].to_vector<int>()[1], 2 * mine.back() + 1);
+  }
+  std::vector<int> all;
+  for (const auto& of : comm().allgather_obj(mine)) all.insert(all.end(), of.begin(), of.end());
+  EXPECT_FALSE(std::is_sorted(all.begin(), all.end()));
+  std::sort(all.begin(), all.end());
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+}
+
+struct Mean : ct::Chain {
+  L::Linear l1{1, 1};
+  CT_LINKS(l1)
+  ct::Variable operator()(const ct::Variable& x) {
+    ct::report({{"value", F::mean(x)}}, *this);
+    return x;
+  }
+};
+
+TEST(OnRanks, EvaluatorsAverageOverAllBatches) {
+  // ranks have different numbers of batches: the mean of means would be another
+  std::vector<float> numbers(static_cast<std::size_t>(2 * (rank() + 1)), static_cast<float>(rank()));
+  const auto batches = ct::iterators::SerialIterator(numbers, 2, {.repeat = false, .shuffle = false});
+  auto evaluator =
+      D::create_multi_node_evaluator(ct::training::extensions::Evaluator(batches, ct::Model(Mean())), comm());
+  EXPECT_EQ(evaluator.default_name(), "validation");
+  double sum = 0, count = 0;
+  for (int r = 0; r < size(); ++r) {
+    sum += r * (r + 1);
+    count += r + 1;
+  }
+  const auto means = evaluator();
+  ASSERT_EQ(means.size(), 1u);
+  EXPECT_EQ(means[0].first, "main/value");
+  EXPECT_DOUBLE_EQ(means[0].second, sum / count);
+}
+
+}  // namespace

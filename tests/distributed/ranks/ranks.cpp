@@ -1,0 +1,154 @@
+// A rank that behaves as its first argument says, for launch_test.cpp and scripts/kill_ranks.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "catenary/catenary.h"
+#include "catenary/core/os/signals.h"
+#include "catenary/core/sha256.h"
+#include "catenary/distributed/launch.h"
+
+namespace ct = catenary;
+namespace D = ct::distributed;
+
+namespace {
+
+void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// Collectives of all kinds and sizes, one after the other, for ever.
+void loop(const D::Communicator& comm, const std::string& which) {
+  const bool all = which == "all";
+  for (int i = 0;; ++i) {
+    const ct::Array x = ct::full({i % 7 ? 1000 : 1 << 20}, 1.0f);
+    if (all || which == "allreduce") comm.allreduce(x);
+    if (all || which == "bcast") comm.bcast(x, i % comm.size());
+    if (all || which == "gather") comm.gather(x, i % comm.size());
+    if (all || which == "allgather") comm.allgather(x);
+    if (all || which == "scatter") comm.scatter(std::vector<ct::Array>(static_cast<std::size_t>(comm.size()), x));
+    if (all || which == "alltoall") comm.alltoall(std::vector<ct::Array>(static_cast<std::size_t>(comm.size()), x));
+    if (all || which == "barrier") comm.barrier();
+    if (all || which == "send") {
+      if (comm.rank() > 0) comm.send(x, 0);
+      for (int r = 1; comm.rank() == 0 && r < comm.size(); ++r) comm.recv(r);
+    }
+    if (i == 0) {
+      std::printf("rank %d is %d\n", comm.rank(), ::getpid());
+      std::fflush(stdout);
+    }
+  }
+}
+
+/// Times of all-reduces, and of steps that are nothing but an agreement.
+void bench(const D::Communicator& comm) {
+  const auto seconds = [&](int repeats, const std::function<void()>& f) {
+    f();
+    std::vector<double> times;
+    for (int i = 0; i < 7; ++i) {
+      comm.barrier();
+      const auto begin = std::chrono::steady_clock::now();
+      for (int k = 0; k < repeats; ++k) f();
+      times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / repeats);
+    }
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+  };
+  for (const std::int64_t n : {std::int64_t{1000}, std::int64_t{1800000}, std::int64_t{25000000}}) {
+    const ct::Array x = ct::full({n}, 1.0f, ct::Dtype::float32);
+    const double time = seconds(n > 10000000 ? 3 : 20, [&] { comm.allreduce(x); });
+    if (comm.rank() == 0)
+      std::printf("allreduce of %6.1f MB on %d ranks: %8.3f ms\n", 4e-6 * static_cast<double>(n), comm.size(),
+                  1e3 * time);
+  }
+  const double time = seconds(500, [&] { comm.barrier(); });
+  if (comm.rank() == 0) std::printf("barrier on %d ranks: %.1f us\n", comm.size(), 1e6 * time);
+}
+
+struct Net : ct::Chain {
+  ct::links::Linear l1{8}, l2{3};
+  CT_LINKS(l1, l2)
+  ct::Variable operator()(const ct::Variable& x) { return l2(ct::functions::dropout(ct::functions::relu(l1(x)))); }
+};
+
+/// 30 iterations with a checkpoint every 5. In the 17th, unless it goes on from a checkpoint, rank `which` sends itself
+/// a signal. Prints what the weights are in the end.
+int train(const D::Communicator& comm, int which, int number, const std::string& folder) {
+  namespace T = ct::training;
+  ct::random::seed(static_cast<std::uint64_t>(10 + comm.rank()));
+  const auto model = ct::links::Classifier(Net());
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::Adam(), comm);
+  optimizer.setup(model);
+  const ct::datasets::TupleDataset examples(ct::random::standard_normal({40, 4}, {.dtype = ct::Dtype::float32}),
+                                            ct::random::randint(0, 3, ct::Shape{40}, {.dtype = ct::Dtype::int32}));
+  const T::Trainer trainer(T::StandardUpdater(ct::iterators::SerialIterator(examples, 6), optimizer),
+                           T::Trigger(30, "iteration"), folder);
+  auto checkpointer = D::create_multi_node_checkpointer("job.of.tests", comm);
+  const bool loaded = checkpointer.maybe_load(trainer);
+  std::printf("rank %d begins at %d\n", comm.rank(), static_cast<int>(trainer.updater()->iteration()));
+  trainer.extend(checkpointer, {.trigger = T::Trigger(5, "iteration")});
+  trainer.extend(
+      [&](T::Trainer& t) {
+        if (!loaded && comm.rank() == which && t.updater()->iteration() == 17) ::raise(number);
+      },
+      {.name = "signal", .trigger = T::Trigger(1, "iteration")});
+  try {
+    trainer.run();
+  } catch (const T::Interrupted&) {
+    std::printf("rank %d stops at %d\n", comm.rank(), static_cast<int>(trainer.updater()->iteration()));
+    return 5;
+  }
+  D::Packer packer;
+  for (const auto& [name, p] : model.namedparams()) packer(p.array());
+  std::printf("rank %d has %s\n", comm.rank(), ct::sha256(packer.bytes()).c_str());
+  return 0;
+}
+
+int run(const std::string& what, int which, const std::string& how) {
+  if (what == "lines") {  // without a communicator: any program can be launched
+    const int rank = D::LaunchedRank::parse(std::getenv("CATENARY_LAUNCH")).rank;
+    for (int i = 0; i < 2000; ++i) std::printf("%s\n", std::string(200, static_cast<char>('a' + rank)).c_str());
+    std::printf("no end");
+    return 0;
+  }
+  if (what == "no-communicator") {
+    sleep(60);
+    return 0;
+  }
+  const D::Communicator comm = D::create_communicator("naive");
+  const bool chosen = comm.rank() == which;
+  if (what == "loop") loop(comm, how);
+  if (what == "bench") return bench(comm), 0;
+  if (what == "train") return train(comm, which, SIGKILL, how);
+  if (what == "train-until-sigterm") return train(comm, which, SIGTERM, how);
+  comm.allreduce(ct::full({10}, 1.0f));
+  if (what == "signal" && chosen) ::raise(std::atoi(how.c_str()));
+  if (what == "status" && chosen) return std::atoi(how.c_str());
+  if (what == "throw" && chosen) throw std::runtime_error("thrown by a rank");
+  if (what == "hang" && chosen) sleep(60);
+  if (what == "compute" && !chosen) sleep(60);  // does not look at the job while another fails
+  if (what == "compute") return 3;
+  if (what == "until-signal") {
+    const ct::os::ScopedSignals signals;
+    std::printf("waiting\n");
+    std::fflush(stdout);
+    while (!signals.received()) sleep(0.01);
+    sleep(0.05 * comm.rank());
+    std::printf("rank %d saves\n", comm.rank());
+    return 7;
+  }
+  for (int i = 0; i < 3; ++i) comm.allreduce(ct::full({10}, 1.0f));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run(argc > 1 ? argv[1] : "", argc > 2 ? std::atoi(argv[2]) : -1, argc > 3 ? argv[3] : "all");
+}
