@@ -1,11 +1,13 @@
-// numpy.pad.
+#include "catenary/array/pad.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/run_text.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
 
@@ -27,31 +29,107 @@ std::pair<T, T> of_axis(const PerSide<T>& sides, int axis, int ndim, const char*
   return pairs[pairs.size() == 1 ? 0 : static_cast<std::size_t>(axis)];
 }
 
-/// Position in [0, n) that position i, outside or inside, takes its value from.
-std::int64_t source(PadMode mode, std::int64_t i, std::int64_t n) {
-  const auto modulo = [](std::int64_t x, std::int64_t period) { return (x % period + period) % period; };
-  if (mode == PadMode::wrap) return modulo(i, n);
-  if (mode == PadMode::edge || (mode == PadMode::reflect && n == 1)) return std::clamp<std::int64_t>(i, 0, n - 1);
-  if (mode == PadMode::reflect) {
-    const std::int64_t at = modulo(i, 2 * (n - 1));
-    return at < n ? at : 2 * (n - 1) - at;
-  }
-  const std::int64_t at = modulo(i, 2 * n);
-  return at < n ? at : 2 * n - 1 - at;
+bool repeats(PadMode mode) {
+  return mode == PadMode::edge || mode == PadMode::reflect || mode == PadMode::symmetric || mode == PadMode::wrap;
 }
 
-/// Writes `border`, positions from `begin` on outside of `body`: runs of it, forwards, backwards or of one element.
-void write_border(const Array& border, const Array& body, int axis, std::int64_t begin, PadMode mode) {
-  const std::int64_t n = body.shape()[axis], count = border.shape()[axis];
-  const auto from = [&](std::int64_t i) { return source(mode, begin + i, n); };
-  for (std::int64_t i = 0, end; i < count; i = end) {
-    const std::int64_t first = from(i), step = i + 1 < count ? from(i + 1) - first : 0;
-    end = i + 1;
-    while (step >= -1 && step <= 1 && end < count && from(end) == first + (end - i) * step) ++end;
-    const std::int64_t last = first + (end - 1 - i) * step;
-    const Array run = slice_axis(body, axis, std::min(first, last), std::max(first, last) + 1);
-    copyto(slice_axis(border, axis, i, end), last < first ? flip(run, axis) : run);
+/// An axis as kernels/pad.kernel takes it; `stride` is that of the operand that is read.
+struct PadAxis {
+  std::int64_t n, out, before, stride;
+  std::int64_t period = 0, mirror = 0;
+
+  PadAxis(PadMode mode, std::int64_t extent, Width width, std::int64_t step)
+      : n(extent), out(width.first + extent + width.second), before(width.first), stride(step) {
+    if (!padded() || mode == PadMode::edge || (mode == PadMode::reflect && n == 1)) return;
+    period = mode == PadMode::wrap ? n : mode == PadMode::reflect ? 2 * (n - 1) : 2 * n;
+    mirror = mode == PadMode::wrap ? 0 : mode == PadMode::reflect ? period : period - 1;
   }
+  bool padded() const { return out != n; }
+};
+
+constexpr std::size_t kPadAxes = 4;
+
+/// The axes of x, those without borders merged where memory allows it.
+std::vector<PadAxis> pad_axes(PadMode mode, const Shape& extents, const std::vector<Width>& widths,
+                              const Strides& strides) {
+  std::vector<PadAxis> axes;
+  for (int axis = 0; axis < extents.size(); ++axis) {
+    const PadAxis next(mode, extents[axis], widths[static_cast<std::size_t>(axis)], strides[axis]);
+    if (next.n == 1 && !next.padded()) continue;
+    if (!axes.empty() && !axes.back().padded() && !next.padded() && axes.back().stride == next.n * next.stride) {
+      const std::int64_t n = axes.back().n * next.n;
+      axes.back() = PadAxis(mode, n, {0, 0}, next.stride);
+    } else {
+      axes.push_back(next);
+    }
+  }
+  const PadAxis none(mode, 1, {0, 0}, 0);
+  while (axes.size() < kPadAxes) axes.insert(axes.begin(), none);
+  return axes;
+}
+
+/// What the kernels take behind the arrays.
+struct PadNumbers {
+  Dims n, out, before, period, mirror, stride;
+  explicit PadNumbers(const std::vector<PadAxis>& axes) {
+    for (const PadAxis& axis : axes) {
+      n.push_back(axis.n);
+      out.push_back(axis.out);
+      before.push_back(axis.before);
+      period.push_back(axis.period);
+      mirror.push_back(axis.mirror);
+      stride.push_back(axis.stride);
+    }
+  }
+};
+
+/// The widths of the first axis with borders, and those of the others.
+std::pair<std::vector<Width>, std::vector<Width>> split(const std::vector<Width>& widths) {
+  std::vector<Width> first(widths.size(), {0, 0}), rest = widths;
+  for (std::size_t axis = 0; axis < widths.size(); ++axis) {
+    if (widths[axis] == Width{0, 0}) continue;
+    std::swap(first[axis], rest[axis]);
+    break;
+  }
+  return {first, rest};
+}
+
+Shape padded_shape(Shape shape, const std::vector<Width>& widths) {
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    const auto [before, after] = widths[static_cast<std::size_t>(axis)];
+    shape[axis] += before + after;
+  }
+  return shape;
+}
+
+Array repeated(const Array& a, const std::vector<Width>& widths, PadMode mode) {
+  const std::vector<PadAxis> axes = pad_axes(mode, a.shape(), widths, a.strides());
+  if (axes.size() > kPadAxes) {  // one by one, which needs three in C order
+    const auto [first, rest] = split(widths);
+    return repeated(repeated(a.copy(), first, mode), rest, mode);
+  }
+  const Array y = Array::empty(padded_shape(a.shape(), widths), a.dtype(), a.device());
+  const PadNumbers p(axes);
+  // rows of a processor's are copied, the threads of a card take neighbours
+  const std::int64_t row = p.out[3], block = a.device().is_cpu() ? std::max<std::int64_t>(row, 1) : 1;
+  const std::int64_t units = row == 0 ? 0 : y.size() / row * ((row + block - 1) / block);
+  detail::run_text(
+      "pad", "pad", units,
+      {detail::reads_bits(a), detail::writes_bits(y), block, p.n, p.out, p.before, p.period, p.mirror, p.stride});
+  return y;
+}
+
+Array repeated_back(const Array& gy, const Shape& shape, const std::vector<Width>& widths, PadMode mode) {
+  const std::vector<PadAxis> axes = pad_axes(mode, shape, widths, gy.strides());
+  if (axes.size() > kPadAxes) {
+    const auto [first, rest] = split(widths);
+    return repeated_back(repeated_back(gy.copy(), padded_shape(shape, first), rest, mode), shape, first, mode);
+  }
+  const Array gx = Array::empty(shape, gy.dtype(), gy.device());
+  const PadNumbers p(axes);
+  detail::run_text("pad", "pad_back", gx.size(),
+                   {detail::reads(gy), detail::writes(gx), p.n, p.out, p.before, p.period, p.mirror, p.stride});
+  return gx;
 }
 
 /// Reflections through the edge's point: 2 * edge - value. Wide borders reflect again what was reflected before.
@@ -98,23 +176,38 @@ Array statistic(PadMode mode, const Array& part, int axis) {
   return is_integer(part.dtype()) ? rint(middle) : middle;
 }
 
-}  // namespace
-
-Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& options) {
+std::vector<Width> pad_widths(const Array& a, const PerSide<std::int64_t>& width, PadMode mode) {
   std::vector<Width> widths;
-  Shape shape = a.shape();
   for (int axis = 0; axis < a.ndim(); ++axis) {
     widths.push_back(of_axis(width, axis, a.ndim(), "widths"));
     const auto [before, after] = widths.back();
     if (before < 0 || after < 0) fail<ValueError>("pad: negative width {} or {} for axis {}", before, after, axis);
-    if (a.shape()[axis] == 0 && before + after > 0 && options.mode != PadMode::constant &&
-        options.mode != PadMode::empty)
+    if (a.shape()[axis] == 0 && before + after > 0 && mode != PadMode::constant && mode != PadMode::empty)
       fail<ValueError>("pad: axis {} is empty, so only constant and empty can fill what is added; the shape is {}",
                        axis, a.shape());
-    shape[axis] += before + after;
   }
+  return widths;
+}
+
+}  // namespace
+
+namespace detail {
+
+Array pad_back(const Array& gy, const Shape& shape, const PerSide<std::int64_t>& width, PadMode mode) {
+  std::vector<Width> widths;
+  for (int axis = 0; axis < shape.size(); ++axis) widths.push_back(of_axis(width, axis, shape.size(), "widths"));
+  return repeated_back(gy, shape, widths, mode);
+}
+
+}  // namespace detail
+
+Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& options) {
+  const std::vector<Width> widths = pad_widths(a, width, options.mode);
+  const Shape shape = padded_shape(a.shape(), widths);
   checked_size(shape, "pad");
   const auto width_of = [&](int axis) { return widths[static_cast<std::size_t>(axis)]; };
+  const bool odd = options.odd && (options.mode == PadMode::reflect || options.mode == PadMode::symmetric);
+  if (repeats(options.mode) && !odd) return repeated(a, widths, options.mode);
 
   const Array result = Array::empty(shape, a.dtype(), a.device());
   Array inside = result;
@@ -160,20 +253,19 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
         copyto(right, second);
         break;
       }
-      case PadMode::edge:
       case PadMode::reflect:
-      case PadMode::symmetric:
-      case PadMode::wrap: {
+      case PadMode::symmetric: {  // odd
         const Array body = slice_axis(region, axis, before, end);
-        const bool mirrors = options.mode == PadMode::symmetric || (options.mode == PadMode::reflect && n > 1);
-        if (options.odd && mirrors) {
-          copyto(region, padded_odd(body, axis, {before, after}, options.mode == PadMode::symmetric));
+        if (options.mode == PadMode::reflect && n == 1) {  // there is nothing to reflect
+          copyto(left, body);
+          copyto(right, body);
         } else {
-          write_border(left, body, axis, -before, options.mode);
-          write_border(right, body, axis, n, options.mode);
+          copyto(region, padded_odd(body, axis, width_of(axis), options.mode == PadMode::symmetric));
         }
         break;
       }
+      case PadMode::edge:
+      case PadMode::wrap:
       case PadMode::empty:
         break;
     }

@@ -8,6 +8,12 @@
 
 namespace catenary::detail {
 
+namespace {
+Dtype bits_of_size(std::size_t bytes) {
+  return bytes == 1 ? Dtype::uint8 : bytes == 2 ? Dtype::uint16 : bytes == 4 ? Dtype::uint32 : Dtype::uint64;
+}
+}  // namespace
+
 void run_text(const char* text, const char* kernel, std::int64_t units, std::initializer_list<TextOperand> operands) {
   using Kind = TextOperand::Kind;
   const Array* first = nullptr;
@@ -18,6 +24,7 @@ void run_text(const char* text, const char* kernel, std::int64_t units, std::ini
     if (!first) first = operand.array;
     check_same_device(*first, *operand.array, kernel);
     views.push_back(operand.kind == Kind::reads ? readable(*operand.array) : writable(*operand.array));
+    if (operand.bits) views.back().dtype = bits_of_size(itemsize(operand.array->dtype()));
   }
   std::vector<TextArgument> arguments;
   auto view = views.begin();
@@ -26,7 +33,7 @@ void run_text(const char* text, const char* kernel, std::int64_t units, std::ini
     for (const std::int64_t n : operand.integers) arguments.emplace_back(n);
     if (operand.kind == Kind::real) arguments.emplace_back(operand.real);
   }
-  compute(first->device(), primitives::RunText{text, kernel, first->dtype(), arguments, units});
+  compute(first->device(), primitives::RunText{text, kernel, views.front().dtype, arguments, units});
 }
 
 Array empty_as(const Array& x, const Shape& shape) {

@@ -1,9 +1,11 @@
 // Functions of functions/array.h that change axes, repeat and pad.
 
 #include "catenary/array/creation.h"
+#include "catenary/array/pad.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/linear_map.h"
 
 namespace catenary::functions {
 
@@ -69,6 +71,17 @@ struct Pad : Unary<Pad, keep::nothing> {
   }
   PerSide<std::int64_t> width;
   PadOptions options;
+};
+
+/// Borders that repeat what they enclose.
+struct RepeatingPad {
+  static constexpr const char *kName = "Pad", *kBackName = "PadGrad";
+  Shape shape;
+  PerSide<std::int64_t> width;
+  PadOptions options;
+
+  Array forward(const Array& x) const { return catenary::pad(x, width, options); }
+  Array back(const Array& gy) const { return catenary::detail::pad_back(gy, shape, width, options.mode); }
 };
 
 /// The axes of a shape in order.
@@ -210,8 +223,7 @@ Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const PadOpt
   const bool repeats = options.mode == PadMode::edge || options.mode == PadMode::reflect ||
                        options.mode == PadMode::symmetric || options.mode == PadMode::wrap;
   if (!repeats || options.odd) fail<ValueError>("pad: there is no gradient of a mode that computes new values");
-  const Array picked = catenary::pad(positions(x, x.size()).reshape(x.shape()), width, options);
-  return get_item(flatten(x), {picked});
+  return detail::apply_linear(RepeatingPad{x.shape(), width, options}, x);
 }
 
 }  // namespace catenary::functions

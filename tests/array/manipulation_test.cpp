@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "catenary/array/creation.h"
+#include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
 #include "tests/array/facts.h"
 
@@ -272,6 +273,61 @@ TEST(Manipulation, InsertDelete) {
   EXPECT_THROW(ct::insert(v, 4, 1), ct::IndexError);
   EXPECT_THROW(ct::delete_(v, 3), ct::IndexError);
   EXPECT_THROW(ct::trim_zeros(v, "x"), ct::ValueError);
+}
+
+/// Where numpy.pad takes position i of an axis of n from, step by step.
+std::int64_t walked(PadMode mode, std::int64_t i, std::int64_t n) {
+  const bool inwards = i >= n;
+  std::int64_t at = inwards ? n - 1 : 0, way = inwards ? -1 : 1, steps = inwards ? i - n + 1 : -i;
+  if (mode == PadMode::edge || n == 1) return at;
+  if (mode == PadMode::wrap) {
+    for (at = inwards ? 0 : n - 1; steps > 1; --steps) at = (at - way + n) % n;
+    return at;
+  }
+  if (mode == PadMode::symmetric) --steps;  // the edge itself comes first
+  for (; steps > 0; --steps) {
+    const bool turns = at + way < 0 || at + way >= n;
+    if (turns) way = -way;
+    if (!turns || mode == PadMode::reflect) at += way;
+  }
+  return at;
+}
+
+TEST(Pad, RepeatsInAnyShapeAndOrder) {
+  struct Case {
+    ct::Array x;
+    std::vector<std::pair<std::int64_t, std::int64_t>> width;
+  };
+  const auto numbers = [](const ct::Shape& shape, Dtype dtype) {
+    return (ct::arange(shape.product(), Dtype::int64) * 37 % 101).reshape(shape).astype(dtype);
+  };
+  const std::vector<Case> cases = {
+      {numbers({5}, Dtype::bool_), {{17, 3}}},
+      {numbers({2, 3, 4, 5}, Dtype::float32), {{0, 0}, {0, 0}, {1, 2}, {3, 1}}},
+      {numbers({2, 4, 5, 3}, Dtype::float16).transpose({0, 3, 1, 2}), {{0, 0}, {0, 0}, {2, 2}, {1, 6}}},
+      {numbers({3, 4}, Dtype::int8).T(), {{9, 0}, {0, 4}}},
+      {numbers({2, 3, 2, 2, 3}, Dtype::int64), {{1, 0}, {2, 2}, {0, 1}, {3, 0}, {1, 1}}},
+      {numbers({2, 3, 2, 2, 3}, Dtype::uint16).transpose({4, 0, 2, 1, 3}), {{1, 0}, {0, 0}, {0, 1}, {0, 0}, {2, 1}}},
+      {numbers({2, 1, 3}, Dtype::int32)(ct::slice(), ct::slice(), ct::slice(ct::none, ct::none, -1)),
+       {{1, 1}, {2, 0}, {0, 4}}},
+      {numbers({0, 3}, Dtype::float32), {{0, 0}, {2, 1}}},
+  };
+  for (const PadMode mode : {PadMode::edge, PadMode::reflect, PadMode::symmetric, PadMode::wrap}) {
+    for (const Case& c : cases) {
+      ct::Array expected = c.x;  // axis by axis, by the positions
+      for (int axis = 0; axis < c.x.ndim(); ++axis) {
+        const auto [before, after] = c.width[static_cast<std::size_t>(axis)];
+        const std::int64_t n = c.x.shape(axis);
+        std::vector<std::int64_t> places;
+        for (std::int64_t i = -before; i < n + after; ++i) places.push_back(i >= 0 && i < n ? i : walked(mode, i, n));
+        if (!places.empty()) expected = ct::take(expected, ct::array(places), axis);
+      }
+      const ct::Array padded = ct::pad(c.x, c.width, {.mode = mode});
+      ASSERT_EQ(padded.dtype(), c.x.dtype());
+      ASSERT_EQ(padded.shape(), expected.shape());
+      EXPECT_EQ(padded.to_vector<double>(), expected.to_vector<double>()) << static_cast<int>(mode);
+    }
+  }
 }
 
 TEST(Pad, Modes) {

@@ -58,6 +58,12 @@ TEST(ArrayFunctions, GradientsOfWhatHasNoVectors) {
   check("select_item", [](const V& x) { return V{F::select_item(x[0], array<int>({2, 0}))}; }, {numbers({2, 3})});
   for (const PadMode mode : {PadMode::edge, PadMode::reflect, PadMode::symmetric, PadMode::wrap}) {
     check("pad", [&](const V& x) { return V{F::pad(x[0], {{1, 1}, {0, 2}}, {.mode = mode})}; }, {numbers({2, 3})});
+    // wider than the array, in channels-last order
+    check("pad, wide",
+          [&](const V& x) {
+            return V{F::pad(F::transpose(x[0], {0, 2, 1}), {{0, 0}, {0, 0}, {7, 5}}, {.mode = mode})};
+          },
+          {numbers({2, 3, 2})});
   }
   check("a view of reversed columns",
         [](const V& x) {

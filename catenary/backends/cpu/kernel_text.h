@@ -12,6 +12,9 @@
 // A text that is as fast in this form as one written for the processor is written once. It must be in an unnamed
 // namespace, as everything that is compiled for several instruction sets.
 
+#include <concepts>
+#include <cstdint>
+
 #include "catenary/backends/cpu/half_bits.h"
 #include "catenary/ops/math.h"
 
@@ -71,12 +74,26 @@ struct Brain {
   std::uint16_t bits;
 };
 
+// Bits that are moved as they are.
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using math::u32;
+using math::u64;
+
 DEVICE f32 register_of(f32 x) { return x; }
 DEVICE f64 register_of(f64 x) { return x; }
 DEVICE f32 register_of(Half x) { return math::from_half(x.bits); }
 DEVICE f32 register_of(Brain x) { return math::from_bfloat(x.bits); }
+template <std::unsigned_integral U>
+DEVICE U register_of(U x) {
+  return x;
+}
 DEVICE void store(f32& to, f32 x) { to = x; }
 DEVICE void store(f64& to, f64 x) { to = x; }
+template <std::unsigned_integral U>
+DEVICE void store(U& to, U x) {
+  to = x;
+}
 DEVICE void store(Half& to, f32 x) { to.bits = math::to_half(x); }
 DEVICE void store(Brain& to, f32 x) { to.bits = math::to_bfloat(x); }
 

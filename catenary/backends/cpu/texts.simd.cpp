@@ -18,6 +18,11 @@ struct Ctc {
 #include "catenary/kernels/ctc.kernel"
 };
 template <class MEM, class T>
+struct Pad {
+  i32 group, groups;
+#include "catenary/kernels/pad.kernel"
+};
+template <class MEM, class T>
 struct Patches {
   i32 group, groups;
 #include "catenary/kernels/patches.kernel"
@@ -97,22 +102,37 @@ void run(const TextArgument* arguments, i64 units, int group, int groups) {
   call(kernel, Text{group, groups}, arguments, units);
 }
 
+/// A kernel for four dtypes: floats, or elements of so many bits that are moved as they are.
 struct Row {
   const char *text, *kernel;
-  TextFunction float16, bfloat16, float32, float64;
+  const Dtype* dtypes;
+  TextFunction functions[4];
 };
+constexpr Dtype kFloats[] = {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64};
+constexpr Dtype kBits[] = {Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64};
 
 #define RUN(Class, kernel, MEM, T) run<Class<MEM, T>, &Class<MEM, T>::kernel>
-#define ROW(Class, text, kernel)                                                                                \
-  {                                                                                                             \
-    text, #kernel, RUN(Class, kernel, Half, f32), RUN(Class, kernel, Brain, f32), RUN(Class, kernel, f32, f32), \
-        RUN(Class, kernel, f64, f64)                                                                            \
+#define ROW(Class, text, kernel)                                                                   \
+  {                                                                                                \
+    text, #kernel, kFloats, {                                                                      \
+      RUN(Class, kernel, Half, f32), RUN(Class, kernel, Brain, f32), RUN(Class, kernel, f32, f32), \
+          RUN(Class, kernel, f64, f64)                                                             \
+    }                                                                                              \
+  }
+#define MOVES(Class, text, kernel)                                                            \
+  {                                                                                           \
+    text, #kernel, kBits, {                                                                   \
+      RUN(Class, kernel, u8, u8), RUN(Class, kernel, u16, u16), RUN(Class, kernel, u32, u32), \
+          RUN(Class, kernel, u64, u64)                                                        \
+    }                                                                                         \
   }
 
 constexpr Row kRows[] = {
     ROW(Ctc, "ctc", ctc_paths),
     ROW(Ctc, "ctc", ctc_totals),
     ROW(Ctc, "ctc", ctc_back),
+    MOVES(Pad, "pad", pad),
+    ROW(Pad, "pad", pad_back),
     ROW(Patches, "patches", im2col),
     ROW(Patches, "patches", col2im),
     ROW(Patches, "patches", shift),
@@ -136,18 +156,9 @@ constexpr Row kRows[] = {
 TextFunction find_text(const char* text, const char* kernel, Dtype dtype) {
   for (const Row& row : kRows) {
     if (std::strcmp(row.kernel, kernel) != 0 || std::strcmp(row.text, text) != 0) continue;
-    switch (dtype) {
-      case Dtype::float16:
-        return row.float16;
-      case Dtype::bfloat16:
-        return row.bfloat16;
-      case Dtype::float32:
-        return row.float32;
-      case Dtype::float64:
-        return row.float64;
-      default:
-        return nullptr;
-    }
+    for (int i = 0; i < 4; ++i)
+      if (row.dtypes[i] == dtype) return row.functions[i];
+    return nullptr;
   }
   return nullptr;
 }
