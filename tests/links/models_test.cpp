@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/catenary.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -109,6 +113,46 @@ void expect_gradients(const Model& model, const ct::Variable& y) {
     ASSERT_TRUE(parameter.grad().defined()) << path;
     EXPECT_EQ(parameter.grad().shape(), parameter.shape()) << path;
   }
+}
+
+/// Element i is made by f(i), in float64.
+template <class Element>
+ct::Array made_by(const ct::Shape& shape, Element f) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < shape.product(); ++i) values.push_back(static_cast<float>(f(static_cast<double>(i))));
+  return ct::array(values).reshape(shape);
+}
+
+/// PyTorch's scores, with the weights that tests/data/torch/make_vision_reference.py tells.
+template <class Model>
+void expect_torchs_scores(const std::string& file, const Model& model, const ct::Shape& images) {
+  std::map<std::string, ct::Parameter> parameters;
+  for (const auto& [path, parameter] : model.namedparams()) parameters.emplace(path, parameter);
+  double k = 0;
+  for (const auto& [path, parameter] : parameters) {
+    const ct::Shape& shape = parameter.shape();
+    const bool is_weight = path.ends_with("/W"), grows = path.starts_with("/grow");
+    const double inputs = static_cast<double>(grows ? shape[0] : shape.product() / shape[0]);
+    ct::copyto(parameter.array(), made_by(shape, [&](double i) {
+                 const double s = std::sin(0.7 * i + k);
+                 return is_weight ? s * std::sqrt(2 / inputs) : path.ends_with("/gamma") ? 1 + s / 2 : s / 2;
+               }));
+    ++k;
+  }
+  const auto test = ct::using_config(ct::config.train, false);
+  const ct::Array scores = model(made_by(images, [](double i) { return std::sin(1.7 * i); })).array(),
+                  expected = ct::load_npz(tests::source_path("tests/data/torch/" + file)).at(0).second;
+  const double largest = ct::absolute(expected).max().item<double>();
+  ct::gradient_check::assert_allclose(scores, expected.astype(ct::Dtype::float32), 1e-4 * largest, 0);
+}
+
+TEST(UNet, HasPyTorchsScores) {
+  expect_torchs_scores("unet.npz", L::UNet(3, 3, {.channels = 4, .depth = 2}), {2, 3, 16, 24});
+}
+TEST(MobileNetV2, HasPyTorchsScores) {
+  const L::MobileNetV2 model({.classes = 10, .width = 0.5});
+  EXPECT_EQ(model.count_params(), 700490);
+  expect_torchs_scores("mobilenet_v2.npz", model, {2, 3, 64, 64});
 }
 
 TEST(UNet, KeepsTheImagesSize) {
