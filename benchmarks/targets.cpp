@@ -12,6 +12,7 @@
 #include <string>
 
 #include "catenary/catenary.h"
+#include "tools/catenary/bench_networks.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -114,6 +115,21 @@ void deep_network() {
          1e3, "ms");
 }
 
+void report_network(const std::string& row, const ct::command::NetworkBench& network, int runs) {
+  report(row + " step", seconds(runs, network.step), 1e3, "ms");
+  report(row + " inference", seconds(runs, network.inference), 1e3, "ms");
+}
+
+void images() {
+  const auto f32 = ct::Dtype::float32;
+  report_network("C CNN", ct::command::bench_cnn(100, f32), 15);
+  const auto mlp = ct::command::bench_mlp(100, f32);
+  report("C MLP inference", seconds(15, mlp.inference, 20), 1e3, "ms");
+  report_network("C ResNet-18", ct::command::bench_resnet18(32, f32), 7);
+}
+
+void language() { report("D", seconds(7, ct::command::bench_lstm(650, ct::Dtype::float32).step), 1e3, "ms"); }
+
 void elementwise() {
   const ct::Array x = normal({16777216});
   // Evaluated in a statement of its own: within one, the intermediate values are still held, and would be stored.
@@ -184,11 +200,12 @@ void small_ones() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string rows = argc > 1 ? argv[1] : "ABEFGH";
+  const std::string rows = argc > 1 ? argv[1] : "ABCDEFGH";
   const ct::DeviceScope device(ct::get_device(argc > 2 ? argv[2] : "cpu"));
   as_json = argc > 3 && std::string(argv[3]) == "json";
-  const std::pair<char, void (*)()> all[] = {{'A', floor_of_a}, {'B', deep_network}, {'E', elementwise},
-                                             {'F', products},   {'G', small_ones},   {'H', moves}};
+  const std::pair<char, void (*)()> all[] = {{'A', floor_of_a}, {'B', deep_network}, {'C', images},
+                                             {'D', language},   {'E', elementwise},  {'F', products},
+                                             {'G', small_ones}, {'H', moves}};
   ct::random::seed(0);
   for (const auto& [letter, run] : all)
     if (rows.find(letter) != std::string::npos) run();

@@ -19,3 +19,6 @@ foreach(source IN LISTS benchmarks)
     target_link_libraries(bench_${name} PRIVATE ${DNNL_LIBRARY})
   endif()
 endforeach()
+if(TARGET bench_targets)
+  target_sources(bench_targets PRIVATE tools/catenary/bench_networks.cpp) # each network is defined once
+endif()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times Catenary and its peers on the same work, in turn, several rounds over, and prints docs/performance.md's table.
 
-  compare.py BUILD [--rows ABEFGH] [--rounds 3] [--peers torch,jax,numpy,tinygrad,chainer] [--opencl]
+  compare.py BUILD [--rows ABCDEFGH] [--rounds 3] [--peers torch,jax,numpy,onnxruntime,tinygrad,chainer] [--opencl]
 
 BUILD is the build folder, for instance build/release. A peer lives in a virtual environment of its own,
 build/peers/<name>, which is made where it is missing (by pip); one that cannot be had is named below the table. Every
@@ -25,6 +25,7 @@ PACKAGES = {
     "torch": [["torch", "numpy"]],
     "jax": [["jax[cpu]", "numpy"]],
     "numpy": [["numpy"]],
+    "onnxruntime": [["onnxruntime", "onnx", "numpy"]],
     "tinygrad": [["tinygrad", "numpy"]],
     # Python 3.11 at most; it wants old tools and an old NumPy
     "chainer": [["setuptools<60", "wheel", "numpy==1.23.5"], ["numpy==1.23.5", "chainer==7.8.1", "--no-build-isolation"]],
@@ -34,6 +35,12 @@ PACKAGES = {
 ROWS = [
     ("A", "MNIST, 784-1000-1000-10, batch 100, Adam: an epoch and the evaluation, with Trainer; mean of 3", "s", 1, 0.80),
     ("B", "784-4096x5-10, batch 1024, SGD: a step", "ms", 1e3, 0.98),
+    ("C CNN step", "CNN of two convolutions, MNIST, batch 100, Adam: a step", "ms", 1e3, 0.65),
+    ("C CNN inference", "the same, inference", "ms", 1e3, 0.75),
+    ("C ResNet-18 step", "ResNet-18 for 32×32, batch 32, SGD with momentum: a step", "ms", 1e3, 0.75),
+    ("C ResNet-18 inference", "the same, inference", "ms", 1e3, 0.70),
+    ("C MLP inference", "784-1000-1000-10, batch 100: inference", "ms", 1e3, 0.95),
+    ("D", "LSTM 2×650, batch 20, 35 steps, 10,000 words: a step", "ms", 1e3, 0.85),
     ("E", "`relu(x*a+b)*sigmoid(x)+tanh(x)`, 16 Mi elements", "ms", 1e3, 0.60),
     ("F 1445x1012x1076", "matmul 1445×1012×1076", "GFLOP/s", 1, 0.97),
     ("F 2048x2048x2048", "matmul 2048³", "GFLOP/s", 1, 0.97),
@@ -50,6 +57,10 @@ ROWS = [
     ("H argmax", "argmax of 1 M float32", "µs", 1e6, 1),
     ("H argmax rows", "argmax of 1000×1000 over axis 1", "µs", 1e6, 1),
 ]
+
+
+# With rows C and D each peer's malloc keeps its pages, which our pool does anyway: it is their fastest.
+KEEPS_PAGES = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 
 
 def environment_of(peer):
@@ -138,15 +149,15 @@ class Table:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--rows", default="ABEFGH", help="letters of rows")
+    parser.add_argument("--rows", default="ABCDEFGH", help="letters of rows")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peers", default="torch,jax,numpy", help="of torch, jax, numpy, chainer, tinygrad")
-    parser.add_argument("--opencl", action="store_true", help="ours on opencl:0 beside tinygrad's OpenCL, rows A and E")
+    parser.add_argument("--peers", default="torch,jax,numpy,onnxruntime", help="of torch, jax, numpy, onnxruntime, chainer, tinygrad")
+    parser.add_argument("--opencl", action="store_true", help="ours on opencl:0 beside tinygrad's OpenCL, rows A, C and E")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     peers = ["tinygrad"] if arguments.opencl else [name for name in arguments.peers.split(",") if name]
     device = "opencl:0" if arguments.opencl else "cpu"
-    rows = "AE" if arguments.opencl else arguments.rows
+    rows = "".join(letter for letter in arguments.rows if letter in "ACE") if arguments.opencl else arguments.rows
     unknown = [name for name in peers if name not in PACKAGES]
     if unknown or arguments.rounds < 1:
         parser.error(f"unknown peers {unknown}: expected some of {list(PACKAGES)}" if unknown else "--rounds: expected 1 or more")
@@ -165,7 +176,8 @@ def main():
             turns = [None, *pythons, None]  # None is ours
             for turn, peer in enumerate(turns):
                 if peer:
-                    table.add(peer, *run([pythons[peer], HERE / f"{peer}_peer.py", letter]), of_row_a=letter == "A")
+                    command = [pythons[peer], HERE / f"{peer}_peer.py", letter]
+                    table.add(peer, *run(command, KEEPS_PAGES if letter in "CD" else None), of_row_a=letter == "A")
                     continue
                 if letter == "A":
                     table.add("Catenary", *our_epoch(build, device), of_row_a=True)

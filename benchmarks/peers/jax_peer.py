@@ -23,14 +23,14 @@ def network(parameters, x):
     return x @ w + b
 
 
-def loss_of(parameters, x, t):
+def loss_of(parameters, x, t, network=network):
     return -jnp.take_along_axis(jax.nn.log_softmax(network(parameters, x)), t[:, None], 1).mean()
 
 
-def adam(parameters, state, x, t):
+def adam(parameters, state, x, t, network=network):
     first, second, step = state
     step = step + 1
-    gradients = jax.grad(loss_of)(parameters, x, t)
+    gradients = jax.grad(loss_of)(parameters, x, t, network)
     each = jax.tree.map
     first = each(lambda m, g: m + 0.1 * (g - m), first, gradients)
     second = each(lambda v, g: v + 0.001 * (g * g - v), second, gradients)
@@ -58,6 +58,36 @@ def mnist():
         samples.append(time.perf_counter() - start)
     assert right > 9500, right
     work.report("JAX", "A", [sum(samples) / len(samples)])
+
+
+def convolution(parameters, x):
+    w, b = parameters
+    return jax.nn.relu(jax.lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")) + b)
+
+
+def cnn(parameters, x):
+    h = convolution(parameters[1], convolution(parameters[0], x))
+    h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return network(parameters[2:], h.reshape(len(h), -1))
+
+
+def images():
+    def filters(inputs, outputs):
+        w, b = layer(9 * inputs, outputs)
+        return w.reshape(3, 3, inputs, outputs), b
+
+    parameters = [filters(1, 32), filters(32, 64), layer(9216, 128), layer(128, 10)]
+    x, t = jnp.asarray(generator.random((100, 28, 28, 1)), jnp.float32), jnp.asarray(generator.integers(0, 10, 100))
+    forward = jax.jit(cnn)
+    work.report("JAX", "C CNN inference", work.seconds(lambda: wait(forward(parameters, x)), 15, 2))
+    zeros = jax.tree.map(jnp.zeros_like, parameters)
+    now = [parameters, (zeros, jax.tree.map(jnp.copy, zeros), jnp.float32(0))]
+    update = jax.jit(lambda parameters, state, x, t: adam(parameters, state, x, t, cnn), donate_argnums=(0, 1))
+
+    def step():
+        now[:] = wait(update(*now, x, t))
+
+    work.report("JAX", "C CNN step", work.seconds(step, 7, 2))
 
 
 def chain():
@@ -90,4 +120,4 @@ def small():
     work.report("JAX", "G ten layers", work.seconds(lambda: wait(gradients(parameters)), inner=200))
 
 
-work.run({"A": mnist, "E": chain, "F": products, "G": small})
+work.run({"A": mnist, "C": images, "E": chain, "F": products, "G": small})

@@ -66,6 +66,87 @@ def deep_network():
         work.report(who, "B", work.seconds(step, 3))
 
 
+def steps(net, optimizer, compiled):
+    """A function that takes one step of training with a batch x, t."""
+    loss_of = torch.compile(lambda x, t: cross_entropy(net(x), t)) if compiled else lambda x, t: cross_entropy(net(x), t)
+
+    def step(x, t):
+        optimizer.zero_grad()
+        loss_of(x, t).backward()
+        optimizer.step()
+
+    return step
+
+
+def network_of_images(row, make, optimizer_of, shape, runs):
+    """Each way in which PyTorch may be told to compute it: the order of memory, and compiled or not."""
+    ways = {"PyTorch": (torch.contiguous_format, False), "PyTorch, channels_last": (torch.channels_last, False),
+            "torch.compile": (torch.contiguous_format, True), "torch.compile, channels_last": (torch.channels_last, True)}
+    t = torch.randint(0, 10, shape[:1])
+    for who, (order, compiled) in ways.items():
+        net, x = make().to(memory_format=order), torch.rand(shape).contiguous(memory_format=order)
+        step = steps(net, optimizer_of(net.parameters()), compiled)
+        work.report(who, row + " step", work.seconds(lambda: step(x, t), runs, 2))
+        net.eval()
+        forward = torch.compile(net) if compiled else net
+        with torch.inference_mode():
+            work.report(who, row + " inference", work.seconds(lambda: forward(x), runs, 2))
+        torch._dynamo.reset()
+
+
+class Block(nn.Module):
+    """Two 3 x 3 convolutions added to the input, as catenary's BasicBlock."""
+
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.main = nn.Sequential(
+            nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(),
+            nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False), nn.BatchNorm2d(outputs))
+        self.shortcut = nn.Identity()
+        if stride != 1 or inputs != outputs:
+            self.shortcut = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        return torch.relu(self.main(x) + self.shortcut(x))
+
+
+def resnet18():
+    parts = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
+    for inputs, outputs in ((64, 64), (64, 128), (128, 256), (256, 512)):
+        parts += [Block(inputs, outputs, outputs // inputs), Block(outputs, outputs, 1)]
+    return nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+
+
+def images():
+    def cnn():
+        return nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                             nn.Linear(9216, 128), nn.ReLU(), nn.Linear(128, 10))
+
+    network_of_images("C CNN", cnn, lambda p: torch.optim.Adam(p, fused=True), (100, 1, 28, 28), 15)
+    net, x = layers(784, 1000, 1000, 10).eval(), torch.rand(100, 784)
+    with torch.inference_mode():
+        for who, forward in (("PyTorch", net), ("torch.compile", torch.compile(net))):
+            work.report(who, "C MLP inference", work.seconds(lambda: forward(x), 15, 2, 20))
+    network_of_images("C ResNet-18", resnet18, lambda p: torch.optim.SGD(p, 0.01, momentum=0.9), (32, 3, 32, 32), 7)
+
+
+class Language(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.lstm, self.out = nn.Embedding(10_000, 650), nn.LSTM(650, 650, 2), nn.Linear(650, 10_000)
+
+    def forward(self, words):
+        return self.out(self.lstm(self.embed(words))[0].flatten(0, 1))
+
+
+def language():
+    words, following = torch.randint(0, 10_000, (35, 20)), torch.randint(0, 10_000, (700,))
+    for who, compiled in (("PyTorch", False), ("torch.compile", True)):
+        net = Language()
+        step = steps(net, torch.optim.SGD(net.parameters(), 0.1), compiled)
+        work.report(who, "D", work.seconds(lambda: step(words, following), 7, 2))
+
+
 def chain():
     x = torch.randn(work.CHAIN)
 
@@ -113,4 +194,4 @@ def moves():
     work.report("PyTorch", "H argmax rows", work.seconds(lambda: flat.reshape(1000, 1000).argmax(1), 15, inner=10))
 
 
-work.run({"A": mnist, "B": deep_network, "E": chain, "F": products, "G": small, "H": moves})
+work.run({"A": mnist, "B": deep_network, "C": images, "D": language, "E": chain, "F": products, "G": small, "H": moves})

@@ -61,9 +61,10 @@ class SoftmaxCrossEntropy : public FunctionNode {
     column[0] = shape[1];
     const Variable x = retained_input(0);
     const Variable gy = options_.reduce == Reduce::no ? reshape(gys[0], weight_.shape()) : gys[0];
-    // All of x's shape, so that it is one kernel.
+    // The classes' numbers come first: what follows is all of x's shape, so that it is one kernel.
+    const Array classes = catenary::detail::iota(shape[1], labels_.device()).reshape(column);
+    const Array one_hot = labels_ == classes;
     const Variable y = config.enable_backprop ? softmax(x) : Variable(catenary::exp(x.array() - log_z_), false);
-    const Array one_hot = labels_ == catenary::detail::iota(shape[1], labels_.device()).reshape(column);
     Variable gx = (y - one_hot.astype(x.dtype())) * weight_ * gy;
     if (options_.reduce != Reduce::no) gx = gx * scale_;
     return gradients(targets, [&](int i) { return i == 0 ? cast(gx, input_dtype(0)) : Variable(); });

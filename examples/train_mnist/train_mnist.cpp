@@ -27,7 +27,7 @@ struct CNN : ct::Chain {
   CT_LINKS(conv1, conv2, l1, l2)
   ct::Variable operator()(const ct::Variable& x) {
     const ct::Variable h = F::max_pooling_2d(F::relu(conv2(F::relu(conv1(x)))), 2);
-    return l2(F::relu(l1(h)));
+    return l2(F::dropout(F::relu(l1(F::dropout(h, 0.25))), 0.5));
   }
 };
 

@@ -412,7 +412,8 @@ TEST(Bench, EveryKind) {
     EXPECT_EQ(object["results"][0]["size"], 200);
     EXPECT_GT(object["results"][0]["rate"], 0);
   }
-  EXPECT_GT(json_of({"bench", "lstm", "--size", "4", "-d", "cpu"})["results"][0]["rate"], 0);
+  for (const char* network : {"cnn", "resnet18", "lstm"})
+    EXPECT_GT(json_of({"bench", network, "--size", "4", "-d", "cpu"})["results"][0]["rate"], 0) << network;
   EXPECT_EQ(json_of({"bench", "reduce", "--size", "100", "--dtype", "int32"})["dtype"], "int32");
 }
 

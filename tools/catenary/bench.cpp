@@ -30,48 +30,6 @@ double median_seconds(const Work& work, const Device& device, double budget) {
   return times[times.size() / 2];
 }
 
-Array values(const Shape& shape, Dtype dtype) {
-  random::Generator generator{0, 0};
-  const random::RandomOptions options{.device = Device(), .generator = &generator};
-  const Array numbers = is_floating(dtype) ? random::random(shape, options) : random::bits(shape, options);
-  return numbers.astype(dtype).to_device(current_device()).eval();
-}
-
-/// A step of training of a language model: 2 layers of n units, 20 texts side by side, 35 words, of 10,000.
-Work make_lstm(std::int64_t n, Dtype dtype) {
-  constexpr std::int64_t kWords = 10'000, kBatch = 20, kTimes = 35;
-  struct Model : Chain {
-    explicit Model(std::int64_t n) : embed(kWords, n), lstm(2, n, n, 0), out(n, kWords) {}
-    links::EmbedID embed;
-    links::NStepLSTM lstm;
-    links::Linear out;
-    CT_LINKS(embed, lstm, out)
-  };
-  if (!is_floating(dtype)) throw DtypeError("bench lstm: --dtype must be floating");
-  const auto scope = using_config(config.dtype, dtype);
-  const Model model(n);
-  model.to_device(current_device());
-  const Optimizer optimizer = optimizers::SGD(0.1);
-  optimizer.setup(model);
-  const Array bits = values({2, kTimes, kBatch}, Dtype::uint32);
-  const Array ids = (bits % kWords).astype(Dtype::int32).eval();
-  const Array zero = zeros({2, kBatch, n}, dtype);
-  const auto step = [=] {
-    const Variables xs = functions::separate(model.embed(ids[0]));
-    const auto result =
-        functions::n_step_lstm(2, 0, zero, zero, model.lstm.weights(), model.lstm.biases(), {xs.begin(), xs.end()});
-    const Variable y = model.out(functions::concat(result.ys, 0));
-    const Variable loss = functions::softmax_cross_entropy(y, ids[1].reshape({-1}));
-    model.cleargrads();
-    loss.backward();
-    optimizer.update();
-    model.out.W.array().eval();
-  };
-  const double size = static_cast<double>(n);
-  // of a forward pass and two as large back: 2 · 8 products of n × n, and one with the words
-  return {step, 3 * 2.0 * kTimes * kBatch * size * (16 * size + kWords), "GFLOP/s"};
-}
-
 Work make(const std::string& what, std::int64_t n, Dtype dtype) {
   const double item = static_cast<double>(itemsize(dtype));
   const double size = static_cast<double>(n);
@@ -85,7 +43,10 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype) {
     for (int i = 0; i < 4; ++i) parts.push_back(values({rows, n / 4 / rows}, dtype));
     return {[=] { concatenate(parts, 1).eval(); }, 8 * static_cast<double>(parts[0].size()) * item, "GB/s"};
   }
-  if (what == "lstm") return make_lstm(n, dtype);
+  const auto step_of = [](const NetworkBench& network) { return Work{network.step, network.amount, "GFLOP/s"}; };
+  if (what == "cnn") return step_of(bench_cnn(n, dtype));
+  if (what == "resnet18") return step_of(bench_resnet18(n, dtype));
+  if (what == "lstm") return step_of(bench_lstm(n, dtype));
   const Array x = values({n}, dtype);
   if (what == "copy") return {[=] { x.copy().eval(); }, 2 * size * item, "GB/s"};
   if (what == "elementwise") {
@@ -111,6 +72,8 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
   if (options.what == "gemm") return {256, 512, 1024, 2048};
   if (options.what == "sort") return {10'000, 100'000, 1'000'000};
   if (options.what == "launch") return {10};
+  if (options.what == "cnn") return {100};
+  if (options.what == "resnet18") return {32};
   if (options.what == "lstm") return {650};
   return {10'000, 1'000'000, 16'777'216};
 }
@@ -141,7 +104,7 @@ int bench(const BenchOptions& options) {
   if (!options.json)
     fmt::print("{} of {} on {} ({})\n", options.what, options.dtype, device.name(), device.info().name);
   if (options.what == "conv") {
-    rows = bench_convolutions(dtype, !options.json);
+    rows = bench_convolutions(dtype, options.size, !options.json);
     if (options.json) print_json();
     return 0;
   }

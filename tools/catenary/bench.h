@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catenary/catenary.h"
+#include "tools/catenary/bench_networks.h"
 
 namespace catenary::command {
 
@@ -19,14 +20,11 @@ struct Work {
 /// `budget` seconds have room for.
 double median_seconds(const Work& work, const Device& device, double budget = 1);
 
-/// Random numbers, the same on every device: uniform in [0, 1) where they are floating-point, else of all sizes.
-Array values(const Shape& shape, Dtype dtype);
-
 /// Work of `what` on n elements, or on matrices of n × n.
 Work make(const std::string& what, std::int64_t n, Dtype dtype);
 
 /// The three passes of usual networks' convolutions on the current device, in both orders of memory: a row for each,
-/// which is also printed if `print`.
-nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print);
+/// which is also printed if `print`. Batches and sides of images are cut to `most` where it is above 0.
+nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool print);
 
 }  // namespace catenary::command

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "catenary/array/body.h"
@@ -28,6 +29,9 @@ constexpr Layer kLayers[] = {
     {"ResNet-18 3x3/2", 32, 64, 32, 128, 3, 2, 1},
     {"ResNet-18 1x1/2", 32, 64, 32, 128, 1, 2, 1},
     {"ResNet-50 7x7/2", 4, 3, 224, 64, 7, 2, 1},
+    {"ResNet-50 3x3", 4, 64, 56, 64, 3, 1, 1},
+    {"ResNet-50 3x3/2", 4, 128, 56, 128, 3, 2, 1},
+    {"ResNet-50 3x3", 4, 256, 14, 256, 3, 1, 1},
     {"ResNet-50 1x1", 4, 64, 56, 256, 1, 1, 1},
     {"ResNet-50 1x1", 4, 512, 28, 128, 1, 1, 1},
     {"ResNet-50 1x1", 4, 1024, 14, 256, 1, 1, 1},
@@ -44,15 +48,20 @@ Array channels_last(const Array& x) { return x.transpose({0, 2, 3, 1}).contiguou
 
 }  // namespace
 
-nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
+nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool print) {
   const Device device = current_device();
-  const auto speed = [&](const Work& work) { return work.amount / median_seconds(work, device, 0.2) * 1e-9; };
-  const Work product = make("gemm", 1024, dtype), copy = make("copy", 4'000'000, dtype);
+  const std::int64_t batches = device.is_cpu() ? 1 : 8;  // a card needs more images to be busy
+  const auto cut = [&](std::int64_t size) { return most > 0 ? std::min(size, most) : size; };
+  const auto speed = [&](const Work& work) {
+    return work.amount / median_seconds(work, device, most > 0 ? 0 : 0.2) * 1e-9;
+  };
+  const Work product = make("gemm", cut(1024), dtype), copy = make("copy", cut(2000) * cut(2000), dtype);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (print)
     fmt::print("{:46} {:>12} {:>18} {:>18}       {}\n", "", "forward", "to data", "to filter",
                "of a product of 1024x1024 (depthwise: of copies) beside it");
-  for (const Layer& layer : kLayers) {
+  for (Layer layer : kLayers) {
+    layer.images = cut(layer.images * batches), layer.extent = cut(layer.extent);
     const Window window = Window::make("bench", 2, {layer.size}, {layer.stride}, {layer.size / 2});
     const Shape extents = {layer.extent, layer.extent}, counts = window.counts("bench", extents);
     const Array w = values({layer.outputs, layer.channels / layer.groups, layer.size, layer.size}, dtype);
@@ -74,15 +83,23 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, bool print) {
         const auto view = [&](const Array& a) { return &a == &result ? writable(a) : readable(a); };
         const View vx = view(x), vw = view(w), vy = view(y);
         const primitives::Convolution convolution{pass, window, layer.groups, vx, vw, vy};
-        const double rate = speed({[&] { compute(device, convolution); }, amount, depthwise ? "GB/s" : "GFLOP/s"});
-        const double share = rate / beside;
+        const char* unit = depthwise ? "GB/s" : "GFLOP/s";
+        const double rate = speed({[&] { compute(device, convolution); }, amount, unit}), share = rate / beside;
         constexpr const char* passes[] = {"forward", "to_data", "to_filter"};
         rows.push_back({{"layer", layer.name},
                         {"shape", shape},
                         {"order", last ? "NHWC" : "NCHW"},
                         {"pass", passes[static_cast<int>(pass)]},
+                        {"images", layer.images},
+                        {"channels", layer.channels},
+                        {"extent", layer.extent},
+                        {"outputs", layer.outputs},
+                        {"window", layer.size},
+                        {"stride", layer.stride},
+                        {"groups", layer.groups},
+                        {"seconds", amount / rate * 1e-9},
                         {"rate", rate},
-                        {"unit", depthwise ? "GB/s" : "GFLOP/s"},
+                        {"unit", unit},
                         {"share", share}});
         if (print) fmt::print(" {:6.1f} {:3.0f}%{:7}", rate, share * 100, "");
       }

@@ -18,7 +18,7 @@ struct BenchOptions {
   std::string what;               ///< as the help of `bench` lists it
   std::string device = "cpu";     ///< as get_device takes it
   std::string dtype = "float32";  ///< of the arrays
-  std::int64_t size = 0;          ///< elements, rows and columns of matrices, or units; 0: several usual ones
+  std::int64_t size = 0;          ///< elements, rows and columns of matrices, images or units; 0: usual ones
   bool json = false;
 };
 int bench(const BenchOptions& options);

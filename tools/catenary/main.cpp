@@ -69,11 +69,12 @@ int main(int argc, char** argv) {
                    "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
                    "kernel; reduce: sum; sort; launch: x + y of few "
                    "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
-                   "conv: the layers of networks; lstm: a training step of a language model of two layers of --size "
-                   "units")
+                   "conv: the layers of networks, their images and sides at most --size; a training step of --size "
+                   "images through cnn: train_mnist's, or "
+                   "resnet18: train_cifar's; lstm: of a language model of two layers of --size units")
       ->required()
-      ->check(CLI::IsMember(
-          {"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv", "lstm"}));
+      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv",
+                             "cnn", "resnet18", "lstm"}));
   bench_command->add_option("-d,--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   bench_command->add_option("--dtype", bench_options.dtype, "Of the arrays")
       ->capture_default_str()
@@ -81,7 +82,7 @@ int main(int argc, char** argv) {
                              "uint16", "uint32", "uint64"}));
   bench_command
       ->add_option("--size", bench_options.size,
-                   "Elements, rows of the matrices, or units; several usual ones by default")
+                   "Elements, rows of the matrices, images or units; usual ones by default")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
 
   catenary::distributed::LaunchOptions launch_options;

@@ -18,7 +18,8 @@ void compute(const Run& p) {
   const Plan plan(program, -1);
   const std::int64_t size = program.shape.product(), step = plan.step();
   const std::int64_t blocks = (size + step - 1) / step;
-  parallel_for(blocks, kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t grain = blocks > 1 ? plan.grain() : 1;
+  parallel_for(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
     char* registers = scratch(static_cast<std::size_t>(plan.registers()));
     plan.start(registers);
     for (std::int64_t b = begin; b < end; ++b) plan.block(b * step, std::min(step, size - b * step), registers, -1);

@@ -68,8 +68,25 @@ alignas(64) constexpr std::int32_t kMask[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 CT_INLINE __m256i mask(int words) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask + 8 - words)); }
 CT_INLINE Vector<float> load_some(const float* p, int n) { return _mm256_maskload_ps(p, mask(n)); }
 CT_INLINE Vector<double> load_some(const double* p, int n) { return _mm256_maskload_pd(p, mask(2 * n)); }
-CT_INLINE void store_some(float* p, Vector<float> x, int n) { _mm256_maskstore_ps(p, mask(n), x); }
-CT_INLINE void store_some(double* p, Vector<double> x, int n) { _mm256_maskstore_pd(p, mask(2 * n), x); }
+// By halves: a masked store is a slow sequence of microcode on AMD's processors.
+CT_INLINE void store_words(void* to, __m256i x, int words) {
+  char* p = static_cast<char*>(to);
+  if (words >= 8) return _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p), x);
+  __m128i rest = _mm256_castsi256_si128(x);
+  if (words & 4) {
+    _mm_storeu_si128(reinterpret_cast<__m128i_u*>(p), rest);
+    rest = _mm256_extracti128_si256(x, 1);
+    p += 16;
+  }
+  if (words & 2) {
+    _mm_storeu_si64(p, rest);
+    rest = _mm_unpackhi_epi64(rest, rest);
+    p += 8;
+  }
+  if (words & 1) _mm_storeu_si32(p, rest);
+}
+CT_INLINE void store_some(float* p, Vector<float> x, int n) { store_words(p, _mm256_castps_si256(x), n); }
+CT_INLINE void store_some(double* p, Vector<double> x, int n) { store_words(p, _mm256_castpd_si256(x), 2 * n); }
 #else
 template <class T>
 CT_INLINE Vector<T> load_some(const T* p, int n) {
@@ -291,6 +308,12 @@ CT_INLINE void transpose_block(const T* x, int64_t ld, int rows, T* out, int64_t
 template <class T, int kWidth>
 static void pack_panel(const T* x, int64_t rs, int64_t cs, int rows, int64_t k, T* out) {
   constexpr int L = kLanes<T>;
+  if (kWidth % L == 0 && rs == 1 && rows == kWidth) {  // whole lines, each of which may be far from the next
+    for (int64_t p = 0; p < k; ++p) {
+      CT_UNROLL for (int i = 0; i < kWidth; i += L) store(out + p * kWidth + i, load(x + p * cs + i));
+    }
+    return;
+  }
   for (int i = (rows - 1) / L * L; i >= 0; i -= L) {
     const int lanes = std::min(rows - i, L);
     const T* from = x + i * rs;

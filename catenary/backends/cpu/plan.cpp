@@ -138,6 +138,14 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
   return wanted >= 0 ? values[wanted] : nullptr;
 }
 
+std::int64_t Plan::grain() const {
+  constexpr std::int64_t kFew = 4, kFunction = 12;  // operations; exp and its like count as so many
+  std::int64_t work = 0;
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i)
+    if (kind_[i] == Kind::computed) work += ops::info(program_.nodes[i].op).rule == ops::Rule::FLOAT ? kFunction : 1;
+  return std::max<std::int64_t>(1, kGrain / kBlock * kFew / std::max(work, kFew));
+}
+
 const void* Plan::in_memory(int node, std::int64_t begin) const {
   if (kind_[node] != Kind::in_memory || !program_.stores.empty()) return nullptr;
   return address(program_.loads[program_.nodes[node].slot], begin);

@@ -12,7 +12,7 @@
 namespace catenary::cpu {
 
 inline constexpr std::int64_t kBlock = 1024;   // elements of a register
-inline constexpr std::int64_t kGrain = 16384;  // elements that are worth a thread
+inline constexpr std::int64_t kGrain = 16384;  // elements that are worth a thread, of a few sums or products each
 inline constexpr std::size_t kRegisterBytes = kBlock * 8;
 
 /// Scratch registers of this thread, kept from program to program.
@@ -60,6 +60,8 @@ class Plan {
   void start(char* registers) const;
   /// Elements of a block: whole rows, where an operand is the same in each row.
   std::int64_t step() const { return step_; }
+  /// Blocks that are worth a thread: the fewer, the more there is to compute for an element.
+  std::int64_t grain() const;
   /// Computes elements [begin, begin + n) of the linear iteration and stores them. Returns where node `wanted` has its
   /// values. A block begins at a multiple of step(), or of the last axis where that is no longer than kBlock.
   const void* block(std::int64_t begin, std::int64_t n, char* registers, int wanted) const;
