@@ -1,5 +1,5 @@
 // Whole trainings of convolutional networks against runs of PyTorch: the same weights to begin with, the same examples.
-// What tests/data/torch holds is made by make_torch_reference.py there, less the last weights of ResNet-18.
+// What tests/data/torch holds is made by make_torch_reference.py there.
 
 #include <gtest/gtest.h>
 
@@ -15,36 +15,48 @@ namespace L = ct::links;
 
 namespace {
 
-/// Arrays on the current device, as float32 or int32.
+// Calls f(PyTorch's name, parameter) for those of a link.
+void each_array(const std::string& name, const auto& link, const auto& f) {
+  f(name + ".weight", link.W);
+  if (link.b.defined()) f(name + ".bias", link.b);
+}
+void each_array(const std::string& name, const L::BatchNormalization& link, const auto& f) {
+  f(name + ".weight", link.gamma);
+  f(name + ".bias", link.beta);
+}
+
+/// A run of PyTorch's, as arrays of one dtype on the current device; labels are int32.
 class Reference {
  public:
-  explicit Reference(const std::string& name) : file_(tests::source_path("tests/data/torch/" + name)) {}
+  Reference(const std::string& name, ct::Dtype dtype)
+      : file_(tests::source_path("tests/data/torch/" + name)), dtype_(dtype) {}
   ct::Array array(const std::string& key) const {
     const ct::io::HostArray host = file_.read_array(key);
     const ct::Array a = ct::Array::from_host(host.bytes().data(), host.shape, host.dtype, ct::Device());
-    return a.astype(ct::is_floating(a.dtype()) ? ct::Dtype::float32 : ct::Dtype::int32).to_device(ct::current_device());
+    return a.astype(ct::is_floating(a.dtype()) ? dtype_ : ct::Dtype::int32).to_device(ct::current_device());
   }
   std::vector<double> losses() const { return array("loss").to_vector<double>(); }
-  void load(const std::string& name, const ct::Parameter& parameter) const {
-    const ct::Array values = array("w/" + name);
-    parameter.initialize(values.shape());
-    ct::copyto(parameter.array(), values);
+  void load(const auto& model) const {
+    model.each_link([&](const std::string& name, const auto& link) {
+      each_array(name, link, [&](const std::string& key, const ct::Parameter& parameter) {
+        const ct::Array values = array("w/" + key);
+        parameter.initialize(values.shape());
+        ct::copyto(parameter.array(), values);
+      });
+    });
   }
-  void load(const std::string& name, const L::Convolution2D& link) const {
-    load(name + ".weight", link.W);
-    if (link.b.defined()) load(name + ".bias", link.b);
-  }
-  void load(const std::string& name, const L::Linear& link) const {
-    load(name + ".weight", link.W);
-    load(name + ".bias", link.b);
-  }
-  void load(const std::string& name, const L::BatchNormalization& link) const {
-    load(name + ".weight", link.gamma);
-    load(name + ".bias", link.beta);
+  void expect_last_weights(const auto& model, double tolerance) const {
+    model.each_link([&](const std::string& name, const auto& link) {
+      each_array(name, link, [&](const std::string& key, const ct::Parameter& parameter) {
+        EXPECT_LE(ct::max(ct::absolute(parameter.array() - array("f/" + key))).template item<double>(), tolerance)
+            << key;
+      });
+    });
   }
 
  private:
   ct::io::NpzReader file_;
+  ct::Dtype dtype_;
 };
 
 /// Simulated cards are slow.
@@ -53,12 +65,18 @@ std::size_t steps() {
   return device.starts_with("cuda") || device.starts_with("hip") ? 3 : 20;
 }
 
-/// `sensitive`: the step from which on rounding decides about more than the last digits, so that direct sums in another
-/// order (CATENARY_SIMD=v2) are as far from PyTorch's as Winograd's are, 0.013 and 0.023 at most.
+/// How near a run must be to PyTorch's: its losses, which from step `sensitive` on may differ by `late`, and its last
+/// weights.
+struct Bounds {
+  double losses, weights;
+  std::size_t sensitive = 20;
+  double late = losses;
+};
+
 template <class Model>
-void expect_losses(const Reference& reference, const Model& model, const ct::Optimizer& optimizer,
-                   const std::function<std::pair<ct::Array, ct::Array>(std::size_t)>& batch,
-                   std::size_t sensitive = 20) {
+void expect_run(const Reference& reference, const Model& model, const ct::Optimizer& optimizer,
+                const std::function<std::pair<ct::Array, ct::Array>(std::size_t)>& batch, const Bounds& bounds) {
+  reference.load(model);
   optimizer.setup(model);
   const std::vector<double> expected = reference.losses();
   ASSERT_EQ(expected.size(), 20u);
@@ -68,9 +86,10 @@ void expect_losses(const Reference& reference, const Model& model, const ct::Opt
     model.cleargrads();
     loss.backward();
     optimizer.update();
-    EXPECT_NEAR(loss.array().item<double>(), expected[step], step < sensitive ? 1e-3 * expected[step] : 0.03)
+    EXPECT_NEAR(loss.array().item<double>(), expected[step], step < bounds.sensitive ? bounds.losses : bounds.late)
         << "step " << step;
   }
+  if (steps() == 20) reference.expect_last_weights(model, bounds.weights);
 }
 
 struct CNN : ct::Chain {
@@ -80,30 +99,26 @@ struct CNN : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) const {
     return f2(F::relu(f1(F::max_pooling_2d(F::relu(c2(F::relu(c1(x)))), 2))));
   }
+  void each_link(const auto& f) const { f("c1", c1), f("c2", c2), f("f1", f1), f("f2", f2); }
 };
 
-template <class Link>
-void expect_last_weights(const Reference& reference, const std::string& name, const Link& link) {
-  for (const auto& [parameter, key] : {std::pair{link.W, ".weight"}, {link.b, ".bias"}})
-    ct::gradient_check::assert_allclose(parameter.array(), reference.array("f/" + name + key), 1e-3, 0);
+void expect_cnn(ct::Dtype dtype, const Bounds& bounds) {
+  const auto scope = ct::using_config(ct::config.dtype, dtype);
+  const Reference reference("cnn.npz", dtype);
+  const ct::Array x = reference.array("x"), y = reference.array("y");
+  const ct::optimizers::Adam optimizer;
+  const auto batch = [&](std::size_t step) {
+    // PyTorch adds eps to the root of the corrected second moment, Chainer to the root of the moment itself.
+    optimizer.eps = 1e-8 * std::sqrt(1 - std::pow(0.999, static_cast<double>(step + 1)));
+    const auto i = static_cast<std::int64_t>(step);
+    return std::pair(x[i], y[i]);
+  };
+  expect_run(reference, CNN(), optimizer, batch, bounds);
 }
 
 TEST(TorchRuns, Cnn) {
-  const Reference reference("cnn.npz");
-  const CNN model;
-  reference.load("c1", model.c1), reference.load("c2", model.c2);
-  reference.load("f1", model.f1), reference.load("f2", model.f2);
-  const ct::Array x = reference.array("x"), y = reference.array("y");
-  ct::optimizers::Adam adam;
-  expect_losses(reference, model, adam, [&](std::size_t step) {
-    const auto i = static_cast<std::int64_t>(step);
-    // PyTorch adds eps after the bias of the second moment has been corrected, Chainer before
-    adam.eps = 1e-8 * std::sqrt(1 - std::pow(0.999, static_cast<double>(i + 1)));
-    return std::pair(x[i], y[i]);
-  });
-  if (steps() < 20) return;
-  expect_last_weights(reference, "c1", model.c1), expect_last_weights(reference, "c2", model.c2);
-  expect_last_weights(reference, "f1", model.f1), expect_last_weights(reference, "f2", model.f2);
+  expect_cnn(ct::Dtype::float32, {.losses = 2e-5, .weights = 1e-3});
+  expect_cnn(ct::Dtype::float64, {.losses = 2e-5, .weights = 1e-3});
 }
 
 L::BatchNormalization normalization(std::int64_t channels) { return L::BatchNormalization(channels, {.eps = 1e-5}); }
@@ -146,6 +161,15 @@ struct ResNet18 : ct::Chain {
     ct::detail::visit_all(visitor, {"stem", "bn", "fc"}, stem, bn, fc);
     for (std::size_t i = 0; i < blocks.size(); ++i) visitor(std::to_string(i), const_cast<Block&>(blocks[i]));
   }
+  void each_link(const auto& f) const {
+    f("stem", stem), f("bn", bn), f("fc", fc);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Block& block = blocks[i];
+      const std::string path = "blocks." + std::to_string(i) + ".";
+      f(path + "c1", block.c1), f(path + "b1", block.b1), f(path + "c2", block.c2), f(path + "b2", block.b2);
+      if (block.down) f(path + "down.0", *block.down), f(path + "down.1", *block.down_b);
+    }
+  }
   ct::Variable operator()(const ct::Variable& x) const {
     ct::Variable h = F::relu(bn(stem(x)));
     for (const Block& block : blocks) h = block(h);
@@ -153,20 +177,23 @@ struct ResNet18 : ct::Chain {
   }
 };
 
-TEST(TorchRuns, ResNet18) {
-  const Reference reference("resnet18.npz");
-  const ResNet18 model;
-  reference.load("stem", model.stem), reference.load("bn", model.bn), reference.load("fc", model.fc);
-  for (std::size_t i = 0; i < model.blocks.size(); ++i) {
-    const Block& block = model.blocks[i];
-    const std::string path = "blocks." + std::to_string(i) + ".";
-    reference.load(path + "c1", block.c1), reference.load(path + "b1", block.b1);
-    reference.load(path + "c2", block.c2), reference.load(path + "b2", block.b2);
-    if (block.down) reference.load(path + "down.0", *block.down), reference.load(path + "down.1", *block.down_b);
-  }
+void expect_resnet18(ct::Dtype dtype, const Bounds& bounds) {
+  const auto scope = ct::using_config(ct::config.dtype, dtype);
+  const Reference reference("resnet18.npz", dtype);
   const ct::Array x = reference.array("x"), y = reference.array("y");
-  expect_losses(
-      reference, model, ct::optimizers::MomentumSGD(0.05), [&](std::size_t) { return std::pair(x, y); }, 3);
+  expect_run(
+      reference, ResNet18(), ct::optimizers::MomentumSGD(0.05), [&](std::size_t) { return std::pair(x, y); }, bounds);
+}
+
+// Computed in float64, this run's losses are PyTorch's to 2.4e-6 and its last weights to 5e-4, which is PyTorch's
+// rounding. Among the million numbers that ReLU sees in a step some are nearer to zero than float32 computes them: in
+// step 0 one is at 3e-7, where errors are 1e-6, PyTorch's and ours, and were 3e-7 if each layer rounded but once. On
+// which side such a one comes to lie is chance, and moves losses by up to 0.03 and weights by 0.1 within a few steps.
+// PyTorch's own runs of seeds 2 and 3, and this one without oneDNN, are 0.034, 0.007 and 0.009 from float64's:
+// docs/performance.md.
+TEST(TorchRuns, ResNet18) {
+  expect_resnet18(ct::Dtype::float64, {.losses = 1e-5, .weights = 1e-3});
+  expect_resnet18(ct::Dtype::float32, {.losses = 1e-3, .weights = 0.3, .sensitive = 2, .late = 0.05});
 }
 
 }  // namespace
