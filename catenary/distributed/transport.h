@@ -67,6 +67,7 @@ CT_API std::string host_identity();
 namespace transports {
 // Null where the process was not started by such a launcher.
 std::shared_ptr<Transport> shared_memory();
+std::shared_ptr<Transport> mpi();
 std::shared_ptr<Transport> alone();
 }  // namespace transports
 
