@@ -2,13 +2,13 @@
 # found; its source is installed, and a line of mpicxx makes one for another MPI.
 option(CATENARY_MPI "Build the MPI plugin where an MPI is installed" ON)
 if(CATENARY_MPI)
-  find_package(MPI COMPONENTS C)  # the plugin calls MPI's C functions
-  if(MPI_C_FOUND)
+  set(MPI_CXX_SKIP_MPICXX ON)  # the plugin calls MPI's C functions
+  find_package(MPI COMPONENTS CXX)
+  if(MPI_CXX_FOUND)
     add_library(catenary_mpi MODULE catenary/distributed/mpi/plugin.cpp)
     target_compile_options(catenary_mpi PRIVATE ${CATENARY_WARNINGS} -Wno-old-style-cast -Wno-cast-function-type)  # macros of mpi.h
-    target_compile_definitions(catenary_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
     set_target_properties(catenary_mpi PROPERTIES CXX_VISIBILITY_PRESET hidden)
-    target_link_libraries(catenary_mpi PRIVATE MPI::MPI_C)
+    target_link_libraries(catenary_mpi PRIVATE MPI::MPI_CXX)
     add_dependencies(catenary catenary_mpi)
   else()
     message(STATUS "MPI not found: no plugin; `catenary launch` starts ranks on one machine")

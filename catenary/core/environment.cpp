@@ -99,6 +99,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_KEEP_GRAPH_ON_REPORT", is_flag, kFlag, "CHAINER_KEEP_GRAPH_ON_REPORT"},
     {"CATENARY_KERNEL_LOG", is_any, ""},
     {"CATENARY_LAUNCH", is_any, ""},
+    {"CATENARY_MPI_PLUGIN", is_any, ""},
     {"CATENARY_NO_FLOAT64", is_flag, kFlag},
     {"CATENARY_NUM_THREADS", is_number, kThreads},
     {"CATENARY_ONEDNN", is_flag, kFlag},

@@ -14,7 +14,7 @@ std::string Transport::noted(int) const { return {}; }
 
 std::shared_ptr<Transport> connect() {
   static const std::shared_ptr<Transport> transport = [] {
-    for (const auto& find : {transports::shared_memory, transports::alone})
+    for (const auto& find : {transports::shared_memory, transports::mpi, transports::alone})
       if (std::shared_ptr<Transport> found = find()) return found;
     return std::shared_ptr<Transport>();
   }();

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,10 +25,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// What a launcher tells its ranks: how many there are.
+/// Who started this process, by the variable of its own that tells ranks how many there are.
 struct Launcher {
   const char* variable;
   const char* name;
+  std::string size() const {
+    const char* const value = std::getenv(variable);
+    return value ? value : "";
+  }
 };
 constexpr std::array kLaunchers = {
     Launcher{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec"}, Launcher{"MV2_COMM_WORLD_SIZE", "MVAPICH's mpiexec"},
@@ -35,7 +40,7 @@ constexpr std::array kLaunchers = {
 
 const Launcher* launcher() {
   for (const Launcher& l : kLaunchers)
-    if (!environment::text(l.variable).empty()) return &l;
+    if (!l.size().empty()) return &l;
   return nullptr;
 }
 
@@ -61,17 +66,18 @@ const CatenaryMpi& load() {
   return *found;
 }
 
-// "Open MPI v4.1.4, package: …", "MPICH Version:\t4.0.2\n…"
+// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: …", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\n…".
 std::string name_of(const CatenaryMpi& mpi) {
   std::array<char, 8192> text{};
   mpi.library(text.data(), static_cast<int>(text.size()));
-  std::string name(text.data());
-  name.resize(std::min(name.find_first_of(",\n"), name.size()));
-  for (const char* noise : {"Version:", "v"})
-    if (const std::size_t at = name.find(std::string(" ") + noise); at != std::string::npos)
-      name.replace(at, 1 + std::string_view(noise).size(), " ");
-  std::replace(name.begin(), name.end(), '\t', ' ');
-  name.erase(std::unique(name.begin(), name.end(), [](char a, char b) { return a == ' ' && b == ' '; }), name.end());
+  const std::string whole(text.data());
+  std::istringstream words(whole.substr(0, whole.find_first_of(",\n")));
+  std::string name, word;
+  while (words >> word) {
+    if (word == "Version:") continue;
+    const bool is_version = word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9';
+    name += (name.empty() ? "" : " ") + word.substr(is_version ? 1 : 0);
+  }
   return name;
 }
 
@@ -79,7 +85,7 @@ class MpiTransport final : public Transport {
  public:
   MpiTransport(const CatenaryMpi& mpi, const Launcher& launcher) : mpi_(mpi), name_(name_of(mpi)) {
     check(mpi_.start(&rank_, &size_), "begin");
-    if (const std::string size = environment::text(launcher.variable); size != std::to_string(size_))
+    if (const std::string size = launcher.size(); size != std::to_string(size_))
       fail<Error>(
           "{} says that it started {} ranks, but {}, for which the plugin is made, sees {}: they are of two "
           "MPIs. Make a plugin with {}, by the mpicxx of that mpiexec, and name it in CATENARY_MPI_PLUGIN",
