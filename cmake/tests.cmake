@@ -79,6 +79,20 @@ if(NOT CATENARY_SANITIZE AND NOT CATENARY_FUZZ)  # kernels made at run time, and
   include(cmake/devices.cmake)
 endif()
 
+# What ranks do that an MPI starts.
+if(TARGET test_distributed AND TARGET catenary_mpi AND MPIEXEC_EXECUTABLE)
+  add_executable(test_mpi tests/distributed/mpi/mpi_test.cpp)
+  target_include_directories(test_mpi PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(test_mpi PRIVATE ${test_options})
+  target_compile_definitions(test_mpi PRIVATE CT_MPIEXEC="${MPIEXEC_EXECUTABLE}")
+  target_link_libraries(test_mpi PRIVATE test_main ${test_libraries})
+  add_dependencies(test_mpi test_distributed)
+  add_test(NAME mpi_distributed COMMAND test_mpi)
+  set_tests_properties(mpi_distributed PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/mpi_distributed.xml" TIMEOUT 900)
+elseif(TARGET test_distributed)
+  file(APPEND ${PROJECT_BINARY_DIR}/columns "mpi: no MPI is installed (scripts/setup --with-dev)\n")
+endif()
+
 # The scripts that look at the tree itself, and a project outside the tree that uses an installed copy.
 add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_layers)
 add_test(NAME forbidden COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_forbidden)

@@ -1,0 +1,138 @@
+// Ranks that an MPI starts: the same tests as by `catenary launch`, and what becomes of a job when one fails.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace ct = catenary;
+
+namespace {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+struct Job {
+  ct::os::ProcessResult result;
+  double seconds;
+};
+
+/// A program as so many ranks of this machine, which may have fewer cores; Open MPI's files lie in a folder of the
+/// job's.
+Job mpiexec(int ranks, std::vector<std::string> program, const Environment& more = {}, double timeout = 120) {
+  const tests::Folder folder;
+  std::vector<std::string> command = {CT_MPIEXEC, "-n", std::to_string(ranks)};
+  command.insert(command.end(), program.begin(), program.end());
+  Environment environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                             {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                             {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                             {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                             {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+                             {"OMPI_MCA_orte_tmpdir_base", folder.path},
+                             {"OMPI_MCA_btl_vader_backing_directory", folder.path},
+                             {"CATENARY_NUM_THREADS", "1"},
+                             {"GTEST_OUTPUT", ""}};
+  environment.insert(environment.end(), more.begin(), more.end());
+  const auto begin = std::chrono::steady_clock::now();
+  Job job{ct::os::run_process(command, {.timeout = timeout, .environment = environment}), 0};
+  job.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return job;
+}
+
+Job ranks(int n, std::vector<std::string> arguments, const Environment& environment = {}) {
+  arguments.insert(arguments.begin(), tests::build_path("bin/ranks"));
+  return mpiexec(n, std::move(arguments), environment);
+}
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+int count_of(const std::string& text, const std::string& piece) {
+  int n = 0;
+  for (std::size_t at = 0; (at = text.find(piece, at)) != std::string::npos; at += piece.size()) ++n;
+  return n;
+}
+
+class MpiRanks : public testing::TestWithParam<int> {};
+
+TEST_P(MpiRanks, DoTogetherWhatOnRanksTests) {
+  const Job job = mpiexec(GetParam(), {tests::build_path("bin/test_distributed"), "--gtest_filter=OnRanks.*"});
+  EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
+  EXPECT_EQ(count_of(job.result.output, "[  PASSED  ]"), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Mpi, MpiRanks, testing::Values(1, 2, 3, 4));
+
+TEST(Mpi, ARankThatDiesEndsTheJob) {
+  for (const char* const number : {"9", "11"}) {
+    const Job job = ranks(3, {"signal", "1", number});
+    EXPECT_EQ(job.result.exit_code, 128 + std::stoi(number)) << job.result.errors;
+    EXPECT_LT(job.seconds, 10);
+  }
+}
+
+TEST(Mpi, ARankThatFailsDoesNotWaitForTheOthers) {
+  Job job = ranks(3, {"status", "1", "42"});
+  EXPECT_EQ(job.result.exit_code, 42) << job.result.errors;
+  EXPECT_LT(job.seconds, 10);
+  job = ranks(3, {"throw", "0"});
+  EXPECT_NE(job.result.exit_code, 0);
+  EXPECT_TRUE(has(job.result.errors, "thrown by a rank")) << job.result.errors;
+  EXPECT_LT(job.seconds, 10);
+}
+
+TEST(Mpi, ARankThatHangsIsNamed) {
+  const Job job = ranks(3, {"hang", "2"}, {{"CATENARY_COLLECTIVE_TIMEOUT", "0.01"}});
+  EXPECT_NE(job.result.exit_code, 0);
+  EXPECT_TRUE(has(job.result.errors, "waited 0.01 minutes for rank ")) << job.result.errors;
+  EXPECT_LT(job.seconds, 10);
+}
+
+TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
+  const std::string program = tests::build_path("bin/ranks");
+  const auto alone = [&](const Environment& environment) {
+    return ct::os::run_process({program, "loop", "0", "barrier"}, {.timeout = 20, .environment = environment});
+  };
+  ct::os::ProcessResult result =
+      alone({{"OMPI_COMM_WORLD_SIZE", "2"}, {"CATENARY_MPI_PLUGIN", "/nowhere/libcatenary_mpi.so"}});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_TRUE(has(result.errors, "Open MPI's mpiexec started this process, but there is no plugin for its MPI: ") &&
+              has(result.errors, "mpicxx -std=c++17 -O2 -shared -fPIC "))
+      << result.errors;
+  result = alone({{"OMPI_COMM_WORLD_SIZE", "2"}, {"CATENARY_MPI_PLUGIN", tests::build_path("lib/libcatenary.so")}});
+  EXPECT_TRUE(has(result.errors, "is no plugin of Catenary's")) << result.errors;
+  // four processes that MPICH's mpiexec started, each of which is alone for Open MPI
+  result = alone({{"PMI_SIZE", "4"}, {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_TRUE(has(result.errors, "mpiexec of MPICH's kin says that it started 4 ranks, but Open MPI ") &&
+              has(result.errors, "sees 1: they are of two MPIs"))
+      << result.errors;
+}
+
+TEST(Mpi, TheLineThatTheErrorPrintsMakesAPlugin) {
+  const tests::Folder folder;
+  const std::string plugin = folder / "libcatenary_mpi.so";
+  const ct::os::ProcessResult made =
+      ct::os::run_process({"mpicxx", "-std=c++17", "-O2", "-shared", "-fPIC",
+                           tests::build_path("share/catenary/mpi/plugin.cpp"), "-o", plugin});
+  ASSERT_TRUE(made.ok()) << made.errors;
+  const Job job = mpiexec(2, {tests::build_path("bin/test_distributed"), "--gtest_filter=OnRanks.WhoIsWho"},
+                          {{"CATENARY_MPI_PLUGIN", plugin}});
+  EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
+}
+
+TEST(Mpi, TheExampleTrains) {
+  const tests::Folder folder;
+  const Job job = mpiexec(2, {tests::build_path("bin/train_mnist_mn"), "--communicator", "naive", "-u", "20", "-e", "1",
+                              "-o", folder / "result"});
+  ASSERT_TRUE(job.result.ok()) << job.result.errors;
+  EXPECT_TRUE(has(job.result.output, "Num process (COMM_WORLD): 2\n")) << job.result.output;
+  EXPECT_EQ(count_of(job.result.output, "main/accuracy"), 2) << job.result.output;  // one table: two columns
+  EXPECT_TRUE(ct::os::exists(folder / "result/log"));
+}
+
+}  // namespace
