@@ -24,21 +24,25 @@ struct Job {
   double seconds;
 };
 
-/// A program as so many ranks of this machine, which may have fewer cores; Open MPI's files lie in a folder of the
-/// job's.
+/// For a machine with fewer cores than ranks; Open MPI's files lie in a folder of the job's.
+Environment environment_of(const tests::Folder& folder) {
+  return {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+          {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+          {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+          {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+          {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+          {"OMPI_MCA_orte_tmpdir_base", folder.path},
+          {"OMPI_MCA_btl_vader_backing_directory", folder.path},
+          {"CATENARY_NUM_THREADS", "1"},
+          {"GTEST_OUTPUT", ""}};
+}
+
+/// A program as so many ranks of this machine.
 Job mpiexec(int ranks, std::vector<std::string> program, const Environment& more = {}, double timeout = 120) {
   const tests::Folder folder;
   std::vector<std::string> command = {CT_MPIEXEC, "-n", std::to_string(ranks)};
   command.insert(command.end(), program.begin(), program.end());
-  Environment environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                             {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                             {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                             {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                             {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-                             {"OMPI_MCA_orte_tmpdir_base", folder.path},
-                             {"OMPI_MCA_btl_vader_backing_directory", folder.path},
-                             {"CATENARY_NUM_THREADS", "1"},
-                             {"GTEST_OUTPUT", ""}};
+  Environment environment = environment_of(folder);
   environment.insert(environment.end(), more.begin(), more.end());
   const auto begin = std::chrono::steady_clock::now();
   Job job{ct::os::run_process(command, {.timeout = timeout, .environment = environment}), 0};
@@ -93,9 +97,12 @@ TEST(Mpi, ARankThatHangsIsNamed) {
 }
 
 TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
-  const std::string program = tests::build_path("bin/ranks");
-  const auto alone = [&](const Environment& environment) {
-    return ct::os::run_process({program, "loop", "0", "barrier"}, {.timeout = 20, .environment = environment});
+  const tests::Folder folder;
+  const auto alone = [&](const Environment& more) {
+    Environment environment = environment_of(folder);
+    environment.insert(environment.end(), more.begin(), more.end());
+    return ct::os::run_process({tests::build_path("bin/ranks"), "loop", "0", "barrier"},
+                               {.timeout = 20, .environment = environment});
   };
   ct::os::ProcessResult result =
       alone({{"OMPI_COMM_WORLD_SIZE", "2"}, {"CATENARY_MPI_PLUGIN", "/nowhere/libcatenary_mpi.so"}});
@@ -106,7 +113,7 @@ TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
   result = alone({{"OMPI_COMM_WORLD_SIZE", "2"}, {"CATENARY_MPI_PLUGIN", tests::build_path("lib/libcatenary.so")}});
   EXPECT_TRUE(has(result.errors, "is no plugin of Catenary's")) << result.errors;
   // four processes that MPICH's mpiexec started, each of which is alone for Open MPI
-  result = alone({{"PMI_SIZE", "4"}, {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
+  result = alone({{"PMI_SIZE", "4"}});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_TRUE(has(result.errors, "mpiexec of MPICH's kin says that it started 4 ranks, but Open MPI ") &&
               has(result.errors, "sees 1: they are of two MPIs"))
