@@ -11,6 +11,7 @@ namespace catenary::distributed {
 /// The most ranks that launch() starts.
 inline constexpr int kMaxLaunchedRanks = 256;
 
+/// Options of launch().
 struct LaunchOptions {
   int ranks = 1;     ///< at most kMaxLaunchedRanks
   double grace = 3;  ///< seconds that the others have to end by themselves when a rank has failed

@@ -60,13 +60,17 @@ class CT_API Unpacker {
   std::span<const std::byte> bytes_;
 };
 
+/// Numbers and enumerations: packed as their bytes.
 template <class T>
 concept PlainValue = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
+/// How an object becomes bytes, for Communicator's functions whose names end in _obj: overload it, and unpack, beside a
+/// type of one's own. Known are numbers, text, arrays, examples, observations, and vectors, pairs and maps of these.
 template <PlainValue T>
 void pack(Packer& to, T value) {
   to.raw(&value, sizeof value);
 }
+/// The way back: takes what pack has put, in the same order.
 template <PlainValue T>
 void unpack(Unpacker& from, T& value) {
   from.raw(&value, sizeof value);
