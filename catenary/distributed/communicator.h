@@ -183,8 +183,8 @@ class CT_API Communicator {
   std::shared_ptr<const Strategy> strategy_;
 };
 
-/// The ranks that were started together with this process by `catenary launch` or by MPI (mpiexec, srun), or this process
-/// alone. Called by all.
+/// The ranks that were started together with this process by `catenary launch` or by MPI (mpiexec, srun), or this
+/// process alone. Called by all.
 ///
 /// | name | gradients are exchanged |
 /// |---|---|
