@@ -228,10 +228,9 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
     update_running(options, s, x);
     return Correction{};
   };
-  return apply(node<Standardization>("BatchNormalization", layout.reduced, options.eps, see,
-                                     options.mean_over_processes),
-               x,
-               reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
+  return apply(
+      node<Standardization>("BatchNormalization", layout.reduced, options.eps, see, options.mean_over_processes), x,
+      reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
 }
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
