@@ -20,6 +20,15 @@ void put(char* to, std::size_t capacity, const std::string& text) {
   std::memcpy(to, text.data(), std::min(text.size(), capacity - 1));
 }
 
+/// Memory for what comes from a rank. Where there is none the others cannot be told any more than that the job ends.
+void* room(const Wire& wire, const Group::Place& place, int from, const Head& head) {
+  try {
+    return place(from, head);
+  } catch (const std::exception& error) {
+    wire.abort(error.what());
+  }
+}
+
 /// A text with its end replaced by a number of the whole, where it is longer than what is compared.
 std::string fitted(const std::string& text, std::size_t capacity) {
   if (text.size() < capacity) return text;
@@ -160,7 +169,8 @@ void Group::bcast(const std::string& doing, const Part& part, int root, const Pl
   if (parent >= 0) wire_->receive(parent, &head, sizeof head);
   wire_->finish();
   for (const int child : children) wire_->send(child, &head, sizeof head);
-  auto* const bytes = static_cast<std::byte*>(parent < 0 ? const_cast<void*>(part.data) : place(root, head));
+  auto* const bytes =
+      static_cast<std::byte*>(parent < 0 ? const_cast<void*>(part.data) : room(*wire_, place, root, head));
   for (std::size_t begin = 0; begin < head.bytes; begin += kPiece) {
     const std::size_t length = std::min(kPiece, static_cast<std::size_t>(head.bytes) - begin);
     if (parent >= 0) {
@@ -189,9 +199,10 @@ void Group::exchange(const std::string& doing, const std::vector<const Part*>& t
   };
   for_each_peer([&](int rank, const Part& part) { wire_->send(rank, &part.head, sizeof part.head); },
                 [&](std::size_t r) { wire_->receive(members_[r], &heads[r], sizeof heads[r]); });
-  for_each_peer(
-      [&](int rank, const Part& part) { wire_->send(rank, part.data, part.head.bytes); },
-      [&](std::size_t r) { wire_->receive(members_[r], place(static_cast<int>(r), heads[r]), heads[r].bytes); });
+  for_each_peer([&](int rank, const Part& part) { wire_->send(rank, part.data, part.head.bytes); },
+                [&](std::size_t r) {
+                  wire_->receive(members_[r], room(*wire_, place, static_cast<int>(r), heads[r]), heads[r].bytes);
+                });
   const auto self = static_cast<std::size_t>(rank_);
   if (to[self] && from[self]) {
     const Part& part = *to[self];

@@ -81,4 +81,17 @@ std::pair<std::int64_t, std::int64_t> scatter_index(std::int64_t n, const Commun
                   options.force_equal_length);
 }
 
+Dataset create_empty_dataset(const Dataset& dataset) {
+  class Empty final : public datasets::DatasetMixin {
+   public:
+    explicit Empty(std::int64_t size) : size_(size) {}
+    std::int64_t size() const override { return size_; }
+    Example get_example(std::int64_t) const override { return {}; }
+
+   private:
+    std::int64_t size_;
+  };
+  return Dataset(Empty(dataset.size()));
+}
+
 }  // namespace catenary::distributed

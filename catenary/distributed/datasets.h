@@ -19,7 +19,7 @@ struct ScatterOptions {
   bool force_equal_length = true;
 };
 
-/// The part of the root's dataset that is this rank's: [n * rank / size, …), in columns where the dataset has some. On
+/// The part of the root's dataset that is this rank's, one behind the other, in columns where the dataset has some. On
 /// the other ranks `dataset` is not looked at. Throws ValueError where the root's is none.
 /// (chainermn.scatter_dataset)
 CT_API Dataset scatter_dataset(const Dataset& dataset, const Communicator& communicator,
@@ -29,5 +29,9 @@ CT_API Dataset scatter_dataset(const Dataset& dataset, const Communicator& commu
 /// (chainermn.datasets.scatter_index)
 CT_API std::pair<std::int64_t, std::int64_t> scatter_index(std::int64_t n, const Communicator& communicator,
                                                            const ScatterOptions& options = {});
+
+/// As many examples as a dataset has, all without anything in them: for ranks whose models have no input of their own.
+/// (chainermn.datasets.create_empty_dataset)
+CT_API Dataset create_empty_dataset(const Dataset& dataset);
 
 }  // namespace catenary::distributed

@@ -1,0 +1,135 @@
+// Extensions and iterators on several ranks; see on_ranks_test.cpp.
+
+#include <gtest/gtest.h>
+
+#include "catenary/catenary.h"
+
+namespace ct = catenary;
+namespace D = ct::distributed;
+namespace L = ct::links;
+namespace T = ct::training;
+
+namespace {
+
+const D::Communicator& comm() {
+  static const D::Communicator communicator = D::create_communicator("flat");
+  return communicator;
+}
+int rank() { return comm().rank(); }
+int size() { return comm().size(); }
+
+/// A trainer whose ranks do something different with nothing.
+class Counter : public T::UpdaterBase {
+ public:
+  void update() override { ++iteration_; }
+  std::int64_t iteration() const override { return iteration_; }
+  std::int64_t epoch() const override { return iteration_ / 2; }
+  double epoch_detail() const override { return 0.5 * static_cast<double>(iteration_); }
+  std::optional<double> previous_epoch_detail() const override { return 0.5 * static_cast<double>(iteration_ - 1); }
+  bool is_new_epoch() const override { return iteration_ > 0 && iteration_ % 2 == 0; }
+  std::map<std::string, ct::Optimizer> optimizers() const override { return {}; }
+  ct::Iterator iterator(const std::string&) const override { return {}; }
+  void finalize() override {}
+  void serialize(ct::Serializer&) override {}
+
+ private:
+  std::int64_t iteration_ = 0;
+};
+
+T::Trainer trainer() { return {T::Updater(std::make_shared<Counter>()), T::Trigger(8, "epoch")}; }
+
+TEST(OnRanks, ObservationsAreAggregated) {
+  for (const int interval : {1, 2}) {
+    T::Trainer t = trainer();
+    D::ObservationAggregator aggregator(comm(), "rank", "mean of ranks", T::Trigger(interval, "iteration"));
+    for (int i = 0; i < 4; ++i) {
+      t.updater()->update();
+      t.observation().clear();
+      t.observation()["rank"] = 1.0 * rank() + 10 * (i % 2);
+      aggregator(t);
+      const ct::Reported* mean = t.observation().find("mean of ranks");
+      EXPECT_EQ(mean != nullptr, interval == 1 || i % 2 == 1);
+      const double expected = 0.5 * (size() - 1) + (interval == 1 ? 10.0 * (i % 2) : 5.0);
+      if (mean) {
+        EXPECT_DOUBLE_EQ(mean->value(), expected);
+      }
+    }
+  }
+}
+
+TEST(OnRanks, EarlyStoppingIsTogether) {
+  D::MultiNodeEarlyStoppingTrigger trigger(comm(), "main/accuracy",
+                                           {.check_trigger = T::Trigger(1, "epoch"), .patience = 3});
+  auto t = trainer();
+  const double values[] = {0.5, 0.5, 0.5, 0.5, 0.6, 0.6, 0.7, 0.7, 0.6, 0.6, 0.4, 0.4, 0.3, 0.3};
+  for (int i = 0; i < 14; ++i) {
+    t.updater()->update();
+    t.observation().clear();
+    t.observation()["main/accuracy"] = values[i] * (1 - 1.0 * rank() / size());
+    EXPECT_EQ(trigger(t), i == 13) << i;
+  }
+}
+
+TEST(OnRanks, PersistentsAreAveraged) {
+  const L::BatchNormalization link(2);
+  link.avg_mean->fill(rank());
+  link.N->fill(rank() + 7);
+  D::AllreducePersistent average(link, comm());
+  average();
+  EXPECT_EQ(link.avg_mean->to_vector<float>()[1], 0.5f * static_cast<float>(size() - 1));
+  EXPECT_EQ(link.N->item<int>(), rank() + 7);  // a count is no average
+}
+
+std::vector<double> numbers_of(const ct::Iterator& iterator, int batches) {
+  std::vector<double> numbers;
+  for (int i = 0; i < batches; ++i) {
+    const auto batch = iterator.next();
+    if (!batch) {
+      numbers.push_back(-1);
+      iterator.reset();
+      continue;
+    }
+    const auto values = ct::concat_examples(*batch)[0].array().to_vector<double>();
+    numbers.insert(numbers.end(), values.begin(), values.end());
+    numbers.push_back(iterator.epoch_detail() + (iterator.is_new_epoch() ? 100 : 0));
+  }
+  return numbers;
+}
+
+TEST(OnRanks, IteratorsGiveAllTheSame) {
+  ct::random::seed(static_cast<std::uint64_t>(rank()));
+  std::vector<float> single(10);
+  for (int i = 0; i < 10; ++i) single[static_cast<std::size_t>(i)] = static_cast<float>(i + 10 * rank());
+  const ct::datasets::TupleDataset columns(ct::arange(10) + 10 * rank());
+  const int master = size() - 1;
+  for (const ct::Dataset& dataset : {ct::Dataset(single), ct::Dataset(columns)}) {
+    for (const bool repeat : {true, false}) {
+      const ct::iterators::SerialIterator own(dataset, 4, {.repeat = repeat});
+      const ct::Iterator sent =
+          D::create_multi_node_iterator(rank() == master ? ct::Iterator(own) : ct::Iterator(), comm(), master);
+      EXPECT_EQ(sent.batch_size(), 4);
+      EXPECT_EQ(sent.repeat(), repeat);
+      const std::vector<std::vector<double>> all = comm().allgather_obj(numbers_of(sent, 9));
+      for (const auto& of : all) EXPECT_EQ(of, all[0]);
+      EXPECT_GE(all[0][0], 10 * master);
+      if (rank() != master) {
+        EXPECT_THROW(sent.dataset(), ct::ValueError);
+      }
+
+      const ct::iterators::SerialIterator shuffled(dataset, 4, {.repeat = repeat});
+      const ct::Iterator synchronized = D::create_synchronized_iterator(shuffled, comm());
+      const std::vector<std::vector<double>> orders = comm().allgather_obj(numbers_of(synchronized, 9));
+      // each its own numbers, in the same order
+      for (int r = 0; r < size(); ++r) EXPECT_EQ(orders[static_cast<std::size_t>(r)][0] - 10 * r, orders[0][0]);
+    }
+  }
+  EXPECT_THROW(D::create_multi_node_iterator({}, comm(), size()), ct::ValueError);
+}
+
+TEST(OnRanks, EmptyDatasets) {
+  const ct::Dataset empty = D::create_empty_dataset(ct::datasets::TupleDataset(ct::arange(5)));
+  EXPECT_EQ(empty.size(), 5);
+  EXPECT_TRUE(empty[4].values.empty());
+}
+
+}  // namespace
