@@ -63,10 +63,14 @@ Job::Ring& Job::ring(int from, int to) const {
   return reinterpret_cast<Ring*>(rings)[from * size_ + to];
 }
 
+// A reader that has seen a character of a note that is being written sees that `edits` is odd, too, by the order of
+// each character's release and acquire.
 void Job::note(int i, const std::string& text) const {
   Rank& at = rank(i);
-  at.edits.fetch_add(1, std::memory_order_acq_rel);
-  put(at.note, sizeof at.note, text);
+  const std::size_t n = std::min(text.size(), at.note.size() - 1);
+  at.edits.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t k = 0; k < n; ++k) at.note[k].store(text[k], std::memory_order_release);
+  at.note[n].store('\0', std::memory_order_release);
   at.edits.fetch_add(1, std::memory_order_release);
 }
 
@@ -74,8 +78,12 @@ std::string Job::noted(int i) const {
   const Rank& at = rank(i);
   for (int attempt = 0; attempt < 100; ++attempt) {
     const std::uint32_t before = at.edits.load(std::memory_order_acquire);
-    std::string text = get(at.note, sizeof at.note);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    std::string text;
+    for (const std::atomic<char>& from : at.note) {
+      const char c = from.load(std::memory_order_acquire);
+      if (c == '\0') break;
+      text += c;
+    }
     if (before % 2 == 0 && at.edits.load(std::memory_order_relaxed) == before) return text;
   }
   return {};  // its writer died in the middle

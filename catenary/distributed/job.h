@@ -28,7 +28,7 @@ class Job {
     std::atomic<std::uint32_t> asleep;
     std::atomic<std::uint32_t> ended;              ///< set by the launcher
     alignas(64) std::atomic<std::uint32_t> edits;  ///< of the note: odd while it is being written
-    char note[252];
+    std::array<std::atomic<char>, 252> note;
   };
   Rank& rank(int i) const;
 
