@@ -3,11 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <thread>
 
@@ -44,31 +42,6 @@ void loop(const D::Communicator& comm, const std::string& which) {
       std::fflush(stdout);
     }
   }
-}
-
-/// Times of all-reduces, and of steps that are nothing but an agreement.
-void bench(const D::Communicator& comm) {
-  const auto seconds = [&](int repeats, const std::function<void()>& f) {
-    f();
-    std::vector<double> times;
-    for (int i = 0; i < 7; ++i) {
-      comm.barrier();
-      const auto begin = std::chrono::steady_clock::now();
-      for (int k = 0; k < repeats; ++k) f();
-      times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / repeats);
-    }
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
-  };
-  for (const std::int64_t n : {std::int64_t{1000}, std::int64_t{1800000}, std::int64_t{25000000}}) {
-    const ct::Array x = ct::full({n}, 1.0f, ct::Dtype::float32);
-    const double time = seconds(n > 10000000 ? 3 : 20, [&] { comm.allreduce(x); });
-    if (comm.rank() == 0)
-      std::printf("allreduce of %6.1f MB on %d ranks: %8.3f ms\n", 4e-6 * static_cast<double>(n), comm.size(),
-                  1e3 * time);
-  }
-  const double time = seconds(500, [&] { comm.barrier(); });
-  if (comm.rank() == 0) std::printf("barrier on %d ranks: %.1f us\n", comm.size(), 1e6 * time);
 }
 
 struct Net : ct::Chain {
@@ -124,7 +97,6 @@ int run(const std::string& what, int which, const std::string& how) {
   const D::Communicator comm = D::create_communicator("naive");
   const bool chosen = comm.rank() == which;
   if (what == "loop") loop(comm, how);
-  if (what == "bench") return bench(comm), 0;
   if (what == "train") return train(comm, which, SIGKILL, how);
   if (what == "train-until-sigterm") return train(comm, which, SIGTERM, how);
   comm.allreduce(ct::full({10}, 1.0f));
