@@ -19,9 +19,7 @@ class Network:
         return self.layers[2](self.layers[1](self.layers[0](x).relu()).relu())
 
 
-def mnist():
-    x, t, x_test, t_test = work.mnist()
-    net = Network()
+def training_step(net):
     optimizer = nn.optim.Adam(nn.state.get_parameters(net))
 
     @TinyJit
@@ -30,6 +28,14 @@ def mnist():
         loss = net(x).sparse_categorical_crossentropy(t).backward()
         optimizer.step()
         return loss.realize()
+
+    return step
+
+
+def mnist():
+    x, t, x_test, t_test = work.mnist()
+    net = Network()
+    step = training_step(net)
 
     @TinyJit
     def classes(x):
@@ -70,14 +76,7 @@ def images():
     x = Tensor(generator.random((100, 1, 28, 28), np.float32)).realize()
     t = Tensor(generator.integers(0, 10, 100).astype(np.int32)).realize()
     net = ConvolutionalNetwork()
-    optimizer = nn.optim.Adam(nn.state.get_parameters(net))
-
-    @TinyJit
-    def step(x, t):
-        optimizer.zero_grad()
-        loss = net(x).sparse_categorical_crossentropy(t).backward()
-        optimizer.step()
-        return loss.realize()
+    step = training_step(net)
 
     @TinyJit
     def forward(x):
