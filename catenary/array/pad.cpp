@@ -29,10 +29,6 @@ std::pair<T, T> of_axis(const PerSide<T>& sides, int axis, int ndim, const char*
   return pairs[pairs.size() == 1 ? 0 : static_cast<std::size_t>(axis)];
 }
 
-bool repeats(PadMode mode) {
-  return mode == PadMode::edge || mode == PadMode::reflect || mode == PadMode::symmetric || mode == PadMode::wrap;
-}
-
 /// An axis as kernels/pad.kernel takes it; `stride` is that of the operand that is read.
 struct PadAxis {
   std::int64_t n, out, before, stride;
@@ -193,6 +189,10 @@ std::vector<Width> pad_widths(const Array& a, const PerSide<std::int64_t>& width
 
 namespace detail {
 
+bool pad_repeats(PadMode mode) {
+  return mode == PadMode::edge || mode == PadMode::reflect || mode == PadMode::symmetric || mode == PadMode::wrap;
+}
+
 Array pad_back(const Array& gy, const Shape& shape, const PerSide<std::int64_t>& width, PadMode mode) {
   std::vector<Width> widths;
   for (int axis = 0; axis < shape.size(); ++axis) widths.push_back(of_axis(width, axis, shape.size(), "widths"));
@@ -207,7 +207,7 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
   checked_size(shape, "pad");
   const auto width_of = [&](int axis) { return widths[static_cast<std::size_t>(axis)]; };
   const bool odd = options.odd && (options.mode == PadMode::reflect || options.mode == PadMode::symmetric);
-  if (repeats(options.mode) && !odd) return repeated(a, widths, options.mode);
+  if (detail::pad_repeats(options.mode) && !odd) return repeated(a, widths, options.mode);
 
   const Array result = Array::empty(shape, a.dtype(), a.device());
   Array inside = result;

@@ -220,9 +220,8 @@ Variable repeat(const Variable& x, const Shape& repeats, std::optional<int> axis
 
 Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const PadOptions& options) {
   if (options.mode == PadMode::constant) return apply(node<Pad>(width, options), x);
-  const bool repeats = options.mode == PadMode::edge || options.mode == PadMode::reflect ||
-                       options.mode == PadMode::symmetric || options.mode == PadMode::wrap;
-  if (!repeats || options.odd) fail<ValueError>("pad: there is no gradient of a mode that computes new values");
+  if (!catenary::detail::pad_repeats(options.mode) || options.odd)
+    fail<ValueError>("pad: there is no gradient of a mode that computes new values");
   return detail::apply_linear(RepeatingPad{x.shape(), width, options}, x);
 }
 
