@@ -1,0 +1,60 @@
+"""`python -m catenary`: runs a program with our `cupy` and a Chainer that can be imported, or puts data where Chainer
+looks for it.
+
+    python -m catenary script.py arguments…     as `python script.py arguments…`
+    python -m catenary -m module arguments…     as `python -m module arguments…`
+    python -m catenary data mnist               MNIST into Chainer's cache of datasets
+"""
+
+import os
+import runpy
+import sys
+
+from catenary import _finder
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _hand_to_children():
+    """Python processes that the program starts get the hook, too: their PYTHONPATH begins with a sitecustomize."""
+    folder = os.path.join(_HERE, '_children')
+    path = os.environ.get('PYTHONPATH', '').split(os.pathsep)
+    if folder not in path:
+        os.environ['PYTHONPATH'] = os.pathsep.join([folder] + [entry for entry in path if entry])
+
+
+def run(arguments):
+    """Runs a script or a module as the main program. SystemExit with a sentence for what cannot be run."""
+    early = sorted(name for name in sys.modules if name in _finder.SERVED or name in _finder.PATCHES)
+    if early:
+        sys.stderr.write('catenary: imported before the hook, and left as they are: %s\n' % ', '.join(early))
+    if _finder.install() is not None:
+        _hand_to_children()
+    if arguments[0] == '-m':
+        if len(arguments) < 2:
+            sys.exit('python -m catenary -m: the name of a module is missing')
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name='__main__', alter_sys=True)
+        return
+    script = arguments[0]
+    if script.startswith('-'):
+        sys.exit('python -m catenary: unknown option %s\n%s' % (script, __doc__))
+    if not os.path.exists(script):
+        sys.exit('python -m catenary: there is no file %s' % script)
+    sys.argv = arguments
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    runpy.run_path(script, run_name='__main__')
+
+
+def main(arguments):
+    if not arguments or arguments[0] in ('-h', '--help'):
+        print(__doc__)
+    elif arguments[0] == 'data':
+        from catenary import _data
+        _data.main(arguments[1:])
+    else:
+        run(arguments)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

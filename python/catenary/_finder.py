@@ -1,0 +1,172 @@
+"""Serves `cupy`, `cupyx` and `cupy_backends` from `catenary`, and lets Chainer 7.8.1 be imported on a current Python.
+
+`install()` is what catenary.pth calls when an interpreter starts, so nothing is imported here but `sys`; all else waits
+until one of the names below is asked for. CATENARY_PYTHON_HOOKS=0 turns everything off. NumPy is never changed.
+"""
+
+import sys
+
+SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
+CHAINER = '7.8.1'
+
+# Modules of Chainer that ask for what Python or NumPy no longer have: the SHA-256 of the source, and what is replaced in
+# it. Both texts of a pair have the same number of lines, so that tracebacks name the right ones.
+PATCHES = {
+    'chainer._environment_check': (
+        'c7d1eaf0c5e1464abfb79f6fec532af073b79b70890311384afe68153047838c',
+        (('import numpy.distutils.system_info\n', '\n'),
+         ('import pkg_resources\n', 'from catenary import _requirements as pkg_resources\n'),
+         ("numpy.distutils.system_info.get_info('blas_opt')", 'None'))),
+    'chainer.functions.array.as_strided': (
+        '978b0e4dfbbac98ff17411505e7a117a01d07701bd74c23016ecb2a4ed972d85',
+        (("np.sctypes['int']", '(np.int8, np.int16, np.int32, np.int64)'),
+         ("np.sctypes['float']", '(np.float16, np.float32, np.float64)'))),
+    'chainer.functions.array.resize_images': (
+        '70a2f6e51cc18dbde51d5e38b9b3960669c0bb8c9ff04662ce19a24a8518b282',
+        (('numpy.float)', 'float)'),)),
+    'chainer.testing.helper': (
+        'e89b72b6f2f2bb9a8aea6c4aa76a8c07c1a1ee7aa18ba980e4c945f17512793f',
+        (('import pkg_resources\n', 'from catenary import _requirements as pkg_resources\n'),)),
+}
+
+
+class Finder:
+    """The entry of sys.meta_path."""
+
+    def __init__(self):
+        self._serves = None  # is `cupy` ours? Decided when it is first asked for
+        self._deciding = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition('.')[0] in SERVED:
+            return self._alias(name)
+        if name in PATCHES:
+            return self._patched(name, path)
+        return None
+
+    def serves(self):
+        """Do the names of SERVED mean ours? Yes where no other CuPy is installed, or CATENARY_CUPY=1 says so."""
+        if self._serves is None and not self._deciding:
+            self._deciding = True  # looking for another CuPy asks all finders, this one too
+            try:
+                self._serves = self._decide()
+            finally:
+                self._deciding = False
+        return bool(self._serves)
+
+    def _decide(self):
+        import importlib.util
+        import os
+        loaded = sys.modules.get('cupy')
+        if loaded is not None and loaded is not sys.modules.get('catenary.cupy'):
+            return False
+        try:
+            other = importlib.util.find_spec('cupy') if loaded is None else None
+        except (ImportError, ValueError):
+            other = None
+        if other is None or other.origin is None:  # a folder without __init__.py is no CuPy
+            return True
+        ours = os.environ.get('CATENARY_CUPY') == '1'
+        says = ("`import cupy` gives Catenary's, as CATENARY_CUPY=1 asks; %s is not used" if ours else
+                "`import cupy` gives %s; CATENARY_CUPY=1 gives Catenary's")
+        sys.stderr.write('catenary: two CuPys are installed: ' + says % os.path.dirname(other.origin) + '\n')
+        return ours
+
+    def _alias(self, name):
+        if not self.serves():
+            return None
+        import importlib.util
+        real = 'catenary.' + name
+        try:
+            found = importlib.util.find_spec(real)
+        except ModuleNotFoundError as error:
+            if not real.startswith(str(error.name)):
+                raise  # ours, but something that it imports is missing
+            found = None
+        if found is None:
+            return None
+        from importlib.machinery import ModuleSpec
+        return ModuleSpec(name, AliasLoader(real), origin=found.origin,
+                          is_package=found.submodule_search_locations is not None)
+
+    def _patched(self, name, path):
+        from importlib.machinery import PathFinder
+        spec = PathFinder.find_spec(name, path)
+        if spec is None or not spec.has_location:
+            return spec
+        spec.loader = _patching_loader(name, spec.origin)
+        spec.cached = None
+        return spec
+
+
+class AliasLoader:
+    """Gives the module of another name: one object under two names, or `isinstance` fails between them."""
+
+    def __init__(self, real):
+        self.real = real
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        import importlib
+        # the import system takes what stands in sys.modules afterwards
+        sys.modules[module.__spec__.name] = importlib.import_module(self.real)
+
+    # runpy asks for these: `python -m cupy.something`
+    def get_code(self, name):
+        import importlib.util
+        return importlib.util.find_spec(self.real).loader.get_code(self.real)
+
+
+def patched_source(name, source, where):
+    """The source (bytes) of one of PATCHES as it is to be run. ImportError where it is not Chainer 7.8.1's."""
+    import hashlib
+    digest, edits = PATCHES[name]
+    source = source.replace(b'\r\n', b'\n')
+    if hashlib.sha256(source).hexdigest() != digest:
+        raise ImportError(
+            '%s: its text is not that of Chainer %s, the one version whose imports Catenary repairs for this Python; '
+            'installed is Chainer %s in %s. Install chainer==%s, or set CATENARY_PYTHON_HOOKS=0 to import it as it is'
+            % (name, CHAINER, _chainer_version(), where, CHAINER), name=name, path=where)
+    text = source.decode()
+    for old, new in edits:
+        text = text.replace(old, new)
+    return text.encode()
+
+
+def _chainer_version():
+    version = getattr(sys.modules.get('chainer._version'), '__version__', None)
+    if version is None:
+        import importlib.metadata
+        try:
+            version = importlib.metadata.version('chainer')
+        except importlib.metadata.PackageNotFoundError:
+            version = 'of an unknown version'
+    return version
+
+
+def _patching_loader(name, path):
+    from importlib.machinery import SourceFileLoader
+
+    class PatchingLoader(SourceFileLoader):
+        def get_code(self, fullname):
+            # compiled each time: a .pyc beside the others would be taken for the original's
+            source = patched_source(fullname, self.get_data(self.path), self.path)
+            return self.source_to_code(source, self.path)
+
+    return PatchingLoader(name, path)
+
+
+def install(environ=None):
+    """Puts the finder before all others, once, unless CATENARY_PYTHON_HOOKS=0. Returns the finder, or None."""
+    if environ is None:
+        environ = sys.modules['os'].environ if 'os' in sys.modules else __import__('os').environ
+    if environ.get('CATENARY_PYTHON_HOOKS') == '0':
+        return None
+    for finder in sys.meta_path:
+        if type(finder).__name__ == 'Finder' and type(finder).__module__ == __name__:
+            return finder
+    finder = Finder()
+    sys.meta_path.insert(0, finder)
+    return finder

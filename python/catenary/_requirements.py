@@ -1,0 +1,80 @@
+"""What Chainer 7.8.1 asks of pkg_resources, which setuptools has dropped: is a distribution there, in a version that fits?
+
+Versions are compared by their release numbers; a pre-release counts as its release.
+"""
+
+import importlib.metadata
+import itertools
+import re
+import sys
+
+
+class ResolutionError(Exception):
+    """A requirement is not met."""
+
+
+class DistributionNotFound(ResolutionError):
+    """There is no such distribution."""
+
+
+class VersionConflict(ResolutionError):
+    """The distribution is there in a version that does not fit."""
+
+
+class Distribution:
+    """A name and a version."""
+
+    def __init__(self, name, version):
+        self.project_name, self.version = name, version
+
+
+def _release(version):
+    return [int(n) for n in re.match(r'v?(\d+(?:\.\d+)*)?', version).group(1).split('.')]
+
+
+def _fits(version, operator, wanted):
+    pairs = list(itertools.zip_longest(_release(version), _release(wanted.removesuffix('.*')), fillvalue=0))
+    if wanted.endswith('.*'):
+        pairs = pairs[:len(_release(wanted.removesuffix('.*')))]
+    have, want = [p[0] for p in pairs], [p[1] for p in pairs]
+    if operator == '~=':
+        return have >= want and have[:len(_release(wanted)) - 1] == want[:len(_release(wanted)) - 1]
+    return {'==': have == want, '!=': have != want, '>=': have >= want, '<=': have <= want, '>': have > want,
+            '<': have < want}[operator]
+
+
+def get_distribution(name):
+    """The distribution of this name, also our `cupy` where that is the one in use. Throws DistributionNotFound."""
+    try:
+        return Distribution(name, importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        ours = sys.modules.get('catenary.cupy')
+        if name == 'cupy' and ours is not None and sys.modules.get('cupy') is ours:
+            return Distribution(name, ours.__version__)
+        raise DistributionNotFound(name) from None
+
+
+def require(*requirements):
+    """The distributions of requirements such as 'numpy>=1.10,<3'. Throws DistributionNotFound or VersionConflict for one
+    that is not met, ValueError for one that cannot be read."""
+    found = []
+    for requirement in requirements:
+        match = re.fullmatch(r'\s*([\w.-]+)\s*(.*?)\s*', requirement)
+        clauses = [re.fullmatch(r'\s*(==|!=|>=|<=|~=|>|<)\s*(v?\d[\w.*+!-]*)\s*', clause)
+                   for clause in match.group(2).split(',')] if match and match.group(2) else []
+        if match is None or None in clauses:
+            raise ValueError('%r is no requirement; expected a name and perhaps versions, as in "numpy>=1.10"'
+                             % requirement)
+        distribution = get_distribution(match.group(1))
+        for clause in clauses:
+            if not _fits(distribution.version, *clause.groups()):
+                raise VersionConflict(distribution, requirement)
+        found.append(distribution)
+    return found
+
+
+class WorkingSet:
+    """All that is installed."""
+
+    def require(self, *requirements):
+        return require(*requirements)
