@@ -113,39 +113,133 @@ int Group::agree_held(const std::string& doing, int vote) {
   return mine.vote;
 }
 
-/// Pass by pass each rank gets one slice of all ranks' data, sums it in the order of ranks, and gives it to all.
-void Group::allreduce(const std::string& doing, void* data, std::int64_t count, Dtype dtype, int divisor) {
+/// What an all-reduce is of.
+struct Group::Sum {
+  const std::byte* data;
+  std::byte* result;
+  std::int64_t count;
+  std::size_t item;
+  Dtype dtype;
+  int divisor;
+  std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * item; }
+};
+
+void Group::allreduce(const std::string& doing, const void* data, void* result, std::int64_t count, Dtype dtype,
+                      int divisor) {
   const std::lock_guard lock(wire_->mutex());
   agree_held(doing);
+  const Sum sum{
+      static_cast<const std::byte*>(data), static_cast<std::byte*>(result), count, itemsize(dtype), dtype, divisor};
+  if (count == 0) return;
+  if (size() == 1) {
+    if (result != data) std::memcpy(result, data, sum.bytes(count));
+  } else if (wire_->transport().shared_blocks()) {
+    allreduce_in_blocks(sum);
+  } else {
+    allreduce_by_messages(sum);
+  }
+}
+
+/// Pass by pass each rank gets one slice of all ranks' data, sums it in the order of ranks, and gives it to all.
+void Group::allreduce_by_messages(const Sum& sum) {
   const int n = size();
-  if (n == 1) return;
-  const std::size_t item = itemsize(dtype);
-  const auto pass = static_cast<std::int64_t>(kPass / item) * n;
-  const auto slice_bytes = static_cast<std::size_t>((std::min(pass, count) + n - 1) / n) * item;
+  const auto pass = static_cast<std::int64_t>(kPass / sum.item) * n;
+  const std::size_t slice_bytes = sum.bytes((std::min(pass, sum.count) + n - 1) / n);
   scratch_.resize(slice_bytes * static_cast<std::size_t>(n));
-  for (std::int64_t begin = 0; begin < count; begin += pass) {
-    const std::int64_t length = std::min(pass, count - begin);
+  std::vector<const void*> parts(static_cast<std::size_t>(n));
+  for (std::int64_t begin = 0; begin < sum.count; begin += pass) {
+    const std::int64_t length = std::min(pass, sum.count - begin);
     const auto first = [&](int r) { return begin + length * r / n; };
-    const auto at = [&](int r) { return static_cast<std::byte*>(data) + static_cast<std::size_t>(first(r)) * item; };
-    const auto bytes = [&](int r) { return static_cast<std::size_t>(first(r + 1) - first(r)) * item; };
-    std::vector<const void*> parts(static_cast<std::size_t>(n));
+    const auto at = [&](int r) { return sum.bytes(first(r)); };
+    const auto bytes = [&](int r) { return sum.bytes(first(r + 1) - first(r)); };
     for (int step = 1; step < n; ++step) {
       const int to = (rank_ + step) % n, from = (rank_ + n - step) % n;
       std::byte* const theirs = scratch_.data() + static_cast<std::size_t>(from) * slice_bytes;
       parts[static_cast<std::size_t>(from)] = theirs;
-      wire_->send(member(to), at(to), bytes(to));
+      wire_->send(member(to), sum.data + at(to), bytes(to));
       wire_->receive(member(from), theirs, bytes(rank_));
     }
     wire_->finish();
-    parts[static_cast<std::size_t>(rank_)] = at(rank_);
-    sum_in_order(dtype, parts, at(rank_), first(rank_ + 1) - first(rank_), divisor);
+    parts[static_cast<std::size_t>(rank_)] = sum.data + at(rank_);
+    sum_in_order(sum.dtype, parts, sum.result + at(rank_), first(rank_ + 1) - first(rank_), sum.divisor);
     for (int step = 1; step < n; ++step) {
       const int to = (rank_ + step) % n, from = (rank_ + n - step) % n;
-      wire_->send(member(to), at(rank_), bytes(rank_));
-      wire_->receive(member(from), at(from), bytes(from));
+      wire_->send(member(to), sum.result + at(rank_), bytes(rank_));
+      wire_->receive(member(from), sum.result + at(from), bytes(from));
     }
     wire_->finish();
   }
+}
+
+/// Piece by piece each rank lays its data into its block, where the others read them. Two ranks sum all of a piece
+/// each, as does everybody where there is little; of more ranks each sums a slice, lays the sums into its block too,
+/// and takes the others'. The next piece is laid down before one waits for the others' last, so that waits are short.
+///
+/// Pieces take turns at four places in a block, and so do their sums. That is enough: who lays down piece i has seen
+/// that the others laid down piece i - 2, before which they were done with piece i - 4.
+void Group::allreduce_in_blocks(const Sum& sum) {
+  SharedBlocks& blocks = *wire_->transport().shared_blocks();
+  constexpr std::size_t kPlaces = 4, kPlace = SharedBlocks::bytes / (2 * kPlaces);
+  constexpr std::size_t kLittle = std::size_t{16} << 10;
+  const int n = size();
+  const bool each_all = n == 2 || sum.bytes(sum.count) <= kLittle;
+  const int slices = each_all ? 1 : n, mine = each_all ? 0 : rank_;
+  const auto piece = static_cast<std::int64_t>(kPlace / sum.item);
+  const std::int64_t pieces = (sum.count + piece - 1) / piece, last = pieces - 1;
+  const auto cut = [&](std::int64_t i, int k) { return std::min(piece, sum.count - i * piece) * k / slices; };
+  const auto at = [&](std::int64_t i, int k) { return sum.bytes(i * piece + cut(i, k)); };
+  const auto bytes = [&](std::int64_t i, int k) { return sum.bytes(cut(i, k + 1) - cut(i, k)); };
+  const auto place = [&](int rank, std::int64_t i, int k, bool of_sums = false) {
+    const std::size_t number = static_cast<std::size_t>(i) % kPlaces + (of_sums ? kPlaces : 0);
+    return blocks.block(member(rank)) + number * kPlace + sum.bytes(cut(i, k));
+  };
+  std::vector<int> others, everybody;
+  for (int step = 1; step < n; ++step) others.push_back(member((rank_ + step) % n));
+  for (int r = 0; r < wire_->transport().size(); ++r)
+    if (r != member(rank_)) everybody.push_back(r);
+  wire_->await_steps(everybody, wire_->steps(), 0);  // who still reads what this or another group did last
+  const std::vector<std::uint64_t> since = wire_->steps();
+  std::uint64_t told = 0;
+  const auto tell = [&] {
+    wire_->tell(others);
+    return ++told;
+  };
+  const auto await_others = [&](std::uint64_t steps) { wire_->await_steps(others, since, steps); };
+
+  std::vector<const void*> parts(static_cast<std::size_t>(n));
+  const auto lay_down = [&](std::int64_t i) {
+    for (int k = 0; k < slices; ++k)
+      if (each_all || k != rank_) std::memcpy(place(rank_, i, k), sum.data + at(i, k), bytes(i, k));
+    return tell();
+  };
+  const auto sum_up = [&](std::int64_t i) {
+    for (int r = 0; r < n; ++r)
+      parts[static_cast<std::size_t>(r)] = r == rank_ ? sum.data + at(i, mine) : place(r, i, mine);
+    sum_in_order(sum.dtype, parts, sum.result + at(i, mine), cut(i, mine + 1) - cut(i, mine), sum.divisor);
+    if (each_all) return told;
+    std::memcpy(place(rank_, i, mine, true), sum.result + at(i, mine), bytes(i, mine));
+    return tell();
+  };
+  const auto take = [&](std::int64_t i) {
+    for (int k = 0; k < slices; ++k)
+      if (!each_all && k != rank_) std::memcpy(sum.result + at(i, k), place(k, i, k, true), bytes(i, k));
+  };
+
+  std::uint64_t laid = lay_down(0), summed = 0;  // what the others have told when they have come as far
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    const std::uint64_t laid_next = i < last ? lay_down(i + 1) : 0;
+    await_others(laid);
+    const std::uint64_t summed_now = sum_up(i);
+    if (i > 0) {
+      await_others(summed);
+      take(i - 1);
+    }
+    laid = laid_next;
+    summed = summed_now;
+  }
+  await_others(summed);
+  take(last);
+  tell();
 }
 
 /// Down a binomial tree, piece by piece: while a rank hands one on, the next comes.

@@ -38,8 +38,10 @@ class Group {
   /// agree. Gives the largest of the ranks' votes, which ride along.
   int agree(const std::string& doing, int vote = 0);
 
-  /// data = the sum of all ranks' data, divided by `divisor`. Bits depend on the values and the order of ranks only.
-  void allreduce(const std::string& doing, void* data, std::int64_t count, Dtype dtype, int divisor);
+  /// result = the sum of all ranks' data, divided by `divisor`. Bits depend on the values and the order of ranks only.
+  /// The result may lie where the data do.
+  void allreduce(const std::string& doing, const void* data, void* result, std::int64_t count, Dtype dtype,
+                 int divisor);
   /// Memory for what comes from a rank.
   using Place = std::function<void*(int from, const Head& head)>;
   /// The root's part to all others. `place` is called on them.
@@ -57,6 +59,9 @@ class Group {
   Group(std::shared_ptr<Wire> wire, std::vector<int> members, std::uint32_t id);
   void begin(const std::string& doing);
   int agree_held(const std::string& doing, int vote = 0);
+  struct Sum;
+  void allreduce_by_messages(const Sum& sum);
+  void allreduce_in_blocks(const Sum& sum);
   int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
 
   std::shared_ptr<Wire> wire_;

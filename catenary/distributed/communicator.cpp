@@ -297,9 +297,11 @@ std::vector<Array> Communicator::alltoall(const std::vector<Array>& xs) const {
 }
 
 Array Communicator::reduced(const Array& x, const char* name, int divisor) const {
-  const Array host = on_host(x).copy();
-  group().allreduce(fmt::format("{} of {}", name, text_of(x)), address(host), host.size(), host.dtype(), divisor);
-  return host.to_device(x.device());
+  const Array host = on_host(x);
+  const Array result = Array::empty(host.shape(), host.dtype(), Device());
+  group().allreduce(fmt::format("{} of {}", name, text_of(x)), host.nbytes() > 0 ? host.raw_data() : nullptr,
+                    address(result), host.size(), host.dtype(), divisor);
+  return result.to_device(x.device());
 }
 
 Array Communicator::allreduce(const Array& x) const { return reduced(x, "allreduce", 1); }
@@ -388,7 +390,7 @@ void exchange_packed(Group& group, const std::string& doing, const std::vector<P
   };
   views(buffer,
         [](const Parameter& p, const Array& view) { copyto(view, p.grad().to_device(Device()).astype(view.dtype())); });
-  group.allreduce(doing, address(buffer), total, dtype, group.size());
+  group.allreduce(doing, address(buffer), address(buffer), total, dtype, group.size());
   const Array result = buffer.to_device(parameters.front().device());
   views(result, [](const Parameter& p, const Array& view) { p.set_grad(view.astype(p.dtype())); });
 }

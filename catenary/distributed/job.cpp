@@ -6,16 +6,17 @@
 
 #include "catenary/core/format.h"
 #include "catenary/distributed/launch.h"
+#include "catenary/distributed/transport.h"
 
 namespace catenary::distributed {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x3130626f6a5f7463;  // "ct_job01": another number where the layout changes
+constexpr std::uint64_t kMark = 0x3230626f6a5f7463;  // "ct_job02": another number where the layout changes
 
 std::size_t bytes_of(int size, std::size_t head) {
   const auto n = static_cast<std::size_t>(size);
-  return head + n * sizeof(Job::Rank) + n * n * sizeof(Job::Ring);
+  return head + n * sizeof(Job::Rank) + n * n * sizeof(Job::Ring) + n * SharedBlocks::bytes;
 }
 
 /// A text that one process writes at a time and others copy: NUL at the end.
@@ -61,6 +62,10 @@ Job::Rank& Job::rank(int i) const { return reinterpret_cast<Rank*>(memory_.data(
 Job::Ring& Job::ring(int from, int to) const {
   std::byte* const rings = memory_.data() + sizeof(Head) + static_cast<std::size_t>(size_) * sizeof(Rank);
   return reinterpret_cast<Ring*>(rings)[from * size_ + to];
+}
+
+std::byte* Job::block(int i) const {
+  return reinterpret_cast<std::byte*>(&ring(size_, 0)) + static_cast<std::size_t>(i) * SharedBlocks::bytes;
 }
 
 // A reader that has seen a character of a note that is being written sees that `edits` is odd, too, by the order of

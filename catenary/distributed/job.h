@@ -1,6 +1,7 @@
 #pragma once
 // Private: what `catenary launch` and the ranks that it started have in common: a piece of memory with the ranks'
-// notes, the word that ends the job, and rings of bytes between all pairs.
+// notes, the word that ends the job, a block for each rank to write and all to read, and rings of bytes between all
+// pairs.
 
 #include <array>
 #include <atomic>
@@ -37,9 +38,13 @@ class Job {
     static constexpr std::size_t bytes = std::size_t{256} << 10;
     alignas(64) std::atomic<std::uint64_t> written;
     alignas(64) std::atomic<std::uint64_t> taken;
+    alignas(64) std::atomic<std::uint64_t> steps;  ///< of SharedBlocks, that the sender has told the receiver of
     alignas(64) std::array<std::byte, bytes> data;
   };
   Ring& ring(int from, int to) const;
+
+  /// Block of SharedBlocks::bytes that this rank alone writes.
+  std::byte* block(int i) const;
 
   void note(int i, const std::string& text) const;
   std::string noted(int i) const;

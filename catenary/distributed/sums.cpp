@@ -16,8 +16,9 @@ void sum_block(const std::vector<const void*>& parts, void* result, std::int64_t
                                  std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>>;
   Sum sums[kBlock];
   const T* part = static_cast<const T*>(parts[0]) + begin;
-  for (std::int64_t i = 0; i < n; ++i) sums[i] = static_cast<Sum>(part[i]);
-  for (std::size_t k = 1; k < parts.size(); ++k) {
+  const T* const second = static_cast<const T*>(parts[1]) + begin;
+  for (std::int64_t i = 0; i < n; ++i) sums[i] = static_cast<Sum>(part[i]) + static_cast<Sum>(second[i]);
+  for (std::size_t k = 2; k < parts.size(); ++k) {
     part = static_cast<const T*>(parts[k]) + begin;
     for (std::int64_t i = 0; i < n; ++i) sums[i] += static_cast<Sum>(part[i]);
   }

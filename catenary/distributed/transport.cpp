@@ -6,6 +6,8 @@
 
 namespace catenary::distributed {
 
+SharedBlocks::~SharedBlocks() = default;
+
 Transport::~Transport() = default;
 
 void Transport::note(const std::string&) {}

@@ -15,6 +15,22 @@ namespace catenary::distributed {
 /// A transfer that was started and not yet found done: a number that its transport gave.
 using Transfer = std::int64_t;
 
+/// Memory of which each rank writes one block and all read all: what is summed there need not be sent. What ranks do
+/// in it they do in steps, and tell each other of each.
+class CT_API SharedBlocks {
+ public:
+  /// Of a rank's block.
+  static constexpr std::size_t bytes = std::size_t{1} << 20;
+
+  virtual ~SharedBlocks();
+  virtual std::byte* block(int rank) const = 0;
+  /// One step more is done, for this rank to know of; when it does it sees what was written before.
+  virtual void tell(int rank) = 0;
+  /// Has this rank told of so many steps, of all that it ever told this one? Throws Error where it has ended and never
+  /// will.
+  virtual bool has_told(int rank, std::uint64_t steps) = 0;
+};
+
 /// The wires between the ranks of one job. Used by one thread at a time; no call waits for another rank. Between two
 /// ranks transfers of one direction meet in the order in which they were started, each send one receive of as many
 /// bytes. A rank does not send to itself. After an exception, which says that the wires are broken, nothing but abort()
@@ -46,6 +62,9 @@ class CT_API Transport {
   /// Called when no transfer was found done for a time of `waited`: returns when something may have changed, at the
   /// latest after 100 ms. Short waits keep the core, longer ones give it away.
   virtual void pause(std::chrono::nanoseconds waited) = 0;
+
+  /// Null where ranks share no memory. Used by the same thread.
+  virtual SharedBlocks* shared_blocks() { return nullptr; }
 
   /// What this rank is about to do ("allreduce of float32 (1000, 784)"), for who tells of its death; and what another
   /// rank said last, or nothing where that cannot be known.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "catenary/core/environment.h"
@@ -26,7 +27,9 @@ double limit_of_environment() {
 }  // namespace
 
 Wire::Wire(std::shared_ptr<Transport> transport)
-    : transport_(std::move(transport)), letters_(static_cast<std::size_t>(transport_->size())) {
+    : transport_(std::move(transport)),
+      letters_(static_cast<std::size_t>(transport_->size())),
+      steps_(letters_.size()) {
   set_limit(limit_of_environment());
 }
 
@@ -60,22 +63,46 @@ void Wire::receive(int from, void* data, std::size_t bytes) {
   }
 }
 
-void Wire::finish() {
+void Wire::wait(const std::function<Progress()>& look, const std::function<std::vector<int>()>& peers) {
   try {
-    Clock::time_point since = Clock::now();
-    while (!started_.empty()) {
-      const auto done = std::erase_if(started_, [&](const Started& s) { return transport_->done(s.transfer); });
+    std::optional<Clock::time_point> since;  // most waits are over before a clock is asked
+    for (Progress progress; (progress = look()) != Progress::all;) {
       const Clock::time_point now = Clock::now();
-      if (done > 0) {
-        since = now;
-      } else if (now - since > limit_) {
-        out_of_time();
-      } else {
-        transport_->pause(now - since);
-      }
+      if (progress == Progress::some || !since) since = now;
+      if (now - *since > limit_) out_of_time(peers());
+      if (progress == Progress::none) transport_->pause(now - *since);
     }
   } catch (const std::exception& error) {  // what is under way can be neither finished nor taken back
     abort(error.what());
+  }
+}
+
+void Wire::finish() {
+  wait(
+      [this] {
+        const auto done = std::erase_if(started_, [&](const Started& s) { return transport_->done(s.transfer); });
+        return started_.empty() ? Progress::all : done > 0 ? Progress::some : Progress::none;
+      },
+      [this] {
+        std::vector<int> silent;
+        for (const Started& s : started_) silent.push_back(s.peer);
+        return silent;
+      });
+}
+
+void Wire::tell(const std::vector<int>& ranks) {
+  for (const int rank : ranks) {
+    ++steps_[static_cast<std::size_t>(rank)];
+    transport_->shared_blocks()->tell(rank);
+  }
+}
+
+void Wire::await_steps(const std::vector<int>& ranks, const std::vector<std::uint64_t>& since, std::uint64_t steps) {
+  SharedBlocks& blocks = *transport_->shared_blocks();
+  for (const int rank : ranks) {
+    const std::uint64_t until = since[static_cast<std::size_t>(rank)] + steps;
+    wait([&] { return blocks.has_told(rank, until) ? Progress::all : Progress::none; },
+         [rank] { return std::vector<int>{rank}; });
   }
 }
 
@@ -129,7 +156,7 @@ void Wire::abort(const std::string& why) const noexcept {
   std::terminate();  // never reached; the compiler does not know that of a virtual function
 }
 
-void Wire::out_of_time() const {
+void Wire::out_of_time(std::vector<int> silent) const {
   std::string who;
   // those that are elsewhere, where that is known; else those that have not answered
   for (int rank = 0; rank < transport_->size(); ++rank) {
@@ -138,8 +165,6 @@ void Wire::out_of_time() const {
       who += fmt::format("{}rank {} (in or after: {})", who.empty() ? "" : ", ", rank, elsewhere);
   }
   if (who.empty()) {
-    std::vector<int> silent;
-    for (const Started& s : started_) silent.push_back(s.peer);
     std::sort(silent.begin(), silent.end());
     silent.erase(std::unique(silent.begin(), silent.end()), silent.end());
     who = fmt::format("rank {}", fmt::join(silent, ", "));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -66,6 +67,13 @@ class Wire {
   /// Waits for all that was started. Ends the job where nothing comes within the limit, or another rank has ended.
   void finish();
 
+  /// One step done in the transport's shared blocks, for these ranks to know of.
+  void tell(const std::vector<int>& ranks);
+  /// Waits as finish() does until these ranks have told of so many steps more than were done together before `since`.
+  void await_steps(const std::vector<int>& ranks, const std::vector<std::uint64_t>& since, std::uint64_t steps);
+  /// How many steps were done together with each rank of the job.
+  const std::vector<std::uint64_t>& steps() const { return steps_; }
+
   /// The next frame of a rank that is an agreement; messages before it are kept as letters.
   Frame next_agreement(int from);
   /// The next letter of a rank for a group and a tag; others before it are kept.
@@ -80,8 +88,11 @@ class Wire {
     Transfer transfer;
     int peer;
   };
+  enum class Progress { none, some, all };
+  /// Looks until all is done, which `peers` are waited for otherwise.
+  void wait(const std::function<Progress()>& look, const std::function<std::vector<int>()>& peers);
   Letter open(int from, const Frame& frame);
-  [[noreturn]] void out_of_time() const;
+  [[noreturn]] void out_of_time(std::vector<int> silent) const;
 
   std::shared_ptr<Transport> transport_;
   std::mutex mutex_;
@@ -89,6 +100,7 @@ class Wire {
   std::string doing_;
   std::vector<Started> started_;
   std::vector<std::deque<Letter>> letters_;  // by rank
+  std::vector<std::uint64_t> steps_;         // by rank
 };
 
 }  // namespace catenary::distributed

@@ -124,6 +124,37 @@ TEST(OnRanks, SumsHaveTheOrderOfRanks) {
   EXPECT_TRUE((half == expected.astype(ct::Dtype::float16)).all());
 }
 
+TEST(OnRanks, SumsOfEverySize) {
+  // about a piece of shared memory, what is summed at once, and fewer elements than ranks
+  for (const std::int64_t n : {1, 2, 5, 2047, 2048, 2049, 16383, 16384, 16385, 32767, 32768, 32769, 98304, 131073}) {
+    for (const ct::Dtype dtype : {ct::Dtype::float32, ct::Dtype::float64, ct::Dtype::uint8}) {
+      const ct::Array mine = values_of(rank(), {n}, dtype);
+      ct::Array sum = values_of(0, {n}, dtype);
+      for (int r = 1; r < size(); ++r) sum = sum + values_of(r, {n}, dtype);
+      expect_same(comm().allreduce(mine), sum, fmt::format("{} of {}", n, ct::dtype_name(dtype)));
+      expect_same(mine, values_of(rank(), {n}, dtype), "what was given");
+    }
+  }
+}
+
+TEST(OnRanks, SumsOfSeveralGroupsInTurn) {
+  // nothing waits between them but the sums themselves: what one group still reads must not be written by the next
+  const D::Communicator half = comm().split(rank() % 2, rank()), pair = comm().split(rank() / 2, rank());
+  const auto of = [](int r, int i) { return ct::full({50'000}, r + i, ct::Dtype::float32); };
+  for (int i = 0; i < 20; ++i) {
+    float all = 0, mine = 0, two = 0;
+    for (int r = 0; r < size(); ++r) {
+      const auto value = static_cast<float>(r + i);
+      all += value;
+      if (r % 2 == rank() % 2) mine += value;
+      if (r / 2 == rank() / 2) two += value;
+    }
+    EXPECT_TRUE((comm().allreduce(of(rank(), i)) == all).all()) << i;
+    EXPECT_TRUE((half.allreduce(of(rank(), i)) == mine).all()) << i;
+    EXPECT_TRUE((pair.allreduce(of(rank(), i)) == two).all()) << i;
+  }
+}
+
 struct Point {
   double x = 0;
   std::string name;

@@ -1,4 +1,4 @@
-// Ranks of one machine that `catenary launch` started: rings of bytes in memory that they share.
+// Ranks of one machine that `catenary launch` started: rings of bytes, and blocks, in memory that they share.
 
 #include <algorithm>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 using std::chrono::nanoseconds;
 constexpr nanoseconds kSpin = std::chrono::microseconds(50), kSleep = std::chrono::milliseconds(100);
 
-class SharedMemoryTransport final : public Transport {
+class SharedMemoryTransport final : public Transport, public SharedBlocks {
  public:
   SharedMemoryTransport(Job job, int rank)
       : job_(std::move(job)),
@@ -50,10 +50,27 @@ class SharedMemoryTransport final : public Transport {
     if (is_done()) return true;
     move_all();
     if (is_done()) return true;
-    end_if_told();
-    if (job_.rank(peer).ended.load(std::memory_order_acquire) == 0) return false;
+    if (!has_ended(peer)) return false;
     move_all();  // what it wrote before it ended
     if (!is_done()) fail<Error>("rank {} has ended", peer);
+    return true;
+  }
+
+  SharedBlocks* shared_blocks() override { return this; }
+  std::byte* block(int rank) const override { return job_.block(rank); }
+
+  void tell(int rank) override {
+    job_.ring(rank_, rank).steps.fetch_add(1, std::memory_order_seq_cst);
+    job_.ring_bell(rank);
+  }
+
+  bool has_told(int rank, std::uint64_t steps) override {
+    const std::atomic<std::uint64_t>& told = job_.ring(rank, rank_).steps;
+    if (told.load(std::memory_order_acquire) >= steps) return true;
+    hear();
+    if (told.load(std::memory_order_acquire) >= steps) return true;
+    if (!has_ended(rank)) return false;
+    if (told.load(std::memory_order_acquire) < steps) fail<Error>("rank {} has ended", rank);
     return true;
   }
 
@@ -107,8 +124,16 @@ class SharedMemoryTransport final : public Transport {
     if (job_.ending()) os::end_process(1);
   }
 
+  bool has_ended(int peer) const {
+    end_if_told();
+    return job_.rank(peer).ended.load(std::memory_order_acquire) != 0;
+  }
+
+  /// To be called before one looks for what others do: a later ring ends the next sleep.
+  void hear() { heard_ = job_.rank(rank_).bell.load(std::memory_order_seq_cst); }
+
   void move_all() {
-    heard_ = job_.rank(rank_).bell.load(std::memory_order_seq_cst);  // before looking: a later ring ends the next sleep
+    hear();
     for (int peer = 0; peer < job_.size(); ++peer)
       for (const Way way : {out, in}) move(way, peer);
   }
