@@ -1,4 +1,5 @@
-"""PyTorch on several processes of this machine, by gloo: all-reduce, and an epoch of MNIST by DistributedDataParallel.
+"""PyTorch on several processes of this machine, by gloo: all-reduce, and an epoch of MNIST with its evaluation by
+DistributedDataParallel.
 
 torch_ranks_peer.py RANKS
 """
@@ -32,7 +33,7 @@ def all_reduce(rank, count):
 
 
 def epochs_of_mnist(rank):
-    x, t, _, _ = map(torch.from_numpy, work.mnist())
+    x, t, x_test, t_test = map(torch.from_numpy, work.mnist())
     net = nn.Sequential(nn.Linear(784, 1000), nn.ReLU(), nn.Linear(1000, 1000), nn.ReLU(), nn.Linear(1000, 10))
     net = nn.parallel.DistributedDataParallel(net)
     optimizer = torch.optim.Adam(net.parameters(), fused=True)
@@ -47,7 +48,11 @@ def epochs_of_mnist(rank):
             optimizer.zero_grad()
             cross_entropy(net(x[chosen]), t[chosen]).backward()
             optimizer.step()
-        dist.barrier()
+        right = torch.zeros(())
+        with torch.no_grad():
+            for begin in range(400 * rank, len(x_test), 400 * RANKS):
+                right += (net.module(x_test[begin:begin + 400]).argmax(1) == t_test[begin:begin + 400]).sum()
+        dist.all_reduce(right)
         samples.append(time.perf_counter() - start)
     if rank == 0:
         work.report("PyTorch, DDP", "M MNIST", samples)
