@@ -48,8 +48,9 @@ Sequential Sequential::repeat(int n, CopyMode mode) const {
 }
 
 void Sequential::visit_members(MemberVisitor& visitor) const {
-  for (std::size_t i = 0; i < steps_.size(); ++i)
-    if (steps_[i].link.defined()) visitor(std::to_string(i), steps_[i].link.link());
+  int number = 0;
+  for (const Step& step : steps_)
+    if (step.link.defined()) visitor(std::to_string(number++), step.link.link());
 }
 
 void Sequential::detach(CopyMode mode) {

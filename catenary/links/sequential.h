@@ -29,7 +29,8 @@ class CT_API ChainList : public Link {
   std::vector<Model> links_;
 };
 
-/// Links and functions of one Variable, one after the other. (chainer.Sequential)
+/// Links and functions of one Variable, one after the other. Links are known by their numbers among the links: in
+/// (Linear, relu, Linear) children "0" and "1". (chainer.Sequential)
 class CT_API Sequential : public Link {
  public:
   using Function = std::function<Variable(const Variable&)>;

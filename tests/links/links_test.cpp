@@ -192,7 +192,7 @@ TEST(Sequential, RunsLinksAndFunctions) {
       L::Linear(5), [](const ct::Variable& x) { return F::relu(x); }, L::Linear(3));
   const ct::Variable x(numbers({2, 4}));
   EXPECT_EQ(model(x).shape(), (ct::Shape{2, 3}));
-  EXPECT_EQ(paths(model), (std::vector<std::string>{"/0/W", "/0/b", "/2/W", "/2/b"}));
+  EXPECT_EQ(paths(model), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));  // as Chainer's
   EXPECT_EQ(model.repeat(2).size(), 6);
   const ct::ChainList list(L::Linear(2), L::Linear(3));
   EXPECT_EQ(paths(list), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));
