@@ -131,6 +131,30 @@ TEST(Trial, HowTheChildEnds) {
   EXPECT_EQ(result.signal, 0);
 }
 
+TEST(Trial, NoneAfterTheEnd) {
+  // in a child, as the end is a process's
+  static int tried;
+  const TrialResult result = run_trial(
+      [] {
+        tried = 0;
+        add_trials([] { tried += run_trial([] { std::abort(); }, 60).signal == SIGABRT; });
+        end_trials("something has begun");
+        end_trials("something else has");
+        try {
+          run_trial([] {}, 60);
+        } catch (const Error& error) {
+          if (tried == 1 && std::string(error.what()) ==
+                                "run_trial: no copy of this process may be made any more: something has begun")
+            return;
+        }
+        std::abort();
+      },
+      60);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(run_trial([] {}, 60).signal, 0);  // here there is no end
+}
+
 class PrivateFolders : public Files {
  protected:
   static std::string message_of(const std::function<void()>& f) {

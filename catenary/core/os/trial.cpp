@@ -7,11 +7,52 @@
 
 #include <chrono>
 #include <cstdio>
+#include <mutex>
 #include <thread>
+#include <vector>
+
+#include "catenary/core/format.h"
 
 namespace catenary::os {
 
+namespace {
+
+struct Trials {
+  std::mutex mutex;
+  std::vector<void (*)()> wanted;
+  bool ended = false;
+  std::string why;
+};
+Trials& trials() {
+  static auto* const all = new Trials;
+  return *all;
+}
+
+}  // namespace
+
+bool add_trials(void (*f)()) {
+  const std::lock_guard lock(trials().mutex);
+  trials().wanted.push_back(f);
+  return true;
+}
+
+void end_trials(const std::string& why) {
+  std::vector<void (*)()> wanted;
+  {
+    const std::lock_guard lock(trials().mutex);
+    wanted.swap(trials().wanted);
+  }
+  for (void (*const f)() : wanted) f();
+  const std::lock_guard lock(trials().mutex);
+  if (!trials().ended) trials().why = why;
+  trials().ended = true;
+}
+
 TrialResult run_trial(const std::function<void()>& f, double timeout) {
+  {
+    const std::lock_guard lock(trials().mutex);
+    if (trials().ended) fail<Error>("run_trial: no copy of this process may be made any more: {}", trials().why);
+  }
   std::fflush(nullptr);  // or the child would hold a copy of what is not yet written
   const pid_t pid = ::fork();
   if (pid < 0) return {};

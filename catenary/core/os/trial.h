@@ -2,6 +2,7 @@
 // A call that may kill its process, tried first in a copy of the process.
 
 #include <functional>
+#include <string>
 
 #include "catenary/core/export.h"
 
@@ -15,7 +16,13 @@ struct TrialResult {
 
 /// Calls `f` in a forked child whose output goes nowhere, and waits for it at most `timeout` seconds. A child that
 /// could not be forked counts as one that ended by itself. Of the caller's threads the child has only this one: `f`
-/// must not wait for another.
+/// must not wait for another. Throws Error after end_trials.
 CT_API TrialResult run_trial(const std::function<void()>& f, double timeout);
+
+/// Names a function that runs all trials which may be wanted later; end_trials calls it. Returns true.
+CT_API bool add_trials(void (*f)());
+/// From now on no copy of this process may be made, because of `why` (MPI has begun: its memory that a network card
+/// knows must not be in two processes). What was named by add_trials is tried before, at the first call.
+CT_API void end_trials(const std::string& why);
 
 }  // namespace catenary::os

@@ -13,6 +13,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/os/trial.h"
 
 namespace catenary::gpu {
 
@@ -269,6 +270,10 @@ class CudaDriver final : public Driver {
     return milliseconds;
   }
 
+  /// Runs the trials that compile() would need.
+  void try_compilers() const {
+    for (const auto& device : devices_) device->compiler->try_ahead(device->compiler_arch);
+  }
   Compiled compile(int device, const std::string& text) override {
     const Device& d = *devices_[static_cast<std::size_t>(device)];
     return {d.compiler->compile(d.compiler_arch, text), nullptr};
@@ -521,9 +526,16 @@ Driver& cuda_driver() {
   return *driver;
 }
 
-Driver& hip_driver() {
-  static Driver* driver = new CudaDriver(true);
+namespace {
+
+CudaDriver& the_hip_driver() {
+  static auto* const driver = new CudaDriver(true);
   return *driver;
 }
+[[maybe_unused]] const bool trials_are_named = os::add_trials([] { the_hip_driver().try_compilers(); });
+
+}  // namespace
+
+Driver& hip_driver() { return the_hip_driver(); }
 
 }  // namespace catenary::gpu

@@ -117,26 +117,34 @@ void RuntimeCompiler::check(int code, const char* function, const std::string& w
 
 Binary RuntimeCompiler::compile(const std::string& arch, const std::string& text) {
   std::lock_guard lock(mutex_);
-  if (hip_) try_arch(arch);
+  if (hip_)
+    if (const std::string& wrong = trial_of(arch); !wrong.empty()) throw DeviceError(wrong);
   return compile_here(arch, text);
 }
 
-/// hipRTC aborts, crashes or never returns for an arch that it does not know: asked once in a child.
-void RuntimeCompiler::try_arch(const std::string& arch) {
-  if (tried_.contains(arch)) return;
+void RuntimeCompiler::try_ahead(const std::string& arch) {
+  std::lock_guard lock(mutex_);
+  if (hip_) trial_of(arch);
+}
+
+/// hipRTC aborts, crashes or never returns for an arch that it does not know: asked once in a child. Nothing where all
+/// is well.
+const std::string& RuntimeCompiler::trial_of(const std::string& arch) {
+  if (const auto known = tried_.find(arch); known != tried_.end()) return known->second;
   const os::TrialResult result =
       os::run_trial([&] { compile_here(arch, "extern \"C\" __global__ void f(int* x) { *x = 1; }"); }, trial_seconds_);
+  std::string wrong;
   if (result.timed_out)
-    fail<DeviceError>(
+    wrong = fmt::format(
         "{} was not done within {:g} s with a kernel of one line for {}; install another ROCm, or use the card as an "
         "OpenCL device",
         name_, trial_seconds_, arch);
-  if (result.signal != 0)
-    fail<DeviceError>(
+  else if (result.signal != 0)
+    wrong = fmt::format(
         "{} crashes ({}) when it compiles for {}: this ROCm does not know the card; install a newer one, or use the "
         "card as an OpenCL device",
         name_, os::signal_name(result.signal), arch);
-  tried_.insert(arch);
+  return tried_[arch] = wrong;
 }
 
 Binary RuntimeCompiler::compile_here(const std::string& arch, const std::string& text) const {

@@ -1,9 +1,9 @@
 #pragma once
 // NVRTC and hipRTC: compilers in a library, with one shape. They need no card.
 
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -36,13 +36,15 @@ class CT_API RuntimeCompiler {
   Binary compile(const std::string& arch, const std::string& text);
   /// hipRTC: how long the first kernel for an arch may take, in a child.
   void set_trial_seconds(double seconds) { trial_seconds_ = seconds; }
+  /// Sees to it that compile() needs no trial for this arch; what was wrong compile() says.
+  void try_ahead(const std::string& arch);
 
  private:
   struct Api;
   RuntimeCompiler(const os::Library& library, bool hip);
   void check(int code, const char* function, const std::string& words = {}) const;
   Binary compile_here(const std::string& arch, const std::string& text) const;
-  void try_arch(const std::string& arch);
+  const std::string& trial_of(const std::string& arch);
 
   const bool hip_;
   std::shared_ptr<const Api> api_;
@@ -50,8 +52,8 @@ class CT_API RuntimeCompiler {
   std::string name_;
   std::vector<int> archs_;
   double trial_seconds_ = 60;
-  std::mutex mutex_;             // also keeps a fork apart from a compilation
-  std::set<std::string> tried_;  // archs that do not kill the process
+  std::mutex mutex_;                          // also keeps a fork apart from a compilation
+  std::map<std::string, std::string> tried_;  // archs, and what is wrong with those that would kill the process
 };
 
 }  // namespace catenary::gpu
