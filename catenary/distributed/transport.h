@@ -88,6 +88,8 @@ namespace transports {
 std::shared_ptr<Transport> shared_memory();
 std::shared_ptr<Transport> mpi();
 std::shared_ptr<Transport> alone();
+/// The MPI that ranks would use, with its version, and the plugin by which; or why there is none. Begins nothing.
+CT_API std::string mpi_info();
 }  // namespace transports
 
 }  // namespace catenary::distributed

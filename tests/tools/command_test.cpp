@@ -12,7 +12,7 @@
 #include "catenary/core/os/process.h"
 #include "catenary/core/version.h"
 #include "catenary/device/device.h"
-#include "catenary/device/runtime_info.h"
+#include "catenary/runtime_info.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
@@ -252,9 +252,20 @@ TEST(Doctor, Mpi) {
                             "): takes "
                             "memory of AMD's GPUs\n"))
       << text;
-  EXPECT_TRUE(has(text, "OK   G4  started by MPICH's launcher, as process 3\n")) << text;
+  EXPECT_TRUE(has(text, "OK   G4  started by mpiexec of MPICH's kin, as process 3\n")) << text;
   told["probes"]["mpi"] = {{"failure", "crashed with SIGABRT"}};
   EXPECT_TRUE(has(MadeUp(told).words(), "WARN G4  MPI crashed with SIGABRT -> "));
+}
+
+TEST(Doctor, OpenMpi2) {
+  const Folder folder;
+  std::filesystem::create_symlink(tests::build_path("stand_ins/mpi/libmpi.so.40"), folder / "libmpi.so.20");
+  const ct::os::ProcessResult asked = run({"doctor", "--probe", "mpi"}, {{"LD_LIBRARY_PATH", folder.path}});
+  const json answer = json::parse(asked.output);
+  bool found = false;
+  for (const json& library : answer["libraries"])
+    found = found || (library["path"] == folder / "libmpi.so.20" && library["version"] == "Some MPI v1.2");
+  EXPECT_TRUE(found) << asked.output;
 }
 
 TEST(Doctor, GpuOfAVirtualMachine) {
@@ -326,6 +337,26 @@ TEST(Info, TextBeginsAsRuntimeInfo) {
   const std::string text = run({"info"}).output;
   EXPECT_TRUE(text.starts_with(stream.str())) << text;
   EXPECT_TRUE(has(text, "\nKernel cache:    "));
+}
+
+// One of several processes that were started together tells, whoever has started them.
+TEST(Info, OnceUnderALauncher) {
+  const auto lines = [](const Environment& environment) {
+    const std::string text = run({"info"}, environment).output;
+    EXPECT_TRUE(text.empty() || has(text, "\nMPI:             ")) << text;
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto all = lines({});
+  EXPECT_GT(all, 3);
+  EXPECT_EQ(lines({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}}), 0);
+  EXPECT_EQ(lines({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}}), all);
+  EXPECT_EQ(lines({{"MV2_COMM_WORLD_SIZE", "2"}, {"MV2_COMM_WORLD_RANK", "1"}}), 0);
+  EXPECT_EQ(lines({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}), 0);
+  EXPECT_EQ(lines({{"PMIX_RANK", "1"}}), 0);
+  EXPECT_EQ(lines({{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "1"}}), 0);
+  EXPECT_EQ(lines({{"SLURM_PROCID", "1"}}), all);  // a batch script
+  const ct::os::ProcessResult launched = run({"launch", "-n", "3", tests::build_path("bin/catenary"), "info"});
+  EXPECT_EQ(std::count(launched.output.begin(), launched.output.end(), '\n'), all) << launched.output;
 }
 
 // PoCL offers no device where it can keep nothing, which is no reason to go without.

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
 
 #include "catenary/core/os/library.h"
+#include "catenary/distributed/launchers.h"
 #include "tools/catenary/doctor.h"
 
 namespace catenary::doctor {
@@ -14,12 +14,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The two binary interfaces that are in use: Open MPI's, and that of MPICH, Intel MPI and MVAPICH.
-constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so.12"};
-
-/// What a launcher leaves in the environment of the processes that it starts.
-constexpr std::pair<const char*, const char*> kLaunchers[] = {
-    {"OMPI_COMM_WORLD_RANK", "Open MPI's"}, {"PMI_RANK", "MPICH's"}, {"SLURM_PROCID", "Slurm's"}};
+/// The binary interfaces that are in use: Open MPI's since 3 and before, and that of MPICH, Intel MPI and MVAPICH.
+constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so.20", "libmpi.so.12"};
 
 }  // namespace
 
@@ -64,9 +60,9 @@ void check_mpi(const Machine& machine, Report& report) {
   }
   if (libraries.size() > 1)
     report.warn("G4", "two kinds of MPI are installed", "a program must be started by the launcher of its own kind");
-  for (const auto& [variable, launcher] : kLaunchers)
-    if (const std::string rank = machine.variable(variable); !rank.empty())
-      report.ok("G4", fmt::format("started by {} launcher, as process {}", launcher, rank));
+  for (const distributed::Launcher& launcher : distributed::mpi_launchers())
+    if (const std::string rank = machine.variable(launcher.rank); !rank.empty())
+      report.ok("G4", fmt::format("started by {}, as process {}", launcher.name, rank));
 }
 
 }  // namespace catenary::doctor

@@ -9,7 +9,9 @@
 #include "catenary/core/parallel.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/matmul_providers.h"
-#include "catenary/device/runtime_info.h"
+#include "catenary/distributed/launchers.h"
+#include "catenary/distributed/transport.h"
+#include "catenary/runtime_info.h"
 #include "tools/catenary/commands.h"
 #include "tools/catenary/device_json.h"
 
@@ -66,6 +68,7 @@ ordered_json backend_json(Backend& backend) {
 }  // namespace
 
 int info(bool json) {
+  if (!distributed::is_first_rank()) return 0;  // one of several that a launcher has started: the first tells
   std::string mnist, no_mnist;
   try {
     mnist = datasets::mnist_folder();
@@ -87,6 +90,7 @@ int info(bool json) {
     for (Backend* backend : backends()) object["backends"].push_back(backend_json(*backend));
     object["kernel_cache"] = {
         {"folder", folder}, {"entries", cache.entries}, {"bytes", cache.bytes}, {"trouble", trouble}};
+    object["mpi"] = distributed::transports::mpi_info();
     object["data"]["mnist"] = mnist.empty() ? ordered_json(nullptr) : ordered_json(mnist);
     fmt::print("{}\n", object.dump(2));
     return 0;

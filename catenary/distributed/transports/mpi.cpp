@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -17,6 +16,8 @@
 #include "catenary/core/os/installation.h"
 #include "catenary/core/os/library.h"
 #include "catenary/core/os/process.h"
+#include "catenary/core/os/trial.h"
+#include "catenary/distributed/launchers.h"
 #include "catenary/distributed/mpi/plugin.h"
 #include "catenary/distributed/transport.h"
 
@@ -25,22 +26,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Who started this process, by the variable of its own that tells ranks how many there are.
-struct Launcher {
-  const char* variable;
-  const char* name;
-  std::string size() const {
-    const char* const value = std::getenv(variable);
-    return value ? value : "";
-  }
-};
-constexpr std::array kLaunchers = {
-    Launcher{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec"}, Launcher{"MV2_COMM_WORLD_SIZE", "MVAPICH's mpiexec"},
-    Launcher{"PMI_SIZE", "mpiexec of MPICH's kin"}, Launcher{"SLURM_STEP_NUM_TASKS", "srun"}};
-
+/// Who started this process as one of several.
 const Launcher* launcher() {
-  for (const Launcher& l : kLaunchers)
-    if (!l.size().empty()) return &l;
+  for (const Launcher& l : mpi_launchers())
+    if (!l.ranks().empty()) return &l;
   return nullptr;
 }
 
@@ -49,20 +38,30 @@ std::string make_line() {
   return fmt::format("`mpicxx -std=c++17 -O2 -shared -fPIC {}/plugin.cpp -o libcatenary_mpi.so`", source);
 }
 
-const CatenaryMpi& load() {
-  std::string path = environment::text("CATENARY_MPI_PLUGIN");
-  if (path.empty()) path = os::library_folder() + "/libcatenary_mpi.so";
-  std::string why;
+std::string plugin_path() {
+  const std::string named = environment::text("CATENARY_MPI_PLUGIN");
+  return named.empty() ? os::library_folder() + "/libcatenary_mpi.so" : named;
+}
+
+/// The plugin, with the MPI that it is made for; null and the reason where there is none.
+const CatenaryMpi* find_plugin(std::string& why) {
+  const std::string path = plugin_path();
   const std::optional<os::Library> library = os::Library::find(path, &why);
   auto* const get = library ? library->function<const CatenaryMpi*()>("catenary_mpi") : nullptr;
   const CatenaryMpi* const found = get ? get() : nullptr;
-  if (!library || !found || found->interface != CT_MPI_INTERFACE) {
-    if (library) why = path + (found ? " is of another version of Catenary" : " is no plugin of Catenary's");
+  if (found && found->interface == CT_MPI_INTERFACE) return found;
+  if (library) why = path + (found ? " is of another version of Catenary" : " is no plugin of Catenary's");
+  return nullptr;
+}
+
+const CatenaryMpi& load() {
+  std::string why;
+  const CatenaryMpi* const found = find_plugin(why);
+  if (!found)
     fail<Error>(
         "{} started this process, but there is no plugin for its MPI: {}. Make one with {} and name it in "
         "CATENARY_MPI_PLUGIN; on one machine `catenary launch` needs no MPI",
         launcher()->name, why, make_line());
-  }
   return *found;
 }
 
@@ -84,8 +83,9 @@ std::string name_of(const CatenaryMpi& mpi) {
 class MpiTransport final : public Transport {
  public:
   MpiTransport(const CatenaryMpi& mpi, const Launcher& launcher) : mpi_(mpi), name_(name_of(mpi)) {
+    os::end_trials("MPI has begun");
     check(mpi_.start(&rank_, &size_), "begin");
-    if (const std::string size = launcher.size(); size != std::to_string(size_))
+    if (const std::string size = launcher.ranks(); size != std::to_string(size_))
       fail<Error>(
           "{} says that it started {} ranks, but {}, for which the plugin is made, sees {}: they are of two "
           "MPIs. Make a plugin with {}, by the mpicxx of that mpiexec, and name it in CATENARY_MPI_PLUGIN",
@@ -156,6 +156,12 @@ class MpiTransport final : public Transport {
 };
 
 }  // namespace
+
+std::string mpi_info() {
+  std::string why;
+  const CatenaryMpi* const found = find_plugin(why);
+  return found ? fmt::format("{}, by {}", name_of(*found), plugin_path()) : "none: " + why;
+}
 
 std::shared_ptr<Transport> mpi() {
   const Launcher* const by = launcher();

@@ -120,6 +120,16 @@ TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
       << result.errors;
 }
 
+// hipRTC is tried in a copy of the process, of which none may be made once MPI has begun.
+TEST(Mpi, KernelsOfACardWhoseCompilerIsTriedBefore) {
+  const tests::Folder cache;
+  const Job job = ranks(2, {"compute-on", "-1", "hip:0"},
+                        {{"LD_LIBRARY_PATH", tests::build_path("simgpu/hip")}, {"CATENARY_CACHE_DIR", cache.path}});
+  EXPECT_TRUE(job.result.ok()) << job.result.errors;
+  for (const char* const line : {"rank 0 has 30\n", "rank 1 has 30\n"})
+    EXPECT_TRUE(has(job.result.output, line)) << job.result.output;
+}
+
 TEST(Mpi, TheLineThatTheErrorPrintsMakesAPlugin) {
   const tests::Folder folder;
   const std::string plugin = folder / "libcatenary_mpi.so";

@@ -1,4 +1,4 @@
-#include "catenary/device/runtime_info.h"
+#include "catenary/runtime_info.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,8 @@
 #include "catenary/core/version.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
+#include "catenary/distributed/launchers.h"
+#include "catenary/distributed/transport.h"
 
 namespace catenary {
 
@@ -55,10 +57,13 @@ std::string runtime_info() {
       line(backend->name(), error.what());
     }
   }
+  line("MPI", distributed::transports::mpi_info());
   return text;
 }
 
 void print_runtime_info(std::ostream& out) { out << runtime_info() << std::flush; }
-void print_runtime_info() { print_runtime_info(std::cout); }
+void print_runtime_info() {
+  if (distributed::is_first_rank()) print_runtime_info(std::cout);
+}
 
 }  // namespace catenary
