@@ -58,6 +58,8 @@ std::vector<std::int64_t> order_of(std::int64_t n, const ScatterOptions& options
 
 }  // namespace
 
+DataSizeError::~DataSizeError() = default;
+
 Dataset scatter_dataset(const Dataset& dataset, const Communicator& communicator, const ScatterOptions& options) {
   const int rank = communicator.rank(), size = communicator.size();
   const auto given = communicator.bcast_obj<bool>(dataset.defined(), options.root);
@@ -77,8 +79,10 @@ Dataset scatter_dataset(const Dataset& dataset, const Communicator& communicator
 
 std::pair<std::int64_t, std::int64_t> scatter_index(std::int64_t n, const Communicator& communicator,
                                                     const ScatterOptions& options) {
-  return range_of(communicator.bcast_obj(n, options.root), communicator.rank(), communicator.size(),
-                  options.force_equal_length);
+  const std::int64_t total = communicator.bcast_obj(n, options.root);
+  if (total < 0)
+    fail<DataSizeError>("scatter_index: rank {} has {} examples; 0 or more are expected", options.root, total);
+  return range_of(total, communicator.rank(), communicator.size(), options.force_equal_length);
 }
 
 Dataset create_empty_dataset(const Dataset& dataset) {

@@ -10,6 +10,13 @@
 
 namespace catenary::distributed {
 
+/// Thrown for a number of examples that cannot be dealt out. (chainermn.DataSizeError)
+class CT_API DataSizeError : public ValueError {
+ public:
+  using ValueError::ValueError;
+  ~DataSizeError() override;
+};
+
 /// Options of scatter_dataset.
 struct ScatterOptions {
   int root = 0;
@@ -26,7 +33,7 @@ CT_API Dataset scatter_dataset(const Dataset& dataset, const Communicator& commu
                                const ScatterOptions& options = {});
 
 /// The same for indices: begin and end of this rank's, for ranks that can all read the examples. The root's n counts.
-/// (chainermn.datasets.scatter_index)
+/// Throws DataSizeError on every rank where it is negative. (chainermn.datasets.scatter_index)
 CT_API std::pair<std::int64_t, std::int64_t> scatter_index(std::int64_t n, const Communicator& communicator,
                                                            const ScatterOptions& options = {});
 

@@ -1,6 +1,6 @@
 #include "catenary/distributed/evaluator.h"
 
-#include <array>
+#include "catenary/core/format.h"
 
 namespace catenary::distributed {
 
@@ -9,17 +9,18 @@ MultiNodeEvaluator::MultiNodeEvaluator(std::shared_ptr<training::extensions::Eva
     : Evaluator(*evaluator), evaluator_(std::move(evaluator)), communicator_(communicator) {}
 
 DictSummary MultiNodeEvaluator::evaluate() {
-  using Entry = std::pair<std::string, std::array<double, 3>>;
-  std::vector<Entry> own;
+  std::vector<std::pair<std::string, Summary::Sums>> own;
   const DictSummary summary = evaluator_->evaluate();
-  for (const auto& [name, values] : summary.entries()) {
-    const Summary::Sums sums = values.sums();
-    own.push_back({name, {sums.x, sums.x2, sums.n}});
-  }
+  for (const auto& [name, values] : summary.entries()) own.emplace_back(name, values.sums());
   DictSummary all;
-  for (const std::vector<Entry>& entries : communicator_.allgather_obj(own))
-    for (const auto& [name, sums] : entries) all.add(name, Summary::Sums{sums[0], sums[1], sums[2]});
+  for (const auto& entries : communicator_.allgather_obj(own))
+    for (const auto& [name, sums] : entries) all.add(name, sums);
   return all;
+}
+
+void detail::check_evaluation_root(const Communicator& communicator, int root) {
+  if (root < 0 || root >= communicator.size())
+    fail<ValueError>("GenericMultiNodeEvaluator: root {} of {} ranks", root, communicator.size());
 }
 
 }  // namespace catenary::distributed

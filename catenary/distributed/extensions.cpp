@@ -1,6 +1,5 @@
 #include "catenary/distributed/extensions.h"
 
-#include <array>
 #include <utility>
 
 #include "catenary/array/elementwise_core.h"
@@ -17,10 +16,8 @@ ObservationAggregator::ObservationAggregator(const Communicator& communicator, s
 void ObservationAggregator::operator()(training::Trainer& trainer) {
   if (const Reported* value = trainer.observation().find(original_)) summary_.add(*value);
   if (!trigger_(trainer)) return;
-  const Summary::Sums own = summary_.sums();
   Summary all;
-  for (const auto& [x, x2, n] : communicator_.allgather_obj(std::array{own.x, own.x2, own.n}))
-    all.add(Summary::Sums{x, x2, n});
+  for (const Summary::Sums& sums : communicator_.allgather_obj(summary_.sums())) all.add(sums);
   summary_ = Summary();
   if (!all.empty()) trainer.observation()[aggregated_] = all.mean();
 }

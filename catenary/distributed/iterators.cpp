@@ -16,17 +16,17 @@ struct Step {
   std::vector<Array> columns = {};
   std::vector<std::string> names = {};
   bool has_columns = false, is_new_epoch = false, repeat = true;
-  std::int64_t size = 0, epoch = 0, batch_size = 0;
+  std::int64_t size = 0, epoch = 0, batch_size = 0, examples_an_epoch = 0;
   double epoch_detail = 0;
   std::optional<double> previous_epoch_detail = {};
 };
 void pack(Packer& to, const Step& s) {
   to(s.ended)(s.examples)(s.columns)(s.names)(s.has_columns)(s.is_new_epoch)(s.repeat)(s.size)(s.epoch)(s.batch_size);
-  to(s.epoch_detail)(s.previous_epoch_detail);
+  to(s.examples_an_epoch)(s.epoch_detail)(s.previous_epoch_detail);
 }
 void unpack(Unpacker& from, Step& s) {
   from(s.ended)(s.examples)(s.columns)(s.names)(s.has_columns)(s.is_new_epoch)(s.repeat)(s.size)(s.epoch)(s.batch_size);
-  from(s.epoch_detail)(s.previous_epoch_detail);
+  from(s.examples_an_epoch)(s.epoch_detail)(s.previous_epoch_detail);
 }
 
 class FromMaster final : public iterators::IteratorBase {
@@ -61,6 +61,7 @@ class FromMaster final : public iterators::IteratorBase {
     if (!iterator_.defined()) fail<ValueError>("the dataset of this multi-node iterator is rank {}'s", master_);
     return iterator_.dataset();
   }
+  std::int64_t examples() const override { return now_.examples_an_epoch; }
   void reset() override {
     if (is_master()) iterator_.reset();
     share({});
@@ -86,6 +87,7 @@ class FromMaster final : public iterators::IteratorBase {
               .repeat = iterator_.repeat(),
               .epoch = iterator_.epoch(),
               .batch_size = iterator_.batch_size(),
+              .examples_an_epoch = iterator_.examples(),
               .epoch_detail = iterator_.epoch_detail(),
               .previous_epoch_detail = iterator_.previous_epoch_detail()};
       if (batch) {
@@ -124,6 +126,7 @@ class Synchronized final : public iterators::IteratorBase {
   bool repeat() const override { return iterator_.repeat(); }
   std::int64_t batch_size() const override { return iterator_.batch_size(); }
   const Dataset& dataset() const override { return iterator_.dataset(); }
+  std::int64_t examples() const override { return iterator_.examples(); }
   void reset() override {
     const Scope scope(shared_);
     iterator_.reset();

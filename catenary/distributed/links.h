@@ -1,8 +1,12 @@
 #pragma once
 // Links whose ranks compute together.
 
+#include <optional>
+#include <vector>
+
 #include "catenary/distributed/communicator.h"
 #include "catenary/links/normalization.h"
+#include "catenary/links/rnn.h"
 
 namespace catenary::distributed {
 
@@ -29,6 +33,65 @@ L create_mnbn_model(const L& model, const Communicator& communicator) {
   L result = copy_link(model, CopyMode::copy);
   detail::share_statistics(result, communicator);
   return result;
+}
+
+/// What a multi-node n_step link gives: what the link gives, and a delegate where it has sent its states on.
+struct MultiNodeNStepResult : catenary::functions::NStepResult {
+  Variable delegate;
+};
+
+namespace detail {
+using States = std::vector<Variable>;  // hy, and cy of LSTMs
+/// Throws ValueError for a rank that is not there, or this one.
+CT_API void check_neighbours(const Communicator& communicator, std::optional<int> rank_in, std::optional<int> rank_out);
+CT_API States receive_states(const Communicator& communicator, std::optional<int> rank, int n);
+/// Gives the delegate of all of them; undefined where there is no rank to send to.
+CT_API Variable send_states(const Communicator& communicator, std::optional<int> rank, const States& states);
+}  // namespace detail
+
+/// An n_step link whose first states come from one rank and whose last states go to another: a sequence's parts lie on
+/// several ranks, in order.
+template <std::derived_from<links::NStepBase> L>
+class MultiNodeNStepRNN : public Chain {
+ public:
+  MultiNodeNStepRNN(const L& link, const Communicator& communicator, std::optional<int> rank_in,
+                    std::optional<int> rank_out)
+      : actual_rnn(link), communicator_(communicator), rank_in_(rank_in), rank_out_(rank_out) {
+    detail::check_neighbours(communicator, rank_in, rank_out);
+  }
+  /// Sequences [length, in], as many on all these ranks. A rank that sends must call backward on the delegate, or on
+  /// what functions::pseudo_connect joins to it.
+  MultiNodeNStepResult operator()(const std::vector<Variable>& xs) const {
+    const detail::States before = detail::receive_states(communicator_, rank_in_, L::n_cells);
+    MultiNodeNStepResult result;
+    catenary::functions::NStepResult& after = result;
+    detail::States sent;
+    if constexpr (L::n_cells == 2) {
+      after = actual_rnn(before[0], before[1], xs);
+      sent = {after.hy, after.cy};
+    } else {
+      after = actual_rnn(before[0], xs);
+      sent = {after.hy};
+    }
+    result.delegate = detail::send_states(communicator_, rank_out_, sent);
+    return result;
+  }
+  std::string type_name() const override { return "MultiNodeNStepRNN"; }
+  L actual_rnn;
+  CT_LINKS(actual_rnn)
+
+ private:
+  Communicator communicator_;
+  std::optional<int> rank_in_, rank_out_;
+};
+
+/// Of NStepLSTM, NStepGRU, NStepRNNTanh, NStepRNNReLU and their forms in both directions. No rank: the states begin at
+/// zero, and are not sent on. Throws ValueError for a rank that is not there, or this one.
+/// (chainermn.links.create_multi_node_n_step_rnn)
+template <std::derived_from<links::NStepBase> L>
+MultiNodeNStepRNN<L> create_multi_node_n_step_rnn(const L& actual_link, const Communicator& communicator,
+                                                  std::optional<int> rank_in = {}, std::optional<int> rank_out = {}) {
+  return {actual_link, communicator, rank_in, rank_out};
 }
 
 }  // namespace catenary::distributed

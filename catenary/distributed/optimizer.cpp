@@ -9,11 +9,19 @@
 #include "catenary/array/random.h"
 #include "catenary/autograd/variable.h"
 #include "catenary/core/config.h"
+#include "catenary/core/format.h"
 #include "catenary/core/os/signals.h"
 #include "catenary/core/sha256.h"
 #include "catenary/reporter/reporter.h"
 
 namespace catenary::distributed {
+
+static void pack(Packer& to, const TrainingPlan& plan) {
+  to(plan.examples)(plan.batch_size)(plan.length)(plan.in_epochs);
+}
+static void unpack(Unpacker& from, TrainingPlan& plan) {
+  from(plan.examples)(plan.batch_size)(plan.length)(plan.in_epochs);
+}
 
 namespace {
 
@@ -49,12 +57,43 @@ class Untouched {
   std::vector<std::pair<StateVariable, Variable>> states_;
 };
 
+std::string text_of(const TrainingPlan& plan) {
+  return fmt::format("{} examples in batches of {} for {} {}s", plan.examples, plan.batch_size, plan.length,
+                     plan.in_epochs ? "epoch" : "iteration");
+}
+
+/// What ends after different iterations; nothing where all is alike, or where a length is not known.
+std::string difference_of(const TrainingPlan& a, const TrainingPlan& b) {
+  if (a.length == 0 || b.length == 0) return {};
+  if (a.length != b.length || a.in_epochs != b.in_epochs) return "the lengths must be equal";
+  if (!a.in_epochs) return {};
+  const auto end_of = [](const TrainingPlan& plan, std::int64_t epoch) {
+    return (epoch * plan.examples + plan.batch_size - 1) / plan.batch_size;
+  };
+  for (std::int64_t epoch = 1; epoch <= a.length; ++epoch)
+    if (end_of(a, epoch) != end_of(b, epoch))
+      return fmt::format(
+          "epoch {} ends after iteration {} and after iteration {}; scatter_dataset deals out equal parts", epoch,
+          end_of(a, epoch), end_of(b, epoch));
+  return {};
+}
+
 class Exchange final : public OptimizerHook {
  public:
   Exchange(const Communicator& communicator, const MultiNodeOptimizerOptions& options)
       : communicator_(communicator), options_(options) {}
   std::string name() const override { return "MultiNodeOptimizer"; }
   Timing timing() const override { return Timing::exchange; }
+
+  /// Ranks whose epochs or trainings end after different iterations would wait for each other in different places.
+  void begin_training(const TrainingPlan& plan) override {
+    if (communicator_.size() == 1) return;
+    const std::vector<TrainingPlan> plans = communicator_.allgather_obj(plan);
+    for (std::size_t r = 1; r < plans.size(); ++r)
+      if (const std::string difference = difference_of(plans[0], plans[r]); !difference.empty())
+        fail<ValueError>("ranks would train unequally: rank 0 has {} and rank {} has {}: {}", text_of(plans[0]), r,
+                         text_of(plans[r]), difference);
+  }
 
   void before_loss(const Optimizer& optimizer, const std::function<Variable()>& loss) override {
     if (communicator_.size() == 1 || options_.first_update_broadcasts_only || !is_new(optimizer)) return;

@@ -73,4 +73,7 @@ void unpack(Unpacker& from, Observation& value) {
   for (const auto& [name, number] : entries) value[name] = number;
 }
 
+void pack(Packer& to, const Summary::Sums& value) { to(value.x)(value.x2)(value.n); }
+void unpack(Unpacker& from, Summary::Sums& value) { from(value.x)(value.x2)(value.n); }
+
 }  // namespace catenary::distributed

@@ -85,6 +85,8 @@ CT_API void unpack(Unpacker& from, Example& value);
 /// Names and numbers.
 CT_API void pack(Packer& to, const Observation& value);
 CT_API void unpack(Unpacker& from, Observation& value);
+CT_API void pack(Packer& to, const Summary::Sums& value);
+CT_API void unpack(Unpacker& from, Summary::Sums& value);
 
 template <class T>
 void pack(Packer& to, const std::vector<T>& values) {

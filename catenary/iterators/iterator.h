@@ -37,6 +37,8 @@ class CT_API IteratorBase {
   virtual bool repeat() const = 0;
   virtual std::int64_t batch_size() const = 0;
   virtual const Dataset& dataset() const = 0;
+  /// Of an epoch.
+  virtual std::int64_t examples() const { return dataset().size(); }
   virtual void reset() = 0;
   virtual void finalize() {}
   virtual void serialize(Serializer& serializer) = 0;
@@ -59,6 +61,7 @@ class CT_API Iterator {
   bool repeat() const { return implementation().repeat(); }
   std::int64_t batch_size() const { return implementation().batch_size(); }
   const Dataset& dataset() const { return implementation().dataset(); }
+  std::int64_t examples() const { return implementation().examples(); }
   void reset() const { implementation().reset(); }
   void finalize() const { implementation().finalize(); }
   void serialize(Serializer& serializer) const { implementation().serialize(serializer); }

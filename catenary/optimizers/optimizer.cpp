@@ -324,6 +324,10 @@ void Optimizer::update(const Batch& batch) const {
   update([&] { return target()(batch); });
 }
 
+void Optimizer::begin_training(const TrainingPlan& plan) const {
+  for (const auto& hook : state_->hooks) hook->begin_training(plan);
+}
+
 void Optimizer::new_epoch() const { ++state_->epoch; }
 std::int64_t Optimizer::t() const { return state_->t; }
 std::int64_t Optimizer::epoch() const { return state_->epoch; }

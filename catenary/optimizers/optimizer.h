@@ -124,6 +124,14 @@ class CT_API UpdateRule : public UpdateRuleBase {
   std::shared_ptr<const OptimizerRule> rule_;
 };
 
+/// How long a trainer is going to train, and in what steps.
+struct TrainingPlan {
+  std::int64_t examples = 0;    ///< of an epoch
+  std::int64_t batch_size = 0;  ///< of an iteration
+  std::int64_t length = 0;      ///< epochs, or iterations; 0: not known
+  bool in_epochs = true;
+};
+
 /// Called with the optimizer in each update. (chainer.optimizer_hooks)
 class CT_API OptimizerHook {
  public:
@@ -133,6 +141,8 @@ class CT_API OptimizerHook {
   /// pre: on gradients without the loss scale, before parameters are updated; post: after that.
   enum class Timing { exchange, pre, post };
   virtual Timing timing() const { return Timing::pre; }
+  /// Called when a trainer begins.
+  virtual void begin_training(const TrainingPlan&) {}
   /// Called by update(loss) before it computes the loss.
   virtual void before_loss(const Optimizer&, const std::function<Variable()>&) {}
   /// Of processes that train together: the signal (or 0) that all of them go by after this update, given one's own.
@@ -183,6 +193,8 @@ class CT_API Optimizer {
   }
   void remove_hook(const std::string& name) const;
   void call_hooks(OptimizerHook::Timing timing) const;
+  /// Called by an updater when training begins: tells the hooks.
+  void begin_training(const TrainingPlan& plan) const;
   /// Called by a hook of Timing::exchange: the update ends with these hooks, and does not count.
   void skip_update() const;
   /// What the hooks make of a signal that came, or of 0: with it training ends.

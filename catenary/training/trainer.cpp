@@ -152,6 +152,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
   if (s.loaded_random) random::set_state(*s.loaded_random);
 
   try {
+    s.updater->begin_training(self);
     while (!s.stop_trigger(self)) {
       s.observation.clear();
       {

@@ -4,7 +4,7 @@
 #include "catenary/core/format.h"
 #include "catenary/device/placement.h"
 #include "catenary/reporter/reporter.h"
-#include "catenary/training/extension.h"
+#include "catenary/training/trainer.h"
 
 namespace catenary::training {
 
@@ -62,6 +62,13 @@ class StandardUpdaterImpl : public UpdaterBase {
     const auto found = iterators_.find(name);
     if (found == iterators_.end()) fail<ValueError>("the updater has no iterator '{}'", name);
     return found->second;
+  }
+  void begin_training(const Trainer& trainer) override {
+    TrainingPlan plan{.examples = main().examples(), .batch_size = main().batch_size()};
+    std::string unit;
+    if (!trainer.stop_trigger().training_length(plan.length, unit)) plan.length = 0;
+    plan.in_epochs = unit != "iteration";
+    for (const auto& entry : optimizers_) entry.second.begin_training(plan);
   }
   void finalize() override {
     for (const auto& entry : iterators_) entry.second.finalize();

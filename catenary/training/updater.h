@@ -27,6 +27,8 @@ class CT_API UpdaterBase {
   virtual std::map<std::string, Optimizer> optimizers() const = 0;
   virtual Iterator iterator(const std::string& name) const = 0;
   virtual void connect_trainer(Trainer&) {}
+  /// Called by the trainer before the first iteration, when what is to be resumed is loaded.
+  virtual void begin_training(const Trainer&) {}
   virtual void finalize() {}
   virtual void serialize(Serializer& serializer) = 0;
 };

@@ -102,7 +102,7 @@ function register(what, n,   full, text) {
   if (full in seen) return full
   seen[full] = 1
   if (text == "") { print FILENAME ":" FNR ": " full " has no doc comment" >"/dev/stderr"; bad = 1 }
-  folder = FILENAME; sub(/^catenary\//, "", folder); sub(/\/[^\/]*$/, "", folder)
+  folder = FILENAME; sub(/^catenary\//, "", folder); if (!sub(/\/[^\/]*$/, "", folder)) folder = "catenary"
   add(folder, full, what, first_sentence(text))
   return full
 }
@@ -228,6 +228,12 @@ function enumerators(s,   parts, m, i, w) {
 FNR == 1 { depth = 0; parens = 0; buffer = raw = ""; pending = ""; block = ""; directive = 0 }
 
 FILENAME ~ /chainer_functions\.txt$/ { if ($0 !~ /^#/) chainer[++n_chainer] = $1; next }
+FILENAME ~ /chainermn_names\.txt$/ {
+  if ($0 ~ /^#/) next
+  theirs[++n_theirs] = $1; ours[n_theirs] = $2
+  why = $0; sub(/^[^ ]+ [^ ]+ ?/, "", why); why_not[n_theirs] = why
+  next
+}
 FILENAME ~ /manifest\.json$/ {
   rest = $0
   while (match(rest, /"function": *"[^"]*"/)) {
@@ -276,7 +282,18 @@ directive { directive = $0 ~ /\\$/; next }
   code(without_comment($0))
 }
 
+# Is a name, or the member behind its dot, among what was found?
+function is_here(full,   parts, m) {
+  m = split(full, parts, ".")
+  return (parts[1] in seen) && (m == 1 || signatures[parts[1]] ~ ("[ `]" parts[2] "\\("))
+}
+
 END {
+  for (c = 1; c <= n_theirs; ++c)
+    if (ours[c] == "-" ? why_not[c] == "" : !is_here(ours[c])) {
+      print "chainermn_names.txt: " theirs[c] ": " (ours[c] == "-" ? "without a reason" : ours[c] " is not there") >"/dev/stderr"
+      bad = 1
+    }
   if (bad) exit 1
   print "# What there is"
   print ""
@@ -303,4 +320,9 @@ END {
   print ""
   for (c = 1; c <= n_chainer; ++c)
     print "- [" (("functions::" chainer[c]) in seen ? "x" : " ") "] `" chainer[c] "`" ((("functions::" chainer[c]) in seen) && (chainer[c] in vectors) ? " (v)" : "")
+  print ""; print "## ChainerMN's names"; print ""
+  print "The public names of `chainermn` 7.8.1, with their counterparts in `catenary`."
+  print ""
+  for (c = 1; c <= n_theirs; ++c)
+    print "- [" (ours[c] == "-" ? " " : "x") "] `" theirs[c] "`: " (ours[c] == "-" ? "none, as " why_not[c] : "`" ours[c] "`")
 }

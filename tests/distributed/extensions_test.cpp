@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <functional>
+
 #include "catenary/catenary.h"
 
 namespace ct = catenary;
@@ -130,6 +133,109 @@ TEST(OnRanks, EmptyDatasets) {
   const ct::Dataset empty = D::create_empty_dataset(ct::datasets::TupleDataset(ct::arange(5)));
   EXPECT_EQ(empty.size(), 5);
   EXPECT_TRUE(empty[4].values.empty());
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const ct::ValueError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(OnRanks, NumbersThatCannotBeDealtOut) {
+  EXPECT_THROW(D::scatter_index(rank() == 0 ? -1 : 5, comm()), D::DataSizeError);
+  EXPECT_EQ(message_of([] { D::scatter_index(-1, comm()); }),
+            "scatter_index: rank 0 has -1 examples; 0 or more are expected");
+  EXPECT_EQ(D::scatter_index(0, comm()), (std::pair<std::int64_t, std::int64_t>(0, 0)));
+}
+
+/// Keeps what it was called with.
+class Sorted : public D::GenericMultiNodeEvaluator<std::vector<double>> {
+ public:
+  using GenericMultiNodeEvaluator::GenericMultiNodeEvaluator;
+  std::vector<double> calc_local(const ct::Batch& arguments) override {
+    EXPECT_FALSE(ct::config.train);
+    EXPECT_FALSE(ct::config.enable_backprop);
+    return target()(arguments).array().to_vector<double>();
+  }
+  void aggregate(const std::vector<std::vector<double>>& results) override {
+    of_batches = results;
+    ct::report({{"batches", static_cast<double>(results.size())}});
+  }
+  static inline std::vector<std::vector<double>> of_batches;
+};
+
+struct Twice : ct::Chain {
+  L::Bias bias{1, {1}};
+  CT_LINKS(bias)
+  ct::Variable operator()(const ct::Variable& x) { return bias(x * 2.0f); }
+};
+
+TEST(OnRanks, EvaluationsThatAreNoMeans) {
+  // rank r has r + 1 batches of up to two numbers
+  const int root = size() - 1;
+  std::vector<float> numbers(static_cast<std::size_t>(2 * rank() + 1));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<float>(100 * rank()) + static_cast<float>(i);
+  const ct::iterators::SerialIterator batches(
+      ct::datasets::TupleDataset(ct::array(numbers, {static_cast<std::int64_t>(numbers.size()), 1})), 2,
+      {.repeat = false, .shuffle = false});
+  Sorted evaluator(comm(), batches, ct::Model(Twice()), {}, root);
+  EXPECT_EQ(evaluator.default_name(), "validation");
+  T::Trainer t = trainer();
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the iterator begins anew
+    Sorted::of_batches.clear();
+    t.observation().clear();
+    {
+      const ct::ReportScope scope(t.reporter(), t.observation());
+      evaluator(t);
+    }
+    EXPECT_EQ(t.observation().contains("batches"), rank() == root);
+    std::vector<std::vector<double>> expected;
+    for (int batch = 0; rank() == root && batch < size(); ++batch)
+      for (int r = batch; r < size(); ++r) {
+        const double first = 2.0 * (100 * r + 2 * batch);
+        expected.push_back(batch < r ? std::vector<double>{first, first + 2} : std::vector<double>{first});
+      }
+    EXPECT_EQ(Sorted::of_batches, expected);
+  }
+  EXPECT_EQ(message_of([&] { Sorted(comm(), batches, ct::Model(Twice()), {}, size()); }),
+            "GenericMultiNodeEvaluator: root " + std::to_string(size()) + " of " + std::to_string(size()) + " ranks");
+}
+
+/// A trainer over so many examples on this rank.
+T::Trainer trainer_over(int examples, int batch_size, const T::Trigger& stop) {
+  const auto model = L::Classifier(L::Linear(3, 2));
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(), comm());
+  optimizer.setup(model);
+  const ct::datasets::TupleDataset data(ct::zeros({examples, 3}, ct::Dtype::float32),
+                                        ct::zeros({examples}, ct::Dtype::int32));
+  return {T::StandardUpdater(ct::iterators::SerialIterator(data, batch_size), optimizer), stop,
+          std::filesystem::temp_directory_path().string()};
+}
+
+TEST(OnRanks, UnequalEpochsAreToldBeforeTheFirst) {
+  if (size() == 1) return trainer_over(11, 5, T::Trigger(1, "epoch")).run(false);
+  const bool last = rank() == size() - 1;
+  const T::Trainer more = trainer_over(last ? 11 : 10, 5, T::Trigger(2, "epoch"));
+  const std::string other = std::to_string(size() - 1);
+  EXPECT_EQ(message_of([&] { more.run(false); }),
+            "ranks would train unequally: rank 0 has 10 examples in batches of 5 for 2 epochs and rank " + other +
+                " has 11 examples in batches of 5 for 2 epochs: epoch 1 ends after iteration 2 and after iteration 3; "
+                "scatter_dataset deals out equal parts");
+  EXPECT_EQ(more.updater()->iteration(), 0);
+  const T::Trainer longer = trainer_over(10, 5, T::Trigger(last ? 3 : 4, "iteration"));
+  EXPECT_EQ(message_of([&] { longer.run(false); }),
+            "ranks would train unequally: rank 0 has 10 examples in batches of 5 for 4 iterations and rank " + other +
+                " has 10 examples in batches of 5 for 3 iterations: the lengths must be equal");
+  // other numbers, and yet the same iterations; and iterations are what they are
+  trainer_over(last ? 9 : 10, 5, T::Trigger(3, "epoch")).run(false);
+  trainer_over(last ? 4 : 10, 5, T::Trigger(3, "iteration")).run(false);
+  const T::Trainer equal = trainer_over(last ? 4 : 8, last ? 2 : 4, T::Trigger(2, "epoch"));
+  equal.run(false);
+  EXPECT_EQ(equal.updater()->iteration(), 4);
 }
 
 }  // namespace

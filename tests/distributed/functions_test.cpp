@@ -143,4 +143,88 @@ TEST(OnRanks, ChainLists) {
   EXPECT_THROW(list.add_link(a, {rank()}), ct::ValueError);
 }
 
+/// Part `of` of two sequences, of 3 or 2 and of 1 or 2 elements.
+std::vector<ct::Array> sequences(int of) {
+  std::vector<ct::Array> parts;
+  for (const int i : {0, 1}) {
+    ct::random::Generator generator{static_cast<std::uint64_t>(1000 + 2 * of + i), 0};
+    const std::int64_t length = i == 0 ? 3 - of % 2 : 1 + of % 2;
+    parts.push_back(
+        ct::random::uniform(-1.0, 1.0, {length, 4}, {.dtype = ct::Dtype::float32, .generator = &generator}));
+  }
+  return parts;
+}
+std::vector<ct::Variable> variables(const std::vector<ct::Array>& arrays) {
+  std::vector<ct::Variable> result;
+  for (const ct::Array& a : arrays) result.emplace_back(a, true);
+  return result;
+}
+
+/// A sequence that goes through all ranks is one that goes through one link: values, states and gradients.
+template <class Link, class Run>
+void expect_sequence_goes_through(const Run& run) {
+  ct::random::set_state({11, 0});
+  const Link whole(2, 4, 3, 0.0);
+  const Link mine = whole.copy(ct::CopyMode::copy);
+  std::vector<ct::Array> xs = sequences(0);
+  for (int r = 1; r < size(); ++r)
+    for (const std::size_t i : {0u, 1u}) xs[i] = ct::concatenate(std::vector<ct::Array>{xs[i], sequences(r)[i]});
+  const std::vector<ct::Variable> all = variables(xs);
+  const F::NStepResult expected = run(whole, all);
+  // the outputs count their squares, and the last states too
+  const auto loss_of = [](const F::NStepResult& result, bool with_states) {
+    ct::Variable loss = F::sum(F::square(result.ys[0])) + F::sum(F::square(result.ys[1]));
+    if (with_states) loss = loss + F::sum(F::square(result.hy));
+    if (with_states && result.cy.defined()) loss = loss + F::sum(F::square(result.cy));
+    return loss;
+  };
+  whole.cleargrads();
+  loss_of(expected, true).backward();
+
+  const bool last = rank() == size() - 1;
+  const auto link =
+      D::create_multi_node_n_step_rnn(mine, comm(), rank() == 0 ? std::nullopt : std::optional<int>(rank() - 1),
+                                      last ? std::nullopt : std::optional<int>(rank() + 1));
+  link.cleargrads();
+  const std::vector<ct::Variable> own = variables(sequences(rank()));
+  const D::MultiNodeNStepResult result = link(own);
+  EXPECT_EQ(result.delegate.defined(), !last);
+  const ct::Variable loss = loss_of(result, last);
+  (last ? loss : D::functions::pseudo_connect(result.delegate, loss)).backward();
+
+  for (const std::size_t i : {0u, 1u}) {
+    std::int64_t begin = 0;
+    for (int r = 0; r < rank(); ++r) begin += sequences(r)[i].len();
+    const auto part = ct::slice(begin, begin + own[i].len());
+    expect_near(result.ys[i].array(), expected.ys[i].array()(part), "outputs");
+    expect_near(own[i].grad(), all[i].grad()(part), "gradients of the inputs");
+  }
+  if (last) {
+    expect_near(result.hy.array(), expected.hy.array(), "hy");
+    if (expected.cy.defined()) expect_near(result.cy.array(), expected.cy.array(), "cy");
+  }
+  std::map<std::string, ct::Array> gradients;
+  for (const auto& [path, p] : whole.namedparams()) gradients["/actual_rnn" + path] = p.grad();
+  const auto parameters = link.namedparams();
+  EXPECT_EQ(parameters.size(), gradients.size());
+  for (const auto& [path, p] : parameters) {
+    const ct::Array sum = comm().allreduce(p.grad());
+    expect_near(sum, gradients.at(path), path.c_str());
+  }
+}
+
+TEST(OnRanks, SequencesGoThroughRanks) {
+  const auto lstm = [](const auto& link, const auto& xs) { return link({}, {}, xs); };
+  const auto other = [](const auto& link, const auto& xs) { return link({}, xs); };
+  expect_sequence_goes_through<L::NStepLSTM>(lstm);
+  expect_sequence_goes_through<L::NStepGRU>(other);
+  expect_sequence_goes_through<L::NStepRNNTanh>(other);
+  const L::NStepLSTM link(1, 2, 2, 0.0);
+  EXPECT_THROW(D::create_multi_node_n_step_rnn(link, comm(), size()), ct::ValueError);
+  EXPECT_THROW(D::create_multi_node_n_step_rnn(link, comm(), {}, rank()), ct::ValueError);
+  // both directions, and alone
+  const auto both = D::create_multi_node_n_step_rnn(L::NStepBiLSTM(1, 4, 2, 0.0), comm());
+  EXPECT_EQ(both(variables(sequences(0))).ys[0].shape(), (ct::Shape{3, 4}));
+}
+
 }  // namespace

@@ -208,12 +208,59 @@ TEST(Launch, AJobThatWasKilledGoesOnBitForBit) {
   }
   // a signal to one rank: all save after the same iteration, which the others hear of in the next exchange
   const std::string out = folder / "interrupted";
-  job = ranks(3, {"train-until-sigterm", "1", out});
+  job = ranks(3, {"train-sigterm", "1", out});
   EXPECT_EQ(job.result.exit_code, 5) << job.result.errors;
   EXPECT_EQ(count_of(job.result.output, "stops at 18\n"), 3) << job.result.output;
   job = ranks(3, {"train", "-1", out});
   EXPECT_EQ(count_of(job.result.output, "begins at 18\n"), 3) << job.result.output;
   EXPECT_EQ(without_beginning(sorted(job.result.output)), weights);
+}
+
+TEST(Launch, ASignalToAllRanks) {
+  // each gets it by itself, as from a batch system: they save after one iteration
+  const tests::Folder folder;
+  const Job job = ranks(3, {"train-sigterm", "-2", folder / "out"});
+  EXPECT_EQ(job.result.exit_code, 5) << job.result.errors;
+  EXPECT_TRUE(has(job.result.output, "stops at 18\n")) << job.result.output;
+  for (int rank = 0; rank < 3; ++rank)
+    EXPECT_TRUE(ct::os::exists(folder / fmt::format("out/job.of.tests.{}.18", rank))) << job.result.errors;
+}
+
+TEST(Launch, ARankWhoseExtensionOrHookThrows) {
+  const tests::Folder folder;
+  for (const auto& [event, says] :
+       {std::pair("train-throw-in-extension", "an extension's error"), {"train-throw-in-hook", "a hook's error"}}) {
+    const Job job = ranks(3, {event, "1", folder / event});
+    EXPECT_EQ(job.result.exit_code, 1);
+    EXPECT_LT(job.seconds, 5);
+    EXPECT_TRUE(has(job.result.errors, fmt::format("Exception in main training loop: {}\n", says)) &&
+                has(job.result.errors, fmt::format("ranks: {}\n", says)))
+        << job.result.errors;
+    // of that rank alone, and the launcher says which it was
+    EXPECT_EQ(count_of(job.result.errors, says), 2) << job.result.errors;
+    EXPECT_EQ(count_of(job.result.errors, "catenary launch: rank 1 of 3 on "), 1) << job.result.errors;
+    EXPECT_TRUE(has(job.result.errors, " ended with status 1, in or after ")) << job.result.errors;
+  }
+}
+
+TEST(Launch, ARankWithOtherParametersOrLessData) {
+  const tests::Folder folder;
+  Job job = ranks(3, {"train-other-parameters", "2", folder / "parameters"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_LT(job.seconds, 5);
+  EXPECT_TRUE(has(job.result.errors,
+                  "ranks: bcast_data: rank 0 has 4 parameters and rank 2 has 4; the first difference: "
+                  "/predictor/l1/W float32 (8, 4) and /predictor/l1/W float32 (9, 4)\n"))
+      << job.result.errors;
+  job = ranks(3, {"train-less-data", "1", folder / "data"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_LT(job.seconds, 5);
+  EXPECT_TRUE(
+      has(job.result.errors,
+          "ranks: ranks would train unequally: rank 0 has 40 examples in batches of 6 for 4 epochs and rank 1 "
+          "has 29 examples in batches of 6 for 4 epochs: epoch 1 ends after iteration 7 and after iteration 5;"))
+      << job.result.errors;
+  EXPECT_FALSE(ct::os::exists(folder / "data/job.of.tests.0.5"));
 }
 
 TEST(Launch, ReferencesOfChainerMN) {

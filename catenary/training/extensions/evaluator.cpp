@@ -34,25 +34,29 @@ const Model& Evaluator::target(const std::string& name) const {
   return found->second;
 }
 
-DictSummary Evaluator::evaluate() {
+void Evaluator::for_each_batch(const std::function<void(const Batch&)>& f) const {
   const Iterator& batches = iterator();
   batches.reset();
   if (batches.repeat()) throw ValueError("Evaluator: the iterator repeats for ever; make it with .repeat = false");
   const bool bar = options_.progress_bar && os::is_terminal(os::kStandardError);
-  DictSummary summary;
   while (const auto batch = batches.next()) {
-    Observation observation;
-    {
-      const ReportScope scope(*current_reporter(), observation);
-      const auto mode = no_backprop_mode();
-      const Batch arguments =
-          options_.converter(*batch, options_.device ? *options_.device : get_device(target().link()));
-      options_.eval_func ? options_.eval_func(arguments) : target()(arguments);
-    }
-    summary.add(observation);
+    const auto mode = no_backprop_mode();
+    f(options_.converter(*batch, options_.device ? *options_.device : get_device(target().link())));
     if (bar) fmt::print(stderr, "\rvalidation {:3.0f} %", 100 * batches.epoch_detail());
   }
   if (bar) fmt::print(stderr, "\r                \r");
+}
+
+DictSummary Evaluator::evaluate() {
+  DictSummary summary;
+  for_each_batch([&](const Batch& arguments) {
+    Observation observation;
+    {
+      const ReportScope scope(*current_reporter(), observation);
+      options_.eval_func ? options_.eval_func(arguments) : target()(arguments);
+    }
+    summary.add(observation);
+  });
   return summary;
 }
 

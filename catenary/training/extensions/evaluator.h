@@ -32,6 +32,9 @@ class CT_API Evaluator : public Extension {
   void finalize() override;
   /// What one evaluation is; override it to do something else with the iterator.
   virtual DictSummary evaluate();
+  /// Calls f with every batch of the main iterator as the target's arguments, from its beginning, without a graph.
+  /// Throws ValueError where the iterator repeats.
+  void for_each_batch(const std::function<void(const Batch& arguments)>& f) const;
   const Iterator& iterator(const std::string& name = "main") const;
   const Model& target(const std::string& name = "main") const;
 

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "catenary/catenary.h"
 #include "catenary/core/os/signals.h"
@@ -45,37 +47,61 @@ void loop(const D::Communicator& comm, const std::string& which) {
 }
 
 struct Net : ct::Chain {
-  ct::links::Linear l1{8}, l2{3};
+  ct::links::Linear l1, l2{3};
+  explicit Net(int units) : l1(units) {}
   CT_LINKS(l1, l2)
   ct::Variable operator()(const ct::Variable& x) { return l2(ct::functions::dropout(ct::functions::relu(l1(x)))); }
 };
 
-/// 30 iterations with a checkpoint every 5. In the 17th, unless it goes on from a checkpoint, rank `which` sends itself
-/// a signal. Prints what the weights are in the end.
-int train(const D::Communicator& comm, int which, int number, const std::string& folder) {
+/// Calls a function in every update.
+class Hook final : public ct::OptimizerHook {
+ public:
+  explicit Hook(std::function<void()> f) : f_(std::move(f)) {}
+  std::string name() const override { return "Hook"; }
+  void operator()(const ct::Optimizer&) override { f_(); }
+
+ private:
+  std::function<void()> f_;
+};
+
+/// 30 iterations with a checkpoint every 5. In the 17th, unless it goes on from a checkpoint, rank `which` (all ranks
+/// for -2) does what `event` says, or has something else from the start. Prints what the weights are in the end.
+int train(const D::Communicator& comm, int which, const std::string& event, const std::string& folder) {
   namespace T = ct::training;
+  const bool chosen = comm.rank() == which || which == -2;
   ct::random::seed(static_cast<std::uint64_t>(10 + comm.rank()));
-  const auto model = ct::links::Classifier(Net());
+  const auto model = ct::links::Classifier(Net(chosen && event == "other-parameters" ? 9 : 8));
   const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::Adam(), comm);
   optimizer.setup(model);
-  const ct::datasets::TupleDataset examples(ct::random::standard_normal({40, 4}, {.dtype = ct::Dtype::float32}),
-                                            ct::random::randint(0, 3, ct::Shape{40}, {.dtype = ct::Dtype::int32}));
+  const std::int64_t n = chosen && event == "less-data" ? 29 : 40;
+  const ct::datasets::TupleDataset examples(ct::random::standard_normal({n, 4}, {.dtype = ct::Dtype::float32}),
+                                            ct::random::randint(0, 3, ct::Shape{n}, {.dtype = ct::Dtype::int32}));
   const T::Trainer trainer(T::StandardUpdater(ct::iterators::SerialIterator(examples, 6), optimizer),
-                           T::Trigger(30, "iteration"), folder);
+                           event == "less-data" ? T::Trigger(4, "epoch") : T::Trigger(30, "iteration"), folder);
   auto checkpointer = D::create_multi_node_checkpointer("job.of.tests", comm);
   const bool loaded = checkpointer.maybe_load(trainer);
   std::printf("rank %d begins at %d\n", comm.rank(), static_cast<int>(trainer.updater()->iteration()));
   trainer.extend(checkpointer, {.trigger = T::Trigger(5, "iteration")});
   trainer.extend(
       [&](T::Trainer& t) {
-        if (!loaded && comm.rank() == which && t.updater()->iteration() == 17) ::raise(number);
+        if (loaded || !chosen || t.updater()->iteration() != 17) return;
+        if (event == "sigkill") ::raise(SIGKILL);
+        if (event == "sigterm") ::raise(SIGTERM);
+        if (event == "throw-in-extension") throw ct::ValueError("an extension's error");
       },
-      {.name = "signal", .trigger = T::Trigger(1, "iteration")});
+      {.name = "event", .trigger = T::Trigger(1, "iteration")});
+  if (chosen && event == "throw-in-hook")
+    optimizer.add_hook(Hook([&] {
+      if (optimizer.t() == 17) throw ct::ValueError("a hook's error");
+    }));
   try {
     trainer.run();
   } catch (const T::Interrupted&) {
     std::printf("rank %d stops at %d\n", comm.rank(), static_cast<int>(trainer.updater()->iteration()));
     return 5;
+  } catch (const ct::Error& error) {  // as a program's main does
+    std::fprintf(stderr, "ranks: %s\n", error.what());
+    return 1;
   }
   D::Packer packer;
   for (const auto& [name, p] : model.namedparams()) packer(p.array());
@@ -97,8 +123,13 @@ int run(const std::string& what, int which, const std::string& how) {
   const D::Communicator comm = D::create_communicator("naive");
   const bool chosen = comm.rank() == which;
   if (what == "loop") loop(comm, how);
-  if (what == "train") return train(comm, which, SIGKILL, how);
-  if (what == "train-until-sigterm") return train(comm, which, SIGTERM, how);
+  if (what == "compute-on") {
+    const ct::DeviceScope scope(ct::get_device(how));
+    std::printf("rank %d has %g\n", comm.rank(), ct::sum(ct::full({10}, 1.5f) * 2.0f).item<double>());
+    return 0;
+  }
+  if (what == "train") return train(comm, which, "sigkill", how);
+  if (what.starts_with("train-")) return train(comm, which, what.substr(6), how);
   comm.allreduce(ct::full({10}, 1.0f));
   if (what == "signal" && chosen) ::raise(std::atoi(how.c_str()));
   if (what == "status" && chosen) return std::atoi(how.c_str());
