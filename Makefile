@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 EPOCHS ?= 20
 
-.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle format tidy install clean
+.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
@@ -17,6 +17,8 @@ help:
 	@echo "make bench    measure"
 	@echo "make check-kernels  compile the kernels of all tests by NVRTC and hipRTC for 13 cards that need not be here"
 	@echo "make bench-peers  measure beside PyTorch, JAX and NumPy, in turn (PEERS=--help tells more); needs PyPI"
+	@echo "make python   install catenary.cupy into build/python/venv, with build/release's library (needs PyPI)"
+	@echo "make test-python  test it there"
 	@echo "make format   clang-format all sources     make tidy   clang-tidy all sources"
 	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
 
@@ -63,6 +65,25 @@ bundle:
 test-bundle:
 	@scripts/gpu_check pack array
 	@scripts/test_bundle dist/catenary-*-linux.tar.gz dist/catenary-gpu-check.tar.gz
+
+# The extension is built against the library that is built; PYTHON is the interpreter that the environment is made of.
+PYTHON ?= python3
+VENV := build/python/venv
+python: SETUP += --with-python
+python: configure
+	cmake --build $(BUILD) -j $(JOBS) --target catenary
+	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -c 'import nanobind, numpy, pytest' 2>/dev/null || \
+	  $(VENV)/bin/pip install --quiet --disable-pip-version-check 'nanobind>=3,<4' 'numpy>=1.26' pytest
+	cmake -S python -B build/python/$(PRESET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCATENARY_BUILD=$(CURDIR)/$(BUILD) \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+	cmake --build build/python/$(PRESET) -j $(JOBS)
+	@rm -rf $(VENV)/lib/python*/site-packages/catenary
+	cmake --install build/python/$(PRESET) --prefix "$$($(VENV)/bin/python -c 'import site; print(site.getsitepackages()[0])')"
+
+test-python: SETUP += --with-test
+test-python: python
+	@scripts/test_python $(VENV)/bin/python
 
 format:
 	@scripts/setup --with-dev

@@ -173,26 +173,51 @@ Array binary(Op op, Operand& x, Operand& y) {
   return result;
 }
 
-const Array& in_place(const Array& target, Op op, Operand y, const char* symbol) {
-  Operand x(target);
-  const Dtype d = common_dtype(x, y, symbol);
-  const Types types = types_of(op, d);
-  if (d == Dtype::bool_) op = op_for_bool(op);
-  if (!can_cast_same_kind(types.result, target.dtype())) {
-    fail<DtypeError>("{}: the result would be {}, which does not go into the array's {} (same_kind casting)", symbol,
-                     types.result, target.dtype());
+void check_goes_into(const Array& out, Dtype result, const char* what) {
+  if (!can_cast_same_kind(result, out.dtype())) {
+    fail<DtypeError>("{}: the result would be {}, which does not go into the array's {} (same_kind casting)", what,
+                     result, out.dtype());
   }
-  if (!(broadcast_shapes(target.shape(), shape_of(y), symbol) == target.shape()))
-    fail<ShapeError>("{}: an array of shape {} cannot take a result that {} would broadcast it to", symbol,
-                     target.shape(), shape_of(y));
-  common_device(x, y, symbol);
-  if (types.result == target.dtype()) {
+}
+
+void check_broadcasts_to(const Array& out, const Operand& x, const char* what) {
+  if (!(broadcast_shapes(out.shape(), shape_of(x), what) == out.shape()))
+    fail<ShapeError>("{}: an array of shape {} cannot take a result that {} would broadcast it to", what, out.shape(),
+                     shape_of(x));
+}
+
+void unary_into(const Array& out, Op op, Operand& x) {
+  const char* name = ops::info(op).name;
+  const Types types = types_of(op, dtype_of_operand(x));
+  check_goes_into(out, types.result, name);
+  check_broadcasts_to(out, x, name);
+  common_device(Operand(out), x, name);
+  const Array result = unary(op, x);
+  lazy::assign(out, {.array = &result, .as = result.dtype()});
+}
+
+/// `what` stands in messages: a row's name, or an operator.
+void binary_into(const Array& out, Op op, Operand& x, Operand& y, const char* what) {
+  const Dtype d = common_dtype(x, y, what, ops::info(op).rule != Rule::COMPARE);
+  const Types types = types_of(op, d);
+  check_goes_into(out, types.result, what);
+  check_broadcasts_to(out, x, what);
+  check_broadcasts_to(out, y, what);
+  common_device(x, y, what);
+  common_device(Operand(out), x.is_array() ? x : y, what);
+  if (types.result == out.dtype() && op != Op::power) {
+    if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
     const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
-    lazy::apply_into(target, op, operands, types.result);
+    lazy::apply_into(out, op, operands, types.result);
   } else {
     const Array result = binary(op, x, y);
-    lazy::assign(target, {.array = &result, .as = result.dtype()});
+    lazy::assign(out, {.array = &result, .as = result.dtype()});
   }
+}
+
+const Array& in_place(const Array& target, Op op, Operand y, const char* symbol) {
+  Operand x(target);
+  binary_into(target, op, x, y, symbol);
   return target;
 }
 
@@ -210,6 +235,8 @@ const Array& in_place(const Array& target, Op op, Operand y, const char* symbol)
 
 Array apply(ops::Op op, Operand x) { return unary(op, x); }
 Array apply(ops::Op op, Operand x, Operand y) { return binary(op, x, y); }
+void apply_to(const Array& out, ops::Op op, Operand x) { unary_into(out, op, x); }
+void apply_to(const Array& out, ops::Op op, Operand x, Operand y) { binary_into(out, op, x, y, ops::info(op).name); }
 
 Dtype result_type(const Operand& x, const Operand& y) {
   const Dtype a = dtype_of_operand(x), b = dtype_of_operand(y);

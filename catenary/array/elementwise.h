@@ -20,6 +20,10 @@ namespace catenary {
 /// An elementwise function by its row, for those who have the row at run time.
 CT_API Array apply(ops::Op op, Operand x);
 CT_API Array apply(ops::Op op, Operand x, Operand y);
+/// The same into `out`, to whose shape the operands broadcast, and which may share memory with them. Throws DtypeError
+/// where the result does not go into out's dtype by same_kind casting. (the `out` of NumPy's ufuncs)
+CT_API void apply_to(const Array& out, ops::Op op, Operand x);
+CT_API void apply_to(const Array& out, ops::Op op, Operand x, Operand y);
 
 /// NumPy's names for functions that have two.
 inline Array true_divide(Operand x, Operand y) { return divide(std::move(x), std::move(y)); }

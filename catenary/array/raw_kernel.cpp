@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "catenary/array/body.h"
 #include "catenary/array/kernel_text.h"
 #include "catenary/core/format.h"
@@ -7,15 +9,26 @@ namespace catenary {
 RawKernel::RawKernel(const std::string& code, const std::string& name, const RawKernelOptions& options)
     : code_(code), name_(name), options_(options) {}
 
+RawKernel::Argument::Argument(const void* value, std::size_t size) : size_(size) {
+  if (size > sizeof bits_) fail<ValueError>("a kernel's number has up to {} bytes, {} are given", sizeof bits_, size);
+  std::memcpy(&bits_, value, size);
+}
+
+std::pair<std::int64_t, int> RawKernel::groups_for(const Device& device, std::int64_t items) {
+  const KernelLauncher& launcher = launcher_for(device, "of a user");
+  const int group_size = launcher.group_size(device.index());
+  return {launcher.groups_for(device.index(), items), group_size};
+}
+
 void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Argument>& arguments) const {
   const Device* device = nullptr;
   Device found;
   for (const Argument& argument : arguments) {
-    if (!argument.array.defined()) continue;
-    if (device && argument.array.device() != found)
+    if (!argument.array().defined()) continue;
+    if (device && argument.array().device() != found)
       fail<DeviceError>("kernel {}: its arguments are on {} and on {}", name_, found.name(),
-                        argument.array.device().name());
-    found = argument.array.device();
+                        argument.array().device().name());
+    found = argument.array().device();
     device = &found;
   }
   if (!device) found = current_device();
@@ -23,14 +36,14 @@ void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Ar
   std::vector<std::uint64_t> values;
   std::vector<std::size_t> sizes;
   for (const Argument& argument : arguments) {
-    if (argument.array.defined()) {
-      const View view = writable(argument.array);
+    if (argument.array().defined()) {
+      const View view = writable(argument.array());
       values.push_back(reinterpret_cast<std::uint64_t>(view.handle));
       values.push_back(static_cast<std::uint64_t>(view.offset));
       sizes.insert(sizes.end(), 2, 8);
     } else {
-      values.push_back(argument.bits);
-      sizes.push_back(argument.size);
+      values.push_back(argument.bits());
+      sizes.push_back(argument.size());
     }
   }
   std::vector<KernelArgument> list;

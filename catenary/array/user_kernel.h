@@ -166,32 +166,37 @@ struct RawKernelOptions {
 /// first element in it; a number becomes i32, i64 or f32 by its C++ type (double: f64). (cupy.RawKernel)
 class CT_API RawKernel {
  public:
+  /// An argument whose type is known only when the program runs.
+  class CT_API Argument {
+   public:
+    Argument(Array array) : array_(std::move(array)) {}
+    template <class T>
+    requires std::is_arithmetic_v<T> Argument(T value) : Argument(&value, sizeof(T)) {}
+    /// A number of up to 8 bytes, which are taken as they are.
+    Argument(const void* value, std::size_t size);
+    const Array& array() const { return array_; }
+    std::uint64_t bits() const { return bits_; }
+    std::size_t size() const { return size_; }
+
+   private:
+    Array array_;
+    std::uint64_t bits_ = 0;
+    std::size_t size_ = 0;
+  };
+
   RawKernel(const std::string& code, const std::string& name, const RawKernelOptions& options = {});
   /// Runs `groups` groups of `group_size` work-items on the device of the first array. Throws DeviceError.
   template <class... A>
   void operator()(std::int64_t groups, int group_size, const A&... arguments) const {
-    std::vector<Argument> list;
-    (add(list, arguments), ...);
-    launch(groups, group_size, list);
+    launch(groups, group_size, std::vector<Argument>{Argument(arguments)...});
   }
+  /// The same with a list of arguments.
+  void launch(std::int64_t groups, int group_size, const std::vector<Argument>& arguments) const;
+  /// How many groups of how many work-items a loop over so many items should have on a device. Throws DeviceError for
+  /// one without a compiler.
+  static std::pair<std::int64_t, int> groups_for(const Device& device, std::int64_t items);
 
  private:
-  struct Argument {
-    Array array;
-    std::uint64_t bits = 0;
-    std::size_t size = 0;
-  };
-  static void add(std::vector<Argument>& list, const Array& array) { list.push_back({array, 0, 0}); }
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  static void add(std::vector<Argument>& list, T value) {
-    Argument argument;
-    argument.size = sizeof(T);
-    __builtin_memcpy(&argument.bits, &value, sizeof(T));
-    list.push_back(argument);
-  }
-  void launch(std::int64_t groups, int group_size, const std::vector<Argument>& arguments) const;
-
   std::string code_, name_;
   RawKernelOptions options_;
 };

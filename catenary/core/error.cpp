@@ -1,4 +1,4 @@
-#include "catenary/core/error.h"
+#include "catenary/core/axis_error.h"
 
 namespace catenary {
 
@@ -6,6 +6,7 @@ namespace catenary {
 // thrown inside the library are caught by type outside of it.
 Error::~Error() = default;
 ShapeError::~ShapeError() = default;
+AxisError::~AxisError() = default;
 DtypeError::~DtypeError() = default;
 IndexError::~IndexError() = default;
 ValueError::~ValueError() = default;

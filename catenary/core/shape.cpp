@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "catenary/core/axis_error.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -67,8 +68,8 @@ Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shap
 
 int normalize_axis(std::int64_t axis, int ndim, const char* what) {
   if (axis < -ndim || axis >= ndim) {
-    fail<ShapeError>("{}: axis {} is out of bounds for an array of {} dimension{}", what, axis, ndim,
-                     ndim == 1 ? "" : "s");
+    fail<AxisError>("{}: axis {} is out of bounds for an array of {} dimension{}", what, axis, ndim,
+                    ndim == 1 ? "" : "s");
   }
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }

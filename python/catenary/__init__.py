@@ -1,0 +1,9 @@
+"""Catenary in Python: `catenary.cupy` is CuPy's interface on every device that Catenary finds."""
+
+
+def __getattr__(name):
+    # The hook of catenary.pth imports this package in every interpreter, so the extension waits until it is asked for.
+    if name == '__version__':
+        from catenary import _core
+        return _core.version
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -1,0 +1,116 @@
+"""CuPy's interface on every device that Catenary finds: docs/python.md says what differs."""
+
+import importlib as _importlib
+
+import numpy as _numpy
+
+from catenary import _core
+from catenary.cupy import _array, _functions
+from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
+                                  asnumpy, copy, ndarray)
+from catenary.cupy._errors import PerformanceWarning
+
+__version__ = '14.2.0'
+catenary_version = _core.version
+
+# A row of elementwise.def or reductions.def is a name here without a line of Python.
+globals().update(_core.ufuncs)
+ufunc = _core.ufunc
+globals().update({_name: getattr(_functions, _name) for _name in vars(_functions)
+                  if not _name.startswith('_') and callable(getattr(_functions, _name))
+                  and getattr(_functions, _name).__module__ == _functions.__name__})
+_not_of_numpy = {'Device', 'Event', 'Stream', 'RandomState', 'RawFunction', 'backend_of', 'device_of', 'deviceSynchronize',
+                 'from_numpy', 'getDevice', 'getDeviceCount', 'get_elapsed_time', 'get_current_stream', 'groups_for',
+                 'logsumexp', 'pool_counters', 'pool_free_all_blocks', 'pool_set_limit', 'reductions', 'runtime_info',
+                 'ufuncs', 'version', 'linalg', 'CUDARuntimeError', 'OutOfMemoryError', 'as_strided', 'astype',
+                 'fill', 'scatter_add', 'scatter_max', 'scatter_min', 'sliding_window_view'}
+globals().update({_name: getattr(_core, _name) for _name in dir(_core)
+                  if not _name.startswith('_') and _name not in _not_of_numpy and _name not in globals()})
+
+# NumPy's second names
+abs = absolute
+acos, acosh, asin, asinh, atan, atanh, atan2 = arccos, arccosh, arcsin, arcsinh, arctan, arctanh, arctan2
+amax, amin = max, min
+bitwise_invert = bitwise_not = invert
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
+concat = concatenate
+deg2rad, rad2deg = radians, degrees
+fabs = _core.fabs
+float_power = power
+mod = remainder
+permute_dims = transpose
+pow = power
+round = round_ = around
+true_divide = divide
+trapz = trapezoid
+cumulative_sum, cumulative_prod = cumsum, cumprod
+
+# NumPy's own: dtypes, constants, and what tells of them
+for _name in ('bool_', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float16', 'float32',
+              'float64', 'byte', 'short', 'intc', 'int_', 'longlong', 'ubyte', 'ushort', 'uintc', 'uint', 'ulonglong',
+              'intp', 'uintp', 'half', 'single', 'double', 'number', 'integer', 'signedinteger', 'unsignedinteger',
+              'inexact', 'floating', 'complexfloating', 'complex64', 'complex128', 'generic', 'dtype', 'e', 'pi', 'inf',
+              'nan', 'euler_gamma', 'newaxis', 'finfo', 'iinfo', 'issubdtype', 'promote_types', 'index_exp', 's_',
+              'typename', 'set_printoptions', 'get_printoptions', 'printoptions', 'base_repr', 'binary_repr'):
+    globals()[_name] = getattr(_numpy, _name)
+bool = _numpy.bool_
+Inf = Infinity = PINF = infty = _numpy.inf
+NINF = -_numpy.inf
+NAN = NaN = _numpy.nan
+PZERO, NZERO = 0.0, -0.0
+del _name
+
+_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'prof', 'random', 'testing', 'util', '_core', 'exceptions')
+
+
+def is_available():
+    """Is there a device?"""
+    return _core.getDeviceCount() > 0
+
+
+def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
+    """numpy.array_repr of the values."""
+    return _numpy.array_repr(asnumpy(arr), max_line_width, precision, suppress_small)
+
+
+def array_str(arr, max_line_width=None, precision=None, suppress_small=None):
+    """numpy.array_str of the values."""
+    return _numpy.array_str(asnumpy(arr), max_line_width, precision, suppress_small)
+
+
+def array2string(a, *args, **kwargs):
+    """numpy.array2string of the values."""
+    return _numpy.array2string(asnumpy(a), *args, **kwargs)
+
+
+def show_config(*, _full=False):
+    """Prints what `catenary info` prints."""
+    from catenary.cupyx import get_runtime_info
+    print(get_runtime_info())
+
+
+def get_default_memory_pool():
+    """The pool that the current device's arrays have their memory from."""
+    return _importlib.import_module('catenary.cupy.cuda').memory.default_pool
+
+
+def get_default_pinned_memory_pool():
+    """The pool of host memory that copies go through."""
+    return _importlib.import_module('catenary.cupy.cuda').pinned_memory.default_pool
+
+
+_in_other_modules = {name: 'catenary.cupy._kernels' for name in
+                     ('ElementwiseKernel', 'ReductionKernel', 'RawKernel', 'RawModule', 'fuse', 'memoize', 'clear_memo')}
+
+
+def __getattr__(name):
+    if name in _submodules:
+        return _importlib.import_module(f'catenary.cupy.{name}')
+    if name in _in_other_modules:
+        value = getattr(_importlib.import_module(_in_other_modules[name]), name)
+        globals()[name] = value
+        return value
+    if hasattr(_numpy, name):
+        raise AttributeError(f"cupy has no {name!r} here, though numpy has: docs/coverage.md of Catenary lists what there "
+                             'is')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -1,0 +1,279 @@
+"""Making arrays from Python's values, and the methods of ndarray that need no C++."""
+
+import numpy
+
+from catenary import _core
+
+ndarray = _core.ndarray
+
+
+def _arrays_in(values):
+    """Is there an ndarray somewhere in nested lists?"""
+    if isinstance(values, ndarray):
+        return True
+    return isinstance(values, (list, tuple)) and any(_arrays_in(v) for v in values)
+
+
+def _stacked(values, dtype):
+    if isinstance(values, (list, tuple)):
+        return _core._stack([_stacked(v, dtype) for v in values], 0)
+    return array(values, dtype, copy=False)
+
+
+def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blocking=False):
+    """An array on the current device with the values of `object`: an ndarray, whatever numpy.asarray takes, or nested
+    lists with ndarrays in them."""
+    if subok:
+        raise NotImplementedError('array: subok=True is not supported')
+    if isinstance(object, ndarray):
+        result = _core._to_current_device(object)
+        order_of_copy = order if order in ('C', 'F') else 'K'
+        if dtype is not None and numpy.dtype(dtype) != result.dtype:
+            result = result.astype(dtype, order=order_of_copy)
+        elif result is object and copy:
+            result = _core._copy(result, order_of_copy)
+        elif order_of_copy != 'K':
+            result = _core._contiguous(result, order_of_copy == 'F')
+    elif hasattr(object, '__cuda_array_interface__'):
+        raise TypeError('array: foreign device memory is taken by from_dlpack')
+    elif _arrays_in(object):
+        result = _stacked(object, dtype)
+    else:
+        values = numpy.asarray(object, order=None if order == 'K' else order)
+        if values.dtype.kind in 'OSUVMm' and values.dtype.name != 'bfloat16':
+            raise ValueError(f'Unsupported dtype {values.dtype}')
+        result = _core.from_numpy(values, dtype)
+    if result.ndim < ndmin:
+        result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+def asarray(a, dtype=None, order=None, *, blocking=False):
+    """`a` itself where it is an array of this dtype, order and device, else a new one."""
+    return array(a, dtype, copy=False, order='K' if order is None else order)
+
+
+def asanyarray(a, dtype=None, order=None, *, blocking=False):
+    """The same as asarray: ndarray has no subclasses that would be kept."""
+    return asarray(a, dtype, order)
+
+
+def ascontiguousarray(a, dtype=None):
+    """An array in C order with at least one axis: `a` itself where it is one."""
+    result = asarray(a, dtype, 'C')
+    return result if result.ndim else result.reshape(1)
+
+
+def asfortranarray(a, dtype=None):
+    """An array in Fortran order: `a` itself where it is one."""
+    return asarray(a, dtype, 'F')
+
+
+def asarray_chkfinite(a, dtype=None, order=None):
+    """asarray; raises ValueError for values that are infinite or NaN."""
+    result = asarray(a, dtype, order)
+    if result.dtype.kind == 'f' and not bool(_core.all(_core.ufuncs['isfinite'](result))):
+        raise ValueError('array must not contain Infs or NaNs')
+    return result
+
+
+def copy(a, order='K'):
+    """A new array with the values of `a`."""
+    return _core._copy(asarray(a), order)
+
+
+def asnumpy(a, stream=None, order='C', out=None, *, blocking=True):
+    """The values in host memory: of an ndarray a copy, of anything else numpy.asarray."""
+    if isinstance(a, ndarray):
+        return a.get(stream=stream, order=order, out=out)
+    if out is None:
+        return numpy.asarray(a, order=order)
+    numpy.copyto(out, a)
+    return out
+
+
+class Flags:
+    """How an array lies in memory."""
+
+    __slots__ = ('c_contiguous', 'f_contiguous', 'owndata')
+    writeable = aligned = True
+
+    def __init__(self, c_contiguous, f_contiguous, owndata):
+        self.c_contiguous = c_contiguous
+        self.f_contiguous = f_contiguous
+        self.owndata = owndata
+
+    @property
+    def fnc(self):
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def forc(self):
+        return self.f_contiguous or self.c_contiguous
+
+    def __getitem__(self, name):
+        names = {'C_CONTIGUOUS': 'c_contiguous', 'F_CONTIGUOUS': 'f_contiguous', 'OWNDATA': 'owndata', 'FNC': 'fnc',
+                 'FORC': 'forc', 'WRITEABLE': 'writeable', 'ALIGNED': 'aligned'}
+        if name not in names:
+            raise KeyError(f'{name} is not defined for cupy.ndarray.flags')
+        return getattr(self, names[name])
+
+    def __repr__(self):
+        return (f'  C_CONTIGUOUS : {self.c_contiguous}\n  F_CONTIGUOUS : {self.f_contiguous}\n'
+                f'  OWNDATA : {self.owndata}')
+
+
+def _method(function):
+    setattr(ndarray, function.__name__, function)
+    return function
+
+
+@_method
+def get(self, stream=None, order='C', out=None, blocking=True):
+    """The values as a numpy.ndarray. `order` C, F or A; `out` a numpy.ndarray of the same shape and dtype."""
+    if order not in ('C', 'F', 'A'):
+        raise ValueError(f"get: order must be 'C', 'F' or 'A', not {order!r}")
+    if out is not None:
+        if not isinstance(out, numpy.ndarray):
+            raise TypeError('get: only numpy.ndarray can be obtained from cupy.ndarray')
+        if out.dtype != self.dtype or out.shape != self.shape:
+            raise ValueError(f'get: out is {out.dtype} of shape {out.shape}, the array {self.dtype} of {self.shape}')
+    with _using(stream):
+        if order == 'F' or (order == 'A' and self._f_contiguous and not self._c_contiguous):
+            values = self.T._to_numpy().T
+        else:
+            values = self._to_numpy()
+    if out is None:
+        return values
+    out[...] = values
+    return out
+
+
+@_method
+def set(self, arr, stream=None):
+    """Takes the values of a numpy.ndarray of the same shape and dtype."""
+    if not isinstance(arr, numpy.ndarray):
+        raise TypeError('set: only numpy.ndarray can be set to cupy.ndarray')
+    if arr.dtype != self.dtype:
+        raise TypeError(f'set: {arr.dtype} array cannot be set to {self.dtype} array')
+    if arr.shape != self.shape:
+        raise ValueError(f'set: shape mismatch, the array is {self.shape} and the values are {arr.shape}')
+    with _using(stream):
+        self._set_numpy(arr)
+
+
+class _Nothing:
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *args):
+        pass
+
+
+def _using(stream):
+    return _Nothing() if stream is None else stream
+
+
+@_method
+def tolist(self):
+    """The values as nested lists of Python's numbers."""
+    return self._to_numpy().tolist()
+
+
+@_method
+def tobytes(self, order='C'):
+    """The bytes of the values."""
+    return self.get().tobytes(order)
+
+
+@_method
+def copy_(self, order='C'):
+    """A new array with the same values, on the current device."""
+    return _core._copy(_core._to_current_device(self), order)
+
+
+copy_.__name__ = 'copy'
+ndarray.copy = copy_
+del ndarray.copy_
+
+
+@_method
+def __copy__(self):
+    return _core._copy(self, 'K')
+
+
+@_method
+def __deepcopy__(self, memo):
+    return _core._copy(self, 'K')
+
+
+@_method
+def __reduce__(self):
+    return array, (self.get(),)
+
+
+@_method
+def __array__(self, dtype=None, copy=None):
+    raise TypeError('Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy '
+                    'array explicitly.')
+
+
+@_method
+def __format__(self, spec):
+    return format(self.item(), spec) if self.ndim == 0 else format(str(self), spec)
+
+
+@_method
+def sort(self, axis=-1, kind=None):
+    """Sorts in place along an axis."""
+    if self.ndim == 0:
+        raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
+    _core.copyto(self, _core._sort(self, axis))
+
+
+@_method
+def view(self, dtype=None, type=None):
+    """A view of the same elements."""
+    if dtype is None or numpy.dtype(dtype) == self.dtype:
+        return self[...]
+    raise NotImplementedError('view: another dtype is not supported yet')
+
+
+@_method
+def reduced_view(self, dtype=None):
+    """A view with as few axes as its strides allow."""
+    shape, strides = [], []
+    for extent, stride in zip(self.shape, self.strides):
+        if extent == 1:
+            continue
+        if shape and strides[-1] == stride * extent:
+            shape[-1] *= extent
+            strides[-1] = stride
+        else:
+            shape.append(extent)
+            strides.append(stride)
+    if self.size == 0:
+        return self.reshape(0)
+    return _core.as_strided(self, tuple(shape), tuple(strides))
+
+
+@_method
+def conj(self):
+    """The array itself: there are no complex dtypes."""
+    return self
+
+
+@_method
+def toDlpack(self):
+    """A DLPack capsule."""
+    return self.__dlpack__()
+
+
+def _flags(self):
+    return Flags(self._c_contiguous, self._f_contiguous, self._is_owner())
+
+
+ndarray.conjugate = conj
+ndarray.flags = property(_flags)
+ndarray.device = property(_core.device_of)
+ndarray.__class_getitem__ = classmethod(lambda cls, item: cls)

@@ -1,0 +1,54 @@
+"""cupy.cuda: devices, streams, memory. The devices are CUDA's, HIP's and OpenCL's in the order of Catenary's gpu:N."""
+
+import contextlib
+
+from catenary import _core
+from catenary.cupy.cuda import device, driver, memory, memory_hook, nvtx, pinned_memory, profiler, runtime, stream
+from catenary.cupy.cuda import compiler, cublas, function
+from catenary.cupy.cuda.memory import (BaseMemory, Memory, MemoryPointer, MemoryPool, PooledMemory, UnownedMemory, alloc,
+                                       get_allocator, set_allocator)
+from catenary.cupy.cuda.memory_hook import MemoryHook
+from catenary.cupy.cuda.pinned_memory import PinnedMemoryPool, alloc_pinned_memory, set_pinned_memory_allocator
+
+Device = _core.Device
+Stream = _core.Stream
+ExternalStream = None
+Event = _core.Event
+get_current_stream = _core.get_current_stream
+get_elapsed_time = _core.get_elapsed_time
+Stream.null = Stream(null=True)
+nvtx_enabled = False
+cudnn_available = nccl_available = cub_available = cutensor_available = False
+cusolver_enabled = True
+
+
+def is_available():
+    """Is there a device?"""
+    return _core.getDeviceCount() > 0
+
+
+def get_cuda_path():
+    """None: no toolkit is needed."""
+    return None
+
+
+def get_device_id():
+    """The ordinal of the current device."""
+    return _core.getDevice()
+
+
+@contextlib.contextmanager
+def using_allocator(allocator=None):
+    """Memory comes from Catenary's pool: nothing else is taken."""
+    memory.check_allocator(allocator)
+    yield
+
+
+def __getattr__(name):
+    if name in ('cudnn', 'nccl', 'cutensor', 'cusparselt'):
+        raise AttributeError(f'cupy.cuda.{name} is not available')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __check_current_stream_done():
+    return get_current_stream().done

@@ -1,0 +1,1 @@
+"""cupy.cuda.function: kernels are cupy.RawKernel's."""

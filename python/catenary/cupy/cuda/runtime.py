@@ -1,0 +1,44 @@
+"""cupy.cuda.runtime"""
+
+from catenary import _core
+
+CUDARuntimeError = _core.CUDARuntimeError
+getDevice = _core.getDevice
+getDeviceCount = _core.getDeviceCount
+deviceSynchronize = _core.deviceSynchronize
+memcpyHostToDevice, memcpyDeviceToHost, memcpyDeviceToDevice, memcpyDefault = 1, 2, 3, 4
+eventDefault, eventBlockingSync, eventDisableTiming = 0, 1, 2
+streamDefault, streamNonBlocking = 0, 1
+
+
+def __getattr__(name):
+    if name == 'is_hip':
+        return getDeviceCount() > 0 and _core.backend_of(_core.Device(0)) == 'hip'
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def setDevice(ordinal):
+    """Makes it the device of the calling thread's new arrays."""
+    _core.Device(ordinal).use()
+
+
+def memGetInfo():
+    """Free and total bytes of the current device."""
+    return _core.Device().mem_info
+
+
+def getDeviceProperties(ordinal):
+    """What the driver says of a device."""
+    info = _core.Device(ordinal).info
+    return {'name': info['name'].encode(), 'totalGlobalMem': info['memory_bytes'],
+            'multiProcessorCount': info['compute_units'], 'maxThreadsPerBlock': info['group_size'],
+            'sharedMemPerBlock': info['local_bytes'], 'pciBusID': info['pci'], 'gcnArchName': info['arch'].encode(),
+            'warpSize': 32}
+
+
+def runtimeGetVersion():
+    """12000: the interface, as there need be no runtime of CUDA's."""
+    return 12000
+
+
+driverGetVersion = runtimeGetVersion

@@ -1,0 +1,13 @@
+"""cupyx.scipy"""
+
+from catenary.cupyx.scipy import linalg, special  # noqa: F401
+
+
+def get_array_module(*args):
+    """cupyx.scipy where one of the arguments is a cupy.ndarray, else scipy."""
+    from catenary.cupy import ndarray
+    if any(isinstance(a, ndarray) for a in args):
+        import catenary.cupyx.scipy
+        return catenary.cupyx.scipy
+    import scipy
+    return scipy

@@ -1,0 +1,396 @@
+// Python's values and the library's: dtypes, numbers, shapes, arrays in host memory.
+
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "core.h"
+
+namespace catenary_python {
+
+namespace {
+
+/// NumPy's objects that are compared with again and again. They live as long as the process.
+struct NumPy {
+  PyObject* module = nullptr;
+  PyTypeObject *generic = nullptr, *ndarray = nullptr;
+  std::array<PyObject*, ct::kDtypes> dtypes{}, scalars{};
+};
+NumPy np;
+
+PyObject* attribute(PyObject* of, const char* name) {
+  return checked(PyObject_GetAttrString(of, name)).release().ptr();
+}
+
+std::string type_name(PyObject* o) {
+  return nb::cast<std::string>(nb::handle((PyObject*)Py_TYPE(o)).attr("__qualname__"));
+}
+
+std::string text_of(PyObject* o) { return nb::cast<std::string>(nb::str(nb::handle(o))); }
+
+[[noreturn]] void refuse_dtype(const std::string& name) {
+  if (name.rfind("complex", 0) == 0)
+    raise(PyExc_TypeError, "dtype " + name + ": complex dtypes are not supported; use the real and imaginary parts");
+  raise(PyExc_TypeError, "dtype " + name + ": expected bool, an integer dtype, float16, float32 or float64");
+}
+
+/// A Python integer as a literal; a 0-d uint64 array where only that holds it.
+void set_integer(Argument& argument, PyObject* o) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (value == -1 && !overflow && PyErr_Occurred()) raise_set();
+  if (!overflow) {
+    argument.scalar = Scalar(static_cast<std::int64_t>(value));
+    return;
+  }
+  const unsigned long long wide = overflow > 0 ? PyLong_AsUnsignedLongLong(o) : 0;
+  if (overflow < 0 || PyErr_Occurred()) {
+    PyErr_Clear();
+    raise(PyExc_OverflowError, "Python integer " + text_of(o) + " is out of bounds for int64 and uint64");
+  }
+  const std::uint64_t host = wide;
+  argument.kept = Array::from_host(&host, {}, Dtype::uint64, current_device());
+  argument.array = &argument.kept;
+}
+
+void set_numpy_scalar(Argument& argument, PyObject* o) {
+  const nb::object dtype = checked(PyObject_GetAttrString(o, "dtype"));
+  argument.strong = dtype_from(dtype.ptr());
+  switch (ct::kind(*argument.strong)) {
+    case ct::Kind::boolean:
+      argument.scalar = Scalar(PyObject_IsTrue(o) == 1);
+      return;
+    case ct::Kind::floating: {
+      const double value = PyFloat_AsDouble(o);
+      if (value == -1 && PyErr_Occurred()) raise_set();
+      argument.scalar = Scalar(value);
+      return;
+    }
+    default:
+      set_integer(argument, checked(PyNumber_Index(o)).ptr());
+      if (argument.array) argument.strong.reset();
+  }
+}
+
+}  // namespace
+
+nb::module_ numpy() { return nb::borrow<nb::module_>(np.module); }
+
+PyObject* numpy_dtype(Dtype dtype) {
+  PyObject*& known = np.dtypes[static_cast<std::size_t>(dtype)];
+  if (known) return known;
+  // bfloat16 is no dtype of NumPy's own
+  const nb::object module = checked(PyImport_ImportModule("ml_dtypes"));
+  return known =
+             checked(PyObject_CallMethod(np.module, "dtype", "N", attribute(module.ptr(), "bfloat16"))).release().ptr();
+}
+
+Dtype dtype_from(PyObject* o) {
+  for (std::size_t i = 0; i < np.dtypes.size(); ++i)
+    if (o == np.dtypes[i] || o == np.scalars[i]) return static_cast<Dtype>(i);
+  const nb::object dtype = checked(PyObject_CallMethod(np.module, "dtype", "O", o));
+  for (std::size_t i = 0; i < np.dtypes.size(); ++i) {
+    if (!np.dtypes[i]) continue;
+    const int equal = PyObject_RichCompareBool(dtype.ptr(), np.dtypes[i], Py_EQ);
+    if (equal < 0) raise_set();
+    if (equal) return static_cast<Dtype>(i);
+  }
+  const std::string name = nb::cast<std::string>(dtype.attr("name"));
+  if (name == "bfloat16") return Dtype::bfloat16;
+  if (nb::cast<std::string>(dtype.attr("kind")) != "V" && !nb::cast<bool>(dtype.attr("isnative")))
+    return dtype_from(dtype.attr("newbyteorder")("=").ptr());
+  refuse_dtype(name);
+}
+
+bool Argument::parse(PyObject* o) {
+  if (is_ndarray(o)) {
+    array = &array_of(o);
+  } else if (PyFloat_CheckExact(o)) {
+    scalar = Scalar(PyFloat_AsDouble(o));
+  } else if (PyBool_Check(o)) {
+    scalar = Scalar(o == Py_True);
+  } else if (PyLong_CheckExact(o)) {
+    set_integer(*this, o);
+  } else if (PyObject_TypeCheck(o, np.generic)) {
+    set_numpy_scalar(*this, o);
+  } else if (PyLong_Check(o)) {
+    set_integer(*this, o);
+  } else if (PyFloat_Check(o)) {
+    scalar = Scalar(PyFloat_AsDouble(o));
+  } else if (PyComplex_Check(o)) {
+    refuse_dtype("complex128");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+const Array& Argument::as_array() {
+  if (!array) {
+    const Dtype dtype = strong.value_or(scalar.default_dtype());
+    kept = Array::empty({}, dtype, current_device());
+    kept.fill(scalar);
+    array = &kept;
+  }
+  return *array;
+}
+
+void settle(Argument& x, Argument& y) {
+  if (!x.array && !y.array) {
+    // of two numbers the one whose dtype counts is the array; of two weak ones the first
+    if (x.strong || !y.strong) x.as_array();
+    if (y.strong) y.as_array();
+    return;
+  }
+  Argument& number = x.array ? y : x;
+  if (number.array || !number.strong) return;
+  Argument& other = x.array ? x : y;
+  const Dtype dtype = ct::promote(other.array->dtype(), *number.strong);
+  if (dtype == other.array->dtype()) return;
+  other.kept = other.array->astype(dtype);
+  other.array = &other.kept;
+}
+
+void refuse_argument(PyObject* o, const char* function) {
+  std::string message = std::string(function) + ": Unsupported type <class '" + type_name(o) + "'>";
+  if (PyObject_TypeCheck(o, np.ndarray)) message += "; numpy.ndarray is not converted implicitly, use cupy.asarray";
+  raise(PyExc_TypeError, message);
+}
+
+nb::object to_numpy(const Array& a) {
+  const nb::object shape = checked(tuple_of(a.shape()));
+  nb::object result = checked(PyObject_CallMethod(np.module, "empty", "OO", shape.ptr(), numpy_dtype(a.dtype())));
+  Py_buffer buffer;
+  // bfloat16 has no letter in buffers: bytes do
+  const nb::object bytes = a.dtype() == Dtype::bfloat16 ? result.attr("view")("uint16") : result;
+  if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_CONTIG) != 0) raise_set();
+  try {
+    nb::gil_scoped_release release;
+    a.copy_to_host(buffer.buf);
+  } catch (...) {
+    PyBuffer_Release(&buffer);
+    throw;
+  }
+  PyBuffer_Release(&buffer);
+  return result;
+}
+
+Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& device) {
+  nb::object given = dtype && !(*dtype == Dtype::bfloat16)
+                         ? checked(PyObject_CallMethod(np.module, "asarray", "OO", o, numpy_dtype(*dtype)))
+                         : checked(PyObject_CallMethod(np.module, "asarray", "O", o));
+  const Dtype from = dtype_from(given.attr("dtype").ptr());
+  const nb::object flags = given.attr("flags");
+  const bool transposed = !nb::cast<bool>(flags.attr("c_contiguous")) && nb::cast<bool>(flags.attr("f_contiguous"));
+  if (transposed) given = given.attr("T");
+  given = checked(PyObject_CallMethod(np.module, "asarray", "OOs", given.ptr(), numpy_dtype(from), "C"));
+  if (from == Dtype::bfloat16) given = given.attr("view")("uint16");
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(given.ptr(), &buffer, PyBUF_C_CONTIGUOUS) != 0) raise_set();
+  Array result;
+  try {
+    Shape shape;
+    const nb::object extents = given.attr("shape");
+    for (nb::handle extent : extents) shape.push_back(nb::cast<std::int64_t>(extent));
+    nb::gil_scoped_release release;
+    result = Array::from_host(buffer.buf, shape, from, device);
+  } catch (...) {
+    PyBuffer_Release(&buffer);
+    throw;
+  }
+  PyBuffer_Release(&buffer);
+  if (transposed) result = result.transpose();
+  return dtype && *dtype != from ? result.astype(*dtype) : result;
+}
+
+PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor) {
+  PyObject* tuple = PyTuple_New(dims.size());
+  if (!tuple) raise_set();
+  for (int i = 0; i < dims.size(); ++i) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(dims[i] * factor));
+  return tuple;
+}
+
+nb::object Out::operator()(Array result, const char* function) const {
+  if (!given()) return checked(wrap(std::move(result)));
+  const Array& out = *array();
+  if (!(out.shape() == result.shape()))
+    raise(PyExc_ValueError,
+          std::string(function) + ": out has shape " + out.shape().str() + ", the result has " + result.shape().str());
+  if (!ct::can_cast_same_kind(result.dtype(), out.dtype()))
+    raise(PyExc_TypeError, std::string(function) + ": the result is " + ct::dtype_name(result.dtype()) +
+                               ", which does not go into out's " + ct::dtype_name(out.dtype()) +
+                               " (same_kind casting)");
+  ct::copyto(out, result);
+  return nb::borrow(o);
+}
+
+Order order_from(PyObject* o, bool contiguous_like_c) {
+  if (!o || o == Py_None) return contiguous_like_c ? Order::C : Order::K;
+  if (PyUnicode_Check(o)) {
+    const std::string text = text_of(o);
+    if (text == "C" || text == "c") return Order::C;
+    if (text == "F" || text == "f") return Order::F;
+    if (text == "K" || text == "k" || text == "A" || text == "a") return Order::K;
+  }
+  raise(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got " + text_of(o) + ")");
+}
+
+Array empty_in_order(const Shape& shape, Dtype dtype, Order order) {
+  if (order != Order::F) return Array::empty(shape, dtype, current_device());
+  Shape reversed;
+  for (int i = shape.size() - 1; i >= 0; --i) reversed.push_back(shape[i]);
+  return Array::empty(reversed, dtype, current_device()).transpose();
+}
+
+bool is_f_contiguous(const Array& a) {
+  std::int64_t expected = 1;
+  for (int i = 0; i < a.ndim(); ++i) {
+    if (a.shape()[i] == 0) return true;
+    if (a.shape()[i] != 1 && a.strides()[i] != expected) return false;
+    expected *= a.shape()[i];
+  }
+  return true;
+}
+
+void register_conversions(nb::module_&) {
+  np.module = checked(PyImport_ImportModule("numpy")).release().ptr();
+  np.generic = reinterpret_cast<PyTypeObject*>(attribute(np.module, "generic"));
+  np.ndarray = reinterpret_cast<PyTypeObject*>(attribute(np.module, "ndarray"));
+  for (int i = 0; i < ct::kDtypes; ++i) {
+    const auto dtype = static_cast<Dtype>(i);
+    const auto at = static_cast<std::size_t>(i);
+    if (dtype == Dtype::bfloat16) continue;
+    np.dtypes[at] = checked(PyObject_CallMethod(np.module, "dtype", "s", ct::dtype_name(dtype))).release().ptr();
+    np.scalars[at] = attribute(np.dtypes[at], "type");
+  }
+}
+
+}  // namespace catenary_python
+
+namespace nanobind::detail {
+
+namespace {
+
+/// Reads an index (anything with __index__ but bool arrays); false where it is none.
+bool read_index(PyObject* o, std::int64_t* value) {
+  if (!PyIndex_Check(o)) return false;
+  PyObject* index = PyNumber_Index(o);
+  if (!index) {
+    PyErr_Clear();
+    return false;
+  }
+  *value = PyLong_AsLongLong(index);
+  Py_DECREF(index);
+  if (*value == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return false;
+  }
+  return true;
+}
+
+bool read_dims(PyObject* o, ct::Dims* dims) {
+  std::int64_t one = 0;
+  *dims = ct::Dims();
+  if (!PySequence_Check(o) || catenary_python::is_ndarray(o)) {
+    if (!read_index(o, &one)) return false;
+    dims->push_back(one);
+    return true;
+  }
+  const Py_ssize_t n = PySequence_Size(o);
+  if (n < 0 || n > ct::kMaxDims) {
+    PyErr_Clear();
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = PySequence_GetItem(o, i);
+    if (!item) PyErr_Clear();
+    const bool fits = item && read_index(item, &one);
+    Py_XDECREF(item);
+    if (!fits) return false;
+    dims->push_back(one);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool type_caster<ct::Dims>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  return read_dims(src.ptr(), &value);
+}
+handle type_caster<ct::Dims>::from_cpp(const ct::Dims& dims, rv_policy, cleanup_list*) noexcept {
+  return catenary_python::tuple_of(dims);
+}
+
+bool type_caster<ct::AxisArg>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  if (src.is_none()) {
+    value = ct::AxisArg();
+    return true;
+  }
+  ct::Axes axes;
+  if (!read_dims(src.ptr(), &axes)) return false;
+  value = ct::AxisArg(axes);
+  return true;
+}
+handle type_caster<ct::AxisArg>::from_cpp(const ct::AxisArg& axis, rv_policy, cleanup_list*) noexcept {
+  if (axis.all()) return none().release();
+  return catenary_python::tuple_of(axis.axes());
+}
+
+bool type_caster<catenary_python::DtypeArg>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  value.o = src.ptr();
+  return true;
+}
+handle type_caster<catenary_python::DtypeArg>::from_cpp(const catenary_python::DtypeArg& d, rv_policy,
+                                                        cleanup_list*) noexcept {
+  return handle(d.o ? d.o : Py_None).inc_ref();
+}
+
+bool type_caster<catenary_python::Out>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  value.o = src.ptr();
+  return src.is_none() || catenary_python::is_ndarray(src.ptr());
+}
+handle type_caster<catenary_python::Out>::from_cpp(const catenary_python::Out& out, rv_policy, cleanup_list*) noexcept {
+  return handle(out.o ? out.o : Py_None).inc_ref();
+}
+
+bool type_caster<catenary_python::Self>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  value.o = src.ptr();
+  return catenary_python::is_ndarray(src.ptr());
+}
+handle type_caster<catenary_python::Self>::from_cpp(const catenary_python::Self& self, rv_policy,
+                                                    cleanup_list*) noexcept {
+  return handle(self.o).inc_ref();
+}
+
+bool type_caster<catenary_python::Value>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  try {
+    return value.argument.parse(src.ptr());
+  } catch (...) {
+    PyErr_Clear();
+    return false;
+  }
+}
+handle type_caster<catenary_python::Value>::from_cpp(const catenary_python::Value&, rv_policy, cleanup_list*) noexcept {
+  return none().release();
+}
+
+bool type_caster<catenary_python::ArrayLike>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  try {
+    catenary_python::Argument argument;
+    if (!argument.parse(src.ptr())) return false;
+    value.array = argument.as_array();
+    return true;
+  } catch (...) {
+    PyErr_Clear();
+    return false;
+  }
+}
+handle type_caster<catenary_python::ArrayLike>::from_cpp(const catenary_python::ArrayLike& a, rv_policy,
+                                                         cleanup_list*) noexcept {
+  return catenary_python::wrap(a.array);
+}
+
+}  // namespace nanobind::detail

@@ -1,0 +1,232 @@
+#pragma once
+// What the sources of catenary._core share: the handle behind cupy.ndarray, how Python's values become the library's,
+// and how its exceptions become Python's. Design: docs/python.md.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "catenary/array/array.h"
+#include "catenary/device/device.h"
+
+namespace nb = nanobind;
+namespace ct = catenary;
+
+namespace catenary_python {
+
+using ct::Array;
+using ct::Dtype;
+using ct::Operand;
+using ct::Scalar;
+using ct::Shape;
+
+/// What a Python ndarray holds: the array, and for a view the ndarray that owns its memory (`base`).
+struct NdArray {
+  Array array;
+  PyObject* base = nullptr;
+  ~NdArray() { Py_XDECREF(base); }
+};
+/// The type object of ndarray; set once by register_ndarray.
+extern PyTypeObject* ndarray_type;
+
+inline bool is_ndarray(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
+inline NdArray& handle_of(PyObject* o) { return *nb::inst_ptr<NdArray>(o); }
+inline const Array& array_of(PyObject* o) { return handle_of(o).array; }
+/// A new ndarray.
+PyObject* wrap(Array array);
+/// A new ndarray whose base is that of `of`, if both share memory.
+PyObject* wrap_view(Array array, PyObject* of);
+
+/// Sets Python's error for an exception of the library. Called in a catch block.
+void set_error();
+/// Calls f, and turns what it throws into Python's error and null.
+template <class F>
+PyObject* guarded(F&& f) {
+  try {
+    return f();
+  } catch (...) {
+    set_error();
+    return nullptr;
+  }
+}
+/// The same for slots that return an int.
+template <class F>
+int guarded_int(F&& f) {
+  try {
+    return f();
+  } catch (...) {
+    set_error();
+    return -1;
+  }
+}
+/// Throws Python's exception of this type.
+[[noreturn]] void raise(PyObject* type, const std::string& message);
+/// Throws what Python has set.
+[[noreturn]] inline void raise_set() { throw nb::python_error(); }
+inline nb::object checked(PyObject* o) {
+  if (!o) raise_set();
+  return nb::steal(o);
+}
+
+/// Elements from which on the GIL is released while the library may compute: below, taking it back costs more.
+inline constexpr std::int64_t kReleaseFrom = 64 * 1024;
+/// Calls f without the GIL if it may take long.
+template <class F>
+decltype(auto) without_gil(bool release, F&& f) {
+  if (!release) return f();
+  nb::gil_scoped_release guard;
+  return f();
+}
+
+/// The device of the calling thread's new arrays: the one used last, at first that of ordinal 0. Throws for a machine
+/// without one.
+ct::Device current_device();
+/// The device of an ordinal: gpu:N. Throws CUDARuntimeError.
+ct::Device device_of_ordinal(int ordinal);
+int device_count();
+
+/// numpy.dtype of a dtype (a borrowed reference that lives as long as the module).
+PyObject* numpy_dtype(Dtype dtype);
+/// The dtype of what NumPy takes for one: numpy.dtype("f4"), numpy.float32, float, "float32". Throws TypeError.
+Dtype dtype_from(PyObject* o);
+
+/// An argument of an elementwise operation: an array, a Python number, whose kind alone counts, or a NumPy scalar,
+/// whose dtype counts.
+struct Argument {
+  const Array* array = nullptr;
+  Array kept;  // when the array had to be made
+  Scalar scalar{false};
+  std::optional<Dtype> strong;  // of a NumPy scalar
+
+  Argument() = default;
+  Argument(const Argument&) = delete;  // `array` may point into it
+  Argument& operator=(const Argument&) = delete;
+
+  /// False, and nothing set, for an object that is none of these.
+  bool parse(PyObject* o);
+  Operand operand() const { return array ? Operand(*array) : Operand(scalar); }
+  /// As a 0-d array where it is a number.
+  const Array& as_array();
+};
+/// Brings what stands beside a NumPy scalar to the dtype that both promote to, after which the scalar may count as
+/// weak.
+void settle(Argument& x, Argument& y);
+/// The text of a TypeError for an object that parse refuses.
+[[noreturn]] void refuse_argument(PyObject* o, const char* function);
+
+/// Elements in host memory as numpy.ndarray, in C order.
+nb::object to_numpy(const Array& a);
+/// An array on `device` from whatever numpy.asarray takes, in the order of memory that it has.
+Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& device);
+
+/// Module numpy, and one of its attributes.
+nb::module_ numpy();
+
+/// The argument `dtype=`: none, or what NumPy takes for one.
+struct DtypeArg {
+  PyObject* o = nullptr;
+  bool given() const { return o && o != Py_None; }
+  std::optional<Dtype> get() const { return given() ? std::optional(dtype_from(o)) : std::nullopt; }
+  Dtype value_or(Dtype otherwise) const { return given() ? dtype_from(o) : otherwise; }
+};
+/// The argument `out=`.
+struct Out {
+  PyObject* o = nullptr;
+  bool given() const { return o && o != Py_None; }
+  const Array* array() const { return given() ? &array_of(o) : nullptr; }
+  /// The result, written into out where one is given: shapes must be equal and the dtype must go by same_kind casting.
+  nb::object operator()(Array result, const char* function) const;
+};
+/// An ndarray as the object that it is, for functions that give a view of it.
+struct Self {
+  PyObject* o = nullptr;
+  const Array& array() const { return array_of(o); }
+};
+/// An array, or a number as a 0-d array.
+struct ArrayLike {
+  Array array;
+};
+/// A value that is an array or a number, for functions that take Operands.
+struct Value {
+  Argument argument;
+  Operand operand() const { return argument.operand(); }
+};
+/// `order=` of functions that make arrays.
+enum class Order { C, F, K };
+Order order_from(PyObject* o, bool contiguous_like_c);
+/// A new uninitialised array on the current device.
+Array empty_in_order(const Shape& shape, Dtype dtype, Order order);
+bool is_f_contiguous(const Array& a);
+
+/// Elements of a key: a[key].
+std::vector<ct::Index> parse_key(PyObject* key, const Array& a);
+
+PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor = 1);
+
+void register_conversions(nb::module_& m);
+void register_errors(nb::module_& m);
+void register_devices(nb::module_& m);
+void register_ndarray(nb::module_& m);
+void register_ufuncs(nb::module_& m);
+void register_creation(nb::module_& m);
+void register_manipulation(nb::module_& m);
+void register_numbers(nb::module_& m);
+void register_random(nb::module_& m);
+void register_kernels(nb::module_& m);
+
+}  // namespace catenary_python
+
+namespace nanobind::detail {
+
+/// ndarray, and nothing that would have to become one.
+template <>
+struct type_caster<ct::Array> {
+  static constexpr auto Name = const_name("ndarray");
+  template <class T>
+  using Cast = movable_cast_t<T>;
+  template <class T>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    if (!catenary_python::is_ndarray(src.ptr())) return false;
+    value = catenary_python::array_of(src.ptr());
+    return true;
+  }
+  static handle from_cpp(const ct::Array& a, rv_policy, cleanup_list*) noexcept {
+    try {
+      return catenary_python::wrap(a);
+    } catch (...) {
+      catenary_python::set_error();
+      return {};
+    }
+  }
+  explicit operator ct::Array*() { return &value; }
+  explicit operator ct::Array&() { return value; }
+  explicit operator ct::Array&&() { return std::move(value); }
+  ct::Array value;
+};
+
+#define CT_CASTER(Type, name)                                               \
+  template <>                                                               \
+  struct type_caster<Type> {                                                \
+    NB_TYPE_CASTER(Type, const_name(name))                                  \
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept;         \
+    static handle from_cpp(const Type&, rv_policy, cleanup_list*) noexcept; \
+  };
+CT_CASTER(ct::Dims, "int | Sequence[int]")
+CT_CASTER(ct::AxisArg, "int | tuple[int, ...] | None")
+CT_CASTER(catenary_python::DtypeArg, "DTypeLike | None")
+CT_CASTER(catenary_python::Out, "ndarray | None")
+CT_CASTER(catenary_python::Self, "ndarray")
+CT_CASTER(catenary_python::ArrayLike, "ndarray | float")
+CT_CASTER(catenary_python::Value, "ndarray | float")
+#undef CT_CASTER
+
+}  // namespace nanobind::detail

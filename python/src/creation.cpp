@@ -1,0 +1,254 @@
+// Functions that make arrays.
+
+#include "catenary/array/creation.h"
+
+#include "bind.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
+#include "catenary/core/error.h"
+
+namespace catenary_python {
+
+namespace {
+
+using namespace nb::literals;
+
+/// Scalar of a Python or NumPy number.
+Scalar scalar_from(PyObject* o, const char* function, std::optional<Dtype>* dtype = nullptr) {
+  Argument argument;
+  if (!argument.parse(o)) refuse_argument(o, function);
+  if (argument.array) {
+    if (argument.array->size() != 1 || argument.array->ndim() != 0)
+      raise(PyExc_TypeError,
+            std::string(function) + ": expected a number, not an array of shape " + argument.array->shape().str());
+    if (dtype) *dtype = argument.array->dtype();
+    return ct::is_floating(argument.array->dtype()) ? Scalar(argument.array->item<double>())
+                                                    : Scalar(argument.array->item<std::int64_t>());
+  }
+  if (dtype) *dtype = argument.strong;
+  return argument.scalar;
+}
+
+/// An uninitialised array like `a`: its strides with order K, its device.
+Array like(const Array& a, const DtypeArg& dtype, nb::handle order, const std::optional<Shape>& shape) {
+  const Dtype d = dtype.value_or(a.dtype());
+  Order o = order_from(order.ptr(), false);
+  if (PyUnicode_Check(order.ptr()) && nb::cast<std::string>(order) == "A")
+    o = is_f_contiguous(a) && !a.is_contiguous() ? Order::F : Order::C;
+  const ct::DeviceScope scope(a.device());
+  if (o == Order::K && !shape) return ct::empty_like(a, d);
+  return empty_in_order(shape.value_or(a.shape()), d, o);
+}
+
+nb::object filled(Array a, const Scalar& value) {
+  a.fill(value);
+  return checked(wrap(std::move(a)));
+}
+
+/// numpy.arange: the dtype is that of the arguments.
+nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const DtypeArg& dtype) {
+  std::optional<Dtype> strong[3];
+  const bool only_stop = stop.is_none();
+  const Scalar from = only_stop ? Scalar(0) : scalar_from(start.ptr(), "arange", &strong[0]);
+  const Scalar to = scalar_from(only_stop ? start.ptr() : stop.ptr(), "arange", &strong[1]);
+  const Scalar by = step.is_none() ? Scalar(1) : scalar_from(step.ptr(), "arange", &strong[2]);
+  std::optional<Dtype> result = dtype.get();
+  for (const auto& d : strong)
+    if (d && !dtype.given()) result = result ? ct::promote(*result, *d) : *d;
+  if (!dtype.given() && result) {  // a float without a dtype of its own beside NumPy's numbers
+    for (const Scalar& s : {from, to, by})
+      if (s.kind() == Scalar::Kind::real && !ct::is_floating(*result)) result = Dtype::float64;
+  }
+  current_device();
+  return checked(wrap(ct::arange(from, to, by, result)));
+}
+
+Array full_of(Array a, const Value& value) {
+  ct::copyto(a, value.operand());
+  return a;
+}
+
+}  // namespace
+
+void register_creation(nb::module_& m) {
+  const auto no_dtype = nb::arg("dtype").none() = nb::none();
+  const auto float_dtype = nb::arg("dtype").none() = nb::none();
+  const auto order = nb::arg("order") = "C";
+  const auto like_order = nb::arg("order") = "K";
+  const auto like_shape = nb::arg("shape").none() = nb::none();
+
+  m.def(
+      "empty",
+      [](const Shape& shape, DtypeArg dtype, nb::handle order) {
+        return empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true));
+      },
+      "shape"_a, float_dtype, order, "An array whose elements have any value.");
+  m.def(
+      "zeros",
+      [](const Shape& shape, DtypeArg dtype, nb::handle order) {
+        return filled(empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true)), 0);
+      },
+      "shape"_a, float_dtype, order, "Zeros.");
+  m.def(
+      "ones",
+      [](const Shape& shape, DtypeArg dtype, nb::handle order) {
+        return filled(empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true)), 1);
+      },
+      "shape"_a, float_dtype, order, "Ones.");
+  m.def(
+      "full",
+      [](const Shape& shape, const Value& fill_value, DtypeArg dtype, nb::handle order) {
+        const Argument& v = fill_value.argument;
+        const Dtype own = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
+        return full_of(empty_in_order(shape, dtype.value_or(own), order_from(order.ptr(), true)), fill_value);
+      },
+      "shape"_a, "fill_value"_a, no_dtype, order, "An array filled with a value.");
+  m.def(
+      "empty_like",
+      [](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
+        return like(a, dtype, order, shape);
+      },
+      "prototype"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
+  m.def(
+      "zeros_like",
+      [](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
+        return filled(like(a, dtype, order, shape), 0);
+      },
+      "a"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
+  m.def(
+      "ones_like",
+      [](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
+        return filled(like(a, dtype, order, shape), 1);
+      },
+      "a"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
+  m.def(
+      "full_like",
+      [](const Array& a, const Value& fill_value, DtypeArg dtype, nb::handle order, nb::object,
+         std::optional<Shape> shape) { return full_of(like(a, dtype, order, shape), fill_value); },
+      "a"_a, "fill_value"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
+  m.def(
+      "eye",
+      [](std::int64_t n, std::optional<std::int64_t> columns, std::int64_t k, DtypeArg dtype, nb::handle order) {
+        const bool f = order_from(order.ptr(), true) == Order::F;
+        current_device();
+        const Array a = f ? ct::eye(columns.value_or(n), n, -k, dtype.value_or(Dtype::float64)).transpose()
+                          : ct::eye(n, columns, k, dtype.value_or(Dtype::float64));
+        return a;
+      },
+      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, float_dtype, order, "Ones on diagonal k, zeros elsewhere.");
+  m.def(
+      "identity",
+      [](std::int64_t n, DtypeArg dtype) {
+        current_device();
+        return ct::identity(n, dtype.value_or(Dtype::float64));
+      },
+      "n"_a, float_dtype);
+  m.def(
+      "tri",
+      [](std::int64_t n, std::optional<std::int64_t> columns, std::int64_t k, DtypeArg dtype) {
+        current_device();
+        return ct::tri(n, columns, k, dtype.value_or(Dtype::float64));
+      },
+      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, float_dtype);
+  m.def("arange", arange, "start"_a, "stop"_a.none() = nb::none(), "step"_a.none() = nb::none(), no_dtype);
+  m.def(
+      "linspace",
+      [](double start, double stop, std::int64_t num, bool endpoint, bool retstep, DtypeArg dtype) -> nb::object {
+        current_device();
+        nb::object result = checked(wrap(ct::linspace(start, stop, num, {endpoint, dtype.get()})));
+        const std::int64_t steps = endpoint ? num - 1 : num;
+        if (!retstep) return result;
+        return nb::make_tuple(result, steps > 0 ? (stop - start) / static_cast<double>(steps) : 0.0 / 0.0);
+      },
+      "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "retstep"_a = false, no_dtype);
+  m.def(
+      "logspace",
+      [](double start, double stop, std::int64_t num, bool endpoint, double base, DtypeArg dtype) {
+        current_device();
+        return ct::logspace(start, stop, num, {endpoint, base, dtype.get()});
+      },
+      "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "base"_a = 10.0, no_dtype);
+  m.def(
+      "geomspace",
+      [](double start, double stop, std::int64_t num, bool endpoint, DtypeArg dtype) {
+        current_device();
+        return ct::geomspace(start, stop, num, {endpoint, dtype.get()});
+      },
+      "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, no_dtype);
+  m.def(
+      "_meshgrid",
+      [](const std::vector<Array>& xi, const std::string& indexing, bool sparse) {
+        return ct::meshgrid(xi, {indexing, sparse});
+      },
+      "xi"_a, "indexing"_a, "sparse"_a);
+  m.def(
+      "indices",
+      [](const Shape& dimensions, DtypeArg dtype) {
+        current_device();
+        return ct::indices(dimensions, dtype.value_or(Dtype::int64));
+      },
+      "dimensions"_a, no_dtype);
+  m.def(
+      "vander",
+      [](const Array& x, std::optional<std::int64_t> n, bool increasing) { return ct::vander(x, n, increasing); },
+      "x"_a, "N"_a.none() = nb::none(), "increasing"_a = false);
+
+  // copies and casts
+  both(
+      m, "astype",
+      [](Self self, DtypeArg dtype, nb::handle order, const std::string& casting, nb::object, bool copy) {
+        const Array& a = self.array();
+        const Dtype d = dtype.value_or(Dtype::float64);
+        if (casting != "unsafe" && !nb::cast<bool>(numpy().attr("can_cast")(nb::handle(numpy_dtype(a.dtype())),
+                                                                            nb::handle(numpy_dtype(d)), casting)))
+          raise(PyExc_TypeError, std::string("astype: cannot cast from ") + ct::dtype_name(a.dtype()) + " to " +
+                                     ct::dtype_name(d) + " with casting rule '" + casting + "'");
+        Order o = order_from(order.ptr(), false);
+        if (!copy && d == a.dtype() && (o == Order::K || (o == Order::C ? a.is_contiguous() : is_f_contiguous(a))))
+          return nb::borrow(self.o);
+        if (o == Order::C) return checked(wrap(d == a.dtype() ? a.copy() : a.contiguous().astype(d)));
+        if (o == Order::F) return checked(wrap(a.transpose().copy().astype(d).transpose()));
+        return checked(wrap(a.astype(d)));
+      },
+      "a", nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
+      nb::arg("subok").none() = nb::none(), nb::arg("copy") = true);
+  m.def(
+      "_copy",
+      [](const Array& a, nb::handle order) {
+        const Order o = order_from(order.ptr(), false);
+        return o == Order::C ? a.copy() : o == Order::F ? a.transpose().copy().transpose() : ct::copy(a);
+      },
+      "a"_a, "order"_a);
+  m.def("_to_current_device", [](Self self) {
+    const ct::Device device = current_device();
+    if (self.array().device() == device) return nb::borrow(self.o);
+    return checked(wrap(self.array().to_device(device)));
+  });
+  m.def("_contiguous", [](Self self, bool fortran) {
+    const Array& a = self.array();
+    if (fortran ? is_f_contiguous(a) : a.is_contiguous()) return nb::borrow(self.o);
+    return checked(wrap(fortran ? a.transpose().copy().transpose() : a.copy()));
+  });
+  both(
+      m, "fill", [](const Array& a, const Value& value) { ct::copyto(a, value.operand()); }, "a", nb::arg("value"));
+  m.def(
+      "copyto",
+      [](const Array& dst, const Value& src, const std::string& casting, nb::object where) {
+        const Argument& v = src.argument;
+        const Dtype from = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
+        const bool weak = !v.array && !v.strong;
+        const bool fits = casting == "unsafe" ||
+                          (weak ? ct::result_type(dst, v.scalar) == dst.dtype()
+                                : nb::cast<bool>(numpy().attr("can_cast")(
+                                      nb::handle(numpy_dtype(from)), nb::handle(numpy_dtype(dst.dtype())), casting)));
+        if (!fits)
+          raise(PyExc_TypeError, std::string("copyto: cannot cast from ") + ct::dtype_name(from) + " to " +
+                                     ct::dtype_name(dst.dtype()) + " with casting rule '" + casting + "'");
+        if (where.ptr() == Py_True) return ct::copyto(dst, src.operand());
+        if (!is_ndarray(where.ptr())) raise(PyExc_TypeError, "copyto: where must be an ndarray of bool");
+        ct::copyto(dst, src.operand(), array_of(where.ptr()));
+      },
+      "dst"_a, "src"_a, "casting"_a = "same_kind", "where"_a = true);
+}
+
+}  // namespace catenary_python

@@ -1,0 +1,315 @@
+// cupy.cuda's devices, streams, events and memory.
+
+#include <functional>
+#include <string>
+
+#include "catenary/core/error.h"
+#include "catenary/device/pool.h"
+#include "catenary/device/runtime_info.h"
+#include "catenary/device/stream.h"
+#include "core.h"
+
+namespace catenary_python {
+
+namespace {
+
+struct State {
+  std::vector<ct::Device> gpus;  // in the order of gpu:N
+  bool looked = false;
+};
+State state;
+/// Has the calling thread chosen a device?
+thread_local bool thread_has_device = false;
+
+/// Looks for devices, once, with the GIL held: gpu:N are tried until one cannot be had.
+const std::vector<ct::Device>& gpus() {
+  if (state.looked) return state.gpus;
+  for (int i = 0;; ++i) {
+    try {
+      state.gpus.push_back(ct::get_device("gpu:" + std::to_string(i)));
+    } catch (const ct::DeviceError&) {
+      break;
+    }
+  }
+  state.looked = true;
+  return state.gpus;
+}
+
+int ordinal_of(const ct::Device& device) {
+  const auto& all = gpus();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] == device) return static_cast<int>(i);
+  return -1;
+}
+
+void use(const ct::Device& device) {
+  device.use();
+  thread_has_device = true;
+}
+
+/// cupy.cuda.Device: a device, and those that `with` will go back to.
+struct PyDevice {
+  ct::Device device;
+  std::vector<ct::Device> before;
+};
+
+/// cupy.cuda.Stream: made on first use, so that Stream.null asks no driver.
+struct PyStream {
+  std::optional<ct::Stream> stream;
+  bool is_null = true;
+  std::vector<ct::Stream> before;
+  const ct::Stream& get() {
+    if (!stream) stream = ct::Stream::null(current_device());
+    return *stream;
+  }
+};
+
+struct PyEvent {
+  std::optional<ct::Event> event;
+};
+
+/// The stream that a thread uses lasts as long as the guard: `use` keeps one for each device.
+struct Uses {
+  std::vector<std::pair<ct::Device, std::unique_ptr<ct::Stream::Use>>> all;
+  ~Uses() {
+    while (!all.empty()) all.pop_back();
+  }
+};
+thread_local Uses uses;
+
+void use_stream(const ct::Stream& stream) {
+  for (auto it = uses.all.begin(); it != uses.all.end(); ++it) {
+    if (!(it->first == stream.device())) continue;
+    uses.all.erase(it);
+    break;
+  }
+  if (!stream.is_null()) uses.all.emplace_back(stream.device(), std::make_unique<ct::Stream::Use>(stream));
+}
+
+}  // namespace
+
+int device_count() { return static_cast<int>(gpus().size()); }
+
+ct::Device device_of_ordinal(int ordinal) {
+  const auto& all = gpus();
+  if (all.empty()) {
+    try {
+      return ct::get_device("gpu:0");
+    } catch (const ct::DeviceError& e) {
+      throw ct::DeviceError(std::string("cudaErrorNoDevice: no CUDA-capable device is detected. ") + e.what());
+    }
+  }
+  if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))
+    throw ct::DeviceError("cudaErrorInvalidDevice: invalid device ordinal " + std::to_string(ordinal) + "; there are " +
+                          std::to_string(all.size()) + " devices");
+  return all[static_cast<std::size_t>(ordinal)];
+}
+
+ct::Device current_device() {
+  if (!thread_has_device) use(device_of_ordinal(0));
+  return ct::current_device();
+}
+
+void register_devices(nb::module_& m) {
+  nb::class_<PyDevice>(m, "Device", "A device by its ordinal, or a name that Catenary knows (\"cpu\", \"opencl:1\").")
+      .def(
+          "__init__",
+          [](PyDevice* self, nb::object device) {
+            if (device.is_none())
+              new (self) PyDevice{current_device(), {}};
+            else if (nb::isinstance<nb::str>(device))
+              new (self) PyDevice{ct::get_device(nb::cast<std::string>(device)), {}};
+            else
+              new (self) PyDevice{device_of_ordinal(nb::cast<int>(nb::int_(device))), {}};
+          },
+          nb::arg("device").none() = nb::none())
+      .def_prop_ro("id", [](const PyDevice& d) { return ordinal_of(d.device); })
+      .def_prop_ro("name", [](const PyDevice& d) { return d.device.name(); })
+      .def("__int__", [](const PyDevice& d) { return ordinal_of(d.device); })
+      .def("__index__", [](const PyDevice& d) { return ordinal_of(d.device); })
+      .def("__repr__", [](const PyDevice& d) { return "<CUDA Device " + std::to_string(ordinal_of(d.device)) + ">"; })
+      .def("__eq__", [](const PyDevice& d, const PyDevice& o) { return d.device == o.device; })
+      .def("__eq__", [](const PyDevice&, nb::handle) { return nb::borrow(Py_NotImplemented); })
+      .def("__hash__", [](const PyDevice& d) { return std::hash<std::string>()(d.device.name()); })
+      .def(
+          "use", [](const PyDevice& d) { use(d.device); }, "Makes it the device of the calling thread's new arrays.")
+      .def(
+          "synchronize",
+          [](const PyDevice& d) {
+            nb::gil_scoped_release release;
+            d.device.synchronize();
+          },
+          "Waits until all that was submitted to it has happened.")
+      .def("__enter__",
+           [](nb::object self) {
+             PyDevice& d = nb::cast<PyDevice&>(self);
+             if (!thread_has_device && !gpus().empty()) use(gpus()[0]);
+             d.before.push_back(ct::current_device());
+             use(d.device);
+             return self;
+           })
+      .def("__exit__",
+           [](PyDevice& d, nb::args) {
+             if (d.before.empty()) throw ct::ValueError("Device.__exit__: was not entered");
+             use(d.before.back());
+             d.before.pop_back();
+           })
+      .def_prop_ro("mem_info",
+                   [](const PyDevice& d) {
+                     const std::size_t total = d.device.info().memory_bytes;
+                     const std::size_t used = ct::memory_pool(d.device).total_bytes();
+                     return std::pair(total > used ? total - used : 0, total);
+                   })
+      .def_prop_ro("compute_capability",
+                   [](const PyDevice& d) {
+                     const std::string arch = d.device.info().arch;
+                     return arch.rfind("sm_", 0) == 0 ? arch.substr(3) : arch;
+                   })
+      .def_prop_ro("info", [](const PyDevice& d) {
+        const ct::DeviceInfo info = d.device.info();
+        nb::dict result;
+        result["name"] = info.name;
+        result["platform"] = info.platform;
+        result["arch"] = info.arch;
+        result["driver"] = info.driver;
+        result["pci"] = info.pci;
+        result["memory_bytes"] = info.memory_bytes;
+        result["local_bytes"] = info.local_bytes;
+        result["compute_units"] = info.compute_units;
+        result["group_size"] = info.group_size;
+        result["is_cpu"] = info.is_cpu;
+        result["has_f64"] = info.has_f64;
+        result["has_atomic64"] = info.has_atomic64;
+        return result;
+      });
+  m.def(
+      "device_of",
+      [](const Array& a) {
+        return PyDevice{a.device(), {}};
+      },
+      nb::arg("a"));
+  m.def("backend_of", [](const PyDevice& d) { return d.device.name().substr(0, d.device.name().find(':')); });
+  m.def("getDeviceCount", [] { return device_count(); });
+  m.def("getDevice", [] { return ordinal_of(current_device()); });
+  m.def("deviceSynchronize", [] {
+    const ct::Device device = current_device();
+    nb::gil_scoped_release release;
+    device.synchronize();
+  });
+  m.def("runtime_info", [] { return ct::runtime_info(); });
+
+  nb::class_<PyEvent>(m, "Event", "A mark in a stream.")
+      .def(
+          "__init__", [](PyEvent* self, bool, bool, bool) { new (self) PyEvent{}; }, nb::arg("block") = false,
+          nb::arg("disable_timing") = false, nb::arg("interprocess") = false)
+      .def(
+          "record",
+          [](PyEvent& e, PyStream* stream) {
+            e.event = stream ? stream->get().record() : ct::current_stream(current_device()).record();
+          },
+          nb::arg("stream").none() = nb::none())
+      .def("synchronize",
+           [](const PyEvent& e) {
+             nb::gil_scoped_release release;
+             if (e.event) e.event->synchronize();
+           })
+      .def_prop_ro("done", [](const PyEvent& e) { return !e.event || e.event->done(); });
+  m.def(
+      "get_elapsed_time",
+      [](const PyEvent& from, const PyEvent& to) {
+        if (!from.event || !to.event) throw ct::ValueError("get_elapsed_time: an event was not recorded");
+        nb::gil_scoped_release release;
+        return ct::elapsed_time(*from.event, *to.event);
+      },
+      nb::arg("start_event"), nb::arg("end_event"));
+
+  nb::class_<PyStream> stream(m, "Stream", "An order of work on a device.");
+  stream
+      .def(
+          "__init__",
+          [](PyStream* self, bool null, bool, bool) {
+            new (self) PyStream{};
+            self->is_null = null;
+            if (!null) self->stream = ct::Stream(current_device());
+          },
+          nb::arg("null") = false, nb::arg("non_blocking") = false, nb::arg("ptds") = false)
+      .def_prop_ro("is_null", [](const PyStream& s) { return s.is_null; })
+      .def_prop_ro("ptr", [](const PyStream& s) { return s.is_null ? std::uintptr_t{0} : std::uintptr_t(&s); })
+      .def("use",
+           [](nb::object self) {
+             use_stream(nb::cast<PyStream&>(self).get());
+             return self;
+           })
+      .def("__enter__",
+           [](nb::object self) {
+             PyStream& s = nb::cast<PyStream&>(self);
+             s.before.push_back(ct::current_stream(s.get().device()));
+             use_stream(s.get());
+             return self;
+           })
+      .def("__exit__",
+           [](PyStream& s, nb::args) {
+             if (s.before.empty()) throw ct::ValueError("Stream.__exit__: was not entered");
+             use_stream(s.before.back());
+             s.before.pop_back();
+           })
+      .def("synchronize",
+           [](PyStream& s) {
+             const ct::Stream& stream = s.get();
+             nb::gil_scoped_release release;
+             stream.synchronize();
+           })
+      .def_prop_ro("done", [](PyStream& s) { return s.get().record().done(); })
+      .def(
+          "record",
+          [](PyStream& s, nb::object event) {
+            if (event.is_none()) event = nb::cast(PyEvent{});
+            nb::cast<PyEvent&>(event).event = s.get().record();
+            return event;
+          },
+          nb::arg("event").none() = nb::none())
+      .def(
+          "wait_event",
+          [](PyStream& s, const PyEvent& e) {
+            if (e.event) s.get().wait(*e.event);
+          },
+          nb::arg("event"))
+      .def("__eq__", [](PyStream& a, PyStream& b) { return a.get() == b.get(); })
+      .def("__eq__", [](const PyStream&, nb::handle) { return nb::borrow(Py_NotImplemented); })
+      .def("__hash__", [](const PyStream& s) { return s.is_null ? 0 : std::hash<const void*>()(&s); });
+  m.def("get_current_stream", [] {
+    PyStream result;
+    result.stream = ct::current_stream(current_device());
+    result.is_null = result.stream->is_null();
+    return result;
+  });
+
+  m.def("pool_counters", [] {
+    const ct::MemoryPool& pool = ct::memory_pool(current_device());
+    nb::dict result;
+    result["used_bytes"] = pool.used_bytes();
+    result["free_bytes"] = pool.free_bytes();
+    result["total_bytes"] = pool.total_bytes();
+    result["n_free_blocks"] = pool.n_free_blocks();
+    result["limit"] = pool.get_limit();
+    return result;
+  });
+  m.def("pool_free_all_blocks", [] {
+    ct::MemoryPool& pool = ct::memory_pool(current_device());
+    nb::gil_scoped_release release;
+    pool.free_all_blocks();
+  });
+  m.def(
+      "pool_set_limit",
+      [](std::optional<std::size_t> size, std::optional<double> fraction) {
+        ct::MemoryPool& pool = ct::memory_pool(current_device());
+        if (fraction) {
+          pool.set_limit_fraction(*fraction);
+        } else {
+          pool.set_limit(size.value_or(0));
+        }
+      },
+      nb::arg("size").none() = nb::none(), nb::arg("fraction").none() = nb::none());
+}
+
+}  // namespace catenary_python

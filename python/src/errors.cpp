@@ -1,0 +1,78 @@
+// The library's exceptions as Python's.
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "catenary/core/axis_error.h"
+#include "catenary/device/pool.h"
+#include "core.h"
+
+namespace catenary_python {
+
+namespace {
+PyObject *axis_error, *linalg_error, *runtime_error, *memory_error;
+
+PyObject* attribute_of(const char* module, const char* name) {
+  const nb::object found = checked(PyImport_ImportModule(module));
+  return checked(PyObject_GetAttrString(found.ptr(), name)).release().ptr();
+}
+}  // namespace
+
+void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
+void set_error() {
+  try {
+    throw;
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const ct::OutOfMemoryError& e) {
+    PyErr_SetString(memory_error, e.what());
+  } catch (const ct::DeviceError& e) {
+    PyErr_SetString(runtime_error, e.what());
+  } catch (const ct::LinAlgError& e) {
+    PyErr_SetString(linalg_error, e.what());
+  } catch (const ct::AxisError& e) {
+    PyErr_SetString(axis_error, e.what());
+  } catch (const ct::ShapeError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const ct::DtypeError& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const ct::IndexError& e) {
+    PyErr_SetString(PyExc_IndexError, e.what());
+  } catch (const ct::ValueError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const ct::FileError& e) {
+    PyErr_SetString(PyExc_OSError, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+void register_errors(nb::module_& m) {
+  axis_error = attribute_of("numpy.exceptions", "AxisError");
+  linalg_error = attribute_of("numpy.linalg", "LinAlgError");
+  runtime_error =
+      PyErr_NewExceptionWithDoc("cupy.cuda.runtime.CUDARuntimeError", "A device that cannot be had, or that failed.",
+                                PyExc_RuntimeError, nullptr);
+  memory_error = PyErr_NewExceptionWithDoc("cupy.cuda.memory.OutOfMemoryError", "A device has no memory left.",
+                                           PyExc_MemoryError, nullptr);
+  m.attr("CUDARuntimeError") = nb::handle(runtime_error);
+  m.attr("OutOfMemoryError") = nb::handle(memory_error);
+  nb::register_exception_translator(
+      [](const std::exception_ptr& p, void*) {
+        try {
+          std::rethrow_exception(p);
+        } catch (const ct::Error&) {
+          set_error();
+        }
+      },
+      nullptr);
+}
+
+}  // namespace catenary_python

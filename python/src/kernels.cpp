@@ -1,0 +1,60 @@
+// Kernels in a device's own language, which catenary.cupy writes: launched with lists of arguments.
+
+#include <string>
+
+#include "bind.h"
+#include "catenary/array/user_kernel.h"
+#include "catenary/core/error.h"
+
+namespace catenary_python {
+
+namespace {
+
+using ct::RawKernel;
+
+/// An ndarray, or a NumPy scalar whose bytes are passed.
+RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position) {
+  if (is_ndarray(o.ptr())) return array_of(o.ptr());
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(o.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    raise(PyExc_TypeError, "launch: argument " + std::to_string(position) +
+                               " must be an ndarray, a NumPy scalar or bytes, not " +
+                               nb::cast<std::string>(nb::repr(o.type())));
+  }
+  const nb::object release =
+      nb::capsule(&buffer, [](void* b) noexcept { PyBuffer_Release(static_cast<Py_buffer*>(b)); });
+  return RawKernel::Argument(buffer.buf, static_cast<std::size_t>(buffer.len));
+}
+
+}  // namespace
+
+void register_kernels(nb::module_& m) {
+  nb::class_<RawKernel>(
+      m, "RawFunction",
+      "A whole kernel in a device's own language. An ndarray among the arguments becomes two of the "
+      "kernel's: its buffer, and the 64-bit offset of its first element in it; a NumPy scalar becomes "
+      "its bytes.")
+      .def(
+          "__init__",
+          [](RawKernel* self, const std::string& code, const std::string& name, bool portable) {
+            new (self) RawKernel(code, name, {.portable = portable});
+          },
+          nb::arg("code"), nb::arg("name"), nb::arg("portable") = false)
+      .def(
+          "launch",
+          [](const RawKernel& kernel, std::int64_t groups, int group_size, nb::sequence arguments) {
+            std::vector<RawKernel::Argument> list;
+            Py_ssize_t position = 0;
+            for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++));
+            nb::gil_scoped_release release;  // the first launch compiles
+            kernel.launch(groups, group_size, list);
+          },
+          nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"));
+  m.def(
+      "groups_for",
+      [](const Array& beside, std::int64_t items) { return RawKernel::groups_for(beside.device(), items); },
+      nb::arg("beside"), nb::arg("items"), "(groups, group_size) of a loop over so many items on an array's device.");
+}
+
+}  // namespace catenary_python

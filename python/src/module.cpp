@@ -1,0 +1,20 @@
+// catenary._core: the library as catenary.cupy sees it.
+
+#include "catenary/core/version.h"
+#include "core.h"
+
+NB_MODULE(_core, m) {
+  using namespace catenary_python;
+  m.doc() = "Catenary's arrays and functions for catenary.cupy, which names them; call them by cupy.";
+  m.attr("version") = ct::version();
+  register_conversions(m);
+  register_errors(m);
+  register_devices(m);
+  register_ndarray(m);
+  register_ufuncs(m);
+  register_creation(m);
+  register_manipulation(m);
+  register_numbers(m);
+  register_random(m);
+  register_kernels(m);
+}

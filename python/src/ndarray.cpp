@@ -1,0 +1,391 @@
+// cupy.ndarray: its slots and attributes. Methods that are functions too are registered with the functions.
+
+#include <string>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/linalg.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/core/error.h"
+#include "catenary/ops/op_names.h"
+#include "core.h"
+
+namespace catenary_python {
+
+PyTypeObject* ndarray_type = nullptr;
+
+PyObject* wrap(Array array) {
+  PyObject* o = nb::inst_alloc(reinterpret_cast<PyObject*>(ndarray_type)).release().ptr();
+  new (nb::inst_ptr<NdArray>(o)) NdArray{std::move(array), nullptr};
+  nb::inst_mark_ready(o);
+  return o;
+}
+
+PyObject* wrap_view(Array array, PyObject* of) {
+  const bool shares = array.shares_memory(array_of(of));
+  PyObject* o = wrap(std::move(array));
+  if (shares) {
+    PyObject* owner = handle_of(of).base ? handle_of(of).base : of;
+    Py_INCREF(owner);
+    handle_of(o).base = owner;
+  }
+  return o;
+}
+
+namespace {
+
+using ct::ops::Op;
+
+bool is_numpy_array(PyObject* o) { return nb::isinstance(nb::handle(o), numpy().attr("ndarray")); }
+
+/// What an operator does with an operand that is neither array nor number.
+PyObject* not_implemented(PyObject* a, PyObject* b, const char* name) {
+  for (PyObject* o : {a, b})
+    if (is_numpy_array(o)) refuse_argument(o, name);
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+template <Op op>
+PyObject* binary(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    if (Py_TYPE(a) == ndarray_type && Py_TYPE(b) == ndarray_type)
+      return wrap(ct::apply(op, Operand(array_of(a)), Operand(array_of(b))));
+    Argument x, y;
+    if (!x.parse(a) || !y.parse(b)) return not_implemented(a, b, ct::ops::info(op).name);
+    settle(x, y);
+    return wrap(ct::apply(op, x.operand(), y.operand()));
+  });
+}
+
+template <Op op>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    Argument x, y;
+    x.parse(a);
+    if (!y.parse(b)) return not_implemented(a, b, ct::ops::info(op).name);
+    settle(x, y);
+    ct::apply_to(array_of(a), op, x.operand(), y.operand());
+    return Py_NewRef(a);
+  });
+}
+
+template <Op op>
+PyObject* unary(PyObject* a) {
+  return guarded([&] { return wrap(ct::apply(op, Operand(array_of(a)))); });
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
+  if (modulo != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "pow: a third argument is not supported");
+    return nullptr;
+  }
+  return binary<Op::power>(a, b);
+}
+PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) { return in_place<Op::power>(a, b); }
+
+PyObject* positive(PyObject* a) {
+  return guarded([&] { return wrap(ct::positive(array_of(a))); });
+}
+
+PyObject* divmod(PyObject* a, PyObject* b) {
+  const nb::object quotient = nb::steal(binary<Op::floor_divide>(a, b));
+  if (!quotient.is_valid() || quotient.ptr() == Py_NotImplemented) return nb::object(quotient).release().ptr();
+  const nb::object rest = nb::steal(binary<Op::remainder>(a, b));
+  return rest.is_valid() ? PyTuple_Pack(2, quotient.ptr(), rest.ptr()) : nullptr;
+}
+
+PyObject* matmul(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    if (!is_ndarray(a) || !is_ndarray(b)) return not_implemented(a, b, "matmul");
+    const Array &x = array_of(a), &y = array_of(b);
+    return wrap(without_gil(x.size() + y.size() >= kReleaseFrom, [&] { return ct::matmul(x, y); }));
+  });
+}
+
+PyObject* in_place_matmul(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    if (!is_ndarray(b)) return not_implemented(a, b, "matmul");
+    Out{a}(ct::matmul(array_of(a), array_of(b)), "matmul");
+    return Py_NewRef(a);
+  });
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int op) {
+  switch (op) {
+    case Py_LT:
+      return binary<Op::less>(a, b);
+    case Py_LE:
+      return binary<Op::less_equal>(a, b);
+    case Py_EQ:
+      return binary<Op::equal>(a, b);
+    case Py_NE:
+      return binary<Op::not_equal>(a, b);
+    case Py_GT:
+      return binary<Op::greater>(a, b);
+    default:
+      return binary<Op::greater_equal>(a, b);
+  }
+}
+
+/// The only element as a Python number.
+nb::object item_of(const Array& a, const char* function) {
+  if (a.size() != 1)
+    raise(PyExc_TypeError, std::string(function) +
+                               ": only arrays of one element can be converted to Python scalars, "
+                               "the shape is " +
+                               a.shape().str());
+  const auto read = [&]<class T>(T) {
+    nb::gil_scoped_release release;
+    return a.item<T>();
+  };
+  switch (ct::kind(a.dtype())) {
+    case ct::Kind::boolean:
+      return nb::bool_(read(bool{}));
+    case ct::Kind::floating:
+      return nb::float_(read(double{}));
+    case ct::Kind::signed_int:
+      return nb::int_(read(std::int64_t{}));
+    default:
+      return nb::int_(read(std::uint64_t{}));
+  }
+}
+
+int truth(PyObject* o) {
+  return guarded_int([&]() -> int {
+    const Array& a = array_of(o);
+    if (a.size() == 0) raise(PyExc_ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0`.");
+    if (a.size() > 1)
+      raise(PyExc_ValueError,
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+    const nb::object value = item_of(a, "bool");
+    return PyObject_IsTrue(value.ptr());
+  });
+}
+PyObject* as_int(PyObject* o) {
+  return guarded([&] { return PyNumber_Long(item_of(array_of(o), "int").ptr()); });
+}
+PyObject* as_float(PyObject* o) {
+  return guarded([&] { return PyNumber_Float(item_of(array_of(o), "float").ptr()); });
+}
+PyObject* as_index(PyObject* o) {
+  return guarded([&] {
+    const Array& a = array_of(o);
+    if (a.ndim() != 0 || !ct::is_integer(a.dtype()))
+      raise(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index, not an array of " +
+                                 std::string(ct::dtype_name(a.dtype())) + " of shape " + a.shape().str());
+    return item_of(a, "index").release().ptr();
+  });
+}
+
+Py_ssize_t length(PyObject* o) {
+  const Array& a = array_of(o);
+  if (a.ndim() > 0) return static_cast<Py_ssize_t>(a.shape()[0]);
+  PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+  return -1;
+}
+
+PyObject* get_item(PyObject* o, PyObject* key) {
+  return guarded([&]() -> PyObject* {
+    const Array& a = array_of(o);
+    const std::vector<ct::Index> indices = parse_key(key, a);
+    return wrap_view(without_gil(a.size() >= kReleaseFrom, [&] { return Array(a.get(indices)); }), o);
+  });
+}
+PyObject* get_row(PyObject* o, Py_ssize_t i) {
+  return guarded([&]() -> PyObject* {
+    const Array& a = array_of(o);
+    if (a.ndim() == 0) raise(PyExc_IndexError, "a 0-d array cannot be indexed by an integer");
+    return wrap_view(a[static_cast<std::int64_t>(i)], o);
+  });
+}
+PyObject* iterate(PyObject* o) {
+  if (array_of(o).ndim() > 0) return PySeqIter_New(o);
+  PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
+  return nullptr;
+}
+int set_item(PyObject* o, PyObject* key, PyObject* value) {
+  return guarded_int([&]() -> int {
+    if (!value) raise(PyExc_ValueError, "cannot delete array elements");
+    const Array& a = array_of(o);
+    const std::vector<ct::Index> indices = parse_key(key, a);
+    Argument argument;
+    Array from_host;
+    if (!argument.parse(value)) {
+      // CuPy takes NumPy's arrays and lists here, of any shape that broadcasts
+      from_host = from_numpy(value, std::nullopt, a.device());
+      argument.array = &from_host;
+    }
+    without_gil(a.size() >= kReleaseFrom, [&] { a.set_at(indices, argument.operand()); });
+    return 0;
+  });
+}
+
+PyObject* represent(PyObject* o) {
+  return guarded([&] { return PyUnicode_FromString(ct::repr(array_of(o)).c_str()); });
+}
+PyObject* print(PyObject* o) {
+  return guarded([&] { return PyUnicode_FromString(ct::to_string(array_of(o)).c_str()); });
+}
+
+PyObject* shape_of(PyObject* o, void*) {
+  return guarded([&] { return tuple_of(array_of(o).shape()); });
+}
+int set_shape(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&]() -> int {
+    Array& a = handle_of(o).array;
+    Array reshaped = a.reshape(nb::cast<Shape>(nb::handle(value)));
+    if (!reshaped.shares_memory(a))
+      raise(PyExc_AttributeError, "incompatible shape for a non-contiguous array; use reshape, which copies");
+    a = std::move(reshaped);
+    return 0;
+  });
+}
+PyObject* strides_of(PyObject* o, void*) {
+  return guarded([&] {
+    const Array& a = array_of(o);
+    return tuple_of(a.strides(), static_cast<std::int64_t>(a.itemsize()));
+  });
+}
+PyObject* dtype_of(PyObject* o, void*) {
+  return guarded([&] { return Py_NewRef(numpy_dtype(array_of(o).dtype())); });
+}
+PyObject* ndim_of(PyObject* o, void*) { return PyLong_FromLong(array_of(o).ndim()); }
+PyObject* size_of(PyObject* o, void*) { return PyLong_FromLongLong(array_of(o).size()); }
+PyObject* itemsize_of(PyObject* o, void*) { return PyLong_FromSize_t(array_of(o).itemsize()); }
+PyObject* nbytes_of(PyObject* o, void*) { return PyLong_FromSize_t(array_of(o).nbytes()); }
+PyObject* transposed(PyObject* o, void*) {
+  return guarded([&] { return wrap_view(array_of(o).transpose(), o); });
+}
+PyObject* matrix_transposed(PyObject* o, void*) {
+  return guarded([&] { return wrap_view(ct::matrix_transpose(array_of(o)), o); });
+}
+PyObject* base_of(PyObject* o, void*) {
+  PyObject* base = handle_of(o).base;
+  return Py_NewRef(base ? base : Py_None);
+}
+PyObject* real_of(PyObject* o, void*) { return Py_NewRef(o); }
+PyObject* imag_of(PyObject* o, void*) {
+  return guarded([&] { return wrap(ct::zeros_like(array_of(o))); });
+}
+PyObject* c_contiguous(PyObject* o, void*) { return PyBool_FromLong(array_of(o).is_contiguous()); }
+PyObject* f_contiguous(PyObject* o, void*) { return PyBool_FromLong(is_f_contiguous(array_of(o))); }
+
+PyGetSetDef attributes[] = {
+    {"shape", shape_of, set_shape, "Extents of the axes.", nullptr},
+    {"strides", strides_of, nullptr, "Bytes from one element to the next along each axis.", nullptr},
+    {"dtype", dtype_of, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
+    {"ndim", ndim_of, nullptr, "Number of axes.", nullptr},
+    {"size", size_of, nullptr, "Number of elements.", nullptr},
+    {"itemsize", itemsize_of, nullptr, "Bytes of an element.", nullptr},
+    {"nbytes", nbytes_of, nullptr, "Bytes of all elements.", nullptr},
+    {"T", transposed, nullptr, "A view with the axes reversed.", nullptr},
+    {"mT", matrix_transposed, nullptr, "A view with the last two axes swapped.", nullptr},
+    {"base", base_of, nullptr, "The array whose memory a view shows, or None.", nullptr},
+    {"real", real_of, nullptr, "The array itself: there are no complex dtypes.", nullptr},
+    {"imag", imag_of, nullptr, "Zeros: there are no complex dtypes.", nullptr},
+    {"_c_contiguous", c_contiguous, nullptr, "Do the elements lie in C order without gaps?", nullptr},
+    {"_f_contiguous", f_contiguous, nullptr, "Do the elements lie in Fortran order without gaps?", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+template <class F>
+constexpr void* slot(F* f) {
+  return reinterpret_cast<void*>(f);
+}
+
+PyType_Slot slots[] = {{Py_nb_add, slot(binary<Op::add>)},
+                       {Py_nb_subtract, slot(binary<Op::subtract>)},
+                       {Py_nb_multiply, slot(binary<Op::multiply>)},
+                       {Py_nb_true_divide, slot(binary<Op::divide>)},
+                       {Py_nb_floor_divide, slot(binary<Op::floor_divide>)},
+                       {Py_nb_remainder, slot(binary<Op::remainder>)},
+                       {Py_nb_divmod, slot(divmod)},
+                       {Py_nb_power, slot(power)},
+                       {Py_nb_matrix_multiply, slot(matmul)},
+                       {Py_nb_and, slot(binary<Op::bitwise_and>)},
+                       {Py_nb_or, slot(binary<Op::bitwise_or>)},
+                       {Py_nb_xor, slot(binary<Op::bitwise_xor>)},
+                       {Py_nb_lshift, slot(binary<Op::left_shift>)},
+                       {Py_nb_rshift, slot(binary<Op::right_shift>)},
+                       {Py_nb_inplace_add, slot(in_place<Op::add>)},
+                       {Py_nb_inplace_subtract, slot(in_place<Op::subtract>)},
+                       {Py_nb_inplace_multiply, slot(in_place<Op::multiply>)},
+                       {Py_nb_inplace_true_divide, slot(in_place<Op::divide>)},
+                       {Py_nb_inplace_floor_divide, slot(in_place<Op::floor_divide>)},
+                       {Py_nb_inplace_remainder, slot(in_place<Op::remainder>)},
+                       {Py_nb_inplace_power, slot(in_place_power)},
+                       {Py_nb_inplace_matrix_multiply, slot(in_place_matmul)},
+                       {Py_nb_inplace_and, slot(in_place<Op::bitwise_and>)},
+                       {Py_nb_inplace_or, slot(in_place<Op::bitwise_or>)},
+                       {Py_nb_inplace_xor, slot(in_place<Op::bitwise_xor>)},
+                       {Py_nb_inplace_lshift, slot(in_place<Op::left_shift>)},
+                       {Py_nb_inplace_rshift, slot(in_place<Op::right_shift>)},
+                       {Py_nb_negative, slot(unary<Op::negative>)},
+                       {Py_nb_positive, slot(positive)},
+                       {Py_nb_absolute, slot(unary<Op::absolute>)},
+                       {Py_nb_invert, slot(unary<Op::invert>)},
+                       {Py_nb_bool, slot(truth)},
+                       {Py_nb_int, slot(as_int)},
+                       {Py_nb_float, slot(as_float)},
+                       {Py_nb_index, slot(as_index)},
+                       {Py_tp_richcompare, slot(compare)},
+                       {Py_tp_hash, slot(PyObject_HashNotImplemented)},
+                       {Py_mp_length, slot(length)},
+                       {Py_mp_subscript, slot(get_item)},
+                       {Py_mp_ass_subscript, slot(set_item)},
+                       {Py_sq_length, slot(length)},
+                       {Py_sq_item, slot(get_row)},
+                       {Py_tp_iter, slot(iterate)},
+                       {Py_tp_repr, slot(represent)},
+                       {Py_tp_str, slot(print)},
+                       {Py_tp_getset, attributes},
+                       {0, nullptr}};
+
+}  // namespace
+
+void register_ndarray(nb::module_& m) {
+  nb::class_<NdArray> type(m, "ndarray", nb::type_slots(slots), nb::pooled(256), nb::is_weak_referenceable(),
+                           "An n-dimensional array on a device.");
+  ndarray_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  type.attr("__array_priority__") = 100;
+  type.def(
+          "__init__",
+          [](NdArray* self, const Shape& shape, DtypeArg dtype, std::optional<Array> memory, nb::object strides,
+             nb::object order) {
+            const Dtype d = dtype.value_or(Dtype::float64);
+            if (!memory) {
+              if (!strides.is_none()) raise(PyExc_ValueError, "ndarray: strides without memptr");
+              new (self) NdArray{empty_in_order(shape, d, order_from(order.ptr(), true)), nullptr};
+              return;
+            }
+            (void)d;
+            raise(PyExc_NotImplementedError, "ndarray: memptr is not supported yet");
+          },
+          nb::arg("shape"), nb::arg("dtype").none() = nb::none(), nb::arg("memptr").none() = nb::none(),
+          nb::arg("strides").none() = nb::none(), nb::arg("order") = "C")
+      .def(
+          "item",
+          [](const NdArray& a, nb::args index) {
+            if (index.size() == 0) return item_of(a.array, "item");
+            const nb::object key = index.size() == 1 ? nb::object(index[0]) : nb::object(index);
+            if (index.size() == 1 && nb::isinstance<nb::int_>(key) && a.array.ndim() != 1)
+              return item_of(a.array.ravel()[nb::cast<std::int64_t>(key)], "item");
+            return item_of(a.array.get(parse_key(key.ptr(), a.array)), "item");
+          },
+          "The only element, or the one at an index, as a Python number.")
+      .def("_to_numpy", [](const NdArray& a) { return to_numpy(a.array); })
+      .def("_set_numpy",
+           [](const NdArray& a, nb::object values) {
+             const Array host = from_numpy(values.ptr(), a.array.dtype(), a.array.device());
+             if (!(host.shape() == a.array.shape()))
+               raise(PyExc_ValueError,
+                     "set: the array has shape " + a.array.shape().str() + ", the values have " + host.shape().str());
+             ct::copyto(a.array, host);
+           })
+      .def("_is_owner", [](const NdArray& a) { return a.base == nullptr; });
+  m.def(
+      "from_numpy",
+      [](nb::object values, DtypeArg dtype) { return from_numpy(values.ptr(), dtype.get(), current_device()); },
+      nb::arg("values"), nb::arg("dtype").none() = nb::none());
+}
+
+}  // namespace catenary_python

@@ -1,0 +1,280 @@
+// The elementwise functions and the reductions, from the rows of ops/elementwise.def and ops/reductions.def: a new row
+// is a new function here.
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "bind.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/error.h"
+#include "catenary/ops/op_names.h"
+
+namespace catenary_python {
+
+namespace {
+
+using ct::ops::Op;
+using ct::ops::Rule;
+
+/// cupy.ufunc: a row.
+struct Ufunc {
+  Op op;
+  const ct::ops::OpInfo& row() const { return ct::ops::info(op); }
+};
+PyTypeObject* ufunc_type = nullptr;
+
+/// numpy.can_cast
+bool can_cast(Dtype from, Dtype to, const std::string& casting) {
+  if (from == to || casting == "unsafe") return true;
+  if (casting == "same_kind") return ct::can_cast_same_kind(from, to);
+  return nb::cast<bool>(numpy().attr("can_cast")(nb::handle(numpy_dtype(from)), nb::handle(numpy_dtype(to)), casting));
+}
+
+/// What a call asks for beside its inputs.
+struct Options {
+  PyObject *out = nullptr, *dtype = nullptr;
+  std::string casting = "same_kind";
+};
+
+void read_option(Options& options, const char* name, const std::string& key, PyObject* value) {
+  if (key == "out") {
+    if (PyTuple_Check(value)) {
+      if (PyTuple_Size(value) != 1) raise(PyExc_ValueError, std::string(name) + ": out must have one array");
+      value = PyTuple_GetItem(value, 0);
+    }
+    options.out = value == Py_None ? nullptr : value;
+  } else if (key == "dtype") {
+    options.dtype = value == Py_None ? nullptr : value;
+  } else if (key == "casting") {
+    options.casting = nb::cast<std::string>(nb::handle(value));
+    for (const char* known : {"no", "equiv", "safe", "same_kind", "unsafe"})
+      if (options.casting == known) return;
+    raise(PyExc_ValueError, std::string(name) +
+                                ": casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '" +
+                                options.casting + "'");
+  } else if (key == "where" || key == "_where") {
+    if (value != Py_True) raise(PyExc_TypeError, std::string(name) + ": where= is not supported; use cupy.where");
+  } else if (key == "order") {
+    if (order_from(value, false) != Order::K)
+      raise(PyExc_TypeError, std::string(name) + ": results lie in memory as the operands do (order='K')");
+  } else {
+    raise(PyExc_TypeError, std::string(name) + ": unexpected keyword argument '" + key + "'");
+  }
+}
+
+/// Brings the inputs to the dtype that the caller wants the operation to happen in.
+void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, const std::string& casting) {
+  const bool is_float_rule = row.rule == Rule::FLOAT || row.rule == Rule::DIVIDE;
+  const bool is_bool_rule = row.rule == Rule::COMPARE || row.rule == Rule::PREDICATE;
+  if (is_bool_rule && dtype == Dtype::bool_) return;
+  if (is_bool_rule || (is_float_rule && !ct::is_floating(dtype)))
+    raise(PyExc_TypeError, std::string(row.name) + ": no loop with the result dtype " + ct::dtype_name(dtype));
+  for (int i = 0; i < row.arity; ++i) {
+    Argument& x = inputs[i];
+    if (x.array) {
+      if (!can_cast(x.array->dtype(), dtype, casting))
+        raise(PyExc_TypeError, std::string(row.name) + ": cannot cast input " + std::to_string(i) + " from " +
+                                   ct::dtype_name(x.array->dtype()) + " to " + ct::dtype_name(dtype) +
+                                   " with casting rule '" + casting + "'");
+      if (x.array->dtype() != dtype) {
+        x.kept = x.array->astype(dtype);
+        x.array = &x.kept;
+      }
+    } else {
+      x.strong = dtype;
+    }
+  }
+}
+
+PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guarded([&]() -> PyObject* {
+    const Op op = nb::inst_ptr<Ufunc>(self)->op;
+    const ct::ops::OpInfo& row = ct::ops::info(op);
+    const Py_ssize_t given = PyTuple_Size(args);
+    if (given < row.arity || given > row.arity + 1)
+      raise(PyExc_TypeError, std::string(row.name) + "() takes from " + std::to_string(row.arity) + " to " +
+                                 std::to_string(row.arity + 1) + " positional arguments but " + std::to_string(given) +
+                                 " were given");
+    Options options;
+    if (given > row.arity) read_option(options, row.name, "out", PyTuple_GetItem(args, row.arity));
+    if (kwargs) {
+      PyObject *key = nullptr, *value = nullptr;
+      Py_ssize_t position = 0;
+      while (PyDict_Next(kwargs, &position, &key, &value))
+        read_option(options, row.name, nb::cast<std::string>(nb::handle(key)), value);
+    }
+    Argument inputs[2];
+    for (int i = 0; i < row.arity; ++i) {
+      PyObject* o = PyTuple_GetItem(args, i);
+      if (!inputs[i].parse(o)) refuse_argument(o, row.name);
+    }
+    if (options.dtype) cast_inputs(row, inputs, dtype_from(options.dtype), options.casting);
+    if (row.arity == 1) {
+      inputs[0].as_array();
+    } else {
+      settle(inputs[0], inputs[1]);
+    }
+    const bool one = row.arity == 1;
+    if (!options.out)
+      return wrap(one ? ct::apply(op, inputs[0].operand()) : ct::apply(op, inputs[0].operand(), inputs[1].operand()));
+    if (!is_ndarray(options.out)) raise(PyExc_TypeError, std::string(row.name) + ": out must be an ndarray");
+    const Array& out = array_of(options.out);
+    if (options.casting == "same_kind") {
+      if (one) {
+        ct::apply_to(out, op, inputs[0].operand());
+      } else {
+        ct::apply_to(out, op, inputs[0].operand(), inputs[1].operand());
+      }
+    } else {
+      const Array result =
+          one ? ct::apply(op, inputs[0].operand()) : ct::apply(op, inputs[0].operand(), inputs[1].operand());
+      if (!can_cast(result.dtype(), out.dtype(), options.casting))
+        raise(PyExc_TypeError, std::string(row.name) + ": cannot cast the result from " +
+                                   ct::dtype_name(result.dtype()) + " to " + ct::dtype_name(out.dtype()) +
+                                   " with casting rule '" + options.casting + "'");
+      ct::copyto(out, result);
+    }
+    return Py_NewRef(options.out);
+  });
+}
+
+PyObject* represent(PyObject* self) {
+  return PyUnicode_FromFormat("<ufunc '%s'>", nb::inst_ptr<Ufunc>(self)->row().name);
+}
+
+/// "ff->f": what the row computes for each dtype, found by applying it to nothing.
+nb::list types_of(const Ufunc& f) {
+  nb::list types;
+  for (int i = 0; i < ct::kDtypes; ++i) {
+    const auto dtype = static_cast<Dtype>(i);
+    if (dtype == Dtype::bfloat16) continue;
+    const Array none = Array::empty({0}, dtype, ct::Device());
+    try {
+      const Array result = f.row().arity == 1 ? ct::apply(f.op, none) : ct::apply(f.op, none, none);
+      const auto letter = [](Dtype d) { return nb::cast<std::string>(nb::handle(numpy_dtype(d)).attr("char")); };
+      types.append(std::string(f.row().arity == 1 ? 1 : 2, letter(dtype)[0]) + "->" + letter(result.dtype()));
+    } catch (const ct::DtypeError&) {
+    }
+  }
+  return types;
+}
+
+/// The reduction that repeats an operation, as NumPy's ufunc.reduce.
+std::optional<ct::ops::Reduce> reduction_of(Op op) {
+  using ct::ops::Reduce;
+  switch (op) {
+    case Op::add:
+      return Reduce::sum;
+    case Op::multiply:
+      return Reduce::prod;
+    case Op::maximum:
+      return Reduce::max;
+    case Op::minimum:
+      return Reduce::min;
+    case Op::logical_and:
+      return Reduce::all;
+    case Op::logical_or:
+      return Reduce::any;
+    default:
+      return std::nullopt;
+  }
+}
+
+PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(nb::inst_ptr<Ufunc>(self)->row().name); }
+PyObject* doc_of(PyObject* self, void*) { return PyUnicode_FromString(nb::inst_ptr<Ufunc>(self)->row().description); }
+PyGetSetDef attributes[] = {{"__name__", name_of, nullptr, nullptr, nullptr},
+                            {"__doc__", doc_of, nullptr, nullptr, nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyType_Slot slots[] = {{Py_tp_getset, attributes},
+                       {Py_tp_call, reinterpret_cast<void*>(call)},
+                       {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                       {0, nullptr}};
+
+/// The function of a row: rows of numbers alone take a dtype, for the others elements are cast first.
+Array reduced(Array (*f)(Array, const ct::AxisArg&, bool, std::optional<Dtype>), const Array& a,
+              const ct::AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
+  return f(a, axis, keepdims, dtype);
+}
+Array reduced(Array (*f)(Array, const ct::AxisArg&, bool), const Array& a, const ct::AxisArg& axis, bool keepdims,
+              std::optional<Dtype> dtype) {
+  return f(dtype ? a.astype(*dtype) : a, axis, keepdims);
+}
+
+nb::object reduce(ct::ops::Reduce op, const Array& a, const ct::AxisArg& axis, const DtypeArg& dtype, const Out& out,
+                  bool keepdims) {
+  const char* name = ct::ops::info(op).name;
+  const std::optional<Dtype> wanted = dtype.get();
+  const auto run = [&] {
+    switch (op) {
+#define CT_REDUCE(name, ...)  \
+  case ct::ops::Reduce::name: \
+    return reduced(ct::name, a, axis, keepdims, wanted);
+#include "catenary/ops/reductions.def"
+#undef CT_REDUCE
+      case ct::ops::Reduce::count:
+        break;
+    }
+    throw ct::ValueError("reduce: unknown row");
+  };
+  return out(without_gil(is_large(a), run), name);
+}
+
+}  // namespace
+
+void register_ufuncs(nb::module_& m) {
+  nb::class_<Ufunc> type(m, "ufunc", nb::type_slots(slots));
+  ufunc_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  type.def_prop_ro("nin", [](const Ufunc& f) { return f.row().arity; })
+      .def_prop_ro("nout", [](const Ufunc&) { return 1; })
+      .def_prop_ro("nargs", [](const Ufunc& f) { return f.row().arity + 1; })
+      .def_prop_ro("types", types_of)
+      .def(
+          "reduce",
+          [](const Ufunc& f, const Array& a, const ct::AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+            const auto op = reduction_of(f.op);
+            if (!op) raise(PyExc_ValueError, std::string(f.row().name) + ".reduce: there is no such reduction");
+            return reduce(*op, a, axis, dtype, out, keepdims);
+          },
+          nb::arg("array"), nb::arg("axis").none() = 0, nb::arg("dtype").none() = nb::none(), out_argument(),
+          nb::arg("keepdims") = false);
+
+  nb::dict ufuncs;
+  constexpr Op rows[] = {
+#define CT_OP(name, ...) Op::name,
+#include "catenary/ops/elementwise.def"
+#undef CT_OP
+  };
+  for (const Op op : rows) ufuncs[ct::ops::info(op).name] = nb::cast(Ufunc{op});
+  m.attr("ufuncs") = ufuncs;
+
+  nb::list reductions;
+  for (int i = 0; i < static_cast<int>(ct::ops::Reduce::count); ++i) {
+    const auto op = static_cast<ct::ops::Reduce>(i);
+    const ct::ops::ReduceInfo& row = ct::ops::info(op);
+    const auto keepdims = nb::arg("keepdims") = false;
+    const auto axis = nb::arg("axis").none() = nb::none();
+    const auto dtype = nb::arg("dtype").none() = nb::none();
+    if (row.registers == ct::ops::NUM) {
+      both(
+          m, row.name,
+          [op](const Array& a, const ct::AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+            return reduce(op, a, axis, dtype, out, keepdims);
+          },
+          "a", axis, dtype, out_argument(), keepdims);
+    } else {
+      both(
+          m, row.name,
+          [op](const Array& a, const ct::AxisArg& axis, Out out, bool keepdims) {
+            return reduce(op, a, axis, DtypeArg{}, out, keepdims);
+          },
+          "a", axis, out_argument(), keepdims);
+    }
+    reductions.append(row.name);
+  }
+  m.attr("reductions") = reductions;
+}
+
+}  // namespace catenary_python

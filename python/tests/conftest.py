@@ -1,0 +1,29 @@
+"""Tests of catenary.cupy compare with NumPy, on the processor and on ordinal 0, which is PoCL where there is no card."""
+
+import os
+
+os.environ.setdefault('CATENARY_GPU_INCLUDE_CPU', '1')
+
+import pytest  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line('markers', 'host: many combinations of dtypes, whose kernels would take minutes to compile '
+                                       'and are compared by the tests of the library: on the processor only')
+
+
+def pytest_collection_modifyitems(config, items):
+    extra = [item for item in items if item.get_closest_marker('host') and item.callspec.params.get('device') == 'gpu']
+    if extra:
+        config.hook.pytest_deselected(items=extra)
+        items[:] = [item for item in items if item not in set(extra)]
+
+
+@pytest.fixture(params=['cpu', 'gpu'])
+def device(request):
+    """Makes a device the current one: the processor itself, or ordinal 0."""
+    from catenary import _core
+    if request.param == 'gpu' and _core.getDeviceCount() == 0:
+        pytest.fail('there is no device: scripts/setup --with-test installs PoCL')
+    with _core.Device('cpu' if request.param == 'cpu' else 0) as chosen:
+        yield chosen

@@ -1,0 +1,67 @@
+// Elementwise functions into an array that is there, as NumPy's ufuncs with `out`.
+
+#include "catenary/array/elementwise.h"
+#include "catenary/array/user_kernel.h"
+#include "catenary/core/axis_error.h"
+#include "catenary/ops/op_names.h"
+#include "tests/array/expect.h"
+
+namespace ct = catenary;
+using ct::ops::Op;
+using namespace testing_arrays;
+
+namespace {
+
+TEST(ApplyTo, WritesWhatTheFunctionGives) {
+  const Array x = make<float>({1, 4, 9}), out = ct::Array::empty({3}, Dtype::float32);
+  ct::apply_to(out, Op::sqrt, x);
+  expect_array(out, {1, 2, 3}, {3}, Dtype::float32);
+  ct::apply_to(out, Op::add, x, 1);
+  expect_array(out, {2, 5, 10}, {3}, Dtype::float32);
+  const Array wide = ct::Array::empty({2, 3}, Dtype::float64);
+  ct::apply_to(wide, Op::multiply, x, make<float>({2, 3}, {2, 1}));
+  expect_array(wide, {2, 8, 18, 3, 12, 27}, {2, 3}, Dtype::float64);
+  ct::apply_to(wide, Op::negative, x);  // the operand broadcasts to out
+  expect_array(wide, {-1, -4, -9, -1, -4, -9}, {2, 3}, Dtype::float64);
+  const Array truth = ct::Array::empty({3}, Dtype::bool_);
+  ct::apply_to(truth, Op::greater, x, 3);
+  expect_array(truth, {0, 1, 1}, {3}, Dtype::bool_);
+  ct::apply_to(truth, Op::add, truth, make<int>({1, 0, 0}).astype(Dtype::bool_));
+  expect_array(truth, {1, 1, 1}, {3}, Dtype::bool_);
+}
+
+TEST(ApplyTo, OutMayBeAnOperandOrOverlapOne) {
+  const Array x = make<float>({1, 2, 3, 4});
+  ct::apply_to(x, Op::power, x, 2);
+  expect_array(x, {1, 4, 9, 16}, {4}, Dtype::float32);
+  const Array tail = x(ct::slice(1, 4)), head = x(ct::slice(0, 3));
+  ct::apply_to(tail, Op::add, head, tail);
+  expect_array(x, {1, 5, 13, 25}, {4}, Dtype::float32);
+  const Array none = ct::Array::empty({0}, Dtype::float32);
+  ct::apply_to(none, Op::add, none, 1);
+}
+
+TEST(ApplyTo, RefusesWhatDoesNotFit) {
+  const Array x = make<float>({1, 2, 3}), integers = ct::Array::empty({3}, Dtype::int32);
+  EXPECT_THROW(ct::apply_to(integers, Op::sqrt, x), ct::DtypeError);
+  EXPECT_THROW(ct::apply_to(integers, Op::add, x, 1), ct::DtypeError);
+  EXPECT_THROW(ct::apply_to(ct::Array::empty({2}, Dtype::float32), Op::sqrt, x), ct::ShapeError);
+  EXPECT_THROW(ct::apply_to(ct::Array::empty({}, Dtype::float32), Op::add, x, 1), ct::ShapeError);
+  EXPECT_THROW(ct::apply_to(ct::Array::empty({1}, Dtype::float32), Op::add, 1, x), ct::ShapeError);
+}
+
+TEST(Axes, AnAxisThatIsNotThereIsAnAxisError) {
+  EXPECT_THROW(make<float>({1, 2}).sum(1), ct::AxisError);
+  EXPECT_THROW(make<float>({1, 2}).sum({0, 0}), ct::ShapeError);
+}
+
+TEST(RawKernelArgument, HoldsUpToEightBytes) {
+  EXPECT_EQ(ct::RawKernel::Argument(std::int32_t{5}).size(), 4u);
+  EXPECT_EQ(ct::RawKernel::Argument(std::int32_t{5}).bits(), 5u);
+  EXPECT_TRUE(ct::RawKernel::Argument(make<float>({1})).array().defined());
+  const char nine[9] = {};
+  EXPECT_THROW(ct::RawKernel::Argument(nine, sizeof nine), ct::ValueError);
+  EXPECT_THROW(ct::RawKernel::groups_for(ct::Device(), 1), ct::DeviceError);
+}
+
+}  // namespace
