@@ -10,6 +10,7 @@
 #include "catenary/core/os/system.h"
 #include "catenary/core/version.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/collectives.h"
 #include "catenary/device/device.h"
 #include "catenary/distributed/launchers.h"
 #include "catenary/distributed/transport.h"
@@ -53,6 +54,11 @@ std::string runtime_info() {
       const std::string reason = backend->reason();
       if (n == 0 || !reason.empty())
         line(backend->name(), (n == 0 ? "no device: " : "") + (reason.empty() ? "none was found" : reason));
+      if (DeviceCollectives* const collectives = collectives_of(*backend)) {
+        std::string why;
+        const std::string library = collectives->library(why);
+        line(collectives->name(), library.empty() ? "not used: " + why : library);
+      }
     } catch (const Error& error) {
       line(backend->name(), error.what());
     }

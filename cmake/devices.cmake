@@ -83,9 +83,25 @@ if(TARGET programs)
   endif()
 endif()
 
+# Four ranks with a device each.
+if(TARGET test_distributed AND NOT pocl_lacks)
+  set(ranks catenary_command launch -n 4)
+  set(environment "POCL_DEVICES=pthread pthread pthread pthread" CATENARY_GPU_INCLUDE_CPU=1 CATENARY_TEST_GPUS=4 CATENARY_NUM_THREADS=1
+                  CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache CATENARY_DATA=${PROJECT_SOURCE_DIR}/data GTEST_OUTPUT=)
+  add_test(NAME opencl_ranks COMMAND ${ranks} $<TARGET_FILE:test_distributed> --gtest_filter=GpusOfRanks.*)
+  set(opencl_ranks opencl_ranks)
+  foreach(name flat non_cuda_aware)
+    add_test(NAME opencl_ranks_${name} COMMAND ${ranks} $<TARGET_FILE:train_mnist_mn> -g --communicator ${name} -e 1 -u 10 -b 25 -n 1000 -o
+                                               ${PROJECT_BINARY_DIR}/opencl_ranks_${name})
+    list(APPEND opencl_ranks opencl_ranks_${name})
+  endforeach()
+  set_tests_properties(${opencl_ranks} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 300)
+endif()
+
 include(cmake/simgpu.cmake)
 include(cmake/simgpu_blas.cmake)
 include(cmake/simgpu_dnn.cmake)
+include(cmake/simgpu_nccl.cmake)
 foreach(room tools reference)
   if(TARGET test_${room})
     add_dependencies(test_${room} simgpu) # by which check-kernels compiles there, and on which reference-check runs

@@ -21,12 +21,13 @@ thread_local Device current;
 /// What `gpu:N` counts: each card once, the integrated ones last.
 std::vector<Device> real_gpus() {
   const bool processors = environment::flag("CATENARY_GPU_INCLUDE_CPU");
+  const bool simulations = environment::flag("CATENARY_GPU_INCLUDE_SIMULATED");
   std::vector<Device> cards, integrated, rest;
   std::set<std::string> seen;
   for (const Device& device : devices()) {
     if (device.is_cpu()) continue;
     const DeviceInfo info = device.info();
-    if (info.is_simulated || (info.is_cpu && !processors)) continue;
+    if ((info.is_simulated && !simulations) || (info.is_cpu && !processors)) continue;
     if (!info.pci.empty() && !seen.insert(info.pci).second) continue;
     (info.is_cpu ? rest : info.is_integrated ? integrated : cards).push_back(device);
   }

@@ -14,6 +14,7 @@
 #include "catenary/core/os/process.h"
 #include "catenary/core/parallel.h"
 #include "catenary/distributed/collectives.h"
+#include "catenary/distributed/device_exchange.h"
 
 namespace catenary::distributed {
 
@@ -30,6 +31,7 @@ constexpr Name kNames[] = {
     {"naive", Exchange::each},
     {"flat", Exchange::packed},
     {"non_cuda_aware", Exchange::packed},
+    {"pure_nccl", Exchange::packed},
     {"dummy", Exchange::none},
     {"hierarchical", Exchange::packed, "flat"},
     {"two_dimensional", Exchange::packed, "flat"},
@@ -72,6 +74,8 @@ struct Communicator::Strategy {
   std::string name;
   Exchange exchange;
   std::optional<Dtype> dtype;
+  std::shared_ptr<DeviceExchange> devices;  // pure_nccl's; null for the others
+  bool on_device(const Array& x, int rank) const { return devices && DeviceExchange::takes(x.device(), rank); }
 };
 
 Communicator::Communicator(std::shared_ptr<Group> group, std::shared_ptr<const Strategy> strategy)
@@ -90,7 +94,8 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
                      *options.allreduce_grad_dtype);
   const std::shared_ptr<Group> group = Group::world();
   const Communicator communicator(group, std::make_shared<const Communicator::Strategy>(Communicator::Strategy{
-                                             name, found->exchange, options.allreduce_grad_dtype}));
+                                             name, found->exchange, options.allreduce_grad_dtype,
+                                             name == "pure_nccl" ? std::make_shared<DeviceExchange>() : nullptr}));
   static std::atomic<bool> warned{false};
   if (*found->alias_of && group->rank() == 0 && !warned.exchange(true))
     fmt::print(stderr, "create_communicator: '{}' is an older name; it is {} now\n", name, found->alias_of);
@@ -152,7 +157,13 @@ Device Communicator::gpu() const {
   }
 }
 
-Communicator Communicator::split(int color, int key) const { return {group().split(color, key), strategy_}; }
+Communicator Communicator::split(int color, int key) const {
+  std::shared_ptr<Group> part = group().split(color, key);
+  if (!strategy_->devices) return {std::move(part), strategy_};
+  auto strategy = std::make_shared<Strategy>(*strategy_);
+  strategy->devices = std::make_shared<DeviceExchange>();  // other ranks, other cards
+  return {std::move(part), std::move(strategy)};
+}
 
 namespace {
 
@@ -424,6 +435,10 @@ void Communicator::bcast_data(const Link& model) const {
   if (size() == 1) return;
   for (const auto& entry : parameters) {
     const Array& array = entry.second.array();
+    if (strategy_->on_device(array, rank())) {
+      strategy_->devices->bcast(*this, group(), "bcast_data of " + text_of(array), array);
+      continue;
+    }
     const Array values = bcast(array);
     if (rank() != 0) copyto(array, values.to_device(array.device()));
   }
@@ -458,8 +473,14 @@ int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vo
     }
   }
   const int agreed = group().agree(fmt::format("mean of gradients in {} parts", buckets.size()), vote);
-  for (const auto& [doing, parameters] : buckets)
-    exchange_packed(group(), doing, parameters, strategy_->dtype.value_or(parameters.front().dtype()));
+  for (const auto& [doing, parameters] : buckets) {
+    const Dtype dtype = strategy_->dtype.value_or(parameters.front().dtype());
+    if (strategy_->on_device(parameters.front().array(), rank())) {
+      strategy_->devices->mean(*this, group(), doing, parameters, dtype);
+    } else {
+      exchange_packed(group(), doing, parameters, dtype);
+    }
+  }
   return agreed;
 }
 
@@ -474,6 +495,9 @@ double Communicator::get_config(const std::string& name) const {
   return std::chrono::duration<double, std::ratio<60>>(group().wire().limit()).count();
 }
 
-void Communicator::finalize() const { group().agree("finalize"); }
+void Communicator::finalize() const {
+  group().agree("finalize");
+  if (strategy_->devices) strategy_->devices->leave(group());
+}
 
 }  // namespace catenary::distributed

@@ -28,8 +28,8 @@ struct CommunicatorOptions {
 /// not, all get a ValueError that names two of them and what they called. What takes longer than
 /// CATENARY_COLLECTIVE_TIMEOUT (minutes, 30 by default) or meets a rank that has ended ends the job.
 ///
-/// Arrays may be of any dtype, in any memory layout, on any device; they are sent through the host. What arrives lies
-/// on the current device. (chainermn.CommunicatorBase)
+/// Arrays may be of any dtype, in any memory layout, on any device; they are sent through the host (gradients and
+/// parameters of pure_nccl are not). What arrives lies on the current device. (chainermn.CommunicatorBase)
 class CT_API Communicator {
  public:
   Communicator() = default;
@@ -191,12 +191,15 @@ class CT_API Communicator {
 /// | naive | parameter by parameter |
 /// | flat | all in one buffer |
 /// | non_cuda_aware | the same |
+/// | pure_nccl | all in one buffer, from card to card by NCCL or RCCL; on other devices as flat |
 /// | dummy | not at all: to see what the exchange costs |
 ///
 /// hierarchical, two_dimensional and single_node are flat by other names, and say so once. The first communicator also
 /// sets the number of threads, unless a variable of the environment does: the cores that this process is bound to, or
 /// its share of the machine's. After random::seed(s) each rank draws other numbers, rank 0 those of one process. Throws
-/// ValueError for another name. (chainermn.create_communicator)
+/// ValueError for another name. pure_nccl looks for its library at the first exchange of what lies on a CUDA or HIP
+/// device: DeviceError on all ranks where one has none, or where two ranks have one card.
+/// (chainermn.create_communicator)
 CT_API Communicator create_communicator(const std::string& name = "flat", const CommunicatorOptions& options = {});
 
 }  // namespace catenary::distributed

@@ -145,10 +145,10 @@ Letter Wire::next_letter(int from, std::uint32_t group, std::int32_t tag) {
 
 std::string Wire::name_of(int rank) const { return fmt::format("rank {} of {}", rank, transport_->size()); }
 
-void Wire::abort(const std::string& why) const noexcept {
+void Wire::abort(const std::string& doing, const std::string& why) const noexcept {
   std::string text = why;
   try {
-    text = fmt::format("{} on {}, {}: {}", name_of(transport_->rank()), os::host_name(), doing_, why);
+    text = fmt::format("{} on {}, {}: {}", name_of(transport_->rank()), os::host_name(), doing, why);
   } catch (...) {
     // no memory for more words
   }

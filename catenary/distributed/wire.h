@@ -80,7 +80,9 @@ class Wire {
   Letter next_letter(int from, std::uint32_t group, std::int32_t tag);
 
   /// Ends the job; `why` gets this rank's name and what it was doing in front.
-  [[noreturn]] void abort(const std::string& why) const noexcept;
+  [[noreturn]] void abort(const std::string& why) const noexcept { abort(doing_, why); }
+  /// The same for what goes on beside, in whatever thread.
+  [[noreturn]] void abort(const std::string& doing, const std::string& why) const noexcept;
   std::string name_of(int rank) const;
 
  private:

@@ -81,7 +81,8 @@ void train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a multilayer perceptron on MNIST with several processes: 784-UNIT-UNIT-10, ReLU and Adam.");
-  app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware or dummy")->capture_default_str();
+  app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware, pure_nccl or dummy")
+      ->capture_default_str();
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch of each process")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));

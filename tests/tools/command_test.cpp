@@ -268,6 +268,35 @@ TEST(Doctor, OpenMpi2) {
   EXPECT_TRUE(found) << asked.output;
 }
 
+TEST(Doctor, Nccl) {
+  const auto asked = [](const std::string& folders) {
+    json told;
+    told["probes"]["nccl"]["answer"] =
+        json::parse(run({"doctor", "--probe", "nccl"}, {{"LD_LIBRARY_PATH", folders}}).output);
+    return told;
+  };
+  const std::string simgpu = tests::build_path("simgpu/");
+  if (ct::os::exists(simgpu + "nccl/cuda/libnccl.so.2")) {
+    const std::string file = simgpu + "nccl/cuda/libnccl.so.2";
+    EXPECT_TRUE(has(MadeUp(asked(simgpu + "nccl/cuda:" + simgpu + "cuda")).words(),
+                    "OK   G5  NCCL 2.27.3 (" + file + "): pure_nccl exchanges gradients by it\n"));
+    const std::string info = run({"info"}, {{"LD_LIBRARY_PATH", simgpu + "nccl/cuda:" + simgpu + "cuda"}}).output;
+    EXPECT_TRUE(has(info, "\nNCCL:            2.27.3 (" + file + ")\nhip:")) << info;
+  }
+  json told;
+  const json missing = {{"name", "NCCL"}, {"library", ""}, {"reason", "it is not there"}};
+  told["probes"]["nccl"]["answer"]["libraries"] = json::array({missing});
+  EXPECT_FALSE(has(MadeUp(told).gpu("10DE:2330", "nvidia").words(), "G5"));  // a card alone needs none
+  EXPECT_TRUE(
+      has(MadeUp(told)
+              .gpu("10DE:2330", "nvidia")
+              .file("/sys/bus/pci/devices/0000:04:00.0/uevent", "DRIVER=nvidia\nPCI_CLASS=38000\nPCI_ID=10DE:2330\n")
+              .words(),
+          "WARN G5  2 NVIDIA GPUs and no NCCL: it is not there -> "));
+  told["probes"]["nccl"] = {{"failure", "crashed with SIGSEGV"}};
+  EXPECT_TRUE(has(MadeUp(told).words(), "WARN G5  NCCL or RCCL crashed with SIGSEGV -> "));
+}
+
 TEST(Doctor, GpuOfAVirtualMachine) {
   const std::string text = MadeUp(json::object()).gpu("1002:73BF", "vfio-pci").words();
   EXPECT_TRUE(has(text, "driver vfio-pci -> it is set aside for a virtual machine")) << text;
@@ -456,15 +485,25 @@ TEST(Command, Version) {
 
 // Every variable is looked at before anything is done, and told once with what was expected.
 TEST(Command, VariablesThatMakeNoSense) {
-  const Environment wrong = {{"CATENARY_TRACE", "foo"},         {"CATENARY_NUM_THREADS", "abc"},
-                             {"CATENARY_SIMD", "v9"},           {"CATENARY_SYNC", "yes"},
-                             {"CATENARY_DTYPE", "int32"},       {"CATENARY_GPU_BLAS", "mkl"},
-                             {"CATENARY_GPU_DNN", "mkl"},       {"CATENARY_TF32", "2"},
-                             {"CATENARY_FUSION", "on"},         {"CATENARY_DEBUG", "x"},
-                             {"CATENARY_GPU_FORMS", "x"},       {"CATENARY_ONEDNN", "x"},
-                             {"CATENARY_NO_FLOAT64", "x"},      {"CATENARY_NUM_THREADS", "0"},
-                             {"OMP_NUM_THREADS", "two"},        {"CHAINER_DTYPE", "complex64"},
-                             {"CATENARY_GPU_INCLUDE_CPU", "x"}, {"CATENARY_KEEP_GRAPH_ON_REPORT", "x"}};
+  const Environment wrong = {{"CATENARY_TRACE", "foo"},
+                             {"CATENARY_NUM_THREADS", "abc"},
+                             {"CATENARY_SIMD", "v9"},
+                             {"CATENARY_SYNC", "yes"},
+                             {"CATENARY_DTYPE", "int32"},
+                             {"CATENARY_GPU_BLAS", "mkl"},
+                             {"CATENARY_GPU_DNN", "mkl"},
+                             {"CATENARY_TF32", "2"},
+                             {"CATENARY_FUSION", "on"},
+                             {"CATENARY_DEBUG", "x"},
+                             {"CATENARY_GPU_FORMS", "x"},
+                             {"CATENARY_ONEDNN", "x"},
+                             {"CATENARY_NO_FLOAT64", "x"},
+                             {"CATENARY_NUM_THREADS", "0"},
+                             {"OMP_NUM_THREADS", "two"},
+                             {"CHAINER_DTYPE", "complex64"},
+                             {"CATENARY_GPU_INCLUDE_CPU", "x"},
+                             {"CATENARY_GPU_INCLUDE_SIMULATED", "x"},
+                             {"CATENARY_KEEP_GRAPH_ON_REPORT", "x"}};
   for (const auto& [name, value] : wrong) {
     for (const char* command : {"info", "doctor", "cache"}) {
       const ct::os::ProcessResult result = run({command}, {{name, value}});

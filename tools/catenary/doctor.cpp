@@ -52,6 +52,7 @@ int doctor(const DoctorOptions& options) {
   check_general(machine, facts, report);
   tell();
   check_mpi(machine, report);
+  check_nccl(machine, facts, report);
   tell();
 
   int counts[3] = {};
@@ -88,6 +89,8 @@ int probe(const std::string& name) {
     answer = doctor::ask_nvml();
   else if (name == "mpi")
     answer = doctor::ask_mpi();
+  else if (name == "nccl")
+    answer = doctor::ask_nccl();
   else if (name.rfind("library:", 0) == 0)
     answer = doctor::ask_library(name.substr(8));
   else

@@ -108,6 +108,8 @@ void check_backends(const Machine& machine, Facts& facts, Report& report);
 void check_general(const Machine& machine, const Facts& facts, Report& report);
 /// G4.
 void check_mpi(const Machine& machine, Report& report);
+/// G5.
+void check_nccl(const Machine& machine, const Facts& facts, Report& report);
 
 /// {} where a library can be loaded, else {"error": why}.
 nlohmann::ordered_json ask_library(const std::string& name);
@@ -115,6 +117,8 @@ nlohmann::ordered_json ask_library(const std::string& name);
 nlohmann::ordered_json ask_nvml();
 /// The MPI libraries that can be loaded.
 nlohmann::ordered_json ask_mpi();
+/// NCCL and RCCL, with the reason where one cannot be used.
+nlohmann::ordered_json ask_nccl();
 /// A backend's devices, and whether a device computes what the CPU does.
 nlohmann::ordered_json ask_backend(const std::string& name);
 nlohmann::ordered_json test_device(const std::string& name);

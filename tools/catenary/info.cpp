@@ -8,6 +8,7 @@
 #include "catenary/core/os/system.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/collectives.h"
 #include "catenary/device/matmul_providers.h"
 #include "catenary/distributed/launchers.h"
 #include "catenary/distributed/transport.h"
@@ -59,6 +60,11 @@ ordered_json backend_json(Backend& backend) {
       object["devices"].push_back(std::move(device));
     }
     object["reason"] = backend.reason();
+    if (DeviceCollectives* const collectives = collectives_of(backend)) {
+      std::string why;
+      const std::string library = collectives->library(why);
+      object["collectives"] = {{"name", collectives->name()}, {"library", library}, {"reason", why}};
+    }
   } catch (const Error& error) {
     object["reason"] = error.what();
   }

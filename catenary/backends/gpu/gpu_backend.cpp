@@ -4,9 +4,11 @@
 #include <bit>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/dnn/provider.h"
+#include "catenary/backends/gpu/nccl.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/device/kernel_launcher.h"
 
@@ -32,7 +34,7 @@ class Mark {
   void* const event_;
 };
 
-class GpuBackend final : public Backend, public KernelLauncher {
+class GpuBackend : public Backend, public KernelLauncher {
  public:
   GpuBackend(const char* name, Driver& (*driver)()) : name_(name), driver_(driver) {}
 
@@ -97,6 +99,7 @@ class GpuBackend final : public Backend, public KernelLauncher {
     for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
     at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
   }
+  const std::vector<std::unique_ptr<Context>>& contexts() const { return state().contexts; }
 
  private:
   struct State {
@@ -118,9 +121,26 @@ class GpuBackend final : public Backend, public KernelLauncher {
   mutable State* state_ = nullptr;  // for ever: a driver's threads may outlive main
 };
 
+/// CUDA's and HIP's.
+class NcclBackend final : public GpuBackend, public HasCollectives {
+ public:
+  using GpuBackend::GpuBackend;
+  DeviceCollectives& collectives() override {
+    std::call_once(made_, [this] { collectives_ = make_nccl(std::string_view(name()) == "hip", contexts()); });
+    return *collectives_;
+  }
+
+ private:
+  std::once_flag made_;
+  std::unique_ptr<DeviceCollectives> collectives_;
+};
+
 }  // namespace
 
-Backend& make_backend(const char* name, Driver& (*driver)()) { return *new GpuBackend(name, driver); }
+Backend& make_backend(const char* name, Driver& (*driver)()) {
+  if (std::string_view(name) == "opencl") return *new GpuBackend(name, driver);
+  return *new NcclBackend(name, driver);
+}
 
 std::vector<MatmulProviderInfo> convolution_providers(const Device& device) {
   if (auto* backend = dynamic_cast<GpuBackend*>(&device.backend()))

@@ -44,14 +44,15 @@ std::vector<std::string> list(const std::string& folder) {
   }
 }
 
-std::optional<os::Library> find_cuda_library(const Context& context, const std::string& name, std::string& why) {
-  if (!context.info.is_simulated) return find_library({name}, cuda_folders(), why);
+}  // namespace
+
+std::optional<os::Library> find_cuda_library(bool for_simulated, const std::string& file, std::string& why) {
+  if (!for_simulated) return find_library({file}, cuda_folders(), why);
   for (const std::string& folder : library_path())
-    if (const std::string path = folder + "/" + name; os::exists(path)) return os::Library::find(path, &why);
+    if (const std::string path = folder + "/" + file; os::exists(path)) return os::Library::find(path, &why);
+  why = fmt::format("none of {} was found", file);
   return std::nullopt;
 }
-
-}  // namespace
 
 void each_cuda_library(const Context& context, const std::string& name, const std::vector<const char*>& versions,
                        std::string& why, const std::function<bool(const os::Library&, std::string& why)>& open) {
@@ -60,7 +61,7 @@ void each_cuda_library(const Context& context, const std::string& name, const st
     const std::string file = fmt::format("{}.{}", name, version);
     std::string reason;
     try {
-      const auto library = find_cuda_library(context, file, reason);
+      const auto library = find_cuda_library(context.info.is_simulated, file, reason);
       if (!library) {
         missing += (missing.empty() ? "" : ", ") + file;
         continue;
@@ -123,6 +124,7 @@ std::vector<std::string> rocm_library_names(const std::string& folder, int hip_m
                           : std::vector<std::string>{"libhipblaslt.so.2", "libhipblaslt.so.1"};
   }
   if (folder == "miopen") return {"libMIOpen.so.1"};
+  if (folder == "rccl") return {"librccl.so.1"};
   if (hip_major < 6) return {"librocblas.so.3", "librocblas.so.0"};
   return hip_major == 6 ? std::vector<std::string>{"librocblas.so.4"}
                         : std::vector<std::string>{"librocblas.so.6", "librocblas.so.5"};
@@ -152,7 +154,7 @@ std::optional<os::Library> find_rocm_library(const Context& context, const std::
     for (const std::string& at : folders) {
       const std::string path = at + "/" + name;
       if (!os::exists(path)) continue;
-      if (folder == "miopen") return os::Library::find(path, &why);
+      if (folder == "miopen" || folder == "rccl") return os::Library::find(path, &why);
       const std::vector<std::string> places = tensile_folders(path, folder, variable ? variable : "");
       if (std::any_of(places.begin(), places.end(),
                       [&](const std::string& place) { return has_tensile_files(list(place), context.info.arch); }))

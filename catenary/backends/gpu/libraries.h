@@ -15,12 +15,15 @@
 
 namespace catenary::gpu {
 
+/// A library of CUDA's by its file name. A simulated device takes those alone that LD_LIBRARY_PATH leads to, as the
+/// true ones would not know it. Nothing, with the reason, where there is none.
+std::optional<os::Library> find_cuda_library(bool for_simulated, const std::string& file, std::string& why);
+
 /// Calls `open` with the library `name` of each of these versions, where they are found, until it says true; `why` is
 /// the first reason.
 void each_cuda_library(const Context& context, const std::string& name, const std::vector<const char*>& versions,
                        std::string& why, const std::function<bool(const os::Library&, std::string& why)>& open);
-/// What `open` makes of the newest of them; null, with the first reason, where it makes nothing of any. A simulated
-/// device takes those alone that LD_LIBRARY_PATH leads to, as the true ones would not know it.
+/// What `open` makes of the newest of them; null, with the first reason, where it makes nothing of any.
 template <class Open>
 auto open_cuda_library(const Context& context, const std::string& name, std::string& why, const Open& open,
                        const std::vector<const char*>& versions = {"13", "12", "11"}) {
@@ -40,8 +43,8 @@ bool allow_tf32();
 
 /// A library of ROCm's that keeps its kernels in files for each chip (rocBLAS, hipBLASLt): it ends the process where
 /// those for the chip are missing, so they are looked for before it is loaded. It is taken from LD_LIBRARY_PATH, from
-/// the folder of the HIP runtime in use, or from ROCm's folders. `folder` is "rocblas" or "hipblaslt"; or "miopen",
-/// which has no such files.
+/// the folder of the HIP runtime in use, or from ROCm's folders. `folder` is "rocblas" or "hipblaslt"; or "miopen"
+/// or "rccl", which have no such files.
 std::optional<os::Library> find_rocm_library(const Context& context, const std::string& folder, std::string& why);
 
 /// What `open` makes of it; null, with the reason, where there is none or it makes nothing of it.

@@ -15,12 +15,12 @@ EXPORT cuDriverGetVersion(int* version) {
   return 0;
 }
 EXPORT cuDeviceGetCount(int* count) {
-  *count = simgpu::kDevices;
+  *count = simgpu::devices();
   return 0;
 }
 EXPORT cuDeviceGet(int* device, int ordinal) {
   *device = ordinal;
-  return ordinal < simgpu::kDevices ? simgpu::kSuccess : simgpu::kInvalidDevice;
+  return ordinal < simgpu::devices() ? simgpu::kSuccess : simgpu::kInvalidDevice;
 }
 EXPORT cuDeviceGetName(char* name, int length, int) {
   std::snprintf(name, static_cast<std::size_t>(length), "Simulated CUDA device");

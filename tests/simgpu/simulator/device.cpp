@@ -197,8 +197,8 @@ struct Device {
 };
 
 Device& device_at(int i) {
-  static Device* devices = new Device[kDevices];  // for ever: their threads outlive main
-  return devices[i];
+  static auto* const all = new Device[static_cast<std::size_t>(devices())];  // for ever: their threads outlive main
+  return all[i];
 }
 
 std::mutex fault_mutex;
@@ -278,6 +278,11 @@ int init_code() {
   return code ? std::atoi(code) : 0;
 }
 
+int devices() {
+  static const int n = std::getenv("SIMGPU_DEVICES") ? std::atoi(std::getenv("SIMGPU_DEVICES")) : 2;
+  return n;
+}
+
 std::size_t memory_bytes() {
   const char* bytes = std::getenv("SIMGPU_MEMORY");
   return bytes ? std::strtoull(bytes, nullptr, 10) : std::size_t{2} << 30;
@@ -291,7 +296,7 @@ bool fault(const char* what) {
 
 int set_current(int device) {
   if (lost) return kIllegalAddress;
-  if (device < 0 || device >= kDevices) return kInvalidDevice;
+  if (device < 0 || device >= devices()) return kInvalidDevice;
   if (fault("gone")) device_at(device).gone = true;
   if (device_at(device).gone) return kInvalidDevice;
   current_device = device;
@@ -575,6 +580,9 @@ void simgpu_fault(const char* what, int n) {
   std::lock_guard lock(simgpu::fault_mutex);
   simgpu::faults()[what] = n;
 }
+
+int simgpu_set_current(int device) { return simgpu::set_current(device); }
+int simgpu_current() { return simgpu::current(); }
 
 int simgpu_is_allocated(const void* p, std::size_t bytes) {
   return simgpu::ready() == simgpu::kSuccess && simgpu::is_allocated(const_cast<void*>(p), bytes);

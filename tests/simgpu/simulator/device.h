@@ -10,7 +10,8 @@
 // SIMGPU_FAULT=alloc:2,launch:1 (or simgpu_fault(), from a test) makes the named call fail for the nth time from then:
 // alloc, copy, launch, compile, load, lost, after which every call fails, and gone, after which the device that was to
 // be used cannot be; slow makes a kernel take a quarter of a second, in which other streams go on. SIMGPU_INIT=803 is
-// what the first call returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH what it is ("90", "gfx1100").
+// what the first call returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH what it is ("90", "gfx1100"),
+// SIMGPU_DEVICES how many there are (2).
 // SIMGPU_IDLE=1 takes launches and runs none: for the host's own time.
 
 #include <cstddef>
@@ -36,7 +37,8 @@ enum Code {
   kLaunchFailed = 719,
 };
 
-constexpr int kDevices = 2;
+/// How many there are: what SIMGPU_DEVICES says, or 2.
+int devices();
 
 /// What SIMGPU_INIT says, or 0.
 int init_code();
@@ -90,7 +92,9 @@ extern "C" __attribute__((visibility("default"))) void simgpu_fault(const char* 
 /// How often the host has waited for work that was not done ("wait"), or asked for memory ("alloc").
 extern "C" __attribute__((visibility("default"))) int simgpu_count(const char* what);
 
-/// For libraries that stand in for the vendors' (tests/simgpu/blas): does [p, p + bytes) lie in one allocation of the
-/// current device; and work put at the end of a stream.
+/// For libraries that stand in for the vendors' (tests/simgpu/blas): the current device; does [p, p + bytes) lie in one
+/// allocation of it; and work put at the end of a stream.
+extern "C" __attribute__((visibility("default"))) int simgpu_set_current(int device);
+extern "C" __attribute__((visibility("default"))) int simgpu_current();
 extern "C" __attribute__((visibility("default"))) int simgpu_is_allocated(const void* p, std::size_t bytes);
 extern "C" __attribute__((visibility("default"))) int simgpu_submit(void* stream, void (*work)(void*), void* data);

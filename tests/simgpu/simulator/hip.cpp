@@ -31,12 +31,12 @@ EXPORT hipRuntimeGetVersion(int* version) {
   return 0;
 }
 EXPORT hipGetDeviceCount(int* count) {
-  *count = simgpu::kDevices;
+  *count = simgpu::devices();
   return 0;
 }
 EXPORT hipDeviceGet(int* device, int ordinal) {
   *device = ordinal;
-  return ordinal < simgpu::kDevices ? simgpu::kSuccess : simgpu::kInvalidDevice;
+  return ordinal < simgpu::devices() ? simgpu::kSuccess : simgpu::kInvalidDevice;
 }
 EXPORT hipDeviceGetName(char* name, int length, int) {
   std::snprintf(name, static_cast<std::size_t>(length), "Simulated HIP device");

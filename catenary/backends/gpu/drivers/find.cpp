@@ -60,7 +60,7 @@ std::vector<std::string> cuda_folders() {
   add_variable(folders, "CUDA_PATH", "/lib64");
   folders.emplace_back("/usr/local/cuda/lib64");
   for (const std::string& folder : versions("/usr/local", "cuda-")) folders.push_back(folder + "/lib64");
-  add_packages(folders, {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cudnn/lib"});
+  add_packages(folders, {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cudnn/lib", "nvidia/nccl/lib"});
   return folders;
 }
 

@@ -1,0 +1,334 @@
+#include "catenary/distributed/device_exchange.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "catenary/array/body.h"
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/lazy.h"
+#include "catenary/core/format.h"
+#include "catenary/device/backend.h"
+#include "catenary/distributed/collectives.h"
+#include "catenary/ops/op_names.h"
+
+namespace catenary::distributed {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// For other ranks at the end, where nothing says that they will come, and for NCCL's abort, which is known to hang.
+constexpr std::chrono::seconds kPatience(2);
+constexpr std::chrono::microseconds kLongestPause(1000);
+
+/// Has it ended?
+bool abort_for_a_while(const std::shared_ptr<DeviceGroup>& group) {
+  auto done = std::make_shared<std::promise<void>>();
+  const std::future<void> seen = done->get_future();
+  std::thread([group, done] {
+    group->abort();
+    done->set_value();
+  }).detach();
+  return seen.wait_for(kPatience) == std::future_status::ready;
+}
+
+/// Have all ranks left the group together? Else it is of no use any more.
+bool finish_for_a_while(DeviceGroup& group) {
+  try {
+    group.finish();
+    const Clock::time_point since = Clock::now();
+    while (!group.ready()) {
+      if (Clock::now() - since > kPatience) return false;
+      std::this_thread::sleep_for(kLongestPause);
+    }
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string minutes_text(std::chrono::nanoseconds limit) {
+  return fmt::format("it took longer than {:.3g} minutes; CATENARY_COLLECTIVE_TIMEOUT sets the limit",
+                     std::chrono::duration<double, std::ratio<60>>(limit).count());
+}
+
+/// Gradients as one array of a dtype, on their device, by one kernel where they lie in C order.
+Array packed(const std::vector<Array>& arrays, Dtype dtype) {
+  std::int64_t total = 0;
+  for (const Array& a : arrays) total += a.size();
+  const Array whole = Array::empty({total}, dtype, arrays.front().device());
+  std::vector<std::vector<Array>> segments;
+  std::int64_t begin = 0;
+  for (const Array& a : arrays) {
+    if (a.size() > 0) segments.push_back({whole.as_strided(a.shape(), contiguous_strides(a.shape()), begin), a});
+    begin += a.size();
+  }
+  lazy::for_each_segment(segments, [](const std::vector<Array>& segment) {
+    const LazyOperand from{.array = &segment[1], .as = segment[1].dtype()};
+    lazy::apply_into(segment[0], ops::Op::cast, {&from, 1}, segment[0].dtype());
+  });
+  return whole;
+}
+
+}  // namespace
+
+/// One rank's place among the cards of all.
+struct DeviceExchange::Member {
+  int number;  ///< the same on all ranks
+  std::string library;
+  std::shared_ptr<DeviceGroup> group;
+  Stream stream;
+};
+
+/// Looks at what is under way now and then, so that nobody has to wait for it.
+class DeviceExchange::Watch {
+ public:
+  struct Task {
+    std::string doing;
+    std::function<bool()> done;
+    std::shared_ptr<DeviceGroup> group;  ///< null for what a group has no part in
+    std::chrono::nanoseconds limit;
+    Clock::time_point since = Clock::now();
+  };
+
+  Watch() : thread_([this] { run(); }) {}
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void add(const Wire& wire, Task task) {
+    const std::lock_guard lock(mutex_);
+    wire_ = &wire;
+    tasks_.push_back(std::move(task));
+    if (tasks_.size() == 1) changed_.notify_all();
+  }
+  /// Returns when all that was added is done.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    hurried_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return tasks_.empty(); });
+    hurried_ = false;
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!ended_) {
+      if (tasks_.empty()) {
+        changed_.wait(lock, [&] { return ended_ || !tasks_.empty(); });
+      } else {
+        changed_.wait_for(lock, std::chrono::milliseconds(hurried_ ? 1 : 100));
+      }
+      look();
+      if (tasks_.empty()) changed_.notify_all();
+    }
+  }
+  void look() {
+    while (!tasks_.empty()) {
+      Task& first = tasks_.front();
+      std::string why;
+      try {
+        if (first.done()) {
+          tasks_.pop_front();
+          continue;
+        }
+        if (first.group) first.group->ready();
+      } catch (const std::exception& error) {
+        why = error.what();
+      }
+      if (why.empty() && Clock::now() - first.since > first.limit) why = minutes_text(first.limit);
+      if (why.empty()) return;
+      // without the group's own abort, after which the stream, and who reads from it, would go on with what are no
+      // means
+      wire_->abort(first.doing, why);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  const Wire* wire_ = nullptr;
+  bool ended_ = false, hurried_ = false;
+  std::thread thread_;
+};
+
+DeviceExchange::DeviceExchange() = default;
+
+DeviceExchange::~DeviceExchange() {
+  // what an exception leaves behind is not waited for
+  const bool in_order = std::uncaught_exceptions() == 0;
+  if (watch_ && in_order) watch_->wait();
+  watch_.reset();
+  for (auto& [device, member] : members_) {
+    if (!member || (in_order && finish_for_a_while(*member->group))) continue;
+    if (!abort_for_a_while(member->group)) static_cast<void>(member.release());  // its stream would be waited for
+  }
+}
+
+bool DeviceExchange::takes(const Device& device, int rank) {
+  if (collectives_of(device.backend())) return true;
+  static std::once_flag said;
+  if (rank == 0)
+    std::call_once(said, [&] {
+      fmt::print(stderr,
+                 "pure_nccl: what lies on {} is exchanged through the host, as 'flat' does it: NCCL and RCCL serve "
+                 "cuda:N and hip:N\n",
+                 device.name());
+    });
+  return false;
+}
+
+std::unique_ptr<DeviceExchange::Member> DeviceExchange::join(const Communicator& communicator, Group& group,
+                                                             const Device& device) {
+  DeviceCollectives& collectives = *collectives_of(device.backend());
+  std::string why;
+  const std::string library = collectives.library(why);
+  // each rank's backend, bus address, library, and why it has none
+  using About = std::tuple<std::string, std::string, std::string, std::string>;
+  const std::vector<About> all = communicator.allgather_obj(
+      About{device.backend().name(), device.info().pci, library.substr(0, library.find(' ')), why});
+  const auto name_of = [&](std::size_t r) {
+    const std::string& host = group.hosts()[r];
+    return fmt::format("rank {} on {}", r, host.substr(0, host.find(' ')));
+  };
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const auto& [backend, card, version, trouble] = all[r];
+    if (!trouble.empty())
+      fail<DeviceError>(
+          "pure_nccl: {} has no {} that can be used: {}. Install it, or choose 'flat', which goes through the host",
+          name_of(r), collectives.name(), trouble);
+    if (backend != std::get<0>(all[0]) || version != std::get<2>(all[0]))
+      fail<DeviceError>(
+          "pure_nccl: {} uses {} by version {} of its library, {} uses {} by version {}; the same is expected of all",
+          name_of(0), std::get<0>(all[0]), std::get<2>(all[0]), name_of(r), backend, version);
+    for (std::size_t before = 0; before < r; ++before) {
+      if (card.empty() || card != std::get<1>(all[before]) || group.hosts()[r] != group.hosts()[before]) continue;
+      fail<DeviceError>(
+          "pure_nccl: rank {} and {} both use the card {}; {} needs a card for each rank: start no more ranks on a "
+          "host than it has cards, take the device of communicator.gpu(), or choose 'flat'",
+          before, name_of(r), card, collectives.name());
+    }
+  }
+
+  std::pair<std::string, CollectivesId> made;
+  if (communicator.rank() == 0) {
+    try {
+      made.second = collectives.make_id(device.index());
+    } catch (const Error& error) {
+      made.first = error.what();
+    }
+  }
+  made = communicator.bcast_obj(made);
+  if (!made.first.empty()) fail<DeviceError>("pure_nccl: {}: {}", name_of(0), made.first);
+
+  const std::string doing = fmt::format("joining {} cards by {} {}", communicator.size(), collectives.name(), library);
+  try {
+    auto member = std::make_unique<Member>(Member{
+        ++joined_, fmt::format("{} {}", collectives.name(), std::get<2>(all[0])),
+        collectives.join(device.index(), made.second, communicator.rank(), communicator.size()), Stream(device)});
+    settle(group.wire(), *member, doing);
+    return member;
+  } catch (const Error& error) {  // others may be in it, and cannot be told otherwise
+    group.wire().abort(doing, error.what());
+  }
+}
+
+void DeviceExchange::settle(const Wire& wire, const Member& member, const std::string& doing) {
+  const Clock::time_point since = Clock::now();
+  for (auto pause = std::chrono::microseconds(1); !member.group->ready(); pause = std::min(2 * pause, kLongestPause)) {
+    if (Clock::now() - since > wire.limit()) wire.abort(doing, minutes_text(wire.limit()));
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+DeviceExchange::Member& DeviceExchange::agree(const Communicator& communicator, Group& group, const std::string& doing,
+                                              const Device& device) {
+  std::unique_ptr<Member>& member = members_[device.name()];
+  group.agree(doing + (member ? fmt::format(" by {} in group {}", member->library, member->number)
+                              : fmt::format(" by {} in a new group", collectives_of(device.backend())->name())));
+  if (!member) member = join(communicator, group, device);
+  return *member;
+}
+
+void DeviceExchange::submit(Group& group, Member& member, const std::string& doing, const std::function<void()>& task) {
+  const Stream before = current_stream(member.stream.device());
+  member.stream.wait(before.record());
+  try {
+    const Stream::Use use(member.stream);
+    task();
+    settle(group.wire(), member, doing);  // the library has told the stream only then
+  } catch (const Error& error) {
+    group.wire().abort(doing, error.what());
+  }
+  const Event done = member.stream.record();
+  before.wait(done);
+  if (!watch_) watch_ = std::make_unique<Watch>();
+  watch_->add(group.wire(), {doing, [done] { return done.done(); }, member.group, group.wire().limit()});
+}
+
+void DeviceExchange::mean(const Communicator& communicator, Group& group, const std::string& doing,
+                          const std::vector<Parameter>& parameters, Dtype dtype) {
+  const Dtype own = parameters.front().dtype();
+  std::vector<Array> gradients;
+  std::int64_t total = 0;
+  for (const Parameter& p : parameters) {
+    gradients.push_back(p.grad());
+    total += p.size();
+  }
+  const std::string what = fmt::format("{}, {} elements as {}", doing, total, dtype);
+  Member& member = agree(communicator, group, what, parameters.front().device());
+  const Array sums = packed(gradients, dtype);
+  if (sums.size() > 0) {
+    const View view = writable(sums);
+    submit(group, member, what, [&] { member.group->allreduce(view); });
+  }
+  const Array means = sums.astype(own) / static_cast<float>(communicator.size());
+  std::int64_t begin = 0;
+  for (const Parameter& p : parameters) {
+    p.set_grad(means.as_strided(p.shape(), contiguous_strides(p.shape()), begin));
+    begin += p.size();
+  }
+}
+
+void DeviceExchange::bcast(const Communicator& communicator, Group& group, const std::string& doing,
+                           const Array& array) {
+  Member& member = agree(communicator, group, doing, array.device());
+  if (array.size() == 0) return;
+  const Array values = array.contiguous();
+  const View view = writable(values);
+  submit(group, member, doing, [&] { member.group->bcast(view, 0); });
+  if (!array.is_contiguous()) copyto(array, values);
+}
+
+void DeviceExchange::leave(Group& group) {
+  if (watch_) watch_->wait();
+  for (const auto& [device, member] : members_) {
+    if (!member) continue;
+    const std::string doing = "leaving the group of cards by " + member->library;
+    try {
+      member->group->finish();
+      settle(group.wire(), *member, doing);
+    } catch (const Error& error) {
+      group.wire().abort(doing, error.what());
+    }
+  }
+  members_.clear();
+}
+
+}  // namespace catenary::distributed
