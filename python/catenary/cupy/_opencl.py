@@ -1,0 +1,213 @@
+"""OpenCL C of what CUDA C++ has and OpenCL C 1.2 has not, or has otherwise: overloads of mathematical functions,
+intrinsics, atomic operations on every type, 16-bit floats and bool in memory. A kernel gets those that it asks for."""
+
+SIZES = {'bool': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16': 2, 'float16': 2, 'int32': 4, 'uint32': 4, 'float32': 4,
+         'int64': 8, 'uint64': 8, 'float64': 8}
+
+_KINDS = ('int', 'uint', 'long', 'ulong', 'float', 'double')
+
+# Functions of one float or double; an integer counts as double. The name of OpenCL's, or an expression of x.
+_UNARY = {name: '%s(x)' % name for name in (
+    'exp log sqrt sin cos tan tanh sinh cosh floor ceil round rint log1p expm1 erf erfc lgamma tgamma fabs asin acos atan '
+    'asinh acosh atanh exp2 exp10 log2 log10 trunc cbrt rsqrt sinpi cospi logb').split()}
+_UNARY.update({'nearbyint': 'rint(x)', 'rcbrt': '1 / cbrt(x)', 'abs': 'fabs(x)'})
+# Those that OpenCL lacks and the library's own prelude has (math.inc, special.inc), by the name there.
+_LIBRARY = {'erfinv': 'erfinv', 'erfcinv': 'erfcinv', 'erfcx': 'erfcx', 'normcdf': 'ndtr', 'normcdfinv': 'ndtri'}
+_TESTS = {'isnan': 'isnan(x)', 'isinf': 'isinf(x)', 'isfinite': 'isfinite(x)', 'signbit': 'signbit(x)'}
+_BINARY = {name: '%s(x, y)' % name for name in (
+    'pow fmax fmin fmod atan2 hypot copysign nextafter remainder fdim').split()}
+_BINARY.update({'max': 'fmax(x, y)', 'min': 'fmin(x, y)'})
+_FLOATS = {name + 'f': name for name in list(_UNARY) + list(_BINARY) + list(_LIBRARY) if name not in ('abs', 'max', 'min')}
+_FAST = {'__expf': 'exp', '__logf': 'log', '__sinf': 'sin', '__cosf': 'cos', '__tanf': 'tan', '__log2f': 'log2',
+         '__log10f': 'log10', '__exp10f': 'exp10', '__frsqrt_rn': 'rsqrt', '__fsqrt_rn': 'sqrt'}
+_FAST_BINARY = {'__powf': 'pow(x, y)', '__fdividef': 'x / y', '__fadd_rn': 'x + y', '__fsub_rn': 'x - y',
+                '__fmul_rn': 'x * y', '__fdiv_rn': 'x / y'}
+_PLAIN = {  # name: result, parameters, expression
+    'fma': None, 'fmaf': ('float', 'float x, float y, float z', 'fma(x, y, z)'),
+    '__fmaf_rn': ('float', 'float x, float y, float z', 'fma(x, y, z)'),
+    '__saturatef': ('float', 'float x', 'clamp(x, 0.0f, 1.0f)'),
+    '__float_as_int': ('int', 'float x', 'as_int(x)'), '__int_as_float': ('float', 'int x', 'as_float(x)'),
+    '__float_as_uint': ('uint', 'float x', 'as_uint(x)'), '__uint_as_float': ('float', 'uint x', 'as_float(x)'),
+    '__float2int_rn': ('int', 'float x', 'convert_int_rte(x)'), '__float2int_rz': ('int', 'float x', 'convert_int_rtz(x)'),
+    '__float2int_ru': ('int', 'float x', 'convert_int_rtp(x)'), '__float2int_rd': ('int', 'float x', 'convert_int_rtn(x)'),
+    '__int2float_rn': ('float', 'int x', 'convert_float_rte(x)'), '__half2float': ('float', 'float x', 'x'),
+    '__float2half': ('float', 'float x', 'x'), '__float2half_rn': ('float', 'float x', 'x'),
+    '__popc': ('int', 'uint x', 'popcount(x)'), '__popcll': ('int', 'ulong x', 'popcount(x)'),
+    '__clz': ('int', 'uint x', 'clz(x)'), '__clzll': ('int', 'ulong x', 'clz(x)'),
+    '__ffs': ('int', 'uint x', 'x ? 32 - clz(x & (~x + 1)) : 0'), '__ffsll': ('int', 'ulong x', 'x ? 64 - clz(x & (~x + 1)) : 0'),
+    '__mul24': ('int', 'int x, int y', 'mul24(x, y)'), '__umul24': ('uint', 'uint x, uint y', 'mul24(x, y)'),
+    '__mulhi': ('int', 'int x, int y', 'mul_hi(x, y)'), '__umulhi': ('uint', 'uint x, uint y', 'mul_hi(x, y)'),
+    '__umul64hi': ('ulong', 'ulong x, ulong y', 'mul_hi(x, y)'),
+    '__double_as_longlong': ('long', 'double x', 'as_long(x)'), '__longlong_as_double': ('double', 'long x', 'as_double(x)'),
+    'ldexp': None, 'log_ndtr': None}
+MATH = frozenset(_UNARY) | frozenset(_LIBRARY) | frozenset(_TESTS) | frozenset(_BINARY) | frozenset(_FLOATS) | frozenset(
+    _FAST) | frozenset(_FAST_BINARY) | frozenset(_PLAIN)
+
+# name: the types of elements that it takes
+ATOMICS = {'atomicAdd': ('int', 'uint', 'long', 'ulong', 'half', 'float', 'double')}
+ATOMICS.update({name: ('int', 'uint', 'long', 'ulong') for name in ('atomicMax', 'atomicMin', 'atomicAnd', 'atomicOr',
+                                                                   'atomicXor')})
+ATOMICS['atomicExch'] = ATOMICS['atomicCAS'] = ('int', 'uint', 'long', 'ulong')
+ATOMICS['atomicSub'] = ('int', 'uint')
+
+_OVERLOAD = 'static inline __attribute__((overloadable)) '
+
+
+def _define(result, name, parameters, expression):
+    return '%s%s ct_%s(%s) { return %s; }\n' % (_OVERLOAD, result, name, parameters, expression)
+
+
+def _unary(name, expression, floats, result=None, library=None):
+    text, real = '', floats[-1]
+    for kind in floats:
+        inner = 'ct_%s_%s(x)' % (library, {'float': 'f32', 'double': 'f64'}[kind]) if library else expression
+        text += _define(result or kind, name, kind + ' x', inner)
+    for kind in _KINDS[:4]:
+        if name == 'abs':
+            text += _define(kind, name, kind + ' x', 'x' if kind[0] == 'u' else 'x < 0 ? -x : x')
+        else:
+            text += _define(result or real, name, kind + ' x', 'ct_%s((%s)x)' % (name, real))
+    return text
+
+
+def _binary(name, expression, floats):
+    text, kinds = '', _KINDS[:4] + floats
+    for a in kinds:
+        for b in kinds:
+            joined = kinds[max(kinds.index(a), kinds.index(b))]
+            if joined in floats:
+                body = expression
+            elif name in ('min', 'max'):
+                body = 'x %s y ? x : y' % ('<' if name == 'min' else '>')
+            else:
+                joined, body = floats[-1], expression
+            text += '%s%s ct_%s(%s a, %s b) { const %s x = (%s)a, y = (%s)b; return %s; }\n' % (
+                _OVERLOAD, joined, name, a, b, joined, joined, joined, body)
+    return text
+
+
+def _swap(kind, space):
+    """A loop of compare-and-swap on the bits of a float or double."""
+    bits, load, keep, swap = {'float': ('uint', 'as_float', 'as_uint', 'atomic_cmpxchg'),
+                              'double': ('ulong', 'as_double', 'as_ulong', 'atom_cmpxchg')}[kind]
+    return ('%s%s ct_atomicAdd(volatile %s %s* p, %s v) {\n  volatile %s %s* at = (volatile %s %s*)p;\n  %s old = *at, seen;\n'
+            '  do { seen = old; old = %s(at, seen, %s(%s(seen) + v)); } while (old != seen);\n  return %s(old);\n}\n' % (
+                _OVERLOAD, kind, space, kind, kind, space, bits, space, bits, bits, swap, keep, load, load))
+
+
+_HALF_ADD = '''{over}float ct_atomicAdd(volatile {space} ushort* p, float v) {{
+  volatile {space} uint* at = (volatile {space} uint*)((size_t)p & ~(size_t)3);
+  const uint shift = ((size_t)p & 2) * 8;
+  uint old = *at, seen;
+  float before;
+  do {{
+    seen = old;
+    before = ct_to_float((ushort)(seen >> shift));
+    old = atomic_cmpxchg(at, seen, (seen & ~(0xffffu << shift)) | ((uint)ct_to_half(before + v) << shift));
+  }} while (old != seen);
+  return before;
+}}
+'''
+
+
+def _atomic(name, floats):
+    text = ''
+    word = {'atomicAdd': 'add', 'atomicMax': 'max', 'atomicMin': 'min', 'atomicAnd': 'and', 'atomicOr': 'or',
+            'atomicXor': 'xor', 'atomicExch': 'xchg', 'atomicCAS': 'cmpxchg', 'atomicSub': 'sub'}[name]
+    for space in ('__global', '__local'):
+        for kind in _KINDS[:4]:
+            if kind not in ATOMICS[name]:
+                continue
+            wide = kind in ('long', 'ulong')
+            extension = 'base' if word in ('add', 'sub', 'xchg', 'cmpxchg') else 'extended'
+            extra = ('%s c, ' % kind, 'c, ') if name == 'atomicCAS' else ('', '')
+            line = _define(kind, name, 'volatile %s %s* p, %s%s v' % (space, kind, extra[0], kind),
+                           '%s_%s(p, %sv)' % ('atom' if wide else 'atomic', word, extra[1]))
+            text += '#ifdef cl_khr_int64_%s_atomics\n%s#endif\n' % (extension, line) if wide else line
+        if name == 'atomicAdd':
+            text += _swap('float', space) + _HALF_ADD.format(over=_OVERLOAD, space=space)
+            if 'double' in floats:
+                text += '#ifdef cl_khr_int64_base_atomics\n%s#endif\n' % _swap('double', space)
+    return text
+
+
+_HALF = '''static inline float ct_to_float(ushort h) { return vload_half(0, (const __private half*)&h); }
+static inline ushort ct_to_half(float x) { ushort h; vstore_half_rte(x, 0, (__private half*)&h); return h; }
+'''
+_MEMORY = {
+    'half': '''static inline float ct_load_half(const __global ushort* p, long i) {
+  return vload_half(i, (const __global half*)p);
+}
+static inline float ct_store_half(__global ushort* p, long i, float x) {
+  vstore_half_rte(x, i, (__global half*)p);
+  return x;
+}
+''',
+    'bool': '''static inline bool ct_load_bool(const __global uchar* p, long i) { return p[i] != 0; }
+#define ct_store_bool(p, i, x) ((p)[i] = ((x) != 0))
+''',
+}
+
+
+def _at(ndim):
+    """Where the element i, counted in C order, of an array with these extents and strides lies."""
+    parameters = ''.join(', long n%d, long s%d' % (k, k) for k in range(ndim))
+    steps = ''.join(' at += i %% n%d * s%d; i /= n%d;' % (k, k, k) for k in reversed(range(1, ndim)))
+    return 'static inline long ct_at%d(long i%s) { long at = 0;%s return at%s; }\n' % (
+        ndim, parameters, steps, ' + i * s0' if ndim else '')
+
+
+def _function(name, floats):
+    real = floats[-1]
+    if name in _UNARY:
+        return _unary(name, _UNARY[name], floats)
+    if name in _LIBRARY:
+        return _unary(name, None, floats, library=_LIBRARY[name])
+    if name in _TESTS:
+        return _unary(name, _TESTS[name], floats, result='int')
+    if name in _BINARY:
+        return _binary(name, _BINARY[name], floats)
+    if name in _FLOATS:
+        plain = _FLOATS[name]
+        if plain in _LIBRARY:
+            return _define('float', name, 'float x', 'ct_%s_f32(x)' % _LIBRARY[plain])
+        return _define('float', name, 'float x' if plain in _UNARY else 'float x, float y',
+                       _UNARY.get(plain) or _BINARY[plain])
+    if name in _FAST:
+        return _define('float', name, 'float x', '%s(x)' % _FAST[name])
+    if name in _FAST_BINARY:
+        return _define('float', name, 'float x, float y', _FAST_BINARY[name])
+    if name == 'fma':
+        return ''.join(_define(kind, name, '%s x, %s y, %s z' % (kind, kind, kind), 'fma(x, y, z)') for kind in floats)
+    if name == 'ldexp':
+        return ''.join(_define(kind, name, '%s x, int y' % kind, 'ldexp(x, y)') for kind in floats)
+    if name == 'log_ndtr':
+        return _unary(name, None, floats, library='log_ndtr')
+    result, parameters, expression = _PLAIN[name]
+    if real == 'float' and 'double' in result + parameters:
+        return ''
+    return _define(result, name, parameters, expression)
+
+
+def header(needs, float64):
+    """The text of all that is asked for: names of MATH and ATOMICS, 'memory_half', 'memory_bool' and 'at2', say."""
+    floats = ('float', 'double') if float64 else ('float',)
+    text = ''
+    if float64:
+        text += '#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n'
+    if any(name in ATOMICS for name in needs):
+        text += ('#ifdef cl_khr_int64_base_atomics\n#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n#endif\n'
+                 '#ifdef cl_khr_int64_extended_atomics\n#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n'
+                 '#endif\n')
+    if 'atomicAdd' in needs:
+        text += _HALF
+    for name in sorted(needs):
+        if name.startswith('memory_'):
+            text += _MEMORY[name[7:]]
+        elif name.startswith('at') and name[2:].isdigit():
+            text += _at(int(name[2:]))
+        elif name in ATOMICS:
+            text += _atomic(name, floats)
+        else:
+            text += _function(name, floats)
+    return text

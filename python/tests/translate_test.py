@@ -1,0 +1,433 @@
+"""CuPy's kernels as OpenCL C: each text is computed by PoCL and, as C++ with carray.cuh, by the host's compiler."""
+
+import numpy
+import pytest
+
+from catenary.cupy import _translate
+from catenary.cupy._translate import Parameter, Untranslatable
+import opencl
+import two_ways
+from two_ways import Argument
+
+FLOATS = ['float16', 'float32', 'float64']
+INTEGERS = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
+TOLERANCE = {'float16': 4e-3, 'float32': 2e-6, 'float64': 1e-14}
+
+
+@pytest.fixture(scope='module')
+def device():
+    return opencl.OpenCL()
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp('host')
+
+
+def numbers(shape, dtype, seed=0):
+    values = numpy.random.RandomState(seed)
+    if dtype == 'bool':
+        return numpy.asarray(values.rand(*shape) > 0.5)
+    if dtype in FLOATS:
+        return numpy.asarray(values.uniform(0.25, 1.75, shape), dtype)
+    return numpy.asarray(values.randint(1, 5, shape), dtype)
+
+
+def like(array, layout):
+    """The array laid out in memory in another way."""
+    if layout == 'F':
+        return numpy.asfortranarray(array)
+    if layout == 'reversed':
+        return array.copy()[tuple(slice(None, None, -1) for _ in array.shape)]
+    if layout == 'strided':
+        wide = numpy.zeros(tuple(2 * n + 1 for n in array.shape), array.dtype)
+        view = wide[tuple(slice(1, None, 2) for _ in array.shape)]
+        view[...] = array
+        return view
+    return array.copy()
+
+
+def both(folder, device, arguments, operation, types, shape, expected=None, **more):
+    host, translated = two_ways.elementwise(folder, device, arguments, operation, types, shape, **more)
+    for k, (a, b) in enumerate(zip(host, translated)):
+        tolerance = TOLERANCE.get(str(a.dtype), 0)
+        numpy.testing.assert_allclose(b.astype('f8'), a.astype('f8'), rtol=tolerance, atol=tolerance)
+        if expected is not None:
+            numpy.testing.assert_allclose(b.astype('f8'), numpy.asarray(expected[k]).astype('f8'), rtol=4 * tolerance,
+                                          atol=4 * tolerance)
+    return translated
+
+
+def out(name, dtype, shape, kind='element'):
+    return Argument(name, dtype, kind, numpy.zeros(shape, dtype), True)
+
+
+def given(name, dtype, shape, kind='element', layout='C', seed=0):
+    return Argument(name, dtype, kind, like(numbers(shape, dtype, seed), layout))
+
+
+@pytest.mark.parametrize('dtype', ['bool'] + INTEGERS + FLOATS)
+@pytest.mark.parametrize('layout, shape', [('C', (3, 4)), ('F', (3, 4)), ('reversed', (5, 2)), ('strided', (2, 3, 2)),
+                                           ('C', ()), ('C', (0, 3))])
+def test_elements_of_every_dtype_and_layout(folder, device, dtype, layout, shape):
+    x, y = given('x', dtype, shape, layout=layout), given('y', dtype, shape, layout='C', seed=1)
+    z = Argument('z', dtype, 'element', like(numpy.zeros(shape, dtype), layout), True)
+    expected = x.value ^ y.value if dtype == 'bool' else x.value * y.value + x.value
+    both(folder, device, [x, y, z], 'z = x != y' if dtype == 'bool' else 'z = x * y + x', {'T': dtype}, shape, [expected])
+
+
+@pytest.mark.parametrize('group', [1, 4])
+def test_both_kinds_of_loops(folder, device, group):
+    x = given('x', 'float32', (1001,))
+    both(folder, device, [x, out('y', 'float32', (1001,))], 'y = x + i', {}, (1001,),
+         [x.value + numpy.arange(1001)], group=group)
+
+
+@pytest.mark.parametrize('dtype', FLOATS)
+def test_casts(folder, device, dtype):
+    both(folder, device, [given('x', dtype, (7,)), out('y', dtype, (7,)), out('k', 'int32', (7,))], '''
+        T a = static_cast<T>(3) / static_cast<T>(int(x * 4) + 1), b = T(2);
+        y = (T)a * b + (T)-0.5 + float(1) + static_cast<T>((int)x);
+        k = static_cast<int>(x * 10) + (int)(unsigned char)257 + (unsigned int)3u + (long long)x;''', {'T': dtype}, (7,))
+
+
+@pytest.mark.parametrize('dtype', FLOATS)
+def test_templates_and_references(folder, device, dtype):
+    both(folder, device, [given('x', dtype, (6,)), out('y', dtype, (6,)), out('k', 'int32', (6,))], '''
+        T low, high; int floor_;
+        split_it(x, low, high, floor_);
+        y = twice(low) + scaled<T>(high, 3) + twice(x > 1 ? x : (T)0);
+        k = floor_ + twice(int(i)) + add_to(floor_, 2) + floor_;''', {'T': dtype}, (6,), preamble='''
+        template <typename T> __device__ T twice(T x) { const T half = 0.5; return x * 2 + half - half; }
+        template <typename T, typename U>
+        __device__ __forceinline__ T scaled(const T& x, U by) { return x * static_cast<T>(by); }
+        __device__ static inline int add_to(int& x, const int y) { x += y; return x; }
+        template <typename T> __device__ void split_it(T x, T& low, T& high, int &whole) {
+            whole = static_cast<int>(x); low = x - whole; high = twice(low); if (x < 0) return; high = -high;
+        }''')
+
+
+def test_a_helper_of_the_kernels_type_and_macros(folder, device):
+    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], 'ROUTINE y = poly(ax) + ax;',
+         {'T': 'float32'}, (6,), preamble='''
+        #define SQUARE(v) ((v) * (v))
+        #define ROUTINE \\
+            T ax = tanh(x); \\
+            ax = SQUARE(ax);
+        __device__ inline T poly(T x) { const T A = 0.5, B = 0.25; return x * (A + x * B); }
+        ''')
+
+
+def test_a_helper_that_nobody_calls_is_left_out():
+    text = _translate.elementwise('k', [Parameter('y', 'float32', out=True)], 'y = 1', {'T': 'float32'},
+                                  preamble='__device__ T unused(T* p) { return __shfl_sync(0, p[0], 1); }')
+    assert 'unused' not in text
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'uint8', 'int32', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('layout', ['C', 'F', 'strided', 'reversed'])
+def test_raw_arrays(folder, device, dtype, layout):
+    r = Argument('r', dtype, 'raw', like(numbers((4, 3), dtype, 2), layout), True)
+    both(folder, device, [given('x', dtype, (4, 3), 'raw', layout), r, out('y', 'float32', (4,)),
+                          out('n_', 'int64', (4,))], '''
+        ptrdiff_t ind[] = {i, 2};
+        T v = x[ind];
+        int at[2] = {static_cast<int>(i), 0};
+        r[at] = v;
+        r[3 * i + 1] += x[3 * i + 1] * 2;
+        y = x[i * 3] + r[ind] + (x[i] > 0 ? x[i + 1] : x[i + 2]);
+        n_ = x.size() * 1000 + x.shape()[0] * 100 + x.shape()[1] * 10 + x.ndim + x.strides()[1];
+        ''', {'T': dtype}, (4,))
+
+
+@pytest.mark.parametrize('dtype', ['uint8', 'float16', 'float32'])
+def test_steps_and_addresses(folder, device, dtype):
+    r = Argument('r', dtype, 'raw', numbers((8,), dtype, 2), True)
+    both(folder, device, [r, out('y', 'float32', (2,))], '''
+        y = r[i]++ + 1; ++r[i + 2]; r[i + 4]--; r[i + 6] *= r[i] - 1, y += 1;
+        T* p = &r[i + 2];
+        p[0] = p[0] + 3; y += *p; *p = 2;''', {'T': dtype}, (2,))
+
+
+@pytest.mark.parametrize('layout', ['C', 'strided'])
+def test_the_index(folder, device, layout):
+    x = given('x', 'float32', (2, 3), layout=layout)
+    r = given('r', 'float32', (2, 3), 'raw', layout)
+    y, = both(folder, device, [x, r, out('y', 'float32', (2, 3))],
+              'y = 100 * _ind.get()[0] + 10 * _ind.get()[1] + _ind.size() + n + x + r[_ind.get()]', {}, (2, 3))
+    numpy.testing.assert_allclose(y, 100 * numpy.arange(2)[:, None] + 10 * numpy.arange(3) + 12 + x.value + r.value)
+
+
+@pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
+def test_atomic_additions(folder, device, dtype):
+    r = Argument('r', dtype, 'raw', numpy.zeros((3,), dtype), True)
+    sums, = both(folder, device, [given('x', dtype, (300,)), r], 'atomicAdd(&r[i % 3], (T)(x > 1 ? 2 : 1))', {'T': dtype},
+                 (300,), group=4)
+    x = numpy.where(numbers((300,), dtype) > 1, 2, 1)
+    numpy.testing.assert_array_equal(sums, x.reshape(100, 3).sum(0).astype(dtype))
+
+
+def test_atomic_operations_on_integers(device):
+    text = _translate.elementwise('k', [Parameter('r', 'int32', 'raw')], '''
+        atomicMax(&r[0], (int)i); atomicMin(&r[1], -(int)i); atomicOr(&r[2], 1 << (i % 8)); atomicExch(&r[3], 7);
+        atomicCAS(&r[4], 5, 6); atomicSub(&r[5], 2); int before = atomicAdd(&r[6], 1); if (before == 99) r[7] = before;''',
+                                  {}, ndim=1, group=4)
+    r = numpy.array([0, 0, 0, 0, 5, 0, 0, 0], 'int32')
+    device.run(text, 'k', [r, numpy.int64(0), numpy.int64(8), numpy.int64(1), numpy.int64(100), numpy.int64(100)], 3, 4)
+    assert r.tolist() == [99, -99, 255, 7, 6, -200, 100, 99]
+
+
+@pytest.mark.parametrize('dtype', FLOATS)
+def test_functions_of_mixed_types(folder, device, dtype):
+    both(folder, device, [given('x', dtype, (9,)), given('k', 'int32', (9,)), out('y', dtype, (9,)), out('m', 'int64', (9,))],
+         '''
+        y = exp(-x) + log(x) + sqrt(x) * rsqrt(x) + pow(x, (T)2) + tanh(x) + fabs(-x) + abs(x) + floor(x) + ceil(x)
+            + max(x, (T)1) + min((T)1., x) + atan2(x, (T)2) + log1p(x) + expm1(x) + round(x * 4) + fmod(x, (T)0.5)
+            + sin(k) * 0.001 + isnan(x) + isinf(x) + !isfinite(x);
+        m = max(k, 3) + min(i, (ptrdiff_t)4) + abs(k - 3) + max(2, (int)k) + __float_as_int(__int_as_float(5));''',
+         {'T': dtype}, (9,))
+
+
+def test_functions_of_the_library(device):
+    x = numpy.linspace(-0.9, 0.9, 7)
+    y = numpy.zeros((5, 7))
+    text = _translate.elementwise('k', [Parameter('x', 'float64'), Parameter('y', 'float64', 'raw', 2)], '''
+        y[i] = erfinv(x); y[i + 7] = erfcinv(x + 1); y[i + 14] = normcdf(x); y[i + 21] = normcdfinv(x / 2 + 0.5);
+        y[i + 28] = erfcx(x);''', {}, group=4)
+    one = numpy.int64(7)
+    device.run(opencl.library_prelude() + text, 'k', [
+        x, numpy.int64(0), y, numpy.int64(0), numpy.int64(5), one, one, numpy.int64(1), one, one], 2, 4)
+    import math
+    for k in range(7):
+        assert abs(math.erf(y[0, k]) - x[k]) < 1e-12 and abs(math.erfc(y[1, k]) - (x[k] + 1)) < 1e-12
+        assert abs(y[2, k] - math.erfc(-x[k] / math.sqrt(2)) / 2) < 1e-12
+        assert abs(math.erfc(-y[3, k] / math.sqrt(2)) / 2 - (x[k] / 2 + 0.5)) < 1e-12
+        assert abs(y[4, k] - math.exp(x[k] ** 2) * math.erfc(x[k])) < 1e-12
+
+
+def test_leaving_the_operation(folder, device):
+    """`continue` and `return` leave the element, with what it has written so far."""
+    x = given('x', 'float32', (40,))
+    x.value[::3] = 9
+    host, translated = two_ways.elementwise(folder, device, [x, out('y', 'float32', (40,))], '''
+        y = 1;
+        if (x > 5) continue;
+        for (int k = 0; k < 3; ++k) { if (k == 1) continue; y += 1; }''', {}, (40,))
+    numpy.testing.assert_array_equal(host[0], translated[0])
+    text = _translate.elementwise('k', [Parameter('x', 'float32'), Parameter('y', 'float32', out=True)], '''
+        y = 1; if (x > 5) return; y = 3;''', {}, group=4)
+    y = numpy.zeros(40, 'f')
+    device.run(text, 'k', [x.value, numpy.int64(0), y, numpy.int64(0), numpy.int64(40), numpy.int64(40)], 2, 4)
+    numpy.testing.assert_array_equal(y, numpy.where(x.value > 5, 1, 3))
+
+
+def test_before_and_after_the_loop(folder, device):
+    both(folder, device, [given('x', 'float32', (9,), 'raw'), out('y', 'float32', (9,))], 'y = x[i] * scale; last = i',
+         {}, (9,), loop_prep='float scale = x[0]; int last = 0;', after_loop='if (last > 100) { scale = 0; }')
+
+
+def test_names_that_opencl_reserves(folder, device):
+    both(folder, device, [given('global', 'float32', (5,)), given('kernel', 'float32', (5,), 'raw'),
+                          Argument('constant', 'int32', 'scalar', 3), out('half', 'float32', (5,))], '''
+        float local = global * 2, float2 = 1; int pipe = constant;
+        half = local + kernel[i] + pipe + float2;''', {}, (5,))
+
+
+@pytest.mark.parametrize('dtype, value', [('bool', 1), ('int8', -3), ('uint64', 2 ** 63 + 5), ('float16', 0.5),
+                                          ('float32', 0.1), ('float64', 0.1)])
+def test_scalars(folder, device, dtype, value):
+    both(folder, device, [Argument('s', dtype, 'scalar', value), out('y', dtype, (3,))], 'y = s', {'T': dtype}, (3,),
+         [numpy.full(3, value, dtype)])
+
+
+@pytest.mark.parametrize('dtype', ['int32', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('shape, rows, layout', [((4, 5), 5, 'C'), ((3, 2, 4), 8, 'strided'), ((7,), 7, 'reversed'),
+                                                 ((4, 0), 0, 'C'), ((), 1, 'C')])
+@pytest.mark.parametrize('chunks', [1, 3])
+def test_reductions(folder, device, dtype, shape, rows, layout, chunks):
+    x = given('x', dtype, shape, layout=layout)
+    outs = x.value.size // rows if rows else shape[0]
+    a = out('y', dtype, (outs,))
+    host, translated = two_ways.reduction(folder, device, [x, Argument('scale', 'int32', 'scalar', 2), a],
+                                          ('x * (T)2', 'a + b', 'y = a / scale', '0'), {'T': dtype}, shape, rows,
+                                          chunks=chunks)
+    expected = (x.value.astype('f8') * 2).reshape(outs, rows).sum(1) / 2
+    tolerance = TOLERANCE.get(dtype, 0)
+    numpy.testing.assert_allclose(translated.astype('f8'), expected, rtol=2 * tolerance)
+    numpy.testing.assert_allclose(host.astype('f8'), expected, rtol=8 * tolerance)
+
+
+def test_a_reduction_over_raw_arrays_and_into_what_is_there(folder, device):
+    t = Argument('t', 'int32', 'element', numpy.array([[0, 1, 2], [2, 1, 0]], 'int32'))
+    w = given('w', 'float32', (3,), 'raw', 'strided')
+    y = Argument('y', 'float32', 'element', numpy.array([10, 20], 'float32'), True)
+    host, translated = two_ways.reduction(folder, device, [t, w, y], ('t == 2 ? T(0) : w[t] * (_j + 1)', 'a + b', 'y += a',
+                                                                     '0'), {'T': 'float32'}, (2, 3), 3)
+    v = w.value
+    expected = [10 + v[0] + 2 * v[1], 20 + 5 * v[1] + 6 * v[0]]
+    numpy.testing.assert_allclose(translated, expected, rtol=1e-6)
+    numpy.testing.assert_allclose(host, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize('chunks', [1, 2])
+def test_a_maximum_with_parameters_called_a_and_b(folder, device, chunks):
+    a, b = given('a', 'float64', (2, 6)), given('b', 'float64', (2, 6), seed=3)
+    host, translated = two_ways.reduction(folder, device, [a, b, out('y', 'float64', (2,))], (
+        'a * b', 'max(a, b)', 'y = a', '-1e300'), {}, (2, 6), 6, chunks=chunks)
+    numpy.testing.assert_allclose(translated, (a.value * b.value).max(1))
+    numpy.testing.assert_allclose(host, translated)
+
+
+# ---------------------------------------------------------------------- whole kernels
+def launch(device, code, name, arguments, groups, group, **more):
+    values = []
+    for argument in arguments:
+        values += [argument, numpy.int64(0)] if isinstance(argument, numpy.ndarray) else [argument]
+    device.run(two_ways.with_library(_translate.raw(code, name, **more)), name, values, groups, group)
+
+
+def test_a_whole_kernel(device):
+    x, y, z = numbers((100,), 'float32'), numbers((100,), 'float32', 1), numpy.zeros(100, 'f')
+    launch(device, r'''
+    #define TYPE float
+    extern "C" {
+    __global__ void test_sum(const TYPE* x1, const TYPE* __restrict__ x2, TYPE* y, \
+                             unsigned int N)
+    {
+        unsigned int tid = blockDim.x * blockIdx.x + threadIdx.x;
+        if (tid < N) y[tid] = x1[tid] + x2[tid];
+    }
+    __global__ void refused() { asm("nop"); }
+    }''', 'test_sum', [x, y, z, numpy.uint32(90)], 13, 8)
+    numpy.testing.assert_array_equal(z, numpy.where(numpy.arange(100) < 90, x + y, 0))
+
+
+@pytest.mark.parametrize('shared', ['__shared__ float t[8];', 'extern __shared__ float t[];'])
+def test_shared_memory(device, shared):
+    x = numbers((32,), 'float32')
+    y = numpy.zeros(32, 'f')
+    launch(device, '''
+    __device__ void swap_in(float* to, const float* from, int n) { to[n - 1 - threadIdx.x] = from[threadIdx.x]; }
+    extern "C" __global__ void reverse(const float* x, float* y) {
+        %s
+        const float* start = x + blockIdx.x * blockDim.x;
+        swap_in(t, start, 8);
+        __syncthreads();
+        y[blockIdx.x * blockDim.x + threadIdx.x] = t[threadIdx.x];
+    }''' % shared, 'reverse', [x, y], 4, 8, shared_memory=32)
+    numpy.testing.assert_array_equal(y.reshape(4, 8), x.reshape(4, 8)[:, ::-1])
+
+
+def test_two_axes_and_tiles(device):
+    a, b = numbers((16, 8), 'float32'), numbers((8, 12), 'float32', 1)
+    c = numpy.zeros((16, 12), 'f')
+    launch(device, '''
+    #define TILE 4
+    #define at(p, row, column, width) p[(row) * (width) + (column)]
+    extern "C" __global__ void matmul(const float* A, const float* B, float* C, int K, int N) {
+        __shared__ float sA[TILE][TILE + 1], sB[TILE][TILE];
+        int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
+        float total = 0.0f;
+        const float *pa = A, *pb;
+        pb = B;
+        #pragma unroll
+        for (int k = 0; k < K; k += TILE) {
+            sA[threadIdx.y][threadIdx.x] = at(pa, row, k + threadIdx.x, K);
+            sB[threadIdx.y][threadIdx.x] = at(pb, k + threadIdx.y, column, N);
+            __syncthreads();
+            for (int j = 0; j < TILE; ++j) total = fmaf(sA[threadIdx.y][j], sB[j][threadIdx.x], total);
+            __syncthreads();
+        }
+        C[row * N + column] = total;
+    }''', 'matmul', [a, b, c, numpy.int32(8), numpy.int32(12)], (3, 4), (4, 4))
+    numpy.testing.assert_allclose(c, a @ b, rtol=1e-5)
+
+
+def test_halves_and_addresses_in_a_whole_kernel(device):
+    x = numbers((20,), 'float16')
+    y = numpy.zeros(20, 'f2')
+    launch(device, '''
+    #include <cuda_fp16.h>
+    template <typename T> __device__ T pick(const T* p, int i) { return p[i]; }
+    __constant__ float table[] = {1.f, 2.f};
+    const int COUNT = 20;
+    extern "C" __global__ void halves(const half* x, __half* y, float16 add, bool all) {
+        int i = threadIdx.x + blockIdx.x * blockDim.x;
+        if (i >= COUNT) return;
+        half* p = (half*)(y + i);
+        float v = __half2float(x[i]);
+        *p = __float2half(v) + add;
+        ((half*)y)[i] += (half)table[i % 2] + pick(x, i);
+        if (all && i == 0) y[i] = x[i];
+    }''', 'halves', [x, y, numpy.float16(0.5), numpy.uint8(1)], 6, 4)
+    expected = (x.astype('f') * 2 + 0.5 + numpy.tile([1, 2], 10)).astype('f2')
+    expected[0] = x[0]
+    numpy.testing.assert_allclose(y.astype('f'), expected.astype('f'), rtol=2e-3)
+
+
+def test_a_generator_of_random_numbers(folder, device):
+    y, = both(folder, device, [Argument('seed', 'int32', 'scalar', 3), out('y', 'float64', (50,))], '''
+        uint64_t state[2]; start(state, i, seed); y = 0;
+        for (int k = 0; k < 4; ++k) y += T(next(state)) / T(18446744073709551615ull);''', {'T': 'float64'}, (50,), preamble='''
+        __device__ inline void start(uint64_t* a, int i, int seed) { a[0] = i + 1; a[1] = 0x5c721fd808f616b6 + seed; }
+        __device__ inline uint64_t next(uint64_t* x) {
+            uint64_t s1 = x[0], s0 = x[1];
+            x[0] = s0; s1 = s1 ^ (s1 << 23); s1 = s1 ^ (s1 >> 17) ^ s0; x[1] = s1 ^ (s0 >> 26);
+            return s0 + x[1];
+        }''')
+    assert 1.5 < y.mean() < 2.5 and y.min() >= 0 and y.max() <= 4
+
+
+# ---------------------------------------------------------------------- what is refused
+@pytest.mark.parametrize('operation, token, line', [
+    ('y = x;\ny = __shfl_sync(0, x, 1)', '__shfl_sync', 2), ('asm("nop")', 'asm', 1), ('y = tex1D<T>(x, 1)', 'tex1D', 1),
+    ('int* p = new int[2]', 'new', 1), ('complex<float> z = x', 'complex', 1), ('y = x;\n\n  float* p;', 'p', 3),
+    ('auto f = [](float v) { return v; }; y = f(x)', '[', 1), ('y = thrust::plus(x)', 'thrust', 1), ('return x', 'return', 1),
+    ('y = r.begin()', 'begin', 1), ('int ind[] = {0, 1, 2}; y = r[ind]', 'r', 1), ('y = r.shape()[2]', '2', 1),
+    ('inner<<<1, 1>>>(x)', '<<', 1), ('y = two(x)', 'two', 1), ('y = x @ 2', '@', 1), ('if (x) { y = 1', '{', 1),
+    ('__shared__ float s[2]', '__shared__', 1), ('atomicAdd(&u[0], 1)', 'atomicAdd', 1),
+    ('int k = 0; h[k++] += 1', 'h', 1), ('goto away', 'goto', 1), ('y = _ind.next()', '_ind', 1),
+    ('float** p = 0', 'p', 1)])
+def test_refusals_name_the_kernel_the_line_and_the_token(operation, token, line):
+    parameters = [Parameter('x', 'float32'), Parameter('r', 'float32', 'raw', 2), Parameter('u', 'uint8', 'raw'),
+                  Parameter('h', 'float16', 'raw'), Parameter('y', 'float32', out=True)]
+    with pytest.raises(Untranslatable) as caught:
+        _translate.elementwise('mine', parameters, operation, {'T': 'float32'},
+                               preamble='__device__ float two(float a, float b) { return a + b; }')
+    message = str(caught.value)
+    assert 'kernel mine, line %d: ' % line in message and repr(token) in message
+    if token != '@':
+        assert operation.split('\n')[line - 1].strip() in message
+
+
+@pytest.mark.parametrize('preamble, token', [
+    ('#include <curand_kernel.h>\n', '#include <curand_kernel.h>'), ('class A {};', 'class'), ('struct A { int x; };', 'struct'),
+    ('template <int N> __device__ int f() { return N; }', 'int'), ('using T2 = float;', 'using'),
+    ('__device__ float state;', '__device__'), ('__constant__ float later[4];', '__constant__'),
+    ('namespace a { }', 'namespace')])
+def test_refusals_outside_functions(preamble, token):
+    with pytest.raises(Untranslatable, match='kernel mine, line 1: ') as caught:
+        _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], 'y = 1', {}, preamble=preamble)
+    assert repr(token) in str(caught.value)
+
+
+def test_a_kernel_that_the_text_lacks():
+    with pytest.raises(ValueError, match="no kernel 'b'; it has a"):
+        _translate.raw('extern "C" __global__ void a() {}', 'b')
+    with pytest.raises(Untranslatable, match='template'):
+        _translate.raw('template <typename T> __global__ void a(T* x) {}', 'a')
+
+
+def test_without_float64():
+    y = Parameter('y', 'float32', out=True)
+    text = _translate.elementwise('k', [Parameter('x', 'float32'), y], 'y = x * 0.5 + pow(x, 2) + 1e-3 + 2.f + 7 + exp(3)', {},
+                                  float64=False)
+    assert 'double' not in text and 'fp64' not in text and '0.5f' in text and '1e-3f' in text and '2.f ' in text
+    with pytest.raises(Untranslatable, match="'double': double, which the device lacks"):
+        _translate.elementwise('k', [y], 'double d = 1; y = d', {}, float64=False)
+
+
+def test_the_compilers_words_name_the_users_line(device):
+    text = _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], 'y = 1;\n// two\ny = no_such_name;', {})
+    with pytest.raises(RuntimeError, match=r'mine:3:\d+.*no_such_name'):
+        device.build(text)

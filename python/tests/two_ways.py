@@ -1,0 +1,130 @@
+"""One kernel two ways: its text as C++ by the host's compiler with carray.cuh, and as OpenCL C by PoCL."""
+
+import ctypes
+import hashlib
+import os
+import pathlib
+import subprocess
+
+import numpy
+
+from catenary.cupy import _cuda, _translate
+import opencl
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Argument:
+    """What stands for a parameter: an array with any strides, or a number."""
+
+    def __init__(self, name, dtype, kind, value, out=False):
+        self.name, self.dtype, self.kind, self.out, self.value = name, dtype, kind, out, value
+
+    def parameter(self):
+        if self.kind == 'scalar':
+            return _translate.Parameter(self.name, self.dtype, 'scalar')
+        return _translate.Parameter(self.name, self.dtype, self.kind, self.value.ndim,
+                                    self.value.flags.c_contiguous, self.out)
+
+
+def buffer_of(array):
+    """The memory that an array lies in, flat, and where in it the first element is."""
+    base = array
+    while base.base is not None and isinstance(base.base, numpy.ndarray):
+        base = base.base
+    flat = base.reshape(-1) if base.flags.c_contiguous else base.T.reshape(-1)
+    at = (array.__array_interface__['data'][0] - flat.__array_interface__['data'][0]) // array.itemsize
+    return flat, at
+
+
+def list_of(arguments, extents):
+    """The list of arguments of the kernel, and the buffers in it."""
+    values = []
+    for a in arguments:
+        if a.kind == 'scalar':
+            kind = {'bool': 'uint8', 'float16': 'float32'}.get(a.dtype, a.dtype)
+            values.append(numpy.dtype(kind).type(a.value))
+            continue
+        flat, at = buffer_of(a.value)
+        strides = [numpy.int64(s // a.value.itemsize) for s in a.value.strides]
+        values += [flat, numpy.int64(at)]
+        if a.kind == 'raw':
+            values += [numpy.int64(n) for n in a.value.shape] + strides
+        elif not a.value.flags.c_contiguous:
+            values += strides
+    return values + [numpy.int64(n) for n in extents]
+
+
+def run_on_host(folder, text, name, values):
+    """Compiles a C++ text by the host's compiler and calls the kernel once: a loop of one work-item."""
+    text = '#include "host_cuda.h"\n' + text
+    path = pathlib.Path(folder) / (hashlib.sha256(text.encode()).hexdigest()[:16] + '.so')
+    if not path.exists():
+        source = path.with_suffix('.cpp')
+        source.write_text(text)
+        result = subprocess.run([os.environ.get('CXX', 'c++'), '-std=c++17', '-O1', '-w', '-ffp-contract=off', '-shared',
+                                 '-fPIC', '-I', str(HERE), '-o', str(path), str(source)], capture_output=True, text=True)
+        if result.returncode:
+            raise RuntimeError(result.stderr)
+    function = getattr(ctypes.CDLL(str(path)), name)
+    kinds = {'f': ctypes.c_float, 'd': ctypes.c_double}
+    given = []
+    for value in values:
+        if isinstance(value, numpy.ndarray):
+            given.append(value.ctypes.data_as(ctypes.c_void_p))
+        else:
+            kind = kinds.get(value.dtype.char) or getattr(ctypes, 'c_%sint%d' % (
+                'u' if value.dtype.kind == 'u' else '', 8 * value.itemsize))
+            given.append(kind(value.item()))
+    function(*given)
+
+
+def elementwise(folder, device, arguments, operation, types, shape, name='kernel_of_test', group=4, **more):
+    """Runs an operation both ways, on copies of the arrays; gives the outputs of both."""
+    results = []
+    parameters = [a.parameter() for a in arguments]
+    for way in (_cuda, _translate):
+        copies = [Argument(a.name, a.dtype, a.kind, copy_of(a.value) if a.kind != 'scalar' else a.value, a.out)
+                  for a in arguments]
+        text = way.elementwise(name, parameters, operation, types, ndim=len(shape), group=group, **more)
+        extents = list(shape) + [int(numpy.prod(shape, dtype=numpy.int64))]
+        values = list_of(copies, extents)
+        if way is _cuda:
+            run_on_host(folder, text, name, values)
+        elif extents[-1]:
+            device.run(with_library(text), name, values, 3, group)
+        results.append([c.value for c in copies if c.out])
+    return results
+
+
+def reduction(folder, device, arguments, expressions, types, shape, rows, name='kernel_of_test', group=4, chunks=1, **more):
+    """The same of a reduction: the last argument is the output, elements have the axes of `shape`."""
+    results = []
+    parameters = [a.parameter() for a in arguments]
+    kind = more.get('reduce_type') or arguments[-1].dtype
+    for way in (_cuda, _translate):
+        copies = [Argument(a.name, a.dtype, a.kind, copy_of(a.value) if a.kind != 'scalar' else a.value, a.out)
+                  for a in arguments]
+        text = way.reduction(name, parameters, *expressions, types, ndim=len(shape), group=group, **more)
+        outs = arguments[-1].value.size
+        partial = numpy.zeros(max(outs * chunks, 1), {'float16': 'float32'}.get(kind, kind))
+        for stage in ([0] if chunks == 1 else [1, 2]):
+            values = list_of(copies, []) + [partial, numpy.int64(0)] + [
+                numpy.int64(n) for n in list(shape) + [outs, rows, chunks, stage]]
+            if way is _cuda:
+                run_on_host(folder, text, name, values)
+            else:
+                device.run(with_library(text), name, values, 3, group)
+        results.append(copies[-1].value)
+    return results
+
+
+def with_library(text):
+    return opencl.library_prelude() + text if '_f32(' in text or '_f64(' in text else text
+
+
+def copy_of(array):
+    """A copy that lies in memory of its own as the array does in its."""
+    flat, at = buffer_of(array)
+    flat = flat.copy()
+    return numpy.ndarray(array.shape, array.dtype, flat, at * array.itemsize if flat.size else 0, array.strides)
