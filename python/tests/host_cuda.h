@@ -1,4 +1,5 @@
-// CUDA C++ for a host's compiler, one work-item after the other: what carray.cuh is checked with where there is no card.
+// CUDA C++ for a host's compiler, one work-item after the other: what carray.cuh is checked with where there is no
+// card.
 #define NDEBUG  // a kernel's assertions are no part of what is compared
 #include <cassert>
 #include <cmath>
