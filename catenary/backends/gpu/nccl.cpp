@@ -58,6 +58,14 @@ struct Api {
     find(last_error, "GetLastError");
   }
 
+  /// What an error is: its name, its number, and what the library says beside it.
+  std::string words(int code, void* comm) const {
+    const std::string name = error_string(code);
+    const char* const more = last_error(comm);
+    return fmt::format("{} ({}){}{}{}", name, code, more && *more ? ": " : "", more ? more : "",
+                       name.find("NCCL_DEBUG") == std::string::npos ? "; NCCL_DEBUG=INFO has it print why" : "");
+  }
+
   int (*unique_id)(UniqueId*);
   int (*init)(void** comm, int size, UniqueId, int rank, Config*);
   int (*async_error)(void* comm, int* state);
@@ -152,10 +160,8 @@ class NcclGroup final : public DeviceGroup {
   }
   void check(int code, const char* action) const {
     if (code == kSuccess || code == kInProgress) return;
-    const char* const more = api_.last_error(comm_);
-    fail<DeviceError>("{} cannot {} on {}:{}: {} ({}){}{}; NCCL_DEBUG=INFO has it print why", name_, action,
-                      context_.driver.name(), context_.index, api_.error_string(code), code, more && *more ? ": " : "",
-                      more ? more : "");
+    fail<DeviceError>("{} cannot {} on {}:{}: {}", name_, action, context_.driver.name(), context_.index,
+                      api_.words(code, comm_));
   }
 
   const char* const name_;
@@ -180,11 +186,8 @@ class Nccl final : public DeviceCollectives {
     const Api& api = required();
     at(device).driver.queue(device);
     UniqueId unique;
-    if (const int code = api.unique_id(&unique); code != kSuccess) {
-      const char* const more = api.last_error(nullptr);
-      fail<DeviceError>("{} cannot make the id of a group: {} ({}){}{}; NCCL_DEBUG=INFO has it print why", name(),
-                        api.error_string(code), code, more && *more ? ": " : "", more ? more : "");
-    }
+    if (const int code = api.unique_id(&unique); code != kSuccess)
+      fail<DeviceError>("{} cannot make the id of a group: {}", name(), api.words(code, nullptr));
     CollectivesId id;
     std::memcpy(id.data(), &unique, sizeof unique);
     return id;

@@ -246,7 +246,7 @@ EXPORT const char* ncclGetErrorString(int code) {
     case kDeviceError:
       return "unhandled cuda error";
     case kSystemError:
-      return "unhandled system error";
+      return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
     case kInvalidArgument:
       return "invalid argument";
     case kInvalidUsage:

@@ -331,9 +331,11 @@ TEST_P(PureNccl, NoLibrary) {
   if (vendor() == "cuda")
     expect_says(job(2, "cuda", "broken", {ct::os::program_path(), "--gtest_filter=Inside.Exchanges"}), "ncclAllReduce");
   const auto id = inside(2, vendor(), "Exchanges", {{"SIMGPU_NCCL", "id"}});
-  EXPECT_EQ(count_of(id.output, fmt::format("threw: pure_nccl: rank 0 on {}: {} cannot make the id of a group: "
-                                            "unhandled system error (2): a fault of the stand-in; NCCL_DEBUG=INFO",
-                                            ct::os::host_name(), library())),
+  EXPECT_EQ(count_of(id.output,
+                     fmt::format(
+                         "threw: pure_nccl: rank 0 on {}: {} cannot make the id of a group: "
+                         "unhandled system error (run with NCCL_DEBUG=INFO for details) (2): a fault of the stand-in\n",
+                         ct::os::host_name(), library())),
             2)
       << id.output;
 }
@@ -346,9 +348,11 @@ TEST_P(PureNccl, WhatFailsEndsTheJob) {
   };
   const Case cases[] = {
       {"init:1", "joining 2 cards by " + library() + " 2.27.3",
-       "cannot go on on " + vendor() + ":1: unhandled system error (2)"},
+       "cannot go on on " + vendor() + ":1: unhandled system error (run with NCCL_DEBUG=INFO for details) (2)"},
       {"late:1", "joining 2 cards by " + library() + " 2.27.3", "it took longer than 0.02 minutes"},
-      {"call:1", mean, "cannot all-reduce on " + vendor() + ":1: unhandled cuda error (1)"},
+      {"call:1", mean,
+       "cannot all-reduce on " + vendor() +
+           ":1: unhandled cuda error (1): a fault of the stand-in; NCCL_DEBUG=INFO has it print why"},
       {"async:1", mean, "remote process exited or there was a network error (6)"},
       {"hang:0", mean, "it took longer than 0.02 minutes; CATENARY_COLLECTIVE_TIMEOUT sets the limit"},
   };
@@ -380,10 +384,13 @@ TEST_P(PureNccl, TrainMnist) {
     return job(2, vendor(), vendor(),
                {tests::build_path("bin/train_mnist_mn"), "-g", "--communicator", name, "-e", "1", "-u", "10", "-b",
                 "50", "-n", "400", "--seed", "1", "-o", folder / out},
-               {{"CATENARY_DATA", tests::source_path("data")}});
+               {{"CATENARY_DATA", tests::source_path("data")}, {"SIMGPU_NCCL_LOG", "1"}});
   };
   for (const char* name : {"pure_nccl", "flat"}) {
     const auto result = train(name, name);
+    // 4 iterations on 2 ranks of 784 · 10 + 10 + 10 · 10 + 10 + 10 · 10 + 10 numbers
+    EXPECT_EQ(count_of(result.errors, "sum of 32280 bytes, type 7"), name == std::string("flat") ? 0 : 8)
+        << result.errors;
     ASSERT_TRUE(result.ok()) << result.output << result.errors;
     expect_says(result, fmt::format("Num process (COMM_WORLD): 2\nUsing GPUs\nUsing {} communicator\n", name));
   }
