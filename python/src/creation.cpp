@@ -14,18 +14,16 @@ namespace {
 using namespace nb::literals;
 
 /// Scalar of a Python or NumPy number.
-Scalar scalar_from(PyObject* o, const char* function, std::optional<Dtype>* dtype = nullptr) {
+Scalar scalar_from(PyObject* o, const char* function) {
   Argument argument;
   if (!argument.parse(o)) refuse_argument(o, function);
   if (argument.array) {
     if (argument.array->size() != 1 || argument.array->ndim() != 0)
       raise(PyExc_TypeError,
             std::string(function) + ": expected a number, not an array of shape " + argument.array->shape().str());
-    if (dtype) *dtype = argument.array->dtype();
     return ct::is_floating(argument.array->dtype()) ? Scalar(argument.array->item<double>())
                                                     : Scalar(argument.array->item<std::int64_t>());
   }
-  if (dtype) *dtype = argument.strong;
   return argument.scalar;
 }
 
@@ -45,22 +43,14 @@ nb::object filled(Array a, const Scalar& value) {
   return checked(wrap(std::move(a)));
 }
 
-/// numpy.arange: the dtype is that of the arguments.
+/// numpy.arange: int64, or float64 where an argument is a float, of NumPy's too.
 nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const DtypeArg& dtype) {
-  std::optional<Dtype> strong[3];
   const bool only_stop = stop.is_none();
-  const Scalar from = only_stop ? Scalar(0) : scalar_from(start.ptr(), "arange", &strong[0]);
-  const Scalar to = scalar_from(only_stop ? start.ptr() : stop.ptr(), "arange", &strong[1]);
-  const Scalar by = step.is_none() ? Scalar(1) : scalar_from(step.ptr(), "arange", &strong[2]);
-  std::optional<Dtype> result = dtype.get();
-  for (const auto& d : strong)
-    if (d && !dtype.given()) result = result ? ct::promote(*result, *d) : *d;
-  if (!dtype.given() && result) {  // a float without a dtype of its own beside NumPy's numbers
-    for (const Scalar& s : {from, to, by})
-      if (s.kind() == Scalar::Kind::real && !ct::is_floating(*result)) result = Dtype::float64;
-  }
+  const Scalar from = only_stop ? Scalar(0) : scalar_from(start.ptr(), "arange");
+  const Scalar to = scalar_from(only_stop ? start.ptr() : stop.ptr(), "arange");
+  const Scalar by = step.is_none() ? Scalar(1) : scalar_from(step.ptr(), "arange");
   current_device();
-  return checked(wrap(ct::arange(from, to, by, result)));
+  return checked(wrap(ct::arange(from, to, by, dtype.get())));
 }
 
 Array full_of(Array a, const Value& value) {

@@ -5,8 +5,8 @@
 
 #include "catenary/core/error.h"
 #include "catenary/device/pool.h"
-#include "catenary/device/runtime_info.h"
 #include "catenary/device/stream.h"
+#include "catenary/runtime_info.h"
 #include "core.h"
 
 namespace catenary_python {

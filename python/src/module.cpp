@@ -7,6 +7,8 @@ NB_MODULE(_core, m) {
   using namespace catenary_python;
   m.doc() = "Catenary's arrays and functions for catenary.cupy, which names them; call them by cupy.";
   m.attr("version") = ct::version();
+  // Types hold objects of their own (Stream.null), so that some live on when the interpreter ends.
+  nb::set_leak_warnings(false);
   register_conversions(m);
   register_errors(m);
   register_devices(m);

@@ -8,7 +8,7 @@ from catenary import _core
 from catenary.cupy import _array, _functions
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)
-from catenary.cupy._errors import PerformanceWarning
+from catenary.cupy._util import PerformanceWarning, clear_memo, fuse, memoize
 
 __version__ = '14.2.0'
 catenary_version = _core.version
@@ -100,7 +100,7 @@ def get_default_pinned_memory_pool():
 
 
 _in_other_modules = {name: 'catenary.cupy._kernels' for name in
-                     ('ElementwiseKernel', 'ReductionKernel', 'RawKernel', 'RawModule', 'fuse', 'memoize', 'clear_memo')}
+                     ('ElementwiseKernel', 'ReductionKernel', 'RawKernel', 'RawModule')}
 
 
 def __getattr__(name):

@@ -1,4 +1,3 @@
-"""cupy.util"""
+"""cupy.util, the old name of cupy._util."""
 
-from catenary.cupy._errors import PerformanceWarning  # noqa: F401
-from catenary.cupy._kernels import clear_memo, memoize  # noqa: F401
+from catenary.cupy._util import PerformanceWarning, clear_memo, memoize  # noqa: F401

@@ -5,6 +5,14 @@ from catenary import _core
 OutOfMemoryError = _core.OutOfMemoryError
 
 
+def check_allocator(allocator):
+    """Raises for an allocator that is not Catenary's pool, which all memory comes from."""
+    if allocator is None or allocator is alloc or isinstance(getattr(allocator, '__self__', None), MemoryPool):
+        return
+    raise NotImplementedError('allocators other than MemoryPool.malloc are not supported: all memory is Catenary\'s '
+                              'pool\'s')
+
+
 class MemoryPool:
     """The pool of each device; counts are of the current one."""
 
@@ -103,14 +111,6 @@ def alloc(size):
 
 
 default_pool = MemoryPool()
-
-
-def check_allocator(allocator):
-    """Raises for an allocator that is not Catenary's pool, which all memory comes from."""
-    if allocator is None or allocator is alloc or isinstance(getattr(allocator, '__self__', None), MemoryPool):
-        return
-    raise NotImplementedError('allocators other than MemoryPool.malloc are not supported: all memory is Catenary\'s '
-                              'pool\'s')
 
 
 def set_allocator(allocator=None):

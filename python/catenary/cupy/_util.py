@@ -1,0 +1,39 @@
+"""What is remembered, and functions that need not be fused."""
+
+import functools
+
+from catenary import _core
+from catenary.cupy._errors import PerformanceWarning  # noqa: F401
+
+_memos = []
+
+
+def memoize(for_each_device=False):
+    """Remembers what a function gave for the same arguments, for each device if asked to."""
+    def decorate(function):
+        memo = {}
+        _memos.append(memo)
+
+        @functools.wraps(function)
+        def remembered(*args, **kwargs):
+            key = (_core.getDevice() if for_each_device else -1, args, frozenset(kwargs.items()))
+            try:
+                return memo[key]
+            except KeyError:
+                memo[key] = result = function(*args, **kwargs)
+                return result
+        return remembered
+    return decorate
+
+
+def clear_memo():
+    """Forgets all of it."""
+    for memo in _memos:
+        memo.clear()
+
+
+def fuse(*args, **kwargs):
+    """The function as it is: elementwise operations on arrays are fused by themselves."""
+    if args and callable(args[0]):
+        return args[0]
+    return lambda function: function

@@ -1,0 +1,162 @@
+"""The array functions under NumPy's names against NumPy: values, dtypes, shapes, argument order."""
+
+import numpy
+import pytest
+
+from catenary import cupy
+from compare import same, values
+
+pytestmark = pytest.mark.usefixtures('device')
+
+A = values((3, 4), 'd')
+B = values((3, 4), 'd', 1)
+I = values((3, 4), 'l')  # noqa: E741
+V = values((6,), 'f', 2)
+T = values((2, 3, 4), 'f', 3)
+M = numpy.array([[4., 1, 0], [1, 3, 1], [0, 1, 2]])
+MASK = A > 5
+N = numpy.array([1., numpy.nan, 3, -2, numpy.nan, numpy.inf])
+
+# Each is called with numpy and with cupy, and with the arrays of the one or the other.
+CASES = '''
+xp.concatenate([A, B]); xp.concatenate((A, I), axis=1); xp.concatenate([A, B], axis=None); xp.stack([A, B]); xp.stack([A, B], axis=-1)
+xp.vstack([A, B]); xp.hstack([V, V]); xp.dstack([A, B]); xp.column_stack([V, V]); xp.append(A, B, axis=0); xp.append(V, V)
+xp.concatenate([A, I], dtype='f', casting='same_kind')
+xp.split(A, 2, axis=1); xp.split(V, [1, 4]); xp.array_split(V, 4); xp.hsplit(A, 2); xp.vsplit(A, 3); xp.dsplit(T, 2)
+xp.reshape(A, (4, 3)); xp.reshape(A, -1); xp.reshape(A, (2, 6), order='F'); xp.ravel(A); xp.ravel(A, 'F'); xp.ravel(A.T, 'A')
+xp.transpose(T); xp.transpose(T, (1, 0, 2)); xp.swapaxes(T, 0, 1); xp.moveaxis(T, 0, -1); xp.moveaxis(T, (0, 1), (2, 0)); xp.rollaxis(T, 2)
+xp.expand_dims(A, 0); xp.expand_dims(A, (0, 3)); xp.squeeze(T[:1]); xp.squeeze(T[:1], axis=0); xp.broadcast_to(V, (2, 6))
+xp.broadcast_arrays(V, V[:1]); xp.atleast_1d(V[0]); xp.atleast_2d(V); xp.atleast_3d(A); xp.flip(T); xp.flip(T, 1); xp.flip(T, (0, 2))
+xp.fliplr(A); xp.flipud(A); xp.rot90(A); xp.rot90(T, 3, (1, 2)); xp.tile(A, 2); xp.tile(A, (2, 1, 3)); xp.repeat(A, 2); xp.repeat(A, [1, 0, 2], axis=0)
+xp.roll(A, 2); xp.roll(A, 1, axis=0); xp.roll(A, (1, 2), axis=(0, 1)); xp.resize(V, (2, 5)); xp.trim_zeros(xp.asarray([0, 1, 2, 0]))
+xp.insert(V, 2, 5); xp.delete(V, 1); xp.delete(A, [0, 2], axis=1)
+xp.pad(A, 1); xp.pad(A, ((1, 2), (0, 3)), 'constant', constant_values=7); xp.pad(A, 2, mode='edge'); xp.pad(A, (1, 2), 'reflect'); xp.pad(A, 1, 'wrap')
+xp.pad(A, 2, 'mean'); xp.pad(A, ((1, 1), (2, 2)), 'constant', constant_values=((1, 2), (3, 4))); xp.pad(A, 2, 'symmetric', reflect_type='odd')
+xp.take(A, 1, axis=1); xp.take(A, [[0, 5], [2, 3]]); xp.take(A, xp.asarray([0, 2]), axis=0); xp.take(V, [9, -9], mode='clip'); xp.take(V, [9, -9], mode='wrap')
+xp.take_along_axis(A, xp.argsort(A, axis=1), 1); xp.nonzero(MASK); xp.argwhere(MASK); xp.flatnonzero(MASK); xp.where(MASK, A, B); xp.where(MASK)
+xp.where(MASK, A, 0); xp.where(MASK, 1.5, I); xp.unravel_index(xp.asarray([3, 7]), (3, 4)); xp.ravel_multi_index((xp.asarray([0, 2]), xp.asarray([1, 3])), (3, 4))
+xp.ix_([0, 2], [1, 3]); xp.choose(xp.asarray([0, 1, 0]), [A[0, :3], B[0, :3]]); xp.select([A > 6, A > 3], [A, B], 0.0); xp.compress(xp.asarray([True, False, True]), A, axis=0)
+xp.extract(MASK, A); xp.diag(V); xp.diag(A); xp.diag(A, 1); xp.diagflat(A); xp.diagonal(T); xp.diagonal(T, 1, 1, 2); xp.tril(A); xp.triu(A, 1)
+xp.tril_indices(3); xp.triu_indices(3, 1, 4); xp.eye(3); xp.eye(3, 4, 1, dtype='f'); xp.identity(2); xp.tri(3, 4, 1)
+xp.arange(5); xp.arange(1, 7, 2); xp.arange(0.0, 1.0, 0.3); xp.arange(3, dtype='f'); xp.arange(5, 0, -1); xp.arange(numpy.float32(3))
+xp.linspace(0, 1, 5); xp.linspace(0, 1, num=4, endpoint=False, dtype='f'); xp.logspace(0, 2, 3); xp.geomspace(1, 8, 4)
+xp.meshgrid(V, V[:2]); xp.meshgrid(V, V[:2], indexing='ij'); xp.indices((2, 3)); xp.vander(V, 3); xp.full((2, 2), 3); xp.full((2,), 1.5, dtype='f'); xp.full(2, True)
+xp.zeros((2, 3), 'i'); xp.ones(3); xp.zeros_like(A); xp.ones_like(I, dtype='f'); xp.full_like(I, 2.5); xp.zeros_like(A, shape=(2,)); xp.full((), numpy.float32(2))
+xp.sum(A); xp.sum(A, 1); xp.sum(A, axis=(0, 1), keepdims=True); xp.sum(I, dtype='f'); xp.prod(V); xp.mean(A, 0); xp.mean(I); xp.var(A, axis=1, ddof=1); xp.std(V)
+xp.max(A, axis=0); xp.amin(A, axis=1, keepdims=True); xp.ptp(A, axis=0); xp.argmax(A); xp.argmin(A, axis=1); xp.argmax(A, axis=1, keepdims=True)
+xp.any(MASK, axis=0); xp.all(MASK); xp.count_nonzero(MASK, axis=1); xp.cumsum(A); xp.cumsum(A, axis=1); xp.cumprod(V, dtype='d'); xp.median(A, axis=1); xp.average(A, axis=1)
+xp.average(A, axis=0, weights=xp.asarray([1., 2, 3])); xp.nansum(N[:5]); xp.nanmean(N[:5]); xp.nanmax(N); xp.nanmin(N); xp.nanprod(N[:5]); xp.nanstd(N[:5]); xp.nanvar(N[:5])
+xp.nanargmax(N); xp.nancumsum(N); xp.nanmedian(N[:5]); xp.quantile(A, 0.3, axis=1); xp.quantile(A, [0.1, 0.9]); xp.percentile(A, 30, axis=0, method='lower'); xp.diff(A); xp.diff(A, 2, axis=0)
+xp.ediff1d(V); xp.cross(A[:, :3], B[:, :3]); xp.interp(xp.asarray([1.5, 2.5]), xp.asarray([1., 2, 3]), xp.asarray([10., 20, 40]))
+xp.sort(A); xp.sort(A, axis=0); xp.sort(A, axis=None); xp.argsort(A, axis=0); xp.lexsort(xp.asarray([[1, 2, 1], [3, 3, 1]])); xp.searchsorted(xp.sort(V), V); xp.searchsorted(xp.sort(V), 3.0, side='right')
+xp.digitize(V, xp.asarray([2., 4, 6])); xp.unique(I); xp.unique(I, return_counts=True); xp.isin(I, xp.asarray([1, 2])); xp.union1d(I, I + 3); xp.intersect1d(I, I + 3); xp.setdiff1d(I, I + 3)
+xp.bincount(I.ravel()); xp.bincount(xp.asarray([0, 1, 1]), weights=xp.asarray([0.5, 1, 2]), minlength=5); xp.histogram(A, 4); xp.histogram(A, bins=xp.asarray([1., 3, 9]))
+xp.partition(V, 2)[2]; xp.clip(A, 2, 5); xp.clip(A, None, 5); xp.clip(A, a_min=3, a_max=None); xp.clip(I, 2.5, 4); xp.around(A, 1); xp.round(A); xp.fix(-A); xp.rint(A)
+xp.nan_to_num(N); xp.isclose(A, A + 1e-9); xp.modf(A); xp.frexp(A); xp.ldexp(A, I); xp.divmod(I, 3); xp.fabs(I); xp.positive(A); xp.absolute(-A); xp.abs(-I)
+xp.dot(A, B.T); xp.dot(V, V); xp.dot(A, 2.0); xp.matmul(T, T.swapaxes(1, 2)); xp.vdot(A, B); xp.inner(A, B); xp.outer(V, V); xp.kron(M, M); xp.tensordot(T, T, axes=([1, 2], [1, 2])); xp.tensordot(A, B.T, 1)
+xp.tensordot(T, A, axes=[(1, 2), (0, 1)]); xp.einsum('ij,kj->ik', A, B); xp.einsum('ii', M); xp.einsum('...j->...', T); xp.einsum(A, [0, 1], B, [0, 1]); xp.einsum(A, [0, 1], B, [2, 1], [0, 2]); xp.trace(M); xp.trace(T, 1, 1, 2)
+xp.convolve(V, V[:3]); xp.correlate(V, V[:3], 'full'); xp.polyval(V, 2.0); xp.cov(A); xp.corrcoef(A); xp.trapezoid(V)
+xp.linalg.norm(A); xp.linalg.norm(A, axis=1); xp.linalg.norm(A, 1, axis=0); xp.linalg.norm(A, 'fro'); xp.linalg.inv(M); xp.linalg.det(M); xp.linalg.slogdet(M); xp.linalg.solve(M, M[0]); xp.linalg.cholesky(M)
+xp.linalg.matrix_power(M, 3); xp.linalg.pinv(A); xp.linalg.matrix_rank(A); xp.linalg.eigvalsh(M); xp.linalg.svd(A, compute_uv=False); xp.linalg.cond(M); xp.linalg.lstsq(A, xp.asarray([1., 2, 3]), rcond=None)[0]
+xp.lib.stride_tricks.as_strided(V, (3, 2), (8, 4)); xp.array_equal(A, A); xp.result_type(A, 'f'); xp.can_cast('f', 'd'); xp.size(A); xp.ndim(A); xp.shape(A); xp.allclose(A, A + 1e-12); xp.isscalar(3)
+xp.maximum.reduce(A, axis=1); xp.add.reduce(A, axis=(0, 1)); xp.float32(2) * V; xp.asfortranarray(A); xp.ascontiguousarray(A.T); xp.asarray(A, 'f'); xp.copy(A)
+'''
+CASES = [case.strip() for line in CASES.strip().split('\n') for case in line.split('; ')]
+ARRAYS = dict(A=A, B=B, I=I, V=V, T=T, M=M, MASK=MASK, N=N)
+
+
+def compared(ours, theirs):
+    if isinstance(theirs, (tuple, list)) and not (theirs and isinstance(theirs[0], (int, float))):
+        assert len(ours) == len(theirs)
+        for mine, other in zip(ours, theirs):
+            compared(mine, other)
+    elif isinstance(ours, cupy.ndarray):
+        same(ours, numpy.asarray(theirs), 2e-5 if numpy.asarray(theirs).dtype == 'f' else 1e-9)
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_functions(case):
+    code = compile(case, case, 'eval')
+    theirs = eval(code, {'xp': numpy, 'numpy': numpy, **ARRAYS})
+    ours = eval(code, {'xp': cupy, 'numpy': numpy, **{name: cupy.array(value) for name, value in ARRAYS.items()}})
+    compared(ours, theirs)
+
+
+def test_eigh_qr_svd():
+    m = cupy.array(M)
+    values, vectors = cupy.linalg.eigh(m)
+    same(m @ vectors, (vectors * values).get(), 1e-9)
+    q, r = cupy.linalg.qr(m)
+    same(q @ r, M, 1e-9)
+    u, s, vh = cupy.linalg.svd(cupy.array(A), full_matrices=False)
+    same((u * s) @ vh, A, 1e-9)
+
+
+@pytest.mark.parametrize('call', ['dot(A, B.T, out)', 'concatenate([A, B], out=out)', 'take(A, 1, axis=1, out=out)',
+                                  'cumsum(A, axis=0, out=out)', 'clip(A, 2, 5, out)', 'mean(A, axis=0, out=out)',
+                                  'sum(A, axis=1, out=out)', 'argmax(A, axis=1, out=out)', 'stack([A, B], out=out)'])
+def test_out(call):
+    arrays = {name: cupy.array(value) for name, value in ARRAYS.items()}
+    expected = eval('numpy.' + call, {**ARRAYS, 'numpy': numpy, 'out': None})
+    out = cupy.zeros(expected.shape, expected.dtype)
+    assert eval('cupy.' + call, {**arrays, 'cupy': cupy, 'out': out}) is out
+    same(out, expected, 1e-9)
+    wrong = cupy.zeros(expected.shape + (2,), expected.dtype)
+    with pytest.raises(ValueError):
+        eval('cupy.' + call, {**arrays, 'cupy': cupy, 'out': wrong})
+
+
+def test_writing_functions():
+    for f in (lambda xp, x: xp.copyto(x, 3), lambda xp, x: xp.copyto(x, xp.arange(4), where=x > 5),
+              lambda xp, x: xp.put(x, [0, 5], [9, 8]) if xp is numpy else xp.put(x, [0, 5], xp.asarray([9, 8])),
+              lambda xp, x: xp.fill_diagonal(x, 7), lambda xp, x: xp.place(x, x > 5, xp.asarray([1., 2])),
+              lambda xp, x: xp.putmask(x, x > 5, 0) if xp is cupy else numpy.putmask(x, x > 5, 0)):
+        x, y = A.copy(), cupy.array(A)
+        f(numpy, x)
+        f(cupy, y)
+        same(y, x)
+    with pytest.raises(TypeError, match='cannot cast'):
+        cupy.copyto(cupy.zeros(3, 'i'), cupy.zeros(3))
+
+
+def test_random():
+    cupy.random.seed(0)
+    a = cupy.random.rand(3, 2)
+    cupy.random.seed(0)
+    same(cupy.random.rand(3, 2), a.get())
+    assert cupy.random.uniform(-1, 1, (5,)).dtype == 'd' and cupy.random.normal(0, 1, 4, dtype='f').dtype == 'f'
+    assert cupy.random.randint(3, size=(2, 2)).dtype == 'l' and int(cupy.random.randint(2, 3)) == 2
+    assert sorted(cupy.random.permutation(5).tolist()) == [0, 1, 2, 3, 4]
+    assert cupy.random.choice(5, (2,), replace=False).shape == (2,) and cupy.random.choice([3, 4], 9).max() <= 4
+    for name, arguments in (('gamma', (2,)), ('beta', (1, 2)), ('gumbel', ()), ('laplace', ()), ('poisson', (3,)),
+                            ('binomial', (5, 0.3)), ('dirichlet', ([1, 2, 3],)), ('geometric', (0.5,)), ('pareto', (2,)),
+                            ('chisquare', (3,)), ('standard_exponential', ()), ('standard_cauchy', ()), ('exponential', (2,)),
+                            ('standard_normal', ()), ('lognormal', ()), ('multivariate_normal', ([0, 0], [[1, 0], [0, 1]]))):
+        assert getattr(cupy.random, name)(*arguments, size=(4, 2)).shape[:2] == (4, 2)
+    assert abs(float(cupy.random.randn(10000).mean())) < 0.06
+    state = cupy.random.RandomState(3)
+    same(state.random_sample(3), cupy.random.RandomState(3).random_sample(3).get())
+    assert cupy.random.get_random_state() is cupy.random.get_random_state()
+
+
+@pytest.mark.parametrize('call, error', [
+    ('concatenate([A, numpy.ones(3)])', TypeError), ('concatenate([])', ValueError), ('reshape(A, (5, 5))', ValueError),
+    ('transpose(A, (0, 0))', ValueError), ('sum(A, axis=2)', numpy.exceptions.AxisError), ('sum(A, wrong=1)', TypeError),
+    ('sum(A, axis=1.5)', TypeError), ('take(A, 99).get()', IndexError), ('linalg.inv(A)', ValueError),
+    ('linalg.inv(xp.zeros((2, 2)))', numpy.linalg.LinAlgError), ('zeros(-1)', ValueError), ('zeros(2, order="X")', ValueError),
+    ('arange(0, 1, 0)', (ValueError, ZeroDivisionError)), ('split(A, 5)', ValueError), ('matmul(A, B)', ValueError),
+    ('broadcast_to(A, (2, 2))', ValueError), ('array("a")', ValueError), ('zeros(2, "U3")', TypeError),
+    ('pad(A, 1, mode="other")', ValueError), ('einsum("ij,jk", A, B)', ValueError), ('no_such_name', AttributeError),
+    ('busday_count', AttributeError)])
+def test_wrong_arguments(call, error):
+    arrays = {name: cupy.array(value) for name, value in ARRAYS.items()}
+    with pytest.raises(error):
+        eval('xp.' + call, {**arrays, 'xp': cupy, 'numpy': numpy})
+
+
+def test_names_that_numpy_has():
+    with pytest.raises(AttributeError, match='docs/coverage.md'):
+        cupy.busday_count
+    assert cupy.get_array_module(A) is numpy and cupy.get_array_module(A, cupy.zeros(1)) is cupy
