@@ -1,10 +1,10 @@
 #include <cstring>
 #include <map>
 
-#include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/parallel.h"
+#include "catenary/datasets/distributions.h"
 #include "catenary/datasets/files.h"
 #include "catenary/io/tar.h"
 
@@ -15,21 +15,20 @@ namespace {
 constexpr std::int64_t kPixels = 3 * 32 * 32;
 
 /// A binary distribution: records of labels and 3072 pixels (red, green and blue planes).
-struct Distribution {
+struct Cifar {
   const char* name;
-  const char* archive;
-  const char* folder;
+  const Distribution& distribution;
+  const char* archive() const { return distribution.files[0].name; }
   std::vector<std::string> train, test;
   std::int64_t images_a_file[2];  // of train and test
   std::int64_t label_bytes;       // the last one is the label
   int classes;
 };
 
-const Distribution& cifar10() {
-  static const Distribution d = {
+const Cifar& cifar10() {
+  static const Cifar d = {
       "get_cifar10",
-      "cifar-10-binary.tar.gz",
-      "cifar-10-batches-bin",
+      distribution("cifar-10"),
       {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
       {"test_batch.bin"},
       {10000, 10000},
@@ -37,31 +36,28 @@ const Distribution& cifar10() {
       10};
   return d;
 }
-const Distribution& cifar100() {
-  static const Distribution d = {"get_cifar100",
-                                 "cifar-100-binary.tar.gz",
-                                 "cifar-100-binary",
-                                 {"train.bin"},
-                                 {"test.bin"},
-                                 {50000, 10000},
-                                 2,
-                                 100};
+const Cifar& cifar100() {
+  static const Cifar d = {
+      "get_cifar100", distribution("cifar-100"), {"train.bin"}, {"test.bin"}, {50000, 10000}, 2, 100};
   return d;
 }
 
 using Content = std::vector<std::byte>;
 
-std::string what_to_do(const Distribution& d) {
-  return fmt::format("put {} of https://www.cs.toronto.edu/~kriz/cifar.html there, or the folder {} that it unpacks to",
-                     d.archive, d.folder);
+std::string what_to_do(const Cifar& d) {
+  return fmt::format(
+      "`catenary data fetch {}` gets it; or put {} of https://www.cs.toronto.edu/~kriz/cifar.html there, or the folder "
+      "{} "
+      "that it unpacks to",
+      d.distribution.name, d.archive(), d.distribution.unpacked);
 }
 
 /// The files by name: from the folder where they lie unpacked, else from the archive.
-std::map<std::string, Content> read_files(const Distribution& d, const std::string& folder) {
+std::map<std::string, Content> read_files(const Cifar& d, const std::string& folder) {
   std::vector<std::string> names = d.train;
   names.insert(names.end(), d.test.begin(), d.test.end());
   std::map<std::string, Content> files;
-  for (const std::string& place : {folder, folder + "/" + d.folder}) {
+  for (const std::string& place : {folder, folder + "/" + d.distribution.unpacked}) {
     if (!os::exists(place + "/" + names.front())) continue;
     for (const std::string& name : names) {
       const std::string path = place + "/" + name;
@@ -70,8 +66,9 @@ std::map<std::string, Content> read_files(const Distribution& d, const std::stri
     }
     return files;
   }
-  const std::string archive = folder + "/" + d.archive;
-  if (!os::exists(archive)) fail<FileError>("{}: {} was not found in {}; {}", d.name, d.archive, folder, what_to_do(d));
+  const std::string archive = folder + "/" + d.archive();
+  if (!os::exists(archive))
+    fail<FileError>("{}: {} was not found in {}; {}", d.name, d.archive(), folder, what_to_do(d));
   const auto base = [](const std::string& name) { return name.substr(name.rfind('/') + 1); };
   io::read_tar(
       archive,
@@ -82,7 +79,7 @@ std::map<std::string, Content> read_files(const Distribution& d, const std::stri
   return files;
 }
 
-Dataset make(const Distribution& d, const std::map<std::string, Content>& files, bool test, const std::string& folder,
+Dataset make(const Cifar& d, const std::map<std::string, Content>& files, bool test, const std::string& folder,
              const CifarOptions& options) {
   const std::int64_t record = d.label_bytes + kPixels;
   std::vector<std::int32_t> labels;
@@ -116,13 +113,9 @@ Dataset make(const Distribution& d, const std::map<std::string, Content>& files,
   return TupleDataset(x, Array::from_host(labels.data(), {n}, Dtype::int32, Device()));
 }
 
-std::pair<Dataset, Dataset> load(const Distribution& d, const CifarOptions& options) {
+std::pair<Dataset, Dataset> load(const Cifar& d, const CifarOptions& options) {
   if (options.ndim != 1 && options.ndim != 3) fail<ValueError>("{}: ndim must be 1 or 3, got {}", d.name, options.ndim);
-  std::string folder = options.folder;
-  if (folder.empty()) {
-    const std::string named = environment::text("CATENARY_DATA");
-    folder = named.empty() ? "data" : named;
-  }
+  const std::string folder = options.folder.empty() ? folder_of(d.distribution) : options.folder;
   const std::map<std::string, Content> files = read_files(d, folder);
   return {make(d, files, false, folder, options), make(d, files, true, folder, options)};
 }

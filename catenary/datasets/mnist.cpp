@@ -6,26 +6,17 @@
 #include "catenary/core/parallel.h"
 #include "catenary/core/sha256.h"
 #include "catenary/datasets/datasets.h"
+#include "catenary/datasets/distributions.h"
 #include "catenary/io/idx.h"
 
 namespace catenary::datasets {
 
 namespace {
 
-struct File {
-  const char* name;
-  const char* sha256;
-};
-constexpr File kMnist[4] = {
-    {"train-images-idx3-ubyte.gz", "0b367032e93c5d0cea0925647cfdb18614af8ee15f83e6f2fc2ad904a6835971"},
-    {"train-labels-idx1-ubyte.gz", "1787548bbe0bff1ec2ecdc0ef292b02df999e2d1a6002d27500982c652b17203"},
-    {"t10k-images-idx3-ubyte.gz", "1a1a05eab793c14bb050b398624a11b0ffd1a2953baed553b1b9bd079e2a20be"},
-    {"t10k-labels-idx1-ubyte.gz", "b91679a0acfe4ba0e50a2437a903084cba1f5f92592b016a25a7dfd00455798b"},
-};
 constexpr const char* kWhatToDo =
     "put the four files of the distribution there, or name another folder with CATENARY_DATA";
 
-Array read(const std::string& folder, const File& file, bool check, int dimensions) {
+Array read(const std::string& folder, const DistributedFile& file, bool check, int dimensions) {
   const std::string path = folder + "/" + file.name;
   if (!os::exists(path)) fail<FileError>("{}: the file is missing; {}", path, kWhatToDo);
   if (check) {
@@ -42,8 +33,8 @@ Array read(const std::string& folder, const File& file, bool check, int dimensio
                             values.data);
 }
 
-Dataset make(const std::string& folder, const File& images_file, const File& labels_file, bool check,
-             const MnistOptions& options) {
+Dataset make(const std::string& folder, const DistributedFile& images_file, const DistributedFile& labels_file,
+             bool check, const MnistOptions& options) {
   const Array pixels = read(folder, images_file, check, 3), classes = read(folder, labels_file, check, 1);
   const std::int64_t n = pixels.len();
   if (classes.len() != n)
@@ -65,9 +56,11 @@ Dataset make(const std::string& folder, const File& images_file, const File& lab
   return TupleDataset(images, classes.astype(Dtype::int32).eval());
 }
 
-std::pair<Dataset, Dataset> load(const char* what, const std::string& folder, bool check, const MnistOptions& options) {
+std::pair<Dataset, Dataset> load(const char* what, const Distribution& distribution, const std::string& folder,
+                                 bool check, const MnistOptions& options) {
   if (options.ndim < 1 || options.ndim > 3) fail<ValueError>("{}: ndim must be 1, 2 or 3, got {}", what, options.ndim);
-  return {make(folder, kMnist[0], kMnist[1], check, options), make(folder, kMnist[2], kMnist[3], check, options)};
+  const std::vector<DistributedFile>& files = distribution.files;
+  return {make(folder, files[0], files[1], check, options), make(folder, files[2], files[3], check, options)};
 }
 
 }  // namespace
@@ -76,7 +69,7 @@ std::string mnist_folder() {
   std::vector<std::string> tried;
   const auto has = [&](const std::string& folder) {
     tried.push_back(folder);
-    return os::exists(folder + "/" + kMnist[0].name);
+    return os::exists(folder + "/" + distribution("mnist").files[0].name);
   };
   if (const std::string named = environment::text("CATENARY_DATA"); !named.empty()) {
     // what was asked for is what is used, so that a mistake is seen
@@ -90,16 +83,14 @@ std::string mnist_folder() {
 }
 
 std::pair<Dataset, Dataset> get_mnist(const MnistOptions& options) {
-  return load("get_mnist", options.folder.empty() ? mnist_folder() : options.folder, true, options);
+  return load("get_mnist", distribution("mnist"), options.folder.empty() ? mnist_folder() : options.folder, true,
+              options);
 }
 
 std::pair<Dataset, Dataset> get_fashion_mnist(const MnistOptions& options) {
-  std::string folder = options.folder;
-  if (folder.empty()) {
-    const std::string named = environment::text("CATENARY_DATA");
-    folder = (named.empty() ? "data" : named) + "/fashion-mnist";
-  }
-  return load("get_fashion_mnist", folder, false, options);
+  const Distribution& fashion = distribution("fashion-mnist");
+  return load("get_fashion_mnist", fashion, options.folder.empty() ? folder_of(fashion) : options.folder, false,
+              options);
 }
 
 }  // namespace catenary::datasets

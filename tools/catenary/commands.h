@@ -23,6 +23,15 @@ struct BenchOptions {
 };
 int bench(const BenchOptions& options);
 
+/// The datasets that are known by name, and where they are.
+int list_data(bool json);
+struct FetchOptions {
+  std::string name;
+  std::string to;   ///< the folder; where readers look when empty
+  std::string url;  ///< what files' names are added to; the authors' home when empty
+};
+int fetch_data(const FetchOptions& options);
+
 struct DoctorOptions {
   std::string root;  ///< a folder that holds another machine's files, or empty
   bool json = false;

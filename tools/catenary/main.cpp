@@ -85,6 +85,20 @@ int main(int argc, char** argv) {
                    "Elements, rows of the matrices, images or units; usual ones by default")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
 
+  FetchOptions fetch_options;
+  CLI::App* data_command =
+      app.add_subcommand("data", "Datasets that are known by name: which are here; fetches others");
+  add_json(data_command);
+  data_command->add_subcommand("list", "Where each of them is; so without a word, too");
+  CLI::App* fetch_command = data_command->add_subcommand("fetch", "Gets the files of one from its authors' home");
+  fetch_command->footer(
+      "By libcurl, which also reads http_proxy and https_proxy. A file is kept when its SHA-256 is the published one.\n"
+      "To be called where there is a network, as on a cluster's login node.");
+  fetch_command->add_option("NAME", fetch_options.name, "As `catenary data` lists them")->required();
+  fetch_command->add_option("--to", fetch_options.to,
+                            "Folder; by default where programs look: below CATENARY_DATA or data");
+  fetch_command->add_option("--url", fetch_options.url, "Another server's folder with the same files");
+
   catenary::distributed::LaunchOptions launch_options;
   CLI::App* launch_command =
       app.add_subcommand("launch", "Runs a program as several ranks on this machine, which train one model; no MPI");
@@ -106,7 +120,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
-      fmt::print(stderr, "catenary: '{}' is none of info, inspect, doctor, cache, bench, launch\n", argv[1]);
+      fmt::print(stderr, "catenary: '{}' is none of info, inspect, doctor, cache, bench, data, launch\n", argv[1]);
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
@@ -121,6 +135,8 @@ int main(int argc, char** argv) {
                    : action == "clear" ? CacheAction::clear
                                        : CacheAction::summary,
                    json);
+    if (*fetch_command) return fetch_data(fetch_options);
+    if (*data_command) return list_data(json);
     bench_options.json = doctor_options.json = json;
     if (*bench_command) return bench(bench_options);
     return probe_name.empty() ? doctor(doctor_options) : probe(probe_name);

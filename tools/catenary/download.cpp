@@ -1,0 +1,125 @@
+#include "tools/catenary/download.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+#include <memory>
+
+#include "catenary/core/error.h"
+#include "catenary/core/os/library.h"
+
+namespace catenary::command {
+
+namespace {
+
+/// Numbers of libcurl's interface, which are the same in all its versions (curl/curl.h).
+enum Option : int {
+  no_progress = 43,
+  fail_on_error = 45,
+  low_speed_limit = 19,
+  low_speed_time = 20,
+  follow_location = 52,
+  connect_timeout = 78,
+  no_signal = 99,
+  protocols = 181,
+  redirect_protocols = 182,
+  write_data = 10001,
+  url_of = 10002,
+  error_buffer = 10010,
+  user_agent = 10018,
+  progress_data = 10057,
+  write_function = 20011,
+  progress_function = 20219
+};
+constexpr long kHttp = 1, kHttps = 2;
+
+/// libcurl, by any of the names that it has; found once.
+class Curl {
+ public:
+  Curl() {
+    std::string reasons;
+    for (const char* const name : {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4"}) {
+      std::string why;
+      library_ = os::Library::find(name, &why);
+      if (library_) break;
+      reasons += (reasons.empty() ? "" : "; ") + why;
+    }
+    if (!library_)
+      throw FileError(
+          fmt::format("libcurl, which fetches files, was not found ({}): install it (on Debian and Ubuntu: "
+                      "apt-get install libcurl4)",
+                      reasons));
+    library_->required<int(long)>("curl_global_init")(3);
+    init = library_->required<void*()>("curl_easy_init");
+    set = library_->required<int(void*, int, ...)>("curl_easy_setopt");
+    perform = library_->required<int(void*)>("curl_easy_perform");
+    cleanup = library_->required<void(void*)>("curl_easy_cleanup");
+    text_of = library_->required<const char*(int)>("curl_easy_strerror");
+  }
+  void* (*init)();
+  int (*set)(void*, int, ...);
+  int (*perform)(void*);
+  void (*cleanup)(void*);
+  const char* (*text_of)(int);
+
+ private:
+  std::optional<os::Library> library_;
+};
+
+/// A receiver that is called by C, through which no exception may pass.
+struct Call {
+  const Receiver& receiver;
+  std::exception_ptr thrown = nullptr;
+
+  template <class F>
+  bool guarded(const F& f) {
+    try {
+      f();
+      return true;
+    } catch (...) {
+      thrown = std::current_exception();
+      return false;
+    }
+  }
+  static std::size_t write(const char* data, std::size_t size, std::size_t n, void* call) {
+    const std::span bytes(reinterpret_cast<const std::byte*>(data), size * n);
+    return static_cast<Call*>(call)->guarded([&] { static_cast<Call*>(call)->receiver.bytes(bytes); }) ? size * n : 0;
+  }
+  static int progress(void* call, std::int64_t total, std::int64_t now, std::int64_t, std::int64_t) {
+    auto* const self = static_cast<Call*>(call);
+    return self->guarded([&] { self->receiver.progress(now, total); }) ? 0 : 1;
+  }
+};
+
+}  // namespace
+
+void download(const std::string& url, const Receiver& receiver) {
+  static const Curl curl;
+  const std::unique_ptr<void, void (*)(void*)> handle(curl.init(), curl.cleanup);
+  if (!handle) throw FileError("libcurl cannot begin");
+  Call call{receiver};
+  std::array<char, 256> words{};
+  void* const h = handle.get();
+  curl.set(h, url_of, url.c_str());
+  curl.set(h, error_buffer, words.data());
+  curl.set(h, user_agent, "catenary");
+  curl.set(h, protocols, kHttp | kHttps);
+  curl.set(h, redirect_protocols, kHttp | kHttps);
+  curl.set(h, follow_location, 1L);
+  curl.set(h, fail_on_error, 1L);
+  curl.set(h, no_signal, 1L);
+  curl.set(h, connect_timeout, 30L);
+  curl.set(h, low_speed_limit, 100L);  // bytes a second, below which for a minute nothing more is expected
+  curl.set(h, low_speed_time, 60L);
+  curl.set(h, write_function, &Call::write);
+  curl.set(h, write_data, static_cast<void*>(&call));
+  curl.set(h, no_progress, 0L);
+  curl.set(h, progress_function, &Call::progress);
+  curl.set(h, progress_data, static_cast<void*>(&call));
+  const int code = curl.perform(h);
+  if (call.thrown) std::rethrow_exception(call.thrown);
+  if (code != 0) throw FileError(fmt::format("{}: {}", url, words[0] ? words.data() : curl.text_of(code)));
+}
+
+}  // namespace catenary::command
