@@ -16,7 +16,7 @@ void MultiNodeChainList::add_link(const Model& link, const std::vector<int>& ran
   ends_.push_back({rank_in, rank_out});
 }
 
-Variable MultiNodeChainList::operator()(const Batch& inputs) {
+Variable MultiNodeChainList::operator()(const Batch& inputs) const {
   if (size() == 0) fail<ValueError>("MultiNodeChainList: rank {} has no links", communicator_.rank());
   // each message is put behind the one before, so that backward takes them in the opposite order
   Variable delegate, output;

@@ -17,10 +17,10 @@ class CT_API MultiNodeChainList : public ChainList {
   explicit MultiNodeChainList(const Communicator& communicator) : communicator_(communicator) {}
   /// Throws ValueError for a rank that is not there or this one.
   void add_link(const Model& link, const std::vector<int>& rank_in = {}, const std::vector<int>& rank_out = {});
-  Variable operator()() { return (*this)(Batch()); }
-  Variable operator()(const Variable& x) { return (*this)(Batch({x})); }
+  Variable operator()() const { return (*this)(Batch()); }
+  Variable operator()(const Variable& x) const { return (*this)(Batch({x})); }
   /// Throws ValueError where there are no links.
-  Variable operator()(const Batch& inputs);
+  Variable operator()(const Batch& inputs) const;
   std::string type_name() const override { return "MultiNodeChainList"; }
 
  private:

@@ -45,6 +45,27 @@ bool has(const std::string& text, const std::string& piece) { return text.find(p
 
 nlohmann::json log_of(const std::string& folder) { return nlohmann::json::parse(std::ifstream(folder + "/log")); }
 
+TEST(Examples, LayersOnSeveralRanks) {
+  // a pair, and two pairs with half of the data each
+  for (const char* const ranks : {"2", "4"}) {
+    const Folder folder;
+    const std::string text = output_of(
+        "catenary", {"launch", "-n", ranks, tests::build_path("bin/train_mnist_model_parallel"), "-e", "2", "-u", "50",
+                     "-b", ranks[0] == '2' ? "100" : "50", "-n", "12000", "--seed", "1", "-o", folder / "out"});
+    const std::string line(42, '=');
+    EXPECT_TRUE(
+        text.starts_with(fmt::format("{0}\nNum process (COMM_WORLD): {1}\nNum unit: 50\nNum Minibatch-size: "
+                                     "{2}\nNum epoch: 2\n{0}\nepoch       main/loss   ",
+                                     line, ranks, ranks[0] == '2' ? 100 : 50)))
+        << text;
+    const auto log = log_of(folder / "out");
+    EXPECT_EQ(log[1]["iteration"].get<int>(), 240);
+    EXPECT_GT(log[1]["validation/main/accuracy"].get<double>(), 0.87) << ranks;
+  }
+  EXPECT_EQ(error_of("train_mnist_model_parallel", {}),
+            "train_mnist_model_parallel: 1 ranks; an even number is expected, as two have one model\n");
+}
+
 TEST(Examples, TrainMnist) {
   const Folder folder;
   const std::string whole = folder / "whole", parts = folder / "parts";

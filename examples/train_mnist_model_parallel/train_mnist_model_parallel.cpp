@@ -1,0 +1,131 @@
+// Trains a multilayer perceptron on MNIST whose layers lie on two ranks: the first layer and the loss on one, the
+// others on the other. Four ranks and more are pairs, each with its part of the data. As ChainerMN's examples
+// train_mnist_model_parallel and train_mnist_dual_parallel:
+//
+//   catenary launch -n 2 train_mnist_model_parallel
+//   catenary launch -n 4 train_mnist_model_parallel
+
+#include <catenary/catenary.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace ct = catenary;
+namespace D = ct::distributed;
+namespace F = ct::functions;
+namespace L = ct::links;
+namespace T = ct::training;
+namespace X = ct::training::extensions;
+
+ct::Variable relu(const ct::Variable& x) { return F::relu(x); }
+
+// Sizes are given: a forward pass that finds them would be one on one side of a pair only.
+D::MultiNodeChainList layers(const D::Communicator& pair, int units) {
+  D::MultiNodeChainList list(pair);
+  if (pair.rank() == 0) {
+    ct::Sequential end;  // what comes back is the output
+    end.append([](const ct::Variable& y) { return y; });
+    list.add_link(ct::Sequential(L::Linear(784, units), relu), {}, {1});
+    list.add_link(end, {1});
+  } else {
+    list.add_link(ct::Sequential(L::Linear(units, units), relu, L::Linear(units, 10)), {0}, {0});
+  }
+  return list;
+}
+
+struct Args {
+  std::string communicator = "flat", out = "result";
+  int batchsize = 100, epoch = 20, unit = 1000, examples = 60000;
+  bool gpu = false;
+  std::optional<std::uint64_t> seed;
+};
+
+void train(const Args& args) {
+  const D::Communicator comm = D::create_communicator(args.communicator);
+  if (comm.size() % 2 != 0)
+    throw ct::ValueError(fmt::format("{} ranks; an even number is expected, as two have one model", comm.size()));
+  const int side = comm.rank() % 2;
+  const D::Communicator pair = comm.split(comm.rank() / 2, comm.rank());  // the ranks of one model
+  const D::Communicator same = comm.split(side, comm.rank());             // those that have the same layers
+  const ct::Device device = args.gpu ? comm.gpu() : ct::Device();
+  device.use();
+  if (args.seed) ct::random::seed(*args.seed);
+  if (comm.rank() == 0) {
+    const std::string line(42, '=');
+    fmt::print("{}\nNum process (COMM_WORLD): {}\n{}Num unit: {}\nNum Minibatch-size: {}\nNum epoch: {}\n{}\n", line,
+               comm.size(), args.gpu ? "Using GPUs\n" : "", args.unit, args.batchsize, args.epoch, line);
+    std::fflush(stdout);
+  }
+
+  const D::MultiNodeChainList list = layers(pair, args.unit);
+  const ct::Model model = side == 0 ? ct::Model(L::Classifier(list)) : ct::Model(list);
+  model.link().to_device(device);
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::Adam(), same);
+  optimizer.setup(model);
+
+  // The first pair reads the data; who has the other layers needs to know only how many there are.
+  ct::Dataset train, test;
+  if (same.rank() == 0) {
+    std::tie(train, test) = ct::datasets::get_mnist();
+    if (args.examples < train.size()) {
+      test = ct::datasets::SubDataset(test, 0, std::max(1, args.examples / 6));
+      train = ct::datasets::SubDataset(train, 0, args.examples);
+    }
+    if (side == 1) {
+      train = D::create_empty_dataset(train);
+      test = D::create_empty_dataset(test);
+    }
+  }
+  train = D::scatter_dataset(train, same, {.shuffle = true, .seed = args.seed});
+  test = D::scatter_dataset(test, same, {.shuffle = true, .seed = args.seed});
+
+  const auto train_iter = ct::iterators::SerialIterator(train, args.batchsize, {.shuffle = false});
+  const auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
+  auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device}),
+                            T::Trigger(args.epoch, "epoch"), args.out);
+  trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_iter, model, {.device = device}), same));
+  if (comm.rank() == 0) {
+    trainer.extend(X::DumpGraph("main/loss"));
+    trainer.extend(X::LogReport());
+    trainer.extend(X::PrintReport(
+        {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
+    trainer.extend(X::ProgressBar());
+  }
+  trainer.run();
+  comm.finalize();
+}
+
+int main(int argc, char** argv) {
+  Args args;
+  CLI::App app(
+      "Trains a multilayer perceptron on MNIST, 784-UNIT-UNIT-10, whose layers lie on two processes; four and more are "
+      "pairs.");
+  app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware or dummy")->capture_default_str();
+  app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch of each pair")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process the one of its number on its machine");
+  app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
+  app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60000, "POSITIVE"));
+  app.add_option("--seed", args.seed, "Seed of the random numbers");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    train(args);
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "train_mnist_model_parallel: {}\n", e.what());
+    return 1;
+  }
+}
