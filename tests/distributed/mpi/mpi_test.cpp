@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "tests/folder.h"
@@ -37,17 +41,22 @@ Environment environment_of(const tests::Folder& folder) {
           {"GTEST_OUTPUT", ""}};
 }
 
-/// A program as so many ranks of this machine.
-Job mpiexec(int ranks, std::vector<std::string> program, const Environment& more = {}, double timeout = 120) {
+/// mpiexec with these arguments.
+Job mpiexec(std::vector<std::string> command, const Environment& more = {}, double timeout = 120) {
   const tests::Folder folder;
-  std::vector<std::string> command = {CT_MPIEXEC, "-n", std::to_string(ranks)};
-  command.insert(command.end(), program.begin(), program.end());
+  command.insert(command.begin(), CT_MPIEXEC);
   Environment environment = environment_of(folder);
   environment.insert(environment.end(), more.begin(), more.end());
   const auto begin = std::chrono::steady_clock::now();
   Job job{ct::os::run_process(command, {.timeout = timeout, .environment = environment}), 0};
   job.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return job;
+}
+
+/// A program as so many ranks of this machine.
+Job mpiexec(int ranks, std::vector<std::string> program, const Environment& more = {}) {
+  program.insert(program.begin(), {"-n", std::to_string(ranks)});
+  return mpiexec(program, more);
 }
 
 Job ranks(int n, std::vector<std::string> arguments, const Environment& environment = {}) {
@@ -140,6 +149,58 @@ TEST(Mpi, TheLineThatTheErrorPrintsMakesAPlugin) {
   const Job job = mpiexec(2, {tests::build_path("bin/test_distributed"), "--gtest_filter=OnRanks.WhoIsWho"},
                           {{"CATENARY_MPI_PLUGIN", plugin}});
   EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
+}
+
+std::string sorted(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
+/// Does this machine let us have host names of our own?
+bool has_namespaces() {
+  try {
+    return ct::os::run_process({"unshare", "-u", "true"}).ok();
+  } catch (const ct::FileError&) {
+    return false;
+  }
+}
+
+// Two hosts with two ranks each: namespaces with names of their own, in which mpiexec's daemons are started by an agent
+// that stands in for ssh; where the machine does not permit these, ranks that are told that they are on two hosts.
+TEST(Mpi, TwoHosts) {
+  const tests::Folder folder;
+  const std::string agent = folder.write(
+      "agent", "#!/bin/sh\nhost=$1; shift\nexec unshare -u sh -c 'hostname \"$0\"; eval \"$1\"' $host \"$*\"\n");
+  std::filesystem::permissions(agent, std::filesystem::perms::owner_exec, std::filesystem::perm_options::add);
+  const std::string program = tests::build_path("bin/ranks");
+  const bool namespaces = has_namespaces();
+  const auto on_two_hosts = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command;
+    if (namespaces) command = {"--mca", "plm_rsh_agent", agent, "-H", "nodea:2,nodeb:2"};
+    for (const char* const host : {"nodea", "nodeb"}) {
+      if (namespaces && host == std::string("nodeb")) break;
+      if (!namespaces && host == std::string("nodeb")) command.emplace_back(":");
+      command.insert(command.end(), {"-n", namespaces ? "4" : "2"});
+      if (!namespaces) command.insert(command.end(), {"-x", std::string("CATENARY_HOST_ID=") + host});
+      command.push_back(program);
+      command.insert(command.end(), arguments.begin(), arguments.end());
+    }
+    return mpiexec(command);
+  };
+  Job job = on_two_hosts({"who"});
+  ASSERT_TRUE(job.result.ok()) << job.result.errors;
+  EXPECT_EQ(sorted(job.result.output),
+            "rank 0 is 0 of 2 on host 0 of 2\nrank 1 is 1 of 2 on host 0 of 2\n"
+            "rank 2 is 0 of 2 on host 1 of 2\nrank 3 is 1 of 2 on host 1 of 2\n");
+  // the weights are those of a training on one host, bit for bit
+  job = on_two_hosts({"train", "-1", folder / "two"});
+  ASSERT_TRUE(job.result.ok()) << job.result.errors;
+  const Job one = ranks(4, {"train", "-1", folder / "one"});
+  EXPECT_EQ(count_of(one.result.output, " has "), 4) << one.result.output << one.result.errors;
+  EXPECT_EQ(sorted(job.result.output), sorted(one.result.output));
 }
 
 TEST(Mpi, TheExampleTrains) {

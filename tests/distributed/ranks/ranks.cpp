@@ -123,6 +123,11 @@ int run(const std::string& what, int which, const std::string& how) {
   const D::Communicator comm = D::create_communicator("naive");
   const bool chosen = comm.rank() == which;
   if (what == "loop") loop(comm, how);
+  if (what == "who") {
+    std::printf("rank %d is %d of %d on host %d of %d\n", comm.rank(), comm.intra_rank(), comm.intra_size(),
+                comm.inter_rank(), comm.inter_size());
+    return 0;
+  }
   if (what == "compute-on") {
     const ct::DeviceScope scope(ct::get_device(how));
     std::printf("rank %d has %g\n", comm.rank(), ct::sum(ct::full({10}, 1.5f) * 2.0f).item<double>());
