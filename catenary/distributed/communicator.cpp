@@ -20,7 +20,7 @@ namespace catenary::distributed {
 
 namespace {
 
-enum class Exchange { each, packed, none };
+enum class Exchange { each, packed, by_devices, none };
 
 struct Name {
   const char* name;
@@ -31,7 +31,7 @@ constexpr Name kNames[] = {
     {"naive", Exchange::each},
     {"flat", Exchange::packed},
     {"non_cuda_aware", Exchange::packed},
-    {"pure_nccl", Exchange::packed},
+    {"pure_nccl", Exchange::by_devices},
     {"dummy", Exchange::none},
     {"hierarchical", Exchange::packed, "flat"},
     {"two_dimensional", Exchange::packed, "flat"},
@@ -93,9 +93,10 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
     fail<DtypeError>("create_communicator: allreduce_grad_dtype is {}; a floating one is expected",
                      *options.allreduce_grad_dtype);
   const std::shared_ptr<Group> group = Group::world();
-  const Communicator communicator(group, std::make_shared<const Communicator::Strategy>(Communicator::Strategy{
-                                             name, found->exchange, options.allreduce_grad_dtype,
-                                             name == "pure_nccl" ? std::make_shared<DeviceExchange>() : nullptr}));
+  const Communicator communicator(
+      group, std::make_shared<const Communicator::Strategy>(Communicator::Strategy{
+                 name, found->exchange, options.allreduce_grad_dtype,
+                 found->exchange == Exchange::by_devices ? std::make_shared<DeviceExchange>() : nullptr}));
   static std::atomic<bool> warned{false};
   if (*found->alias_of && group->rank() == 0 && !warned.exchange(true))
     fmt::print(stderr, "create_communicator: '{}' is an older name; it is {} now\n", name, found->alias_of);

@@ -42,9 +42,9 @@ ct::os::ProcessResult job(int ranks, const std::string& vendor, const std::strin
                          {"CATENARY_GPU_INCLUDE_SIMULATED", "1"},
                          {"SIMGPU_DEVICES", "4"},
                          {"GTEST_OUTPUT", ""}};
-  for (const auto& [name, value] : environment) {
-    std::erase_if(options.environment, [&](const auto& known) { return known.first == name; });
-    options.environment.emplace_back(name, value);
+  for (const auto& entry : environment) {
+    std::erase_if(options.environment, [&](const auto& known) { return known.first == entry.first; });
+    options.environment.push_back(entry);
   }
   std::vector<std::string> command = {tests::build_path("bin/catenary"), "launch", "-n", std::to_string(ranks)};
   command.insert(command.end(), program.begin(), program.end());
