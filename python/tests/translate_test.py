@@ -205,6 +205,12 @@ def test_functions_of_the_library(device):
         assert abs(y[4, k] - math.exp(x[k] ** 2) * math.erfc(x[k])) < 1e-12
 
 
+def test_conditions_of_floats(folder, device):
+    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], '''
+        float z = x - x; y = x ? 1 : 2; y += (z ? 3 : 4) + (i > 2 ? 5 : z ? 6 : 7); if (z) y = 0;
+        y += !z + (x && z) + abs(z ? x : -x);''', {}, (6,))
+
+
 def test_leaving_the_operation(folder, device):
     """`continue` and `return` leave the element, with what it has written so far."""
     x = given('x', 'float32', (40,))
@@ -283,7 +289,7 @@ def launch(device, code, name, arguments, groups, group, **more):
     values = []
     for argument in arguments:
         values += [argument, numpy.int64(0)] if isinstance(argument, numpy.ndarray) else [argument]
-    device.run(two_ways.with_library(_translate.raw(code, name, **more)), name, values, groups, group)
+    device.run(two_ways.with_library(_translate.raw(code, name, **more)[0]), name, values, groups, group)
 
 
 def test_a_whole_kernel(device):

@@ -10,10 +10,13 @@ class Body(Reader):
     # ------------------------------------------------------------------ statements and expressions
     def text(self, ts, start=False):
         """A sequence of tokens in OpenCL C. `start`: it begins where a declaration may stand."""
-        out, i = [], 0
+        out, i, marks = [], 0, {}
         depth = len(self.scopes)
         while i < len(ts):
             t = ts[i]
+            marks[i] = len(out)
+            if t.text == '?':
+                self.condition(ts, i, out, marks)
             if start and t.kind == 'id':
                 declared = self.declaration(ts, i)
                 if declared is not None:
@@ -30,6 +33,20 @@ class Body(Reader):
             i = after
         del self.scopes[depth:]
         return ''.join(out)
+
+    def condition(self, ts, i, out, marks):
+        """What stands before '?' becomes an integer, as OpenCL wants it."""
+        k, depth = i, 0
+        while k > 0:
+            mark = ts[k - 1].text
+            if depth == 0 and (mark in ASSIGNMENTS or mark in ('(', '[', '{', ',', ';', ':', '?', 'return')):
+                break
+            depth += (mark in (')', ']', '}')) - (mark in ('(', '[', '{'))
+            k -= 1
+        if self.type_of(ts[k:i]) in ('half', 'float', 'double', None) and k in marks:
+            text = ''.join(out[marks[k]:])
+            space = text[:len(text) - len(text.lstrip())]
+            out[marks[k]:] = ['%s((%s) != 0)' % (space, text.strip())]
 
     def piece(self, ts, i, out):
         """What stands at i, and where it ends. May take back signs from `out` that belong to it."""
@@ -250,7 +267,7 @@ class Body(Reader):
         if name == 'std' and self.is_op(ts, i + 1, '::') and ts[i + 2].text in _opencl.MATH:
             return self.piece(ts, i + 2, out)
         if name in IDS and self.is_op(ts, i + 1, '.') and ts[i + 2].text in ('x', 'y', 'z'):
-            return '((uint)%s(%d))' % (IDS[name], 'xyz'.index(ts[i + 2].text)), i + 3
+            return self.place(name, 'xyz'.index(ts[i + 2].text)), i + 3
         if name == '_ind' and self.in_operation:
             return self.indexer(ts, i)
         if name == 'return' and self.in_operation:
@@ -259,6 +276,20 @@ class Body(Reader):
             self.returns = True
             return 'goto ct_next', i + 1
         return self.known(ts, i)
+
+    def place(self, name, axis):
+        """threadIdx.x and the like, of a launch as it is or of one axis that stands for several."""
+        numbers = self.block if name in ('threadIdx', 'blockDim') else self.grid
+        if numbers is None:
+            if self.block is None or axis == 0:
+                return '((uint)%s(%d))' % (IDS[name], axis)
+            return '1u' if name == 'gridDim' else '0u'
+        if name in ('blockDim', 'gridDim'):
+            return '%du' % numbers[axis]
+        below = 1
+        for n in numbers[:axis]:
+            below *= n
+        return '((uint)%s(0) / %du %% %du)' % (IDS[name], below, numbers[axis])
 
     def known(self, ts, i):
         """A word that stands for something of CUDA's."""

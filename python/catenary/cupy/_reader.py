@@ -114,7 +114,7 @@ class Reader:
         self.types = {name: REGISTER[dtype] for name, dtype in types.items()}
         self.scopes, self.functions, self.needs, self.wanted = [{}], {}, set(), {}
         self.lines, self.in_operation, self.in_kernel, self.returns, self.ndim = [], False, False, False, None
-        self.uses_index, self.directives, self.result = False, '', None
+        self.uses_index, self.block, self.grid = False, None, None
 
     # ------------------------------------------------------------------ small things
     def refuse(self, token, why):

@@ -208,6 +208,9 @@ class Translator(Body):
 
 
 # ---------------------------------------------------------------------- the ways in
+_DTYPES = {type: 'uint8' if dtype == 'bool' else dtype for dtype, type in REGISTER.items()}
+
+
 def _bind(translator, parameters):
     """Declares the parameters of a kernel, and gives (its own parameters, what is done first)."""
     takes, first = [], []
@@ -367,11 +370,14 @@ const %s a = _total;
         texts['post'], write)
 
 
-def raw(code, name, *, float64=True, shared_memory=0):
+def raw(code, name, *, float64=True, shared_memory=0, block=None, grid=None):
     """The text of a whole kernel `name` in `code`. A pointer among its parameters becomes two of the kernel's: the buffer
-    and the offset of the first element (long). `shared_memory`: bytes of what is declared `extern __shared__`.
-    Throws Untranslatable, ValueError where the text has no such kernel."""
+    and the offset of the first element (long). `shared_memory`: bytes of what is declared `extern __shared__`. With
+    `block` (and `grid`, if that has several axes) the text is for a launch of one axis, which these three numbers take
+    apart. Gives the text and, for each parameter, 'pointer' or the dtype in which it takes a number. Throws Untranslatable,
+    ValueError where the text has no such kernel."""
     t = Translator(name, {}, float64, shared_memory)
+    t.block, t.grid = block, grid
     before = t.top(code)
     kernels = {f.name: f for group in t.functions.values() for f in group if f.is_kernel}
     if name not in kernels:
@@ -380,13 +386,14 @@ def raw(code, name, *, float64=True, shared_memory=0):
     function = kernels[name]
     t.lines, t.in_kernel = function.lines, True
     t.scopes.append({})
-    takes, first = [], []
+    takes, first, kinds = [], [], []
     for part in function.parameters:
         stars = any(x.text == '*' for x in part)
         if any(x.text == '&' for x in part):
             t.refuse(part[0], 'a reference that a kernel takes')
         text = t.parameter(part, '__global' if stars else None)
         var = t.scopes[-1][next(reversed(t.scopes[-1]))]
+        kinds.append('pointer' if stars else _DTYPES[var.type])
         if stars:
             kind = 'uchar' if var.type == 'void' else MEMORY.get(var.type, var.type)
             takes += ['__global %s* %s_p' % (kind, var.name), 'long %s_at' % var.name]
@@ -400,6 +407,8 @@ def raw(code, name, *, float64=True, shared_memory=0):
     line = function.body[0].line if function.body else 1
     body = t.text(function.body, True)
     helpers = t.helpers()
-    return '%s%s\n%s__kernel void %s(%s) {\n%s\n#line %d "%s"\n%s\n}\n' % (
-        _opencl.header(t.needs, float64), before, helpers, name, ', '.join(takes), '\n'.join(first),
+    size = '__attribute__((reqd_work_group_size(%d, 1, 1))) ' % (block[0] * block[1] * block[2]) if block else ''
+    text = '%s%s\n%s__kernel %svoid %s(%s) {\n%s\n#line %d "%s"\n%s\n}\n' % (
+        _opencl.header(t.needs, float64), before, helpers, size, name, ', '.join(takes), '\n'.join(first),
         line - (function.body[0].space.count('\n') if function.body else 0), name, body)
+    return text, kinds

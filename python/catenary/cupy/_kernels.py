@@ -1,0 +1,449 @@
+"""cupy.ElementwiseKernel, ReductionKernel, RawKernel, RawModule.
+
+A kernel's text is made for the dtypes, the axes and the layouts of its arguments, once each: by `_translate` for OpenCL,
+by `_cuda` for CUDA and HIP. Offsets, extents and strides are arguments of what was compiled."""
+
+import math
+import re
+
+import numpy
+
+from catenary import _core
+from catenary.cupy import _cuda, _translate
+from catenary.cupy._array import ndarray
+from catenary.cupy.cuda.compiler import CompileException
+
+_int64 = numpy.int64
+_DTYPES = frozenset(('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32',
+                     'float64'))
+_NAMES = {'bool_': 'bool', 'int_': 'int64', 'int': 'int64', 'float': 'float64', 'double': 'float64', 'half': 'float16'}
+_COMPLEX = ('complex64', 'complex128', 'complex')
+_SCALAR_MEMORY = {'bool': numpy.dtype('uint8'), 'float16': numpy.dtype('float32')}
+
+
+class ParameterInfo:
+    """One of 'float32 x, raw T y': `ctype` is the word, `dtype` what it means or None for a placeholder."""
+
+    def __init__(self, text, kernel):
+        words = text.split()
+        self.raw = 'raw' in words[:-2]
+        unknown = [word for word in words[:-2] if word not in ('raw', '_non_const')]
+        if len(words) < 2 or unknown:
+            raise ValueError('%s: %r is no parameter; expected "TYPE NAME" or "raw TYPE NAME"' % (kernel, text.strip()))
+        self.ctype, self.name = words[-2:]
+        name = _NAMES.get(self.ctype, self.ctype)
+        if self.ctype in _COMPLEX:
+            raise TypeError('%s: the parameter %s is %s; there are no complex dtypes' % (kernel, self.name, self.ctype))
+        self.dtype = numpy.dtype(name) if name in _DTYPES else None
+        if self.name in ('n', 'i', '_ind') or self.name.startswith('__'):
+            raise ValueError('%s: a parameter cannot have the name %s' % (kernel, self.name))
+        if self.dtype is None and len(self.ctype) > 1:
+            raise TypeError('%s: the type %s of parameter %s is no dtype, and a placeholder is one letter' % (
+                kernel, self.ctype, self.name))
+
+
+def _parameters(text, kernel):
+    return tuple(ParameterInfo(part, kernel) for part in text.split(',')) if text.strip() else ()
+
+
+def _types(kernel, parameters, arguments, known):
+    """Binds placeholders by the arrays among the arguments."""
+    for p, a in zip(parameters, arguments):
+        if not isinstance(a, ndarray):
+            continue
+        bound = p.dtype if p.dtype is not None else known.setdefault(p.ctype, a.dtype)
+        if bound != a.dtype:
+            raise TypeError('%s: the parameter "%s %s" takes %s here, its argument is %s' % (
+                kernel, p.ctype, p.name, bound, a.dtype))
+
+
+def _dtype_of(kernel, p, known, argument=None):
+    if p.dtype is not None:
+        return p.dtype
+    if p.ctype not in known:
+        if argument is None:
+            raise TypeError('%s: no argument says what the type %s of %s is' % (kernel, p.ctype, p.name))
+        known[p.ctype] = numpy.asarray(argument).dtype
+    return known[p.ctype]
+
+
+def _check_arguments(kernel, arguments):
+    for a in arguments:
+        if not isinstance(a, ndarray) and not isinstance(a, (int, float, numpy.generic)):
+            raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number' % (kernel, type(a)))
+
+
+class _Launcher:
+    """A text and how it is launched. What its compiler says against it becomes a CompileException."""
+
+    def __init__(self, text, name, portable):
+        self.text, self.name = text, name
+        self.function = _core.RawFunction(text, name, portable)
+        self.compiled = False
+
+    def __call__(self, groups, group, arguments):
+        if self.compiled:
+            return self.function.launch(groups, group, arguments)
+        try:
+            self.function.launch(groups, group, arguments)
+        except _core.CUDARuntimeError as error:
+            if not re.search('BuildProgram|compil|error:', str(error)):
+                raise
+            raise CompileException(str(error), self.text, self.name) from error
+        self.compiled = True
+
+
+def _made(way, kernel, *arguments, **more):
+    """The launcher of a text that `way` writes: a function of _translate or _cuda by its name, for a backend."""
+    backend, device = more.pop('backend'), more.pop('device')
+    if backend == 'opencl':
+        try:
+            text = getattr(_translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
+        except _translate.Untranslatable as error:
+            raise CompileException(str(error), '', kernel) from None
+        return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text)
+    return _Launcher(getattr(_cuda, way)(kernel, *arguments, **more), kernel, True)
+
+
+def _scalar(dtype, value):
+    """A number as the kernel takes it."""
+    with numpy.errstate(over='ignore'):
+        cast = numpy.asarray(value).astype(dtype)
+    return cast.astype(_SCALAR_MEMORY.get(dtype.name, dtype))[()]
+
+
+def _place(a, size, strides):
+    """Strides in elements."""
+    return [_int64(s // size) for s in strides]
+
+
+def _is_plain(a, shape):
+    return a.shape == shape and a.flags.c_contiguous
+
+
+class ElementwiseKernel:
+    """An operation on each element of arrays that are broadcast together (cupy.ElementwiseKernel): parameters are
+    lists such as 'T x, raw float32 y', the operation is CUDA C++. Throws TypeError and ValueError for parameters and
+    arguments that do not fit, CompileException for a text that no compiler takes or that cannot be translated."""
+
+    def __init__(self, in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False,
+                 return_tuple=False, loop_prep='', after_loop='', options=(), **kwargs):
+        if kwargs:
+            raise TypeError('ElementwiseKernel: unknown keyword %s' % ', '.join(sorted(kwargs)))
+        if not re.fullmatch(r'[A-Za-z_]\w*', name):
+            raise ValueError('Invalid kernel name: "%s"' % name)
+        self.in_params, self.out_params = _parameters(in_params, name), _parameters(out_params, name)
+        self.params = self.in_params + self.out_params
+        self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
+        self.operation, self.name, self.__name__ = operation, name, name
+        self.preamble = _options(options) + preamble
+        self.no_return, self.return_tuple = no_return, return_tuple
+        self.loop_prep, self.after_loop = loop_prep, after_loop
+        self._cached_codes = {}
+
+    @property
+    def cached_code(self):
+        """The text, where one has been made."""
+        if len(self._cached_codes) != 1:
+            raise ValueError('%s: %d texts have been made, for different arguments' % (self.name, len(self._cached_codes)))
+        return next(iter(self._cached_codes.values()))
+
+    @property
+    def cached_codes(self):
+        return dict(self._cached_codes)
+
+    def __call__(self, *args, size=None, block_size=128, stream=None):
+        if stream is not None:
+            with stream:
+                return self(*args, size=size, block_size=block_size)
+        if block_size <= 0:
+            raise ValueError('%s: block_size must be greater than zero, given %d' % (self.name, block_size))
+        if len(args) not in (self.nin, self.nargs):
+            raise TypeError('Wrong number of arguments for %r. It must be either %d or %d (with outputs), but given %d.' % (
+                self.name, self.nin, self.nargs, len(args)))
+        _check_arguments(self.name, args)
+        inputs, outputs = args[:self.nin], args[self.nin:]
+        for k, (p, a) in enumerate(zip(self.params, args)):
+            if not isinstance(a, ndarray) and (p.raw or k >= self.nin):
+                raise TypeError('%s: the parameter %s takes a cupy.ndarray, given %s' % (self.name, p.name, type(a)))
+        known = {}
+        _types(self.name, self.out_params, outputs, known)
+        _types(self.name, self.in_params, inputs, known)
+        sized = [a for p, a in zip(self.params, args) if isinstance(a, ndarray) and not p.raw]
+        if sized:
+            if size is not None:
+                raise ValueError("Specified 'size' can be used only if all of the ndarray are 'raw'.")
+            shape = sized[0].shape
+            if any(a.shape != shape for a in sized):
+                shape = tuple(_core._broadcast_shapes([a.shape for a in sized]))
+        elif size is None:
+            raise ValueError("Loop size is undecided. 'size' is needed where no array is given that is not 'raw'.")
+        else:
+            shape = (size,)
+        dtypes = [_dtype_of(self.name, p, known, a) for p, a in zip(self.in_params, inputs)]
+        dtypes += [_dtype_of(self.name, p, known) for p in self.out_params]
+        if not outputs:
+            if any(p.raw for p in self.out_params) and size is None:
+                raise ValueError('Output array size is Undecided')
+            outputs = tuple(_core.empty(shape, dtype) for dtype in dtypes[self.nin:])
+        else:
+            for p, a in zip(self.out_params, outputs):
+                if not p.raw and a.shape != shape:
+                    raise ValueError('Out shape is mismatched: %s has %s, expected %s' % (p.name, a.shape, shape))
+        count = math.prod(shape)
+        if count:
+            self._run(inputs + outputs, dtypes, known, shape, count)
+        if self.no_return:
+            return None
+        return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
+
+    def _run(self, arguments, dtypes, known, shape, count):
+        key, values, beside = [], [], None
+        for p, a, dtype in zip(self.params, arguments, dtypes):
+            if not isinstance(a, ndarray):
+                key.append(dtype.char)
+                values.append(_scalar(dtype, a))
+                continue
+            beside = beside if beside is not None else a
+            values.append(a)
+            if p.raw:
+                plain = a.flags.c_contiguous
+                key.append((dtype.char, a.ndim, plain))
+                values += [_int64(n) for n in a.shape]
+                values += _place(a, a.itemsize, a.strides)
+            elif _is_plain(a, shape):
+                key.append(dtype.char + 'c')
+            else:
+                key.append(dtype.char + 's')
+                view = a if a.shape == shape else _core.broadcast_to(a, shape)
+                values += _place(a, a.itemsize, view.strides)
+        if beside is None:
+            raise ValueError('%s: no argument is an array' % self.name)
+        values += [_int64(n) for n in shape]
+        values.append(_int64(count))
+        device = _core.device_of(beside)
+        groups, group = _core.groups_for(beside, count)
+        key = (device.name, group, len(shape), tuple(sorted((k, v.char) for k, v in known.items())), *key)
+        launcher = self._cached_codes.get(key)
+        if launcher is None:
+            launcher = self._make(device, group, len(shape), arguments, dtypes, known, shape)
+            self._cached_codes[key] = launcher
+        if launcher.backend != 'opencl':
+            groups = (count + group - 1) // group  # an operation that returns ends its work-item
+        launcher(groups, group, values)
+
+    def _make(self, device, group, ndim, arguments, dtypes, known, shape):
+        parameters = []
+        for k, (p, a, dtype) in enumerate(zip(self.params, arguments, dtypes)):
+            if not isinstance(a, ndarray):
+                parameters.append(_translate.Parameter(p.name, dtype.name, 'scalar'))
+            else:
+                plain = a.flags.c_contiguous if p.raw else _is_plain(a, shape)
+                parameters.append(_translate.Parameter(p.name, dtype.name, 'raw' if p.raw else 'element',
+                                                       a.ndim if p.raw else ndim, plain, k >= self.nin))
+        backend = _core.backend_of(device)
+        launcher = _made('elementwise', self.name, parameters, self.operation,
+                         {name: dtype.name for name, dtype in known.items()}, preamble=self.preamble,
+                         loop_prep=self.loop_prep, after_loop=self.after_loop, ndim=ndim, group=group, backend=backend,
+                         device=device)
+        launcher.backend = backend
+        return launcher
+
+
+class ReductionKernel:
+    """A reduction along axes (cupy.ReductionKernel): map_expr of the elements, combined two at a time by reduce_expr over a
+    and b from identity on, then post_map_expr, which sets the output from a. Throws as ElementwiseKernel does."""
+
+    def __init__(self, in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel',
+                 reduce_type=None, reduce_dims=True, preamble='', options=()):
+        if not re.fullmatch(r'[A-Za-z_]\w*', name):
+            raise ValueError('Invalid kernel name: "%s"' % name)
+        self.in_params, self.out_params = _parameters(in_params, name), _parameters(out_params, name)
+        self.nin, self.nout = len(self.in_params), len(self.out_params)
+        self.nargs = self.nin + self.nout
+        if self.nout != 1 or self.out_params[0].raw:
+            raise ValueError('%s: a reduction has one output that is not raw, given %r' % (name, out_params))
+        self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
+        self.identity = '' if identity is None else str(identity)
+        self.name, self.__name__, self.reduce_type = name, name, reduce_type
+        self.preamble = _options(options) + preamble
+        self._cached_codes = {}
+
+    @property
+    def cached_codes(self):
+        return dict(self._cached_codes)
+
+    def __call__(self, *args, out=None, axis=None, keepdims=False, stream=None):
+        if stream is not None:
+            with stream:
+                return self(*args, out=out, axis=axis, keepdims=keepdims)
+        if len(args) not in (self.nin, self.nargs):
+            raise TypeError('Wrong number of arguments for %r. It must be either %d or %d (with outputs), but given %d.' % (
+                self.name, self.nin, self.nargs, len(args)))
+        if len(args) == self.nargs:
+            if out is not None:
+                raise ValueError("%s: cannot specify 'out' as both a positional and keyword argument" % self.name)
+            out = args[-1]
+        inputs = args[:self.nin]
+        _check_arguments(self.name, inputs + (() if out is None else (out,)))
+        known = {}
+        _types(self.name, self.out_params, () if out is None else (out,), known)
+        _types(self.name, self.in_params, inputs, known)
+        dtypes = [_dtype_of(self.name, p, known, a) for p, a in zip(self.in_params, inputs)]
+        dtypes.append(_dtype_of(self.name, self.out_params[0], known))
+        sized = [a for p, a in zip(self.in_params, inputs) if isinstance(a, ndarray) and not p.raw]
+        if not sized:
+            raise ValueError('%s: no input is an array that is not raw' % self.name)
+        shape = tuple(_core._broadcast_shapes([a.shape for a in sized]))
+        ndim = len(shape)
+        gone = range(ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+        for k in gone:
+            if not -ndim <= k < ndim:
+                raise numpy.exceptions.AxisError(k, ndim)
+        gone = sorted({k % ndim for k in gone})
+        kept = [k for k in range(ndim) if k not in gone]
+        order = kept + gone
+        rows, outs = math.prod(shape[k] for k in gone), math.prod(shape[k] for k in kept)
+        if rows == 0 and outs and self.identity == '':
+            raise ValueError('zero-size array to reduction operation %s which has no identity' % self.name)
+        final = tuple(1 if k in gone else shape[k] for k in range(ndim)) if keepdims else tuple(shape[k] for k in kept)
+        if out is None:
+            out = _core.empty(final, dtypes[-1])
+        elif out.shape != final:
+            raise ValueError('%s: the output has shape %s, expected %s' % (self.name, out.shape, final))
+        if outs:
+            result = out if out.flags.c_contiguous else out.copy()
+            self._run(inputs, result, dtypes, known, shape, order, outs, rows)
+            if result is not out:
+                out[...] = result
+        return out
+
+    def _run(self, inputs, result, dtypes, known, shape, order, outs, rows):
+        ordered = tuple(shape[k] for k in order)
+        straight = order == sorted(order)
+        key, values, parameters = [], [], []
+        for p, a, dtype in zip(self.in_params, inputs, dtypes):
+            if not isinstance(a, ndarray):
+                key.append(dtype.char)
+                values.append(_scalar(dtype, a))
+                parameters.append((p.name, dtype.name, 'scalar'))
+                continue
+            values.append(a)
+            if p.raw:
+                plain = a.flags.c_contiguous
+                key.append((dtype.char, a.ndim, plain))
+                parameters.append((p.name, dtype.name, 'raw', a.ndim, plain))
+                values += [_int64(n) for n in a.shape] + _place(a, a.itemsize, a.strides)
+                continue
+            plain = straight and _is_plain(a, shape)
+            key.append(dtype.char + 'cs'[not plain])
+            parameters.append((p.name, dtype.name, 'element', len(ordered), plain))
+            if not plain:
+                strides = _core.broadcast_to(a, shape).strides
+                values += _place(a, a.itemsize, [strides[k] for k in order])
+        parameters.append((self.out_params[0].name, dtypes[-1].name, 'element', 1, True, True))
+        kind = numpy.dtype(_NAMES.get(self.reduce_type, self.reduce_type)) if self.reduce_type in _DTYPES else dtypes[-1]
+        device = _core.device_of(result)
+        # enough parts for all of the device's cores, long enough to be worth their partial results
+        wanted = 64 if device.info['is_cpu'] else 16384
+        chunks = max(1, min(wanted // outs, rows // 512))
+        partial = _core.empty((outs * chunks if chunks > 1 else 1,), _SCALAR_MEMORY.get(kind.name, kind))
+        groups, group = _core.groups_for(result, outs * chunks)
+        key = (device.name, group, len(ordered), tuple(sorted((k, v.char) for k, v in known.items())), *key)
+        launcher = self._cached_codes.get(key)
+        if launcher is None:
+            types = {name: dtype.name for name, dtype in known.items()}
+            launcher = self._cached_codes[key] = _made(
+                'reduction', self.name, [_translate.Parameter(*p) for p in parameters], self.map_expr, self.reduce_expr,
+                self.post_map_expr, self.identity, types, preamble=self.preamble, reduce_type=kind.name,
+                ndim=len(ordered), group=group, backend=_core.backend_of(device), device=device)
+        values += [result, partial] + [_int64(n) for n in ordered] + [_int64(outs), _int64(rows), _int64(chunks)]
+        for stage in ((0,) if chunks == 1 else (1, 2)):
+            launcher(groups, group, values + [_int64(stage)])
+
+
+def _options(options):
+    """What options of a compiler say that a text can: -DNAME=VALUE."""
+    text = ''
+    for option in options:
+        if option.startswith('-D'):
+            name, _, value = option[2:].partition('=')
+            text += '#define %s %s\n' % (name, value or '1')
+    return text
+
+
+def _three(numbers, what, kernel):
+    numbers = tuple(int(n) for n in (numbers if isinstance(numbers, (tuple, list)) else (numbers,)))
+    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
+        raise ValueError('%s: %s is one to three numbers greater than zero, given %s' % (kernel, what, numbers))
+    return numbers + (1,) * (3 - len(numbers))
+
+
+class RawKernel:
+    """A whole kernel in CUDA C++ (cupy.RawKernel), called with (grid, block, arguments). Numbers become what the kernel's
+    parameters are. Throws CompileException as ElementwiseKernel does."""
+
+    def __init__(self, code, name, options=(), backend='nvrtc', translate_cucomplex=False, *,
+                 enable_cooperative_groups=False, jitify=False):
+        if enable_cooperative_groups:
+            raise NotImplementedError('RawKernel: cooperative groups are not there')
+        self.code, self.name, self.options, self.backend = code, name, tuple(options), backend
+        self._launchers = {}
+
+    def __call__(self, grid, block, args, *, shared_mem=0, stream=None):
+        if stream is not None:
+            with stream:
+                return self(grid, block, args, shared_mem=shared_mem)
+        grid, block = _three(grid, 'grid', self.name), _three(block, 'block', self.name)
+        arrays = [a for a in args if isinstance(a, ndarray)]
+        device = _core.device_of(arrays[0]) if arrays else _core.Device()
+        several = grid if grid[1:] != (1, 1) else None  # a grid of one axis has no place in the text
+        key = device.name, block, several, shared_mem
+        if key not in self._launchers:
+            self._launchers[key] = self._make(device, block, several, shared_mem)
+        launcher, kinds = self._launchers[key]
+        if len(kinds) != len(args):
+            raise TypeError('%s: the kernel takes %d arguments, given %d' % (self.name, len(kinds), len(args)))
+        values = []
+        for position, (a, kind) in enumerate(zip(args, kinds)):
+            if isinstance(a, ndarray) != (kind == 'pointer'):
+                raise TypeError('%s: argument %d must be %s, given %s' % (
+                    self.name, position, 'a cupy.ndarray' if kind == 'pointer' else 'a number', type(a)))
+            values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind)[()])
+        launcher(math.prod(grid), math.prod(block), values)
+
+    def _make(self, device, block, grid, shared_mem):
+        backend = _core.backend_of(device)
+        if backend != 'opencl':
+            raise NotImplementedError('RawKernel %s: whole kernels run on OpenCL devices only yet, not on %s' % (
+                self.name, device.name))
+        try:
+            text, kinds = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'],
+                                         shared_memory=shared_mem, block=block, grid=grid)
+        except _translate.Untranslatable as error:
+            raise CompileException(str(error), self.code, self.name) from None
+        return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text), kinds
+
+    def compile(self, log_stream=None):
+        """Translates the text, so that what it cannot be is said now."""
+        self._make(_core.Device(), (1, 1, 1), None, 0)
+
+
+class RawModule:
+    """A text with several kernels (cupy.RawModule)."""
+
+    def __init__(self, *, code=None, path=None, options=(), backend='nvrtc', translate_cucomplex=False,
+                 enable_cooperative_groups=False, name_expressions=None, jitify=False):
+        if (code is None) == (path is None):
+            raise TypeError('RawModule: exactly one of code and path must be given')
+        if path is not None:
+            raise NotImplementedError('RawModule: %s: binaries of a device are not loaded; give the code' % path)
+        if name_expressions:
+            raise NotImplementedError('RawModule: kernels that are templates are not there (name_expressions)')
+        self.code, self.options = code, tuple(options)
+
+    def get_function(self, name):
+        return RawKernel(self.code, name, self.options)
+
+    def compile(self, log_stream=None):
+        _translate.Translator('RawModule', {}).top(self.code)

@@ -1,0 +1,206 @@
+"""ElementwiseKernel, ReductionKernel, RawKernel, RawModule on ordinal 0, which is PoCL where there is no card."""
+
+import numpy
+import pytest
+
+from catenary import _core
+import catenary.cupy as cupy
+from catenary.cupy.cuda.compiler import CompileException
+
+DTYPES = ['bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64']
+
+
+@pytest.fixture(autouse=True)
+def on_the_device():
+    with _core.Device(0):
+        yield
+
+
+def values(shape, dtype, seed=0):
+    made = numpy.random.RandomState(seed)
+    return numpy.asarray(made.uniform(0, 3, shape)).astype(dtype)
+
+
+def layouts(x):
+    """The values in several layouts of a device's memory."""
+    found = [cupy.asarray(x)]
+    if x.ndim:
+        found.append(cupy.asarray(x[::-1].copy())[::-1])
+        wide = cupy.zeros(tuple(2 * n for n in x.shape), x.dtype)
+        wide[tuple(slice(None, None, 2) for _ in x.shape)] = found[0]
+        found.append(wide[tuple(slice(None, None, 2) for _ in x.shape)])
+    if x.ndim > 1:
+        found.append(cupy.asarray(x.T.copy()).T)
+    return found
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+@pytest.mark.parametrize('shape', [(), (7,), (0, 2), (3, 4), (2, 3, 2)])
+def test_elementwise(dtype, shape):
+    kernel = cupy.ElementwiseKernel('T x, T y', 'T z', 'z = x ? y : x', 'choose')
+    x, y = values(shape, dtype), values(shape, dtype, 1)
+    expected = numpy.where(x != 0, y, x)
+    for a in layouts(x):
+        for b in layouts(y):
+            z = kernel(a, b)
+            assert z.dtype == dtype and z.shape == shape
+            numpy.testing.assert_array_equal(z.get(), expected)
+
+
+def test_broadcasting_scalars_and_several_outputs():
+    kernel = cupy.ElementwiseKernel('T x, U y, T s, int32 k', 'T plus, U times', 'plus = x + s * k; times = x * y', 'both')
+    x, y = values((3, 1), 'float32'), values((4,), 'float64')
+    plus, times = kernel(cupy.asarray(x), cupy.asarray(y), 0.5, 3)
+    assert (plus.dtype, times.dtype) == ('float32', 'float64')
+    numpy.testing.assert_allclose(plus.get(), numpy.broadcast_to(x + numpy.float32(1.5), (3, 4)), rtol=1e-6)
+    numpy.testing.assert_allclose(times.get(), x * y, rtol=1e-6)
+
+
+@pytest.mark.parametrize('dtype', ['int32', 'float16', 'float32'])
+def test_outputs_are_in_and_out_and_may_have_any_layout(dtype):
+    kernel = cupy.ElementwiseKernel('T x', 'T y', 'y += x', 'accumulate')
+    x, y = values((4, 6), dtype), values((4, 6), dtype, 1)
+    for b in layouts(y):
+        result = kernel(cupy.asarray(x), b)
+        assert result is b
+        numpy.testing.assert_allclose(b.get(), y + x, rtol=1e-3)
+
+
+def test_views_are_written_through():
+    kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x * 2', 'twice')
+    base = cupy.zeros((4, 4), 'f')
+    kernel(cupy.arange(4, dtype='f'), base[:, 2])
+    expected = numpy.zeros((4, 4), 'f')
+    expected[:, 2] = [0, 2, 4, 6]
+    numpy.testing.assert_array_equal(base.get(), expected)
+    base[0, 0] = 5  # recorded, and seen by the next kernel
+    kernel(base[0, 0], base[1, 1])
+    assert float(base[1, 1]) == 10 and float((base + 1)[1, 1]) == 11
+
+
+def test_raw_arrays_and_sizes():
+    kernel = cupy.ElementwiseKernel('raw T x, raw T y', 'raw T z', 'z[i] = x[i] + y[n - 1 - i]', 'raws')
+    x, y = values((10,), 'float32'), values((10,), 'float32', 1)
+    for a in layouts(x):
+        numpy.testing.assert_allclose(kernel(a, cupy.asarray(y), size=10).get(), x + y[::-1])
+    scatter = cupy.ElementwiseKernel('T g, S k', 'raw T w', 'ptrdiff_t at[] = {k, i % 2}; atomicAdd(&w[at], g)', 'scatter')
+    w = cupy.zeros((3, 2), 'f')
+    scatter(cupy.ones(12, 'f'), cupy.asarray(numpy.arange(12, dtype='i') // 4), w)
+    numpy.testing.assert_array_equal(w.get(), numpy.full((3, 2), 2))
+
+
+@pytest.mark.parametrize('dtype', ['int32', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('axis, keepdims', [(None, False), (0, False), (1, True), ((0, 2), False), (-1, False)])
+def test_reductions(dtype, axis, keepdims):
+    kernel = cupy.ReductionKernel('T x, T w', 'T y', 'x * w', 'a + b', 'y = a', '0', 'weighted')
+    x = values((3, 5, 4), dtype)
+    expected = (x.astype('f8') * 2).sum(axis, keepdims=keepdims)
+    for a in layouts(x):
+        y = kernel(a, 2, axis=axis, keepdims=keepdims)
+        assert y.dtype == dtype and y.shape == expected.shape
+        numpy.testing.assert_allclose(y.get(), expected, rtol=2e-3 if dtype == 'float16' else 1e-6)
+
+
+def test_long_reductions_are_cut():
+    kernel = cupy.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'norm')
+    x = values((100000,), 'float64')
+    numpy.testing.assert_allclose(kernel(cupy.asarray(x)).get(), numpy.sqrt((x * x).sum()), rtol=1e-12)
+    count = cupy.ReductionKernel('T mask', 'float32 out', 'mask ? 1.0 : 0.0', 'a + b', 'out = a', '0.0', 'count')
+    mask = values((3, 40000), 'bool')
+    numpy.testing.assert_array_equal(count(cupy.asarray(mask), axis=1).get(), mask.sum(1))
+
+
+def test_a_reduction_into_what_is_there():
+    kernel = cupy.ReductionKernel('T x, U g', 'V y', 'x * g', 'a + b', 'y += a / 2', '0', 'into')
+    x, y = values((4,), 'float32'), cupy.ones((), 'float64')
+    kernel(cupy.asarray(x), cupy.asarray(x), y)
+    numpy.testing.assert_allclose(y.get(), 1 + (x * x).sum() / 2, rtol=1e-6)
+    with pytest.raises(ValueError, match='which has no identity'):
+        cupy.ReductionKernel('T x', 'T y', 'x', 'max(a, b)', 'y = a', None, 'largest')(cupy.zeros((0,), 'f'))
+
+
+CODE = r'''
+#include <cupy/carray.cuh>
+extern "C" {
+__global__ void add(const float* x, const float* y, float* z, int n, float by) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) z[i] = x[i] + y[i] * by;
+}
+__global__ void places(int* out) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    __shared__ int t[2][3];
+    t[threadIdx.y][threadIdx.x] = x * 100 + y;
+    __syncthreads();
+    out[y * (gridDim.x * blockDim.x) + x] = t[threadIdx.y][threadIdx.x] + SHIFT;
+}
+}'''
+
+
+def test_whole_kernels():
+    module = cupy.RawModule(code=CODE, options=('-DSHIFT=7',))
+    x, y, z = cupy.arange(10, dtype='f'), cupy.ones(12, 'f')[2:], cupy.zeros(10, 'f')
+    module.get_function('add')((3,), (4,), (x, y, z[1:], 9, 2.0))
+    numpy.testing.assert_array_equal(z.get(), [0] + [k + 2 for k in range(9)])
+    out = cupy.zeros((4, 6), 'i')
+    module.get_function('places')((2, 2), (3, 2), (out,))
+    numpy.testing.assert_array_equal(out.get(), numpy.arange(6) * 100 + numpy.arange(4)[:, None] + 7)
+    dynamic = cupy.RawKernel('''extern "C" __global__ void turn(float* x) {
+        extern __shared__ float t[]; t[threadIdx.x] = x[threadIdx.x]; __syncthreads();
+        x[threadIdx.x] = t[blockDim.x - 1 - threadIdx.x]; }''', 'turn')
+    dynamic((1,), (10,), (x,), shared_mem=40)
+    numpy.testing.assert_array_equal(x.get(), numpy.arange(10)[::-1])
+
+
+def test_texts_are_made_once_for_their_types():
+    kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'one')
+    for shape in ((3,), (5,), (1000,)):
+        kernel(cupy.zeros(shape, 'f'))
+    assert len(kernel.cached_codes) == 1
+    kernel(cupy.zeros(3, 'd'))
+    assert len(kernel.cached_codes) == 2
+
+
+x = numpy.zeros(3, 'f')
+
+
+@pytest.mark.parametrize('call, error, says', [
+    (lambda k: k(cupy.zeros(3, 'f')), TypeError, 'Wrong number of arguments'),
+    (lambda k: k(cupy.zeros(3, 'f'), x), TypeError, 'unsupported type'),
+    (lambda k: k(cupy.zeros(3, 'f'), cupy.zeros(3, 'd')), TypeError, 'takes float32 here, its argument is float64'),
+    (lambda k: k(cupy.zeros(3, 'f'), cupy.zeros(4, 'f')), ValueError, 'broadcast'),
+    (lambda k: k(cupy.zeros(3, 'f'), 1, cupy.zeros(2, 'f')), ValueError, 'broadcast'),
+    (lambda k: k(cupy.zeros((1, 3), 'f'), 1, cupy.zeros(3, 'f')), ValueError, 'Out shape is mismatched'),
+    (lambda k: k(cupy.zeros(3, 'f'), 1, size=3), ValueError, "Specified 'size'"),
+    (lambda k: k(1, 2), ValueError, 'Loop size is undecided'),
+    (lambda k: k(cupy.zeros(3, 'f'), 1, 2), TypeError, 'takes a cupy.ndarray'),
+    (lambda k: k(cupy.zeros(3, 'f'), 1, block_size=0), ValueError, 'block_size')])
+def test_wrong_calls(call, error, says):
+    with pytest.raises(error, match=says):
+        call(cupy.ElementwiseKernel('T x, T y', 'T z', 'z = x + y', 'sum'))
+
+
+@pytest.mark.parametrize('arguments, error, says', [
+    (('T', 'T y', 'y = x'), ValueError, "'T' is no parameter"), (('flat32 x', 'T y', ''), TypeError, 'flat32'),
+    (('complex64 x', 'T y', ''), TypeError, 'complex'), (('T i', 'T y', ''), ValueError, 'the name i'),
+    (('T x', 'T y', '', '2 names'), ValueError, 'Invalid kernel name')])
+def test_wrong_parameters(arguments, error, says):
+    with pytest.raises(error, match=says):
+        cupy.ElementwiseKernel(*arguments)
+
+
+def test_the_users_line_is_shown():
+    with pytest.raises(CompileException) as caught:
+        cupy.ElementwiseKernel('T x', 'T y', 'y = x;\ny = no_such_name;', 'mistaken')(cupy.zeros(3, 'f'))
+    assert 'no_such_name' in str(caught.value) and 'mistaken:2' in str(caught.value)
+    with pytest.raises(CompileException, match="kernel refused, line 2: '__shfl_sync'"):
+        cupy.ElementwiseKernel('T x', 'T y', 'y = x;\ny = __shfl_sync(0, x, 1);', 'refused')(cupy.zeros(3, 'f'))
+    with pytest.raises(TypeError, match='takes 1 arguments, given 2'):
+        cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (cupy.zeros(1, 'i'), 2))
+    with pytest.raises(TypeError, match='argument 0 must be a cupy.ndarray'):
+        cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (2,))
+
+
+def test_on_the_processor_itself():
+    with pytest.raises(_core.CUDARuntimeError, match='the cpu compiles no kernels'):
+        with _core.Device('cpu'):
+            cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'nowhere')(cupy.zeros(3, 'f'))
