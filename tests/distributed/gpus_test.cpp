@@ -25,12 +25,7 @@ TEST(GpusOfRanks, GradientsAreExchangedThroughTheHost) {
   for (const char* name : {"naive", "flat", "non_cuda_aware", "pure_nccl"}) {
     const D::Communicator comm = D::create_communicator(name);
     ct::Device device;
-    if (gpus == 0) {
-      try {
-        comm.gpu();
-      } catch (const ct::DeviceError&) {  // as expected where there is none
-      }
-    } else {
+    if (gpus > 0) {
       device = comm.gpu();
       EXPECT_EQ(device.index(), comm.intra_rank() % gpus);
       EXPECT_FALSE(device == ct::Device());
