@@ -108,6 +108,11 @@ class GradTable {
       slot.own = true;
     }
   }
+  /// Undefined where there is none yet.
+  Variable look_at(VariableNode& node) {
+    const int number = index_.at(&node);
+    return number >= 0 ? slots_[static_cast<std::size_t>(number)].grad : Variable();
+  }
   Variable pop(VariableNode& node) {
     const int number = index_.at(&node);
     if (number >= 0) return std::move(slots_[static_cast<std::size_t>(number)].grad);
@@ -134,6 +139,48 @@ class GradTable {
   std::vector<Slot> slots_;
 };
 
+/// How many inputs of functions may still add to the gradient of each leaf.
+class Uses {
+ public:
+  void count(const std::vector<walk::Start>& starts) {
+    PointerIndex seen;
+    std::vector<FunctionNode*> waiting;
+    const auto visit = [&](FunctionNode* f) {
+      bool inserted = false;
+      if (f) seen.insert(f, inserted);
+      if (inserted) waiting.push_back(f);
+    };
+    for (const walk::Start& start : starts) visit(start.node->creator());
+    while (!waiting.empty()) {
+      FunctionNode* const f = waiting.back();
+      waiting.pop_back();
+      for_each_wanted(*f, [&](VariableNode& x) { x.creator() ? visit(x.creator()) : void(++left(x)); });
+    }
+  }
+  /// This function has added what it adds: calls f with the leaves to which nobody else will.
+  template <class F>
+  void done(FunctionNode& function, const F& f) {
+    for_each_wanted(function, [&](VariableNode& x) {
+      if (!x.creator() && --left(x) == 0) f(x);
+    });
+  }
+
+ private:
+  template <class F>
+  static void for_each_wanted(FunctionNode& function, const F& f) {
+    for (int i = 0; i < function.input_count(); ++i)
+      if (VariableNode& x = function.input(i); x.requires_grad()) f(x);
+  }
+  int& left(VariableNode& x) {
+    bool inserted;
+    const auto number = static_cast<std::size_t>(index_.insert(&x, inserted));
+    if (inserted) left_.push_back(0);
+    return left_[number];
+  }
+  PointerIndex index_;
+  std::vector<int> left_;
+};
+
 bool any_defined(const Variables& vs) {
   return std::any_of(vs.begin(), vs.end(), [](const Variable& v) { return v.defined(); });
 }
@@ -154,7 +201,8 @@ void keep_output_grads(const FunctionNode& f, const Variables& gys) {
 
 }  // namespace
 
-void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<double> loss_scale) {
+void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<double> loss_scale,
+                           const Final& final) {
   Agenda agenda;
   GradTable grads(true);
   std::vector<Ref<VariableNode>> leaves;
@@ -164,6 +212,15 @@ void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::opt
     bool inserted;
     seen_leaves.insert(&x, inserted);
     if (inserted) leaves.emplace_back(&x);
+  };
+  Uses uses;
+  if (final) uses.count(starts);
+  const auto tell = [&](FunctionNode& f) {
+    if (!final) return;
+    uses.done(f, [&](VariableNode& leaf) {
+      const Variable gradient = grads.look_at(leaf);
+      if (gradient.defined() && leaf.has_handle()) final(leaf, gradient);
+    });
   };
   for (Start& start : starts) {
     grads.accumulate(*start.node, std::move(start.grad));
@@ -178,7 +235,10 @@ void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::opt
     for (int i = 0; i < f->input_count(); ++i)
       if (f->input(i).requires_grad()) targets.push_back(i);
     Variables gys = pop_output_grads(*f, grads);
-    if (targets.empty() || !any_defined(gys)) continue;
+    if (targets.empty() || !any_defined(gys)) {
+      tell(*f);
+      continue;
+    }
     Variables gxs = f->checked_backward(targets, gys);
     if (retain_grad) keep_output_grads(*f, gys);
     gys.clear();
@@ -188,6 +248,7 @@ void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::opt
       grads.accumulate(x, std::move(gxs[k]));
       reached(x);
     }
+    tell(*f);
   }
   for (const Ref<VariableNode>& leaf : leaves) {
     Variable gradient = grads.pop(*leaf);
@@ -196,6 +257,23 @@ void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::opt
     x.set_grad_var(gradient);
     x.set_loss_scale(loss_scale);
   }
+}
+
+void walk::backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<double> loss_scale,
+                    const Final& final) {
+  Variable start = y.grad_var();
+  if (!start.defined()) {
+    if (y.size() != 1)
+      fail<ValueError>(
+          "backward: a variable of shape {} has no gradient to start from; set its grad, or reduce it to one element",
+          y.shape());
+    const Array one = Array::empty(y.shape(), y.dtype(), y.device());
+    one.fill(loss_scale.value_or(1.0));
+    start = Variable(one, false);
+  }
+  y.set_grad_var(Variable());
+  const auto scope = using_config(config.enable_backprop, enable_double_backprop);
+  backprop_to_all({{&y.node(), std::move(start)}}, retain_grad, loss_scale, final);
 }
 
 void backward(const std::vector<Variable>& outputs, const std::vector<Variable>& grad_outputs,

@@ -201,19 +201,7 @@ void Variable::unchain_backward() const {
 }
 
 void Variable::backward(bool retain_grad, bool enable_double_backprop, std::optional<double> loss_scale) const {
-  Variable start = grad_var();
-  if (!start.defined()) {
-    if (size() != 1)
-      fail<ValueError>(
-          "backward: a variable of shape {} has no gradient to start from; set its grad, or reduce it to one element",
-          shape());
-    const Array one = Array::empty(shape(), dtype(), device());
-    one.fill(loss_scale.value_or(1.0));
-    start = Variable(one, false);
-  }
-  node_->grad_ = Variable();
-  const auto scope = using_config(config.enable_backprop, enable_double_backprop);
-  walk::backprop_to_all({{node_, std::move(start)}}, retain_grad, loss_scale);
+  walk::backward(*this, retain_grad, enable_double_backprop, loss_scale);
 }
 
 Variable Variable::reshape(const Shape& shape) const { return functions::reshape(*this, shape); }
