@@ -9,6 +9,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
 #include "catenary/array/reduction.h"
+#include "catenary/autograd/walk.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -224,6 +225,13 @@ const Model& Optimizer::target() const {
 
 namespace {
 
+/// Do several elements lie in one place? (The gradient of a sum is its gradient, broadcast.)
+bool is_broadcast(const Array& x) {
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (x.strides()[axis] == 0 && x.shape()[axis] > 1) return true;
+  return false;
+}
+
 /// Gives every parameter a gradient, in memory of its own: what changes one in place changes no other. (The gradients
 /// of a and b in a + b are one array.)
 void give_gradients(const std::vector<Parameter>& parameters) {
@@ -233,7 +241,8 @@ void give_gradients(const std::vector<Parameter>& parameters) {
     if (!grad.defined()) {
       p.zerograd();
     } else if (const ArrayBody& body = grad.body();
-               !seen.insert(body.storage ? static_cast<const void*>(body.storage.get()) : &body).second) {
+               !seen.insert(body.storage ? static_cast<const void*>(body.storage.get()) : &body).second ||
+               is_broadcast(grad)) {
       p.set_grad(grad.copy());
     }
   }
@@ -316,7 +325,15 @@ void Optimizer::update(const std::function<Variable()>& loss) const {
   for (const auto& hook : state_->hooks) hook->before_loss(*this, loss);
   const Variable value = loss();
   target().link().cleargrads();
-  value.backward(false, false, state_->loss_scale);
+  std::vector<OptimizerHook*> followers;
+  for (const auto& hook : state_->hooks)
+    if (hook->follows_backward(*this)) followers.push_back(hook.get());
+  walk::Final final;
+  if (!followers.empty())
+    final = [&](const VariableNode& leaf, const Variable& gradient) {
+      for (OptimizerHook* const hook : followers) hook->after_gradient(*this, leaf, gradient.array());
+    };
+  walk::backward(value, false, false, state_->loss_scale, final);
   update();
 }
 

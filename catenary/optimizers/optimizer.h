@@ -145,6 +145,11 @@ class CT_API OptimizerHook {
   virtual void begin_training(const TrainingPlan&) {}
   /// Called by update(loss) before it computes the loss.
   virtual void before_loss(const Optimizer&, const std::function<Variable()>&) {}
+  /// Does this hook want after_gradient in the backward that begins now?
+  virtual bool follows_backward(const Optimizer&) { return false; }
+  /// Called by update(loss) while backward goes on, with a parameter (or another leaf) and its gradient, which is final
+  /// but not yet its grad. What backward does not reach is never called with.
+  virtual void after_gradient(const Optimizer&, const VariableNode& /*leaf*/, const Array& /*gradient*/) {}
   /// Of processes that train together: the signal (or 0) that all of them go by after this update, given one's own.
   virtual int agreed_signal(int own) const { return own; }
   virtual void operator()(const Optimizer& optimizer) = 0;

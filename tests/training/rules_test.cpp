@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,6 +107,82 @@ TEST(Rules, OneOfOnesOwnIsAsTheLibrarys) {
   rule_of(theirs.b).hyperparam->set("momentum", 0.5);
   EXPECT_EQ(trained(own, mine, 12), trained(library, theirs, 12));
   EXPECT_EQ(own.learning_rate(), 0.02);
+}
+
+namespace {
+
+struct Shared : Chain {
+  links::Linear first{4, 4}, twice{4, 4}, last{4, 2}, unused{4, 2}, cut{4, 4};
+  CT_LINKS(first, twice, last, unused, cut)
+  Variable operator()(const Variable& x) const {
+    const Variable h = twice(functions::tanh(first(x)));
+    // what is compared to gives no gradient, but its graph leads to parameters
+    const Variable sign = functions::sign(cut(h));
+    return functions::sum(last(twice(functions::tanh(h)) * sign));
+  }
+};
+
+/// Takes down what backward tells, and that nothing is a grad before all is over.
+class Follower : public OptimizerHook {
+ public:
+  std::string name() const override { return "Follower"; }
+  Timing timing() const override { return Timing::exchange; }
+  bool follows_backward(const Optimizer&) override { return true; }
+  void after_gradient(const Optimizer& optimizer, const VariableNode& leaf, const Array& gradient) override {
+    for (const auto& [name, p] : optimizer.target().link().namedparams()) {
+      EXPECT_FALSE(p.grad().defined()) << name;
+      if (&p.node() == &leaf) told->emplace_back(name, gradient.to_vector<float>());
+    }
+  }
+  void operator()(const Optimizer&) override {}
+  std::shared_ptr<std::vector<std::pair<std::string, std::vector<float>>>> told =
+      std::make_shared<std::vector<std::pair<std::string, std::vector<float>>>>();
+};
+
+}  // namespace
+
+TEST(Rules, AHookFollowsBackward) {
+  const Shared model;
+  const optimizers::SGD optimizer(0.1);
+  optimizer.setup(model);
+  const Follower follower;
+  optimizer.add_hook(follower);
+  const Variable x(arange(12).astype(Dtype::float32).reshape({3, 4}) * 0.1f);
+  for (const double scale : {1.0, 128.0}) {
+    if (scale != 1) optimizer.loss_scaling(scale);
+    model.cleargrads();
+    model(x).backward(false, false, scale);
+    std::map<std::string, std::vector<float>> expected;
+    for (const auto& [name, p] : model.namedparams())
+      if (p.grad().defined()) expected[name] = p.grad().to_vector<float>();
+    follower.told->clear();
+    optimizer.update([&] { return model(x); });
+    std::vector<std::string> order;
+    for (const auto& [name, gradient] : *follower.told) {
+      order.push_back(name);
+      EXPECT_EQ(gradient, expected.at(name)) << name;
+    }
+    // each once, from the last link to the first, the one that is used twice after both uses; what has no gradient
+    // never
+    std::vector<std::string> links;
+    for (const std::string& name : order) links.push_back(name.substr(0, name.find('/', 1)));
+    EXPECT_EQ(links, (std::vector<std::string>{"/last", "/last", "/twice", "/twice", "/first", "/first"}));
+    EXPECT_EQ(std::set<std::string>(order.begin(), order.end()).size(), 6u);
+    EXPECT_EQ(expected.size(), 6u);
+  }
+}
+
+TEST(Rules, AGradientThatWasBroadcastMayBeChanged) {
+  const Two model;
+  const optimizers::SGD optimizer(0.5);
+  optimizer.setup(model);
+  optimizer.loss_scaling(4);
+  optimizer.add_hook(optimizer_hooks::WeightDecay(0.25));  // both write into gradients
+  const Values a = values_of(model.a.array()), b = values_of(model.b.array());
+  optimizer.update([&] { return functions::sum(model.a) + functions::sum(model.b) * 2; });
+  const Values got_a = values_of(model.a.array()), got_b = values_of(model.b.array());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(got_a[i], a[i] - 0.5 * (1 + 0.25 * a[i]), 1e-6);
+  for (std::size_t i = 0; i < b.size(); ++i) EXPECT_NEAR(got_b[i], b[i] - 0.5 * (2 + 0.25 * b[i]), 1e-6);
 }
 
 TEST(Rules, StateHasItsOwnDtypeAndFirstValue) {
