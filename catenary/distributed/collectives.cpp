@@ -53,6 +53,15 @@ Group::Group(std::shared_ptr<Wire> wire, std::vector<int> members, std::uint32_t
            });
 }
 
+Group::Group(std::shared_ptr<Wire> wire, const Group& of)
+    : wire_(std::move(wire)), members_(of.members_), hosts_(of.hosts_), id_(of.id_), rank_(of.rank_) {}
+
+std::shared_ptr<Group> Group::background() {
+  if (const std::shared_ptr<Wire>& wire = Wire::background(); wire && !background_)
+    background_.reset(new Group(wire, *this));
+  return background_;
+}
+
 std::shared_ptr<Group> Group::world() {
   static std::uint32_t worlds = 0;
   const std::shared_ptr<Wire>& wire = Wire::job();

@@ -34,6 +34,10 @@ class Group {
   /// Those that give the same color, in the order of their keys.
   std::shared_ptr<Group> split(int color, int key);
 
+  /// The same ranks on wires of their own, for collectives in another thread that need no order with those of this
+  /// group. Null where the transport has none.
+  std::shared_ptr<Group> background();
+
   /// Returns when all ranks have called it with the same text: what a collective does, with all in which ranks must
   /// agree. Gives the largest of the ranks' votes, which ride along.
   int agree(const std::string& doing, int vote = 0);
@@ -57,6 +61,7 @@ class Group {
 
  private:
   Group(std::shared_ptr<Wire> wire, std::vector<int> members, std::uint32_t id);
+  Group(std::shared_ptr<Wire> wire, const Group& of);
   void begin(const std::string& doing);
   int agree_held(const std::string& doing, int vote = 0);
   struct Sum;
@@ -71,6 +76,7 @@ class Group {
   int rank_ = 0;
   std::uint32_t number_ = 0, splits_ = 0;
   std::vector<std::byte> scratch_;
+  std::shared_ptr<Group> background_;
 };
 
 }  // namespace catenary::distributed

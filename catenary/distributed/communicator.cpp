@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "catenary/core/parallel.h"
 #include "catenary/distributed/collectives.h"
 #include "catenary/distributed/device_exchange.h"
+#include "catenary/distributed/gradients.h"
 
 namespace catenary::distributed {
 
@@ -385,39 +387,6 @@ Communicator::Object Communicator::scatter_objects(const std::vector<Object>& ob
   return object;
 }
 
-namespace {
-
-/// Gradients of one dtype, one after the other in one array on the host, exchanged at once. Afterwards they are views
-/// of one array.
-void exchange_packed(Group& group, const std::string& doing, const std::vector<Parameter>& parameters, Dtype dtype) {
-  std::int64_t total = 0;
-  for (const Parameter& p : parameters) total += p.size();
-  const Array buffer = Array::empty({total}, dtype, Device());
-  const auto views = [&](const Array& whole, auto&& f) {
-    std::int64_t begin = 0;
-    for (const Parameter& p : parameters) {
-      f(p, whole.as_strided(p.shape(), contiguous_strides(p.shape()), begin));
-      begin += p.size();
-    }
-  };
-  views(buffer,
-        [](const Parameter& p, const Array& view) { copyto(view, p.grad().to_device(Device()).astype(view.dtype())); });
-  group.allreduce(doing, address(buffer), address(buffer), total, dtype, group.size());
-  const Array result = buffer.to_device(parameters.front().device());
-  views(result, [](const Parameter& p, const Array& view) { p.set_grad(view.astype(p.dtype())); });
-}
-
-/// Names, dtypes and shapes, for ranks to compare.
-std::vector<std::string> description(const std::vector<std::pair<std::string, Parameter>>& parameters) {
-  std::vector<std::string> lines;
-  for (const auto& [name, p] : parameters)
-    lines.push_back(p.is_initialized() ? fmt::format("{} {} {}", name, p.dtype(), p.shape())
-                                       : fmt::format("{} not initialised", name));
-  return lines;
-}
-
-}  // namespace
-
 void Communicator::bcast_data(const Link& model) const {
   const auto parameters = model.namedparams();
   const auto all = allgather_obj(description(parameters));
@@ -447,42 +416,46 @@ void Communicator::bcast_data(const Link& model) const {
 
 int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vote) const {
   if (size() == 1) return vote;
-  // buckets of gradients that are exchanged at once, with what they are called
-  std::vector<std::pair<std::string, std::vector<Parameter>>> buckets;
-  if (strategy_->exchange != Exchange::none) {
-    std::vector<std::pair<std::string, Parameter>> exchanged;
-    for (const auto& [name, p] : model.namedparams(false)) {
-      if (!p.grad().defined() && zero_fill) p.zerograd();
-      if (p.grad().defined()) exchanged.emplace_back(name, p);
-    }
-    while (!exchanged.empty()) {
-      const Parameter first = exchanged.front().second;
-      const bool alone = strategy_->exchange == Exchange::each;
-      std::vector<std::pair<std::string, Parameter>> part, rest;
-      for (const auto& entry : exchanged) {
-        const bool joins = part.empty() ||
-                           (!alone && entry.second.dtype() == first.dtype() && entry.second.device() == first.device());
-        (joins ? part : rest).push_back(entry);
-      }
-      const std::string lines = fmt::format("{}", fmt::join(description(part), "\n"));
-      auto& [doing, parameters] = buckets.emplace_back();
-      doing = part.size() == 1 ? fmt::format("mean of the gradients of {}", lines)
-                               : fmt::format("mean of {} gradients from {} to {} ({:x})", part.size(),
-                                             part.front().first, part.back().first, std::hash<std::string>()(lines));
-      for (const auto& entry : part) parameters.push_back(entry.second);
-      exchanged = std::move(rest);
-    }
+  NamedParameters exchanged;
+  for (const auto& entry : model.namedparams(false)) {
+    const Parameter& p = entry.second;
+    if (strategy_->exchange == Exchange::none) break;
+    if (!p.grad().defined() && zero_fill) p.zerograd();
+    if (p.grad().defined()) exchanged.push_back(entry);
   }
-  const int agreed = group().agree(fmt::format("mean of gradients in {} parts", buckets.size()), vote);
-  for (const auto& [doing, parameters] : buckets) {
-    const Dtype dtype = strategy_->dtype.value_or(parameters.front().dtype());
-    if (strategy_->on_device(parameters.front().array(), rank())) {
-      strategy_->devices->mean(*this, group(), doing, parameters, dtype);
-    } else {
-      exchange_packed(group(), doing, parameters, dtype);
+  const std::size_t limit = strategy_->exchange == Exchange::each ? 0 : std::numeric_limits<std::size_t>::max();
+  std::vector<Bucket> buckets = buckets_of(exchanged, strategy_->dtype, {limit, limit});
+  const int agreed = agree_on_gradients(buckets.size(), vote);
+  for (Bucket& bucket : buckets) {
+    std::vector<Parameter> parameters;
+    std::vector<Array> gradients;
+    for (const auto& entry : bucket.parameters()) {
+      parameters.push_back(entry.second);
+      gradients.push_back(entry.second.grad());
     }
+    if (strategy_->on_device(parameters.front().array(), rank())) {
+      strategy_->devices->mean(*this, group(), bucket.doing(), parameters, bucket.dtype());
+      continue;
+    }
+    bucket.pack(gradients);
+    bucket.average(group());
+    bucket.unpack();
   }
   return agreed;
+}
+
+int Communicator::agree_on_gradients(std::size_t buckets, int vote) const {
+  return group().agree(fmt::format("mean of gradients in {} parts", buckets), vote);
+}
+
+bool Communicator::exchanges_in_background() const {
+  return strategy_->exchange == Exchange::packed && group().background();
+}
+
+std::unique_ptr<Flight> Communicator::begin_flight(const Link& model) const {
+  NamedParameters parameters = model.namedparams(false);
+  if (parameters.empty() || !exchanges_in_background()) return nullptr;
+  return std::make_unique<Flight>(group().background(), std::move(parameters), strategy_->dtype);
 }
 
 void Communicator::set_config(const std::string& name, double value) const {

@@ -15,6 +15,7 @@
 
 namespace catenary::distributed {
 
+class Flight;
 class Group;
 struct Letter;
 
@@ -136,6 +137,7 @@ class CT_API Communicator {
   void finalize() const;
 
  private:
+  friend class GradientExchange;  // of multi-node optimizers
   friend CT_API Communicator create_communicator(const std::string& name, const CommunicatorOptions& options);
   struct Strategy;
   /// Bytes, and the number of the C++ type that they are of.
@@ -171,6 +173,14 @@ class CT_API Communicator {
     for (const Object& object : objects) values.push_back(unpacked<T>(object));
     return values;
   }
+  /// Does a thread of its own exchange gradients? Not where none are exchanged, or parameter by parameter, and
+  /// not over what carries bytes for one thread only.
+  bool exchanges_in_background() const;
+  /// Such an exchange of all gradients; null where there is none to do.
+  std::unique_ptr<Flight> begin_flight(const Link& model) const;
+  /// All ranks exchange gradients now, in so many parts. Gives the largest vote.
+  int agree_on_gradients(std::size_t buckets, int vote) const;
+
   void send_object(const Object& object, int dest, int tag) const;
   Object receive_object(std::uint64_t type, int source, int tag) const;
   Object bcast_object(Object object, int root) const;
@@ -189,7 +199,7 @@ class CT_API Communicator {
 /// | name | gradients are exchanged |
 /// |---|---|
 /// | naive | parameter by parameter |
-/// | flat | all in one buffer |
+/// | flat | all in one buffer; by an optimizer in buckets, while backward still computes others |
 /// | non_cuda_aware | the same |
 /// | pure_nccl | all in one buffer, from card to card by NCCL or RCCL; on other devices as flat |
 /// | dummy | not at all: to see what the exchange costs |

@@ -13,11 +13,10 @@
 
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
-#include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
 #include "catenary/distributed/collectives.h"
-#include "catenary/ops/op_names.h"
+#include "catenary/distributed/gradients.h"
 
 namespace catenary::distributed {
 
@@ -58,24 +57,6 @@ bool finish_for_a_while(DeviceGroup& group) {
 std::string minutes_text(std::chrono::nanoseconds limit) {
   return fmt::format("it took longer than {:.3g} minutes; CATENARY_COLLECTIVE_TIMEOUT sets the limit",
                      std::chrono::duration<double, std::ratio<60>>(limit).count());
-}
-
-/// Gradients as one array of a dtype, on their device, by one kernel where they lie in C order.
-Array packed(const std::vector<Array>& arrays, Dtype dtype) {
-  std::int64_t total = 0;
-  for (const Array& a : arrays) total += a.size();
-  const Array whole = Array::empty({total}, dtype, arrays.front().device());
-  std::vector<std::vector<Array>> segments;
-  std::int64_t begin = 0;
-  for (const Array& a : arrays) {
-    if (a.size() > 0) segments.push_back({whole.as_strided(a.shape(), contiguous_strides(a.shape()), begin), a});
-    begin += a.size();
-  }
-  lazy::for_each_segment(segments, [](const std::vector<Array>& segment) {
-    const LazyOperand from{.array = &segment[1], .as = segment[1].dtype()};
-    lazy::apply_into(segment[0], ops::Op::cast, {&from, 1}, segment[0].dtype());
-  });
-  return whole;
 }
 
 }  // namespace
@@ -298,12 +279,7 @@ void DeviceExchange::mean(const Communicator& communicator, Group& group, const 
     const View view = writable(sums);
     submit(group, member, what, [&] { member.group->allreduce(view); });
   }
-  const Array means = sums.astype(own) / static_cast<float>(communicator.size());
-  std::int64_t begin = 0;
-  for (const Parameter& p : parameters) {
-    p.set_grad(means.as_strided(p.shape(), contiguous_strides(p.shape()), begin));
-    begin += p.size();
-  }
+  give_grads(parameters, sums.astype(own) / static_cast<float>(communicator.size()));
 }
 
 void DeviceExchange::bcast(const Communicator& communicator, Group& group, const std::string& doing,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "catenary/core/format.h"
@@ -12,11 +13,11 @@ namespace catenary::distributed {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x3230626f6a5f7463;  // "ct_job02": another number where the layout changes
+constexpr std::uint64_t kMark = 0x3330626f6a5f7463;  // "ct_job03": another number where the layout changes
 
 std::size_t bytes_of(int size, std::size_t head) {
   const auto n = static_cast<std::size_t>(size);
-  return head + n * sizeof(Job::Rank) + n * n * sizeof(Job::Ring) + n * SharedBlocks::bytes;
+  return head + n * sizeof(Job::Rank) + Job::channels * n * (n * sizeof(Job::Ring) + SharedBlocks::bytes);
 }
 
 /// A text that one process writes at a time and others copy: NUL at the end.
@@ -59,18 +60,21 @@ Job::Head& Job::head() const {
 
 Job::Rank& Job::rank(int i) const { return reinterpret_cast<Rank*>(memory_.data() + sizeof(Head))[i]; }
 
-Job::Ring& Job::ring(int from, int to) const {
+Job::Ring& Job::ring(int channel, int from, int to) const {
   std::byte* const rings = memory_.data() + sizeof(Head) + static_cast<std::size_t>(size_) * sizeof(Rank);
-  return reinterpret_cast<Ring*>(rings)[from * size_ + to];
+  return reinterpret_cast<Ring*>(rings)[(channel * size_ + from) * size_ + to];
 }
 
-std::byte* Job::block(int i) const {
-  return reinterpret_cast<std::byte*>(&ring(size_, 0)) + static_cast<std::size_t>(i) * SharedBlocks::bytes;
+std::byte* Job::block(int channel, int i) const {
+  return reinterpret_cast<std::byte*>(&ring(channels, 0, 0)) +
+         static_cast<std::size_t>(channel * size_ + i) * SharedBlocks::bytes;
 }
 
 // A reader that has seen a character of a note that is being written sees that `edits` is odd, too, by the order of
 // each character's release and acquire.
 void Job::note(int i, const std::string& text) const {
+  static std::mutex one_writer;  // of the channels' threads
+  const std::lock_guard lock(one_writer);
   Rank& at = rank(i);
   const std::size_t n = std::min(text.size(), at.note.size() - 1);
   at.edits.fetch_add(1, std::memory_order_relaxed);
@@ -100,7 +104,7 @@ void Job::end(const std::string& why) const {
     put(head().why, sizeof head().why, why);
     head().end.store(Head::told, std::memory_order_release);
   }
-  for (int i = 0; i < size_; ++i) ring_bell(i);
+  for (int i = 0; i < size_; ++i) ring_bells(i);
 }
 
 bool Job::ending() const { return head().end.load(std::memory_order_relaxed) != Head::going; }
@@ -110,10 +114,14 @@ std::string Job::why() const {
   return get(head().why, sizeof head().why);
 }
 
-void Job::ring_bell(int i) const {
-  Rank& at = rank(i);
-  at.bell.fetch_add(1, std::memory_order_seq_cst);
-  if (at.asleep.load(std::memory_order_seq_cst) != 0) os::wake_all(at.bell);
+void Job::ring_bell(int channel, int i) const {
+  Bell& bell = rank(i).bells[static_cast<std::size_t>(channel)];
+  bell.rings.fetch_add(1, std::memory_order_seq_cst);
+  if (bell.asleep.load(std::memory_order_seq_cst) != 0) os::wake_all(bell.rings);
+}
+
+void Job::ring_bells(int i) const {
+  for (int channel = 0; channel < channels; ++channel) ring_bell(channel, i);
 }
 
 }  // namespace catenary::distributed

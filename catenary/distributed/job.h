@@ -23,11 +23,19 @@ class Job {
   int size() const { return size_; }
   int descriptor() const { return memory_.descriptor(); }
 
-  /// What one rank tells the others. Each field has one writer.
-  struct Rank {
-    alignas(64) std::atomic<std::uint32_t> bell;  ///< rung by others when they have moved what it may wait for
+  /// Two threads of a rank may talk to those of others at once, each on a channel.
+  static constexpr int channels = 2;
+
+  /// Rung by others when they have moved what a rank may wait for.
+  struct Bell {
+    alignas(64) std::atomic<std::uint32_t> rings;
     std::atomic<std::uint32_t> asleep;
-    std::atomic<std::uint32_t> ended;              ///< set by the launcher
+  };
+
+  /// What one rank tells the others. Each field but its bells has one writer.
+  struct Rank {
+    std::array<Bell, channels> bells;
+    alignas(64) std::atomic<std::uint32_t> ended;  ///< set by the launcher
     alignas(64) std::atomic<std::uint32_t> edits;  ///< of the note: odd while it is being written
     std::array<std::atomic<char>, 252> note;
   };
@@ -41,10 +49,10 @@ class Job {
     alignas(64) std::atomic<std::uint64_t> steps;  ///< of SharedBlocks, that the sender has told the receiver of
     alignas(64) std::array<std::byte, bytes> data;
   };
-  Ring& ring(int from, int to) const;
+  Ring& ring(int channel, int from, int to) const;
 
-  /// Block of SharedBlocks::bytes that this rank alone writes.
-  std::byte* block(int i) const;
+  /// SharedBlocks::bytes that this rank alone writes.
+  std::byte* block(int channel, int i) const;
 
   void note(int i, const std::string& text) const;
   std::string noted(int i) const;
@@ -54,8 +62,9 @@ class Job {
   bool ending() const;
   /// Nothing while the job goes on.
   std::string why() const;
-  /// Wakes a rank where it sleeps.
-  void ring_bell(int i) const;
+  /// Wakes a rank where it sleeps, on one channel or all.
+  void ring_bell(int channel, int i) const;
+  void ring_bells(int i) const;
 
  private:
   struct Head;

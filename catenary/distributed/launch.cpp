@@ -47,7 +47,7 @@ class Launcher {
     // once a signal was handed on each rank ends as it sees fit, and may save something first
     if (status == 0 || handed_on_ != 0) {
       job_.rank(event.child).ended.store(1, std::memory_order_release);
-      for (int other = 0; other < job_.size(); ++other) job_.ring_bell(other);
+      for (int other = 0; other < job_.size(); ++other) job_.ring_bells(other);
     } else if (!failed_at_) {
       failed_at_ = Clock::now();
       if (!job_.ending()) job_.end(obituary(event));

@@ -12,6 +12,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/signals.h"
 #include "catenary/core/sha256.h"
+#include "catenary/distributed/gradients.h"
 #include "catenary/reporter/reporter.h"
 
 namespace catenary::distributed {
@@ -78,10 +79,19 @@ std::string difference_of(const TrainingPlan& a, const TrainingPlan& b) {
   return {};
 }
 
-class Exchange final : public OptimizerHook {
+}  // namespace
+
+class GradientExchange final : public OptimizerHook {
  public:
-  Exchange(const Communicator& communicator, const MultiNodeOptimizerOptions& options)
-      : communicator_(communicator), options_(options) {}
+  GradientExchange(const Communicator& communicator, const MultiNodeOptimizerOptions& options)
+      : communicator_(communicator), options_(options) {
+    communicator.rank();  // says where it is none
+    if (options.double_buffering && !communicator.exchanges_in_background())
+      fail<ValueError>(
+          "create_multi_node_optimizer: double_buffering with the communicator {} over {}; flat or non_cuda_aware is "
+          "expected, and with MPI one that lets threads take turns",
+          communicator.name(), communicator.transport());
+  }
   std::string name() const override { return "MultiNodeOptimizer"; }
   Timing timing() const override { return Timing::exchange; }
 
@@ -96,6 +106,12 @@ class Exchange final : public OptimizerHook {
   }
 
   void before_loss(const Optimizer& optimizer, const std::function<Variable()>& loss) override {
+    if (flight_)
+      fail<Error>(
+          "an exception ended an earlier update of {} while gradients were exchanged, and other ranks may still wait "
+          "for "
+          "them: end the job, and go on from a snapshot",
+          optimizer.name());
     if (communicator_.size() == 1 || options_.first_update_broadcasts_only || !is_new(optimizer)) return;
     const Link& model = optimizer.target().link();
     const std::vector<Parameter> parameters = model.params();
@@ -111,23 +127,50 @@ class Exchange final : public OptimizerHook {
     remember(optimizer);
   }
 
+  bool follows_backward(const Optimizer& optimizer) override {
+    return (communicator_.size() > 1 || options_.double_buffering) && !is_new(optimizer) && begin(optimizer);
+  }
+  void after_gradient(const Optimizer&, const VariableNode& leaf, const Array& gradient) override {
+    flight_->add(leaf, gradient);
+  }
+
   void operator()(const Optimizer& optimizer) override {
-    if (communicator_.size() == 1) return;
+    if (communicator_.size() == 1 && !options_.double_buffering) return;
     const Link& model = optimizer.target().link();
     if (is_new(optimizer)) {
+      flight_.reset();
+      previous_.reset();
       remember(optimizer);
       if (options_.first_update_broadcasts_only || differs(model)) {
         communicator_.bcast_data(model);
         return optimizer.skip_update();
       }
     }
-    agreed_signal_ = communicator_.multi_node_mean_grad(model, options_.zero_fill, os::received_signal());
+    if (!flight_ && !begin(optimizer)) {
+      agreed_signal_ = communicator_.multi_node_mean_grad(model, options_.zero_fill, os::received_signal());
+      return;
+    }
+    flight_->add_rest();
+    // not along with the buckets: where another rank does something else all learn of it
+    agreed_signal_ = communicator_.agree_on_gradients(flight_->buckets(), os::received_signal());
+    std::unique_ptr<Flight> landing = std::move(flight_);
+    if (options_.double_buffering) std::swap(landing, previous_);
+    landing ? landing->finish() : optimizer.skip_update();
   }
 
   /// Of several ranks one may get a signal: all end after the iteration in whose exchange it was told.
   int agreed_signal(int own) const override { return communicator_.size() == 1 ? own : agreed_signal_; }
 
+  ~GradientExchange() override {
+    if (previous_) previous_->wait();  // the others count on it
+  }
+
  private:
+  bool begin(const Optimizer& optimizer) {
+    flight_ = communicator_.begin_flight(optimizer.target().link());
+    return flight_ != nullptr;
+  }
+
   /// A target is new when it is another one, or has parameters that it did not have.
   bool is_new(const Optimizer& optimizer) const { return known_ != parameters_of(optimizer); }
   void remember(const Optimizer& optimizer) { known_ = parameters_of(optimizer); }
@@ -148,15 +191,13 @@ class Exchange final : public OptimizerHook {
   Communicator communicator_;
   MultiNodeOptimizerOptions options_;
   std::vector<const void*> known_;
+  std::unique_ptr<Flight> flight_, previous_;  // of this update, and of the one before with double_buffering
   int agreed_signal_ = 0;
 };
 
-}  // namespace
-
 void detail::add_exchange(const Optimizer& optimizer, const Communicator& communicator,
                           const MultiNodeOptimizerOptions& options) {
-  communicator.rank();  // says where it is none
-  optimizer.add_hook(std::make_shared<Exchange>(communicator, options));
+  optimizer.add_hook(std::make_shared<GradientExchange>(communicator, options));
 }
 
 }  // namespace catenary::distributed

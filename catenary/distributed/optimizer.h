@@ -14,6 +14,11 @@ struct MultiNodeOptimizerOptions {
       true;  ///< a parameter without a gradient counts as one of zeros, so that ranks may use different parts
   /// As ChainerMN: the first update gives all ranks rank 0's parameters and does nothing else.
   bool first_update_broadcasts_only = false;
+  /// Each update goes by the gradients of the update before, which are exchanged while the next are computed; the first
+  /// one only starts that, changes nothing and does not count. For communicators that exchange in the background, flat
+  /// and non_cuda_aware. (ChainerMN has it for pure_nccl.) What is on its way is not part of a snapshot: after resuming
+  /// the first update is such a one again.
+  bool double_buffering = false;
 };
 
 namespace detail {
@@ -25,8 +30,10 @@ CT_API void add_exchange(const Optimizer& optimizer, const Communicator& communi
 /// and returns it. Before its first loss each new target gets rank 0's parameters on all ranks: update(loss) runs a
 /// forward pass for parameters that wait for their shapes, which leaves no trace in random numbers, persistent arrays
 /// and reports. update() alone comes after a backward; where the ranks' parameters differ then, it gives them rank 0's
-/// and does no step, as the gradients are other parameters' (so call bcast_data(model) before the loop). Throws
-/// ValueError on every rank where models differ. (chainermn.create_multi_node_optimizer)
+/// and does no step, as the gradients are other parameters' (so call bcast_data(model) before the loop). With the
+/// communicators flat and non_cuda_aware gradients are exchanged in buckets, by a thread of their own and while
+/// update(loss) still computes others, with the same bits. Throws ValueError on every rank where models differ, and for
+/// double_buffering with another communicator. (chainermn.create_multi_node_optimizer)
 template <std::derived_from<Optimizer> O>
 O create_multi_node_optimizer(const O& optimizer, const Communicator& communicator,
                               const MultiNodeOptimizerOptions& options = {}) {

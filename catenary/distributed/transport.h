@@ -66,6 +66,10 @@ class CT_API Transport {
   /// Null where ranks share no memory. Used by the same thread.
   virtual SharedBlocks* shared_blocks() { return nullptr; }
 
+  /// Other wires between the same ranks, for another thread, which know nothing of these. Null where the ranks cannot
+  /// have any.
+  virtual std::shared_ptr<Transport> background() = 0;
+
   /// What this rank is about to do ("allreduce of float32 (1000, 784)"), for who tells of its death; and what another
   /// rank said last, or nothing where that cannot be known.
   virtual void note(const std::string& doing);

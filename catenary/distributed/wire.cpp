@@ -1,6 +1,7 @@
 #include "catenary/distributed/wire.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -19,9 +20,17 @@ using Clock = std::chrono::steady_clock;
 /// Long, as it is no error that rank 0 validates while the others wait; a rank that dies is known of at once.
 constexpr double kLimitMinutes = 30;
 
-double limit_of_environment() {
-  const std::string text = environment::text("CATENARY_COLLECTIVE_TIMEOUT");
-  return text.empty() ? kLimitMinutes : std::strtod(text.c_str(), nullptr);
+std::int64_t nanoseconds_of(double minutes) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double, std::ratio<60>>(minutes))
+      .count();
+}
+
+std::atomic<std::int64_t>& limit_in_nanoseconds() {
+  static std::atomic<std::int64_t> limit = [] {
+    const std::string text = environment::text("CATENARY_COLLECTIVE_TIMEOUT");
+    return nanoseconds_of(text.empty() ? kLimitMinutes : std::strtod(text.c_str(), nullptr));
+  }();
+  return limit;
 }
 
 }  // namespace
@@ -29,18 +38,24 @@ double limit_of_environment() {
 Wire::Wire(std::shared_ptr<Transport> transport)
     : transport_(std::move(transport)),
       letters_(static_cast<std::size_t>(transport_->size())),
-      steps_(letters_.size()) {
-  set_limit(limit_of_environment());
-}
+      steps_(letters_.size()) {}
 
 const std::shared_ptr<Wire>& Wire::job() {
   static const auto wire = std::make_shared<Wire>(connect());
   return wire;
 }
 
-void Wire::set_limit(double minutes) {
-  limit_ = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double, std::ratio<60>>(minutes));
+const std::shared_ptr<Wire>& Wire::background() {
+  static const std::shared_ptr<Wire> wire = [] {
+    std::shared_ptr<Transport> transport = job()->transport().background();
+    return transport ? std::make_shared<Wire>(std::move(transport)) : nullptr;
+  }();
+  return wire;
 }
+
+std::chrono::nanoseconds Wire::limit() { return std::chrono::nanoseconds(limit_in_nanoseconds().load()); }
+
+void Wire::set_limit(double minutes) { limit_in_nanoseconds() = nanoseconds_of(minutes); }
 
 void Wire::begin(const std::string& doing) {
   doing_ = doing;
@@ -69,7 +84,7 @@ void Wire::wait(const std::function<Progress()>& look, const std::function<std::
     for (Progress progress; (progress = look()) != Progress::all;) {
       const Clock::time_point now = Clock::now();
       if (progress == Progress::some || !since) since = now;
-      if (now - *since > limit_) out_of_time(peers());
+      if (now - *since > limit()) out_of_time(peers());
       if (progress == Progress::none) transport_->pause(now - *since);
     }
   } catch (const std::exception& error) {  // what is under way can be neither finished nor taken back
@@ -170,7 +185,7 @@ void Wire::out_of_time(std::vector<int> silent) const {
     who = fmt::format("rank {}", fmt::join(silent, ", "));
   }
   abort(fmt::format("waited {:.3g} minutes for {}; CATENARY_COLLECTIVE_TIMEOUT sets the limit",
-                    std::chrono::duration<double, std::ratio<60>>(limit_).count(), who));
+                    std::chrono::duration<double, std::ratio<60>>(limit()).count(), who));
 }
 
 }  // namespace catenary::distributed

@@ -50,12 +50,15 @@ class Wire {
   explicit Wire(std::shared_ptr<Transport> transport);
   /// Those of connect().
   static const std::shared_ptr<Wire>& job();
+  /// Those of its transport's background(); null where that is.
+  static const std::shared_ptr<Wire>& background();
 
   Transport& transport() const { return *transport_; }
   /// Held by who sends and receives: one at a time.
   std::mutex& mutex() { return mutex_; }
-  std::chrono::nanoseconds limit() const { return limit_; }
-  void set_limit(double minutes);
+  /// Of all wires of this process.
+  static std::chrono::nanoseconds limit();
+  static void set_limit(double minutes);
 
   /// Says what is being done, for messages.
   void begin(const std::string& doing);
@@ -98,7 +101,6 @@ class Wire {
 
   std::shared_ptr<Transport> transport_;
   std::mutex mutex_;
-  std::chrono::nanoseconds limit_;
   std::string doing_;
   std::vector<Started> started_;
   std::vector<std::deque<Letter>> letters_;  // by rank

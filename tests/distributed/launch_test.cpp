@@ -126,6 +126,25 @@ TEST(Launch, ARankThatFails) {
   EXPECT_LT(job.seconds, 5);
 }
 
+TEST(Launch, ARankThatFailsInAnUpdate) {
+  for (const char* const where : {"loss", "backward"}) {
+    const Job job = ranks(3, {"update", "1", where});
+    EXPECT_EQ(job.result.exit_code, 128 + 6);
+    EXPECT_TRUE(has(job.result.errors, fmt::format("thrown in {}", where[0] == 'l' ? "the loss" : "backward")) &&
+                has(job.result.errors, "rank 1 of 3"))
+        << job.result.errors;
+    EXPECT_LT(job.seconds, 10);
+  }
+  // one that goes on to something else
+  const Job job = ranks(3, {"update", "1", "caught"});
+  EXPECT_NE(job.result.exit_code, 0);
+  EXPECT_TRUE(has(job.result.errors, "calls barrier") && has(job.result.errors, "calls mean of gradients in 2 parts") &&
+              has(job.result.errors, "an exception ended an earlier update of SGD"))
+      << job.result.errors;
+  EXPECT_LT(job.seconds, 10);
+  EXPECT_TRUE(ranks(3, {"update"}).result.ok());
+}
+
 TEST(Launch, ARankThatEndsEarly) {
   const Job job = ranks(3, {"status", "1", "0"});
   EXPECT_EQ(job.result.exit_code, 1);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <optional>
 
 #include "catenary/catenary.h"
 
@@ -447,6 +448,115 @@ TEST(OnRanks, TheFirstForwardPassLeavesNoTrace) {
   EXPECT_EQ(calls.front(), calls.back());
   EXPECT_EQ(means.front(), means.back());
   EXPECT_NE(model.bn.avg_mean.array().to_vector<float>(), means.front());
+}
+
+/// Several buckets of gradients; a layer that is used twice, one that rank 0 alone uses, one that nobody does, and
+/// collectives in forward and backward.
+struct Wide : ct::Chain {
+  L::Linear first{20, 600}, twice{600, 600}, sometimes{600, 600}, never{600, 700}, last{600, 3};
+  D::MultiNodeBatchNormalization bn{600, comm()};
+  CT_LINKS(first, twice, sometimes, never, last, bn)
+  ct::Variable operator()(const ct::Variable& x) const {
+    const ct::Variable h = F::tanh(twice(F::tanh(twice(bn(first(x))))));
+    return F::sum(last(rank() == 0 ? F::tanh(sometimes(h)) : h));
+  }
+};
+
+ct::Variable input_of(int of, int iteration) {
+  ct::random::Generator generator{static_cast<std::uint64_t>(1000 * of + iteration), 1};
+  return ct::Variable(ct::random::uniform(-1.0, 1.0, {4, 20}, {.dtype = ct::Dtype::float32, .generator = &generator}));
+}
+
+void expect_same_parameters(const ct::Link& got, const ct::Link& expected, const std::string& what) {
+  const auto all = got.namedparams(), others = expected.namedparams();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    EXPECT_TRUE((all[i].second.array() == others[i].second.array()).all()) << what << all[i].first;
+}
+
+TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
+  for (const std::optional<double> scale : {std::optional<double>(), std::optional<double>(64)}) {
+    for (const std::optional<ct::Dtype> dtype : {std::optional<ct::Dtype>(), std::optional(ct::Dtype::float16)}) {
+      const D::Communicator flat = D::create_communicator("flat", {.allreduce_grad_dtype = dtype});
+      const Wide model, plain;
+      comm().bcast_data(model);
+      plain.copyparams(model);
+      const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::MomentumSGD(0.01), flat);
+      optimizer.setup(model);
+      const ct::optimizers::MomentumSGD alone(0.01);
+      alone.setup(plain);
+      if (scale) optimizer.loss_scaling(*scale);
+      for (int i = 0; i < 3; ++i) {
+        const ct::Variable x = input_of(rank(), i);
+        if (i == 2) {  // without a loss: nothing to overlap with
+          model.cleargrads();
+          model(x).backward(false, false, scale);
+          optimizer.update();
+        } else {
+          optimizer.update([&] { return model(x); });
+        }
+        plain.cleargrads();
+        plain(x).backward(false, false, scale);
+        for (const ct::Parameter& p : plain.params())
+          if (!p.grad().defined()) p.zerograd();
+        flat.multi_node_mean_grad(plain, true);
+        alone.update();
+        EXPECT_EQ(optimizer.t(), i + 1);
+        expect_same_parameters(model, plain, fmt::format("iteration {} ", i));
+      }
+    }
+  }
+}
+
+TEST(OnRanks, DoubleBuffering) {
+  // the formula in float64, of all ranks' gradients, each an iteration late; the first update only starts
+  const D::Communicator flat = D::create_communicator("flat");
+  L::Linear model(3, 2, {.nobias = true});
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), flat, {.double_buffering = true});
+  optimizer.setup(model);
+  comm().bcast_data(model);
+  std::vector<double> expected = model.W.array().to_vector<double>(), before;
+  // the loss sum(a W + W² / 2) has the gradient a + W
+  const auto factors = [&](int of, int i) { return ct::full({2, 3}, 0.25 * (of + 1) * (i + 1), ct::Dtype::float32); };
+  for (int i = 0; i < 6; ++i) {
+    optimizer.loss_scaling(i % 2 ? 8.0 : 2.0);  // each exchange keeps its own
+    std::vector<double> gradient(expected.size());
+    for (std::size_t k = 0; k < gradient.size(); ++k) {
+      gradient[k] = expected[k];
+      for (int r = 0; r < size(); ++r) gradient[k] += 0.25 * (r + 1) * (i + 1) / size();
+    }
+    optimizer.update([&] { return F::sum(model.W * factors(rank(), i)) + F::sum(model.W * model.W) * 0.5f; });
+    EXPECT_EQ(optimizer.t(), i);
+    for (std::size_t k = 0; k < before.size(); ++k) expected[k] -= 0.125 * before[k];
+    before = gradient;
+    const std::vector<double> got = model.W.array().to_vector<double>();
+    for (std::size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 1e-5) << i;
+  }
+  EXPECT_THROW(D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("naive"),
+                                              {.double_buffering = true}),
+               ct::ValueError);
+  EXPECT_THROW(D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("dummy"),
+                                              {.double_buffering = true}),
+               ct::ValueError);
+}
+
+TEST(OnRanks, HooksSeeTheMeanOfGradients) {
+  struct Seen final : ct::OptimizerHook {
+    std::string name() const override { return "Seen"; }
+    void operator()(const ct::Optimizer& optimizer) override {
+      for (const ct::Parameter& p : optimizer.target().link().params())
+        values.push_back(p.grad().to_vector<double>()[0]);
+    }
+    std::vector<double> values;
+  };
+  const L::Linear model(2, 1, {.nobias = true});
+  comm().bcast_data(model);
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("flat"));
+  const auto seen = std::make_shared<Seen>();
+  optimizer.setup(model);
+  optimizer.add_hook(seen);
+  optimizer.loss_scaling(4);
+  optimizer.update([&] { return F::sum(model.W) * static_cast<float>(rank() + 1); });
+  EXPECT_EQ(seen->values, std::vector<double>{0.5 * (size() + 1)});
 }
 
 struct Normalized : ct::Chain {

@@ -31,7 +31,7 @@ void message(int code, char* text, int size) {
   copy_text(text, size, reason);
 }
 
-int start(int* rank, int* size) {
+int start(int* rank, int* size, int* any_thread) {
   int begun = 0, level = MPI_THREAD_SINGLE;
   int code = MPI_Initialized(&begun);
   if (code == MPI_SUCCESS && !begun) {
@@ -42,6 +42,7 @@ int start(int* rank, int* size) {
   }
   // Threads take turns in calling; an MPI that wants the thread that began works as long as that one alone does.
   if (code == MPI_SUCCESS && level < MPI_THREAD_FUNNELED) code = MPI_ERR_OTHER;
+  *any_thread = level >= MPI_THREAD_SERIALIZED;
   if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &ranks);
   if (code == MPI_SUCCESS) code = MPI_Comm_set_errhandler(ranks, MPI_ERRORS_RETURN);
   if (code == MPI_SUCCESS) code = MPI_Comm_rank(ranks, rank);
@@ -59,15 +60,16 @@ int64_t new_number() {
   return number;
 }
 
-int send(int to, const void* data, int64_t bytes, int64_t* transfer) {
+int send(int to, int channel, const void* data, int64_t bytes, int64_t* transfer) {
   *transfer = new_number();
-  return MPI_Isend(const_cast<void*>(data), static_cast<int>(bytes), MPI_BYTE, to, 0, ranks,
+  return MPI_Isend(const_cast<void*>(data), static_cast<int>(bytes), MPI_BYTE, to, channel, ranks,
                    &requests[static_cast<size_t>(*transfer)]);
 }
 
-int receive(int from, void* data, int64_t bytes, int64_t* transfer) {
+int receive(int from, int channel, void* data, int64_t bytes, int64_t* transfer) {
   *transfer = new_number();
-  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, 0, ranks, &requests[static_cast<size_t>(*transfer)]);
+  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, channel, ranks,
+                   &requests[static_cast<size_t>(*transfer)]);
 }
 
 int done(int64_t transfer, int* is_done) {

@@ -19,6 +19,7 @@ class Alone final : public Transport {
   std::string host() const override { return host_identity(); }
   Transfer send(int to, const void*, std::size_t) override { nobody(to); }
   Transfer receive(int from, void*, std::size_t) override { nobody(from); }
+  std::shared_ptr<Transport> background() override { return std::make_shared<Alone>(); }
   bool done(Transfer) override { return true; }
   void pause(std::chrono::nanoseconds) override {}
   [[noreturn]] void abort(const std::string& why) noexcept override {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -80,40 +81,78 @@ std::string name_of(const CatenaryMpi& mpi) {
   return name;
 }
 
-class MpiTransport final : public Transport {
+/// The plugin in use. Threads take turns in calling it.
+class Mpi {
  public:
-  MpiTransport(const CatenaryMpi& mpi, const Launcher& launcher) : mpi_(mpi), name_(name_of(mpi)) {
+  Mpi(const CatenaryMpi& plugin, const Launcher& launcher) : name(name_of(plugin)), plugin_(plugin) {
     os::end_trials("MPI has begun");
-    check(mpi_.start(&rank_, &size_), "begin");
-    if (const std::string size = launcher.ranks(); size != std::to_string(size_))
+    int threads = 0;
+    check("begin", plugin_.start(&rank, &size, &threads));
+    any_thread = threads != 0;
+    if (const std::string told = launcher.ranks(); told != std::to_string(size))
       fail<Error>(
           "{} says that it started {} ranks, but {}, for which the plugin is made, sees {}: they are of two "
           "MPIs. Make a plugin with {}, by the mpicxx of that mpiexec, and name it in CATENARY_MPI_PLUGIN",
-          launcher.name, size, name_, size_, make_line());
-    // A rank that ends without finishing ends the job, and one that failed does not wait for the others.
-    static const CatenaryMpi* const at_exit = &mpi_;
-    on_exit([](int status, void*) { status == 0 ? void(at_exit->finish()) : at_exit->abort(status); }, nullptr);
+          launcher.name, told, name, size, make_line());
   }
 
-  std::string name() const override { return name_; }
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
+  /// A function of the plugin's, whose code is looked at.
+  template <class... P, class... A>
+  void call(const char* what, int (*CatenaryMpi::*function)(P...), A... arguments) {
+    const std::lock_guard lock(mutex_);
+    check(what, (plugin_.*function)(arguments...));
+  }
+
+  /// A rank that ends without finishing ends the job, and one that failed does not wait for the others. Nobody calls
+  /// MPI any more from here on: the lock is kept.
+  void end(int status) {
+    mutex_.lock();
+    status == 0 ? void(plugin_.finish()) : plugin_.abort(status);
+  }
+  void abort() const { plugin_.abort(1); }
+
+  const std::string name;
+  int rank = 0, size = 1;
+  bool any_thread = false;
+
+ private:
+  void check(const char* what, int code) const {
+    if (code == 0) return;
+    std::array<char, 1024> reason{};
+    plugin_.message(code, reason.data(), static_cast<int>(reason.size()));
+    fail<Error>("{} cannot {}: {}", name, what, reason.data());
+  }
+
+  const CatenaryMpi& plugin_;
+  std::mutex mutex_;
+};
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport(Mpi& mpi, int channel) : mpi_(mpi), channel_(channel) {}
+
+  std::string name() const override { return mpi_.name; }
+  int rank() const override { return mpi_.rank; }
+  int size() const override { return mpi_.size; }
   std::string host() const override { return host_identity(); }
 
   Transfer send(int to, const void* data, std::size_t bytes) override {
     Transfer transfer = 0;
-    check(mpi_.send(to, data, static_cast<std::int64_t>(bytes), &transfer), "send");
+    mpi_.call("send", &CatenaryMpi::send, to, channel_, data, static_cast<std::int64_t>(bytes), &transfer);
     return transfer;
   }
   Transfer receive(int from, void* data, std::size_t bytes) override {
     Transfer transfer = 0;
-    check(mpi_.receive(from, data, static_cast<std::int64_t>(bytes), &transfer), "receive");
+    mpi_.call("receive", &CatenaryMpi::receive, from, channel_, data, static_cast<std::int64_t>(bytes), &transfer);
     return transfer;
   }
   bool done(Transfer transfer) override {
     int is_done = 0;
-    check(mpi_.done(transfer, &is_done), "go on with a transfer");
+    mpi_.call("go on with a transfer", &CatenaryMpi::done, transfer, &is_done);
     return is_done != 0;
+  }
+  std::shared_ptr<Transport> background() override {
+    return mpi_.any_thread ? std::make_shared<MpiTransport>(mpi_, channel_ + 1) : nullptr;
   }
 
   // MPI moves bytes only while it is called: it is asked often at first, as ranks wait for each other for
@@ -138,21 +177,13 @@ class MpiTransport final : public Transport {
       std::this_thread::sleep_for(std::chrono::seconds(2));
       os::end_process(1);
     }).detach();
-    mpi_.abort(1);
+    mpi_.abort();
     os::end_process(1);
   }
 
  private:
-  void check(int code, const char* what) const {
-    if (code == 0) return;
-    std::array<char, 1024> reason{};
-    mpi_.message(code, reason.data(), static_cast<int>(reason.size()));
-    fail<Error>("{} cannot {}: {}", name_, what, reason.data());
-  }
-
-  const CatenaryMpi& mpi_;
-  std::string name_;
-  int rank_ = 0, size_ = 1;
+  Mpi& mpi_;
+  int channel_;
 };
 
 }  // namespace
@@ -165,7 +196,11 @@ std::string mpi_info() {
 
 std::shared_ptr<Transport> mpi() {
   const Launcher* const by = launcher();
-  return by ? std::make_shared<MpiTransport>(load(), *by) : nullptr;
+  if (!by) return nullptr;
+  static Mpi& mpi = *new Mpi(load(), *by);  // to the end of the process, which a thread in the background may see
+  static const int at_exit = on_exit([](int status, void*) { mpi.end(status); }, nullptr);
+  (void)at_exit;
+  return std::make_shared<MpiTransport>(mpi, 0);
 }
 
 }  // namespace catenary::distributed::transports

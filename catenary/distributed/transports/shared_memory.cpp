@@ -22,16 +22,17 @@ constexpr nanoseconds kSpin = std::chrono::microseconds(50), kSleep = std::chron
 
 class SharedMemoryTransport final : public Transport, public SharedBlocks {
  public:
-  SharedMemoryTransport(Job job, int rank)
+  SharedMemoryTransport(std::shared_ptr<const Job> job, int rank, int channel)
       : job_(std::move(job)),
         rank_(rank),
+        channel_(channel),
         // who spins keeps the core from the one that it waits for, where there are fewer cores than ranks
-        spin_(job_.size() <= os::usable_processors() ? kSpin : nanoseconds(0)),
-        peers_(static_cast<std::size_t>(job_.size())) {}
+        spin_(job_->size() <= os::usable_processors() ? kSpin : nanoseconds(0)),
+        peers_(static_cast<std::size_t>(job_->size())) {}
 
   std::string name() const override { return "shared memory"; }
   int rank() const override { return rank_; }
-  int size() const override { return job_.size(); }
+  int size() const override { return job_->size(); }
   std::string host() const override { return host_identity(); }
 
   Transfer send(int to, const void* data, std::size_t bytes) override {
@@ -42,7 +43,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
   }
 
   bool done(Transfer transfer) override {
-    const int n = job_.size();
+    const int n = job_->size();
     const auto way = static_cast<Way>(transfer / n % 2);
     const int peer = static_cast<int>(transfer % n);
     const Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
@@ -57,15 +58,15 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
   }
 
   SharedBlocks* shared_blocks() override { return this; }
-  std::byte* block(int rank) const override { return job_.block(rank); }
+  std::byte* block(int rank) const override { return job_->block(channel_, rank); }
 
   void tell(int rank) override {
-    job_.ring(rank_, rank).steps.fetch_add(1, std::memory_order_seq_cst);
-    job_.ring_bell(rank);
+    job_->ring(channel_, rank_, rank).steps.fetch_add(1, std::memory_order_seq_cst);
+    job_->ring_bell(channel_, rank);
   }
 
   bool has_told(int rank, std::uint64_t steps) override {
-    const std::atomic<std::uint64_t>& told = job_.ring(rank, rank_).steps;
+    const std::atomic<std::uint64_t>& told = job_->ring(channel_, rank, rank_).steps;
     if (told.load(std::memory_order_acquire) >= steps) return true;
     hear();
     if (told.load(std::memory_order_acquire) >= steps) return true;
@@ -82,17 +83,21 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
 #endif
       return;
     }
-    Job::Rank& self = job_.rank(rank_);
-    self.asleep.store(1, std::memory_order_seq_cst);
-    if (self.bell.load(std::memory_order_seq_cst) == heard_) os::wait_for_change(self.bell, heard_, kSleep);
-    self.asleep.store(0, std::memory_order_relaxed);
+    Job::Bell& bell = own_bell();
+    bell.asleep.store(1, std::memory_order_seq_cst);
+    if (bell.rings.load(std::memory_order_seq_cst) == heard_) os::wait_for_change(bell.rings, heard_, kSleep);
+    bell.asleep.store(0, std::memory_order_relaxed);
   }
 
-  void note(const std::string& doing) override { job_.note(rank_, doing); }
-  std::string noted(int rank) const override { return job_.noted(rank); }
+  std::shared_ptr<Transport> background() override {
+    return std::make_shared<SharedMemoryTransport>(job_, rank_, channel_ + 1);
+  }
+
+  void note(const std::string& doing) override { job_->note(rank_, doing); }
+  std::string noted(int rank) const override { return job_->noted(rank); }
 
   [[noreturn]] void abort(const std::string& why) noexcept override {
-    job_.end(why);  // the launcher tells it
+    job_->end(why);  // the launcher tells it
     os::end_process(1);
   }
 
@@ -114,27 +119,27 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
   Transfer start(Way way, int peer, Piece piece) {
     Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
     queue.pieces.push_back(piece);
-    const Transfer transfer = (queue.started++ * 2 + way) * job_.size() + peer;
+    const Transfer transfer = (queue.started++ * 2 + way) * job_->size() + peer;
     move(way, peer);
     return transfer;
   }
 
   /// An end that somebody else has told: the launcher has its words, so nothing is said here.
   void end_if_told() const {
-    if (job_.ending()) os::end_process(1);
+    if (job_->ending()) os::end_process(1);
   }
 
   bool has_ended(int peer) const {
     end_if_told();
-    return job_.rank(peer).ended.load(std::memory_order_acquire) != 0;
+    return job_->rank(peer).ended.load(std::memory_order_acquire) != 0;
   }
 
   /// To be called before one looks for what others do: a later ring ends the next sleep.
-  void hear() { heard_ = job_.rank(rank_).bell.load(std::memory_order_seq_cst); }
+  void hear() { heard_ = own_bell().rings.load(std::memory_order_seq_cst); }
 
   void move_all() {
     hear();
-    for (int peer = 0; peer < job_.size(); ++peer)
+    for (int peer = 0; peer < job_->size(); ++peer)
       for (const Way way : {out, in}) move(way, peer);
   }
 
@@ -142,7 +147,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
   void move(Way way, int peer) {
     Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
     if (queue.pieces.empty()) return;
-    Job::Ring& ring = way == out ? job_.ring(rank_, peer) : job_.ring(peer, rank_);
+    Job::Ring& ring = way == out ? job_->ring(channel_, rank_, peer) : job_->ring(channel_, peer, rank_);
     std::atomic<std::uint64_t>& mine = way == out ? ring.written : ring.taken;
     const std::atomic<std::uint64_t>& other = way == out ? ring.taken : ring.written;
     std::uint64_t position = mine.load(std::memory_order_relaxed);
@@ -167,11 +172,13 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
     }
     if (!moves) return;
     mine.store(position, std::memory_order_seq_cst);
-    job_.ring_bell(peer);
+    job_->ring_bell(channel_, peer);
   }
 
-  Job job_;
-  int rank_;
+  Job::Bell& own_bell() const { return job_->rank(rank_).bells[static_cast<std::size_t>(channel_)]; }
+
+  std::shared_ptr<const Job> job_;
+  int rank_, channel_;
   nanoseconds spin_;
   std::uint32_t heard_ = 0;
   std::vector<Peer> peers_;
@@ -184,9 +191,9 @@ std::shared_ptr<Transport> shared_memory() {
   if (text.empty()) return nullptr;
   const LaunchedRank self = LaunchedRank::parse(text);
   try {
-    Job job = Job::inherited(self.memory);
+    auto job = std::make_shared<const Job>(Job::inherited(self.memory));
     os::when_cut(self.lifeline, [] { os::end_process(1); });
-    return std::make_shared<SharedMemoryTransport>(std::move(job), self.rank);
+    return std::make_shared<SharedMemoryTransport>(std::move(job), self.rank, 0);
   } catch (const Error& error) {
     fail<Error>(
         "CATENARY_LAUNCH={} says that this process is rank {} of a job of catenary launch, but {} (a program in "

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -109,6 +111,45 @@ int train(const D::Communicator& comm, int which, const std::string& event, cons
   return 0;
 }
 
+/// Updates of a model whose gradients are exchanged in the background. In the third rank `which` throws, in the loss or
+/// (where) in backward; where that is caught it goes on to something else.
+void fail_in_update(const D::Communicator& comm, bool chosen, const std::string& where) {
+  struct Throws : ct::FunctionHook {
+    std::string name() const override { return "Throws"; }
+    void backward_preprocess(ct::FunctionNode&, ct::Inputs, ct::Grads) override {
+      if (++calls == 3) throw std::runtime_error("thrown in backward");
+    }
+    int calls = 0;
+  };
+  const ct::links::Linear first(600, 600), second(600, 600), third(600, 3);
+  const ct::Sequential model(first, second, third);
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.01), comm);
+  optimizer.setup(model);
+  const ct::Variable x(ct::ones({2, 600}, ct::Dtype::float32));
+  for (int i = 0; i < 5; ++i) {
+    const bool now = chosen && i == 2;
+    Throws hook;
+    std::optional<ct::HookScope> scope;
+    if (now && where == "backward") scope.emplace(hook);
+    try {
+      optimizer.update([&] {
+        if (now && where != "backward") throw std::runtime_error("thrown in the loss");
+        return ct::functions::sum(ct::Model(model)(x));
+      });
+    } catch (const std::runtime_error& error) {
+      if (where != "caught") throw;
+      std::fprintf(stderr, "%s\n", error.what());
+      if (!now) continue;  // the next update says that there can be none
+      try {
+        comm.barrier();
+      } catch (const ct::ValueError& different) {
+        std::fprintf(stderr, "%s\n", different.what());
+      }
+      comm.recv(0);  // which never sends
+    }
+  }
+}
+
 int run(const std::string& what, int which, const std::string& how) {
   if (what == "lines") {  // without a communicator: any program can be launched
     const int rank = D::LaunchedRank::parse(std::getenv("CATENARY_LAUNCH")).rank;
@@ -131,6 +172,10 @@ int run(const std::string& what, int which, const std::string& how) {
   if (what == "compute-on") {
     const ct::DeviceScope scope(ct::get_device(how));
     std::printf("rank %d has %g\n", comm.rank(), ct::sum(ct::full({10}, 1.5f) * 2.0f).item<double>());
+    return 0;
+  }
+  if (what == "update") {
+    fail_in_update(D::create_communicator("flat"), chosen, how);
     return 0;
   }
   if (what == "train") return train(comm, which, "sigkill", how);

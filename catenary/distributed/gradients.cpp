@@ -1,0 +1,167 @@
+#include "catenary/distributed/gradients.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/lazy.h"
+#include "catenary/core/format.h"
+#include "catenary/distributed/background.h"
+#include "catenary/ops/op_names.h"
+
+namespace catenary::distributed {
+
+namespace {
+
+/// The first is small, so that the exchange begins early; large ones cost fewer agreements.
+constexpr BucketSizes kFlightSizes{std::size_t{1} << 20, std::size_t{8} << 20};
+
+Dtype dtype_of(const NamedParameters& parameters, std::optional<Dtype> dtype) {
+  return dtype.value_or(parameters.front().second.dtype());
+}
+
+}  // namespace
+
+std::vector<std::string> description(const NamedParameters& parameters) {
+  std::vector<std::string> lines;
+  for (const auto& [name, p] : parameters)
+    lines.push_back(p.is_initialized() ? fmt::format("{} {} {}", name, p.dtype(), p.shape())
+                                       : fmt::format("{} not initialised", name));
+  return lines;
+}
+
+Array packed(const std::vector<Array>& arrays, Dtype dtype) {
+  std::int64_t total = 0;
+  for (const Array& a : arrays) total += a.size();
+  const Array whole = Array::empty({total}, dtype, arrays.front().device());
+  std::vector<std::vector<Array>> segments;
+  std::int64_t begin = 0;
+  for (const Array& a : arrays) {
+    if (a.size() > 0) segments.push_back({whole.as_strided(a.shape(), contiguous_strides(a.shape()), begin), a});
+    begin += a.size();
+  }
+  // copyto would be a copy for each; as an operation of a program it is one piece of work for all
+  lazy::for_each_segment(segments, [](const std::vector<Array>& segment) {
+    const LazyOperand from{.array = &segment[1], .as = segment[1].dtype()};
+    lazy::apply_into(segment[0], ops::Op::cast, {&from, 1}, segment[0].dtype());
+  });
+  return whole;
+}
+
+void give_grads(const std::vector<Parameter>& parameters, const Array& whole) {
+  std::int64_t begin = 0;
+  for (const Parameter& p : parameters) {
+    p.set_grad(whole.as_strided(p.shape(), contiguous_strides(p.shape()), begin));
+    begin += p.size();
+  }
+}
+
+Bucket::Bucket(NamedParameters parameters, std::optional<Dtype> dtype)
+    : parameters_(std::move(parameters)), dtype_(dtype_of(parameters_, dtype)) {
+  for (const auto& entry : parameters_) size_ += entry.second.size();
+  const std::string lines = fmt::format("{}", fmt::join(description(parameters_), "\n"));
+  doing_ = parameters_.size() == 1
+               ? fmt::format("mean of the gradients of {}", lines)
+               : fmt::format("mean of {} gradients from {} to {} ({:x})", parameters_.size(), parameters_.front().first,
+                             parameters_.back().first, std::hash<std::string>()(lines));
+}
+
+void Bucket::pack(const std::vector<Array>& gradients) {
+  host_ = packed(gradients, dtype_).to_device(Device());
+  memory_ = size_ > 0 ? host_.raw_mutable_data() : nullptr;
+}
+
+void Bucket::average(Group& group) { group.allreduce(doing_, memory_, memory_, size_, dtype_, group.size()); }
+
+void Bucket::unpack() {
+  std::vector<Parameter> parameters;
+  for (const auto& entry : parameters_) parameters.push_back(entry.second);
+  give_grads(parameters, host_.to_device(parameters.front().device()).astype(parameters.front().dtype()));
+  host_ = Array();
+}
+
+std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<Dtype> dtype,
+                               const BucketSizes& sizes) {
+  std::vector<NamedParameters> whole;
+  std::vector<std::pair<std::size_t, std::size_t>> open;  // which of them, and the bytes in it
+  for (const auto& entry : parameters) {
+    const Parameter& p = entry.second;
+    auto found = std::find_if(open.begin(), open.end(), [&](const auto& o) {
+      const Parameter& first = whole[o.first].front().second;
+      return first.dtype() == p.dtype() && first.device() == p.device();
+    });
+    if (found == open.end()) {
+      found = open.insert(open.end(), {whole.size(), 0});
+      whole.emplace_back();
+    }
+    whole[found->first].push_back(entry);
+    found->second += static_cast<std::size_t>(p.size()) * itemsize(dtype.value_or(p.dtype()));
+    if (found->second >= (found->first == 0 ? sizes.first : sizes.others)) open.erase(found);
+  }
+  std::vector<Bucket> buckets;
+  for (NamedParameters& of_one : whole) buckets.emplace_back(std::move(of_one), dtype);
+  return buckets;
+}
+
+Flight::Flight(std::shared_ptr<Group> background, NamedParameters parameters, std::optional<Dtype> dtype)
+    : group_(std::move(background)) {
+  std::reverse(parameters.begin(), parameters.end());
+  for (Bucket& bucket : buckets_of(parameters, dtype, kFlightSizes)) {
+    const std::size_t n = bucket.parameters().size();
+    for (std::size_t i = 0; i < n; ++i) places_[&bucket.parameters()[i].second.node()] = {parts_.size(), i};
+    parts_.push_back({std::make_shared<Bucket>(std::move(bucket)), std::vector<Array>(n), n});
+  }
+}
+
+void Flight::add(const VariableNode& leaf, const Array& gradient) {
+  const auto found = places_.find(&leaf);
+  if (found == places_.end()) return;
+  Part& part = parts_[found->second.first];
+  Array& here = part.gradients[found->second.second];
+  if (here.defined()) return;
+  here = gradient;
+  --part.missing;
+  while (sent_ < parts_.size() && parts_[sent_].missing == 0) send(parts_[sent_]);
+}
+
+void Flight::add_rest() {
+  for (const Part& part : parts_)
+    for (const auto& entry : part.bucket->parameters())
+      loss_scales_.emplace_back(entry.second, entry.second.loss_scale());
+  while (sent_ < parts_.size()) {
+    Part& part = parts_[sent_];
+    for (std::size_t i = 0; i < part.gradients.size(); ++i) {
+      if (part.gradients[i].defined()) continue;
+      const Parameter& p = part.bucket->parameters()[i].second;
+      if (!p.grad().defined()) p.zerograd();
+      part.gradients[i] = p.grad();
+    }
+    send(part);
+  }
+}
+
+void Flight::send(Part& part) {
+  part.bucket->pack(part.gradients);
+  part.gradients.clear();
+  ++sent_;
+  part.average = Background::thread().start([group = group_, bucket = part.bucket, failed = failed_] {
+    if (std::exchange(*failed, true)) return;  // on all ranks, which learn together that they differ
+    bucket->average(*group);
+    *failed = false;
+  });
+}
+
+void Flight::finish() {
+  for (Part& part : parts_) part.average.get();
+  for (Part& part : parts_) part.bucket->unpack();
+  for (const auto& [p, scale] : loss_scales_) p.set_loss_scale(scale);
+}
+
+void Flight::wait() const {
+  for (const Part& part : parts_)
+    if (part.average.valid()) part.average.wait();
+}
+
+}  // namespace catenary::distributed

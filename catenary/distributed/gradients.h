@@ -1,0 +1,100 @@
+#pragma once
+// Private: gradients on their way to the other ranks, in buckets.
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "catenary/autograd/parameter.h"
+#include "catenary/distributed/collectives.h"
+
+namespace catenary::distributed {
+
+using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
+
+/// Names, dtypes and shapes, for ranks to compare.
+std::vector<std::string> description(const NamedParameters& parameters);
+
+/// Arrays of one device as one of a dtype, one after the other, by one kernel where they lie in C order.
+Array packed(const std::vector<Array>& arrays, Dtype dtype);
+/// The way back: each parameter's grad becomes a view of its part of the array.
+void give_grads(const std::vector<Parameter>& parameters, const Array& whole);
+
+/// Gradients of one dtype and device that are exchanged at once, one after the other in one array.
+class Bucket {
+ public:
+  /// Exchanged in their own dtype or in another.
+  Bucket(NamedParameters parameters, std::optional<Dtype> dtype);
+
+  const NamedParameters& parameters() const { return parameters_; }
+  /// What messages and ranks call it.
+  const std::string& doing() const { return doing_; }
+  /// As which its gradients are exchanged.
+  Dtype dtype() const { return dtype_; }
+  /// Puts their gradients, in the order of the parameters, into the host's memory.
+  void pack(const std::vector<Array>& gradients);
+  /// Makes them the mean of all ranks', in any thread.
+  void average(Group& group);
+  /// Gives each parameter its part of the mean. All are views of one array then.
+  void unpack();
+
+ private:
+  NamedParameters parameters_;
+  std::string doing_;
+  Dtype dtype_;
+  std::int64_t size_ = 0;
+  Array host_;
+  void* memory_ = nullptr;  // its elements
+};
+
+/// The limit in bytes of the first bucket and of the others.
+struct BucketSizes {
+  std::size_t first, others;
+};
+/// Parameters divided in their order, by sizes, dtypes and devices alone. A bucket ends with the parameter that brings
+/// it to its limit.
+std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<Dtype> dtype, const BucketSizes& sizes);
+
+/// One exchange of all gradients of a model, by a thread in the background: buckets go as soon as their gradients are
+/// final, in the reverse order of parameters, which is about that in which backward finds them. The order is the same
+/// on all ranks, whatever is final first.
+class Flight {
+ public:
+  /// The group is used by this and other flights alone.
+  Flight(std::shared_ptr<Group> background, NamedParameters parameters, std::optional<Dtype> dtype);
+
+  /// How many messages of gradients there are.
+  std::size_t buckets() const { return parts_.size(); }
+  /// The gradient of a parameter is final. Other leaves count for nothing.
+  void add(const VariableNode& leaf, const Array& gradient);
+  /// All are: those that add() was not called with are the parameters' grads, or zeros where there is none.
+  void add_rest();
+  /// Waits for the exchange, which add_rest() completes; gives all parameters the means and the loss scale that they
+  /// had then. Throws ValueError where ranks exchange different things.
+  void finish();
+  /// Waits for the exchange, and gives nobody anything.
+  void wait() const;
+
+ private:
+  struct Part {
+    std::shared_ptr<Bucket> bucket;  // shared with the thread, as a flight may be given up
+    std::vector<Array> gradients;
+    std::size_t missing;
+    std::future<void> average = {};
+  };
+  void send(Part& part);
+
+  std::shared_ptr<Group> group_;
+  std::vector<Part> parts_;
+  std::unordered_map<const VariableNode*, std::pair<std::size_t, std::size_t>> places_;  // part, number there
+  std::size_t sent_ = 0;
+  std::vector<std::pair<Parameter, std::optional<double>>> loss_scales_;
+  std::shared_ptr<bool> failed_ = std::make_shared<bool>(false);  // of the background's thread
+};
+
+}  // namespace catenary::distributed
