@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <span>
+#include <thread>
 
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
@@ -120,6 +121,17 @@ TEST_F(Files, NextWriterClearsUpAfterOneThatWasKilled) {
   write_file(at("b"), "whole");
   EXPECT_EQ(list_directory(folder_), (std::vector<std::string>{".a.1-2-3.tmp.not", "a", "b"}));
   EXPECT_EQ(text_of(at("a")), "later");
+}
+
+TEST_F(Files, AFolderThatTwoRemove) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string folder = at("both");
+    for (int i = 0; i < 200; ++i) make_directories(folder + "/" + std::to_string(i) + "/below");
+    std::thread other([&] { EXPECT_NO_THROW(remove_directory(folder)); });
+    EXPECT_NO_THROW(remove_directory(folder));
+    other.join();
+    EXPECT_FALSE(exists(folder));
+  }
 }
 
 TEST(Trial, HowTheChildEnds) {

@@ -291,7 +291,8 @@ TEST(Cifar, BinaryFiles) {
   EXPECT_SAYS(D::get_cifar10({.folder = folder.path, .complete = false}),
               "test_batch.bin: at byte 30730: the label 10 is none of 0 to 9");
   ct::os::remove_file(folder.path + "/cifar-10-batches-bin/data_batch_3.bin");
-  EXPECT_SAYS(D::get_cifar10({.folder = folder.path}), "data_batch_3.bin: the file is missing; put");
+  EXPECT_SAYS(D::get_cifar10({.folder = folder.path}),
+              "data_batch_3.bin: the file is missing; `catenary data fetch cifar-10` gets it; or put");
   EXPECT_THROW(D::get_cifar10({.ndim = 2, .folder = folder.path}), ct::ValueError);
 }
 

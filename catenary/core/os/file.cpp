@@ -173,7 +173,10 @@ std::string make_temporary_directory(const std::string& prefix) {
 
 void remove_directory(const std::string& path) {
   std::error_code code;
-  std::filesystem::remove_all(path, code);
+  // Another process may remove what it has left here at the same time: then something was gone before its turn came.
+  do {
+    std::filesystem::remove_all(path, code);
+  } while (code == std::errc::no_such_file_or_directory);
   if (code) fail_code(path, "cannot remove the folder", code);
 }
 

@@ -93,7 +93,7 @@ CT_API void make_directories(const std::string& path);
 CT_API void remove_file(const std::string& path);
 /// A new empty folder under the system's place for temporary files, its name beginning with `prefix`; throws FileError.
 CT_API std::string make_temporary_directory(const std::string& prefix);
-/// Removes a folder and all that is in it; throws FileError.
+/// Removes a folder and all that is in it, which others may do at the same time; throws FileError.
 CT_API void remove_directory(const std::string& path);
 
 }  // namespace catenary::os
