@@ -44,17 +44,21 @@ def _fits(version, operator, wanted):
 
 
 def get_distribution(name):
-    """The distribution of this name, also our `cupy` where that is the one in use. Throws DistributionNotFound."""
+    """The distribution of this name. Throws DistributionNotFound."""
     try:
         return Distribution(name, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
-        ours = sys.modules.get('catenary.cupy')
-        if name == 'cupy' and ours is not None and sys.modules.get('cupy') is ours:
-            return Distribution(name, ours.__version__)
         raise DistributionNotFound(name) from None
 
 
-def require(*requirements):
+def _distribution_or_ours(name):
+    ours = sys.modules.get('catenary.cupy')
+    if name == 'cupy' and ours is not None and sys.modules.get('cupy') is ours:
+        return Distribution(name, ours.__version__)
+    return get_distribution(name)
+
+
+def require(*requirements, get=get_distribution):
     """The distributions of requirements such as 'numpy>=1.10,<3'. Throws DistributionNotFound or VersionConflict for one
     that is not met, ValueError for one that cannot be read."""
     found = []
@@ -65,7 +69,7 @@ def require(*requirements):
         if match is None or None in clauses:
             raise ValueError('%r is no requirement; expected a name and perhaps versions, as in "numpy>=1.10"'
                              % requirement)
-        distribution = get_distribution(match.group(1))
+        distribution = get(match.group(1))
         for clause in clauses:
             if not _fits(distribution.version, *clause.groups()):
                 raise VersionConflict(distribution, requirement)
@@ -74,7 +78,8 @@ def require(*requirements):
 
 
 class WorkingSet:
-    """All that is installed."""
+    """All that is installed, with our `cupy` where that is the one in use (Chainer would warn of its version if `require`
+    alone knew of it)."""
 
     def require(self, *requirements):
-        return require(*requirements)
+        return require(*requirements, get=_distribution_or_ours)

@@ -223,7 +223,8 @@ print(says('numpy~=99.1'), says('no-such-thing'), says('numpy is good'), says('c
 import cupy
 print(r.require('cupy>=7')[0].version)''', path=[pathlib.Path(numpy.__file__).parent.parent])
     assert out == ('True True VersionConflict True VersionConflict\n'
-                   'VersionConflict DistributionNotFound ValueError DistributionNotFound\n14.2.0\n')
+                   'VersionConflict DistributionNotFound ValueError DistributionNotFound\n14.2.0\n'
+                   'not a distribution\n')
 
 
 def test_run_a_script(site, tmp_path):
