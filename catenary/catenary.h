@@ -21,6 +21,7 @@
 #include "catenary/array/sorting.h"
 #include "catenary/array/statistics.h"
 #include "catenary/array/user_kernel.h"
+#include "catenary/array/view.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/gradient_check.h"

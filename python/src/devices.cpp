@@ -53,15 +53,12 @@ struct PyDevice {
   std::vector<ct::Device> before;
 };
 
-/// cupy.cuda.Stream: made on first use, so that Stream.null asks no driver.
+/// cupy.cuda.Stream. The null stream is that of the device that is current when it is used.
 struct PyStream {
-  std::optional<ct::Stream> stream;
-  bool is_null = true;
+  std::optional<ct::Stream> stream;  // of null none
   std::vector<ct::Stream> before;
-  const ct::Stream& get() {
-    if (!stream) stream = ct::Stream::null(current_device());
-    return *stream;
-  }
+  bool is_null() const { return !stream; }
+  ct::Stream get() const { return stream ? *stream : ct::Stream::null(current_device()); }
 };
 
 struct PyEvent {
@@ -229,12 +226,12 @@ void register_devices(nb::module_& m) {
           "__init__",
           [](PyStream* self, bool null, bool, bool) {
             new (self) PyStream{};
-            self->is_null = null;
+
             if (!null) self->stream = ct::Stream(current_device());
           },
           nb::arg("null") = false, nb::arg("non_blocking") = false, nb::arg("ptds") = false)
-      .def_prop_ro("is_null", [](const PyStream& s) { return s.is_null; })
-      .def_prop_ro("ptr", [](const PyStream& s) { return s.is_null ? std::uintptr_t{0} : std::uintptr_t(&s); })
+      .def_prop_ro("is_null", [](const PyStream& s) { return s.is_null(); })
+      .def_prop_ro("ptr", [](const PyStream& s) { return s.is_null() ? std::uintptr_t{0} : std::uintptr_t(&s); })
       .def("use",
            [](nb::object self) {
              use_stream(nb::cast<PyStream&>(self).get());
@@ -255,7 +252,7 @@ void register_devices(nb::module_& m) {
            })
       .def("synchronize",
            [](PyStream& s) {
-             const ct::Stream& stream = s.get();
+             const ct::Stream stream = s.get();
              nb::gil_scoped_release release;
              stream.synchronize();
            })
@@ -276,11 +273,11 @@ void register_devices(nb::module_& m) {
           nb::arg("event"))
       .def("__eq__", [](PyStream& a, PyStream& b) { return a.get() == b.get(); })
       .def("__eq__", [](const PyStream&, nb::handle) { return nb::borrow(Py_NotImplemented); })
-      .def("__hash__", [](const PyStream& s) { return s.is_null ? 0 : std::hash<const void*>()(&s); });
+      .def("__hash__", [](const PyStream& s) { return s.is_null() ? 0 : std::hash<const void*>()(&s); });
   m.def("get_current_stream", [] {
     PyStream result;
-    result.stream = ct::current_stream(current_device());
-    result.is_null = result.stream->is_null();
+    const ct::Stream current = ct::current_stream(current_device());
+    if (!current.is_null()) result.stream = current;
     return result;
   });
 

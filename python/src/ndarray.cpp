@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include "catenary/array/body.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/view.h"
 #include "catenary/core/error.h"
 #include "catenary/ops/op_names.h"
 #include "core.h"
@@ -35,6 +37,12 @@ PyObject* wrap_view(Array array, PyObject* of) {
 namespace {
 
 using ct::ops::Op;
+
+/// Of what has been computed so far. On OpenCL it names the place, and nothing can follow it.
+const char* pointer_of(const Array& a) {
+  const ct::View view = ct::readable(a);
+  return static_cast<const char*>(view.handle) + view.offset * static_cast<std::int64_t>(a.itemsize());
+}
 
 bool is_numpy_array(PyObject* o) { return nb::isinstance(nb::handle(o), numpy().attr("ndarray")); }
 
@@ -349,16 +357,40 @@ void register_ndarray(nb::module_& m) {
   type.attr("__array_priority__") = 100;
   type.def(
           "__init__",
-          [](NdArray* self, const Shape& shape, DtypeArg dtype, std::optional<Array> memory, nb::object strides,
+          [](NdArray* self, const Shape& shape, DtypeArg dtype, nb::object memptr, nb::object strides,
              nb::object order) {
             const Dtype d = dtype.value_or(Dtype::float64);
-            if (!memory) {
-              if (!strides.is_none()) raise(PyExc_ValueError, "ndarray: strides without memptr");
+            if (memptr.is_none()) {
+              if (!strides.is_none()) raise(PyExc_ValueError, "ndarray: strides are given without memptr");
               new (self) NdArray{empty_in_order(shape, d, order_from(order.ptr(), true)), nullptr};
               return;
             }
-            (void)d;
-            raise(PyExc_NotImplementedError, "ndarray: memptr is not supported yet");
+            const Array memory = nb::cast<Array>(memptr.attr("bytes")());
+            const auto size = static_cast<std::int64_t>(ct::itemsize(d));
+            const bool fortran = order_from(order.ptr(), true) == Order::F;
+            ct::Strides steps = ct::contiguous_strides(shape);
+            if (fortran)
+              for (std::int64_t i = 0, step = 1; i < shape.size(); step *= shape[static_cast<int>(i++)])
+                steps[static_cast<int>(i)] = step;
+            if (!strides.is_none()) {
+              steps = nb::cast<ct::Strides>(strides);
+              if (steps.size() != shape.size())
+                raise(PyExc_ValueError,
+                      "ndarray: shape " + shape.str() + " and strides " + steps.str() + " differ in length");
+              for (std::int64_t& step : steps) {
+                if (step % size != 0) raise(PyExc_ValueError, "ndarray: strides must be multiples of the itemsize");
+                step /= size;
+              }
+            }
+            std::int64_t low = 0, high = shape.product() == 0 ? -1 : 0;
+            for (int i = 0; i < shape.size() && high >= 0; ++i)
+              (steps[i] < 0 ? low : high) += steps[i] * (shape[i] - 1);
+            if (low < 0 || (high + 1) * size > memory.size())
+              raise(PyExc_ValueError, "ndarray: shape " + shape.str() +
+                                          " with these strides needs more memory than the " +
+                                          std::to_string(memory.size()) + " bytes of memptr");
+            const Array whole = ct::view(memory(ct::slice(memory.size() / size * size)), d);
+            new (self) NdArray{whole.as_strided(shape, steps), nullptr};
           },
           nb::arg("shape"), nb::arg("dtype").none() = nb::none(), nb::arg("memptr").none() = nb::none(),
           nb::arg("strides").none() = nb::none(), nb::arg("order") = "C")
@@ -381,6 +413,13 @@ void register_ndarray(nb::module_& m) {
                      "set: the array has shape " + a.array.shape().str() + ", the values have " + host.shape().str());
              ct::copyto(a.array, host);
            })
+      .def("_view",
+           [](Self self, DtypeArg dtype) {
+             return checked(wrap_view(ct::view(self.array(), dtype.value_or(self.array().dtype())), self.o));
+           })
+      .def(
+          "_pointer", [](const NdArray& a) { return reinterpret_cast<std::uintptr_t>(pointer_of(a.array)); },
+          "Where the first element is: an address, or on OpenCL the memory object's plus the bytes before the element.")
       .def("_is_owner", [](const NdArray& a) { return a.base == nullptr; });
   m.def(
       "from_numpy",

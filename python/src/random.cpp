@@ -27,21 +27,15 @@ void register_random(nb::module_& m) {
   const auto size = nb::arg("size").none() = nb::none();
   const auto no_dtype = nb::arg("dtype").none() = nb::none();
   nb::class_<Generator> g(m, "RandomState", "Random numbers by Philox4x32-10, as numpy.random.RandomState names them.");
+  const auto seeded = [](nb::object seed) {
+    const nb::object number = nb::module_::import_("catenary.cupy.random").attr("_seed_of")(seed);
+    return Generator{nb::cast<std::uint64_t>(number), 0};
+  };
   g.def(
-      "__init__",
-      [](Generator* self, std::optional<std::uint64_t> seed) {
-        new (self) Generator();
-        self->seed =
-            seed ? *seed
-                 : (std::uint64_t{ct::random::default_generator().seed} ^ reinterpret_cast<std::uintptr_t>(self));
-      },
-      "seed"_a.none() = nb::none());
+      "__init__", [seeded](Generator* self, nb::object seed, nb::object) { new (self) Generator(seeded(seed)); },
+      "seed"_a.none() = nb::none(), "method"_a.none() = nb::none());
   g.def(
-      "seed",
-      [](Generator& g, std::optional<std::uint64_t> seed) {
-        g = Generator{seed.value_or(reinterpret_cast<std::uintptr_t>(&g)), 0};
-      },
-      "seed"_a.none() = nb::none());
+      "seed", [seeded](Generator& g, nb::object seed) { g = seeded(seed); }, "seed"_a.none() = nb::none());
   g.def_prop_ro("_state", [](const Generator& g) { return nb::make_tuple(g.seed, g.call); });
   g.def("_set_state", [](Generator& g, std::uint64_t seed, std::uint64_t call) { g = Generator{seed, call}; });
   const auto no_parameter = [&](const char* name, Array (*f)(const Shape&, const RandomOptions&)) {

@@ -66,7 +66,7 @@ ARRAYS = dict(A=A, B=B, I=I, V=V, T=T, M=M, MASK=MASK, N=N)
 
 
 def compared(ours, theirs):
-    if isinstance(theirs, (tuple, list)) and not (theirs and isinstance(theirs[0], (int, float))):
+    if isinstance(theirs, (tuple, list)) and not (theirs and type(theirs[0]) in (int, float)):
         assert len(ours) == len(theirs)
         for mine, other in zip(ours, theirs):
             compared(mine, other)
@@ -138,6 +138,11 @@ def test_random():
     assert abs(float(cupy.random.randn(10000).mean())) < 0.06
     state = cupy.random.RandomState(3)
     same(state.random_sample(3), cupy.random.RandomState(3).random_sample(3).get())
+    same(cupy.random.RandomState([1, 2]).rand(2), cupy.random.RandomState(numpy.array([1, 2])).rand(2).get())
+    with pytest.raises(TypeError, match='integer'):
+        cupy.random.RandomState(1.5)
+    with pytest.raises(TypeError, match='integer'):
+        cupy.random.seed('a')
     assert cupy.random.get_random_state() is cupy.random.get_random_state()
 
 

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "catenary/array/elementwise.h"
+#include "catenary/array/view.h"
 #include "tests/array/expect.h"
 
 namespace ct = catenary;
@@ -58,6 +59,25 @@ TEST(Views, OverTheFirstAxis) {
   for (const Array& row : Array::empty({0, 3}, Dtype::float32)) ADD_FAILURE() << row;
   EXPECT_EQ(std::distance(x.begin(), x.end()), 2);
   EXPECT_THROW(make<int>({1}, {}).end(), ct::ShapeError);
+}
+
+TEST(Views, TheSameBytesAsAnotherDtype) {
+  const Array x = make<int>({0x3f800000, 0x40000000, 0, 0x40400000}, {2, 2});
+  const Array floats = ct::view(x, Dtype::float32);
+  expect_array(floats, {1, 2, 0, 3}, {2, 2}, Dtype::float32);
+  floats(1, 0).fill(2);
+  expect_array(x, {0x3f800000, 0x40000000, 0x40000000, 0x40400000}, {2, 2}, Dtype::int32);
+  expect_array(ct::view(x, Dtype::uint16), {0, 0x3f80, 0, 0x4000, 0, 0x4000, 0, 0x4040}, {2, 4}, Dtype::uint16);
+  expect_array(ct::view(ct::view(x, Dtype::uint8), Dtype::int32), {0x3f800000, 0x40000000, 0x40000000, 0x40400000},
+               {2, 2}, Dtype::int32);
+  EXPECT_EQ(ct::view(x(ct::slice(1, 2)), Dtype::int64).shape(), (Shape{1, 1}));
+  EXPECT_EQ(ct::view(x.T(), Dtype::float32).strides(), (Shape{1, 2}));
+  EXPECT_EQ(ct::view(Array::empty({0, 4}, Dtype::uint8), Dtype::float32).shape(), (Shape{0, 1}));
+  EXPECT_EQ(ct::view(Array::empty({}, Dtype::float32), Dtype::int32).ndim(), 0);
+  EXPECT_THROW(ct::view(x.T(), Dtype::int64), ct::ShapeError);
+  EXPECT_THROW(ct::view(Array::empty({}, Dtype::float32), Dtype::int8), ct::ShapeError);
+  EXPECT_THROW(ct::view(Array::empty({3}, Dtype::uint8), Dtype::int16), ct::ShapeError);
+  EXPECT_THROW(ct::view(x(0)(ct::slice(1, 2)), Dtype::int64), ct::ShapeError);
 }
 
 }  // namespace

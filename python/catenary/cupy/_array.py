@@ -233,10 +233,8 @@ def sort(self, axis=-1, kind=None):
 
 @_method
 def view(self, dtype=None, type=None):
-    """A view of the same elements."""
-    if dtype is None or numpy.dtype(dtype) == self.dtype:
-        return self[...]
-    raise NotImplementedError('view: another dtype is not supported yet')
+    """A view of the same bytes, of another dtype if one is given."""
+    return self._view(dtype)
 
 
 @_method
@@ -263,12 +261,6 @@ def conj(self):
     return self
 
 
-@_method
-def toDlpack(self):
-    """A DLPack capsule."""
-    return self.__dlpack__()
-
-
 def _flags(self):
     return Flags(self._c_contiguous, self._f_contiguous, self._is_owner())
 
@@ -277,3 +269,55 @@ ndarray.conjugate = conj
 ndarray.flags = property(_flags)
 ndarray.device = property(_core.device_of)
 ndarray.__class_getitem__ = classmethod(lambda cls, item: cls)
+
+
+def _data(self):
+    from catenary.cupy.cuda.memory import Memory, MemoryPointer
+    owner = self if self.base is None else self.base
+    memory = Memory(owner)
+    return MemoryPointer(memory, self._pointer() - memory.ptr)
+
+
+ndarray.data = property(_data)
+
+
+# What NumPy's functions do with ndarrays: the function of the same name here does it.
+
+def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
+    from catenary import cupy
+    if out is not None:
+        kwargs['out'] = out[0] if len(out) == 1 else out
+        if any(not isinstance(o, ndarray) for o in out if o is not None):
+            raise TypeError(f'{ufunc.__name__}: out must be a cupy.ndarray where an operand is one')
+    # NumPy's scalars come as 0-d arrays
+    inputs = [x[()] if isinstance(x, numpy.ndarray) and x.ndim == 0 else x for x in inputs]
+    for value in inputs:
+        if isinstance(value, numpy.ndarray):
+            raise TypeError(f'{ufunc.__name__}: Unsupported type {type(value)}; numpy.ndarray is not converted implicitly, '
+                            'use cupy.asarray')
+    if method == 'at' and ufunc in _scatters and not kwargs:
+        return _scatters[ufunc](*inputs)
+    function = getattr(cupy, ufunc.__name__, None)
+    if method == '__call__' and function is not None:
+        return function(*inputs, **kwargs)
+    if method == 'reduce' and hasattr(function, 'reduce'):
+        return function.reduce(*inputs, **kwargs)
+    return NotImplemented
+
+
+def _array_function(self, func, types, args, kwargs):
+    from catenary import cupy
+    if any(not issubclass(t, (ndarray, numpy.ndarray)) for t in types):
+        return NotImplemented
+    module = cupy
+    for name in (func.__module__ or '').split('.')[1:]:
+        module = getattr(module, name, None)
+    function = getattr(module, func.__name__, None)
+    if function is None or function is func:
+        return NotImplemented
+    return function(*args, **kwargs)
+
+
+_scatters = {numpy.add: _core.scatter_add, numpy.maximum: _core.scatter_max, numpy.minimum: _core.scatter_min}
+ndarray.__array_ufunc__ = _array_ufunc
+ndarray.__array_function__ = _array_function

@@ -33,23 +33,6 @@ def _method(function):
     return function
 
 
-_made = RandomState.__init__
-_seeded = RandomState.seed
-
-
-def _init(self, seed=None, method=None):
-    _made(self, _seed_of(seed))
-
-
-RandomState.__init__ = _init
-
-
-@_method
-def seed(self, seed=None):
-    """Starts again from a seed."""
-    _seeded(self, _seed_of(seed))
-
-
 @_method
 def rand(self, *size, dtype=float):
     """Uniform in [0, 1), with extents as arguments."""

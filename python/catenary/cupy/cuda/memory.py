@@ -72,6 +72,11 @@ class MemoryPointer:
     def __int__(self):
         return self.ptr
 
+    def bytes(self):
+        """The memory from here on, as an ndarray of bytes."""
+        memory = self.mem._array
+        return memory.reshape(-1).view('u1')[self.offset:]
+
     def __add__(self, offset):
         return MemoryPointer(self.mem, self.offset + offset)
 
@@ -89,6 +94,11 @@ class BaseMemory:
         self.device = array.device
         self.device_id = self.device.id
         self.size = array.nbytes
+
+    @property
+    def ptr(self):
+        """Where it begins. On OpenCL, whose memory has no addresses, a number that no other memory in use has."""
+        return self._array._pointer()
 
 
 class Memory(BaseMemory):

@@ -1,0 +1,105 @@
+"""ndarray beside NumPy's own functions, memory, and other dtypes of the same bytes."""
+
+import numpy
+import pytest
+
+from catenary import cupy
+from compare import same
+
+pytestmark = pytest.mark.usefixtures('device')
+
+
+def test_numpys_functions_are_answered():
+    x = cupy.arange(6.).reshape(2, 3)
+    same(numpy.sqrt(x), numpy.sqrt(x.get()))
+    same(numpy.add(x, 1), x.get() + 1)
+    same(numpy.float64(2) * x, 2 * x.get())
+    same(numpy.add.reduce(x, axis=1), x.get().sum(axis=1))
+    same(numpy.sum(x, axis=0), x.get().sum(axis=0))
+    same(numpy.concatenate([x, x]), numpy.concatenate([x.get()] * 2))
+    same(numpy.linalg.norm(x), numpy.asarray(numpy.linalg.norm(x.get())))
+    assert isinstance(numpy.zeros_like(x), cupy.ndarray) and numpy.shape(x) == (2, 3)
+    out = cupy.empty_like(x)
+    assert numpy.exp(x, out=out) is out
+    numpy.add.at(out, cupy.array([0, 0]), 1)
+    same(out, numpy.exp(x.get()) + [[2], [0]])
+
+
+def test_what_is_not_answered():
+    x = cupy.ones(3)
+    for f in (lambda: numpy.add(x, numpy.ones(3)), lambda: numpy.ones(3) + x, lambda: numpy.exp(x, out=numpy.ones(3)),
+              lambda: numpy.add.accumulate(x), lambda: numpy.busday_count(x, x)):
+        with pytest.raises(TypeError):
+            f()
+    y = numpy.ones(3)
+    with pytest.raises(TypeError):
+        y += x
+
+
+def test_view():
+    x = cupy.array([1.5, 2], 'f')
+    same(x.view('i'), x.get().view('i'))
+    assert x.view('B').shape == (8,) and x.view(numpy.uint16).base is x
+    x.view('i')[0] = 0
+    assert x[0] == 0
+    with pytest.raises(ValueError, match='view'):
+        cupy.zeros((2, 3), 'f')[:, ::2].view('d')
+
+
+def test_memory():
+    x = cupy.arange(6, dtype='f').reshape(2, 3)
+    assert x[1].data.ptr == x.data.ptr + 12 and x.T.data.ptr == x.data.ptr
+    assert x.data.device.id == x.device.id and x.data.mem.size == 24
+    y = cupy.ndarray((3, 2), 'f', memptr=x.data)
+    same(y, numpy.arange(6, dtype='f').reshape(3, 2))
+    y[0, 0] = 9
+    assert x[0, 0] == 9
+    same(cupy.ndarray((3,), 'f', x.data + 4, strides=(8,)), numpy.array([1, 3, 5], 'f'))
+    same(cupy.ndarray((3, 2), 'f', x.data, order='F'), x.get().ravel().reshape(3, 2, order='F'))
+    with pytest.raises(ValueError, match='more memory'):
+        cupy.ndarray((7,), 'f', x.data)
+    with pytest.raises(ValueError, match='strides'):
+        cupy.ndarray((2,), 'f', strides=(4,))
+    block = cupy.cuda.alloc(64)
+    assert cupy.ndarray((8,), 'd', block).nbytes == 64
+
+
+def test_pool_and_streams():
+    pool = cupy.get_default_memory_pool()
+    x = cupy.zeros(10 ** 6)
+    assert x.get().sum() == 0 and pool.used_bytes() >= 8 * 10 ** 6 and pool.total_bytes() >= pool.used_bytes()
+    del x
+    pool.free_all_blocks()
+    with cupy.cuda.Stream() as stream:
+        y = cupy.ones(3) + 1
+        start = stream.record()
+    stream.synchronize()
+    end = cupy.cuda.Event()
+    end.record()
+    end.synchronize()
+    assert start.done and cupy.cuda.get_elapsed_time(start, end) >= 0
+    assert cupy.cuda.Stream.null == cupy.cuda.get_current_stream()
+    same(y, numpy.array([2., 2, 2]))
+    for refused in (lambda: cupy.cuda.set_allocator(lambda size: None), lambda: cupy.cuda.UnownedMemory(1, 2, None),
+                    lambda: cupy.cuda.MemoryHook().__enter__()):
+        with pytest.raises(NotImplementedError):
+            refused()
+
+
+def test_devices():
+    count = cupy.cuda.runtime.getDeviceCount()
+    assert count > 0 and cupy.is_available()
+    with cupy.cuda.Device(0) as device:
+        assert cupy.cuda.runtime.getDevice() == 0 and cupy.zeros(2).device == device == cupy.cuda.Device()
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='invalid device ordinal 99'):
+        cupy.cuda.Device(99)
+    free, total = cupy.cuda.runtime.memGetInfo()
+    assert 0 <= free <= total
+    with pytest.raises(ImportError):
+        import catenary.cupy.cudnn  # noqa: F401
+    with cupy.cuda.Device(0):
+        x = cupy.zeros(2)
+    from catenary import _core
+    with _core.Device('cpu'):
+        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='two devices'):
+            cupy.ones(2) + x
