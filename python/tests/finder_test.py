@@ -40,13 +40,13 @@ def site(tmp_path):
     return root
 
 
-def run(site, code, *, hook=True, path=(), status=0, **environment):
+def run(site, code, *, hook=True, path=(), after=(), status=0, **environment):
     """Runs code in a new interpreter; gives its standard output and error."""
     if hook:
         code = 'from catenary._finder import install; install()\n' + code
     # without site: an installed catenary's .pth would have been there first
     result = subprocess.run([sys.executable, '-S', '-c', code], capture_output=True, text=True, env={
-        'PATH': os.environ['PATH'], 'PYTHONPATH': os.pathsep.join([str(p) for p in path] + [str(site)]), **environment})
+        'PATH': os.environ['PATH'], 'PYTHONPATH': os.pathsep.join(str(p) for p in (*path, site, *after)), **environment})
     assert result.returncode == status, result.stderr
     return result.stdout, result.stderr
 
@@ -221,7 +221,11 @@ def says(*wanted):
 print(says('numpy'), says('numpy>=1.10,<99'), says('numpy>99'), says('numpy!=1.2.*'), says('numpy==99.*'))
 print(says('numpy~=99.1'), says('no-such-thing'), says('numpy is good'), says('cupy'))
 import cupy
-print(r.require('cupy>=7')[0].version)''', path=[pathlib.Path(numpy.__file__).parent.parent])
+print(r.WorkingSet().require('cupy>=7')[0].version)
+try:
+    r.require('cupy')
+except r.DistributionNotFound:
+    print('not a distribution')''', after=[pathlib.Path(numpy.__file__).parent.parent])
     assert out == ('True True VersionConflict True VersionConflict\n'
                    'VersionConflict DistributionNotFound ValueError DistributionNotFound\n14.2.0\n'
                    'not a distribution\n')
