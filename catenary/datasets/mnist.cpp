@@ -16,9 +16,11 @@ namespace {
 constexpr const char* kWhatToDo =
     "put the four files of the distribution there, or name another folder with CATENARY_DATA";
 
-Array read(const std::string& folder, const DistributedFile& file, bool check, int dimensions) {
+Array read(const Distribution& d, const std::string& folder, const DistributedFile& file, bool check, int dimensions) {
   const std::string path = folder + "/" + file.name;
-  if (!os::exists(path)) fail<FileError>("{}: the file is missing; {}", path, kWhatToDo);
+  if (!os::exists(path))
+    fail<FileError>("{}: the file is missing; {}{}", path,
+                    *d.home ? fmt::format("`catenary data fetch {}` gets it; or ", d.name) : "", kWhatToDo);
   if (check) {
     const std::string found = sha256_of_file(path);
     if (found != file.sha256)
@@ -33,9 +35,9 @@ Array read(const std::string& folder, const DistributedFile& file, bool check, i
                             values.data);
 }
 
-Dataset make(const std::string& folder, const DistributedFile& images_file, const DistributedFile& labels_file,
-             bool check, const MnistOptions& options) {
-  const Array pixels = read(folder, images_file, check, 3), classes = read(folder, labels_file, check, 1);
+Dataset make(const Distribution& d, const std::string& folder, const DistributedFile& images_file,
+             const DistributedFile& labels_file, bool check, const MnistOptions& options) {
+  const Array pixels = read(d, folder, images_file, check, 3), classes = read(d, folder, labels_file, check, 1);
   const std::int64_t n = pixels.len();
   if (classes.len() != n)
     fail<FileError>("{}: {} images in {}, but {} labels in {}", folder, n, images_file.name, classes.len(),
@@ -60,7 +62,8 @@ std::pair<Dataset, Dataset> load(const char* what, const Distribution& distribut
                                  bool check, const MnistOptions& options) {
   if (options.ndim < 1 || options.ndim > 3) fail<ValueError>("{}: ndim must be 1, 2 or 3, got {}", what, options.ndim);
   const std::vector<DistributedFile>& files = distribution.files;
-  return {make(folder, files[0], files[1], check, options), make(folder, files[2], files[3], check, options)};
+  return {make(distribution, folder, files[0], files[1], check, options),
+          make(distribution, folder, files[2], files[3], check, options)};
 }
 
 }  // namespace

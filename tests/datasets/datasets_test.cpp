@@ -260,6 +260,9 @@ TEST(FashionMnist, FilesOfItsForm) {
   folder.write(set + "t10k-images-idx3-ubyte.gz", labels(4));
   EXPECT_NE(error({.folder = folder / set}).find("expected 3 dimensions"), std::string::npos);
   ct::os::remove_file(folder / (set + "train-labels-idx1-ubyte.gz"));
+  EXPECT_NE(error({.folder = folder / set}).find("is missing; `catenary data fetch fashion-mnist` gets it; or put the"),
+            std::string::npos)
+      << error({.folder = folder / set});
   EXPECT_NE(error({.folder = folder / set}).find("train-labels-idx1-ubyte.gz: the file is missing"), std::string::npos);
 }
 

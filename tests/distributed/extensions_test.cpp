@@ -111,6 +111,7 @@ TEST(OnRanks, IteratorsGiveAllTheSame) {
       const ct::Iterator sent =
           D::create_multi_node_iterator(rank() == master ? ct::Iterator(own) : ct::Iterator(), comm(), master);
       EXPECT_EQ(sent.batch_size(), 4);
+      EXPECT_EQ(sent.examples(), 10);
       EXPECT_EQ(sent.repeat(), repeat);
       const std::vector<std::vector<double>> all = comm().allgather_obj(numbers_of(sent, 9));
       for (const auto& of : all) EXPECT_EQ(of, all[0]);
