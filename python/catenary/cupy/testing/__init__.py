@@ -1,0 +1,76 @@
+"""cupy.testing: numpy.testing's comparisons on arrays of either library."""
+
+import numpy
+
+from catenary.cupy._array import asnumpy
+from catenary.cupy.testing import _random
+from catenary.cupy.testing._random import fix_random, generate_seed  # noqa: F401
+
+
+def _host(values):
+    return [asnumpy(v) if hasattr(v, '__array_ufunc__') else v for v in values]
+
+
+def _compared(name):
+    compare = getattr(numpy.testing, name)
+
+    def function(actual, desired, *args, **kwargs):
+        return compare(*_host((actual, desired)), *args, **kwargs)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'numpy.testing.{name} of the values.'
+    return function
+
+
+assert_allclose = _compared('assert_allclose')
+assert_array_almost_equal = _compared('assert_array_almost_equal')
+assert_array_almost_equal_nulp = _compared('assert_array_almost_equal_nulp')
+assert_array_less = _compared('assert_array_less')
+
+
+def assert_array_equal(actual, desired, err_msg='', verbose=True, strides_check=False, **kwargs):
+    """numpy.testing.assert_array_equal of the values, and of the strides if asked for."""
+    numpy.testing.assert_array_equal(*_host((actual, desired)), err_msg, verbose, **kwargs)
+    if strides_check and actual.strides != desired.strides:
+        raise AssertionError(f'strides {actual.strides} and {desired.strides} differ. {err_msg}')
+
+
+def assert_array_list_equal(actual, desired, err_msg='', verbose=True):
+    """assert_array_equal for each of two lists of arrays."""
+    if len(actual) != len(desired):
+        raise AssertionError(f'{len(actual)} arrays, expected {len(desired)}. {err_msg}')
+    for one, other in zip(actual, desired):
+        assert_array_equal(one, other, err_msg, verbose)
+
+
+def shaped_arange(shape, xp=None, dtype=numpy.float32, order='C'):
+    """1, 2, … in a shape; alternating truth for bool."""
+    xp = xp or __import__('catenary.cupy').cupy
+    size = int(numpy.prod(shape, dtype=numpy.int64))
+    values = numpy.arange(1, size + 1).reshape(shape)
+    if numpy.dtype(dtype) == bool:
+        values = values % 2 == 0
+    return xp.array(values.astype(dtype), order=order)
+
+
+def shaped_reverse_arange(shape, xp=None, dtype=numpy.float32):
+    """n, n - 1, … in a shape."""
+    xp = xp or __import__('catenary.cupy').cupy
+    size = int(numpy.prod(shape, dtype=numpy.int64))
+    values = numpy.arange(size, 0, -1).reshape(shape)
+    if numpy.dtype(dtype) == bool:
+        values = values % 2 == 0
+    return xp.array(values.astype(dtype))
+
+
+def shaped_random(shape, xp=None, dtype=numpy.float32, scale=10, seed=0, order='C'):
+    """Values in [0, scale) by a seed, the same with either library."""
+    xp = xp or __import__('catenary.cupy').cupy
+    generator = numpy.random.RandomState(seed)
+    dtype = numpy.dtype(dtype)
+    values = generator.randint(2, size=shape) if dtype == bool else generator.rand(*shape) * scale
+    return xp.array(numpy.asarray(values).astype(dtype), order=order)
+
+
+def empty(xp=None, dtype=numpy.float32):
+    """An array without elements."""
+    return (xp or __import__('catenary.cupy').cupy).zeros((0,), dtype=dtype)
