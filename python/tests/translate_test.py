@@ -205,6 +205,15 @@ def test_functions_of_the_library(device):
         assert abs(y[4, k] - math.exp(x[k] ** 2) * math.erfc(x[k])) < 1e-12
 
 
+def test_a_parameter_called_n(folder, device):
+    both(folder, device, [Argument('n', 'int32', 'scalar', 3), given('x', 'float32', (6,)), out('y', 'float32', (6,))],
+         'y = x * n', {}, (6,), [numbers((6,), 'float32') * 3])
+    x = given('x', 'int32', (2, 3))
+    host, translated = two_ways.reduction(folder, device, [x, Argument('n', 'int32', 'scalar', 3), out('y', 'int32', (2,))],
+                                          ('x * n', 'a + b', 'y = a + n', '0'), {}, (2, 3), 3)
+    assert translated.tolist() == host.tolist() == (x.value.sum(1) * 3 + 3).tolist()
+
+
 def test_conditions_of_floats(folder, device):
     both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], '''
         float z = x - x; y = x ? 1 : 2; y += (z ? 3 : 4) + (i > 2 ? 5 : z ? 6 : 7); if (z) y = 0;

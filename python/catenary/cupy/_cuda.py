@@ -71,6 +71,11 @@ def _head(name, types, preamble):
                                            for placeholder, dtype in types.items()), _without_headers(preamble, name))
 
 
+def _count(parameters, count):
+    """`n` is the number of elements, where no parameter has that name."""
+    return '' if any(p.name == 'n' for p in parameters) else '\nconst ptrdiff_t n = %s;' % count
+
+
 def _loop(index, size):
     return 'for (ptrdiff_t {0} = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; {0} < {1}; {0} += (ptrdiff_t)gridDim.x ' \
            '* blockDim.x)'.format(index, size)
@@ -84,7 +89,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     return '%sextern "C" __global__ void __launch_bounds__(%d) %s(%s) {\n%s\n%s\n%s;\n%s {\n_ind.set(i);\n%s\n#line 1 "%s"\n' \
            '%s;\n}\n%s;\n}\n' % (
                _head(name, types, preamble), group, name, ', '.join(takes), first,
-               'CIndexer<%d> _ind(%s);\nconst ptrdiff_t n = _size;' % (ndim, ', '.join(['_size'] + extents)), loop_prep,
+               'CIndexer<%d> _ind(%s);%s' % (ndim, ', '.join(['_size'] + extents), _count(parameters, '_size')), loop_prep,
                _loop('i', '_size'), _elements(parameters, 'i', '_ind.get()'), name, operation, after_loop)
 
 
@@ -99,7 +104,7 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
     return '''%sextern "C" __global__ void __launch_bounds__(%d) %s(%s) {
 typedef %s _kind;
 %s
-const ptrdiff_t n = _outs * _rows, _units = _stage == 1 ? _outs * _chunks : _outs;
+const ptrdiff_t _units = _stage == 1 ? _outs * _chunks : _outs;%s
 CIndexer<%d> _ind(%s);
 %s {
 const ptrdiff_t _out = _unit %% _outs, _chunk = _unit / _outs, _i = _out;
@@ -134,7 +139,7 @@ const _kind a = _total;
 }
 }
 }
-''' % (_head(name, types, preamble), group, name, ', '.join(takes), kind, first, ndim,
+''' % (_head(name, types, preamble), group, name, ', '.join(takes), kind, first, _count(parameters, '_outs * _rows'), ndim,
        ', '.join(['_outs * _rows'] + extents), _loop('_unit', '_units'), identity or '', reduce_expr,
        _elements(parameters[:-1], 'i', '_ind.get()'), map_expr, reduce_expr,
        _elements(parameters[-1:], '_out', ''), post_map_expr)

@@ -35,7 +35,7 @@ class ParameterInfo:
         if self.ctype in _COMPLEX:
             raise TypeError('%s: the parameter %s is %s; there are no complex dtypes' % (kernel, self.name, self.ctype))
         self.dtype = numpy.dtype(name) if name in _DTYPES else None
-        if self.name in ('n', 'i', '_ind') or self.name.startswith('__'):
+        if self.name in ('i', '_ind') or self.name.startswith('__'):
             raise ValueError('%s: a parameter cannot have the name %s' % (kernel, self.name))
         if self.dtype is None and len(self.ctype) > 1:
             raise TypeError('%s: the type %s of parameter %s is no dtype, and a placeholder is one letter' % (

@@ -285,7 +285,8 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     takes, first = _bind(t, parameters)
     t.ndim = ndim
     t.declare('i', Var('long'))
-    t.declare('n', Var('long', name='_size'))
+    if t.find('n') is None:  # a parameter may have this name
+        t.declare('n', Var('long', name='_size'))
     preparation = t.text(t.read(loop_prep), True)
     t.in_operation = True
     body = t.text(t.read(operation), True)
@@ -315,7 +316,8 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
     t.ndim = ndim
     kind = REGISTER[reduce_type or parameters[-1].dtype]
     for extra, own in (('_j', 'i'), ('i', 'i'), ('_i', '_out'), ('n', '_size')):
-        t.declare(extra, Var('long', name=own))
+        if t.find(extra) is None:
+            t.declare(extra, Var('long', name=own))
     texts = {}
     for key, text, names in (('map', map_expr, ''), ('reduce', reduce_expr, 'ab'), ('post', post_map_expr, 'a'),
                              ('identity', identity or '0', '')):
