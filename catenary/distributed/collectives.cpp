@@ -12,13 +12,9 @@ namespace catenary::distributed {
 
 namespace {
 
-/// Of an all-reduce, a pass; of a broadcast, what a rank hands on while the next comes. What is under way stays in the
-/// caches.
-constexpr std::size_t kPass = std::size_t{4} << 20, kPiece = std::size_t{1} << 20;
-
-void put(char* to, std::size_t capacity, const std::string& text) {
-  std::memcpy(to, text.data(), std::min(text.size(), capacity - 1));
-}
+/// Of an all-reduce by messages, a rank's slice in a pass; of a broadcast, what a rank hands on while the next comes.
+/// What is under way stays in the caches.
+constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 /// Memory for what comes from a rank. Where there is none the others cannot be told any more than that the job ends.
 void* room(const Wire& wire, const Group::Place& place, int from, const Head& head) {
@@ -99,7 +95,7 @@ int Group::agree_held(const std::string& doing, int vote) {
   ++number_;
   begin(doing);
   Frame mine{.group = id_, .number = number_, .vote = vote};
-  put(mine.doing, sizeof mine.doing, fitted(doing, sizeof mine.doing));
+  put_text(mine.doing, sizeof mine.doing, fitted(doing, sizeof mine.doing));
   for (int distance = 1; distance < size(); distance *= 2) {
     const int to = (rank_ + distance) % size(), from = (rank_ + size() - distance) % size();
     const Frame sent = mine;
@@ -115,7 +111,7 @@ int Group::agree_held(const std::string& doing, int vote) {
                                           : fmt::format("rank {} calls {}, rank {} calls {}", std::min(from, rank_),
                                                         from < rank_ ? theirs.doing : mine.doing, std::max(from, rank_),
                                                         from < rank_ ? mine.doing : theirs.doing);
-    put(mine.difference, sizeof mine.difference, difference);
+    put_text(mine.difference, sizeof mine.difference, difference);
   }
   if (mine.difference[0])
     fail<ValueError>("ranks do different things in their collective {}: {}", number_, std::string(mine.difference));
@@ -152,7 +148,7 @@ void Group::allreduce(const std::string& doing, const void* data, void* result, 
 /// Pass by pass each rank gets one slice of all ranks' data, sums it in the order of ranks, and gives it to all.
 void Group::allreduce_by_messages(const Sum& sum) {
   const int n = size();
-  const auto pass = static_cast<std::int64_t>(kPass / sum.item) * n;
+  const auto pass = static_cast<std::int64_t>(kPiece / sum.item) * n;
   const std::size_t slice_bytes = sum.bytes((std::min(pass, sum.count) + n - 1) / n);
   scratch_.resize(slice_bytes * static_cast<std::size_t>(n));
   std::vector<const void*> parts(static_cast<std::size_t>(n));

@@ -20,12 +20,6 @@ std::size_t bytes_of(int size, std::size_t head) {
   return head + n * sizeof(Job::Rank) + Job::channels * n * (n * sizeof(Job::Ring) + SharedBlocks::bytes);
 }
 
-/// A text that one process writes at a time and others copy: NUL at the end.
-void put(char* to, std::size_t capacity, const std::string& text) {
-  const std::size_t n = std::min(text.size(), capacity - 1);
-  std::memcpy(to, text.data(), n);
-  to[n] = '\0';
-}
 std::string get(const char* from, std::size_t capacity) { return {from, ::strnlen(from, capacity)}; }
 
 }  // namespace
@@ -101,7 +95,7 @@ std::string Job::noted(int i) const {
 void Job::end(const std::string& why) const {
   std::uint32_t state = Head::going;
   if (head().end.compare_exchange_strong(state, Head::being_told)) {
-    put(head().why, sizeof head().why, why);
+    put_text(head().why, sizeof head().why, why);
     head().end.store(Head::told, std::memory_order_release);
   }
   for (int i = 0; i < size_; ++i) ring_bells(i);

@@ -1,5 +1,8 @@
 #include "catenary/distributed/transport.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "catenary/core/environment.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
@@ -21,6 +24,12 @@ std::shared_ptr<Transport> connect() {
     return std::shared_ptr<Transport>();
   }();
   return transport;
+}
+
+void put_text(char* to, std::size_t capacity, const std::string& text) {
+  const std::size_t n = std::min(text.size(), capacity - 1);
+  std::memcpy(to, text.data(), n);
+  to[n] = '\0';
 }
 
 std::string host_identity() {

@@ -87,6 +87,9 @@ CT_API std::shared_ptr<Transport> connect();
 /// share names. CATENARY_HOST_ID is taken in its place where it is set.
 CT_API std::string host_identity();
 
+/// As much of a text as fits into memory that others read, with NUL at the end.
+void put_text(char* to, std::size_t capacity, const std::string& text);
+
 namespace transports {
 // Null where the process was not started by such a launcher.
 std::shared_ptr<Transport> shared_memory();
