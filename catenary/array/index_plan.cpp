@@ -167,6 +167,9 @@ class Planner {
     } else if (indices.ndim() == 0) {
       // one more axis, of extent 1 or 0
       picks(Shape{indices.item<bool>() ? 1 : 0});
+    } else if (indices.ndim() == 1 && indices.size() == 0) {
+      // NumPy: no bools are no positions, whatever the axis's extent is
+      array(Array::empty({0}, Dtype::int64, indices.device()));
     } else {
       mask(indices);
     }

@@ -15,7 +15,7 @@ KEYS = [
     (Ellipsis, N), (slice(None), slice(None), slice(None, None, 2)), [0, 1, 0], ([0, 1], [1, 2]), ([0, 1], slice(None), 2),
     (slice(None), [0, 2]), (slice(None), [[0, 1], [2, 0]]), ([0], slice(None), [1, 2]), (N, [0, 1]), (0, [0, 1], 1),
     numpy.array([1, 0]), numpy.array([[True, False, True], [False, True, True]]), (slice(None), [True, False, True]),
-    (Ellipsis, numpy.array([3, -1])), [], True, False, (numpy.int64(1), numpy.int8(2)), (numpy.bool_(True),),
+    (Ellipsis, numpy.array([3, -1])), [], numpy.zeros(0, bool), True, False, (numpy.int64(1), numpy.int8(2)), (numpy.bool_(True),),
     (slice(None), numpy.array(1)), (numpy.array([0, 1]), numpy.array([[1], [2]])),
 ]
 

@@ -134,6 +134,15 @@ TEST(Indexing, MaskWithValues) {
   expect(x, {2, 3}, {7, 8, 9, 10, -1, -1});
 }
 
+TEST(Indexing, NoBoolsAreNoPositions) {
+  const ct::Array x = ct::arange(24).reshape({2, 3, 4}), none = ct::empty({0}, ct::Dtype::bool_);
+  EXPECT_EQ(x(none).shape(), (ct::Shape{0, 3, 4}));
+  EXPECT_EQ(x(slice(), none).shape(), (ct::Shape{2, 0, 4}));
+  x.set(5, none);
+  EXPECT_EQ(x.to_vector<std::int64_t>(), ct::arange(24).to_vector<std::int64_t>());
+  EXPECT_THROW(x(ct::empty({0, 3}, ct::Dtype::bool_)), ct::IndexError);
+}
+
 TEST(Indexing, Refusals) {
   const ct::Array x = ct::arange(60).reshape({2, 5, 6});
   EXPECT_THROW(x(ct::array({0.5})), ct::IndexError);
