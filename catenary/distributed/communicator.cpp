@@ -60,13 +60,18 @@ Array room_for(const Head& head, const char* function, int from) {
 
 void* address(const Array& host) { return host.nbytes() > 0 ? host.raw_mutable_data() : nullptr; }
 
+/// The cores of one of so many ranks on this machine.
+int own_processors(int intra_size) {
+  const int usable = os::usable_processors();
+  // fewer than the machine has: somebody has dealt them out
+  return usable < os::online_processors() ? usable : std::max(1, usable / intra_size);
+}
+
 void set_default_threads(int intra_size) {
   static std::once_flag once;
   std::call_once(once, [&] {
     if (environment::number("CATENARY_NUM_THREADS") || environment::number("OMP_NUM_THREADS")) return;
-    const int usable = os::usable_processors();
-    // fewer than the machine has: somebody has dealt them out
-    set_num_threads(usable < os::online_processors() ? usable : std::max(1, usable / intra_size));
+    set_num_threads(own_processors(intra_size));
   });
 }
 
@@ -77,6 +82,7 @@ struct Communicator::Strategy {
   Exchange exchange;
   std::optional<Dtype> dtype;
   std::shared_ptr<DeviceExchange> devices;  // pure_nccl's; null for the others
+  bool overlaps = false;
   bool on_device(const Array& x, int rank) const { return devices && DeviceExchange::takes(x.device(), rank); }
 };
 
@@ -95,14 +101,17 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
     fail<DtypeError>("create_communicator: allreduce_grad_dtype is {}; a floating one is expected",
                      *options.allreduce_grad_dtype);
   const std::shared_ptr<Group> group = Group::world();
-  const Communicator communicator(
-      group, std::make_shared<const Communicator::Strategy>(Communicator::Strategy{
-                 name, found->exchange, options.allreduce_grad_dtype,
-                 found->exchange == Exchange::by_devices ? std::make_shared<DeviceExchange>() : nullptr}));
+  const auto strategy = std::make_shared<Communicator::Strategy>(
+      Communicator::Strategy{name, found->exchange, options.allreduce_grad_dtype,
+                             found->exchange == Exchange::by_devices ? std::make_shared<DeviceExchange>() : nullptr});
+  const Communicator communicator(group, strategy);
   static std::atomic<bool> warned{false};
   if (*found->alias_of && group->rank() == 0 && !warned.exchange(true))
     fmt::print(stderr, "create_communicator: '{}' is an older name; it is {} now\n", name, found->alias_of);
   set_default_threads(communicator.intra_size());
+  const bool has_time = communicator.inter_size() > 1 || own_processors(communicator.intra_size()) > num_threads();
+  strategy->overlaps = group->agree("create_communicator " + name, has_time) != 0 && communicator.size() > 1 &&
+                       communicator.exchanges_in_background();
   random::detail::set_rank(static_cast<std::uint64_t>(communicator.rank()));
   return communicator;
 }
@@ -446,6 +455,11 @@ int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vo
 
 int Communicator::agree_on_gradients(std::size_t buckets, int vote) const {
   return group().agree(fmt::format("mean of gradients in {} parts", buckets), vote);
+}
+
+bool Communicator::overlaps() const {
+  group();
+  return strategy_->overlaps;
 }
 
 bool Communicator::exchanges_in_background() const {

@@ -49,6 +49,11 @@ class CT_API Communicator {
   int inter_rank() const;
   int inter_size() const;
 
+  /// Are gradients exchanged while backward still computes others, unless an optimizer's options say so? Where there
+  /// is time for it: with ranks on several machines, or more cores than threads that compute; and by flat and
+  /// non_cuda_aware. The same on all ranks.
+  bool overlaps() const;
+
   /// The GPU of this rank among those that it sees: `gpu:intra_rank`, modulo their number, so that each rank gets gpu:0
   /// where a scheduler shows it one card. Throws DeviceError where there is none.
   Device gpu() const;

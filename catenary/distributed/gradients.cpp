@@ -17,6 +17,8 @@ namespace {
 
 /// The first is small, so that the exchange begins early; large ones cost fewer agreements.
 constexpr BucketSizes kFlightSizes{std::size_t{1} << 20, std::size_t{8} << 20};
+/// A copy of as much takes longer than agreeing on one message more.
+constexpr std::size_t kLarge = std::size_t{1} << 18;
 
 Dtype dtype_of(const NamedParameters& parameters, std::optional<Dtype> dtype) {
   return dtype.value_or(parameters.front().second.dtype());
@@ -69,17 +71,22 @@ Bucket::Bucket(NamedParameters parameters, std::optional<Dtype> dtype)
 }
 
 void Bucket::pack(const std::vector<Array>& gradients) {
-  host_ = packed(gradients, dtype_).to_device(Device());
-  memory_ = size_ > 0 ? host_.raw_mutable_data() : nullptr;
+  const Array& first = gradients.front();
+  const bool as_it_is =
+      gradients.size() == 1 && first.device() == Device() && first.dtype() == dtype_ && first.is_contiguous();
+  own_ = as_it_is ? first : packed(gradients, dtype_).to_device(Device());
+  mean_ = as_it_is ? Array::empty({size_}, dtype_, Device()) : own_;
+  data_ = size_ > 0 ? own_.raw_data() : nullptr;
+  result_ = size_ > 0 ? mean_.raw_mutable_data() : nullptr;
 }
 
-void Bucket::average(Group& group) { group.allreduce(doing_, memory_, memory_, size_, dtype_, group.size()); }
+void Bucket::average(Group& group) { group.allreduce(doing_, data_, result_, size_, dtype_, group.size()); }
 
 void Bucket::unpack() {
   std::vector<Parameter> parameters;
   for (const auto& entry : parameters_) parameters.push_back(entry.second);
-  give_grads(parameters, host_.to_device(parameters.front().device()).astype(parameters.front().dtype()));
-  host_ = Array();
+  give_grads(parameters, mean_.to_device(parameters.front().device()).astype(parameters.front().dtype()));
+  own_ = mean_ = Array();
 }
 
 std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<Dtype> dtype,
@@ -88,6 +95,11 @@ std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<
   std::vector<std::pair<std::size_t, std::size_t>> open;  // which of them, and the bytes in it
   for (const auto& entry : parameters) {
     const Parameter& p = entry.second;
+    const std::size_t bytes = static_cast<std::size_t>(p.size()) * itemsize(dtype.value_or(p.dtype()));
+    if (bytes >= kLarge && p.device() == Device() && dtype.value_or(p.dtype()) == p.dtype()) {
+      whole.push_back({entry});
+      continue;
+    }
     auto found = std::find_if(open.begin(), open.end(), [&](const auto& o) {
       const Parameter& first = whole[o.first].front().second;
       return first.dtype() == p.dtype() && first.device() == p.device();
@@ -97,7 +109,7 @@ std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<
       whole.emplace_back();
     }
     whole[found->first].push_back(entry);
-    found->second += static_cast<std::size_t>(p.size()) * itemsize(dtype.value_or(p.dtype()));
+    found->second += bytes;
     if (found->second >= (found->first == 0 ? sizes.first : sizes.others)) open.erase(found);
   }
   std::vector<Bucket> buckets;

@@ -36,7 +36,8 @@ class Bucket {
   const std::string& doing() const { return doing_; }
   /// As which its gradients are exchanged.
   Dtype dtype() const { return dtype_; }
-  /// Puts their gradients, in the order of the parameters, into the host's memory.
+  /// Takes their gradients, in the order of the parameters: a single one that lies in the host's memory as it is sent
+  /// stays there, and must not change before average() is over; all others are put behind each other.
   void pack(const std::vector<Array>& gradients);
   /// Makes them the mean of all ranks', in any thread.
   void average(Group& group);
@@ -48,8 +49,9 @@ class Bucket {
   std::string doing_;
   Dtype dtype_;
   std::int64_t size_ = 0;
-  Array host_;
-  void* memory_ = nullptr;  // its elements
+  Array own_, mean_;  // in the host's memory; the same where gradients were put together
+  const void* data_ = nullptr;
+  void* result_ = nullptr;
 };
 
 /// The limit in bytes of the first bucket and of the others.
@@ -57,7 +59,8 @@ struct BucketSizes {
   std::size_t first, others;
 };
 /// Parameters divided in their order, by sizes, dtypes and devices alone. A bucket ends with the parameter that brings
-/// it to its limit.
+/// it to its limit; large parameters in the host's memory have one of their own, as putting them behind others would
+/// cost more than a message.
 std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<Dtype> dtype, const BucketSizes& sizes);
 
 /// One exchange of all gradients of a model, by a thread in the background: buckets go as soon as their gradients are

@@ -84,13 +84,14 @@ std::string difference_of(const TrainingPlan& a, const TrainingPlan& b) {
 class GradientExchange final : public OptimizerHook {
  public:
   GradientExchange(const Communicator& communicator, const MultiNodeOptimizerOptions& options)
-      : communicator_(communicator), options_(options) {
-    communicator.rank();  // says where it is none
-    if (options.double_buffering && !communicator.exchanges_in_background())
+      : communicator_(communicator),
+        options_(options),
+        in_background_(options.double_buffering || options.overlap.value_or(communicator.overlaps())) {
+    if (in_background_ && !communicator.exchanges_in_background())
       fail<ValueError>(
-          "create_multi_node_optimizer: double_buffering with the communicator {} over {}; flat or non_cuda_aware is "
-          "expected, and with MPI one that lets threads take turns",
-          communicator.name(), communicator.transport());
+          "create_multi_node_optimizer: {} with the communicator {} over {}; flat or non_cuda_aware is expected, and "
+          "with MPI one that lets threads take turns",
+          options.double_buffering ? "double_buffering" : "overlap", communicator.name(), communicator.transport());
   }
   std::string name() const override { return "MultiNodeOptimizer"; }
   Timing timing() const override { return Timing::exchange; }
@@ -167,6 +168,7 @@ class GradientExchange final : public OptimizerHook {
 
  private:
   bool begin(const Optimizer& optimizer) {
+    if (!in_background_) return false;
     flight_ = communicator_.begin_flight(optimizer.target().link());
     return flight_ != nullptr;
   }
@@ -190,6 +192,7 @@ class GradientExchange final : public OptimizerHook {
 
   Communicator communicator_;
   MultiNodeOptimizerOptions options_;
+  bool in_background_;
   std::vector<const void*> known_;
   std::unique_ptr<Flight> flight_, previous_;  // of this update, and of the one before with double_buffering
   int agreed_signal_ = 0;

@@ -2,6 +2,7 @@
 // An optimizer whose gradients are the means over all ranks.
 
 #include <memory>
+#include <optional>
 
 #include "catenary/distributed/communicator.h"
 #include "catenary/optimizers/optimizer.h"
@@ -19,6 +20,9 @@ struct MultiNodeOptimizerOptions {
   /// and non_cuda_aware. (ChainerMN has it for pure_nccl.) What is on its way is not part of a snapshot: after resuming
   /// the first update is such a one again.
   bool double_buffering = false;
+  /// Gradients are exchanged while backward computes others: by default where communicator.overlaps(). The bits are the
+  /// same.
+  std::optional<bool> overlap = {};
 };
 
 namespace detail {
@@ -31,9 +35,9 @@ CT_API void add_exchange(const Optimizer& optimizer, const Communicator& communi
 /// forward pass for parameters that wait for their shapes, which leaves no trace in random numbers, persistent arrays
 /// and reports. update() alone comes after a backward; where the ranks' parameters differ then, it gives them rank 0's
 /// and does no step, as the gradients are other parameters' (so call bcast_data(model) before the loop). With the
-/// communicators flat and non_cuda_aware gradients are exchanged in buckets, by a thread of their own and while
+/// communicators flat and non_cuda_aware gradients can be exchanged in buckets, by a thread of their own and while
 /// update(loss) still computes others, with the same bits. Throws ValueError on every rank where models differ, and for
-/// double_buffering with another communicator. (chainermn.create_multi_node_optimizer)
+/// double_buffering or overlap with another communicator. (chainermn.create_multi_node_optimizer)
 template <std::derived_from<Optimizer> O>
 O create_multi_node_optimizer(const O& optimizer, const Communicator& communicator,
                               const MultiNodeOptimizerOptions& options = {}) {

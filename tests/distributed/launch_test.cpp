@@ -138,7 +138,7 @@ TEST(Launch, ARankThatFailsInAnUpdate) {
   // one that goes on to something else
   const Job job = ranks(3, {"update", "1", "caught"});
   EXPECT_NE(job.result.exit_code, 0);
-  EXPECT_TRUE(has(job.result.errors, "calls barrier") && has(job.result.errors, "calls mean of gradients in 2 parts") &&
+  EXPECT_TRUE(has(job.result.errors, "calls barrier") && has(job.result.errors, "calls mean of gradients in 3 parts") &&
               has(job.result.errors, "an exception ended an earlier update of SGD"))
       << job.result.errors;
   EXPECT_LT(job.seconds, 10);

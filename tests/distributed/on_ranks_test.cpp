@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "catenary/catenary.h"
+#include "catenary/core/os/process.h"
+#include "catenary/core/parallel.h"
 
 namespace ct = catenary;
 namespace D = ct::distributed;
@@ -480,7 +482,7 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
       const Wide model, plain;
       comm().bcast_data(model);
       plain.copyparams(model);
-      const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::MomentumSGD(0.01), flat);
+      const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::MomentumSGD(0.01), flat, {.overlap = true});
       optimizer.setup(model);
       const ct::optimizers::MomentumSGD alone(0.01);
       alone.setup(plain);
@@ -534,6 +536,9 @@ TEST(OnRanks, DoubleBuffering) {
   EXPECT_THROW(D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("naive"),
                                               {.double_buffering = true}),
                ct::ValueError);
+  EXPECT_THROW(
+      D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("naive"), {.overlap = true}),
+      ct::ValueError);
   EXPECT_THROW(D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("dummy"),
                                               {.double_buffering = true}),
                ct::ValueError);
@@ -550,13 +555,25 @@ TEST(OnRanks, HooksSeeTheMeanOfGradients) {
   };
   const L::Linear model(2, 1, {.nobias = true});
   comm().bcast_data(model);
-  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("flat"));
-  const auto seen = std::make_shared<Seen>();
-  optimizer.setup(model);
-  optimizer.add_hook(seen);
-  optimizer.loss_scaling(4);
-  optimizer.update([&] { return F::sum(model.W) * static_cast<float>(rank() + 1); });
-  EXPECT_EQ(seen->values, std::vector<double>{0.5 * (size() + 1)});
+  for (const bool overlap : {false, true}) {
+    const auto optimizer =
+        D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), D::create_communicator("flat"), {.overlap = overlap});
+    const auto seen = std::make_shared<Seen>();
+    optimizer.setup(model);
+    optimizer.add_hook(seen);
+    optimizer.loss_scaling(4);
+    optimizer.update([&] { return F::sum(model.W) * static_cast<float>(rank() + 1); });
+    EXPECT_EQ(seen->values, std::vector<double>{0.5 * (size() + 1)});
+  }
+}
+
+TEST(OnRanks, OverlapsWhereThereIsTime) {
+  // these ranks have one machine, and nobody has dealt out its cores
+  const int cores = ct::os::usable_processors();
+  if (cores < ct::os::online_processors()) return;
+  const bool spare = std::max(1, cores / size()) > ct::num_threads();
+  EXPECT_EQ(D::create_communicator("flat").overlaps(), size() > 1 && spare);
+  EXPECT_FALSE(D::create_communicator("naive").overlaps());
 }
 
 struct Normalized : ct::Chain {

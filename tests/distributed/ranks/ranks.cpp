@@ -123,7 +123,7 @@ void fail_in_update(const D::Communicator& comm, bool chosen, const std::string&
   };
   const ct::links::Linear first(600, 600), second(600, 600), third(600, 3);
   const ct::Sequential model(first, second, third);
-  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.01), comm);
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.01), comm, {.overlap = true});
   optimizer.setup(model);
   const ct::Variable x(ct::ones({2, 600}, ct::Dtype::float32));
   for (int i = 0; i < 5; ++i) {
