@@ -150,6 +150,27 @@ void fail_in_update(const D::Communicator& comm, bool chosen, const std::string&
   }
 }
 
+/// An object of more than 2^31 bytes to rank 1 and to all: by hand, as it takes 7 GB a rank.
+///   catenary launch -n 2 build/release/bin/ranks huge
+int huge(const D::Communicator& comm) {
+  const auto element = [](std::size_t i) { return static_cast<std::uint8_t>(i * 2654435761U >> 7); };
+  std::vector<std::uint8_t> values((std::size_t{1} << 31) + 12345);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(i);
+  const auto is_whole = [&](const std::vector<std::uint8_t>& got, const char* function) {
+    bool same = got.size() == values.size();
+    for (std::size_t i = 0; same && i < got.size(); ++i) same = got[i] == element(i);
+    std::printf("rank %d, %s: %zu bytes, %s\n", comm.rank(), function, got.size(), same ? "as sent" : "WRONG");
+    return same;
+  };
+  bool fine = true;
+  if (comm.rank() == 0) comm.send_obj(values, 1);
+  if (comm.rank() == 1) fine = is_whole(comm.recv_obj<std::vector<std::uint8_t>>(0), "send_obj");
+  const std::vector<std::uint8_t> given = comm.rank() == 0 ? std::move(values) : std::vector<std::uint8_t>();
+  values.resize((std::size_t{1} << 31) + 12345);
+  fine = is_whole(comm.bcast_obj(given), "bcast_obj") && fine;
+  return fine ? 0 : 1;
+}
+
 int run(const std::string& what, int which, const std::string& how) {
   if (what == "lines") {  // without a communicator: any program can be launched
     const int rank = D::LaunchedRank::parse(std::getenv("CATENARY_LAUNCH")).rank;
@@ -163,6 +184,7 @@ int run(const std::string& what, int which, const std::string& how) {
   }
   const D::Communicator comm = D::create_communicator("naive");
   const bool chosen = comm.rank() == which;
+  if (what == "huge") return huge(comm);
   if (what == "loop") loop(comm, how);
   if (what == "who") {
     std::printf("rank %d is %d of %d on host %d of %d\n", comm.rank(), comm.intra_rank(), comm.intra_size(),
