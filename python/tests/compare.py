@@ -30,3 +30,12 @@ def same(ours, theirs, tolerance=None):
         numpy.testing.assert_allclose(ours.get(), theirs, rtol=limit, atol=limit)
     else:
         numpy.testing.assert_array_equal(ours.get(), theirs)
+
+
+def outcome(f):
+    """What f gives, or that it raises TypeError or ValueError."""
+    try:
+        with numpy.errstate(all='ignore'):
+            return f()
+    except (TypeError, ValueError) as e:
+        return TypeError if isinstance(e, TypeError) else ValueError

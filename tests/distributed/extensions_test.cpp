@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "catenary/catenary.h"
+#include "tests/distributed/texts.h"
 
 namespace ct = catenary;
 namespace D = ct::distributed;
@@ -13,6 +14,8 @@ namespace L = ct::links;
 namespace T = ct::training;
 
 namespace {
+
+using tests::message_of;
 
 const D::Communicator& comm() {
   static const D::Communicator communicator = D::create_communicator("flat");
@@ -134,15 +137,6 @@ TEST(OnRanks, EmptyDatasets) {
   const ct::Dataset empty = D::create_empty_dataset(ct::datasets::TupleDataset(ct::arange(5)));
   EXPECT_EQ(empty.size(), 5);
   EXPECT_TRUE(empty[4].values.empty());
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const ct::ValueError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(OnRanks, NumbersThatCannotBeDealtOut) {

@@ -16,12 +16,15 @@
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "tests/distributed/texts.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace ct = catenary;
 
 namespace {
+
+using tests::sorted;
 
 using Clock = std::chrono::steady_clock;
 
@@ -188,14 +191,6 @@ TEST(Launch, NothingOutlivesTheLauncher) {
   EXPECT_TRUE(run(launch(2, {"sh", "-c", "setsid sleep 50 & exit 0"})).result.ok());
 }
 
-/// What the ranks of a training say, sorted.
-std::string sorted(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::sort(lines.begin(), lines.end());
-  return fmt::format("{}\n", fmt::join(lines, "\n"));
-}
 std::string without_beginning(const std::string& text) {
   std::string rest;
   std::istringstream stream(text);

@@ -10,6 +10,7 @@
 #include "catenary/catenary.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/parallel.h"
+#include "tests/distributed/texts.h"
 
 namespace ct = catenary;
 namespace D = ct::distributed;
@@ -17,6 +18,8 @@ namespace F = ct::functions;
 namespace L = ct::links;
 
 namespace {
+
+using tests::message_of;
 
 constexpr ct::Dtype kDtypes[] = {ct::Dtype::bool_,  ct::Dtype::int8,    ct::Dtype::int16,    ct::Dtype::int32,
                                  ct::Dtype::int64,  ct::Dtype::uint8,   ct::Dtype::uint16,   ct::Dtype::uint32,
@@ -238,15 +241,6 @@ TEST(OnRanks, Split) {
   const D::Communicator alone = half.split(half.rank(), 0);
   EXPECT_EQ(alone.size(), 1);
   EXPECT_EQ(alone.allreduce_obj(7), 7);
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const ct::ValueError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(OnRanks, DifferencesAreToldToAll) {

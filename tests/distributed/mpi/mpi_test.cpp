@@ -14,12 +14,15 @@
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "tests/distributed/texts.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace ct = catenary;
 
 namespace {
+
+using tests::sorted;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
@@ -149,14 +152,6 @@ TEST(Mpi, TheLineThatTheErrorPrintsMakesAPlugin) {
   const Job job = mpiexec(2, {tests::build_path("bin/test_distributed"), "--gtest_filter=OnRanks.WhoIsWho"},
                           {{"CATENARY_MPI_PLUGIN", plugin}});
   EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
-}
-
-std::string sorted(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::sort(lines.begin(), lines.end());
-  return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
 /// Does this machine let us have host names of our own?
