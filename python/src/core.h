@@ -26,11 +26,18 @@ using ct::Operand;
 using ct::Scalar;
 using ct::Shape;
 
+/// An owner's block of memory is no longer found by its address.
+void forget_address(std::uint64_t address) noexcept;
+
 /// What a Python ndarray holds: the array, and for a view the ndarray that owns its memory (`base`).
 struct NdArray {
   Array array;
   PyObject* base = nullptr;
-  ~NdArray() { Py_XDECREF(base); }
+  std::uint64_t address = 0;  // of the block of memory, once somebody has asked for it
+  ~NdArray() {
+    if (address) forget_address(address);
+    Py_XDECREF(base);
+  }
 };
 /// The type object of ndarray; set once by register_ndarray.
 extern PyTypeObject* ndarray_type;
@@ -173,6 +180,7 @@ void register_conversions(nb::module_& m);
 void register_errors(nb::module_& m);
 void register_devices(nb::module_& m);
 void register_ndarray(nb::module_& m);
+void register_memory(nb::module_& m);
 void register_ufuncs(nb::module_& m);
 void register_creation(nb::module_& m);
 void register_manipulation(nb::module_& m);

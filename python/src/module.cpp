@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
   register_errors(m);
   register_devices(m);
   register_ndarray(m);
+  register_memory(m);
   register_ufuncs(m);
   register_creation(m);
   register_manipulation(m);

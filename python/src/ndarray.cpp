@@ -18,7 +18,7 @@ PyTypeObject* ndarray_type = nullptr;
 
 PyObject* wrap(Array array) {
   PyObject* o = nb::inst_alloc(reinterpret_cast<PyObject*>(ndarray_type)).release().ptr();
-  new (nb::inst_ptr<NdArray>(o)) NdArray{std::move(array), nullptr};
+  new (nb::inst_ptr<NdArray>(o)) NdArray{std::move(array)};
   nb::inst_mark_ready(o);
   return o;
 }
@@ -37,12 +37,6 @@ PyObject* wrap_view(Array array, PyObject* of) {
 namespace {
 
 using ct::ops::Op;
-
-/// Of what has been computed so far. On OpenCL it names the place, and nothing can follow it.
-const char* pointer_of(const Array& a) {
-  const ct::View view = ct::readable(a);
-  return static_cast<const char*>(view.handle) + view.offset * static_cast<std::int64_t>(a.itemsize());
-}
 
 bool is_numpy_array(PyObject* o) { return nb::isinstance(nb::handle(o), numpy().attr("ndarray")); }
 
@@ -362,7 +356,7 @@ void register_ndarray(nb::module_& m) {
             const Dtype d = dtype.value_or(Dtype::float64);
             if (memptr.is_none()) {
               if (!strides.is_none()) raise(PyExc_ValueError, "ndarray: strides are given without memptr");
-              new (self) NdArray{empty_in_order(shape, d, order_from(order.ptr(), true)), nullptr};
+              new (self) NdArray{empty_in_order(shape, d, order_from(order.ptr(), true))};
               return;
             }
             const Array memory = nb::cast<Array>(memptr.attr("bytes")());
@@ -390,7 +384,7 @@ void register_ndarray(nb::module_& m) {
                                           " with these strides needs more memory than the " +
                                           std::to_string(memory.size()) + " bytes of memptr");
             const Array whole = ct::view(memory(ct::slice(memory.size() / size * size)), d);
-            new (self) NdArray{whole.as_strided(shape, steps), nullptr};
+            new (self) NdArray{whole.as_strided(shape, steps)};
           },
           nb::arg("shape"), nb::arg("dtype").none() = nb::none(), nb::arg("memptr").none() = nb::none(),
           nb::arg("strides").none() = nb::none(), nb::arg("order") = "C")
@@ -417,9 +411,6 @@ void register_ndarray(nb::module_& m) {
            [](Self self, DtypeArg dtype) {
              return checked(wrap_view(ct::view(self.array(), dtype.value_or(self.array().dtype())), self.o));
            })
-      .def(
-          "_pointer", [](const NdArray& a) { return reinterpret_cast<std::uintptr_t>(pointer_of(a.array)); },
-          "Where the first element is: an address, or on OpenCL the memory object's plus the bytes before the element.")
       .def("_is_owner", [](const NdArray& a) { return a.base == nullptr; });
   m.def(
       "from_numpy",

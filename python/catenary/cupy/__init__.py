@@ -4,18 +4,18 @@ import importlib as _importlib
 
 import numpy as _numpy
 
-from catenary import _core
+from catenary import _core as _native
 from catenary.cupy import _array, _functions
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)
 from catenary.cupy._util import PerformanceWarning, clear_memo, fuse, memoize
 
 __version__ = '14.2.0'
-catenary_version = _core.version
+catenary_version = _native.version
 
 # A row of elementwise.def or reductions.def is a name here without a line of Python.
-globals().update(_core.ufuncs)
-ufunc = _core.ufunc
+globals().update(_native.ufuncs)
+ufunc = _native.ufunc
 globals().update({_name: getattr(_functions, _name) for _name in vars(_functions)
                   if not _name.startswith('_') and callable(getattr(_functions, _name))
                   and getattr(_functions, _name).__module__ == _functions.__name__})
@@ -24,7 +24,7 @@ _not_of_numpy = {'Device', 'Event', 'Stream', 'RandomState', 'RawFunction', 'bac
                  'logsumexp', 'pool_counters', 'pool_free_all_blocks', 'pool_set_limit', 'reductions', 'runtime_info',
                  'ufuncs', 'version', 'linalg', 'CUDARuntimeError', 'OutOfMemoryError', 'as_strided', 'astype',
                  'fill', 'scatter_add', 'scatter_max', 'scatter_min', 'sliding_window_view'}
-globals().update({_name: getattr(_core, _name) for _name in dir(_core)
+globals().update({_name: getattr(_native, _name) for _name in dir(_native)
                   if not _name.startswith('_') and _name not in _not_of_numpy and _name not in globals()})
 
 # NumPy's second names
@@ -35,7 +35,7 @@ bitwise_invert = bitwise_not = invert
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 concat = concatenate
 deg2rad, rad2deg = radians, degrees
-fabs = _core.fabs
+fabs = _native.fabs
 float_power = power
 mod = remainder
 permute_dims = transpose
@@ -65,7 +65,7 @@ _submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'prof', 'random', 'testi
 
 def is_available():
     """Is there a device?"""
-    return _core.getDeviceCount() > 0
+    return _native.getDeviceCount() > 0
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):

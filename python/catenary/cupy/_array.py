@@ -1,10 +1,14 @@
 """Making arrays from Python's values, and the methods of ndarray that need no C++."""
 
+import importlib
+import sys
+
 import numpy
 
 from catenary import _core
 
 ndarray = _core.ndarray
+ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and its tests have this name
 
 
 def _arrays_in(values):
@@ -40,6 +44,8 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
         result = _stacked(object, dtype)
     else:
         values = numpy.asarray(object, order=None if order == 'K' else order)
+        if values.dtype == numpy.dtype('O') and dtype is not None:
+            values = values.astype(dtype)  # what has a number: memory pointers
         if values.dtype.kind in 'OSUVMm' and values.dtype.name != 'bfloat16':
             raise ValueError(f'Unsupported dtype {values.dtype}')
         result = _core.from_numpy(values, dtype)
@@ -209,7 +215,9 @@ def __deepcopy__(self, memo):
 
 @_method
 def __reduce__(self):
-    return array, (self.get(),)
+    # where `cupy` is ours, under the name by which CuPy's own pickles know it: each reads the other's
+    served = sys.modules.get('cupy') is sys.modules['catenary.cupy']
+    return (importlib.import_module('cupy._core.core').array if served else array), (self.get(),)
 
 
 @_method
@@ -273,9 +281,8 @@ ndarray.__class_getitem__ = classmethod(lambda cls, item: cls)
 
 def _data(self):
     from catenary.cupy.cuda.memory import Memory, MemoryPointer
-    owner = self if self.base is None else self.base
-    memory = Memory(owner)
-    return MemoryPointer(memory, self._pointer() - memory.ptr)
+    memory = Memory(_core._block(self))
+    return MemoryPointer(memory, _core._address(self) - memory.ptr)
 
 
 ndarray.data = property(_data)

@@ -110,8 +110,11 @@ class Body(Reader):
             return ''
         return '#define %s %s' % (head, self.text(rest, True).strip().replace('\\\n', '\n').replace('\n', ' \\\n'))
 
-    def cast(self, type, stars, operand, space):
+    def cast(self, type, stars, operand, inner):
         if stars:
+            space, number = self.points(inner)
+            if number is not None:
+                self.refuse(number, 'an address in memory, which kernels of OpenCL cannot follow,')
             return '((%s%s)%s)' % (self.pointer(type, space), '*' * (stars - 1), operand)
         return '((%s)%s)' % (self.register(type), operand)
 
@@ -149,7 +152,7 @@ class Body(Reader):
                 ts[end + 1].kind in ('id', 'num') or ts[end + 1].text in ('(', '-', '+', '!', '~', '*', '&')):
             after = self.operand_end(ts, end + 1)
             operand = ts[end + 1:after]
-            return self.cast(kind, stars, self.text(operand).strip(), self.space_of(operand)), after
+            return self.cast(kind, stars, self.text(operand).strip(), operand), after
         inner = ts[i + 1:end]
         if self.is_op(ts, end + 1, '[') and inner:
             type, space = self.pointed(inner)
@@ -249,7 +252,7 @@ class Body(Reader):
                 self.refuse(ts[i + 2], 'a cast to this type')
             to = self.close(ts, end + 1)
             inner = ts[end + 2:to]
-            text = self.cast(kind, stars, '(%s)' % self.text(inner).strip(), self.space_of(inner))
+            text = self.cast(kind, stars, '(%s)' % self.text(inner).strip(), inner)
             if stars and self.is_op(ts, to + 1, '[') and self.space_of(inner) == '__global' and kind in MEMORY:
                 last = self.close(ts, to + 1)
                 return self.access(ts, last + 1, Var(kind, 'pointer', '__global'), text,
@@ -259,7 +262,7 @@ class Body(Reader):
         if kind is not None:
             if self.is_op(ts, j, '('):
                 end = self.close(ts, j)
-                return self.cast(kind, 0, '(%s)' % self.text(ts[j + 1:end]).strip(), ''), end + 1
+                return self.cast(kind, 0, '(%s)' % self.text(ts[j + 1:end]).strip(), []), end + 1
             stars, k = self.stars(ts, j)
             return (self.pointer(kind, '__global') if stars else self.register(kind)), k if stars else j
         if name in self.functions and self.is_op(ts, i + 1, '(', '<'):

@@ -9,7 +9,7 @@ import re
 import numpy
 
 from catenary import _core
-from catenary.cupy import _cuda, _translate
+from catenary.cupy import _addresses, _cuda, _translate
 from catenary.cupy._array import ndarray
 from catenary.cupy.cuda.compiler import CompileException
 
@@ -140,6 +140,7 @@ class ElementwiseKernel:
         self.no_return, self.return_tuple = no_return, return_tuple
         self.loop_prep, self.after_loop = loop_prep, after_loop
         self._cached_codes = {}
+        self._known = _addresses.known(self)
 
     @property
     def cached_code(self):
@@ -222,6 +223,9 @@ class ElementwiseKernel:
         values += [_int64(n) for n in shape]
         values.append(_int64(count))
         device = _core.device_of(beside)
+        if self._known and _core.backend_of(device) == 'opencl':
+            self._known(*arguments)
+            return
         groups, group = _core.groups_for(beside, count)
         key = (device.name, group, len(shape), tuple(sorted((k, v.char) for k, v in known.items())), *key)
         launcher = self._cached_codes.get(key)

@@ -263,15 +263,22 @@ class Reader:
             return ('double' if self.float64 else 'float'), j
         return None, j
 
-    def space_of(self, ts):
-        """Where the pointer points to that an expression gives."""
+    def points(self, ts):
+        """Where the pointer points to that an expression gives, and where there is none the first number in it."""
+        number = None
         for i, t in enumerate(ts):
             var = self.find(t.text) if t.kind == 'id' else None
-            if var is not None and (i == 0 or ts[i - 1].text not in ('.', '->')):
-                if var.kind != 'value':
-                    # an element of an array of addresses is an address, if nobody takes its own
-                    taken = any(x.text == '&' for x in ts[:i])
-                    return '__global' if self.is_op(ts, i + 1, '[') and not taken and var.type in (
-                        'ulong', 'long') else var.space
-                return '' if self.is_op(ts, i - 1, '&') else '__global'
-        return '__global'
+            if var is None or (i and ts[i - 1].text in ('.', '->')):
+                continue
+            taken = any(x.text == '&' for x in ts[:i])
+            if var.kind == 'value' and self.is_op(ts, i - 1, '&'):
+                return '', None
+            # a reference to a number, and an element of an array of numbers, are numbers unless their place is taken
+            a_number = var.type in ('ulong', 'long') and (var.kind == 'ref' or self.is_op(ts, i + 1, '['))
+            if var.kind != 'value' and (taken or not a_number):
+                return var.space, None
+            number = number or t
+        return '__global', number
+
+    def space_of(self, ts):
+        return self.points(ts)[0]

@@ -1,4 +1,6 @@
-"""cupy.cuda.cublas: constants; products are cupy.matmul's."""
+"""cupy.cuda.cublas: constants, and the factors and inverses of many matrices; products are cupy.matmul's."""
+
+from catenary.cupy import _addresses
 
 CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C = 0, 1, 2
 CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER = 0, 1
@@ -6,3 +8,21 @@ CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER = 0, 1
 
 class CUBLASError(RuntimeError):
     """A library of matrix products that failed."""
+
+
+def _factors(dtype):
+    def getrfBatched(handle, n, a_array, lda, pivots, info, batch):
+        """LU factors of matrices in Fortran order in place. All but n, lda and batch are addresses of arrays."""
+        _addresses.getrf(dtype, n, a_array, lda, pivots, info, batch)
+    return getrfBatched
+
+
+def _inverses(dtype):
+    def getriBatched(handle, n, a_array, lda, pivots, c_array, ldc, info, batch):
+        """Inverses of matrices from their LU factors. All but n, lda, ldc and batch are addresses of arrays."""
+        _addresses.getri(dtype, n, a_array, lda, pivots, c_array, ldc, info, batch)
+    return getriBatched
+
+
+sgetrfBatched, dgetrfBatched = _factors('f4'), _factors('f8')
+sgetriBatched, dgetriBatched = _inverses('f4'), _inverses('f8')

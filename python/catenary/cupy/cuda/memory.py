@@ -1,5 +1,10 @@
 """cupy.cuda.memory: Catenary's pool with CuPy's names."""
 
+import contextlib
+import ctypes
+
+import numpy
+
 from catenary import _core
 
 OutOfMemoryError = _core.OutOfMemoryError
@@ -56,6 +61,14 @@ class MemoryPool:
         return _core.pool_counters()['limit']
 
 
+def _host_bytes(mem, size):
+    address = getattr(mem, 'value', mem)
+    return numpy.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+
+_Current = contextlib.nullcontext  # the stream that is used anyway
+
+
 class MemoryPointer:
     """Where an array's elements begin."""
 
@@ -74,8 +87,47 @@ class MemoryPointer:
 
     def bytes(self):
         """The memory from here on, as an ndarray of bytes."""
-        memory = self.mem._array
-        return memory.reshape(-1).view('u1')[self.offset:]
+        return self.mem._array[self.offset:]
+
+    def copy_from_device(self, src, size):
+        """Takes so many bytes from where another pointer is."""
+        self.bytes()[:size] = src.bytes()[:size]
+
+    def copy_from_host(self, mem, size):
+        """Takes so many bytes of the host's memory: an address, or what ctypes has."""
+        self.bytes()[:size] = _host_bytes(mem, size)
+
+    def copy_to_host(self, mem, size):
+        """Writes so many bytes into the host's memory: an address, or what ctypes has."""
+        _host_bytes(mem, size)[:] = self.bytes()[:size].get()
+
+    def copy_from(self, mem, size):
+        """copy_from_device for a pointer, copy_from_host for anything else."""
+        (self.copy_from_device if isinstance(mem, MemoryPointer) else self.copy_from_host)(mem, size)
+
+    def memset(self, value, size):
+        """Sets so many bytes."""
+        self.bytes()[:size] = value
+
+    def copy_from_device_async(self, src, size, stream=None):
+        """copy_from_device in a stream's order."""
+        with _Current() if stream is None else stream:
+            self.copy_from_device(src, size)
+
+    def copy_from_host_async(self, mem, size, stream=None):
+        """copy_from_host in a stream's order."""
+        with _Current() if stream is None else stream:
+            self.copy_from_host(mem, size)
+
+    def copy_to_host_async(self, mem, size, stream=None):
+        """copy_to_host, which waits for what it copies."""
+        with _Current() if stream is None else stream:
+            self.copy_to_host(mem, size)
+
+    def memset_async(self, value, size, stream=None):
+        """memset in a stream's order."""
+        with _Current() if stream is None else stream:
+            self.memset(value, size)
 
     def __add__(self, offset):
         return MemoryPointer(self.mem, self.offset + offset)
@@ -97,8 +149,8 @@ class BaseMemory:
 
     @property
     def ptr(self):
-        """Where it begins. On OpenCL, whose memory has no addresses, a number that no other memory in use has."""
-        return self._array._pointer()
+        """Where it begins. On OpenCL, whose memory has no addresses, a number that no other memory has."""
+        return _core._address(self._array)
 
 
 class Memory(BaseMemory):

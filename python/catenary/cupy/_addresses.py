@@ -1,0 +1,104 @@
+"""What Chainer asks of kernels and of cuBLAS by addresses in memory, done upon the arrays that are there.
+
+An OpenCL kernel cannot follow an address, so that these kernels of Chainer, known by their names and the SHA-256 of
+their texts, are done by copies of arrays; factors and inverses of matrices are done so on all devices."""
+
+import hashlib
+
+import numpy
+
+from catenary import _core
+
+
+def _pad_sequence(pointers, lengths, padding, base, longest, y):
+    for row, address, length in zip(y, pointers.get().ravel().tolist(), lengths.get().ravel().tolist()):
+        if length:
+            row[:length] = _core._at(address, y.dtype, length * base).reshape(row[:length].shape)
+        row[length:] = padding
+
+
+def _parts(pointers, dtypes, info):
+    """Arrays that lie one after the other in the flat one: where each begins and ends there, and itself."""
+    ends = info.get().tolist()
+    begins = [0] + ends[1:-1]
+    for begin, end, address, kind in zip(begins, ends[1:], pointers.get().tolist(), dtypes.get().tolist()):
+        yield begin, end, _core._at(address, ('f4', 'f2')[kind], end - begin) if address else None
+
+
+def _gather(pointers, dtypes, info, flat):
+    flat[...] = 0
+    for begin, end, part in _parts(pointers, dtypes, info):
+        if part is not None:
+            flat[begin:end] = part
+
+
+def _scatter(pointers, dtypes, info, flat):
+    for begin, end, part in _parts(pointers, dtypes, info):
+        if part is not None:
+            part[...] = flat[begin:end]
+
+
+_KNOWN = {
+    ('pad_sequence_fwd', '7c0ed77f8e03c1140a834cc655e4688dd5bcac7ca59404908cb01c160fa2056c'): _pad_sequence,
+    ('_memcpy_gather', '546e45536a5b4e5ed13bbcb8ec8bd09ee65c03f7f175a24b2f047d88c81bb826'): _gather,
+    ('_memcpy_scatter', '02191090ce54d7c233aa08a13dc69882c1d983ed58c8a2280da56aa42332e285'): _scatter,
+}
+
+
+def known(kernel):
+    """What does the work of an ElementwiseKernel of Chainer that follows addresses, or None."""
+    if not any(kernel.name == name for name, _ in _KNOWN):
+        return None
+    text = ''.join((kernel.loop_prep + kernel.operation).split())
+    return _KNOWN.get((kernel.name, hashlib.sha256(text.encode()).hexdigest()))
+
+
+def _matrices(pointers, dtype, n, leading, count):
+    """The matrices (count, n, n) at addresses that lie at an address, seen in Fortran order, each with its rows."""
+    found = []
+    for address in _core._at(pointers, 'u8', count).tolist():
+        found.append(_core._at(address, dtype, leading * (n - 1) + n))
+    rows = [_core.as_strided(part, (n, n), (part.itemsize, leading * part.itemsize)) for part in found]
+    return _core._stack(rows, 0), rows
+
+
+def getrf(dtype, n, pointers, leading, pivots, info, count):
+    """LU factors of matrices in place, with the rows exchanged (from 1 on), and where U has a zero (0: nowhere)."""
+    if count == 0 or n == 0:
+        return
+    matrices, rows = _matrices(pointers, dtype, n, leading, count)
+    factors, exchanged = _core.linalg.lu_factor(matrices)
+    for row, factor in zip(rows, factors):
+        row[...] = factor
+    if pivots:
+        _core._at(pivots, 'i4', n * count)[...] = (exchanged + 1).reshape(-1)
+    zero = _core._at(info, 'i4', count)
+    zero[...] = _first_zero(factors)
+
+
+def getri(dtype, n, pointers, leading, pivots, inverses, leading_of_inverses, info, count):
+    """Inverses from what getrf left."""
+    if count == 0 or n == 0:
+        return
+    factors, _ = _matrices(pointers, dtype, n, leading, count)
+    order = numpy.tile(numpy.arange(n), (count, 1))
+    if pivots:
+        for at, exchanges in zip(order, _core._at(pivots, 'i4', n * count).get().reshape(count, n) - 1):
+            for i, k in enumerate(exchanges):
+                at[[i, k]] = at[[k, i]]
+    identity = numpy.zeros((count, n, n), dtype)
+    identity[numpy.arange(count)[:, None], numpy.arange(n)[None], order] = 1
+    zeros = _first_zero(factors)
+    whole = _core.where((zeros != 0)[:, None, None], _core.from_numpy(numpy.eye(n, dtype=dtype), None), factors)
+    solve = _core.linalg.solve_triangular
+    half = solve(whole, _core.from_numpy(identity, None), lower=True, unit_diagonal=True)
+    _, rows = _matrices(inverses, dtype, n, leading_of_inverses, count)
+    for row, inverse in zip(rows, solve(whole, half)):
+        row[...] = inverse
+    _core._at(info, 'i4', count)[...] = zeros
+
+
+def _first_zero(factors):
+    n = factors.shape[-1]
+    zero = _core.diagonal(factors, 0, -2, -1) == 0
+    return _core.where(_core.any(zero, -1), _core.argmax(zero, -1) + 1, 0).astype('i4')

@@ -1,0 +1,88 @@
+// Addresses: where an array's block of memory is, and which array an address lies in.
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "catenary/array/body.h"
+#include "catenary/array/view.h"
+#include "core.h"
+
+namespace catenary_python {
+
+namespace {
+
+/// Owners of blocks whose address has been asked for, by it. The GIL guards it.
+std::map<std::uint64_t, PyObject*>& blocks() {
+  static std::map<std::uint64_t, PyObject*> found;
+  return found;
+}
+
+/// The block that holds an array's elements, as bytes; what is pending on it runs first.
+Array block_of(const Array& a) {
+  ct::readable(a);
+  const ct::Ref<ct::Storage>& storage = a.body().storage;
+  if (!storage) return Array::empty({0}, Dtype::uint8, a.device());
+  return Array(ct::Ref<ct::ArrayHead>(new ct::ArrayBody(
+      Dtype::uint8, Shape{static_cast<std::int64_t>(storage->bytes())}, ct::Strides{1}, 0, storage)));
+}
+
+PyObject* owner_of(PyObject* o) { return handle_of(o).base ? handle_of(o).base : o; }
+
+/// OpenCL's memory has handles and no addresses: numbers are given out that lie in no program's memory, so that each
+/// byte of a block has its own.
+std::uint64_t invented(std::uint64_t bytes) {
+  static std::uint64_t next = std::uint64_t{1} << 56;
+  const std::uint64_t address = next;
+  next += (bytes + 4096) / 4096 * 4096;
+  return address;
+}
+
+std::uint64_t address_of(PyObject* o) {
+  PyObject* owner = owner_of(o);
+  NdArray& handle = handle_of(owner);
+  const ct::View view = ct::readable(array_of(o));
+  if (!handle.address && view.handle) {
+    const bool opencl = std::string(array_of(o).device().backend().name()) == "opencl";
+    const auto bytes = static_cast<std::uint64_t>(handle.array.body().storage->bytes());
+    handle.address = opencl ? invented(bytes) : reinterpret_cast<std::uintptr_t>(view.handle);
+    blocks().insert_or_assign(handle.address, owner);
+  }
+  return handle.address + static_cast<std::uint64_t>(view.offset) * array_of(o).itemsize();
+}
+
+}  // namespace
+
+void forget_address(std::uint64_t address) noexcept { blocks().erase(address); }
+
+void register_memory(nb::module_& m) {
+  m.def(
+      "_address", [](Self self) { return address_of(self.o); },
+      "Where the first element is. On OpenCL a number that no other memory has, which nothing but _at can follow.");
+  m.def(
+      "_block", [](Self self) { return checked(wrap_view(block_of(self.array()), self.o)); },
+      "The bytes of the block of memory that holds the elements.");
+  m.def(
+      "_at",
+      [](std::uint64_t address, DtypeArg dtype, std::int64_t size) {
+        const Dtype d = dtype.value_or(Dtype::uint8);
+        auto found = blocks().upper_bound(address);
+        if (found != blocks().begin()) {
+          PyObject* owner = (--found)->second;
+          const Array bytes = block_of(array_of(owner));
+          const std::uint64_t from = address - found->first, length = static_cast<std::uint64_t>(size) * ct::itemsize(d);
+          if (from + length <= static_cast<std::uint64_t>(bytes.size())) {
+            const auto first = static_cast<std::int64_t>(from);
+            const Array part = bytes(ct::slice(first, first + static_cast<std::int64_t>(length)));
+            return checked(wrap_view(ct::view(part, d), owner));
+          }
+        }
+        raise(PyExc_ValueError, std::to_string(size) + " elements of " + ct::dtype_name(d) + " at address " +
+                                    std::to_string(address) +
+                                    ": no array whose address was asked for, and that is in use, has them");
+      },
+      nb::arg("address"), nb::arg("dtype").none(), nb::arg("size"),
+      "The elements at an address that was given out, as a view of the array that is there.");
+}
+
+}  // namespace catenary_python
