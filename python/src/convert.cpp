@@ -128,6 +128,12 @@ bool Argument::parse(PyObject* o) {
   return true;
 }
 
+void Argument::bring_to(const ct::Device& device) {
+  if (!array || array->device() == device) return;
+  kept = array->to_device(device);
+  array = &kept;
+}
+
 const Array& Argument::as_array() {
   if (!array) {
     const Dtype dtype = strong.value_or(scalar.default_dtype());

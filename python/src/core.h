@@ -118,6 +118,8 @@ struct Argument {
   /// False, and nothing set, for an object that is none of these.
   bool parse(PyObject* o);
   Operand operand() const { return array ? Operand(*array) : Operand(scalar); }
+  /// Copies an array of another device to this one, for what writes into an array there.
+  void bring_to(const ct::Device& device);
   /// As a 0-d array where it is a number.
   const Array& as_array();
 };

@@ -223,8 +223,9 @@ void register_creation(nb::module_& m) {
       m, "fill", [](const Array& a, const Value& value) { ct::copyto(a, value.operand()); }, "a", nb::arg("value"));
   m.def(
       "copyto",
-      [](const Array& dst, const Value& src, const std::string& casting, nb::object where) {
-        const Argument& v = src.argument;
+      [](const Array& dst, Value& src, const std::string& casting, nb::object where) {
+        Argument& v = src.argument;
+        v.bring_to(dst.device());
         const Dtype from = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         const bool weak = !v.array && !v.strong;
         const bool fits = casting == "unsafe" ||

@@ -217,6 +217,7 @@ int set_item(PyObject* o, PyObject* key, PyObject* value) {
       from_host = from_numpy(value, std::nullopt, a.device());
       argument.array = &from_host;
     }
+    argument.bring_to(a.device());
     without_gil(a.size() >= kReleaseFrom, [&] { a.set_at(indices, argument.operand()); });
     return 0;
   });

@@ -3,7 +3,7 @@
 import numpy
 import pytest
 
-from catenary import cupy, cupyx
+from catenary import _core, cupy, cupyx
 from compare import same
 
 pytestmark = pytest.mark.usefixtures('device')
@@ -92,3 +92,15 @@ def test_scatter_add(dtype):
     cupyx.scatter_max(y, cupy.array(at), 5)
     numpy.maximum.at(x, at, 5)
     same(y, x)
+
+
+def test_values_come_from_another_device():
+    with _core.Device(0):
+        x = cupy.arange(4, dtype='f4')
+    with _core.Device('cpu'):
+        y = cupy.zeros((2, 4), 'f8')
+        cupy.copyto(y, x)
+        y[1] = x[::-1]
+        assert y.get().tolist() == [[0, 1, 2, 3], [3, 2, 1, 0]]
+        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='two devices'):
+            y + x

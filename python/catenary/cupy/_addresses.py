@@ -11,6 +11,7 @@ from catenary import _core
 
 
 def _pad_sequence(pointers, lengths, padding, base, longest, y):
+    padding = numpy.asarray(padding).astype(y.dtype)[()]  # as a kernel takes it
     for row, address, length in zip(y, pointers.get().ravel().tolist(), lengths.get().ravel().tolist()):
         if length:
             row[:length] = _core._at(address, y.dtype, length * base).reshape(row[:length].shape)
