@@ -1,13 +1,18 @@
 #include "catenary/array/random.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/random_detail.h"
@@ -238,33 +243,89 @@ Array bernoulli(const Operand& p, const OptionalShape& size, const RandomOptions
   return as_dtype(less(random(shape_of(size, p, p, "bernoulli"), standard), p), options.dtype.value_or(Dtype::bool_));
 }
 
-Array binomial(std::int64_t n, double p, const Shape& size, const RandomOptions& options) {
-  if (n < 0 || n > (1 << 24)) fail<ValueError>("random::binomial: n must lie in [0, 2^24], {} was given", n);
-  if (!(p >= 0 && p <= 1)) fail<ValueError>("random::binomial: p must lie in [0, 1], {} was given", p);
-  std::vector<double> table(static_cast<std::size_t>(n) + 1);
-  const auto trials = static_cast<double>(n);
-  double total = 0;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto k = static_cast<double>(i);
-    const double successes = k > 0 ? k * std::log(p) : 0, failures = k < trials ? (trials - k) * std::log1p(-p) : 0;
-    total +=
-        std::exp(std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1) + successes + failures);
-    table[i] = total;
+namespace {
+
+/// Numbers of something: log of the probability of k, the likeliest k and the largest.
+struct Counts {
+  std::function<double(double k)> log_probability;
+  double mode;
+  double most;
+};
+
+/// Draws counts by inversion. `of` tells the distribution for a pair of parameters, and checks them.
+Array draw_counts(const Operand& a, const Operand& b, const OptionalShape& size, const RandomOptions& options,
+                  const char* what, Counts (*of)(double a, double b)) {
+  const Shape shape = shape_of(size, a, b, what);
+  RandomOptions here = placed(options, a, b);
+  here.dtype = Dtype::float64;
+  const Parameter x(a, Dtype::float64), y(b, Dtype::float64);
+  // The parameters of each element, before they are repeated along the axes of `size`.
+  const Shape own = shape_of({}, a, b, what);
+  const auto on_host = [&](const Parameter& p) {
+    const Array whole = p.array.defined() ? p.array.broadcast_to(own) : full(own, p.scalar, Dtype::float64);
+    return whole.to_vector<double>();
+  };
+  const std::vector<double> first = on_host(x), second = on_host(y);
+
+  // One cumulative table after the other; that of row r runs from r to r + 1, so that one search finds row and count.
+  std::map<std::pair<double, double>, std::int64_t> row_of;
+  std::vector<double> cumulative;
+  std::vector<std::int64_t> rows, shifts, ends;
+  constexpr double kNever = -50;  // a log of probabilities that 53 bits cannot draw
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto [found, is_new] = row_of.try_emplace({first[i], second[i]}, static_cast<std::int64_t>(row_of.size()));
+    rows.push_back(found->second);
+    if (!is_new) continue;
+    const Counts counts = of(first[i], second[i]);
+    double low = counts.mode, high = counts.mode;
+    while (low > 0 && counts.log_probability(low - 1) > kNever) --low;
+    while (high < counts.most && counts.log_probability(high + 1) > kNever) ++high;
+    shifts.push_back(static_cast<std::int64_t>(low) - static_cast<std::int64_t>(cumulative.size()));
+    double total = 0;
+    for (double k = low; k <= high; ++k) {
+      total += std::exp(counts.log_probability(k));
+      cumulative.push_back(static_cast<double>(found->second) + std::min(total, 1.0));
+    }
+    ends.push_back(static_cast<std::int64_t>(cumulative.size()) - 1);
   }
-  return invert_table(table, size, options);
+  const Dtype dtype = options.dtype.value_or(Dtype::int64);
+  if (rows.empty()) return Array::empty(shape, dtype, here.device.value_or(current_device()));
+
+  const Array u = random(shape, here);
+  const auto upload = [&](const auto& values, const Shape& extents, Dtype d) {
+    return Array::from_host(values.data(), extents, d, u.device());
+  };
+  const auto count = static_cast<std::int64_t>(shifts.size());
+  const Array row = upload(rows, own, Dtype::int64);
+  const Array found = searchsorted(upload(cumulative, {static_cast<std::int64_t>(cumulative.size())}, Dtype::float64),
+                                   add(u, row), Side::right);
+  // Rounding may leave a row's last sum below a number drawn.
+  const Array within = minimum(found, take(upload(ends, {count}, Dtype::int64), row));
+  return as_dtype(add(within, take(upload(shifts, {count}, Dtype::int64), row)), dtype);
 }
 
-Array poisson(double lam, const Shape& size, const RandomOptions& options) {
-  if (!(lam >= 0 && lam <= 1e6)) fail<ValueError>("random::poisson: lam must lie in [0, 10^6], {} was given", lam);
-  // Beyond 40 standard deviations (and 40) nothing can be drawn from 53 bits.
-  std::vector<double> table(static_cast<std::size_t>(lam + 40 * std::sqrt(lam)) + 40);
-  double total = 0;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto k = static_cast<double>(i);
-    total += std::exp((k > 0 ? k * std::log(lam) : 0) - lam - std::lgamma(k + 1));
-    table[i] = total;
-  }
-  return invert_table(table, size, options);
+}  // namespace
+
+Array binomial(const Operand& n, const Operand& p, const OptionalShape& size, const RandomOptions& options) {
+  return draw_counts(n, p, size, options, "binomial", [](double trials, double chance) -> Counts {
+    if (!(trials >= 0 && trials <= (1 << 24)) || trials != std::floor(trials))
+      fail<ValueError>("random::binomial: n must be an integer in [0, 2^24], {} was given", trials);
+    if (!(chance >= 0 && chance <= 1)) fail<ValueError>("random::binomial: p must lie in [0, 1], {} was given", chance);
+    const auto log_probability = [=](double k) {
+      const double successes = k > 0 ? k * std::log(chance) : 0;
+      const double failures = k < trials ? (trials - k) * std::log1p(-chance) : 0;
+      return std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1) + successes + failures;
+    };
+    return {log_probability, std::min(std::floor((trials + 1) * chance), trials), trials};
+  });
+}
+
+Array poisson(const Operand& lam, const OptionalShape& size, const RandomOptions& options) {
+  return draw_counts(lam, 0.0, size, options, "poisson", [](double mean, double) -> Counts {
+    if (!(mean >= 0 && mean <= 1e6)) fail<ValueError>("random::poisson: lam must lie in [0, 10^6], {} was given", mean);
+    return {[=](double k) { return (k > 0 ? k * std::log(mean) : 0) - mean - std::lgamma(k + 1); }, std::floor(mean),
+            std::numeric_limits<double>::infinity()};
+  });
 }
 
 Array permutation(std::int64_t n, const RandomOptions& options) {
@@ -285,6 +346,24 @@ void shuffle(const Array& x, Generator* generator) {
   copyto(x, permutation(x, generator));
 }
 
+namespace {
+
+/// From 1 to the next number of a dtype; the square root is how far from 1 NumPy lets a sum of probabilities be.
+double spacing(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float16:
+      return 0x1p-10;
+    case Dtype::bfloat16:
+      return 0x1p-7;
+    case Dtype::float32:
+      return 0x1p-23;
+    default:
+      return 0x1p-52;
+  }
+}
+
+}  // namespace
+
 Array choice(std::int64_t n, const Shape& size, const ChoiceOptions& options) {
   const std::int64_t count = checked_size(size, "random::choice");
   if (n < 0 || (n == 0 && count > 0)) fail<ValueError>("random::choice: nothing can be drawn from {} elements", n);
@@ -300,7 +379,7 @@ Array choice(std::int64_t n, const Shape& size, const ChoiceOptions& options) {
   const Array p = as_dtype(*options.p, Dtype::float64);
   if (p.shape() != Shape{n}) fail<ShapeError>("random::choice: p of shape {} for {} elements", p.shape(), n);
   if (n > 0 && !(min(p).item<double>() >= 0)) fail<ValueError>("random::choice: p must not be negative");
-  if (!(std::abs(sum(p).item<double>() - 1) <= 1e-8))
+  if (!(std::abs(sum(p).item<double>() - 1) <= std::sqrt(spacing(options.p->dtype()))))
     fail<ValueError>("random::choice: p sums to {}, not to 1", sum(p).item<double>());
   if (!drawing.device) drawing.device = p.device();
   if (options.replace) {

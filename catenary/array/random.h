@@ -128,12 +128,14 @@ CT_API Array randint(std::int64_t low, std::int64_t high, const Shape& size = {}
 CT_API Array randint(std::int64_t high, const Shape& size = {}, const RandomOptions& options = {});
 /// True with probability p; bool by default.
 CT_API Array bernoulli(const Operand& p, const OptionalShape& size = {}, const RandomOptions& options = {});
-/// Successes of n trials of probability p each, int64 by default, by inversion of the cumulative distribution. Throws
-/// ValueError unless 0 <= n <= 2²⁴ and 0 <= p <= 1. numpy.random.binomial
-CT_API Array binomial(std::int64_t n, double p, const Shape& size = {}, const RandomOptions& options = {});
-/// Poisson with mean lam, int64 by default, by inversion. Throws ValueError unless 0 <= lam <= 10⁶.
+/// Successes of n trials of probability p each, int64 by default, by inversion of the cumulative distribution: of one
+/// for each pair of n and p, which are read on the host. Throws ValueError unless 0 <= n <= 2²⁴, an integer, and
+/// 0 <= p <= 1. numpy.random.binomial
+CT_API Array binomial(const Operand& n, const Operand& p, const OptionalShape& size = {},
+                      const RandomOptions& options = {});
+/// Poisson with mean lam, int64 by default, by inversion, as binomial. Throws ValueError unless 0 <= lam <= 10⁶.
 /// numpy.random.poisson
-CT_API Array poisson(double lam = 1.0, const Shape& size = {}, const RandomOptions& options = {});
+CT_API Array poisson(const Operand& lam = 1.0, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// Trials up to the first success, each with probability p in (0, 1]; int64 by default. numpy.random.geometric
 CT_API Array geometric(const Operand& p, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// How many are good of nsample drawn from ngood and nbad without replacement, int64 by default, by inversion. Throws

@@ -23,8 +23,8 @@ Array block_of(const Array& a) {
   ct::readable(a);
   const ct::Ref<ct::Storage>& storage = a.body().storage;
   if (!storage) return Array::empty({0}, Dtype::uint8, a.device());
-  return Array(ct::Ref<ct::ArrayHead>(new ct::ArrayBody(
-      Dtype::uint8, Shape{static_cast<std::int64_t>(storage->bytes())}, ct::Strides{1}, 0, storage)));
+  return Array(ct::Ref<ct::ArrayHead>(
+      new ct::ArrayBody(Dtype::uint8, Shape{static_cast<std::int64_t>(storage->bytes())}, ct::Strides{1}, 0, storage)));
 }
 
 PyObject* owner_of(PyObject* o) { return handle_of(o).base ? handle_of(o).base : o; }
@@ -70,7 +70,8 @@ void register_memory(nb::module_& m) {
         if (found != blocks().begin()) {
           PyObject* owner = (--found)->second;
           const Array bytes = block_of(array_of(owner));
-          const std::uint64_t from = address - found->first, length = static_cast<std::uint64_t>(size) * ct::itemsize(d);
+          const std::uint64_t from = address - found->first,
+                              length = static_cast<std::uint64_t>(size) * ct::itemsize(d);
           if (from + length <= static_cast<std::uint64_t>(bytes.size())) {
             const auto first = static_cast<std::int64_t>(from);
             const Array part = bytes(ct::slice(first, first + static_cast<std::int64_t>(length)));

@@ -360,7 +360,9 @@ void register_ndarray(nb::module_& m) {
               new (self) NdArray{empty_in_order(shape, d, order_from(order.ptr(), true))};
               return;
             }
-            const Array memory = nb::cast<Array>(memptr.attr("bytes")());
+            // the whole block: with negative strides elements lie before the pointer
+            const Array memory = array_of(nb::object(memptr.attr("mem").attr("_array")).ptr());
+            const auto begin = nb::cast<std::int64_t>(memptr.attr("offset"));
             const auto size = static_cast<std::int64_t>(ct::itemsize(d));
             const bool fortran = order_from(order.ptr(), true) == Order::F;
             ct::Strides steps = ct::contiguous_strides(shape);
@@ -380,12 +382,13 @@ void register_ndarray(nb::module_& m) {
             std::int64_t low = 0, high = shape.product() == 0 ? -1 : 0;
             for (int i = 0; i < shape.size() && high >= 0; ++i)
               (steps[i] < 0 ? low : high) += steps[i] * (shape[i] - 1);
-            if (low < 0 || (high + 1) * size > memory.size())
-              raise(PyExc_ValueError, "ndarray: shape " + shape.str() +
-                                          " with these strides needs more memory than the " +
-                                          std::to_string(memory.size()) + " bytes of memptr");
-            const Array whole = ct::view(memory(ct::slice(memory.size() / size * size)), d);
-            new (self) NdArray{whole.as_strided(shape, steps)};
+            if (begin + low * size < 0 || begin + (high + 1) * size > memory.size())
+              raise(PyExc_ValueError, "ndarray: shape " + shape.str() + " with strides " + steps.str() +
+                                          " (in elements) does not lie in the " + std::to_string(memory.size()) +
+                                          " bytes of memory that memptr points into, at " + std::to_string(begin));
+            const std::int64_t first = begin % size, whole = (memory.size() - first) / size * size;
+            const Array elements = ct::view(memory(ct::slice(first, first + whole)), d);
+            new (self) NdArray{elements.as_strided(shape, steps, begin / size)};
           },
           nb::arg("shape"), nb::arg("dtype").none() = nb::none(), nb::arg("memptr").none() = nb::none(),
           nb::arg("strides").none() = nb::none(), nb::arg("order") = "C")

@@ -356,8 +356,11 @@ void register_numbers(nb::module_& m) {
   product("kron", ct::kron);
   m.def("_tensordot",
         freed(static_cast<Array (*)(const Array&, const Array&, const ct::Axes&, const ct::Axes&)>(ct::tensordot)));
-  m.def("_einsum", [](const std::string& subscripts, const std::vector<Array>& operands) {
-    return without_gil(is_large(operands), [&] { return ct::einsum(subscripts, operands); });
+  m.def("_einsum", [](const std::string& subscripts, const std::vector<Self>& selves) {
+    std::vector<Array> operands;
+    for (const Self& self : selves) operands.push_back(self.array());
+    const Array result = without_gil(is_large(operands), [&] { return ct::einsum(subscripts, operands); });
+    return checked(selves.size() == 1 ? wrap_view(result, selves[0].o) : wrap(result));  // "ii->i" is a view
   });
   both(
       m, "trace",

@@ -65,6 +65,7 @@ void register_random(nb::module_& m) {
   one("chisquare", ct::random::chisquare, "df"_a);
   one("standard_t", ct::random::standard_t, "df"_a);
   one("geometric", ct::random::geometric, "p"_a);
+  one("poisson", ct::random::poisson, "lam"_a = 1.0);
   const auto two = [&](const char* name, auto f, const auto& x, const auto& y) {
     g.def(
         name,
@@ -82,6 +83,7 @@ void register_random(nb::module_& m) {
   two("gamma", ct::random::gamma, "shape"_a, "scale"_a = 1.0);
   two("beta", ct::random::beta, "a"_a, "b"_a);
   two("f", ct::random::f, "dfnum"_a, "dfden"_a);
+  two("binomial", ct::random::binomial, "n"_a, "p"_a);
   two("wald", ct::random::wald, "mean"_a, "scale"_a);
   g.def(
       "triangular",
@@ -92,18 +94,6 @@ void register_random(nb::module_& m) {
   g.def("_integers", [](Generator& g, std::int64_t low, std::int64_t high, const Size& size, DtypeArg dtype) {
     return ct::random::randint(low, high, size.value_or(Shape{}), options_of(g, dtype));
   });
-  g.def(
-      "binomial",
-      [](Generator& g, std::int64_t n, double p, const Size& size, DtypeArg dtype) {
-        return ct::random::binomial(n, p, size.value_or(Shape{}), options_of(g, dtype));
-      },
-      "n"_a, "p"_a, size, no_dtype);
-  g.def(
-      "poisson",
-      [](Generator& g, double lam, const Size& size, DtypeArg dtype) {
-        return ct::random::poisson(lam, size.value_or(Shape{}), options_of(g, dtype));
-      },
-      "lam"_a = 1.0, size, no_dtype);
   g.def(
       "hypergeometric",
       [](Generator& g, std::int64_t good, std::int64_t bad, std::int64_t n, const Size& size, DtypeArg dtype) {

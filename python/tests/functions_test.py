@@ -165,3 +165,15 @@ def test_names_that_numpy_has():
     with pytest.raises(AttributeError, match='docs/coverage.md'):
         cupy.busday_count
     assert cupy.get_array_module(A) is numpy and cupy.get_array_module(A, cupy.zeros(1)) is cupy
+
+
+def test_counts_of_arrays_of_parameters(device):
+    state = cupy.random.RandomState(3)
+    p = cupy.asarray([0, 0.5, 1], 'f4')
+    drawn = state.binomial(1, p, size=(1000, 3))
+    assert drawn.dtype == numpy.int64 and drawn.shape == (1000, 3)
+    assert drawn.sum(0).get()[[0, 2]].tolist() == [0, 1000] and 400 < int(drawn[:, 1].sum()) < 600
+    assert 1800 < int(state.poisson(cupy.asarray([0, 2.]), size=(1000, 2))[:, 1].sum()) < 2200
+    with pytest.raises(ValueError, match='lam must lie in'):
+        state.poisson(cupy.asarray([-1.]))
+    assert state.choice(3, 5, p=cupy.full(3, 1 / 3, 'f4')).shape == (5,)

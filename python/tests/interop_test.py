@@ -1,5 +1,7 @@
 """ndarray beside NumPy's own functions, memory, and other dtypes of the same bytes."""
 
+import pickle
+
 import numpy
 import pytest
 
@@ -56,7 +58,7 @@ def test_memory():
     assert x[0, 0] == 9
     same(cupy.ndarray((3,), 'f', x.data + 4, strides=(8,)), numpy.array([1, 3, 5], 'f'))
     same(cupy.ndarray((3, 2), 'f', x.data, order='F'), x.get().ravel().reshape(3, 2, order='F'))
-    with pytest.raises(ValueError, match='more memory'):
+    with pytest.raises(ValueError, match='does not lie in the 24 bytes'):
         cupy.ndarray((7,), 'f', x.data)
     with pytest.raises(ValueError, match='strides'):
         cupy.ndarray((2,), 'f', strides=(4,))
@@ -103,3 +105,23 @@ def test_devices():
     with _core.Device('cpu'):
         with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='two devices'):
             cupy.ones(2) + x
+
+
+def test_devices_are_pickled(device):
+    assert pickle.loads(pickle.dumps(device)) == device
+
+
+def test_a_diagonal_by_einsum_is_a_view(device):
+    x = cupy.zeros((3, 3), 'f4')
+    diagonal = cupy.einsum('ii->i', x)
+    assert diagonal.base is x
+    diagonal[...] = 2
+    same(x, 2 * numpy.eye(3, dtype='f4'))
+
+
+def test_arrays_upon_memory_with_negative_strides(device):
+    x = cupy.arange(6, dtype='i4')
+    same(cupy.ndarray((3,), 'i4', x[4:].data, strides=(-8,)), numpy.array([4, 2, 0], 'i4'))
+    same(cupy.ndarray((2, 2), 'i2', x.data + 8, strides=(4, 2)), numpy.array([[2, 0], [3, 0]], 'i2'))
+    with pytest.raises(ValueError, match=r'shape \(4,\) with strides \(-2,\).*24 bytes.*at 16'):
+        cupy.ndarray((4,), 'i4', x[4:].data, strides=(-8,))

@@ -113,7 +113,50 @@ TEST(Random, Discrete) {
   expect_array(random_::poisson(0, {2}), {0, 0}, {2}, Dtype::int64);
   EXPECT_THROW(random_::bernoulli(1.5, many), ct::ValueError);
   EXPECT_THROW(random_::binomial(-1, 0.5), ct::ValueError);
+  EXPECT_THROW(random_::binomial(2.5, 0.5), ct::ValueError);
   EXPECT_THROW(random_::poisson(-1), ct::ValueError);
+}
+
+TEST(Random, CountsOfArraysOfParameters) {
+  random_::seed(8);
+  // Frequencies lie within five standard deviations of the probabilities.
+  const Array n = make<std::int64_t>({1, 3}).reshape({2, 1}), p = make<double>({0, 0.3, 1});
+  const Array drawn = random_::binomial(n, p, Shape{20000, 2, 3});
+  EXPECT_EQ(drawn.dtype(), Dtype::int64);
+  const auto share = [&](std::int64_t row, std::int64_t column, std::int64_t k) {
+    const Array all = drawn(ct::slice(), row, column);
+    return static_cast<double>(ct::count_nonzero(ct::equal(all, k)).item<std::int64_t>()) / 20000;
+  };
+  EXPECT_EQ(share(0, 0, 0), 1);
+  EXPECT_EQ(share(1, 0, 0), 1);
+  EXPECT_EQ(share(0, 2, 1), 1);
+  EXPECT_EQ(share(1, 2, 3), 1);
+  const double expected[] = {0.343, 0.441, 0.189, 0.027};
+  for (std::int64_t k = 0; k < 4; ++k)
+    EXPECT_NEAR(share(1, 1, k), expected[k], 5 * std::sqrt(expected[k] * (1 - expected[k]) / 20000)) << k;
+  EXPECT_NEAR(share(0, 1, 1), 0.3, 5 * std::sqrt(0.21 / 20000));
+
+  const Array means = make<float>({0.5, 30, 4000});
+  const Array counts = random_::poisson(means, Shape{20000, 3}, {.dtype = Dtype::float64});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const auto mean = static_cast<double>(means[i].item<float>());
+    expect_moments(counts(ct::slice(), i), mean, mean);
+  }
+  EXPECT_EQ(random_::poisson(means).shape(), Shape{3});
+  EXPECT_EQ(random_::poisson(ct::Array::empty({0, 2}, Dtype::float32)).shape(), (Shape{0, 2}));
+  EXPECT_EQ(random_::binomial(5, make<double>({0.5, 0.5}), Shape{0, 2}).shape(), (Shape{0, 2}));
+  EXPECT_THROW(random_::poisson(make<double>({1, -1})), ct::ValueError);
+  EXPECT_THROW(random_::binomial(make<std::int64_t>({3, 4}), make<double>({0.1, 1.5})), ct::ValueError);
+  EXPECT_THROW(random_::binomial(3, p, Shape{2}), ct::ShapeError);
+}
+
+TEST(Random, ProbabilitiesMayBeRounded) {
+  random_::seed(9);
+  const Array p = ct::divide(make<double>({1, 2, 3, 1}), 7.0).astype(Dtype::float32);
+  const Array drawn = random_::choice(4, {30000}, {.p = p});
+  EXPECT_NEAR(ct::mean(drawn).item<double>(), 11.0 / 7, 0.03);
+  EXPECT_THROW(random_::choice(2, {3}, {.p = make<double>({0.5, 0.4999})}), ct::ValueError);
+  EXPECT_THROW(random_::choice(2, {3}, {.p = make<float>({0.5, 0.499})}), ct::ValueError);
 }
 
 TEST(Random, Orders) {
