@@ -91,7 +91,7 @@ PyObject* numpy_dtype(Dtype dtype) {
 Dtype dtype_from(PyObject* o) {
   for (std::size_t i = 0; i < np.dtypes.size(); ++i)
     if (o == np.dtypes[i] || o == np.scalars[i]) return static_cast<Dtype>(i);
-  const nb::object dtype = checked(PyObject_CallMethod(np.module, "dtype", "O", o));
+  const nb::object dtype = checked(PyObject_CallMethod(np.module, "dtype", "(O)", o));
   for (std::size_t i = 0; i < np.dtypes.size(); ++i) {
     if (!np.dtypes[i]) continue;
     const int equal = PyObject_RichCompareBool(dtype.ptr(), np.dtypes[i], Py_EQ);
@@ -187,7 +187,7 @@ nb::object to_numpy(const Array& a) {
 Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& device) {
   nb::object given = dtype && !(*dtype == Dtype::bfloat16)
                          ? checked(PyObject_CallMethod(np.module, "asarray", "OO", o, numpy_dtype(*dtype)))
-                         : checked(PyObject_CallMethod(np.module, "asarray", "O", o));
+                         : checked(PyObject_CallMethod(np.module, "asarray", "(O)", o));
   const Dtype from = dtype_from(given.attr("dtype").ptr());
   const nb::object flags = given.attr("flags");
   const bool transposed = !nb::cast<bool>(flags.attr("c_contiguous")) && nb::cast<bool>(flags.attr("f_contiguous"));

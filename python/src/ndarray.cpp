@@ -395,7 +395,12 @@ void register_ndarray(nb::module_& m) {
       .def(
           "item",
           [](const NdArray& a, nb::args index) {
-            if (index.size() == 0) return item_of(a.array, "item");
+            if (index.size() == 0) {
+              if (a.array.size() != 1)
+                raise(PyExc_ValueError, "item: can only convert an array of size 1 to a Python scalar, the shape is " +
+                                            a.array.shape().str());
+              return item_of(a.array, "item");
+            }
             const nb::object key = index.size() == 1 ? nb::object(index[0]) : nb::object(index);
             if (index.size() == 1 && nb::isinstance<nb::int_>(key) && a.array.ndim() != 1)
               return item_of(a.array.ravel()[nb::cast<std::int64_t>(key)], "item");

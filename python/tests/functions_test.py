@@ -177,3 +177,11 @@ def test_counts_of_arrays_of_parameters(device):
     with pytest.raises(ValueError, match='lam must lie in'):
         state.poisson(cupy.asarray([-1.]))
     assert state.choice(3, 5, p=cupy.full(3, 1 / 3, 'f4')).shape == (5,)
+
+
+def test_repeats_by_a_tuple(device):
+    x = cupy.arange(3, dtype='f4')
+    same(cupy.repeat(x, (1, 0, 2)), numpy.array([0, 2, 2], 'f4'))
+    same(cupy.repeat(x, (2,)), numpy.repeat(x.get(), 2))
+    with pytest.raises(ValueError, match=r'item:.*\(3,\)'):
+        x.item()
