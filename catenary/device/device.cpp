@@ -18,24 +18,6 @@ bool Backend::copy_between(int, void*, std::size_t, int, void*, std::size_t, std
 namespace {
 thread_local Device current;
 
-/// What `gpu:N` counts: each card once, the integrated ones last.
-std::vector<Device> real_gpus() {
-  const bool processors = environment::flag("CATENARY_GPU_INCLUDE_CPU");
-  const bool simulations = environment::flag("CATENARY_GPU_INCLUDE_SIMULATED");
-  std::vector<Device> cards, integrated, rest;
-  std::set<std::string> seen;
-  for (const Device& device : devices()) {
-    if (device.is_cpu()) continue;
-    const DeviceInfo info = device.info();
-    if ((info.is_simulated && !simulations) || (info.is_cpu && !processors)) continue;
-    if (!info.pci.empty() && !seen.insert(info.pci).second) continue;
-    (info.is_cpu ? rest : info.is_integrated ? integrated : cards).push_back(device);
-  }
-  cards.insert(cards.end(), integrated.begin(), integrated.end());
-  cards.insert(cards.end(), rest.begin(), rest.end());
-  return cards;
-}
-
 [[noreturn]] void not_a_name(std::string_view name) {
   fail<DeviceError>("device '{}' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N", name);
 }
@@ -87,6 +69,23 @@ std::vector<Device> devices() {
   return result;
 }
 
+std::vector<Device> gpus() {
+  const bool processors = environment::flag("CATENARY_GPU_INCLUDE_CPU");
+  const bool simulations = environment::flag("CATENARY_GPU_INCLUDE_SIMULATED");
+  std::vector<Device> cards, integrated, rest;
+  std::set<std::string> seen;
+  for (const Device& device : devices()) {
+    if (device.is_cpu()) continue;
+    const DeviceInfo info = device.info();
+    if ((info.is_simulated && !simulations) || (info.is_cpu && !processors)) continue;
+    if (!info.pci.empty() && !seen.insert(info.pci).second) continue;
+    (info.is_cpu ? rest : info.is_integrated ? integrated : cards).push_back(device);
+  }
+  cards.insert(cards.end(), integrated.begin(), integrated.end());
+  cards.insert(cards.end(), rest.begin(), rest.end());
+  return cards;
+}
+
 Device get_device(std::string_view name) {
   std::string_view rest = name;
   if (rest == "cpu" || rest == "cpu:0" || rest == "-1" || rest == "@numpy" || rest == "native" || rest == "native:0")
@@ -107,8 +106,8 @@ Device get_device(std::string_view name) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
   if (error != std::errc() || end != rest.data() + rest.size() || index < 0) not_a_name(name);
   if (kind == "gpu") {
-    const std::vector<Device> gpus = real_gpus();
-    if (index < static_cast<int>(gpus.size())) return gpus[static_cast<std::size_t>(index)];
+    const std::vector<Device> found = gpus();
+    if (index < static_cast<int>(found.size())) return found[static_cast<std::size_t>(index)];
   }
   for (Backend* backend : backends())
     if (backend != backends().front() && kind == backend->name() && index < backend->device_count())

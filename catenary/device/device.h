@@ -52,6 +52,8 @@ CT_API Device get_device(std::string_view name);
 CT_API Device current_device();
 /// All devices that can be had, the CPU first.
 CT_API std::vector<Device> devices();
+/// What `gpu:N` counts: each real GPU once, the integrated ones last.
+CT_API std::vector<Device> gpus();
 
 /// Uses a device until the end of the scope.
 class CT_API DeviceScope {

@@ -60,6 +60,8 @@ class CT_API Storage {
   /// Does the memory belong to somebody else, whose deleter may do anything?
   bool has_owner() const { return owner_ != nullptr; }
 
+  /// Is it known outside the library (by an address, a capsule, a view of the host's)? Then work on it is not deferred.
+  std::atomic<bool> exported{false};
   /// How much deferred work will read it, and what will write it.
   std::atomic<int> pending_readers{0};
   std::atomic<DeferredWork*> pending_writer{nullptr};

@@ -157,16 +157,9 @@ int Communicator::inter_rank() const {
 int Communicator::inter_size() const { return static_cast<int>(different(group().hosts()).size()); }
 
 Device Communicator::gpu() const {
-  const int wanted = intra_rank();
-  for (int count = 0;; ++count) {
-    try {
-      const Device device = get_device(fmt::format("gpu:{}", count));
-      if (count == wanted) return device;
-    } catch (const DeviceError&) {
-      if (count == 0) throw;
-      return get_device(fmt::format("gpu:{}", wanted % count));
-    }
-  }
+  const std::vector<Device> found = gpus();
+  if (found.empty()) return get_device("gpu:0");  // which says why there is none
+  return found[static_cast<std::size_t>(intra_rank()) % found.size()];
 }
 
 Communicator Communicator::split(int color, int key) const {

@@ -13,26 +13,13 @@ namespace catenary_python {
 
 namespace {
 
-struct State {
-  std::vector<ct::Device> gpus;  // in the order of gpu:N
-  bool looked = false;
-};
-State state;
 /// Has the calling thread chosen a device?
 thread_local bool thread_has_device = false;
 
-/// Looks for devices, once, with the GIL held: gpu:N are tried until one cannot be had.
+/// The devices in the order of gpu:N. They are looked for once, with the GIL held.
 const std::vector<ct::Device>& gpus() {
-  if (state.looked) return state.gpus;
-  for (int i = 0;; ++i) {
-    try {
-      state.gpus.push_back(ct::get_device("gpu:" + std::to_string(i)));
-    } catch (const ct::DeviceError&) {
-      break;
-    }
-  }
-  state.looked = true;
-  return state.gpus;
+  static const std::vector<ct::Device> found = ct::gpus();
+  return found;
 }
 
 int ordinal_of(const ct::Device& device) {

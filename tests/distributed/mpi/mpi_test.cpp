@@ -188,8 +188,10 @@ TEST(Mpi, TwoHosts) {
   Job job = on_two_hosts({"who"});
   ASSERT_TRUE(job.result.ok()) << job.result.errors;
   EXPECT_EQ(sorted(job.result.output),
-            "rank 0 is 0 of 2 on host 0 of 2\nrank 1 is 1 of 2 on host 0 of 2\n"
-            "rank 2 is 0 of 2 on host 1 of 2\nrank 3 is 1 of 2 on host 1 of 2\n");
+            "rank 0 is 0 of 2 on host 0 of 2, exchanges during backward\n"
+            "rank 1 is 1 of 2 on host 0 of 2, exchanges during backward\n"
+            "rank 2 is 0 of 2 on host 1 of 2, exchanges during backward\n"
+            "rank 3 is 1 of 2 on host 1 of 2, exchanges during backward\n");
   // the weights are those of a training on one host, bit for bit
   job = on_two_hosts({"train", "-1", folder / "two"});
   ASSERT_TRUE(job.result.ok()) << job.result.errors;

@@ -187,8 +187,9 @@ int run(const std::string& what, int which, const std::string& how) {
   if (what == "huge") return huge(comm);
   if (what == "loop") loop(comm, how);
   if (what == "who") {
-    std::printf("rank %d is %d of %d on host %d of %d\n", comm.rank(), comm.intra_rank(), comm.intra_size(),
-                comm.inter_rank(), comm.inter_size());
+    std::printf("rank %d is %d of %d on host %d of %d, exchanges %s backward\n", comm.rank(), comm.intra_rank(),
+                comm.intra_size(), comm.inter_rank(), comm.inter_size(),
+                D::create_communicator("flat").overlaps() ? "during" : "after");
     return 0;
   }
   if (what == "compute-on") {
