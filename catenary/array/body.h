@@ -40,6 +40,9 @@ class ArrayBody : public ArrayHead {
 CT_API View readable(const Array& a);
 /// The array's elements for a backend to write: runs also what still has to read their old values.
 CT_API View writable(const Array& a);
+/// The array's memory is known outside the library from now on: what is pending on it runs now, and what will read or
+/// write it runs at once.
+CT_API void export_memory(const Array& a);
 /// Strides of a new array that lies in memory as `a` does.
 inline Strides strides_like(const Array& a) {
   return a.is_contiguous() ? contiguous_strides(a.shape()) : strides_like(a.shape(), a.strides());

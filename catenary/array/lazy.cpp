@@ -159,6 +159,22 @@ Axes sorting(const Axes& entries) {
   return order;
 }
 
+bool is_exported(const Array* a) {
+  if (!a) return false;
+  const ArrayBody& body = a->body();
+  return !body.pending.load(std::memory_order_acquire) && body.storage &&
+         body.storage->exported.load(std::memory_order_relaxed);
+}
+
+/// Runs the program where somebody outside may look at what it reads or writes, or where nothing is deferred at all.
+void run_what_cannot_wait(OpenProgram& program, std::span<const LazyOperand> operands, const Array* target = nullptr) {
+  if (!config.fusion)
+    program.run("fusion is off");
+  else if (is_exported(target) ||
+           std::ranges::any_of(operands, [](const LazyOperand& o) { return is_exported(o.array); }))
+    program.run("its memory is known outside");
+}
+
 Array computed(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, const Shape& shape,
                const Strides& strides, const Device& device) {
   OpenProgram& program = thread_programs().of(device);
@@ -170,7 +186,7 @@ Array computed(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype, c
   ArrayBody* body = new ArrayBody(dtype, shape, strides, device);
   const Array result{Ref<ArrayHead>(body)};
   program.own(*body, value);
-  if (!config.fusion) program.run("fusion is off");
+  run_what_cannot_wait(program, operands);
   return result;
 }
 
@@ -230,7 +246,7 @@ void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> op
   } else {
     program.store(body, value);
   }
-  if (!config.fusion) program.run("fusion is off");
+  run_what_cannot_wait(program, operands, &target);
 }
 
 void assign(const Array& target, const LazyOperand& value) {
@@ -372,6 +388,11 @@ View readable(const Array& a) {
   lazy::settle(body);
   if (body.storage) lazy::before_read(*body.storage);
   return {body.storage ? body.storage->handle() : nullptr, body.offset, body.dtype, body.shape, body.strides};
+}
+
+void export_memory(const Array& a) {
+  writable(a);
+  if (const Ref<Storage>& storage = a.body().storage) storage->exported.store(true, std::memory_order_relaxed);
 }
 
 View writable(const Array& a) {

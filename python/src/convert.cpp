@@ -212,6 +212,13 @@ Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& devi
   return dtype && *dtype != from ? result.astype(*dtype) : result;
 }
 
+std::pair<std::int64_t, std::int64_t> reach(const Shape& shape, const ct::Strides& strides) {
+  if (shape.product() == 0) return {0, -1};
+  std::int64_t low = 0, high = 0;
+  for (int i = 0; i < shape.size(); ++i) (strides[i] < 0 ? low : high) += strides[i] * (shape[i] - 1);
+  return {low, high};
+}
+
 PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor) {
   PyObject* tuple = PyTuple_New(dims.size());
   if (!tuple) raise_set();

@@ -176,6 +176,9 @@ bool is_f_contiguous(const Array& a);
 /// Elements of a key: a[key].
 std::vector<ct::Index> parse_key(PyObject* key, const Array& a);
 
+/// Where the first and the last element lie that these strides reach, in elements; {0, -1} where there are none.
+std::pair<std::int64_t, std::int64_t> reach(const Shape& shape, const ct::Strides& strides);
+
 PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor = 1);
 
 void register_conversions(nb::module_& m);
@@ -183,6 +186,7 @@ void register_errors(nb::module_& m);
 void register_devices(nb::module_& m);
 void register_ndarray(nb::module_& m);
 void register_memory(nb::module_& m);
+void register_dlpack(nb::module_& m);
 void register_ufuncs(nb::module_& m);
 void register_creation(nb::module_& m);
 void register_manipulation(nb::module_& m);

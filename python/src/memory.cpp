@@ -43,6 +43,7 @@ std::uint64_t address_of(PyObject* o) {
   NdArray& handle = handle_of(owner);
   const ct::View view = ct::readable(array_of(o));
   if (!handle.address && view.handle) {
+    ct::export_memory(array_of(o));
     const bool opencl = std::string(array_of(o).device().backend().name()) == "opencl";
     const auto bytes = static_cast<std::uint64_t>(handle.array.body().storage->bytes());
     handle.address = opencl ? invented(bytes) : reinterpret_cast<std::uintptr_t>(view.handle);

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   register_devices(m);
   register_ndarray(m);
   register_memory(m);
+  register_dlpack(m);
   register_ufuncs(m);
   register_creation(m);
   register_manipulation(m);

@@ -379,9 +379,7 @@ void register_ndarray(nb::module_& m) {
                 step /= size;
               }
             }
-            std::int64_t low = 0, high = shape.product() == 0 ? -1 : 0;
-            for (int i = 0; i < shape.size() && high >= 0; ++i)
-              (steps[i] < 0 ? low : high) += steps[i] * (shape[i] - 1);
+            const auto [low, high] = reach(shape, steps);
             if (begin + low * size < 0 || begin + (high + 1) * size > memory.size())
               raise(PyExc_ValueError, "ndarray: shape " + shape.str() + " with strides " + steps.str() +
                                           " (in elements) does not lie in the " + std::to_string(memory.size()) +

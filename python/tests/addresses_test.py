@@ -95,3 +95,14 @@ def test_an_opencl_kernel_cannot_follow_them():
         if _core.backend_of(x.device) == 'opencl':
             with pytest.raises(CompileException, match="line 1: 'p': an address in memory.*OpenCL"):
                 kernel(cupy.array([x.data, x.data], numpy.uintp))
+
+
+def test_what_is_known_outside_is_not_deferred():
+    with _core.Device('cpu'):
+        x = cupy.zeros(4, 'f4')
+        seen = (ctypes.c_float * 4).from_address(x.data.ptr)
+        x += 1
+        assert list(seen) == [1] * 4
+        y = x * 2
+        seen[0] = 5  # y was computed before
+        assert y.get().tolist() == [2] * 4 and x.get()[0] == 5

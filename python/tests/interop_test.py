@@ -1,6 +1,8 @@
 """ndarray beside NumPy's own functions, memory, and other dtypes of the same bytes."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -125,3 +127,25 @@ def test_arrays_upon_memory_with_negative_strides(device):
     same(cupy.ndarray((2, 2), 'i2', x.data + 8, strides=(4, 2)), numpy.array([[2, 0], [3, 0]], 'i2'))
     with pytest.raises(ValueError, match=r'shape \(4,\) with strides \(-2,\).*24 bytes.*at 16'):
         cupy.ndarray((4,), 'i4', x[4:].data, strides=(-8,))
+
+
+def test_a_forked_child_is_told(device):
+    x = cupy.arange(3.)
+    same(x + 1, x.get() + 1)
+    program = ('import os, sys\n'
+               'from catenary import cupy\n'
+               'x = cupy.arange(3.)\n'
+               'x.get()\n'
+               'child = os.fork()\n'
+               'if child == 0:\n'
+               '    try:\n'
+               '        (x + 1).get()\n'
+               '    except cupy.cuda.runtime.CUDARuntimeError as error:\n'
+               '        print(error, flush=True)\n'
+               '        os._exit(0)\n'
+               '    os._exit(1)\n'
+               'assert os.waitpid(child, 0)[1] == 0\n'
+               'assert (x + 1).get().sum() == 6\n')
+    done = subprocess.run([sys.executable, '-W', 'ignore', '-c', program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert 'was in use before this process was forked' in done.stdout and 'spawn' in done.stdout

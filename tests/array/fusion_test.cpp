@@ -47,6 +47,21 @@ TEST(Fusion, AChainIsOneKernel) {
   }
 }
 
+TEST(Fusion, WhatIsKnownOutsideIsNotDeferred) {
+  const Array x = iota({6}).eval();
+  const Array pending = x * 2.0f;
+  ct::export_memory(x);  // what would read it runs first
+  const float* seen = static_cast<const float*>(ct::readable(x).handle);
+  EXPECT_EQ(kernels_of([&] { x += 1.0f; }), 1);
+  EXPECT_EQ(seen[5], 6.0f);
+  EXPECT_EQ(pending.to_vector<float>()[5], 10.0f);
+  Array y;
+  EXPECT_EQ(kernels_of([&] { y = ct::exp(x(slice(1, 3))); }), 1);  // a view of it, read
+  EXPECT_EQ(kernels_of([&] { x.set(slice(0, 2), y); }), 1);
+  EXPECT_EQ(seen[0], y.to_vector<float>()[0]);
+  EXPECT_EQ(kernels_of([&] { y += 1.0f; }), 0);  // what was computed from it is nobody else's
+}
+
 TEST(Fusion, ASettingTurnsItOff) {
   const Array x = (iota({7, 5}) / 10.0f).eval();
   const auto chain = [&] { return ct::exp(x * 1.5f) + x; };

@@ -1,6 +1,9 @@
 #include "catenary/backends/gpu/gpu_backend.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <memory>
 #include <mutex>
@@ -10,11 +13,20 @@
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/nccl.h"
 #include "catenary/backends/gpu/primitives.h"
+#include "catenary/core/format.h"
 #include "catenary/device/kernel_launcher.h"
 
 namespace catenary::gpu {
 
 namespace {
+
+/// How often fork lies between the first process and this one, since somebody first asked.
+int forks() {
+  static std::atomic<int> count{0};
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered;
+  return count.load(std::memory_order_relaxed);
+}
 
 /// A mark in the calling thread's stream of a device.
 class Mark {
@@ -45,13 +57,14 @@ class GpuBackend : public Backend, public KernelLauncher {
 
   MemoryPool& pool(int device) override { return at(device).pool; }
   void copy_from_host(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) override {
-    if (bytes) at(device).write(handle, offset, from, bytes);
+    if (bytes) usable(device).write(handle, offset, from, bytes);
   }
   void copy_to_host(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) override {
-    if (bytes) at(device).read(to, handle, offset, bytes);
+    if (bytes) usable(device).read(to, handle, offset, bytes);
   }
   bool copy_between(int to_device, void* to, std::size_t to_offset, int from_device, void* from,
                     std::size_t from_offset, std::size_t bytes) override {
+    usable(to_device);
     Driver& driver = state().driver;
     if (!driver.has_peers()) return false;
     Mark(driver, from_device).before(to_device);  // after what made the values
@@ -60,8 +73,9 @@ class GpuBackend : public Backend, public KernelLauncher {
     return true;
   }
   void synchronize(int device) override {
+    Context& context = usable(device);
     state().driver.synchronize(device);
-    at(device).range_errors.raise();
+    context.range_errors.raise();
   }
   void raise_errors(int device, void* stream) override { at(device).range_errors.raise(stream); }
   DeviceStreams* streams() override { return &state().driver; }
@@ -75,7 +89,7 @@ class GpuBackend : public Backend, public KernelLauncher {
     return at(device).part<ConvolutionProviders>().info();
   }
 
-  const void* kernel(int device, const UserKernelText& text) override { return &at(device).user_kernel(text); }
+  const void* kernel(int device, const UserKernelText& text) override { return &usable(device).user_kernel(text); }
   int group_size(int device) const override {
     const Context& context = at(device);
     return context.loops
@@ -90,14 +104,14 @@ class GpuBackend : public Backend, public KernelLauncher {
 
  protected:
   void do_compute(int device, const Primitive& primitive) override {
-    Context& context = at(device);
+    Context& context = usable(device);
     std::visit([&](const auto& p) { gpu::compute(context, p); }, primitive);
   }
   void do_launch(int device, const void* kernel, std::int64_t groups, int group_size,
                  std::span<const KernelArgument> arguments) override {
     Args args;
     for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
-    at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
+    usable(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
   }
   const std::vector<std::unique_ptr<Context>>& contexts() const { return state().contexts; }
 
@@ -108,12 +122,22 @@ class GpuBackend : public Backend, public KernelLauncher {
     }
     Driver& driver;
     std::vector<std::unique_ptr<Context>> contexts;
+    const int born = forks();
   };
   State& state() const {
     std::call_once(once_, [this] { state_ = new State(driver_()); });
     return *state_;
   }
   Context& at(int device) const { return *state().contexts[static_cast<std::size_t>(device)]; }
+  /// The same, for what the device must do: in a child by fork the driver's threads are missing, and it would hang.
+  Context& usable(int device) const {
+    if (state().born != forks())
+      fail<DeviceError>(
+          "device '{}:{}' was in use before this process was forked, and cannot be used in the child: start processes "
+          "anew (multiprocessing's start method 'spawn'), or use the device only after the fork",
+          name_, device);
+    return at(device);
+  }
 
   const char* const name_;
   Driver& (*const driver_)();

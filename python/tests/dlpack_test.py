@@ -1,0 +1,149 @@
+"""Memory that other libraries see, and theirs seen as arrays: DLPack and CUDA's array interface."""
+
+import gc
+
+import numpy
+import pytest
+
+from catenary import _core, cupy
+from compare import same
+
+HOST, OPENCL = 1, 4
+
+
+@pytest.fixture
+def cpu():
+    with _core.Device('cpu'):
+        yield
+
+
+def test_numpy_sees_the_memory(cpu):
+    x = cupy.arange(6, dtype='f4').reshape(2, 3)
+    y = numpy.from_dlpack(x[:, ::-1])
+    assert y.tolist() == [[2, 1, 0], [5, 4, 3]] and y.strides == (12, -4)
+    x += 1  # at once: NumPy does not ask
+    assert y.tolist() == [[3, 2, 1], [6, 5, 4]]
+    y[0, 0] = 9
+    same(x, numpy.array([[1, 2, 9], [4, 5, 6]], 'f4'))
+    z = x * 2
+    y[0, 0] = 0  # z was computed before
+    assert z.get()[0, 2] == 18
+    del x, z
+    gc.collect()
+    assert y[1, 0] == 6
+
+
+@pytest.mark.parametrize('dtype', ['?', 'i1', 'i2', 'i4', 'i8', 'u1', 'u2', 'u4', 'u8', 'f2', 'f4', 'f8'])
+@pytest.mark.parametrize('shape', [(), (0,), (3, 0), (5,), (2, 3, 4)])
+def test_dtypes_and_shapes(cpu, dtype, shape):
+    x = cupy.ones(shape, dtype)
+    y = numpy.from_dlpack(x)
+    assert y.dtype == x.dtype and y.shape == shape
+    same(cupy.from_dlpack(numpy.ones(shape, dtype)), numpy.ones(shape, dtype))
+
+
+def test_numpys_memory_is_an_array():
+    host = numpy.arange(12, dtype='i4').reshape(3, 4)
+    for values in (host, host.T, host[::-1, ::2], host[1:, ::-1]):
+        x = cupy.from_dlpack(values)
+        same(x, values)
+        x[...] = x + 1
+        same(x, values)  # one memory
+    x = cupy.from_dlpack(host)
+    with _core.Device('cpu'):
+        x += 100  # not deferred
+    assert host[0, 0] == x.get()[0, 0] >= 100
+    copied = cupy.from_dlpack(host, copy=True)
+    copied[...] = 0
+    assert host.any()
+
+
+def test_the_owner_lives_as_long_as_the_array():
+    released = []
+
+    class Owner(numpy.ndarray):
+        def __del__(self):
+            released.append(True)
+    owner = numpy.zeros(3).view(Owner)
+    x = cupy.from_dlpack(owner)
+    view = x[1:]
+    del owner, x
+    gc.collect()
+    assert not released
+    del view
+    gc.collect()
+    assert released == [True]
+
+
+@pytest.mark.parametrize('device', ['gpu'], indirect=True)
+def test_devices_of_opencl(device):
+    x = cupy.arange(6, dtype='f4').reshape(2, 3)
+    assert x.__dlpack_device__() == (OPENCL, 0)
+    y = cupy.from_dlpack(x[:, 1:])
+    same(y, x.get()[:, 1:])
+    y[...] = 7
+    x += 1
+    same(y, numpy.full((2, 2), 8, 'f4'))
+    same(cupy.from_dlpack(x[::-1, ::-1]), x.get()[::-1, ::-1])
+    host = numpy.from_dlpack(x, device='cpu')
+    assert host.tolist() == x.get().tolist()
+    with pytest.raises(ValueError, match=r'copy=False.*on opencl:0.*\(1, 0\)'):
+        x.__dlpack__(dl_device=(HOST, 0), copy=False)
+
+
+def test_old_and_new_capsules(cpu):
+    x = cupy.arange(3.)
+    assert 'dltensor_versioned' in repr(x.__dlpack__(max_version=(1, 0)))
+    assert '"dltensor"' in repr(x.__dlpack__()) and '"dltensor"' in repr(x.__dlpack__(max_version=(0, 8)))
+    for version in (None, (1, 1)):
+        same(cupy.from_dlpack(x.__dlpack__(max_version=version)), x.get())
+
+    class Old:
+        """A library from before DLPack 1.0: it knows no max_version."""
+        def __dlpack__(self, stream=None):
+            return x.__dlpack__()
+
+        def __dlpack_device__(self):
+            return x.__dlpack_device__()
+    same(cupy.from_dlpack(Old()), x.get())
+    copied = x.__dlpack__(copy=True)
+    x[...] = 0
+    same(cupy.from_dlpack(copied), numpy.arange(3.))
+
+
+def test_what_is_refused(cpu):
+    capsule = cupy.ones(3).__dlpack__()
+    cupy.from_dlpack(capsule)
+    with pytest.raises(ValueError, match='taken before'):
+        cupy.from_dlpack(capsule)
+    with pytest.raises(TypeError, match="'list'.*__dlpack__"):
+        cupy.from_dlpack([1, 2])
+    constant = numpy.arange(3)
+    constant.flags.writeable = False
+    with pytest.raises(BufferError, match='read-only.*copy=True'):
+        cupy.from_dlpack(constant)
+    same(cupy.from_dlpack(constant, copy=True), constant)
+    with pytest.raises(BufferError, match='type code 5 with 64 bits'):
+        cupy.from_dlpack(numpy.ones(2, 'F'))
+    with pytest.raises(BufferError, match='more than|at most'):
+        cupy.from_dlpack(numpy.ones((1,) * 20))
+
+    class Elsewhere:
+        def __dlpack__(self, **kwargs):
+            raise AssertionError('asked for memory that cannot be taken')
+
+        def __dlpack_device__(self):
+            return 8, 0
+    with pytest.raises(BufferError, match='device type 8'):
+        cupy.from_dlpack(Elsewhere())
+    Elsewhere.__dlpack_device__ = lambda self: (2, 7)
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='cuda:7'):
+        cupy.from_dlpack(Elsewhere())
+
+
+@pytest.mark.parametrize('device', ['gpu'], indirect=True)
+def test_cudas_array_interface_is_cudas(device):
+    x = cupy.ones(3)
+    assert not hasattr(x, '__cuda_array_interface__')
+    with pytest.raises(AttributeError, match="opencl:0; expected CUDA's or HIP's memory"):
+        x.__cuda_array_interface__
