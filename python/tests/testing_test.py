@@ -37,3 +37,83 @@ def test_fixed_random_numbers():
     before = cupy.random.get_random_state()._state
     assert draw() == draw()
     assert cupy.random.get_random_state()._state == before
+
+
+def test_decorators_of_dtypes_and_orders():
+    seen = []
+
+    @testing.for_all_dtypes(name='d', no_bool=True)
+    @testing.for_CF_orders()
+    def both(d, order):
+        seen.append((numpy.dtype(d).kind, order))
+    both()
+    assert set(seen) == {(k, o) for k in 'fiu' for o in 'CF'} and len(seen) == 22
+    pairs = []
+
+    @testing.for_dtypes_combination('fdF', names=('x', 'y'), full=True)
+    def pair(x, y):
+        pairs.append((x, y))
+    pair()
+    assert len(pairs) == 4  # complex64 is left out
+
+    @testing.for_complex_dtypes()
+    def none(dtype):
+        raise AssertionError('there are no complex dtypes')
+    with pytest.raises(pytest.skip.Exception):
+        none()
+
+
+def test_decorators_that_compare():
+    @testing.numpy_cupy_allclose(rtol={numpy.float16: 1e-3, 'default': 1e-6})
+    def close(xp):
+        return xp.ones(3) * (1 if xp is numpy else 1 + 1e-8), xp.float64(2)
+    close()
+
+    @testing.numpy_cupy_array_equal(accept_error=ValueError)
+    def same_error(xp):
+        return xp.zeros((2, 3)).reshape(4)
+    same_error()
+
+    @testing.numpy_cupy_equal()
+    def same(xp):
+        return xp.zeros((2, 3)).shape
+    same()
+
+    @testing.numpy_cupy_array_equal()
+    def other_dtype(xp):
+        return xp.zeros(3, 'f' if xp is numpy else 'd')
+
+    @testing.numpy_cupy_array_equal()
+    def other_shape(xp):
+        return xp.zeros(3 if xp is numpy else 1)
+
+    @testing.numpy_cupy_allclose()
+    def other_order(xp):
+        return xp.zeros((2, 3), order='C' if xp is numpy else 'F')
+
+    @testing.numpy_cupy_array_equal(accept_error=ValueError)
+    def one_error(xp):
+        return xp.zeros(3).reshape(3 if xp is numpy else 4)
+
+    @testing.numpy_cupy_array_equal(accept_error=TypeError)
+    def refused_error(xp):
+        return xp.zeros(3).reshape(4)
+
+    @testing.numpy_cupy_equal()
+    def differ(xp):
+        return xp is numpy
+
+    for wrong in (other_dtype, other_shape, other_order, one_error, refused_error, differ):
+        with pytest.raises(AssertionError):
+            wrong()
+
+
+def test_parameters_and_requirements():
+    assert testing.product({'a': [1, 2], 'b': [3]}) == [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    assert testing.with_requires('numpy>=1.26').mark.args == (False,)
+    assert testing.with_requires('numpy>=99').name == 'skip'
+
+    class Case:
+        pass
+    assert testing.parameterize({'x': 1}, {'x': 2})(Case) is Case
+    assert [globals().pop(f'Case_param_{i}').x for i in (0, 1)] == [1, 2]

@@ -1,5 +1,7 @@
 """cupy.testing: numpy.testing's comparisons on arrays of either library."""
 
+import functools
+
 import numpy
 
 from catenary.cupy._array import asnumpy
@@ -25,6 +27,7 @@ assert_allclose = _compared('assert_allclose')
 assert_array_almost_equal = _compared('assert_array_almost_equal')
 assert_array_almost_equal_nulp = _compared('assert_array_almost_equal_nulp')
 assert_array_less = _compared('assert_array_less')
+assert_almost_equal = _compared('assert_almost_equal')
 
 
 def assert_array_equal(actual, desired, err_msg='', verbose=True, strides_check=False, **kwargs):
@@ -42,24 +45,15 @@ def assert_array_list_equal(actual, desired, err_msg='', verbose=True):
         assert_array_equal(one, other, err_msg, verbose)
 
 
-def shaped_arange(shape, xp=None, dtype=numpy.float32, order='C'):
+def shaped_arange(shape, xp=None, dtype=numpy.float32, order='C', *, reverse=False):
     """1, 2, … in a shape; alternating truth for bool."""
-    xp = xp or __import__('catenary.cupy').cupy
-    size = int(numpy.prod(shape, dtype=numpy.int64))
-    values = numpy.arange(1, size + 1).reshape(shape)
+    values = numpy.arange(1, int(numpy.prod(shape, dtype=numpy.int64)) + 1)[::-1 if reverse else 1].reshape(shape)
     if numpy.dtype(dtype) == bool:
         values = values % 2 == 0
-    return xp.array(values.astype(dtype), order=order)
+    return (xp or __import__('catenary.cupy').cupy).array(values.astype(dtype), order=order)
 
 
-def shaped_reverse_arange(shape, xp=None, dtype=numpy.float32):
-    """n, n - 1, … in a shape."""
-    xp = xp or __import__('catenary.cupy').cupy
-    size = int(numpy.prod(shape, dtype=numpy.int64))
-    values = numpy.arange(size, 0, -1).reshape(shape)
-    if numpy.dtype(dtype) == bool:
-        values = values % 2 == 0
-    return xp.array(values.astype(dtype))
+shaped_reverse_arange = functools.partial(shaped_arange, reverse=True)
 
 
 def shaped_random(shape, xp=None, dtype=numpy.float32, scale=10, seed=0, order='C'):
@@ -74,3 +68,11 @@ def shaped_random(shape, xp=None, dtype=numpy.float32, scale=10, seed=0, order='
 def empty(xp=None, dtype=numpy.float32):
     """An array without elements."""
     return (xp or __import__('catenary.cupy').cupy).zeros((0,), dtype=dtype)
+
+
+def __getattr__(name):
+    # the decorators need pytest, which only tests have
+    if name.startswith('_'):
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    from catenary.cupy.testing import _loops
+    return getattr(_loops, name)

@@ -1,0 +1,161 @@
+"""Decorators of tests: a test for each dtype or order, a test with NumPy and with cupy whose results must agree."""
+
+import functools
+import inspect
+import itertools
+import sys
+import unittest
+
+import numpy
+import pytest
+
+from catenary import _core, _requirements
+from catenary.cupy import testing
+from catenary.cupy._array import ndarray
+
+_SKIPS = (unittest.SkipTest, pytest.skip.Exception)
+slow = pytest.mark.slow
+multi_gpu = lambda n: pytest.mark.skipif(_core.getDeviceCount() < n, reason=f'{n} devices')  # noqa: E731
+
+
+def _wraps_partial_xp(wrapped, *names):
+    """functools.wraps for a function that gives the arguments `names` itself: pytest takes no fixtures for them."""
+    def decorate(wrapper):
+        functools.update_wrapper(wrapper, wrapped)
+        signature = inspect.signature(wrapped)
+        wrapper.__signature__ = signature.replace(
+            parameters=[p for p in signature.parameters.values() if p.name not in names])
+        return wrapper
+    return decorate
+
+
+def _outcomes(impl, args, kwargs, name, accept_error):
+    """What the test gives with cupy and with NumPy; nothing where both raise the same, and it is accepted."""
+    from catenary import cupy
+    outcomes = []
+    for module in (cupy, numpy):
+        try:
+            outcomes.append((impl(*args, **kwargs, **{name: module}), None))
+        except _SKIPS:
+            raise
+        except Exception as e:
+            outcomes.append((None, e))
+    results, errors = zip(*outcomes)
+    if errors == (None, None):
+        return results
+    accepted = accept_error if not isinstance(accept_error, bool) else Exception if accept_error else ()
+    if not isinstance(errors[0], type(errors[1])) or not all(isinstance(e, accepted) for e in errors):
+        raise AssertionError(f'cupy raises {errors[0]!r}, numpy {errors[1]!r}, accepted is {accepted}') from (
+            errors[0] or errors[1])
+    return None
+
+
+def _compared(compare, name='xp', type_check=True, accept_error=False, contiguous_check=False, **names):
+    def check(ours, theirs):
+        if not isinstance(ours, ndarray) and not (numpy.isscalar(ours) and numpy.isscalar(theirs)):
+            raise AssertionError(f'results of the types {type(ours)} and {type(theirs)} cannot be compared')
+        ours, theirs = ours if isinstance(ours, ndarray) else numpy.asarray(ours), numpy.asarray(theirs)
+        if ours.shape != theirs.shape or (type_check and ours.dtype != theirs.dtype):
+            raise AssertionError(f'cupy gives {ours.dtype} {ours.shape}, numpy {theirs.dtype} {theirs.shape}')
+        for order in ('c_contiguous', 'f_contiguous') if contiguous_check else ():
+            if getattr(theirs.flags, order) and not getattr(ours.flags, order):
+                raise AssertionError(f"numpy's result is {order}, cupy's is not")
+        compare(ours, theirs)
+
+    def decorator(impl):
+        @_wraps_partial_xp(impl, name)
+        def test(*args, **kwargs):
+            both = _outcomes(impl, args, kwargs, name, accept_error)
+            lists = [list(r) if isinstance(r, (tuple, list)) else [r] for r in both or ((), ())]
+            for pair in zip(*lists, strict=True):
+                check(*pair)
+        return test
+    return decorator
+
+
+def numpy_cupy_allclose(rtol=1e-7, atol=0, err_msg='', verbose=True, contiguous_check=True, **options):
+    """The results are close; a tolerance may be a dict of dtypes."""
+    def compare(a, b):
+        limits = [x.get(b.dtype.type, x.get('default', 0)) if isinstance(x, dict) else x for x in (rtol, atol)]
+        testing.assert_allclose(a, b, *limits, err_msg=err_msg, verbose=verbose)
+    return _compared(compare, contiguous_check=contiguous_check, **options)
+
+
+def numpy_cupy_array_equal(err_msg='', verbose=True, strides_check=False, **options):
+    """The results are equal, with their strides if asked for."""
+    return _compared(lambda a, b: testing.assert_array_equal(a, b, err_msg, verbose, strides_check), **options)
+
+
+numpy_cupy_array_almost_equal = functools.partial(numpy_cupy_allclose, 0, 1.5e-6, contiguous_check=False)
+
+
+def numpy_cupy_equal(name='xp', **names):
+    """The results, no arrays, are equal."""
+    def decorator(impl):
+        return _wraps_partial_xp(impl, name)(
+            lambda *args, **kwargs: numpy.testing.assert_equal(*_outcomes(impl, args, kwargs, name, False)))
+    return decorator
+
+
+def _each(names, combinations):
+    def decorator(impl):
+        @_wraps_partial_xp(impl, *names)
+        def test(*args, **kwargs):
+            if not combinations:
+                pytest.skip('there are no complex dtypes')
+            for values in combinations:
+                try:
+                    impl(*args, **kwargs, **dict(zip(names, values)))
+                except _SKIPS:
+                    continue
+        return test
+    return decorator
+
+
+def for_dtypes_combination(dtypes, names=('dtype',), full=None):
+    """A test for combinations of dtypes: all if `full`, else each beside itself and two more; no complex ones."""
+    dtypes = [numpy.dtype(d).type for d in dtypes if numpy.dtype(d).kind != 'c']
+    if full:
+        return _each(names, list(itertools.product(dtypes, repeat=len(names))))
+    n, columns = len(dtypes), range(len(names))
+    return _each(names, list(dict.fromkeys(
+        tuple(dtypes[(i + k * shift) % n] for k in columns) for shift in (0, 1, 5) for i in range(n))))
+
+
+for_dtypes = lambda dtypes, name='dtype': for_dtypes_combination(dtypes, (name,))  # noqa: E731
+for _kind, _letters in {'all': 'dfebhiqBHIQ?', 'float': 'dfe', 'int': 'bhiqBHIQ?', 'signed': 'bhiq', 'unsigned': 'BHIQ',
+                        'complex': ''}.items():
+    def _chosen(no_float16=False, no_bool=False, no_complex=False, _letters=_letters):
+        return [d for d in _letters if not (no_float16 and d == 'e') and not (no_bool and d == '?')]
+    globals()[f'for_{_kind}_dtypes'] = lambda name='dtype', _chosen=_chosen, **no: for_dtypes(_chosen(**no), name)
+    globals()[f'for_{_kind}_dtypes_combination'] = lambda names=('dtype',), full=None, _chosen=_chosen, **no: (
+        for_dtypes_combination(_chosen(**no), names, full))
+
+
+for_orders = lambda orders, name='order': _each((name,), [(o,) for o in orders])  # noqa: E731
+for_CF_orders = functools.partial(for_orders, 'CF')
+
+
+def product(parameter):
+    """Dicts of all combinations of the values in a dict of lists."""
+    return [dict(zip(parameter, values)) for values in itertools.product(*parameter.values())]
+
+
+def parameterize(*params):
+    """For each dict a class of tests that has its items as attributes."""
+    def decorate(cls):
+        for i, param in enumerate(params):
+            name = f'{cls.__name__}_param_{i}'
+            own = {'_parameters': param, '__test__': True, '__module__': cls.__module__}
+            setattr(sys.modules[cls.__module__], name, type(name, (cls,), {**param, **own}))
+        cls.__test__ = False
+        return cls
+    return decorate
+
+
+def with_requires(*requirements):
+    """Skips a test whose requirements, such as 'numpy>=1.25', are not met."""
+    try:
+        return pytest.mark.skipif(not _requirements.require(*requirements), reason='')
+    except _requirements.ResolutionError as error:
+        return pytest.mark.skip(reason=repr(error))
