@@ -40,6 +40,11 @@ constexpr Name kNames[] = {
     {"single_node", Exchange::packed, "flat"},
 };
 
+constexpr BucketSizes kOneByOne{0, 0};
+constexpr BucketSizes kAtOnce{std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max()};
+/// The first is small, so that the exchange begins early; large ones cost fewer agreements.
+constexpr BucketSizes kWhileBackwardComputes{std::size_t{1} << 20, std::size_t{8} << 20};
+
 /// Values in C order in the host's memory.
 Array on_host(const Array& x) { return x.to_device(Device()).contiguous(); }
 
@@ -84,6 +89,14 @@ struct Communicator::Strategy {
   std::shared_ptr<DeviceExchange> devices;  // pure_nccl's; null for the others
   bool overlaps = false;
   bool on_device(const Array& x, int rank) const { return devices && DeviceExchange::takes(x.device(), rank); }
+  /// What begins the exchange of a bucket of gradients: by the cards' library, or in this thread through the host.
+  BeginExchange begins(const Communicator& communicator, Group& group) const {
+    return [communicator, &group, this, through_the_host = exchange_now(group)](const std::shared_ptr<Bucket>& bucket,
+                                                                                const std::vector<Array>& gradients) {
+      if (!on_device(gradients.front(), group.rank())) return through_the_host(bucket, gradients);
+      return devices->begin_mean(communicator, group, bucket, gradients);
+    };
+  }
 };
 
 Communicator::Communicator(std::shared_ptr<Group> group, std::shared_ptr<const Strategy> strategy)
@@ -425,23 +438,14 @@ int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vo
     if (!p.grad().defined() && zero_fill) p.zerograd();
     if (p.grad().defined()) exchanged.push_back(entry);
   }
-  const std::size_t limit = strategy_->exchange == Exchange::each ? 0 : std::numeric_limits<std::size_t>::max();
-  std::vector<Bucket> buckets = buckets_of(exchanged, strategy_->dtype, {limit, limit});
+  std::vector<Bucket> buckets =
+      buckets_of(exchanged, strategy_->dtype, strategy_->exchange == Exchange::each ? kOneByOne : kAtOnce);
   const int agreed = agree_on_gradients(buckets.size(), vote);
+  const BeginExchange begin = strategy_->begins(*this, group());
   for (Bucket& bucket : buckets) {
-    std::vector<Parameter> parameters;
     std::vector<Array> gradients;
-    for (const auto& entry : bucket.parameters()) {
-      parameters.push_back(entry.second);
-      gradients.push_back(entry.second.grad());
-    }
-    if (strategy_->on_device(parameters.front().array(), rank())) {
-      strategy_->devices->mean(*this, group(), bucket.doing(), parameters, bucket.dtype());
-      continue;
-    }
-    bucket.pack(gradients);
-    bucket.average(group());
-    bucket.unpack();
+    for (const auto& entry : bucket.parameters()) gradients.push_back(entry.second.grad());
+    begin(std::make_shared<Bucket>(std::move(bucket)), gradients)->finish();
   }
   return agreed;
 }
@@ -459,10 +463,17 @@ bool Communicator::exchanges_in_background() const {
   return strategy_->exchange == Exchange::packed && group().background();
 }
 
+bool Communicator::exchanges_by_devices() const { return strategy_->exchange == Exchange::by_devices; }
+
 std::unique_ptr<Flight> Communicator::begin_flight(const Link& model) const {
   NamedParameters parameters = model.namedparams(false);
-  if (parameters.empty() || !exchanges_in_background()) return nullptr;
-  return std::make_unique<Flight>(group().background(), std::move(parameters), strategy_->dtype);
+  if (parameters.empty()) return nullptr;
+  if (exchanges_by_devices())
+    return std::make_unique<Flight>(strategy_->begins(*this, group()), std::move(parameters), strategy_->dtype,
+                                    kAtOnce);
+  if (!exchanges_in_background()) return nullptr;
+  return std::make_unique<Flight>(exchange_in_background(group().background()), std::move(parameters), strategy_->dtype,
+                                  kWhileBackwardComputes);
 }
 
 void Communicator::set_config(const std::string& name, double value) const {

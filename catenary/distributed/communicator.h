@@ -181,6 +181,8 @@ class CT_API Communicator {
   /// Does a thread of its own exchange gradients? Not where none are exchanged, or parameter by parameter, and
   /// not over what carries bytes for one thread only.
   bool exchanges_in_background() const;
+  /// Do the cards exchange gradients, in streams of their own?
+  bool exchanges_by_devices() const;
   /// Such an exchange of all gradients; null where there is none to do.
   std::unique_ptr<Flight> begin_flight(const Link& model) const;
   /// All ranks exchange gradients now, in so many parts. Gives the largest vote.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -247,9 +248,9 @@ DeviceExchange::Member& DeviceExchange::agree(const Communicator& communicator, 
   return *member;
 }
 
-void DeviceExchange::submit(Group& group, Member& member, const std::string& doing, const std::function<void()>& task) {
-  const Stream before = current_stream(member.stream.device());
-  member.stream.wait(before.record());
+Event DeviceExchange::submit(Group& group, Member& member, const std::string& doing,
+                             const std::function<void()>& task) {
+  member.stream.wait(current_stream(member.stream.device()).record());
   try {
     const Stream::Use use(member.stream);
     task();
@@ -257,29 +258,54 @@ void DeviceExchange::submit(Group& group, Member& member, const std::string& doi
   } catch (const Error& error) {
     group.wire().abort(doing, error.what());
   }
-  const Event done = member.stream.record();
-  before.wait(done);
+  Event done = member.stream.record();
   if (!watch_) watch_ = std::make_unique<Watch>();
   watch_->add(group.wire(), {doing, [done] { return done.done(); }, member.group, group.wire().limit()});
+  return done;
 }
 
-void DeviceExchange::mean(const Communicator& communicator, Group& group, const std::string& doing,
-                          const std::vector<Parameter>& parameters, Dtype dtype) {
-  const Dtype own = parameters.front().dtype();
-  std::vector<Array> gradients;
+namespace {
+
+/// From card to card: sums that are made in a stream of their own, and divided when they are wanted.
+class CardExchange final : public BucketExchange {
+ public:
+  CardExchange(std::shared_ptr<Bucket> bucket, Array sums, std::optional<Event> done, int ranks)
+      : bucket_(std::move(bucket)), sums_(std::move(sums)), done_(std::move(done)), ranks_(ranks) {}
+  void wait() const override {
+    if (done_) done_->synchronize();
+  }
+  void check() const override {}  // ranks have agreed before it began
+  void finish() override {
+    if (done_) current_stream(sums_.device()).wait(*done_);
+    std::vector<Parameter> parameters;
+    for (const auto& entry : bucket_->parameters()) parameters.push_back(entry.second);
+    give_grads(parameters, sums_.astype(parameters.front().dtype()) / static_cast<float>(ranks_));
+  }
+
+ private:
+  std::shared_ptr<Bucket> bucket_;
+  Array sums_;
+  std::optional<Event> done_;  // nothing without elements
+  int ranks_;
+};
+
+}  // namespace
+
+std::unique_ptr<BucketExchange> DeviceExchange::begin_mean(const Communicator& communicator, Group& group,
+                                                           const std::shared_ptr<Bucket>& bucket,
+                                                           const std::vector<Array>& gradients) {
+  const Dtype dtype = bucket->dtype();
   std::int64_t total = 0;
-  for (const Parameter& p : parameters) {
-    gradients.push_back(p.grad());
-    total += p.size();
-  }
-  const std::string what = fmt::format("{}, {} elements as {}", doing, total, dtype);
-  Member& member = agree(communicator, group, what, parameters.front().device());
+  for (const Array& gradient : gradients) total += gradient.size();
+  const std::string what = fmt::format("{}, {} elements as {}", bucket->doing(), total, dtype);
+  Member& member = agree(communicator, group, what, gradients.front().device());
   const Array sums = packed(gradients, dtype);
-  if (sums.size() > 0) {
+  std::optional<Event> done;
+  if (total > 0) {
     const View view = writable(sums);
-    submit(group, member, what, [&] { member.group->allreduce(view); });
+    done = submit(group, member, what, [&] { member.group->allreduce(view); });
   }
-  give_grads(parameters, sums.astype(own) / static_cast<float>(communicator.size()));
+  return std::make_unique<CardExchange>(bucket, sums, std::move(done), communicator.size());
 }
 
 void DeviceExchange::bcast(const Communicator& communicator, Group& group, const std::string& doing,
@@ -288,7 +314,8 @@ void DeviceExchange::bcast(const Communicator& communicator, Group& group, const
   if (array.size() == 0) return;
   const Array values = array.contiguous();
   const View view = writable(values);
-  submit(group, member, doing, [&] { member.group->bcast(view, 0); });
+  const Event done = submit(group, member, doing, [&] { member.group->bcast(view, 0); });
+  current_stream(array.device()).wait(done);
   if (!array.is_contiguous()) copyto(array, values);
 }
 

@@ -14,6 +14,8 @@
 
 namespace catenary::distributed {
 
+class Bucket;
+class BucketExchange;
 class Group;
 class Wire;
 
@@ -30,12 +32,13 @@ class DeviceExchange {
 
   /// Has this device a library for it? Where not, rank 0 says once that gradients go through the host.
   static bool takes(const Device& device, int rank);
-  /// Gives parameters of one dtype on one device the mean of all ranks' gradients, which are summed as `dtype`. Called
-  /// by all ranks. Throws ValueError on all where they do different things, DeviceError on all where the library cannot
-  /// be used by all, or two ranks have one card. What fails later ends the job.
-  void mean(const Communicator& communicator, Group& group, const std::string& doing,
-            const std::vector<Parameter>& parameters, Dtype dtype);
-  /// Gives rank 0's values to all ranks' arrays, which lie on devices. Errors as mean's.
+  /// Begins to give a bucket's parameters, which are on one device, the mean of all ranks' gradients. Called by all
+  /// ranks. Throws ValueError on all where they do different things, DeviceError on all where the library cannot be
+  /// used by all, or two ranks have one card. What fails later ends the job.
+  std::unique_ptr<BucketExchange> begin_mean(const Communicator& communicator, Group& group,
+                                             const std::shared_ptr<Bucket>& bucket,
+                                             const std::vector<Array>& gradients);
+  /// Gives rank 0's values to all ranks' arrays, which lie on devices. Errors as begin_mean's.
   void bcast(const Communicator& communicator, Group& group, const std::string& doing, const Array& array);
   /// Called by all ranks: waits for what is under way, and leaves the groups.
   void leave(Group& group);
@@ -48,8 +51,8 @@ class DeviceExchange {
   std::unique_ptr<Member> join(const Communicator& communicator, Group& group, const Device& device);
   /// Returns when the library has taken its last task.
   static void settle(const Wire& wire, const Member& member, const std::string& doing);
-  /// Submits a task to the member's stream, between what this thread's stream had and what it gets next.
-  void submit(Group& group, Member& member, const std::string& doing, const std::function<void()>& task);
+  /// Submits a task to the member's stream, after what this thread's stream has. Gives its end.
+  Event submit(Group& group, Member& member, const std::string& doing, const std::function<void()>& task);
 
   std::map<std::string, std::unique_ptr<Member>> members_;  // by device
   int joined_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <utility>
 
 #include "catenary/array/creation.h"
@@ -15,8 +16,6 @@ namespace catenary::distributed {
 
 namespace {
 
-/// The first is small, so that the exchange begins early; large ones cost fewer agreements.
-constexpr BucketSizes kFlightSizes{std::size_t{1} << 20, std::size_t{8} << 20};
 /// A copy of as much takes longer than agreeing on one message more.
 constexpr std::size_t kLarge = std::size_t{1} << 18;
 
@@ -117,10 +116,52 @@ std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<
   return buckets;
 }
 
-Flight::Flight(std::shared_ptr<Group> background, NamedParameters parameters, std::optional<Dtype> dtype)
-    : group_(std::move(background)) {
+namespace {
+
+/// Through the host's memory.
+class HostExchange final : public BucketExchange {
+ public:
+  HostExchange(std::shared_ptr<Bucket> bucket, std::shared_future<void> average)
+      : bucket_(std::move(bucket)), average_(std::move(average)) {}
+  void wait() const override {
+    if (average_.valid()) average_.wait();
+  }
+  void check() const override {
+    if (average_.valid()) average_.get();
+  }
+  void finish() override { bucket_->unpack(); }
+
+ private:
+  std::shared_ptr<Bucket> bucket_;  // shared with the thread, as an exchange may be given up
+  std::shared_future<void> average_;
+};
+
+}  // namespace
+
+BeginExchange exchange_now(Group& group) {
+  return [&group](const std::shared_ptr<Bucket>& bucket, const std::vector<Array>& gradients) {
+    bucket->pack(gradients);
+    bucket->average(group);
+    return std::make_unique<HostExchange>(bucket, std::shared_future<void>());
+  };
+}
+
+BeginExchange exchange_in_background(std::shared_ptr<Group> group) {
+  return [group = std::move(group), failed = std::make_shared<bool>(false)](  // the thread's
+             const std::shared_ptr<Bucket>& bucket, const std::vector<Array>& gradients) {
+    bucket->pack(gradients);
+    return std::make_unique<HostExchange>(bucket, Background::thread().start([group, bucket, failed] {
+      if (std::exchange(*failed, true)) return;  // on all ranks, which learn together that they differ
+      bucket->average(*group);
+      *failed = false;
+    }));
+  };
+}
+
+Flight::Flight(BeginExchange begin, NamedParameters parameters, std::optional<Dtype> dtype, const BucketSizes& sizes)
+    : begin_(std::move(begin)) {
   std::reverse(parameters.begin(), parameters.end());
-  for (Bucket& bucket : buckets_of(parameters, dtype, kFlightSizes)) {
+  for (Bucket& bucket : buckets_of(parameters, dtype, sizes)) {
     const std::size_t n = bucket.parameters().size();
     for (std::size_t i = 0; i < n; ++i) places_[&bucket.parameters()[i].second.node()] = {parts_.size(), i};
     parts_.push_back({std::make_shared<Bucket>(std::move(bucket)), std::vector<Array>(n), n});
@@ -155,25 +196,20 @@ void Flight::add_rest() {
 }
 
 void Flight::send(Part& part) {
-  part.bucket->pack(part.gradients);
+  part.exchange = begin_(part.bucket, part.gradients);
   part.gradients.clear();
   ++sent_;
-  part.average = Background::thread().start([group = group_, bucket = part.bucket, failed = failed_] {
-    if (std::exchange(*failed, true)) return;  // on all ranks, which learn together that they differ
-    bucket->average(*group);
-    *failed = false;
-  });
 }
 
 void Flight::finish() {
-  for (Part& part : parts_) part.average.get();
-  for (Part& part : parts_) part.bucket->unpack();
+  for (const Part& part : parts_) part.exchange->check();
+  for (const Part& part : parts_) part.exchange->finish();
   for (const auto& [p, scale] : loss_scales_) p.set_loss_scale(scale);
 }
 
 void Flight::wait() const {
   for (const Part& part : parts_)
-    if (part.average.valid()) part.average.wait();
+    if (part.exchange) part.exchange->wait();
 }
 
 }  // namespace catenary::distributed

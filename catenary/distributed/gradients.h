@@ -2,7 +2,7 @@
 // Private: gradients on their way to the other ranks, in buckets.
 
 #include <cstdint>
-#include <future>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,13 +63,31 @@ struct BucketSizes {
 /// cost more than a message.
 std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<Dtype> dtype, const BucketSizes& sizes);
 
-/// One exchange of all gradients of a model, by a thread in the background: buckets go as soon as their gradients are
-/// final, in the reverse order of parameters, which is about that in which backward finds them. The order is the same
-/// on all ranks, whatever is final first.
+/// The exchange of one bucket, which has begun.
+class BucketExchange {
+ public:
+  virtual ~BucketExchange() = default;
+  /// Waits for its end, whatever that is.
+  virtual void wait() const = 0;
+  /// Throws ValueError where ranks exchange different things; waits until that is known.
+  virtual void check() const = 0;
+  /// Gives the parameters their means, after check().
+  virtual void finish() = 0;
+};
+/// Begins it with these gradients, in the order of the bucket's parameters.
+using BeginExchange = std::function<std::unique_ptr<BucketExchange>(const std::shared_ptr<Bucket>& bucket,
+                                                                    const std::vector<Array>& gradients)>;
+/// At once, in this thread.
+BeginExchange exchange_now(Group& group);
+/// By a thread in the background; nothing else may use the group.
+BeginExchange exchange_in_background(std::shared_ptr<Group> group);
+
+/// One exchange of all gradients of a model: buckets go as soon as their gradients are final, in the reverse order of
+/// parameters, which is about that in which backward finds them. The order is the same on all ranks, whatever is final
+/// first.
 class Flight {
  public:
-  /// The group is used by this and other flights alone.
-  Flight(std::shared_ptr<Group> background, NamedParameters parameters, std::optional<Dtype> dtype);
+  Flight(BeginExchange begin, NamedParameters parameters, std::optional<Dtype> dtype, const BucketSizes& sizes);
 
   /// How many messages of gradients there are.
   std::size_t buckets() const { return parts_.size(); }
@@ -85,19 +103,18 @@ class Flight {
 
  private:
   struct Part {
-    std::shared_ptr<Bucket> bucket;  // shared with the thread, as a flight may be given up
+    std::shared_ptr<Bucket> bucket;
     std::vector<Array> gradients;
     std::size_t missing;
-    std::future<void> average = {};
+    std::unique_ptr<BucketExchange> exchange = {};
   };
   void send(Part& part);
 
-  std::shared_ptr<Group> group_;
+  BeginExchange begin_;
   std::vector<Part> parts_;
   std::unordered_map<const VariableNode*, std::pair<std::size_t, std::size_t>> places_;  // part, number there
   std::size_t sent_ = 0;
   std::vector<std::pair<Parameter, std::optional<double>>> loss_scales_;
-  std::shared_ptr<bool> failed_ = std::make_shared<bool>(false);  // of the background's thread
 };
 
 }  // namespace catenary::distributed

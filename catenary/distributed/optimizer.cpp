@@ -87,11 +87,13 @@ class GradientExchange final : public OptimizerHook {
       : communicator_(communicator),
         options_(options),
         in_background_(options.double_buffering || options.overlap.value_or(communicator.overlaps())) {
-    if (in_background_ && !communicator.exchanges_in_background())
+    if (in_background_ && !communicator.exchanges_in_background() &&
+        (options.overlap.value_or(false) || !communicator.exchanges_by_devices()))
       fail<ValueError>(
           "create_multi_node_optimizer: {} with the communicator {} over {}; flat or non_cuda_aware is expected, and "
-          "with MPI one that lets threads take turns",
-          options.double_buffering ? "double_buffering" : "overlap", communicator.name(), communicator.transport());
+          "with MPI one that lets threads take turns{}",
+          options.overlap.value_or(false) ? "overlap" : "double_buffering", communicator.name(),
+          communicator.transport(), options.overlap.value_or(false) ? "" : "; or pure_nccl");
   }
   std::string name() const override { return "MultiNodeOptimizer"; }
   Timing timing() const override { return Timing::exchange; }
@@ -129,7 +131,8 @@ class GradientExchange final : public OptimizerHook {
   }
 
   bool follows_backward(const Optimizer& optimizer) override {
-    return (communicator_.size() > 1 || options_.double_buffering) && !is_new(optimizer) && begin(optimizer);
+    return (communicator_.size() > 1 || options_.double_buffering) && communicator_.exchanges_in_background() &&
+           !is_new(optimizer) && begin(optimizer);
   }
   void after_gradient(const Optimizer&, const VariableNode& leaf, const Array& gradient) override {
     flight_->add(leaf, gradient);

@@ -16,9 +16,9 @@ struct MultiNodeOptimizerOptions {
   /// As ChainerMN: the first update gives all ranks rank 0's parameters and does nothing else.
   bool first_update_broadcasts_only = false;
   /// Each update goes by the gradients of the update before, which are exchanged while the next are computed; the first
-  /// one only starts that, changes nothing and does not count. For communicators that exchange in the background, flat
-  /// and non_cuda_aware. (ChainerMN has it for pure_nccl.) What is on its way is not part of a snapshot: after resuming
-  /// the first update is such a one again.
+  /// one only starts that, changes nothing and does not count. For communicators that exchange in the background:
+  /// pure_nccl, flat and non_cuda_aware. (ChainerMN has it for pure_nccl only.) What is on its way is not part of a
+  /// snapshot: after resuming the first update is such a one again.
   bool double_buffering = false;
   /// Gradients are exchanged while backward computes others: by default where communicator.overlaps(). The bits are the
   /// same.
@@ -36,8 +36,10 @@ CT_API void add_exchange(const Optimizer& optimizer, const Communicator& communi
 /// and reports. update() alone comes after a backward; where the ranks' parameters differ then, it gives them rank 0's
 /// and does no step, as the gradients are other parameters' (so call bcast_data(model) before the loop). With the
 /// communicators flat and non_cuda_aware gradients can be exchanged in buckets, by a thread of their own and while
-/// update(loss) still computes others, with the same bits. Throws ValueError on every rank where models differ, and for
-/// double_buffering or overlap with another communicator. (chainermn.create_multi_node_optimizer)
+/// update(loss) still computes others, with the same bits; with pure_nccl they are exchanged in a stream of their own.
+/// Throws ValueError on every rank where models differ, for overlap with any other communicator, and for
+/// double_buffering with naive and dummy.
+/// (chainermn.create_multi_node_optimizer)
 template <std::derived_from<Optimizer> O>
 O create_multi_node_optimizer(const O& optimizer, const Communicator& communicator,
                               const MultiNodeOptimizerOptions& options = {}) {

@@ -229,6 +229,32 @@ TEST(Inside, TwoHosts) {
   EXPECT_FLOAT_EQ(net.l2.b.grad().to_vector<float>()[0], static_cast<float>(nccl.size() - 1) / 2);
 }
 
+TEST(Inside, DoubleBuffering) {
+  const D::Communicator nccl = D::create_communicator("pure_nccl"), flat = D::create_communicator("flat");
+  const ct::Device device = card(nccl);
+  std::vector<std::vector<float>> ends;
+  for (const D::Communicator& comm : {nccl, flat}) {
+    const ct::Device where = comm.name() == "flat" ? ct::Device() : device;
+    const ct::DeviceScope scope(where);
+    L::Linear model(3, 2, {.nobias = true});
+    model.W.set_array(numbers(0, 7, {2, 3}).to_device(where));
+    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), comm, {.double_buffering = true});
+    optimizer.setup(model);
+    comm.bcast_data(model);
+    for (int i = 0; i < 5; ++i) {
+      optimizer.loss_scaling(i % 2 ? 8.0 : 2.0);
+      const ct::Array factors = (numbers(comm.rank(), i, {2, 3}) * 1e-3f).to_device(where);
+      optimizer.update(
+          [&] { return ct::functions::sum(model.W * factors) + ct::functions::sum(model.W * model.W) * 0.5f; });
+      EXPECT_EQ(optimizer.t(), i);  // the first one only starts
+    }
+    ends.push_back(model.W.array().to_vector<float>());
+  }
+  for (std::size_t k = 0; k < ends[0].size(); ++k) EXPECT_FLOAT_EQ(ends[0][k], ends[1][k]);
+  EXPECT_THROW(D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), nccl, {.overlap = true}), ct::ValueError);
+  nccl.finalize();
+}
+
 /// A program that does not look whether the gradients have come.
 TEST(Inside, Exchanges) {
   const D::Communicator nccl = D::create_communicator("pure_nccl");
@@ -283,7 +309,8 @@ INSTANTIATE_TEST_SUITE_P(Simulated, PureNccl, testing::Values("cuda", "hip"));
 
 TEST_P(PureNccl, RanksDoTogether) {
   for (const int ranks : {1, 2, 4}) {
-    for (const char* test : {"MeansAreFlats", "In16Bits", "ParametersAndParts", "GradientsArePackedAtOnce"}) {
+    for (const char* test :
+         {"MeansAreFlats", "In16Bits", "ParametersAndParts", "GradientsArePackedAtOnce", "DoubleBuffering"}) {
       const auto result = inside(ranks, vendor(), test);
       EXPECT_TRUE(result.ok()) << result.output << result.errors;
       EXPECT_EQ(count_of(result.output, "[  PASSED  ] 1 test"), ranks) << result.output << result.errors;
@@ -298,6 +325,8 @@ TEST_P(PureNccl, WhatIsSent) {
   result = inside(2, vendor(), "In16Bits", {{"SIMGPU_NCCL_LOG", "1"}});
   expect_says(result, "sum of 116 bytes, type 6");
   expect_says(result, "sum of 116 bytes, type 9");
+  result = inside(2, vendor(), "DoubleBuffering", {{"SIMGPU_NCCL_LOG", "1"}});
+  EXPECT_EQ(count_of(result.errors, "sum of 24 bytes, type 7"), 10) << result.errors;
   result = inside(2, vendor(), "ParametersAndParts", {{"SIMGPU_NCCL_LOG", "1"}});
   expect_says(result, "broadcast of 140 bytes");
 }
