@@ -83,7 +83,8 @@ python: configure
 
 test-python: SETUP += --with-test
 test-python: python
-	@scripts/test_python $(VENV)/bin/python
+	cmake --build $(BUILD) -j $(JOBS) --target simgpu
+	@scripts/test_python $(VENV)/bin/python $(BUILD)
 
 format:
 	@scripts/setup --with-dev

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bind.h"
+#include "catenary/array/body.h"
 #include "catenary/array/user_kernel.h"
 #include "catenary/core/error.h"
 
@@ -13,8 +14,13 @@ namespace {
 using ct::RawKernel;
 
 /// An ndarray, or a NumPy scalar whose bytes are passed.
-RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position) {
-  if (is_ndarray(o.ptr())) return array_of(o.ptr());
+RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addresses) {
+  if (is_ndarray(o.ptr())) {
+    const Array& a = array_of(o.ptr());
+    if (!addresses) return a;
+    const ct::View view = ct::writable(a);
+    return reinterpret_cast<std::uint64_t>(view.handle) + static_cast<std::uint64_t>(view.offset) * a.itemsize();
+  }
   Py_buffer buffer;
   if (PyObject_GetBuffer(o.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
     PyErr_Clear();
@@ -30,11 +36,10 @@ RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position) {
 }  // namespace
 
 void register_kernels(nb::module_& m) {
-  nb::class_<RawKernel>(
-      m, "RawFunction",
-      "A whole kernel in a device's own language. An ndarray among the arguments becomes two of the "
-      "kernel's: its buffer, and the 64-bit offset of its first element in it; a NumPy scalar becomes "
-      "its bytes.")
+  nb::class_<RawKernel>(m, "RawFunction",
+                        "A whole kernel in a device's own language. An ndarray among the arguments becomes two of the "
+                        "kernel's: its buffer, and the 64-bit offset of its first element in it, or its address; a "
+                        "NumPy scalar becomes its bytes.")
       .def(
           "__init__",
           [](RawKernel* self, const std::string& code, const std::string& name, bool portable) {
@@ -43,14 +48,19 @@ void register_kernels(nb::module_& m) {
           nb::arg("code"), nb::arg("name"), nb::arg("portable") = false)
       .def(
           "launch",
-          [](const RawKernel& kernel, std::int64_t groups, int group_size, nb::sequence arguments) {
+          [](const RawKernel& kernel, std::int64_t groups, int group_size, nb::sequence arguments, bool addresses) {
             std::vector<RawKernel::Argument> list;
             Py_ssize_t position = 0;
-            for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++));
+            ct::Device device = ct::current_device();
+            for (nb::handle argument : arguments) {
+              if (addresses && is_ndarray(argument.ptr())) device = array_of(argument.ptr()).device();
+              list.push_back(argument_from(argument, position++, addresses));
+            }
+            const ct::DeviceScope scope(device);
             nb::gil_scoped_release release;  // the first launch compiles
             kernel.launch(groups, group_size, list);
           },
-          nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"));
+          nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"), nb::arg("addresses") = false);
   m.def(
       "groups_for",
       [](const Array& beside, std::int64_t items) { return RawKernel::groups_for(beside.device(), items); },

@@ -8,7 +8,7 @@ import pytest
 from catenary import _core, cupy
 from compare import same
 
-HOST, OPENCL = 1, 4
+HOST, TYPES = 1, {'cuda': 2, 'opencl': 4, 'hip': 10}
 
 
 @pytest.fixture
@@ -76,9 +76,10 @@ def test_the_owner_lives_as_long_as_the_array():
 
 
 @pytest.mark.parametrize('device', ['gpu'], indirect=True)
-def test_devices_of_opencl(device):
+def test_a_devices_memory(device):
     x = cupy.arange(6, dtype='f4').reshape(2, 3)
-    assert x.__dlpack_device__() == (OPENCL, 0)
+    name = _core.backend_of(device)
+    assert x.__dlpack_device__() == (TYPES[name], 0)
     y = cupy.from_dlpack(x[:, 1:])
     same(y, x.get()[:, 1:])
     y[...] = 7
@@ -87,7 +88,7 @@ def test_devices_of_opencl(device):
     same(cupy.from_dlpack(x[::-1, ::-1]), x.get()[::-1, ::-1])
     host = numpy.from_dlpack(x, device='cpu')
     assert host.tolist() == x.get().tolist()
-    with pytest.raises(ValueError, match=r'copy=False.*on opencl:0.*\(1, 0\)'):
+    with pytest.raises(ValueError, match=rf'copy=False.*on {name}:0.*\(1, 0\)'):
         x.__dlpack__(dl_device=(HOST, 0), copy=False)
 
 
@@ -143,7 +144,23 @@ def test_what_is_refused(cpu):
 
 @pytest.mark.parametrize('device', ['gpu'], indirect=True)
 def test_cudas_array_interface_is_cudas(device):
-    x = cupy.ones(3)
-    assert not hasattr(x, '__cuda_array_interface__')
-    with pytest.raises(AttributeError, match="opencl:0; expected CUDA's or HIP's memory"):
-        x.__cuda_array_interface__
+    x = cupy.arange(6, dtype='f4').reshape(2, 3)
+    if _core.backend_of(device) == 'opencl':
+        assert not hasattr(x, '__cuda_array_interface__')
+        with pytest.raises(AttributeError, match="opencl:0; expected CUDA's or HIP's memory"):
+            x.__cuda_array_interface__
+        return
+    x += 1
+    seen = x.__cuda_array_interface__
+    assert seen == {'shape': (2, 3), 'typestr': '<f4', 'data': (x.data.ptr, False), 'strides': None, 'stream': None,
+                    'version': 3}
+    turned = x.T[1:].__cuda_array_interface__
+    assert (turned['shape'], turned['strides'], turned['data'][0]) == ((2, 2), (4, 12), x.data.ptr + 4)
+    if 'Simulated' in device.info['name']:  # whose memory is the host's
+
+        class Host:
+            __array_interface__ = seen
+        host = numpy.asarray(Host())
+        assert host.tolist() == [[1, 2, 3], [4, 5, 6]]
+        x *= 2  # at once
+        assert host.tolist() == [[2, 4, 6], [8, 10, 12]]

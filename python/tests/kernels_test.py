@@ -139,7 +139,7 @@ __global__ void places(int* out) {
 def test_whole_kernels():
     module = cupy.RawModule(code=CODE, options=('-DSHIFT=7',))
     x, y, z = cupy.arange(10, dtype='f'), cupy.ones(12, 'f')[2:], cupy.zeros(10, 'f')
-    module.get_function('add')((3,), (4,), (x, y, z[1:], 9, 2.0))
+    module.get_function('add')((3,), (4,), (x, y, z[1:], 9, 2.0))  # numbers become what the kernel takes
     numpy.testing.assert_array_equal(z.get(), [0] + [k + 2 for k in range(9)])
     out = cupy.zeros((4, 6), 'i')
     module.get_function('places')((2, 2), (3, 2), (out,))
@@ -192,7 +192,8 @@ def test_the_users_line_is_shown():
     with pytest.raises(CompileException) as caught:
         cupy.ElementwiseKernel('T x', 'T y', 'y = x;\ny = no_such_name;', 'mistaken')(cupy.zeros(3, 'f'))
     assert 'no_such_name' in str(caught.value) and 'mistaken:2' in str(caught.value)
-    with pytest.raises(CompileException, match="kernel refused, line 2: '__shfl_sync'"):
+    # the translator's refusal, or the simulated device's compiler
+    with pytest.raises(CompileException, match="refused(, line |:)2.*'?__shfl_sync'?"):
         cupy.ElementwiseKernel('T x', 'T y', 'y = x;\ny = __shfl_sync(0, x, 1);', 'refused')(cupy.zeros(3, 'f'))
     with pytest.raises(TypeError, match='takes 1 arguments, given 2'):
         cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (cupy.zeros(1, 'i'), 2))

@@ -6,7 +6,7 @@ import functools
 import os
 import re
 
-from catenary.cupy._reader import tokens
+from catenary.cupy._reader import DTYPES, Reader, tokens
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long'}
@@ -145,6 +145,46 @@ const _kind a = _total;
        _elements(parameters[-1:], '_out', ''), post_map_expr)
 
 
-def raw(code, name):
-    """The text of a whole kernel: the user's. Its pointers are the addresses of the first elements."""
-    return header() + '#line 1 "%s"\n' % name + _without_headers(code, name)
+def _numbered(block, grid):
+    """What takes the one axis of a launch apart, where the kernel's block or grid has several."""
+    text = ''
+    for number, size, axes in (('threadIdx', 'blockDim', block), ('blockIdx', 'gridDim', grid)):
+        if axes and axes[1:] != (1, 1):
+            text += 'static __device__ __forceinline__ uint3 _ct_%s() {\n  const unsigned n = %s.x;\n' \
+                    '  return make_uint3(n %% %du, n / %du %% %du, n / %du);\n}\n' % (
+                        number, number, axes[0], axes[0], axes[1], axes[0] * axes[1])
+            text += '#define %s _ct_%s()\n#define %s (make_uint3(%du, %du, %du))\n' % (number, number, size, *axes)
+    return text
+
+
+def _with_shared_memory(text, kernel, bytes):
+    """Gives arrays that are declared `extern __shared__` the size that the launch says."""
+    ts = tokens(text, kernel)
+    for t, (word, after) in enumerate(zip(ts, ts[1:])):
+        if (word.text, after.text) != ('extern', '__shared__'):
+            continue
+        opening = next(k for k in range(t, len(ts)) if ts[k].text == '[')
+        type = ' '.join(x.text for x in ts[t + 2:opening - 1])
+        ts[t].text, ts[opening].text = '', '[(%d + sizeof(%s) - 1) / sizeof(%s)' % (bytes, type, type)
+    return ''.join(t.space + t.text for t in ts)
+
+
+def _kinds(text, name):
+    """For each parameter of the kernel 'pointer', the dtype in which it takes a number, or None for other types."""
+    reader = Reader(name, {})
+    ts = reader.read(text)
+    for k in range(1, len(ts) - 1):
+        if ts[k].text == name and ts[k + 1].text == '(' and any(x.text == '__global__' for x in ts[max(k - 9, 0):k]):
+            parts = reader.split(ts[k + 2:reader.close(ts, k + 1)])
+            types = [reader.type_at(part, 0)[0] for part in parts if [x.text for x in part] != ['void']]
+            return ['pointer' if any(x.text == '*' for x in part) else DTYPES.get(type)
+                    for part, type in zip(parts, types)]
+    raise ValueError('RawKernel: the text has no kernel %r (a kernel begins with extern "C" __global__)' % name)
+
+
+def raw(code, name, *, block, grid=None, shared_memory=0):
+    """The text of a whole kernel: the user's, for a launch of one axis. Its pointers are addresses of first elements.
+    Gives it with the kinds of its parameters, as _translate.raw does."""
+    code = _without_headers(code, name)
+    return header() + _numbered(block, grid) + '#line 1 "%s"\n' % name + _with_shared_memory(
+        code, name, shared_memory), _kinds(code, name)

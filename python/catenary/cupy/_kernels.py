@@ -76,16 +76,16 @@ def _check_arguments(kernel, arguments):
 class _Launcher:
     """A text and how it is launched. What its compiler says against it becomes a CompileException."""
 
-    def __init__(self, text, name, portable):
+    def __init__(self, text, name, portable, addresses=False):
         self.text, self.name = text, name
-        self.function = _core.RawFunction(text, name, portable)
+        self.function, self.addresses = _core.RawFunction(text, name, portable), addresses
         self.compiled = False
 
     def __call__(self, groups, group, arguments):
         if self.compiled:
-            return self.function.launch(groups, group, arguments)
+            return self.function.launch(groups, group, arguments, self.addresses)
         try:
-            self.function.launch(groups, group, arguments)
+            self.function.launch(groups, group, arguments, self.addresses)
         except _core.CUDARuntimeError as error:
             if not re.search('BuildProgram|compil|error:', str(error)):
                 raise
@@ -406,6 +406,11 @@ class RawKernel:
         if key not in self._launchers:
             self._launchers[key] = self._make(device, block, several, shared_mem)
         launcher, kinds = self._launchers[key]
+        _check_arguments(self.name, args)
+        other = next((d for d in map(_core.device_of, arrays) if d.name != device.name), None)
+        if other is not None:
+            raise _core.CUDARuntimeError('kernel %s: its arguments are on %s and on %s' % (
+                self.name, device.name, other.name))
         if len(kinds) != len(args):
             raise TypeError('%s: the kernel takes %d arguments, given %d' % (self.name, len(kinds), len(args)))
         values = []
@@ -413,14 +418,14 @@ class RawKernel:
             if isinstance(a, ndarray) != (kind == 'pointer'):
                 raise TypeError('%s: argument %d must be %s, given %s' % (
                     self.name, position, 'a cupy.ndarray' if kind == 'pointer' else 'a number', type(a)))
-            values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind)[()])
+            values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
         launcher(math.prod(grid), math.prod(block), values)
 
     def _make(self, device, block, grid, shared_mem):
-        backend = _core.backend_of(device)
-        if backend != 'opencl':
-            raise NotImplementedError('RawKernel %s: whole kernels run on OpenCL devices only yet, not on %s' % (
-                self.name, device.name))
+        if _core.backend_of(device) != 'opencl':
+            text, kinds = _cuda.raw(_options(self.options) + self.code, self.name, block=block, grid=grid,
+                                    shared_memory=shared_mem)
+            return _Launcher(text, self.name, True, True), kinds
         try:
             text, kinds = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'],
                                          shared_memory=shared_mem, block=block, grid=grid)

@@ -8,6 +8,7 @@ from catenary.cupy import _opencl
 REGISTER = {'bool': 'bool', 'int8': 'char', 'uint8': 'uchar', 'int16': 'short', 'uint16': 'ushort', 'int32': 'int',
             'uint32': 'uint', 'int64': 'long', 'uint64': 'ulong', 'float16': 'half', 'float32': 'float',
             'float64': 'double'}
+DTYPES = {type: 'uint8' if dtype == 'bool' else dtype for dtype, type in REGISTER.items()}
 MEMORY = {'half': 'ushort', 'bool': 'uchar'}
 ALIASES = {'float16': 'half', '__half': 'half', 'float32': 'float', 'float64': 'double', 'size_t': 'ulong',
            'uintptr_t': 'ulong', 'ptrdiff_t': 'long', 'ssize_t': 'long', 'intptr_t': 'long', 'uint': 'uint',

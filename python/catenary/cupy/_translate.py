@@ -9,8 +9,8 @@ values are rounded where they are stored. Line breaks stay where they were, so t
 
 from catenary.cupy import _opencl
 from catenary.cupy._body import Body
-from catenary.cupy._reader import MEMORY, QUALIFIERS, RANK, REGISTER, RESERVED, SPECIFIERS, Function, Parameter, Token, Untranslatable, \
-    Var
+from catenary.cupy._reader import DTYPES, MEMORY, QUALIFIERS, RANK, REGISTER, RESERVED, SPECIFIERS, Function, Parameter, \
+    Token, Untranslatable, Var
 
 __all__ = ['Parameter', 'Untranslatable', 'elementwise', 'raw', 'reduction']
 
@@ -208,9 +208,6 @@ class Translator(Body):
 
 
 # ---------------------------------------------------------------------- the ways in
-_DTYPES = {type: 'uint8' if dtype == 'bool' else dtype for dtype, type in REGISTER.items()}
-
-
 def _bind(translator, parameters):
     """Declares the parameters of a kernel, and gives (its own parameters, what is done first)."""
     takes, first = [], []
@@ -395,7 +392,7 @@ def raw(code, name, *, float64=True, shared_memory=0, block=None, grid=None):
             t.refuse(part[0], 'a reference that a kernel takes')
         text = t.parameter(part, '__global' if stars else None)
         var = t.scopes[-1][next(reversed(t.scopes[-1]))]
-        kinds.append('pointer' if stars else _DTYPES[var.type])
+        kinds.append('pointer' if stars else DTYPES[var.type])
         if stars:
             kind = 'uchar' if var.type == 'void' else MEMORY.get(var.type, var.type)
             takes += ['__global %s* %s_p' % (kind, var.name), 'long %s_at' % var.name]

@@ -95,6 +95,22 @@ Item item_of(std::string text) {
   return item;
 }
 
+/// Kernels that stand in `extern "C" { … }` stand by themselves then.
+std::string without_linkage_blocks(std::string text) {
+  const std::string head = "extern \"C\" {";
+  for (std::size_t at = 0; (at = text.find(head, at)) != std::string::npos;) {
+    std::size_t end = at + head.size();
+    for (int depth = 1; depth > 0 && end < text.size(); ++end) depth += (text[end] == '{') - (text[end] == '}');
+    if (text.substr(at, end - at).find("__global__") == std::string::npos) {
+      at = end;
+      continue;
+    }
+    text[end - 1] = ' ';
+    text.replace(at, head.size(), head.size(), ' ');
+  }
+  return text;
+}
+
 /// Each ends with a ';' or with a '}' that nothing but another item follows, outside of braces.
 std::vector<Item> items_of(const std::string& text) {
   std::vector<Item> items;
@@ -264,7 +280,8 @@ std::string translate(const std::string& text, const std::string& folder, std::s
   write(base + "a.cpp", text);
   std::string code;
   if (run(SIMGPU_PREPROCESS " -w -include " SIMGPU_SHIM " -o " + base + "b.ii " + base + "a.cpp" + to_log)) {
-    const std::string plain = for_host(without_ptx(read(base + "b.ii"))), key = options() + "\n" + plain;
+    const std::string plain = for_host(without_linkage_blocks(without_ptx(read(base + "b.ii")))),
+                      key = options() + "\n" + plain;
     code = stored(key);
     if (!code.empty()) return code;
     write(base + "c.ii", plain);

@@ -1,12 +1,14 @@
-// In front of a kernel's text when it is compiled for the host: the few words of CUDA and HIP that the preludes use,
-// but for __global__ and what says the size of a group, which compiler.cpp reads. A
+// In front of a kernel's text when it is compiled for the host: the words of CUDA and HIP that the preludes and the
+// kernels of tests use, but for __global__ and what says the size of a group, which compiler.cpp reads. A
 // device has one thread and each device a copy of its own of the code, so that a group's memory is plain static memory
 // and an atomic a plain operation.
-struct SimIndex {
+struct uint3 {
   unsigned x, y, z;
 };
+typedef uint3 dim3;
+static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
 struct SimState {
-  SimIndex thread, block, block_size, grid;
+  uint3 thread, block, block_size, grid;
   void (*sim_barrier)();
 };
 extern "C" {
@@ -23,6 +25,63 @@ double ceil(double);
 double trunc(double);
 double rint(double);
 double fma(double, double, double);
+}
+// C's functions, which the vendors' compilers have for float under both names.
+#define SIM_OF_ONE(name)           \
+  extern "C" float name##f(float); \
+  extern "C" double name(double);  \
+  static inline float name(float x) { return name##f(x); }
+#define SIM_OF_TWO(name)                  \
+  extern "C" float name##f(float, float); \
+  extern "C" double name(double, double); \
+  static inline float name(float x, float y) { return name##f(x, y); }
+SIM_OF_ONE(exp)
+SIM_OF_ONE(exp2)
+SIM_OF_ONE(expm1)
+SIM_OF_ONE(log)
+SIM_OF_ONE(log2)
+SIM_OF_ONE(log10)
+SIM_OF_ONE(log1p)
+SIM_OF_ONE(sin)
+SIM_OF_ONE(cos)
+SIM_OF_ONE(tan)
+SIM_OF_ONE(tanh)
+SIM_OF_ONE(erf)
+SIM_OF_ONE(erfc)
+SIM_OF_ONE(lgamma)
+SIM_OF_ONE(fabs)
+SIM_OF_ONE(round)
+SIM_OF_TWO(pow)
+SIM_OF_TWO(fmod)
+SIM_OF_TWO(fmin)
+SIM_OF_TWO(fmax)
+SIM_OF_TWO(atan2)
+SIM_OF_TWO(copysign)
+#define SIM_OF_ALL(type)                                           \
+  static inline type min(type x, type y) { return y < x ? y : x; } \
+  static inline type max(type x, type y) { return x < y ? y : x; } \
+  static inline type abs(type x) { return x < 0 ? (type)-x : x; }
+SIM_OF_ALL(int)
+SIM_OF_ALL(unsigned)
+SIM_OF_ALL(long long)
+SIM_OF_ALL(unsigned long long)
+SIM_OF_ALL(float)
+SIM_OF_ALL(double)
+static inline float sqrt(float x) { return sqrtf(x); }
+static inline float floor(float x) { return floorf(x); }
+static inline float ceil(float x) { return ceilf(x); }
+static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
+static inline double rsqrt(double x) { return 1 / sqrt(x); }
+static inline float rsqrt(float x) { return rsqrtf(x); }
+static inline bool isnan(double x) { return x != x; }
+static inline bool isinf(double x) { return __builtin_isinf(x); }
+static inline bool isfinite(double x) { return __builtin_isfinite(x); }
+static inline float __expf(float x) { return expf(x); }
+static inline float __logf(float x) { return logf(x); }
+static inline float __fdividef(float x, float y) { return x / y; }
+template <class T>
+static inline T __ldg(const T* p) {
+  return *p;
 }
 #define threadIdx sim_state.thread
 #define blockIdx sim_state.block
