@@ -4,8 +4,9 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 EPOCHS ?= 20
+PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python format tidy install clean
+.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python wheel test-wheel format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
@@ -19,6 +20,7 @@ help:
 	@echo "make bench-peers  measure beside PyTorch, JAX and NumPy, in turn (PEERS=--help tells more); needs PyPI"
 	@echo "make python   install catenary.cupy into build/python/venv, with build/release's library (needs PyPI)"
 	@echo "make test-python  test it there"
+	@echo "make wheel    make wheels in dist/: for PYTHON ($(PYTHON)), and for Python 3.12 and later (needs PyPI); make test-wheel tries them"
 	@echo "make format   clang-format all sources     make tidy   clang-tidy all sources"
 	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
 
@@ -67,7 +69,6 @@ test-bundle:
 	@scripts/test_bundle dist/catenary-*-linux.tar.gz dist/catenary-gpu-check.tar.gz
 
 # The extension is built against the library that is built; PYTHON is the interpreter that the environment is made of.
-PYTHON ?= python3
 VENV := build/python/venv
 python: SETUP += --with-python
 python: configure
@@ -85,6 +86,14 @@ test-python: SETUP += --with-test
 test-python: python
 	cmake --build $(BUILD) -j $(JOBS) --target simgpu
 	@scripts/test_python $(VENV)/bin/python $(BUILD)
+
+# ABI3 is a Python 3.12 or later where none is in PATH.
+wheel:
+	@scripts/setup --with-python
+	@scripts/make_wheel $(PYTHON) $(ABI3)
+
+test-wheel:
+	@scripts/test_wheel $(PYTHON) $(ABI3)
 
 format:
 	@scripts/setup --with-dev

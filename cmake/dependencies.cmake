@@ -1,14 +1,33 @@
-# What the library itself needs. scripts/setup installs all of it on Debian 12 and Ubuntu 24.04.
+# What the library itself needs. scripts/setup installs all of it on Debian 12 and Ubuntu 24.04. Everything is looked for before
+# anything is complained of, so that whoever builds elsewhere (pip install .) learns at once what to install.
 
-find_package(fmt REQUIRED) # its library: from headers alone it doubles the time that a source takes to compile
-find_package(nlohmann_json REQUIRED)
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
-find_package(PNG REQUIRED)
-find_package(JPEG REQUIRED)
-find_package(ZLIB REQUIRED)
+set(missing)
+# needs(PACKAGE DEBIAN'S-PACKAGE …): find_package, whose further words follow
+macro(needs package debian)
+  find_package(${package} ${ARGN})
+  if(NOT ${package}_FOUND)
+    list(APPEND missing "${package} (Debian and Ubuntu: ${debian})")
+  endif()
+endmacro()
+needs(fmt libfmt-dev QUIET) # its library: from headers alone it doubles the time that a source takes to compile
+needs(nlohmann_json nlohmann-json3-dev QUIET)
+needs(OpenSSL libssl-dev COMPONENTS Crypto)
+needs(PNG libpng-dev)
+needs(JPEG libjpeg-dev)
+needs(ZLIB zlib1g-dev)
+needs(PkgConfig pkg-config)
+if(PkgConfig_FOUND)
+  pkg_check_modules(LIBZIP IMPORTED_TARGET libzip)
+endif()
+if(NOT LIBZIP_FOUND)
+  list(APPEND missing "libzip, found by pkg-config (Debian and Ubuntu: libzip-dev)")
+endif()
+if(missing)
+  list(JOIN missing "\n  " missing)
+  message(FATAL_ERROR "Catenary is built from libraries that were not found here:\n  ${missing}\n"
+                      "scripts/setup installs them on Debian and Ubuntu; CMAKE_PREFIX_PATH names a folder where they lie elsewhere.")
+endif()
 find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 
 set(CATENARY_LIBRARIES fmt::fmt nlohmann_json::nlohmann_json OpenSSL::Crypto PNG::PNG JPEG::JPEG ZLIB::ZLIB
                        PkgConfig::LIBZIP Threads::Threads ${CMAKE_DL_LIBS})

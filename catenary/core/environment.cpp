@@ -104,6 +104,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_NO_FLOAT64", is_flag, kFlag},
     {"CATENARY_NUM_THREADS", is_number, kThreads},
     {"CATENARY_ONEDNN", is_flag, kFlag},
+    {"CATENARY_PYTHON", is_any, ""},
     {"CATENARY_SIMD", is_simd_level, "v2, v3 or v4 (native on CPUs that are not x86-64)"},
     {"CATENARY_SYNC", is_flag, kFlag},
     {"CATENARY_TF32", is_flag, kFlag},

@@ -201,7 +201,7 @@ namespace nanobind::detail {
 /// ndarray, and nothing that would have to become one.
 template <>
 struct type_caster<ct::Array> {
-  static constexpr auto Name = const_name("ndarray");
+  static constexpr auto Name = const_name("catenary._core.ndarray");
   template <class T>
   using Cast = movable_cast_t<T>;
   template <class T>
@@ -234,13 +234,13 @@ struct type_caster<ct::Array> {
     bool from_python(handle src, uint32_t, cleanup_list*) noexcept;         \
     static handle from_cpp(const Type&, rv_policy, cleanup_list*) noexcept; \
   };
-CT_CASTER(ct::Dims, "int | Sequence[int]")
+CT_CASTER(ct::Dims, "int | collections.abc.Sequence[int]")
 CT_CASTER(ct::AxisArg, "int | tuple[int, ...] | None")
-CT_CASTER(catenary_python::DtypeArg, "DTypeLike | None")
-CT_CASTER(catenary_python::Out, "ndarray | None")
-CT_CASTER(catenary_python::Self, "ndarray")
-CT_CASTER(catenary_python::ArrayLike, "ndarray | float")
-CT_CASTER(catenary_python::Value, "ndarray | float")
+CT_CASTER(catenary_python::DtypeArg, "numpy.typing.DTypeLike")
+CT_CASTER(catenary_python::Out, "catenary._core.ndarray | None")
+CT_CASTER(catenary_python::Self, "catenary._core.ndarray")
+CT_CASTER(catenary_python::ArrayLike, "catenary._core.ndarray | float")
+CT_CASTER(catenary_python::Value, "catenary._core.ndarray | float")
 #undef CT_CASTER
 
 }  // namespace nanobind::detail

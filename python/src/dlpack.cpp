@@ -223,12 +223,12 @@ nb::object from_dlpack(nb::object x, nb::object copy) {
     arguments["max_version"] = nb::make_tuple(1, 0);
     if (!copy.is_none()) arguments["copy"] = copy;
     const nb::object hand_over = x.attr("__dlpack__");
-    PyObject* taken = PyObject_VectorcallDict(hand_over.ptr(), nullptr, 0, arguments.ptr());
+    PyObject* taken = PyObject_Call(hand_over.ptr(), nb::make_tuple().ptr(), arguments.ptr());
     if (!taken && PyErr_ExceptionMatches(PyExc_TypeError)) {  // a library from before DLPack 1.0
       PyErr_Clear();
       nb::del(arguments["max_version"]);
       if (!copy.is_none()) nb::del(arguments["copy"]);
-      taken = PyObject_VectorcallDict(hand_over.ptr(), nullptr, 0, arguments.ptr());
+      taken = PyObject_Call(hand_over.ptr(), nb::make_tuple().ptr(), arguments.ptr());
     }
     given = checked(taken);
   }

@@ -54,6 +54,8 @@ int doctor(const DoctorOptions& options) {
   check_mpi(machine, report);
   check_nccl(machine, facts, report);
   tell();
+  check_python(machine, report);
+  tell();
 
   int counts[3] = {};
   for (const Finding& finding : report.findings()) ++counts[static_cast<int>(finding.level)];
@@ -91,6 +93,8 @@ int probe(const std::string& name) {
     answer = doctor::ask_mpi();
   else if (name == "nccl")
     answer = doctor::ask_nccl();
+  else if (name == "python")
+    answer = doctor::ask_python();
   else if (name.rfind("library:", 0) == 0)
     answer = doctor::ask_library(name.substr(8));
   else

@@ -110,6 +110,8 @@ void check_general(const Machine& machine, const Facts& facts, Report& report);
 void check_mpi(const Machine& machine, Report& report);
 /// G5.
 void check_nccl(const Machine& machine, const Facts& facts, Report& report);
+/// P1, P2.
+void check_python(const Machine& machine, Report& report);
 
 /// {} where a library can be loaded, else {"error": why}.
 nlohmann::ordered_json ask_library(const std::string& name);
@@ -119,6 +121,8 @@ nlohmann::ordered_json ask_nvml();
 nlohmann::ordered_json ask_mpi();
 /// NCCL and RCCL, with the reason where one cannot be used.
 nlohmann::ordered_json ask_nccl();
+/// The cupy and the Chainer of the Python that CATENARY_PYTHON names, else python3.
+nlohmann::ordered_json ask_python();
 /// A backend's devices, and whether a device computes what the CPU does.
 nlohmann::ordered_json ask_backend(const std::string& name);
 nlohmann::ordered_json test_device(const std::string& name);

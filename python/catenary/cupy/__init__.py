@@ -5,6 +5,10 @@ import importlib as _importlib
 import numpy as _numpy
 
 from catenary import _core as _native
+from catenary.cupy import _errors
+
+_errors.need_gil()
+
 from catenary.cupy import _array, _functions
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)

@@ -1,0 +1,31 @@
+"""The package as a whole: what a Python without a GIL is told, what an import costs."""
+
+import subprocess
+import sys
+
+import catenary.cupy
+
+
+def run(code):
+    return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+
+
+def test_a_python_that_keeps_its_gil_off_is_refused():
+    result = run('import sys\nsys._is_gil_enabled = lambda: False\nimport catenary.cupy')
+    assert result.returncode == 1
+    assert result.stderr.endswith('ImportError: catenary._core needs the GIL, which PYTHON_GIL=0 or -X gil=0 keeps off in '
+                                  'this free-threaded Python: start it without them\n')
+    assert run('import sys\nsys._is_gil_enabled = lambda: True\nimport catenary.cupy').returncode == 0
+
+
+def test_an_import_brings_in_only_what_it_needs():
+    # each of these takes longer to import than all of ours
+    result = run('import sys, catenary.cupy\nprint([name for name in ("scipy", "asyncio", "unittest", "pytest", "email", '
+                 '"catenary.cupy.testing", "catenary.cupy._kernels", "catenary.cupy._translate") if name in sys.modules])')
+    assert result.stdout == '[]\n', result.stderr
+
+
+def test_one_library_is_loaded():
+    with open('/proc/self/maps') as file:
+        mapped = {line.split()[-1] for line in file if 'libcatenary.so' in line}
+    assert len(mapped) == 1 and catenary.cupy.catenary_version == catenary.__version__

@@ -1,0 +1,62 @@
+"""The stubs of catenary._core, which the build makes: they name what the extension has, and only names that are there."""
+
+import ast
+import builtins
+import pathlib
+
+import pytest
+
+import catenary
+from catenary import _core
+
+PACKAGE = pathlib.Path(catenary.__file__).parent
+MODULES = {'__init__': _core, 'linalg': _core.linalg}
+
+
+def tree(name):
+    return ast.parse((PACKAGE / '_core' / (name + '.pyi')).read_text())
+
+
+def names(body):
+    """What a module or a class defines, with the statement that does; an overloaded function's last."""
+    found = {}
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found[node.name] = node
+        elif isinstance(node, ast.AnnAssign):
+            found[node.target.id] = node
+        elif isinstance(node, ast.Assign):
+            found.update((target.id, node) for target in node.targets)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update(((alias.asname or alias.name.partition('.')[0]), node) for alias in node.names)
+    return found
+
+
+def public(thing):
+    return {name for name in vars(thing) if not name.startswith('_')}
+
+
+@pytest.mark.parametrize('name', MODULES)
+def test_a_stub_names_what_the_extension_has(name):
+    module, stub = MODULES[name], names(tree(name).body)
+    assert public(module) <= set(stub)
+    for what, node in stub.items():
+        assert isinstance(node, (ast.Import, ast.ImportFrom)) or hasattr(module, what), what
+        if isinstance(node, ast.ClassDef):
+            thing = getattr(module, what)
+            written = {member for member in names(node.body) if not member.startswith('_')}
+            assert written == public(thing), what
+
+
+@pytest.mark.parametrize('name', MODULES)
+def test_a_stub_uses_names_that_are_there(name):
+    stub = tree(name)
+    known = set(names(stub.body)) | set(vars(builtins))
+    for node in ast.walk(stub):
+        if isinstance(node, ast.ClassDef):
+            known |= set(names(node.body))
+    assert {node.id for node in ast.walk(stub) if isinstance(node, ast.Name)} <= known
+
+
+def test_type_checkers_are_told_to_read_them():
+    assert (PACKAGE / 'py.typed').exists()

@@ -1,0 +1,144 @@
+// P1, P2: which cupy and which Chainer a Python gets, by importing them there.
+
+#include <fmt/format.h>
+
+#include "catenary/core/environment.h"
+#include "catenary/core/error.h"
+#include "catenary/core/os/process.h"
+#include "catenary/core/os/system.h"
+#include "tools/catenary/doctor.h"
+
+namespace catenary::doctor {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double kLimit = 40;  // s; a CuPy on a network's disk takes its time
+constexpr const char* kChainer = "7.8.1";
+
+/// Prints one object as its last line. What lies in the folder that the doctor was called in is nobody's package.
+constexpr const char* kQuestion = R"(
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+import importlib, importlib.metadata, importlib.util, json, os
+def version(*names):
+    for name in names:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+def ask(name):
+    if importlib.util.find_spec(name) is None:
+        return None
+    try:
+        module = importlib.import_module(name)
+        found = {'version': str(getattr(module, '__version__', '')), 'path': os.path.dirname(module.__file__)}
+        if name == 'cupy':
+            found['ours'] = getattr(module, 'catenary_version', '')
+            found['devices'] = module.cuda.runtime.getDeviceCount() if found['ours'] else 0
+        return found
+    except BaseException as error:
+        return {'error': '%s: %s' % (type(error).__name__, error), 'version': version(name) or ''}
+def others():
+    names = {d.metadata['Name'] or '' for d in importlib.metadata.distributions()}
+    return sorted(n for n in names if n.lower() == 'cupy' or n.lower().startswith(('cupy-cuda', 'cupy-rocm')))
+answer = {'python': sys.version.split()[0], 'path': sys.executable, 'hook': importlib.util.find_spec('catenary') is not None}
+answer['others'], answer['cupy'], answer['chainer'] = others(), ask('cupy'), ask('chainer')
+print('\n' + json.dumps(answer))
+)";
+
+/// The last line that is not empty.
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of('\n');
+  if (end == std::string::npos) return {};
+  const std::size_t before = text.find_last_of('\n', end);
+  return text.substr(before + 1, end - before);
+}
+
+void check_chainer(const std::string& python, const ordered_json& chainer, Report& report) {
+  if (!chainer.is_object()) return;
+  const std::string version = chainer.value("version", std::string());
+  const std::string name = version.empty() ? "Chainer of an unknown version" : "Chainer " + version;
+  const std::string install = fmt::format("{} -m pip install chainer=={} (docs/python.md tells how)", python, kChainer);
+  if (chainer.contains("error"))
+    report.warn("P2", fmt::format("{} cannot be imported: {}", name, chainer.value("error", std::string())), install);
+  else if (version != kChainer)
+    report.warn("P2",
+                fmt::format("{} ({}); {} is the one that runs on Catenary's cupy", name,
+                            chainer.value("path", std::string()), kChainer),
+                install);
+  else
+    report.ok("P2", fmt::format("{} ({})", name, chainer.value("path", std::string())));
+}
+
+}  // namespace
+
+ordered_json ask_python() {
+  const std::string named = environment::text("CATENARY_PYTHON"), program = named.empty() ? "python3" : named;
+  ordered_json answer = {{"program", program}, {"named", !named.empty()}};
+  try {
+    const os::ProcessResult result = os::run_process({program, "-c", kQuestion}, {.timeout = kLimit});
+    ordered_json told = ordered_json::parse(last_line(result.output), nullptr, false);
+    if (result.ok() && told.is_object())
+      answer.update(told);
+    else if (result.timed_out)
+      answer["error"] = fmt::format("did not answer within {:g} s", kLimit);
+    else if (result.signal != 0)
+      answer["error"] = "crashed with " + os::signal_name(result.signal);
+    else
+      answer["error"] =
+          fmt::format("ended with status {} (\"{}\")", result.exit_code, last_line(result.errors).substr(0, 300));
+  } catch (const Error&) {
+    answer["missing"] = true;
+  }
+  return answer;
+}
+
+void check_python(const Machine& machine, Report& report) {
+  const std::optional<Probe> probe = machine.probe("python", kLimit + 10);
+  if (!probe) return;
+  const ordered_json& answer = probe->answer;
+  const std::string program = answer.value("program", std::string("python3"));
+  const std::string error = probe->failure.empty() ? answer.value("error", std::string()) : probe->failure;
+  if (answer.value("missing", false)) {
+    if (answer.value("named", false))
+      report.warn("P1", fmt::format("CATENARY_PYTHON: '{}' cannot be started", program), "name a Python, or unset it");
+    else
+      report.ok("P1", "no python3 in PATH: nothing to look at (CATENARY_PYTHON names another)");
+    return;
+  }
+  if (!error.empty())
+    return report.warn("P1", fmt::format("{}, asked for its cupy, {}", program, error),
+                       fmt::format("try `{} -c 'import cupy'`", program));
+  const std::string python =
+      fmt::format("Python {} ({})", answer.value("python", std::string()), answer.value("path", std::string()));
+  const std::string path = answer.value("path", program);
+  const bool hook = answer.value("hook", false);
+  const ordered_json cupy = answer.value("cupy", ordered_json());
+  const ordered_json others = answer.value("others", ordered_json::array());
+  if (!cupy.is_object()) {
+    if (hook)
+      report.warn("P1", fmt::format("{}: catenary is installed, and `import cupy` finds nothing", python),
+                  "its hook is not run: see CATENARY_PYTHON_HOOKS, or use `python -m catenary script.py`");
+    else
+      report.ok("P1", fmt::format("{}: no cupy; `pip install .` in Catenary's folder brings one", python));
+  } else if (cupy.contains("error")) {
+    report.warn("P1", fmt::format("{}: `import cupy` fails with {}", python, cupy.value("error", std::string())),
+                fmt::format("{} -m pip install --force-reinstall what is broken", path));
+  } else if (const std::string ours = cupy.value("ours", std::string()); !ours.empty()) {
+    report.ok("P1", fmt::format("{}: `import cupy` gives Catenary {} ({}), {} devices{}", python, ours,
+                                cupy.value("path", std::string()), cupy.value("devices", 0),
+                                others.empty() ? "" : ", before " + others[0].get<std::string>()));
+  } else {
+    const std::string gives = fmt::format("{}: `import cupy` gives CuPy {} ({})", python,
+                                          cupy.value("version", std::string()), cupy.value("path", std::string()));
+    if (hook)
+      report.warn("P1", gives + ", with Catenary's beside it", "CATENARY_CUPY=1 gives Catenary's");
+    else
+      report.ok("P1", gives);
+  }
+  check_chainer(path, answer.value("chainer", ordered_json()), report);
+}
+
+}  // namespace catenary::doctor
