@@ -28,14 +28,31 @@ RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addres
                                " must be an ndarray, a NumPy scalar or bytes, not " +
                                nb::cast<std::string>(nb::repr(o.type())));
   }
-  const nb::object release =
-      nb::capsule(&buffer, [](void* b) noexcept { PyBuffer_Release(static_cast<Py_buffer*>(b)); });
+  const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&buffer, PyBuffer_Release);
   return RawKernel::Argument(buffer.buf, static_cast<std::size_t>(buffer.len));
+}
+
+/// What a kernel's launch depends on but for values: dtypes, devices, shapes and strides of arrays, types of others.
+nb::bytes signature(nb::tuple arguments) {
+  std::vector<std::int64_t> words;
+  for (nb::handle o : arguments) {
+    if (!is_ndarray(o.ptr())) {
+      words.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(Py_TYPE(o.ptr()))));
+      continue;
+    }
+    const Array& a = array_of(o.ptr());
+    words.insert(words.end(), {static_cast<std::int64_t>(a.dtype()), a.ndim(), a.device().index(),
+                               static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&a.device().backend()))});
+    words.insert(words.end(), a.shape().begin(), a.shape().end());
+    words.insert(words.end(), a.strides().begin(), a.strides().end());
+  }
+  return nb::bytes(words.data(), words.size() * sizeof(std::int64_t));
 }
 
 }  // namespace
 
 void register_kernels(nb::module_& m) {
+  m.def("_signature", signature);
   nb::class_<RawKernel>(m, "RawFunction",
                         "A whole kernel in a device's own language. An ndarray among the arguments becomes two of the "
                         "kernel's: its buffer, and the 64-bit offset of its first element in it, or its address; a "

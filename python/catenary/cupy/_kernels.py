@@ -139,7 +139,7 @@ class ElementwiseKernel:
         self.preamble = _options(options) + preamble
         self.no_return, self.return_tuple = no_return, return_tuple
         self.loop_prep, self.after_loop = loop_prep, after_loop
-        self._cached_codes = {}
+        self._cached_codes, self._plans = {}, {}
         self._known = _addresses.known(self)
 
     @property
@@ -157,6 +157,10 @@ class ElementwiseKernel:
         if stream is not None:
             with stream:
                 return self(*args, size=size, block_size=block_size)
+        signature = _core._signature(args) if size is None else None
+        plan = self._plans.get(signature)  # of an earlier call
+        if plan is not None and block_size > 0:
+            return plan(args)
         if block_size <= 0:
             raise ValueError('%s: block_size must be greater than zero, given %d' % (self.name, block_size))
         if len(args) not in (self.nin, self.nargs):
@@ -181,6 +185,7 @@ class ElementwiseKernel:
             raise ValueError("Loop size is undecided. 'size' is needed where no array is given that is not 'raw'.")
         else:
             shape = (size,)
+        clear = all(p.dtype is not None or p.ctype in known for p in self.params)  # whatever a number's value is
         dtypes = [_dtype_of(self.name, p, known, a) for p, a in zip(self.in_params, inputs)]
         dtypes += [_dtype_of(self.name, p, known) for p in self.out_params]
         if not outputs:
@@ -193,14 +198,37 @@ class ElementwiseKernel:
                     raise ValueError('Out shape is mismatched: %s has %s, expected %s' % (p.name, a.shape, shape))
         count = math.prod(shape)
         if count:
-            self._run(inputs + outputs, dtypes, known, shape, count)
+            launch = self._run(inputs + outputs, dtypes, known, shape, count)
+            if signature is not None and launch is not None and len(args) == self.nargs and clear:
+                self._plans[signature] = self._plan(*launch, dtypes)
+        return self._result(outputs)
+
+    def _result(self, outputs):
         if self.no_return:
             return None
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
 
+    def _plan(self, launcher, groups, group, values, places, dtypes):
+        """What another call with such arguments has to do."""
+        scalars = [(place, k, dtypes[k]) for k, place in enumerate(places) if not isinstance(values[place], ndarray)]
+        arrays = [(place, k) for k, place in enumerate(places) if isinstance(values[place], ndarray)]
+        for place in places:
+            values[place] = None  # which keeps nothing alive
+
+        def plan(args):
+            given = values.copy()
+            for place, k in arrays:
+                given[place] = args[k]
+            for place, k, dtype in scalars:
+                given[place] = _scalar(dtype, args[k])
+            launcher(groups, group, given)
+            return self._result(args[self.nin:])
+        return plan
+
     def _run(self, arguments, dtypes, known, shape, count):
-        key, values, beside = [], [], None
+        key, values, places, beside = [], [], [], None
         for p, a, dtype in zip(self.params, arguments, dtypes):
+            places.append(len(values))
             if not isinstance(a, ndarray):
                 key.append(dtype.char)
                 values.append(_scalar(dtype, a))
@@ -225,7 +253,7 @@ class ElementwiseKernel:
         device = _core.device_of(beside)
         if self._known and _core.backend_of(device) == 'opencl':
             self._known(*arguments)
-            return
+            return None
         groups, group = _core.groups_for(beside, count)
         key = (device.name, group, len(shape), tuple(sorted((k, v.char) for k, v in known.items())), *key)
         launcher = self._cached_codes.get(key)
@@ -235,6 +263,7 @@ class ElementwiseKernel:
         if launcher.backend != 'opencl':
             groups = (count + group - 1) // group  # an operation that returns ends its work-item
         launcher(groups, group, values)
+        return launcher, groups, group, values, places
 
     def _make(self, device, group, ndim, arguments, dtypes, known, shape):
         parameters = []
