@@ -296,7 +296,7 @@ Array repeat(const Array& a, const Operand& repeats, const std::optional<int>& a
   const int at = normalize_axis(*axis, a.ndim(), "repeat");
   const std::int64_t n = a.shape()[at];
   if (repeats.is_array() && repeats.array().size() != 1) {
-    if (!is_integer(repeats.array().dtype()))
+    if (!is_integer(repeats.array().dtype()) && repeats.array().dtype() != Dtype::bool_)
       fail<DtypeError>("repeat: counts must be integers, not {}", repeats.array().dtype());
     if (repeats.array().ndim() != 1 || repeats.array().size() != n) {
       fail<ShapeError>(

@@ -228,6 +228,7 @@ TEST(Manipulation, Repeating) {
          {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 8, 9, 10, 11});
   expect(ct::repeat(F, ct::array({2}), 1), Dtype::float32, {2, 6}, {1.5, 1.5, -2, -2, 3, 3, 0, 0, 5, 5, -6.5, -6.5});
   expect(ct::repeat(v, ct::array({2, 0, 3})), Dtype::int32, {5}, {3, 3, 2, 2, 2});
+  expect(ct::repeat(v, ct::array({true, false, true})), Dtype::int32, {2}, {3, 2});
   expect(ct::repeat(A.T(), 0, 0), Dtype::float64, {0, 3}, {});
   expect(ct::roll(M, 2), Dtype::int64, {2, 3, 4},
          {22, 23, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21});
