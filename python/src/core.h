@@ -74,6 +74,8 @@ int guarded_int(F&& f) {
 }
 /// Throws Python's exception of this type.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
+/// Throws TypeError where numpy.can_cast says no, with who asks for the cast.
+void check_cast(const std::string& what, Dtype from, Dtype to, const std::string& casting);
 /// Throws what Python has set.
 [[noreturn]] inline void raise_set() { throw nb::python_error(); }
 inline nb::object checked(PyObject* o) {

@@ -38,9 +38,9 @@ Array like(const Array& a, const DtypeArg& dtype, nb::handle order, const std::o
   return empty_in_order(shape.value_or(a.shape()), d, o);
 }
 
-nb::object filled(Array a, const Scalar& value) {
-  a.fill(value);
-  return checked(wrap(std::move(a)));
+Array filled(Array a, std::optional<int> value) {
+  if (value) a.fill(*value);
+  return a;
 }
 
 /// numpy.arange: int64, or float64 where an argument is a float, of NumPy's too.
@@ -62,29 +62,24 @@ Array full_of(Array a, const Value& value) {
 
 void register_creation(nb::module_& m) {
   const auto no_dtype = nb::arg("dtype").none() = nb::none();
-  const auto float_dtype = nb::arg("dtype").none() = nb::none();
   const auto order = nb::arg("order") = "C";
   const auto like_order = nb::arg("order") = "K";
   const auto like_shape = nb::arg("shape").none() = nb::none();
 
-  m.def(
-      "empty",
-      [](const Shape& shape, DtypeArg dtype, nb::handle order) {
-        return empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true));
-      },
-      "shape"_a, float_dtype, order, "An array whose elements have any value.");
-  m.def(
-      "zeros",
-      [](const Shape& shape, DtypeArg dtype, nb::handle order) {
-        return filled(empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true)), 0);
-      },
-      "shape"_a, float_dtype, order, "Zeros.");
-  m.def(
-      "ones",
-      [](const Shape& shape, DtypeArg dtype, nb::handle order) {
-        return filled(empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true)), 1);
-      },
-      "shape"_a, float_dtype, order, "Ones.");
+  const std::pair<std::string, std::optional<int>> constants[] = {{"empty", {}}, {"zeros", 0}, {"ones", 1}};
+  for (const auto& [name, value] : constants) {
+    m.def(
+        name.c_str(),
+        [value = value](const Shape& shape, DtypeArg dtype, nb::handle order) {
+          return filled(empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true)), value);
+        },
+        "shape"_a, no_dtype, order);
+    m.def((name + "_like").c_str(),
+          [value = value](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
+            return filled(like(a, dtype, order, shape), value);
+          },
+          name == "empty" ? "prototype"_a : "a"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
+  }
   m.def(
       "full",
       [](const Shape& shape, const Value& fill_value, DtypeArg dtype, nb::handle order) {
@@ -93,24 +88,6 @@ void register_creation(nb::module_& m) {
         return full_of(empty_in_order(shape, dtype.value_or(own), order_from(order.ptr(), true)), fill_value);
       },
       "shape"_a, "fill_value"_a, no_dtype, order, "An array filled with a value.");
-  m.def(
-      "empty_like",
-      [](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
-        return like(a, dtype, order, shape);
-      },
-      "prototype"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
-  m.def(
-      "zeros_like",
-      [](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
-        return filled(like(a, dtype, order, shape), 0);
-      },
-      "a"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
-  m.def(
-      "ones_like",
-      [](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
-        return filled(like(a, dtype, order, shape), 1);
-      },
-      "a"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
   m.def(
       "full_like",
       [](const Array& a, const Value& fill_value, DtypeArg dtype, nb::handle order, nb::object,
@@ -125,21 +102,21 @@ void register_creation(nb::module_& m) {
                           : ct::eye(n, columns, k, dtype.value_or(Dtype::float64));
         return a;
       },
-      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, float_dtype, order, "Ones on diagonal k, zeros elsewhere.");
+      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, no_dtype, order, "Ones on diagonal k, zeros elsewhere.");
   m.def(
       "identity",
       [](std::int64_t n, DtypeArg dtype) {
         current_device();
         return ct::identity(n, dtype.value_or(Dtype::float64));
       },
-      "n"_a, float_dtype);
+      "n"_a, no_dtype);
   m.def(
       "tri",
       [](std::int64_t n, std::optional<std::int64_t> columns, std::int64_t k, DtypeArg dtype) {
         current_device();
         return ct::tri(n, columns, k, dtype.value_or(Dtype::float64));
       },
-      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, float_dtype);
+      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, no_dtype);
   m.def("arange", arange, "start"_a, "stop"_a.none() = nb::none(), "step"_a.none() = nb::none(), no_dtype);
   m.def(
       "linspace",
@@ -189,10 +166,7 @@ void register_creation(nb::module_& m) {
       [](Self self, DtypeArg dtype, nb::handle order, const std::string& casting, nb::object, bool copy) {
         const Array& a = self.array();
         const Dtype d = dtype.value_or(Dtype::float64);
-        if (casting != "unsafe" && !nb::cast<bool>(numpy().attr("can_cast")(nb::handle(numpy_dtype(a.dtype())),
-                                                                            nb::handle(numpy_dtype(d)), casting)))
-          raise(PyExc_TypeError, std::string("astype: cannot cast from ") + ct::dtype_name(a.dtype()) + " to " +
-                                     ct::dtype_name(d) + " with casting rule '" + casting + "'");
+        check_cast("astype", a.dtype(), d, casting);
         Order o = order_from(order.ptr(), false);
         if (!copy && d == a.dtype() && (o == Order::K || (o == Order::C ? a.is_contiguous() : is_f_contiguous(a))))
           return nb::borrow(self.o);
@@ -228,13 +202,7 @@ void register_creation(nb::module_& m) {
         v.bring_to(dst.device());
         const Dtype from = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         const bool weak = !v.array && !v.strong;
-        const bool fits = casting == "unsafe" ||
-                          (weak ? ct::result_type(dst, v.scalar) == dst.dtype()
-                                : nb::cast<bool>(numpy().attr("can_cast")(
-                                      nb::handle(numpy_dtype(from)), nb::handle(numpy_dtype(dst.dtype())), casting)));
-        if (!fits)
-          raise(PyExc_TypeError, std::string("copyto: cannot cast from ") + ct::dtype_name(from) + " to " +
-                                     ct::dtype_name(dst.dtype()) + " with casting rule '" + casting + "'");
+        if (!weak || ct::result_type(dst, v.scalar) != dst.dtype()) check_cast("copyto", from, dst.dtype(), casting);
         if (where.ptr() == Py_True) return ct::copyto(dst, src.operand());
         if (!is_ndarray(where.ptr())) raise(PyExc_TypeError, "copyto: where must be an ndarray of bool");
         ct::copyto(dst, src.operand(), array_of(where.ptr()));

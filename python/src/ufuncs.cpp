@@ -25,13 +25,6 @@ struct Ufunc {
 };
 PyTypeObject* ufunc_type = nullptr;
 
-/// numpy.can_cast
-bool can_cast(Dtype from, Dtype to, const std::string& casting) {
-  if (from == to || casting == "unsafe") return true;
-  if (casting == "same_kind") return ct::can_cast_same_kind(from, to);
-  return nb::cast<bool>(numpy().attr("can_cast")(nb::handle(numpy_dtype(from)), nb::handle(numpy_dtype(to)), casting));
-}
-
 /// What a call asks for beside its inputs.
 struct Options {
   PyObject *out = nullptr, *dtype = nullptr;
@@ -74,10 +67,7 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
   for (int i = 0; i < row.arity; ++i) {
     Argument& x = inputs[i];
     if (x.array) {
-      if (!can_cast(x.array->dtype(), dtype, casting))
-        raise(PyExc_TypeError, std::string(row.name) + ": cannot cast input " + std::to_string(i) + " from " +
-                                   ct::dtype_name(x.array->dtype()) + " to " + ct::dtype_name(dtype) +
-                                   " with casting rule '" + casting + "'");
+      check_cast(std::string(row.name) + ": input " + std::to_string(i), x.array->dtype(), dtype, casting);
       if (x.array->dtype() != dtype) {
         x.kept = x.array->astype(dtype);
         x.array = &x.kept;
@@ -130,10 +120,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     } else {
       const Array result =
           one ? ct::apply(op, inputs[0].operand()) : ct::apply(op, inputs[0].operand(), inputs[1].operand());
-      if (!can_cast(result.dtype(), out.dtype(), options.casting))
-        raise(PyExc_TypeError, std::string(row.name) + ": cannot cast the result from " +
-                                   ct::dtype_name(result.dtype()) + " to " + ct::dtype_name(out.dtype()) +
-                                   " with casting rule '" + options.casting + "'");
+      check_cast(std::string(row.name) + ": the result", result.dtype(), out.dtype(), options.casting);
       ct::copyto(out, result);
     }
     return Py_NewRef(options.out);
@@ -164,22 +151,12 @@ nb::list types_of(const Ufunc& f) {
 /// The reduction that repeats an operation, as NumPy's ufunc.reduce.
 std::optional<ct::ops::Reduce> reduction_of(Op op) {
   using ct::ops::Reduce;
-  switch (op) {
-    case Op::add:
-      return Reduce::sum;
-    case Op::multiply:
-      return Reduce::prod;
-    case Op::maximum:
-      return Reduce::max;
-    case Op::minimum:
-      return Reduce::min;
-    case Op::logical_and:
-      return Reduce::all;
-    case Op::logical_or:
-      return Reduce::any;
-    default:
-      return std::nullopt;
-  }
+  constexpr std::pair<Op, Reduce> known[] = {{Op::add, Reduce::sum},         {Op::multiply, Reduce::prod},
+                                             {Op::maximum, Reduce::max},     {Op::minimum, Reduce::min},
+                                             {Op::logical_and, Reduce::all}, {Op::logical_or, Reduce::any}};
+  for (const auto& [repeated, reduction] : known)
+    if (repeated == op) return reduction;
+  return std::nullopt;
 }
 
 PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(nb::inst_ptr<Ufunc>(self)->row().name); }
