@@ -159,6 +159,8 @@ Axes sorting(const Axes& entries) {
   return order;
 }
 
+std::atomic<bool> anything_exported{false};  // mostly nothing is, and then nothing is looked at
+
 bool is_exported(const Array* a) {
   if (!a) return false;
   const ArrayBody& body = a->body();
@@ -170,6 +172,8 @@ bool is_exported(const Array* a) {
 void run_what_cannot_wait(OpenProgram& program, std::span<const LazyOperand> operands, const Array* target = nullptr) {
   if (!config.fusion)
     program.run("fusion is off");
+  else if (!anything_exported.load(std::memory_order_relaxed))
+    return;
   else if (is_exported(target) ||
            std::ranges::any_of(operands, [](const LazyOperand& o) { return is_exported(o.array); }))
     program.run("its memory is known outside");
@@ -392,7 +396,10 @@ View readable(const Array& a) {
 
 void export_memory(const Array& a) {
   writable(a);
-  if (const Ref<Storage>& storage = a.body().storage) storage->exported.store(true, std::memory_order_relaxed);
+  if (const Ref<Storage>& storage = a.body().storage) {
+    storage->exported.store(true, std::memory_order_relaxed);
+    anything_exported.store(true, std::memory_order_relaxed);
+  }
 }
 
 View writable(const Array& a) {

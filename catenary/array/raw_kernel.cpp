@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstring>
 
 #include "catenary/array/body.h"
@@ -6,8 +7,10 @@
 
 namespace catenary {
 
+static std::atomic<std::uint32_t> last_number{0};
+
 RawKernel::RawKernel(const std::string& code, const std::string& name, const RawKernelOptions& options)
-    : code_(code), name_(name), options_(options) {}
+    : code_(code), name_(name), options_(options), number_(++last_number) {}
 
 RawKernel::Argument::Argument(const void* value, std::size_t size) : size_(size) {
   if (size > sizeof bits_) fail<ValueError>("a kernel's number has up to {} bytes, {} are given", sizeof bits_, size);
@@ -48,8 +51,8 @@ void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Ar
   }
   std::vector<KernelArgument> list;
   for (std::size_t k = 0; k < values.size(); ++k) list.push_back({&values[k], sizes[k]});
-  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable}), groups, group_size,
-                  list);
+  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable, number_}), groups,
+                  group_size, list);
 }
 
 }  // namespace catenary

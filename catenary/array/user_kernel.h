@@ -199,6 +199,7 @@ class CT_API RawKernel {
  private:
   std::string code_, name_;
   RawKernelOptions options_;
+  std::uint32_t number_;  // the code's; copies have the same
 };
 
 /// A text with several kernels. (cupy.RawModule)

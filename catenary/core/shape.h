@@ -2,6 +2,7 @@
 // Shapes, strides and axes: up to 16 numbers inline, so that small arrays allocate nothing for them.
 
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iosfwd>
 #include <span>
@@ -27,12 +28,15 @@ class CT_API Dims {
     size_ = static_cast<std::int8_t>(size);
     for (int i = 0; i < size; ++i) values_[i] = values[i];
   }
-  Dims(const Dims& other) : size_(other.size_) {
-    for (int i = 0; i < size_; ++i) values_[i] = other.values_[i];
-  }
+  Dims(const Dims& other) { *this = other; }
   Dims& operator=(const Dims& other) {
     size_ = other.size_;
-    for (int i = 0; i < size_; ++i) values_[i] = other.values_[i];
+    // In two fixed sizes: of a loop to size_ compilers make an instruction that takes longer to begin than to copy.
+    if (size_ <= kFew) {
+      std::memcpy(values_, other.values_, kFew * sizeof(std::int64_t));
+    } else {
+      std::memcpy(values_, other.values_, sizeof values_);
+    }
     return *this;
   }
   /// `size` copies of `value`.
@@ -81,6 +85,7 @@ class CT_API Dims {
   }
 
  private:
+  static constexpr int kFew = 4;
   static void check_size(int size) {
     if (size > kMaxDims) throw_too_many(size);
   }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "catenary/device/device.h"
 
@@ -17,10 +17,11 @@ struct KernelArgument {
 
 /// A kernel that a user wrote, or one made around what a user wrote.
 struct UserKernelText {
-  std::string text;
-  std::string function;  ///< of the text
-  std::string name;      ///< the user's, for messages
-  bool portable = true;  ///< or in the device's own language, and taken as it is
+  std::string_view text;
+  std::string_view function;  ///< of the text
+  std::string_view name;      ///< the user's, for messages
+  bool portable = true;       ///< or in the device's own language, and taken as it is
+  std::uint64_t number = 0;   ///< if not 0: no other text of this process has it
 };
 
 class KernelLauncher {

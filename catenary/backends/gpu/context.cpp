@@ -186,16 +186,26 @@ const Kernel& Context::add_generated(const KernelKey& key, const char* name, Gen
 }
 
 const Kernel& Context::user_kernel(const UserKernelText& user) {
+  KernelKey by_number(KernelKey::Kind::user);
+  by_number.add(user.number);
+  auto& mine = known_kernels(number_);
+  if (const auto known = mine.find(by_number); user.number && known != mine.end()) return *known->second;
   KernelKey key(KernelKey::Kind::user);
   key.add(std::uint64_t{user.portable}).add_content(user.function).add_content(user.text);
-  if (const Kernel* const known = find(key)) return *known;
-  GeneratedText made{.text = user.text, .operations = "the user's kernel", .name = user.name};
-  if (user.portable) {
-    const std::string body = "#line 1\n" + user.text;  // lines are counted from the first of the user's text
-    made.text = assemble_source(driver.name(), driver.defines(index), {}, body);
-    made.record = record_of({}, user.function, {}, body);
+  const Kernel* kernel = find(key);
+  if (!kernel) {
+    const std::string function(user.function);
+    GeneratedText made{
+        .text = std::string(user.text), .operations = "the user's kernel", .name = std::string(user.name)};
+    if (user.portable) {
+      const std::string body = "#line 1\n" + made.text;  // lines are counted from the first of the user's text
+      made.text = assemble_source(driver.name(), driver.defines(index), {}, body);
+      made.record = record_of({}, function, {}, body);
+    }
+    kernel = &add(key, function, made);
   }
-  return add(key, user.function, made);
+  if (user.number) mine.emplace(by_number, kernel);
+  return *kernel;
 }
 
 const Kernel* Context::find(const KernelKey& key) {
