@@ -2,6 +2,7 @@
 
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
+#include "catenary/core/overflow_error.h"
 #include "catenary/ops/op_names.h"
 
 namespace catenary {
@@ -50,7 +51,7 @@ void check_literal_fits(const Operand& x, Dtype dtype, const char* what) {
   const bool fits =
       is_signed ? bits == 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1)))
                 : value >= 0 && (bits == 64 || value < (std::int64_t{1} << bits));
-  if (!fits) fail<ValueError>("{}: the literal {} does not fit into {}", what, value, dtype);
+  if (!fits) fail<OverflowError>("{}: the literal {} does not fit into {}", what, value, dtype);
 }
 
 /// What a row computes with and gives for operands of dtype d.
@@ -127,14 +128,11 @@ Array unary(Op op, Operand& x) {
   return result;
 }
 
-/// The dtype that both operands are brought to.
-Dtype common_dtype(const Operand& x, const Operand& y, const char* what, bool check_literals = true) {
-  const Dtype d = result_type(x, y);
-  if (check_literals) {
-    check_literal_fits(x, d, what);
-    check_literal_fits(y, d, what);
-  }
-  return d;
+/// Refuses literals that the dtype of the computation does not hold. Comparisons know them to be larger or smaller.
+void check_literals(Op op, const Types& types, const Operand& x, const Operand& y, const char* what) {
+  if (ops::info(op).rule == Rule::COMPARE) return;
+  check_literal_fits(x, types.operand, what);
+  check_literal_fits(y, types.operand, what);
 }
 
 /// Powers by a literal that have a cheaper row, as NumPy's fast paths.
@@ -162,8 +160,9 @@ Array binary(Op op, Operand& x, Operand& y) {
       fail<ValueError>("power: the exponent {} is negative, whose result no integer holds; cast x to a float dtype",
                        y.scalar().integer());
   }
-  Dtype d = common_dtype(x, y, name, ops::info(op).rule != Rule::COMPARE);
+  const Dtype d = result_type(x, y);
   const Types types = types_of(op, d);
+  check_literals(op, types, x, y, name);
   if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
   const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
   Array result = lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name),
@@ -198,8 +197,9 @@ void unary_into(const Array& out, Op op, Operand& x) {
 
 /// `what` stands in messages: a row's name, or an operator.
 void binary_into(const Array& out, Op op, Operand& x, Operand& y, const char* what) {
-  const Dtype d = common_dtype(x, y, what, ops::info(op).rule != Rule::COMPARE);
+  const Dtype d = result_type(x, y);
   const Types types = types_of(op, d);
+  check_literals(op, types, x, y, what);
   check_goes_into(out, types.result, what);
   check_broadcasts_to(out, x, what);
   check_broadcasts_to(out, y, what);
@@ -264,7 +264,9 @@ Array fabs(const Operand& x) {
 }
 
 Array where(Operand condition, Operand x, Operand y) {
-  const Dtype d = common_dtype(x, y, "where");
+  const Dtype d = result_type(x, y);
+  check_literal_fits(x, d, "where");
+  check_literal_fits(y, d, "where");
   const Shape shape =
       broadcast_shapes(broadcast_shapes(shape_of(condition), shape_of(x), "where"), shape_of(y), "where");
   const Device device = condition.is_array() ? condition.array().device() : common_device(x, y, "where");

@@ -1,4 +1,5 @@
 #include "catenary/core/axis_error.h"
+#include "catenary/core/overflow_error.h"
 
 namespace catenary {
 
@@ -10,6 +11,7 @@ AxisError::~AxisError() = default;
 DtypeError::~DtypeError() = default;
 IndexError::~IndexError() = default;
 ValueError::~ValueError() = default;
+OverflowError::~OverflowError() = default;
 LinAlgError::~LinAlgError() = default;
 DeviceError::~DeviceError() = default;
 FileError::~FileError() = default;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catenary/core/axis_error.h"
+#include "catenary/core/overflow_error.h"
 #include "catenary/device/pool.h"
 #include "core.h"
 
@@ -41,6 +42,8 @@ void set_error() {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const ct::DtypeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const ct::OverflowError& e) {
+    PyErr_SetString(PyExc_OverflowError, e.what());
   } catch (const ct::IndexError& e) {
     PyErr_SetString(PyExc_IndexError, e.what());
   } catch (const ct::ValueError& e) {

@@ -174,8 +174,10 @@ def test_integers_that_do_not_fit():
     with pytest.raises(OverflowError):
         cupy.zeros(3) + 2 ** 70
     same(cupy.ones(3, 'L') + 2 ** 63, numpy.ones(3, 'L') + 2 ** 63)
-    with pytest.raises(ValueError, match='does not fit'):
+    with pytest.raises(OverflowError, match='300 does not fit into int8'):
         cupy.ones(3, 'b') + 300
+    same(cupy.ones(3, 'B') / -2, numpy.ones(3, 'B') / -2)
+    same(cupy.arange(-3, 4, dtype='i')[[0, 1, 2, 4, 5]] > 2 ** 40, numpy.zeros(5, '?'))
 
 
 def test_conversions():

@@ -12,6 +12,8 @@ _errors.need_gil()
 from catenary.cupy import _array, _functions
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)
+from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
+                                              triu_indices_from)
 from catenary.cupy._util import PerformanceWarning, clear_memo, fuse, memoize
 
 __version__ = '14.2.0'
@@ -40,7 +42,6 @@ bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 concat = concatenate
 deg2rad, rad2deg = radians, degrees
 fabs = _native.fabs
-float_power = power
 mod = remainder
 permute_dims = transpose
 pow = power

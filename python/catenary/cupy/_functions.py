@@ -1,5 +1,6 @@
 """Functions whose arguments NumPy takes in more forms than C++ does. The others are `catenary._core`'s own."""
 
+import functools
 import string
 
 import numpy
@@ -43,16 +44,57 @@ def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
     return _delivered(_core._stack(arrays, axis), out, 'stack', casting)
 
 
+def _stacked(name):
+    def function(tup, *, dtype=None, casting='same_kind'):
+        arrays = _arrays([tup] if isinstance(tup, ndarray) and tup.ndim == 0 else tup, name)
+        if dtype is not None:
+            arrays = [a.astype(dtype, casting=casting) for a in arrays]
+        return getattr(_core, name)(arrays)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'numpy.{name}.'
+    return function
+
+
+hstack, vstack = _stacked('hstack'), _stacked('vstack')
+
+
+def _of_anything(name, count=1):
+    """The function of this name, for whose first arguments lists and numbers count as arrays."""
+    function = getattr(_core, name)
+
+    @functools.wraps(function)
+    def of_anything(*args, **kwargs):
+        return function(*(asarray(x) for x in args[:count]), *args[count:], **kwargs)
+    of_anything.__module__ = __name__
+    of_anything.__name__ = of_anything.__qualname__ = name
+    return of_anything
+
+
+globals().update({_name: _of_anything(_name, _n) for _name, _n in {
+    'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'nan_to_num': 1, 'delete': 1, 'trim_zeros': 1}.items()})
+
+
+def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
+    """x1 to the x2 in float64."""
+    return _core.ufuncs['power'](x1, x2, out=out, dtype=numpy.float64 if dtype is None else dtype, **kwargs)
+
+
+def roll(a, shift, axis=None):
+    """Elements moved along axes, what leaves at an end coming in at the other."""
+    numbers = [tuple(numpy.atleast_1d(x.get()).tolist()) if isinstance(x, ndarray) else x for x in (shift, axis)]
+    return _core.roll(a, *numbers)
+
+
 def meshgrid(*xi, indexing='xy', sparse=False, copy=True):
     """Coordinate arrays of the grid that 1-d arrays span."""
-    return _core._meshgrid([asarray(x) for x in xi], indexing, sparse)
+    return tuple(_core._meshgrid([asarray(x) for x in xi], indexing, sparse))
 
 
 def broadcast_arrays(*args):
     """Views with the shape that all broadcast to."""
     arrays = [asarray(a) for a in args]
     shape = _core._broadcast_shapes([a.shape for a in arrays])
-    return [a if a.shape == shape else _core.broadcast_to(a, shape) for a in arrays]
+    return tuple(a if a.shape == shape else _core.broadcast_to(a, shape) for a in arrays)
 
 
 def broadcast_shapes(*shapes):

@@ -5,6 +5,8 @@ import functools
 from catenary import _core
 from catenary.cupy._errors import PerformanceWarning  # noqa: F401
 
+ENABLE_SLICE_COPY = False  # a[key] = values takes NumPy's arrays in any case
+CUDA_ARRAY_INTERFACE_EXPORT_VERSION = 3
 _memos = []
 
 

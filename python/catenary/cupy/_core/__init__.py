@@ -1,6 +1,12 @@
 """What programs take from `cupy._core`, the home of CuPy's classes. Ours is `catenary._core`."""
 
-from catenary.cupy._array import array, ascontiguousarray, asfortranarray, ndarray
-from catenary.cupy._core import core
+from types import SimpleNamespace
+
+from catenary.cupy._array import Flags, array, ascontiguousarray, asfortranarray, ndarray
+from catenary.cupy._core import _accelerator, _cub_reduction, _routines_linalg, core
+from catenary.cupy._core._accelerator import (get_compute_type, get_reduction_accelerators, get_routine_accelerators,
+                                              set_compute_type, set_reduction_accelerators, set_routine_accelerators)
 from catenary.cupy._kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
 from catenary.cupy._util import fuse, memoize
+
+flags = SimpleNamespace(Flags=Flags)

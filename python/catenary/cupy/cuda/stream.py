@@ -9,6 +9,11 @@ get_current_stream = _core.get_current_stream
 get_elapsed_time = _core.get_elapsed_time
 
 
+def get_default_stream_ptr():
+    """0: the null stream's."""
+    return 0
+
+
 def _add_callback(self, callback, arg):
     """Waits for the stream, and calls: a callback never overlaps what was submitted."""
     self.synchronize()

@@ -134,6 +134,21 @@ for _kind, _letters in {'all': 'dfebhiqBHIQ?', 'float': 'dfe', 'int': 'bhiqBHIQ?
 
 for_orders = lambda orders, name='order': _each((name,), [(o,) for o in orders])  # noqa: E731
 for_CF_orders = functools.partial(for_orders, 'CF')
+assert_warns = pytest.warns
+numpy_satisfies = lambda versions: _satisfies('numpy' + versions)  # noqa: E731
+
+
+def for_contiguous_axes(name='axis'):
+    """A test for the axes, of a class's `shape` and `order`, whose elements lie without gaps."""
+    def decorator(impl):
+        @_wraps_partial_xp(impl, name)
+        def test(self, *args, **kwargs):
+            shape, order = (kwargs[n] if n in kwargs else getattr(self, n) for n in ('shape', 'order'))
+            axes = tuple(range(len(shape)))
+            for i in axes:
+                impl(self, *args, **kwargs, **{name: axes[i:] if order in 'cC' else axes[:i + 1]})
+        return test
+    return decorator
 
 
 def product(parameter):
@@ -141,7 +156,7 @@ def product(parameter):
     return [dict(zip(parameter, values)) for values in itertools.product(*parameter.values())]
 
 
-def parameterize(*params):
+def parameterize(*params, _ids=True):
     """For each dict a class of tests that has its items as attributes."""
     def decorate(cls):
         for i, param in enumerate(params):
@@ -155,7 +170,11 @@ def parameterize(*params):
 
 def with_requires(*requirements):
     """Skips a test whose requirements, such as 'numpy>=1.25', are not met."""
+    return pytest.mark.skipif(not _satisfies(*requirements), reason=f'needs {requirements}')
+
+
+def _satisfies(*requirements):
     try:
-        return pytest.mark.skipif(not _requirements.require(*requirements), reason='')
-    except _requirements.ResolutionError as error:
-        return pytest.mark.skip(reason=repr(error))
+        return bool(_requirements.require(*requirements))
+    except _requirements.ResolutionError:
+        return False

@@ -1,0 +1,1 @@
+"""What programs take from `cupy._indexing`."""

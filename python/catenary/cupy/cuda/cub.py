@@ -1,0 +1,3 @@
+"""cupy.cuda.cub: not used."""
+
+available = False
