@@ -43,15 +43,19 @@ LazyOperand lazy_operand(const Operand& x, Dtype as) {
   return x.is_array() ? LazyOperand{&x.array(), Scalar(false), as} : LazyOperand{nullptr, x.scalar(), as};
 }
 
-void check_literal_fits(const Operand& x, Dtype dtype, const char* what) {
-  if (x.is_array() || x.scalar().kind() != Scalar::Kind::integer || !is_integer(dtype)) return;
+bool literal_fits(const Operand& x, Dtype dtype) {
+  if (x.is_array() || x.scalar().kind() != Scalar::Kind::integer || !is_integer(dtype)) return true;
   const std::int64_t value = x.scalar().integer();
   const bool is_signed = kind(dtype) == Kind::signed_int;
   const int bits = static_cast<int>(itemsize(dtype)) * 8;
-  const bool fits =
-      is_signed ? bits == 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1)))
-                : value >= 0 && (bits == 64 || value < (std::int64_t{1} << bits));
-  if (!fits) fail<OverflowError>("{}: the literal {} does not fit into {}", what, value, dtype);
+  return is_signed
+             ? bits == 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < (std::int64_t{1} << (bits - 1)))
+             : value >= 0 && (bits == 64 || value < (std::int64_t{1} << bits));
+}
+
+void check_literal_fits(const Operand& x, Dtype dtype, const char* what) {
+  if (!literal_fits(x, dtype))
+    fail<OverflowError>("{}: the literal {} does not fit into {}", what, x.scalar().integer(), dtype);
 }
 
 /// What a row computes with and gives for operands of dtype d.
@@ -128,11 +132,17 @@ Array unary(Op op, Operand& x) {
   return result;
 }
 
-/// Refuses literals that the dtype of the computation does not hold. Comparisons know them to be larger or smaller.
-void check_literals(Op op, const Types& types, const Operand& x, const Operand& y, const char* what) {
-  if (ops::info(op).rule == Rule::COMPARE) return;
-  check_literal_fits(x, types.operand, what);
-  check_literal_fits(y, types.operand, what);
+/// types_of for two operands. A literal that the dtype of the computation does not hold is refused; a comparison with
+/// it happens in a dtype that holds both.
+Types types_of(Op op, Dtype d, const Operand& x, const Operand& y, const char* what) {
+  Types types = types_of(op, d);
+  if (ops::info(op).rule != Rule::COMPARE) {
+    check_literal_fits(x, types.operand, what);
+    check_literal_fits(y, types.operand, what);
+  } else if (!literal_fits(x, d) || !literal_fits(y, d)) {
+    types.operand = d == Dtype::uint64 ? Dtype::float64 : Dtype::int64;
+  }
+  return types;
 }
 
 /// Powers by a literal that have a cheaper row, as NumPy's fast paths.
@@ -161,8 +171,7 @@ Array binary(Op op, Operand& x, Operand& y) {
                        y.scalar().integer());
   }
   const Dtype d = result_type(x, y);
-  const Types types = types_of(op, d);
-  check_literals(op, types, x, y, name);
+  const Types types = types_of(op, d, x, y, name);
   if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
   const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
   Array result = lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name),
@@ -198,8 +207,7 @@ void unary_into(const Array& out, Op op, Operand& x) {
 /// `what` stands in messages: a row's name, or an operator.
 void binary_into(const Array& out, Op op, Operand& x, Operand& y, const char* what) {
   const Dtype d = result_type(x, y);
-  const Types types = types_of(op, d);
-  check_literals(op, types, x, y, what);
+  const Types types = types_of(op, d, x, y, what);
   check_goes_into(out, types.result, what);
   check_broadcasts_to(out, x, what);
   check_broadcasts_to(out, y, what);

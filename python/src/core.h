@@ -153,6 +153,10 @@ struct Out {
   const Array* array() const { return given() ? &array_of(o) : nullptr; }
   /// The result, written into out where one is given: shapes must be equal and the dtype must go by same_kind casting.
   nb::object operator()(Array result, const char* function) const;
+  /// The same by any cast, as NumPy's running sums write.
+  nb::object cast(const Array& result, const char* function) const {
+    return (*this)(given() ? result.astype(array()->dtype()) : result, function);
+  }
 };
 /// An ndarray as the object that it is, for functions that give a view of it.
 struct Self {

@@ -3,6 +3,7 @@
 #include "catenary/array/manipulation.h"
 
 #include "bind.h"
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/core/error.h"
@@ -21,6 +22,8 @@ Shape extents_of(const nb::args& args) {
 
 nb::object reshape(Self self, const Shape& shape, nb::handle order) {
   const Order o = order_from(order.ptr(), true);
+  if (PyUnicode_Check(order.ptr()) && PyUnicode_CompareWithASCIIString(order.ptr(), "K") == 0)
+    raise(PyExc_ValueError, "reshape: order 'K' is not permitted");
   const Array& a = self.array();
   const bool fortran = o == Order::F || (o == Order::K && is_f_contiguous(a) && !a.is_contiguous());
   if (!fortran) return checked(wrap_view(a.reshape(shape), self.o));
@@ -69,6 +72,11 @@ ct::PerSide<T> per_side(nb::handle o, int ndim, Read read) {
   return result;
 }
 
+/// 0-d arrays are taken to have an axis 0, as NumPy does in a few functions.
+bool zero_of_none(const Array& a, const ct::AxisArg& axis) {
+  return a.ndim() == 0 && !axis.all() && axis.axes().size() == 1 && (axis.axes()[0] == 0 || axis.axes()[0] == -1);
+}
+
 Scalar number(nb::handle o) {
   Argument argument;
   if (!argument.parse(o.ptr()) || argument.array) refuse_argument(o.ptr(), "pad");
@@ -109,15 +117,22 @@ void register_manipulation(nb::module_& m) {
     nb::cpp_function_def<NdArray>(f, nb::scope(type), nb::name(name), nb::is_method(), extra...);
   };
 
-  m.def("reshape", reshape, "a"_a, "shape"_a, "order"_a = "C");
   method("reshape", [](Self self, nb::args shape, nb::kwargs options) {
-    nb::object order = nb::str("C");
+    nb::object order = nb::str("C"), copy = nb::none();
     for (auto [key, value] : options) {
-      if (nb::cast<std::string>(key) != "order")
-        raise(PyExc_TypeError, "reshape: unexpected keyword argument '" + nb::cast<std::string>(key) + "'");
-      order = nb::borrow(value);
+      const std::string name = nb::cast<std::string>(key);
+      if (name != "order" && name != "copy")
+        raise(PyExc_TypeError, "reshape: unexpected keyword argument '" + name + "'");
+      (name == "order" ? order : copy) = nb::borrow(value);
     }
-    return reshape(self, extents_of(shape), order);
+    if (nb::isinstance<nb::str>(copy)) raise(PyExc_ValueError, "reshape: strings are not allowed for copy");
+    nb::object result = reshape(self, extents_of(shape), order);
+    const Array& a = array_of(result.ptr());
+    if (copy.is_none()) return result;
+    if (nb::cast<bool>(copy)) return checked(wrap(ct::copy(a)));
+    if (!a.shares_memory(self.array()))
+      raise(PyExc_ValueError, "reshape: Unable to avoid creating a copy as requested");
+    return result;
   });
   m.def(
       "transpose",
@@ -129,16 +144,15 @@ void register_manipulation(nb::module_& m) {
     const bool none = axes.size() == 0 || (axes.size() == 1 && axes[0].is_none());
     return checked(wrap_view(self.array().transpose(none ? ct::Axes{} : extents_of(axes)), self.o));
   });
-  both(
-      m, "ravel", [](Self self, nb::handle order) { return reshape(self, Shape{-1}, order); }, "a",
-      nb::arg("order") = "C");
   method(
       "flatten",
       [](const Array& a, nb::handle order) {
         return order_from(order.ptr(), true) == Order::F ? a.transpose().flatten() : a.flatten();
       },
       nb::arg("order") = "C");
-  both(m, "squeeze", viewing(+[](const Array& a, const ct::AxisArg& axis) { return a.squeeze(axis); }), "a", no_axis);
+  both(m, "squeeze",
+       viewing(+[](const Array& a, const ct::AxisArg& axis) { return zero_of_none(a, axis) ? a : a.squeeze(axis); }),
+       "a", no_axis);
   both(m, "swapaxes", viewing(ct::swapaxes), "a", nb::arg("axis1"), nb::arg("axis2"));
   m.def("moveaxis", viewing(static_cast<Array (*)(const Array&, const ct::Axes&, const ct::Axes&)>(ct::moveaxis)),
         "a"_a, "source"_a, "destination"_a);
@@ -242,6 +256,7 @@ void register_manipulation(nb::module_& m) {
       m, "take",
       [](const Array& a, nb::handle indices, std::optional<int> axis, Out out, const std::string& mode) {
         const Array at = positions_from(indices, a);
+        if (axis && zero_of_none(a, *axis)) axis.reset();
         return out(without_gil(is_large(a), [&] { return ct::take(a, at, axis, mode_from(mode, "take")); }), "take");
       },
       "a", nb::arg("indices"), no_axis, out_argument(), nb::arg("mode") = "raise");

@@ -112,7 +112,15 @@ PyObject* in_place_matmul(PyObject* a, PyObject* b) {
   });
 }
 
-PyObject* compare(PyObject* a, PyObject* b, int op) {
+/// Objects that compare by identity equal no element.
+PyObject* compare_object(const Array& a, PyObject* b, int op) {
+  const bool by_identity =
+      PyType_GetSlot(Py_TYPE(b), Py_tp_richcompare) == PyType_GetSlot(&PyBaseObject_Type, Py_tp_richcompare);
+  if (!by_identity || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+  return guarded([&] { return wrap(ct::full_like(a, op == Py_NE, Dtype::bool_)); });
+}
+
+PyObject* compare_numbers(PyObject* a, PyObject* b, int op) {
   switch (op) {
     case Py_LT:
       return binary<Op::less>(a, b);
@@ -127,6 +135,11 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
     default:
       return binary<Op::greater_equal>(a, b);
   }
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int op) {
+  PyObject* result = compare_numbers(a, b, op);
+  return result == Py_NotImplemented ? compare_object(array_of(a), b, op) : result;
 }
 
 /// The only element as a Python number.
@@ -266,7 +279,6 @@ PyObject* base_of(PyObject* o, void*) {
   PyObject* base = handle_of(o).base;
   return Py_NewRef(base ? base : Py_None);
 }
-PyObject* real_of(PyObject* o, void*) { return Py_NewRef(o); }
 PyObject* imag_of(PyObject* o, void*) {
   return guarded([&] { return wrap(ct::zeros_like(array_of(o))); });
 }
@@ -284,7 +296,6 @@ PyGetSetDef attributes[] = {
     {"T", transposed, nullptr, "A view with the axes reversed.", nullptr},
     {"mT", matrix_transposed, nullptr, "A view with the last two axes swapped.", nullptr},
     {"base", base_of, nullptr, "The array whose memory a view shows, or None.", nullptr},
-    {"real", real_of, nullptr, "The array itself: there are no complex dtypes.", nullptr},
     {"imag", imag_of, nullptr, "Zeros: there are no complex dtypes.", nullptr},
     {"_c_contiguous", c_contiguous, nullptr, "Do the elements lie in C order without gaps?", nullptr},
     {"_f_contiguous", f_contiguous, nullptr, "Do the elements lie in Fortran order without gaps?", nullptr},
@@ -389,7 +400,7 @@ void register_ndarray(nb::module_& m) {
             new (self) NdArray{elements.as_strided(shape, steps, begin / size)};
           },
           nb::arg("shape"), nb::arg("dtype").none() = nb::none(), nb::arg("memptr").none() = nb::none(),
-          nb::arg("strides").none() = nb::none(), nb::arg("order") = "C")
+          nb::arg("strides").none() = nb::none(), nb::arg("order").none() = "C")
       .def(
           "item",
           [](const NdArray& a, nb::args index) {

@@ -141,14 +141,14 @@ void register_numbers(nb::module_& m) {
     both(
         m, name,
         [f = f, name = name](const Array& a, const OptionalAxis& axis, DtypeArg dtype, Out out) {
-          return out(without_gil(is_large(a), [&, d = dtype.get()] { return f(a, axis, d); }), name);
+          return out.cast(without_gil(is_large(a), [&, d = dtype.get()] { return f(a, axis, d); }), name);
         },
         "a", no_axis, no_dtype, out);
   for (const auto& [name, f] : {std::pair("nancumsum", &ct::nancumsum), std::pair("nancumprod", &ct::nancumprod)})
     m.def(
         name,
         [f = f, name = name](const Array& a, const OptionalAxis& axis, DtypeArg dtype, Out out) {
-          return out(f(a, axis, dtype.get()), name);
+          return out.cast(f(a, axis, dtype.get()), name);
         },
         "a"_a, no_axis, no_dtype, out);
   m.def(
@@ -169,7 +169,12 @@ void register_numbers(nb::module_& m) {
   m.def(
       "diff", [](const Array& a, int n, int axis) { return ct::diff(a, n, axis); }, "a"_a, "n"_a = 1, "axis"_a = -1);
   m.def(
-      "ediff1d", [](const Array& a) { return ct::ediff1d(a); }, "arr"_a);
+      "ediff1d",
+      [](const Array& a, std::optional<Array> end, std::optional<Array> begin) {
+        const auto operand = [](const auto& x) { return x ? std::optional<Operand>(*x) : std::nullopt; };
+        return ct::ediff1d(a, operand(end), operand(begin));
+      },
+      "arr"_a, "to_end"_a.none() = nb::none(), "to_begin"_a.none() = nb::none());
   m.def("cross", freed(ct::cross), "a"_a, "b"_a, "axisa"_a = -1, "axisb"_a = -1, "axisc"_a = -1, no_axis);
   m.def("trapezoid", freed(ct::trapezoid), "y"_a, "x"_a.none() = nb::none(), "dx"_a = 1.0, "axis"_a = -1);
 
@@ -187,9 +192,6 @@ void register_numbers(nb::module_& m) {
       "frexp", [](const ArrayLike& x) { return pair_of(ct::frexp(x.array)); }, "x"_a);
   m.def(
       "modf", [](const ArrayLike& x) { return pair_of(ct::modf(x.array)); }, "x"_a);
-  m.def(
-      "divmod", [](const Value& x, const Value& y) { return pair_of(ct::divmod(x.operand(), y.operand())); }, "x1"_a,
-      "x2"_a);
   both(
       m, "clip",
       [](const Array& a, nb::object low, nb::object high, Out out) {

@@ -3,6 +3,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/user_kernel.h"
 #include "catenary/core/axis_error.h"
+#include "catenary/core/overflow_error.h"
 #include "catenary/ops/op_names.h"
 #include "tests/array/expect.h"
 
@@ -48,6 +49,24 @@ TEST(ApplyTo, RefusesWhatDoesNotFit) {
   EXPECT_THROW(ct::apply_to(ct::Array::empty({2}, Dtype::float32), Op::sqrt, x), ct::ShapeError);
   EXPECT_THROW(ct::apply_to(ct::Array::empty({}, Dtype::float32), Op::add, x, 1), ct::ShapeError);
   EXPECT_THROW(ct::apply_to(ct::Array::empty({1}, Dtype::float32), Op::add, 1, x), ct::ShapeError);
+}
+
+TEST(Literals, OutOfRangeOverflowWhereIntegersAreComputed) {
+  const Array x = make<std::uint8_t>({1, 2, 4});
+  EXPECT_THROW(ct::add(x, 300), ct::OverflowError);
+  EXPECT_THROW(ct::multiply(x, -1), ct::OverflowError);
+  EXPECT_THROW(ct::apply_to(x, Op::add, x, 300), ct::OverflowError);
+  expect_array(ct::divide(x, -2), {-0.5, -1, -2}, {3}, Dtype::float64);
+  expect_array(ct::less(x, 300), {1, 1, 1}, {3}, Dtype::bool_);
+  expect_array(ct::greater(-1, x), {0, 0, 0}, {3}, Dtype::bool_);
+  expect_array(ct::greater(make<std::int32_t>({-1, 1}), std::int64_t{1} << 40), {0, 0}, {2}, Dtype::bool_);
+  expect_array(ct::greater(make<std::uint64_t>({0, 1}), -1), {1, 1}, {2}, Dtype::bool_);
+}
+
+TEST(Reciprocal, OfIntegersIsTheIntegerPart) {
+  expect_array(ct::reciprocal(make<std::int32_t>({-2, -1, 0, 1, 2})), {0, -1, 0, 1, 0}, {5}, Dtype::int32);
+  expect_array(ct::reciprocal(make<std::uint64_t>({0, 1, 2})), {0, 1, 0}, {3}, Dtype::uint64);
+  expect_array(ct::reciprocal(make<float>({2, -4})), {0.5, -0.25}, {2}, Dtype::float32);
 }
 
 TEST(Axes, AnAxisThatIsNotThereIsAnAxisError) {

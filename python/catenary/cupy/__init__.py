@@ -48,7 +48,6 @@ pow = power
 round = round_ = around
 true_divide = divide
 trapz = trapezoid
-cumulative_sum, cumulative_prod = cumsum, cumprod
 
 # NumPy's own: dtypes, constants, and what tells of them
 for _name in ('bool_', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float16', 'float32',

@@ -24,6 +24,24 @@ def _stacked(values, dtype):
     return array(values, dtype, copy=False)
 
 
+def _shared(interface):
+    """An array upon the memory that a __cuda_array_interface__ tells of, if it is Catenary's."""
+    dtype, shape = numpy.dtype(interface['typestr']), tuple(interface['shape'])
+    if interface.get('mask') is not None:
+        raise ValueError('CuPy does not support masked arrays: __cuda_array_interface__ has a mask')
+    if not dtype.isnative:
+        raise ValueError(f'__cuda_array_interface__: {dtype.str} has not the byte-order of this machine')
+    if 0 in shape:
+        return _core.empty(shape, dtype)
+    strides = interface.get('strides')
+    if strides is None:
+        strides = tuple(int(numpy.prod(shape[i + 1:], dtype=int)) * dtype.itemsize for i in range(len(shape)))
+    reach = [step * (extent - 1) for step, extent in zip(strides, shape)]
+    low, high = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach) + dtype.itemsize
+    memory = _core._at(interface['data'][0] + low, 'u1', high - low)
+    return ndarray(shape, dtype, memory.data - low, strides)
+
+
 def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blocking=False):
     """An array on the current device with the values of `object`: an ndarray, whatever numpy.asarray takes, or nested
     lists with ndarrays in them."""
@@ -39,9 +57,13 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
         elif order_of_copy != 'K':
             result = _core._contiguous(result, order_of_copy == 'F')
     elif hasattr(object, '__cuda_array_interface__'):
-        raise TypeError('array: foreign device memory is taken by from_dlpack')
+        return array(_shared(object.__cuda_array_interface__), dtype, copy, order, subok, ndmin)
+    elif hasattr(object, '__cupy_get_ndarray__'):
+        return array(object.__cupy_get_ndarray__(), dtype, copy, order, subok, ndmin)
     elif _arrays_in(object):
         result = _stacked(object, dtype)
+        if order in ('F', 'f'):
+            result = _core._contiguous(result, True)
     else:
         values = numpy.asarray(object, order=None if order == 'K' else order)
         if values.dtype == numpy.dtype('O') and dtype is not None:
@@ -105,9 +127,11 @@ class Flags:
     writeable = aligned = True
 
     def __init__(self, c_contiguous, f_contiguous, owndata):
-        self.c_contiguous = c_contiguous
-        self.f_contiguous = f_contiguous
-        self.owndata = owndata
+        for name, value in zip(self.__slots__, (c_contiguous, f_contiguous, owndata)):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f'flags are read: {name} cannot be set')
 
     @property
     def fnc(self):
@@ -190,6 +214,57 @@ def tolist(self):
 def tobytes(self, order='C'):
     """The bytes of the values."""
     return self.get().tobytes(order)
+
+
+ndarray.__bytes__ = tobytes
+
+
+@_method
+def ravel(self, order='C'):
+    """The elements in one axis without gaps: a view where they lie so."""
+    if order in ('K', 'k') and not self._c_contiguous:
+        axes = sorted(range(self.ndim), key=lambda i: -abs(self.strides[i]))
+        flat = self.transpose(axes).reshape(-1)
+    else:
+        flat = self.reshape(-1, order=order)
+    return flat if flat._c_contiguous else _core._copy(flat, 'C')
+
+
+class flatiter:
+    """The elements in C order, as one axis that can be written."""
+
+    def __init__(self, a):
+        self.base, self._left = a, iter(range(a.size))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self[next(self._left)]
+
+    def __len__(self):
+        return self.base.size
+
+    def copy(self):
+        """The elements in a new array."""
+        return self.base.flatten()
+
+    def __getitem__(self, key):
+        if key is not Ellipsis and (isinstance(key, bool) or not isinstance(key, (int, numpy.integer, slice))):
+            raise IndexError(f'flat: expected an integer, a slice or an ellipsis, not {type(key).__name__}')
+        return self.base.flatten()[key]
+
+    def __setitem__(self, key, value):
+        part = self[key]
+        if isinstance(value, ndarray):
+            value = _core.resize(value, part.shape)
+        flat = self.base.flatten()
+        flat[key] = value
+        self.base[...] = flat.reshape(self.base.shape)
+
+
+ndarray.flat = property(flatiter)
+ndarray.real = property(lambda self: self, lambda self, value: self.__setitem__(..., value))
 
 
 @_method
@@ -302,14 +377,10 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
         if isinstance(value, numpy.ndarray):
             raise TypeError(f'{ufunc.__name__}: Unsupported type {type(value)}; numpy.ndarray is not converted implicitly, '
                             'use cupy.asarray')
-    if method == 'at' and ufunc in _scatters and not kwargs:
-        return _scatters[ufunc](*inputs)
     function = getattr(cupy, ufunc.__name__, None)
-    if method == '__call__' and function is not None:
-        return function(*inputs, **kwargs)
-    if method == 'reduce' and hasattr(function, 'reduce'):
-        return function.reduce(*inputs, **kwargs)
-    return NotImplemented
+    if method != '__call__':
+        function = getattr(function, method, None)
+    return NotImplemented if function is None else function(*inputs, **kwargs)
 
 
 def _array_function(self, func, types, args, kwargs):
@@ -325,6 +396,30 @@ def _array_function(self, func, types, args, kwargs):
     return function(*args, **kwargs)
 
 
-_scatters = {numpy.add: _core.scatter_add, numpy.maximum: _core.scatter_max, numpy.minimum: _core.scatter_min}
+def _at(self, a, indices, b=None):
+    """a[indices] op= b, where an index that comes several times counts each time."""
+    name = self.__name__
+    if name == 'subtract':
+        name, b = 'add', -b
+    if name not in ('add', 'maximum', 'minimum'):
+        raise TypeError(f'{name}.at: expected add, subtract, maximum or minimum')
+    getattr(_core, {'add': 'scatter_add', 'maximum': 'scatter_max', 'minimum': 'scatter_min'}[name])(a, indices, b)
+
+
+def _outer(self, a, b, **kwargs):
+    """The function of each element of `a` with each of `b`."""
+    a, b = asarray(a), asarray(b)
+    return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
+
+
+def _accumulate(self, array, axis=0, dtype=None, out=None):
+    """The function of the elements so far, along an axis."""
+    scans = {'add': _core.cumsum, 'multiply': _core.cumprod}
+    if self.__name__ not in scans:
+        raise TypeError(f'{self.__name__}.accumulate: expected add or multiply')
+    return scans[self.__name__](array, axis, dtype, out)
+
+
+_core.ufunc.at, _core.ufunc.outer, _core.ufunc.accumulate = _at, _outer, _accumulate
 ndarray.__array_ufunc__ = _array_ufunc
 ndarray.__array_function__ = _array_function

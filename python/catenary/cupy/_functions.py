@@ -2,6 +2,7 @@
 
 import functools
 import string
+import warnings
 
 import numpy
 
@@ -44,20 +45,6 @@ def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
     return _delivered(_core._stack(arrays, axis), out, 'stack', casting)
 
 
-def _stacked(name):
-    def function(tup, *, dtype=None, casting='same_kind'):
-        arrays = _arrays([tup] if isinstance(tup, ndarray) and tup.ndim == 0 else tup, name)
-        if dtype is not None:
-            arrays = [a.astype(dtype, casting=casting) for a in arrays]
-        return getattr(_core, name)(arrays)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f'numpy.{name}.'
-    return function
-
-
-hstack, vstack = _stacked('hstack'), _stacked('vstack')
-
-
 def _of_anything(name, count=1):
     """The function of this name, for whose first arguments lists and numbers count as arrays."""
     function = getattr(_core, name)
@@ -71,12 +58,141 @@ def _of_anything(name, count=1):
 
 
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
-    'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'nan_to_num': 1, 'delete': 1, 'trim_zeros': 1}.items()})
+    'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'delete': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
+    'around': 1, 'isclose': 2}.items()})
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
     """x1 to the x2 in float64."""
     return _core.ufuncs['power'](x1, x2, out=out, dtype=numpy.float64 if dtype is None else dtype, **kwargs)
+
+
+def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None):
+    """The product of matrices, or of stacks of them."""
+    if dtype is not None:
+        x1, x2 = x1.astype(dtype, casting=casting), x2.astype(dtype, casting=casting)
+    return _core.matmul(x1, x2) if out is None else _delivered(_core.matmul(x1, x2), out, 'matmul', casting)
+
+
+def copyto(dst, src, casting='same_kind', where=True):
+    """Writes the values of `src`, which broadcasts to `dst`, where `where` is true."""
+    if isinstance(src, numpy.ndarray):
+        src = asarray(src)
+    elif type(src) is int and dst.dtype.kind in 'iu':
+        dst.dtype.type(src)  # raises OverflowError
+    if isinstance(src, ndarray) and src.ndim > dst.ndim:
+        extra = src.ndim - dst.ndim
+        src = src.reshape(src.shape[extra:]) if set(src.shape[:extra]) == {1} else src
+    if not isinstance(where, ndarray):
+        if not where:
+            return
+        where = True
+    elif where.dtype != bool:
+        raise TypeError(f'copyto: where must be an array of bool, not of {where.dtype}')
+    _core.copyto(dst, src, casting, where)
+
+
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """The values with numbers in the place of NaN and the infinities: the largest there are, if none are given."""
+    x = asarray(x)
+    if x.dtype.kind != 'f':
+        return _core._copy(x, 'K') if copy else x
+    result = _core._copy(x, 'K') if copy else x
+    is_nan, is_inf, negative = (_core.ufuncs[f](x) for f in ('isnan', 'isinf', 'signbit'))
+    limits = numpy.finfo(x.dtype)
+    for mask, value in ((is_nan, nan), (is_inf & ~negative, limits.max if posinf is None else posinf),
+                        (is_inf & negative, limits.min if neginf is None else neginf)):
+        _core.copyto(result, asarray(value).astype(x.dtype), 'unsafe', mask)
+    return result
+
+
+def _named(name, doc, function):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _joining(name):
+    def function(tup, *, dtype=None, casting='same_kind'):
+        arrays = _arrays([tup] if isinstance(tup, ndarray) and tup.ndim == 0 else tup, name)
+        return getattr(_core, name)(arrays if dtype is None else [a.astype(dtype, casting=casting) for a in arrays])
+    return _named(name, f'numpy.{name}.', function)
+
+
+hstack, vstack = _joining('hstack'), _joining('vstack')
+
+
+def divmod(x1, x2, *out, **kwargs):
+    """floor_divide and remainder."""
+    quotient, rest = (tuple(kwargs.pop('out', out)) + (None, None))[:2]
+    return (_core.ufuncs['floor_divide'](x1, x2, out=quotient, **kwargs),
+            _core.ufuncs['remainder'](x1, x2, out=rest, **kwargs))
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """Differences of neighbours along an axis, n times; a number beside the array counts as a row of it."""
+    row = a.shape[:axis % a.ndim] + (1,) + a.shape[axis % a.ndim + 1:]
+    parts = [asarray(x) for x in (prepend, a, append) if x is not None]
+    whole = a if len(parts) == 1 else _core._concatenate(
+        [x if x.ndim else _core.broadcast_to(x, row) for x in parts], axis)
+    return _core.diff(whole, n, axis)
+
+
+def _cumulative(name, scan, start):
+    def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        if axis is None and x.ndim != 1:
+            raise ValueError(f'{name}: expected an axis for an array of {x.ndim} dimensions')
+        result, axis = scan(x, axis or 0, dtype), (axis or 0) % x.ndim
+        if include_initial:
+            first = _core.full(x.shape[:axis] + (1,) + x.shape[axis + 1:], start, result.dtype)
+            result = _core._concatenate([first, result], axis)
+        return _delivered(result, out, name, 'unsafe')
+    return _named(name, f'{scan.__name__}, after {start} if include_initial.', function)
+
+
+cumulative_sum, cumulative_prod = _cumulative('cumulative_sum', _core.cumsum, 0), _cumulative('cumulative_prod', _core.cumprod, 1)
+
+
+def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
+    """Positions in the flattened array of extents `dims`."""
+    step = -1 if order in ('F', 'f') else 1
+    try:
+        return _core.ravel_multi_index([asarray(i) for i in multi_index][::step], tuple(dims)[::step], mode)
+    except IndexError as error:
+        raise ValueError(str(error)) from None
+
+
+def unravel_index(indices, dims, order='C'):
+    """Indices along each axis of positions in the flattened array of extents `dims`."""
+    if order not in ('C', 'F', 'c', 'f', None):
+        raise ValueError(f"unravel_index: order must be 'C' or 'F', not {order!r}")
+    dims, step = (dims,) if isinstance(dims, int) else tuple(dims), -1 if order in ('F', 'f') else 1
+    return tuple(_core.unravel_index(asarray(indices), dims[::step])[::step])
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+    """The different values in their order, of the flattened array or along an axis."""
+    ar = asarray(ar)
+    if axis is None and (equal_nan or ar.dtype.kind != 'f'):
+        found = _core.unique(ar, return_index, return_inverse, return_counts)
+        return tuple(f.reshape(ar.shape) if return_inverse and i == 1 + return_index else f
+                     for i, f in enumerate(found)) if isinstance(found, tuple) else found
+    rows = ar.ravel() if axis is None else _core.moveaxis(ar, (axis,), (0,))
+    flat = rows.reshape(len(rows), int(numpy.prod(rows.shape[1:])))
+    order = _core.lexsort(flat.T[::-1]) if flat.size else _core.arange(len(rows))
+    new = _core.ones(len(order), bool)
+    new[1:] = _core.any(flat[order[1:]] != flat[order[:-1]], 1)
+    firsts = _core.flatnonzero(new)
+    results = [_core.moveaxis(rows[order[firsts]], (0,), (axis or 0,))]
+    if return_index:
+        results.append(order[firsts])
+    if return_inverse:
+        inverse = _core.empty(len(order), 'q')
+        inverse[order] = _core.cumsum(new) - 1
+        results.append(inverse.reshape(ar.shape) if axis is None else inverse)
+    if return_counts:
+        results.append(diff(firsts, append=len(order)))
+    return tuple(results) if len(results) > 1 else results[0]
 
 
 def roll(a, shift, axis=None):
@@ -236,12 +352,64 @@ def isrealobj(x):
 
 def real(val):
     """The array itself."""
-    return val
+    return asarray(val)
 
 
 def imag(val):
     """Zeros."""
-    return _core.zeros_like(val)
+    return _core.zeros_like(asarray(val))
+
+
+def conj(x, out=None):
+    """The values: there are no complex dtypes."""
+    return _delivered(_core._copy(asarray(x), 'K'), out, 'conj')
+
+
+conjugate = conj
+
+
+def angle(z, deg=False):
+    """The angle of numbers on the real axis: 0, or pi for negative ones."""
+    z = asarray(z)
+    dtype = numpy.result_type(z.dtype, 'e') if z.dtype.kind == 'f' else numpy.dtype('d')
+    return _core.where(z < 0, 180.0 if deg else numpy.pi, 0.0).astype(dtype)
+
+
+def ravel(a, order='C'):
+    """The elements in one axis without gaps."""
+    return asarray(a).ravel(order)
+
+
+def reshape(a, /, shape, order='C', *, copy=None):
+    """The same elements with other extents."""
+    return asarray(a).reshape(shape, order=order, copy=copy)
+
+
+def row_stack(tup, *, dtype=None, casting='same_kind'):
+    """vstack, by its old name."""
+    warnings.warn('`row_stack` alias is deprecated. Use `vstack` directly.', DeprecationWarning, stacklevel=2)
+    return vstack(tup, dtype=dtype, casting=casting)
+
+
+def common_type(*arrays):
+    """The type of floating numbers that holds the values of all arrays."""
+    return numpy.common_type(*(numpy.empty(0, a.dtype) for a in arrays))
+
+
+def _on_host(name):
+    """NumPy's function of this name, whose results come to the device."""
+    host = getattr(numpy, name)
+
+    @functools.wraps(host)
+    def function(*args, **kwargs):
+        return asarray(host(*args, **kwargs))
+    function.__module__ = __name__
+    return function
+
+
+globals().update({_name: _on_host(_name) for _name in (
+    'bartlett', 'blackman', 'frombuffer', 'fromfile', 'fromfunction', 'fromiter', 'fromstring', 'genfromtxt', 'hamming',
+    'hanning', 'kaiser', 'loadtxt')})
 
 
 def get_array_module(*args):

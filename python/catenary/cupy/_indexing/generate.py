@@ -40,7 +40,8 @@ class _Grid:
         self._grid = grid
 
     def __getitem__(self, key):
-        grid = self._grid[key]
+        grid = self._grid[tuple(slice(*(x.item() if isinstance(x, ndarray) else x for x in (k.start, k.stop, k.step)))
+                                for k in key) if isinstance(key, tuple) else key]
         return tuple(map(asarray, grid)) if isinstance(grid, (list, tuple)) else asarray(grid)
 
 
@@ -63,14 +64,11 @@ def diag_indices_from(arr):
     return diag_indices(arr.shape[0], arr.ndim)
 
 
-def _of_matrix(name):
-    def function(arr, k=0):
-        if arr.ndim != 2:
-            raise ValueError(f'input array must be 2-d, not {arr.ndim}-d')
-        return getattr(_core, name)(arr.shape[0], k, arr.shape[1])
-    function.__name__ = function.__qualname__ = name + '_from'
-    function.__doc__ = f'{name} for the extents of a matrix.'
-    return function
+def tril_indices_from(arr, k=0):
+    """tril_indices for the extents of a matrix."""
+    return _core.tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
-tril_indices_from, triu_indices_from = _of_matrix('tril_indices'), _of_matrix('triu_indices')
+def triu_indices_from(arr, k=0):
+    """triu_indices for the extents of a matrix."""
+    return _core.triu_indices(arr.shape[-2], k, arr.shape[-1])

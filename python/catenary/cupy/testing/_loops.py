@@ -29,6 +29,11 @@ def _wraps_partial_xp(wrapped, *names):
     return decorate
 
 
+def _public(error):
+    """The nearest class of an exception that programs can name."""
+    return next(c for c in error.__mro__ if c.__module__ in ('builtins', 'numpy.exceptions', 'numpy.linalg'))
+
+
 def _outcomes(impl, args, kwargs, name, accept_error):
     """What the test gives with cupy and with NumPy; nothing where both raise the same, and it is accepted."""
     from catenary import cupy
@@ -44,7 +49,7 @@ def _outcomes(impl, args, kwargs, name, accept_error):
     if errors == (None, None):
         return results
     accepted = accept_error if not isinstance(accept_error, bool) else Exception if accept_error else ()
-    if not isinstance(errors[0], type(errors[1])) or not all(isinstance(e, accepted) for e in errors):
+    if not isinstance(errors[0], _public(type(errors[1]))) or not all(isinstance(e, accepted) for e in errors):
         raise AssertionError(f'cupy raises {errors[0]!r}, numpy {errors[1]!r}, accepted is {accepted}') from (
             errors[0] or errors[1])
     return None
@@ -170,7 +175,8 @@ def parameterize(*params, _ids=True):
 
 def with_requires(*requirements):
     """Skips a test whose requirements, such as 'numpy>=1.25', are not met."""
-    return pytest.mark.skipif(not _satisfies(*requirements), reason=f'needs {requirements}')
+    met = _satisfies(*requirements)
+    return pytest.mark.skipif(False, reason='') if met else pytest.mark.skip(reason=f'needs {requirements}')
 
 
 def _satisfies(*requirements):

@@ -1,0 +1,136 @@
+"""Forms of calls that NumPy takes beside the plain ones: lists, out=, order=, initial values, arrays in place of numbers."""
+
+import numpy
+import pytest
+
+import catenary.cupy.testing
+from catenary import cupy
+from compare import same, values
+
+pytestmark = pytest.mark.usefixtures('device')
+
+A = values((3, 4), 'd')
+I = values((3, 4), 'i')  # noqa: E741
+ROWS = numpy.array([[1, 2], [0, 5], [1, 2], [0, 4]], 'i')
+N = numpy.array([1., numpy.nan, -numpy.inf, numpy.inf, numpy.nan])
+
+CASES = '''
+xp.float_power(I, 2); xp.float_power(I.astype('e'), 0.5); xp.reciprocal(I - 9); xp.reciprocal(I.astype('B'))
+xp.append(1, [2, 3]); xp.vander([1, 2, 3], 2); xp.diag([1, 2]); xp.diagflat([[1, 2]]); xp.tril([[1, 2], [3, 4]]); xp.resize(3, (2, 2))
+xp.hstack([I, I], dtype='d'); xp.vstack([A, A], dtype='f', casting='same_kind'); xp.meshgrid(A[0], I[0]); xp.broadcast_arrays(A, A[0])
+xp.divmod(I, 3); xp.divmod(I, xp.asarray(4)); xp.divmod(I.astype('b'), numpy.uint8(3)); divmod(numpy.uint8(3), I.astype('b'))
+xp.diff(A, prepend=0); xp.diff(A, axis=0, append=A[:1]); xp.ediff1d(A, to_begin=xp.asarray([9.]), to_end=xp.asarray([1., 2]))
+xp.cumulative_sum(A, axis=1, include_initial=True); xp.cumulative_prod(I[0], include_initial=True); xp.cumulative_sum(I[1], dtype='f')
+xp.ravel_multi_index((I[0] % 3, I[1] % 2), (3, 2), order='F'); xp.ravel_multi_index((I[0], I[1]), (3, 2), mode='wrap'); xp.unravel_index(I[0], (4, 5), order='F')
+xp.unique(ROWS, axis=0); xp.unique(ROWS, axis=1); xp.unique(ROWS, True, True, True); xp.unique(ROWS, True, True, True, axis=0)[:2]
+xp.unique(N, equal_nan=False); xp.unique(N, return_counts=True, equal_nan=False); xp.unique(N); xp.unique(ROWS[:0], axis=0)
+xp.nan_to_num(N); xp.nan_to_num(N, nan=N * 0 + 3, posinf=7, neginf=-7); xp.nan_to_num(I); xp.nan_to_num(N.astype('f'))
+xp.roll(A, xp.asarray([1, 2]), axis=(0, 1)); xp.matmul(A, A.T, dtype='f', casting='same_kind'); xp.angle(A - 5); xp.angle(I - 4, True); xp.conj(A)
+xp.r_[A[0], 1, I[0]]; xp.c_[A[0], A[1]]; xp.c_[A, I]; xp.mgrid[0:2, 1:4]; xp.ogrid[0:2, 1:4]; xp.mgrid[0:1:5j]; xp.diag_indices(3); xp.tril_indices_from(A, -1); xp.triu_indices_from(A)
+A.T.ravel('K'); A[:, ::2].ravel(); A.flat[5]; A.T.flat[2:7]; A.flat[::-1]; A.squeeze().reshape(4, 3, copy=True); xp.squeeze(xp.asarray(3.0), 0); xp.take(xp.asarray(3.0), 0, axis=0)
+xp.hamming(5); xp.kaiser(4, 2.0); xp.fromiter(range(4), dtype='i'); xp.fromfunction(lambda i, j: i * 2 + j, (2, 3)); xp.add.outer(A[0], I[1]); xp.add.accumulate(A, axis=1)
+xp.multiply.accumulate(I)
+'''
+
+
+@pytest.mark.parametrize('text', [c.strip() for line in CASES.strip().splitlines() for c in line.split('; ')])
+def test_against_numpy(text):
+    names = {'A': A, 'I': I, 'N': N, 'ROWS': ROWS}
+
+    def evaluated(xp):
+        result = eval(text, {'xp': xp, 'numpy': numpy, **{k: xp.asarray(v) for k, v in names.items()}})
+        return result if isinstance(result, (tuple, list)) else [result]
+    for ours, theirs in zip(evaluated(cupy), evaluated(numpy), strict=True):
+        same(ours, theirs, 1e-6 if numpy.asarray(theirs).dtype == 'f' else None)
+
+
+def test_copyto():
+    for where in (True, 0, 2.5):
+        ours, theirs = cupy.zeros((2, 3)), numpy.zeros((2, 3))
+        cupy.copyto(ours, cupy.ones((1, 1, 2, 3)), where=where)
+        numpy.copyto(theirs, numpy.ones((1, 1, 2, 3)), where=where)
+        same(ours, theirs)
+    with pytest.raises(OverflowError):
+        cupy.copyto(cupy.zeros(2, 'B'), -4)
+    cupy.copyto(ours, numpy.array(7))
+    same(ours, numpy.full((2, 3), 7.))
+    with pytest.raises(TypeError, match='bool'):
+        cupy.copyto(ours, 1, where=cupy.ones((2, 3), 'i'))
+
+
+def test_running_sums_cast_into_out():
+    out = cupy.zeros(3, '?')
+    assert cupy.cumsum(cupy.array([0, 2, -2]), out=out) is out
+    same(out, numpy.array([False, True, False]))
+
+
+def test_flat_is_written():
+    for order in 'CF':
+        ours, theirs = cupy.zeros((2, 3), order=order), numpy.zeros((2, 3), order=order)
+        for key, value in ((1, 5), (slice(3, None), [1, 2]), (..., [7, 8, 9])):
+            ours.flat[key] = cupy.array(value)
+            theirs.flat[key] = value
+            same(ours, theirs)
+    assert len(ours.flat) == 6 and ours.flat.base is ours and [int(x) for x in ours.flat] == theirs.ravel().tolist()
+    for key in (None, True, [0]):
+        with pytest.raises(IndexError, match='flat'):
+            ours.flat[key]
+
+
+def test_reshape_copies_when_asked_to():
+    x = cupy.arange(6)
+    assert x.reshape(2, 3, copy=False).base is x and x.reshape(2, 3, copy=True).base is None
+    with pytest.raises(ValueError, match='Unable to avoid'):
+        x.reshape(2, 3).T.reshape(6, copy=False)
+    with pytest.raises(ValueError, match='not permitted'):
+        x.reshape(2, 3, order='K')
+
+
+def test_flags_are_read():
+    flags = cupy.zeros((2, 3)).flags
+    assert flags.c_contiguous and flags['OWNDATA'] and not flags.fnc
+    with pytest.raises(AttributeError):
+        flags.c_contiguous = False
+
+
+def test_arrays_by_protocols():
+    helpers = __import__('catenary.cupy.testing._protocol_helpers', fromlist=['*'])
+    x = cupy.arange(12, dtype='f').reshape(3, 4)
+    with cupy.cuda.Device(0) if x.device.id >= 0 else x.device:
+        for view in (x, x.T, x[::-1, 1:3], x[:0]):
+            given = helpers.DummyObjectWithCudaArrayInterface(view, 3, True)
+            same(cupy.asarray(given), view.get())
+        cupy.asarray(given)[...] = 0
+        shared = cupy.asarray(helpers.DummyObjectWithCudaArrayInterface(x))
+        shared[0, 0] = 9
+        assert float(x[0, 0]) == 9
+        assert cupy.asarray(helpers.DummyObjectWithCuPyGetNDArray(x)) is x
+        with pytest.raises(ValueError, match='mask'):
+            cupy.asarray(helpers.DummyObjectWithCudaArrayInterface(x, 3, False, x))
+
+
+def test_by_chance():
+    from catenary.cupy.testing import _condition
+    calls = []
+
+    @_condition.retry(5)
+    def third():
+        calls.append(1)
+        assert len(calls) == 3
+    third()
+    assert len(calls) == 3
+    with pytest.raises(AssertionError):
+        _condition.repeat(3)(third.__wrapped__)()  # the fourth call
+
+
+def test_contiguous_axes():
+    seen = []
+
+    class Case:
+        shape, order = (2, 3, 4), 'F'
+
+        @catenary.cupy.testing.for_contiguous_axes()
+        def test(self, axis):
+            seen.append(axis)
+    Case().test()
+    assert seen == [(0,), (0, 1), (0, 1, 2)]
