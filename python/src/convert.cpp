@@ -25,10 +25,6 @@ PyObject* attribute(PyObject* of, const char* name) {
   return checked(PyObject_GetAttrString(of, name)).release().ptr();
 }
 
-std::string type_name(PyObject* o) {
-  return nb::cast<std::string>(nb::handle((PyObject*)Py_TYPE(o)).attr("__qualname__"));
-}
-
 std::string text_of(PyObject* o) { return nb::cast<std::string>(nb::str(nb::handle(o))); }
 
 [[noreturn]] void refuse_dtype(const std::string& name) {
@@ -161,9 +157,18 @@ void settle(Argument& x, Argument& y) {
 }
 
 void refuse_argument(PyObject* o, const char* function) {
-  std::string message = std::string(function) + ": Unsupported type <class '" + type_name(o) + "'>";
+  std::string message =
+      std::string(function) + ": Unsupported type " + nb::cast<std::string>(nb::repr(nb::handle(o).type()));
   if (PyObject_TypeCheck(o, np.ndarray)) message += "; numpy.ndarray is not converted implicitly, use cupy.asarray";
   raise(PyExc_TypeError, message);
+}
+
+ct::Dims dims_from(PyObject* o, const char* what) {
+  ct::Dims dims;
+  if (nb::try_cast(nb::handle(o), dims)) return dims;
+  raise(PyExc_TypeError, std::string(what) + " must be an int or a sequence of at most " +
+                             std::to_string(ct::kMaxDims) + " ints, not " +
+                             nb::cast<std::string>(nb::repr(nb::handle(o))));
 }
 
 nb::object to_numpy(const Array& a) {

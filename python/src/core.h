@@ -97,7 +97,7 @@ decltype(auto) without_gil(bool release, F&& f) {
 /// without one.
 ct::Device current_device();
 /// The device of an ordinal: gpu:N. Throws CUDARuntimeError.
-ct::Device device_of_ordinal(int ordinal);
+ct::Device device_of_ordinal(std::int64_t ordinal);
 int device_count();
 
 /// numpy.dtype of a dtype (a borrowed reference that lives as long as the module).
@@ -186,6 +186,8 @@ std::vector<ct::Index> parse_key(PyObject* key, const Array& a);
 std::pair<std::int64_t, std::int64_t> reach(const Shape& shape, const ct::Strides& strides);
 
 PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor = 1);
+/// An int or a sequence of them. Throws TypeError, which calls it `what`.
+ct::Dims dims_from(PyObject* o, const char* what);
 
 void register_conversions(nb::module_& m);
 void register_errors(nb::module_& m);

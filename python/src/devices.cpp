@@ -1,5 +1,6 @@
 // cupy.cuda's devices, streams, events and memory.
 
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -29,8 +30,12 @@ int ordinal_of(const ct::Device& device) {
   return -1;
 }
 
+/// Devices that a thread has chosen. The GIL guards it.
+std::vector<ct::Device> used;
+
 void use(const ct::Device& device) {
   device.use();
+  if (std::find(used.begin(), used.end(), device) == used.end()) used.push_back(device);
   thread_has_device = true;
 }
 
@@ -74,7 +79,7 @@ void use_stream(const ct::Stream& stream) {
 
 int device_count() { return static_cast<int>(gpus().size()); }
 
-ct::Device device_of_ordinal(int ordinal) {
+ct::Device device_of_ordinal(std::int64_t ordinal) {
   const auto& all = gpus();
   if (all.empty()) {
     try {
@@ -103,8 +108,10 @@ void register_devices(nb::module_& m) {
               new (self) PyDevice{current_device(), {}};
             else if (nb::isinstance<nb::str>(device))
               new (self) PyDevice{ct::get_device(nb::cast<std::string>(device)), {}};
+            else if (const Py_ssize_t n = PyNumber_AsSsize_t(device.ptr(), nullptr); n == -1 && PyErr_Occurred())
+              raise_set();
             else
-              new (self) PyDevice{device_of_ordinal(nb::cast<int>(nb::int_(device))), {}};
+              new (self) PyDevice{device_of_ordinal(n), {}};
           },
           nb::arg("device").none() = nb::none())
       .def_prop_ro("id", [](const PyDevice& d) { return ordinal_of(d.device); })
@@ -181,6 +188,11 @@ void register_devices(nb::module_& m) {
     device.synchronize();
   });
   m.def("runtime_info", [] { return ct::runtime_info(); });
+  m.def("_finish", [] {
+    const std::vector<ct::Device> devices = used;
+    nb::gil_scoped_release release;
+    for (const ct::Device& device : devices) device.synchronize();
+  });
 
   nb::class_<PyEvent>(m, "Event", "A mark in a stream.")
       .def(
@@ -213,7 +225,6 @@ void register_devices(nb::module_& m) {
           "__init__",
           [](PyStream* self, bool null, bool, bool) {
             new (self) PyStream{};
-
             if (!null) self->stream = ct::Stream(current_device());
           },
           nb::arg("null") = false, nb::arg("non_blocking") = false, nb::arg("ptds") = false)

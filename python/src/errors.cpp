@@ -50,6 +50,8 @@ void set_error() {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const ct::FileError& e) {
     PyErr_SetString(PyExc_OSError, e.what());
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError, "an argument has a value of the wrong type, or a number that does not fit");
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
@@ -72,6 +74,8 @@ void register_errors(nb::module_& m) {
         try {
           std::rethrow_exception(p);
         } catch (const ct::Error&) {
+          set_error();
+        } catch (const std::bad_cast&) {
           set_error();
         }
       },

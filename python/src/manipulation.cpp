@@ -16,8 +16,8 @@ using namespace nb::literals;
 
 /// Arguments `reshape(2, 3)` or `reshape((2, 3))`.
 Shape extents_of(const nb::args& args) {
-  if (args.size() == 1) return nb::cast<Shape>(args[0]);
-  return nb::cast<Shape>(nb::handle(args));
+  if (args.size() == 1) return dims_from(nb::handle(args[0]).ptr(), "shape");
+  return dims_from(args.ptr(), "shape");
 }
 
 nb::object reshape(Self self, const Shape& shape, nb::handle order) {

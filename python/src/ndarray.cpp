@@ -248,8 +248,9 @@ PyObject* shape_of(PyObject* o, void*) {
 }
 int set_shape(PyObject* o, PyObject* value, void*) {
   return guarded_int([&]() -> int {
+    if (!value) raise(PyExc_AttributeError, "cannot delete the shape of an array");
     Array& a = handle_of(o).array;
-    Array reshaped = a.reshape(nb::cast<Shape>(nb::handle(value)));
+    Array reshaped = a.reshape(dims_from(value, "shape"));
     if (!reshaped.shares_memory(a))
       raise(PyExc_AttributeError, "incompatible shape for a non-contiguous array; use reshape, which copies");
     a = std::move(reshaped);
@@ -371,6 +372,9 @@ void register_ndarray(nb::module_& m) {
               new (self) NdArray{empty_in_order(shape, d, order_from(order.ptr(), true))};
               return;
             }
+            if (!nb::hasattr(memptr, "mem"))
+              raise(PyExc_TypeError, "ndarray: memptr must be a cupy.cuda.MemoryPointer, not " +
+                                         nb::cast<std::string>(nb::repr(memptr.type())));
             // the whole block: with negative strides elements lie before the pointer
             const Array memory = array_of(nb::object(memptr.attr("mem").attr("_array")).ptr());
             const auto begin = nb::cast<std::int64_t>(memptr.attr("offset"));
@@ -381,7 +385,7 @@ void register_ndarray(nb::module_& m) {
               for (std::int64_t i = 0, step = 1; i < shape.size(); step *= shape[static_cast<int>(i++)])
                 steps[static_cast<int>(i)] = step;
             if (!strides.is_none()) {
-              steps = nb::cast<ct::Strides>(strides);
+              steps = dims_from(strides.ptr(), "ndarray: strides");
               if (steps.size() != shape.size())
                 raise(PyExc_ValueError,
                       "ndarray: shape " + shape.str() + " and strides " + steps.str() + " differ in length");
@@ -419,11 +423,7 @@ void register_ndarray(nb::module_& m) {
       .def("_to_numpy", [](const NdArray& a) { return to_numpy(a.array); })
       .def("_set_numpy",
            [](const NdArray& a, nb::object values) {
-             const Array host = from_numpy(values.ptr(), a.array.dtype(), a.array.device());
-             if (!(host.shape() == a.array.shape()))
-               raise(PyExc_ValueError,
-                     "set: the array has shape " + a.array.shape().str() + ", the values have " + host.shape().str());
-             ct::copyto(a.array, host);
+             ct::copyto(a.array, from_numpy(values.ptr(), a.array.dtype(), a.array.device()));
            })
       .def("_view",
            [](Self self, DtypeArg dtype) {

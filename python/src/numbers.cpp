@@ -27,13 +27,9 @@ ct::linalg::NormOrder norm_order(nb::handle o) {
 }
 
 ct::QuantileMethod quantile_method(const std::string& method) {
-  static constexpr std::pair<const char*, ct::QuantileMethod> methods[] = {{"linear", ct::QuantileMethod::linear},
-                                                                           {"lower", ct::QuantileMethod::lower},
-                                                                           {"higher", ct::QuantileMethod::higher},
-                                                                           {"midpoint", ct::QuantileMethod::midpoint},
-                                                                           {"nearest", ct::QuantileMethod::nearest}};
-  for (const auto& [name, value] : methods)
-    if (method == name) return value;
+  static constexpr const char* methods[] = {"linear", "lower", "higher", "midpoint", "nearest"};  // as in the enum
+  for (int i = 0; i < 5; ++i)
+    if (method == methods[i]) return static_cast<ct::QuantileMethod>(i);
   raise(PyExc_ValueError,
         "quantile: method must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest', not '" + method + "'");
 }
@@ -53,13 +49,15 @@ auto quantiles(OneQuantile one, SeveralQuantiles several) {
   };
 }
 
-nb::object pair_of(std::pair<Array, Array> both) {
-  return nb::make_tuple(checked(wrap(std::move(both.first))), checked(wrap(std::move(both.second))));
-}
+nb::object pair_of(std::pair<Array, Array> both) { return nb::make_tuple(both.first, both.second); }
 
-template <class... A>
-nb::tuple tuple_of_arrays(const A&... arrays) {
-  return nb::make_tuple(checked(wrap(arrays))...);
+/// A function of the library that gives a struct of two arrays.
+template <class R, class... A>
+auto paired(R (*f)(A...)) {
+  return [f](A... a) {
+    const auto& [first, second] = freed(f)(std::forward<A>(a)...);
+    return nb::make_tuple(first, second);
+  };
 }
 
 }  // namespace
@@ -151,27 +149,13 @@ void register_numbers(nb::module_& m) {
           return out.cast(f(a, axis, dtype.get()), name);
         },
         "a"_a, no_axis, no_dtype, out);
-  m.def(
-      "average",
-      [](const Array& a, const AxisArg& axis, std::optional<Array> weights, bool returned,
-         bool keepdims) -> nb::object {
-        const Array result = ct::average(a, axis, weights, keepdims);
-        if (!returned) return checked(wrap(result));
-        Array scale = weights ? *weights : ct::divide(ct::absolute(a) * 0 + 1, 1);
-        if (scale.shape() != a.shape()) {
-          Shape spread = Shape::filled(a.ndim(), 1);
-          spread[ct::normalize_axis(axis.axes()[0], a.ndim(), "average")] = scale.size();
-          scale = scale.reshape(spread).broadcast_to(a.shape());
-        }
-        return pair_of({result, ct::sum(scale, axis, keepdims).astype(result.dtype())});
-      },
-      "a"_a, no_axis, "weights"_a.none() = nb::none(), "returned"_a = false, keepdims);
+  m.def("_average", freed(ct::average), "a"_a, no_axis, "weights"_a.none(), "keepdims"_a);
   m.def(
       "diff", [](const Array& a, int n, int axis) { return ct::diff(a, n, axis); }, "a"_a, "n"_a = 1, "axis"_a = -1);
   m.def(
       "ediff1d",
-      [](const Array& a, std::optional<Array> end, std::optional<Array> begin) {
-        const auto operand = [](const auto& x) { return x ? std::optional<Operand>(*x) : std::nullopt; };
+      [](const Array& a, std::optional<ArrayLike> end, std::optional<ArrayLike> begin) {
+        const auto operand = [](auto& x) { return x ? std::optional<Operand>(x->array) : std::nullopt; };
         return ct::ediff1d(a, operand(end), operand(begin));
       },
       "arr"_a, "to_end"_a.none() = nb::none(), "to_begin"_a.none() = nb::none());
@@ -315,6 +299,18 @@ void register_numbers(nb::module_& m) {
         return pair_of(ct::histogram(x, nb::cast<std::int64_t>(nb::int_(bins)), {range, weights, density}));
       },
       "x"_a, "bins"_a = 10, "range"_a.none() = nb::none(), "weights"_a.none() = nb::none(), "density"_a = false);
+  using Range = std::optional<std::pair<double, double>>;
+  const auto bins_of = [](nb::handle o) {
+    return is_ndarray(o.ptr()) ? ct::HistogramBins(array_of(o.ptr())) : ct::HistogramBins(nb::cast<std::int64_t>(o));
+  };
+  m.def(
+      "_histogram2d",
+      [bins_of](const Array& x, const Array& y, nb::handle x_bins, nb::handle y_bins, Range x_range, Range y_range,
+                std::optional<Array> weights, bool density) {
+        const auto r = ct::histogram2d(x, y, bins_of(x_bins), bins_of(y_bins), {x_range, y_range, weights, density});
+        return nb::make_tuple(r.counts, r.x_edges, r.y_edges);
+      },
+      "x"_a, "y"_a, "x_bins"_a, "y_bins"_a, "x_range"_a.none(), "y_range"_a.none(), "weights"_a.none(), "density"_a);
   for (const auto& [name, f] : {std::pair("median", &ct::median), std::pair("nanmedian", &ct::nanmedian)})
     m.def(
         name,
@@ -378,7 +374,12 @@ void register_numbers(nb::module_& m) {
   m.def(
       "polyval", [](const Array& p, const Value& x) { return ct::polyval(p, x.operand()); }, "p"_a, "x"_a);
   m.def(
-      "polyfit", [](const Array& x, const Array& y, int deg) { return ct::polyfit(x, y, deg); }, "x"_a, "y"_a, "deg"_a);
+      "_polyfit",
+      [](const Array& x, const Array& y, int deg, std::optional<double> rcond, std::optional<Array> w, int cov) {
+        const auto r = ct::polyfit(x, y, deg, {rcond, w, static_cast<ct::PolyfitOptions::Cov>(cov)});
+        return nb::make_tuple(r.coefficients, r.residuals, r.rank, r.singular_values, r.rcond, r.covariance);
+      },
+      "x"_a, "y"_a, "deg"_a, "rcond"_a.none(), "w"_a.none(), "cov"_a);
 
   // linear algebra: cupy.linalg
   nb::module_ linalg = m.def_submodule("linalg", "Linear algebra, with the names of numpy.linalg.");
@@ -386,35 +387,17 @@ void register_numbers(nb::module_& m) {
   linalg.def("cholesky", freed(la::cholesky), "a"_a);
   linalg.def("inv", freed(la::inv), "a"_a);
   linalg.def("det", freed(la::det), "a"_a);
-  linalg.def(
-      "slogdet",
-      [](const Array& a) {
-        const auto r = la::slogdet(a);
-        return tuple_of_arrays(r.sign, r.logabsdet);
-      },
-      "a"_a);
+  linalg.def("slogdet", paired(la::slogdet), "a"_a);
   linalg.def("solve", freed(la::solve), "a"_a, "b"_a);
-  linalg.def(
-      "lu_factor",
-      [](const Array& a) {
-        const auto r = la::lu(a);
-        return tuple_of_arrays(r.lu, r.pivots);
-      },
-      "a"_a);
-  linalg.def(
-      "eigh",
-      [](const Array& a, const std::string& uplo) {
-        const auto r = la::eigh(a, uplo);
-        return tuple_of_arrays(r.values, r.vectors);
-      },
-      "a"_a, "UPLO"_a = "L");
+  linalg.def("lu_factor", paired(la::lu), "a"_a);
+  linalg.def("eigh", paired(la::eigh), "a"_a, "UPLO"_a = "L");
   linalg.def("eigvalsh", freed(la::eigvalsh), "a"_a, "UPLO"_a = "L");
   linalg.def(
       "qr",
       [](const Array& a, const std::string& mode) -> nb::object {
         const auto r = la::qr(a, mode);
         if (mode == "r") return checked(wrap(r.r));
-        return tuple_of_arrays(r.q, r.r);
+        return nb::make_tuple(r.q, r.r);
       },
       "a"_a, "mode"_a = "reduced");
   linalg.def(
@@ -422,7 +405,7 @@ void register_numbers(nb::module_& m) {
       [](const Array& a, bool full_matrices, bool compute_uv, bool hermitian) -> nb::object {
         const auto r = la::svd(a, full_matrices, compute_uv, hermitian);
         if (!compute_uv) return checked(wrap(r.s));
-        return tuple_of_arrays(r.u, r.s, r.vh);
+        return nb::make_tuple(r.u, r.s, r.vh);
       },
       "a"_a, "full_matrices"_a = true, "compute_uv"_a = true, "hermitian"_a = false);
   linalg.def("svdvals", freed(la::svdvals), "x"_a);
@@ -435,7 +418,7 @@ void register_numbers(nb::module_& m) {
         const auto r = la::lstsq(
             a, b,
             rcond.is_none() || PyUnicode_Check(rcond.ptr()) ? std::nullopt : std::optional(nb::cast<double>(rcond)));
-        return nb::make_tuple(checked(wrap(r.x)), checked(wrap(r.residuals)), r.rank, checked(wrap(r.singular_values)));
+        return nb::make_tuple(r.x, r.residuals, r.rank, r.singular_values);
       },
       "a"_a, "b"_a, "rcond"_a.none() = nb::none());
   linalg.def(

@@ -66,6 +66,16 @@ def test_outputs_are_in_and_out_and_may_have_any_layout(dtype):
         numpy.testing.assert_allclose(b.get(), y + x, rtol=1e-3)
 
 
+@pytest.mark.parametrize('name', ['dot', 'cross', 'length', 'mix', 'max', 'exp', 'select', 'abs', 'half', 'barrier'])
+def test_names_that_opencl_has(name):
+    x = cupy.arange(3, dtype='f')
+    assert cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', name)(x).get().tolist() == [1, 2, 3]
+    assert cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', name)(x).get() == 3
+    whole = cupy.RawKernel('extern "C" __global__ void %s(float* x) { x[threadIdx.x] += 1; }' % name, name)
+    whole((1,), (3,), (x,))
+    assert x.get().tolist() == [1, 2, 3]
+
+
 def test_views_are_written_through():
     kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x * 2', 'twice')
     base = cupy.zeros((4, 4), 'f')

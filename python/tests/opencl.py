@@ -5,6 +5,8 @@ import os
 
 import numpy
 
+from catenary.cupy import _translate
+
 _p, _u, _s = ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t
 
 
@@ -66,7 +68,7 @@ class OpenCL:
         other is a NumPy scalar. `groups` and `group` are numbers or tuples of numbers."""
         program = self.build(text)
         error = ctypes.c_int()
-        kernel = _p(self.cl.clCreateKernel(program, name.encode(), ctypes.byref(error)))
+        kernel = _p(self.cl.clCreateKernel(program, _translate.entry(name).encode(), ctypes.byref(error)))
         self.check(error.value, name)
         buffers, kept = [], []
         for k, argument in enumerate(arguments):

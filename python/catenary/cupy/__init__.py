@@ -1,6 +1,8 @@
 """CuPy's interface on every device that Catenary finds: docs/python.md says what differs."""
 
+import atexit as _atexit
 import importlib as _importlib
+import os as _os
 
 import numpy as _numpy
 
@@ -118,3 +120,12 @@ def __getattr__(name):
         raise AttributeError(f"cupy has no {name!r} here, though numpy has: docs/coverage.md of Catenary lists what there "
                              'is')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def _finish(process=_os.getpid()):
+    """A driver that is unloaded while work is under way crashes (PoCL does); what was wrong with that work is told."""
+    if _os.getpid() == process:
+        _native._finish()
+
+
+_atexit.register(_finish)

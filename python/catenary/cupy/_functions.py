@@ -14,13 +14,15 @@ def _arrays(values, function):
     values = list(values)
     for value in values:
         if not isinstance(value, ndarray):
-            raise TypeError(f'{function}: only cupy.ndarray can be joined, not {type(value).__name__}')
+            raise TypeError(f'{function}: only cupy.ndarray can be joined, not {type(value)}')
     return values
 
 
 def _delivered(result, out, function, casting='same_kind'):
     if out is None:
         return result
+    if not isinstance(out, ndarray):
+        raise TypeError(f'{function}: out must be a cupy.ndarray, not {type(out)}')
     if out.shape != result.shape:
         raise ValueError(f'{function}: out has shape {out.shape}, the result has {result.shape}')
     _core.copyto(out, result, casting)
@@ -293,6 +295,32 @@ def einsum(*operands, dtype=None, optimize=False, **kwargs):
     if dtype is not None:
         arrays = [a.astype(dtype) for a in arrays]
     return _core._einsum(subscripts, arrays)
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """The weighted mean; with `returned` also the sum of the weights that each of its elements has."""
+    result = _core._average(a, axis, weights, keepdims)
+    if not returned:
+        return result
+    if weights is None:
+        return result, _core.full(result.shape, a.size // max(result.size, 1), result.dtype)
+    scale = weights.sum(axis, keepdims=keepdims) if weights.shape == a.shape else weights.sum()
+    return result, _core.broadcast_to(scale, result.shape).astype(result.dtype)
+
+
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The polynomial of least squares; with `full` or `cov` what numpy.polyfit gives then."""
+    if cov not in (False, True, 'unscaled'):
+        raise ValueError(f"polyfit: cov must be False, True or 'unscaled', not {cov!r}")
+    *fit, covariance = _core._polyfit(x, y, deg, rcond, w, 0 if full else 2 if cov == 'unscaled' else int(cov))
+    return tuple(fit) if full else (fit[0], covariance) if cov else fit[0]
+
+
+def histogram2d(x, y, bins=10, range=None, density=False, weights=None):
+    """Counts of points in rectangles, and the edges along both axes."""
+    x_bins, y_bins = bins if isinstance(bins, (tuple, list)) else (bins, bins)
+    x_range, y_range = (None, None) if range is None else (None if r is None else tuple(r) for r in range)
+    return _core._histogram2d(x, y, x_bins, y_bins, x_range, y_range, weights, bool(density))
 
 
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):

@@ -76,9 +76,9 @@ def _check_arguments(kernel, arguments):
 class _Launcher:
     """A text and how it is launched. What its compiler says against it becomes a CompileException."""
 
-    def __init__(self, text, name, portable, addresses=False):
-        self.text, self.name = text, name
-        self.function, self.addresses = _core.RawFunction(text, name, portable), addresses
+    def __init__(self, text, name, portable, addresses=False, entry=None):
+        self.text, self.called = text, (entry or name, name)
+        self.function, self.addresses = _core.RawFunction(text, entry or name, portable), addresses
         self.compiled = False
 
     def __call__(self, groups, group, arguments):
@@ -89,7 +89,7 @@ class _Launcher:
         except _core.CUDARuntimeError as error:
             if not re.search('BuildProgram|compil|error:', str(error)):
                 raise
-            raise CompileException(str(error), self.text, self.name) from error
+            raise CompileException(str(error).replace(*self.called), self.text, self.called[1]) from error
         self.compiled = True
 
 
@@ -101,7 +101,7 @@ def _made(way, kernel, *arguments, **more):
             text = getattr(_translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
         except _translate.Untranslatable as error:
             raise CompileException(str(error), '', kernel) from None
-        return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text)
+        return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text, entry=_translate.entry(kernel))
     return _Launcher(getattr(_cuda, way)(kernel, *arguments, **more), kernel, True)
 
 
@@ -115,6 +115,14 @@ def _scalar(dtype, value):
 def _place(a, size, strides):
     """Strides in elements."""
     return [_int64(s // size) for s in strides]
+
+
+def _beside(arguments, shape, dtype):
+    """A new array on the device of the arrays among the arguments, where the kernel runs."""
+    for a in arguments:
+        if isinstance(a, ndarray):
+            return _core.empty_like(a, dtype, 'C', None, shape)
+    return _core.empty(shape, dtype)
 
 
 def _is_plain(a, shape):
@@ -191,7 +199,7 @@ class ElementwiseKernel:
         if not outputs:
             if any(p.raw for p in self.out_params) and size is None:
                 raise ValueError('Output array size is Undecided')
-            outputs = tuple(_core.empty(shape, dtype) for dtype in dtypes[self.nin:])
+            outputs = tuple(_beside(inputs, shape, dtype) for dtype in dtypes[self.nin:])
         else:
             for p, a in zip(self.out_params, outputs):
                 if not p.raw and a.shape != shape:
@@ -341,7 +349,7 @@ class ReductionKernel:
             raise ValueError('zero-size array to reduction operation %s which has no identity' % self.name)
         final = tuple(1 if k in gone else shape[k] for k in range(ndim)) if keepdims else tuple(shape[k] for k in kept)
         if out is None:
-            out = _core.empty(final, dtypes[-1])
+            out = _beside(inputs, final, dtypes[-1])
         elif out.shape != final:
             raise ValueError('%s: the output has shape %s, expected %s' % (self.name, out.shape, final))
         if outs:
@@ -380,7 +388,7 @@ class ReductionKernel:
         # enough parts for all of the device's cores, long enough to be worth their partial results
         wanted = 64 if device.info['is_cpu'] else 16384
         chunks = max(1, min(wanted // outs, rows // 512))
-        partial = _core.empty((outs * chunks if chunks > 1 else 1,), _SCALAR_MEMORY.get(kind.name, kind))
+        partial = _beside((result,), (outs * chunks if chunks > 1 else 1,), _SCALAR_MEMORY.get(kind.name, kind))
         groups, group = _core.groups_for(result, outs * chunks)
         key = (device.name, group, len(ordered), tuple(sorted((k, v.char) for k, v in known.items())), *key)
         launcher = self._cached_codes.get(key)
@@ -460,7 +468,7 @@ class RawKernel:
                                          shared_memory=shared_mem, block=block, grid=grid)
         except _translate.Untranslatable as error:
             raise CompileException(str(error), self.code, self.name) from None
-        return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text), kinds
+        return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text, entry=_translate.entry(self.name)), kinds
 
     def compile(self, log_stream=None):
         """Translates the text, so that what it cannot be is said now."""

@@ -267,6 +267,11 @@ def _elements(t, parameters, ndim, place='i'):
     return '\n'.join(loads), '\n'.join(stores)
 
 
+def entry(name):
+    """What a kernel is called in its text: OpenCL C has functions of many names that kernels have, as `dot`."""
+    return 'ct_' + name
+
+
 _KERNEL = '%s%s%s\n%s__kernel __attribute__((reqd_work_group_size(%d, 1, 1))) void %s(%s) {\n%s\n'
 
 
@@ -294,7 +299,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     takes += ['long _n%d' % k for k in range(ndim)] + ['long _size']
     # the loop around the operation is left by `continue`, too
     return (_KERNEL + '%s;\n%s {\n%s\ndo {\n#line 1 "%s"\n%s;\n} while (0);\n%s%s\n}\n%s;\n}\n') % (
-        _opencl.header(t.needs, float64), _typedefs(t, types), before, helpers, group, name, ', '.join(takes),
+        _opencl.header(t.needs, float64), _typedefs(t, types), before, helpers, group, entry(name), ', '.join(takes),
         '\n'.join(first), preparation, _loop('i', '_size', group), loads, name, body,
         'ct_next:;\n' if t.returns else '', stores, after)
 
@@ -363,7 +368,7 @@ const %s a = _total;
 }
 }
 }
-""") % (_opencl.header(t.needs, float64), _typedefs(t, types), before, helpers, group, name, ', '.join(takes),
+""") % (_opencl.header(t.needs, float64), _typedefs(t, types), before, helpers, group, entry(name), ', '.join(takes),
         '\n'.join(first), _loop('_unit', '_units', group), register, register, texts['identity'], register, register,
         texts['reduce'], register, loads, register, texts['map'], register, register, texts['reduce'], read, register,
         texts['post'], write)
@@ -408,6 +413,6 @@ def raw(code, name, *, float64=True, shared_memory=0, block=None, grid=None):
     helpers = t.helpers()
     size = '__attribute__((reqd_work_group_size(%d, 1, 1))) ' % (block[0] * block[1] * block[2]) if block else ''
     text = '%s%s\n%s__kernel %svoid %s(%s) {\n%s\n#line %d "%s"\n%s\n}\n' % (
-        _opencl.header(t.needs, float64), before, helpers, size, name, ', '.join(takes), '\n'.join(first),
+        _opencl.header(t.needs, float64), before, helpers, size, entry(name), ', '.join(takes), '\n'.join(first),
         line - (function.body[0].space.count('\n') if function.body else 0), name, body)
     return text, kinds

@@ -1,0 +1,212 @@
+"""What is refused: each with the kind of exception and its words. What other tests have is not repeated here: kernels' own
+refusals are in kernels_test.py and translate_test.py, two CuPys and another Chainer in finder_test.py, DLPack's in
+dlpack_test.py."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+from catenary import cupy
+
+CUDA_ERROR = cupy.cuda.runtime.CUDARuntimeError
+
+
+class Stranger:
+    """Of no type that an array knows."""
+
+
+def names():
+    return {'cupy': cupy, 'numpy': numpy, 'Stranger': Stranger, 'a': cupy.ones((2, 3), 'f'), 'i': cupy.arange(3), 'n': numpy.ones((2, 3), 'f')}
+
+
+def refused(statement, error, says):
+    with pytest.raises(error) as caught:
+        exec(statement, names())
+    assert type(caught.value) is error and says in str(caught.value), (type(caught.value), caught.value)
+
+
+# NumPy's arrays are not taken for ours
+@pytest.mark.parametrize('statement', [
+    'a + n', 'n + a', 'a - n', 'a @ n', 'n @ a', 'a == n', 'a < n', 'a += n', 'divmod(a, n)', 'a ** n', 'cupy.exp(n)',
+    'cupy.add(n, a)', 'cupy.where(a > 0, a, n)', 'cupy.where(n > 0, a, a)', 'a.clip(n, 2)', 'numpy.add(a, n)',
+    'numpy.exp(n, out=a)'])
+def test_operands_of_numpy(device, statement):
+    refused(statement, TypeError, "Unsupported type <class 'numpy.ndarray'>; numpy.ndarray is not converted implicitly, use "
+                                  "cupy.asarray")
+
+
+@pytest.mark.parametrize('statement, says', [
+    ('n += a', 'add: out must be a cupy.ndarray'),
+    ('cupy.sum(n)', 'sum(): incompatible function arguments'), ('cupy.dot(a, n)', 'dot(): incompatible function arguments'),
+    ('cupy.concatenate([a, n])', "concatenate: only cupy.ndarray can be joined, not <class 'numpy.ndarray'>"),
+    ('cupy.stack([a, n])', "stack: only cupy.ndarray can be joined, not <class 'numpy.ndarray'>"),
+    ('a.set(a)', 'only numpy.ndarray can be set'), ("a.set(n.astype('d'))", 'float64 array cannot be set to float32 array'),
+    ('numpy.asarray(a)', 'Implicit conversion to a NumPy array is not allowed. Please use `.get()`'),
+    ('numpy.float32(a)', 'Implicit conversion'), ('a + Stranger()', "'ndarray' and 'Stranger'"),
+    ('Stranger() + a', "'Stranger' and 'ndarray'"), ("a + 'x'", "unsupported operand type(s) for +: 'ndarray' and 'str'"),
+    ('a + [1, 2, 3]', "'ndarray' and 'list'"), ('a + None', "'ndarray' and 'NoneType'"), ('a * 2j', 'complex128: complex'),
+    ("cupy.add(a, 'x')", "add: Unsupported type <class 'str'>"), ('pow(a, 2, 3)', 'third argument'),
+    ('a << 1', 'left_shift: not defined for float32; expected an integer dtype'), ('hash(a)', 'unhashable type'),
+    ('len(a[0, 0])', 'unsized'), ('int(a)', 'the shape is (2, 3)'), ('range(a[0, 0])', 'not an array of float32')])
+def test_operands(device, statement, says):
+    refused(statement, TypeError, says)
+
+
+@pytest.mark.parametrize('statement, error, says', [
+    # out=
+    ('cupy.add(a, 1, out=cupy.zeros(3))', ValueError, 'shape (3,) cannot take a result that (2, 3) would broadcast it to'),
+    ('cupy.add(a, 1, out=n)', TypeError, 'add: out must be an ndarray'),
+    ('cupy.add(a, 1, out=(a, a))', ValueError, 'add: out must have one array'),
+    ("cupy.add(a, 1, out=cupy.zeros((2, 3), 'i'))", TypeError, "would be float32, which does not go into the array's int32"),
+    ('cupy.sum(a, out=a)', ValueError, 'sum: out has shape (2, 3), the result has ()'),
+    ("cupy.sum(a, out=cupy.zeros((), 'i'))", TypeError, "sum: the result is float32, which does not go into out's int32"),
+    ('cupy.sum(a, out=n)', TypeError, 'sum(): incompatible'), ('cupy.take(a, 0, out=1)', TypeError, 'take(): incompatible'),
+    ('cupy.concatenate([a, a], out=n)', TypeError, "out must be a cupy.ndarray, not <class 'numpy.ndarray'>"),
+    ('cupy.stack([a], out=1)', TypeError, "stack: out must be a cupy.ndarray, not <class 'int'>"),
+    ('cupy.concatenate([a, a], out=a)', ValueError, 'out has shape (2, 3), the result has (4, 3)'),
+    ("a.get(out=numpy.zeros((2, 3), 'd'))", ValueError, 'out is float64 of shape (2, 3), the array float32'),
+    ('a.get(out=a)', TypeError, 'only numpy.ndarray can be obtained'),
+    # casts
+    ('i += 1.5', TypeError, "add: the result would be float64, which does not go into the array's int64"),
+    ('i /= 2', TypeError, 'divide: the result would be float64'), ("a.astype('F')", TypeError, 'complex64: complex dtypes'),
+    ("a.astype('i', casting='safe')", TypeError, "cannot cast from float32 to int32 with casting rule 'safe'"),
+    ("a.astype('i', casting='bad')", ValueError, "(got 'bad')"), ("a.astype('q', casting='no')", TypeError, "rule 'no'"),
+    ('cupy.copyto(i, a[0])', TypeError, "copyto: cannot cast from float32 to int64 with casting rule 'same_kind'"),
+    ("cupy.add(a, 1, dtype='i')", TypeError, 'add: input 0: cannot cast from float32 to int32'),
+    ("cupy.concatenate([a], dtype='i')", TypeError, 'cannot cast from float32 to int32'),
+    ("cupy.array([1], 'u1') + 300", OverflowError, 'the literal 300 does not fit into uint8'),
+    ('i + 2 ** 70', OverflowError, 'out of bounds for int64 and uint64'),
+    # keywords
+    ('cupy.add(a, 1, foo=1)', TypeError, "add: unexpected keyword argument 'foo'"), ('a.sum(foo=1)', TypeError, 'foo: int'),
+    ('cupy.zeros(2, foo=1)', TypeError, 'foo: int'), ('cupy.array(1, foo=1)', TypeError, "keyword argument 'foo'"),
+    ('a.reshape(2, 3, foo=1)', TypeError, "reshape: unexpected keyword argument 'foo'"),
+    ("cupy.einsum('i', i, foo=1)", TypeError, "einsum: unexpected keyword argument 'foo'"),
+    ('cupy.cuda.Device(foo=1)', TypeError, 'foo: int'), ('cupy.cuda.Stream(foo=1)', TypeError, 'foo: int'),
+    ('cupy.sum(a, where=a > 0)', TypeError, 'sum(): incompatible'), ('cupy.add(a, 1, where=a > 0)', TypeError, 'cupy.where'),
+    ("cupy.ElementwiseKernel('T x', 'T y', 'y = x', foo=1)", TypeError, 'ElementwiseKernel: unknown keyword foo'),
+    # keys
+    ('a[5]', IndexError, 'index 5 is outside axis 0, whose extent is 2'), ("a['x']", IndexError, "not <class 'str'>"),
+    ('a[1.5]', IndexError, "not <class 'float'>"), ('a[a]', IndexError, 'integer or boolean type, not float32'),
+    ('a[0, 0, 0]', IndexError, 'the array has 2 axes, 3 are indexed'), ('a[2 ** 70]', IndexError, 'index-sized'),
+    ('a[:, ::0]', ValueError, 'slice step'), ('a[0] = [1, 2]', ValueError, 'shape (2,) do not broadcast to the shape (3,)'),
+    ("a[0] = 'x'", TypeError, 'expected bool, an integer dtype'), ('a[0] = 1j', TypeError, 'complex'),
+    ('del a[0]', ValueError, 'cannot delete array elements'), ('a[[0, 9]].get()', IndexError, 'index 9 is outside axis 0'),
+    # attributes and shapes
+    ('del a.shape', AttributeError, 'cannot delete the shape'), ('a.shape = (4,)', ValueError, '(4,)'),
+    ("a.shape = 'x'", TypeError, "shape must be an int or a sequence of at most 16 ints, not 'x'"),
+    ('a.shape = None', TypeError, 'not None'), ('a.T.shape = (6,)', AttributeError, 'incompatible shape'),
+    ("a.reshape('x')", TypeError, "not 'x'"), ('a.reshape(1.5)', TypeError, 'not 1.5'), ('a.reshape(2, None)', TypeError, 'None'),
+    ("cupy.ndarray((2,), 'f', a)", TypeError, 'memptr must be a cupy.cuda.MemoryPointer, not <class'),
+    ("cupy.ndarray((2,), 'f', a.data, strides='x')", TypeError, "ndarray: strides must be an int or a sequence"),
+    ('cupy.zeros((2, -1))', ValueError, 'negative extent in shape (2, -1)'),
+    ('cupy.zeros((2 ** 40, 2 ** 40))', ValueError, 'is too large'), ('cupy.zeros(1.5)', TypeError, 'zeros(): incompatible'),
+    ("cupy.zeros(2, 'F')", TypeError, 'complex64'), ("cupy.zeros(2, 'M8')", TypeError, 'dtype datetime64: expected bool'),
+    ("cupy.array([1, 'a'])", ValueError, 'Unsupported dtype <U21'), ('cupy.array(Stranger())', ValueError, 'dtype object'),
+    # ordinals
+    ('cupy.cuda.Device(-1)', CUDA_ERROR, 'cudaErrorInvalidDevice: invalid device ordinal -1'),
+    ('cupy.cuda.Device(2 ** 70)', CUDA_ERROR, 'cudaErrorInvalidDevice: invalid device ordinal'),
+    ('cupy.cuda.Device(1.5)', TypeError, "'float' object cannot be interpreted as an integer"),
+    ('cupy.cuda.Device([1])', TypeError, "'list' object cannot be interpreted as an integer"),
+    ("cupy.cuda.Device('x')", CUDA_ERROR, 'expected cpu, cuda:N, hip:N, opencl:N or gpu:N'),
+    ('cupy.cuda.runtime.setDevice(77)', CUDA_ERROR, 'invalid device ordinal 77'),
+    ('cupy.cuda.runtime.getDeviceProperties(77)', CUDA_ERROR, 'invalid device ordinal 77')])
+def test_arguments(device, statement, error, says):
+    refused(statement, error, says)
+
+
+def test_values_that_fit_into_no_integer(device):
+    # each of these is cast deep in a function
+    for statement in ('a.reshape(2 ** 70)', 'a.transpose(2 ** 70)', 'cupy.repeat(a, 2 ** 70)', 'cupy.split(a, 2 ** 70)',
+                      'cupy.partition(a, 2 ** 70)', "a.__dlpack__(dl_device='x')", 'cupy.histogram(a, 2 ** 70)',
+                      'cupy.random.permutation(2 ** 70)', 'a.item(2 ** 70)'):
+        with pytest.raises((TypeError, ValueError, OverflowError, IndexError)) as caught:
+            exec(statement, names())
+        assert 'bad_cast' not in str(caught.value), statement
+
+
+def run(program, **environment):
+    environment = {**os.environ, 'CATENARY_GPU_INCLUDE_CPU': '1', **environment}
+    done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, timeout=300,
+                          env={name: value for name, value in environment.items() if value is not None})
+    assert done.returncode == 0, done.stderr
+    assert 'nanobind: leaked' not in done.stderr
+    return json.loads(done.stdout)
+
+
+OUTCOMES = '''
+import json
+from catenary import cupy
+import numpy
+def outcome(statement):
+    try:
+        exec(statement)
+    except BaseException as error:
+        return type(error).__name__, str(error)
+    return None, ''
+%s
+print(json.dumps({s: outcome(s) for s in %r}))
+'''
+
+TWO = '''
+import time
+with cupy.cuda.Device(0):
+    a, at = cupy.ones((2, 3), 'f'), cupy.array([0, 1])
+with cupy.cuda.Device(1):
+    b, bt = cupy.ones((2, 3), 'f'), cupy.array([0, 1])
+add = cupy.ElementwiseKernel('T x, T y', 'T z', 'z = x + y', 'add')
+dot = cupy.ReductionKernel('T x, T y', 'T z', 'x * y', 'a + b', 'z = a', '0', 'dot')
+raw = cupy.RawKernel('extern "C" __global__ void f(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }', 'f')
+'''
+
+
+def test_arrays_of_two_devices():
+    mixed = ['a + b', 'a == b', 'a += b', 'a @ b.T', 'cupy.add(a, a, out=b)', 'a[bt]', 'a[bt] = 1', 'a.take(bt)',
+             'cupy.concatenate([a, b])', 'cupy.stack([a, b])', 'cupy.where(b > 0, a, a)', 'cupy.dot(a, b.T)', 'a.clip(a, b)',
+             'cupy.einsum("ij,ij", a, b)', 'cupy.isin(a, b)', 'a.scatter_add(bt, 1)', 'add(a, b)', 'add(a, a, b)',
+             'dot(a, b)', 'raw((1,), (6,), (a, b))']
+    fine = ['a[...] = b', 'cupy.copyto(a, b)', 'assert cupy.array([a, b]).shape == (2, 2, 3)',
+            'assert cupy.asarray(b).device.id == 0', 'assert (b + 1).device.id == 1 == b[bt].device.id',
+            # kernels run where their arrays are, whatever the current device is
+            'z = add(b, b); assert z.device.id == 1 and z.get().tolist() == [[2] * 3] * 2',
+            'z = dot(b, b, axis=1); assert z.device.id == 1 and z.get().tolist() == [3, 3]',
+            'assert dot(cupy.asarray(a), a).device.id == 0']
+    found = run(OUTCOMES % (TWO, mixed + fine), POCL_DEVICES='pthread pthread')
+    for statement in mixed:
+        error, text = found[statement]
+        assert error == 'CUDARuntimeError' and 'opencl:0' in text and 'opencl:1' in text, (statement, error, text)
+        assert 'two devices' in text or 'to_device' in text or 'its arguments are on' in text, (statement, text)
+    for statement in fine:
+        assert found[statement] == [None, ''], (statement, found[statement])
+
+
+def test_without_a_gpu():
+    fine = ['assert cupy.cuda.runtime.getDeviceCount() == 0', 'assert not cupy.is_available()', 'cupy.cuda.Stream.null',
+            'assert cupy.get_array_module(numpy.ones(1)) is numpy', 'cupy.clear_memo()', 'cupy.result_type("f", 1)',
+            'assert not cupy.cuda.runtime.is_hip', 'cupy.ElementwiseKernel("T x", "T y", "y = x")', 'cupy.add.types']
+    uses = ['cupy.zeros(3)', 'cupy.array([1])', 'cupy.asarray(numpy.ones(2))', 'cupy.arange(3)', 'cupy.random.rand(2)',
+            'cupy.cuda.Device()', 'cupy.cuda.Device(0)', 'cupy.cuda.runtime.getDevice()', 'cupy.cuda.Stream()', 'cupy.sqrt(4)',
+            'cupy.cuda.runtime.memGetInfo()', 'cupy.cuda.runtime.deviceSynchronize()', 'cupy.cuda.alloc(8)',
+            'cupy.ElementwiseKernel("T x", "T y", "y = x")(1, size=2)', 'cupy.RawKernel("f", "f")((1,), (1,), ())']
+    found = run(OUTCOMES % ('', fine + uses), CATENARY_GPU_INCLUDE_CPU=None)
+    for statement in fine:
+        assert found[statement] == [None, ''], (statement, found[statement])
+    for statement in uses:
+        error, text = found[statement]
+        assert error == 'CUDARuntimeError', (statement, error, text)
+        assert text.startswith("cudaErrorNoDevice: no CUDA-capable device is detected. device 'gpu:0' cannot be had"), text
+        # what doctor says of each kind of device
+        assert 'this machine offers cpu' in text and 'cuda: ' in text and 'hip: ' in text and 'catenary info' in text, text
+
+
+def test_an_error_leaves_the_array_as_it_was(device):
+    x = cupy.arange(6, dtype='i4').reshape(2, 3)
+    before = x.get()
+    for statement in ('x += 1.5', 'x[0] = [1, 2]', 'x[5] = 1', "x.shape = 'a'", 'cupy.add(x, x, out=x[0])', 'x @= x', 'del x.shape',
+                      "x.sort(axis=4)", "x[0] = 'a'", 'x.fill(None)', 'cupy.copyto(x, numpy.ones(3))'):
+        with pytest.raises((TypeError, ValueError, IndexError, AttributeError)):
+            exec(statement, {'x': x, 'cupy': cupy, 'numpy': numpy})
+        assert x.shape == (2, 3) and x.get().tolist() == before.tolist(), statement
