@@ -1,6 +1,7 @@
 """Memory that other libraries see, and theirs seen as arrays: DLPack and CUDA's array interface."""
 
 import gc
+import time
 
 import numpy
 import pytest
@@ -162,5 +163,8 @@ def test_cudas_array_interface_is_cudas(device):
             __array_interface__ = seen
         host = numpy.asarray(Host())
         assert host.tolist() == [[1, 2, 3], [4, 5, 6]]
-        x *= 2  # at once
+        x *= 2  # at once, by the device
+        until = time.monotonic() + 20
+        while host[0, 0] != 2 and time.monotonic() < until:
+            time.sleep(0.001)
         assert host.tolist() == [[2, 4, 6], [8, 10, 12]]

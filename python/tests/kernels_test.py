@@ -67,10 +67,12 @@ def test_outputs_are_in_and_out_and_may_have_any_layout(dtype):
 
 
 @pytest.mark.parametrize('name', ['dot', 'cross', 'length', 'mix', 'max', 'exp', 'select', 'abs', 'half', 'barrier'])
-def test_names_that_opencl_has(name):
+def test_names_that_compilers_have(name):
     x = cupy.arange(3, dtype='f')
     assert cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', name)(x).get().tolist() == [1, 2, 3]
     assert cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', name)(x).get() == 3
+    if _core.backend_of(_core.device_of(x)) != 'opencl':
+        return  # whose own names are other
     whole = cupy.RawKernel('extern "C" __global__ void %s(float* x) { x[threadIdx.x] += 1; }' % name, name)
     whole((1,), (3,), (x,))
     assert x.get().tolist() == [1, 2, 3]

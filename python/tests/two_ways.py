@@ -66,7 +66,7 @@ def run_on_host(folder, text, name, values):
                                  '-fPIC', '-I', str(HERE), '-o', str(path), str(source)], capture_output=True, text=True)
         if result.returncode:
             raise RuntimeError(result.stderr)
-    function = getattr(ctypes.CDLL(str(path)), name)
+    function = getattr(ctypes.CDLL(str(path)), _translate.entry(name))
     kinds = {'f': ctypes.c_float, 'd': ctypes.c_double}
     given = []
     for value in values:

@@ -6,7 +6,7 @@ import functools
 import os
 import re
 
-from catenary.cupy._reader import DTYPES, Reader, tokens
+from catenary.cupy._reader import DTYPES, Reader, entry, tokens
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long'}
@@ -88,7 +88,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     takes += ['long long ' + n for n in extents] + ['long long _size']
     return '%sextern "C" __global__ void __launch_bounds__(%d) %s(%s) {\n%s\n%s\n%s;\n%s {\n_ind.set(i);\n%s\n#line 1 "%s"\n' \
            '%s;\n}\n%s;\n}\n' % (
-               _head(name, types, preamble), group, name, ', '.join(takes), first,
+               _head(name, types, preamble), group, entry(name), ', '.join(takes), first,
                'CIndexer<%d> _ind(%s);%s' % (ndim, ', '.join(['_size'] + extents), _count(parameters, '_size')), loop_prep,
                _loop('i', '_size'), _elements(parameters, 'i', '_ind.get()'), name, operation, after_loop)
 
@@ -139,7 +139,7 @@ const _kind a = _total;
 }
 }
 }
-''' % (_head(name, types, preamble), group, name, ', '.join(takes), kind, first, _count(parameters, '_outs * _rows'), ndim,
+''' % (_head(name, types, preamble), group, entry(name), ', '.join(takes), kind, first, _count(parameters, '_outs * _rows'), ndim,
        ', '.join(['_outs * _rows'] + extents), _loop('_unit', '_units'), identity or '', reduce_expr,
        _elements(parameters[:-1], 'i', '_ind.get()'), map_expr, reduce_expr,
        _elements(parameters[-1:], '_out', ''), post_map_expr)

@@ -102,7 +102,7 @@ def _made(way, kernel, *arguments, **more):
         except _translate.Untranslatable as error:
             raise CompileException(str(error), '', kernel) from None
         return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text, entry=_translate.entry(kernel))
-    return _Launcher(getattr(_cuda, way)(kernel, *arguments, **more), kernel, True)
+    return _Launcher(getattr(_cuda, way)(kernel, *arguments, **more), kernel, True, entry=_translate.entry(kernel))
 
 
 def _scalar(dtype, value):

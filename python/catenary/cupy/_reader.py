@@ -44,6 +44,11 @@ _SPACE = re.compile(r'(?:[ \t\r\n\f]|\\\n|//[^\n]*|/\*.*?\*/)*', re.S)
 _DIRECTIVE = re.compile(r'#(?:[^\n\\/]|\\\n|\\.|//[^\n]*|/\*.*?\*/|/)*', re.S)
 
 
+def entry(name):
+    """What a kernel is called in its text: compilers have functions of many names that kernels have, as `dot` and `exp`."""
+    return 'ct_' + name
+
+
 class Untranslatable(ValueError):
     """What a kernel says cannot be said in OpenCL C 1.2, or is not known here."""
 

@@ -10,7 +10,7 @@ values are rounded where they are stored. Line breaks stay where they were, so t
 from catenary.cupy import _opencl
 from catenary.cupy._body import Body
 from catenary.cupy._reader import DTYPES, MEMORY, QUALIFIERS, RANK, REGISTER, RESERVED, SPECIFIERS, Function, Parameter, \
-    Token, Untranslatable, Var
+    Token, Untranslatable, Var, entry
 
 __all__ = ['Parameter', 'Untranslatable', 'elementwise', 'raw', 'reduction']
 
@@ -265,11 +265,6 @@ def _elements(t, parameters, ndim, place='i'):
         if p.out:
             stores.append(store % (type, own, at, own))
     return '\n'.join(loads), '\n'.join(stores)
-
-
-def entry(name):
-    """What a kernel is called in its text: OpenCL C has functions of many names that kernels have, as `dot`."""
-    return 'ct_' + name
 
 
 _KERNEL = '%s%s%s\n%s__kernel __attribute__((reqd_work_group_size(%d, 1, 1))) void %s(%s) {\n%s\n'
