@@ -118,10 +118,22 @@ bool Argument::parse(PyObject* o) {
     scalar = Scalar(PyFloat_AsDouble(o));
   } else if (PyComplex_Check(o)) {
     refuse_dtype("complex128");
+  } else if (PyObject_HasAttrString(o, "__cuda_array_interface__") ||
+             PyObject_HasAttrString(o, "__cupy_get_ndarray__")) {
+    kept = array_of(nb::module_::import_("catenary.cupy._array").attr("asarray")(nb::handle(o)).ptr());
+    array = &kept;
   } else {
     return false;
   }
   return true;
+}
+
+void Argument::parse_values(PyObject* o, const ct::Device& device) {
+  if (!parse(o)) {
+    kept = from_numpy(o, std::nullopt, device);
+    array = &kept;
+  }
+  bring_to(device);
 }
 
 void Argument::bring_to(const ct::Device& device) {

@@ -119,6 +119,8 @@ struct Argument {
 
   /// False, and nothing set, for an object that is none of these.
   bool parse(PyObject* o);
+  /// Takes NumPy's arrays and lists, too, as what is written into an array does.
+  void parse_values(PyObject* o, const ct::Device& device);
   Operand operand() const { return array ? Operand(*array) : Operand(scalar); }
   /// Copies an array of another device to this one, for what writes into an array there.
   void bring_to(const ct::Device& device);

@@ -28,7 +28,9 @@ Scalar scalar_from(PyObject* o, const char* function) {
 }
 
 /// An uninitialised array like `a`: its strides with order K, its device.
-Array like(const Array& a, const DtypeArg& dtype, nb::handle order, const std::optional<Shape>& shape) {
+Array like(const Array& a, const DtypeArg& dtype, nb::handle order, nb::handle subok,
+           const std::optional<Shape>& shape) {
+  if (!subok.is_none() && nb::cast<bool>(subok)) raise(PyExc_TypeError, "subok: there are no subclasses to keep");
   const Dtype d = dtype.value_or(a.dtype());
   Order o = order_from(order.ptr(), false);
   if (PyUnicode_Check(order.ptr()) && nb::cast<std::string>(order) == "A")
@@ -75,9 +77,8 @@ void register_creation(nb::module_& m) {
         },
         "shape"_a, no_dtype, order);
     m.def((name + "_like").c_str(),
-          [value = value](const Array& a, DtypeArg dtype, nb::handle order, nb::object, std::optional<Shape> shape) {
-            return filled(like(a, dtype, order, shape), value);
-          },
+          [value = value](const Array& a, DtypeArg dtype, nb::handle order, nb::handle subok,
+                          std::optional<Shape> shape) { return filled(like(a, dtype, order, subok, shape), value); },
           name == "empty" ? "prototype"_a : "a"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
   }
   m.def(
@@ -90,8 +91,8 @@ void register_creation(nb::module_& m) {
       "shape"_a, "fill_value"_a, no_dtype, order, "An array filled with a value.");
   m.def(
       "full_like",
-      [](const Array& a, const Value& fill_value, DtypeArg dtype, nb::handle order, nb::object,
-         std::optional<Shape> shape) { return full_of(like(a, dtype, order, shape), fill_value); },
+      [](const Array& a, const Value& fill_value, DtypeArg dtype, nb::handle order, nb::handle subok,
+         std::optional<Shape> shape) { return full_of(like(a, dtype, order, subok, shape), fill_value); },
       "a"_a, "fill_value"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
   m.def(
       "eye",

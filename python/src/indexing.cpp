@@ -67,13 +67,17 @@ ct::Index element_from(PyObject* o, const Array& a) {
 
 std::vector<ct::Index> parse_key(PyObject* key, const Array& a) {
   std::vector<ct::Index> indices;
-  if (!PyTuple_Check(key)) {
-    indices.push_back(element_from(key, a));
-    return indices;
-  }
-  const Py_ssize_t n = PyTuple_Size(key);
-  indices.reserve(static_cast<std::size_t>(n));
-  for (Py_ssize_t i = 0; i < n; ++i) indices.push_back(element_from(PyTuple_GetItem(key, i), a));
+  const auto push = [&](PyObject* o) {
+    ct::Index index = element_from(o, a);
+    const bool is_mask = index.kind() == ct::Index::Kind::array && index.array().dtype() == Dtype::bool_;
+    if (!is_mask || index.array().ndim() == 0 || index.array().size() > 0) return indices.push_back(index);
+    // an empty mask picks nothing, whatever its extents
+    for (int i = 0; i < index.array().ndim(); ++i)
+      indices.push_back(ct::Index(Array::empty({0}, Dtype::int64, a.device())));
+  };
+  const Py_ssize_t n = PyTuple_Check(key) ? PyTuple_Size(key) : -1;
+  if (n < 0) push(key);
+  for (Py_ssize_t i = 0; i < n; ++i) push(PyTuple_GetItem(key, i));
   return indices;
 }
 

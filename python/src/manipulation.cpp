@@ -277,9 +277,11 @@ void register_manipulation(nb::module_& m) {
                                 std::pair("scatter_min", &ct::scatter_min)})
     both(
         m, name,
-        [f = f](const Array& a, nb::handle slices, const Value& value) {
+        [f = f](const Array& a, nb::handle slices, nb::handle value) {
           const std::vector<ct::Index> indices = parse_key(slices.ptr(), a);
-          without_gil(is_large(a), [&] { f(a, indices, value.operand()); });
+          Argument argument;
+          argument.parse_values(value.ptr(), a.device());
+          without_gil(is_large(a), [&] { f(a, indices, argument.operand()); });
         },
         "a", nb::arg("slices"), nb::arg("value"));
   const auto positions = [](const Array& a) { return nb::tuple(nb::cast(freed(ct::nonzero)(a))); };

@@ -224,13 +224,7 @@ int set_item(PyObject* o, PyObject* key, PyObject* value) {
     const Array& a = array_of(o);
     const std::vector<ct::Index> indices = parse_key(key, a);
     Argument argument;
-    Array from_host;
-    if (!argument.parse(value)) {
-      // CuPy takes NumPy's arrays and lists here, of any shape that broadcasts
-      from_host = from_numpy(value, std::nullopt, a.device());
-      argument.array = &from_host;
-    }
-    argument.bring_to(a.device());
+    argument.parse_values(value, a.device());
     without_gil(a.size() >= kReleaseFrom, [&] { a.set_at(indices, argument.operand()); });
     return 0;
   });

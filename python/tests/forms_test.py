@@ -29,7 +29,8 @@ xp.roll(A, xp.asarray([1, 2]), axis=(0, 1)); xp.matmul(A, A.T, dtype='f', castin
 xp.r_[A[0], 1, I[0]]; xp.c_[A[0], A[1]]; xp.c_[A, I]; xp.mgrid[0:2, 1:4]; xp.ogrid[0:2, 1:4]; xp.mgrid[0:1:5j]; xp.diag_indices(3); xp.tril_indices_from(A, -1); xp.triu_indices_from(A)
 A.T.ravel('K'); A[:, ::2].ravel(); A.flat[5]; A.T.flat[2:7]; A.flat[::-1]; A.squeeze().reshape(4, 3, copy=True); xp.squeeze(xp.asarray(3.0), 0); xp.take(xp.asarray(3.0), 0, axis=0)
 xp.hamming(5); xp.kaiser(4, 2.0); xp.fromiter(range(4), dtype='i'); xp.fromfunction(lambda i, j: i * 2 + j, (2, 3)); xp.add.outer(A[0], I[1]); xp.add.accumulate(A, axis=1)
-xp.multiply.accumulate(I)
+xp.multiply.accumulate(I); xp.linspace(A[0], I[1], 5); xp.linspace(A[0], 3, 4, endpoint=False, axis=1); xp.linspace([0, 5], [9, 1], 4, dtype='i')
+A[xp.asarray([], bool)]; A[:, numpy.zeros((0,), bool)]; xp.asfortranarray(xp.asarray(2.0)); xp.asarray([A.T, A.T])
 '''
 
 
@@ -86,6 +87,14 @@ def test_reshape_copies_when_asked_to():
         x.reshape(2, 3, order='K')
 
 
+def test_values_that_are_scattered_may_be_numpys():
+    x = cupy.zeros(3)
+    x.scatter_add([0, 0, 2], numpy.array([1., 2, 3]))
+    same(x, numpy.array([3., 0, 3]))
+    with pytest.raises(TypeError, match='subok'):
+        cupy.zeros_like(x, subok=True)
+
+
 def test_flags_are_read():
     flags = cupy.zeros((2, 3)).flags
     assert flags.c_contiguous and flags['OWNDATA'] and not flags.fnc
@@ -100,6 +109,8 @@ def test_arrays_by_protocols():
         for view in (x, x.T, x[::-1, 1:3], x[:0]):
             given = helpers.DummyObjectWithCudaArrayInterface(view, 3, True)
             same(cupy.asarray(given), view.get())
+            same(view + given, view.get() * 2)
+            numpy.testing.assert_array_equal(cupy.asnumpy(given), view.get())
         cupy.asarray(given)[...] = 0
         shared = cupy.asarray(helpers.DummyObjectWithCudaArrayInterface(x))
         shared[0, 0] = 9

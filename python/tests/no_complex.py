@@ -20,8 +20,9 @@ def _is_complex(value):
 
 def pytest_collection_modifyitems(config, items):
     def out(item):
-        values = [*getattr(getattr(item, 'callspec', None), 'params', {}).values(),
-                  *getattr(getattr(item, 'cls', None), '_parameters', {}).values()]
+        parameters = {**getattr(getattr(item, 'callspec', None), 'params', {}),
+                      **getattr(getattr(item, 'cls', None), '_parameters', {})}
+        values = [numpy.dtype(v) if 'dtype' in k and isinstance(v, str) and v in 'FD' else v for k, v in parameters.items()]
         return re.search('(?<!no)(?<!no_)complex', item.name.lower()) or any(_is_complex(v) for v in values)
     left_out = [item for item in items if out(item)]
     if left_out:

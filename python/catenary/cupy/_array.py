@@ -61,9 +61,7 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
     elif hasattr(object, '__cupy_get_ndarray__'):
         return array(object.__cupy_get_ndarray__(), dtype, copy, order, subok, ndmin)
     elif _arrays_in(object):
-        result = _stacked(object, dtype)
-        if order in ('F', 'f'):
-            result = _core._contiguous(result, True)
+        result = _core._contiguous(_stacked(object, dtype), order in ('F', 'f'))
     else:
         values = numpy.asarray(object, order=None if order == 'K' else order)
         if values.dtype == numpy.dtype('O') and dtype is not None:
@@ -93,8 +91,9 @@ def ascontiguousarray(a, dtype=None):
 
 
 def asfortranarray(a, dtype=None):
-    """An array in Fortran order: `a` itself where it is one."""
-    return asarray(a, dtype, 'F')
+    """An array in Fortran order with at least one axis: `a` itself where it is one."""
+    result = asarray(a, dtype, 'F')
+    return result if result.ndim else result.reshape(1)
 
 
 def asarray_chkfinite(a, dtype=None, order=None):
@@ -112,8 +111,8 @@ def copy(a, order='K'):
 
 def asnumpy(a, stream=None, order='C', out=None, *, blocking=True):
     """The values in host memory: of an ndarray a copy, of anything else numpy.asarray."""
-    if isinstance(a, ndarray):
-        return a.get(stream=stream, order=order, out=out)
+    if isinstance(a, ndarray) or hasattr(a, '__cuda_array_interface__'):
+        return asarray(a).get(stream=stream, order=order, out=out)
     if out is None:
         return numpy.asarray(a, order=order)
     numpy.copyto(out, a)

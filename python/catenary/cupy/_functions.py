@@ -155,6 +155,21 @@ def _cumulative(name, scan, start):
 cumulative_sum, cumulative_prod = _cumulative('cumulative_sum', _core.cumsum, 0), _cumulative('cumulative_prod', _core.cumprod, 1)
 
 
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """Values evenly spaced from start to stop; of arrays such values along an axis for each element."""
+    if not isinstance(start, (ndarray, list)) and not isinstance(stop, (ndarray, list)):
+        return _core.linspace(start, stop, num, endpoint, retstep, dtype)
+    start, stop = (x.astype('d') for x in broadcast_arrays(start, stop))
+    step = (stop - start) / ((num - 1 if endpoint else num) or numpy.nan)
+    values = start + _core.arange(num, dtype='d').reshape((num,) + (1,) * start.ndim) * step
+    if endpoint and num > 0:
+        values[-1], values[0] = stop, start
+    if dtype is not None and numpy.dtype(dtype).kind in 'iu':
+        values = _core.ufuncs['floor'](values)
+    values = _core.moveaxis(values, (0,), (axis,)).astype('d' if dtype is None else dtype)
+    return (values, step) if retstep else values
+
+
 def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
     """Positions in the flattened array of extents `dims`."""
     step = -1 if order in ('F', 'f') else 1
