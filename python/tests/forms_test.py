@@ -25,11 +25,11 @@ xp.ravel_multi_index((I[0] % 3, I[1] % 2), (3, 2), order='F'); xp.ravel_multi_in
 xp.unique(ROWS, axis=0); xp.unique(ROWS, axis=1); xp.unique(ROWS, True, True, True); xp.unique(ROWS, True, True, True, axis=0)[:2]
 xp.unique(N, equal_nan=False); xp.unique(N, return_counts=True, equal_nan=False); xp.unique(N); xp.unique(ROWS[:0], axis=0)
 xp.nan_to_num(N); xp.nan_to_num(N, nan=N * 0 + 3, posinf=7, neginf=-7); xp.nan_to_num(I); xp.nan_to_num(N.astype('f'))
-xp.roll(A, xp.asarray([1, 2]), axis=(0, 1)); xp.matmul(A, A.T, dtype='f', casting='same_kind'); xp.angle(A - 5); xp.angle(I - 4, True); xp.conj(A)
+xp.roll(A, xp.asarray([1, 2]), axis=(0, 1)); xp.matmul(A, A.T, dtype='f', casting='same_kind'); xp.angle(A - 5); xp.angle(I - 4, True); xp.angle(xp.asarray([-1, 2], 'b')); xp.conj(A)
 xp.r_[A[0], 1, I[0]]; xp.c_[A[0], A[1]]; xp.c_[A, I]; xp.mgrid[0:2, 1:4]; xp.ogrid[0:2, 1:4]; xp.mgrid[0:1:5j]; xp.diag_indices(3); xp.tril_indices_from(A, -1); xp.triu_indices_from(A)
 A.T.ravel('K'); A[:, ::2].ravel(); A.flat[5]; A.T.flat[2:7]; A.flat[::-1]; A.squeeze().reshape(4, 3, copy=True); xp.squeeze(xp.asarray(3.0), 0); xp.take(xp.asarray(3.0), 0, axis=0)
 xp.hamming(5); xp.kaiser(4, 2.0); xp.fromiter(range(4), dtype='i'); xp.fromfunction(lambda i, j: i * 2 + j, (2, 3)); xp.add.outer(A[0], I[1]); xp.add.accumulate(A, axis=1)
-xp.multiply.accumulate(I); xp.linspace(A[0], I[1], 5); xp.linspace(A[0], 3, 4, endpoint=False, axis=1); xp.linspace([0, 5], [9, 1], 4, dtype='i')
+xp.multiply.accumulate(I); xp.linspace(A[0], I[1], 5); xp.linspace(A[0].astype('f'), I[1].astype('e'), 5); xp.linspace(A[0], 3, 4, endpoint=False, axis=1); xp.linspace([0, 5], [9, 1], 4, dtype='i')
 A[xp.asarray([], bool)]; A[:, numpy.zeros((0,), bool)]; xp.asfortranarray(xp.asarray(2.0)); xp.asarray([A.T, A.T])
 '''
 
@@ -93,6 +93,14 @@ def test_values_that_are_scattered_may_be_numpys():
     same(x, numpy.array([3., 0, 3]))
     with pytest.raises(TypeError, match='subok'):
         cupy.zeros_like(x, subok=True)
+
+
+def test_reductions_take_arrays_by_protocol():
+    from catenary.cupy.testing._protocol_helpers import DummyObjectWithCudaArrayInterface
+    with cupy.cuda.Device(0):
+        x = cupy.arange(6, dtype='f')
+        total = cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'total_of_protocol')
+        same(total(DummyObjectWithCudaArrayInterface(x)), numpy.float32(15))
 
 
 def test_flags_are_read():

@@ -159,14 +159,16 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     """Values evenly spaced from start to stop; of arrays such values along an axis for each element."""
     if not isinstance(start, (ndarray, list)) and not isinstance(stop, (ndarray, list)):
         return _core.linspace(start, stop, num, endpoint, retstep, dtype)
-    start, stop = (x.astype('d') for x in broadcast_arrays(start, stop))
+    start, stop = broadcast_arrays(start, stop)
+    floats = numpy.result_type(start.dtype, stop.dtype, float(num))
+    start, stop = start.astype(floats), stop.astype(floats)
     step = (stop - start) / ((num - 1 if endpoint else num) or numpy.nan)
-    values = start + _core.arange(num, dtype='d').reshape((num,) + (1,) * start.ndim) * step
+    values = start + _core.arange(num, dtype=floats).reshape((num,) + (1,) * start.ndim) * step
     if endpoint and num > 0:
         values[-1], values[0] = stop, start
     if dtype is not None and numpy.dtype(dtype).kind in 'iu':
         values = _core.ufuncs['floor'](values)
-    values = _core.moveaxis(values, (0,), (axis,)).astype('d' if dtype is None else dtype)
+    values = _core.moveaxis(values, (0,), (axis,)).astype(floats if dtype is None else dtype)
     return (values, step) if retstep else values
 
 
@@ -414,8 +416,8 @@ conjugate = conj
 def angle(z, deg=False):
     """The angle of numbers on the real axis: 0, or pi for negative ones."""
     z = asarray(z)
-    dtype = numpy.result_type(z.dtype, 'e') if z.dtype.kind == 'f' else numpy.dtype('d')
-    return _core.where(z < 0, 180.0 if deg else numpy.pi, 0.0).astype(dtype)
+    radians = _core.ufuncs['arctan2'](_core.zeros_like(z), z)
+    return _core.ufuncs['degrees'](radians) if deg else radians
 
 
 def ravel(a, order='C'):

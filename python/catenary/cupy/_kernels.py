@@ -10,7 +10,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy import _addresses, _cuda, _translate
-from catenary.cupy._array import ndarray
+from catenary.cupy._array import asarray, ndarray
 from catenary.cupy.cuda.compiler import CompileException
 
 _int64 = numpy.int64
@@ -325,7 +325,8 @@ class ReductionKernel:
             if out is not None:
                 raise ValueError("%s: cannot specify 'out' as both a positional and keyword argument" % self.name)
             out = args[-1]
-        inputs = args[:self.nin]
+        inputs = tuple(asarray(a) if not isinstance(a, ndarray) and hasattr(a, '__cuda_array_interface__') else a
+                       for a in args[:self.nin])
         _check_arguments(self.name, inputs + (() if out is None else (out,)))
         known = {}
         _types(self.name, self.out_params, () if out is None else (out,), known)
