@@ -55,8 +55,11 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const Dtyp
   return checked(wrap(ct::arange(from, to, by, dtype.get())));
 }
 
-Array full_of(Array a, const Value& value) {
-  ct::copyto(a, value.operand());
+/// Fills with a number, or with what broadcasts, NumPy's arrays and lists too.
+Array full_of(Array a, nb::handle value) {
+  Argument v;
+  v.parse_values(value.ptr(), a.device());
+  ct::copyto(a, v.operand());
   return a;
 }
 
@@ -83,15 +86,16 @@ void register_creation(nb::module_& m) {
   }
   m.def(
       "full",
-      [](const Shape& shape, const Value& fill_value, DtypeArg dtype, nb::handle order) {
-        const Argument& v = fill_value.argument;
+      [](const Shape& shape, nb::handle fill_value, DtypeArg dtype, nb::handle order) {
+        Argument v;
+        v.parse_values(fill_value.ptr(), current_device());
         const Dtype own = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         return full_of(empty_in_order(shape, dtype.value_or(own), order_from(order.ptr(), true)), fill_value);
       },
       "shape"_a, "fill_value"_a, no_dtype, order, "An array filled with a value.");
   m.def(
       "full_like",
-      [](const Array& a, const Value& fill_value, DtypeArg dtype, nb::handle order, nb::handle subok,
+      [](const Array& a, nb::handle fill_value, DtypeArg dtype, nb::handle order, nb::handle subok,
          std::optional<Shape> shape) { return full_of(like(a, dtype, order, subok, shape), fill_value); },
       "a"_a, "fill_value"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
   m.def(
@@ -195,7 +199,15 @@ void register_creation(nb::module_& m) {
     return checked(wrap(fortran ? a.transpose().copy().transpose() : a.copy()));
   });
   both(
-      m, "fill", [](const Array& a, const Value& value) { ct::copyto(a, value.operand()); }, "a", nb::arg("value"));
+      m, "fill",
+      [](const Array& a, nb::handle value) {
+        Argument v;
+        v.parse_values(value.ptr(), a.device());
+        if (v.array && v.array->size() != 1)
+          raise(PyExc_ValueError, "fill: expected one value, not an array of shape " + v.array->shape().str());
+        ct::copyto(a, v.array ? Operand(v.array->reshape({})) : v.operand());
+      },
+      "a", nb::arg("value"));
   m.def(
       "copyto",
       [](const Array& dst, Value& src, const std::string& casting, nb::object where) {

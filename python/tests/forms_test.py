@@ -30,7 +30,7 @@ xp.r_[A[0], 1, I[0]]; xp.c_[A[0], A[1]]; xp.c_[A, I]; xp.mgrid[0:2, 1:4]; xp.ogr
 A.T.ravel('K'); A[:, ::2].ravel(); A.flat[5]; A.T.flat[2:7]; A.flat[::-1]; A.squeeze().reshape(4, 3, copy=True); xp.squeeze(xp.asarray(3.0), 0); xp.take(xp.asarray(3.0), 0, axis=0)
 xp.hamming(5); xp.kaiser(4, 2.0); xp.fromiter(range(4), dtype='i'); xp.fromfunction(lambda i, j: i * 2 + j, (2, 3)); xp.add.outer(A[0], I[1]); xp.add.accumulate(A, axis=1)
 xp.multiply.accumulate(I); xp.linspace(A[0], I[1], 5); xp.linspace(A[0].astype('f'), I[1].astype('e'), 5); xp.linspace(A[0], 3, 4, endpoint=False, axis=1); xp.linspace([0, 5], [9, 1], 4, dtype='i')
-A[xp.asarray([], bool)]; A[:, numpy.zeros((0,), bool)]; xp.asfortranarray(xp.asarray(2.0)); xp.asarray([A.T, A.T])
+A[xp.asarray([], bool)]; A[:, numpy.zeros((0,), bool)]; xp.asfortranarray(xp.asarray(2.0)); xp.full((2, 3), [1, 2, 3]); xp.full_like(A, numpy.float32(2)); xp.full((2,), numpy.asarray([1, 2]), "f"); xp.asarray([A.T, A.T])
 '''
 
 
