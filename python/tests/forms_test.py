@@ -30,6 +30,10 @@ xp.r_[A[0], 1, I[0]]; xp.c_[A[0], A[1]]; xp.c_[A, I]; xp.mgrid[0:2, 1:4]; xp.ogr
 A.T.ravel('K'); A[:, ::2].ravel(); A.flat[5]; A.T.flat[2:7]; A.flat[::-1]; A.squeeze().reshape(4, 3, copy=True); xp.squeeze(xp.asarray(3.0), 0); xp.take(xp.asarray(3.0), 0, axis=0)
 xp.hamming(5); xp.kaiser(4, 2.0); xp.fromiter(range(4), dtype='i'); xp.fromfunction(lambda i, j: i * 2 + j, (2, 3)); xp.add.outer(A[0], I[1]); xp.add.accumulate(A, axis=1)
 xp.multiply.accumulate(I); xp.linspace(A[0], I[1], 5); xp.linspace(A[0].astype('f'), I[1].astype('e'), 5); xp.linspace(A[0], 3, 4, endpoint=False, axis=1); xp.linspace([0, 5], [9, 1], 4, dtype='i')
+xp.isin(I, [1, 2], assume_unique=False); xp.isin(I, 3, invert=True); xp.intersect1d(I[0], I[1], return_indices=True); xp.setxor1d(I[0], I[1])
+xp.setdiff1d(I[0], I[1][:1], assume_unique=True); xp.dot(2, A); xp.outer(2, A); xp.inner(2, A); xp.kron(2, I); xp.lexsort((A[0], I[0]))
+xp.cov(A); xp.cov(A, A); xp.cov(A[0], I[1]); xp.cov(A, rowvar=False, bias=True); xp.cov(A, fweights=I[0], aweights=A[1]); xp.cov(A, aweights=A[1], ddof=0)
+xp.cov(A, dtype='f'); xp.corrcoef(A); xp.corrcoef(A, I); xp.corrcoef(A[0], dtype='f'); xp.cov(A.astype('f'))
 A[xp.asarray([], bool)]; A[:, numpy.zeros((0,), bool)]; xp.asfortranarray(xp.asarray(2.0)); xp.full((2, 3), [1, 2, 3]); xp.full_like(A, numpy.float32(2)); xp.full((2,), numpy.asarray([1, 2]), "f"); xp.asarray([A.T, A.T])
 '''
 

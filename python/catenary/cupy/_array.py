@@ -314,6 +314,12 @@ def sort(self, axis=-1, kind=None):
 
 
 @_method
+def partition(self, kth, axis=-1):
+    """Puts in place, along an axis, what a sort would put at kth, the smaller before it."""
+    _core.copyto(self, _core.partition(self, kth, axis))
+
+
+@_method
 def view(self, dtype=None, type=None):
     """A view of the same bytes, of another dtype if one is given."""
     return self._view(dtype)

@@ -61,7 +61,78 @@ def _of_anything(name, count=1):
 
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'delete': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
-    'around': 1, 'isclose': 2}.items()})
+    'around': 1, 'isclose': 2, 'array_equal': 2, 'inner': 2, 'outer': 2, 'kron': 2, 'lexsort': 1}.items()})
+
+
+def dot(a, b, out=None):
+    """The product of vectors, matrices and stacks of them, as numpy.dot."""
+    return _core.dot(asarray(a), b, out)
+
+
+def isin(element, test_elements, assume_unique=False, invert=False):
+    """Which elements are among others."""
+    return _core.isin(asarray(element), asarray(test_elements), invert=invert)
+
+
+def in1d(ar1, ar2, assume_unique=False, invert=False):
+    """isin of the flattened array."""
+    return isin(ar1, ar2, invert=invert).ravel()
+
+
+def intersect1d(arr1, arr2, assume_unique=False, return_indices=False):
+    """The sorted values that are in both, and perhaps where each is first."""
+    common = _core.intersect1d(arr1, arr2)
+    if not return_indices:
+        return common
+    return (common, *(i[_core.isin(v, common)] for v, i in (_core.unique(a, True) for a in (arr1, arr2))))
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """The sorted values of the one that are not in the other; in their own order if they are known to differ."""
+    flat = ar1.ravel()
+    return flat[isin(flat, ar2, invert=True)] if assume_unique else _core.setdiff1d(ar1, ar2)
+
+
+def setxor1d(ar1, ar2, assume_unique=False):
+    """The sorted values that are in one of two."""
+    return _core._sort(_core._concatenate([_core.setdiff1d(ar1, ar2), _core.setdiff1d(ar2, ar1)], 0), 0)
+
+
+def _variables(m, y, rowvar):
+    rows = m if m.ndim < 2 else m if rowvar else m.T
+    rows = rows.reshape(-1, rows.shape[-1])
+    return rows if y is None else _core._concatenate([rows, _variables(y, None, rowvar)], 0)
+
+
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    """Covariances of variables, of which each is a row of `m` (or of `y`)."""
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError(f'cov: ddof must be an integer, not {ddof}')
+    if m.ndim > 2 or (y is not None and y.ndim > 2):
+        raise ValueError('cov: expected at most two axes')
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    dtype = numpy.result_type(m.dtype, 'd' if y is None else y.dtype, 'd') if dtype is None else dtype
+    rows = _variables(m, y, rowvar).astype(dtype)
+    given = [w.astype(dtype) for w in (fweights, aweights) if w is not None]
+    weights = None if not given else given[0] if len(given) == 1 else given[0] * given[1]
+    total = rows.shape[1] if weights is None else _core.sum(weights)
+    mean = average(rows, 1, weights)
+    if ddof and aweights is not None:
+        total = total - ddof * _core.sum(weights * given[-1]) / total
+    else:
+        total = total - ddof
+    rows = rows - mean[:, None]
+    product = _core.matmul(rows if weights is None else rows * weights, rows.T) / total
+    return _core.squeeze(product).astype(dtype)
+
+
+def corrcoef(a, y=None, rowvar=True, *, dtype=None):
+    """Coefficients of correlation of variables, of which each is a row."""
+    c = cov(a, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    deviation = _core.ufuncs['sqrt'](_core.diagonal(c))
+    return _core.clip(c / deviation[:, None] / deviation, -1, 1)
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import os
+import sys
 import threading
 
 import numpy
@@ -131,4 +132,5 @@ random = ranf = sample = None
 globals().update({_name: _bind(_name, _value) for _name, _value in inspect.getmembers(RandomState)
                   if not _name.startswith('_') and callable(_value)})
 random = ranf = sample = random_sample  # noqa: F821
+_distributions = _generator = sys.modules[__name__]  # names of modules of CuPy's
 del functools
