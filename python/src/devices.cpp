@@ -39,6 +39,11 @@ void use(const ct::Device& device) {
   thread_has_device = true;
 }
 
+template <class... A>
+nb::object dict(A&&... items) {
+  return nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type))(std::forward<A>(items)...);
+}
+
 /// cupy.cuda.Device: a device, and those that `with` will go back to.
 struct PyDevice {
   ct::Device device;
@@ -158,20 +163,11 @@ void register_devices(nb::module_& m) {
                    })
       .def_prop_ro("info", [](const PyDevice& d) {
         const ct::DeviceInfo info = d.device.info();
-        nb::dict result;
-        result["name"] = info.name;
-        result["platform"] = info.platform;
-        result["arch"] = info.arch;
-        result["driver"] = info.driver;
-        result["pci"] = info.pci;
-        result["memory_bytes"] = info.memory_bytes;
-        result["local_bytes"] = info.local_bytes;
-        result["compute_units"] = info.compute_units;
-        result["group_size"] = info.group_size;
-        result["is_cpu"] = info.is_cpu;
-        result["has_f64"] = info.has_f64;
-        result["has_atomic64"] = info.has_atomic64;
-        return result;
+        using namespace nb::literals;
+        return dict("name"_a = info.name, "platform"_a = info.platform, "arch"_a = info.arch, "driver"_a = info.driver,
+                    "pci"_a = info.pci, "memory_bytes"_a = info.memory_bytes, "local_bytes"_a = info.local_bytes,
+                    "compute_units"_a = info.compute_units, "group_size"_a = info.group_size, "is_cpu"_a = info.is_cpu,
+                    "has_f64"_a = info.has_f64, "has_atomic64"_a = info.has_atomic64);
       });
   m.def(
       "device_of",
@@ -281,13 +277,10 @@ void register_devices(nb::module_& m) {
 
   m.def("pool_counters", [] {
     const ct::MemoryPool& pool = ct::memory_pool(current_device());
-    nb::dict result;
-    result["used_bytes"] = pool.used_bytes();
-    result["free_bytes"] = pool.free_bytes();
-    result["total_bytes"] = pool.total_bytes();
-    result["n_free_blocks"] = pool.n_free_blocks();
-    result["limit"] = pool.get_limit();
-    return result;
+    using namespace nb::literals;
+    return dict("used_bytes"_a = pool.used_bytes(), "free_bytes"_a = pool.free_bytes(),
+                "total_bytes"_a = pool.total_bytes(), "n_free_blocks"_a = pool.n_free_blocks(),
+                "limit"_a = pool.get_limit());
   });
   m.def("pool_free_all_blocks", [] {
     ct::MemoryPool& pool = ct::memory_pool(current_device());

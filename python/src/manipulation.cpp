@@ -205,12 +205,10 @@ void register_manipulation(nb::module_& m) {
   m.def(
       "hsplit", [](Self self, nb::handle s) { return splitting(ct::split)(self, s, self.array().ndim() == 1 ? 0 : 1); },
       "ary"_a, "indices_or_sections"_a);
-  m.def(
-      "vsplit", [](Self self, nb::handle s) { return splitting(ct::split)(self, s, 0); }, "ary"_a,
-      "indices_or_sections"_a);
-  m.def(
-      "dsplit", [](Self self, nb::handle s) { return splitting(ct::split)(self, s, 2); }, "ary"_a,
-      "indices_or_sections"_a);
+  for (const auto& [name, axis] : {std::pair("vsplit", 0), std::pair("dsplit", 2)})
+    m.def(
+        name, [axis = axis](Self self, nb::handle s) { return splitting(ct::split)(self, s, axis); }, "ary"_a,
+        "indices_or_sections"_a);
   m.def("tile", freed(static_cast<Array (*)(const Array&, const Shape&)>(ct::tile)), "A"_a, "reps"_a);
   both(
       m, "repeat",

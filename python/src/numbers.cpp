@@ -60,6 +60,16 @@ auto paired(R (*f)(A...)) {
   };
 }
 
+/// `nansum` and its like are functions only, `sum` is a method, too.
+template <class F, class... Extra>
+void as_named(nb::module_& m, const std::string& name, F f, const char* first, const Extra&... extra) {
+  if (name.starts_with("nan")) {
+    m.def(name.c_str(), f, nb::arg(first), extra...);
+  } else {
+    both(m, name.c_str(), f, first, extra...);
+  }
+}
+
 }  // namespace
 
 void register_numbers(nb::module_& m) {
@@ -76,8 +86,9 @@ void register_numbers(nb::module_& m) {
         return out(without_gil(is_large(a), [&, d = dtype.get()] { return ct::mean(a, axis, keepdims, d); }), "mean");
       },
       "a", no_axis, no_dtype, out, keepdims);
-  for (const auto& [name, f] : {std::pair("var", &ct::var), std::pair("std", &ct::std)})
-    both(
+  for (const auto& [name, f] : {std::pair("var", &ct::var), std::pair("std", &ct::std),
+                                std::pair("nanvar", &ct::nanvar), std::pair("nanstd", &ct::nanstd)})
+    as_named(
         m, name,
         [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, double ddof, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
@@ -85,14 +96,6 @@ void register_numbers(nb::module_& m) {
           return out(std::move(result), name);
         },
         "a", no_axis, no_dtype, out, ddof, keepdims);
-  for (const auto& [name, f] : {std::pair("nanvar", &ct::nanvar), std::pair("nanstd", &ct::nanstd)})
-    m.def(
-        name,
-        [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, double ddof, bool keepdims) {
-          const std::optional<Dtype> d = dtype.get();
-          return out(f(d ? a.astype(*d) : a, axis, keepdims, ddof), name);
-        },
-        "a"_a, no_axis, no_dtype, out, ddof, keepdims);
   for (const auto& [name, f] :
        {std::pair("nansum", &ct::nansum), std::pair("nanprod", &ct::nanprod), std::pair("nanmean", &ct::nanmean)})
     m.def(
@@ -102,53 +105,36 @@ void register_numbers(nb::module_& m) {
           return out(f(d ? a.astype(*d) : a, axis, keepdims), name);
         },
         "a"_a, no_axis, no_dtype, out, keepdims);
-  for (const auto& [name, f] : {std::pair("nanmax", &ct::nanmax), std::pair("nanmin", &ct::nanmin)})
-    m.def(
-        name,
+  for (const auto& [name, f] :
+       {std::pair("nanmax", &ct::nanmax), std::pair("nanmin", &ct::nanmin), std::pair("ptp", &ct::ptp)})
+    as_named(
+        m, name,
         [f = f, name = name](const Array& a, const AxisArg& axis, Out out, bool keepdims) {
           return out(f(a, axis, keepdims), name);
         },
-        "a"_a, no_axis, out, keepdims);
-  both(
-      m, "ptp",
-      [](const Array& a, const AxisArg& axis, Out out, bool keepdims) {
-        return out(ct::ptp(a, axis, keepdims), "ptp");
-      },
-      "a", no_axis, out, keepdims);
+        "a", no_axis, out, keepdims);
   m.def(
       "count_nonzero",
       [](const Array& a, const AxisArg& axis, bool keepdims) { return ct::count_nonzero(a, axis, keepdims); }, "a"_a,
       no_axis, keepdims);
   m.def("logsumexp", freed(ct::logsumexp), "a"_a, no_axis, keepdims);
-  for (const auto& [name, f] : {std::pair("argmax", &ct::argmax), std::pair("argmin", &ct::argmin)})
-    both(
+  for (const auto& [name, f] : {std::pair("argmax", &ct::argmax), std::pair("argmin", &ct::argmin),
+                                std::pair("nanargmax", &ct::nanargmax), std::pair("nanargmin", &ct::nanargmin)})
+    as_named(
         m, name,
         [f = f, name = name](const Array& a, const OptionalAxis& axis, DtypeArg dtype, Out out, bool keepdims) {
           Array result = without_gil(is_large(a), [&] { return f(a, axis, keepdims); });
           return out(dtype.given() ? result.astype(*dtype.get()) : result, name);
         },
         "a", no_axis, no_dtype, out, keepdims);
-  for (const auto& [name, f] : {std::pair("nanargmax", &ct::nanargmax), std::pair("nanargmin", &ct::nanargmin)})
-    m.def(
-        name,
-        [f = f, name = name](const Array& a, const OptionalAxis& axis, Out out, bool keepdims) {
-          return out(f(a, axis, keepdims), name);
-        },
-        "a"_a, no_axis, out, keepdims);
-  for (const auto& [name, f] : {std::pair("cumsum", &ct::cumsum), std::pair("cumprod", &ct::cumprod)})
-    both(
+  for (const auto& [name, f] : {std::pair("cumsum", &ct::cumsum), std::pair("cumprod", &ct::cumprod),
+                                std::pair("nancumsum", &ct::nancumsum), std::pair("nancumprod", &ct::nancumprod)})
+    as_named(
         m, name,
         [f = f, name = name](const Array& a, const OptionalAxis& axis, DtypeArg dtype, Out out) {
           return out.cast(without_gil(is_large(a), [&, d = dtype.get()] { return f(a, axis, d); }), name);
         },
         "a", no_axis, no_dtype, out);
-  for (const auto& [name, f] : {std::pair("nancumsum", &ct::nancumsum), std::pair("nancumprod", &ct::nancumprod)})
-    m.def(
-        name,
-        [f = f, name = name](const Array& a, const OptionalAxis& axis, DtypeArg dtype, Out out) {
-          return out.cast(f(a, axis, dtype.get()), name);
-        },
-        "a"_a, no_axis, no_dtype, out);
   m.def("_average", freed(ct::average), "a"_a, no_axis, "weights"_a.none(), "keepdims"_a);
   m.def(
       "diff", [](const Array& a, int n, int axis) { return ct::diff(a, n, axis); }, "a"_a, "n"_a = 1, "axis"_a = -1);
@@ -202,12 +188,6 @@ void register_numbers(nb::module_& m) {
       [](const Array& a, int decimals, Out out) { return out(ct::around(a, decimals), "round"); },
       nb::scope(nb::handle(reinterpret_cast<PyObject*>(ndarray_type))), nb::name("round"), nb::is_method(),
       nb::arg("decimals") = 0, out_argument());
-  m.def(
-      "nan_to_num",
-      [](const Array& x, nb::object, double nan, std::optional<double> posinf, std::optional<double> neginf) {
-        return ct::nan_to_num(x, {nan, posinf, neginf});
-      },
-      "x"_a, "copy"_a = true, "nan"_a = 0.0, "posinf"_a.none() = nb::none(), "neginf"_a.none() = nb::none());
   m.def(
       "isclose",
       [](const Value& a, const Value& b, double rtol, double atol, bool equal_nan) {
@@ -273,8 +253,7 @@ void register_numbers(nb::module_& m) {
   m.def("digitize", freed(ct::digitize), "x"_a, "bins"_a, "right"_a = false);
   m.def(
       "unique",
-      [](const Array& ar, bool index, bool inverse, bool counts, nb::object axis) -> nb::object {
-        if (!axis.is_none()) raise(PyExc_TypeError, "unique: axis is not supported");
+      [](const Array& ar, bool index, bool inverse, bool counts) -> nb::object {
         const ct::UniqueResult r = without_gil(is_large(ar), [&] { return ct::unique(ar, {index, inverse, counts}); });
         if (!index && !inverse && !counts) return checked(wrap(r.values));
         nb::list all;
@@ -284,7 +263,7 @@ void register_numbers(nb::module_& m) {
         if (counts) all.append(checked(wrap(r.counts)));
         return nb::tuple(all);
       },
-      "ar"_a, "return_index"_a = false, "return_inverse"_a = false, "return_counts"_a = false, no_axis);
+      "ar"_a, "return_index"_a = false, "return_inverse"_a = false, "return_counts"_a = false);
   m.def("isin", freed(ct::isin), "element"_a, "test_elements"_a, nb::kw_only(), "invert"_a = false);
   m.def("in1d", freed(ct::in1d), "ar1"_a, "ar2"_a, nb::kw_only(), "invert"_a = false);
   m.def("intersect1d", freed(ct::intersect1d), "ar1"_a, "ar2"_a);
@@ -328,20 +307,16 @@ void register_numbers(nb::module_& m) {
   quantile("nanpercentile", quantiles(ct::nanpercentile, ct::nanpercentile));
 
   // products
-  const auto product = [&](const char* name, Array (*f)(const Array&, const Array&)) {
+  const auto product = [&](const char* name, auto f, const char* first = "a", const char* second = "b") {
     m.def(
         name,
         [f, name](const Array& a, const Array& b, Out out) {
           return out(without_gil(is_large(a) || is_large(b), [&] { return f(a, b); }), name);
         },
-        "a"_a, "b"_a, out_argument());
+        nb::arg(first), nb::arg(second), out_argument());
   };
-  m.def(
-      "matmul",
-      [](const Array& a, const Array& b, Out out) {
-        return out(without_gil(is_large(a) || is_large(b), [&] { return ct::matmul(a, b); }), "matmul");
-      },
-      "x1"_a, "x2"_a, out_argument());
+  product(
+      "matmul", [](const Array& a, const Array& b) { return ct::matmul(a, b); }, "x1", "x2");
   both(
       m, "dot",
       [](const Array& a, const ArrayLike& b, Out out) {

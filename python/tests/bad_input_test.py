@@ -166,7 +166,7 @@ raw = cupy.RawKernel('extern "C" __global__ void f(const float* x, float* y) { y
 def test_arrays_of_two_devices():
     mixed = ['a + b', 'a == b', 'a += b', 'a @ b.T', 'cupy.add(a, a, out=b)', 'a[bt]', 'a[bt] = 1', 'a.take(bt)',
              'cupy.concatenate([a, b])', 'cupy.stack([a, b])', 'cupy.where(b > 0, a, a)', 'cupy.dot(a, b.T)', 'a.clip(a, b)',
-             'cupy.einsum("ij,ij", a, b)', 'cupy.isin(a, b)', 'a.scatter_add(bt, 1)', 'add(a, b)', 'add(a, a, b)',
+             'cupy.einsum("ij,ij", a, b)', 'cupy.isin(a, b)', 'cupy.isclose(a, b)', 'cupy.inner(a, b)', 'a.scatter_add(bt, 1)', 'add(a, b)', 'add(a, a, b)',
              'dot(a, b)', 'raw((1,), (6,), (a, b))']
     fine = ['a[...] = b', 'cupy.copyto(a, b)', 'assert cupy.array([a, b]).shape == (2, 2, 3)',
             'assert cupy.asarray(b).device.id == 0', 'assert (b + 1).device.id == 1 == b[bt].device.id',

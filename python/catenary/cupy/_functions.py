@@ -47,13 +47,18 @@ def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
     return _delivered(_core._stack(arrays, axis), out, 'stack', casting)
 
 
+def _given(x):
+    """An argument as an array; an array stays on its device."""
+    return x if isinstance(x, ndarray) else asarray(x)
+
+
 def _of_anything(name, count=1):
     """The function of this name, for whose first arguments lists and numbers count as arrays."""
     function = getattr(_core, name)
 
     @functools.wraps(function)
     def of_anything(*args, **kwargs):
-        return function(*(asarray(x) for x in args[:count]), *args[count:], **kwargs)
+        return function(*(_given(x) for x in args[:count]), *args[count:], **kwargs)
     of_anything.__module__ = __name__
     of_anything.__name__ = of_anything.__qualname__ = name
     return of_anything
@@ -66,12 +71,12 @@ globals().update({_name: _of_anything(_name, _n) for _name, _n in {
 
 def dot(a, b, out=None):
     """The product of vectors, matrices and stacks of them, as numpy.dot."""
-    return _core.dot(asarray(a), b, out)
+    return _core.dot(_given(a), b, out)
 
 
 def isin(element, test_elements, assume_unique=False, invert=False):
     """Which elements are among others."""
-    return _core.isin(asarray(element), asarray(test_elements), invert=invert)
+    return _core.isin(_given(element), _given(test_elements), invert=invert)
 
 
 def in1d(ar1, ar2, assume_unique=False, invert=False):
@@ -150,7 +155,7 @@ def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None):
 def copyto(dst, src, casting='same_kind', where=True):
     """Writes the values of `src`, which broadcasts to `dst`, where `where` is true."""
     if isinstance(src, numpy.ndarray):
-        src = asarray(src)
+        src = _given(src)
     elif type(src) is int and dst.dtype.kind in 'iu':
         dst.dtype.type(src)  # raises OverflowError
     if isinstance(src, ndarray) and src.ndim > dst.ndim:
@@ -167,7 +172,7 @@ def copyto(dst, src, casting='same_kind', where=True):
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """The values with numbers in the place of NaN and the infinities: the largest there are, if none are given."""
-    x = asarray(x)
+    x = _given(x)
     if x.dtype.kind != 'f':
         return _core._copy(x, 'K') if copy else x
     result = _core._copy(x, 'K') if copy else x
@@ -175,7 +180,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     limits = numpy.finfo(x.dtype)
     for mask, value in ((is_nan, nan), (is_inf & ~negative, limits.max if posinf is None else posinf),
                         (is_inf & negative, limits.min if neginf is None else neginf)):
-        _core.copyto(result, asarray(value).astype(x.dtype), 'unsafe', mask)
+        _core.copyto(result, _given(value).astype(x.dtype), 'unsafe', mask)
     return result
 
 
@@ -205,7 +210,7 @@ def divmod(x1, x2, *out, **kwargs):
 def diff(a, n=1, axis=-1, prepend=None, append=None):
     """Differences of neighbours along an axis, n times; a number beside the array counts as a row of it."""
     row = a.shape[:axis % a.ndim] + (1,) + a.shape[axis % a.ndim + 1:]
-    parts = [asarray(x) for x in (prepend, a, append) if x is not None]
+    parts = [_given(x) for x in (prepend, a, append) if x is not None]
     whole = a if len(parts) == 1 else _core._concatenate(
         [x if x.ndim else _core.broadcast_to(x, row) for x in parts], axis)
     return _core.diff(whole, n, axis)
@@ -247,7 +252,7 @@ def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
     """Positions in the flattened array of extents `dims`."""
     step = -1 if order in ('F', 'f') else 1
     try:
-        return _core.ravel_multi_index([asarray(i) for i in multi_index][::step], tuple(dims)[::step], mode)
+        return _core.ravel_multi_index([_given(i) for i in multi_index][::step], tuple(dims)[::step], mode)
     except IndexError as error:
         raise ValueError(str(error)) from None
 
@@ -257,12 +262,12 @@ def unravel_index(indices, dims, order='C'):
     if order not in ('C', 'F', 'c', 'f', None):
         raise ValueError(f"unravel_index: order must be 'C' or 'F', not {order!r}")
     dims, step = (dims,) if isinstance(dims, int) else tuple(dims), -1 if order in ('F', 'f') else 1
-    return tuple(_core.unravel_index(asarray(indices), dims[::step])[::step])
+    return tuple(_core.unravel_index(_given(indices), dims[::step])[::step])
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
     """The different values in their order, of the flattened array or along an axis."""
-    ar = asarray(ar)
+    ar = _given(ar)
     if axis is None and (equal_nan or ar.dtype.kind != 'f'):
         found = _core.unique(ar, return_index, return_inverse, return_counts)
         return tuple(f.reshape(ar.shape) if return_inverse and i == 1 + return_index else f
@@ -293,12 +298,12 @@ def roll(a, shift, axis=None):
 
 def meshgrid(*xi, indexing='xy', sparse=False, copy=True):
     """Coordinate arrays of the grid that 1-d arrays span."""
-    return tuple(_core._meshgrid([asarray(x) for x in xi], indexing, sparse))
+    return tuple(_core._meshgrid([_given(x) for x in xi], indexing, sparse))
 
 
 def broadcast_arrays(*args):
     """Views with the shape that all broadcast to."""
-    arrays = [asarray(a) for a in args]
+    arrays = [_given(a) for a in args]
     shape = _core._broadcast_shapes([a.shape for a in arrays])
     return tuple(a if a.shape == shape else _core.broadcast_to(a, shape) for a in arrays)
 
@@ -321,7 +326,7 @@ class broadcast:
 
 
 def _at_least(ndim, arrays):
-    views = [_core._atleast(asarray(a), ndim) for a in arrays]
+    views = [_core._atleast(_given(a), ndim) for a in arrays]
     return views[0] if len(views) == 1 else views
 
 
@@ -342,7 +347,7 @@ def atleast_3d(*arys):
 
 def ix_(*args):
     """Index arrays that pick the outer product of 1-d ones."""
-    return tuple(_core._ix([asarray(a) for a in args]))
+    return tuple(_core._ix([_given(a) for a in args]))
 
 
 def sort(a, axis=-1, kind=None):
@@ -468,17 +473,17 @@ def isrealobj(x):
 
 def real(val):
     """The array itself."""
-    return asarray(val)
+    return _given(val)
 
 
 def imag(val):
     """Zeros."""
-    return _core.zeros_like(asarray(val))
+    return _core.zeros_like(_given(val))
 
 
 def conj(x, out=None):
     """The values: there are no complex dtypes."""
-    return _delivered(_core._copy(asarray(x), 'K'), out, 'conj')
+    return _delivered(_core._copy(_given(x), 'K'), out, 'conj')
 
 
 conjugate = conj
@@ -486,19 +491,19 @@ conjugate = conj
 
 def angle(z, deg=False):
     """The angle of numbers on the real axis: 0, or pi for negative ones."""
-    z = asarray(z)
+    z = _given(z)
     radians = _core.ufuncs['arctan2'](_core.zeros_like(z), z)
     return _core.ufuncs['degrees'](radians) if deg else radians
 
 
 def ravel(a, order='C'):
     """The elements in one axis without gaps."""
-    return asarray(a).ravel(order)
+    return _given(a).ravel(order)
 
 
 def reshape(a, /, shape, order='C', *, copy=None):
     """The same elements with other extents."""
-    return asarray(a).reshape(shape, order=order, copy=copy)
+    return _given(a).reshape(shape, order=order, copy=copy)
 
 
 def row_stack(tup, *, dtype=None, casting='same_kind'):
