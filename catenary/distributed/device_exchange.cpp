@@ -277,9 +277,8 @@ class CardExchange final : public BucketExchange {
   void check() const override {}  // ranks have agreed before it began
   void finish() override {
     if (done_) current_stream(sums_.device()).wait(*done_);
-    std::vector<Parameter> parameters;
-    for (const auto& entry : bucket_->parameters()) parameters.push_back(entry.second);
-    give_grads(parameters, sums_.astype(parameters.front().dtype()) / static_cast<float>(ranks_));
+    const NamedParameters& parameters = bucket_->parameters();
+    give_grads(parameters, sums_.astype(parameters.front().second.dtype()) / static_cast<float>(ranks_));
   }
 
  private:

@@ -51,9 +51,9 @@ Array packed(const std::vector<Array>& arrays, Dtype dtype) {
   return whole;
 }
 
-void give_grads(const std::vector<Parameter>& parameters, const Array& whole) {
+void give_grads(const NamedParameters& parameters, const Array& whole) {
   std::int64_t begin = 0;
-  for (const Parameter& p : parameters) {
+  for (const auto& [name, p] : parameters) {
     p.set_grad(whole.as_strided(p.shape(), contiguous_strides(p.shape()), begin));
     begin += p.size();
   }
@@ -82,9 +82,8 @@ void Bucket::pack(const std::vector<Array>& gradients) {
 void Bucket::average(Group& group) { group.allreduce(doing_, data_, result_, size_, dtype_, group.size()); }
 
 void Bucket::unpack() {
-  std::vector<Parameter> parameters;
-  for (const auto& entry : parameters_) parameters.push_back(entry.second);
-  give_grads(parameters, mean_.to_device(parameters.front().device()).astype(parameters.front().dtype()));
+  const Parameter& first = parameters_.front().second;
+  give_grads(parameters_, mean_.to_device(first.device()).astype(first.dtype()));
   own_ = mean_ = Array();
 }
 

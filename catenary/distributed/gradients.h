@@ -23,7 +23,7 @@ std::vector<std::string> description(const NamedParameters& parameters);
 /// Arrays of one device as one of a dtype, one after the other, by one kernel where they lie in C order.
 Array packed(const std::vector<Array>& arrays, Dtype dtype);
 /// The way back: each parameter's grad becomes a view of its part of the array.
-void give_grads(const std::vector<Parameter>& parameters, const Array& whole);
+void give_grads(const NamedParameters& parameters, const Array& whole);
 
 /// Gradients of one dtype and device that are exchanged at once, one after the other in one array.
 class Bucket {

@@ -172,6 +172,17 @@ def test_texts_are_made_once_for_their_types():
     assert len(kernel.cached_codes) == 2
 
 
+def test_plans_of_shapes_that_are_ever_new_do_not_pile_up(monkeypatch):
+    from catenary.cupy import _kernels
+    monkeypatch.setattr(_kernels, '_MOST_PLANS', 4)
+    kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', 'ever_new')
+    for n in range(1, 12):
+        x, y = cupy.zeros(n, 'f'), cupy.zeros(n, 'f')
+        for _ in range(2):
+            kernel(x, y)
+            assert y.get().tolist() == [1] * n and 1 <= len(kernel._plans) <= 4
+
+
 x = numpy.zeros(3, 'f')
 
 

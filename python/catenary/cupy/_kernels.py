@@ -14,6 +14,7 @@ from catenary.cupy._array import asarray, ndarray
 from catenary.cupy.cuda.compiler import CompileException
 
 _int64 = numpy.int64
+_MOST_PLANS = 1024
 _DTYPES = frozenset(('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32',
                      'float64'))
 _NAMES = {'bool_': 'bool', 'int_': 'int64', 'int': 'int64', 'float': 'float64', 'double': 'float64', 'half': 'float16'}
@@ -208,6 +209,8 @@ class ElementwiseKernel:
         if count:
             launch = self._run(inputs + outputs, dtypes, known, shape, count)
             if signature is not None and launch is not None and len(args) == self.nargs and clear:
+                if len(self._plans) >= _MOST_PLANS:  # of a program whose shapes are ever new
+                    self._plans.clear()
                 self._plans[signature] = self._plan(*launch, dtypes)
         return self._result(outputs)
 
