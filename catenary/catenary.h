@@ -7,8 +7,10 @@
 #endif
 
 #include "catenary/array/array.h"
+#include "catenary/array/bits.h"
 #include "catenary/array/boxes.h"
 #include "catenary/array/creation.h"
+#include "catenary/array/differences.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/io.h"

@@ -118,6 +118,19 @@ Array as_array(const Operand& x, Dtype dtype, const Device& device) {
   return x.is_array() ? as_dtype(x.array(), dtype) : filled({}, x.scalar(), dtype, device);
 }
 
+Dtype common_dtype(const std::vector<Array>& arrays) {
+  Dtype dtype = Dtype::bool_;
+  for (const bool floating : {true, false})
+    for (const Array& a : arrays)
+      if (is_floating(a.dtype()) == floating) dtype = promote(dtype, a.dtype());
+  return dtype;
+}
+
+void check_square(const Array& a, const char* what) {
+  if (a.ndim() < 2 || a.shape().back() != a.shape()[a.ndim() - 2])
+    fail<LinAlgError>("linalg::{}: square matrices are needed, an array of shape {} was given", what, a.shape());
+}
+
 void check_same_device(const Array& a, const Array& b, const char* what) {
   if (!(a.device() == b.device()))
     fail<DeviceError>("{}: arrays on {} and {}; move one of them with to_device", what, a.device().name(),

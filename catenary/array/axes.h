@@ -48,6 +48,11 @@ Array of_iota(std::int64_t n, const Device& device, F&& f) {
 Array positions(const Array& mask);
 /// The array that an operand stands for, as `dtype` on `device`.
 Array as_array(const Operand& x, Dtype dtype, const Device& device);
+/// The dtype that all of them promote to, in whatever order they come: floats count before integers do.
+/// numpy.result_type
+Dtype common_dtype(const std::vector<Array>& arrays);
+/// Throws LinAlgError naming linalg::`what` unless a is a square matrix or a stack of them.
+void check_square(const Array& a, const char* what);
 /// Throws DeviceError naming `what` when b is on another device than a.
 void check_same_device(const Array& a, const Array& b, const char* what);
 /// Throws for an element of x, integers, that is outside a range: at once on the CPU, else when the host next waits for

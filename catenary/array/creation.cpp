@@ -9,7 +9,9 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/index_plan.h"
 #include "catenary/array/indexing.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary {
 
@@ -201,6 +203,22 @@ Array linspace(double start, double stop, std::int64_t num, const LinspaceOption
   const Dtype to = options.dtype.value_or(Dtype::float64);
   if (to == Dtype::float64) return y;
   return (is_integer(to) ? floor(y) : y).astype(to);
+}
+
+Array linspace(const Operand& start, const Operand& stop, std::int64_t num, const LinspaceOptions& options) {
+  if (num < 0) fail<ValueError>("linspace: num must not be negative, {} was given", num);
+  const Device device = start.is_array() ? start.array().device() : stop.is_array() ? stop.array().device() : Device();
+  const Dtype common = result_type(start, stop), dtype = is_floating(common) ? common : widest_float(device);
+  const Array from = detail::as_array(start, dtype, device), to = detail::as_array(stop, dtype, device);
+  const Array delta = subtract(to, from);
+  Shape column = Shape::filled(delta.ndim() + 1, 1);
+  column[0] = num;
+  const Array i = iota(num, device).astype(dtype).reshape(column);
+  const std::int64_t steps = options.endpoint ? num - 1 : num;
+  const Array y = add(multiply(i, steps > 0 ? divide(delta, steps) : delta), from);
+  if (options.endpoint && num > 1) copyto(y(num - 1), to);
+  const Dtype wanted = options.dtype.value_or(dtype);
+  return moveaxis(is_integer(wanted) ? floor(y) : y, 0, options.axis).astype(wanted);
 }
 
 Array logspace(double start, double stop, std::int64_t num, const LogspaceOptions& options) {

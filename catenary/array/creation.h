@@ -172,10 +172,14 @@ inline Array arange(const Scalar& start, const Scalar& stop, Dtype dtype) { retu
 /// Options of linspace.
 struct LinspaceOptions {
   bool endpoint = true;             ///< is `stop` the last value?
-  std::optional<Dtype> dtype = {};  ///< float64 when not given; integers are rounded down
+  std::optional<Dtype> dtype = {};  ///< float64 when not given, or that of arrays; integers are rounded down
+  int axis = 0;                     ///< of arrays: along which the values lie in the result
 };
 /// `num` values evenly spaced from start to stop. Throws ValueError for a negative number. (numpy.linspace)
 CT_API Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
+/// The same for each element of arrays, which broadcast: the values lie along a new axis.
+CT_API Array linspace(const Operand& start, const Operand& stop, std::int64_t num = 50,
+                      const LinspaceOptions& options = {});
 /// Options of logspace.
 struct LogspaceOptions {
   bool endpoint = true;

@@ -160,8 +160,8 @@ Array matrix_rank(const Array& a, std::optional<double> tol, bool hermitian, std
 LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
   detail::check_same_device(a, b, "linalg::lstsq");
   if (a.ndim() != 2 || b.ndim() < 1 || b.ndim() > 2 || a.shape(0) != b.shape(0))
-    fail<ShapeError>("linalg::lstsq: a [m, n] and b [m] or [m, columns] are needed, shapes {} and {} were given",
-                     a.shape(), b.shape());
+    fail<LinAlgError>("linalg::lstsq: a [m, n] and b [m] or [m, columns] are needed, shapes {} and {} were given",
+                      a.shape(), b.shape());
   if (is_16bit_float(b.dtype()))
     fail<DtypeError>("linalg::lstsq: {} is too narrow; cast to float32 or float64", b.dtype());
   HostStack stack(a, "lstsq");

@@ -1,4 +1,7 @@
-// Differences of neighbours and what is made of products of them: ediff1d, cross, trapezoid.
+// Differences of neighbours and what is made of products of them: ediff1d, cross, trapezoid. Running sums after a first
+// value.
+
+#include "catenary/array/differences.h"
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
@@ -24,10 +27,46 @@ Array border(const std::optional<Operand>& given, const Array& x, const char* wh
   return detail::as_array(*given, dtype, x.device()).reshape({-1});
 }
 
+/// `values` as what stands beside x along an axis.
+Array beside(const Array& x, int axis, const Operand& values) {
+  const Array part = detail::as_array(values, result_type(x, values), x.device());
+  if (part.ndim() > 0) return part;
+  Shape row = x.shape();
+  row[axis] = 1;
+  return part.broadcast_to(row);
+}
+
+Array cumulative(const Array& x, const std::optional<int>& axis, Array running, bool include_initial, int initial,
+                 const char* what) {
+  if (!axis && x.ndim() > 1) fail<ValueError>("{}: an axis is needed for an array of shape {}", what, x.shape());
+  if (!include_initial) return running;
+  const int a = normalize_axis(axis.value_or(0), running.ndim(), what);
+  return concatenate({beside(running, a, initial), running}, a);
+}
+
 /// x[…, i].
 Array component(const Array& x, int i) { return x(ellipsis, i); }
 
 }  // namespace
+
+Array diff(const Array& x, int n, int axis, const std::optional<Operand>& prepend,
+           const std::optional<Operand>& append) {
+  const int a = normalize_axis(axis, x.ndim(), "diff");
+  if (n == 0) return x;
+  std::vector<Array> parts;
+  if (prepend) parts.push_back(beside(x, a, *prepend));
+  parts.push_back(x);
+  if (append) parts.push_back(beside(x, a, *append));
+  return diff(parts.size() == 1 ? x : concatenate(parts, a), n, a);
+}
+
+Array cumulative_sum(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype, bool include_initial) {
+  return cumulative(x, axis, cumsum(x, axis, dtype), include_initial, 0, "cumulative_sum");
+}
+Array cumulative_prod(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype,
+                      bool include_initial) {
+  return cumulative(x, axis, cumprod(x, axis, dtype), include_initial, 1, "cumulative_prod");
+}
 
 Array ediff1d(const Array& x, const std::optional<Operand>& to_end, const std::optional<Operand>& to_begin) {
   const Array before = border(to_begin, x, "to_begin"), after = border(to_end, x, "to_end");

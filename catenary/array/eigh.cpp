@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
@@ -71,8 +72,7 @@ void turn(Array& a, Array& v, const Round& round, const Array& negligible) {
 EighResult eigh(const Array& a, const std::string& uplo) {
   if (uplo != "L" && uplo != "U") fail<ValueError>("linalg::eigh: uplo is \"L\" or \"U\", not \"{}\"", uplo);
   const Array given = uplo == "U" && a.ndim() >= 2 ? matrix_transpose(a) : a;
-  if (given.ndim() < 2 || given.shape().back() != given.shape()[given.ndim() - 2])
-    fail<ShapeError>("linalg::eigh: square matrices are needed, an array of shape {} was given", given.shape());
+  detail::check_square(given, "eigh");
   if (is_16bit_float(given.dtype()))
     fail<DtypeError>("linalg::eigh: {} is too narrow; cast to float32 or float64", given.dtype());
   const Dtype result = is_floating(given.dtype()) ? given.dtype() : Dtype::float64;

@@ -192,10 +192,9 @@ Array einsum(std::string_view subscripts, const std::vector<Array>& operands) {
 
   int hidden = 0;
   std::array<int, 256> letters{};
-  Dtype dtype = operands[0].dtype();
+  const Dtype dtype = detail::common_dtype(operands);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     detail::check_same_device(operands[0], operands[i], "einsum");
-    dtype = promote(dtype, operands[i].dtype());
     const auto named = static_cast<int>(inputs[i].before.size() + inputs[i].after.size());
     const int behind = operands[i].ndim() - named;
     if (behind < 0 || (behind > 0 && !inputs[i].ellipsis))

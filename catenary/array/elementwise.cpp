@@ -43,6 +43,16 @@ LazyOperand lazy_operand(const Operand& x, Dtype as) {
   return x.is_array() ? LazyOperand{&x.array(), Scalar(false), as} : LazyOperand{nullptr, x.scalar(), as};
 }
 
+/// The same for an operand of `op`. A literal that is compared with 16-bit floats is rounded as they are: 0.1 equals
+/// what 0.1 was stored as.
+LazyOperand lazy_operand(const Operand& x, Dtype as, Op op) {
+  if (x.is_array() || !is_16bit_float(as) || ops::info(op).rule != Rule::COMPARE) return lazy_operand(x, as);
+  const auto value = static_cast<float>(x.scalar().real());
+  const double rounded =
+      as == Dtype::float16 ? static_cast<float>(float16(value)) : static_cast<float>(bfloat16(value));
+  return {nullptr, Scalar(rounded), as};
+}
+
 bool literal_fits(const Operand& x, Dtype dtype) {
   if (x.is_array() || x.scalar().kind() != Scalar::Kind::integer || !is_integer(dtype)) return true;
   const std::int64_t value = x.scalar().integer();
@@ -173,7 +183,7 @@ Array binary(Op op, Operand& x, Operand& y) {
   const Dtype d = result_type(x, y);
   const Types types = types_of(op, d, x, y, name);
   if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
-  const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
+  const LazyOperand operands[] = {lazy_operand(x, types.operand, op), lazy_operand(y, types.operand, op)};
   Array result = lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name),
                              common_device(x, y, name));
   x.release();
@@ -215,7 +225,7 @@ void binary_into(const Array& out, Op op, Operand& x, Operand& y, const char* wh
   common_device(Operand(out), x.is_array() ? x : y, what);
   if (types.result == out.dtype() && op != Op::power) {
     if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
-    const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand)};
+    const LazyOperand operands[] = {lazy_operand(x, types.operand, op), lazy_operand(y, types.operand, op)};
     lazy::apply_into(out, op, operands, types.result);
   } else {
     const Array result = binary(op, x, y);
@@ -267,8 +277,16 @@ Array positive(const Array& x) {
   return x.astype(x.dtype());
 }
 
+namespace {
+/// f of floats: of arrays of others those that hold them, of literals their value.
+template <class F>
+Array of_floats(const Operand& x, F&& f) {
+  return x.is_array() ? f(x.array().astype(float_of(x.array().dtype()))) : f(x.scalar().real());
+}
+}  // namespace
+
 Array fabs(const Operand& x) {
-  return absolute(x.is_array() ? Operand(x.array().astype(float_of(x.array().dtype()))) : x);
+  return of_floats(x, [](const Operand& y) { return absolute(y); });
 }
 
 Array where(Operand condition, Operand x, Operand y) {
@@ -308,8 +326,7 @@ std::pair<Array, Array> frexp(const Operand& x) {
 }
 
 std::pair<Array, Array> modf(const Operand& x) {
-  const Array whole = trunc(x.is_array() ? Operand(x.array().astype(float_of(x.array().dtype()))) : x);
-  return {modf_fraction(x), whole};
+  return {modf_fraction(x), of_floats(x, [](const Operand& y) { return trunc(y); })};
 }
 
 std::pair<Array, Array> divmod(const Operand& x, const Operand& y) { return {floor_divide(x, y), remainder(x, y)}; }

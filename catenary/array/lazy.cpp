@@ -25,7 +25,10 @@ Registry& registry() {
 
 class ThreadPrograms {
  public:
-  ThreadPrograms() { deferred_work(); }  // which so outlives this
+  ThreadPrograms() {  // what is made here outlives this
+    deferred_work();
+    ThreadState::make_all();
+  }
   OpenProgram& of(const Device& device) {
     for (auto& [known, program] : programs_)
       if (known == device) return *program;

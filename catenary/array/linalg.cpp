@@ -1,5 +1,6 @@
 #include "catenary/array/linalg.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -26,8 +27,7 @@ struct Stack {
   std::int64_t batch, n;
 
   Stack(const Array& a, Dtype dtype, const char* what) {
-    if (a.ndim() < 2 || a.shape().back() != a.shape()[a.ndim() - 2])
-      fail<ShapeError>("linalg::{}: square matrices are needed, an array of shape {} was given", what, a.shape());
+    detail::check_square(a, what);
     if (is_16bit_float(dtype))
       fail<DtypeError>("linalg::{}: {} is too narrow; cast to float32 or float64", what, dtype);
     result = is_floating(dtype) ? dtype : Dtype::float64;
@@ -125,8 +125,9 @@ struct System {
   }
   static Array columns_of(const Array& a, const Array& b, const char* what) {
     detail::check_same_device(a, b, what);
+    detail::check_square(a, what);
     const Array columns = b.ndim() == 1 ? b.reshape({b.size(), 1}) : b;
-    if (a.ndim() < 2 || columns.ndim() < 2 || columns.shape()[columns.ndim() - 2] != a.shape().back())
+    if (columns.ndim() < 2 || columns.shape()[columns.ndim() - 2] != a.shape().back())
       fail<ShapeError>("linalg::{}: shapes {} and {} do not fit", what, a.shape(), b.shape());
     return columns;
   }
@@ -236,9 +237,39 @@ LuResult lu(const Array& a) {
   return {out.reshape(a.shape()), pivots.reshape(stack.shape({stack.n}))};
 }
 
+Array tensorsolve(const Array& a, const Array& b, const std::optional<Axes>& axes) {
+  Axes order, moved;
+  for (std::int64_t axis : axes.value_or(Axes{}))
+    moved.push_back(normalize_axis(axis, a.ndim(), "linalg::tensorsolve"));
+  for (int i = 0; i < a.ndim(); ++i)
+    if (std::find(moved.begin(), moved.end(), i) == moved.end()) order.push_back(i);
+  for (std::int64_t axis : moved) order.push_back(axis);
+  const Array given = a.transpose(order);
+  const int known = std::min(b.ndim(), a.ndim());
+  const Shape unknown(given.shape().data() + known, a.ndim() - known);
+  const std::int64_t n = unknown.product();
+  if (a.size() != n * n || b.size() != n)
+    fail<LinAlgError>(
+        "linalg::tensorsolve: an array of shape {} and a right side of shape {} are not as many equations as "
+        "unknowns",
+        given.shape(), b.shape());
+  return solve(given.reshape({n, n}), b.reshape({n})).reshape(unknown);
+}
+
+Array tensorinv(const Array& a, int ind) {
+  if (ind < 1) fail<ValueError>("linalg::tensorinv: ind must be positive, {} was given", ind);
+  const int first = std::min(ind, a.ndim());
+  Shape shape(a.shape().data() + first, a.ndim() - first);
+  const std::int64_t n = shape.product();
+  for (int i = 0; i < first; ++i) shape.push_back(a.shape()[i]);
+  if (n * n != a.size())
+    fail<LinAlgError>("linalg::tensorinv: with ind = {} the shape {} does not fall into two parts of as many elements",
+                      ind, a.shape());
+  return inv(a.reshape({n, n})).reshape(shape);
+}
+
 Array matrix_power(const Array& a, std::int64_t n) {
-  if (a.ndim() < 2 || a.shape().back() != a.shape()[a.ndim() - 2])
-    fail<ShapeError>("linalg::matrix_power: square matrices are needed, an array of shape {} was given", a.shape());
+  detail::check_square(a, "matrix_power");
   if (n < 0) return matrix_power(inv(a), -n);
   if (n == 0) {
     const std::int64_t extent = a.shape().back();
@@ -328,7 +359,7 @@ Array norm(const Array& x, const NormOrder& ord, const AxisArg& axis, bool keepd
 
 Array cond(const Array& x, const NormOrder& p) {
   if (x.ndim() < 2) fail<ShapeError>("linalg::cond: matrices are needed, an array of shape {} was given", x.shape());
-  if (x.size() == 0) fail<LinAlgError>("linalg::cond: a matrix of shape {} has no condition number", x.shape());
+  if (x.size() == 0) fail<LinAlgError>("linalg::cond: cond is not defined on empty arrays, the shape is {}", x.shape());
   const double infinity = std::numeric_limits<double>::infinity();
   Array found;
   if (p.kind() == NormOrder::Kind::none || std::abs(p.number()) == 2) {

@@ -71,6 +71,13 @@ struct SlogdetResult {
 CT_API SlogdetResult slogdet(const Array& a);
 /// x with a x = b; a 1-d b is one column. Throws LinAlgError for a singular matrix. numpy.linalg.solve
 CT_API Array solve(const Array& a, const Array& b);
+/// x with tensordot(a, x, x.ndim()) = b: a's first axes are b's, the others x's, after `axes` of a have been moved to
+/// its end. Throws LinAlgError unless that is as many equations as unknowns. numpy.linalg.tensorsolve
+CT_API Array tensorsolve(const Array& a, const Array& b, const std::optional<Axes>& axes = {});
+/// The inverse by which tensordot(tensorinv(a, ind), tensordot(a, x, …), ind) is x: of shape a.shape[ind:] +
+/// a.shape[:ind]. Throws ValueError for ind < 1, LinAlgError unless both parts have as many elements.
+/// numpy.linalg.tensorinv
+CT_API Array tensorinv(const Array& a, int ind = 2);
 /// What lu gives.
 struct LuResult {
   Array lu;      ///< U, and below the diagonal L without its ones
@@ -126,7 +133,7 @@ struct LstsqResult {
   Array singular_values;  ///< of a
 };
 /// Least squares for a [m, n] and b [m] or [m, columns]. Singular values up to `rcond` (the dtype's epsilon times the
-/// larger extent when not given) times the largest count as 0. Throws ShapeError for other shapes. numpy.linalg.lstsq
+/// larger extent when not given) times the largest count as 0. Throws LinAlgError for other shapes. numpy.linalg.lstsq
 CT_API LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond = {});
 
 /// Options of solve_triangular.

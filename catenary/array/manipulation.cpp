@@ -158,7 +158,7 @@ Array concatenate(const std::vector<Array>& arrays, const std::optional<int>& ax
   const int at = normalize_axis(*axis, first.ndim(), "concatenate");
   Shape shape = first.shape();
   shape[at] = 0;
-  Dtype dtype = first.dtype();
+  const Dtype dtype = detail::common_dtype(arrays);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const Array& a = arrays[i];
     Shape others = a.shape();
@@ -169,7 +169,6 @@ Array concatenate(const std::vector<Array>& arrays, const std::optional<int>& ax
     }
     check_same_device(first, a, "concatenate");
     shape[at] += a.shape()[at];
-    dtype = promote(dtype, a.dtype());
   }
   // the result lies in memory as the arrays do
   std::vector<Strides> strides;

@@ -36,13 +36,13 @@ Array sliding_products(const Array& a, const Array& v, std::int64_t left, std::i
 Array correlation(const Array& first, const Array& second, bool turned, const std::string& mode, const char* what) {
   detail::check_same_device(first, second, what);
   for (const Array& x : {first, second}) {
-    if (x.ndim() > 1) fail<ShapeError>("{}: 1-d arrays are needed, one of shape {} was given", what, x.shape());
+    if (x.ndim() != 1) fail<ShapeError>("{}: 1-d arrays are needed, one of shape {} was given", what, x.shape());
     if (x.size() == 0) fail<ValueError>("{}: an array is empty", what);
   }
   if (mode != "full" && mode != "same" && mode != "valid")
     fail<ValueError>("{}: the mode is \"full\", \"same\" or \"valid\", not \"{}\"", what, mode);
   const Dtype dtype = promote(first.dtype(), second.dtype());
-  Array a = as_dtype(first.reshape({-1}), dtype), v = as_dtype(second.reshape({-1}), dtype);
+  Array a = as_dtype(first, dtype), v = as_dtype(second, dtype);
   const bool exchanged = a.size() < v.size();
   if (exchanged) std::swap(a, v);
   if (turned) v = detail::reverse_last(v);
@@ -56,7 +56,8 @@ Array correlation(const Array& first, const Array& second, bool turned, const st
 }  // namespace
 
 Array convolve(const Array& a, const Array& v, const std::string& mode) {
-  return correlation(a, v, true, mode, "convolve");
+  const auto with_an_axis = [](const Array& x) { return x.ndim() == 0 ? x.reshape({1}) : x; };
+  return correlation(with_an_axis(a), with_an_axis(v), true, mode, "convolve");
 }
 Array correlate(const Array& a, const Array& v, const std::string& mode) {
   return correlation(a, v, false, mode, "correlate");

@@ -8,9 +8,9 @@
 
 namespace catenary {
 
-/// The discrete convolution of two 1-d arrays. Mode "full" gives every place where they overlap, "same" as many from
-/// the middle as the longer one has, "valid" those where they overlap completely. Throws ValueError for an empty array
-/// or another mode. numpy.convolve
+/// The discrete convolution of two 1-d arrays (a 0-d one is one of an element). Mode "full" gives every place where
+/// they overlap, "same" as many from the middle as the longer one has, "valid" those where they overlap completely.
+/// Throws ValueError for an empty array or another mode. numpy.convolve
 CT_API Array convolve(const Array& a, const Array& v, const std::string& mode = "full");
 /// The cross-correlation: the sums of a[n + k] v[n]. Modes and errors as convolve. numpy.correlate
 CT_API Array correlate(const Array& a, const Array& v, const std::string& mode = "valid");

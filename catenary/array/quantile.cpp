@@ -66,117 +66,167 @@ Array middle(const Array& low, const Array& high) {
   return as_dtype(divide(add(as_dtype(low, as), as_dtype(high, as)), 2.0), result);
 }
 
-void check_fraction(double q, const char* what) {
-  if (!(q >= 0 && q <= 1))
-    fail<ValueError>("{}: q must lie in [0, 1] (percentiles in [0, 100]), {} was given", what, q);
-}
+/// How a method makes one value of the sorted ones.
+enum class Pick { between, lower, higher, nearest, nearest_odd, midpoint, averaged };
+/// Where a method looks: at (n - 1) q, or at n q + alpha + q (1 - alpha - beta) - 1. (Hyndman and Fan, Sample Quantiles
+/// in Statistical Packages, 1996.)
+struct Method {
+  Pick pick;
+  bool of_gaps = true;
+  double alpha = 0, beta = 1;
 
-/// The elements that a quantile is made of, and how much of the higher one is in it.
-struct Between {
-  std::int64_t low, high;
-  double fraction;
+  static Method of(QuantileMethod method) {
+    static constexpr Method all[] = {{Pick::between},
+                                     {Pick::lower},
+                                     {Pick::higher},
+                                     {Pick::midpoint},
+                                     {Pick::nearest},
+                                     {Pick::higher, false},
+                                     {Pick::averaged, false},
+                                     {Pick::nearest_odd, false, -0.5, 1.5},
+                                     {Pick::between, false},
+                                     {Pick::between, false, 0.5, 0.5},
+                                     {Pick::between, false, 0, 0},
+                                     {Pick::between, false, 1 / 3.0, 1 / 3.0},
+                                     {Pick::between, false, 3 / 8.0, 3 / 8.0}};
+    return all[static_cast<int>(method)];
+  }
+  /// The place among n sorted values: of a number, or of an array with the n of each row.
+  template <class N, class Q>
+  N place(const N& n, Q q) const {
+    if (of_gaps) return (n - Q(1)) * q;
+    return n * q + (static_cast<Q>(alpha) + q * static_cast<Q>(1 - alpha - beta)) - Q(1);
+  }
+  /// Is the result a mean of values, and not one of them?
+  bool computes() const { return pick == Pick::between || pick == Pick::midpoint || pick == Pick::averaged; }
+};
 
-  Between(double q, std::int64_t n, QuantileMethod method, const char* what) {
-    check_fraction(q, what);
-    const double position = q * static_cast<double>(n - 1);
-    low = static_cast<std::int64_t>(std::floor(position));
-    high = std::min(low + 1, n - 1);
-    fraction = position - static_cast<double>(low);
-    switch (method) {
-      case QuantileMethod::linear:
-        return;
-      case QuantileMethod::midpoint:
-        fraction = fraction > 0 ? 0.5 : 0;
-        return;
-      case QuantileMethod::lower:
-        high = low;
-        break;
-      case QuantileMethod::higher:
-        low = high = fraction > 0 ? high : low;
-        break;
-      case QuantileMethod::nearest:
-        low = high = static_cast<std::int64_t>(std::nearbyint(position));
-        break;
+/// Fractions of the values, with the precision in which places are found.
+struct Fractions {
+  std::vector<double> values;
+  Dtype dtype = Dtype::float64;
+
+  Fractions(const std::vector<double>& q, double scale, Dtype as, const char* what) : dtype(as) {
+    for (const double value : q) {
+      const double fraction = value / scale;
+      if (!(fraction >= 0 && fraction <= 1))
+        fail<ValueError>("{}: q must lie in [0, 1] (percentiles in [0, 100]), {} was given", what, value);
+      values.push_back(as == Dtype::float64 ? fraction : static_cast<float>(fraction));
     }
-    fraction = 0;
   }
 };
 
-/// Between a and b, from the nearer end, so that the ends are met exactly; as `result`, but the difference is theirs.
-Array between(const Array& a, const Array& b, double fraction, Dtype result) {
+/// The elements that a quantile is made of, how much of the higher one is in it, and the rest.
+struct Between {
+  std::int64_t low = 0, high = 0;
+  double share = 0, rest = 1;
+};
+template <class F>
+Between between(F q, std::int64_t n, const Method& method) {
+  const F place = method.place(static_cast<F>(n), q), below = std::floor(place);
+  const auto at = [&](F i) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(i), 0, n - 1); };
+  F share = place - below;
+  switch (method.pick) {
+    case Pick::lower:
+      return {at(below), at(below)};
+    case Pick::higher:
+      return {at(std::ceil(place)), at(std::ceil(place))};
+    case Pick::nearest:
+      return {at(std::nearbyint(place)), at(std::nearbyint(place))};
+    case Pick::nearest_odd: {
+      const F i = share == 0 && std::fmod(below, F(2)) != 0 ? below : below + 1;
+      return {at(i), at(i)};
+    }
+    case Pick::midpoint:
+      share = share > 0 ? F(0.5) : F(0);
+      break;
+    case Pick::averaged:
+      share = share > 0 ? F(1) : F(0.5);
+      break;
+    case Pick::between:
+      break;
+  }
+  return {at(below), at(below + 1), share, F(1) - share};
+}
+
+/// From the nearer end, so that the ends are met exactly; as `result`, but the difference is theirs.
+Array between(const Array& a, const Array& b, const Between& place, Dtype result) {
   const Array span = as_dtype(subtract(b, a), result);
-  return fraction < 0.5 ? add(as_dtype(a, result), multiply(span, fraction))
-                        : subtract(as_dtype(b, result), multiply(span, 1 - fraction));
+  return place.share < 0.5 ? add(as_dtype(a, result), multiply(span, place.share))
+                           : subtract(as_dtype(b, result), multiply(span, place.rest));
 }
 
 /// Quantiles as `result`: floating, unless the method picks an element.
-std::vector<Array> quantiles_of(Rows& rows, const std::vector<double>& q, double scale, QuantileMethod method,
-                                Dtype result, const char* what) {
+std::vector<Array> quantiles_of(Rows& rows, const Fractions& q, const Method& method, Dtype result) {
   std::vector<Between> all;
   std::vector<std::int64_t> places;
-  for (const double value : q) {
-    const Between place = all.emplace_back(value / scale, rows.n, method, what);
+  for (const double value : q.values) {
+    const Between place =
+        all.emplace_back(q.dtype == Dtype::float64 ? between(value, rows.n, method)
+                                                   : between(static_cast<float>(value), rows.n, method));
     places.insert(places.end(), {place.low, place.high});
   }
   rows.select(places);
   std::vector<Array> results;
   for (const Between& place : all) {
     const Array a = rows.at(place.low), b = rows.at(place.high);
-    results.push_back(
-        rows.unless_nan(place.low == place.high ? as_dtype(a, result) : between(a, b, place.fraction, result)));
+    results.push_back(rows.unless_nan(place.low == place.high ? as_dtype(a, result) : between(a, b, place, result)));
   }
   return results;
 }
 
-/// Quantiles of what is not NaN: each row has places of its own, counted here as fractions of its numbers.
-std::vector<Array> nan_quantiles_of(const Rows& rows, const std::vector<double>& q, double scale, QuantileMethod method,
-                                    Dtype result, const char* what) {
+/// Quantiles of what is not NaN: each row has a count of its own.
+std::vector<Array> nan_quantiles_of(const Rows& rows, const Fractions& q, const Method& method, Dtype result) {
   const Array sorted = sort(rows.rows);  // NaN comes last
-  const Array last = subtract(count_nonzero(logical_not(isnan(sorted)), -1, true), 1).eval();
-  const Array place_of_last = last.astype(widest_float(last.device()));
+  const Array n = count_nonzero(logical_not(isnan(sorted)), -1, true).astype(widest_float(sorted.device())).eval();
   const auto at = [&](const Array& place) {
-    return take_along_axis(sorted, maximum(place, 0).astype(Dtype::int64), -1).reshape(rows.result);
+    const Array inside = maximum(minimum(place, subtract(n, 1)), 0);
+    return take_along_axis(sorted, inside.astype(Dtype::int64), -1).reshape(rows.result);
   };
   std::vector<Array> results;
-  for (const double value : q) {
-    check_fraction(value / scale, what);
-    const Array place = multiply(place_of_last, value / scale), low = floor(place);
-    const Array high = minimum(add(low, 1), place_of_last), fraction = subtract(place, low);
-    switch (method) {
-      case QuantileMethod::lower:
-        results.push_back(at(low));
+  for (const double value : q.values) {
+    const Array place = method.place(n, value), below = floor(place), fraction = subtract(place, below);
+    const auto pick = [&](const Array& i) { results.push_back(at(i)); };
+    const auto mix = [&](const Array& part) {
+      const Array share = part.reshape(rows.result).astype(result), a = at(below), b = at(add(below, 1));
+      const Array span = as_dtype(subtract(b, a), result);
+      const Array up = add(as_dtype(a, result), multiply(span, share));
+      const Array down = subtract(as_dtype(b, result), multiply(span, subtract(1, share)));
+      results.push_back(where(equal(a, b), as_dtype(a, result), where(less(share, 0.5), up, down)));
+    };
+    switch (method.pick) {
+      case Pick::lower:
+        pick(below);
         break;
-      case QuantileMethod::higher:
-        results.push_back(at(ceil(place)));
+      case Pick::higher:
+        pick(ceil(place));
         break;
-      case QuantileMethod::nearest:
-        results.push_back(at(rint(place)));
+      case Pick::nearest:
+        pick(rint(place));
         break;
-      default: {
-        const bool midpoint = method == QuantileMethod::midpoint;
-        const Array part = midpoint ? multiply(ceil(fraction), 0.5) : fraction;
-        const Array share = part.reshape(rows.result).astype(result), a = at(low), b = at(high);
-        const Array span = as_dtype(subtract(b, a), result);
-        const Array up = add(as_dtype(a, result), multiply(span, share));
-        const Array down = subtract(as_dtype(b, result), multiply(span, subtract(1, share)));
-        results.push_back(where(equal(a, b), as_dtype(a, result), where(less(share, 0.5), up, down)));
-      }
+      case Pick::nearest_odd:
+        pick(where(logical_and(equal(fraction, 0), not_equal(remainder(below, 2), 0)), below, add(below, 1)));
+        break;
+      case Pick::midpoint:
+        mix(multiply(ceil(fraction), 0.5));
+        break;
+      case Pick::averaged:
+        mix(where(greater(fraction, 0), 1.0, 0.5));
+        break;
+      case Pick::between:
+        mix(fraction);
     }
   }
   return results;
 }
 
-bool interpolates(QuantileMethod method) {
-  return method == QuantileMethod::linear || method == QuantileMethod::midpoint;
-}
-
 /// Which elements count: all, and one NaN makes the result NaN, or those that are not NaN.
 enum class Of { all, numbers };
 
-std::vector<Array> quantiles_of(Of of, Rows& rows, const std::vector<double>& q, double scale, QuantileMethod method,
-                                Dtype result, const char* what) {
-  if (of == Of::all || !is_floating(rows.rows.dtype())) return quantiles_of(rows, q, scale, method, result, what);
-  return nan_quantiles_of(rows, q, scale, method, result, what);
+/// A quantile for each fraction, in rows of the shape that `Rows` says.
+std::vector<Array> quantiles_of(Of of, Rows& rows, const Fractions& q, const Method& method, Dtype result) {
+  if (of == Of::all || !is_floating(rows.rows.dtype())) return quantiles_of(rows, q, method, result);
+  return nan_quantiles_of(rows, q, method, result);
 }
 
 void check_not_empty(const Rows& rows, const Array& x, const char* what) {
@@ -184,30 +234,42 @@ void check_not_empty(const Rows& rows, const Array& x, const char* what) {
     fail<ValueError>("{}: there is no element along the reduced axes of an array of shape {}", what, x.shape());
 }
 
-Array quantiles(Of of, const Array& x, const std::vector<double>& q, double scale, const AxisArg& axis, bool keepdims,
-                QuantileMethod method, const char* what) {
-  // NumPy's q array is float64 and the result with it, where the device has that.
-  const Dtype dtype = interpolates(method) ? promote(mean_dtype(x.dtype()), widest_float(x.device())) : x.dtype();
-  Rows rows(interpolates(method) ? as_dtype(x, mean_dtype(x.dtype())) : x, axis, keepdims, what);
+Array quantiles(Of of, const Array& x, const Fractions& q, const AxisArg& axis, bool keepdims, QuantileMethod how,
+                const char* what) {
+  const Method method = Method::of(how);
+  const Dtype dtype = method.computes() ? promote(x.dtype(), q.dtype) : x.dtype();
+  Rows rows(method.computes() ? as_dtype(x, mean_dtype(x.dtype())) : x, axis, keepdims, what);
   check_not_empty(rows, x, what);
   Shape shape = rows.result;
-  shape.insert(0, static_cast<std::int64_t>(q.size()));
+  shape.insert(0, static_cast<std::int64_t>(q.values.size()));
   const Array out = Array::empty(shape, dtype, x.device());
-  if (q.empty()) return out;
-  const std::vector<Array> results = quantiles_of(of, rows, q, scale, method, dtype, what);
-  for (std::size_t i = 0; i < q.size(); ++i) {
+  if (q.values.empty()) return out;
+  const std::vector<Array> results = quantiles_of(of, rows, q, method, dtype);
+  for (std::size_t i = 0; i < results.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     copyto(slice_axis(out, 0, row, row + 1).reshape(rows.result), results[i]);
   }
   return out;
 }
 
-Array one_quantile(Of of, const Array& x, double q, double scale, const AxisArg& axis, bool keepdims,
-                   QuantileMethod method, const char* what) {
-  const Dtype dtype = interpolates(method) ? mean_dtype(x.dtype()) : x.dtype();
+Array one_quantile(Of of, const Array& x, const Fractions& q, const AxisArg& axis, bool keepdims, QuantileMethod how,
+                   const char* what) {
+  const Method method = Method::of(how);
+  const Dtype dtype = method.computes() ? mean_dtype(x.dtype()) : x.dtype();
   Rows rows(as_dtype(x, dtype), axis, keepdims, what);
   check_not_empty(rows, x, what);
-  return quantiles_of(of, rows, {q}, scale, method, dtype, what).front().copy();
+  return quantiles_of(of, rows, q, method, dtype).front().copy();
+}
+
+/// Fractions that are an array: its dtype counts.
+Array quantiles(Of of, const Array& x, const Array& q, double scale, const AxisArg& axis, bool keepdims,
+                QuantileMethod how, const char* what) {
+  if (q.ndim() > 1)
+    fail<ShapeError>("{}: q must be a number or have one axis, a shape of {} was given", what, q.shape());
+  const Dtype dtype = is_floating(q.dtype()) ? q.dtype() : widest_float(x.device());
+  const Fractions fractions(q.astype(Dtype::float64).to_vector<double>(), scale, dtype, what);
+  const Array all = quantiles(of, x, fractions, axis, keepdims, how, what);
+  return q.ndim() > 0 ? all : all.reshape(Shape(all.shape().data() + 1, all.ndim() - 1));
 }
 
 }  // namespace
@@ -231,13 +293,17 @@ Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
   return middle(low, high).reshape(rows.result);
 }
 
-#define CT_QUANTILE(name, of, scale)                                                                \
-  Array name(const Array& x, double q, const AxisArg& axis, bool keepdims, QuantileMethod method) { \
-    return one_quantile(of, x, q, scale, axis, keepdims, method, #name);                            \
-  }                                                                                                 \
-  Array name(const Array& x, const std::vector<double>& q, const AxisArg& axis, bool keepdims,      \
-             QuantileMethod method) {                                                               \
-    return quantiles(of, x, q, scale, axis, keepdims, method, #name);                               \
+#define CT_QUANTILE(name, of, scale)                                                                         \
+  Array name(const Array& x, double q, const AxisArg& axis, bool keepdims, QuantileMethod method) {          \
+    return one_quantile(of, x, Fractions({q}, scale, Dtype::float64, #name), axis, keepdims, method, #name); \
+  }                                                                                                          \
+  Array name(const Array& x, const std::vector<double>& q, const AxisArg& axis, bool keepdims,               \
+             QuantileMethod method) {                                                                        \
+    const Fractions fractions(q, scale, widest_float(x.device()), #name);                                    \
+    return quantiles(of, x, fractions, axis, keepdims, method, #name);                                       \
+  }                                                                                                          \
+  Array name(const Array& x, const Array& q, const AxisArg& axis, bool keepdims, QuantileMethod method) {    \
+    return quantiles(of, x, q, scale, axis, keepdims, method, #name);                                        \
   }
 CT_QUANTILE(quantile, Of::all, 1)
 CT_QUANTILE(percentile, Of::all, 100)

@@ -1,6 +1,7 @@
 #include "catenary/array/random.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -80,37 +81,26 @@ Array normal_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
   return multiply(radius, cos(multiply(open_uniform(size, dtype, options), turn)));
 }
 
-Shape shape_of(const OptionalShape& size, const Operand& a, const Operand& b, const char* what) {
+Shape shape_of(const OptionalShape& size, Parameters parameters, const char* what) {
   Shape shape;
-  if (a.is_array()) shape = a.array().shape();
-  if (b.is_array()) shape = broadcast_shapes(shape, b.array().shape(), what);
+  for (const Operand& x : parameters)
+    if (x.is_array()) shape = broadcast_shapes(shape, x.array().shape(), what);
   if (!size) return shape;
   if (broadcast_shapes(shape, *size, what) != *size)
     fail<ShapeError>("random::{}: parameters of shape {} do not broadcast to {}", what, shape, *size);
   return *size;
 }
 
-RandomOptions placed(const RandomOptions& options, const Operand& a, const Operand& b) {
+RandomOptions placed(const RandomOptions& options, Parameters parameters) {
   RandomOptions result = options;
-  if (!result.device && a.is_array()) result.device = a.array().device();
-  if (!result.device && b.is_array()) result.device = b.array().device();
+  for (const Operand& x : parameters)
+    if (!result.device && x.is_array()) result.device = x.array().device();
   return result;
 }
 
 void check_scale(const Operand& scale, const char* what) {
   if (!scale.is_array() && !(scale.scalar().real() >= 0))
     fail<ValueError>("random::{}: scale must not be negative, {} was given", what, scale.scalar().real());
-}
-
-Array invert_table(const std::vector<double>& table, const Shape& size, const RandomOptions& options) {
-  RandomOptions uniform_options = options;
-  uniform_options.dtype = Dtype::float64;
-  const Array u = random(size, uniform_options);
-  const Array cumulative =
-      Array::from_host(table.data(), {static_cast<std::int64_t>(table.size())}, Dtype::float64, u.device());
-  // Rounding may leave the last sum below a number drawn.
-  const Array drawn = minimum(searchsorted(cumulative, u, Side::right), static_cast<std::int64_t>(table.size()) - 1);
-  return as_dtype(drawn, options.dtype.value_or(Dtype::int64));
 }
 
 }  // namespace detail
@@ -252,31 +242,36 @@ struct Counts {
   double most;
 };
 
-/// Draws counts by inversion. `of` tells the distribution for a pair of parameters, and checks them.
-Array draw_counts(const Operand& a, const Operand& b, const OptionalShape& size, const RandomOptions& options,
-                  const char* what, Counts (*of)(double a, double b)) {
-  const Shape shape = shape_of(size, a, b, what);
-  RandomOptions here = placed(options, a, b);
+/// The parameters of a distribution of counts; the last ones may be unused.
+using Three = std::array<double, 3>;
+
+/// Draws counts by inversion. `of` tells the distribution for some parameters, and checks them.
+Array draw_counts(Parameters parameters, const OptionalShape& size, const RandomOptions& options, const char* what,
+                  Counts (*of)(const Three& parameters)) {
+  const Shape shape = shape_of(size, parameters, what);
+  RandomOptions here = placed(options, parameters);
   here.dtype = Dtype::float64;
-  const Parameter x(a, Dtype::float64), y(b, Dtype::float64);
   // The parameters of each element, before they are repeated along the axes of `size`.
-  const Shape own = shape_of({}, a, b, what);
-  const auto on_host = [&](const Parameter& p) {
-    const Array whole = p.array.defined() ? p.array.broadcast_to(own) : full(own, p.scalar, Dtype::float64);
-    return whole.to_vector<double>();
-  };
-  const std::vector<double> first = on_host(x), second = on_host(y);
+  const Shape own = shape_of({}, parameters, what);
+  std::vector<Three> wanted(static_cast<std::size_t>(own.product()));
+  std::size_t k = 0;
+  for (const Operand& x : parameters) {
+    const Array given = catenary::detail::as_array(x, Dtype::float64, Device());
+    const std::vector<double> values = given.broadcast_to(own).to_vector<double>();
+    for (std::size_t i = 0; i < values.size(); ++i) wanted[i][k] = values[i];
+    ++k;
+  }
 
   // One cumulative table after the other; that of row r runs from r to r + 1, so that one search finds row and count.
-  std::map<std::pair<double, double>, std::int64_t> row_of;
+  std::map<Three, std::int64_t> row_of;
   std::vector<double> cumulative;
   std::vector<std::int64_t> rows, shifts, ends;
   constexpr double kNever = -50;  // a log of probabilities that 53 bits cannot draw
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const auto [found, is_new] = row_of.try_emplace({first[i], second[i]}, static_cast<std::int64_t>(row_of.size()));
+  for (const Three& these : wanted) {
+    const auto [found, is_new] = row_of.try_emplace(these, static_cast<std::int64_t>(row_of.size()));
     rows.push_back(found->second);
     if (!is_new) continue;
-    const Counts counts = of(first[i], second[i]);
+    const Counts counts = of(these);
     double low = counts.mode, high = counts.mode;
     while (low > 0 && counts.log_probability(low - 1) > kNever) --low;
     while (high < counts.most && counts.log_probability(high + 1) > kNever) ++high;
@@ -307,7 +302,8 @@ Array draw_counts(const Operand& a, const Operand& b, const OptionalShape& size,
 }  // namespace
 
 Array binomial(const Operand& n, const Operand& p, const OptionalShape& size, const RandomOptions& options) {
-  return draw_counts(n, p, size, options, "binomial", [](double trials, double chance) -> Counts {
+  return draw_counts({n, p}, size, options, "binomial", [](const Three& parameters) -> Counts {
+    const double trials = parameters[0], chance = parameters[1];
     if (!(trials >= 0 && trials <= (1 << 24)) || trials != std::floor(trials))
       fail<ValueError>("random::binomial: n must be an integer in [0, 2^24], {} was given", trials);
     if (!(chance >= 0 && chance <= 1)) fail<ValueError>("random::binomial: p must lie in [0, 1], {} was given", chance);
@@ -321,10 +317,31 @@ Array binomial(const Operand& n, const Operand& p, const OptionalShape& size, co
 }
 
 Array poisson(const Operand& lam, const OptionalShape& size, const RandomOptions& options) {
-  return draw_counts(lam, 0.0, size, options, "poisson", [](double mean, double) -> Counts {
+  return draw_counts({lam}, size, options, "poisson", [](const Three& parameters) -> Counts {
+    const double mean = parameters[0];
     if (!(mean >= 0 && mean <= 1e6)) fail<ValueError>("random::poisson: lam must lie in [0, 10^6], {} was given", mean);
     return {[=](double k) { return (k > 0 ? k * std::log(mean) : 0) - mean - std::lgamma(k + 1); }, std::floor(mean),
             std::numeric_limits<double>::infinity()};
+  });
+}
+
+Array hypergeometric(const Operand& ngood, const Operand& nbad, const Operand& nsample, const OptionalShape& size,
+                     const RandomOptions& options) {
+  return draw_counts({ngood, nbad, nsample}, size, options, "hypergeometric", [](const Three& parameters) -> Counts {
+    const auto [good, bad, drawn] = parameters;
+    const bool whole = std::ranges::all_of(parameters, [](double x) { return x >= 0 && x == std::floor(x); });
+    if (!whole || good + bad > (1 << 24) || drawn > good + bad)
+      fail<ValueError>(
+          "random::hypergeometric: integers with 0 <= nsample <= ngood + nbad <= 2^24 are needed, {} of {} + {} were "
+          "given",
+          drawn, good, bad);
+    const auto log_ways = [](double n, double k) {
+      return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+    };
+    const auto log_probability = [=, good = good, bad = bad, drawn = drawn](double k) {
+      return log_ways(good, k) + log_ways(bad, drawn - k) - log_ways(good + bad, drawn);
+    };
+    return {log_probability, std::floor((drawn + 1) * (good + 1) / (good + bad + 2)), std::min(good, drawn)};
   });
 }
 

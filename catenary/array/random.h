@@ -88,8 +88,8 @@ CT_API Array weibull(const Operand& a, const OptionalShape& size = {}, const Ran
 /// With density a x^(a - 1) on [0, 1], a > 0. numpy.random.power
 CT_API Array power(const Operand& a, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// With a triangle for density: 0 at left and right, highest at mode. Throws ValueError unless left <= mode <= right
-/// and left < right. numpy.random.triangular
-CT_API Array triangular(double left, double mode, double right, const Shape& size = {},
+/// and left < right in every element, which waits for the device. numpy.random.triangular
+CT_API Array triangular(const Operand& left, const Operand& mode, const Operand& right, const OptionalShape& size = {},
                         const RandomOptions& options = {});
 /// Inverse Gaussian with mean > 0 and scale > 0 (Michael, Schucany and Haas 1976). numpy.random.wald
 CT_API Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size = {},
@@ -138,10 +138,11 @@ CT_API Array binomial(const Operand& n, const Operand& p, const OptionalShape& s
 CT_API Array poisson(const Operand& lam = 1.0, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// Trials up to the first success, each with probability p in (0, 1]; int64 by default. numpy.random.geometric
 CT_API Array geometric(const Operand& p, const OptionalShape& size = {}, const RandomOptions& options = {});
-/// How many are good of nsample drawn from ngood and nbad without replacement, int64 by default, by inversion. Throws
-/// ValueError for negative numbers, sums above 2²⁴, and more drawn than there are. numpy.random.hypergeometric
-CT_API Array hypergeometric(std::int64_t ngood, std::int64_t nbad, std::int64_t nsample, const Shape& size = {},
-                            const RandomOptions& options = {});
+/// How many are good of nsample drawn from ngood and nbad without replacement, int64 by default, by inversion, as
+/// binomial. Throws ValueError for numbers that are negative or no integers, sums above 2²⁴, and more drawn than there
+/// are. numpy.random.hypergeometric
+CT_API Array hypergeometric(const Operand& ngood, const Operand& nbad, const Operand& nsample,
+                            const OptionalShape& size = {}, const RandomOptions& options = {});
 /// How often each of k outcomes comes up in n draws: shape (…size, k), int64 by default. The last of pvals (k) counts
 /// as what the others leave of 1. Takes time in proportion to n. Throws ValueError for n < 0, and for probabilities
 /// that are negative or sum to more than 1. numpy.random.multinomial

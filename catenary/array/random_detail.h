@@ -1,7 +1,7 @@
 #pragma once
 // Private to array/: what the distributions are made of.
 
-#include <vector>
+#include <initializer_list>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
@@ -26,17 +26,22 @@ Array open_uniform(const Shape& size, Dtype dtype, const RandomOptions& options)
 /// Standard normal as float32 or float64. (Box and Muller 1958, one of the two.)
 Array normal_of(const Shape& size, Dtype dtype, const RandomOptions& options);
 
+using Parameters = std::initializer_list<Operand>;
+
 /// `size`, or what the parameters broadcast to; throws ShapeError where they do not fit.
-Shape shape_of(const OptionalShape& size, const Operand& a, const Operand& b, const char* what);
+Shape shape_of(const OptionalShape& size, Parameters parameters, const char* what);
+inline Shape shape_of(const OptionalShape& size, const Operand& a, const Operand& b, const char* what) {
+  return shape_of(size, {a, b}, what);
+}
 
 /// The options with the device of an array among the parameters, if there is one.
-RandomOptions placed(const RandomOptions& options, const Operand& a, const Operand& b);
+RandomOptions placed(const RandomOptions& options, Parameters parameters);
+inline RandomOptions placed(const RandomOptions& options, const Operand& a, const Operand& b) {
+  return placed(options, {a, b});
+}
 
 /// Throws ValueError for a negative literal.
 void check_scale(const Operand& scale, const char* what);
-
-/// Draws k with probability table[k] - table[k - 1] of an ascending cumulative table on the host.
-Array invert_table(const std::vector<double>& table, const Shape& size, const RandomOptions& options);
 
 /// An operand in the dtype that is worked in, so that a float64 parameter does not widen the result.
 struct Parameter {

@@ -179,16 +179,24 @@ Array power(const Operand& a, const OptionalShape& size, const RandomOptions& op
                         [](const Array& e, const Operand& shape) { return exp(negative(divide(e, shape))); });
 }
 
-Array triangular(double left, double mode, double right, const Shape& size, const RandomOptions& options) {
-  if (!(left <= mode && mode <= right && left < right) || !std::isfinite(left) || !std::isfinite(right))
-    fail<ValueError>("random::triangular: left <= mode <= right and left < right are needed, {}, {} and {} were given",
-                     left, mode, right);
-  const Dtype dtype = floating_dtype(options, "triangular");
-  const Array u = open_uniform(size, working_dtype(dtype), options);
-  const double width = right - left, split = (mode - left) / width;
-  const Array rising = add(sqrt(multiply(u, width * (mode - left))), left);
-  const Array falling = subtract(right, sqrt(multiply(subtract(1, u), width * (right - mode))));
-  return as_dtype(where(less(u, split), rising, falling), dtype);
+Array triangular(const Operand& left, const Operand& mode, const Operand& right, const OptionalShape& size,
+                 const RandomOptions& options) {
+  const Dtype dtype = floating_dtype(options, "triangular"), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, {left, mode, right}, "triangular");
+  const RandomOptions here = placed(options, {left, mode, right});
+  const Device device = here.device.value_or(current_device());
+  const auto array_of = [&](const Operand& x) { return catenary::detail::as_array(x, work, device); };
+  const Array l = array_of(left), m = array_of(mode), r = array_of(right);
+  const Array ordered = logical_and(logical_and(less_equal(l, m), less_equal(m, r)), less(l, r));
+  if (!all(logical_and(ordered, isfinite(subtract(r, l)))).item<bool>())
+    fail<ValueError>(
+        "random::triangular: finite left <= mode <= right with left < right are needed, up to {}, {} to {} and from {} "
+        "on were given",
+        max(l).item<double>(), min(m).item<double>(), max(m).item<double>(), min(r).item<double>());
+  const Array u = open_uniform(shape, work, here), width = subtract(r, l);
+  const Array rising = add(l, sqrt(multiply(u, multiply(width, subtract(m, l)))));
+  const Array falling = subtract(r, sqrt(multiply(subtract(1, u), multiply(width, subtract(r, m)))));
+  return as_dtype(where(less(u, divide(subtract(m, l), width)), rising, falling), dtype);
 }
 
 Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
@@ -301,26 +309,6 @@ Array geometric(const Operand& p, const OptionalShape& size, const RandomOptions
   const Array trials = p.is_array() ? ceil(divide(e, negative(log1p(negative(probability.array)))))
                                     : ceil(divide(e, -std::log1p(-p.scalar().real())));
   return as_dtype(minimum(maximum(trials, 1), 9.2e18), options.dtype.value_or(Dtype::int64));
-}
-
-Array hypergeometric(std::int64_t ngood, std::int64_t nbad, std::int64_t nsample, const Shape& size,
-                     const RandomOptions& options) {
-  constexpr std::int64_t most = 1 << 24;
-  if (ngood < 0 || nbad < 0 || nsample < 0 || ngood > most || nbad > most - ngood || nsample > ngood + nbad)
-    fail<ValueError>("random::hypergeometric: 0 <= nsample <= ngood + nbad <= 2^24 is needed, {} of {} + {} were given",
-                     nsample, ngood, nbad);
-  const auto log_ways = [](std::int64_t n, std::int64_t k) {
-    return std::lgamma(static_cast<double>(n + 1)) - std::lgamma(static_cast<double>(k + 1)) -
-           std::lgamma(static_cast<double>(n - k + 1));
-  };
-  std::vector<double> table;
-  double total = 0;
-  for (std::int64_t k = 0; k <= std::min(ngood, nsample); ++k) {
-    if (nsample - k <= nbad)
-      total += std::exp(log_ways(ngood, k) + log_ways(nbad, nsample - k) - log_ways(ngood + nbad, nsample));
-    table.push_back(total);
-  }
-  return invert_table(table, size, options);
 }
 
 Array multinomial(std::int64_t n, const Array& pvals, const Shape& size, const RandomOptions& options) {

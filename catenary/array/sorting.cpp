@@ -6,6 +6,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
+#include "catenary/array/differences.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
@@ -63,15 +64,16 @@ std::vector<std::int64_t> places_of(std::vector<std::int64_t> kth, std::int64_t 
   return kth;
 }
 
-/// For ascending 1-d values: which differ from the one before? (The first one does.) NaN equals NaN.
-Array starts_group(const Array& sorted) {
-  const std::int64_t n = sorted.size();
+/// For ascending values, or rows of them: which differ from the one before? (The first one does.)
+Array starts_group(const Array& sorted, bool equal_nan = true) {
+  const std::int64_t n = sorted.shape()[0];
   const Array out = Array::empty({n}, Dtype::bool_, sorted.device());
   if (n == 0) return out;
   const Array before = slice_axis(sorted, 0, 0, n - 1), after = slice_axis(sorted, 0, 1, n);
   Array differs = not_equal(before, after);
-  if (is_floating(sorted.dtype()))
+  if (equal_nan && is_floating(sorted.dtype()))
     differs = logical_and(differs, logical_not(logical_and(isnan(before), isnan(after))));
+  if (sorted.ndim() == 2) differs = any(differs, 1);
   copyto(slice_axis(out, 0, 0, 1), true);
   copyto(slice_axis(out, 0, 1, n), differs);
   return out;
@@ -81,9 +83,12 @@ void check_1d(const Array& x, const char* what) {
   if (x.ndim() != 1) fail<ShapeError>("{}: a 1-d array is needed, one of shape {} was given", what, x.shape());
 }
 
+/// Does each element follow the one before it, or NaN follow numbers?
 bool ascends(const Array& x) {
   const std::int64_t n = x.size();
-  return n < 2 || all(less_equal(slice_axis(x, 0, 0, n - 1), slice_axis(x, 0, 1, n))).item<bool>();
+  if (n < 2) return true;
+  const Array here = slice_axis(x, 0, 0, n - 1), next = slice_axis(x, 0, 1, n);
+  return all(logical_or(less_equal(here, next), isnan(next))).item<bool>();
 }
 
 }  // namespace
@@ -150,6 +155,7 @@ Array lexsort(const std::vector<Array>& keys) {
 }
 
 Array lexsort(const Array& keys) {
+  if (keys.ndim() == 1) return filled({}, 0, Dtype::int64, keys.device());  // of one place each
   if (keys.ndim() != 2)
     fail<ShapeError>("lexsort: a 2-d array of keys is needed, one of shape {} was given", keys.shape());
   std::vector<Array> rows;
@@ -207,25 +213,30 @@ Array unique(const Array& x) {
 }
 
 UniqueResult unique(const Array& x, const UniqueOptions& options) {
-  const Array flat = x.reshape({-1});
-  const Array order = argsorted_rows(flat);
-  const Array sorted = take(flat, order);
-  const Array mask = starts_group(sorted);
+  const Array parts = options.axis ? moveaxis(x, *options.axis, 0) : x.reshape({-1});
+  const std::int64_t n = parts.shape()[0];
+  const Array rows = options.axis ? parts.reshape({n, n == 0 ? 0 : x.size() / n}) : parts;
+  const Array order = rows.ndim() == 1   ? argsorted_rows(rows)
+                      : rows.size() == 0 ? detail::iota(n, x.device())
+                                         : lexsort(reverse_last(rows).T());
+  const Array mask = starts_group(take(rows, order, 0), options.equal_nan && !options.axis);
   const Array first = flatnonzero(mask);
   UniqueResult result;
-  result.values = take(sorted, first);
-  if (options.return_index) result.index = take(order, first);
+  result.index = take(order, first);
+  result.values = take(parts, result.index, 0);
+  if (options.axis) result.values = moveaxis(result.values, 0, *options.axis);
   if (options.return_inverse) {
-    result.inverse = Array::empty(flat.shape(), Dtype::int64, x.device());
-    if (flat.size() > 0) {
+    result.inverse = Array::empty({n}, Dtype::int64, x.device());
+    if (n > 0) {
       Array keep_order, keep_group;
       const View at = readable_contiguous(order, keep_order);
       const View group = readable_contiguous(subtract(cumsum(mask), 1), keep_group);
       compute(x.device(), primitives::Scatter{writable(result.inverse), {at}, group, ScatterMode::assign});
     }
-    result.inverse = result.inverse.reshape(x.shape());
+    if (!options.axis) result.inverse = result.inverse.reshape(x.shape());
   }
-  if (options.return_counts) result.counts = diff(append(first, filled({1}, flat.size(), Dtype::int64, x.device())));
+  if (options.return_counts) result.counts = diff(first, 1, 0, std::nullopt, n);
+  if (!options.return_index) result.index = {};
   return result;
 }
 
@@ -252,9 +263,20 @@ Array union1d(const Array& a, const Array& b) {
   return unique(append(a, b));
 }
 
-Array setdiff1d(const Array& a, const Array& b) {
-  const Array values = unique(a);
+Array setxor1d(const Array& a, const Array& b) { return sort(append(setdiff1d(a, b), setdiff1d(b, a))); }
+
+Array setdiff1d(const Array& a, const Array& b, bool assume_unique) {
+  const Array values = assume_unique ? a.reshape({-1}) : unique(a);
   return take(values, flatnonzero(isin(values, b, true)));
+}
+
+CommonValues intersect1d_indices(const Array& a, const Array& b) {
+  const Array common = intersect1d(a, b);
+  const auto index_in = [&](const Array& x) {
+    const UniqueResult found = unique(x, {.return_index = true});
+    return take(found.index, flatnonzero(isin(found.values, common)));
+  };
+  return {common, index_in(a), index_in(b)};
 }
 
 Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t minlength) {
@@ -270,7 +292,7 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
     if (smallest < 0) fail<ValueError>("bincount: values must not be negative, {} is among them", smallest);
     length = std::max(length, max(at).item<std::int64_t>() + 1);
   }
-  const Dtype dtype = weights ? widest_float(x.device()) : Dtype::int64;
+  const Dtype dtype = weights && at.size() > 0 ? widest_float(x.device()) : Dtype::int64;
   const Array out = filled({length}, 0, dtype, x.device());
   if (at.size() == 0) return out;
   const Array amount = weights ? as_dtype(*weights, dtype) : filled(at.shape(), 1, dtype, x.device());
@@ -298,9 +320,12 @@ Array bins_of(const Array& x, const Array& edges, const char* what) {
   return where(logical_and(greater_equal(flat, first), less_equal(flat, last)), bin, bins);
 }
 
-/// Edges, as `dtype`, of bins of equal width over a range, or over all of x.
-Array equal_bins(const Array& x, std::int64_t bins, const std::optional<std::pair<double, double>>& range, Dtype dtype,
-                 const char* what) {
+/// The edges that are given, or, as `dtype`, those of bins of equal width over a range, or over all of x; then, as
+/// NumPy's, in x's own precision.
+Array edges_of(const Array& x, const HistogramBins& how, const std::optional<std::pair<double, double>>& range,
+               Dtype dtype, const char* what) {
+  if (how.edges().defined()) return how.edges();
+  const std::int64_t bins = how.count();
   if (bins < 1) fail<ValueError>("{}: at least one bin is needed, bins = {} was given", what, bins);
   double low = 0, high = 1;
   if (range) {
@@ -315,9 +340,14 @@ Array equal_bins(const Array& x, std::int64_t bins, const std::optional<std::pai
     low -= 0.5;
     high += 0.5;
   }
+  const auto rounded = [own = range || x.size() == 0 ? Dtype::float64 : x.dtype()](double value) -> double {
+    if (own == Dtype::float16) return static_cast<float>(float16(static_cast<float>(value)));
+    return own == Dtype::float32 ? static_cast<float>(value) : value;
+  };
   std::vector<double> edges(static_cast<std::size_t>(bins) + 1);
-  const double step = (high - low) / static_cast<double>(bins);
-  for (std::int64_t i = 0; i < bins; ++i) edges[static_cast<std::size_t>(i)] = static_cast<double>(i) * step + low;
+  const double step = rounded(rounded(high - low) / static_cast<double>(bins));
+  for (std::int64_t i = 0; i < bins; ++i)
+    edges[static_cast<std::size_t>(i)] = rounded(rounded(static_cast<double>(i) * step) + low);
   edges.back() = high;
   return Array::from_host(edges.data(), {bins + 1}, Dtype::float64, Device()).astype(dtype).to_device(x.device());
 }
@@ -332,16 +362,53 @@ std::optional<Array> weights_of(const Array& x, const std::optional<Array>& weig
 
 }  // namespace
 
-std::pair<Array, Array> histogram(const Array& x, const Array& edges, const HistogramOptions& options) {
+std::pair<Array, Array> histogram(const Array& x, const HistogramBins& how, const HistogramOptions& options) {
+  const Array edges = edges_of(x, how, options.range, detail::mean_dtype(x.dtype()), "histogram");
   const Array bin = bins_of(x, edges, "histogram");
   const std::int64_t bins = edges.size() - 1;
-  Array counts = slice_axis(bincount(bin, weights_of(x, options.weights, "histogram"), bins + 1), 0, 0, bins).copy();
+  const std::optional<Array> weights = weights_of(x, options.weights, "histogram");
+  Array counts =
+      slice_axis(bincount(bin, weights, bins + 1), 0, 0, bins).astype(weights ? weights->dtype() : Dtype::int64);
   if (options.density) counts = divide(divide(counts.astype(widest_float(x.device())), diff(edges)), sum(counts));
   return {counts, edges};
 }
 
-std::pair<Array, Array> histogram(const Array& x, std::int64_t bins, const HistogramOptions& options) {
-  return histogram(x, equal_bins(x, bins, options.range, detail::mean_dtype(x.dtype()), "histogram"), options);
+HistogramddResult histogramdd(const Array& sample, const std::vector<HistogramBins>& bins,
+                              const HistogramddOptions& options) {
+  if (sample.ndim() != 2 || sample.shape()[1] == 0)
+    fail<ShapeError>("histogramdd: points are the rows of a 2-d array, one of shape {} was given", sample.shape());
+  const auto dims = static_cast<std::size_t>(sample.shape()[1]);
+  if (bins.size() != dims) fail<ValueError>("histogramdd: {} axes need as many bins, {} were given", dims, bins.size());
+  if (!options.ranges.empty() && options.ranges.size() != dims)
+    fail<ValueError>("histogramdd: {} axes need as many ranges, {} were given", dims, options.ranges.size());
+  HistogramddResult result;
+  Shape all, inner;
+  Array place;
+  for (std::size_t k = 0; k < dims; ++k) {
+    const auto axis = static_cast<std::int64_t>(k);
+    const Array values = slice_axis(sample, 1, axis, axis + 1).reshape({-1});
+    const auto range = options.ranges.empty() ? std::nullopt : options.ranges[k];
+    result.edges.push_back(edges_of(values, bins[k], range,
+                                    range ? widest_float(sample.device()) : detail::mean_dtype(sample.dtype()),
+                                    "histogramdd"));
+    const Array bin = bins_of(values, result.edges[k], "histogramdd");
+    inner.push_back(result.edges[k].size() - 1);
+    all.push_back(result.edges[k].size());
+    place = k == 0 ? bin : add(multiply(place, all.back()), bin);
+  }
+  const Array points = slice_axis(sample, 1, 0, 1).reshape({-1});
+  Array counts = bincount(place, weights_of(points, options.weights, "histogramdd"), all.product()).reshape(all);
+  for (int k = 0; k < inner.size(); ++k) counts = slice_axis(counts, k, 0, inner[k]);
+  result.counts = counts.astype(widest_float(sample.device()));
+  if (!options.density) return result;
+  const Array total = sum(result.counts);
+  for (int k = 0; k < inner.size(); ++k) {
+    Shape along = Shape::filled(inner.size(), 1);
+    along[k] = inner[k];
+    result.counts = divide(result.counts, diff(result.edges[static_cast<std::size_t>(k)]).reshape(along));
+  }
+  result.counts = divide(result.counts, total);
+  return result;
 }
 
 Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBins& x_bins, const HistogramBins& y_bins,
@@ -350,23 +417,9 @@ Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBin
   check_same_device(x, y, "histogram2d");
   if (x.shape() != y.shape())
     fail<ShapeError>("histogram2d: x and y must have one length, shapes {} and {} were given", x.shape(), y.shape());
-  const Dtype both = detail::mean_dtype(promote(x.dtype(), y.dtype()));
-  const auto edges = [&](const Array& values, const HistogramBins& bins,
-                         const std::optional<std::pair<double, double>>& range) {
-    if (bins.edges().defined()) return bins.edges();
-    return equal_bins(values, bins.count(), range, range ? widest_float(x.device()) : both, "histogram2d");
-  };
-  Histogram2dResult result{{}, edges(x, x_bins, options.x_range), edges(y, y_bins, options.y_range)};
-  const Array column = bins_of(x, result.x_edges, "histogram2d"), row = bins_of(y, result.y_edges, "histogram2d");
-  const std::int64_t nx = result.x_edges.size() - 1, ny = result.y_edges.size() - 1, all = (nx + 1) * (ny + 1);
-  const Array counts = bincount(add(multiply(column, ny + 1), row), weights_of(x, options.weights, "histogram2d"), all)
-                           .reshape({nx + 1, ny + 1});
-  result.counts = slice_axis(slice_axis(counts, 0, 0, nx), 1, 0, ny).astype(widest_float(x.device()));
-  if (options.density) {
-    const Array area = multiply(diff(result.x_edges).reshape({nx, 1}), diff(result.y_edges));
-    result.counts = divide(divide(result.counts, area), sum(result.counts));
-  }
-  return result;
+  const HistogramddResult r = histogramdd(stack({x, y}, 1), {x_bins, y_bins},
+                                          {{options.x_range, options.y_range}, options.weights, options.density});
+  return {r.counts, r.edges[0], r.edges[1]};
 }
 
 Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBins& bins,

@@ -42,48 +42,49 @@ CT_API Array searchsorted(const Array& sorted, const Operand& values, Side side 
 /// right edge. Throws ValueError for bins that are not monotonic. numpy.digitize
 CT_API Array digitize(const Array& x, const Array& bins, bool right = false);
 
-/// What unique gives beside the values.
+/// What unique gives beside the values, and what it compares.
 struct UniqueOptions {
   bool return_index = false;
   bool return_inverse = false;
   bool return_counts = false;
+  std::optional<int> axis = {};  ///< of the parts that are compared as a whole, in the order of their first elements
+  bool equal_nan = true;         ///< NaN counts as one value; along an axis each is another
 };
 /// What unique gives.
 struct UniqueResult {
   Array values;   ///< ascending
-  Array index;    ///< of the first occurrences in the flattened array; when asked for
-  Array inverse;  ///< of x's shape: values(inverse) is x; when asked for
+  Array index;    ///< of the first occurrences in the flattened array, or along the axis; when asked for
+  Array inverse;  ///< of x's shape, or 1-d for an axis: values(inverse) is x; when asked for
   Array counts;   ///< how often each occurs; when asked for
 };
-/// The different values of x (NaN counts as one), ascending. numpy.unique
+/// The different values of x, or the different parts along an axis, ascending. numpy.unique
 CT_API Array unique(const Array& x);
 CT_API UniqueResult unique(const Array& x, const UniqueOptions& options);
 /// For each element of x: is it among `values`? numpy.isin
 CT_API Array isin(const Array& x, const Array& values, bool invert = false);
 /// isin for flattened arrays. numpy.in1d
 CT_API Array in1d(const Array& x, const Array& values, bool invert = false);
-/// Ascending values that are in both, in either, in a only. numpy.intersect1d, union1d, setdiff1d
+/// Ascending values that are in both, in either, in one of them only. numpy.intersect1d, union1d, setxor1d
 CT_API Array intersect1d(const Array& a, const Array& b);
 CT_API Array union1d(const Array& a, const Array& b);
-CT_API Array setdiff1d(const Array& a, const Array& b);
+CT_API Array setxor1d(const Array& a, const Array& b);
+/// Ascending values that are in a and not in b. With assume_unique a's values are not looked through for equal ones,
+/// and keep their order. numpy.setdiff1d
+CT_API Array setdiff1d(const Array& a, const Array& b, bool assume_unique = false);
+/// What intersect1d_indices gives.
+struct CommonValues {
+  Array values;   ///< ascending
+  Array a_index;  ///< of the first occurrences in a, flattened
+  Array b_index;  ///< of the first occurrences in b, flattened
+};
+/// Values that are in both, and where they are. numpy.intersect1d(return_indices=True)
+CT_API CommonValues intersect1d_indices(const Array& a, const Array& b);
 
 /// How often (int64) each of 0, 1, … is among the integers x (1-d), or the sums (float64) of their weights. Throws
 /// ValueError for negative values, DtypeError for floats. numpy.bincount
 CT_API Array bincount(const Array& x, const std::optional<Array>& weights = {}, std::int64_t minlength = 0);
 
-/// Options of histogram.
-struct HistogramOptions {
-  std::optional<std::pair<double, double>> range = {};  ///< x's own where not given
-  std::optional<Array> weights = {};
-  bool density = false;  ///< divides so that the integral is 1
-};
-/// Counts of x in bins of equal width, and the edges of the bins. Throws ValueError for bins < 1 or a range that is not
-/// finite or not ascending. numpy.histogram
-CT_API std::pair<Array, Array> histogram(const Array& x, std::int64_t bins = 10, const HistogramOptions& options = {});
-/// Counts in the bins between the given ascending edges; the last one includes its right edge.
-CT_API std::pair<Array, Array> histogram(const Array& x, const Array& edges, const HistogramOptions& options = {});
-
-/// Bins of an axis of histogram2d: so many of equal width, or those between ascending edges.
+/// Bins of a histogram: so many of equal width, or those between ascending edges, whose last includes its right edge.
 class HistogramBins {
  public:
   template <std::integral T>
@@ -97,6 +98,33 @@ class HistogramBins {
   std::int64_t count_ = 0;
   Array edges_;
 };
+/// Options of histogram.
+struct HistogramOptions {
+  std::optional<std::pair<double, double>> range = {};  ///< x's own where not given
+  std::optional<Array> weights = {};
+  bool density = false;  ///< divides so that the integral is 1
+};
+/// Counts of x in bins, as int64 or as the weights, and the edges of the bins. Throws ValueError for bins < 1, edges
+/// that do not ascend, or a range that is not finite or not ascending. numpy.histogram
+CT_API std::pair<Array, Array> histogram(const Array& x, const HistogramBins& bins = 10,
+                                         const HistogramOptions& options = {});
+
+/// Options of histogramdd.
+struct HistogramddOptions {
+  std::vector<std::optional<std::pair<double, double>>> ranges = {};  ///< of each axis; the points' own where not given
+  std::optional<Array> weights = {};
+  bool density = false;  ///< divides so that the integral is 1
+};
+/// What histogramdd gives.
+struct HistogramddResult {
+  Array counts;  ///< floating: an axis for each of the points'
+  std::vector<Array> edges;
+};
+/// How many of the points, which are rows, lie in each box. Throws as histogram does, ShapeError for what is not 2-d
+/// and ValueError for bins or ranges of another number of axes. numpy.histogramdd
+CT_API HistogramddResult histogramdd(const Array& sample, const std::vector<HistogramBins>& bins,
+                                     const HistogramddOptions& options = {});
+
 /// Options of histogram2d.
 struct Histogram2dOptions {
   std::optional<std::pair<double, double>> x_range = {};  ///< x's own where not given
@@ -123,18 +151,37 @@ CT_API Array median(const Array& x, const AxisArg& axis = {}, bool keepdims = fa
 /// The median of what is not NaN. numpy.nanmedian
 CT_API Array nanmedian(const Array& x, const AxisArg& axis = {}, bool keepdims = false);
 
-/// What a quantile between two elements is.
-enum class QuantileMethod { linear, lower, higher, midpoint, nearest };
+/// What a quantile is made of: NumPy's methods, by its names.
+enum class QuantileMethod {
+  linear,
+  lower,
+  higher,
+  midpoint,
+  nearest,
+  inverted_cdf,
+  averaged_inverted_cdf,
+  closest_observation,
+  interpolated_inverted_cdf,
+  hazen,
+  weibull,
+  median_unbiased,
+  normal_unbiased
+};
 /// The q-th quantile (q in [0, 1], else ValueError) along `axis`: NumPy's default, linear between the neighbours.
-/// Several q come as the first axis of the result. NaN if there is one. numpy.quantile
+/// Several q come as the first axis of the result, which is float64, or what x and an array q (0-d or 1-d, else
+/// ShapeError) promote to. NaN if there is one. numpy.quantile
 CT_API Array quantile(const Array& x, double q, const AxisArg& axis = {}, bool keepdims = false,
                       QuantileMethod method = QuantileMethod::linear);
 CT_API Array quantile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {}, bool keepdims = false,
+                      QuantileMethod method = QuantileMethod::linear);
+CT_API Array quantile(const Array& x, const Array& q, const AxisArg& axis = {}, bool keepdims = false,
                       QuantileMethod method = QuantileMethod::linear);
 /// quantile(x, q / 100). numpy.percentile
 CT_API Array percentile(const Array& x, double q, const AxisArg& axis = {}, bool keepdims = false,
                         QuantileMethod method = QuantileMethod::linear);
 CT_API Array percentile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {}, bool keepdims = false,
+                        QuantileMethod method = QuantileMethod::linear);
+CT_API Array percentile(const Array& x, const Array& q, const AxisArg& axis = {}, bool keepdims = false,
                         QuantileMethod method = QuantileMethod::linear);
 
 /// The quantile of what is not NaN; NaN where there is nothing else. numpy.nanquantile
@@ -142,10 +189,14 @@ CT_API Array nanquantile(const Array& x, double q, const AxisArg& axis = {}, boo
                          QuantileMethod method = QuantileMethod::linear);
 CT_API Array nanquantile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {}, bool keepdims = false,
                          QuantileMethod method = QuantileMethod::linear);
+CT_API Array nanquantile(const Array& x, const Array& q, const AxisArg& axis = {}, bool keepdims = false,
+                         QuantileMethod method = QuantileMethod::linear);
 /// nanquantile(x, q / 100). numpy.nanpercentile
 CT_API Array nanpercentile(const Array& x, double q, const AxisArg& axis = {}, bool keepdims = false,
                            QuantileMethod method = QuantileMethod::linear);
 CT_API Array nanpercentile(const Array& x, const std::vector<double>& q, const AxisArg& axis = {},
                            bool keepdims = false, QuantileMethod method = QuantileMethod::linear);
+CT_API Array nanpercentile(const Array& x, const Array& q, const AxisArg& axis = {}, bool keepdims = false,
+                           QuantileMethod method = QuantileMethod::linear);
 
 }  // namespace catenary

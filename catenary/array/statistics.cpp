@@ -1,12 +1,15 @@
 #include "catenary/array/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "catenary/array/axes.h"
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
@@ -57,13 +60,35 @@ double largest_number(Dtype dtype) {
 
 }  // namespace
 
-Array nan_to_num(const Array& x, const NanToNumOptions& options) {
+bool array_equiv(const Array& a, const Array& b) {
+  for (int i = 1; i <= std::min(a.ndim(), b.ndim()); ++i) {
+    const std::int64_t m = a.shape()[a.ndim() - i], n = b.shape()[b.ndim() - i];
+    if (m != n && m != 1 && n != 1) return false;
+  }
+  return all(equal(a, b)).item<bool>();
+}
+
+Array isposinf(const Array& x) { return equal(x, std::numeric_limits<double>::infinity()); }
+Array isneginf(const Array& x) { return equal(x, -std::numeric_limits<double>::infinity()); }
+
+Array nan_to_num(const Array& x, const Operand& nan, const std::optional<Operand>& posinf,
+                 const std::optional<Operand>& neginf) {
   if (!is_floating(x.dtype())) return x.astype(x.dtype());
-  const double largest = largest_number(x.dtype());
-  const Array finite = where(isnan(x), options.nan, x);
+  Array result = x;
+  const auto replace = [&](const Array& at, const Operand& by) {
+    result = by.is_array() ? where(at, detail::as_array(by, x.dtype(), x.device()).broadcast_to(x.shape()), result)
+                           : where(at, by, result);
+  };
   const Array infinite = isinf(x);
-  const Array above = logical_and(infinite, greater(x, 0)), below = logical_and(infinite, less(x, 0));
-  return where(above, options.posinf.value_or(largest), where(below, options.neginf.value_or(-largest), finite));
+  const double largest = largest_number(x.dtype());
+  replace(isnan(x), nan);
+  replace(logical_and(infinite, less(x, 0)), neginf.value_or(-largest));
+  replace(logical_and(infinite, greater(x, 0)), posinf.value_or(largest));
+  return result;
+}
+Array nan_to_num(const Array& x, const NanToNumOptions& options) {
+  const double largest = is_floating(x.dtype()) ? largest_number(x.dtype()) : 0;
+  return nan_to_num(x, options.nan, options.posinf.value_or(largest), options.neginf.value_or(-largest));
 }
 
 Array around(const Array& x, int decimals) {
@@ -106,31 +131,63 @@ Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<dou
 
 namespace {
 
-/// The covariances, always [variables, variables].
-Array covariances(const Array& m, const CovOptions& options, const char* what) {
+/// The variables of an array as its rows.
+Array variables_of(const Array& m, bool rowvar, const char* what) {
   if (m.ndim() > 2)
     fail<ShapeError>("{}: at most two axes are allowed, an array of shape {} was given", what, m.shape());
-  const Array x = as_dtype(m, promote(m.dtype(), widest_float(m.device())));
-  Array rows = x.ndim() < 2 ? x.reshape({1, x.size()}) : options.rowvar ? x : x.T();
-  const auto n = static_cast<double>(rows.shape()[1]);
-  const Array deviation = subtract(rows, mean(rows, 1, true));
-  return divide(matmul(deviation, deviation.T()), std::max(n - options.ddof.value_or(options.bias ? 0 : 1), 0.0));
+  return m.ndim() < 2 ? m.reshape({1, m.size()}) : rowvar ? m : m.T();
 }
+
+/// Weights of n observations, as `dtype`.
+Array observed(const Array& weights, std::int64_t n, Dtype dtype, const char* what) {
+  if (weights.shape() != Shape{n})
+    fail<ShapeError>("cov: {} of shape {} were given for {} observations", what, weights.shape(), n);
+  return as_dtype(weights, dtype);
+}
+
+/// The covariances, always [variables, variables].
+Array covariances(const Array& m, const std::optional<Array>& y, const CovOptions& options, const char* what) {
+  Array rows = variables_of(m, options.rowvar, what);
+  if (y) rows = concatenate({rows, variables_of(*y, options.rowvar, what)});
+  const Dtype dtype = options.dtype.value_or(promote(rows.dtype(), widest_float(rows.device())));
+  rows = as_dtype(rows, dtype);
+  const std::int64_t n = rows.shape()[1];
+  const double ddof = options.ddof.value_or(options.bias ? 0 : 1);
+  if (ddof != std::floor(ddof)) fail<ValueError>("cov: ddof must be a whole number, {} was given", ddof);
+  if (options.fweights && is_floating(options.fweights->dtype()))
+    fail<DtypeError>("cov: fweights are numbers of observations, {} was given", options.fweights->dtype());
+  std::optional<Array> weights, accuracy;
+  if (options.fweights) weights = observed(*options.fweights, n, dtype, "fweights");
+  if (options.aweights) {
+    accuracy = observed(*options.aweights, n, dtype, "aweights");
+    weights = weights ? multiply(*weights, *accuracy) : *accuracy;
+  }
+  const Array deviation = subtract(rows, average(rows, 1, weights, true));
+  Array products;
+  if (weights) {
+    const Array total = sum(*weights);
+    const Array lost = accuracy ? divide(sum(multiply(*weights, *accuracy)), total) : ones_like(total);
+    const Array count = subtract(total, multiply(lost, ddof));
+    products = divide(matmul(multiply(deviation, *weights), deviation.T()), maximum(count, 0));
+  } else {
+    products = divide(matmul(deviation, deviation.T()), std::max(static_cast<double>(n) - ddof, 0.0));
+  }
+  return options.dtype ? as_dtype(products, dtype) : products;
+}
+
+Array matrix_or_number(const Array& c) { return c.size() == 1 ? c.reshape({}) : c; }
 
 }  // namespace
 
-Array cov(const Array& m, const CovOptions& options) {
-  const Array c = covariances(m, options, "cov");
-  return c.size() == 1 ? c.reshape({}) : c;
+Array cov(const Array& m, const std::optional<Array>& y, const CovOptions& options) {
+  return matrix_or_number(covariances(m, y, options, "cov"));
 }
 
-Array corrcoef(const Array& m, bool rowvar) {
-  const Array c = covariances(m, {.rowvar = rowvar}, "corrcoef");
+Array corrcoef(const Array& m, const std::optional<Array>& y, bool rowvar, std::optional<Dtype> dtype) {
+  const Array c = covariances(m, y, {.rowvar = rowvar, .dtype = dtype}, "corrcoef");
   const std::int64_t n = c.shape()[0];
   const Array deviation = sqrt(c.as_strided({n}, {n + 1}).copy());
-  const Array r = divide(divide(c, deviation.reshape({n, 1})), deviation);
-  const Array clipped = clip(r, -1.0, 1.0);
-  return n == 1 ? clipped.reshape({}) : clipped;
+  return matrix_or_number(clip(divide(divide(c, deviation.reshape({n, 1})), deviation), -1.0, 1.0));
 }
 
 }  // namespace catenary

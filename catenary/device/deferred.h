@@ -20,6 +20,15 @@ class CT_API DeferredWork {
 /// Runs everything that is pending in the calling thread.
 CT_API void evaluate();
 
+/// What computing keeps for each thread. It is made before the thread defers anything, and so is still there for what
+/// is pending when the thread ends.
+class ThreadState {
+ public:
+  /// `make` makes the calling thread's, if it is not there yet.
+  explicit ThreadState(void (*make)());
+  static void make_all();
+};
+
 /// The calling thread's work, for those who defer. What has been there once may be run until the thread ends.
 std::vector<DeferredWork*>& deferred_work();
 

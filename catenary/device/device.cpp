@@ -115,6 +115,18 @@ Device get_device(std::string_view name) {
   no_such_device(name, kind);
 }
 
+namespace {
+std::vector<void (*)()>& thread_states() {
+  static std::vector<void (*)()> all;
+  return all;
+}
+}  // namespace
+
+ThreadState::ThreadState(void (*make)()) { thread_states().push_back(make); }
+void ThreadState::make_all() {
+  for (const auto make : thread_states()) make();
+}
+
 std::vector<DeferredWork*>& deferred_work() {
   thread_local std::vector<DeferredWork*> all;
   return all;

@@ -1,6 +1,7 @@
 #include "catenary/device/pool.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "catenary/core/format.h"
@@ -32,6 +33,22 @@ bool MemoryPool::SmallestFirst::operator()(const Block* a, const Block* b) const
 }
 bool MemoryPool::SmallestFirst::operator()(const Block* a, std::size_t bytes) const { return a->bytes < bytes; }
 
+namespace {
+thread_local std::vector<MemoryEvent>* watching = nullptr;
+}
+
+std::vector<MemoryEvent>* watch_memory(std::vector<MemoryEvent>* events) noexcept {
+  return std::exchange(watching, events);
+}
+
+void MemoryPool::note(MemoryEvent::Kind kind, std::size_t bytes, std::size_t block_bytes, void* block) const noexcept {
+  if (!watching) return;
+  try {
+    watching->push_back({kind, source_->name(), bytes, block_bytes, block});
+  } catch (...) {  // no memory for a note about memory
+  }
+}
+
 MemoryPool::MemoryPool(std::unique_ptr<MemorySource> source, const Options& options)
     : source_(std::move(source)), options_(options) {}
 
@@ -46,7 +63,11 @@ MemoryPool::~MemoryPool() {
 void* MemoryPool::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   if (bytes <= options_.direct_below) {
-    if (void* block = source_->allocate(bytes)) return block;
+    if (void* block = source_->allocate(bytes)) {
+      note(MemoryEvent::allocated, 0, bytes, nullptr);
+      note(MemoryEvent::taken, bytes, bytes, block);
+      return block;
+    }
     fail<OutOfMemoryError>("out of memory on {}: {} bytes could not be allocated", source_->name(), bytes);
   }
   const std::size_t rounded = (bytes + options_.unit - 1) / options_.unit * options_.unit;
@@ -64,12 +85,16 @@ void* MemoryPool::allocate(std::size_t bytes) {
   }
   used_ += block->bytes;
   peak_ = std::max(peak_, used_);
+  note(MemoryEvent::taken, bytes, block->bytes, handle);
   return handle;
 }
 
 void MemoryPool::free(void* handle, std::size_t bytes) noexcept {
   if (!handle) return;
-  if (bytes <= options_.direct_below) return source_->free(handle, bytes);
+  if (bytes <= options_.direct_below) {
+    note(MemoryEvent::freed, 0, bytes, handle);
+    return source_->free(handle, bytes);
+  }
   void* stream = source_->stream();
   std::lock_guard lock(mutex_);
   const auto found = in_use_.find(handle);
@@ -77,6 +102,7 @@ void MemoryPool::free(void* handle, std::size_t bytes) noexcept {
   Block* block = found->second;
   in_use_.erase(found);
   used_ -= block->bytes;
+  note(MemoryEvent::freed, 0, block->bytes, handle);
   if (stream != block->stream) source_->order_after_current(block->stream);
   put(block);
 }
@@ -114,6 +140,7 @@ MemoryPool::Block* MemoryPool::grow(void* stream, std::size_t bytes) {
   void* allocation = source_->allocate(bytes);
   if (!allocation) return nullptr;
   total_ += bytes;
+  note(MemoryEvent::allocated, 0, bytes, nullptr);
   return new Block{.allocation = allocation, .offset = 0, .bytes = bytes, .stream = stream};
 }
 

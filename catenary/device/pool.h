@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "catenary/core/error.h"
 #include "catenary/core/export.h"
@@ -52,6 +53,22 @@ class CT_API MemorySource {
   /// Waits for all streams.
   virtual void synchronize() {}
 };
+
+/// Something that a pool did.
+struct MemoryEvent {
+  enum Kind : std::uint8_t {
+    allocated,  ///< new memory came from the device
+    taken,      ///< somebody got a block
+    freed,      ///< and gave it back to the pool
+  };
+  Kind kind;
+  std::string device;
+  std::size_t bytes, block_bytes;  ///< what was asked for (`taken` only), and what the block has
+  void* block;                     ///< its handle; null for `allocated`
+};
+/// What pools do in the calling thread from now on is added to `events`, which must outlive that; null ends it. Gives
+/// what was there before.
+CT_API std::vector<MemoryEvent>* watch_memory(std::vector<MemoryEvent>* events) noexcept;
 
 /// Memory of one device, kept for reuse.
 class CT_API MemoryPool {
@@ -111,6 +128,7 @@ class CT_API MemoryPool {
   void release_unused();
   void move_free(void* from, void* to);
   std::string report(std::size_t bytes) const;
+  void note(MemoryEvent::Kind kind, std::size_t bytes, std::size_t block_bytes, void* block) const noexcept;
 
   const std::unique_ptr<MemorySource> source_;
   const Options options_;

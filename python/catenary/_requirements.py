@@ -3,6 +3,7 @@
 Versions are compared by their release numbers; a pre-release counts as its release.
 """
 
+import collections
 import importlib.metadata
 import itertools
 import re
@@ -21,11 +22,7 @@ class VersionConflict(ResolutionError):
     """The distribution is there in a version that does not fit."""
 
 
-class Distribution:
-    """A name and a version."""
-
-    def __init__(self, name, version):
-        self.project_name, self.version = name, version
+Distribution = collections.namedtuple('Distribution', 'project_name version')
 
 
 def _release(version):

@@ -1,6 +1,10 @@
 #pragma once
 // How functions of the library become functions of catenary._core, and methods of ndarray.
 
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,11 +24,46 @@ inline bool is_large(const std::vector<Array>& arrays) {
   return false;
 }
 
+/// What Python gives for a parameter of the library: the same, but for operands and dtypes.
+template <class T>
+struct Parameter {
+  using Given = T;
+  static T&& value(T& x) { return std::forward<T>(x); }
+};
+template <>
+struct Parameter<const Operand&> {
+  using Given = const Value&;
+  static Operand value(const Value& x) {
+    current_device();  // where a number is computed with
+    return x.operand();
+  }
+};
+template <>
+struct Parameter<const std::optional<Operand>&> {
+  using Given = const std::optional<ArrayLike>&;
+  static std::optional<Operand> value(Given x) { return x ? std::optional<Operand>(x->array) : std::nullopt; }
+};
+template <>
+struct Parameter<std::optional<Dtype>> {
+  using Given = DtypeArg;
+  static std::optional<Dtype> value(DtypeArg x) { return x.get(); }
+};
+
 /// A function of the library, without the GIL where an argument is large.
 template <class R, class... A>
 auto freed(R (*f)(A...)) {
-  return
-      [f](A... a) -> R { return without_gil((is_large(a) || ...), [&]() -> R { return f(std::forward<A>(a)...); }); };
+  return [f](typename Parameter<A>::Given... a) -> R {
+    std::tuple<decltype(Parameter<A>::value(a))...> values{Parameter<A>::value(a)...};
+    return without_gil((is_large(a) || ...), [&]() -> R { return std::apply(f, std::move(values)); });
+  };
+}
+
+/// A function of the library whose result is written into the last argument, `out`, where that is given.
+template <class... A>
+auto delivered(Array (*f)(A...), const char* name) {
+  return [f = freed(f), name](typename Parameter<A>::Given... a, Out out) {
+    return out(f(std::forward<typename Parameter<A>::Given>(a)...), name);
+  };
 }
 
 /// A function that gives a view of its first argument: the result's base is its owner.
@@ -42,15 +81,29 @@ auto viewing(std::vector<Array> (*f)(const Array&, A...)) {
   };
 }
 
-/// A function that takes the name `function` and `out=` last: f gives the result.
-inline auto out_argument() { return nb::arg("out").none() = nb::none(); }
+/// The value of an enumeration that has a name's place in a table of its values' names.
+template <class E, std::size_t N>
+std::optional<E> named(const char* const (&names)[N], const std::string& name) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (name == names[i]) return static_cast<E>(i);
+  return std::nullopt;
+}
 
+/// An argument that is None where it is not given.
+inline auto optional(const char* name) { return nb::arg(name).none() = nb::none(); }
+inline auto out_argument() { return optional("out"); }
+
+/// Registers f as a method of ndarray.
+template <class F, class... Extra>
+void method(const char* name, F f, const Extra&... extra) {
+  nb::cpp_function_def<NdArray>(f, nb::scope(nb::handle(reinterpret_cast<PyObject*>(ndarray_type))), nb::name(name),
+                                nb::is_method(), extra...);
+}
 /// Registers f as m.name, and as a method of ndarray of that name: its first parameter is called `first`.
 template <class F, class... Extra>
 void both(nb::module_& m, const char* name, F f, const char* first, const Extra&... extra) {
   m.def(name, f, nb::arg(first), extra...);
-  nb::cpp_function_def<NdArray>(f, nb::scope(nb::handle(reinterpret_cast<PyObject*>(ndarray_type))), nb::name(name),
-                                nb::is_method(), extra...);
+  method(name, f, extra...);
 }
 
 }  // namespace catenary_python

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include "catenary/array/creation.h"
@@ -47,6 +48,8 @@ void set_integer(Argument& argument, PyObject* o) {
     PyErr_Clear();
     raise(PyExc_OverflowError, "Python integer " + text_of(o) + " is out of bounds for int64 and uint64");
   }
+  argument.beyond_int64 = true;
+  argument.scalar = Scalar(static_cast<double>(wide));
   const std::uint64_t host = wide;
   argument.kept = Array::from_host(&host, {}, Dtype::uint64, current_device());
   argument.array = &argument.kept;
@@ -68,6 +71,7 @@ void set_numpy_scalar(Argument& argument, PyObject* o) {
     default:
       set_integer(argument, checked(PyNumber_Index(o)).ptr());
       if (argument.array) argument.strong.reset();
+      argument.beyond_int64 = false;
   }
 }
 
@@ -152,7 +156,15 @@ const Array& Argument::as_array() {
   return *array;
 }
 
-void settle(Argument& x, Argument& y) {
+void settle(Argument& x, Argument& y, bool compared) {
+  for (auto [wide, beside] : {std::pair(&x, &y), std::pair(&y, &x)}) {
+    if (!wide->beyond_int64 || !beside->array || beside->beyond_int64) continue;
+    const Dtype dtype = beside->array->dtype();
+    const bool smaller = compared && dtype != Dtype::uint64;
+    if (!ct::is_floating(dtype) && !smaller) continue;
+    wide->array = nullptr;
+    if (!ct::is_floating(dtype)) wide->scalar = Scalar(std::numeric_limits<double>::infinity());
+  }
   if (!x.array && !y.array) {
     // of two numbers the one whose dtype counts is the array; of two weak ones the first
     if (x.strong || !y.strong) x.as_array();
@@ -372,35 +384,20 @@ bool type_caster<ct::AxisArg>::from_python(handle src, uint32_t, cleanup_list*) 
   value = ct::AxisArg(axes);
   return true;
 }
-handle type_caster<ct::AxisArg>::from_cpp(const ct::AxisArg& axis, rv_policy, cleanup_list*) noexcept {
-  if (axis.all()) return none().release();
-  return catenary_python::tuple_of(axis.axes());
-}
 
 bool type_caster<catenary_python::DtypeArg>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
   value.o = src.ptr();
   return true;
-}
-handle type_caster<catenary_python::DtypeArg>::from_cpp(const catenary_python::DtypeArg& d, rv_policy,
-                                                        cleanup_list*) noexcept {
-  return handle(d.o ? d.o : Py_None).inc_ref();
 }
 
 bool type_caster<catenary_python::Out>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
   value.o = src.ptr();
   return src.is_none() || catenary_python::is_ndarray(src.ptr());
 }
-handle type_caster<catenary_python::Out>::from_cpp(const catenary_python::Out& out, rv_policy, cleanup_list*) noexcept {
-  return handle(out.o ? out.o : Py_None).inc_ref();
-}
 
 bool type_caster<catenary_python::Self>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
   value.o = src.ptr();
   return catenary_python::is_ndarray(src.ptr());
-}
-handle type_caster<catenary_python::Self>::from_cpp(const catenary_python::Self& self, rv_policy,
-                                                    cleanup_list*) noexcept {
-  return handle(self.o).inc_ref();
 }
 
 bool type_caster<catenary_python::Value>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
@@ -410,9 +407,6 @@ bool type_caster<catenary_python::Value>::from_python(handle src, uint32_t, clea
     PyErr_Clear();
     return false;
   }
-}
-handle type_caster<catenary_python::Value>::from_cpp(const catenary_python::Value&, rv_policy, cleanup_list*) noexcept {
-  return none().release();
 }
 
 bool type_caster<catenary_python::ArrayLike>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
@@ -425,10 +419,6 @@ bool type_caster<catenary_python::ArrayLike>::from_python(handle src, uint32_t, 
     PyErr_Clear();
     return false;
   }
-}
-handle type_caster<catenary_python::ArrayLike>::from_cpp(const catenary_python::ArrayLike& a, rv_policy,
-                                                         cleanup_list*) noexcept {
-  return catenary_python::wrap(a.array);
 }
 
 }  // namespace nanobind::detail

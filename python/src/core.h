@@ -29,6 +29,11 @@ using ct::Shape;
 /// An owner's block of memory is no longer found by its address.
 void forget_address(std::uint64_t address) noexcept;
 
+/// Threads whose pools somebody watches (`_watch_memory`); the GIL guards it.
+extern int memory_watchers;
+/// Does what is pending, and tells the calling thread's watcher what its pools have done since.
+void tell_memory();
+
 /// What a Python ndarray holds: the array, and for a view the ndarray that owns its memory (`base`).
 struct NdArray {
   Array array;
@@ -112,6 +117,7 @@ struct Argument {
   Array kept;  // when the array had to be made
   Scalar scalar{false};
   std::optional<Dtype> strong;  // of a NumPy scalar
+  bool beyond_int64 = false;    // a Python integer that `array` holds as uint64
 
   Argument() = default;
   Argument(const Argument&) = delete;  // `array` may point into it
@@ -128,8 +134,9 @@ struct Argument {
   const Array& as_array();
 };
 /// Brings what stands beside a NumPy scalar to the dtype that both promote to, after which the scalar may count as
-/// weak.
-void settle(Argument& x, Argument& y);
+/// weak. An integer beyond int64 becomes the float that it is beside floats, and infinity where it is compared with
+/// integers that are all smaller.
+void settle(Argument& x, Argument& y, bool compared = false);
 /// The text of a TypeError for an object that parse refuses.
 [[noreturn]] void refuse_argument(PyObject* o, const char* function);
 
@@ -137,6 +144,11 @@ void settle(Argument& x, Argument& y);
 nb::object to_numpy(const Array& a);
 /// An array on `device` from whatever numpy.asarray takes, in the order of memory that it has.
 Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& device);
+
+/// An ndarray's, or that of lists and NumPy's arrays.
+inline Array array_from(PyObject* o, const ct::Device& device) {
+  return is_ndarray(o) ? array_of(o) : from_numpy(o, std::nullopt, device);
+}
 
 /// Module numpy, and one of its attributes.
 nb::module_ numpy();
@@ -237,20 +249,21 @@ struct type_caster<ct::Array> {
   ct::Array value;
 };
 
-#define CT_CASTER(Type, name)                                               \
-  template <>                                                               \
-  struct type_caster<Type> {                                                \
-    NB_TYPE_CASTER(Type, const_name(name))                                  \
-    bool from_python(handle src, uint32_t, cleanup_list*) noexcept;         \
-    static handle from_cpp(const Type&, rv_policy, cleanup_list*) noexcept; \
+#define CT_CASTER(Type, name, ...)                                                     \
+  template <>                                                                          \
+  struct type_caster<Type> {                                                           \
+    NB_TYPE_CASTER(Type, const_name(name))                                             \
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept;                    \
+    static handle from_cpp(const Type&, rv_policy, cleanup_list*) noexcept __VA_ARGS__ \
   };
-CT_CASTER(ct::Dims, "int | collections.abc.Sequence[int]")
-CT_CASTER(ct::AxisArg, "int | tuple[int, ...] | None")
-CT_CASTER(catenary_python::DtypeArg, "numpy.typing.DTypeLike")
-CT_CASTER(catenary_python::Out, "catenary._core.ndarray | None")
-CT_CASTER(catenary_python::Self, "catenary._core.ndarray")
-CT_CASTER(catenary_python::ArrayLike, "catenary._core.ndarray | float")
-CT_CASTER(catenary_python::Value, "catenary._core.ndarray | float")
+CT_CASTER(ct::Dims, "int | collections.abc.Sequence[int]", ;)
+// what functions take and never give
+CT_CASTER(ct::AxisArg, "int | tuple[int, ...] | None", { return none().release(); })
+CT_CASTER(catenary_python::DtypeArg, "numpy.typing.DTypeLike", { return none().release(); })
+CT_CASTER(catenary_python::Out, "catenary._core.ndarray | None", { return none().release(); })
+CT_CASTER(catenary_python::Self, "catenary._core.ndarray", { return none().release(); })
+CT_CASTER(catenary_python::ArrayLike, "catenary._core.ndarray | float", { return none().release(); })
+CT_CASTER(catenary_python::Value, "catenary._core.ndarray | float", { return none().release(); })
 #undef CT_CASTER
 
 }  // namespace nanobind::detail

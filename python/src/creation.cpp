@@ -6,8 +6,19 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/core/error.h"
+#include "catenary/datasets/datasets.h"
 
 namespace catenary_python {
+
+/// The dtype of what is made, on the current device.
+template <>
+struct Parameter<Dtype> {
+  using Given = DtypeArg;
+  static Dtype value(DtypeArg x) {
+    current_device();
+    return x.value_or(Dtype::float64);
+  }
+};
 
 namespace {
 
@@ -66,10 +77,10 @@ Array full_of(Array a, nb::handle value) {
 }  // namespace
 
 void register_creation(nb::module_& m) {
-  const auto no_dtype = nb::arg("dtype").none() = nb::none();
+  const auto no_dtype = optional("dtype");
   const auto order = nb::arg("order") = "C";
   const auto like_order = nb::arg("order") = "K";
-  const auto like_shape = nb::arg("shape").none() = nb::none();
+  const auto like_shape = optional("shape");
 
   const std::pair<std::string, std::optional<int>> constants[] = {{"empty", {}}, {"zeros", 0}, {"ones", 1}};
   for (const auto& [name, value] : constants) {
@@ -82,7 +93,7 @@ void register_creation(nb::module_& m) {
     m.def((name + "_like").c_str(),
           [value = value](const Array& a, DtypeArg dtype, nb::handle order, nb::handle subok,
                           std::optional<Shape> shape) { return filled(like(a, dtype, order, subok, shape), value); },
-          name == "empty" ? "prototype"_a : "a"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
+          name == "empty" ? "prototype"_a : "a"_a, no_dtype, like_order, optional("subok"), like_shape);
   }
   m.def(
       "full",
@@ -97,7 +108,7 @@ void register_creation(nb::module_& m) {
       "full_like",
       [](const Array& a, nb::handle fill_value, DtypeArg dtype, nb::handle order, nb::handle subok,
          std::optional<Shape> shape) { return full_of(like(a, dtype, order, subok, shape), fill_value); },
-      "a"_a, "fill_value"_a, no_dtype, like_order, "subok"_a.none() = nb::none(), like_shape);
+      "a"_a, "fill_value"_a, no_dtype, like_order, optional("subok"), like_shape);
   m.def(
       "eye",
       [](std::int64_t n, std::optional<std::int64_t> columns, std::int64_t k, DtypeArg dtype, nb::handle order) {
@@ -107,32 +118,29 @@ void register_creation(nb::module_& m) {
                           : ct::eye(n, columns, k, dtype.value_or(Dtype::float64));
         return a;
       },
-      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, no_dtype, order, "Ones on diagonal k, zeros elsewhere.");
-  m.def(
-      "identity",
-      [](std::int64_t n, DtypeArg dtype) {
-        current_device();
-        return ct::identity(n, dtype.value_or(Dtype::float64));
-      },
-      "n"_a, no_dtype);
-  m.def(
-      "tri",
-      [](std::int64_t n, std::optional<std::int64_t> columns, std::int64_t k, DtypeArg dtype) {
-        current_device();
-        return ct::tri(n, columns, k, dtype.value_or(Dtype::float64));
-      },
-      "N"_a, "M"_a.none() = nb::none(), "k"_a = 0, no_dtype);
-  m.def("arange", arange, "start"_a, "stop"_a.none() = nb::none(), "step"_a.none() = nb::none(), no_dtype);
+      "N"_a, optional("M"), "k"_a = 0, no_dtype, order, "Ones on diagonal k, zeros elsewhere.");
+  m.def("identity", freed(ct::identity), "n"_a, no_dtype);
+  m.def("tri", freed(ct::tri), "N"_a, optional("M"), "k"_a = 0, no_dtype);
+  m.def("arange", arange, "start"_a, optional("stop"), optional("step"), no_dtype);
   m.def(
       "linspace",
-      [](double start, double stop, std::int64_t num, bool endpoint, bool retstep, DtypeArg dtype) -> nb::object {
+      [](Value& start, Value& stop, std::int64_t num, bool endpoint, bool retstep, DtypeArg dtype, int axis) {
         current_device();
-        nb::object result = checked(wrap(ct::linspace(start, stop, num, {endpoint, dtype.get()})));
-        const std::int64_t steps = endpoint ? num - 1 : num;
-        if (!retstep) return result;
-        return nb::make_tuple(result, steps > 0 ? (stop - start) / static_cast<double>(steps) : 0.0 / 0.0);
+        const ct::LinspaceOptions options{endpoint, dtype.get(), axis};
+        const double steps = num > endpoint ? static_cast<double>(num - endpoint) : 0.0 / 0.0;
+        nb::object values, step;
+        if (start.argument.array || stop.argument.array) {
+          const Array &from = start.argument.as_array(), &to = stop.argument.as_array();
+          values = nb::cast(ct::linspace(from, to, num, options));
+          step = nb::cast((to - from) / steps);
+        } else {
+          const double from = start.argument.scalar.real(), to = stop.argument.scalar.real();
+          values = nb::cast(ct::linspace(from, to, num, options));
+          step = nb::float_((to - from) / steps);
+        }
+        return retstep ? nb::make_tuple(values, step) : values;
       },
-      "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "retstep"_a = false, no_dtype);
+      "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "retstep"_a = false, no_dtype, "axis"_a = 0);
   m.def(
       "logspace",
       [](double start, double stop, std::int64_t num, bool endpoint, double base, DtypeArg dtype) {
@@ -153,17 +161,22 @@ void register_creation(nb::module_& m) {
         return ct::meshgrid(xi, {indexing, sparse});
       },
       "xi"_a, "indexing"_a, "sparse"_a);
+  m.def("indices", freed(ct::indices), "dimensions"_a, "dtype"_a = "int64");
+  m.def("vander", freed(ct::vander), "x"_a, optional("N"), "increasing"_a = false);
+
   m.def(
-      "indices",
-      [](const Shape& dimensions, DtypeArg dtype) {
-        current_device();
-        return ct::indices(dimensions, dtype.value_or(Dtype::int64));
+      "_mnist",
+      [] {
+        const auto [train, test] = ct::datasets::get_mnist({.scale = 255});
+        nb::list parts;
+        for (const ct::Dataset& part : {train, test}) {
+          const auto& columns = dynamic_cast<const ct::datasets::TupleDataset&>(part.implementation()).columns();
+          parts.append(
+              nb::make_tuple(to_numpy(columns[0].astype(Dtype::uint8)), to_numpy(columns[1].astype(Dtype::uint8))));
+        }
+        return parts;
       },
-      "dimensions"_a, no_dtype);
-  m.def(
-      "vander",
-      [](const Array& x, std::optional<std::int64_t> n, bool increasing) { return ct::vander(x, n, increasing); },
-      "x"_a, "N"_a.none() = nb::none(), "increasing"_a = false);
+      "Images and labels, uint8, for training and for testing.");
 
   // copies and casts
   both(
@@ -179,8 +192,8 @@ void register_creation(nb::module_& m) {
         if (o == Order::F) return checked(wrap(a.transpose().copy().astype(d).transpose()));
         return checked(wrap(a.astype(d)));
       },
-      "a", nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
-      nb::arg("subok").none() = nb::none(), nb::arg("copy") = true);
+      "a", nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", optional("subok"),
+      nb::arg("copy") = true);
   m.def(
       "_copy",
       [](const Array& a, nb::handle order) {

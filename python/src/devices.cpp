@@ -44,10 +44,18 @@ nb::object dict(A&&... items) {
   return nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type))(std::forward<A>(items)...);
 }
 
-/// cupy.cuda.Device: a device, and those that `with` will go back to.
+/// cupy.cuda.Device: a device, or an ordinal that no device has, which is refused when it is used; and those that
+/// `with` will go back to.
 struct PyDevice {
-  ct::Device device;
+  std::optional<ct::Device> device;
+  std::int64_t id;
   std::vector<ct::Device> before;
+
+  PyDevice(const ct::Device& d) : device(d), id(ordinal_of(d)) {}
+  explicit PyDevice(std::int64_t ordinal) : id(ordinal) {
+    if (ordinal >= 0 && ordinal < static_cast<std::int64_t>(gpus().size())) device = device_of_ordinal(ordinal);
+  }
+  ct::Device get() const { return device ? *device : device_of_ordinal(id); }
 };
 
 /// cupy.cuda.Stream. The null stream is that of the device that is current when it is used.
@@ -110,38 +118,40 @@ void register_devices(nb::module_& m) {
           "__init__",
           [](PyDevice* self, nb::object device) {
             if (device.is_none())
-              new (self) PyDevice{current_device(), {}};
+              new (self) PyDevice(current_device());
             else if (nb::isinstance<nb::str>(device))
-              new (self) PyDevice{ct::get_device(nb::cast<std::string>(device)), {}};
+              new (self) PyDevice(ct::get_device(nb::cast<std::string>(device)));
             else if (const Py_ssize_t n = PyNumber_AsSsize_t(device.ptr(), nullptr); n == -1 && PyErr_Occurred())
               raise_set();
             else
-              new (self) PyDevice{device_of_ordinal(n), {}};
+              new (self) PyDevice(std::int64_t{n});
           },
           nb::arg("device").none() = nb::none())
-      .def_prop_ro("id", [](const PyDevice& d) { return ordinal_of(d.device); })
-      .def_prop_ro("name", [](const PyDevice& d) { return d.device.name(); })
-      .def("__int__", [](const PyDevice& d) { return ordinal_of(d.device); })
-      .def("__index__", [](const PyDevice& d) { return ordinal_of(d.device); })
-      .def("__repr__", [](const PyDevice& d) { return "<CUDA Device " + std::to_string(ordinal_of(d.device)) + ">"; })
-      .def("__eq__", [](const PyDevice& d, const PyDevice& o) { return d.device == o.device; })
+      .def_ro("id", &PyDevice::id)
+      .def_prop_ro("name", [](const PyDevice& d) { return d.get().name(); })
+      .def("__int__", [](const PyDevice& d) { return d.id; })
+      .def("__index__", [](const PyDevice& d) { return d.id; })
+      .def("__repr__", [](const PyDevice& d) { return "<CUDA Device " + std::to_string(d.id) + ">"; })
+      .def("__eq__", [](const PyDevice& d, const PyDevice& o) { return d.id == o.id && d.device == o.device; })
       .def("__eq__", [](const PyDevice&, nb::handle) { return nb::borrow(Py_NotImplemented); })
-      .def("__hash__", [](const PyDevice& d) { return std::hash<std::string>()(d.device.name()); })
+      .def("__hash__", [](const PyDevice& d) { return std::hash<std::int64_t>()(d.id); })
       .def(
-          "use", [](const PyDevice& d) { use(d.device); }, "Makes it the device of the calling thread's new arrays.")
+          "use", [](const PyDevice& d) { use(d.get()); }, "Makes it the device of the calling thread's new arrays.")
       .def(
           "synchronize",
           [](const PyDevice& d) {
+            const ct::Device device = d.get();
             nb::gil_scoped_release release;
-            d.device.synchronize();
+            device.synchronize();
           },
           "Waits until all that was submitted to it has happened.")
       .def("__enter__",
            [](nb::object self) {
              PyDevice& d = nb::cast<PyDevice&>(self);
+             const ct::Device device = d.get();
              if (!thread_has_device && !gpus().empty()) use(gpus()[0]);
              d.before.push_back(ct::current_device());
-             use(d.device);
+             use(device);
              return self;
            })
       .def("__exit__",
@@ -152,17 +162,17 @@ void register_devices(nb::module_& m) {
            })
       .def_prop_ro("mem_info",
                    [](const PyDevice& d) {
-                     const std::size_t total = d.device.info().memory_bytes;
-                     const std::size_t used = ct::memory_pool(d.device).total_bytes();
+                     const std::size_t total = d.get().info().memory_bytes;
+                     const std::size_t used = ct::memory_pool(d.get()).total_bytes();
                      return std::pair(total > used ? total - used : 0, total);
                    })
       .def_prop_ro("compute_capability",
                    [](const PyDevice& d) {
-                     const std::string arch = d.device.info().arch;
+                     const std::string arch = d.get().info().arch;
                      return arch.rfind("sm_", 0) == 0 ? arch.substr(3) : arch;
                    })
       .def_prop_ro("info", [](const PyDevice& d) {
-        const ct::DeviceInfo info = d.device.info();
+        const ct::DeviceInfo info = d.get().info();
         using namespace nb::literals;
         return dict("name"_a = info.name, "platform"_a = info.platform, "arch"_a = info.arch, "driver"_a = info.driver,
                     "pci"_a = info.pci, "memory_bytes"_a = info.memory_bytes, "local_bytes"_a = info.local_bytes,
@@ -170,12 +180,8 @@ void register_devices(nb::module_& m) {
                     "has_f64"_a = info.has_f64, "has_atomic64"_a = info.has_atomic64);
       });
   m.def(
-      "device_of",
-      [](const Array& a) {
-        return PyDevice{a.device(), {}};
-      },
-      nb::arg("a"));
-  m.def("backend_of", [](const PyDevice& d) { return d.device.name().substr(0, d.device.name().find(':')); });
+      "device_of", [](const Array& a) { return PyDevice(a.device()); }, nb::arg("a"));
+  m.def("backend_of", [](const PyDevice& d) { return d.get().name().substr(0, d.get().name().find(':')); });
   m.def("getDeviceCount", [] { return device_count(); });
   m.def("getDevice", [] { return ordinal_of(current_device()); });
   m.def("deviceSynchronize", [] {

@@ -39,12 +39,6 @@ ct::IndexMode mode_from(const std::string& mode, const char* function) {
   raise(PyExc_ValueError, std::string(function) + ": mode must be 'raise', 'wrap' or 'clip', not '" + mode + "'");
 }
 
-/// Index arrays may be lists and NumPy's arrays here.
-Array positions_from(nb::handle o, const Array& beside) {
-  if (is_ndarray(o.ptr())) return array_of(o.ptr());
-  return from_numpy(o.ptr(), std::nullopt, beside.device());
-}
-
 ct::Sections sections_from(nb::handle o) {
   if (PyIndex_Check(o.ptr()) && !PySequence_Check(o.ptr())) return nb::cast<std::int64_t>(o);
   std::vector<std::int64_t> positions;
@@ -52,14 +46,10 @@ ct::Sections sections_from(nb::handle o) {
   return positions;
 }
 
-template <class F>
-auto splitting(F f) {
-  return [f](Self self, nb::handle sections, int axis) {
-    nb::list views;
-    for (Array& view : f(self.array(), sections_from(sections), axis))
-      views.append(checked(wrap_view(std::move(view), self.o)));
-    return views;
-  };
+/// A function that splits an array into views.
+template <class... A>
+auto splitting(std::vector<Array> (*f)(const Array&, const ct::Sections&, A...)) {
+  return [f](Self self, nb::handle sections, A... axis) { return viewing(f)(self, sections_from(sections), axis...); };
 }
 
 /// The arguments of pad as NumPy broadcasts them: one number, one pair, or a pair for each axis.
@@ -84,38 +74,39 @@ Scalar number(nb::handle o) {
 }
 
 ct::PadMode pad_mode(const std::string& mode) {
-  static constexpr std::pair<const char*, ct::PadMode> modes[] = {
-      {"constant", ct::PadMode::constant}, {"edge", ct::PadMode::edge},       {"linear_ramp", ct::PadMode::linear_ramp},
-      {"maximum", ct::PadMode::maximum},   {"mean", ct::PadMode::mean},       {"median", ct::PadMode::median},
-      {"minimum", ct::PadMode::minimum},   {"reflect", ct::PadMode::reflect}, {"symmetric", ct::PadMode::symmetric},
-      {"wrap", ct::PadMode::wrap},         {"empty", ct::PadMode::empty}};
-  for (const auto& [name, value] : modes)
-    if (mode == name) return value;
+  static constexpr const char* modes[] = {"constant", "edge",    "linear_ramp", "maximum", "mean", "median",
+                                          "minimum",  "reflect", "symmetric",   "wrap",    "empty"};  // as in the enum
+  if (const auto found = named<ct::PadMode>(modes, mode)) return *found;
   raise(PyExc_ValueError, "pad: mode '" + mode + "' is not supported");
 }
 
-Array pad(const Array& a, nb::handle width, const std::string& mode, nb::handle constant_values, nb::handle end_values,
-          nb::handle stat_length, const std::string& reflect_type) {
+Array pad(const Array& a, nb::handle width, const std::string& mode, nb::kwargs given) {
   const auto integer = [](nb::handle o) { return nb::cast<std::int64_t>(o); };
   ct::PadOptions options;
   options.mode = pad_mode(mode);
-  if (!constant_values.is_none()) options.constant_value = per_side<Scalar>(constant_values, a.ndim(), number);
-  if (!end_values.is_none()) options.end_value = per_side<Scalar>(end_values, a.ndim(), number);
-  if (!stat_length.is_none()) options.stat_length = per_side<std::int64_t>(stat_length, a.ndim(), integer);
-  if (reflect_type != "even" && reflect_type != "odd")
-    raise(PyExc_ValueError, "pad: reflect_type must be 'even' or 'odd', not '" + reflect_type + "'");
-  options.odd = reflect_type == "odd";
+  for (auto [key, value] : given) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "reflect_type") {
+      const std::string type = nb::cast<std::string>(nb::str(value));
+      if (type != "even" && type != "odd")
+        raise(PyExc_ValueError, "pad: reflect_type must be 'even' or 'odd', not '" + type + "'");
+      options.odd = type == "odd";
+    } else if (name != "constant_values" && name != "end_values" && name != "stat_length") {
+      raise(PyExc_ValueError, "pad: unsupported keyword argument '" + name + "' for mode '" + mode + "'");
+    } else if (value.is_none()) {
+    } else if (name == "stat_length") {
+      options.stat_length = per_side<std::int64_t>(value, a.ndim(), integer);
+    } else {
+      (name == "end_values" ? options.end_value : options.constant_value) = per_side<Scalar>(value, a.ndim(), number);
+    }
+  }
   return ct::pad(a, per_side<std::int64_t>(width, a.ndim(), integer), options);
 }
 
 }  // namespace
 
 void register_manipulation(nb::module_& m) {
-  const auto no_axis = nb::arg("axis").none() = nb::none();
-  const nb::handle type(reinterpret_cast<PyObject*>(ndarray_type));
-  const auto method = [&](const char* name, auto f, const auto&... extra) {
-    nb::cpp_function_def<NdArray>(f, nb::scope(type), nb::name(name), nb::is_method(), extra...);
-  };
+  const auto no_axis = optional("axis");
 
   method("reshape", [](Self self, nb::args shape, nb::kwargs options) {
     nb::object order = nb::str("C"), copy = nb::none();
@@ -139,7 +130,7 @@ void register_manipulation(nb::module_& m) {
       [](Self self, std::optional<ct::Axes> axes) {
         return checked(wrap_view(self.array().transpose(axes.value_or(ct::Axes{})), self.o));
       },
-      "a"_a, "axes"_a.none() = nb::none());
+      "a"_a, optional("axes"));
   method("transpose", [](Self self, nb::args axes) {
     const bool none = axes.size() == 0 || (axes.size() == 1 && axes[0].is_none());
     return checked(wrap_view(self.array().transpose(none ? ct::Axes{} : extents_of(axes)), self.o));
@@ -159,15 +150,10 @@ void register_manipulation(nb::module_& m) {
   m.def("rollaxis", viewing(ct::rollaxis), "a"_a, "axis"_a, "start"_a = 0);
   m.def("expand_dims", viewing(ct::expand_dims), "a"_a, "axis"_a);
   m.def("broadcast_to", viewing(ct::broadcast_to), "array"_a, "shape"_a);
-  m.def("_broadcast_arrays", ct::broadcast_arrays);
   m.def("_broadcast_shapes", [](const std::vector<Shape>& shapes) { return ct::broadcast_shapes(shapes); });
-  m.def("_atleast", [](Self self, int ndim) {
-    const Array& a = self.array();
-    return checked(wrap_view(ndim == 1   ? ct::atleast_1d(a)
-                             : ndim == 2 ? ct::atleast_2d(a)
-                                         : ct::atleast_3d(a),
-                             self.o));
-  });
+  m.def("_atleast_1d", viewing(ct::atleast_1d));
+  m.def("_atleast_2d", viewing(ct::atleast_2d));
+  m.def("_atleast_3d", viewing(ct::atleast_3d));
   m.def("flip", viewing(ct::flip), "m"_a, no_axis);
   m.def("fliplr", viewing(ct::fliplr), "m"_a);
   m.def("flipud", viewing(ct::flipud), "m"_a);
@@ -190,32 +176,28 @@ void register_manipulation(nb::module_& m) {
         }
         return checked(wrap_view(a.as_strided(shape.value_or(a.shape()), steps), self.o));
       },
-      "x"_a, "shape"_a.none() = nb::none(), "strides"_a.none() = nb::none());
+      "x"_a, optional("shape"), optional("strides"));
 
   m.def("_concatenate",
         freed(static_cast<Array (*)(const std::vector<Array>&, const std::optional<int>&)>(ct::concatenate)));
   m.def("_stack", freed(ct::stack));
-  m.def("vstack", freed(ct::vstack), "tup"_a);
-  m.def("hstack", freed(ct::hstack), "tup"_a);
+  m.def("_vstack", freed(ct::vstack));
+  m.def("_hstack", freed(ct::hstack));
   m.def("dstack", freed(ct::dstack), "tup"_a);
   m.def("column_stack", freed(ct::column_stack), "tup"_a);
   m.def("append", freed(ct::append), "arr"_a, "values"_a, no_axis);
   m.def("split", splitting(ct::split), "ary"_a, "indices_or_sections"_a, "axis"_a = 0);
   m.def("array_split", splitting(ct::array_split), "ary"_a, "indices_or_sections"_a, "axis"_a = 0);
-  m.def(
-      "hsplit", [](Self self, nb::handle s) { return splitting(ct::split)(self, s, self.array().ndim() == 1 ? 0 : 1); },
-      "ary"_a, "indices_or_sections"_a);
-  for (const auto& [name, axis] : {std::pair("vsplit", 0), std::pair("dsplit", 2)})
-    m.def(
-        name, [axis = axis](Self self, nb::handle s) { return splitting(ct::split)(self, s, axis); }, "ary"_a,
-        "indices_or_sections"_a);
+  m.def("hsplit", splitting(ct::hsplit), "ary"_a, "indices_or_sections"_a);
+  m.def("vsplit", splitting(ct::vsplit), "ary"_a, "indices_or_sections"_a);
+  m.def("dsplit", splitting(ct::dsplit), "ary"_a, "indices_or_sections"_a);
   m.def("tile", freed(static_cast<Array (*)(const Array&, const Shape&)>(ct::tile)), "A"_a, "reps"_a);
   both(
       m, "repeat",
       [](const Array& a, nb::handle repeats, std::optional<int> axis) {
         if (PyIndex_Check(repeats.ptr()) && !PySequence_Check(repeats.ptr()))
           return ct::repeat(a, nb::cast<std::int64_t>(nb::int_(repeats)), axis);
-        return ct::repeat(a, positions_from(repeats, a), axis);
+        return ct::repeat(a, array_from(repeats.ptr(), a.device()), axis);
       },
       "a", nb::arg("repeats"), no_axis);
   m.def(
@@ -226,9 +208,7 @@ void register_manipulation(nb::module_& m) {
           for (std::int64_t s : shift) total += s;
           return ct::roll(a, total);
         }
-        const auto spread = [](const ct::Axes& x, int n) { return x.size() == 1 ? ct::Axes::filled(n, x[0]) : x; };
-        const int n = std::max(shift.size(), axis->size());
-        return ct::roll(a, spread(shift, n), spread(*axis, n));
+        return ct::roll(a, shift, *axis);
       },
       "a"_a, "shift"_a, no_axis);
   m.def("resize", freed(ct::resize), "a"_a, "new_shape"_a);
@@ -245,30 +225,23 @@ void register_manipulation(nb::module_& m) {
         return ct::delete_(arr, parse_key(obj.ptr(), arr).at(0), axis);
       },
       "arr"_a, "indices"_a, no_axis);
-  m.def("pad", pad, "array"_a, "pad_width"_a, "mode"_a = "constant", nb::kw_only(),
-        "constant_values"_a.none() = nb::none(), "end_values"_a.none() = nb::none(),
-        "stat_length"_a.none() = nb::none(), "reflect_type"_a = "even");
+  m.def("pad", pad, "array"_a, "pad_width"_a, "mode"_a, "options"_a);
 
   // picking elements
   both(
       m, "take",
       [](const Array& a, nb::handle indices, std::optional<int> axis, Out out, const std::string& mode) {
-        const Array at = positions_from(indices, a);
+        const Array at = array_from(indices.ptr(), a.device());
         if (axis && zero_of_none(a, *axis)) axis.reset();
         return out(without_gil(is_large(a), [&] { return ct::take(a, at, axis, mode_from(mode, "take")); }), "take");
       },
       "a", nb::arg("indices"), no_axis, out_argument(), nb::arg("mode") = "raise");
   m.def("take_along_axis", freed(ct::take_along_axis), "a"_a, "indices"_a, "axis"_a);
-  m.def(
-      "put_along_axis",
-      [](const Array& a, const Array& indices, const Value& values, int axis) {
-        ct::put_along_axis(a, indices, values.operand(), axis);
-      },
-      "arr"_a, "indices"_a, "values"_a, "axis"_a);
+  m.def("put_along_axis", freed(ct::put_along_axis), "arr"_a, "indices"_a, "values"_a, "axis"_a);
   both(
       m, "put",
       [](const Array& a, nb::handle indices, const Value& v, const std::string& mode) {
-        ct::put(a, positions_from(indices, a), v.operand(), mode_from(mode, "put"));
+        ct::put(a, array_from(indices.ptr(), a.device()), v.operand(), mode_from(mode, "put"));
       },
       "a", nb::arg("indices"), nb::arg("values"), nb::arg("mode") = "wrap");
   for (const auto& [name, f] : {std::pair("scatter_add", &ct::scatter_add), std::pair("scatter_max", &ct::scatter_max),
@@ -298,13 +271,8 @@ void register_manipulation(nb::module_& m) {
         settle(a, b);
         return checked(wrap(ct::where(c.as_array(), a.operand(), b.operand())));
       },
-      "condition"_a, "x"_a.none() = nb::none(), "y"_a.none() = nb::none());
-  m.def(
-      "unravel_index",
-      [](const ArrayLike& indices, const Shape& dims) {
-        return nb::tuple(nb::cast(ct::unravel_index(indices.array, dims)));
-      },
-      "indices"_a, "dims"_a);
+      "condition"_a, optional("x"), optional("y"));
+  m.def("_unravel_index", freed(ct::unravel_index), "indices"_a, "dims"_a);
   m.def(
       "ravel_multi_index",
       [](const std::vector<Array>& index, const Shape& dims, const std::string& mode) {
@@ -318,39 +286,22 @@ void register_manipulation(nb::module_& m) {
         return out(ct::choose(a, choices, mode_from(mode, "choose")), "choose");
       },
       "a", nb::arg("choices"), out_argument(), nb::arg("mode") = "raise");
-  m.def(
-      "select",
-      [](const std::vector<Array>& conditions, const std::vector<Array>& choices, const Value& fallback) {
-        return ct::select(conditions, choices, fallback.operand());
-      },
-      "condlist"_a, "choicelist"_a, "default"_a = 0);
-  m.def(
-      "compress",
-      [](const Array& condition, const Array& a, std::optional<int> axis, Out out) {
-        return out(ct::compress(condition, a, axis), "compress");
-      },
-      "condition"_a, "a"_a, no_axis, out_argument());
+  m.def("select", freed(ct::select), "condlist"_a, "choicelist"_a, "default"_a = 0);
+  const auto compress = delivered(ct::compress, "compress");
+  m.def("compress", compress, "condition"_a, "a"_a, no_axis, out_argument());
   method(
       "compress",
-      [](const Array& a, const Array& condition, std::optional<int> axis, Out out) {
-        return out(ct::compress(condition, a, axis), "compress");
+      [compress](const Array& a, const Array& condition, std::optional<int> axis, Out out) {
+        return compress(condition, a, axis, out);
       },
       nb::arg("condition"), no_axis, out_argument());
   m.def("extract", freed(ct::extract), "condition"_a, "a"_a);
-  m.def(
-      "place", [](const Array& a, const Array& mask, const Value& v) { ct::place(a, mask, v.operand()); }, "arr"_a,
-      "mask"_a, "vals"_a);
-  m.def(
-      "putmask", [](const Array& a, const Array& mask, const Value& v) { ct::putmask(a, mask, v.operand()); }, "a"_a,
-      "mask"_a, "values"_a);
-  m.def(
-      "diag", [](Self self, std::int64_t k) { return checked(wrap_view(ct::diag(self.array(), k), self.o)); }, "v"_a,
-      "k"_a = 0);
+  m.def("place", freed(ct::place), "arr"_a, "mask"_a, "vals"_a);
+  m.def("putmask", freed(ct::putmask), "a"_a, "mask"_a, "values"_a);
+  m.def("diag", viewing(ct::diag), "v"_a, "k"_a = 0);
   m.def("diagflat", freed(ct::diagflat), "v"_a, "k"_a = 0);
   both(m, "diagonal", viewing(ct::diagonal), "a", nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
-  m.def(
-      "fill_diagonal", [](const Array& a, const Value& v, bool wrap) { ct::fill_diagonal(a, v.operand(), wrap); },
-      "a"_a, "val"_a, "wrap"_a = false);
+  m.def("fill_diagonal", freed(ct::fill_diagonal), "a"_a, "val"_a, "wrap"_a = false);
   m.def("tril", freed(ct::tril), "m"_a, "k"_a = 0);
   m.def("triu", freed(ct::triu), "m"_a, "k"_a = 0);
   for (const auto& [name, f] :
@@ -361,7 +312,7 @@ void register_manipulation(nb::module_& m) {
           current_device();
           return nb::tuple(nb::cast(f(n, k, columns)));
         },
-        "n"_a, "k"_a = 0, "m"_a.none() = nb::none());
+        "n"_a, "k"_a = 0, optional("m"));
 }
 
 }  // namespace catenary_python

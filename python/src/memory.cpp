@@ -1,11 +1,15 @@
-// Addresses: where an array's block of memory is, and which array an address lies in.
+// Addresses: where an array's block of memory is, and which array an address lies in. Who is told of allocations.
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "catenary/array/body.h"
 #include "catenary/array/view.h"
+#include "catenary/device/deferred.h"
+#include "catenary/device/pool.h"
 #include "core.h"
 
 namespace catenary_python {
@@ -52,11 +56,46 @@ std::uint64_t address_of(PyObject* o) {
   return handle.address + static_cast<std::uint64_t>(view.offset) * array_of(o).itemsize();
 }
 
+/// Whom a thread tells what its pools do. On the heap: a thread may end while it is watched, without the GIL.
+struct Watch {
+  nb::object told;
+  std::vector<ct::MemoryEvent> events;
+};
+thread_local Watch* watch = nullptr;
+
+void watch_memory(nb::object told) {
+  tell_memory();
+  if (watch) {
+    ct::watch_memory(nullptr);
+    delete std::exchange(watch, nullptr);
+    --memory_watchers;
+  }
+  if (told.is_none()) return;
+  watch = new Watch{std::move(told), {}};
+  ct::watch_memory(&watch->events);
+  ++memory_watchers;
+}
+
 }  // namespace
+
+int memory_watchers = 0;
+
+void tell_memory() {
+  if (!watch) return;
+  ct::evaluate();
+  const nb::object told = watch->told;
+  const char* const kinds[] = {"alloc", "malloc", "free"};
+  for (const ct::MemoryEvent& e : std::exchange(watch->events, {}))
+    told(kinds[e.kind], e.device, e.bytes, e.block_bytes, reinterpret_cast<std::uintptr_t>(e.block));
+}
 
 void forget_address(std::uint64_t address) noexcept { blocks().erase(address); }
 
 void register_memory(nb::module_& m) {
+  m.def("_watch_memory", watch_memory, nb::arg("told").none(),
+        "Calls told(kind, device, bytes, bytes of the block, address) for what pools do in this thread, once the "
+        "operation "
+        "that needed it is done; None ends it. Kinds: alloc (from the device), malloc, free (of the pool).");
   m.def(
       "_address", [](Self self) { return address_of(self.o); },
       "Where the first element is. On OpenCL a number that no other memory has, which nothing but _at can follow.");

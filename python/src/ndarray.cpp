@@ -20,7 +20,10 @@ PyObject* wrap(Array array) {
   PyObject* o = nb::inst_alloc(reinterpret_cast<PyObject*>(ndarray_type)).release().ptr();
   new (nb::inst_ptr<NdArray>(o)) NdArray{std::move(array)};
   nb::inst_mark_ready(o);
-  return o;
+  if (memory_watchers == 0) return o;
+  const nb::object kept = nb::steal(o);
+  tell_memory();
+  return kept.inc_ref().ptr();
 }
 
 PyObject* wrap_view(Array array, PyObject* of) {
@@ -54,7 +57,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
       return wrap(ct::apply(op, Operand(array_of(a)), Operand(array_of(b))));
     Argument x, y;
     if (!x.parse(a) || !y.parse(b)) return not_implemented(a, b, ct::ops::info(op).name);
-    settle(x, y);
+    settle(x, y, ct::ops::info(op).rule == ct::ops::Rule::COMPARE);
     return wrap(ct::apply(op, x.operand(), y.operand()));
   });
 }

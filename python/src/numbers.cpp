@@ -3,7 +3,9 @@
 #include <string>
 
 #include "bind.h"
+#include "catenary/array/bits.h"
 #include "catenary/array/creation.h"
+#include "catenary/array/differences.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/polynomial.h"
@@ -27,35 +29,66 @@ ct::linalg::NormOrder norm_order(nb::handle o) {
 }
 
 ct::QuantileMethod quantile_method(const std::string& method) {
-  static constexpr const char* methods[] = {"linear", "lower", "higher", "midpoint", "nearest"};  // as in the enum
-  for (int i = 0; i < 5; ++i)
-    if (method == methods[i]) return static_cast<ct::QuantileMethod>(i);
-  raise(PyExc_ValueError,
-        "quantile: method must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest', not '" + method + "'");
+  static constexpr const char* methods[] = {// as in the enum
+                                            "linear",
+                                            "lower",
+                                            "higher",
+                                            "midpoint",
+                                            "nearest",
+                                            "inverted_cdf",
+                                            "averaged_inverted_cdf",
+                                            "closest_observation",
+                                            "interpolated_inverted_cdf",
+                                            "hazen",
+                                            "weibull",
+                                            "median_unbiased",
+                                            "normal_unbiased"};
+  if (const auto found = named<ct::QuantileMethod>(methods, method)) return *found;
+  raise(PyExc_ValueError, "quantile: '" + method + "' is none of NumPy's methods");
 }
 
 using OneQuantile = Array (*)(const Array&, double, const AxisArg&, bool, ct::QuantileMethod);
-using SeveralQuantiles = Array (*)(const Array&, const std::vector<double>&, const AxisArg&, bool, ct::QuantileMethod);
+using SeveralQuantiles = Array (*)(const Array&, const Array&, const AxisArg&, bool, ct::QuantileMethod);
 
 auto quantiles(OneQuantile one, SeveralQuantiles several) {
-  return [=](const Array& a, nb::handle q, const AxisArg& axis, Out out, bool, const std::string& method,
-             bool keepdims) {
-    const nb::object values = is_ndarray(q.ptr()) ? to_numpy(array_of(q.ptr())) : numpy().attr("asarray")(q, "float64");
-    const ct::QuantileMethod how = quantile_method(method);
-    if (nb::cast<int>(values.attr("ndim")) == 0)
-      return out(one(a, nb::cast<double>(values.attr("item")()), axis, keepdims, how), "quantile");
-    return out(several(a, nb::cast<std::vector<double>>(values.attr("ravel")().attr("tolist")()), axis, keepdims, how),
-               "quantile");
-  };
+  return
+      [=](const Array& a, nb::handle q, const AxisArg& axis, Out out, bool, const std::string& method, bool keepdims) {
+        const ct::QuantileMethod how = quantile_method(method);
+        if (PyFloat_CheckExact(q.ptr()) || PyLong_CheckExact(q.ptr()))  // whose dtype does not count
+          return out(one(a, nb::cast<double>(nb::float_(q)), axis, keepdims, how), "quantile");
+        return out(several(a, array_from(q.ptr(), a.device()), axis, keepdims, how), "quantile");
+      };
 }
 
+using Range = std::optional<std::pair<double, double>>;
+Range range_of(nb::handle o) {
+  if (o.is_none()) return std::nullopt;
+  const Py_ssize_t n = PySequence_Size(o.ptr());
+  if (n < 0) raise_set();
+  if (n != 2) raise(PyExc_ValueError, "histogram: range must have two ends, not " + std::to_string(n));
+  return std::pair(nb::cast<double>(nb::float_(o[0])), nb::cast<double>(nb::float_(o[1])));
+}
+ct::HistogramBins bins_of(nb::handle o) {
+  if (is_ndarray(o.ptr())) return array_of(o.ptr());
+  if (PySequence_Check(o.ptr())) raise(PyExc_ValueError, "histogram: edges of bins must be a cupy.ndarray");
+  return nb::cast<std::int64_t>(nb::int_(o));
+}
+
+ct::BitOrder bit_order(nb::handle o) {
+  const std::string order = nb::cast<std::string>(nb::str(o));
+  if (order != "big" && order != "little")
+    raise(PyExc_ValueError, "bitorder must be 'big' or 'little', not '" + order + "'");
+  return order == "big" ? ct::BitOrder::big : ct::BitOrder::little;
+}
+
+using OptionalArray = std::optional<Array>;
 nb::object pair_of(std::pair<Array, Array> both) { return nb::make_tuple(both.first, both.second); }
 
 /// A function of the library that gives a struct of two arrays.
 template <class R, class... A>
 auto paired(R (*f)(A...)) {
-  return [f](A... a) {
-    const auto& [first, second] = freed(f)(std::forward<A>(a)...);
+  return [f = freed(f)](typename Parameter<A>::Given... a) {
+    const auto& [first, second] = f(std::forward<typename Parameter<A>::Given>(a)...);
     return nb::make_tuple(first, second);
   };
 }
@@ -73,8 +106,8 @@ void as_named(nb::module_& m, const std::string& name, F f, const char* first, c
 }  // namespace
 
 void register_numbers(nb::module_& m) {
-  const auto no_axis = nb::arg("axis").none() = nb::none();
-  const auto no_dtype = nb::arg("dtype").none() = nb::none();
+  const auto no_axis = optional("axis");
+  const auto no_dtype = optional("dtype");
   const auto keepdims = nb::arg("keepdims") = false;
   const auto out = out_argument();
   const auto ddof = nb::arg("ddof") = 0;
@@ -83,7 +116,12 @@ void register_numbers(nb::module_& m) {
   both(
       m, "mean",
       [](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
-        return out(without_gil(is_large(a), [&, d = dtype.get()] { return ct::mean(a, axis, keepdims, d); }), "mean");
+        const std::optional<Dtype> d = dtype.get();
+        const auto run = [&] {
+          return d && !ct::is_floating(*d) ? ct::mean(a.astype(*d), axis, keepdims).astype(*d)
+                                           : ct::mean(a, axis, keepdims, d);
+        };
+        return out(without_gil(is_large(a), run), "mean");
       },
       "a", no_axis, no_dtype, out, keepdims);
   for (const auto& [name, f] : {std::pair("var", &ct::var), std::pair("std", &ct::std),
@@ -102,7 +140,7 @@ void register_numbers(nb::module_& m) {
         name,
         [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
-          return out(f(d ? a.astype(*d) : a, axis, keepdims), name);
+          return out.cast(f(d ? a.astype(*d) : a, axis, keepdims), name);
         },
         "a"_a, no_axis, no_dtype, out, keepdims);
   for (const auto& [name, f] :
@@ -113,10 +151,7 @@ void register_numbers(nb::module_& m) {
           return out(f(a, axis, keepdims), name);
         },
         "a", no_axis, out, keepdims);
-  m.def(
-      "count_nonzero",
-      [](const Array& a, const AxisArg& axis, bool keepdims) { return ct::count_nonzero(a, axis, keepdims); }, "a"_a,
-      no_axis, keepdims);
+  m.def("count_nonzero", freed(ct::count_nonzero), "a"_a, no_axis, keepdims);
   m.def("logsumexp", freed(ct::logsumexp), "a"_a, no_axis, keepdims);
   for (const auto& [name, f] : {std::pair("argmax", &ct::argmax), std::pair("argmin", &ct::argmin),
                                 std::pair("nanargmax", &ct::nanargmax), std::pair("nanargmin", &ct::nanargmin)})
@@ -136,32 +171,30 @@ void register_numbers(nb::module_& m) {
         },
         "a", no_axis, no_dtype, out);
   m.def("_average", freed(ct::average), "a"_a, no_axis, "weights"_a.none(), "keepdims"_a);
-  m.def(
-      "diff", [](const Array& a, int n, int axis) { return ct::diff(a, n, axis); }, "a"_a, "n"_a = 1, "axis"_a = -1);
-  m.def(
-      "ediff1d",
-      [](const Array& a, std::optional<ArrayLike> end, std::optional<ArrayLike> begin) {
-        const auto operand = [](auto& x) { return x ? std::optional<Operand>(x->array) : std::nullopt; };
-        return ct::ediff1d(a, operand(end), operand(begin));
-      },
-      "arr"_a, "to_end"_a.none() = nb::none(), "to_begin"_a.none() = nb::none());
+  for (const auto& [name, f] :
+       {std::pair("cumulative_sum", &ct::cumulative_sum), std::pair("cumulative_prod", &ct::cumulative_prod)})
+    m.def(
+        name,
+        [f = f, name = name](const Array& x, const OptionalAxis& axis, DtypeArg dtype, Out out, bool initial) {
+          return out.cast(f(x, axis, dtype.get(), initial), name);
+        },
+        "x"_a, nb::kw_only(), no_axis, no_dtype, out, "include_initial"_a = false);
+  using Border = const std::optional<Operand>&;
+  m.def("diff", freed(static_cast<Array (*)(const Array&, int, int, Border, Border)>(ct::diff)), "a"_a, "n"_a = 1,
+        "axis"_a = -1, optional("prepend"), optional("append"));
+  m.def("ediff1d", freed(ct::ediff1d), "arr"_a, optional("to_end"), optional("to_begin"));
   m.def("cross", freed(ct::cross), "a"_a, "b"_a, "axisa"_a = -1, "axisb"_a = -1, "axisc"_a = -1, no_axis);
-  m.def("trapezoid", freed(ct::trapezoid), "y"_a, "x"_a.none() = nb::none(), "dx"_a = 1.0, "axis"_a = -1);
+  m.def("trapezoid", freed(ct::trapezoid), "y"_a, optional("x"), "dx"_a = 1.0, "axis"_a = -1);
 
   // elementwise, but no rows
-  const auto one = [&](const char* name, auto f) {
-    m.def(
-        name, [f, name](const ArrayLike& x, Out out) { return out(f(x.array), name); }, "x"_a, out_argument());
-  };
-  one("positive", [](const Array& x) { return ct::positive(x); });
-  one("fabs", [](const Array& x) { return ct::fabs(x); });
-  one("fix", [](const Array& x) { return ct::fix(x); });
-  m.def(
-      "ldexp", [](const ArrayLike& x, const ArrayLike& y) { return ct::ldexp(x.array, y.array); }, "x1"_a, "x2"_a);
-  m.def(
-      "frexp", [](const ArrayLike& x) { return pair_of(ct::frexp(x.array)); }, "x"_a);
-  m.def(
-      "modf", [](const ArrayLike& x) { return pair_of(ct::modf(x.array)); }, "x"_a);
+  m.def("positive", delivered(ct::positive, "positive"), "x"_a, out);
+  m.def("fabs", delivered(ct::fabs, "fabs"), "x"_a, out);
+  m.def("fix", delivered(ct::fix, "fix"), "x"_a, out);
+  m.def("isposinf", delivered(ct::isposinf, "isposinf"), "x"_a, out);
+  m.def("isneginf", delivered(ct::isneginf, "isneginf"), "x"_a, out);
+  m.def("ldexp", freed(ct::ldexp), "x1"_a, "x2"_a);
+  m.def("frexp", paired(ct::frexp), "x"_a);
+  m.def("modf", paired(ct::modf), "x"_a);
   both(
       m, "clip",
       [](const Array& a, nb::object low, nb::object high, Out out) {
@@ -180,51 +213,57 @@ void register_numbers(nb::module_& m) {
         limit(high, ct::minimum);
         return out(result, "clip");
       },
-      "a", nb::arg("a_min").none() = nb::none(), nb::arg("a_max").none() = nb::none(), out_argument());
-  m.def(
-      "around", [](const ArrayLike& a, int decimals, Out out) { return out(ct::around(a.array, decimals), "around"); },
-      "a"_a, "decimals"_a = 0, out_argument());
-  nb::cpp_function_def<NdArray>(
-      [](const Array& a, int decimals, Out out) { return out(ct::around(a, decimals), "round"); },
-      nb::scope(nb::handle(reinterpret_cast<PyObject*>(ndarray_type))), nb::name("round"), nb::is_method(),
-      nb::arg("decimals") = 0, out_argument());
-  m.def(
-      "isclose",
-      [](const Value& a, const Value& b, double rtol, double atol, bool equal_nan) {
-        return ct::isclose(a.operand(), b.operand(), rtol, atol, equal_nan);
-      },
-      "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
+      "a", optional("a_min"), optional("a_max"), out_argument());
+  m.def("around", delivered(ct::around, "around"), "a"_a, "decimals"_a = 0, out);
+  method("round", delivered(ct::around, "round"), nb::arg("decimals") = 0, out);
+  m.def("isclose", freed(ct::isclose), "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
   m.def(
       "array_equal",
       [](const Array& a, const Array& b, bool equal_nan) {
         return checked(wrap(ct::full({}, ct::array_equal(a, b, equal_nan))));
       },
       "a1"_a, "a2"_a, "equal_nan"_a = false);
+  m.def("interp", freed(ct::interp), "x"_a, "xp"_a, "fp"_a, optional("left"), optional("right"));
   m.def(
-      "interp",
-      [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
-        return ct::interp(x, xp, fp, left, right);
+      "array_equiv", [](const Array& a, const Array& b) { return checked(wrap(ct::full({}, ct::array_equiv(a, b)))); },
+      "a1"_a, "a2"_a);
+  for (const auto& [name, f] : {std::pair("packbits", &ct::packbits), std::pair("unpackbits", &ct::unpackbits)})
+    m.def(
+        name, [f = f](const Array& a, OptionalAxis axis, nb::handle order) { return f(a, axis, bit_order(order)); },
+        "a"_a, no_axis, "bitorder"_a = "big");
+  m.def(
+      "nan_to_num",
+      [](Self self, bool copy, const Value& nan, const std::optional<ArrayLike>& posinf,
+         const std::optional<ArrayLike>& neginf) {
+        using Infinity = Parameter<const std::optional<Operand>&>;
+        const Array& x = self.array();
+        const Array result = ct::nan_to_num(x, nan.operand(), Infinity::value(posinf), Infinity::value(neginf));
+        if (copy) return checked(wrap(result));
+        ct::copyto(x, result);
+        return nb::borrow(self.o);
       },
-      "x"_a, "xp"_a, "fp"_a, "left"_a.none() = nb::none(), "right"_a.none() = nb::none());
+      "x"_a, "copy"_a = true, "nan"_a = 0.0, optional("posinf"), optional("neginf"));
   m.def(
       "cov",
-      [](const Array& a, bool rowvar, bool bias, std::optional<double> ddof) {
-        return ct::cov(a, {rowvar, bias, ddof});
+      [](const Array& a, const OptionalArray& y, bool rowvar, bool bias, std::optional<double> ddof,
+         const OptionalArray& fweights, const OptionalArray& aweights, DtypeArg dtype) {
+        return ct::cov(a, y, {rowvar, bias, ddof, fweights, aweights, dtype.get()});
       },
-      "a"_a, "rowvar"_a = true, "bias"_a = false, "ddof"_a.none() = nb::none());
-  m.def("corrcoef", freed(ct::corrcoef), "a"_a, "rowvar"_a = true);
+      "a"_a, optional("y"), "rowvar"_a = true, "bias"_a = false, optional("ddof"), optional("fweights"),
+      optional("aweights"), nb::kw_only(), no_dtype);
+  using Correlating = Array (*)(const Array&, const OptionalArray&, bool, std::optional<Dtype>);
+  m.def("corrcoef", freed(static_cast<Correlating>(ct::corrcoef)), "a"_a, optional("y"), "rowvar"_a = true,
+        nb::kw_only(), no_dtype);
 
   // sorting
-  m.def(
-      "_sort",
-      [](const Array& a, OptionalAxis axis) { return without_gil(is_large(a), [&] { return ct::sort(a, axis); }); },
-      "a"_a, "axis"_a.none());
+  m.def("_sort", freed(ct::sort), "a"_a, "axis"_a.none());
   both(
       m, "argsort",
       [](const Array& a, OptionalAxis axis, nb::object) {
+        if (a.ndim() == 0 && (axis == 0 || axis == -1)) axis.reset();
         return without_gil(is_large(a), [&] { return ct::argsort(a, axis); });
       },
-      "a", nb::arg("axis").none() = -1, nb::arg("kind").none() = nb::none());
+      "a", nb::arg("axis").none() = -1, optional("kind"));
   const auto positions = [](nb::handle kth) {
     if (PySequence_Check(kth.ptr())) return nb::cast<std::vector<std::int64_t>>(kth);
     return std::vector<std::int64_t>{nb::cast<std::int64_t>(kth)};
@@ -241,55 +280,93 @@ void register_numbers(nb::module_& m) {
       "a", nb::arg("kth"), nb::arg("axis").none() = -1);
   m.def(
       "lexsort", [](const Array& keys) { return ct::lexsort(keys); }, "keys"_a);
-  m.def(
-      "searchsorted",
+  both(
+      m, "searchsorted",
       [](const Array& a, const Value& v, const std::string& side, std::optional<Array> sorter) {
         if (side != "left" && side != "right")
           raise(PyExc_ValueError, "searchsorted: side must be 'left' or 'right', not '" + side + "'");
+        if (sorter && !ct::is_integer(sorter->dtype()))
+          raise(PyExc_TypeError,
+                std::string("searchsorted: sorter must hold integers, not ") + ct::dtype_name(sorter->dtype()));
+        if (sorter && sorter->size() != a.size())
+          raise(PyExc_ValueError, "searchsorted: sorter must have an index for each of the " +
+                                      std::to_string(a.size()) + " elements, not " + std::to_string(sorter->size()));
         return ct::searchsorted(sorter ? Array(a.get({*sorter})) : a, v.operand(),
                                 side == "left" ? ct::Side::left : ct::Side::right);
       },
-      "a"_a, "v"_a, "side"_a = "left", "sorter"_a.none() = nb::none());
+      "a", nb::arg("v"), nb::arg("side") = "left", nb::arg("sorter").none() = nb::none());
   m.def("digitize", freed(ct::digitize), "x"_a, "bins"_a, "right"_a = false);
   m.def(
       "unique",
-      [](const Array& ar, bool index, bool inverse, bool counts) -> nb::object {
-        const ct::UniqueResult r = without_gil(is_large(ar), [&] { return ct::unique(ar, {index, inverse, counts}); });
-        if (!index && !inverse && !counts) return checked(wrap(r.values));
+      [](const Array& ar, bool index, bool inverse, bool counts, OptionalAxis axis, bool equal_nan) -> nb::object {
+        const ct::UniqueOptions options{index, inverse, counts, axis, equal_nan};
+        const ct::UniqueResult r = without_gil(is_large(ar), [&] { return ct::unique(ar, options); });
         nb::list all;
-        all.append(checked(wrap(r.values)));
-        if (index) all.append(checked(wrap(r.index)));
-        if (inverse) all.append(checked(wrap(r.inverse)));
-        if (counts) all.append(checked(wrap(r.counts)));
-        return nb::tuple(all);
+        for (const Array& part : {r.values, r.index, r.inverse, r.counts})
+          if (part.defined()) all.append(part);
+        return all.size() == 1 ? nb::object(all[0]) : nb::tuple(all);
       },
-      "ar"_a, "return_index"_a = false, "return_inverse"_a = false, "return_counts"_a = false);
-  m.def("isin", freed(ct::isin), "element"_a, "test_elements"_a, nb::kw_only(), "invert"_a = false);
-  m.def("in1d", freed(ct::in1d), "ar1"_a, "ar2"_a, nb::kw_only(), "invert"_a = false);
-  m.def("intersect1d", freed(ct::intersect1d), "ar1"_a, "ar2"_a);
+      "ar"_a, "return_index"_a = false, "return_inverse"_a = false, "return_counts"_a = false, no_axis, nb::kw_only(),
+      "equal_nan"_a = true);
+  const auto assume_unique = nb::arg("assume_unique") = false;
+  const auto among = [&](const char* name, auto f, const char* first, const char* second) {
+    m.def(
+        name,
+        [f](const Array& a, const Array& b, bool, bool invert) {
+          return without_gil(is_large(a) || is_large(b), [&] { return f(a, b, invert); });
+        },
+        nb::arg(first), nb::arg(second), assume_unique, "invert"_a = false);
+  };
+  among("isin", ct::isin, "element", "test_elements");
+  among("in1d", ct::in1d, "ar1", "ar2");
+  m.def(
+      "intersect1d",
+      [](const Array& a, const Array& b, bool, bool indices) -> nb::object {
+        if (!indices) return nb::cast(ct::intersect1d(a, b));
+        const auto [values, a_index, b_index] = ct::intersect1d_indices(a, b);
+        return nb::make_tuple(values, a_index, b_index);
+      },
+      "arr1"_a, "arr2"_a, assume_unique, "return_indices"_a = false);
   m.def("union1d", freed(ct::union1d), "arr1"_a, "arr2"_a);
-  m.def("setdiff1d", freed(ct::setdiff1d), "ar1"_a, "ar2"_a);
-  m.def("bincount", freed(ct::bincount), "x"_a, "weights"_a.none() = nb::none(), "minlength"_a = 0);
+  m.def(
+      "setxor1d", [](const Array& a, const Array& b, bool) { return ct::setxor1d(a, b); }, "ar1"_a, "ar2"_a,
+      assume_unique);
+  m.def("setdiff1d", freed(ct::setdiff1d), "ar1"_a, "ar2"_a, assume_unique);
+  m.def("bincount", freed(ct::bincount), "x"_a, optional("weights"), "minlength"_a = 0);
   m.def(
       "histogram",
-      [](const Array& x, nb::handle bins, std::optional<std::pair<double, double>> range, std::optional<Array> weights,
-         bool density) {
-        if (is_ndarray(bins.ptr())) return pair_of(ct::histogram(x, array_of(bins.ptr()), {range, weights, density}));
-        return pair_of(ct::histogram(x, nb::cast<std::int64_t>(nb::int_(bins)), {range, weights, density}));
+      [](const Array& x, nb::handle bins, nb::handle range, std::optional<Array> weights, bool density) {
+        const ct::HistogramOptions options{range_of(range), weights, density};
+        if (PyIndex_Check(bins.ptr()) && !PySequence_Check(bins.ptr()))
+          return pair_of(ct::histogram(x, nb::cast<std::int64_t>(nb::int_(bins)), options));
+        return pair_of(ct::histogram(x, array_from(bins.ptr(), x.device()), options));
       },
       "x"_a, "bins"_a = 10, "range"_a.none() = nb::none(), "weights"_a.none() = nb::none(), "density"_a = false);
-  using Range = std::optional<std::pair<double, double>>;
-  const auto bins_of = [](nb::handle o) {
-    return is_ndarray(o.ptr()) ? ct::HistogramBins(array_of(o.ptr())) : ct::HistogramBins(nb::cast<std::int64_t>(o));
-  };
   m.def(
       "_histogram2d",
-      [bins_of](const Array& x, const Array& y, nb::handle x_bins, nb::handle y_bins, Range x_range, Range y_range,
-                std::optional<Array> weights, bool density) {
-        const auto r = ct::histogram2d(x, y, bins_of(x_bins), bins_of(y_bins), {x_range, y_range, weights, density});
+      [](const Array& x, const Array& y, nb::handle x_bins, nb::handle y_bins, nb::handle x_range, nb::handle y_range,
+         std::optional<Array> weights, bool density) {
+        const auto r = ct::histogram2d(x, y, bins_of(x_bins), bins_of(y_bins),
+                                       {range_of(x_range), range_of(y_range), weights, density});
         return nb::make_tuple(r.counts, r.x_edges, r.y_edges);
       },
       "x"_a, "y"_a, "x_bins"_a, "y_bins"_a, "x_range"_a.none(), "y_range"_a.none(), "weights"_a.none(), "density"_a);
+  m.def(
+      "histogramdd",
+      [](const Array& sample, nb::handle bins, nb::handle range, bool density, std::optional<Array> weights) {
+        std::vector<ct::HistogramBins> all;
+        if (PySequence_Check(bins.ptr()) && !is_ndarray(bins.ptr())) {
+          for (nb::handle one : nb::list(nb::borrow(bins))) all.push_back(bins_of(one));
+        } else {
+          all.assign(static_cast<std::size_t>(sample.ndim() == 2 ? sample.shape()[1] : 0), bins_of(bins));
+        }
+        ct::HistogramddOptions options{{}, weights, density};
+        if (!range.is_none())
+          for (nb::handle one : nb::list(nb::borrow(range))) options.ranges.push_back(range_of(one));
+        const auto r = ct::histogramdd(sample, all, options);
+        return nb::make_tuple(r.counts, nb::cast(r.edges));
+      },
+      "sample"_a, "bins"_a = 10, "range"_a.none() = nb::none(), "density"_a = false, "weights"_a.none() = nb::none());
   for (const auto& [name, f] : {std::pair("median", &ct::median), std::pair("nanmedian", &ct::nanmedian)})
     m.def(
         name,
@@ -298,8 +375,8 @@ void register_numbers(nb::module_& m) {
         },
         "a"_a, no_axis, out, "overwrite_input"_a = false, keepdims);
   const auto quantile = [&](const char* name, auto f) {
-    m.def(name, f, "a"_a, "q"_a, nb::arg("axis").none() = nb::none(), out_argument(), "overwrite_input"_a = false,
-          "method"_a = "linear", nb::arg("keepdims") = false);
+    m.def(name, f, "a"_a, "q"_a, optional("axis"), out_argument(), "overwrite_input"_a = false, "method"_a = "linear",
+          nb::arg("keepdims") = false);
   };
   quantile("quantile", quantiles(ct::quantile, ct::quantile));
   quantile("percentile", quantiles(ct::percentile, ct::percentile));
@@ -307,34 +384,43 @@ void register_numbers(nb::module_& m) {
   quantile("nanpercentile", quantiles(ct::nanpercentile, ct::nanpercentile));
 
   // products
-  const auto product = [&](const char* name, auto f, const char* first = "a", const char* second = "b") {
-    m.def(
-        name,
-        [f, name](const Array& a, const Array& b, Out out) {
-          return out(without_gil(is_large(a) || is_large(b), [&] { return f(a, b); }), name);
-        },
-        nb::arg(first), nb::arg(second), out_argument());
-  };
-  product(
-      "matmul", [](const Array& a, const Array& b) { return ct::matmul(a, b); }, "x1", "x2");
+  constexpr auto matmul = +[](const Array& a, const Array& b) { return ct::matmul(a, b); };
+  m.def("matmul", delivered(matmul, "matmul"), "x1"_a, "x2"_a, out);
   both(
       m, "dot",
       [](const Array& a, const ArrayLike& b, Out out) {
-        return out(without_gil(is_large(a) || is_large(b.array), [&] { return ct::dot(a, b.array); }), "dot");
+        Array result = without_gil(is_large(a) || is_large(b.array), [&] { return ct::dot(a, b.array); });
+        if (out.given() && (out.array()->dtype() != result.dtype() || !out.array()->is_contiguous()))
+          raise(PyExc_ValueError, std::string("dot: out must be in C order and of the result's dtype, ") +
+                                      ct::dtype_name(result.dtype()));
+        return out(std::move(result), "dot");
       },
       "a", nb::arg("b"), out_argument());
-  product("vdot", ct::vdot);
-  product("inner", ct::inner);
-  product("outer", ct::outer);
-  product("kron", ct::kron);
+  for (const auto& [name, f] : {std::pair("vdot", &ct::vdot), std::pair("inner", &ct::inner),
+                                std::pair("outer", &ct::outer), std::pair("kron", &ct::kron)})
+    m.def(name, delivered(f, name), "a"_a, "b"_a, out);
   m.def("_tensordot",
         freed(static_cast<Array (*)(const Array&, const Array&, const ct::Axes&, const ct::Axes&)>(ct::tensordot)));
-  m.def("_einsum", [](const std::string& subscripts, const std::vector<Self>& selves) {
-    std::vector<Array> operands;
-    for (const Self& self : selves) operands.push_back(self.array());
-    const Array result = without_gil(is_large(operands), [&] { return ct::einsum(subscripts, operands); });
-    return checked(selves.size() == 1 ? wrap_view(result, selves[0].o) : wrap(result));  // "ii->i" is a view
-  });
+  m.def(
+      "_einsum",
+      [](const std::string& subscripts, const std::vector<Self>& selves, DtypeArg dtype, const std::string& casting) {
+        std::vector<Array> operands;
+        for (const Self& self : selves) operands.push_back(self.array());
+        const auto run = [&] {
+          return without_gil(is_large(operands), [&] { return ct::einsum(subscripts, operands); });
+        };
+        if (selves.size() == 1 || !dtype.given()) {
+          const Array result = run();  // "ii->i" is a view, which keeps its dtype
+          if (!dtype.given() || result.shares_memory(operands[0]))
+            return checked(selves.size() == 1 ? wrap_view(result, selves[0].o) : wrap(result));
+        }
+        for (Array& operand : operands) {
+          check_cast("einsum", operand.dtype(), *dtype.get(), casting);
+          operand = operand.astype(*dtype.get());
+        }
+        return checked(wrap(run()));
+      },
+      "subscripts"_a, "operands"_a, no_dtype, "casting"_a);
   both(
       m, "trace",
       [](const Array& a, std::int64_t offset, int axis1, int axis2, DtypeArg dtype, Out out) {
@@ -346,8 +432,7 @@ void register_numbers(nb::module_& m) {
   // polynomials
   m.def("convolve", freed(ct::convolve), "a"_a, "v"_a, "mode"_a = "full");
   m.def("correlate", freed(ct::correlate), "a"_a, "v"_a, "mode"_a = "valid");
-  m.def(
-      "polyval", [](const Array& p, const Value& x) { return ct::polyval(p, x.operand()); }, "p"_a, "x"_a);
+  m.def("polyval", freed(ct::polyval), "p"_a, "x"_a);
   m.def(
       "_polyfit",
       [](const Array& x, const Array& y, int deg, std::optional<double> rcond, std::optional<Array> w, int cov) {
@@ -364,6 +449,8 @@ void register_numbers(nb::module_& m) {
   linalg.def("det", freed(la::det), "a"_a);
   linalg.def("slogdet", paired(la::slogdet), "a"_a);
   linalg.def("solve", freed(la::solve), "a"_a, "b"_a);
+  linalg.def("tensorsolve", freed(la::tensorsolve), "a"_a, "b"_a, "axes"_a.none() = nb::none());
+  linalg.def("tensorinv", freed(la::tensorinv), "a"_a, "ind"_a = 2);
   linalg.def("lu_factor", paired(la::lu), "a"_a);
   linalg.def("eigh", paired(la::eigh), "a"_a, "UPLO"_a = "L");
   linalg.def("eigvalsh", freed(la::eigvalsh), "a"_a, "UPLO"_a = "L");
@@ -384,18 +471,18 @@ void register_numbers(nb::module_& m) {
       },
       "a"_a, "full_matrices"_a = true, "compute_uv"_a = true, "hermitian"_a = false);
   linalg.def("svdvals", freed(la::svdvals), "x"_a);
-  linalg.def("pinv", freed(la::pinv), "a"_a, "rcond"_a.none() = nb::none(), "hermitian"_a = false);
-  linalg.def("matrix_rank", freed(la::matrix_rank), "A"_a, "tol"_a.none() = nb::none(), "hermitian"_a = false,
-             nb::kw_only(), "rtol"_a.none() = nb::none());
+  linalg.def("pinv", freed(la::pinv), "a"_a, optional("rcond"), "hermitian"_a = false);
+  linalg.def("matrix_rank", freed(la::matrix_rank), "A"_a, optional("tol"), "hermitian"_a = false, nb::kw_only(),
+             optional("rtol"));
   linalg.def(
       "lstsq",
       [](const Array& a, const Array& b, nb::handle rcond) {
         const auto r = la::lstsq(
             a, b,
             rcond.is_none() || PyUnicode_Check(rcond.ptr()) ? std::nullopt : std::optional(nb::cast<double>(rcond)));
-        return nb::make_tuple(r.x, r.residuals, r.rank, r.singular_values);
+        return nb::make_tuple(r.x, r.residuals, numpy().attr("int32")(r.rank), r.singular_values);
       },
-      "a"_a, "b"_a, "rcond"_a.none() = nb::none());
+      "a"_a, "b"_a, optional("rcond"));
   linalg.def(
       "solve_triangular",
       [](const Array& a, const Array& b, nb::handle trans, bool lower, bool unit_diagonal, nb::object, nb::object) {
@@ -414,10 +501,9 @@ void register_numbers(nb::module_& m) {
       [](const Array& x, nb::handle ord, const AxisArg& axis, bool keepdims) {
         return la::norm(x, norm_order(ord), axis, keepdims);
       },
-      "x"_a, "ord"_a.none() = nb::none(), no_axis, keepdims);
+      "x"_a, optional("ord"), no_axis, keepdims);
   linalg.def(
-      "cond", [](const Array& x, nb::handle p) { return la::cond(x, norm_order(p)); }, "x"_a,
-      "p"_a.none() = nb::none());
+      "cond", [](const Array& x, nb::handle p) { return la::cond(x, norm_order(p)); }, "x"_a, optional("p"));
 }
 
 }  // namespace catenary_python

@@ -104,7 +104,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     if (row.arity == 1) {
       inputs[0].as_array();
     } else {
-      settle(inputs[0], inputs[1]);
+      settle(inputs[0], inputs[1], row.rule == Rule::COMPARE);
     }
     const bool one = row.arity == 1;
     if (!options.out)

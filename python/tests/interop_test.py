@@ -84,8 +84,7 @@ def test_pool_and_streams():
     assert start.done and cupy.cuda.get_elapsed_time(start, end) >= 0
     assert cupy.cuda.Stream.null == cupy.cuda.get_current_stream()
     same(y, numpy.array([2., 2, 2]))
-    for refused in (lambda: cupy.cuda.set_allocator(lambda size: None), lambda: cupy.cuda.UnownedMemory(1, 2, None),
-                    lambda: cupy.cuda.MemoryHook().__enter__()):
+    for refused in (lambda: cupy.cuda.set_allocator(lambda size: None), lambda: cupy.cuda.UnownedMemory(1, 2, None)):
         with pytest.raises(NotImplementedError):
             refused()
 
@@ -96,7 +95,7 @@ def test_devices():
     with cupy.cuda.Device(0) as device:
         assert cupy.cuda.runtime.getDevice() == 0 and cupy.zeros(2).device == device == cupy.cuda.Device()
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='invalid device ordinal 99'):
-        cupy.cuda.Device(99)
+        cupy.cuda.Device(99).use()
     free, total = cupy.cuda.runtime.memGetInfo()
     assert 0 <= free <= total
     with pytest.raises(ImportError):
@@ -149,3 +148,44 @@ def test_a_forked_child_is_told(device):
     done = subprocess.run([sys.executable, '-W', 'ignore', '-c', program], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert 'was in use before this process was forked' in done.stdout and 'spawn' in done.stdout
+
+
+def test_memory_hooks():
+    class Hook(cupy.cuda.MemoryHook):
+        def __init__(self, name):
+            self.name, self.told = name, []
+
+    def told(kind):
+        return lambda self, **facts: self.told.append((kind, facts))
+
+    kinds = [f'{what}_{when}process' for what in ('alloc', 'malloc', 'free') for when in ('pre', 'post')]
+    for kind in kinds:
+        setattr(Hook, kind, told(kind))
+    x = cupy.ones(5000, 'f')
+    cupy.get_default_memory_pool().free_all_blocks()
+    hook = Hook('one')
+    with hook:
+        y = x + 1  # computed at once: a hook sees whose memory it is
+        # what earlier work kept may be freed meanwhile
+        made = [(kind, facts) for kind, facts in hook.told if kind not in kinds[4:]]
+        del y
+    mine = x.device.id
+    assert [kind for kind, _ in made] == kinds[:4]
+    size = made[0][1]['mem_size']
+    assert size >= 20000 and made[0][1] == {'device_id': mine, 'mem_size': size}
+    assert made[2][1] == {'device_id': mine, 'size': 20000, 'mem_size': size}
+    block = made[3][1]['mem_ptr']
+    assert made[3][1] == {'device_id': mine, 'size': 20000, 'mem_size': size, 'mem_ptr': block, 'pmem_id': block}
+    freed = {'device_id': mine, 'mem_size': size, 'mem_ptr': block, 'pmem_id': block}
+    assert hook.told[-2:] == [(kinds[4], freed), (kinds[5], freed)]
+    count = len(hook.told)
+    cupy.ones(3) + 1
+    assert len(hook.told) == count
+    with hook, Hook('two') as other:
+        with pytest.raises(KeyError, match='two already exists'):
+            Hook('two').__enter__()
+        y = x * 2
+        assert len(hook.told) - count == len(other.told) >= 2
+    with hook, pytest.raises(ZeroDivisionError):  # what a hook raises comes out of the operation
+        hook.malloc_preprocess = lambda **facts: 1 // 0
+        x + 2

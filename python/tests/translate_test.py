@@ -118,6 +118,17 @@ def test_a_helper_of_the_kernels_type_and_macros(folder, device):
         ''')
 
 
+def test_directives_at_the_end_of_texts(folder, device):
+    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], 'y = once(x);\n#ifdef TWICE\ny += x;\n#endif\n',
+         {}, (6,), [numbers((6,), 'float32') * 2], preamble='''
+        #define TWICE
+        __device__ float once(float x) {
+            #ifdef TWICE
+            return x;
+            #endif
+        }''')
+
+
 def test_a_helper_that_nobody_calls_is_left_out():
     text = _translate.elementwise('k', [Parameter('y', 'float32', out=True)], 'y = 1', {'T': 'float32'},
                                   preamble='__device__ T unused(T* p) { return __shfl_sync(0, p[0], 1); }')
@@ -147,6 +158,14 @@ def test_steps_and_addresses(folder, device, dtype):
         y = r[i]++ + 1; ++r[i + 2]; r[i + 4]--; r[i + 6] *= r[i] - 1, y += 1;
         T* p = &r[i + 2];
         p[0] = p[0] + 3; y += *p; *p = 2;''', {'T': dtype}, (2,))
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'float16', 'float32'])
+def test_pointers_that_move(folder, device, dtype):
+    r = Argument('r', dtype, 'raw', numbers((8,), dtype, 2), True)
+    both(folder, device, [r, out('y', 'float32', (1,))], '''
+        T* p = r_of(&r[0]); y = *(p + 1) + *p; (*p) = 0; *(p + 2) = *(p + 3); *p++ = 1; y += *p; --p; ((p + 1))[1] = *p;''',
+         {'T': dtype}, (1,), preamble='#define r_of(p) (p)')
 
 
 @pytest.mark.parametrize('layout', ['C', 'strided'])
@@ -284,6 +303,14 @@ def test_a_reduction_over_raw_arrays_and_into_what_is_there(folder, device):
     numpy.testing.assert_allclose(host, expected, rtol=1e-6)
 
 
+def test_a_reduction_that_reads_the_index(folder, device):
+    x = given('x', 'float32', (2, 3))
+    host, translated = two_ways.reduction(folder, device, [x, out('y', 'float32', (2,))], (
+        'x * _ind.get()[1] + _ind.size()', 'a + b', 'y = a', '0'), {}, (2, 3), 3)
+    numpy.testing.assert_allclose(translated, (x.value * numpy.arange(3) + 6).sum(1), rtol=1e-6)
+    numpy.testing.assert_allclose(host, translated, rtol=1e-6)
+
+
 @pytest.mark.parametrize('chunks', [1, 2])
 def test_a_maximum_with_parameters_called_a_and_b(folder, device, chunks):
     a, b = given('a', 'float64', (2, 6)), given('b', 'float64', (2, 6), seed=3)
@@ -401,7 +428,7 @@ def test_a_generator_of_random_numbers(folder, device):
     ('y = r.begin()', 'begin', 1), ('int ind[] = {0, 1, 2}; y = r[ind]', 'r', 1), ('y = r.shape()[2]', '2', 1),
     ('inner<<<1, 1>>>(x)', '<<', 1), ('y = two(x)', 'two', 1), ('y = x @ 2', '@', 1), ('if (x) { y = 1', '{', 1),
     ('__shared__ float s[2]', '__shared__', 1), ('atomicAdd(&u[0], 1)', 'atomicAdd', 1),
-    ('int k = 0; h[k++] += 1', 'h', 1), ('goto away', 'goto', 1), ('y = _ind.next()', '_ind', 1),
+    ('int k = 0; h[k++] += 1', 'h', 1), ('float16* p = &h[0]; *p++ += 1', 'p', 1), ('goto away', 'goto', 1), ('y = _ind.next()', '_ind', 1),
     ('float** p = 0', 'p', 1)])
 def test_refusals_name_the_kernel_the_line_and_the_token(operation, token, line):
     parameters = [Parameter('x', 'float32'), Parameter('r', 'float32', 'raw', 2), Parameter('u', 'uint8', 'raw'),

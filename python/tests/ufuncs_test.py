@@ -1,5 +1,6 @@
 """The rows of elementwise.def and reductions.def as NumPy's functions."""
 
+import operator
 import re
 import pathlib
 
@@ -142,3 +143,15 @@ def test_reductions(name, dtype):
         f(cupy.array(x), axis=3)
     with pytest.raises(TypeError):
         f(cupy.array(x), where=True)
+
+
+@pytest.mark.parametrize('dtype', 'bBlLefd')
+def test_comparisons_with_numbers_that_a_dtype_does_not_hold(dtype):
+    ends = [numpy.iinfo(dtype).min, numpy.iinfo(dtype).max] if dtype in 'bBlL' else [-numpy.inf, numpy.inf, 0.1]
+    theirs = numpy.array([0, 1, *ends], dtype)
+    ours = cupy.array([0, 1, *ends], dtype)
+    for value in (-1, 0, 300, 2 ** 31 + 1, 2 ** 63, 2 ** 64 - 1) + ((0.1,) if dtype in 'efd' else ()):
+        for compare in (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge):
+            with numpy.errstate(over='ignore'):
+                same(compare(ours, value), compare(theirs, value))
+                same(compare(value, ours), compare(value, theirs))

@@ -104,6 +104,12 @@ TEST(Creation, Spaces) {
   EXPECT_NEAR(g[1], -100, 1e-11);
   EXPECT_EQ(g.back(), -1);
   EXPECT_THROW(ct::linspace(0, 1, -1), ct::ValueError);
+  const ct::Array low = ct::array({0, 1}), high = ct::array({{2.0}, {5.0}});
+  expect(ct::linspace(low, high, 3), Dtype::float64, {3, 2, 2}, {0, 1, 0, 1, 1, 1.5, 2.5, 3, 2, 2, 5, 5});
+  expect(ct::linspace(low, ct::array({4, 2}), 3, {.endpoint = false, .dtype = Dtype::int32, .axis = -1}), Dtype::int32,
+         {2, 3}, {0, 1, 2, 1, 1, 1});
+  expect(ct::linspace(low.astype(Dtype::float32), 3, 1), Dtype::float32, {1, 2}, {0, 1});
+  EXPECT_THROW(ct::linspace(low, high, -1), ct::ValueError);
   EXPECT_THROW(ct::geomspace(0, 1, 3), ct::ValueError);
   EXPECT_THROW(ct::geomspace(-1, 1, 3), ct::ValueError);
 }

@@ -166,6 +166,19 @@ TEST(Fusion, AnotherThreadGetsValues) {
   EXPECT_EQ(a.to_vector<float>()[10], 20);
 }
 
+TEST(Fusion, WhatIsPendingWhenAThreadEndsIsComputed) {
+  const ct::Device device = ct::current_device();
+  for (int turn = 0; turn < 20; ++turn) {
+    Array pending;
+    std::thread([&] {
+      const ct::DeviceScope scope(device);
+      EXPECT_EQ((iota({100}) + turn).eval().to_vector<float>()[1], 1 + turn);
+      pending = iota({100}) * turn;
+    }).join();
+    EXPECT_EQ(pending.to_vector<float>()[10], 10 * turn);
+  }
+}
+
 TEST(Fusion, ReductionTakesTheProgramAlong) {
   const Array x = iota({64, 100});
   double total = 0;

@@ -44,6 +44,8 @@ TEST(Polynomial, Convolution) {
   }
   expect_array(ct::convolve(make<std::int8_t>({100, 100}), make<std::int8_t>({1, 1})), {100, -56, 100}, {3},
                Dtype::int8);
+  expect_array(ct::convolve(make<float>({2}).reshape({}), make<float>({1, 3})), {2, 6}, {2}, Dtype::float32);
+  EXPECT_THROW(ct::correlate(make<float>({2}).reshape({}), make<float>({1, 3})), ct::ShapeError);
   EXPECT_THROW(ct::convolve(make<float>({1}), Array::empty({0}, Dtype::float32)), ct::ValueError);
   EXPECT_THROW(ct::convolve(make<float>({1}), make<float>({1}), "most"), ct::ValueError);
   EXPECT_THROW(ct::convolve(make<float>({1, 2}, {1, 2}), make<float>({1})), ct::ShapeError);

@@ -307,6 +307,14 @@ TEST(RandomDistributions, Counts) {
       [&](std::int64_t k) { return ways(12, static_cast<int>(k)) * ways(30, 15 - static_cast<int>(k)) / ways(42, 15); },
       0, 12, "hypergeometric");
   EXPECT_EQ(R::hypergeometric(3, 0, 2, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 2));
+  EXPECT_EQ(
+      R::hypergeometric(make<std::int64_t>({3, 0, 5}), 0, make<std::int64_t>({2, 0, 5})).to_vector<std::int64_t>(),
+      (std::vector<std::int64_t>{2, 0, 5}));
+  const Array corners =
+      R::triangular(make<double>({0.0, 5.0}), make<double>({0.0, 6.0}), make<double>({1.0, 6.0}), Shape{kMany, 2});
+  const auto mean = ct::mean(corners, 0).to_vector<double>();
+  EXPECT_NEAR(mean[0], 1.0 / 3, 0.02);
+  EXPECT_NEAR(mean[1], 17.0 / 3, 0.02);
 
   const Array p = make<double>({0.2, 0.0, 0.5, 0.3});
   const Array x = R::multinomial(20, p, {kMany});
@@ -338,6 +346,9 @@ TEST(RandomDistributions, BadArguments) {
   EXPECT_THROW(R::power(0.0), ValueError);
   EXPECT_THROW(R::triangular(1, 0, 2), ValueError);
   EXPECT_THROW(R::triangular(1, 1, 1), ValueError);
+  EXPECT_THROW(R::triangular(make<float>({0.0f, 2.0f}), 1, 3), ValueError);
+  EXPECT_THROW(R::hypergeometric(make<std::int64_t>({3, -1}), 4, 1), ValueError);
+  EXPECT_THROW(R::hypergeometric(2.5, 4, 1), ValueError);
   EXPECT_THROW(R::wald(0.0, 1.0), ValueError);
   EXPECT_THROW(R::gamma(-1.0), ValueError);
   EXPECT_THROW(R::gamma(std::nan("")), ValueError);

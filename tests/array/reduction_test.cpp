@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "catenary/array/creation.h"
+#include "catenary/array/differences.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/sorting.h"
@@ -219,6 +220,15 @@ TEST(Reduction, Scans) {
   expect_array(ct::diff(ct::greater(table(), 2), 1, 1), {0, 1, 0, 0}, {2, 2}, Dtype::bool_);
   expect_array(ct::diff(make<int>({1})), {}, {0}, Dtype::int32);
   EXPECT_THROW(ct::diff(table(), -1), ct::ValueError);
+  expect_array(ct::diff(make<int>({1, 4, 9}), 1, -1, 0, make<int>({16, 25})), {1, 3, 5, 7, 9}, {5}, Dtype::int32);
+  expect_array(ct::diff(table(), 1, 0, make<double>({1}, {})), {0, 1, 2, 3, 3, 3}, {2, 3}, Dtype::float64);
+  expect_array(ct::diff(make<int>({1, 4}), 0, -1, 0), {1, 4}, {2}, Dtype::int32);
+  EXPECT_THROW(ct::diff(table(), 1, 0, make<float>({1, 2})), ct::ShapeError);
+  expect_array(ct::cumulative_sum(table(), -1, {}, true), {0, 1, 3, 6, 0, 4, 9, 15}, {2, 4}, Dtype::float32);
+  expect_array(ct::cumulative_prod(make<double>({1.5, 2}), {}, {}, true), {1, 1.5, 3}, {3}, Dtype::float64);
+  expect_array(ct::cumulative_sum(make<int>({1, 2}), {}, Dtype::float32), {1, 3}, {2}, Dtype::float32);
+  expect_array(ct::cumulative_sum(make<int>({3}, {}), {}, {}, true), {0, 3}, {2}, Dtype::int64);
+  EXPECT_THROW(ct::cumulative_prod(table()), ct::ValueError);
   EXPECT_THROW(ct::cumsum(table(), 2), ct::ShapeError);
 }
 

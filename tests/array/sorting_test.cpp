@@ -67,6 +67,36 @@ TEST(Sorting, Sets) {
   expect_array(ct::intersect1d(a, b), {1, 9}, {2}, Dtype::int32);
   expect_array(ct::union1d(a, b), {1, 2, 4, 9}, {4}, Dtype::int32);
   expect_array(ct::setdiff1d(a, b), {4}, {1}, Dtype::int32);
+  expect_array(ct::setdiff1d(make<int>({4, 1, 9, 3}), b, true), {4, 3}, {2}, Dtype::int32);
+  expect_array(ct::setxor1d(a, b), {2, 4}, {2}, Dtype::int32);
+  const ct::CommonValues common = ct::intersect1d_indices(make<int>({4, 1, 9, 4}), make<double>({9, 4, 2}));
+  expect_array(common.values, {4, 9}, {2}, Dtype::float64);
+  expect_array(common.a_index, {0, 2}, {2}, Dtype::int64);
+  expect_array(common.b_index, {1, 0}, {2}, Dtype::int64);
+}
+
+// As numpy.unique has them.
+TEST(Sorting, UniqueParts) {
+  const Array x = make<int>({1, 0, 2, 1, 0, 2, 0, 5, 2, 1, 0, 1}, {4, 3});
+  ct::UniqueResult r = ct::unique(x, {true, true, true, 0});
+  expect_array(r.values, {0, 5, 2, 1, 0, 1, 1, 0, 2}, {3, 3}, Dtype::int32);
+  expect_array(r.index, {2, 3, 0}, {3}, Dtype::int64);
+  expect_array(r.inverse, {2, 2, 0, 1}, {4}, Dtype::int64);
+  expect_array(r.counts, {1, 1, 2}, {3}, Dtype::int64);
+  r = ct::unique(make<float>({1, 2, 1, 1, 2, 1}, {2, 3}), {.return_counts = true, .axis = -1});
+  expect_array(r.values, {1, 2, 1, 2}, {2, 2}, Dtype::float32);
+  expect_array(r.counts, {2, 1}, {2}, Dtype::int64);
+  EXPECT_FALSE(r.index.defined());
+  const Array empty = Array::empty({3, 0}, Dtype::int32);
+  EXPECT_EQ(ct::unique(empty, {.axis = 0}).values.shape(), (Shape{1, 0}));
+  EXPECT_EQ(ct::unique(empty, {.axis = 1}).values.shape(), (Shape{3, 0}));
+  const Array several = make<double>({nan, 1, nan});
+  r = ct::unique(several, {true, true, true, {}, false});
+  expect_array(r.values, {1, nan, nan}, {3}, Dtype::float64);
+  expect_array(r.index, {1, 0, 2}, {3}, Dtype::int64);
+  expect_array(r.inverse, {1, 0, 2}, {3}, Dtype::int64);
+  expect_array(r.counts, {1, 1, 1}, {3}, Dtype::int64);
+  expect_array(ct::unique(several.reshape({3, 1}), {.axis = 0}).values, {1, nan, nan}, {3, 1}, Dtype::float64);
 }
 
 TEST(Sorting, Counting) {
@@ -104,6 +134,59 @@ TEST(Sorting, Quantiles) {
   EXPECT_EQ(at(ct::QuantileMethod::midpoint), 27.5);
   expect_array(ct::quantile(x, 0.5, 0, true), {7, nan, 16.5, 11}, {1, 4}, Dtype::float64);
   EXPECT_THROW(ct::quantile(row, 1.5), ct::ValueError);
+}
+
+// Expected values: numpy.quantile of 2.4, whose methods have these names.
+TEST(Sorting, QuantilesByEveryMethod) {
+  using Q = ct::QuantileMethod;
+  const Array row = make<double>({50, 15, 40, 20, 35}), gaps = make<double>({50, 15, nan, 40, 20, nan, 35});
+  const std::vector<double> q = {0, 0.1, 0.3, 0.5, 0.6, 1};
+  const std::pair<Q, std::vector<double>> expected[] = {{Q::inverted_cdf, {15, 15, 20, 35, 35, 50}},
+                                                        {Q::averaged_inverted_cdf, {15, 15, 20, 35, 37.5, 50}},
+                                                        {Q::closest_observation, {15, 15, 20, 20, 35, 50}},
+                                                        {Q::interpolated_inverted_cdf, {15, 15, 17.5, 27.5, 35, 50}},
+                                                        {Q::hazen, {15, 15, 20, 35, 37.5, 50}},
+                                                        {Q::weibull, {15, 15, 19, 35, 38, 50}},
+                                                        {Q::median_unbiased, {15, 15, 59.0 / 3, 35, 113 / 3.0, 50}},
+                                                        {Q::normal_unbiased, {15, 15, 19.75, 35, 37.625, 50}}};
+  for (const auto& [method, values] : expected) {
+    expect_array(ct::quantile(row, q, {}, false, method), values, {6}, Dtype::float64, 1e-14);
+    expect_array(ct::nanquantile(gaps, q, {}, false, method), values, {6}, Dtype::float64, 1e-14);
+  }
+}
+
+TEST(Sorting, QuantilesOfAnArrayOfFractions) {
+  const Array x = make<float>({1, 2, 4});
+  expect_array(ct::quantile(x, make<float>({0.5, 1})), {2, 4}, {2}, Dtype::float32);
+  expect_array(ct::percentile(x, make<double>({25})), {1.5}, {1}, Dtype::float64);
+  expect_array(ct::quantile(make<int>({1, 2}), make<float>({0.5}, {})), {1.5}, {}, Dtype::float64);
+  EXPECT_THROW(ct::quantile(x, make<float>({0, 1}, {1, 2})), ct::ShapeError);
+  EXPECT_THROW(ct::quantile(x, make<float>({2})), ct::ValueError);
+}
+
+TEST(Sorting, BinsWithNan) {
+  const Array x = make<double>({0, 2, nan, 9});
+  expect_array(ct::digitize(x, make<double>({1, 3, nan})), {0, 1, 3, 2}, {4}, Dtype::int64);
+  expect_array(ct::digitize(x, make<double>({nan, 3, 1})), {3, 2, 0, 1}, {4}, Dtype::int64);
+  EXPECT_THROW(ct::digitize(x, make<double>({3, nan, 1})), ct::ValueError);
+  expect_array(ct::lexsort(make<double>({5, 3})), {0}, {}, Dtype::int64);
+}
+
+TEST(Sorting, HistogramsOfSeveralAxes) {
+  const Array points = make<double>({0, 0, 0, 1, 2, 3, 1, 0, 2, 9, 9, 9}, {4, 3});
+  const auto r = ct::histogramdd(points, {2, make<double>({0, 1.5, 3}), 1}, {.ranges = {{{0, 2}}, {}, {}}});
+  expect_array(r.counts, {1, 0, 1, 1}, {2, 2, 1}, Dtype::float64);
+  expect_array(r.edges[0], {0, 1, 2}, {3}, Dtype::float64);
+  expect_array(r.edges[2], {0, 9}, {2}, Dtype::float64);
+  expect_array(ct::histogramdd(points, {1, 1, 1}, {.density = true}).counts, {1 / 729.0}, {1, 1, 1}, Dtype::float64,
+               1e-15);
+  EXPECT_THROW(ct::histogramdd(points, {2, 2}), ct::ValueError);
+  EXPECT_THROW(ct::histogramdd(Array::empty({3, 0}, Dtype::float64), {}), ct::ShapeError);
+  EXPECT_THROW(ct::histogramdd(points, {2, 2, 0}), ct::ValueError);
+  EXPECT_THROW(ct::histogramdd(points, {2, 2, 2}, {.ranges = {{{0, 1}}}}), ct::ValueError);
+  EXPECT_THROW(ct::histogramdd(make<double>({1}), {1}), ct::ShapeError);
+  expect_array(ct::histogram(make<int>({1, 2, 2}), 2, {.weights = make<int>({1, 2, 3})}).first, {1, 5}, {2},
+               Dtype::int32);
 }
 
 }  // namespace

@@ -30,10 +30,16 @@ TEST(Statistics, CleaningAndRounding) {
   const double largest = std::numeric_limits<float>::max();
   expect_array(ct::nan_to_num(x), {1, 0, largest, -largest}, {4}, Dtype::float32);
   expect_array(ct::nan_to_num(x, {.nan = 5, .posinf = 6, .neginf = 7}), {1, 5, 6, 7}, {4}, Dtype::float32);
+  const Array here = make<double>({10, 20, 30, 40});
+  expect_array(ct::nan_to_num(x, here, here, here), {1, 20, 30, 40}, {4}, Dtype::float32);
+  EXPECT_THROW(ct::nan_to_num(x, make<double>({0, 0}, {2, 1})), ct::ShapeError);
+  expect_array(ct::nan_to_num(make<int>({1, 2}), 5), {1, 2}, {2}, Dtype::int32);
   expect_array(ct::around(make<double>({0.5, 1.5, 2.5, -0.5})), {0, 2, 2, 0}, {4}, Dtype::float64);
   expect_array(ct::around(make<double>({1.256, -3.14}), 1), {1.3, -3.1}, {2}, Dtype::float64);
   expect_array(ct::around(make<int>({149, 250, 351}), -2), {100, 200, 400}, {3}, Dtype::int32);
   expect_array(ct::fix(make<double>({1.7, -1.7})), {1, -1}, {2}, Dtype::float64);
+  expect_array(ct::fabs(-3), {3}, {}, Dtype::float64);
+  expect_array(ct::modf(-3).second, {-3}, {}, Dtype::float64);
 }
 
 TEST(Statistics, Interpolation) {
@@ -52,6 +58,47 @@ TEST(Statistics, Covariance) {
   EXPECT_EQ(ct::cov(m, {.rowvar = false}).shape(), (Shape{3, 3}));
   expect_array(ct::cov(make<int>({1, 2, 3, 4})), {5.0 / 3}, {}, Dtype::float64, 1e-15);
   expect_array(ct::corrcoef(m), {1, -1, -1, 1}, {2, 2}, Dtype::float64, 1e-15);
+}
+
+// The numbers are numpy.cov's and numpy.corrcoef's.
+TEST(Statistics, CovarianceOfWeightedObservations) {
+  const Array m = make<double>({0, 1, 2, 4, 2, 1, 0, 3}, {2, 4}), y = make<int>({1, 0, 2, 2});
+  const Array often = make<int>({1, 2, 3, 1}), well = make<double>({1, 0.5, 2, 1});
+  expect_array(ct::cov(m, y),
+               {2.9166666666666665, 0.8333333333333333, 1.0833333333333333, 0.8333333333333333, 1.6666666666666665,
+                0.16666666666666666, 1.0833333333333333, 0.16666666666666666, 0.9166666666666666},
+               {3, 3}, Dtype::float64, 1e-15);
+  expect_array(ct::cov(m, {.fweights = often}),
+               {1.5714285714285712, 0.33333333333333326, 0.33333333333333326, 1.3333333333333333}, {2, 2},
+               Dtype::float64, 1e-15);
+  expect_array(ct::cov(m, {.aweights = well}),
+               {2.714285714285714, 0.6785714285714285, 0.6785714285714285, 2.1785714285714284}, {2, 2}, Dtype::float64,
+               1e-15);
+  expect_array(ct::cov(m, {.ddof = 2, .fweights = often, .aweights = well}),
+               {1.5384615384615385, 0.2884615384615385, 0.2884615384615385, 1.7307692307692308}, {2, 2}, Dtype::float64,
+               1e-15);
+  expect_array(ct::cov(make<float>({1, 2, 4}), {.dtype = Dtype::float32}), {7.0 / 3}, {}, Dtype::float32, 1e-6);
+  expect_array(ct::corrcoef(m.T(), y.reshape({4, 1}), false),
+               {1, 0.3779644730092272, 0.6625413488689132, 0.37796447300922725, 1, 0.1348399724926484,
+                0.6625413488689132, 0.1348399724926484, 1},
+               {3, 3}, Dtype::float64, 1e-15);
+  EXPECT_THROW(ct::cov(m, {.fweights = well}), ct::DtypeError);
+  EXPECT_THROW(ct::cov(m, {.aweights = make<double>({1, 2})}), ct::ShapeError);
+  EXPECT_THROW(ct::cov(m, m.reshape({2, 2, 2})), ct::ShapeError);
+}
+
+TEST(Statistics, Infinities) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Array x = make<double>({1, inf, -inf, std::nan("")});
+  expect_array(ct::isposinf(x), {0, 1, 0, 0}, {4}, Dtype::bool_);
+  expect_array(ct::isneginf(x), {0, 0, 1, 0}, {4}, Dtype::bool_);
+  expect_array(ct::isposinf(make<int>({3})), {0}, {1}, Dtype::bool_);
+}
+
+TEST(Statistics, EquivalentOnceBroadcast) {
+  EXPECT_TRUE(ct::array_equiv(make<int>({1, 2}), make<double>({1, 2, 1, 2}, {2, 2})));
+  EXPECT_FALSE(ct::array_equiv(make<int>({1, 2}), make<double>({1, 2, 1, 3}, {2, 2})));
+  EXPECT_FALSE(ct::array_equiv(make<int>({1, 2}), make<int>({1, 2, 3})));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "catenary/array/array.h"
@@ -97,6 +98,23 @@ TEST_F(Pool, CountsAsCuPyDoes) {
   pool.free_all_blocks();
   EXPECT_EQ(pool.total_bytes(), 0u);
   EXPECT_EQ(ledger.held, 0u);
+}
+
+TEST_F(Pool, TellsWhoWatches) {
+  std::vector<MemoryEvent> events;
+  EXPECT_EQ(watch_memory(&events), nullptr);
+  void* block = pool.allocate(700);
+  pool.free(block, 700);
+  void* again = pool.allocate(900);  // the block of before: nothing comes from the device
+  EXPECT_EQ(watch_memory(nullptr), &events);
+  pool.free(again, 900);  // which nobody watches
+  std::vector<std::tuple<MemoryEvent::Kind, std::string, std::size_t, std::size_t, void*>> found;
+  for (const MemoryEvent& e : events) found.emplace_back(e.kind, e.device, e.bytes, e.block_bytes, e.block);
+  const decltype(found) expected{{MemoryEvent::allocated, "test:0", 0, 1024, nullptr},
+                                 {MemoryEvent::taken, "test:0", 700, 1024, block},
+                                 {MemoryEvent::freed, "test:0", 0, 1024, block},
+                                 {MemoryEvent::taken, "test:0", 900, 1024, block}};
+  EXPECT_EQ(found, expected);
 }
 
 TEST_F(Pool, SplitsAndMerges) {

@@ -59,7 +59,9 @@ void expect_loss_of_one_process(const D::Communicator& comm, int iterations) {
   for (int i = 0; i < iterations; ++i) {
     const double mean = comm.allreduce_obj(mine[static_cast<std::size_t>(i)]) / comm.size();
     if (comm.rank() == 0) {
-      EXPECT_NEAR(mean, expected[static_cast<std::size_t>(i)], 1e-5) << "iteration " << i;
+      // Parts of a batch are summed in another order, and SGD carries on what rounding differs by: on processors with
+      // AVX2 only the losses of the last hundred iterations of 300 are up to 2.6e-5 apart.
+      EXPECT_NEAR(mean, expected[static_cast<std::size_t>(i)], i < 200 ? 1e-5 : 1e-4) << "iteration " << i;
     }
   }
 }

@@ -236,16 +236,17 @@ class Band {
     for (int64_t plane = 0; plane < planes_; ++plane) {
       const int64_t i = plane % a.taps;
       if (!inside(a, place.at[0] + i * a.dilate)) continue;
-      const T* const x = g_.x + plane / a.taps * g_.x_channel + place.x - place.at[2] + i * a.dilate * a.x_step;
+      // An index: where padding begins there is no element to point at, and an input may have none at all.
+      const int64_t x = plane / a.taps * g_.x_channel + place.x - place.at[2] + i * a.dilate * a.x_step;
       for (int64_t r = 0; r < height; ++r) {
         if (!inside(b, place.at[1] + r)) continue;
-        const T* const from = x + r * b.x_step;
         for (int64_t phase = 0; phase < phases_; ++phase) {
           const int64_t at = place.at[2] + phase;
           const Range in = windows_inside(c, at, columns_);
           T* const to = memory + (plane * height_ + r) * step + phase * columns_;
           std::fill(to, to + in.begin, T(0));
-          copied(to + in.begin, from + at + in.begin * c.stride, in.end - in.begin, c.stride);
+          if (in.begin < in.end)
+            copied(to + in.begin, g_.x + (x + r * b.x_step + at + in.begin * c.stride), in.end - in.begin, c.stride);
           std::fill(to + in.end, to + columns_, T(0));
         }
       }

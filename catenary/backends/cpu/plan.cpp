@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "catenary/core/format.h"
+#include "catenary/device/deferred.h"
 #include "catenary/ops/op_names.h"
 
 namespace catenary::cpu {
@@ -45,6 +46,10 @@ char* scratch(std::size_t registers) {
     buffer.size = need;
   }
   return reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(buffer.memory.get()) + 63) / 64 * 64);
+}
+
+namespace {
+const ThreadState kScratch([] { scratch(0); });
 }
 
 Plan::Plan(const ops::Program& program, int kept_node) : program_(program), table_(kernel_table()) {

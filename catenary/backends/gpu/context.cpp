@@ -9,6 +9,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
+#include "catenary/device/deferred.h"
 #include "catenary/device/trace.h"
 #include "catenary/kernels/texts.h"
 
@@ -60,6 +61,8 @@ auto& known_kernels(int number) {
   if (known.size() <= static_cast<std::size_t>(number)) known.resize(static_cast<std::size_t>(number) + 1);
   return known[static_cast<std::size_t>(number)];
 }
+
+const ThreadState kKnownKernels([] { known_kernels(0); });
 
 /// A device's memory as the pool sees it.
 class DeviceMemory final : public MemorySource {

@@ -11,7 +11,7 @@ from catenary.cupy import _errors
 
 _errors.need_gil()
 
-from catenary.cupy import _array, _functions
+from catenary.cupy import _array, _functions, _modules
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)
 from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
@@ -57,7 +57,7 @@ for _name in ('bool_', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'ui
               'intp', 'uintp', 'half', 'single', 'double', 'number', 'integer', 'signedinteger', 'unsignedinteger',
               'inexact', 'floating', 'complexfloating', 'complex64', 'complex128', 'generic', 'dtype', 'e', 'pi', 'inf',
               'nan', 'euler_gamma', 'newaxis', 'finfo', 'iinfo', 'issubdtype', 'promote_types', 'index_exp', 's_',
-              'typename', 'set_printoptions', 'get_printoptions', 'printoptions', 'base_repr', 'binary_repr'):
+              'isscalar', 'typename', 'set_printoptions', 'get_printoptions', 'printoptions', 'base_repr', 'binary_repr'):
     globals()[_name] = getattr(_numpy, _name)
 bool = _numpy.bool_
 Inf = Infinity = PINF = infty = _numpy.inf

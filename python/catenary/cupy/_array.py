@@ -63,9 +63,8 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
     elif _arrays_in(object):
         result = _core._contiguous(_stacked(object, dtype), order in ('F', 'f'))
     else:
-        values = numpy.asarray(object, order=None if order == 'K' else order)
-        if values.dtype == numpy.dtype('O') and dtype is not None:
-            values = values.astype(dtype)  # what has a number: memory pointers
+        given = None if isinstance(object, (numpy.ndarray, numpy.generic)) else dtype
+        values = numpy.asarray(object, given, order=None if order == 'K' else order)
         if values.dtype.kind in 'OSUVMm' and values.dtype.name != 'bfloat16':
             raise ValueError(f'Unsupported dtype {values.dtype}')
         result = _core.from_numpy(values, dtype)
@@ -322,7 +321,7 @@ def partition(self, kth, axis=-1):
 @_method
 def view(self, dtype=None, type=None):
     """A view of the same bytes, of another dtype if one is given."""
-    return self._view(dtype)
+    return self._view(None if dtype is ndarray else dtype)
 
 
 @_method

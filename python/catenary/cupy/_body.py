@@ -1,88 +1,80 @@
 """Statements and expressions of CUDA C++ in OpenCL C. `_translate` builds upon it."""
 
+import copy
+import itertools
+import math
+from dataclasses import replace
+
 from catenary.cupy import _opencl
-from catenary.cupy._reader import MEMORY, QUALIFIERS, RESERVED, REFUSED, HEADERS, ASSIGNMENTS, IDS, Reader, Token, Var, tokens
+from catenary.cupy._reader import BRACKETS, HEADERS, MEMORY, QUALIFIERS, RANK, REFUSED, RESERVED, Cursor, Reader, Value, \
+    split, tokens
+
+ASSIGNMENTS = frozenset(('=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>='))
+TESTS = frozenset(('==', '!=', '<', '>', '<=', '>=', '&&', '||'))
+BINARY = TESTS | frozenset('+-*/%&|^') | frozenset(('<<', '>>'))
+STARTS = frozenset(('(', '++', '--', *'-+~!*&'))
+KEYWORDS = frozenset(('if', 'while', 'for', 'switch', 'else', 'do', 'case', 'default', 'break', 'continue'))
+INTEGERS = frozenset(RANK[:RANK.index('half')])
+IDS = {'threadIdx': 'get_local_id', 'blockIdx': 'get_group_id', 'blockDim': 'get_local_size', 'gridDim': 'get_num_groups'}
+PLAIN = {'NULL': '0', 'nullptr': '0', '__restrict__': 'restrict', '__restrict': 'restrict', 'constexpr': 'const',
+         '__forceinline__': '', '__typeof__': '__typeof__'}
+CALLS = {'assert': '(void)0', 'static_assert': '(void)0',
+         '__syncthreads': 'barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
+         '__threadfence': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
+         '__threadfence_block': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)'}
+OF_CUDA = ('atomic', 'tex', 'surf', 'curand', 'cuC', 'wmma')  # how names of its functions begin
+
+
+def joined(text, values, type=None, **more):
+    """What several values make together, named by the first variable among them."""
+    return Value(text, type, name=next((v.name for v in values if v.name), None), **more)
 
 
 class Body(Reader):
     """Translates what stands inside functions."""
 
-    # ------------------------------------------------------------------ statements and expressions
+    # ------------------------------------------------------------------ statements
     def text(self, ts, start=False):
         """A sequence of tokens in OpenCL C. `start`: it begins where a declaration may stand."""
-        out, i, marks = [], 0, {}
-        depth = len(self.scopes)
-        while i < len(ts):
-            t = ts[i]
-            marks[i] = len(out)
-            if t.text == '?':
-                self.condition(ts, i, out, marks)
-            if start and t.kind == 'id':
-                declared = self.declaration(ts, i)
-                if declared is not None:
-                    out.append(declared[0])
-                    i, start = declared[1], False
-                    continue
-            piece, after = self.piece(ts, i, out)
-            out.append(t.space + piece)
-            start = t.text in (';', '{', '}') or t.kind == 'directive' or (t.text == '(' and self.is_op(ts, i - 1, 'for'))
-            if t.text == '{':
-                self.scopes.append({})
-            elif t.text == '}' and len(self.scopes) > depth:
-                self.scopes.pop()
-            i = after
-        del self.scopes[depth:]
+        c, out = Cursor(ts), []
+        while c.more:
+            declared = self.declaration(c) if start and c.peek().kind == 'id' else None
+            out.append(str(declared or self.expression(c)))
+            last = c.peek(-1)
+            start = last.text in (';', '{', '}') or last.kind == 'directive'
         return ''.join(out)
 
-    def condition(self, ts, i, out, marks):
-        """What stands before '?' becomes an integer, as OpenCL wants it."""
-        k, depth = i, 0
-        while k > 0:
-            mark = ts[k - 1].text
-            if depth == 0 and (mark in ASSIGNMENTS or mark in ('(', '[', '{', ',', ';', ':', '?', 'return')):
-                break
-            depth += (mark in (')', ']', '}')) - (mark in ('(', '[', '{'))
-            k -= 1
-        if self.type_of(ts[k:i]) in ('half', 'float', 'double', None) and k in marks:
-            text = ''.join(out[marks[k]:])
-            space = text[:len(text) - len(text.lstrip())]
-            out[marks[k]:] = ['%s((%s) != 0)' % (space, text.strip())]
+    def translated(self, text, start=True):
+        """A text from inside a function."""
+        top = self.read(text)
+        return self.text(top.inside, start) + top.end
 
-    def piece(self, ts, i, out):
-        """What stands at i, and where it ends. May take back signs from `out` that belong to it."""
-        t = ts[i]
-        if t.kind == 'directive':
-            return self.directive(t), i + 1
-        if t.kind == 'num':
-            return self.number(t), i + 1
-        if t.text == '(':
-            return self.bracket(ts, i, out)
-        if t.text == '*' and self.unary(ts, i) and i + 1 < len(ts):
-            var = self.find(ts[i + 1].text)
-            if var is not None and var.packed and var.kind != 'value':
-                return self.access(ts, i + 2, var, var.name, '0', out, i)
-        if t.text == '::':
-            self.refuse(t, 'a qualified name')
-        if t.text == '[' and (i == 0 or ts[i - 1].text in ('=', '(', ',', ';')):
-            self.refuse(t, 'a lambda')
-        if t.text == '<<' and self.is_op(ts, i + 1, '<'):
-            self.refuse(t, 'a launch from a kernel')
-        if t.kind != 'id' or self.is_op(ts, i - 1, '.', '->'):
-            return t.text, i + 1
-        return self.word(ts, i, out)
+    def inside(self, t, start=False):
+        """A bracket with what stands inside it."""
+        return t.text + self.text(t.inside, start) + t.end + BRACKETS[t.text]
 
-    def unary(self, ts, i):
-        return i == 0 or (ts[i - 1].kind == 'op' and ts[i - 1].text not in (')', ']')) or ts[i - 1].text == 'return'
+    def braces(self, t):
+        self.scopes.append({})
+        text = self.inside(t, True)
+        self.scopes.pop()
+        return text
 
-    def number(self, t):
-        text = t.text.replace("'", '')
-        lower = text.lower()
-        if lower.startswith('0x') or lower.startswith('0b'):
-            return text.rstrip('lLuU') + ('U' if 'u' in lower else '') + ('L' if 'l' in lower else '')
-        if '.' in lower or 'e' in lower or lower.endswith('f'):
-            lower = lower.rstrip('l')
-            return lower if lower.endswith('f') or self.float64 else lower + 'f'
-        return text.rstrip('lLuU') + ('U' if 'u' in lower else '') + ('L' if 'l' in lower else '')
+    def part(self, c, *ends):
+        """What stands until one of these or the end: one expression, or what a macro makes of several."""
+        values = []
+        while c.more and not c.at(*ends):
+            values.append(self.expression(c))
+        if len(values) == 1:
+            return values[0]
+        return joined(''.join(map(str, values)), values, points=next((v.points for v in values if v.points), ()))
+
+    def parts(self, t):
+        """The values between the commas in a bracket, and its text."""
+        c, values = Cursor(t.inside), []
+        while c.more:
+            values.append(self.part(c, ','))
+            c.accept(',')
+        return values, '%s(%s%s)' % (t.space, ','.join(map(str, values)), t.end)
 
     def directive(self, t):
         words = t.text[1:].split(None, 2)
@@ -91,194 +83,220 @@ class Body(Reader):
         if words[0] == 'pragma':
             return t.text if words[1:2] == ['unroll'] else '\n' * t.text.count('\n')
         if words[0] == 'include':
-            name = words[1].strip('<>"') if len(words) > 1 else ''
-            if not name.startswith(HEADERS):
+            if not (words[1].strip('<>"') if len(words) > 1 else '').startswith(HEADERS):
                 self.refuse(t, 'the header')
             return ''
         if words[0] != 'define':
             self.refuse(t, 'the directive')
-        body = t.text[t.text.index('define') + 6:]
-        inside = tokens(body, self.kernel, t.line)
-        end = 1
-        if self.is_op(inside, 1, '(') and not inside[1].space:
-            end = self.close(inside, 1) + 1
-        head = ''.join(x.text for x in inside[:end])
-        rest = inside[end:]
-        type, after = self.type_at(rest, 0)
-        if type and after == len(rest) and end == 1:
-            self.types[inside[0].text] = type  # a name for a type
-            return ''
-        return '#define %s %s' % (head, self.text(rest, True).strip().replace('\\\n', '\n').replace('\n', ' \\\n'))
+        c = Cursor(self.nest(tokens(t.text[t.text.index('define') + 6:], self.kernel, t.line), True).inside)
+        name = c.take().text
+        if not c.at('(') or c.peek().space:
+            at = c.i
+            type = self.type(c)
+            if type and not c.more:
+                self.types[name] = type  # a name for a type
+                return ''
+            c.i = at
+            head = name
+        else:
+            head = '%s(%s)' % (name, ''.join(x.text for x in c.take().inside))
+        return '#define %s %s' % (head, self.text(c.ts[c.i:], True).strip().replace('\n', ' \\\n'))
 
-    def cast(self, type, stars, operand, inner):
-        if stars:
-            space, number = self.points(inner)
-            if number is not None:
-                self.refuse(number, 'an address in memory, which kernels of OpenCL cannot follow,')
-            return '((%s%s)%s)' % (self.pointer(type, space), '*' * (stars - 1), operand)
-        return '((%s)%s)' % (self.register(type), operand)
-
-    def stars(self, ts, i):
-        n = 0
-        while self.is_op(ts, i, '*', '&', 'const', '__restrict__', 'volatile'):
-            n += ts[i].text in ('*', '&')
-            i += 1
-        return n, i
-
-    def operand_end(self, ts, i):
-        """Where the operand of a cast ends that begins at i."""
-        while self.is_op(ts, i, '-', '+', '!', '~', '*', '&'):
-            i += 1
-        if i < len(ts):
-            if ts[i].text == '(':
-                end = self.close(ts, i)
-                kind, j = self.type_at(ts, i + 1)
-                j = self.stars(ts, j)[1]
-                i = self.operand_end(ts, end + 1) if kind and j == end else end + 1
+    # ------------------------------------------------------------------ expressions
+    def expression(self, c):
+        """One expression, or one word that stands by itself."""
+        t = c.peek()
+        if c.accept(*KEYWORDS):
+            group = c.take() if c.at('(') and t.text in ('if', 'while', 'for', 'switch') else None
+            return Value(t.text + (group.space + self.inside(group, t.text == 'for') if group else ''), space=t.space)
+        if t.text == 'return':
+            return self.leave(c)
+        v = self.operand(c)
+        if t.text == '{' or t.kind == 'directive' or t.kind == 'op' and t.text not in STARTS:
+            return v
+        if c.peek().text in ASSIGNMENTS:
+            t = c.take()
+            return self.assign(v, t.space + t.text, self.expression(c))
+        values, text, tests = [v], v.text, False
+        while c.peek().text in BINARY:
+            t = c.take()
+            if t.text == '<<' and c.at('<'):
+                self.refuse(t, 'a launch from a kernel')
+            values.append(self.operand(c))
+            text += t.space + t.text + str(values[-1])
+            tests = tests or t.text in TESTS
+        if len(values) > 1:
+            pointers = [v for v in values if v.points]
+            if len(pointers) == 1 and not tests:
+                type, points = pointers[0].type, pointers[0].points
             else:
-                i += 1
-                if self.is_op(ts, i, '<') and ts[i - 1].text.endswith('_cast'):
-                    i = self.close(ts, i) + 1
-        while self.is_op(ts, i, '(', '[', '.', '->'):
-            i = self.close(ts, i) + 1 if ts[i].text in '([' else i + 2
-        return i
+                type, points = 'bool' if tests else 'long' if pointers else self.join([v.type for v in values]), ()
+            v = joined(text, values, type, points=points, space=v.space)
+        return self.choice(v, c) if c.at('?') else v
 
-    def bracket(self, ts, i, out):
-        """A bracket: perhaps a cast, or a pointer that is then indexed."""
-        end = self.close(ts, i)
-        kind, j = self.type_at(ts, i + 1)
-        stars, j = self.stars(ts, j) if kind else (0, j)
-        if kind and j == end and end + 1 < len(ts) and (
-                ts[end + 1].kind in ('id', 'num') or ts[end + 1].text in ('(', '-', '+', '!', '~', '*', '&')):
-            after = self.operand_end(ts, end + 1)
-            operand = ts[end + 1:after]
-            return self.cast(kind, stars, self.text(operand).strip(), operand), after
-        inner = ts[i + 1:end]
-        if self.is_op(ts, end + 1, '[') and inner:
-            type, space = self.pointed(inner)
-            if type is not None and space == '__global' and type in MEMORY:
-                to = self.close(ts, end + 1)
-                return self.access(ts, to + 1, Var(type, 'pointer', space), '(%s)' % self.text(inner),
-                                   self.text(ts[end + 2:to]), out, i)
-        return '(', i + 1
+    def leave(self, c):
+        t = c.take()
+        if not self.in_operation:
+            return Value(t.text, space=t.space)
+        if not c.at(';'):
+            self.refuse(t, 'a value that an operation returns')
+        self.returns = True
+        return Value('goto ct_next', space=t.space)
 
-    def pointed(self, ts):
-        """The type and the space that a cast to a pointer, which is all of an expression, points to."""
-        if self.is_op(ts, 0, '('):
-            end = self.close(ts, 0)
-            inside, after = ts[1:end], ts[end + 1:]
-        elif ts[0].text.endswith('_cast'):
-            end = self.close(ts, 1)
-            inside, after = ts[2:end], ts[end + 1:]
-        else:
-            return None, None
-        kind, j = self.type_at(inside, 0)
-        stars, j = self.stars(inside, j)
-        return (kind, self.space_of(after)) if kind and stars and j == len(inside) else (None, None)
+    def choice(self, v, c):
+        """What stands before '?' becomes an integer, as OpenCL wants it."""
+        t = c.take()
+        yes = self.expression(c)
+        colon = c.accept(':')
+        no = self.expression(c) if colon else Value('')
+        condition = v.text if v.type in INTEGERS and not v.points else '((%s) != 0)' % v.text
+        return joined('%s%s?%s%s%s' % (condition, t.space, yes, colon.space + ':' if colon else '', no), [yes, no],
+                      self.join([yes.type, no.type]), points=yes.points or no.points, space=v.space)
 
-    def access(self, ts, after, var, pointer, index, out, i):
-        """Reads, writes, or takes the address of, an element that registers hold in another form."""
-        before = ts[i - 1].text if i else ''
-        if before == '&' and self.unary(ts, i - 1):
-            out.pop()
-            return '(%s + (%s))' % (pointer, index), after
-        load = 'ct_load_%s(%s, %s)' % (var.type, pointer, index)
-        self.needs.add('memory_' + var.type)
-        store = 'ct_store_%s(%s, %s, %%s)' % (var.type, pointer, index)
-        following = ts[after].text if after < len(ts) else ''
-        step = following if following in ('++', '--') else before if before in ('++', '--') else ''
-        if (step or following in ASSIGNMENTS - {'='}) and any(mark in index for mark in ('++', '--')):
-            self.refuse(ts[i], 'an index that changes where its element is read and written')
-        if step:
-            text = store % ('%s %s 1' % (load, step[0]))
-            if following == step:
-                return '(%s %s 1)' % (text, '-' if step == '++' else '+'), after + 1
-            out.pop()
-            return text, after
-        if following not in ASSIGNMENTS:
-            return load, after
-        end, depth = after + 1, 0
-        while end < len(ts):
-            mark = ts[end].text
-            if depth == 0 and mark in (';', ',', ')', ']', '}', ':'):
-                break
-            depth += (mark in ('(', '[', '{', '?')) - (mark in (')', ']', '}', ':'))
-            end += 1
-        value = self.text(ts[after + 1:end]).strip()
-        return store % (value if following == '=' else '%s %s (%s)' % (load, following[:-1], value)), end
+    def operand(self, c):
+        """An operand with the signs before and the brackets and members behind it."""
+        t = c.take()
+        return replace(self.signed(t, c), space=t.space)
 
-    def element(self, ts, i, var, out):
-        """NAME[…] of an array argument or a pointer, at the name."""
-        end = self.close(ts, i + 1)
-        inside = [t for t in ts[i + 2:end] if t.text]
-        many = self.find(inside[0].text) if len(inside) == 1 else None
-        whole = ''.join(t.text for t in inside) == '_ind.get()'
-        if var.array is not None and (whole or (many is not None and many.kind == 'array')):
-            given = self.ndim if whole else many.extent
-            if given != var.array.ndim:
-                self.refuse(ts[i], '%d indices of an array of %d axes' % (given or 0, var.array.ndim))
-            self.uses_index = self.uses_index or whole
-            name = '_index' if whole else many.name
-            index = ' + '.join('(long)%s[%d] * %s_s%d' % (name, k, var.name, k) for k in range(given)) or '0'
-        else:
-            index = self.text(ts[i + 2:end]).strip()
-            if var.array is not None and not var.array.contiguous:
-                self.needs.add('at%d' % var.array.ndim)
-                index = 'ct_at%d(%s)' % (var.array.ndim, ', '.join([index] + [
-                    '%s_%s%d' % (var.name, kind, k) for k in range(var.array.ndim) for kind in 'ns']))
-        if var.packed:
-            return self.access(ts, end + 1, var, var.name, index, out, i)
-        return '%s[%s]' % (var.name, index), end + 1
+    def signed(self, t, c):
+        if t.text in ('++', '--'):
+            return self.step(t, self.operand(c), True)
+        if t.text in ('-', '+', '~', '!'):
+            v = self.operand(c)
+            return joined(t.text + str(v), [v], 'bool' if t.text == '!' else v.type)
+        if t.text == '*':
+            v = self.operand(c)
+            return self.element(v, '0', '*' + str(v))
+        if t.text == '&':
+            return self.address(self.operand(c))
+        if t.text == '(':
+            cast = self.whole_type(t.inside)
+            is_cast = cast and (c.peek().kind in ('id', 'num') or c.at('(', '-', '+', '!', '~', '*', '&'))
+            return self.postfix(self.cast(*cast, self.operand(c)) if is_cast else self.bracket(t), c)
+        if t.kind == 'id':
+            return self.postfix(self.word(t, c), c)
+        if t.kind == 'num':
+            return self.number(t)
+        if t.kind == 'directive':
+            return Value(self.directive(t))
+        if t.text == '{' and t.inside is not None:
+            return Value(self.braces(t))
+        if t.text in ('::', '['):
+            self.refuse(t, 'a qualified name' if t.text == '::' else 'a lambda')
+        return Value(t.text)
 
-    def word(self, ts, i, out):
+    def postfix(self, v, c):
+        while True:
+            if c.at('['):
+                v = self.indexed(v, self.part(Cursor(c.take().inside)))
+            elif c.at('('):
+                values, text = self.parts(c.take())
+                v = joined(v.text + text, values, points=next((x.points for x in values if x.points), ()))
+            elif c.at('.', '->'):
+                v = self.member(v, c)
+            elif c.at('++', '--'):
+                v = self.step(c.take(), v, False)
+            else:
+                return v
+
+    def number(self, t):
+        text = t.text.replace("'", '').lower()
+        if not text.startswith(('0x', '0b')) and ('.' in text or 'e' in text or text.endswith('f')):
+            text = text.rstrip('l')
+            text += '' if text.endswith('f') or self.float64 else 'f'
+            return Value(text, 'float' if text.endswith('f') else 'double')
+        unsigned, long = 'u' in text, 'l' in text
+        return Value(text.rstrip('lu') + 'U' * unsigned + 'L' * long, 'u' * unsigned + ('long' if long else 'int'))
+
+    # ------------------------------------------------------------------ places in memory
+    def element(self, v, index, text=None):
+        """What a pointer points to. `text` says it where memory and registers hold it alike."""
+        text, packed = text or '%s[%s]' % (v.text, index), None
+        if v.points == ('__global',) and v.type in MEMORY:
+            self.needs.add('memory_' + v.type)
+            text, packed = 'ct_load_%s(%s, %s)' % (v.type, v.text, index), (v.text, index)
+        return Value(text, v.type, v.points[1:], v.points[0] if v.points else v.home, packed, name=v.name)
+
+    def indexed(self, v, index):
+        array, text = v.array, str(index).strip()
+        if array and index.extent is not None:
+            if index.extent != array.ndim:
+                self.refuse(v.name, '%d indices of an array of %d axes' % (index.extent, array.ndim))
+            text = ' + '.join('(long)%s[%d] * %s_s%d' % (text, k, v.text, k) for k in range(array.ndim)) or '0'
+        elif array and not array.contiguous:
+            self.needs.add('at%d' % array.ndim)
+            text = 'ct_at%d(%s)' % (array.ndim, ', '.join([text] + [
+                '%s_%s%d' % (v.text, kind, k) for k in range(array.ndim) for kind in 'ns']))
+        return self.element(v, text)
+
+    def address(self, v, unknown='__global'):
+        """A pointer to a place, into the space `unknown` where nothing is known of it."""
+        points = v.points or (unknown,) if v.home is None else (v.home,) + v.points
+        return joined('(%s + (%s))' % v.packed if v.packed else '&(%s)' % v.text, [v], v.type, points=points)
+
+    def assign(self, v, sign, value):
+        """v = value, or another assignment."""
+        operation = sign.strip()[:-1]
+        if not v.packed:
+            return replace(v, text=v.text + sign + str(value))
+        if operation and any(step in part for part in v.packed for step in ('++', '--')):
+            self.refuse(v.name, 'an index that changes where its element is read and written')
+        text = '%s %s (%s)' % (v.text, operation, str(value).strip()) if operation else str(value).strip()
+        return joined('ct_store_%s(%s, %s, %s)' % (v.type, *v.packed, text), [v], v.type, space=v.space)
+
+    def step(self, t, v, before):
+        """++ and --"""
+        if v.packed:
+            stored = self.assign(v, t.text[0] + '=', Value('1'))
+            return stored if before else replace(stored, text='(%s %s 1)' % (stored.text, '+' if t.text == '--' else '-'))
+        if before:
+            return replace(v, text=t.text + str(v))
+        return replace(v, text=v.text + t.space + t.text, home=None)
+
+    def cast(self, type, stars, v):
+        if not stars:
+            return joined('((%s)%s)' % (self.register(type), v), [v], type)
+        if v.name and not v.points:
+            self.refuse(v.name, 'an address in memory, which kernels of OpenCL cannot follow,')
+        return joined('((%s%s)%s)' % (self.memory(type, v.target()), '*' * stars, v), [v], type, points=(v.target(),) * stars)
+
+    def bracket(self, t):
+        values, text = self.parts(t)
+        last = values[-1] if values else Value('')
+        last = last if len(values) == 1 else joined('', values, last.type)
+        return replace(last, text=text[len(t.space):])
+
+    # ------------------------------------------------------------------ words
+    def word(self, t, c):
         """A name or a word of the language."""
-        t, name = ts[i], ts[i].text
-        var = self.find(name)
-        if var is not None:
-            if var.kind == 'raw' and self.is_op(ts, i + 1, '.'):
-                return self.member(ts, i, var)
-            if var.kind == 'ref':
-                if var.packed:
-                    return self.access(ts, i + 1, var, var.name, '0', out, i)
-                return '(*%s)' % var.name, i + 1
-            if self.is_op(ts, i + 1, '[') and (var.kind == 'raw' or var.packed):
-                return self.element(ts, i, var, out)
-            return var.name, i + 1
-        if name in ('static_cast', 'reinterpret_cast', 'const_cast'):
-            end = self.close(ts, i + 1)
-            kind, j = self.type_at(ts, i + 2)
-            stars, j = self.stars(ts, j)
-            if kind is None or j != end:
-                self.refuse(ts[i + 2], 'a cast to this type')
-            to = self.close(ts, end + 1)
-            inner = ts[end + 2:to]
-            text = self.cast(kind, stars, '(%s)' % self.text(inner).strip(), inner)
-            if stars and self.is_op(ts, to + 1, '[') and self.space_of(inner) == '__global' and kind in MEMORY:
-                last = self.close(ts, to + 1)
-                return self.access(ts, last + 1, Var(kind, 'pointer', '__global'), text,
-                                   self.text(ts[to + 2:last]), out, i)
-            return text, to + 1
-        kind, j = self.type_at(ts, i)
-        if kind is not None:
-            if self.is_op(ts, j, '('):
-                end = self.close(ts, j)
-                return self.cast(kind, 0, '(%s)' % self.text(ts[j + 1:end]).strip(), []), end + 1
-            stars, k = self.stars(ts, j)
-            return (self.pointer(kind, '__global') if stars else self.register(kind)), k if stars else j
-        if name in self.functions and self.is_op(ts, i + 1, '(', '<'):
-            return self.call(ts, i)
-        if name == 'std' and self.is_op(ts, i + 1, '::') and ts[i + 2].text in _opencl.MATH:
-            return self.piece(ts, i + 2, out)
-        if name in IDS and self.is_op(ts, i + 1, '.') and ts[i + 2].text in ('x', 'y', 'z'):
-            return self.place(name, 'xyz'.index(ts[i + 2].text)), i + 3
-        if name == '_ind' and self.in_operation:
-            return self.indexer(ts, i)
-        if name == 'return' and self.in_operation:
-            if not self.is_op(ts, i + 1, ';'):
-                self.refuse(t, 'a value that an operation returns')
-            self.returns = True
-            return 'goto ct_next', i + 1
-        return self.known(ts, i)
+        name = t.text
+        v = self.find(name)
+        if v:
+            v = replace(v, name=t)
+            return self.element(v, '0', '(*%s)' % v.text) if v.ref else v
+        if name in ('static_cast', 'reinterpret_cast', 'const_cast') and c.at('<'):
+            inside = self.angle(c)
+            type = self.whole_type(inside)
+            if not type:
+                self.refuse(inside[0], 'a cast to this type')
+            return self.cast(*type, self.bracket(c.take()))
+        c.i -= 1
+        type = self.type(c)
+        if type:
+            if c.at('('):
+                return self.cast(type, 0, self.bracket(c.take()))
+            stars = self.stars(c)[0]
+            return Value(self.memory(type, '__global') + '*' if stars else self.register(type), type)
+        c.take()
+        if name in self.functions and c.at('(', '<'):
+            return self.call(t, c)
+        if name == 'std' and c.at('::') and c.peek(1).text in _opencl.MATH:
+            c.take()
+            return self.word(c.take(), c)
+        if name in IDS and c.at('.') and c.peek(1).text in ('x', 'y', 'z'):
+            c.take()
+            return Value(self.place(name, 'xyz'.index(c.take().text)), 'uint')
+        return self.known(t, c)
 
     def place(self, name, axis):
         """threadIdx.x and the like, of a launch as it is or of one axis that stands for several."""
@@ -289,180 +307,130 @@ class Body(Reader):
             return '1u' if name == 'gridDim' else '0u'
         if name in ('blockDim', 'gridDim'):
             return '%du' % numbers[axis]
-        below = 1
-        for n in numbers[:axis]:
-            below *= n
-        return '((uint)%s(0) / %du %% %du)' % (IDS[name], below, numbers[axis])
+        return '((uint)%s(0) / %du %% %du)' % (IDS[name], math.prod(numbers[:axis]), numbers[axis])
 
-    def known(self, ts, i):
+    def known(self, t, c):
         """A word that stands for something of CUDA's."""
-        t, name = ts[i], ts[i].text
-        call = self.is_op(ts, i + 1, '(')
-        if name in ('NULL', 'nullptr'):
-            return '0', i + 1
-        if name in ('__restrict__', '__restrict'):
-            return 'restrict', i + 1
-        if name in ('constexpr', '__forceinline__'):
-            return 'const' if name == 'constexpr' else '', i + 1
-        if name in ('assert', 'static_assert') and call:
-            return '(void)0', self.close(ts, i + 1) + 1
-        if name == '__syncthreads' and call:
-            return 'barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)', self.close(ts, i + 1) + 1
-        if name in ('__threadfence', '__threadfence_block') and call:
-            return 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)', self.close(ts, i + 1) + 1
-        if name == '__ldg' and call:
-            end = self.close(ts, i + 1)
-            inner = ts[i + 2:end]
-            if not self.is_op(inner, 0, '&'):
-                return '(*(%s))' % self.text(inner), end + 1
-            return self.text(inner[1:]), end + 1
-        if name in _opencl.ATOMICS and call:
-            parts = self.split(ts[i + 2:self.close(ts, i + 1)])
-            base = next((self.find(x.text) for x in parts[0] if self.find(x.text)), None) if parts else None
-            if base is not None and base.type not in _opencl.ATOMICS[name]:
-                self.refuse(t, 'an atomic operation on %s' % base.type)
+        name, call = t.text, c.at('(')
+        if name in PLAIN:
+            return Value(PLAIN[name])
+        if call and name in CALLS:
+            c.take()
+            return Value(CALLS[name])
+        if call and name == '__ldg':
+            v = self.parts(c.take())[0][0]
+            return self.element(v, '0', '(*%s)' % v)
+        if call and (name in _opencl.MATH or name in _opencl.ATOMICS):
+            values, text = self.parts(c.take())
             self.needs.add(name)
-            self.needs.update('memory_half' for kind in (base.type if base else 'half',) if kind == 'half')
-            return 'ct_' + name, i + 1
-        if name in _opencl.MATH and call:
-            self.needs.add(name)
-            return 'ct_' + name, i + 1
-        if name in REFUSED or (name.startswith('__') and name != '__typeof__') or ((call or self.is_op(ts, i + 1, '<')) and name.startswith((
-                'atomic', 'tex', 'surf', 'curand', 'cuC', 'wmma'))):
+            type = self.join([v.type for v in values])
+            if name in _opencl.ATOMICS:
+                type = values[0].type if values else None
+                if type and type not in _opencl.ATOMICS[name]:
+                    self.refuse(t, 'an atomic operation on %s' % type)
+            elif name not in ('min', 'max', 'abs') and type in INTEGERS:
+                type = 'double' if self.float64 else 'float'
+            return joined('ct_' + name + text, values, type)
+        if name in REFUSED or name.startswith('__') or c.at('(', '<') and name.startswith(OF_CUDA):
             self.refuse(t, REFUSED.get(name, 'this word'))
         if name == 'template':
             self.refuse(t, 'a template here')
-        return ('u_' + name if name in RESERVED else name), i + 1
+        return Value('u_' + name if name in RESERVED else name)
 
-    def member(self, ts, i, var):
-        """x.size(), x.shape()[k], x.strides()[k], x.ndim of an array argument."""
-        method = ts[i + 2].text if i + 2 < len(ts) else ''
-        array = var.array
-        if method == 'ndim':
-            return str(array.ndim), i + 3
-        if method not in ('size', 'shape', 'strides') or not self.is_op(ts, i + 3, '('):
-            self.refuse(ts[i + 2] if i + 2 < len(ts) else ts[i], 'this member of an array')
-        after = self.close(ts, i + 3) + 1
-        if method == 'size':
-            return '(%s)' % (' * '.join('%s_n%d' % (var.name, k) for k in range(array.ndim)) or '1L'), after
-        if not self.is_op(ts, after, '['):
-            self.refuse(ts[i + 2], 'a pointer to extents')
-        end = self.close(ts, after)
-        letter = 'n' if method == 'shape' else 's'
-        scale = '' if method == 'shape' else ' * %d' % _opencl.SIZES[array.dtype]
-        index = ''.join(x.text for x in ts[after + 1:end])
-        if index.isdigit():
-            if int(index) >= array.ndim:
-                self.refuse(ts[after + 1], 'an axis that an array of %d axes lacks' % array.ndim)
-            return '(%s_%s%s%s)' % (var.name, letter, index, scale), end + 1
-        index = self.text(ts[after + 1:end])
-        chain = ''.join('(%s) == %d ? %s_%s%d : ' % (index, k, var.name, letter, k) for k in range(array.ndim))
-        return '((%s0L)%s)' % (chain, scale), end + 1
-
-    def indexer(self, ts, i):
-        method = ts[i + 2].text if self.is_op(ts, i + 1, '.') else ''
-        if method not in ('size', 'get') or not self.is_op(ts, i + 3, '('):
-            self.refuse(ts[i], 'this use of the index')
-        after = self.close(ts, i + 3) + 1
-        if method == 'size':
-            return '_size', after
-        self.uses_index = True
-        return '_index', after
+    def member(self, v, c):
+        """x.size(), x.shape()[k], x.strides()[k], x.ndim of an array argument, _ind.size(), _ind.get(); others as they are."""
+        dot, t = c.take(), c.take()
+        if v.members is None:
+            return joined(v.text + dot.space + dot.text + t.space + t.text, [v])
+        found = v.members.get(t.text)
+        if not found or t.text != 'ndim' and not c.accept('('):
+            self.refuse(t if v.array else v.name, 'this member')
+        if isinstance(found, Value):
+            self.uses_index = self.uses_index or found.extent is not None
+            return found
+        if not c.at('['):
+            self.refuse(t, 'a pointer to extents')
+        inside = c.take().inside
+        index = self.text(inside).strip()
+        if not index.isdigit():
+            return Value('(%s0L)' % ''.join('(%s) == %d ? %s : ' % (index, k, text) for k, text in enumerate(found)), 'long')
+        if int(index) >= len(found):
+            self.refuse(inside[0], 'an axis that an array of %d axes lacks' % len(found))
+        return Value(found[int(index)], 'long')
 
     # ------------------------------------------------------------------ declarations
-    def declaration(self, ts, i):
-        """A declaration that begins at i, and where it ends (at its ';', or at the end); None where there is none."""
-        j, words = i, []
-        while self.is_op(ts, j, '__shared__', '__constant__', 'extern', *QUALIFIERS):
-            words.append(ts[j].text)
-            j += 1
-        if self.is_op(ts, j, 'auto'):
-            end = next((k for k in range(j, len(ts)) if ts[k].text == '='), None)
-            if end != j + 2:
-                self.refuse(ts[j], 'auto in this form')
-            stop = self.statement_end(ts, end)
-            name = self.declare(ts[j + 1].text, Var(self.type_of(ts[end + 1:stop]) or 'auto'))
-            value = self.text(ts[end + 1:stop]).strip()
-            return '%s__typeof__(%s) %s = %s' % (ts[i].space, value, name, value), stop
-        type, k = self.type_at(ts, i if not words or not set(words) & {'__shared__', '__constant__', 'extern'} else j)
-        if type is None or k >= len(ts) or not (ts[k].kind == 'id' or self.is_op(ts, k, '*', '&')):
+    def declaration(self, c):
+        """The declaration to which c has come; None where there is none."""
+        start, space = c.i, c.peek().space
+        while c.at('__shared__', '__constant__', 'extern', *QUALIFIERS):
+            c.take()
+        if c.at('auto'):
+            auto, name, equals = c.take(), c.take(), c.take()
+            if equals.text != '=':
+                self.refuse(auto, 'auto in this form')
+            v = self.part(c, ';')
+            own = self.declare(name.text, Value('', v.type, v.points, ''))
+            return Value('__typeof__(%s) %s = %s' % (v.text, own, v.text), space=space)
+        type = self.type(c)
+        at = c.i
+        self.stars(c)
+        if type is None or c.peek().kind != 'id':  # a product of a name that is a type, too, is no declaration
+            c.i = start
             return None
-        if self.is_op(ts, k, '*', '&'):  # a product of a name that is a type, too, is no declaration
-            n = self.stars(ts, k)[1]
-            if n >= len(ts) or ts[n].kind != 'id':
-                return None
+        c.i = at
+        words = {t.text for t in c.ts[start:at]}
+        const = 'const ' * bool(words & {'const', 'constexpr'})
         shared = '__shared__' in words
         if shared and (not self.in_kernel or len(self.scopes) > 3):
-            self.refuse(ts[i], '__shared__ memory of an inner block or a helper')
-        stop = self.statement_end(ts, k)
-        const = 'const ' if any(t.text in ('const', 'constexpr') for t in ts[i:k]) else ''
-        plain, pieces = [], []
-        for part in self.split(ts[k:stop]):
-            text, separate = self.declarator(part, type, const, shared, ts[stop:])
-            (pieces if separate else plain).append(text)
-        if plain:
-            pieces.insert(0, '%s%s%s %s' % ('__local ' if shared else '', '' if shared else const, self.register(type),
-                                            ', '.join(plain)))
-        return ts[i].space + '; '.join(pieces), stop
+            self.refuse(c.ts[start], '__shared__ memory of an inner block or a helper')
+        made = []
+        while not made or c.accept(','):
+            made.append(self.declarator(c, type, const, shared))
+        return Value('; '.join('%s %s' % (base, ', '.join(text for _, text in group))
+                               for base, group in itertools.groupby(made, lambda pair: pair[0])), space=space)
 
-    def statement_end(self, ts, i):
-        depth = 0
-        for k in range(i, len(ts)):
-            if depth == 0 and ts[k].text in (';', ')', '}') or ts[k].kind == 'directive':
-                return k
-            depth += (ts[k].text in ('(', '[', '{')) - (ts[k].text in (')', ']', '}'))
-        return len(ts)
-
-    def declarator(self, part, type, const, shared, rest):
-        stars, j = self.stars(part, 0)
-        reference = any(t.text == '&' for t in part[:j])
-        name, k = part[j], j + 1
-        space = part[0].space if part else ''
-        if self.is_op(part, k, '['):
-            extents, count = '', None
-            while self.is_op(part, k, '['):
-                end = self.close(part, k)
-                inside = self.text(part[k + 1:end])
-                count = int(inside) if not extents and inside.isdigit() else None if extents or inside else count
-                extents += '[%s]' % inside
-                k = end + 1
-            if self.is_op(part, k, '='):
-                if self.is_op(part, k + 1, '{') and count is None:
-                    count = len([x for x in self.split(part[k + 2:self.close(part, k + 1)]) if x])
-            elif shared and extents == '[]':
-                extents = '[%d / sizeof(%s)]' % (self.shared_memory, self.register(type))
-            value = self.text(part[k:]).rstrip()
-            own = self.declare(name.text, Var(type, 'array', '__local' if shared else '', count))
-            if stars:
-                return '%s%s%s%s' % (self.pointer(type, self.space_of(part[k:])), own, extents, value), True
-            return own + extents + value, False
-        value = part[k + 1:] if self.is_op(part, k, '=') else part[k:]
-        if stars and not (reference and stars > 1):
-            if reference and value and (const and not (value[-1].text == ']' or len(value) == 1)):
-                text = self.text(value).strip()
-                return '%s = %s' % (self.declare(name.text, Var(type)), text), False  # a reference to a temporary
-            source = value or self.assigned(name.text, rest)
-            if not source:
-                self.refuse(name, 'a pointer of which nothing says where it points to')
-            if stars > 1:
-                self.refuse(name, 'a pointer to pointers')
-            where = '' if reference and not any(v is not None and v.kind != 'value' for v in (
-                self.find(x.text) for x in source)) else self.space_of(source)
-            text = (' = %s(%s)' % ('&' if reference else '', self.text(value).strip())) if value else ''
-            if reference and self.packed_element(value):
-                text = ' = ' + self.text([Token('op', '&', name.line)] + value)
-            own = self.declare(name.text, Var(type, 'ref' if reference else 'pointer', where))
-            return '%s%s %s%s' % (const, self.pointer(type, where), own, text), True
-        text = self.text(value).strip()
-        own = self.declare(name.text, Var(type))
-        return '%s%s%s' % (space if space != '' else '', own, ' = %s' % text if text else ''), False
-
-    def packed_element(self, ts):
-        var = self.find(ts[0].text) if ts else None
-        return var is not None and var.packed and self.is_op(ts, 1, '[')
+    def declarator(self, c, type, const, shared):
+        """One of the names that a declaration declares: (what stands before it and others, itself with its value)."""
+        space, home = c.peek().space, '__local' if shared else ''
+        stars, reference = self.stars(c)
+        name, sizes = c.take(), []
+        while c.at('['):
+            sizes.append(self.text(c.take().inside))
+        c.accept('=')
+        extent = None
+        if sizes:
+            count = str(len(split(c.peek().inside))) if sizes == [''] and c.at('{') else sizes[0] if len(sizes) == 1 else ''
+            extent = int(count) if count.isdigit() else 0
+            if shared and sizes == ['']:
+                sizes = ['%d / sizeof(%s)' % (self.shared_memory, self.register(type))]
+        rest = c.ts[c.i:]
+        v = self.part(c, ',', ';')
+        value = v.text and ' = ' + str(v).strip()
+        if stars > 1 or stars and reference:
+            self.refuse(name, 'a pointer to pointers')
+        if reference and not (const and v.text and v.home is None):
+            v = self.address(v, unknown='')
+            value, points = value and ' = ' + v.text, v.points[:1]
+        elif stars:
+            points = (v.target() if v.text else self.assigned(name, rest),)
+        else:
+            reference, points = False, ()
+        own = self.declare(name.text, Value('', type, (home,) * len(sizes) + points, home, extent=extent, ref=reference))
+        text = space + '*' * len(points) + own + ''.join('[%s]' % size for size in sizes) + value
+        return (const + self.memory(type, points[0]) if points else '__local ' + self.register(type) if shared else
+                const + self.register(type)), text
 
     def assigned(self, name, ts):
-        for i in range(len(ts) - 2):
-            if ts[i].text == name and ts[i + 1].text == '=':
-                return ts[i + 2:self.statement_end(ts, i + 2)]
-        return None
+        """Where a pointer points to that gets its value later."""
+        def look(ts):
+            for k, t in enumerate(ts):
+                if t.inside:
+                    yield from look(t.inside)
+                if t.text == name.text and ts[k + 1:k + 2] and ts[k + 1].text == '=':
+                    yield Cursor(ts[k + 2:])
+        c = next(look(ts), None)
+        if c is None:
+            self.refuse(name, 'a pointer of which nothing says where it points to')
+        looker = copy.copy(self)
+        looker.wanted = {}
+        return looker.part(c, ',', ';').target()

@@ -6,7 +6,8 @@ import functools
 import os
 import re
 
-from catenary.cupy._reader import DTYPES, Reader, entry, tokens
+from catenary.cupy._around import STAGES, entry, numbers
+from catenary.cupy._reader import DTYPES, Cursor, Reader, split, tokens
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long'}
@@ -35,45 +36,34 @@ def _without_headers(text, kernel):
 def _bind(parameters):
     takes, first = [], []
     for p in parameters:
-        type = _type(p.dtype)
+        type = memory = _type(p.dtype)
         if p.kind == 'scalar':
-            takes.append('%s %s' % ('unsigned char' if p.dtype == 'bool' else type if type != 'float16' else 'float',
-                                    p.name + '_v'))
+            memory = {'bool': 'unsigned char', 'float16': 'float'}.get(p.dtype, type)
             first.append('const %s %s = static_cast<%s>(%s_v);' % (type, p.name, type, p.name))
-            continue
-        takes += ['%s* %s_p' % (type, p.name), 'long long %s_at' % p.name]
-        if p.kind == 'raw':
-            extents = ['%s_n%d' % (p.name, k) for k in range(p.ndim)]
-            strides = ['%s_s%d' % (p.name, k) for k in range(p.ndim)]
-            takes += ['long long ' + number for number in extents + strides]
-            values = extents + ['%s * (long long)sizeof(%s)' % (stride, type) for stride in strides]
+        elif p.kind == 'raw':
+            values = ['%s_n%d' % (p.name, k) for k in range(p.ndim)]
+            values += ['%s_s%d * (long long)sizeof(%s)' % (p.name, k, type) for k in range(p.ndim)]
             first.append('CArray<%s, %d, %s> %s(%s);' % (type, p.ndim, 'true' if p.contiguous else 'false', p.name,
                                                          ', '.join(['%s_p + %s_at' % (p.name, p.name)] + values)))
-        elif not p.contiguous:
-            takes += ['long long %s_s%d' % (p.name, k) for k in range(p.ndim)]
+        takes += p.takes(p.name, memory, 'long long')
     return takes, '\n'.join(first)
 
 
 def _elements(parameters, place, index):
-    loads = []
-    for p in parameters:
-        if p.kind != 'element':
-            continue
-        at = place if p.contiguous else ' + '.join(['0'] + ['%s[%d] * %s_s%d' % (index, k, p.name, k)
-                                                            for k in range(p.ndim)])
-        loads.append('%s%s& %s = %s_p[%s_at + (%s)];' % ('' if p.out else 'const ', _type(p.dtype), p.name, p.name,
-                                                         p.name, at))
-    return '\n'.join(loads)
+    return '\n'.join('%s%s& %s = %s_p[%s];' % ('' if p.out else 'const ', _type(p.dtype), p.name, p.name,
+                                               p.at(p.name, place, index)) for p in parameters if p.kind == 'element')
 
 
-def _head(name, types, preamble):
-    return '%s%s%s\n' % (header(), ''.join('typedef %s %s;\n' % (_type(dtype), placeholder)
-                                           for placeholder, dtype in types.items()), _without_headers(preamble, name))
+def _head(name, types, preamble, group, takes):
+    typedefs = ''.join('typedef %s %s;\n' % (_type(dtype), placeholder) for placeholder, dtype in types.items())
+    return '%s%s%s\nextern "C" __global__ void __launch_bounds__(%d) %s(%s) {\n' % (
+        header(), typedefs, _without_headers(preamble, name), group, entry(name), ', '.join(takes))
 
 
-def _count(parameters, count):
-    """`n` is the number of elements, where no parameter has that name."""
-    return '' if any(p.name == 'n' for p in parameters) else '\nconst ptrdiff_t n = %s;' % count
+def _counts(parameters, ndim, size):
+    """The index; `n` is the number of elements, where no parameter has that name."""
+    text = '\nCIndexer<%d> _ind(%s);' % (ndim, ', '.join([size] + ['_n%d' % k for k in range(ndim)]))
+    return text if any(p.name == 'n' for p in parameters) else text + '\nconst ptrdiff_t n = %s;' % size
 
 
 def _loop(index, size):
@@ -84,13 +74,10 @@ def _loop(index, size):
 def elementwise(name, parameters, operation, types, *, preamble='', loop_prep='', after_loop='', ndim=1, group=64, **_):
     """As _translate.elementwise. An operation that returns leaves its work-item: there must be one for each element."""
     takes, first = _bind(parameters)
-    extents = ['_n%d' % k for k in range(ndim)]
-    takes += ['long long ' + n for n in extents] + ['long long _size']
-    return '%sextern "C" __global__ void __launch_bounds__(%d) %s(%s) {\n%s\n%s\n%s;\n%s {\n_ind.set(i);\n%s\n#line 1 "%s"\n' \
-           '%s;\n}\n%s;\n}\n' % (
-               _head(name, types, preamble), group, entry(name), ', '.join(takes), first,
-               'CIndexer<%d> _ind(%s);%s' % (ndim, ', '.join(['_size'] + extents), _count(parameters, '_size')), loop_prep,
-               _loop('i', '_size'), _elements(parameters, 'i', '_ind.get()'), name, operation, after_loop)
+    takes += numbers('long long', ndim, '_size')
+    return _head(name, types, preamble, group, takes) + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n#line 1 "%s"\n%s;\n}\n%s;\n}\n' % (
+        first + _counts(parameters, ndim, '_size'), loop_prep, _loop('i', '_size'), _elements(parameters, 'i', '_ind.get()'),
+        name, operation, after_loop)
 
 
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,
@@ -98,51 +85,13 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
     """As _translate.reduction; partial results of float16 are floats here, too."""
     takes, first = _bind(parameters)
     kind = _type(reduce_type or parameters[-1].dtype)
-    extents = ['_n%d' % k for k in range(ndim)]
     takes += ['%s* _partial_p' % ('float' if kind == 'float16' else kind), 'long long _partial_at']
-    takes += ['long long ' + n for n in extents + ['_outs', '_rows', '_chunks', '_stage']]
-    return '''%sextern "C" __global__ void __launch_bounds__(%d) %s(%s) {
-typedef %s _kind;
-%s
-const ptrdiff_t _units = _stage == 1 ? _outs * _chunks : _outs;%s
-CIndexer<%d> _ind(%s);
-%s {
-const ptrdiff_t _out = _unit %% _outs, _chunk = _unit / _outs, _i = _out;
-_kind _total = _kind(%s);
-if (_stage == 2) {
-for (ptrdiff_t _k = 0; _k < _chunks; ++_k) {
-const _kind a = _total, b = _partial_p[_partial_at + _k * _outs + _out];
-_total = (_kind)(%s);
-}
-} else {
-const ptrdiff_t _from = _stage == 1 ? _rows * _chunk / _chunks : 0, _to = _stage == 1 ? _rows * (_chunk + 1) / _chunks : _rows;
-for (ptrdiff_t _row = _from; _row < _to; ++_row) {
-const ptrdiff_t i = _out * _rows + _row, _j = i;
-_ind.set(i);
-_kind _mapped;
-{
-%s
-_mapped = (_kind)(%s);
-}
-{
-const _kind a = _total, b = _mapped;
-_total = (_kind)(%s);
-}
-}
-}
-if (_stage == 1) {
-_partial_p[_partial_at + _chunk * _outs + _out] = _total;
-} else {
-%s
-const _kind a = _total;
-%s;
-}
-}
-}
-''' % (_head(name, types, preamble), group, entry(name), ', '.join(takes), kind, first, _count(parameters, '_outs * _rows'), ndim,
-       ', '.join(['_outs * _rows'] + extents), _loop('_unit', '_units'), identity or '', reduce_expr,
-       _elements(parameters[:-1], 'i', '_ind.get()'), map_expr, reduce_expr,
-       _elements(parameters[-1:], '_out', ''), post_map_expr)
+    takes += numbers('long long', ndim, '_outs', '_rows', '_chunks', '_stage')
+    return _head(name, types, preamble, group, takes) + STAGES % dict(
+        long='ptrdiff_t', kind=kind, first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units'),
+        identity=identity or '0', reduce=reduce_expr, map=map_expr, post=post_map_expr, write='',
+        loads='const ptrdiff_t _i = _out, _j = i;\n_ind.set(i);\n' + _elements(parameters[:-1], 'i', '_ind.get()'),
+        read='const ptrdiff_t _i = _out;\n' + _elements(parameters[-1:], '_out', ''))
 
 
 def _numbered(block, grid):
@@ -172,13 +121,16 @@ def _with_shared_memory(text, kernel, bytes):
 def _kinds(text, name):
     """For each parameter of the kernel 'pointer', the dtype in which it takes a number, or None for other types."""
     reader = Reader(name, {})
-    ts = reader.read(text)
-    for k in range(1, len(ts) - 1):
-        if ts[k].text == name and ts[k + 1].text == '(' and any(x.text == '__global__' for x in ts[max(k - 9, 0):k]):
-            parts = reader.split(ts[k + 2:reader.close(ts, k + 1)])
-            types = [reader.type_at(part, 0)[0] for part in parts if [x.text for x in part] != ['void']]
-            return ['pointer' if any(x.text == '*' for x in part) else DTYPES.get(type)
-                    for part, type in zip(parts, types)]
+
+    def brackets(ts):
+        for k, t in enumerate(ts):
+            if t.text == '(' and ts[k - 1].text == name and any(x.text == '__global__' for x in ts[max(k - 10, 0):k]):
+                yield t
+            yield from brackets(t.inside or ())
+
+    for found in brackets(reader.read(text).inside):
+        parts = [part for part in split(found.inside) if [x.text for x in part] != ['void']]
+        return ['pointer' if any(x.text == '*' for x in part) else DTYPES.get(reader.type(Cursor(part))) for part in parts]
     raise ValueError('RawKernel: the text has no kernel %r (a kernel begins with extern "C" __global__)' % name)
 
 

@@ -10,14 +10,6 @@ from catenary import _core
 from catenary.cupy._array import asarray, ndarray
 
 
-def _arrays(values, function):
-    values = list(values)
-    for value in values:
-        if not isinstance(value, ndarray):
-            raise TypeError(f'{function}: only cupy.ndarray can be joined, not {type(value)}')
-    return values
-
-
 def _delivered(result, out, function, casting='same_kind'):
     if out is None:
         return result
@@ -29,22 +21,42 @@ def _delivered(result, out, function, casting='same_kind'):
     return out
 
 
-def concatenate(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
-    """Arrays one after the other along an axis, or all flattened with axis None."""
-    arrays = _arrays(tup, 'concatenate')
+def _joined(name, tup, axis, out, dtype, casting):
+    arrays = list(tup)
+    for value in arrays:
+        if not isinstance(value, ndarray):
+            raise TypeError(f'{name}: only cupy.ndarray can be joined, not {type(value)}')
     if dtype is not None:
         if out is not None:
-            raise TypeError('concatenate() only takes `out` or `dtype` as an argument, but both were provided.')
+            raise TypeError(f'{name}() only takes `out` or `dtype` as an argument, but both were provided.')
         arrays = [a.astype(dtype, casting=casting) for a in arrays]
-    return _delivered(_core._concatenate(arrays, axis), out, 'concatenate', casting)
+    return _delivered(getattr(_core, '_' + name)(arrays, *axis), out, name, casting)
+
+
+def concatenate(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
+    """Arrays one after the other along an axis, or all flattened with axis None."""
+    return _joined('concatenate', tup, (axis,), out, dtype, casting)
 
 
 def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
     """Arrays of one shape along a new axis."""
-    arrays = _arrays(tup, 'stack')
-    if dtype is not None:
-        arrays = [a.astype(dtype, casting=casting) for a in arrays]
-    return _delivered(_core._stack(arrays, axis), out, 'stack', casting)
+    return _joined('stack', tup, (axis,), out, dtype, casting)
+
+
+def hstack(tup, *, dtype=None, casting='same_kind'):
+    """Arrays along the second axis, 1-d ones along the first."""
+    return _joined('hstack', atleast_1d(tup) if isinstance(tup, ndarray) else tup, (), None, dtype, casting)
+
+
+def vstack(tup, *, dtype=None, casting='same_kind'):
+    """Arrays along the first axis, 1-d ones as rows."""
+    return _joined('vstack', atleast_1d(tup) if isinstance(tup, ndarray) else tup, (), None, dtype, casting)
+
+
+def row_stack(tup, *, dtype=None, casting='same_kind'):
+    """vstack, by its old name."""
+    warnings.warn('`row_stack` alias is deprecated. Use `vstack` directly.', DeprecationWarning, stacklevel=2)
+    return vstack(tup, dtype=dtype, casting=casting)
 
 
 def _given(x):
@@ -66,78 +78,8 @@ def _of_anything(name, count=1):
 
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'delete': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
-    'around': 1, 'isclose': 2, 'array_equal': 2, 'inner': 2, 'outer': 2, 'kron': 2, 'lexsort': 1}.items()})
-
-
-def dot(a, b, out=None):
-    """The product of vectors, matrices and stacks of them, as numpy.dot."""
-    return _core.dot(_given(a), b, out)
-
-
-def isin(element, test_elements, assume_unique=False, invert=False):
-    """Which elements are among others."""
-    return _core.isin(_given(element), _given(test_elements), invert=invert)
-
-
-def in1d(ar1, ar2, assume_unique=False, invert=False):
-    """isin of the flattened array."""
-    return isin(ar1, ar2, invert=invert).ravel()
-
-
-def intersect1d(arr1, arr2, assume_unique=False, return_indices=False):
-    """The sorted values that are in both, and perhaps where each is first."""
-    common = _core.intersect1d(arr1, arr2)
-    if not return_indices:
-        return common
-    return (common, *(i[_core.isin(v, common)] for v, i in (_core.unique(a, True) for a in (arr1, arr2))))
-
-
-def setdiff1d(ar1, ar2, assume_unique=False):
-    """The sorted values of the one that are not in the other; in their own order if they are known to differ."""
-    flat = ar1.ravel()
-    return flat[isin(flat, ar2, invert=True)] if assume_unique else _core.setdiff1d(ar1, ar2)
-
-
-def setxor1d(ar1, ar2, assume_unique=False):
-    """The sorted values that are in one of two."""
-    return _core._sort(_core._concatenate([_core.setdiff1d(ar1, ar2), _core.setdiff1d(ar2, ar1)], 0), 0)
-
-
-def _variables(m, y, rowvar):
-    rows = m if m.ndim < 2 else m if rowvar else m.T
-    rows = rows.reshape(-1, rows.shape[-1])
-    return rows if y is None else _core._concatenate([rows, _variables(y, None, rowvar)], 0)
-
-
-def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
-    """Covariances of variables, of which each is a row of `m` (or of `y`)."""
-    if ddof is not None and ddof != int(ddof):
-        raise ValueError(f'cov: ddof must be an integer, not {ddof}')
-    if m.ndim > 2 or (y is not None and y.ndim > 2):
-        raise ValueError('cov: expected at most two axes')
-    ddof = (0 if bias else 1) if ddof is None else ddof
-    dtype = numpy.result_type(m.dtype, 'd' if y is None else y.dtype, 'd') if dtype is None else dtype
-    rows = _variables(m, y, rowvar).astype(dtype)
-    given = [w.astype(dtype) for w in (fweights, aweights) if w is not None]
-    weights = None if not given else given[0] if len(given) == 1 else given[0] * given[1]
-    total = rows.shape[1] if weights is None else _core.sum(weights)
-    mean = average(rows, 1, weights)
-    if ddof and aweights is not None:
-        total = total - ddof * _core.sum(weights * given[-1]) / total
-    else:
-        total = total - ddof
-    rows = rows - mean[:, None]
-    product = _core.matmul(rows if weights is None else rows * weights, rows.T) / total
-    return _core.squeeze(product).astype(dtype)
-
-
-def corrcoef(a, y=None, rowvar=True, *, dtype=None):
-    """Coefficients of correlation of variables, of which each is a row."""
-    c = cov(a, y, rowvar, dtype=dtype)
-    if c.ndim == 0:
-        return c / c
-    deviation = _core.ufuncs['sqrt'](_core.diagonal(c))
-    return _core.clip(c / deviation[:, None] / deviation, -1, 1)
+    'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
+    'kron': 2, 'lexsort': 1, 'unique': 1, 'isin': 2, 'in1d': 2}.items()})
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
@@ -170,36 +112,6 @@ def copyto(dst, src, casting='same_kind', where=True):
     _core.copyto(dst, src, casting, where)
 
 
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    """The values with numbers in the place of NaN and the infinities: the largest there are, if none are given."""
-    x = _given(x)
-    if x.dtype.kind != 'f':
-        return _core._copy(x, 'K') if copy else x
-    result = _core._copy(x, 'K') if copy else x
-    is_nan, is_inf, negative = (_core.ufuncs[f](x) for f in ('isnan', 'isinf', 'signbit'))
-    limits = numpy.finfo(x.dtype)
-    for mask, value in ((is_nan, nan), (is_inf & ~negative, limits.max if posinf is None else posinf),
-                        (is_inf & negative, limits.min if neginf is None else neginf)):
-        _core.copyto(result, _given(value).astype(x.dtype), 'unsafe', mask)
-    return result
-
-
-def _named(name, doc, function):
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
-
-
-def _joining(name):
-    def function(tup, *, dtype=None, casting='same_kind'):
-        arrays = _arrays([tup] if isinstance(tup, ndarray) and tup.ndim == 0 else tup, name)
-        return getattr(_core, name)(arrays if dtype is None else [a.astype(dtype, casting=casting) for a in arrays])
-    return _named(name, f'numpy.{name}.', function)
-
-
-hstack, vstack = _joining('hstack'), _joining('vstack')
-
-
 def divmod(x1, x2, *out, **kwargs):
     """floor_divide and remainder."""
     quotient, rest = (tuple(kwargs.pop('out', out)) + (None, None))[:2]
@@ -207,45 +119,9 @@ def divmod(x1, x2, *out, **kwargs):
             _core.ufuncs['remainder'](x1, x2, out=rest, **kwargs))
 
 
-def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours along an axis, n times; a number beside the array counts as a row of it."""
-    row = a.shape[:axis % a.ndim] + (1,) + a.shape[axis % a.ndim + 1:]
-    parts = [_given(x) for x in (prepend, a, append) if x is not None]
-    whole = a if len(parts) == 1 else _core._concatenate(
-        [x if x.ndim else _core.broadcast_to(x, row) for x in parts], axis)
-    return _core.diff(whole, n, axis)
-
-
-def _cumulative(name, scan, start):
-    def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-        if axis is None and x.ndim != 1:
-            raise ValueError(f'{name}: expected an axis for an array of {x.ndim} dimensions')
-        result, axis = scan(x, axis or 0, dtype), (axis or 0) % x.ndim
-        if include_initial:
-            first = _core.full(x.shape[:axis] + (1,) + x.shape[axis + 1:], start, result.dtype)
-            result = _core._concatenate([first, result], axis)
-        return _delivered(result, out, name, 'unsafe')
-    return _named(name, f'{scan.__name__}, after {start} if include_initial.', function)
-
-
-cumulative_sum, cumulative_prod = _cumulative('cumulative_sum', _core.cumsum, 0), _cumulative('cumulative_prod', _core.cumprod, 1)
-
-
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(start, stop, *args, **kwargs):
     """Values evenly spaced from start to stop; of arrays such values along an axis for each element."""
-    if not isinstance(start, (ndarray, list)) and not isinstance(stop, (ndarray, list)):
-        return _core.linspace(start, stop, num, endpoint, retstep, dtype)
-    start, stop = broadcast_arrays(start, stop)
-    floats = numpy.result_type(start.dtype, stop.dtype, float(num))
-    start, stop = start.astype(floats), stop.astype(floats)
-    step = (stop - start) / ((num - 1 if endpoint else num) or numpy.nan)
-    values = start + _core.arange(num, dtype=floats).reshape((num,) + (1,) * start.ndim) * step
-    if endpoint and num > 0:
-        values[-1], values[0] = stop, start
-    if dtype is not None and numpy.dtype(dtype).kind in 'iu':
-        values = _core.ufuncs['floor'](values)
-    values = _core.moveaxis(values, (0,), (axis,)).astype(floats if dtype is None else dtype)
-    return (values, step) if retstep else values
+    return _core.linspace(*(asarray(x) if isinstance(x, list) else x for x in (start, stop)), *args, **kwargs)
 
 
 def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
@@ -262,32 +138,7 @@ def unravel_index(indices, dims, order='C'):
     if order not in ('C', 'F', 'c', 'f', None):
         raise ValueError(f"unravel_index: order must be 'C' or 'F', not {order!r}")
     dims, step = (dims,) if isinstance(dims, int) else tuple(dims), -1 if order in ('F', 'f') else 1
-    return tuple(_core.unravel_index(_given(indices), dims[::step])[::step])
-
-
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
-    """The different values in their order, of the flattened array or along an axis."""
-    ar = _given(ar)
-    if axis is None and (equal_nan or ar.dtype.kind != 'f'):
-        found = _core.unique(ar, return_index, return_inverse, return_counts)
-        return tuple(f.reshape(ar.shape) if return_inverse and i == 1 + return_index else f
-                     for i, f in enumerate(found)) if isinstance(found, tuple) else found
-    rows = ar.ravel() if axis is None else _core.moveaxis(ar, (axis,), (0,))
-    flat = rows.reshape(len(rows), int(numpy.prod(rows.shape[1:])))
-    order = _core.lexsort(flat.T[::-1]) if flat.size else _core.arange(len(rows))
-    new = _core.ones(len(order), bool)
-    new[1:] = _core.any(flat[order[1:]] != flat[order[:-1]], 1)
-    firsts = _core.flatnonzero(new)
-    results = [_core.moveaxis(rows[order[firsts]], (0,), (axis or 0,))]
-    if return_index:
-        results.append(order[firsts])
-    if return_inverse:
-        inverse = _core.empty(len(order), 'q')
-        inverse[order] = _core.cumsum(new) - 1
-        results.append(inverse.reshape(ar.shape) if axis is None else inverse)
-    if return_counts:
-        results.append(diff(firsts, append=len(order)))
-    return tuple(results) if len(results) > 1 else results[0]
+    return tuple(_core._unravel_index(_given(indices), dims[::step])[::step])
 
 
 def roll(a, shift, axis=None):
@@ -325,24 +176,18 @@ class broadcast:
                             else a for a in arrays)
 
 
-def _at_least(ndim, arrays):
-    views = [_core._atleast(_given(a), ndim) for a in arrays]
-    return views[0] if len(views) == 1 else views
+def _at_least(ndim):
+    view = getattr(_core, f'_atleast_{ndim}d')
+
+    def function(*arys):
+        views = [view(_given(a)) for a in arys]
+        return views[0] if len(views) == 1 else views
+    function.__name__ = function.__qualname__ = f'atleast_{ndim}d'
+    function.__doc__ = f'Views with at least {ndim} axes.'
+    return function
 
 
-def atleast_1d(*arys):
-    """Views with at least one axis."""
-    return _at_least(1, arys)
-
-
-def atleast_2d(*arys):
-    """Views with at least two axes."""
-    return _at_least(2, arys)
-
-
-def atleast_3d(*arys):
-    """Views with at least three axes."""
-    return _at_least(3, arys)
+atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
 
 
 def ix_(*args):
@@ -372,26 +217,45 @@ def tensordot(a, b, axes=2):
     return _core._tensordot(a, b, a_axes, b_axes)
 
 
-def einsum(*operands, dtype=None, optimize=False, **kwargs):
+def einsum(*operands, dtype=None, casting='safe', optimize=False):
     """Einstein's sums: einsum('ij,jk', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
-    if kwargs:
-        raise TypeError(f'einsum: unexpected keyword argument {next(iter(kwargs))!r}')
+    if len(operands) < 2:
+        raise ValueError('einsum: expected subscripts and at least one operand')
     if isinstance(operands[0], str):
-        subscripts, arrays = operands[0], list(operands[1:])
+        subscripts, arrays = operands[0], operands[1:]
     else:
         def letters(axes):
             return ''.join('...' if x is Ellipsis else string.ascii_letters[x] for x in axes)
-        arrays = list(operands[:len(operands) // 2 * 2:2])
+        arrays = operands[:len(operands) // 2 * 2:2]
         subscripts = ','.join(letters(x) for x in operands[1::2])
         if len(operands) % 2:
             subscripts += '->' + letters(operands[-1])
-    if dtype is not None:
-        arrays = [a.astype(dtype) for a in arrays]
-    return _core._einsum(subscripts, arrays)
+    return _core._einsum(subscripts, [_given(a) for a in arrays], dtype, casting)
+
+
+def pad(array, pad_width, mode='constant', **kwargs):
+    """A copy with borders, as numpy.pad: a width, a pair, a pair for each axis, or a dict of axes."""
+    array = _given(array)
+    if isinstance(pad_width, dict):
+        widths = {axis % array.ndim: width for axis, width in pad_width.items()}
+        pad_width = [numpy.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]
+    width = numpy.asarray(pad_width)
+    if width.dtype.kind != 'i':
+        raise TypeError('`pad_width` must be of integral type.')
+    if not callable(mode):
+        return _core.pad(array, width, mode, **kwargs)
+    width = numpy.broadcast_to(width, (array.ndim, 2)).tolist()
+    padded = _core.pad(array, width, 'constant')
+    for axis in range(array.ndim):
+        rows = _core.moveaxis(padded, (axis,), (array.ndim - 1,))
+        for row in numpy.ndindex(rows.shape[:-1]):
+            mode(rows[row], tuple(width[axis]), axis, kwargs)
+    return padded
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """The weighted mean; with `returned` also the sum of the weights that each of its elements has."""
+    a, weights = _given(a), weights if weights is None else _given(weights)
     result = _core._average(a, axis, weights, keepdims)
     if not returned:
         return result
@@ -421,14 +285,20 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     return _core.all(_core.isclose(a, b, rtol, atol, equal_nan))
 
 
-def result_type(*arrays_and_dtypes):
-    """The dtype that NumPy's rules give for arrays, numbers and dtypes together."""
-    return numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in arrays_and_dtypes))
+def _described(name, described):
+    """NumPy's function of this name, for which a description of an array is enough."""
+    host = getattr(numpy, name)
+
+    @functools.wraps(host)
+    def function(*args, **kwargs):
+        return host(*(described(x) if isinstance(x, ndarray) else x for x in args), **kwargs)
+    function.__module__ = __name__
+    return function
 
 
-def can_cast(from_, to, casting='safe'):
-    """numpy.can_cast, where an array stands for its dtype."""
-    return numpy.can_cast(from_.dtype if isinstance(from_, ndarray) else from_, to, casting)
+globals().update({_name: _described(_name, lambda a: a.dtype) for _name in ('can_cast', 'result_type')})
+globals().update({_name: _described(_name, lambda a: numpy.broadcast_to(numpy.empty((), a.dtype), a.shape))
+                  for _name in ('common_type', 'iscomplexobj', 'isrealobj', 'ndim', 'shape', 'size')})
 
 
 def min_scalar_type(a):
@@ -441,34 +311,19 @@ def may_share_memory(a, b, max_work=None):
     return (a if a.base is None else a.base) is (b if b.base is None else b.base)
 
 
-def isscalar(element):
-    """Is it a number?"""
-    return isinstance(element, numpy.generic) or numpy.isscalar(element)
+def isfortran(a):
+    """Do the elements lie in Fortran order, and not in C order?"""
+    return a.flags.fnc
 
 
-def size(a, axis=None):
-    """The number of elements, along an axis or all."""
-    return a.size if axis is None else a.shape[axis]
+def iscomplex(x):
+    """False for each element: there are no complex dtypes."""
+    return _core.zeros_like(_given(x), bool)
 
 
-def ndim(a):
-    """The number of axes."""
-    return a.ndim if isinstance(a, ndarray) else numpy.ndim(a)
-
-
-def shape(a):
-    """The extents."""
-    return a.shape if isinstance(a, ndarray) else numpy.shape(a)
-
-
-def iscomplexobj(x):
-    """False: there are no complex dtypes."""
-    return False
-
-
-def isrealobj(x):
-    """True: there are no complex dtypes."""
-    return True
+def isreal(x):
+    """True for each element."""
+    return _core.ones_like(_given(x), bool)
 
 
 def real(val):
@@ -504,17 +359,6 @@ def ravel(a, order='C'):
 def reshape(a, /, shape, order='C', *, copy=None):
     """The same elements with other extents."""
     return _given(a).reshape(shape, order=order, copy=copy)
-
-
-def row_stack(tup, *, dtype=None, casting='same_kind'):
-    """vstack, by its old name."""
-    warnings.warn('`row_stack` alias is deprecated. Use `vstack` directly.', DeprecationWarning, stacklevel=2)
-    return vstack(tup, dtype=dtype, casting=casting)
-
-
-def common_type(*arrays):
-    """The type of floating numbers that holds the values of all arrays."""
-    return numpy.common_type(*(numpy.empty(0, a.dtype) for a in arrays))
 
 
 def _on_host(name):

@@ -1,8 +1,7 @@
-"""Reads CUDA C++: tokens, names and what they stand for, types of expressions. `_translate` builds upon it."""
+"""Reads CUDA C++: tokens, brackets, names and what they stand for, types. `_body` and `_translate` build upon it."""
 
+import dataclasses
 import re
-
-from catenary.cupy import _opencl
 
 # dtype -> type of a register, and of memory where that is another one
 REGISTER = {'bool': 'bool', 'int8': 'char', 'uint8': 'uchar', 'int16': 'short', 'uint16': 'ushort', 'int32': 'int',
@@ -33,9 +32,8 @@ REFUSED = {
     'cooperative_groups': 'cooperative groups', 'typeid': 'a type at run time', 'goto': 'a jump', 'friend': 'a class'}
 HEADERS = ('cupy/', 'cuda_fp16', 'cuda_runtime', 'stdint', 'cstdint', 'cmath', 'math', 'stddef', 'cstddef', 'limits.h',
            'float.h', 'math_constants')
-ASSIGNMENTS = frozenset(('=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>='))
 RANK = ('bool', 'char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'half', 'float', 'double')
-IDS = {'threadIdx': 'get_local_id', 'blockIdx': 'get_group_id', 'blockDim': 'get_local_size', 'gridDim': 'get_num_groups'}
+BRACKETS = {'(': ')', '[': ']', '{': '}'}
 
 _TOKEN = re.compile(r'''(?P<id>[A-Za-z_]\w*)|(?P<num>(?:0[xX][\da-fA-F']+|0[bB][01']+|(?:\d[\d']*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     [fFuUlL]*)|(?P<str>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?P<op><<=|>>=|->\*|\.\.\.|\+\+|--|->|::|[-+*/%&|^<>=!]=|
@@ -44,50 +42,80 @@ _SPACE = re.compile(r'(?:[ \t\r\n\f]|\\\n|//[^\n]*|/\*.*?\*/)*', re.S)
 _DIRECTIVE = re.compile(r'#(?:[^\n\\/]|\\\n|\\.|//[^\n]*|/\*.*?\*/|/)*', re.S)
 
 
-def entry(name):
-    """What a kernel is called in its text: compilers have functions of many names that kernels have, as `dot` and `exp`."""
-    return 'ct_' + name
-
-
 class Untranslatable(ValueError):
     """What a kernel says cannot be said in OpenCL C 1.2, or is not known here."""
 
 
 class Token:
-    __slots__ = ('kind', 'text', 'line', 'space')
+    """A word of a text. A bracket is one token: it holds those that stand `inside`, and the space before its `end`."""
+    __slots__ = ('kind', 'text', 'line', 'space', 'inside', 'end')
 
-    def __init__(self, kind, text, line, space=''):
-        self.kind, self.text, self.line, self.space = kind, text, line, space
-
-    def __repr__(self):
-        return self.text
+    def __init__(self, kind, text, line=0, space=''):
+        self.kind, self.text, self.line, self.space, self.inside, self.end = kind, text, line, space, None, ''
 
 
-class Var:
-    """What a name stands for: a value, an array, a pointer, a reference (a pointer that is always followed) or an array
-    argument (`raw`). `space` is where it points to."""
+@dataclasses.dataclass
+class Value:
+    """What an expression or a name stands for. `text` says it in OpenCL C, after `space`. `type` is that of a number, or of
+    the numbers to which one gets along `points`: the address spaces of what is pointed to, one for each level. A place in
+    memory has a `home`, its space; where memory holds its value in another form than registers do, `packed` is its pointer
+    and its index. `array` is the Parameter of an array argument, `members` what x.NAME is, `extent` how many numbers an
+    array of the text has (0: unknown), `name` the first variable's token. A `ref` is a pointer that is always followed."""
+    text: str
+    type: str = None
+    points: tuple = ()
+    home: str = None
+    packed: tuple = None
+    array: object = None
+    members: dict = None
+    extent: int = None
+    ref: bool = False
+    name: Token = None
+    space: str = ''
 
-    def __init__(self, type, kind='value', space='', extent=None, array=None, name=None):
-        self.type, self.kind, self.space, self.extent, self.array, self.name = type, kind, space, extent, array, name
+    def __str__(self):
+        return self.space + self.text
+
+    def target(self):
+        """The address space of what it points to, where it is a pointer."""
+        return self.points[0] if self.points else '__global'
+
+
+class Cursor:
+    """A place in a list of tokens."""
+    END = Token('end', '')
+
+    def __init__(self, ts):
+        self.ts, self.i = ts, 0
 
     @property
-    def packed(self):
-        return self.space == '__global' and self.type in MEMORY
+    def more(self):
+        return self.i < len(self.ts)
+
+    def peek(self, ahead=0):
+        return self.ts[self.i + ahead] if self.i + ahead < len(self.ts) else self.END
+
+    def at(self, *texts):
+        return self.peek().text in texts
+
+    def take(self):
+        self.i += 1
+        return self.peek(-1)
+
+    def accept(self, *texts):
+        return self.take() if self.at(*texts) else None
 
 
+@dataclasses.dataclass(eq=False)
 class Function:
-    def __init__(self, name, template, result, parameters, body):
-        self.name, self.template, self.result, self.parameters, self.body = name, template, result, parameters, body
-
-
-class Parameter:
-    """A parameter of a kernel. `kind`: 'scalar', 'element' (an array of which the element i is meant) or 'raw'; arrays
-    have `ndim` axes, and `contiguous` says whether they are in C order. What the kernel takes for it, in order: a scalar
-    its value; an array its buffer and the offset of its first element (long), then, where it is raw, ndim extents and
-    ndim strides in elements (long), where it is an element and not contiguous, ndim strides."""
-
-    def __init__(self, name, dtype, kind='element', ndim=1, contiguous=True, out=False):
-        self.name, self.dtype, self.kind, self.ndim, self.contiguous, self.out = name, dtype, kind, ndim, contiguous, out
+    """A function of a text, in tokens; `lines` are its text's."""
+    name: str
+    template: list
+    result: list
+    parameters: list
+    body: Token
+    is_kernel: bool
+    lines: list
 
 
 def tokens(text, kernel='kernel', line=1):
@@ -112,6 +140,17 @@ def tokens(text, kernel='kernel', line=1):
         at, fresh = match.end(), False
 
 
+def split(ts):
+    """What stands between commas."""
+    parts = [[]]
+    for t in ts:
+        if t.text == ',':
+            parts.append([])
+        else:
+            parts[-1].append(t)
+    return [] if parts == [[]] else parts
+
+
 class Reader:
     """What is known while a kernel is translated for one set of dtypes. `types` are names that stand for dtypes."""
 
@@ -119,172 +158,111 @@ class Reader:
         self.kernel, self.float64, self.shared_memory = kernel, float64, shared_memory
         self.types = {name: REGISTER[dtype] for name, dtype in types.items()}
         self.scopes, self.functions, self.needs, self.wanted = [{}], {}, set(), {}
-        self.lines, self.in_operation, self.in_kernel, self.returns, self.ndim = [], False, False, False, None
+        self.lines, self.in_operation, self.in_kernel, self.returns = [], False, False, False
         self.uses_index, self.block, self.grid = False, None, None
 
-    # ------------------------------------------------------------------ small things
     def refuse(self, token, why):
         line = self.lines[token.line - 1].strip() if 0 < token.line <= len(self.lines) else ''
         raise Untranslatable("kernel %s, line %d: %r: %s cannot be translated to OpenCL C\n    %s" % (
             self.kernel, token.line, token.text.split('\n')[0], why, line))
 
     def read(self, text):
+        """A token without a text, inside which are all of the text's."""
         self.lines = text.split('\n')
-        found, opened = tokens(text, self.kernel), []
+        return self.nest(tokens(text, self.kernel))
+
+    def nest(self, found, macro=False):
+        """Puts into brackets what stands inside them. A macro may open or close a block without its other end."""
+        opened = [Token('', '')]
+        opened[0].inside = []
         for t in found:
-            if t.kind == 'op' and t.text in ('(', '[', '{'):
-                opened.append(t)
-            elif t.kind == 'op' and t.text in (')', ']', '}'):
-                if not opened or opened.pop().text + t.text not in ('()', '[]', '{}'):
-                    self.refuse(t, 'a bracket that nothing opens')
-        if opened:
-            self.refuse(opened[-1], 'a bracket that nothing closes')
-        return found
-
-    def close(self, ts, i):
-        pairs = {'(': ')', '[': ']', '{': '}', '<': '>'}
-        opened, closed, depth = ts[i].text, pairs[ts[i].text], 0
-        for j in range(i, len(ts)):
-            depth += (ts[j].text == opened) - (ts[j].text == closed)
-            if opened == '<' and ts[j].text == '>>':
-                depth -= 2
-            if depth <= 0:
-                return j
-        self.refuse(ts[i], 'a bracket that nothing closes')
-
-    def split(self, ts):
-        parts, depth = [[]], 0
-        for t in ts:
-            depth += (t.text in ('(', '[', '{')) - (t.text in (')', ']', '}'))
-            if t.text == ',' and depth == 0:
-                parts.append([])
+            if t.text == BRACKETS.get(opened[-1].text, ' '):
+                opened.pop().end = t.space
+            elif t.text in BRACKETS.values() and not macro:
+                self.refuse(t, 'a bracket that nothing opens')
+            elif t.text:
+                opened[-1].inside.append(t)
+                if t.text in BRACKETS:
+                    t.inside = []
+                    opened.append(t)
             else:
-                parts[-1].append(t)
-        return [] if parts == [[]] else parts
+                opened[0].end = t.space
+        while len(opened) > 1:
+            t = opened.pop()
+            if not macro or t.text != '{':
+                self.refuse(t, 'a bracket that nothing closes')
+            opened[-1].inside += t.inside
+            t.inside = None
+        return opened[0]
 
-    def is_op(self, ts, i, *texts):
-        return 0 <= i < len(ts) and ts[i].text in texts
+    def angle(self, c):
+        """What stands in <>, to which c has come."""
+        opened, inside, depth = c.take(), [], 1
+        while c.more:
+            t = c.take()
+            depth += (t.text == '<') - (t.text == '>') - 2 * (t.text == '>>')
+            if depth <= 0:
+                return inside
+            inside.append(t)
+        self.refuse(opened, 'a bracket that nothing closes')
 
     def find(self, name):
-        for scope in reversed(self.scopes):
-            if name in scope:
-                return scope[name]
-        return None
+        return next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
 
-    def declare(self, name, var):
-        var.name = var.name or ('u_' + name if name in RESERVED or name in self.functions else name)
-        self.scopes[-1][name] = var
-        return var.name
+    def declare(self, name, value, own=None):
+        """Makes a name stand for a value; what it is called in OpenCL C."""
+        value.text = own or ('u_' + name if name in RESERVED or name in self.functions else name)
+        self.scopes[-1][name] = value
+        return value.text
 
-    def type_at(self, ts, i):
-        """The type that begins at i and where it ends; None if there is none."""
-        words, j, found = [], i, None
-        while j < len(ts) and ts[j].kind == 'id':
-            word = ts[j].text
+    # ------------------------------------------------------------------ types
+    def type(self, c):
+        """The type to which c has come, which goes on behind it; None, and c stays, where there is none."""
+        start, words, found = c.i, [], None
+        while c.peek().kind == 'id':
+            word = c.peek().text
             if word in WORDS:
                 words.append(word)
-            elif word in QUALIFIERS or word in ('struct', 'typename'):
-                pass
-            elif not words and found is None and self.find(word) is None and (word in self.types or word in ALIASES):
+            elif word not in QUALIFIERS and word not in ('struct', 'typename'):
+                if words or found or self.find(word) or not (word in self.types or word in ALIASES):
+                    break
                 found = self.types.get(word) or ALIASES[word]
-            else:
-                break
-            j += 1
+            c.take()
         if words:
-            found = ('double' if 'double' in words else 'float' if 'float' in words else 'bool' if 'bool' in words else
-                     ('u' if 'unsigned' in words else '') + ('char' if 'char' in words else 'short' if 'short' in words
-                                                             else 'long' if 'long' in words else 'int'))
+            kind = next((k for k in ('double', 'float', 'bool', 'char', 'short', 'long') if k in words), 'int')
+            found = 'u' + kind if 'unsigned' in words else kind
         if found == 'double' and not self.float64:
-            self.refuse(ts[i], 'double, which the device lacks,')
-        return found, j if found else i
+            self.refuse(c.ts[start], 'double, which the device lacks,')
+        if found is None:
+            c.i = start
+        return found
+
+    def stars(self, c):
+        """Goes on behind the signs of a pointer or a reference: how many pointers, and whether a reference."""
+        signs = ''
+        while c.at('*', '&', 'const', '__restrict__', 'volatile'):
+            t = c.take()
+            signs += t.text if t.kind == 'op' else ''
+        return signs.count('*'), '&' in signs
+
+    def whole_type(self, ts):
+        """The type that is all of these tokens, and the number of its stars; None where they are something else."""
+        c = Cursor(ts)
+        type = self.type(c)
+        stars = self.stars(c)[0]
+        return (type, stars) if type and not c.more else None
 
     def register(self, type):
         return 'float' if type == 'half' else type
 
-    def pointer(self, type, space):
-        return ('%s %s*' % (space, MEMORY.get(type, type) if space == '__global' else self.register(type))).strip()
+    def memory(self, type, space):
+        return ('%s %s' % (space, MEMORY.get(type, type) if space == '__global' else self.register(type))).strip()
 
-    # ------------------------------------------------------------------ types of expressions, for templates
-    def join(self, kinds):
-        if None in kinds or not kinds or any(kind not in RANK for kind in kinds):
+    def join(self, types):
+        """The type of a sum."""
+        if not types or any(type not in RANK for type in types):
             return None
-        if len(kinds) == 1:
-            return kinds[0]
-        joined = RANK[max(RANK.index('int'), *(RANK.index(kind) for kind in kinds))]
+        if len(types) == 1:
+            return types[0]
+        joined = max('int', *types, key=RANK.index)
         return 'float' if joined == 'half' else joined
-
-    def type_of(self, ts):
-        """The type of an expression, None where that is not plain."""
-        ts = [t for t in ts if t.text]
-        kinds, i = [], 0
-        while i < len(ts):
-            t = ts[i]
-            if t.text in ('==', '!=', '<', '>', '<=', '>=', '&&', '||', '!') and '?' not in [x.text for x in ts]:
-                return 'bool'
-            if t.text == '?':
-                return self.type_of(ts[i + 1:])
-            kind, i = self.operand_type(ts, i)
-            if kind != '':
-                kinds.append(kind)
-        return self.join(kinds)
-
-    def operand_type(self, ts, i):
-        t = ts[i]
-        if t.kind == 'num':
-            end = t.text.lower()
-            if not end.startswith('0x') and ('.' in end or 'e' in end or end.endswith('f')):
-                return ('float' if end.endswith('f') or not self.float64 else 'double'), i + 1
-            return ('u' if 'u' in end else '') + ('long' if 'l' in end else 'int'), i + 1
-        if t.text == '(':
-            end = self.close(ts, i)
-            kind, j = self.type_at(ts, i + 1)
-            if kind and j == end and end + 1 < len(ts):
-                return kind, self.operand_type(ts, end + 1)[1]
-            return self.type_of(ts[i + 1:end]), end + 1
-        if t.text == 'static_cast':
-            end = self.close(ts, i + 1)
-            return self.type_at(ts, i + 2)[0], self.close(ts, end + 1) + 1
-        if t.kind != 'id':
-            return '', i + 1
-        var, j = self.find(t.text), i + 1
-        while self.is_op(ts, j, '[', '('):
-            j = self.close(ts, j) + 1
-        if self.is_op(ts, j, '.', '->'):
-            return None, j + 2
-        if var is not None:
-            return var.type, j
-        kind = self.type_at(ts, i)[0]
-        if kind and j > i + 1:
-            return kind, j
-        inside = [self.type_of(part) for part in self.split(ts[i + 2:j - 1])] if self.is_op(ts, i + 1, '(') else []
-        if t.text in self.functions:
-            function = self.functions[t.text][0]
-            if not function.template:
-                return self.type_at(function.result, 0)[0], j
-            return self.join(inside), j
-        if t.text in _opencl.MATH:
-            joined = self.join(inside)
-            if t.text in ('min', 'max', 'abs') or joined in ('float', 'double', 'half', None):
-                return joined, j
-            return ('double' if self.float64 else 'float'), j
-        return None, j
-
-    def points(self, ts):
-        """Where the pointer points to that an expression gives, and where there is none the first number in it."""
-        number = None
-        for i, t in enumerate(ts):
-            var = self.find(t.text) if t.kind == 'id' else None
-            if var is None or (i and ts[i - 1].text in ('.', '->')):
-                continue
-            taken = any(x.text == '&' for x in ts[:i])
-            if var.kind == 'value' and self.is_op(ts, i - 1, '&'):
-                return '', None
-            # a reference to a number, and an element of an array of numbers, are numbers unless their place is taken
-            a_number = var.type in ('ulong', 'long') and (var.kind == 'ref' or self.is_op(ts, i + 1, '['))
-            if var.kind != 'value' and (taken or not a_number):
-                return var.space, None
-            number = number or t
-        return '__global', number
-
-    def space_of(self, ts):
-        return self.points(ts)[0]

@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy
+
 from catenary import _core
 from catenary.cupy._errors import PerformanceWarning  # noqa: F401
 
@@ -32,6 +34,13 @@ def clear_memo():
     """Forgets all of it."""
     for memo in _memos:
         memo.clear()
+
+
+def setting(default):
+    """What reads and what writes a setting, or one for each dtype, which is kept and heeded by nothing."""
+    chosen = {}
+    return lambda *dtypes: chosen.get((*map(numpy.dtype, dtypes),), default), lambda *values: chosen.update(
+        {(*map(numpy.dtype, values[:-1]),): values[-1]})
 
 
 def fuse(*args, **kwargs):

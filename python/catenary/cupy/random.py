@@ -1,6 +1,5 @@
 """cupy.random: the functions of a RandomState, of which each device has one."""
 
-import functools
 import inspect
 import os
 import sys
@@ -133,4 +132,3 @@ globals().update({_name: _bind(_name, _value) for _name, _value in inspect.getme
                   if not _name.startswith('_') and callable(_value)})
 random = ranf = sample = random_sample  # noqa: F821
 _distributions = _generator = sys.modules[__name__]  # names of modules of CuPy's
-del functools

@@ -1,5 +1,7 @@
 """cupyx"""
 
+import contextlib
+
 from catenary import _core
 from catenary.cupyx import scipy  # noqa: F401
 
@@ -22,15 +24,8 @@ class _RuntimeInfo:
     __repr__ = __str__
 
 
-class errstate:
-    """Takes and gives back settings that have no effect here: errors are always raised."""
-
-    def __init__(self, *, linalg=None, fallback_mode=None):
-        if linalg == 'ignore':
-            raise ValueError("errstate: linalg='ignore' is not supported, singular matrices raise")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *args):
-        pass
+def errstate(*, linalg=None, fallback_mode=None):
+    """For settings that have no effect here: errors are always raised."""
+    if linalg == 'ignore':
+        raise ValueError("errstate: linalg='ignore' is not supported, singular matrices raise")
+    return contextlib.nullcontext()

@@ -17,6 +17,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/library.h"
+#include "catenary/device/deferred.h"
 
 namespace catenary::gpu {
 
@@ -269,6 +270,7 @@ class OpenclDriver final : public Driver {
     thread_local std::unordered_map<int, Handle> kernels;
     return kernels;
   }
+  inline static const ThreadState kernels_of_thread{[] { thread_kernels(); }};
 
   /// PoCL takes a program's code from files that its other processes may be writing; a binary that was made meanwhile
   /// may lack it, and would end the process that loads it.

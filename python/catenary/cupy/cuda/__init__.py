@@ -1,11 +1,10 @@
 """cupy.cuda: devices, streams, memory. The devices are CUDA's, HIP's and OpenCL's in the order of Catenary's gpu:N."""
 
 import contextlib
-import importlib
 
 from catenary import _core
-from catenary.cupy.cuda import device, driver, memory, memory_hook, nvtx, pinned_memory, profiler, runtime, stream
-from catenary.cupy.cuda import compiler, cub, cublas, function
+from catenary.cupy.cuda import compiler, cub, cublas, cutensor, device, driver, function, memory, memory_hook, nvtx
+from catenary.cupy.cuda import pinned_memory, profiler, runtime, stream, texture
 from catenary.cupy.cuda.memory import (BaseMemory, Memory, MemoryPointer, MemoryPool, PooledMemory, UnownedMemory, alloc,
                                        get_allocator, set_allocator)
 from catenary.cupy.cuda.memory_hook import MemoryHook
@@ -49,8 +48,6 @@ def using_allocator(allocator=None):
 
 
 def __getattr__(name):
-    if name in ('cutensor', 'texture'):
-        return importlib.import_module(f'catenary.cupy.cuda.{name}')
     if name in ('cudnn', 'nccl', 'cusparselt'):
         raise AttributeError(f'cupy.cuda.{name} is not available')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -28,37 +28,20 @@ class MemoryPool:
         """Memory of so many bytes."""
         return alloc(size)
 
-    def used_bytes(self):
-        """Bytes in use."""
-        return _core.pool_counters()['used_bytes']
-
-    def free_bytes(self):
-        """Bytes that are kept for reuse."""
-        return _core.pool_counters()['free_bytes']
-
-    def total_bytes(self):
-        """Both together."""
-        return _core.pool_counters()['total_bytes']
-
-    def n_free_blocks(self):
-        """Blocks that are kept for reuse."""
-        return _core.pool_counters()['n_free_blocks']
+    # bytes in use, bytes and blocks that are kept for reuse, bytes of both, the limit or 0
+    used_bytes, free_bytes, n_free_blocks, total_bytes, get_limit = (
+        lambda self, name=name: _core.pool_counters()[name]
+        for name in ('used_bytes', 'free_bytes', 'n_free_blocks', 'total_bytes', 'limit'))
 
     def free_all_blocks(self, stream=None):
         """Gives back what is not in use."""
         _core.pool_free_all_blocks()
 
-    def free_all_free(self):
-        """The same, by its old name."""
-        _core.pool_free_all_blocks()
+    free_all_free = free_all_blocks  # its old name
 
     def set_limit(self, size=None, fraction=None):
         """At most so many bytes, or so much of the device's memory."""
         _core.pool_set_limit(size, fraction)
-
-    def get_limit(self):
-        """The limit, 0 for none."""
-        return _core.pool_counters()['limit']
 
 
 def _host_bytes(mem, size):
@@ -66,7 +49,12 @@ def _host_bytes(mem, size):
     return numpy.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
 
-_Current = contextlib.nullcontext  # the stream that is used anyway
+def _in_stream(method):
+    """The method with one argument more: the stream in whose order it works."""
+    def run(self, what, size, stream=None):
+        with contextlib.nullcontext() if stream is None else stream:
+            method(self, what, size)
+    return run
 
 
 class MemoryPointer:
@@ -109,25 +97,8 @@ class MemoryPointer:
         """Sets so many bytes."""
         self.bytes()[:size] = value
 
-    def copy_from_device_async(self, src, size, stream=None):
-        """copy_from_device in a stream's order."""
-        with _Current() if stream is None else stream:
-            self.copy_from_device(src, size)
-
-    def copy_from_host_async(self, mem, size, stream=None):
-        """copy_from_host in a stream's order."""
-        with _Current() if stream is None else stream:
-            self.copy_from_host(mem, size)
-
-    def copy_to_host_async(self, mem, size, stream=None):
-        """copy_to_host, which waits for what it copies."""
-        with _Current() if stream is None else stream:
-            self.copy_to_host(mem, size)
-
-    def memset_async(self, value, size, stream=None):
-        """memset in a stream's order."""
-        with _Current() if stream is None else stream:
-            self.memset(value, size)
+    copy_from_device_async, copy_from_host_async = _in_stream(copy_from_device), _in_stream(copy_from_host)
+    copy_to_host_async, memset_async = _in_stream(copy_to_host), _in_stream(memset)
 
     def __add__(self, offset):
         return MemoryPointer(self.mem, self.offset + offset)

@@ -8,9 +8,12 @@ class PinnedMemoryPointer(bytearray):
         return len(self)
 
 
+_allocator = None
+
+
 def alloc_pinned_memory(size):
-    """Host memory of so many bytes."""
-    return PinnedMemoryPointer(int(size))
+    """Host memory of so many bytes, by the allocator that was set."""
+    return (_allocator or default_pool.malloc)(size)
 
 
 class PinnedMemoryPool:
@@ -20,7 +23,7 @@ class PinnedMemoryPool:
         pass
 
     def malloc(self, size):
-        return alloc_pinned_memory(size)
+        return PinnedMemoryPointer(int(size))
 
     def free_all_blocks(self):
         pass
@@ -30,9 +33,9 @@ class PinnedMemoryPool:
 
 
 def set_pinned_memory_allocator(allocator=None):
-    """Host memory is Python's: an allocator would not be called, so only PinnedMemoryPool.malloc is taken."""
-    if allocator is not None and not isinstance(getattr(allocator, '__self__', None), PinnedMemoryPool):
-        raise NotImplementedError('set_pinned_memory_allocator: only PinnedMemoryPool.malloc is taken')
+    """Makes it what alloc_pinned_memory calls. Copies of arrays go through memory of the library's own."""
+    global _allocator
+    _allocator = allocator
 
 
 default_pool = PinnedMemoryPool()

@@ -23,11 +23,8 @@ def _compared(name):
     return function
 
 
-assert_allclose = _compared('assert_allclose')
-assert_array_almost_equal = _compared('assert_array_almost_equal')
-assert_array_almost_equal_nulp = _compared('assert_array_almost_equal_nulp')
-assert_array_less = _compared('assert_array_less')
-assert_almost_equal = _compared('assert_almost_equal')
+globals().update({_name: _compared(_name) for _name in (
+    'assert_allclose', 'assert_almost_equal', 'assert_array_almost_equal', 'assert_array_almost_equal_nulp', 'assert_array_less')})
 
 
 def assert_array_equal(actual, desired, err_msg='', verbose=True, strides_check=False, **kwargs):

@@ -23,8 +23,9 @@ def repeat_with_success_at_least(times, min_success):
     return decorate
 
 
-def repeat(times):
-    """Runs a test so many times, each of which has to pass."""
+def repeat(times, intensity=None):
+    """Runs a test so many times, each of which has to pass. `intensity`, what CuPy multiplies them by in long runs, is
+    not asked for."""
     return repeat_with_success_at_least(times, times)
 
 

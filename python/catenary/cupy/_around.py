@@ -1,0 +1,76 @@
+"""What stands around the texts of CuPy's kernels, alike in OpenCL C (`_translate`) and in CUDA C++ (`_cuda`)."""
+
+
+def entry(name):
+    """What a kernel is called in its text: compilers have functions of many names that kernels have, as `dot` and `exp`."""
+    return 'ct_' + name
+
+
+class Parameter:
+    """A parameter of a kernel. `kind`: 'scalar', 'element' (an array of which the element i is meant) or 'raw'; arrays
+    have `ndim` axes, and `contiguous` says whether they are in C order. What the kernel takes for it, in order: a scalar
+    its value; an array its buffer and the offset of its first element (long), then, where it is raw, ndim extents and
+    ndim strides in elements (long), where it is an element and not contiguous, ndim strides."""
+
+    def __init__(self, name, dtype, kind='element', ndim=1, contiguous=True, out=False):
+        self.name, self.dtype, self.kind, self.ndim, self.contiguous, self.out = name, dtype, kind, ndim, contiguous, out
+
+    def takes(self, own, memory, long):
+        """The kernel's own parameters for it, whose names begin with `own`."""
+        if self.kind == 'scalar':
+            return ['%s %s_v' % (memory, own)]
+        numbers = 'ns' if self.kind == 'raw' else '' if self.contiguous else 's'
+        return ['%s* %s_p' % (memory, own), '%s %s_at' % (long, own)] + [
+            '%s %s_%s%d' % (long, own, number, k) for number in numbers for k in range(self.ndim)]
+
+    def at(self, own, place, index):
+        """Where the element lies that has this number and this index."""
+        return own + '_at + ' + ('(%s)' % place if self.contiguous else ' + '.join(
+            ['0'] + ['%s[%d] * %s_s%d' % (index, k, own, k) for k in range(self.ndim)]))
+
+
+def numbers(long, ndim, *names):
+    """Parameters of a kernel: extents and others."""
+    return ['%s %s' % (long, name) for name in ['_n%d' % k for k in range(ndim)] + list(names)]
+
+
+# Stage 0 does all of it, 1 reduces chunks into partial results [chunk, output], 2 those into outputs.
+STAGES = '''%(first)s
+typedef %(kind)s _kind;
+const %(long)s _size = _outs * _rows, _units = _stage == 1 ? _outs * _chunks : _outs;
+%(loop)s {
+const %(long)s _out = _unit %% _outs, _chunk = _unit / _outs;
+_kind _total = (_kind)(%(identity)s);
+if (_stage == 2) {
+for (%(long)s _k = 0; _k < _chunks; ++_k) {
+const _kind a = _total, b = _partial_p[_partial_at + _k * _outs + _out];
+_total = (_kind)(%(reduce)s);
+}
+} else {
+const %(long)s _from = _stage == 1 ? _rows * _chunk / _chunks : 0, _to = _stage == 1 ? _rows * (_chunk + 1) / _chunks : _rows;
+for (%(long)s _row = _from; _row < _to; ++_row) {
+const %(long)s i = _out * _rows + _row;
+_kind _mapped;
+{
+%(loads)s
+_mapped = (_kind)(%(map)s);
+}
+{
+const _kind a = _total, b = _mapped;
+_total = (_kind)(%(reduce)s);
+}
+}
+}
+if (_stage == 1) {
+_partial_p[_partial_at + _chunk * _outs + _out] = _total;
+} else {
+%(read)s
+{
+const _kind a = _total;
+%(post)s;
+}
+%(write)s
+}
+}
+}
+'''

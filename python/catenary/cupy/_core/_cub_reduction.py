@@ -1,3 +1,0 @@
-"""CUB is not used."""
-
-_CUB_REDUCE_SIZE_THRESHOLD = 128

@@ -1,4 +1,0 @@
-"""Names of how exactly products of matrices are to be computed."""
-
-(COMPUTE_TYPE_DEFAULT, COMPUTE_TYPE_PEDANTIC, COMPUTE_TYPE_FP16, COMPUTE_TYPE_FP32, COMPUTE_TYPE_FP64, COMPUTE_TYPE_BF16,
- COMPUTE_TYPE_TF32) = -1, 0, 1, 2, 3, 4, 5

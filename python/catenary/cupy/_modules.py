@@ -1,0 +1,59 @@
+"""Modules of CuPy's that hold a few names each: all are made here, as `catenary.cupy` is imported."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
+
+import numpy.exceptions
+
+from catenary import _core
+from catenary.cupy import _util
+
+
+def make(name, **names):
+    """A module that can be imported as `name`."""
+    module = sys.modules[name] = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None)
+    vars(module).update(names)
+    return module
+
+
+def _texture(name):
+    if name.startswith('_'):
+        raise AttributeError(f'module cupy.cuda.texture has no attribute {name!r}')
+
+    def refuse(*args, **kwargs):
+        raise NotImplementedError(f'{name}: textures are not supported; give the kernel an array')
+    return refuse
+
+
+class CUDADriverError(RuntimeError):
+    """Never raised: failures of drivers are CUDARuntimeError."""
+
+
+_get_limit, _set_limit = _util.setting(2048)
+
+for _name, _names in {
+        'exceptions': {name: getattr(numpy.exceptions, name) for name in numpy.exceptions.__all__},
+        'lib': {'as_strided': _core.as_strided, 'stride_tricks': SimpleNamespace(
+            as_strided=_core.as_strided, sliding_window_view=_core.sliding_window_view)},
+        'util': {name: getattr(_util, name) for name in ('PerformanceWarning', 'clear_memo', 'memoize')},
+        '_core._cub_reduction': {'_CUB_REDUCE_SIZE_THRESHOLD': 128},
+        '_core._routines_linalg': {'COMPUTE_TYPE_' + name: number for number, name in enumerate(
+            ('DEFAULT', 'PEDANTIC', 'FP16', 'FP32', 'FP64', 'BF16', 'TF32'), -1)},
+        # solvers choose by the matrix
+        'cublas': {'get_batched_gesv_limit': _get_limit, 'set_batched_gesv_limit': _set_limit},
+        'cuda.cub': {'available': False},
+        'cuda.cutensor': {'available': False},
+        'cuda.driver': {'CUDADriverError': CUDADriverError, 'get_build_version': lambda: 12000,
+                        'ctxGetCurrent': lambda: 1 + _core.getDevice()},  # a number that stands for its context
+        'cuda.function': {},
+        # no profiler sees ranges, and none has to be told
+        'cuda.nvtx': {'RangePush': lambda message, id_color=-1: None, 'RangePop': lambda: None,
+                      'RangePushC': lambda message, color=0: None, 'Mark': lambda message, id_color=-1: None},
+        'cuda.profiler': {'start': lambda: None, 'stop': lambda: None},
+        'cuda.texture': {'__getattr__': _texture}}.items():
+    make(f'catenary.cupy.{_name}', **_names)
+# of cuSOLVER's functions those that linalg has an equal of
+make('catenary.cupyx.cusolver', check_availability=lambda name: name in (
+    'gesvdj', 'gesvdjBatched', 'potrfBatched', 'potrsBatched', 'syevj', 'syevjBatched'))

@@ -1,3 +1,0 @@
-"""cupy.cuda.cub: not used."""
-
-available = False

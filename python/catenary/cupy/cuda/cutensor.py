@@ -1,3 +1,0 @@
-"""cupy.cuda.cutensor: not used."""
-
-available = False

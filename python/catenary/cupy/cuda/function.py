@@ -1,1 +1,0 @@
-"""cupy.cuda.function: kernels are cupy.RawKernel's."""

@@ -1,3 +1,0 @@
-"""cupy.exceptions: NumPy's own."""
-
-from numpy.exceptions import *  # noqa: F401,F403
