@@ -74,8 +74,8 @@ python: SETUP += --with-python
 python: configure
 	cmake --build $(BUILD) -j $(JOBS) --target catenary
 	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -c 'import nanobind, numpy, pytest' 2>/dev/null || \
-	  $(VENV)/bin/pip install --quiet --disable-pip-version-check 'nanobind>=3,<4' 'numpy>=1.26' pytest
+	@$(VENV)/bin/python -c 'import nanobind, numpy, pytest, xdist' 2>/dev/null || \
+	  $(VENV)/bin/pip install --quiet --disable-pip-version-check 'nanobind>=3,<4' 'numpy>=1.26' pytest pytest-xdist
 	cmake -S python -B build/python/$(PRESET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCATENARY_BUILD=$(CURDIR)/$(BUILD) \
 	  -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 	cmake --build build/python/$(PRESET) -j $(JOBS)
@@ -85,7 +85,7 @@ python: configure
 test-python: SETUP += --with-test
 test-python: python
 	cmake --build $(BUILD) -j $(JOBS) --target simgpu
-	@scripts/test_python $(VENV)/bin/python $(BUILD)
+	@scripts/test_python $(VENV)/bin/python $(BUILD) -n $(JOBS)
 
 # ABI3 is a Python 3.12 or later where none is in PATH.
 wheel:
