@@ -14,7 +14,9 @@ class CT_API DeviceStreams {
  public:
   virtual ~DeviceStreams();
 
-  virtual void* create_stream(int device) = 0;
+  /// A blocking one waits for what the null stream was told before, and the null stream for what it was told, as CUDA's
+  /// streams do that are not made non-blocking.
+  virtual void* create_stream(int device, bool blocking) = 0;
   /// Nothing of it may be running any more.
   virtual void destroy_stream(int device, void* stream) noexcept = 0;
   /// What the calling thread submits to the device from now on goes to this stream.
@@ -34,6 +36,23 @@ class CT_API DeviceStreams {
   virtual bool done(int device, void* event) = 0;
   /// Milliseconds from one event to another; both are done.
   virtual float elapsed(int device, void* from, void* to) = 0;
+};
+
+/// The calling thread uses another stream for a moment.
+class SwitchedStream {
+ public:
+  SwitchedStream(DeviceStreams& streams, int device, void* stream)
+      : streams_(streams), device_(device), before_(streams.stream(device)) {
+    streams_.use_stream(device_, stream);
+  }
+  ~SwitchedStream() { streams_.use_stream(device_, before_); }
+  SwitchedStream(const SwitchedStream&) = delete;
+  SwitchedStream& operator=(const SwitchedStream&) = delete;
+
+ private:
+  DeviceStreams& streams_;
+  const int device_;
+  void* const before_;
 };
 
 }  // namespace catenary

@@ -15,23 +15,6 @@ DeviceStreams::~DeviceStreams() = default;
 
 namespace {
 DeviceStreams* streams_of(const Device& device) { return device.backend().streams(); }
-
-/// The calling thread's stream is another one for a moment.
-class Switched {
- public:
-  Switched(DeviceStreams& streams, int device, void* stream)
-      : streams_(streams), device_(device), before_(streams.stream(device)) {
-    streams_.use_stream(device_, stream);
-  }
-  ~Switched() { streams_.use_stream(device_, before_); }
-  Switched(const Switched&) = delete;
-  Switched& operator=(const Switched&) = delete;
-
- private:
-  DeviceStreams& streams_;
-  const int device_;
-  void* const before_;
-};
 }  // namespace
 
 struct Event::Mark {
@@ -96,9 +79,9 @@ float elapsed_time(const Event& from, const Event& to) {
   return std::chrono::duration<float, std::milli>(to.mark_->time - from.mark_->time).count();
 }
 
-Stream::Stream(const Device& device) {
+Stream::Stream(const Device& device, bool blocking) {
   DeviceStreams* streams = streams_of(device);
-  state_ = std::make_shared<const State>(device, streams ? streams->create_stream(device.index()) : nullptr);
+  state_ = std::make_shared<const State>(device, streams ? streams->create_stream(device.index(), blocking) : nullptr);
 }
 Stream Stream::null(const Device& device) { return Stream(std::make_shared<const State>(device)); }
 
@@ -121,7 +104,7 @@ Event Stream::record() const {
   DeviceStreams* streams = streams_of(device());
   if (!streams) return Event(std::make_shared<const Event::Mark>(device()));
   const int index = device().index();
-  const Switched switched(*streams, index, state_->stream);
+  const SwitchedStream switched(*streams, index, state_->stream);
   const auto mark = std::make_shared<const Event::Mark>(device(), streams->create_event(index, true));
   streams->record(index, mark->event);
   return Event(mark);
@@ -132,7 +115,7 @@ void Stream::wait(const Event& event) const {
   if (!event.mark_->event) return;
   DeviceStreams* streams = streams_of(device());
   if (!streams || streams != streams_of(event.device())) return event.synchronize();
-  const Switched switched(*streams, device().index(), state_->stream);
+  const SwitchedStream switched(*streams, device().index(), state_->stream);
   streams->wait(device().index(), event.device().index(), event.mark_->event);
 }
 

@@ -9,7 +9,8 @@
 //   current_stream(device).wait(s.record());  // y is there for what follows
 //
 // Every thread starts with each device's own stream, the null stream. Whoever reads on one stream what another one
-// writes has them wait for each other by events; reading back to the host waits for the current stream only. Memory
+// writes has them wait for each other by events, or makes the stream a blocking one, which is in order with the null
+// stream; reading back to the host waits for the current stream only. Memory
 // belongs to the stream in which it was allocated and is reused there in order: an array that another stream still
 // works on must not be freed before that stream has been waited for. (Freed while that stream is in use, the order is
 // kept by the pool.) On the CPU everything happens in order and at once, and all of this works trivially.
@@ -47,8 +48,9 @@ CT_API float elapsed_time(const Event& from, const Event& to);
 /// An order of work on a device; copies name the same one. (cupy.cuda.Stream)
 class CT_API Stream {
  public:
-  /// A new stream. When its last copy goes, it is waited for.
-  explicit Stream(const Device& device = current_device());
+  /// A new stream. When its last copy goes, it is waited for. A blocking one and the null stream wait for each other's
+  /// earlier work, as CUDA's streams do; what computes in the background of a program wants none of that.
+  explicit Stream(const Device& device = current_device(), bool blocking = false);
   /// The device's own stream. (cupy.cuda.Stream.null)
   static Stream null(const Device& device = current_device());
 

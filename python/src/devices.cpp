@@ -225,9 +225,9 @@ void register_devices(nb::module_& m) {
   stream
       .def(
           "__init__",
-          [](PyStream* self, bool null, bool, bool) {
+          [](PyStream* self, bool null, bool non_blocking, bool) {
             new (self) PyStream{};
-            if (!null) self->stream = ct::Stream(current_device());
+            if (!null) self->stream = ct::Stream(current_device(), !non_blocking);
           },
           nb::arg("null") = false, nb::arg("non_blocking") = false, nb::arg("ptds") = false)
       .def_prop_ro("is_null", [](const PyStream& s) { return s.is_null(); })

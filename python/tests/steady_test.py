@@ -40,6 +40,21 @@ def test_two_streams(device):
     assert cupy.cuda.get_current_stream().is_null
 
 
+def test_the_null_stream_waits_for_others(device):
+    """What a stream made is there in the null stream without a word, and the other way round, as on CUDA."""
+    stream, x = cupy.cuda.Stream(), cupy.full((300, 300), 1 / 300, 'f8')
+    for _ in range(5):
+        with stream:
+            y = x
+            for _ in range(20):
+                y = y @ x
+        same(y, numpy.full((300, 300), 1 / 300))
+        for _ in range(20):
+            y = y @ x
+        with stream:
+            same(y, numpy.full((300, 300), 1 / 300))
+
+
 def test_eight_threads(device):
     shared = cupy.arange(1000, dtype='f4')
     kernel = cupy.ElementwiseKernel('T x, T y', 'T z', 'z = x + y', 'of_threads')

@@ -76,6 +76,27 @@ TEST(Stream, PendingWorkBelongsToTheStreamThatItWasWrittenIn) {
   EXPECT_EQ(y.to_vector<float>()[99], 298);
 }
 
+TEST(Stream, BlockingOnesAreInOrderWithTheNullStream) {
+  const Stream stream(current_device(), true);
+  const Array x = full({64, 64}, 1.0f / 64, Dtype::float32).eval();
+  const auto powers = [&](Array y) {
+    for (int i = 0; i < 20; ++i) y = matmul(y, x);  // as it was
+    return y.eval();
+  };
+  const std::vector<float> expected = x.to_vector<float>();
+  for (int i = 0; i < 5; ++i) {
+    Array y;
+    {
+      const Stream::Use use(stream);
+      y = powers(x);
+    }
+    EXPECT_EQ(y.to_vector<float>(), expected);
+    y = powers(y);
+    const Stream::Use use(stream);
+    EXPECT_EQ(y.to_vector<float>(), expected);
+  }
+}
+
 TEST(Event, MarksAndTimes) {
   const Stream s;
   const Event before = s.record();

@@ -64,6 +64,31 @@ TEST_F(Streams, WaitOrders) {
   EXPECT_TRUE(written.done());
 }
 
+TEST_F(Streams, TheNullStreamAndABlockingOneWaitForEachOther) {
+  const Stream blocking(current_device(), true), another(current_device(), true);
+  const Event written = overwrite_slowly(x, blocking);
+  EXPECT_FALSE(written.done());
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 2));  // read in the null stream
+  EXPECT_TRUE(written.done());
+  slow();
+  x.fill(3);
+  x.eval();  // in the null stream
+  {
+    const Stream::Use use(another);
+    EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 3));
+  }
+  const Event again = overwrite_slowly(x, blocking);
+  Stream::null().synchronize();
+  EXPECT_TRUE(again.done());
+  {
+    const Stream::Use use(s);
+    slow();
+    x.fill(4);
+    x.eval();
+  }
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 2)) << "s is none";
+}
+
 TEST_F(Streams, WaitHoldsOneStreamOnly) {
   const Stream other;
   const Event written = overwrite_slowly(x, s);

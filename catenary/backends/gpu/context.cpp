@@ -44,10 +44,6 @@ int next_number() {
   return number.fetch_add(1);
 }
 
-// The streams that the thread uses, by driver and device. Plain memory, as arrays that live longer than it are freed.
-constexpr int kMostDrivers = 4, kMostDevices = 64;
-thread_local void* used_streams[kMostDrivers][kMostDevices];
-
 // What the thread launched last, as a ring; kernels live for ever.
 constexpr unsigned kNoted = 8;
 thread_local const std::string* noted[kNoted];
@@ -80,17 +76,11 @@ class DeviceMemory final : public MemorySource {
   void free_part(void* part) noexcept override { driver_.free_part(part); }
   void* stream() const override { return driver_.stream(index_); }
   void order_after_current(void* stream) noexcept override {
-    void* const current = driver_.stream(index_);
     try {
-      void* const event = driver_.create_event(index_, false);
-      driver_.record(index_, event);
-      driver_.use_stream(index_, stream);
-      driver_.wait(index_, index_, event);
-      driver_.destroy_event(index_, event);
+      driver_.follow(index_, stream, driver_.stream(index_));
     } catch (const DeviceError&) {
       // a lost device, on which nothing happens any more
     }
-    driver_.use_stream(index_, current);
   }
   void synchronize() override { driver_.synchronize(index_); }
 
@@ -100,11 +90,6 @@ class DeviceMemory final : public MemorySource {
 };
 
 }  // namespace
-
-int Args::check(int i) {
-  if (i >= kMost) fail<DeviceError>("internal: a kernel with more than {} arguments", kMost);
-  return i;
-}
 
 bool is_synchronous() {
   static const bool synchronous = environment::flag("CATENARY_SYNC");
@@ -123,18 +108,6 @@ std::string last_launches() {
 }
 
 bool float64_is_off() { return environment::flag("CATENARY_NO_FLOAT64"); }
-
-Driver::Driver()
-    : number_([] {
-        static std::atomic<int> number{0};
-        return number.fetch_add(1) % kMostDrivers;
-      }()) {}
-
-void Driver::use_stream(int device, void* stream) {
-  if (device >= kMostDevices) fail<DeviceError>("streams: {}:{} is beyond {} devices", name(), device, kMostDevices);
-  used_streams[number_][device] = stream;
-}
-void* Driver::stream(int device) const { return device < kMostDevices ? used_streams[number_][device] : nullptr; }
 
 Context::Context(Driver& d, int i)
     : driver(d),

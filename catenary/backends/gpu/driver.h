@@ -4,9 +4,11 @@
 // vendor's interface.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -100,15 +102,41 @@ class Driver : public DeviceStreams {
   /// Waits for all streams.
   virtual void synchronize(int device) = 0;
 
-  /// For libraries of the vendor's: the calling thread's stream of the device, which becomes current for the thread
-  /// (CUDA, HIP); OpenCL's command queue.
-  virtual void* queue(int device) = 0;
+  /// What the calling thread's work is submitted to, by the driver and by libraries of the vendor's: its stream of the
+  /// device, which becomes current for the thread (CUDA, HIP); OpenCL's command queue. It waits for what it has to.
+  void* queue(int device);
 
+  void* create_stream(int device, bool blocking) final;
+  void destroy_stream(int device, void* stream) noexcept final;
+  void synchronize_stream(int device, void* stream) final;
   void use_stream(int device, void* stream) final;
   void* stream(int device) const final;
+  /// What `waiting` is told from now on happens after what `first` was told.
+  void follow(int device, void* waiting, void* first);
+
+ protected:
+  virtual void* new_stream(int device) = 0;
+  virtual void end_stream(int device, void* stream) noexcept = 0;
+  /// The vendor's handle of a stream, or of the device's own; the device becomes current for the thread.
+  virtual void* handle_of(int device, void* stream) = 0;
+  /// Waits for a stream, or the device's own.
+  virtual void finish(int device, void* stream) = 0;
 
  private:
+  /// A blocking stream. All streams of CUDA and HIP are made non-blocking, as OpenCL has no others: the order with the
+  /// null stream is kept by events, for all three alike.
+  struct Blocking {
+    int device;
+    void* stream;
+    bool is_behind = true;  // the null stream may have been told something since this one waited for it
+    bool has_work = false;  // and the other way round
+  };
+  void keep_order(int device, void* stream);
+
   const int number_;  // of the driver, for the threads' tables
+  std::atomic<int> blocking_count_{0};
+  std::mutex blocking_mutex_;
+  std::vector<Blocking> blocking_;
 };
 
 /// CATENARY_SYNC=1: each operation is waited for.

@@ -27,23 +27,6 @@ KernelKey key_of(const Range& range) {
   return key;
 }
 
-/// The calling thread uses another stream for a moment.
-class Switched {
- public:
-  Switched(Driver& driver, int device, void* stream)
-      : driver_(driver), device_(device), before_(driver.stream(device)) {
-    driver.use_stream(device, stream);
-  }
-  ~Switched() { driver_.use_stream(device_, before_); }
-  Switched(const Switched&) = delete;
-  Switched& operator=(const Switched&) = delete;
-
- private:
-  Driver& driver_;
-  const int device_;
-  void* const before_;
-};
-
 }  // namespace
 
 RangeErrors::Record& RangeErrors::record_of(void* stream) {
@@ -88,7 +71,7 @@ void RangeErrors::raise(void* stream) {
   if (!record->unread.exchange(false)) return;
   Found found{};
   {
-    const Switched switched(driver_, device_, stream);
+    const SwitchedStream switched(driver_, device_, stream);
     driver_.read(device_, &found, record->memory, 0, sizeof found);
     driver_.synchronize_stream(device_, stream);
     if (found.number == 0) return;

@@ -217,21 +217,20 @@ class CudaDriver final : public Driver {
         "copy between devices", [&] { return fmt::format("from {}:{}", name(), from_device); });
   }
 
-  void* queue(int device) override {
+  void* handle_of(int device, void* stream) override {
     const Device& d = use(device);
-    const Handle stream = this->stream(device);
     return stream ? stream : d.stream;
   }
-  void* create_stream(int device) override {
+  void* new_stream(int device) override {
     use(device);
     Handle stream = nullptr;
     check(api_->create_stream(&stream, kStreamNonBlocking), "create a stream");
     return stream;
   }
-  void destroy_stream(int device, void* stream) noexcept override {
+  void end_stream(int device, void* stream) noexcept override {
     quietly(device, [&] { api_->destroy_stream(stream); });
   }
-  void synchronize_stream(int device, void* stream) override {
+  void finish(int device, void* stream) override {
     const Device& d = use(device);
     check(api_->synchronize(stream ? stream : d.stream), "wait for the device");
   }

@@ -121,11 +121,8 @@ class OpenclDriver final : public Driver {
           "EnqueueCopyBuffer");
   }
 
-  void* queue(int device) override {
-    const Handle stream = this->stream(device);
-    return stream ? stream : at(device).queue;
-  }
-  void* create_stream(int device) override {
+  void* handle_of(int device, void* stream) override { return stream ? stream : at(device).queue; }
+  void* new_stream(int device) override {
     const Device& d = at(device);
     cl_int code = 0;
     Handle queue = api_->CreateCommandQueue(d.context, d.id, kQueueProfiling, &code);
@@ -134,14 +131,12 @@ class OpenclDriver final : public Driver {
     streams_.emplace(queue, device);
     return queue;
   }
-  void destroy_stream(int, void* stream) noexcept override {
+  void end_stream(int, void* stream) noexcept override {
     std::lock_guard lock(streams_mutex_);
     streams_.erase(stream);
     api_->ReleaseCommandQueue(stream);
   }
-  void synchronize_stream(int device, void* stream) override {
-    check(api_->Finish(stream ? stream : at(device).queue), "Finish");
-  }
+  void finish(int device, void* stream) override { check(api_->Finish(stream ? stream : at(device).queue), "Finish"); }
   void synchronize(int device) override {
     check(api_->Finish(at(device).queue), "Finish");
     std::vector<Handle> queues;

@@ -1,0 +1,103 @@
+#include "catenary/backends/gpu/driver.h"
+
+#include <utility>
+
+#include "catenary/core/error.h"
+#include "catenary/core/format.h"
+
+namespace catenary::gpu {
+
+namespace {
+
+// The streams that the thread uses, by driver and device. Plain memory, as arrays that live longer than it are freed.
+constexpr int kMostDrivers = 4, kMostDevices = 64;
+thread_local void* used_streams[kMostDrivers][kMostDevices];
+
+/// The thread submits what makes streams wait for each other, for which none has to wait.
+thread_local bool keeps_order;
+
+}  // namespace
+
+int Args::check(int i) {
+  if (i >= kMost) fail<DeviceError>("internal: a kernel with more than {} arguments", kMost);
+  return i;
+}
+
+Driver::Driver()
+    : number_([] {
+        static std::atomic<int> number{0};
+        return number.fetch_add(1) % kMostDrivers;
+      }()) {}
+
+void Driver::use_stream(int device, void* stream) {
+  if (device >= kMostDevices) fail<DeviceError>("streams: {}:{} is beyond {} devices", name(), device, kMostDevices);
+  used_streams[number_][device] = stream;
+}
+void* Driver::stream(int device) const { return device < kMostDevices ? used_streams[number_][device] : nullptr; }
+
+void* Driver::queue(int device) {
+  void* const stream = this->stream(device);
+  keep_order(device, stream);
+  return handle_of(device, stream);
+}
+
+void* Driver::create_stream(int device, bool blocking) {
+  void* const stream = new_stream(device);
+  if (blocking) {
+    std::lock_guard lock(blocking_mutex_);
+    blocking_.push_back({device, stream});
+    ++blocking_count_;
+  }
+  return stream;
+}
+
+void Driver::destroy_stream(int device, void* stream) noexcept {
+  {
+    std::lock_guard lock(blocking_mutex_);
+    blocking_count_ -=
+        static_cast<int>(std::erase_if(blocking_, [&](const Blocking& b) { return b.stream == stream; }));
+  }
+  end_stream(device, stream);
+}
+
+void Driver::synchronize_stream(int device, void* stream) {
+  if (!stream) keep_order(device, stream);
+  finish(device, stream);
+}
+
+void Driver::keep_order(int device, void* stream) {
+  if (keeps_order || blocking_count_.load(std::memory_order_relaxed) == 0) return;
+  std::lock_guard lock(blocking_mutex_);
+  for (Blocking& other : blocking_) {
+    if (other.device != device) continue;
+    if (!stream) {
+      other.is_behind = true;
+      if (std::exchange(other.has_work, false)) follow(device, nullptr, other.stream);
+    } else if (other.stream == stream) {
+      other.has_work = true;
+      if (std::exchange(other.is_behind, false)) follow(device, stream, nullptr);
+    }
+  }
+}
+
+void Driver::follow(int device, void* waiting, void* first) {
+  const bool before = std::exchange(keeps_order, true);
+  void* event = nullptr;
+  try {
+    event = create_event(device, false);
+    {
+      const SwitchedStream switched(*this, device, first);
+      record(device, event);
+    }
+    const SwitchedStream switched(*this, device, waiting);
+    wait(device, device, event);
+  } catch (...) {
+    keeps_order = before;
+    if (event) destroy_event(device, event);
+    throw;
+  }
+  keeps_order = before;
+  destroy_event(device, event);
+}
+
+}  // namespace catenary::gpu
