@@ -1,8 +1,12 @@
 """Tests of catenary.cupy compare with NumPy, on the processor and on ordinal 0, which is PoCL where there is no card."""
 
 import os
+import pathlib
 
 os.environ.setdefault('CATENARY_GPU_INCLUDE_CPU', '1')
+if _worker := os.environ.get('PYTEST_XDIST_WORKER'):
+    # PoCL's own cache is not safe between processes that write it at once
+    os.environ.setdefault('POCL_CACHE_DIR', str(pathlib.Path(__file__).parents[2] / f'build/python/pocl-{_worker}'))
 
 import pytest  # noqa: E402
 
