@@ -98,9 +98,21 @@ RandomOptions placed(const RandomOptions& options, Parameters parameters) {
   return result;
 }
 
-void check_scale(const Operand& scale, const char* what) {
-  if (!scale.is_array() && !(scale.scalar().real() >= 0))
-    fail<ValueError>("random::{}: scale must not be negative, {} was given", what, scale.scalar().real());
+void check_values(const Operand& x, const Interval& interval, const char* what, const char* name) {
+  const auto [low, has_low, high, has_high, words] = interval;
+  if (!x.is_array()) {
+    const double value = x.scalar().real();
+    if (!(value > low || (has_low && value == low)) || !(value < high || (has_high && value == high)))
+      fail<ValueError>("random::{}: {} must {}, {} was given", what, name, words, value);
+    return;
+  }
+  const Array& array = x.array();
+  if (array.size() == 0) return;
+  const Array above = has_low ? greater_equal(array, low) : greater(array, low);
+  const Array below = has_high ? less_equal(array, high) : less(array, high);
+  if (!all(logical_and(above, below)).item<bool>())
+    fail<ValueError>("random::{}: {} must {}, elements from {} to {} were given", what, name, words,
+                     min(array).item<double>(), max(array).item<double>());
 }
 
 }  // namespace detail
@@ -226,8 +238,7 @@ Array randint(std::int64_t high, const Shape& size, const RandomOptions& options
 }
 
 Array bernoulli(const Operand& p, const OptionalShape& size, const RandomOptions& options) {
-  if (!p.is_array() && !(p.scalar().real() >= 0 && p.scalar().real() <= 1))
-    fail<ValueError>("random::bernoulli: p must lie in [0, 1], {} was given", p.scalar().real());
+  check_values(p, kProbability, "bernoulli", "p");
   RandomOptions standard = placed(options, p, p);
   standard.dtype = Dtype::float64;
   return as_dtype(less(random(shape_of(size, p, p, "bernoulli"), standard), p), options.dtype.value_or(Dtype::bool_));

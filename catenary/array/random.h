@@ -4,6 +4,8 @@
 // Bits come from Philox4x32-10: element i of a call is a function of the generator's seed, the number of the call and
 // i, so it is the same on every device, with any number of threads, with and without fusion. Everything else is
 // composed of elementwise operations. (The numbers are not NumPy's.)
+//
+// A parameter out of its range is a ValueError, be it a literal or an element of an array, for which the host waits.
 
 #include <concepts>
 #include <cstdint>
@@ -57,7 +59,7 @@ template <std::integral... I>
 Array randn(I... extents) {
   return standard_normal(Shape{static_cast<std::int64_t>(extents)...});
 }
-/// Normal with mean loc and standard deviation scale. Throws ValueError for a negative literal scale.
+/// Normal with mean loc and standard deviation scale. Throws ValueError for a negative scale.
 /// numpy.random.normal
 CT_API Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const OptionalShape& size = {},
                     const RandomOptions& options = {});
@@ -96,8 +98,7 @@ CT_API Array wald(const Operand& mean, const Operand& scale, const OptionalShape
                   const RandomOptions& options = {});
 
 // The gamma distribution and its like, by rejection (Marsaglia and Tsang 2000): what was rejected is drawn again until
-// nothing is, so the host waits for the device. Throw ValueError for shape parameters, literals or elements, out of
-// their range.
+// nothing is, so the host waits for the device.
 
 /// Gamma with shape >= 0 and scale 1. numpy.random.standard_gamma
 CT_API Array standard_gamma(const Operand& shape, const OptionalShape& size = {}, const RandomOptions& options = {});

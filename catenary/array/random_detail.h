@@ -2,6 +2,7 @@
 // Private to array/: what the distributions are made of.
 
 #include <initializer_list>
+#include <limits>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
@@ -40,8 +41,22 @@ inline RandomOptions placed(const RandomOptions& options, const Operand& a, cons
   return placed(options, {a, b});
 }
 
-/// Throws ValueError for a negative literal.
-void check_scale(const Operand& scale, const char* what);
+/// Where the elements of a parameter may lie, in words that follow "must".
+struct Interval {
+  double low = 0;
+  bool has_low = true;
+  double high = std::numeric_limits<double>::infinity();
+  bool has_high = true;
+  const char* words;
+};
+inline constexpr Interval kNotNegative{.words = "not be negative"};
+inline constexpr Interval kPositive{.has_low = false, .words = "be positive"};
+inline constexpr Interval kFinite{.has_high = false, .words = "be finite and not negative"};
+inline constexpr Interval kPositiveFinite{.has_low = false, .has_high = false, .words = "be finite and positive"};
+inline constexpr Interval kProbability{.high = 1, .words = "lie in [0, 1]"};
+
+/// Throws ValueError unless the parameter, a literal or each element of an array, which is waited for, lies there.
+void check_values(const Operand& x, const Interval& interval, const char* what, const char* name);
 
 /// An operand in the dtype that is worked in, so that a float64 parameter does not widen the result.
 struct Parameter {
@@ -61,7 +76,7 @@ struct Parameter {
 template <class Standard>
 Array located(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options,
               const char* what, Standard&& standard) {
-  check_scale(scale, what);
+  check_values(scale, kNotNegative, what, "scale");
   const Dtype dtype = floating_dtype(options, what), work = working_dtype(dtype);
   const Shape shape = shape_of(size, loc, scale, what);
   const Parameter l(loc, work), s(scale, work);

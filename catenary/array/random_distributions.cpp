@@ -18,31 +18,6 @@ using namespace detail;  // NOLINT: what all distributions are made of
 
 namespace {
 
-/// Throws unless a literal parameter is positive, or 0 where that may be.
-void check_literal(const Operand& x, bool zero, const char* what, const char* name) {
-  if (x.is_array()) return;
-  const double value = x.scalar().real();
-  if (!(zero ? value >= 0 : value > 0))
-    fail<ValueError>("random::{}: {} must {}, {} was given", what, name, zero ? "not be negative" : "be positive",
-                     value);
-}
-
-/// The same for the elements of an array too, which must be finite.
-void check_values(const Operand& x, bool zero, const char* what, const char* name) {
-  check_literal(x, zero, what, name);
-  if (!x.is_array()) {
-    if (std::isinf(x.scalar().real())) fail<ValueError>("random::{}: {} must be finite, inf was given", what, name);
-    return;
-  }
-  const Array& array = x.array();
-  if (array.size() == 0) return;
-  const Array low = zero ? greater_equal(array, 0) : greater(array, 0);
-  if (!all(logical_and(low, isfinite(array))).item<bool>())
-    fail<ValueError>("random::{}: {} must {} and be finite in every element, elements from {} to {} were given", what,
-                     name, zero ? "not be negative" : "be positive", min(array).item<double>(),
-                     max(array).item<double>());
-}
-
 /// -log of uniform numbers.
 Array exponential_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
   return negative(log(open_uniform(size, dtype, options)));
@@ -137,7 +112,7 @@ Array logistic(const Operand& loc, const Operand& scale, const OptionalShape& si
 
 Array lognormal(const Operand& mean, const Operand& sigma, const OptionalShape& size, const RandomOptions& options) {
   const Dtype dtype = floating_dtype(options, "lognormal");
-  check_literal(sigma, true, "lognormal", "sigma");
+  check_values(sigma, kNotNegative, "lognormal", "sigma");
   RandomOptions work = options;
   work.dtype = working_dtype(dtype);
   return as_dtype(exp(normal(mean, sigma, size, work)), dtype);
@@ -159,13 +134,13 @@ Array standard_cauchy(const Shape& size, const RandomOptions& options) {
 }
 
 Array pareto(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
-  check_literal(a, false, "pareto", "a");
+  check_values(a, kPositive, "pareto", "a");
   return of_exponential(a, size, options, "pareto",
                         [](const Array& e, const Operand& shape) { return expm1(divide(e, shape)); });
 }
 
 Array weibull(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
-  check_literal(a, true, "weibull", "a");
+  check_values(a, kNotNegative, "weibull", "a");
   return of_exponential(a, size, options, "weibull", [](const Array& e, const Operand& shape) {
     if (shape.is_array()) return where(equal(shape, 0), 0, catenary::power(e, divide(1, shape)));
     const double value = shape.scalar().real();
@@ -174,7 +149,7 @@ Array weibull(const Operand& a, const OptionalShape& size, const RandomOptions& 
 }
 
 Array power(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
-  check_literal(a, false, "power", "a");
+  check_values(a, kPositive, "power", "a");
   return of_exponential(a, size, options, "power",
                         [](const Array& e, const Operand& shape) { return exp(negative(divide(e, shape))); });
 }
@@ -200,8 +175,8 @@ Array triangular(const Operand& left, const Operand& mode, const Operand& right,
 }
 
 Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
-  check_literal(mean, false, "wald", "mean");
-  check_literal(scale, false, "wald", "scale");
+  check_values(mean, kPositive, "wald", "mean");
+  check_values(scale, kPositive, "wald", "scale");
   const Dtype dtype = floating_dtype(options, "wald"), work = working_dtype(dtype);
   const Shape shape = shape_of(size, mean, scale, "wald");
   const RandomOptions here = placed(options, mean, scale);
@@ -215,8 +190,8 @@ Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size,
 }
 
 Array gamma(const Operand& shape, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
-  check_values(shape, true, "gamma", "shape");
-  check_literal(scale, true, "gamma", "scale");
+  check_values(shape, kFinite, "gamma", "shape");
+  check_values(scale, kNotNegative, "gamma", "scale");
   return of_gammas(shape, scale, size, options, "gamma", [&](const Shape& out, Dtype work, const RandomOptions& here) {
     return multiply(gamma_of(shape, out, work, here).product(), Parameter(scale, work).operand());
   });
@@ -227,13 +202,13 @@ Array standard_gamma(const Operand& shape, const OptionalShape& size, const Rand
 }
 
 Array chisquare(const Operand& df, const OptionalShape& size, const RandomOptions& options) {
-  check_values(df, false, "chisquare", "df");
+  check_values(df, kPositiveFinite, "chisquare", "df");
   const Parameter half = half_of(df, working_dtype(floating_dtype(options, "chisquare")));
   return gamma(half.operand(), 2.0, size, options);
 }
 
 Array standard_t(const Operand& df, const OptionalShape& size, const RandomOptions& options) {
-  check_values(df, false, "standard_t", "df");
+  check_values(df, kPositiveFinite, "standard_t", "df");
   return of_gammas(df, 0.0, size, options, "standard_t", [&](const Shape& out, Dtype work, const RandomOptions& here) {
     const Parameter half = half_of(df, work);
     const Array mean_square = divide(gamma_of(half.operand(), out, work, here).product(), half.operand());
@@ -242,8 +217,8 @@ Array standard_t(const Operand& df, const OptionalShape& size, const RandomOptio
 }
 
 Array f(const Operand& dfnum, const Operand& dfden, const OptionalShape& size, const RandomOptions& options) {
-  check_values(dfnum, false, "f", "dfnum");
-  check_values(dfden, false, "f", "dfden");
+  check_values(dfnum, kPositiveFinite, "f", "dfnum");
+  check_values(dfden, kPositiveFinite, "f", "dfden");
   return of_gammas(dfnum, dfden, size, options, "f", [&](const Shape& out, Dtype work, const RandomOptions& here) {
     const Parameter a = half_of(dfnum, work), b = half_of(dfden, work);
     const Array above = divide(gamma_of(a.operand(), out, work, here).product(), a.operand());
@@ -252,8 +227,8 @@ Array f(const Operand& dfnum, const Operand& dfden, const OptionalShape& size, c
 }
 
 Array beta(const Operand& a, const Operand& b, const OptionalShape& size, const RandomOptions& options) {
-  check_values(a, false, "beta", "a");
-  check_values(b, false, "beta", "b");
+  check_values(a, kPositiveFinite, "beta", "a");
+  check_values(b, kPositiveFinite, "beta", "b");
   return of_gammas(a, b, size, options, "beta", [&](const Shape& out, Dtype work, const RandomOptions& here) {
     // x / (x + y) by logarithms, as both may be too small for the dtype
     const Array x = gamma_of(a, out, work, here).logarithm(), y = gamma_of(b, out, work, here).logarithm();
@@ -264,7 +239,7 @@ Array beta(const Operand& a, const Operand& b, const OptionalShape& size, const 
 Array dirichlet(const Array& alpha, const Shape& size, const RandomOptions& options) {
   if (alpha.ndim() != 1 || alpha.size() == 0)
     fail<ShapeError>("random::dirichlet: alpha must be 1-d and not empty, shape {} was given", alpha.shape());
-  check_values(alpha, false, "dirichlet", "alpha");
+  check_values(alpha, kPositiveFinite, "dirichlet", "alpha");
   const Dtype dtype = floating_dtype(options, "dirichlet"), work = working_dtype(dtype);
   Shape shape = size;
   shape.push_back(alpha.size());
@@ -300,8 +275,7 @@ Array multivariate_normal(const Array& mean, const Array& cov, const Shape& size
 }
 
 Array geometric(const Operand& p, const OptionalShape& size, const RandomOptions& options) {
-  if (!p.is_array() && !(p.scalar().real() > 0 && p.scalar().real() <= 1))
-    fail<ValueError>("random::geometric: p must lie in (0, 1], {} was given", p.scalar().real());
+  check_values(p, {.has_low = false, .high = 1, .words = "lie in (0, 1]"}, "geometric", "p");
   const Shape shape = shape_of(size, p, p, "geometric");
   const Parameter probability(p, Dtype::float64);
   const Array e = exponential_of(shape, Dtype::float64, placed(options, p, p));

@@ -185,6 +185,8 @@ def test_counts_of_arrays_of_parameters(device):
     assert 1800 < int(state.poisson(cupy.asarray([0, 2.]), size=(1000, 2))[:, 1].sum()) < 2200
     with pytest.raises(ValueError, match='lam must lie in'):
         state.poisson(cupy.asarray([-1.]))
+    with pytest.raises(ValueError, match='scale must not be negative, elements from -1 to 1 were given'):
+        state.normal(0, cupy.asarray([1., -1.]))
     assert state.choice(3, 5, p=cupy.full(3, 1 / 3, 'f4')).shape == (5,)
 
 

@@ -350,6 +350,25 @@ TEST(RandomDistributions, BadArguments) {
   EXPECT_THROW(R::hypergeometric(make<std::int64_t>({3, -1}), 4, 1), ValueError);
   EXPECT_THROW(R::hypergeometric(2.5, 4, 1), ValueError);
   EXPECT_THROW(R::wald(0.0, 1.0), ValueError);
+  const ct::Array good = make<float>({1.0f, 0.5f}), bad = make<float>({1.0f, -1.0f}), none = make<float>({1.0f, 0.0f});
+  for (const ct::Array& x : {bad, make<float>({1.0f, std::nanf("")})}) {
+    EXPECT_THROW(R::normal(0, x), ValueError);
+    EXPECT_THROW(R::exponential(x), ValueError);
+    EXPECT_THROW(R::laplace(good, x), ValueError);
+    EXPECT_THROW(R::lognormal(0, x), ValueError);
+    EXPECT_THROW(R::weibull(x), ValueError);
+    EXPECT_THROW(R::gamma(good, x), ValueError);
+    EXPECT_THROW(R::bernoulli(x), ValueError);
+  }
+  EXPECT_THROW(R::pareto(none), ValueError);
+  EXPECT_THROW(R::power(none), ValueError);
+  EXPECT_THROW(R::wald(good, none), ValueError);
+  EXPECT_THROW(R::geometric(none), ValueError);
+  EXPECT_THROW(R::geometric(make<float>({0.5f, 1.5f})), ValueError);
+  EXPECT_NO_THROW(R::normal(0, none));
+  EXPECT_NO_THROW(R::exponential(make<int>({0, 3})));
+  EXPECT_NO_THROW(R::exponential(make<float>({})));
+  EXPECT_NO_THROW(R::geometric(good));
   EXPECT_THROW(R::gamma(-1.0), ValueError);
   EXPECT_THROW(R::gamma(std::nan("")), ValueError);
   EXPECT_THROW(R::gamma(INFINITY), ValueError);
