@@ -308,12 +308,9 @@ std::int16_t OpenProgram::append(const Node& node) {
 }
 
 std::int16_t OpenProgram::constant(ops::Constant value, Reg reg) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    if (node.op == Op::constant && node.reg == reg && constants_[node.slot].u == value.u)
-      return static_cast<std::int16_t>(i);
-  }
-  constants_.push_back(value);
+  for (const ConstantSlot& slot : constants_)
+    if (slot.constant.u == value.u && nodes_[slot.value].reg == reg) return slot.value;
+  constants_.push_back({value, static_cast<std::int16_t>(nodes_.size())});
   Node node;
   node.op = Op::constant;
   node.reg = reg;
@@ -327,15 +324,13 @@ std::int16_t OpenProgram::load(const ArrayBody& body) {
     for (const StoreSlot& store : stores_)
       if (same_place(store.access, access)) return store.value;
   }
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    if (node.op == Op::load && same_place(loads_[node.slot].access, access)) return static_cast<std::int16_t>(i);
-  }
+  for (const LoadSlot& slot : loads_)
+    if (same_place(slot.access, access)) return slot.value;
   if (!loads_from(*body.storage)) {
     body.storage->pending_readers.fetch_add(1, std::memory_order_acq_rel);
     loaded_bytes_ += body.storage->bytes();
   }
-  loads_.push_back({body.storage, access});
+  loads_.push_back({body.storage, access, static_cast<std::int16_t>(nodes_.size())});
   Node node;
   node.op = Op::load;
   node.reg = ops::register_of(body.dtype);
@@ -397,7 +392,7 @@ void OpenProgram::extract_needed(ops::Program& program, ReduceSpec* reduction) {
       program.loads.push_back(loads_[node.slot].access);
       node.slot = static_cast<std::int16_t>(program.loads.size() - 1);
     } else if (node.op == Op::constant) {
-      program.constants.push_back(constants_[node.slot]);
+      program.constants.push_back(constants_[node.slot].constant);
       node.slot = static_cast<std::int16_t>(program.constants.size() - 1);
     }
     for (std::int16_t& arg : node.args)

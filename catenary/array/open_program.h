@@ -76,9 +76,15 @@ class OpenProgram final : public DeferredWork {
   bool close_for(const std::vector<std::vector<Array>>& segments);
 
  private:
+  // `value` is the node that loads it, that is it, or that is stored.
   struct LoadSlot {
     Ref<Storage> storage;
     ops::Access access;
+    std::int16_t value;
+  };
+  struct ConstantSlot {
+    ops::Constant constant;
+    std::int16_t value;
   };
   struct StoreSlot {
     Ref<Storage> storage;
@@ -112,7 +118,7 @@ class OpenProgram final : public DeferredWork {
   Shape shape_;
   std::vector<ops::Node> nodes_;
   std::vector<ArrayBody*> owners_;  // of each node: the pending array that is its value, if somebody still holds one
-  std::vector<ops::Constant> constants_;
+  std::vector<ConstantSlot> constants_;
   std::vector<LoadSlot> loads_;
   std::vector<StoreSlot> stores_;
   int operations_ = 0;
