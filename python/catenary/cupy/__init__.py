@@ -14,6 +14,7 @@ _errors.need_gil()
 from catenary.cupy import _array, _functions, _modules
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)
+from catenary.cupy._files import load, save, savetxt, savez, savez_compressed
 from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
                                               triu_indices_from)
 from catenary.cupy._util import PerformanceWarning, clear_memo, fuse, memoize

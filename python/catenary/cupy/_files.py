@@ -1,0 +1,84 @@
+"""Arrays in NumPy's files. What goes to a path is written beside it and renamed: a failure leaves the old file."""
+
+import collections.abc
+import contextlib
+import os
+
+import numpy
+
+from catenary.cupy._array import asarray, asnumpy
+
+
+def _write(file, ending, write):
+    if hasattr(file, 'write'):
+        write(file)
+        return
+    path = os.fspath(file)
+    if not path.endswith(ending):
+        path += ending
+    new = f'{path}.{os.getpid()}.new'
+    try:
+        with open(new, 'wb') as stream:
+            write(stream)
+        os.replace(new, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
+
+
+def save(file, arr, allow_pickle=None):
+    """Writes `arr` to a .npy file: a path, to which .npy is appended where it lacks, or a stream of bytes. `allow_pickle`
+    is CuPy's and means nothing: no dtype here is pickled."""
+    _write(file, '.npy', lambda stream: numpy.save(stream, asnumpy(arr), allow_pickle=False))
+
+
+def savez(file, *args, **kwds):
+    """Writes arrays to a .npz file, those without a name as arr_0, arr_1 and so on."""
+    args, kwds = [asnumpy(a) for a in args], {name: asnumpy(a) for name, a in kwds.items()}
+    _write(file, '.npz', lambda stream: numpy.savez(stream, *args, **kwds))
+
+
+def savez_compressed(file, *args, **kwds):
+    """savez, deflated."""
+    args, kwds = [asnumpy(a) for a in args], {name: asnumpy(a) for name, a in kwds.items()}
+    _write(file, '.npz', lambda stream: numpy.savez_compressed(stream, *args, **kwds))
+
+
+def savetxt(fname, X, *args, **kwargs):
+    """Writes an array of one or two axes as text, as numpy.savetxt does."""
+    numpy.savetxt(fname, asnumpy(X), *args, **kwargs)
+
+
+class NpzFile(collections.abc.Mapping):
+    """An open .npz file: names to arrays on the current device, each read when it is asked for."""
+
+    def __init__(self, npz_file):
+        self.npz_file = npz_file
+
+    files = property(lambda self: self.npz_file.files)
+
+    def __getitem__(self, name):
+        return asarray(self.npz_file[name])
+
+    def __iter__(self):
+        return iter(self.npz_file.files)
+
+    def __len__(self):
+        return len(self.npz_file.files)
+
+    def close(self):
+        self.npz_file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+
+def load(file, mmap_mode=None, allow_pickle=None):
+    """The array of a .npy file on the current device, or an NpzFile. Raises ValueError for files of Python objects,
+    unless `allow_pickle` lets them be read, TypeError for dtypes that are not here."""
+    found = numpy.load(file, mmap_mode, bool(allow_pickle))
+    return NpzFile(found) if isinstance(found, numpy.lib.npyio.NpzFile) else asarray(found)
