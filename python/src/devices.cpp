@@ -67,7 +67,8 @@ struct PyStream {
 };
 
 struct PyEvent {
-  std::optional<ct::Event> event;
+  bool timed = true;
+  std::optional<ct::Event> event = {};
 };
 
 /// The stream that a thread uses lasts as long as the guard: `use` keeps one for each device.
@@ -198,8 +199,8 @@ void register_devices(nb::module_& m) {
 
   nb::class_<PyEvent>(m, "Event", "A mark in a stream.")
       .def(
-          "__init__", [](PyEvent* self, bool, bool, bool) { new (self) PyEvent{}; }, nb::arg("block") = false,
-          nb::arg("disable_timing") = false, nb::arg("interprocess") = false)
+          "__init__", [](PyEvent* self, bool, bool untimed, bool) { new (self) PyEvent{!untimed}; },
+          nb::arg("block") = false, nb::arg("disable_timing") = false, nb::arg("interprocess") = false)
       .def(
           "record",
           [](PyEvent& e, PyStream* stream) {
@@ -216,6 +217,9 @@ void register_devices(nb::module_& m) {
       "get_elapsed_time",
       [](const PyEvent& from, const PyEvent& to) {
         if (!from.event || !to.event) throw ct::ValueError("get_elapsed_time: an event was not recorded");
+        if (!from.timed || !to.timed)
+          throw ct::DeviceError(
+              "cudaErrorInvalidResourceHandle: get_elapsed_time: an event was made with disable_timing=True");
         nb::gil_scoped_release release;
         return ct::elapsed_time(*from.event, *to.event);
       },
@@ -295,12 +299,15 @@ void register_devices(nb::module_& m) {
   });
   m.def(
       "pool_set_limit",
-      [](std::optional<std::size_t> size, std::optional<double> fraction) {
+      [](std::optional<std::int64_t> size, std::optional<double> fraction) {
+        if (size && fraction) throw ct::ValueError("set_limit: size and fraction must not both be given");
+        if (size && *size < 0)
+          throw ct::ValueError("set_limit: size must be 0, for no limit, or greater, given " + std::to_string(*size));
         ct::MemoryPool& pool = ct::memory_pool(current_device());
         if (fraction) {
           pool.set_limit_fraction(*fraction);
         } else {
-          pool.set_limit(size.value_or(0));
+          pool.set_limit(static_cast<std::size_t>(size.value_or(0)));
         }
       },
       nb::arg("size").none() = nb::none(), nb::arg("fraction").none() = nb::none());

@@ -203,8 +203,8 @@ Array taken(PyObject* capsule, bool copy) {
   }
   const ct::Ref<ct::Storage> storage(
       new ct::Storage(device, handle, static_cast<std::size_t>((first + high + 1) * size), std::move(owner)));
-  storage->exported = true;
   const Array a(ct::Ref<ct::ArrayHead>(new ct::ArrayBody(dtype, shape, strides, first, storage)));
+  ct::export_memory(a);
   return copy ? a.copy() : a;
 }
 

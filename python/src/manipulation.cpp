@@ -7,6 +7,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/core/error.h"
+#include "catenary/core/memory_order.h"
 
 namespace catenary_python {
 
@@ -31,6 +32,17 @@ nb::object reshape(Self self, const Shape& shape, nb::handle order) {
   for (int i = shape.size() - 1; i >= 0; --i) reversed.push_back(shape[i]);
   return checked(wrap_view(a.transpose().reshape(reversed).transpose(), self.o));
 }
+
+/// An array or a number, or a list, which becomes an array on the device of `beside`.
+struct Values {
+  nb::object v;
+  Argument argument;
+  Values(nb::object given, const Array& beside, const char* function) : v(std::move(given)) {
+    if (PyList_Check(v.ptr()) || PyTuple_Check(v.ptr())) v = nb::cast(array_from(v.ptr(), beside.device()));
+    if (!argument.parse(v.ptr())) refuse_argument(v.ptr(), function);
+  }
+  ct::Operand operand() const { return argument.operand(); }
+};
 
 ct::IndexMode mode_from(const std::string& mode, const char* function) {
   if (mode == "raise") return ct::IndexMode::raise;
@@ -138,7 +150,14 @@ void register_manipulation(nb::module_& m) {
   method(
       "flatten",
       [](const Array& a, nb::handle order) {
-        return order_from(order.ptr(), true) == Order::F ? a.transpose().flatten() : a.flatten();
+        const Order o = order_from(order.ptr(), true);
+        if (o == Order::C) return a.flatten();
+        if (o == Order::F) return a.transpose().flatten();
+        const std::string text = nb::cast<std::string>(order);
+        if (text == "A" || text == "a")
+          return is_f_contiguous(a) && !a.is_contiguous() ? a.transpose().flatten() : a.flatten();
+        const ct::Strides* strides[] = {&a.strides()};
+        return a.transpose(ct::memory_order(a.ndim(), strides)).flatten();
       },
       nb::arg("order") = "C");
   both(m, "squeeze",
@@ -240,10 +259,10 @@ void register_manipulation(nb::module_& m) {
   m.def("put_along_axis", freed(ct::put_along_axis), "arr"_a, "indices"_a, "values"_a, "axis"_a);
   both(
       m, "put",
-      [](const Array& a, nb::handle indices, const Value& v, const std::string& mode) {
-        ct::put(a, array_from(indices.ptr(), a.device()), v.operand(), mode_from(mode, "put"));
+      [](const Array& a, nb::handle indices, nb::object v, const std::string& mode) {
+        ct::put(a, array_from(indices.ptr(), a.device()), Values(v, a, "put").operand(), mode_from(mode, "put"));
       },
-      "a", nb::arg("indices"), nb::arg("values"), nb::arg("mode") = "wrap");
+      "a", nb::arg("ind"), nb::arg("v"), nb::arg("mode") = "wrap");
   for (const auto& [name, f] : {std::pair("scatter_add", &ct::scatter_add), std::pair("scatter_max", &ct::scatter_max),
                                 std::pair("scatter_min", &ct::scatter_min)})
     both(
@@ -296,7 +315,12 @@ void register_manipulation(nb::module_& m) {
       },
       nb::arg("condition"), no_axis, out_argument());
   m.def("extract", freed(ct::extract), "condition"_a, "a"_a);
-  m.def("place", freed(ct::place), "arr"_a, "mask"_a, "vals"_a);
+  m.def(
+      "place",
+      [](const Array& a, const Array& mask, nb::object values) {
+        ct::place(a, mask, Values(values, a, "place").operand());
+      },
+      "arr"_a, "mask"_a, "vals"_a);
   m.def("putmask", freed(ct::putmask), "a"_a, "mask"_a, "values"_a);
   m.def("diag", viewing(ct::diag), "v"_a, "k"_a = 0);
   m.def("diagflat", freed(ct::diagflat), "v"_a, "k"_a = 0);

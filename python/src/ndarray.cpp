@@ -352,6 +352,23 @@ PyType_Slot slots[] = {{Py_nb_add, slot(binary<Op::add>)},
                        {Py_tp_getset, attributes},
                        {0, nullptr}};
 
+/// Do the bytes from the first to the last element of each overlap? OpenCL's memory is the same where its handle is.
+bool may_share_memory(const Array& a, const Array& b) {
+  if (a.size() == 0 || b.size() == 0 || a.device() != b.device()) return false;
+  const ct::View x = ct::readable(a), y = ct::readable(b);
+  const bool opencl = std::string(a.device().backend().name()) == "opencl";
+  if (opencl && x.handle != y.handle) return false;
+  const auto bytes = [&](const Array& array, const ct::View& view) {
+    const auto [low, high] = reach(array.shape(), array.strides());
+    const auto size = static_cast<std::int64_t>(ct::itemsize(array.dtype()));
+    const auto start = opencl ? 0 : static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.handle));
+    return std::pair(start + (view.offset + low) * size, start + (view.offset + high + 1) * size);
+  };
+  const auto [first, end] = bytes(a, x);
+  const auto [other_first, other_end] = bytes(b, y);
+  return first < other_end && other_first < end;
+}
+
 }  // namespace
 
 void register_ndarray(nb::module_& m) {
@@ -422,11 +439,14 @@ void register_ndarray(nb::module_& m) {
            [](const NdArray& a, nb::object values) {
              ct::copyto(a.array, from_numpy(values.ptr(), a.array.dtype(), a.array.device()));
            })
-      .def("_view",
-           [](Self self, DtypeArg dtype) {
-             return checked(wrap_view(ct::view(self.array(), dtype.value_or(self.array().dtype())), self.o));
-           })
+      .def(
+          "_view",
+          [](Self self, DtypeArg dtype) {
+            return checked(wrap_view(ct::view(self.array(), dtype.value_or(self.array().dtype())), self.o));
+          },
+          nb::arg("dtype").none())
       .def("_is_owner", [](const NdArray& a) { return a.base == nullptr; });
+  m.def("_may_share_memory", [](const Array& a, const Array& b) { return may_share_memory(a, b); });
   m.def(
       "from_numpy",
       [](nb::object values, DtypeArg dtype) { return from_numpy(values.ptr(), dtype.get(), current_device()); },

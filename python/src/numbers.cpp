@@ -197,8 +197,13 @@ void register_numbers(nb::module_& m) {
   m.def("modf", paired(ct::modf), "x"_a);
   both(
       m, "clip",
-      [](const Array& a, nb::object low, nb::object high, Out out) {
-        if (low.is_none() && high.is_none()) raise(PyExc_ValueError, "clip: one of a_min and a_max must be given");
+      [](const Array& a, nb::object low, nb::object high, Out out, nb::object min, nb::object max) {
+        if ((!low.is_none() && !min.is_none()) || (!high.is_none() && !max.is_none()))
+          raise(PyExc_ValueError,
+                "clip: min and a_min, and max and a_max, are two names of one limit; give one of each");
+        if (low.is_none()) low = min;
+        if (high.is_none()) high = max;
+        if (low.is_none() && high.is_none()) return out(a.copy(), "clip");
         Array result = a;
         const auto limit = [&](nb::handle end, auto f) {
           if (end.is_none()) return;
@@ -213,7 +218,7 @@ void register_numbers(nb::module_& m) {
         limit(high, ct::minimum);
         return out(result, "clip");
       },
-      "a", optional("a_min"), optional("a_max"), out_argument());
+      "a", optional("a_min"), optional("a_max"), out_argument(), optional("min"), optional("max"));
   m.def("around", delivered(ct::around, "around"), "a"_a, "decimals"_a = 0, out);
   method("round", delivered(ct::around, "round"), nb::arg("decimals") = 0, out);
   m.def("isclose", freed(ct::isclose), "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
@@ -485,14 +490,13 @@ void register_numbers(nb::module_& m) {
       "a"_a, "b"_a, optional("rcond"));
   linalg.def(
       "solve_triangular",
-      [](const Array& a, const Array& b, nb::handle trans, bool lower, bool unit_diagonal, nb::object, nb::object) {
+      [](const Array& a, const Array& b, nb::handle trans, bool lower, bool unit_diagonal) {
         const std::string how = nb::cast<std::string>(nb::str(trans));
         if (how != "0" && how != "1" && how != "N" && how != "T" && how != "2" && how != "C")
           raise(PyExc_ValueError, "solve_triangular: trans must be 0, 1, 2, 'N', 'T' or 'C', not " + how);
         return la::solve_triangular(a, b, {how != "0" && how != "N", lower, unit_diagonal});
       },
-      "a"_a, "b"_a, "trans"_a = 0, "lower"_a = false, "unit_diagonal"_a = false, "overwrite_b"_a = false,
-      "check_finite"_a = false);
+      "a"_a, "b"_a, "trans"_a = 0, "lower"_a = false, "unit_diagonal"_a = false);
   linalg.def(
       "multi_dot", [](const std::vector<Array>& arrays) { return la::multi_dot(arrays); }, "arrays"_a);
   linalg.def("matrix_power", freed(la::matrix_power), "a"_a, "n"_a);

@@ -1,4 +1,5 @@
-// cupy.random upon a generator: the functions of RandomState, of which the module has one for each thread.
+// cupy.random upon a generator: the functions of RandomState, of which the module has one for each device. Draws keep
+// the GIL, as all threads draw from it.
 
 #include "catenary/array/random.h"
 

@@ -2,6 +2,7 @@
 refusals are in kernels_test.py and translate_test.py, two CuPys and another Chainer in finder_test.py, DLPack's in
 dlpack_test.py."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import numpy
 import pytest
 
-from catenary import cupy
+from catenary import cupy, cupyx
 
 CUDA_ERROR = cupy.cuda.runtime.CUDARuntimeError
 
@@ -19,8 +20,14 @@ class Stranger:
     """Of no type that an array knows."""
 
 
+def untimed():
+    event = cupy.cuda.Event(disable_timing=True)
+    event.record()
+    return event
+
+
 def names():
-    return {'cupy': cupy, 'numpy': numpy, 'Stranger': Stranger, 'a': cupy.ones((2, 3), 'f'), 'i': cupy.arange(3), 'n': numpy.ones((2, 3), 'f')}
+    return {'cupy': cupy, 'cupyx': cupyx, 'importlib': importlib, 'untimed': untimed, 'numpy': numpy, 'Stranger': Stranger, 'a': cupy.ones((2, 3), 'f'), 'i': cupy.arange(3), 'n': numpy.ones((2, 3), 'f')}
 
 
 def refused(statement, error, says):
@@ -106,6 +113,19 @@ def test_operands(device, statement, says):
     ('cupy.zeros((2 ** 40, 2 ** 40))', ValueError, 'is too large'), ('cupy.zeros(1.5)', TypeError, 'zeros(): incompatible'),
     ("cupy.zeros(2, 'F')", TypeError, 'complex64'), ("cupy.zeros(2, 'M8')", TypeError, 'dtype datetime64: expected bool'),
     ("cupy.array([1, 'a'])", ValueError, 'Unsupported dtype <U21'), ('cupy.array(Stranger())', ValueError, 'dtype object'),
+    ('a.view(type=int)', TypeError, "view: type must be cupy.ndarray, given <class 'int'>"),
+    ('cupy.copyto(a, 1, where=[1, 0, 1])', TypeError, 'where must be an array of bool, not of int64'),
+    ('cupy.clip(a, 1, min=2)', ValueError, 'min and a_min, and max and a_max, are two names'),
+    ("cupy.put(a, [0], 'x')", TypeError, 'put: '),
+    ('cupy.fft', AttributeError, 'cupy.fft is not available: Fourier transforms need complex dtypes'),
+    ('cupyx.scipy.sparse', AttributeError, 'cupyx.scipy.sparse is not available: there are no sparse matrices'),
+    ('importlib.import_module("catenary.cupy.fft")', ImportError, 'cupy.fft is not available'),
+    ('importlib.import_module("catenary.cupyx.scipy.sparse")', ImportError, 'cupyx.scipy.sparse is not available'),
+    ('importlib.import_module("catenary.cupy.cuda.cudnn")', ImportError, 'cupy.cudnn is not available'),
+    ('cupyx.scipy.linalg.solve_triangular(cupy.eye(2) / 0, cupy.ones(2), check_finite=True)', ValueError, 'Infs or NaNs'),
+    ('cupy.get_default_memory_pool().set_limit(size=1, fraction=.5)', ValueError, 'must not both be given'),
+    ('cupy.get_default_memory_pool().set_limit(size=-1)', ValueError, 'size must be 0, for no limit, or greater, given -1'),
+    ('cupy.cuda.get_elapsed_time(untimed(), untimed())', CUDA_ERROR, 'an event was made with disable_timing=True'),
     # ordinals
     ('cupy.cuda.Device(-1).use()', CUDA_ERROR, 'cudaErrorInvalidDevice: invalid device ordinal -1'),
     ('cupy.cuda.Device(2 ** 70).synchronize()', CUDA_ERROR, 'cudaErrorInvalidDevice: invalid device ordinal'),

@@ -1,6 +1,8 @@
 """Memory that other libraries see, and theirs seen as arrays: DLPack and CUDA's array interface."""
 
 import gc
+import subprocess
+import sys
 import time
 
 import numpy
@@ -41,6 +43,35 @@ def test_dtypes_and_shapes(cpu, dtype, shape):
     y = numpy.from_dlpack(x)
     assert y.dtype == x.dtype and y.shape == shape
     same(cupy.from_dlpack(numpy.ones(shape, dtype)), numpy.ones(shape, dtype))
+
+
+def test_nothing_is_deferred_on_foreign_memory():
+    # in a process of its own: whatever else was exported there would hide it
+    text = '''
+import numpy
+from catenary import _core, cupy
+host = numpy.arange(3.)
+x = cupy.from_dlpack(host)
+x += 1
+assert host.tolist() == [1, 2, 3], host
+with _core.Device('cpu'):
+    y = x * 2
+    host[:] = 100
+    assert y.tolist() == [2, 4, 6], y
+'''
+    subprocess.run([sys.executable, '-c', text], check=True)
+
+
+def test_foreign_memory_goes_to_a_device():
+    host = numpy.arange(3.)
+    for device in (0, cupy.cuda.Device(0), _core.Device('cpu')):
+        x = cupy.from_dlpack(host, device=device)
+        with device if isinstance(device, _core.Device) else _core.Device(device) as chosen:
+            assert _core.device_of(x).name == chosen.name
+            same(x + cupy.ones(3), host + 1)
+    assert cupy.may_share_memory(x, cupy.from_dlpack(host, device=_core.Device('cpu'), copy=False))
+    with pytest.raises(ValueError, match='copy=False'):
+        cupy.from_dlpack(host, device=0, copy=False)
 
 
 def test_numpys_memory_is_an_array():

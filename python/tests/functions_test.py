@@ -1,9 +1,11 @@
 """The array functions under NumPy's names against NumPy: values, dtypes, shapes, argument order."""
 
+import threading
+
 import numpy
 import pytest
 
-from catenary import cupy
+from catenary import _core, cupy
 from compare import same, values
 
 pytestmark = pytest.mark.usefixtures('device')
@@ -130,6 +132,52 @@ def test_writing_functions():
         cupy.copyto(cupy.zeros(3, 'i'), cupy.zeros(3))
 
 
+@pytest.mark.parametrize('order', 'CFAK')
+def test_flatten(order):
+    for x, layout in ((A, lambda x: x), (A, lambda x: x.T), (A, lambda x: x[::-1]), (T, lambda x: x.transpose(1, 2, 0)),
+                      (T, lambda x: x.transpose(1, 2, 0)[:, ::2]), (A, lambda x: x[:0]), (V, lambda x: x[1:2].reshape(()))):
+        y = layout(cupy.asarray(x))
+        flat = y.flatten(order)
+        same(flat, layout(x).flatten(order))
+        assert not cupy.may_share_memory(flat, y)
+
+
+def test_limits_and_values_in_all_their_forms():
+    a, i = cupy.asarray(A), cupy.asarray(I)
+    for kwargs in ({'min': 2}, {'max': 2}, {'min': 1, 'max': 3}):
+        same(a.clip(**kwargs), A.clip(**kwargs))
+        same(cupy.clip(a, **kwargs), A.clip(**kwargs))
+    same(cupy.clip(a, None, None), A)
+    assert not cupy.may_share_memory(cupy.clip(a, None, None), a)
+    for function, args in (('put', ([0, 5], [9, 8])), ('put', ([0, 5], 3)), ('place', (I > 3, [7, 6])), ('copyto', (7, 'same_kind', [True, False, True, True]))):
+        x, y = I.copy(), i.copy()
+        getattr(numpy, function)(x, *args)
+        getattr(cupy, function)(y, *(cupy.asarray(v) if isinstance(v, numpy.ndarray) else v for v in args))
+        same(y, x)
+    x, y = I.copy(), i.copy()
+    numpy.put(x, ind=[1], v=[4])
+    cupy.put(y, ind=[1], v=[4])
+    same(y, x)
+    cupy.copyto(y, 1, where=numpy.array([False, True, False, False]))
+    assert y.get()[:, 1].tolist() == [1, 1, 1] and y.get()[0, 0] == I[0, 0]
+
+
+def test_stored_integers_wrap():
+    a = cupy.zeros(2, 'u1')
+    a.fill(300)
+    a[0] = -1
+    assert a.tolist() == [255, 44] and cupy.full(2, 2 ** 32 + 1, 'i4').tolist() == [1, 1]
+
+
+def test_may_share_memory():
+    z = cupy.arange(8).reshape(2, 4)
+    shares = cupy.may_share_memory
+    assert shares(z, z) and shares(z, z.T) and shares(z[:, 1:], z[::-1, :2]) and shares(z, cupy.ndarray((2,), z.dtype, z.data))
+    assert shares(z, cupy.from_dlpack(z)) and shares(z[0, ::2], z[0, 1::2])  # bounds, as NumPy's
+    assert not shares(z[0], z[1]) and not shares(z, z + 1) and not shares(z, z.copy()) and not shares(z[:0], z)
+    assert not shares(z, numpy.float32(1) * z)
+
+
 def test_random():
     cupy.random.seed(0)
     a = cupy.random.rand(3, 2)
@@ -145,6 +193,16 @@ def test_random():
                             ('standard_normal', ()), ('lognormal', ()), ('multivariate_normal', ([0, 0], [[1, 0], [0, 1]]))):
         assert getattr(cupy.random, name)(*arguments, size=(4, 2)).shape[:2] == (4, 2)
     assert abs(float(cupy.random.randn(10000).mean())) < 0.06
+    cupy.random.seed(0)
+    drawn = []
+
+    def draw():
+        with _core.device_of(a):
+            drawn.append(cupy.random.rand(3, 2))
+    thread = threading.Thread(target=draw)  # a device's state is that of all threads
+    thread.start()
+    thread.join()
+    same(drawn[0], a.get())
     state = cupy.random.RandomState(3)
     same(state.random_sample(3), cupy.random.RandomState(3).random_sample(3).get())
     same(cupy.random.RandomState([1, 2]).rand(2), cupy.random.RandomState(numpy.array([1, 2])).rand(2).get())

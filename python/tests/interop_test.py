@@ -44,6 +44,10 @@ def test_view():
     x = cupy.array([1.5, 2], 'f')
     same(x.view('i'), x.get().view('i'))
     assert x.view('B').shape == (8,) and x.view(numpy.uint16).base is x
+    same(x.view(), x.get())
+    assert x.view().base is x and x.view(cupy.ndarray).base is x and x.view(type=cupy.ndarray).dtype == 'f'
+    same(x.view(), x.get())
+    assert x.view().base is x and x.view(cupy.ndarray).base is x and x.view(type=cupy.ndarray).dtype == 'f'
     x.view('i')[0] = 0
     assert x[0] == 0
     with pytest.raises(ValueError, match='view'):

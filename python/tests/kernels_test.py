@@ -131,6 +131,40 @@ def test_a_reduction_into_what_is_there():
         cupy.ReductionKernel('T x', 'T y', 'x', 'max(a, b)', 'y = a', None, 'largest')(cupy.zeros((0,), 'f'))
 
 
+@pytest.mark.parametrize('reduce_type, expected', [
+    (None, 0), ('float', 2), ('double', 2), ('T', 2), ('float32', 2), ('type_in0_raw', 2), ('int', 0), ('type_out0_raw', 0),
+    ('long long', 0)])
+def test_the_type_in_which_a_reduction_collects(reduce_type, expected):
+    kernel = cupy.ReductionKernel('T x', 'int32 y', 'x', 'a + b', 'y = a', '0', 'collected', reduce_type)
+    assert kernel(cupy.full(4, .5, 'f4')) == expected
+
+
+def test_what_a_reduction_takes_for_a_type_and_for_axes():
+    exact = cupy.ReductionKernel('float32 x', 'float32 y', 'x', 'a + b', 'y = a - 16777216.0', '0', 'exact', 'double')
+    assert exact(cupy.asarray([16777216, 1, 1, 1], 'f4')) == 3
+    x = cupy.ones((2, 3))
+    with pytest.raises(TypeError, match="reduce_type 'wrong' is no dtype, no number of C and no placeholder .T."):
+        cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', reduce_type='wrong')(x)
+    kernel = cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'over_axes')
+    numpy.testing.assert_array_equal(kernel(x, axis=numpy.int64(0)).get(), [2, 2, 2])
+    with pytest.raises(ValueError, match='duplicate value'):
+        kernel(x, axis=(0, -2))
+
+
+def test_a_module_is_compiled_ahead():
+    cupy.RawModule(code='extern "C" __global__ void f(float* x) { x[0] = 1; }').compile()
+    if _core.backend_of(_core.Device()) == 'opencl':
+        with pytest.raises(cupy.cuda.compiler.CompileException, match="kernel RawModule, line 2: 'struct'"):
+            cupy.RawModule(code='\nstruct A { int x; };').compile()
+
+
+def test_sizes_of_types():
+    h = cupy.zeros((2, 3), 'f2')
+    for dtype in ('f2', 'f4', 'f8', 'i1', 'u8'):
+        kernel = cupy.ElementwiseKernel('raw T x', 'int64 z', 'z = x.strides()[0] / sizeof(T)', 'row')
+        assert kernel(h.astype(dtype), size=1) == 3
+
+
 CODE = r'''
 #include <cupy/carray.cuh>
 extern "C" {

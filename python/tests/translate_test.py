@@ -429,7 +429,8 @@ def test_a_generator_of_random_numbers(folder, device):
     ('inner<<<1, 1>>>(x)', '<<', 1), ('y = two(x)', 'two', 1), ('y = x @ 2', '@', 1), ('if (x) { y = 1', '{', 1),
     ('__shared__ float s[2]', '__shared__', 1), ('atomicAdd(&u[0], 1)', 'atomicAdd', 1),
     ('int k = 0; h[k++] += 1', 'h', 1), ('float16* p = &h[0]; *p++ += 1', 'p', 1), ('goto away', 'goto', 1), ('y = _ind.next()', '_ind', 1),
-    ('float** p = 0', 'p', 1)])
+    ('float** p = 0', 'p', 1), ('float2 v = make_float2(x, x)', 'float2', 1), ('y = make_int4(1, 2, 3, 4)', 'make_int4', 1),
+    ('y = x and x', 'and', 1), ('y = sizeof(h[0])', 'sizeof', 1)])
 def test_refusals_name_the_kernel_the_line_and_the_token(operation, token, line):
     parameters = [Parameter('x', 'float32'), Parameter('r', 'float32', 'raw', 2), Parameter('u', 'uint8', 'raw'),
                   Parameter('h', 'float16', 'raw'), Parameter('y', 'float32', out=True)]

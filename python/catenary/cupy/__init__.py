@@ -67,7 +67,7 @@ NAN = NaN = _numpy.nan
 PZERO, NZERO = 0.0, -0.0
 del _name
 
-_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'prof', 'random', 'testing', 'util', '_core', 'exceptions')
+_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'random', 'testing', 'util', '_core', 'exceptions')
 
 
 def is_available():
@@ -112,7 +112,10 @@ _in_other_modules = {name: 'catenary.cupy._kernels' for name in
 
 def __getattr__(name):
     if name in _submodules:
-        return _importlib.import_module(f'catenary.cupy.{name}')
+        try:
+            return _importlib.import_module(f'catenary.cupy.{name}')
+        except ImportError as error:
+            raise AttributeError(str(error)) from None
     if name in _in_other_modules:
         value = getattr(_importlib.import_module(_in_other_modules[name]), name)
         globals()[name] = value

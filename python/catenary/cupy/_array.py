@@ -320,7 +320,9 @@ def partition(self, kth, axis=-1):
 
 @_method
 def view(self, dtype=None, type=None):
-    """A view of the same bytes, of another dtype if one is given."""
+    """A view of the same bytes, of another dtype if one is given. There are no subclasses that `type` could name."""
+    if type not in (None, ndarray):
+        raise TypeError(f'view: type must be cupy.ndarray, given {type!r}')
     return self._view(None if dtype is ndarray else dtype)
 
 

@@ -290,6 +290,8 @@ class Body(Reader):
         c.take()
         if name in self.functions and c.at('(', '<'):
             return self.call(t, c)
+        if name == 'sizeof' and c.at('('):
+            return self.size(t, c.take())
         if name == 'std' and c.at('::') and c.peek(1).text in _opencl.MATH:
             c.take()
             return self.word(c.take(), c)
@@ -297,6 +299,16 @@ class Body(Reader):
             c.take()
             return Value(self.place(name, 'xyz'.index(c.take().text)), 'uint')
         return self.known(t, c)
+
+    def size(self, t, of):
+        """sizeof of a type or a value, in memory: a 16-bit float is wider in a register."""
+        whole = self.whole_type(of.inside)
+        if whole:
+            return Value('2u' if whole == ('half', 0) else 'sizeof(%s%s)' % (self.register(whole[0]), '*' * whole[1]), 'ulong')
+        v = self.bracket(of)
+        if v.type == 'half':
+            self.refuse(t, 'the size of 16-bit floats, which are wider within a kernel,')
+        return joined('sizeof' + v.text, [v], 'ulong')
 
     def place(self, name, axis):
         """threadIdx.x and the like, of a launch as it is or of one axis that stands for several."""
@@ -335,6 +347,8 @@ class Body(Reader):
             self.refuse(t, REFUSED.get(name, 'this word'))
         if name == 'template':
             self.refuse(t, 'a template here')
+        if name.removeprefix('make_') in RESERVED and name[-1].isdigit():
+            self.refuse(t, "a vector of CUDA's")
         return Value('u_' + name if name in RESERVED else name)
 
     def member(self, v, c):

@@ -103,11 +103,13 @@ def copyto(dst, src, casting='same_kind', where=True):
     if isinstance(src, ndarray) and src.ndim > dst.ndim:
         extra = src.ndim - dst.ndim
         src = src.reshape(src.shape[extra:]) if set(src.shape[:extra]) == {1} else src
-    if not isinstance(where, ndarray):
+    if isinstance(where, (bool, numpy.bool_)):
         if not where:
             return
         where = True
-    elif where.dtype != bool:
+    elif not isinstance(where, ndarray):
+        where = asarray(where)
+    if where is not True and where.dtype != bool:
         raise TypeError(f'copyto: where must be an array of bool, not of {where.dtype}')
     _core.copyto(dst, src, casting, where)
 
@@ -307,8 +309,21 @@ def min_scalar_type(a):
 
 
 def may_share_memory(a, b, max_work=None):
-    """Do both have elements in the same block of memory?"""
-    return (a if a.base is None else a.base) is (b if b.base is None else b.base)
+    """Do the bytes from the first to the last element of each overlap?"""
+    return _core._may_share_memory(a, b)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array over the memory of another library's, on the device where it lies; with `device` (a Device or an ordinal) it
+    is copied to there from elsewhere, which copy=False refuses with a ValueError."""
+    result = _core.from_dlpack(x, copy=copy)
+    if device is None:
+        return result
+    with device if isinstance(device, _core.Device) else _core.Device(device):
+        moved = _core._to_current_device(result)
+    if copy is False and moved is not result:
+        raise ValueError(f'from_dlpack: copy=False, and the array is on {_core.device_of(result).name}, not on {device}')
+    return moved
 
 
 def isfortran(a):

@@ -4,6 +4,7 @@ A kernel's text is made for the dtypes, the axes and the layouts of its argument
 by `_cuda` for CUDA and HIP. Offsets, extents and strides are arguments of what was compiled."""
 
 import math
+import operator
 import re
 
 import numpy
@@ -18,6 +19,11 @@ _MOST_PLANS = 1024
 _DTYPES = frozenset(('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32',
                      'float64'))
 _NAMES = {'bool_': 'bool', 'int_': 'int64', 'int': 'int64', 'float': 'float64', 'double': 'float64', 'half': 'float16'}
+# What C calls the dtypes: the type in which a reduction collects is the kernel's, not NumPy's.
+_C_NAMES = {'signed char': 'int8', 'char': 'int8', 'unsigned char': 'uint8', 'short': 'int16', 'unsigned short': 'uint16',
+            'int': 'int32', 'unsigned': 'uint32', 'unsigned int': 'uint32', 'long': 'int64', 'unsigned long': 'uint64',
+            'long long': 'int64', 'unsigned long long': 'uint64', 'ptrdiff_t': 'int64', 'size_t': 'uint64',
+            'half': 'float16', 'float': 'float32', 'double': 'float64'}
 _COMPLEX = ('complex64', 'complex128', 'complex')
 _SCALAR_MEMORY = {'bool': numpy.dtype('uint8'), 'float16': numpy.dtype('float32')}
 
@@ -341,11 +347,13 @@ class ReductionKernel:
             raise ValueError('%s: no input is an array that is not raw' % self.name)
         shape = tuple(_core._broadcast_shapes([a.shape for a in sized]))
         ndim = len(shape)
-        gone = range(ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+        gone = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else [operator.index(axis)]
         for k in gone:
             if not -ndim <= k < ndim:
                 raise numpy.exceptions.AxisError(k, ndim)
-        gone = sorted({k % ndim for k in gone})
+        if len({k % ndim for k in gone}) < len(gone):
+            raise ValueError("%s: duplicate value in 'axis': %s" % (self.name, axis))
+        gone = sorted(k % ndim for k in gone)
         kept = [k for k in range(ndim) if k not in gone]
         order = kept + gone
         rows, outs = math.prod(shape[k] for k in gone), math.prod(shape[k] for k in kept)
@@ -362,6 +370,19 @@ class ReductionKernel:
             if result is not out:
                 out[...] = result
         return out
+
+    def _collected_in(self, dtypes, known):
+        """The dtype of partial results: the output's, or what reduce_type names."""
+        word = self.reduce_type
+        if word is None:
+            return dtypes[-1]
+        named = {'type_in%d_raw' % k: dtype for k, dtype in enumerate(dtypes[:-1])}
+        found = {**named, **known, 'type_out0_raw': dtypes[-1]}.get(word)
+        name = _C_NAMES.get(word, word)
+        if found is None and name not in _DTYPES:
+            raise TypeError('%s: reduce_type %r is no dtype, no number of C and no placeholder (%s)' % (
+                self.name, word, ', '.join(known) or 'there is none'))
+        return numpy.dtype(name) if found is None else found
 
     def _run(self, inputs, result, dtypes, known, shape, order, outs, rows):
         ordered = tuple(shape[k] for k in order)
@@ -387,7 +408,7 @@ class ReductionKernel:
                 strides = _core.broadcast_to(a, shape).strides
                 values += _place(a, a.itemsize, [strides[k] for k in order])
         parameters.append((self.out_params[0].name, dtypes[-1].name, 'element', 1, True, True))
-        kind = numpy.dtype(_NAMES.get(self.reduce_type, self.reduce_type)) if self.reduce_type in _DTYPES else dtypes[-1]
+        kind = self._collected_in(dtypes, known)
         device = _core.device_of(result)
         # enough parts for all of the device's cores, long enough to be worth their partial results
         wanted = 64 if device.info['is_cpu'] else 16384
@@ -496,4 +517,10 @@ class RawModule:
         return RawKernel(self.code, name, self.options)
 
     def compile(self, log_stream=None):
-        _translate.Translator('RawModule', {}).top(self.code)
+        """Translates the text for an OpenCL device, so that what it cannot be is said now; others compile it at a call."""
+        if _core.backend_of(_core.Device()) != 'opencl':
+            return
+        try:
+            _translate.Translator('RawModule', {}).top(_options(self.options) + self.code)
+        except _translate.Untranslatable as error:
+            raise CompileException(str(error), self.code, 'RawModule') from None

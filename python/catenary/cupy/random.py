@@ -3,7 +3,6 @@
 import inspect
 import os
 import sys
-import threading
 
 import numpy
 
@@ -11,7 +10,7 @@ from catenary import _core
 from catenary.cupy._array import array, asarray, ndarray
 
 RandomState = _core.RandomState
-_states = threading.local()
+_states = {}  # of each device; all threads draw from them, as in CuPy
 
 
 def _seed_of(seed):
@@ -98,25 +97,25 @@ def choice(self, a, size=None, replace=True, p=None):
 
 
 def get_random_state():
-    """The state of the current device, for the calling thread."""
-    states = _states.__dict__
+    """The state of the current device."""
     device = _core.getDevice()
-    if device not in states:
+    if device not in _states:
         seed = os.getenv('CUPY_SEED')
-        states[device] = RandomState(None if seed is None else int(numpy.asarray(int(seed), dtype=numpy.uint32)))
-    return states[device]
+        made = RandomState(None if seed is None else int(numpy.asarray(int(seed), dtype=numpy.uint32)))
+        return _states.setdefault(device, made)  # another thread may have been faster
+    return _states[device]
 
 
 def set_random_state(rs):
     """Makes `rs` the state of the current device."""
     if not isinstance(rs, RandomState):
         raise TypeError(f'Random state must be an instance of RandomState. Actual: {type(rs)}')
-    _states.__dict__[_core.getDevice()] = rs
+    _states[_core.getDevice()] = rs
 
 
 def reset_states():
-    """Forgets the states of the calling thread."""
-    _states.__dict__.clear()
+    """Forgets the states of all devices."""
+    _states.clear()
 
 
 def _bind(name, method):

@@ -11,3 +11,9 @@ def get_array_module(*args):
         return catenary.cupyx.scipy
     import scipy
     return scipy
+
+
+def __getattr__(name):
+    if name == 'sparse':
+        raise AttributeError('cupyx.scipy.sparse is not available: there are no sparse matrices')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -1,0 +1,3 @@
+"""cupyx.scipy.sparse is not there."""
+
+raise ImportError('cupyx.scipy.sparse is not available: there are no sparse matrices')
