@@ -300,14 +300,15 @@ TEST(ProgressBar, OnTerminalsOnly) {
   std::FILE* slave = std::fopen(::ptsname(terminal), "w");
   ASSERT_NE(slave, nullptr);
   run(slave);
-  std::string seen(8192, '\0');
-  seen.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(terminal, seen.data(), seen.size()))));
-  std::fclose(slave);
+  std::fclose(slave);  // what was written can still be read, in as many pieces as the kernel likes, and then comes EIO
+  std::string seen, piece(4096, '\0');
+  for (ssize_t n; (n = ::read(terminal, piece.data(), piece.size())) > 0;)
+    seen.append(piece, 0, static_cast<std::size_t>(n));
   ::close(terminal);
   // drawn at 10, 15 and 20, each time over the one before, and wiped in the end
-  for (const char* piece : {"\033[J     total [#####.....] 50.00%", "[#######...] 75.00%", "[##########] 100.00%",
+  for (const char* words : {"\033[J     total [#####.....] 50.00%", "[#######...] 75.00%", "[##########] 100.00%",
                             "20 iter, 2 epoch / 20 iterations", "\033[4A"})
-    EXPECT_NE(seen.find(piece), std::string::npos) << piece << " in " << seen;
+    EXPECT_NE(seen.find(words), std::string::npos) << words << " in " << seen;
   EXPECT_TRUE(seen.ends_with("\033[4A\033[J")) << seen;
 }
 

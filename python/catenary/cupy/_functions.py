@@ -103,13 +103,13 @@ def copyto(dst, src, casting='same_kind', where=True):
     if isinstance(src, ndarray) and src.ndim > dst.ndim:
         extra = src.ndim - dst.ndim
         src = src.reshape(src.shape[extra:]) if set(src.shape[:extra]) == {1} else src
-    if isinstance(where, (bool, numpy.bool_)):
+    if isinstance(where, (list, tuple, numpy.ndarray)):
+        where = asarray(where)
+    if not isinstance(where, ndarray):
         if not where:
             return
         where = True
-    elif not isinstance(where, ndarray):
-        where = asarray(where)
-    if where is not True and where.dtype != bool:
+    elif where.dtype != bool:
         raise TypeError(f'copyto: where must be an array of bool, not of {where.dtype}')
     _core.copyto(dst, src, casting, where)
 
