@@ -163,6 +163,8 @@ def test_sizes_of_types():
     for dtype in ('f2', 'f4', 'f8', 'i1', 'u8'):
         kernel = cupy.ElementwiseKernel('raw T x', 'int64 z', 'z = x.strides()[0] / sizeof(T)', 'row')
         assert kernel(h.astype(dtype), size=1) == 3
+        below = cupy.ElementwiseKernel('raw T x', 'int64 z', 'int k = 0; z = k - sizeof(T)', 'below')
+        assert below(h.astype(dtype), size=1) == -numpy.dtype(dtype).itemsize  # sizes have 64 bits
 
 
 CODE = r'''

@@ -304,7 +304,7 @@ class Body(Reader):
         """sizeof of a type or a value, in memory: a 16-bit float is wider in a register."""
         whole = self.whole_type(of.inside)
         if whole:
-            return Value('2u' if whole == ('half', 0) else 'sizeof(%s%s)' % (self.register(whole[0]), '*' * whole[1]), 'ulong')
+            return Value('2ul' if whole == ('half', 0) else 'sizeof(%s%s)' % (self.register(whole[0]), '*' * whole[1]), 'ulong')
         v = self.bracket(of)
         if v.type == 'half':
             self.refuse(t, 'the size of 16-bit floats, which are wider within a kernel,')
