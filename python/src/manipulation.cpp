@@ -33,6 +33,17 @@ nb::object reshape(Self self, const Shape& shape, nb::handle order) {
   return checked(wrap_view(a.transpose().reshape(reversed).transpose(), self.o));
 }
 
+/// The axes of `a` in the order in which its elements are read: C order of the result is `order` of `a`.
+Array in_order(const Array& a, nb::handle order) {
+  const Order o = order_from(order.ptr(), true);
+  if (o == Order::C) return a;
+  const std::string text = o == Order::F ? "F" : nb::cast<std::string>(order);
+  if (text == "A" || text == "a") return is_f_contiguous(a) && !a.is_contiguous() ? a.transpose() : a;
+  if (text == "F") return a.transpose();
+  const ct::Strides* strides[] = {&a.strides()};
+  return a.transpose(ct::memory_order(a.ndim(), strides));
+}
+
 /// An array or a number, or a list, which becomes an array on the device of `beside`.
 struct Values {
   nb::object v;
@@ -148,16 +159,12 @@ void register_manipulation(nb::module_& m) {
     return checked(wrap_view(self.array().transpose(none ? ct::Axes{} : extents_of(axes)), self.o));
   });
   method(
-      "flatten",
-      [](const Array& a, nb::handle order) {
-        const Order o = order_from(order.ptr(), true);
-        if (o == Order::C) return a.flatten();
-        if (o == Order::F) return a.transpose().flatten();
-        const std::string text = nb::cast<std::string>(order);
-        if (text == "A" || text == "a")
-          return is_f_contiguous(a) && !a.is_contiguous() ? a.transpose().flatten() : a.flatten();
-        const ct::Strides* strides[] = {&a.strides()};
-        return a.transpose(ct::memory_order(a.ndim(), strides)).flatten();
+      "flatten", [](const Array& a, nb::handle order) { return in_order(a, order).flatten(); }, nb::arg("order") = "C");
+  method(
+      "ravel",
+      [](Self self, nb::handle order) {
+        const Array flat = in_order(self.array(), order).reshape({-1});
+        return checked(wrap_view(flat.is_contiguous() ? flat : flat.copy(), self.o));
       },
       nb::arg("order") = "C");
   both(m, "squeeze",

@@ -133,13 +133,17 @@ def test_writing_functions():
 
 
 @pytest.mark.parametrize('order', 'CFAK')
-def test_flatten(order):
+def test_flatten_and_ravel(order):
     for x, layout in ((A, lambda x: x), (A, lambda x: x.T), (A, lambda x: x[::-1]), (T, lambda x: x.transpose(1, 2, 0)),
-                      (T, lambda x: x.transpose(1, 2, 0)[:, ::2]), (A, lambda x: x[:0]), (V, lambda x: x[1:2].reshape(()))):
-        y = layout(cupy.asarray(x))
+                      (T, lambda x: x.transpose(1, 2, 0)[:, ::2]), (A, lambda x: x[:0]), (V, lambda x: x[1:2].reshape(())),
+                      (A, lambda x: x[:1].repeat(3, 0)), (V, lambda x: numpy.broadcast_to(x, (2, 6))),
+                      (A, lambda x: numpy.broadcast_to(x[:, None], (3, 2, 4)).transpose(2, 1, 0))):
+        x, y = layout(x), layout(cupy.asarray(x))
         flat = y.flatten(order)
-        same(flat, layout(x).flatten(order))
+        same(flat, x.flatten(order))
         assert not cupy.may_share_memory(flat, y)
+        same(y.ravel(order), x.ravel(order))
+        assert cupy.may_share_memory(y.ravel(order), y) == numpy.may_share_memory(x.ravel(order), x)
 
 
 def test_limits_and_values_in_all_their_forms():

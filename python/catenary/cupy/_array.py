@@ -217,17 +217,6 @@ def tobytes(self, order='C'):
 ndarray.__bytes__ = tobytes
 
 
-@_method
-def ravel(self, order='C'):
-    """The elements in one axis without gaps: a view where they lie so."""
-    if order in ('K', 'k') and not self._c_contiguous:
-        axes = sorted(range(self.ndim), key=lambda i: -abs(self.strides[i]))
-        flat = self.transpose(axes).reshape(-1)
-    else:
-        flat = self.reshape(-1, order=order)
-    return flat if flat._c_contiguous else _core._copy(flat, 'C')
-
-
 class flatiter:
     """The elements in C order, as one axis that can be written."""
 
