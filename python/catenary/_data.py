@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 
 
 def mnist():
@@ -12,20 +11,15 @@ def mnist():
     import numpy
 
     from catenary import _core
+    from catenary._aside import written_aside
     root = os.environ.get('CHAINER_DATASET_ROOT') or os.path.join(os.path.expanduser('~'), '.chainer', 'dataset')
     target = os.path.join(root, 'pfnet', 'chainer', 'mnist')
     parts = _core._mnist()
     os.makedirs(target, exist_ok=True)
     paths = [os.path.join(target, name) for name in ('train.npz', 'test.npz')]
     for path, (x, y) in zip(paths, parts):
-        # written aside and renamed: a program that reads it at the same time finds it whole
-        with tempfile.NamedTemporaryFile(dir=target, suffix='.npz', delete=False) as file:
-            try:
-                numpy.savez_compressed(file, x=x, y=y)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-        os.replace(file.name, path)
+        with written_aside(path) as new:
+            numpy.savez_compressed(new, x=x, y=y)
     return paths
 
 

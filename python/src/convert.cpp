@@ -8,6 +8,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/device/backend.h"
 #include "core.h"
 
 namespace catenary_python {
@@ -296,6 +297,8 @@ bool is_f_contiguous(const Array& a) {
   }
   return true;
 }
+
+bool is_opencl(const ct::Device& device) { return std::strcmp(device.backend().name(), "opencl") == 0; }
 
 void register_conversions(nb::module_&) {
   np.module = checked(PyImport_ImportModule("numpy")).release().ptr();

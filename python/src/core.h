@@ -192,6 +192,8 @@ Order order_from(PyObject* o, bool contiguous_like_c);
 /// A new uninitialised array on the current device.
 Array empty_in_order(const Shape& shape, Dtype dtype, Order order);
 bool is_f_contiguous(const Array& a);
+/// Is the memory OpenCL's, which has handles and no addresses?
+bool is_opencl(const ct::Device& device);
 
 /// Elements of a key: a[key].
 std::vector<ct::Index> parse_key(PyObject* key, const Array& a);

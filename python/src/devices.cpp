@@ -56,6 +56,8 @@ struct PyDevice {
     if (ordinal >= 0 && ordinal < static_cast<std::int64_t>(gpus().size())) device = device_of_ordinal(ordinal);
   }
   ct::Device get() const { return device ? *device : device_of_ordinal(id); }
+  /// The same one, which no `with` has entered.
+  PyDevice unused() const { return device ? PyDevice(*device) : PyDevice(id); }
 };
 
 /// cupy.cuda.Stream. The null stream is that of the device that is current when it is used.
@@ -120,6 +122,8 @@ void register_devices(nb::module_& m) {
           [](PyDevice* self, nb::object device) {
             if (device.is_none())
               new (self) PyDevice(current_device());
+            else if (nb::isinstance<PyDevice>(device))  // the processor's, too, which has no ordinal
+              new (self) PyDevice(nb::cast<const PyDevice&>(device).unused());
             else if (nb::isinstance<nb::str>(device))
               new (self) PyDevice(ct::get_device(nb::cast<std::string>(device)));
             else if (const Py_ssize_t n = PyNumber_AsSsize_t(device.ptr(), nullptr); n == -1 && PyErr_Occurred())

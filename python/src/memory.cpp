@@ -48,7 +48,7 @@ std::uint64_t address_of(PyObject* o) {
   const ct::View view = ct::readable(array_of(o));
   if (!handle.address && view.handle) {
     ct::export_memory(array_of(o));
-    const bool opencl = std::string(array_of(o).device().backend().name()) == "opencl";
+    const bool opencl = is_opencl(array_of(o).device());
     const auto bytes = static_cast<std::uint64_t>(handle.array.body().storage->bytes());
     handle.address = opencl ? invented(bytes) : reinterpret_cast<std::uintptr_t>(view.handle);
     blocks().insert_or_assign(handle.address, owner);

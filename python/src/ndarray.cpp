@@ -356,7 +356,7 @@ PyType_Slot slots[] = {{Py_nb_add, slot(binary<Op::add>)},
 bool may_share_memory(const Array& a, const Array& b) {
   if (a.size() == 0 || b.size() == 0 || a.device() != b.device()) return false;
   const ct::View x = ct::readable(a), y = ct::readable(b);
-  const bool opencl = std::string(a.device().backend().name()) == "opencl";
+  const bool opencl = is_opencl(a.device());
   if (opencl && x.handle != y.handle) return false;
   const auto bytes = [&](const Array& array, const ct::View& view) {
     const auto [low, high] = reach(array.shape(), array.strides());

@@ -27,7 +27,8 @@ def untimed():
 
 
 def names():
-    return {'cupy': cupy, 'cupyx': cupyx, 'importlib': importlib, 'untimed': untimed, 'numpy': numpy, 'Stranger': Stranger, 'a': cupy.ones((2, 3), 'f'), 'i': cupy.arange(3), 'n': numpy.ones((2, 3), 'f')}
+    return {'cupy': cupy, 'cupyx': cupyx, 'importlib': importlib, 'untimed': untimed, 'numpy': numpy, 'Stranger': Stranger,
+            'a': cupy.ones((2, 3), 'f'), 'i': cupy.arange(3), 'n': numpy.ones((2, 3), 'f')}
 
 
 def refused(statement, error, says):
@@ -86,6 +87,7 @@ def test_operands(device, statement, says):
     ("cupy.add(a, 1, dtype='i')", TypeError, 'add: input 0: cannot cast from float32 to int32'),
     ("cupy.concatenate([a], dtype='i')", TypeError, 'cannot cast from float32 to int32'),
     ("cupy.array([1], 'u1') + 300", OverflowError, 'the literal 300 does not fit into uint8'),
+    ("cupy.array([300], 'u1')", OverflowError, 'out of bounds for uint8'),
     ('i + 2 ** 70', OverflowError, 'out of bounds for int64 and uint64'),
     # keywords
     ('cupy.add(a, 1, foo=1)', TypeError, "add: unexpected keyword argument 'foo'"), ('a.sum(foo=1)', TypeError, 'foo: int'),

@@ -66,7 +66,7 @@ def test_foreign_memory_goes_to_a_device():
     host = numpy.arange(3.)
     for device in (0, cupy.cuda.Device(0), _core.Device('cpu')):
         x = cupy.from_dlpack(host, device=device)
-        with device if isinstance(device, _core.Device) else _core.Device(device) as chosen:
+        with _core.Device(device) as chosen:
             assert _core.device_of(x).name == chosen.name
             same(x + cupy.ones(3), host + 1)
     assert cupy.may_share_memory(x, cupy.from_dlpack(host, device=_core.Device('cpu'), copy=False))

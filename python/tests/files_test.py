@@ -57,6 +57,19 @@ def test_failure_leaves_the_old_file(tmp_path, monkeypatch):
         same(cupy.load(tmp_path / 'a.npy'), numpy.arange(3))
 
 
+def test_text_is_written_aside_and_compressed_by_its_name(tmp_path):
+    with cupy.cuda.Device(0):
+        cupy.savetxt(tmp_path / 'a.txt.gz', cupy.arange(3), fmt='%d')
+        assert (tmp_path / 'a.txt.gz').read_bytes()[:2] == b'\x1f\x8b' and os.listdir(tmp_path) == ['a.txt.gz']
+        with pytest.raises(ValueError, match='Expected 1D or 2D'):
+            cupy.savetxt(tmp_path / 'a.txt.gz', cupy.ones((2, 2, 2)))
+        assert os.listdir(tmp_path) == ['a.txt.gz']
+        same(cupy.loadtxt(tmp_path / 'a.txt.gz', dtype=int), numpy.arange(3))
+        stream = io.StringIO()
+        cupy.savetxt(stream, cupy.arange(2), fmt='%d')
+        assert stream.getvalue() == '0\n1\n'
+
+
 def test_what_cannot_be_read(tmp_path):
     numpy.save(tmp_path / 'objects.npy', numpy.array([{}], object), allow_pickle=True)
     numpy.save(tmp_path / 'complex.npy', numpy.array([1j]))

@@ -11,7 +11,7 @@ from catenary.cupy import _errors
 
 _errors.need_gil()
 
-from catenary.cupy import _array, _functions, _modules
+from catenary.cupy import _array, _functions, _modules, _util
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)
 from catenary.cupy._files import load, save, savetxt, savez, savez_compressed
@@ -112,10 +112,7 @@ _in_other_modules = {name: 'catenary.cupy._kernels' for name in
 
 def __getattr__(name):
     if name in _submodules:
-        try:
-            return _importlib.import_module(f'catenary.cupy.{name}')
-        except ImportError as error:
-            raise AttributeError(str(error)) from None
+        return _util.submodule(f'catenary.cupy.{name}')
     if name in _in_other_modules:
         value = getattr(_importlib.import_module(_in_other_modules[name]), name)
         globals()[name] = value

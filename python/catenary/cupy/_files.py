@@ -6,6 +6,7 @@ import os
 
 import numpy
 
+from catenary._aside import written_aside
 from catenary.cupy._array import asarray, asnumpy
 
 
@@ -13,18 +14,11 @@ def _write(file, ending, write):
     if hasattr(file, 'write'):
         write(file)
         return
-    path = os.fspath(file)
+    path = os.fsdecode(file)
     if not path.endswith(ending):
         path += ending
-    new = f'{path}.{os.getpid()}.new'
-    try:
-        with open(new, 'wb') as stream:
-            write(stream)
-        os.replace(new, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(new)
-        raise
+    with written_aside(path) as new, open(new, 'wb') as stream:
+        write(stream)
 
 
 def save(file, arr, allow_pickle=None):
@@ -33,21 +27,26 @@ def save(file, arr, allow_pickle=None):
     _write(file, '.npy', lambda stream: numpy.save(stream, asnumpy(arr), allow_pickle=False))
 
 
+def _write_several(write, file, args, kwds):
+    args, kwds = [asnumpy(a) for a in args], {name: asnumpy(a) for name, a in kwds.items()}
+    _write(file, '.npz', lambda stream: write(stream, *args, **kwds))
+
+
 def savez(file, *args, **kwds):
     """Writes arrays to a .npz file, those without a name as arr_0, arr_1 and so on."""
-    args, kwds = [asnumpy(a) for a in args], {name: asnumpy(a) for name, a in kwds.items()}
-    _write(file, '.npz', lambda stream: numpy.savez(stream, *args, **kwds))
+    _write_several(numpy.savez, file, args, kwds)
 
 
 def savez_compressed(file, *args, **kwds):
     """savez, deflated."""
-    args, kwds = [asnumpy(a) for a in args], {name: asnumpy(a) for name, a in kwds.items()}
-    _write(file, '.npz', lambda stream: numpy.savez_compressed(stream, *args, **kwds))
+    _write_several(numpy.savez_compressed, file, args, kwds)
 
 
 def savetxt(fname, X, *args, **kwargs):
-    """Writes an array of one or two axes as text, as numpy.savetxt does."""
-    numpy.savetxt(fname, asnumpy(X), *args, **kwargs)
+    """Writes an array of one or two axes as text, as numpy.savetxt does, which compresses by the name's ending."""
+    # to NumPy by its name, so that it sees the ending
+    with contextlib.nullcontext(fname) if hasattr(fname, 'write') else written_aside(fname) as file:
+        numpy.savetxt(file, asnumpy(X), *args, **kwargs)
 
 
 class NpzFile(collections.abc.Mapping):

@@ -319,7 +319,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     result = _core.from_dlpack(x, copy=copy)
     if device is None:
         return result
-    with device if isinstance(device, _core.Device) else _core.Device(device):
+    with _core.Device(device):
         moved = _core._to_current_device(result)
     if copy is False and moved is not result:
         raise ValueError(f'from_dlpack: copy=False, and the array is on {_core.device_of(result).name}, not on {device}')

@@ -3,6 +3,8 @@
 A kernel's text is made for the dtypes, the axes and the layouts of its arguments, once each: by `_translate` for OpenCL,
 by `_cuda` for CUDA and HIP. Offsets, extents and strides are arguments of what was compiled."""
 
+import contextlib
+import functools
 import math
 import operator
 import re
@@ -12,6 +14,7 @@ import numpy
 from catenary import _core
 from catenary.cupy import _addresses, _cuda, _translate
 from catenary.cupy._array import asarray, ndarray
+from catenary.cupy._reader import REGISTER, Reader
 from catenary.cupy.cuda.compiler import CompileException
 
 _int64 = numpy.int64
@@ -19,11 +22,6 @@ _MOST_PLANS = 1024
 _DTYPES = frozenset(('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32',
                      'float64'))
 _NAMES = {'bool_': 'bool', 'int_': 'int64', 'int': 'int64', 'float': 'float64', 'double': 'float64', 'half': 'float16'}
-# What C calls the dtypes: the type in which a reduction collects is the kernel's, not NumPy's.
-_C_NAMES = {'signed char': 'int8', 'char': 'int8', 'unsigned char': 'uint8', 'short': 'int16', 'unsigned short': 'uint16',
-            'int': 'int32', 'unsigned': 'uint32', 'unsigned int': 'uint32', 'long': 'int64', 'unsigned long': 'uint64',
-            'long long': 'int64', 'unsigned long long': 'uint64', 'ptrdiff_t': 'int64', 'size_t': 'uint64',
-            'half': 'float16', 'float': 'float32', 'double': 'float64'}
 _COMPLEX = ('complex64', 'complex128', 'complex')
 _SCALAR_MEMORY = {'bool': numpy.dtype('uint8'), 'float16': numpy.dtype('float32')}
 
@@ -100,14 +98,21 @@ class _Launcher:
         self.compiled = True
 
 
+@contextlib.contextmanager
+def _refusals(code, kernel):
+    """What cannot be translated is the user's CompileException."""
+    try:
+        yield
+    except _translate.Untranslatable as error:
+        raise CompileException(str(error), code, kernel) from None
+
+
 def _made(way, kernel, *arguments, **more):
     """The launcher of a text that `way` writes: a function of _translate or _cuda by its name, for a backend."""
     backend, device = more.pop('backend'), more.pop('device')
     if backend == 'opencl':
-        try:
+        with _refusals('', kernel):
             text = getattr(_translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
-        except _translate.Untranslatable as error:
-            raise CompileException(str(error), '', kernel) from None
         return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text, entry=_translate.entry(kernel))
     return _Launcher(getattr(_cuda, way)(kernel, *arguments, **more), kernel, True, entry=_translate.entry(kernel))
 
@@ -300,6 +305,17 @@ class ElementwiseKernel:
         return launcher
 
 
+@functools.lru_cache
+def _named(word, types):
+    """The dtype that a kernel knows by this word, where `types` are pairs of a name and a dtype's; None if there is none."""
+    try:
+        reader = Reader('reduce_type', dict(types))
+        type, stars = reader.whole_type(reader.read(word).inside) or (None, 0)
+    except _translate.Untranslatable:
+        return None
+    return next((numpy.dtype(dtype) for dtype, own in REGISTER.items() if own == type and not stars), None)
+
+
 class ReductionKernel:
     """A reduction along axes (cupy.ReductionKernel): map_expr of the elements, combined two at a time by reduce_expr over a
     and b from identity on, then post_map_expr, which sets the output from a. Throws as ElementwiseKernel does."""
@@ -377,12 +393,12 @@ class ReductionKernel:
         if word is None:
             return dtypes[-1]
         named = {'type_in%d_raw' % k: dtype for k, dtype in enumerate(dtypes[:-1])}
-        found = {**named, **known, 'type_out0_raw': dtypes[-1]}.get(word)
-        name = _C_NAMES.get(word, word)
-        if found is None and name not in _DTYPES:
+        named.update(known, type_out0_raw=dtypes[-1])
+        found = _named(word, tuple((name, dtype.name) for name, dtype in named.items())) if isinstance(word, str) else None
+        if found is None:
             raise TypeError('%s: reduce_type %r is no dtype, no number of C and no placeholder (%s)' % (
                 self.name, word, ', '.join(known) or 'there is none'))
-        return numpy.dtype(name) if found is None else found
+        return found
 
     def _run(self, inputs, result, dtypes, known, shape, order, outs, rows):
         ordered = tuple(shape[k] for k in order)
@@ -488,11 +504,9 @@ class RawKernel:
             text, kinds = _cuda.raw(_options(self.options) + self.code, self.name, block=block, grid=grid,
                                     shared_memory=shared_mem)
             return _Launcher(text, self.name, True, True), kinds
-        try:
+        with _refusals(self.code, self.name):
             text, kinds = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'],
                                          shared_memory=shared_mem, block=block, grid=grid)
-        except _translate.Untranslatable as error:
-            raise CompileException(str(error), self.code, self.name) from None
         return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text, entry=_translate.entry(self.name)), kinds
 
     def compile(self, log_stream=None):
@@ -520,7 +534,5 @@ class RawModule:
         """Translates the text for an OpenCL device, so that what it cannot be is said now; others compile it at a call."""
         if _core.backend_of(_core.Device()) != 'opencl':
             return
-        try:
+        with _refusals(self.code, 'RawModule'):
             _translate.Translator('RawModule', {}).top(_options(self.options) + self.code)
-        except _translate.Untranslatable as error:
-            raise CompileException(str(error), self.code, 'RawModule') from None

@@ -29,8 +29,8 @@ REFUSED = {
     'using': 'a using declaration', 'operator': 'an operator of its own', 'decltype': 'decltype', 'try': 'an exception',
     'throw': 'an exception', 'virtual': 'a virtual function', 'this': 'a class', 'union': 'a union',
     'complex': 'complex numbers', 'thrust': 'Thrust', 'warpSize': 'warps', 'dynamic_cast': 'a cast by class',
-    'cooperative_groups': 'cooperative groups', 'typeid': 'a type at run time', 'goto': 'a jump', 'friend': 'a class'}
-REFUSED.update(dict.fromkeys(('and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'not_eq'), 'an operator in letters'))
+    'cooperative_groups': 'cooperative groups', 'typeid': 'a type at run time', 'goto': 'a jump', 'friend': 'a class',
+    **dict.fromkeys(('and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'not_eq'), 'an operator in letters')}
 HEADERS = ('cupy/', 'cuda_fp16', 'cuda_runtime', 'stdint', 'cstdint', 'cmath', 'math', 'stddef', 'cstddef', 'limits.h',
            'float.h', 'math_constants')
 RANK = ('bool', 'char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'half', 'float', 'double')

@@ -1,6 +1,7 @@
 """What is remembered, and functions that need not be fused."""
 
 import functools
+import importlib
 
 import numpy
 
@@ -41,6 +42,14 @@ def setting(default):
     chosen = {}
     return lambda *dtypes: chosen.get((*map(numpy.dtype, dtypes),), default), lambda *values: chosen.update(
         {(*map(numpy.dtype, values[:-1]),): values[-1]})
+
+
+def submodule(name):
+    """The module of this name as an attribute: one that cannot be imported is an AttributeError in the import's words."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise AttributeError(str(error)) from error
 
 
 def fuse(*args, **kwargs):

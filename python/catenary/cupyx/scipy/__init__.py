@@ -1,5 +1,6 @@
 """cupyx.scipy"""
 
+from catenary.cupy._util import submodule
 from catenary.cupyx.scipy import linalg, special  # noqa: F401
 
 
@@ -15,5 +16,5 @@ def get_array_module(*args):
 
 def __getattr__(name):
     if name == 'sparse':
-        raise AttributeError('cupyx.scipy.sparse is not available: there are no sparse matrices')
+        return submodule(f'{__name__}.{name}')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
