@@ -34,6 +34,9 @@ class ArrayBody : public ArrayHead {
   Ref<Storage> storage;
   std::atomic<OpenProgram*> pending{nullptr};
   std::int16_t value = -1;  // node of the pending program
+  // Whoever holds it is about to let go of it (a temporary of Python's): a reduction leaves it pending and does not
+  // store it. Where that is wrong, its elements are computed once more.
+  std::atomic<bool> leaving{false};
 };
 
 /// The array's elements for a backend to read: runs what is pending on them first.

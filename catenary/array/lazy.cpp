@@ -30,8 +30,54 @@ class ThreadPrograms {
     ThreadState::make_all();
   }
   OpenProgram& of(const Device& device) {
-    for (auto& [known, program] : programs_)
-      if (known == device) return *program;
+    for (Programs& known : programs_)
+      if (known.device == device) return *known.open;
+    programs_.push_back({device, taken(), nullptr});
+    return *programs_.back().open;
+  }
+  /// What is open for the device is as another thread's from now on: it runs when something of it is wanted.
+  void put_aside(const Device& device) {
+    for (Programs& known : programs_) {
+      if (!(known.device == device)) continue;
+      if (known.aside) {
+        known.aside->run("another program is put aside");
+      } else {
+        known.aside = taken();
+      }
+      std::swap(known.open, known.aside);
+      known.open->keep_for(OpenProgram::Use::more_operations);
+      known.aside->keep_for(OpenProgram::Use::its_values);
+      return;
+    }
+  }
+  void run_all(const char* reason) {
+    for_each([&](OpenProgram& program) { program.run(reason); });
+  }
+  ~ThreadPrograms() {
+    deferred_work().clear();
+    for_each([](OpenProgram& program) {
+      try {
+        program.run("the thread ends");
+      } catch (...) {  // nobody is left to tell; the arrays say so when they are read
+      }
+    });
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    for_each([&](OpenProgram& program) { r.idle.push_back(&program); });
+  }
+
+ private:
+  struct Programs {
+    Device device;
+    OpenProgram *open, *aside;
+  };
+  template <class F>
+  void for_each(F&& f) {
+    for (Programs& known : programs_)
+      for (OpenProgram* program : {known.aside, known.open})
+        if (program) f(*program);
+  }
+  static OpenProgram* taken() {
     Registry& r = registry();
     std::lock_guard lock(r.mutex);
     OpenProgram* program;
@@ -41,29 +87,13 @@ class ThreadPrograms {
     } else {
       program = r.idle.back();
       r.idle.pop_back();
+      program->keep_for(OpenProgram::Use::more_operations);
     }
-    programs_.emplace_back(device, program);
     deferred_work().push_back(program);
-    return *program;
-  }
-  void run_all(const char* reason) {
-    for (auto& [device, program] : programs_) program->run(reason);
-  }
-  ~ThreadPrograms() {
-    deferred_work().clear();
-    for (auto& [device, program] : programs_) {
-      try {
-        program->run("the thread ends");
-      } catch (...) {  // nobody is left to tell; the arrays say so when they are read
-      }
-    }
-    Registry& r = registry();
-    std::lock_guard lock(r.mutex);
-    for (auto& [device, program] : programs_) r.idle.push_back(program);
+    return program;
   }
 
- private:
-  std::vector<std::pair<Device, OpenProgram*>> programs_;
+  std::vector<Programs> programs_;
 };
 
 ThreadPrograms& thread_programs() {
@@ -304,15 +334,24 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
   OpenProgram& mine = thread_programs().of(body.device);
   settle_foreign(body, mine);
   if (body.pending.load(std::memory_order_acquire) == &mine) {
-    const OpenProgram::Lock lock(mine);
-    const LazyOperand operand{.array = &x, .as = as};
-    spec.value = mine.value_of(operand);
     const bool last_handle = body.references() == 1;
-    if (last_handle) {
-      mine.disown(body);
-      body.pending.store(nullptr, std::memory_order_release);
+    const bool ahead = !last_handle && body.leaving.load(std::memory_order_relaxed);
+    {
+      const OpenProgram::Lock lock(mine);
+      const LazyOperand operand{.array = &x, .as = as};
+      spec.value = mine.value_of(operand);
+      if (last_handle) {
+        mine.disown(body);
+        body.pending.store(nullptr, std::memory_order_release);
+      }
+      if (ahead) {
+        mine.reduce_ahead(spec, order);
+      } else {
+        mine.close("a reduction", &spec, &order);
+      }
     }
-    mine.close("a reduction", &spec, &order);
+    // what follows is of another shape, for which the open program would have to run
+    if (ahead) thread_programs().put_aside(body.device);
     return in_axes_of_x;
   }
   // a program of its own: what is open stays open

@@ -204,6 +204,17 @@ void OpenProgram::own(ArrayBody& body, std::int16_t value) {
 void OpenProgram::disown(ArrayBody& body) {
   owners_[body.value] = nullptr;
   --live_;
+  forget_unwanted();
+}
+
+void OpenProgram::keep_for(Use use) {
+  const Lock lock(*this);
+  use_ = use;
+  forget_unwanted();
+}
+
+void OpenProgram::forget_unwanted() {
+  if (use_ == Use::its_values && live_ == 0 && stores_.empty()) reset();
 }
 
 void OpenProgram::store(const ArrayBody& body, std::int16_t value) {
@@ -244,21 +255,29 @@ void OpenProgram::close(const char* reason, ReduceSpec* reduction, const Axes* o
     results_.emplace_back(body, memory);
   }
   if (program.stores.empty() && !reduction) return;
-  extract_needed(program, reduction);
-  if (order && !is_c_order(*order)) ops::permute(program, *order);
-
-  trace_reason = reason;
-  if (reduction) {
-    compute(device_, primitives::Reduce{program, *reduction});
-  } else {
-    compute(device_, primitives::Run{program});
-  }
-  count_kernel();
+  launch(reason, reduction, order);
   for (auto& [body, memory] : results_) {
     body->storage = std::move(memory);
     owners_[body->value] = nullptr;
     body->pending.store(nullptr, std::memory_order_release);
   }
+}
+
+void OpenProgram::reduce_ahead(ReduceSpec& reduction, const Axes& order) {
+  started();
+  launch("a reduction of a temporary", &reduction, &order);
+}
+
+void OpenProgram::launch(const char* reason, ReduceSpec* reduction, const Axes* order) {
+  extract_needed(program_, reduction);
+  if (order && !is_c_order(*order)) ops::permute(program_, *order);
+  trace_reason = reason;
+  if (reduction) {
+    compute(device_, primitives::Reduce{program_, *reduction});
+  } else {
+    compute(device_, primitives::Run{program_});
+  }
+  count_kernel();
 }
 
 bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {

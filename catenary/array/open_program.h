@@ -62,6 +62,10 @@ class OpenProgram final : public DeferredWork {
   /// Appends an operation; returns the node of its result, which has `dtype`.
   std::int16_t operate(ops::Op op, std::span<const LazyOperand> operands, Dtype dtype);
 
+  /// What it is there for: a program that gets no more operations forgets all when nobody holds any of its values.
+  enum class Use : std::uint8_t { more_operations, its_values };
+  void keep_for(Use use);
+
   /// From now on `body` is pending, with this value; disown: no longer.
   void own(ArrayBody& body, std::int16_t value);
   void disown(ArrayBody& body);
@@ -71,6 +75,8 @@ class OpenProgram final : public DeferredWork {
   /// Runs what was collected, with a reduction of one of its values when `reduction` is given, which is over the axes
   /// in this order, and starts afresh.
   void close(const char* reason, ReduceSpec* reduction, const Axes* order = nullptr);
+  /// Runs what one reduction needs. All that was collected stays pending.
+  void reduce_ahead(ReduceSpec& reduction, const Axes& order);
   /// Runs what was collected over the arrays of the first segment for all segments. False, and nothing has happened,
   /// when the program works on anything but those arrays.
   bool close_for(const std::vector<std::vector<Array>>& segments);
@@ -106,9 +112,12 @@ class OpenProgram final : public DeferredWork {
   std::size_t retained_bytes() const;
   /// program_ without anything but the shape.
   ops::Program& started();
+  /// Runs program_, whose stores are set, with the reduction, if there is one.
+  void launch(const char* reason, ReduceSpec* reduction, const Axes* order);
   /// Copies the nodes that a store or the reduction needs, in order, and renumbers them.
   void extract_needed(ops::Program& program, ReduceSpec* reduction);
   void reset();
+  void forget_unwanted();
   void unlock_and_release();
 
   std::recursive_mutex mutex_;
@@ -121,6 +130,7 @@ class OpenProgram final : public DeferredWork {
   std::vector<ConstantSlot> constants_;
   std::vector<LoadSlot> loads_;
   std::vector<StoreSlot> stores_;
+  Use use_ = Use::more_operations;
   int operations_ = 0;
   int live_ = 0;  // pending arrays
   std::size_t loaded_bytes_ = 0;

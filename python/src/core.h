@@ -50,6 +50,8 @@ extern PyTypeObject* ndarray_type;
 inline bool is_ndarray(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
 inline NdArray& handle_of(PyObject* o) { return *nb::inst_ptr<NdArray>(o); }
 inline const Array& array_of(PyObject* o) { return handle_of(o).array; }
+/// Notes that an argument is about to go, if it is a temporary: nobody but the caller's stack holds it.
+void note_temporary(PyObject* o);
 /// A new ndarray.
 PyObject* wrap(Array array);
 /// A new ndarray whose base is that of `of`, if both share memory.
@@ -234,6 +236,7 @@ struct type_caster<ct::Array> {
   }
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     if (!catenary_python::is_ndarray(src.ptr())) return false;
+    catenary_python::note_temporary(src.ptr());
     value = catenary_python::array_of(src.ptr());
     return true;
   }

@@ -26,6 +26,16 @@ PyObject* wrap(Array array) {
   return kept.inc_ref().ptr();
 }
 
+void note_temporary(PyObject* o) {
+#if PY_VERSION_HEX >= 0x030e0000 && !defined(Py_LIMITED_API)
+  const bool is_temporary = PyUnstable_Object_IsUniqueReferencedTemporary(o);
+#else
+  // from 3.14 on a stack borrows what variables hold
+  const bool is_temporary = Py_REFCNT(o) == 1 && Py_Version < 0x030e0000;
+#endif
+  if (is_temporary) array_of(o).body().leaving.store(true, std::memory_order_relaxed);
+}
+
 PyObject* wrap_view(Array array, PyObject* of) {
   const bool shares = array.shares_memory(array_of(of));
   PyObject* o = wrap(std::move(array));

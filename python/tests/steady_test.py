@@ -1,5 +1,6 @@
 """What must stay as it was: memory over many arrays, counts of references, results of several threads and streams."""
 
+import ctypes
 import gc
 import os
 import subprocess
@@ -53,6 +54,38 @@ def test_the_null_stream_waits_for_others(device):
             y = y @ x
         with stream:
             same(y, numpy.full((300, 300), 1 / 300))
+
+
+def test_a_temporary_that_is_reduced_is_not_stored(device):
+    x, peak = cupy.ones((1 << 20,), 'f4'), []
+    float(x.sum())
+    for total in (lambda: ((x + 1) * 2).sum(), lambda: cupy.max(x * 4), lambda: (x * 3 + 1).mean()):
+        before = cupy.get_default_memory_pool().total_bytes()
+        assert float(total()) in (4, 4 << 20)
+        peak.append(cupy.get_default_memory_pool().total_bytes() - before)
+    assert max(peak) < x.nbytes
+    used = cupy.get_default_memory_pool().used_bytes()
+    total = (x * 2 + 1).sum()
+    del x  # and what it was made of is not kept either
+    assert used - cupy.get_default_memory_pool().used_bytes() >= (4 << 20) - 4096
+    assert float(total) == 3 << 20
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason='counts of references do not tell what a stack has borrowed')
+def test_what_looked_like_a_temporary_and_stays_has_its_values(device):
+    x = cupy.arange(1000, dtype='f4')
+    call = ctypes.pythonapi.PyObject_CallMethod
+    call.restype, call.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+    y = x + 1
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(y))
+    address = id(y)
+    del y  # what is left is held by nobody that Python knows of, as by a caller in C
+    totals = [call(address, name, None) for name in (b'sum', b'max')]
+    y = ctypes.cast(address, ctypes.py_object).value
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(y))
+    x += 5
+    same(y, numpy.arange(1, 1001, dtype='f4'))
+    assert [float(t) for t in totals] == [500500, 1000]
 
 
 def test_eight_threads(device):

@@ -31,6 +31,18 @@ std::int64_t kernels_of(const std::function<void()>& f) {
   return ct::kernel_count() - before;
 }
 
+TEST(Fusion, AReductionOfATemporaryDoesNotStoreIt) {
+  const Array x = iota({30, 50}).eval();
+  const Array y = x * 2 + 1;  // said to be a temporary, and then used once more
+  y.body().leaving = true;
+  EXPECT_EQ(ct::sum(y).item<float>(), 1500 * 1499 + 1500);
+  EXPECT_FALSE(y.body().storage);
+  x += 100;  // what is pending still reads the old values
+  EXPECT_EQ(ct::sum(y, 1).to_vector<float>()[1], 2 * (50 * 50 + 49 * 25) + 50);
+  EXPECT_EQ(y.to_vector<float>()[1499], 2 * 1499 + 1);
+  EXPECT_EQ(x.to_vector<float>()[1499], 1599);
+}
+
 TEST(Fusion, AChainIsOneKernel) {
   const Array x = iota({1000, 37}) / 1000.0f - 5.0f;
   x.eval();

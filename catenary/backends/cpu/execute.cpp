@@ -23,6 +23,7 @@ void compute(const Run& p) {
     char* registers = scratch(static_cast<std::size_t>(plan.registers()));
     plan.start(registers);
     for (std::int64_t b = begin; b < end; ++b) plan.block(b * step, std::min(step, size - b * step), registers, -1);
+    plan.finish();
   });
 }
 
@@ -50,6 +51,7 @@ void compute(const RunSegments& p) {
         const std::int64_t at = (b - first_block[i]) * kBlock;
         plans[i].block(at, std::min(kBlock, segments[i].size - at), registers, -1);
       }
+      plans[i].finish();
     }
   });
 }

@@ -1,5 +1,10 @@
 #include "catenary/backends/cpu/plan.h"
 
+#if defined(__SSE2__)
+#  include <emmintrin.h>
+#endif
+
+#include <cstring>
 #include <memory>
 
 #include "catenary/core/format.h"
@@ -30,6 +35,22 @@ bool walks_linearly(const Strides& strides, const Shape& shape) {
 
 bool same_as_register(Dtype dtype, ops::Reg reg) {
   return ops::register_of(dtype) == reg && static_cast<int>(itemsize(dtype)) == ops::register_size(reg);
+}
+
+constexpr std::int64_t kStreamFrom = std::int64_t{32} << 20;  // bytes
+
+/// memcpy past the caches: a line that is written whole need not be read first.
+void stream(char* to, const char* from, std::int64_t bytes) {
+#if defined(__SSE2__)
+  constexpr std::int64_t kLine = 64;
+  if (reinterpret_cast<std::uintptr_t>(to) % kLine == 0) {
+    for (; bytes >= kLine; bytes -= kLine, to += kLine, from += kLine)
+      for (int i = 0; i < kLine; i += 16)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  }
+#endif
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace
@@ -75,7 +96,9 @@ Plan::Plan(const ops::Program& program, int kept_node) : program_(program), tabl
   }
   for (const ops::Store& store : program.stores) last_use[store.value] = n;
   if (kept_node >= 0) last_use[kept_node] = n;
-  for (std::size_t s = 0; s < program.stores.size(); ++s) choose_direct(static_cast<int>(s), last_use, n);
+  // the blocks of a reduction have nobody who calls finish
+  for (std::size_t s = 0; s < program.stores.size(); ++s)
+    choose_direct(static_cast<int>(s), last_use, n, kept_node < 0);  // a reduction's blocks have nobody to finish them
   assign_registers(last_use, n);
 }
 
@@ -136,11 +159,20 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
   }
   for (std::size_t s = 0; s < program_.stores.size(); ++s) {
     const ops::Store& store = program_.stores[s];
-    if (direct_store_[store.value] != static_cast<int>(s))
-      scatter(store.to, begin, n, static_cast<const char*>(values[store.value]),
-              ops::register_size(program_.nodes[store.value].reg));
+    const int size = ops::register_size(program_.nodes[store.value].reg);
+    if (streamed_ >> s & 1) {
+      stream(address(store.to, begin), static_cast<const char*>(values[store.value]), n * size);
+    } else if (direct_store_[store.value] != static_cast<int>(s)) {
+      scatter(store.to, begin, n, static_cast<const char*>(values[store.value]), size);
+    }
   }
   return wanted >= 0 ? values[wanted] : nullptr;
+}
+
+void Plan::finish() const {
+#if defined(__SSE2__)
+  if (streamed_) _mm_sfence();
+#endif
 }
 
 std::int64_t Plan::grain() const {
@@ -183,17 +215,23 @@ void Plan::join_products(int kept_node, int n) {
   }
 }
 
-void Plan::choose_direct(int s, const LastUse& last_use, int n) {
+void Plan::choose_direct(int s, const LastUse& last_use, int n, bool may_stream) {
   const ops::Store& store = program_.stores[s];
   const Node& node = program_.nodes[store.value];
   if (node.op == Op::load || node.op == Op::constant || direct_store_[store.value] >= 0) return;
   if (!same_as_register(store.to.dtype, node.reg) || !walks_linearly(store.to.strides, program_.shape)) return;
+  bool is_read = false, is_read_later = false;
   for (int i = 0; i < n; ++i) {
     const Node& other = program_.nodes[i];
-    if (other.op == Op::load && program_.loads[other.slot].handle == store.to.handle && last_use[i] > store.value)
-      return;
+    if (other.op != Op::load || program_.loads[other.slot].handle != store.to.handle) continue;
+    is_read = true;
+    is_read_later = is_read_later || last_use[i] > store.value;
   }
-  direct_store_[store.value] = s;
+  if (may_stream && !is_read && program_.shape.product() * ops::register_size(node.reg) >= kStreamFrom) {
+    streamed_ |= std::int64_t{1} << s;
+  } else if (!is_read_later) {
+    direct_store_[store.value] = s;
+  }
 }
 
 Plan::Kind Plan::kind_of(const Node& node) const {

@@ -65,6 +65,8 @@ class Plan {
   /// Computes elements [begin, begin + n) of the linear iteration and stores them. Returns where node `wanted` has its
   /// values. A block begins at a multiple of step(), or of the last axis where that is no longer than kBlock.
   const void* block(std::int64_t begin, std::int64_t n, char* registers, int wanted) const;
+  /// To be called by each thread after its blocks: what it wrote past the caches is there for the others.
+  void finish() const;
   /// Where element `begin` of a node lies if nothing but that node's values, as they lie in memory, is wanted of the
   /// program; else null.
   const void* in_memory(int node, std::int64_t begin) const;
@@ -79,8 +81,8 @@ class Plan {
   /// A product that nothing but one sum or difference reads is computed along with that: a loop less, the same bits.
   void join_products(int kept_node, int n);
   /// A computed value whose memory looks like its register is written there at once, unless a later node still reads
-  /// that memory.
-  void choose_direct(int s, const LastUse& last_use, int n);
+  /// that memory; or past the caches, where it is so large that none has it when it is read again.
+  void choose_direct(int s, const LastUse& last_use, int n, bool may_stream);
   Kind kind_of(const ops::Node& node) const;
   /// Is it the same in every block?
   static bool stays(Kind kind) { return kind == Kind::constant || kind == Kind::uniform || kind == Kind::repeated; }
@@ -96,6 +98,7 @@ class Plan {
   std::array<OpKernel, kMaxNodes> kernel_;  // and the loop, where it is computed
   std::array<int, kMaxNodes> register_;
   std::array<int, kMaxNodes> direct_store_;  // the store that a node writes by itself, or -1
+  std::int64_t streamed_ = 0;                // a bit for each store that is written past the caches
   int registers_ = 0;
   std::int64_t step_ = kBlock;
 };
