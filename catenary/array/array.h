@@ -42,9 +42,10 @@ class CT_API ArrayHead {
  public:
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+    // of the last handle nobody else can make another, so nothing has to be counted down
+    if (references() == 1 || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
-  int references() const { return references_.load(std::memory_order_relaxed); }
+  int references() const { return references_.load(std::memory_order_acquire); }
 
  protected:
   ArrayHead() = default;

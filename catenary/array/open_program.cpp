@@ -104,7 +104,7 @@ std::int64_t kernel_count() { return kernels.load(std::memory_order_relaxed); }
 void OpenProgram::unlock_and_release() {
   std::vector<Ref<Storage>> released;
   released.swap(released_);
-  mutex_.unlock();
+  lock_.unlock();
 }
 
 void OpenProgram::run(const char* reason) {

@@ -3,13 +3,13 @@
 // Which program an operation joins, and when it must run, is decided in lazy.cpp.
 
 #include <array>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "catenary/array/body.h"
 #include "catenary/array/lazy.h"
+#include "catenary/core/recursive_lock.h"
 #include "catenary/device/backend.h"
 #include "catenary/ops/program.h"
 
@@ -26,16 +26,13 @@ class OpenProgram final : public DeferredWork {
   /// locks of its own (a Python object's takes the interpreter's, which another thread may hold while it waits here).
   class Lock {
    public:
-    explicit Lock(OpenProgram& program) : program_(program) {
-      program.mutex_.lock();
-      ++program.locks_;
-    }
+    explicit Lock(OpenProgram& program) : program_(program) { program.lock_.lock(); }
     Lock(const Lock&) = delete;
     ~Lock() {
-      if (--program_.locks_ == 0 && !program_.released_.empty()) {
+      if (program_.lock_.depth() == 1 && !program_.released_.empty()) {
         program_.unlock_and_release();
       } else {
-        program_.mutex_.unlock();
+        program_.lock_.unlock();
       }
     }
 
@@ -120,8 +117,7 @@ class OpenProgram final : public DeferredWork {
   void forget_unwanted();
   void unlock_and_release();
 
-  std::recursive_mutex mutex_;
-  int locks_ = 0;                       // of the thread that has it
+  RecursiveLock lock_;
   std::vector<Ref<Storage>> released_;  // memory of others that nothing here needs any more
   Device device_;
   Shape shape_;

@@ -54,9 +54,9 @@ class CT_API Storage {
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (references() == 1 || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  int references() const { return references_.load(std::memory_order_relaxed); }
+  int references() const { return references_.load(std::memory_order_acquire); }
   /// Does the memory belong to somebody else, whose deleter may do anything?
   bool has_owner() const { return owner_ != nullptr; }
 
