@@ -97,8 +97,8 @@ CT_API Array triangular(const Operand& left, const Operand& mode, const Operand&
 CT_API Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size = {},
                   const RandomOptions& options = {});
 
-// The gamma distribution and its like, by rejection (Marsaglia and Tsang 2000): what was rejected is drawn again until
-// nothing is, so the host waits for the device.
+// The gamma distribution and its like, by rejection (Marsaglia and Tsang 2000), and others that reject: what was
+// rejected is drawn again until nothing is, so the host waits for the device.
 
 /// Gamma with shape >= 0 and scale 1. numpy.random.standard_gamma
 CT_API Array standard_gamma(const Operand& shape, const OptionalShape& size = {}, const RandomOptions& options = {});
@@ -112,6 +112,19 @@ CT_API Array standard_t(const Operand& df, const OptionalShape& size = {}, const
 /// Fisher's F with dfnum > 0 and dfden > 0 degrees of freedom. numpy.random.f
 CT_API Array f(const Operand& dfnum, const Operand& dfden, const OptionalShape& size = {},
                const RandomOptions& options = {});
+/// Noncentral chi-square with df > 0 degrees of freedom and nonc >= 0: a normal number's square and a chi-square number
+/// where df > 1, else chi-square with 2 Poisson(nonc / 2) degrees more (Johnson, Kotz and Balakrishnan 1995).
+/// numpy.random.noncentral_chisquare
+CT_API Array noncentral_chisquare(const Operand& df, const Operand& nonc, const OptionalShape& size = {},
+                                  const RandomOptions& options = {});
+/// Noncentral F with dfnum > 0 and dfden > 0 degrees of freedom and nonc >= 0: a noncentral chi-square number over a
+/// chi-square number, each over its degrees. numpy.random.noncentral_f
+CT_API Array noncentral_f(const Operand& dfnum, const Operand& dfden, const Operand& nonc,
+                          const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Angles in [-pi, pi] about mu, the nearer the larger kappa >= 0 is: von Mises (Best and Fisher 1979).
+/// numpy.random.vonmises
+CT_API Array vonmises(const Operand& mu, const Operand& kappa, const OptionalShape& size = {},
+                      const RandomOptions& options = {});
 /// Beta with a > 0 and b > 0. numpy.random.beta
 CT_API Array beta(const Operand& a, const Operand& b, const OptionalShape& size = {},
                   const RandomOptions& options = {});
@@ -139,6 +152,17 @@ CT_API Array binomial(const Operand& n, const Operand& p, const OptionalShape& s
 CT_API Array poisson(const Operand& lam = 1.0, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// Trials up to the first success, each with probability p in (0, 1]; int64 by default. numpy.random.geometric
 CT_API Array geometric(const Operand& p, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Logarithmic series with p in (0, 1), int64 by default: k has a probability in proportion to p^k / k (Kemp 1981).
+/// numpy.random.logseries
+CT_API Array logseries(const Operand& p, const OptionalShape& size = {}, const RandomOptions& options = {});
+/// Failures up to the n-th success, n > 0 and not always an integer, of trials with probability p in (0, 1] each; int64
+/// by default. A Poisson number whose mean is gamma distributed (Devroye 1987 for the former); waits for the device.
+/// Throws ValueError where such a mean is beyond 10^15. numpy.random.negative_binomial
+CT_API Array negative_binomial(const Operand& n, const Operand& p, const OptionalShape& size = {},
+                               const RandomOptions& options = {});
+/// Zipf with a > 1, int64 by default: k has a probability in proportion to k^-a, among the numbers that the dtype holds
+/// (Devroye 1986, by rejection; waits for the device). numpy.random.zipf
+CT_API Array zipf(const Operand& a, const OptionalShape& size = {}, const RandomOptions& options = {});
 /// How many are good of nsample drawn from ngood and nbad without replacement, int64 by default, by inversion, as
 /// binomial. Throws ValueError for numbers that are negative or no integers, sums above 2²⁴, and more drawn than there
 /// are. numpy.random.hypergeometric

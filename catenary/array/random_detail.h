@@ -54,6 +54,7 @@ inline constexpr Interval kPositive{.has_low = false, .words = "be positive"};
 inline constexpr Interval kFinite{.has_high = false, .words = "be finite and not negative"};
 inline constexpr Interval kPositiveFinite{.has_low = false, .has_high = false, .words = "be finite and positive"};
 inline constexpr Interval kProbability{.high = 1, .words = "lie in [0, 1]"};
+inline constexpr Interval kPositiveProbability{.has_low = false, .high = 1, .words = "lie in (0, 1]"};
 
 /// Throws ValueError unless the parameter, a literal or each element of an array, which is waited for, lies there.
 void check_values(const Operand& x, const Interval& interval, const char* what, const char* name);

@@ -18,6 +18,9 @@ using namespace detail;  // NOLINT: what all distributions are made of
 
 namespace {
 
+constexpr double kLargestCount = 9.2e18;  // what int64 holds; larger numbers become this one
+constexpr double kLargestMean = 1e15;     // of a Poisson distribution whose numbers float64 holds
+
 /// -log of uniform numbers.
 Array exponential_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
   return negative(log(open_uniform(size, dtype, options)));
@@ -40,41 +43,54 @@ struct GammaNumbers {
   Array logarithm() const { return add(log(value), boost); }
 };
 
+/// A parameter in the dtype that is worked in, on the current device: one number, or one for each element of `shape`.
+Array flat(const Operand& x, const Shape& shape, Dtype dtype) {
+  if (!x.is_array()) return full({1}, x.scalar().real(), dtype);
+  const Array here = as_dtype(x.array(), dtype).to_device(current_device());
+  return here.size() == 1 ? here.reshape({1}) : here.broadcast_to(shape).reshape({shape.product()});
+}
+
+/// Numbers by rejection: draw(n, of_these, value) makes n candidates and says which are accepted; of_these(x) takes of
+/// a flat parameter the elements that belong to them. What was rejected is drawn again until nothing is.
+template <class Draw>
+Array accepted(const Shape& shape, Draw&& draw) {
+  const auto rejects = [&](std::int64_t n, const Array& which, Array& value) {
+    const auto of_these = [&](const Array& x) { return which.defined() && x.size() != 1 ? take(x, which) : x; };
+    return flatnonzero(logical_not(draw(n, of_these, value)));
+  };
+  Array result;
+  Array rejected = rejects(shape.product(), {}, result);
+  while (rejected.size() > 0) {
+    Array value;
+    const Array again = rejects(rejected.size(), rejected, value);
+    put(result, rejected, value);
+    rejected = take(rejected, again);
+  }
+  return result.reshape(shape);
+}
+
 /// a: a literal, or an array that broadcasts to `shape`; its values have been checked.
 GammaNumbers gamma_of(const Operand& a, const Shape& shape, Dtype dtype, const RandomOptions& options) {
-  const Device device = options.device.value_or(current_device());
-  const DeviceScope scope(device);
-  const std::int64_t count = shape.product();
-  const Array alpha = a.is_array() ? as_dtype(a.array(), dtype).to_device(device).broadcast_to(shape).reshape({count})
-                                   : full({1}, a.scalar().real(), dtype);
+  const DeviceScope scope(options.device.value_or(current_device()));
+  const Array alpha = flat(a, shape, dtype);
   // Marsaglia and Tsang 2000: d (1 + c x)^3 with x normal is gamma(alpha >= 1) where it is accepted.
   const Array d = subtract(where(less(alpha, 1), add(alpha, 1), alpha), 1.0 / 3);
   const Array c = rsqrt(multiply(d, 9));
-  const auto draw = [&](std::int64_t n, const Array& which, Array& value) {
-    const auto of_these = [&](const Array& x) { return which.defined() && x.size() != 1 ? take(x, which) : x; };
+  GammaNumbers result;
+  result.value = accepted(shape, [&](std::int64_t n, const auto& of_these, Array& value) {
     const Array scale = of_these(d);
     const Array x = normal_of({n}, dtype, options), u = open_uniform({n}, dtype, options);
     const Array root = add(multiply(of_these(c), x), 1), v = multiply(multiply(root, root), root);
     const Array square_x = multiply(x, x);
     const Array surely = less(u, subtract(1, multiply(multiply(square_x, square_x), 0.0331)));
     const Array bound = add(multiply(square_x, 0.5), multiply(scale, add(subtract(1, v), log(maximum(v, 1e-30)))));
-    const Array accepted = logical_and(greater(v, 0), logical_or(surely, less(log(u), bound)));
     value = multiply(v, scale);
-    return flatnonzero(logical_not(accepted));
-  };
-  GammaNumbers result;
-  Array rejected = draw(count, {}, result.value);
-  while (rejected.size() > 0) {
-    Array value;
-    const Array again = draw(rejected.size(), rejected, value);
-    put(result.value, rejected, value);
-    rejected = take(rejected, again);
-  }
-  result.value = result.value.reshape(shape);
+    return logical_and(greater(v, 0), logical_or(surely, less(log(u), bound)));
+  });
   // gamma(alpha) = gamma(alpha + 1) u^(1 / alpha)
   result.boost = zeros({}, dtype);
   if (a.is_array() || a.scalar().real() < 1) {
-    const Array power_of_u = divide(log(open_uniform({count}, dtype, options)), alpha);
+    const Array power_of_u = divide(log(open_uniform({shape.product()}, dtype, options)), alpha);
     result.boost = where(less(alpha, 1), power_of_u, 0).reshape(shape);
   }
   return result;
@@ -89,6 +105,57 @@ Parameter half_of(const Operand& x, Dtype dtype) {
     half.scalar = half.scalar.real() * 0.5;
   }
   return half;
+}
+
+/// Poisson with the means `lam`, given as `a` above, in a floating dtype: there may be as many means as numbers, for
+/// which the tables of random::poisson would be too many. Devroye 1987 (A simple generator for discrete log-concave
+/// distributions): with the likeliest count m and w = 1 + p(m) / 2 no p(m + k) is above p(m) min(1, e^(w - p(m) |y|))
+/// for a y that rounds to k.
+Array poisson_of(const Operand& lam, const Shape& shape, Dtype dtype, const RandomOptions& options) {
+  const DeviceScope scope(options.device.value_or(current_device()));
+  const Array mean = maximum(flat(lam, shape, dtype), 1e-30);  // from which 0 does not differ
+  // By Stirling's series from 16 on, where large terms would leave no digits of their difference.
+  const auto log_probability = [](const Array& k, const Array& of) {
+    const Array beyond = subtract(k, of), last = divide(1, k), square_last = multiply(last, last);
+    const Array series =
+        multiply(last, subtract(1.0 / 12, multiply(square_last, subtract(1.0 / 360, divide(square_last, 1260)))));
+    const Array half_log = multiply(add(log(k), 1.8378770664093453), 0.5);  // of 2 pi k
+    const Array deviance = subtract(multiply(k, log1p(divide(beyond, of))), beyond);
+    const Array far = negative(add(add(deviance, half_log), series));
+    const Array near = subtract(subtract(multiply(k, log(of)), of), lgamma(add(k, 1)));
+    return where(less(k, 16), near, far);
+  };
+  const Array mode = floor(mean), log_highest = log_probability(mode, mean), highest = exp(log_highest);
+  const Array w = add(multiply(highest, 0.5), 1), share = divide(w, add(w, 1));
+  return accepted(shape, [&](std::int64_t n, const auto& of_these, Array& value) {
+    const Array u = open_uniform({n}, dtype, options), v = open_uniform({n}, dtype, options);
+    const Array log_w = log(open_uniform({n}, dtype, options)), sign_bits = bits({n}, options);
+    const Array body = less(u, of_these(share));
+    const Array scaled = where(body, multiply(of_these(w), v), subtract(of_these(w), log(v)));
+    const Array steps = rint(divide(scaled, of_these(highest)));
+    value = add(of_these(mode), where(less(sign_bits, std::int64_t{1} << 31), steps, negative(steps)));
+    const Array above = subtract(log_probability(value, of_these(mean)), of_these(log_highest));
+    return logical_and(greater_equal(value, 0),
+                       less_equal(add(log_w, minimum(subtract(of_these(w), scaled), 0)), above));
+  });
+}
+
+/// Noncentral chi-square in a floating dtype (Johnson, Kotz and Balakrishnan 1995, chapter 29): the square of a normal
+/// number and chi-square(df - 1) where df > 1, else chi-square(df + 2 Poisson(nonc / 2)).
+Array noncentral_of(const Operand& df, const Operand& nonc, const Shape& shape, Dtype dtype,
+                    const RandomOptions& options) {
+  const Device device = options.device.value_or(current_device());
+  const Array d = catenary::detail::as_array(df, dtype, device), c = catenary::detail::as_array(nonc, dtype, device);
+  const Array with_square = greater(d, 1);
+  Array half = multiply(where(with_square, subtract(d, 1), d), 0.5), square;
+  if (any(with_square).item<bool>()) {
+    const Array shifted = add(normal_of(shape, dtype, options), sqrt(c));
+    square = where(with_square, multiply(shifted, shifted), 0);
+  }
+  if (!all(with_square).item<bool>())
+    half = add(half, poisson_of(where(with_square, 0, multiply(c, 0.5)), shape, dtype, options));
+  const Array rest = multiply(gamma_of(half, shape, dtype, options).product(), 2);
+  return square.defined() ? add(square, rest) : rest;
 }
 
 /// What formula(shape, dtype that is worked in, options) makes of gamma numbers.
@@ -274,15 +341,114 @@ Array multivariate_normal(const Array& mean, const Array& cov, const Shape& size
   return as_dtype(add(centred, as_dtype(mean, work).to_device(device)), dtype);
 }
 
+Array noncentral_chisquare(const Operand& df, const Operand& nonc, const OptionalShape& size,
+                           const RandomOptions& options) {
+  check_values(df, kPositiveFinite, "noncentral_chisquare", "df");
+  check_values(nonc, kFinite, "noncentral_chisquare", "nonc");
+  return of_gammas(df, nonc, size, options, "noncentral_chisquare",
+                   [&](const Shape& out, Dtype work, const RandomOptions& here) {
+                     return noncentral_of(df, nonc, out, work, here);
+                   });
+}
+
+Array noncentral_f(const Operand& dfnum, const Operand& dfden, const Operand& nonc, const OptionalShape& size,
+                   const RandomOptions& options) {
+  check_values(dfnum, kPositiveFinite, "noncentral_f", "dfnum");
+  check_values(dfden, kPositiveFinite, "noncentral_f", "dfden");
+  check_values(nonc, kFinite, "noncentral_f", "nonc");
+  const Dtype dtype = floating_dtype(options, "noncentral_f"), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, {dfnum, dfden, nonc}, "noncentral_f");
+  const RandomOptions here = placed(options, {dfnum, dfden, nonc});
+  const Parameter above(dfnum, work), below = half_of(dfden, work);
+  const Array mean_square = divide(noncentral_of(dfnum, nonc, shape, work, here), above.operand());
+  return as_dtype(divide(mean_square, divide(gamma_of(below.operand(), shape, work, here).product(), below.operand())),
+                  dtype);
+}
+
+Array vonmises(const Operand& mu, const Operand& kappa, const OptionalShape& size, const RandomOptions& options) {
+  constexpr double pi = 3.141592653589793;
+  check_values(kappa, kFinite, "vonmises", "kappa");
+  const Dtype dtype = floating_dtype(options, "vonmises"), work = working_dtype(dtype);
+  const Shape shape = shape_of(size, mu, kappa, "vonmises");
+  const RandomOptions here = placed(options, mu, kappa);
+  const DeviceScope scope(here.device.value_or(current_device()));
+  // Best and Fisher 1979: candidates 2 arctan(c tan(x)) with x uniform, whose density is in proportion to 1 / y with
+  // y = h + kappa (1 - cos of the candidate), so that y e^(1 - y) is to be accepted. h is kappa (s - 1), their s =
+  // (1 + sqrt(1 + 4 kappa^2)) / (2 kappa); thus written no digits are lost for large kappa, and 0 needs no case.
+  const Array doubled = multiply(minimum(flat(kappa, shape, work), work == Dtype::float32 ? 1e30 : 1e300), 2);
+  const Array h = add(divide(0.5, add(sqrt(add(multiply(doubled, doubled), 1)), doubled)), 0.5);
+  const Array c = sqrt(divide(h, add(h, doubled)));
+  const Array angle = accepted(shape, [&](std::int64_t n, const auto& of_these, Array& value) {
+    const Array turn = subtract(open_uniform({n}, work, here), 0.5), v = open_uniform({n}, work, here);
+    const Array tangent = multiply(of_these(c), tan(multiply(turn, pi))), squared = multiply(tangent, tangent);
+    const Array y = add(of_these(h), multiply(of_these(doubled), divide(squared, add(squared, 1))));
+    value = multiply(arctan(tangent), 2);
+    return less_equal(log(v), add(log(y), subtract(1, y)));
+  });
+  const Array turned = add(angle, catenary::detail::as_array(mu, work, current_device()));
+  return as_dtype(subtract(turned, multiply(rint(divide(turned, 2 * pi)), 2 * pi)), dtype);
+}
+
 Array geometric(const Operand& p, const OptionalShape& size, const RandomOptions& options) {
-  check_values(p, {.has_low = false, .high = 1, .words = "lie in (0, 1]"}, "geometric", "p");
+  check_values(p, kPositiveProbability, "geometric", "p");
   const Shape shape = shape_of(size, p, p, "geometric");
   const Parameter probability(p, Dtype::float64);
   const Array e = exponential_of(shape, Dtype::float64, placed(options, p, p));
-  // The smallest k with (1 - p)^k <= u; beyond int64 the last of its numbers.
+  // The smallest k with (1 - p)^k <= u.
   const Array trials = p.is_array() ? ceil(divide(e, negative(log1p(negative(probability.array)))))
                                     : ceil(divide(e, -std::log1p(-p.scalar().real())));
-  return as_dtype(minimum(maximum(trials, 1), 9.2e18), options.dtype.value_or(Dtype::int64));
+  return as_dtype(minimum(maximum(trials, 1), kLargestCount), options.dtype.value_or(Dtype::int64));
+}
+
+Array logseries(const Operand& p, const OptionalShape& size, const RandomOptions& options) {
+  check_values(p, {.has_low = false, .high = 1, .has_high = false, .words = "lie in (0, 1)"}, "logseries", "p");
+  const Shape shape = shape_of(size, p, p, "logseries");
+  const RandomOptions here = placed(options, p, p);
+  const Array chance = catenary::detail::as_array(p, Dtype::float64, here.device.value_or(current_device()));
+  const Array u = open_uniform(shape, Dtype::float64, here), v = open_uniform(shape, Dtype::float64, here);
+  // Geometric numbers of the probability (1 - p)^u; the log of what it leaves of 1 without loss of digits.
+  const Array exponent = multiply(u, log1p(negative(chance)));
+  const Array log_rest = where(less(exponent, -0.7), log1p(negative(exp(exponent))), log(negative(expm1(exponent))));
+  const Array count = add(floor(divide(log(v), log_rest)), 1);
+  return as_dtype(minimum(maximum(count, 1), kLargestCount), options.dtype.value_or(Dtype::int64));
+}
+
+Array negative_binomial(const Operand& n, const Operand& p, const OptionalShape& size, const RandomOptions& options) {
+  check_values(n, kPositiveFinite, "negative_binomial", "n");
+  check_values(p, kPositiveProbability, "negative_binomial", "p");
+  const Shape shape = shape_of(size, n, p, "negative_binomial");
+  const RandomOptions here = placed(options, n, p);
+  const Array chance = catenary::detail::as_array(p, Dtype::float64, here.device.value_or(current_device()));
+  const Array odds = divide(subtract(1, chance), chance);
+  const Array mean = multiply(gamma_of(n, shape, Dtype::float64, here).product(), odds);
+  if (shape.product() > 0 && !(max(mean).item<double>() <= kLargestMean))
+    fail<ValueError>(
+        "random::negative_binomial: n is too large or p too small: a mean of {} was drawn, up to {} may be",
+        max(mean).item<double>(), kLargestMean);
+  return as_dtype(poisson_of(mean, shape, Dtype::float64, here), options.dtype.value_or(Dtype::int64));
+}
+
+Array zipf(const Operand& a, const OptionalShape& size, const RandomOptions& options) {
+  check_values(a, {.low = 1, .has_low = false, .words = "be greater than 1"}, "zipf", "a");
+  const Dtype dtype = options.dtype.value_or(Dtype::int64);
+  const Shape shape = shape_of(size, a, a, "zipf");
+  const RandomOptions here = placed(options, a, a);
+  const DeviceScope scope(here.device.value_or(current_device()));
+  const int value_bits = static_cast<int>(itemsize(dtype)) * 8 - (kind(dtype) == Kind::signed_int ? 1 : 0);
+  const double most = value_bits < 63 && !is_floating(dtype) ? std::ldexp(1.0, value_bits) - 1 : kLargestCount;
+  // Devroye 1986, X.6.1, with powers of numbers near 1 and beyond the dtype as logarithms: x is the integral part of a
+  // Pareto number, here of those below most + 1.
+  const Array power_less = subtract(flat(a, shape, Dtype::float64), 1);
+  const Array within = expm1(multiply(power_less, -std::log(most + 1)));
+  const Array least = negative(expm1(multiply(power_less, -std::log(2.0))));
+  const Array counts = accepted(shape, [&](std::int64_t n, const auto& of_these, Array& value) {
+    const Array u = open_uniform({n}, Dtype::float64, here), v = open_uniform({n}, Dtype::float64, here);
+    const Array of_power = of_these(power_less);
+    value = minimum(floor(exp(negative(divide(log1p(multiply(u, of_these(within))), of_power)))), most);
+    const Array step = negative(expm1(negative(multiply(of_power, log1p(divide(1, value))))));
+    return less_equal(multiply(multiply(v, value), step), of_these(least));
+  });
+  return as_dtype(counts, dtype);
 }
 
 Array multinomial(std::int64_t n, const Array& pvals, const Shape& size, const RandomOptions& options) {

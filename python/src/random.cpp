@@ -3,6 +3,8 @@
 
 #include "catenary/array/random.h"
 
+#include <memory>
+
 #include "bind.h"
 #include "catenary/core/error.h"
 
@@ -24,6 +26,17 @@ RandomOptions options_of(Generator& g, const DtypeArg& dtype = {}) {
 /// What Python gives for a parameter of a function that draws.
 template <class T>
 struct Drawn : Parameter<T> {};
+template <>
+struct Drawn<const Operand&> {  // which may be a list or NumPy's array, too
+  std::unique_ptr<Argument> argument = std::make_unique<Argument>();
+  operator Operand() const { return argument->operand(); }
+  using Given = nb::handle;
+  static Drawn value(Given x) {
+    Drawn drawn;
+    drawn.argument->parse_values(x.ptr(), current_device());
+    return drawn;
+  }
+};
 template <>
 struct Drawn<const Shape&> {
   using Given = const Size&;
@@ -80,6 +93,8 @@ void register_random(nb::module_& m) {
   g.def("chisquare", drawing(ct::random::chisquare), "df"_a, size, no_dtype);
   g.def("standard_t", drawing(ct::random::standard_t), "df"_a, size, no_dtype);
   g.def("geometric", drawing(ct::random::geometric), "p"_a, size, no_dtype);
+  g.def("logseries", drawing(ct::random::logseries), "p"_a, size, no_dtype);
+  g.def("zipf", drawing(ct::random::zipf), "a"_a, size, no_dtype);
   g.def("poisson", drawing(ct::random::poisson), "lam"_a = 1.0, size, no_dtype);
   g.def("uniform", drawing(ct::random::uniform), "low"_a = 0.0, "high"_a = 1.0, size, no_dtype);
   g.def("normal", drawing(ct::random::normal), "loc"_a = 0.0, "scale"_a = 1.0, size, no_dtype);
@@ -91,6 +106,10 @@ void register_random(nb::module_& m) {
   g.def("beta", drawing(ct::random::beta), "a"_a, "b"_a, size, no_dtype);
   g.def("f", drawing(ct::random::f), "dfnum"_a, "dfden"_a, size, no_dtype);
   g.def("binomial", drawing(ct::random::binomial), "n"_a, "p"_a, size, no_dtype);
+  g.def("negative_binomial", drawing(ct::random::negative_binomial), "n"_a, "p"_a, size, no_dtype);
+  g.def("_noncentral_chisquare", drawing(ct::random::noncentral_chisquare), "df"_a, "nonc"_a, size, no_dtype);
+  g.def("_noncentral_f", drawing(ct::random::noncentral_f), "dfnum"_a, "dfden"_a, "nonc"_a, size, no_dtype);
+  g.def("vonmises", drawing(ct::random::vonmises), "mu"_a, "kappa"_a, size, no_dtype);
   g.def("wald", drawing(ct::random::wald), "mean"_a, "scale"_a, size, no_dtype);
   g.def("triangular", drawing(ct::random::triangular), "left"_a, "mode"_a, "right"_a, size, no_dtype);
   g.def("hypergeometric", drawing(ct::random::hypergeometric), "ngood"_a, "nbad"_a, "nsample"_a, size, no_dtype);

@@ -252,6 +252,86 @@ def test_counts_of_arrays_of_parameters(device):
     assert state.choice(3, 5, p=cupy.full(3, 1 / 3, 'f4')).shape == (5,)
 
 
+@pytest.mark.parametrize('call, mean, deviation', [  # of the distributions
+    ('vonmises(mu=1, kappa=4, size=N, dtype="f4")', 1, 0.55), ('logseries(p=0.6, size=N)', 1.637, 1.189),
+    ('negative_binomial(n=2.5, p=0.4, size=N)', 3.75, 3.062), ('zipf(a=5, size=N)', 1.0438, 0.264),
+    ('noncentral_chisquare(df=3, nonc=2, size=N)', 5, 14 ** 0.5), ('noncentral_chisquare(0.5, 2, N, "f4")', 2.5, 3),
+    ('noncentral_f(dfnum=3, dfden=12, nonc=3, size=N)', 2.4, 2.245), ('standard_gamma([4.0], size=N)', 4, 2)])
+def test_moments_of_distributions(call, mean, deviation):
+    state = cupy.random.RandomState(5)
+    drawn = eval('state.' + call, {'state': state, 'N': 4000})
+    assert drawn.dtype == (numpy.float32 if 'f4' in call else numpy.int64 if call[:4] in ('logs', 'nega', 'zipf') else numpy.float64)
+    x = drawn.get().astype('d')
+    assert abs(x.mean() - mean) < 5 * deviation / 4000 ** 0.5 and abs(x.std() / deviation - 1) < 0.25
+    same(eval('state.' + call, {'state': cupy.random.RandomState(5), 'N': 4000}), drawn.get())
+
+
+def test_parameters_and_dtypes_of_distributions():
+    random = cupy.random
+    assert random.vonmises([0, 1], numpy.ones((3, 1)), dtype='f').shape == (3, 2)
+    assert random.zipf(cupy.asarray([2.0, 3.0]), (4, 2), 'i4').dtype == numpy.int32
+    assert random.noncentral_chisquare(2, 1, 3, int).dtype == numpy.int64 and random.noncentral_f(1, 2, 3, (0, 2), 'i1').shape == (0, 2)
+    assert random.logseries(0.5).shape == () and random.negative_binomial([1, 2.5], 0.5).shape == (2,)
+    for call in ('vonmises(0, -1)', 'logseries(1)', 'logseries([0.5, 0])', 'zipf(1)', 'negative_binomial(0, 0.5)',
+                 'negative_binomial(1, 1.5)', 'noncentral_chisquare(-1, 1)', 'noncentral_f(1, 1, numpy.array([1, -1]))'):
+        with pytest.raises(ValueError):
+            eval('random.' + call, {'random': random, 'numpy': numpy})
+    with pytest.raises(TypeError):
+        random.vonmises(0, 1, dtype='i')
+    with pytest.raises(TypeError):
+        random.zipf('a')
+    assert len(random.bytes(10)) == 10 and isinstance(random.bytes(0), bytes) and random.bytes(9) != random.bytes(9)
+
+
+def test_generators():
+    random = cupy.random
+    state = random.RandomState(7)
+    rng = random.default_rng(7)
+    for name, arguments in (('beta', (1, 2)), ('binomial', (5, 0.3)), ('chisquare', (3,)), ('dirichlet', ([1, 2, 3],)), ('exponential', (2,)),
+                            ('f', (3, 4)), ('gamma', (2, 3)), ('geometric', (0.5,)), ('hypergeometric', (5, 6, 7)), ('logseries', (0.5,)),
+                            ('poisson', (3,)), ('power', (2,)), ('uniform', (-1, 1)), ('standard_gamma', (2,)),
+                            ('standard_normal', ()), ('standard_exponential', ())):  # the numbers of a state with that seed
+        same(getattr(rng, name)(*arguments, size=(3, 2)), getattr(state, name)(*arguments, size=(3, 2)).get())
+    same(rng.random(4, 'f'), state.random_sample(4, 'f').get())
+    same(rng.integers(3, 9, 5), state.randint(3, 9, 5).get())
+    drawn = rng.integers(-1, 1, 200, 'i1', endpoint=True)
+    assert drawn.dtype == numpy.int8 and set(drawn.tolist()) == {-1, 0, 1} and set(rng.integers(2, size=99).tolist()) == {0, 1}
+    same(rng.integers(2, endpoint=True, size=5) <= 2, numpy.ones(5, bool))
+    for name in ('XORWOW', 'MRG32k3a', 'Philox4x3210'):
+        bits = getattr(random, name)
+        assert isinstance(bits(1), random.BitGenerator) and bits(1).random_raw(2, output=False) is None
+        raw = bits(3).random_raw((500, 2))
+        assert raw.dtype == numpy.int32 and raw.min() < -2 ** 30 and raw.max() > 2 ** 30
+        same(bits([3, 4]).random_raw(3), bits(numpy.random.SeedSequence([3, 4])).random_raw(3).get())
+        same(random.Generator(bits(3)).random(4), random.default_rng(random.XORWOW(3)).random(4).get())
+    assert random.default_rng(rng) is rng and (random.default_rng().random(3) != random.default_rng().random(3)).any()
+    rng.bit_generator = random.Philox4x3210(7)
+    assert not hasattr(rng, 'rand')
+    with pytest.raises(TypeError, match='integer'):
+        random.XORWOW(1.5)
+
+
+def test_generators_write_into_arrays():
+    rng, again = cupy.random.default_rng(8), cupy.random.default_rng(8)
+    out = cupy.zeros((3, 2))
+    for call in ('random(SIZE)', 'standard_normal(SIZE)', 'standard_exponential(SIZE)', 'standard_gamma(2, SIZE)'):
+        assert eval('rng.' + call.replace('SIZE', 'out=out'), {'rng': rng, 'out': out}) is out
+        same(out, eval('rng.' + call.replace('SIZE', '(3, 2)'), {'rng': again}).get())
+    rng.random((2, 3), out=out.T)
+    same(out.T, again.random((2, 3)).get())
+    for wrong, error in (('dtype="f", out=out', TypeError), ('out=out[:, :1]', ValueError), ('(2, 3), out=out', ValueError),
+                         ('3, out=out', ValueError), ('dtype="e"', TypeError), ('dtype=int', TypeError)):
+        for name in ('random(', 'standard_normal(', 'standard_exponential(', 'standard_gamma(1, '):
+            with pytest.raises(error):
+                eval('rng.' + name + wrong + ')', {'rng': rng, 'out': out})
+    with pytest.raises(ValueError, match='C order'):
+        rng.standard_gamma(1, out=out.T)
+    with pytest.raises(NotImplementedError):
+        rng.standard_exponential(method='zig')
+    with pytest.raises(ValueError, match='method'):
+        rng.standard_exponential(method='other')
+
+
 def test_repeats_by_a_tuple(device):
     x = cupy.arange(3, dtype='f4')
     same(cupy.repeat(x, (1, 0, 2)), numpy.array([0, 2, 2], 'f4'))

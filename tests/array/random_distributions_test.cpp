@@ -2,6 +2,7 @@
 // seeds, on the CPU; the numbers of other devices against the CPU's.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -41,6 +42,25 @@ double beta_cdf(double a, double b, double x) {
   double sum = density(0) + density(end);
   for (int k = 1; k < steps; ++k) sum += density(end * k / steps) * (k % 2 ? 4 : 2);
   return sum * end / (3 * steps) * std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b));
+}
+
+/// The sum of cdf(k) over Poisson numbers k of mean `mean`: how noncentral distributions follow from central ones.
+double poisson_mixture(double mean, const std::function<double(int)>& cdf) {
+  double sum = 0;
+  for (int k = 0; k < 30; ++k) sum += std::exp(k * std::log(mean) - mean - std::lgamma(k + 1.0)) * cdf(k);
+  return sum;
+}
+
+/// Von Mises about 0, by Simpson's rule.
+double vonmises_cdf(double kappa, double x) {
+  const auto integral = [&](double end) {
+    constexpr int steps = 200;
+    const auto density = [&](int k) { return std::exp(kappa * (std::cos(-kPi + (end + kPi) * k / steps) - 1)); };
+    double sum = density(0) + density(steps);
+    for (int k = 1; k < steps; ++k) sum += density(k) * (k % 2 ? 4 : 2);
+    return sum * (end + kPi) / (3 * steps);
+  };
+  return integral(x) / integral(kPi);
 }
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
@@ -116,6 +136,19 @@ std::vector<Continuous> continuous() {
       {"f", [=](auto& o) { return R::f(4, 7, many, o); },
        [](double x) { return beta_cdf(2, 3.5, 4 * x / (4 * x + 7)); }},
   };
+  for (const double df : {0.7, 1.0, 4.5})
+    rows.push_back(
+        {"noncentral_chisquare", [=](auto& o) { return R::noncentral_chisquare(df, 3, many, o); },
+         [=](double x) { return poisson_mixture(1.5, [&](int k) { return gamma_cdf(df / 2 + k, x / 2); }); }});
+  for (const double dfnum : {1.0, 3.0})
+    rows.push_back({"noncentral_f", [=](auto& o) { return R::noncentral_f(dfnum, 5, 2, many, o); },
+                    [=](double x) {
+                      const double share = dfnum * x / (dfnum * x + 5);
+                      return poisson_mixture(1, [&](int k) { return beta_cdf(dfnum / 2 + k, 2.5, share); });
+                    }});
+  for (const double kappa : {0.0, 0.5, 4.0, 200.0})
+    rows.push_back({"vonmises", [=](auto& o) { return R::vonmises(0, kappa, many, o); },
+                    [=](double x) { return vonmises_cdf(kappa, x); }});
   for (const double a : {0.3, 2.5, 40.0})
     rows.push_back(
         {"gamma", [=](auto& o) { return R::gamma(a, 2, many, o); }, [=](double x) { return gamma_cdf(a, x / 2); }});
@@ -165,6 +198,29 @@ TEST(RandomDistributions, ParametersMayBeArrays) {
   EXPECT_EQ(R::wald(a, b, {}, single).shape(), (Shape{2, 3}));
   EXPECT_EQ(R::f(a, 2, {}, single).shape(), (Shape{3}));
   EXPECT_EQ(R::standard_t(a, {}, single).shape(), (Shape{3}));
+  EXPECT_EQ(R::noncentral_chisquare(a, b, {}, single).shape(), (Shape{2, 3}));
+  EXPECT_EQ(R::noncentral_f(a, 2, b, {}, single).shape(), (Shape{2, 3}));
+  EXPECT_EQ(R::vonmises(b, a, Shape{4, 2, 3}, single).shape(), (Shape{4, 2, 3}));
+  // Degrees on both sides of 1, where the method changes.
+  const Array noncentral = R::noncentral_chisquare(a, b, Shape{3000, 2, 3}, single);
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < 3; ++k)
+      expect_distribution(
+          noncentral(ct::Slice(), i, k),
+          [&](double v) {
+            return poisson_mixture(b(i, 0).item<float>() / 2,
+                                   [&](int j) { return gamma_cdf(a(k).item<float>() / 2 + j, v / 2); });
+          },
+          "noncentral_chisquare of arrays");
+  const Array angles = R::vonmises(make<float>({0.0f, 1.0f, -3.0f}), a, Shape{3000, 3}, single);
+  for (int k = 0; k < 3; ++k) {
+    const double mu = std::array{0.0, 1.0, -3.0}[static_cast<std::size_t>(k)];
+    const Array turned = ct::subtract(angles(ct::Slice(), k), mu);
+    const Array near = ct::subtract(turned, ct::multiply(ct::rint(ct::divide(turned, 2 * kPi)), 2 * kPi));
+    expect_distribution(
+        near, [&](double v) { return vonmises_cdf(a(k).item<float>(), v); }, "vonmises of arrays");
+  }
+  EXPECT_THROW(R::vonmises(0, a, Shape{2}, single), ct::ShapeError);
   EXPECT_THROW(R::gamma(a, b, Shape{5}, single), ct::ShapeError);
 }
 
@@ -178,6 +234,19 @@ TEST(RandomDistributions, AtTheEnds) {
   EXPECT_EQ(R::gamma(2.0, 1.0, {0, 3}, single).shape(), (Shape{0, 3}));
   EXPECT_EQ(R::gamma(2.0, 1.0, {}, single).ndim(), 0);
   EXPECT_EQ(R::logistic(0.0, 1.0, {2, 0}, single).size(), 0);
+  EXPECT_EQ(R::vonmises(2, 1, {0, 3}, single).shape(), (Shape{0, 3}));
+  EXPECT_EQ(R::vonmises(2, 1, {}, single).ndim(), 0);
+  EXPECT_EQ(R::noncentral_f(2, 3, 1, {2, 0}, single).size(), 0);
+  EXPECT_EQ(R::noncentral_chisquare(0.5, 1, {}, single).ndim(), 0);
+  // With so large a kappa all are where mu is, a turn or more away from it.
+  for (const double kappa : {1e12, 3e38, 1e308})
+    for (const float angle : R::vonmises(7 * kPi + 1, kappa, {50}, single).to_vector<float>())
+      EXPECT_NEAR(angle, 1 - kPi, 1e-4);
+  // What is left of a normal distribution with the standard deviation 2 sqrt(nonc).
+  const Array far = R::noncentral_chisquare(0.5, 1e6, {kMany}, single);
+  expect_distribution(
+      far, [](double x) { return normal_cdf((x - 1e6) / 2e3); }, "noncentral_chisquare far from 0");
+  EXPECT_GT(ct::min(R::noncentral_chisquare(0.5, 1e38, {5}, single)).item<float>(), 9e37f);
   // Both gammas would be 0 in float32; one half of the numbers is next to each end.
   const Array x = R::beta(0.01, 0.01, {2000}, single);
   EXPECT_FALSE(ct::isnan(x).any());
@@ -212,6 +281,11 @@ TEST(RandomDistributions, SameNumbersOnEveryDeviceFromOneSeed) {
     return o;
   };
   expect_same("geometric", [&](const R::RandomOptions& o) { return R::geometric(0.1, {50}, integers(o)); });
+  expect_same("logseries", [&](const R::RandomOptions& o) { return R::logseries(0.9, {50}, integers(o)); });
+  expect_same("zipf", [&](const R::RandomOptions& o) { return R::zipf(1.5, {50}, integers(o)); });
+  expect_same("negative_binomial", [&](const R::RandomOptions& o) {
+    return R::negative_binomial(at(p, o), 0.2, Shape{50, 3}, integers(o));
+  });
   expect_same("multinomial", [&](const R::RandomOptions& o) { return R::multinomial(9, at(p, o), {50}, integers(o)); });
 }
 
@@ -336,6 +410,91 @@ TEST(RandomDistributions, Counts) {
   EXPECT_NEAR(static_cast<double>(R::multinomial(large, p)(2).item<std::int64_t>()), 5.5e5, 5 * std::sqrt(2.75e5));
 }
 
+TEST(RandomDistributions, CountsWithoutAnEnd) {
+  const ct::DeviceScope host{ct::Device()};
+  R::seed(37);
+  for (const double p : {1e-3, 0.3, 0.9, 0.999}) {
+    const auto probability = [&](std::int64_t k) {
+      const double n = static_cast<double>(k);
+      return -std::pow(p, n) / (n * std::log1p(-p));
+    };
+    const Array x = R::logseries(p, {kMany});
+    EXPECT_EQ(x.dtype(), Dtype::int64);
+    EXPECT_GE(ct::min(x).item<std::int64_t>(), 1);
+    if (p > 0.1)
+      expect_counts(x, probability, 1, 400, "logseries");
+    else
+      EXPECT_LT(ct::mean(x).item<double>(), 1 + 5 * std::sqrt(p / 2 / kMany) + p / 2);
+  }
+  // Probabilities next to 1: half of the logs of the numbers are below half the log of 1 / (1 - p).
+  const Array wide = R::logseries(1 - 0x1p-53, {kMany});
+  EXPECT_NEAR(ct::mean(ct::less(wide, std::exp2(26.5)).astype(Dtype::float64)).item<double>(), 0.5, 0.05);
+  EXPECT_GE(ct::min(wide).item<std::int64_t>(), 1);
+
+  for (const auto& [n, p] : {std::pair(0.4, 0.2), std::pair(1.0, 0.5), std::pair(5.5, 0.3), std::pair(300.0, 0.9)}) {
+    const auto probability = [&, n = n, p = p](std::int64_t count) {
+      const double k = static_cast<double>(count);
+      return std::exp(std::lgamma(n + k) - std::lgamma(k + 1) - std::lgamma(n) + n * std::log(p) + k * std::log1p(-p));
+    };
+    const Array x = R::negative_binomial(n, p, {kMany});
+    EXPECT_EQ(x.dtype(), Dtype::int64);
+    EXPECT_GE(ct::min(x).item<std::int64_t>(), 0);
+    expect_counts(x, probability, 0, 200, "negative_binomial");
+  }
+  EXPECT_EQ(R::negative_binomial(3, 1, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 0));
+  // A mean of 10^13, with the gamma distribution's deviations: those of a Poisson number are not seen beside them.
+  expect_distribution(
+      R::negative_binomial(2.5, 1e-13, {kMany}), [](double x) { return gamma_cdf(2.5, x * 1e-13); },
+      "negative_binomial of large numbers");
+
+  for (const double a : {1.5, 2.0, 4.0}) {
+    double zeta = 0;
+    constexpr int terms = 1000;
+    for (int k = terms; k > 0; --k) zeta += std::pow(k, -a);
+    zeta += std::pow(terms + 0.5, 1 - a) / (a - 1);
+    const Array x = R::zipf(a, {kMany});
+    EXPECT_EQ(x.dtype(), Dtype::int64);
+    EXPECT_GE(ct::min(x).item<std::int64_t>(), 1);
+    expect_counts(
+        x, [&](std::int64_t k) { return std::pow(static_cast<double>(k), -a) / zeta; }, 1, 400, "zipf");
+  }
+  EXPECT_EQ(R::zipf(INFINITY, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 1));
+  EXPECT_EQ(R::zipf(2000, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 1));
+  // As 1 / k among 1 to 255, and among all of int64: half of the latter are below the root of the largest.
+  double harmonic = 0;
+  for (int k = 1; k < 256; ++k) harmonic += 1.0 / k;
+  const double least_above_1 = 1 + 0x1p-52;
+  const Array small = R::zipf(least_above_1, {kMany}, {.dtype = Dtype::uint8});
+  EXPECT_EQ(small.dtype(), Dtype::uint8);
+  expect_counts(
+      small.astype(Dtype::int64), [&](std::int64_t k) { return 1 / (static_cast<double>(k) * harmonic); }, 1, 255,
+      "zipf of uint8");
+  const Array all = R::zipf(least_above_1, {kMany});
+  EXPECT_GE(ct::min(all).item<std::int64_t>(), 1);
+  EXPECT_NEAR(ct::mean(ct::less(all, 3037000500.0).astype(Dtype::float64)).item<double>(), 0.5, 0.05);
+
+  const Array p = make<double>({0.2, 0.9}), n = make<float>({3.0f, 0.5f, 10.0f}).reshape({3, 1});
+  const Array both = R::negative_binomial(n, p, Shape{kMany, 3, 2});
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 2; ++k) {
+      const double chance = p(k).item<double>(), mean = n(i, 0).item<float>() * (1 - chance) / chance;
+      EXPECT_NEAR(ct::mean(both(ct::Slice(), i, k)).item<double>(), mean, 5 * std::sqrt(mean / chance / kMany));
+    }
+  const Array two = R::zipf(make<double>({3.5, 8.0}), Shape{kMany, 2});
+  EXPECT_NEAR(ct::mean(ct::equal(two, 1).astype(Dtype::float64), 0).to_vector<double>()[0], 0.887, 0.03);
+  EXPECT_NEAR(ct::mean(ct::equal(two, 1).astype(Dtype::float64), 0).to_vector<double>()[1], 0.996, 0.006);
+  EXPECT_NEAR(ct::mean(R::logseries(p, Shape{kMany, 2}), 0).to_vector<double>()[1], 3.909, 0.4);
+  EXPECT_EQ(R::logseries(p).shape(), (Shape{2}));
+  EXPECT_EQ(R::negative_binomial(n, p).shape(), (Shape{3, 2}));
+  EXPECT_EQ(R::zipf(2).ndim(), 0);
+  EXPECT_EQ(R::negative_binomial(2, 0.5).ndim(), 0);
+  EXPECT_EQ(R::zipf(2, {0, 3}).shape(), (Shape{0, 3}));
+  EXPECT_EQ(R::negative_binomial(2, 0.5, {0}).shape(), Shape{0});
+  EXPECT_EQ(R::logseries(0.5, {3}, {.dtype = Dtype::int32}).dtype(), Dtype::int32);
+  EXPECT_THROW(R::zipf(make<double>({3.5, 8.0}), Shape{3}), ct::ShapeError);
+  EXPECT_THROW(R::negative_binomial(n, p, Shape{3}), ct::ShapeError);
+}
+
 TEST(RandomDistributions, BadArguments) {
   using ct::ValueError;
   EXPECT_THROW(R::logistic(0, -1), ValueError);
@@ -350,6 +509,23 @@ TEST(RandomDistributions, BadArguments) {
   EXPECT_THROW(R::hypergeometric(make<std::int64_t>({3, -1}), 4, 1), ValueError);
   EXPECT_THROW(R::hypergeometric(2.5, 4, 1), ValueError);
   EXPECT_THROW(R::wald(0.0, 1.0), ValueError);
+  for (const double nan : {-1.0, std::nan(""), static_cast<double>(INFINITY)}) {
+    EXPECT_THROW(R::noncentral_chisquare(nan, 1), ValueError);
+    EXPECT_THROW(R::noncentral_chisquare(1, nan), ValueError);
+    EXPECT_THROW(R::noncentral_f(nan, 1, 1), ValueError);
+    EXPECT_THROW(R::noncentral_f(1, nan, 1), ValueError);
+    EXPECT_THROW(R::noncentral_f(1, 1, nan), ValueError);
+    EXPECT_THROW(R::vonmises(0, nan), ValueError);
+    EXPECT_THROW(R::logseries(nan), ValueError);
+    EXPECT_THROW(R::negative_binomial(nan, 0.5), ValueError);
+    EXPECT_THROW(R::negative_binomial(1, nan), ValueError);
+  }
+  EXPECT_THROW(R::noncentral_chisquare(0, 1), ValueError);
+  EXPECT_THROW(R::noncentral_f(1, 0, 1), ValueError);
+  for (const double p : {0.0, 1.0}) EXPECT_THROW(R::logseries(p), ValueError);
+  EXPECT_THROW(R::negative_binomial(0, 0.5), ValueError);
+  EXPECT_THROW(R::negative_binomial(1, 0), ValueError);
+  for (const double a : {1.0, 0.5, std::nan("")}) EXPECT_THROW(R::zipf(a), ValueError);
   const ct::Array good = make<float>({1.0f, 0.5f}), bad = make<float>({1.0f, -1.0f}), none = make<float>({1.0f, 0.0f});
   for (const ct::Array& x : {bad, make<float>({1.0f, std::nanf("")})}) {
     EXPECT_THROW(R::normal(0, x), ValueError);
@@ -361,6 +537,12 @@ TEST(RandomDistributions, BadArguments) {
     EXPECT_THROW(R::bernoulli(x), ValueError);
   }
   EXPECT_THROW(R::pareto(none), ValueError);
+  EXPECT_THROW(R::noncentral_chisquare(good, bad), ValueError);
+  EXPECT_THROW(R::noncentral_f(1, none, good), ValueError);
+  EXPECT_THROW(R::vonmises(good, bad), ValueError);
+  EXPECT_THROW(R::logseries(good), ValueError);
+  EXPECT_THROW(R::negative_binomial(none, good), ValueError);
+  EXPECT_THROW(R::zipf(good), ValueError);
   EXPECT_THROW(R::power(none), ValueError);
   EXPECT_THROW(R::wald(good, none), ValueError);
   EXPECT_THROW(R::geometric(none), ValueError);
@@ -383,6 +565,7 @@ TEST(RandomDistributions, BadArguments) {
   EXPECT_THROW(R::hypergeometric(3, 4, 8), ValueError);
   EXPECT_THROW(R::hypergeometric(-3, 4, 1), ValueError);
   if (!has_f64()) return;
+  EXPECT_THROW(R::negative_binomial(1, 1e-30), ValueError);  // too many to count
   EXPECT_THROW(R::multinomial(-1, make<double>({0.5, 0.5})), ValueError);
   EXPECT_THROW(R::multinomial(1, make<double>({0.7, 0.7, 0.1})), ValueError);
   EXPECT_THROW(R::multinomial(1, make<double>({-0.1, 1.1})), ValueError);

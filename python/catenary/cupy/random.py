@@ -1,4 +1,4 @@
-"""cupy.random: the functions of a RandomState, of which each device has one."""
+"""cupy.random: the functions of a RandomState, of which each device has one, and generators, which draw from one, too."""
 
 import inspect
 import os
@@ -10,7 +10,7 @@ from catenary import _core
 from catenary.cupy._array import array, asarray, ndarray
 
 RandomState = _core.RandomState
-_states = {}  # of each device; all threads draw from them, as in CuPy
+_random_states = {}  # of each device; all threads draw from them, as in CuPy
 
 
 def _seed_of(seed):
@@ -18,7 +18,9 @@ def _seed_of(seed):
     if seed is None:
         return int.from_bytes(os.urandom(8), 'little')
     if isinstance(seed, (numpy.ndarray, list, tuple, ndarray)):
-        return int(numpy.random.SeedSequence([int(x) for x in array(seed).tolist()]).generate_state(1, numpy.uint64)[0])
+        seed = numpy.random.SeedSequence([int(x) for x in array(seed).tolist()])
+    if isinstance(seed, numpy.random.SeedSequence):
+        return int(seed.generate_state(1, numpy.uint64)[0])
     seed = numpy.asarray(seed)
     if seed.dtype.kind not in 'iub':
         raise TypeError(f'seed: expected an integer, not {seed.dtype}')
@@ -85,6 +87,28 @@ def multivariate_normal(self, mean, cov, size=None, check_valid='ignore', tol=1e
     return self._multivariate_normal(asarray(mean, numpy.float64), asarray(cov, numpy.float64), size, dtype)
 
 
+def _fractional(dtype):
+    return float if numpy.dtype(dtype).kind in 'iu' else dtype
+
+
+@_method
+def noncentral_chisquare(self, df, nonc, size=None, dtype=float):
+    """Noncentral chi-square; an integer dtype gets the integral parts, as CuPy's."""
+    return self._noncentral_chisquare(df, nonc, size, _fractional(dtype)).astype(dtype, copy=False)
+
+
+@_method
+def noncentral_f(self, dfnum, dfden, nonc, size=None, dtype=float):
+    """Noncentral F; an integer dtype gets the integral parts, as CuPy's."""
+    return self._noncentral_f(dfnum, dfden, nonc, size, _fractional(dtype)).astype(dtype, copy=False)
+
+
+@_method
+def bytes(self, length):
+    """So many random bytes."""
+    return self._integers(0, 256, length, numpy.uint8).get().tobytes()
+
+
 _drawn = RandomState.choice
 
 
@@ -99,23 +123,117 @@ def choice(self, a, size=None, replace=True, p=None):
 def get_random_state():
     """The state of the current device."""
     device = _core.getDevice()
-    if device not in _states:
+    if device not in _random_states:
         seed = os.getenv('CUPY_SEED')
         made = RandomState(None if seed is None else int(numpy.asarray(int(seed), dtype=numpy.uint32)))
-        return _states.setdefault(device, made)  # another thread may have been faster
-    return _states[device]
+        return _random_states.setdefault(device, made)  # another thread may have been faster
+    return _random_states[device]
 
 
 def set_random_state(rs):
     """Makes `rs` the state of the current device."""
     if not isinstance(rs, RandomState):
         raise TypeError(f'Random state must be an instance of RandomState. Actual: {type(rs)}')
-    _states[_core.getDevice()] = rs
+    _random_states[_core.getDevice()] = rs
 
 
 def reset_states():
     """Forgets the states of all devices."""
-    _states.clear()
+    global _random_states
+    _random_states = {}
+
+
+class BitGenerator:
+    """What a Generator draws from: Philox4x32-10, which is also what XORWOW, MRG32k3a and Philox4x3210 draw by."""
+
+    def __init__(self, seed=None, *, size=-1):
+        self._random_state = RandomState(seed)
+
+    def random_raw(self, size=None, output=True):
+        """32 random bits an element, as int32; None where output is False."""
+        drawn = self._random_state._integers(-2 ** 31, 2 ** 31, size, numpy.int32)
+        return drawn if output else None
+
+
+class XORWOW(BitGenerator):
+    """Draws by Philox4x32-10, whatever its name."""
+
+
+class MRG32k3a(BitGenerator):
+    """Draws by Philox4x32-10, whatever its name."""
+
+
+class Philox4x3210(BitGenerator):
+    """Draws by Philox4x32-10; its numbers are not those of CuPy's."""
+
+
+class Generator:
+    """Random numbers under the names of numpy.random.Generator, from a BitGenerator."""
+
+    def __init__(self, bit_generator):
+        self.bit_generator = bit_generator
+
+    def integers(self, low, high=None, size=None, dtype=numpy.int64, endpoint=False):
+        """Integers in [low, high), with endpoint in [low, high]; without high in [0, low)."""
+        low, high = (0, low) if high is None else (low, high)
+        return self.bit_generator._random_state.randint(low, int(high) + bool(endpoint), size, dtype)
+
+    def random(self, size=None, dtype=float, out=None):
+        """Uniform in [0, 1)."""
+        return self._draw('random_sample', (), size, dtype, out)
+
+    def standard_normal(self, size=None, dtype=float, out=None):
+        """Standard normal."""
+        return self._draw('standard_normal', (), size, dtype, out)
+
+    def standard_exponential(self, size=None, dtype=float, method='inv', out=None):
+        """Exponential with mean 1."""
+        if method != 'inv':
+            raise (NotImplementedError if method == 'zig' else ValueError)(f'method: expected inv, not {method!r}')
+        return self._draw('standard_exponential', (), size, dtype, out)
+
+    def standard_gamma(self, shape, size=None, dtype=float, out=None):
+        """Gamma with scale 1."""
+        if out is not None and not out.flags.c_contiguous:
+            raise ValueError('out: expected an array in C order')
+        return self._draw('standard_gamma', (shape,), size, dtype, out)
+
+    def _draw(self, name, parameters, size, dtype, out):
+        dtype = numpy.dtype(dtype)
+        if dtype.char not in 'fd':
+            raise TypeError(f'dtype: expected float32 or float64, not {dtype}')
+        if out is not None:
+            if out.dtype != dtype:
+                raise TypeError(f'out: expected {dtype}, not {out.dtype}')
+            if not (out.flags.c_contiguous or out.flags.f_contiguous):
+                raise ValueError('out: expected a contiguous array')
+            if size is not None and out.shape != ((size,) if numpy.ndim(size) == 0 else tuple(size)):
+                raise ValueError(f'size: {size} is not the shape of out, {out.shape}')
+            size = out.shape
+        drawn = getattr(self.bit_generator._random_state, name)(*parameters, size, dtype)
+        if out is None:
+            return drawn
+        out[...] = drawn
+        return out
+
+
+def default_rng(seed=None):
+    """A Generator: `seed` itself, one upon a BitGenerator, or upon a new one with this seed."""
+    if isinstance(seed, Generator):
+        return seed
+    return Generator(seed if isinstance(seed, BitGenerator) else XORWOW(seed))
+
+
+def _pass(name, method):
+    def function(self, *args, **kwargs):
+        return getattr(self.bit_generator._random_state, name)(*args, **kwargs)
+    function.__name__, function.__qualname__, function.__doc__ = name, 'Generator.' + name, method.__doc__
+    setattr(Generator, name, function)
+
+
+for _name in ('beta', 'binomial', 'chisquare', 'dirichlet', 'exponential', 'f', 'gamma', 'geometric', 'hypergeometric',
+              'logseries', 'poisson', 'power', 'uniform'):
+    _pass(_name, getattr(RandomState, _name))
 
 
 def _bind(name, method):
@@ -130,4 +248,4 @@ random = ranf = sample = None
 globals().update({_name: _bind(_name, _value) for _name, _value in inspect.getmembers(RandomState)
                   if not _name.startswith('_') and callable(_value)})
 random = ranf = sample = random_sample  # noqa: F821
-_distributions = _generator = sys.modules[__name__]  # names of modules of CuPy's
+_bit_generator = _distributions = _generator = _generator_api = _permutations = _sample = sys.modules[__name__]  # CuPy's modules
