@@ -280,6 +280,14 @@ def test_parameters_and_dtypes_of_distributions():
         random.vonmises(0, 1, dtype='i')
     with pytest.raises(TypeError):
         random.zipf('a')
+    drawn = random.randint([[0], [10]], [11, 12, 20], (50, 2, 3), 'i2')
+    assert drawn.dtype == numpy.int16 and (drawn.min((0, 2)) >= cupy.asarray([0, 10])).all() and drawn[:, 1, 0].max() == 10
+    assert random.randint([2, 3]).shape == (2,) and (random.randint(3, [4, 5], (9, 2)).max(0) < cupy.asarray([4, 5])).all()
+    for call in ('randint([0, 3], 3)', 'choice(3.1)', 'choice(None)'):
+        with pytest.raises(ValueError):
+            eval('random.' + call, {'random': random})
+    with pytest.raises(TypeError, match='0-d'):
+        random.shuffle(cupy.asarray(1))
     assert len(random.bytes(10)) == 10 and isinstance(random.bytes(0), bytes) and random.bytes(9) != random.bytes(9)
 
 

@@ -8,6 +8,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import array, asarray, ndarray
+from catenary.cupy._core import get_size
 
 RandomState = _core.RandomState
 _random_states = {}  # of each device; all threads draw from them, as in CuPy
@@ -51,6 +52,12 @@ def randint(self, low, high=None, size=None, dtype=int):
     """Integers in [low, high), or in [0, low)."""
     low, high = (0, low) if high is None else (low, high)
     dtype = numpy.dtype(dtype)
+    if numpy.ndim(low) or numpy.ndim(high):
+        low, high = asarray(low).astype(int), asarray(high).astype(int)
+        if not bool((low < high).all()):
+            raise ValueError('randint: low must be less than high in every element')
+        drawn = self._integers(0, 2 ** 63 - 1, (high - low).shape if size is None else size, int)
+        return (drawn % (high - low) + low).astype(dtype, copy=False)
     if dtype == bool:
         return self._integers(int(low), int(high), size, numpy.int8).astype(bool)
     return self._integers(int(low), int(high), size, dtype)
@@ -117,6 +124,8 @@ def choice(self, a, size=None, replace=True, p=None):
     """Draws from 0 … a - 1, or the elements of a."""
     if not isinstance(a, ndarray) and numpy.ndim(a) > 0:
         a = array(a)
+    elif not hasattr(a, '__index__'):
+        raise ValueError(f'choice: expected an integer or an array of one axis, not {a!r}')
     return _drawn(self, a, size, replace, p if p is None else asarray(p))
 
 
@@ -207,7 +216,7 @@ class Generator:
                 raise TypeError(f'out: expected {dtype}, not {out.dtype}')
             if not (out.flags.c_contiguous or out.flags.f_contiguous):
                 raise ValueError('out: expected a contiguous array')
-            if size is not None and out.shape != ((size,) if numpy.ndim(size) == 0 else tuple(size)):
+            if size is not None and out.shape != get_size(size):
                 raise ValueError(f'size: {size} is not the shape of out, {out.shape}')
             size = out.shape
         drawn = getattr(self.bit_generator._random_state, name)(*parameters, size, dtype)

@@ -10,3 +10,10 @@ from catenary.cupy._kernels import ElementwiseKernel, RawKernel, RawModule, Redu
 from catenary.cupy._util import fuse, memoize
 
 flags = SimpleNamespace(Flags=Flags)
+
+
+def get_size(size):
+    """What is given for size=, as a tuple."""
+    if size is None:
+        return ()
+    return tuple(size) if hasattr(size, '__iter__') else (size,)
