@@ -127,12 +127,7 @@ void register_random(nb::module_& m) {
       },
       "a"_a);
   g.def(
-      "shuffle",
-      [](Generator& g, const Array& a) {
-        if (a.ndim() == 0) raise(PyExc_TypeError, "shuffle: a 0-d array has nothing to shuffle");
-        ct::random::shuffle(a, &g);
-      },
-      "a"_a);
+      "_shuffle", [](Generator& g, const Array& a) { ct::random::shuffle(a, &g); }, "a"_a);
   g.def(
       "choice",
       [](Generator& g, nb::handle a, const Size& size, bool replace, std::optional<Array> p) {

@@ -111,6 +111,14 @@ def noncentral_f(self, dfnum, dfden, nonc, size=None, dtype=float):
 
 
 @_method
+def shuffle(self, a):
+    """Puts the first axis of `a` in random order, in place."""
+    if numpy.ndim(a) == 0:
+        raise TypeError('shuffle: a 0-d array has nothing to shuffle')
+    self._shuffle(a)
+
+
+@_method
 def bytes(self, length):
     """So many random bytes."""
     return self._integers(0, 256, length, numpy.uint8).get().tobytes()
