@@ -14,7 +14,7 @@ foreach(folder IN LISTS programs)
   endif()
   add_executable(${target} ${sources})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
-  target_compile_options(${target} PRIVATE ${CATENARY_WARNINGS})
+  target_compile_options(${target} PRIVATE ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>) # what computes is in the library
   target_link_libraries(${target} PRIVATE catenary CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
   list(APPEND CATENARY_PROGRAMS ${target})
 endforeach()

@@ -133,6 +133,18 @@ TEST_F(KernelCache, IsFoundAgain) {
   expect_all_found(count(first, "compile "));
 }
 
+TEST_F(KernelCache, IsTurnedOff) {
+  const os::ProcessResult first = compute();
+  const int all = count(first, "compile ");
+  for (int kept : {all, 0}) {  // what lies there is not read, and nothing is added
+    const os::ProcessResult without = compute({{"CATENARY_KERNEL_CACHE", "0"}});
+    EXPECT_TRUE(without.ok()) << without.output << without.errors;
+    EXPECT_EQ(count(without, "compile "), all) << without.errors;
+    EXPECT_EQ(files().size(), static_cast<std::size_t>(kept));
+    for (const std::string& path : files()) os::remove_file(path);
+  }
+}
+
 TEST_F(KernelCache, FlippedBits) {
   expect_healed([](std::string content) {
     content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 4);

@@ -69,6 +69,8 @@ std::optional<os::PrivateFolder> open_folder() {
 
 }  // namespace
 
+bool keeps_kernels() { return environment::flag("CATENARY_KERNEL_CACHE", true); }
+
 std::string kernel_cache_folder() {
   if (const std::string named = environment::text("CATENARY_CACHE_DIR"); !named.empty()) return named;
   for (const auto& [variable, below] :
@@ -89,6 +91,7 @@ std::string kernel_cache_trouble() {
 }
 
 std::optional<Binary> load_kernel(const std::string& key) {
+  if (!keeps_kernels()) return std::nullopt;
   std::optional<os::PrivateFolder> folder;
   try {
     folder = open_folder();
@@ -112,6 +115,7 @@ std::optional<Binary> load_kernel(const std::string& key) {
 
 void save_kernel(const std::string& key, const Binary& binary) noexcept {
   try {
+    if (!keeps_kernels()) return;
     const std::string path = kernel_cache_folder();
     if (path.empty()) return say_not_kept("neither CATENARY_CACHE_DIR nor HOME is set");
     const os::PrivateFolder folder = os::PrivateFolder::make(path);

@@ -13,6 +13,8 @@
 
 namespace catenary::gpu {
 
+/// CATENARY_KERNEL_CACHE=0 has nothing read, kept, or asked of a driver in order to keep it.
+bool keeps_kernels();
 /// CATENARY_CACHE_DIR, else catenary/ in XDG_CACHE_HOME or ~/.cache; empty where none of them is set.
 CT_API std::string kernel_cache_folder();
 

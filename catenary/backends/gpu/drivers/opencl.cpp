@@ -14,6 +14,7 @@
 #include "catenary/backends/gpu/driver.h"
 #include "catenary/backends/gpu/drivers/opencl_api.h"
 #include "catenary/backends/gpu/drivers/pocl.h"
+#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/library.h"
@@ -202,6 +203,9 @@ class OpenclDriver final : public Driver {
       api_->ReleaseProgram(program);
       check(code, "BuildProgram", log);
     }
+    // PoCL compiles a kernel twice where its binary is asked for: for any size of groups, and for the one that is
+    // launched
+    if (!keeps_kernels()) return {{}, program};
     std::size_t size = 0;
     check(api_->GetProgramInfo(program, kProgramBinarySizes, sizeof(size), &size, nullptr), "GetProgramInfo");
     Binary binary(size);
