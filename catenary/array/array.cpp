@@ -67,8 +67,7 @@ bool Array::is_contiguous() const {
   const Strides& given = strides();
   std::int64_t expected = 1;
   for (int i = s.size() - 1; i >= 0; --i) {
-    if (s[i] == 0) return true;
-    if (s[i] != 1 && given[i] != expected) return false;
+    if (s[i] != 1 && given[i] != expected) return s.product() == 0;
     expected *= s[i];
   }
   return true;
@@ -213,7 +212,7 @@ Array Array::reshape(const Shape& wanted) const {
   std::int64_t known = 1;
   for (int i = 0; i < to.size(); ++i) {
     if (to[i] == -1) {
-      if (unknown >= 0) fail<ShapeError>("reshape: only one extent may be -1, {} has several", wanted);
+      if (unknown >= 0) fail<ShapeError>("reshape: can only specify one unknown dimension, not {}", wanted);
       unknown = i;
     } else {
       if (to[i] < 0) fail<ShapeError>("reshape: negative extent in {}", wanted);
@@ -222,7 +221,8 @@ Array Array::reshape(const Shape& wanted) const {
   }
   if (unknown >= 0 && known > 0 && size() % known == 0) to[unknown] = size() / known;
   if ((unknown >= 0 && to[unknown] < 0) || to.product() != size())
-    fail<ShapeError>("reshape: an array of shape {} has {} elements and does not fit into {}", shape(), size(), wanted);
+    fail<ShapeError>("reshape: cannot reshape array of size {} into shape {}; its shape is {}", size(), wanted,
+                     shape());
   if (is_contiguous() || size() == 0) {  // no elements: any strides are right
     if (to == shape()) return view_of(*this, to, strides(), body().offset);
     lazy::settle(body());

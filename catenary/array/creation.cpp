@@ -264,6 +264,8 @@ Array indices(const Shape& shape, Dtype dtype) {
   Shape whole = shape;
   whole.insert(0, shape.size());
   const Array result = Array::empty(whole, dtype);
+  if (dtype == Dtype::bool_ && std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n > 2; }))
+    fail<DtypeError>("indices: bools are at most 2 coordinates on an axis, the shape is {}", shape);
   for (int i = 0; i < shape.size(); ++i) {
     Shape column = Shape::filled(shape.size(), 1);
     column[i] = shape[i];

@@ -4,6 +4,7 @@
 #include "catenary/array/differences.h"
 
 #include "catenary/array/axes.h"
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
@@ -44,6 +45,71 @@ Array cumulative(const Array& x, const std::optional<int>& axis, Array running, 
   return concatenate({beside(running, a, initial), running}, a);
 }
 
+/// How far neighbours along an axis are from each other: all the same, or each.
+struct Spacing {
+  double step = 1;
+  Array steps;  // 1-d
+};
+
+Spacing spacing_along(const Array& f, int axis, const Array& given) {
+  if (given.ndim() == 0) return {given.item<double>(), {}};
+  if (given.ndim() != 1)
+    fail<ShapeError>("gradient: distances must be 0-d or positions 1-d, the shape is {}", given.shape());
+  if (given.size() != f.shape(axis))
+    fail<ShapeError>("gradient: {} positions are given for axis {} of an array of shape {}", given.size(), axis,
+                     f.shape());
+  detail::check_same_device(f, given, "gradient");
+  const Array steps = diff(as_dtype(given, detail::mean_dtype(given.dtype())), 1, 0);
+  if (steps.size() > 0 && equal(steps, steps(slice(1))).all()) return {steps[0].item<double>(), {}};
+  return {1, steps};
+}
+
+/// The derivative along one axis.
+Array gradient_along(const Array& f, int axis, const Spacing& spacing, int edge_order) {
+  const std::int64_t n = f.shape(axis);
+  if (n <= edge_order)
+    fail<ShapeError>("gradient: more than {} elements are needed along axis {} of an array of shape {}", edge_order,
+                     axis, f.shape());
+  const Array out = empty_like(f);
+  const auto at = [&](std::int64_t start, std::int64_t stop) { return slice_axis(f, axis, start, stop); };
+  const auto write = [&](std::int64_t start, std::int64_t stop, const Array& values) {
+    copyto(slice_axis(out, axis, start, stop), values);
+  };
+  const auto difference = [&](std::int64_t i, std::int64_t count) {
+    return at(i + 1, i + 1 + count) - at(i, i + count);
+  };
+  if (!spacing.steps.defined()) {
+    const double h = spacing.step;
+    write(1, n - 1, (at(2, n) - at(0, n - 2)) / (2 * h));
+    if (edge_order == 1) {
+      write(0, 1, difference(0, 1) / h);
+      write(n - 1, n, difference(n - 2, 1) / h);
+    } else {
+      write(0, 1, at(0, 1) * (-1.5 / h) + at(1, 2) * (2 / h) + at(2, 3) * (-0.5 / h));
+      write(n - 1, n, at(n - 3, n - 2) * (0.5 / h) + at(n - 2, n - 1) * (-2 / h) + at(n - 1, n) * (1.5 / h));
+    }
+    return out;
+  }
+  const auto step = [&](std::int64_t i, std::int64_t count) {
+    Shape beside = Shape::filled(f.ndim(), 1);
+    beside[axis] = count;
+    return slice_axis(spacing.steps, 0, i, i + count).reshape(beside);
+  };
+  // the slope of the parabola through elements i, i + 1 and i + 2, at the one of these that `place` says
+  const auto slope = [&](std::int64_t i, std::int64_t count, int place) {
+    const Array before = step(i, count), after = step(i + 1, count), whole = before + after;
+    const Array first = place == 0 ? -(before + whole) : place == 1 ? -after : after;
+    const Array middle = place == 0 ? whole : place == 1 ? after - before : -whole;
+    const Array last = place == 0 ? -before : place == 1 ? before : after + whole;
+    return at(i, i + count) * (first / (before * whole)) + at(i + 1, i + 1 + count) * (middle / (before * after)) +
+           at(i + 2, i + 2 + count) * (last / (after * whole));
+  };
+  if (n > 2) write(1, n - 1, slope(0, n - 2, 1));
+  write(0, 1, edge_order == 1 ? difference(0, 1) / step(0, 1) : slope(0, 1, 0));
+  write(n - 1, n, edge_order == 1 ? difference(n - 2, 1) / step(n - 2, 1) : slope(n - 3, 1, 2));
+  return out;
+}
+
 /// x[…, i].
 Array component(const Array& x, int i) { return x(ellipsis, i); }
 
@@ -66,6 +132,45 @@ Array cumulative_sum(const Array& x, const std::optional<int>& axis, std::option
 Array cumulative_prod(const Array& x, const std::optional<int>& axis, std::optional<Dtype> dtype,
                       bool include_initial) {
   return cumulative(x, axis, cumprod(x, axis, dtype), include_initial, 1, "cumulative_prod");
+}
+
+std::vector<Array> gradient(const Array& f, const std::vector<Array>& spacing, const AxisArg& axis, int edge_order) {
+  if (edge_order != 1 && edge_order != 2) fail<ValueError>("gradient: edge_order must be 1 or 2, not {}", edge_order);
+  if (f.dtype() == Dtype::bool_) throw DtypeError("gradient: not defined for bool; use a cast");
+  const Axes axes = axis.normalized(f.ndim(), "gradient");
+  const bool for_all = spacing.size() == 1 && spacing[0].ndim() == 0;
+  if (!spacing.empty() && !for_all && static_cast<int>(spacing.size()) != axes.size())
+    fail<DtypeError>("gradient: {} distances or arrays of positions are given for {} axes", spacing.size(),
+                     axes.size());
+  const Array numbers = as_dtype(f, detail::mean_dtype(f.dtype()));
+  std::vector<Array> result;
+  for (int i = 0; i < axes.size(); ++i) {
+    const int along = static_cast<int>(axes[i]);
+    Spacing distances;
+    if (!spacing.empty()) distances = spacing_along(numbers, along, spacing[for_all ? 0 : static_cast<std::size_t>(i)]);
+    result.push_back(gradient_along(numbers, along, distances, edge_order));
+  }
+  return result;
+}
+
+Array unwrap(const Array& p, const std::optional<double>& discont, int axis, const Operand& given) {
+  if (given.is_array()) throw DtypeError("unwrap: period must be a number, not an array");
+  const Scalar& period = given.scalar();
+  const int at = normalize_axis(axis, p.ndim(), "unwrap");
+  const Array steps = diff(p, 1, at);
+  const Dtype dtype = result_type(steps, period);
+  // an odd period of integers has no half: no step is as far from one multiple as from the next
+  const bool whole = is_integer(dtype), has_half = !whole || period.integer() % 2 == 0;
+  const Scalar half = whole ? Scalar(period.integer() / 2) : Scalar(period.real() / 2);
+  const Scalar low = whole ? Scalar(-half.integer()) : Scalar(-half.real());
+  const Array wide = as_dtype(steps, dtype);
+  Array folded = add(remainder(subtract(wide, low), period), low);
+  if (has_half) folded = where(logical_and(equal(folded, low), greater(steps, 0)), half, folded);
+  const Array missing = where(less(absolute(steps), discont.value_or(period.real() / 2)), 0, folded - wide);
+  const Array result = as_dtype(p, dtype).copy();
+  const Array rest = slice_axis(result, at, std::min<std::int64_t>(1, p.shape(at)), p.shape(at));
+  copyto(rest, rest + cumsum(missing, at));
+  return result;
 }
 
 Array ediff1d(const Array& x, const std::optional<Operand>& to_end, const std::optional<Operand>& to_begin) {

@@ -1,6 +1,11 @@
 #include "catenary/array/elementwise.h"
 
+#include "catenary/array/axes.h"
+#include "catenary/array/indexing.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/reduction.h"
+#include "catenary/array/sorting.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/core/overflow_error.h"
 #include "catenary/ops/op_names.h"
@@ -155,6 +160,13 @@ Types types_of(Op op, Dtype d, const Operand& x, const Operand& y, const char* w
   return types;
 }
 
+/// The dtype that two operands are brought to. Each integer becomes the float that it is by itself, as in NumPy: int8
+/// and uint8 give float16.
+Dtype operands_dtype(Op op, const Operand& x, const Operand& y) {
+  if (ops::info(op).rule != Rule::FLOAT || !x.is_array() || !y.is_array()) return result_type(x, y);
+  return promote(float_of(x.array().dtype()), float_of(y.array().dtype()));
+}
+
 /// Powers by a literal that have a cheaper row, as NumPy's fast paths.
 std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   if (!x.is_array() || y.is_array()) return std::nullopt;
@@ -170,6 +182,17 @@ std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   return std::nullopt;
 }
 
+/// nextafter of 16-bit floats, which are computed as float32, whose neighbours are rounded away: by their bits, which
+/// are a sign and a magnitude.
+Array next_of_16bit(const Operand& from, const Operand& to, Dtype dtype, const Device& device) {
+  const Array x = detail::as_array(from, dtype, device), y = detail::as_array(to, dtype, device);
+  const Array bits = view(x, Dtype::int16), away = equal(greater(y, x), greater(x, 0));
+  const Array from_zero = where(greater(y, 0), Scalar(1), where(less(y, 0), Scalar(-32767), bits));
+  const Array next = where(equal(x, 0), from_zero, where(away, add(bits, 1), subtract(bits, 1)));
+  const Array same = logical_or(equal(x, y), logical_or(isnan(x), isnan(y)));
+  return where(same, where(equal(x, y), y, add(x, y)), view(next.astype(Dtype::int16), dtype));
+}
+
 Array binary(Op op, Operand& x, Operand& y) {
   const char* name = ops::info(op).name;
   if (op == Op::power) {
@@ -180,8 +203,10 @@ Array binary(Op op, Operand& x, Operand& y) {
       fail<ValueError>("power: the exponent {} is negative, whose result no integer holds; cast x to a float dtype",
                        y.scalar().integer());
   }
-  const Dtype d = result_type(x, y);
+  const Dtype d = operands_dtype(op, x, y);
   const Types types = types_of(op, d, x, y, name);
+  if (op == Op::nextafter && is_16bit_float(types.operand))
+    return next_of_16bit(x, y, types.operand, common_device(x, y, name));
   if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
   const LazyOperand operands[] = {lazy_operand(x, types.operand, op), lazy_operand(y, types.operand, op)};
   Array result = lazy::apply(op, operands, types.result, broadcast_shapes(shape_of(x), shape_of(y), name),
@@ -216,14 +241,14 @@ void unary_into(const Array& out, Op op, Operand& x) {
 
 /// `what` stands in messages: a row's name, or an operator.
 void binary_into(const Array& out, Op op, Operand& x, Operand& y, const char* what) {
-  const Dtype d = result_type(x, y);
+  const Dtype d = operands_dtype(op, x, y);
   const Types types = types_of(op, d, x, y, what);
   check_goes_into(out, types.result, what);
   check_broadcasts_to(out, x, what);
   check_broadcasts_to(out, y, what);
   common_device(x, y, what);
   common_device(Operand(out), x.is_array() ? x : y, what);
-  if (types.result == out.dtype() && op != Op::power) {
+  if (types.result == out.dtype() && op != Op::power && op != Op::nextafter) {
     if (d == Dtype::bool_ && types.operand == Dtype::bool_) op = op_for_bool(op);
     const LazyOperand operands[] = {lazy_operand(x, types.operand, op), lazy_operand(y, types.operand, op)};
     lazy::apply_into(out, op, operands, types.result);
@@ -255,6 +280,30 @@ Array apply(ops::Op op, Operand x) { return unary(op, x); }
 Array apply(ops::Op op, Operand x, Operand y) { return binary(op, x, y); }
 void apply_to(const Array& out, ops::Op op, Operand x) { unary_into(out, op, x); }
 void apply_to(const Array& out, ops::Op op, Operand x, Operand y) { binary_into(out, op, x, y, ops::info(op).name); }
+
+void apply_at(const Array& a, ops::Op op, const std::vector<Index>& indices, const std::optional<Operand>& value) {
+  const char* name = ops::info(op).name;
+  if (value.has_value() == (ops::info(op).arity == 1))
+    fail<DtypeError>("apply_at: wrong number of operands of {}", name);
+  const Device device = a.device();
+  const Array places = detail::iota(a.size(), device).reshape(a.shape()).get(indices);
+  const Array flat = places.ravel();
+  const std::int64_t n = flat.size();
+  if (n == 0) return;
+  std::optional<Array> values;
+  if (value && value->is_array()) values = value->array().broadcast_to(places.shape()).ravel();
+  // how many uses of the same element come before each: the first use of every element is one round, and so on
+  const Array order = argsort(flat), sorted = take(flat, order);
+  const Array round = subtract(detail::iota(n, device), searchsorted(sorted, sorted));
+  const auto rounds = max(round).item<std::int64_t>() + 1;
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    const Array uses = rounds == 1 ? order : take(order, flatnonzero(equal(round, i)));
+    const Array at = take(flat, uses), old = take(a.ravel(), at);
+    const Array result = !value ? apply(op, old) : apply(op, old, values ? Operand(take(*values, uses)) : *value);
+    check_goes_into(a, result.dtype(), name);
+    put(a, at, result);
+  }
+}
 
 Dtype result_type(const Operand& x, const Operand& y) {
   const Dtype a = dtype_of_operand(x), b = dtype_of_operand(y);

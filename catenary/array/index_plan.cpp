@@ -167,9 +167,6 @@ class Planner {
     } else if (indices.ndim() == 0) {
       // one more axis, of extent 1 or 0
       picks(Shape{indices.item<bool>() ? 1 : 0});
-    } else if (indices.ndim() == 1 && indices.size() == 0) {
-      // NumPy: no bools are no positions, whatever the axis's extent is
-      array(Array::empty({0}, Dtype::int64, indices.device()));
     } else {
       mask(indices);
     }
@@ -180,11 +177,12 @@ class Planner {
     bool even = true;  // can the axes be walked as one?
     for (int i = 0; i < mask.ndim(); ++i) {
       const int axis = axis_ + i;
-      if (mask.shape()[i] != a_.shape()[axis]) {
+      // NumPy: no bools are no positions, whatever the axis's extent is
+      if (mask.shape()[i] != a_.shape()[axis] && mask.shape()[i] != 0) {
         fail<IndexError>("a mask of extent {} does not fit axis {}, whose extent is {}", mask.shape()[i], axis,
                          a_.shape()[axis]);
       }
-      extent *= mask.shape()[i];
+      extent *= a_.shape()[axis];
       if (i > 0 && a_.strides()[axis - 1] != a_.strides()[axis] * a_.shape()[axis]) even = false;
     }
     const Array positions = nonzero_positions(mask);

@@ -223,10 +223,11 @@ Array ravel_multi_index(const std::vector<Array>& coordinates, const Shape& shap
     fail<ValueError>("ravel_multi_index: {} coordinate arrays do not fit the {} axes of shape {}", coordinates.size(),
                      shape.size(), shape);
   }
+  checked_size(shape, "ravel_multi_index");
   Array flat;
   for (int i = 0; i < shape.size(); ++i) {
     const Array& given = coordinates[static_cast<std::size_t>(i)];
-    if (!is_integer(given.dtype()))
+    if (!is_integer(given.dtype()) && given.dtype() != Dtype::bool_)
       fail<DtypeError>("ravel_multi_index: coordinates must be integers, not {}", given.dtype());
     const Array at = in_range(given.astype(Dtype::int64), shape[i], mode);
     if (mode == IndexMode::raise && ((at < 0) | (at >= shape[i])).any())

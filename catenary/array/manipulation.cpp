@@ -18,8 +18,7 @@ using detail::iota;
 using detail::slice_axis;
 
 Array matrix_transpose(const Array& a) {
-  if (a.ndim() < 2)
-    fail<ShapeError>("matrix_transpose: at least two dimensions are needed, the shape is {}", a.shape());
+  if (a.ndim() < 2) fail<ShapeError>("matrix transpose with ndim < 2 is undefined, the shape is {}", a.shape());
   return swapaxes(a, -1, -2);
 }
 
@@ -297,11 +296,13 @@ Array repeat(const Array& a, const Operand& repeats, const std::optional<int>& a
   if (repeats.is_array() && repeats.array().size() != 1) {
     if (!is_integer(repeats.array().dtype()) && repeats.array().dtype() != Dtype::bool_)
       fail<DtypeError>("repeat: counts must be integers, not {}", repeats.array().dtype());
-    if (repeats.array().ndim() != 1 || repeats.array().size() != n) {
-      fail<ShapeError>(
-          "repeat: counts of shape {} do not fit axis {} of shape {}: one count, or one for each of its {} positions",
-          repeats.array().shape(), at, a.shape(), n);
-    }
+    if (repeats.array().dtype() == Dtype::uint64)
+      throw DtypeError("repeat: counts of uint64 may not fit into int64; use a cast");
+    if (repeats.array().ndim() != 1)
+      fail<ShapeError>("repeat: the counts are nested too deep, their shape is {}", repeats.array().shape());
+    if (repeats.array().size() != n)
+      fail<ShapeError>("repeat: the counts and axis {} of shape {} must have the same length, not {}", at, a.shape(),
+                       repeats.array().size());
     std::vector<std::int64_t> positions;
     std::int64_t position = 0;
     for (std::int64_t count : repeats.array().to_vector<std::int64_t>()) {
@@ -470,6 +471,7 @@ Array delete_(const Array& a, const Index& at, const std::optional<int>& axis) {
 }
 
 Array trim_zeros(const Array& a, const std::string& trim) {
+  if (a.ndim() == 0) return a;
   if (a.ndim() != 1) fail<ShapeError>("trim_zeros: a 1-d array is expected, the shape is {}", a.shape());
   if (trim != "fb" && trim != "bf" && trim != "f" && trim != "b")
     fail<ValueError>("trim_zeros: trim must be \"f\", \"b\" or \"fb\", not \"{}\"", trim);

@@ -109,12 +109,14 @@ Array nan_extremum(const Array& x, bool largest, const AxisArg& axis, bool keepd
 
 Array sum(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
   const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
-  return reduce(std::move(x), ops::Reduce::sum, axis, keepdims, result, result, "sum");
+  const ops::Reduce op = result == Dtype::bool_ ? ops::Reduce::any : ops::Reduce::sum;  // as + of bools
+  return reduce(std::move(x), op, axis, keepdims, result, result, "sum");
 }
 
 Array prod(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
   const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
-  return reduce(std::move(x), ops::Reduce::prod, axis, keepdims, result, result, "prod");
+  const ops::Reduce op = result == Dtype::bool_ ? ops::Reduce::all : ops::Reduce::prod;
+  return reduce(std::move(x), op, axis, keepdims, result, result, "prod");
 }
 
 Array mean(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {

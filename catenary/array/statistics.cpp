@@ -121,8 +121,12 @@ Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<dou
   } else {
     const Array i = minimum(maximum(subtract(searchsorted(from, at, Side::right), 1), 0), n - 2), j = add(i, 1);
     const Array x0 = take(from, i), x1 = take(from, j), y0 = take(to, i), y1 = take(to, j);
-    value = add(multiply(divide(subtract(y1, y0), subtract(x1, x0)), subtract(at, x0)), y0);
-    value = where(equal(at, x1), y1, value);
+    const Array slope = divide(subtract(y1, y0), subtract(x1, x0));
+    value = add(multiply(slope, subtract(at, x0)), y0);
+    // beside infinite values from the other end, and what two equal ones are
+    value = where(isnan(value), add(multiply(slope, subtract(at, x1)), y1), value);
+    value = where(logical_and(isnan(value), equal(y0, y1)), y0, value);
+    value = where(equal(at, x0), y0, where(equal(at, x1), y1, value));
   }
   value = left ? where(below, *left, value) : where(below, first, value);
   value = right ? where(above, *right, value) : where(above, last, value);
@@ -150,12 +154,15 @@ Array covariances(const Array& m, const std::optional<Array>& y, const CovOption
   Array rows = variables_of(m, options.rowvar, what);
   if (y) rows = concatenate({rows, variables_of(*y, options.rowvar, what)});
   const Dtype dtype = options.dtype.value_or(promote(rows.dtype(), widest_float(rows.device())));
-  rows = as_dtype(rows, dtype);
   const std::int64_t n = rows.shape()[1];
   const double ddof = options.ddof.value_or(options.bias ? 0 : 1);
   if (ddof != std::floor(ddof)) fail<ValueError>("cov: ddof must be a whole number, {} was given", ddof);
+  if (rows.size() == 0 && rows.shape()[0] == 0)  // NumPy: of float64, whatever the dtype is
+    return Array::empty({0, 0}, widest_float(rows.device()), rows.device());
+  if (!is_floating(dtype)) fail<DtypeError>("{}: dtype must be a floating one, not {}", what, dtype);
   if (options.fweights && is_floating(options.fweights->dtype()))
     fail<DtypeError>("cov: fweights are numbers of observations, {} was given", options.fweights->dtype());
+  rows = as_dtype(rows, dtype);
   std::optional<Array> weights, accuracy;
   if (options.fweights) weights = observed(*options.fweights, n, dtype, "fweights");
   if (options.aweights) {

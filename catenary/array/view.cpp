@@ -1,6 +1,9 @@
 #include "catenary/array/view.h"
 
+#include "catenary/array/axes.h"
 #include "catenary/array/body.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
 
@@ -15,7 +18,7 @@ Array view(const Array& a, Dtype dtype) {
   std::int64_t offset = body.offset;
   if (from != to) {
     const int last = shape.size() - 1;
-    if (last < 0 || (strides[last] != 1 && shape[last] != 1))
+    if (last < 0 || (strides[last] != 1 && shape[last] != 1 && a.size() > 0))
       fail<ShapeError>("view: {} of shape {} cannot be seen as {}, as the last axis does not lie without gaps",
                        body.dtype, body.shape, dtype);
     const auto bytes = [&](std::int64_t elements) {
@@ -26,10 +29,68 @@ Array view(const Array& a, Dtype dtype) {
     };
     offset = bytes(offset);
     shape[last] = bytes(shape[last]);
-    strides[last] = 1;
-    for (int i = 0; i < last; ++i) strides[i] = bytes(strides[i]);
+    if (a.size() == 0)
+      strides = contiguous_strides(shape);
+    else
+      for (int i = 0; i <= last; ++i) strides[i] = i == last ? 1 : bytes(strides[i]);
   }
   return Array(Ref<ArrayHead>(new ArrayBody(dtype, shape, strides, offset, body.storage)));
 }
+
+namespace {
+
+/// A view of the bytes, along a last axis.
+Array bytes_of(const Array& a) {
+  const auto size = static_cast<std::int64_t>(a.itemsize());
+  lazy::settle(a.body());
+  Shape shape = a.shape();
+  Strides strides = a.strides();
+  for (std::int64_t& step : strides) step *= size;
+  shape.push_back(size);
+  strides.push_back(1);
+  const ArrayBody& body = a.body();
+  return Array(Ref<ArrayHead>(new ArrayBody(Dtype::uint8, shape, strides, body.offset * size, body.storage)));
+}
+
+}  // namespace
+
+Strides strides_of(const Shape& shape, Order order) {
+  if (order != Order::F) return contiguous_strides(shape);
+  Axes last_to_first;
+  for (int axis = shape.size() - 1; axis >= 0; --axis) last_to_first.push_back(axis);
+  return strides_in_order(shape, last_to_first);
+}
+
+Array byteswap(const Array& a) {
+  const Order order = is_in_order(a, Order::F) && !is_in_order(a, Order::C) ? Order::F : Order::C;  // NumPy's order A
+  if (a.itemsize() == 1) return copy(a, order);
+  const Array result = empty(a.shape(), a.dtype(), order, a.device());
+  copyto(bytes_of(result), detail::reverse_last(bytes_of(a)));
+  return result;
+}
+
+bool is_in_order(const Array& a, Order order) {
+  if (order == Order::K || a.size() == 0) return true;
+  const Strides expected = strides_of(a.shape(), order);
+  for (int axis = 0; axis < a.ndim(); ++axis)
+    if (a.shape()[axis] != 1 && a.strides()[axis] != expected[axis]) return false;
+  return true;
+}
+
+Array empty(const Shape& shape, Dtype dtype, Order order, const Device& device) {
+  const Array fresh = Array::empty(shape, dtype, device);
+  return order == Order::F ? fresh.as_strided(shape, strides_of(shape, order)) : fresh;
+}
+
+Array copy(const Array& a, Order order) {
+  if (order == Order::K) return copy(a);
+  if (order == Order::C) return a.copy();
+  if (a.body().pending.load(std::memory_order_acquire)) return lazy::cast(a, a.dtype(), strides_of(a.shape(), order));
+  const Array result = empty(a.shape(), a.dtype(), order, a.device());
+  copyto(result, a);
+  return result;
+}
+
+Array in_order(const Array& a, Order order) { return is_in_order(a, order) ? a : copy(a, order); }
 
 }  // namespace catenary

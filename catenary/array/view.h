@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of an array seen as another dtype.
+// The bytes of an array seen as another dtype, and the order in which they lie.
 
 #include "catenary/array/array.h"
 
@@ -8,5 +8,22 @@ namespace catenary {
 /// A view of the same bytes as another dtype. Where the sizes differ the last axis takes them up, and its elements must
 /// be neighbours: throws ShapeError where they are not, or where the bytes cannot be divided so. (numpy.ndarray.view)
 CT_API Array view(const Array& a, Dtype dtype);
+/// A copy in which the bytes of each element are in the reverse order; it lies in C order, or in Fortran order where
+/// that is a's. (numpy.ndarray.byteswap)
+CT_API Array byteswap(const Array& a);
+
+/// How elements lie in memory: the last axis fastest, the first axis fastest (Fortran's order), or as those of the
+/// array that is asked about. (NumPy's `order`)
+enum class Order : std::uint8_t { C, F, K };
+/// Strides of an array in this order, C for K, without gaps.
+CT_API Strides strides_of(const Shape& shape, Order order);
+/// Do the elements lie in this order, without gaps? Of order K all do. (numpy.ndarray.flags)
+CT_API bool is_in_order(const Array& a, Order order);
+/// An array in this order, C for K, whose elements have any value. (numpy.empty)
+CT_API Array empty(const Shape& shape, Dtype dtype, Order order, const Device& device = current_device());
+/// A copy in this order. Of an array that is still to be computed it is part of the same loop. (numpy.copy)
+CT_API Array copy(const Array& a, Order order);
+/// The array itself where it lies in this order, else such a copy. (numpy.asarray with an order)
+CT_API Array in_order(const Array& a, Order order);
 
 }  // namespace catenary

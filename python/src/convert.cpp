@@ -1,6 +1,8 @@
 // Python's values and the library's: dtypes, numbers, shapes, arrays in host memory.
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -44,13 +46,16 @@ void set_integer(Argument& argument, PyObject* o) {
     argument.scalar = Scalar(static_cast<std::int64_t>(value));
     return;
   }
+  argument.beyond_int64 = true;
+  const double real = PyLong_AsDouble(o);
+  if (real == -1 && PyErr_Occurred()) raise_set();
+  argument.scalar = Scalar(real);
   const unsigned long long wide = overflow > 0 ? PyLong_AsUnsignedLongLong(o) : 0;
   if (overflow < 0 || PyErr_Occurred()) {
     PyErr_Clear();
-    raise(PyExc_OverflowError, "Python integer " + text_of(o) + " is out of bounds for int64 and uint64");
+    argument.beyond_uint64 = o;
+    return;
   }
-  argument.beyond_int64 = true;
-  argument.scalar = Scalar(static_cast<double>(wide));
   const std::uint64_t host = wide;
   argument.kept = Array::from_host(&host, {}, Dtype::uint64, current_device());
   argument.array = &argument.kept;
@@ -106,6 +111,10 @@ Dtype dtype_from(PyObject* o) {
   refuse_dtype(name);
 }
 
+bool has_protocol(PyObject* o) {
+  return PyObject_HasAttrString(o, "__cuda_array_interface__") || PyObject_HasAttrString(o, "__cupy_get_ndarray__");
+}
+
 bool Argument::parse(PyObject* o) {
   if (is_ndarray(o)) {
     array = &array_of(o);
@@ -123,8 +132,7 @@ bool Argument::parse(PyObject* o) {
     scalar = Scalar(PyFloat_AsDouble(o));
   } else if (PyComplex_Check(o)) {
     refuse_dtype("complex128");
-  } else if (PyObject_HasAttrString(o, "__cuda_array_interface__") ||
-             PyObject_HasAttrString(o, "__cupy_get_ndarray__")) {
+  } else if (has_protocol(o)) {
     kept = array_of(nb::module_::import_("catenary.cupy._array").attr("asarray")(nb::handle(o)).ptr());
     array = &kept;
   } else {
@@ -133,11 +141,17 @@ bool Argument::parse(PyObject* o) {
   return true;
 }
 
-void Argument::parse_values(PyObject* o, const ct::Device& device) {
+void Argument::refuse_integer() const {
+  raise(PyExc_OverflowError, "Python integer " + text_of(beyond_uint64) + " is out of bounds for int64 and uint64");
+}
+
+void Argument::parse_values(PyObject* o, const ct::Device& device, Dtype into) {
   if (!parse(o)) {
     kept = from_numpy(o, std::nullopt, device);
     array = &kept;
   }
+  if (ct::is_floating(into)) beyond_uint64 = nullptr;
+  if (beyond_uint64) refuse_integer();
   bring_to(device);
 }
 
@@ -149,6 +163,7 @@ void Argument::bring_to(const ct::Device& device) {
 
 const Array& Argument::as_array() {
   if (!array) {
+    if (beyond_uint64) refuse_integer();
     const Dtype dtype = strong.value_or(scalar.default_dtype());
     kept = Array::empty({}, dtype, current_device());
     kept.fill(scalar);
@@ -161,10 +176,15 @@ void settle(Argument& x, Argument& y, bool compared) {
   for (auto [wide, beside] : {std::pair(&x, &y), std::pair(&y, &x)}) {
     if (!wide->beyond_int64 || !beside->array || beside->beyond_int64) continue;
     const Dtype dtype = beside->array->dtype();
-    const bool smaller = compared && dtype != Dtype::uint64;
-    if (!ct::is_floating(dtype) && !smaller) continue;
+    const bool floating = ct::is_floating(dtype);
+    if (!floating && !(compared && (wide->beyond_uint64 || dtype != Dtype::uint64))) {
+      if (compared || dtype == Dtype::uint64 || dtype == Dtype::bool_ || wide->beyond_uint64) continue;
+      raise(PyExc_OverflowError, "Python integer " + std::to_string(wide->array->item<std::uint64_t>()) +
+                                     " is out of bounds for " + ct::dtype_name(dtype));
+    }
     wide->array = nullptr;
-    if (!ct::is_floating(dtype)) wide->scalar = Scalar(std::numeric_limits<double>::infinity());
+    wide->beyond_uint64 = nullptr;
+    if (!floating) wide->scalar = Scalar(std::copysign(std::numeric_limits<double>::infinity(), wide->scalar.real()));
   }
   if (!x.array && !y.array) {
     // of two numbers the one whose dtype counts is the array; of two weak ones the first
@@ -270,32 +290,20 @@ nb::object Out::operator()(Array result, const char* function) const {
   return nb::borrow(o);
 }
 
-Order order_from(PyObject* o, bool contiguous_like_c) {
-  if (!o || o == Py_None) return contiguous_like_c ? Order::C : Order::K;
+Order order_from(PyObject* o, Order otherwise, std::initializer_list<const Array*> of) {
+  if (!o || o == Py_None) return otherwise;
   if (PyUnicode_Check(o)) {
     const std::string text = text_of(o);
     if (text == "C" || text == "c") return Order::C;
     if (text == "F" || text == "f") return Order::F;
-    if (text == "K" || text == "k" || text == "A" || text == "a") return Order::K;
+    if (text == "K" || text == "k") return Order::K;
+    const auto all = [&](Order order) {
+      return std::ranges::all_of(of, [=](const Array* a) { return ct::is_in_order(*a, order); });
+    };
+    if (text == "A" || text == "a")
+      return of.size() == 0 ? Order::K : all(Order::F) && !all(Order::C) ? Order::F : Order::C;
   }
   raise(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got " + text_of(o) + ")");
-}
-
-Array empty_in_order(const Shape& shape, Dtype dtype, Order order) {
-  if (order != Order::F) return Array::empty(shape, dtype, current_device());
-  Shape reversed;
-  for (int i = shape.size() - 1; i >= 0; --i) reversed.push_back(shape[i]);
-  return Array::empty(reversed, dtype, current_device()).transpose();
-}
-
-bool is_f_contiguous(const Array& a) {
-  std::int64_t expected = 1;
-  for (int i = 0; i < a.ndim(); ++i) {
-    if (a.shape()[i] == 0) return true;
-    if (a.shape()[i] != 1 && a.strides()[i] != expected) return false;
-    expected *= a.shape()[i];
-  }
-  return true;
 }
 
 bool is_opencl(const ct::Device& device) { return std::strcmp(device.backend().name(), "opencl") == 0; }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "catenary/array/array.h"
+#include "catenary/array/view.h"
 #include "catenary/device/device.h"
 
 namespace nb = nanobind;
@@ -23,6 +24,7 @@ namespace catenary_python {
 using ct::Array;
 using ct::Dtype;
 using ct::Operand;
+using ct::Order;
 using ct::Scalar;
 using ct::Shape;
 
@@ -118,8 +120,9 @@ struct Argument {
   const Array* array = nullptr;
   Array kept;  // when the array had to be made
   Scalar scalar{false};
-  std::optional<Dtype> strong;  // of a NumPy scalar
-  bool beyond_int64 = false;    // a Python integer that `array` holds as uint64
+  std::optional<Dtype> strong;        // of a NumPy scalar
+  bool beyond_int64 = false;          // a Python integer that `array` holds as uint64, where that does
+  PyObject* beyond_uint64 = nullptr;  // a Python integer that no integer dtype holds: only floats take it
 
   Argument() = default;
   Argument(const Argument&) = delete;  // `array` may point into it
@@ -127,17 +130,22 @@ struct Argument {
 
   /// False, and nothing set, for an object that is none of these.
   bool parse(PyObject* o);
-  /// Takes NumPy's arrays and lists, too, as what is written into an array does.
-  void parse_values(PyObject* o, const ct::Device& device);
-  Operand operand() const { return array ? Operand(*array) : Operand(scalar); }
+  /// Takes NumPy's arrays and lists, too, as what is written into an array of dtype `into` does.
+  void parse_values(PyObject* o, const ct::Device& device, Dtype into = Dtype::int64);
+  Operand operand() const {
+    if (beyond_uint64) refuse_integer();
+    return array ? Operand(*array) : Operand(scalar);
+  }
+  [[noreturn]] void refuse_integer() const;
   /// Copies an array of another device to this one, for what writes into an array there.
   void bring_to(const ct::Device& device);
   /// As a 0-d array where it is a number.
   const Array& as_array();
 };
+/// Has it memory of a device, by CuPy's protocols?
+bool has_protocol(PyObject* o);
 /// Brings what stands beside a NumPy scalar to the dtype that both promote to, after which the scalar may count as
-/// weak. An integer beyond int64 becomes the float that it is beside floats, and infinity where it is compared with
-/// integers that are all smaller.
+/// weak. An integer beyond int64 becomes a float beside floats, and an infinity where it is compared with integers.
 void settle(Argument& x, Argument& y, bool compared = false);
 /// The text of a TypeError for an object that parse refuses.
 [[noreturn]] void refuse_argument(PyObject* o, const char* function);
@@ -188,12 +196,9 @@ struct Value {
   Argument argument;
   Operand operand() const { return argument.operand(); }
 };
-/// `order=` of functions that make arrays.
-enum class Order { C, F, K };
-Order order_from(PyObject* o, bool contiguous_like_c);
-/// A new uninitialised array on the current device.
-Array empty_in_order(const Shape& shape, Dtype dtype, Order order);
-bool is_f_contiguous(const Array& a);
+/// `order=`, None being `otherwise`. 'A' is F where all of these arrays lie in that order alone, else C; without arrays
+/// K.
+Order order_from(PyObject* o, Order otherwise, std::initializer_list<const Array*> of = {});
 /// Is the memory OpenCL's, which has handles and no addresses?
 bool is_opencl(const ct::Device& device);
 

@@ -6,6 +6,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/core/error.h"
+#include "catenary/core/memory_order.h"
 #include "catenary/datasets/datasets.h"
 
 namespace catenary_python {
@@ -35,7 +36,7 @@ Scalar scalar_from(PyObject* o, const char* function) {
     return ct::is_floating(argument.array->dtype()) ? Scalar(argument.array->item<double>())
                                                     : Scalar(argument.array->item<std::int64_t>());
   }
-  return argument.scalar;
+  return argument.operand().scalar();
 }
 
 /// An uninitialised array like `a`: its strides with order K, its device.
@@ -43,12 +44,15 @@ Array like(const Array& a, const DtypeArg& dtype, nb::handle order, nb::handle s
            const std::optional<Shape>& shape) {
   if (!subok.is_none() && nb::cast<bool>(subok)) raise(PyExc_TypeError, "subok: there are no subclasses to keep");
   const Dtype d = dtype.value_or(a.dtype());
-  Order o = order_from(order.ptr(), false);
-  if (PyUnicode_Check(order.ptr()) && nb::cast<std::string>(order) == "A")
-    o = is_f_contiguous(a) && !a.is_contiguous() ? Order::F : Order::C;
-  const ct::DeviceScope scope(a.device());
+  const Order o = order_from(order.ptr(), Order::K, {&a});
   if (o == Order::K && !shape) return ct::empty_like(a, d);
-  return empty_in_order(shape.value_or(a.shape()), d, o);
+  if (o == Order::K && shape->size() == a.ndim())
+    return Array::empty(*shape, d, a.device()).as_strided(*shape, ct::strides_like(*shape, a.strides()));
+  return ct::empty(shape.value_or(a.shape()), d, o, a.device());
+}
+
+Array empty(const Shape& shape, Dtype dtype, nb::handle order) {
+  return ct::empty(shape, dtype, order_from(order.ptr(), Order::C), current_device());
 }
 
 Array filled(Array a, std::optional<int> value) {
@@ -69,7 +73,7 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const Dtyp
 /// Fills with a number, or with what broadcasts, NumPy's arrays and lists too.
 Array full_of(Array a, nb::handle value) {
   Argument v;
-  v.parse_values(value.ptr(), a.device());
+  v.parse_values(value.ptr(), a.device(), a.dtype());
   ct::copyto(a, v.operand());
   return a;
 }
@@ -78,8 +82,8 @@ Array full_of(Array a, nb::handle value) {
 
 void register_creation(nb::module_& m) {
   const auto no_dtype = optional("dtype");
-  const auto order = nb::arg("order") = "C";
-  const auto like_order = nb::arg("order") = "K";
+  const auto order = nb::arg("order").none() = "C";
+  const auto like_order = nb::arg("order").none() = "K";
   const auto like_shape = optional("shape");
 
   const std::pair<std::string, std::optional<int>> constants[] = {{"empty", {}}, {"zeros", 0}, {"ones", 1}};
@@ -87,7 +91,7 @@ void register_creation(nb::module_& m) {
     m.def(
         name.c_str(),
         [value = value](const Shape& shape, DtypeArg dtype, nb::handle order) {
-          return filled(empty_in_order(shape, dtype.value_or(Dtype::float64), order_from(order.ptr(), true)), value);
+          return filled(empty(shape, dtype.value_or(Dtype::float64), order), value);
         },
         "shape"_a, no_dtype, order);
     m.def((name + "_like").c_str(),
@@ -99,9 +103,9 @@ void register_creation(nb::module_& m) {
       "full",
       [](const Shape& shape, nb::handle fill_value, DtypeArg dtype, nb::handle order) {
         Argument v;
-        v.parse_values(fill_value.ptr(), current_device());
+        v.parse_values(fill_value.ptr(), current_device(), dtype.value_or(Dtype::int64));
         const Dtype own = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
-        return full_of(empty_in_order(shape, dtype.value_or(own), order_from(order.ptr(), true)), fill_value);
+        return full_of(empty(shape, dtype.value_or(own), order), fill_value);
       },
       "shape"_a, "fill_value"_a, no_dtype, order, "An array filled with a value.");
   m.def(
@@ -112,11 +116,10 @@ void register_creation(nb::module_& m) {
   m.def(
       "eye",
       [](std::int64_t n, std::optional<std::int64_t> columns, std::int64_t k, DtypeArg dtype, nb::handle order) {
-        const bool f = order_from(order.ptr(), true) == Order::F;
+        const bool f = order_from(order.ptr(), Order::C) == Order::F;
         current_device();
-        const Array a = f ? ct::eye(columns.value_or(n), n, -k, dtype.value_or(Dtype::float64)).transpose()
-                          : ct::eye(n, columns, k, dtype.value_or(Dtype::float64));
-        return a;
+        return f ? ct::eye(columns.value_or(n), n, -k, dtype.value_or(Dtype::float64)).transpose()
+                 : ct::eye(n, columns, k, dtype.value_or(Dtype::float64));
       },
       "N"_a, optional("M"), "k"_a = 0, no_dtype, order, "Ones on diagonal k, zeros elsewhere.");
   m.def("identity", freed(ct::identity), "n"_a, no_dtype);
@@ -185,21 +188,14 @@ void register_creation(nb::module_& m) {
         const Array& a = self.array();
         const Dtype d = dtype.value_or(Dtype::float64);
         check_cast("astype", a.dtype(), d, casting);
-        Order o = order_from(order.ptr(), false);
-        if (!copy && d == a.dtype() && (o == Order::K || (o == Order::C ? a.is_contiguous() : is_f_contiguous(a))))
-          return nb::borrow(self.o);
-        if (o == Order::C) return checked(wrap(d == a.dtype() ? a.copy() : a.contiguous().astype(d)));
-        if (o == Order::F) return checked(wrap(a.transpose().copy().astype(d).transpose()));
-        return checked(wrap(a.astype(d)));
+        const Order o = order_from(order.ptr(), Order::K, {&a});
+        if (d != a.dtype()) return checked(wrap(ct::in_order(a.astype(d), o)));
+        return !copy && ct::is_in_order(a, o) ? nb::borrow(self.o) : checked(wrap(ct::copy(a, o)));
       },
-      "a", nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", optional("subok"),
+      "a", nb::arg("dtype"), nb::arg("order").none() = "K", nb::arg("casting") = "unsafe", optional("subok"),
       nb::arg("copy") = true);
   m.def(
-      "_copy",
-      [](const Array& a, nb::handle order) {
-        const Order o = order_from(order.ptr(), false);
-        return o == Order::C ? a.copy() : o == Order::F ? a.transpose().copy().transpose() : ct::copy(a);
-      },
+      "_copy", [](const Array& a, nb::handle order) { return ct::copy(a, order_from(order.ptr(), Order::K, {&a})); },
       "a"_a, "order"_a);
   m.def("_to_current_device", [](Self self) {
     const ct::Device device = current_device();
@@ -207,18 +203,17 @@ void register_creation(nb::module_& m) {
     return checked(wrap(self.array().to_device(device)));
   });
   m.def("_contiguous", [](Self self, bool fortran) {
-    const Array& a = self.array();
-    if (fortran ? is_f_contiguous(a) : a.is_contiguous()) return nb::borrow(self.o);
-    return checked(wrap(fortran ? a.transpose().copy().transpose() : a.copy()));
+    const Array a = ct::in_order(self.array(), fortran ? Order::F : Order::C);
+    return a.is(self.array()) ? nb::borrow(self.o) : checked(wrap(a));
   });
   both(
       m, "fill",
       [](const Array& a, nb::handle value) {
         Argument v;
-        v.parse_values(value.ptr(), a.device());
-        if (v.array && v.array->size() != 1)
+        v.parse_values(value.ptr(), a.device(), a.dtype());
+        if (v.array && v.array->ndim() != 0)
           raise(PyExc_ValueError, "fill: expected one value, not an array of shape " + v.array->shape().str());
-        ct::copyto(a, v.array ? Operand(v.array->reshape({})) : v.operand());
+        ct::copyto(a, v.operand());
       },
       "a", nb::arg("value"));
   m.def(

@@ -44,6 +44,7 @@ ct::Index element_from(PyObject* o, const Array& a) {
   if (o == Py_None) return ct::newaxis;
   if (o == Py_Ellipsis) return ct::ellipsis;
   if (is_ndarray(o)) return array_index(array_of(o));
+  if (Argument like; has_protocol(o) && like.parse(o)) return array_index(*like.array);
   if (!PyUnicode_Check(o) && !PyBytes_Check(o) && (PySequence_Check(o) || nb::hasattr(o, "__array__"))) {
     // numpy.bool and 0-d arrays count as what they hold; an empty list as integers
     const nb::object given = numpy().attr("asarray")(nb::handle(o));
@@ -66,18 +67,9 @@ ct::Index element_from(PyObject* o, const Array& a) {
 }  // namespace
 
 std::vector<ct::Index> parse_key(PyObject* key, const Array& a) {
+  if (!PyTuple_Check(key)) return {element_from(key, a)};
   std::vector<ct::Index> indices;
-  const auto push = [&](PyObject* o) {
-    ct::Index index = element_from(o, a);
-    const bool is_mask = index.kind() == ct::Index::Kind::array && index.array().dtype() == Dtype::bool_;
-    if (!is_mask || index.array().ndim() == 0 || index.array().size() > 0) return indices.push_back(index);
-    // an empty mask picks nothing, whatever its extents
-    for (int i = 0; i < index.array().ndim(); ++i)
-      indices.push_back(ct::Index(Array::empty({0}, Dtype::int64, a.device())));
-  };
-  const Py_ssize_t n = PyTuple_Check(key) ? PyTuple_Size(key) : -1;
-  if (n < 0) push(key);
-  for (Py_ssize_t i = 0; i < n; ++i) push(PyTuple_GetItem(key, i));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i) indices.push_back(element_from(PyTuple_GetItem(key, i), a));
   return indices;
 }
 

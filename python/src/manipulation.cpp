@@ -22,12 +22,10 @@ Shape extents_of(const nb::args& args) {
 }
 
 nb::object reshape(Self self, const Shape& shape, nb::handle order) {
-  const Order o = order_from(order.ptr(), true);
-  if (PyUnicode_Check(order.ptr()) && PyUnicode_CompareWithASCIIString(order.ptr(), "K") == 0)
-    raise(PyExc_ValueError, "reshape: order 'K' is not permitted");
   const Array& a = self.array();
-  const bool fortran = o == Order::F || (o == Order::K && is_f_contiguous(a) && !a.is_contiguous());
-  if (!fortran) return checked(wrap_view(a.reshape(shape), self.o));
+  const Order o = order_from(order.ptr(), Order::C, {&a});
+  if (o == Order::K) raise(PyExc_ValueError, "reshape: order 'K' is not permitted");
+  if (o == Order::C) return checked(wrap_view(a.reshape(shape), self.o));
   Shape reversed;
   for (int i = shape.size() - 1; i >= 0; --i) reversed.push_back(shape[i]);
   return checked(wrap_view(a.transpose().reshape(reversed).transpose(), self.o));
@@ -35,11 +33,8 @@ nb::object reshape(Self self, const Shape& shape, nb::handle order) {
 
 /// The axes of `a` in the order in which its elements are read: C order of the result is `order` of `a`.
 Array in_order(const Array& a, nb::handle order) {
-  const Order o = order_from(order.ptr(), true);
-  if (o == Order::C) return a;
-  const std::string text = o == Order::F ? "F" : nb::cast<std::string>(order);
-  if (text == "A" || text == "a") return is_f_contiguous(a) && !a.is_contiguous() ? a.transpose() : a;
-  if (text == "F") return a.transpose();
+  const Order o = order_from(order.ptr(), Order::C, {&a});
+  if (o != Order::K) return o == Order::F ? a.transpose() : a;
   const ct::Strides* strides[] = {&a.strides()};
   return a.transpose(ct::memory_order(a.ndim(), strides));
 }
@@ -93,7 +88,7 @@ bool zero_of_none(const Array& a, const ct::AxisArg& axis) {
 Scalar number(nb::handle o) {
   Argument argument;
   if (!argument.parse(o.ptr()) || argument.array) refuse_argument(o.ptr(), "pad");
-  return argument.scalar;
+  return argument.operand().scalar();
 }
 
 ct::PadMode pad_mode(const std::string& mode) {
@@ -159,14 +154,15 @@ void register_manipulation(nb::module_& m) {
     return checked(wrap_view(self.array().transpose(none ? ct::Axes{} : extents_of(axes)), self.o));
   });
   method(
-      "flatten", [](const Array& a, nb::handle order) { return in_order(a, order).flatten(); }, nb::arg("order") = "C");
+      "flatten", [](const Array& a, nb::handle order) { return in_order(a, order).flatten(); },
+      nb::arg("order").none() = "C");
   method(
       "ravel",
       [](Self self, nb::handle order) {
         const Array flat = in_order(self.array(), order).reshape({-1});
         return checked(wrap_view(flat.is_contiguous() ? flat : flat.copy(), self.o));
       },
-      nb::arg("order") = "C");
+      nb::arg("order").none() = "C");
   both(m, "squeeze",
        viewing(+[](const Array& a, const ct::AxisArg& axis) { return zero_of_none(a, axis) ? a : a.squeeze(axis); }),
        "a", no_axis);
@@ -277,7 +273,7 @@ void register_manipulation(nb::module_& m) {
         [f = f](const Array& a, nb::handle slices, nb::handle value) {
           const std::vector<ct::Index> indices = parse_key(slices.ptr(), a);
           Argument argument;
-          argument.parse_values(value.ptr(), a.device());
+          argument.parse_values(value.ptr(), a.device(), a.dtype());
           without_gil(is_large(a), [&] { f(a, indices, argument.operand()); });
         },
         "a", nb::arg("slices"), nb::arg("value"));

@@ -7,7 +7,6 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
-#include "catenary/array/view.h"
 #include "catenary/core/error.h"
 #include "catenary/ops/op_names.h"
 #include "core.h"
@@ -237,7 +236,7 @@ int set_item(PyObject* o, PyObject* key, PyObject* value) {
     const Array& a = array_of(o);
     const std::vector<ct::Index> indices = parse_key(key, a);
     Argument argument;
-    argument.parse_values(value, a.device());
+    argument.parse_values(value, a.device(), a.dtype());
     without_gil(a.size() >= kReleaseFrom, [&] { a.set_at(indices, argument.operand()); });
     return 0;
   });
@@ -264,7 +263,7 @@ int set_shape(PyObject* o, PyObject* value, void*) {
     return 0;
   });
 }
-PyObject* strides_of(PyObject* o, void*) {
+PyObject* strides_of_slot(PyObject* o, void*) {
   return guarded([&] {
     const Array& a = array_of(o);
     return tuple_of(a.strides(), static_cast<std::int64_t>(a.itemsize()));
@@ -287,15 +286,12 @@ PyObject* base_of(PyObject* o, void*) {
   PyObject* base = handle_of(o).base;
   return Py_NewRef(base ? base : Py_None);
 }
-PyObject* imag_of(PyObject* o, void*) {
-  return guarded([&] { return wrap(ct::zeros_like(array_of(o))); });
-}
 PyObject* c_contiguous(PyObject* o, void*) { return PyBool_FromLong(array_of(o).is_contiguous()); }
-PyObject* f_contiguous(PyObject* o, void*) { return PyBool_FromLong(is_f_contiguous(array_of(o))); }
+PyObject* f_contiguous(PyObject* o, void*) { return PyBool_FromLong(ct::is_in_order(array_of(o), Order::F)); }
 
 PyGetSetDef attributes[] = {
     {"shape", shape_of, set_shape, "Extents of the axes.", nullptr},
-    {"strides", strides_of, nullptr, "Bytes from one element to the next along each axis.", nullptr},
+    {"strides", strides_of_slot, nullptr, "Bytes from one element to the next along each axis.", nullptr},
     {"dtype", dtype_of, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
     {"ndim", ndim_of, nullptr, "Number of axes.", nullptr},
     {"size", size_of, nullptr, "Number of elements.", nullptr},
@@ -304,7 +300,6 @@ PyGetSetDef attributes[] = {
     {"T", transposed, nullptr, "A view with the axes reversed.", nullptr},
     {"mT", matrix_transposed, nullptr, "A view with the last two axes swapped.", nullptr},
     {"base", base_of, nullptr, "The array whose memory a view shows, or None.", nullptr},
-    {"imag", imag_of, nullptr, "Zeros: there are no complex dtypes.", nullptr},
     {"_c_contiguous", c_contiguous, nullptr, "Do the elements lie in C order without gaps?", nullptr},
     {"_f_contiguous", f_contiguous, nullptr, "Do the elements lie in Fortran order without gaps?", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -379,6 +374,19 @@ bool may_share_memory(const Array& a, const Array& b) {
   return first < other_end && other_first < end;
 }
 
+/// Strides in elements from those in bytes.
+ct::Strides strides_from(nb::handle given, const Shape& shape, Dtype dtype) {
+  ct::Strides steps = dims_from(given.ptr(), "ndarray: strides");
+  if (steps.size() != shape.size())
+    raise(PyExc_ValueError, "ndarray: shape " + shape.str() + " and strides " + steps.str() + " differ in length");
+  const auto size = static_cast<std::int64_t>(ct::itemsize(dtype));
+  for (std::int64_t& step : steps) {
+    if (step % size != 0) raise(PyExc_ValueError, "ndarray: strides must be multiples of the itemsize");
+    step /= size;
+  }
+  return steps;
+}
+
 }  // namespace
 
 void register_ndarray(nb::module_& m) {
@@ -392,8 +400,13 @@ void register_ndarray(nb::module_& m) {
              nb::object order) {
             const Dtype d = dtype.value_or(Dtype::float64);
             if (memptr.is_none()) {
-              if (!strides.is_none()) raise(PyExc_ValueError, "ndarray: strides are given without memptr");
-              new (self) NdArray{empty_in_order(shape, d, order_from(order.ptr(), true))};
+              const Array fresh = ct::empty(shape, d, order_from(order.ptr(), Order::C), current_device());
+              const ct::Strides steps = strides.is_none() ? fresh.strides() : strides_from(strides, shape, d);
+              const auto [low, high] = reach(shape, steps);
+              if (low < 0 || high >= fresh.size())
+                raise(PyExc_ValueError, "ndarray() with strides and without memptr: strides " + steps.str() +
+                                            " (in elements) reach beyond the elements of shape " + shape.str());
+              new (self) NdArray{strides.is_none() ? fresh : fresh.as_strided(shape, steps)};
               return;
             }
             if (!nb::hasattr(memptr, "mem"))
@@ -403,21 +416,9 @@ void register_ndarray(nb::module_& m) {
             const Array memory = array_of(nb::object(memptr.attr("mem").attr("_array")).ptr());
             const auto begin = nb::cast<std::int64_t>(memptr.attr("offset"));
             const auto size = static_cast<std::int64_t>(ct::itemsize(d));
-            const bool fortran = order_from(order.ptr(), true) == Order::F;
-            ct::Strides steps = ct::contiguous_strides(shape);
-            if (fortran)
-              for (std::int64_t i = 0, step = 1; i < shape.size(); step *= shape[static_cast<int>(i++)])
-                steps[static_cast<int>(i)] = step;
-            if (!strides.is_none()) {
-              steps = dims_from(strides.ptr(), "ndarray: strides");
-              if (steps.size() != shape.size())
-                raise(PyExc_ValueError,
-                      "ndarray: shape " + shape.str() + " and strides " + steps.str() + " differ in length");
-              for (std::int64_t& step : steps) {
-                if (step % size != 0) raise(PyExc_ValueError, "ndarray: strides must be multiples of the itemsize");
-                step /= size;
-              }
-            }
+            const Order in_order = order_from(order.ptr(), Order::C);
+            const ct::Strides steps =
+                strides.is_none() ? ct::strides_of(shape, in_order) : strides_from(strides, shape, d);
             const auto [low, high] = reach(shape, steps);
             if (begin + low * size < 0 || begin + (high + 1) * size > memory.size())
               raise(PyExc_ValueError, "ndarray: shape " + shape.str() + " with strides " + steps.str() +
@@ -456,6 +457,7 @@ void register_ndarray(nb::module_& m) {
           },
           nb::arg("dtype").none())
       .def("_is_owner", [](const NdArray& a) { return a.base == nullptr; });
+  m.def("_byteswap", &ct::byteswap);
   m.def("_may_share_memory", [](const Array& a, const Array& b) { return may_share_memory(a, b); });
   m.def(
       "from_numpy",

@@ -1,5 +1,6 @@
 // Functions that compute: reductions that are no rows, sorting, statistics, products of matrices, linear algebra.
 
+#include <numbers>
 #include <string>
 
 #include "bind.h"
@@ -51,13 +52,15 @@ using OneQuantile = Array (*)(const Array&, double, const AxisArg&, bool, ct::Qu
 using SeveralQuantiles = Array (*)(const Array&, const Array&, const AxisArg&, bool, ct::QuantileMethod);
 
 auto quantiles(OneQuantile one, SeveralQuantiles several) {
-  return
-      [=](const Array& a, nb::handle q, const AxisArg& axis, Out out, bool, const std::string& method, bool keepdims) {
-        const ct::QuantileMethod how = quantile_method(method);
-        if (PyFloat_CheckExact(q.ptr()) || PyLong_CheckExact(q.ptr()))  // whose dtype does not count
-          return out(one(a, nb::cast<double>(nb::float_(q)), axis, keepdims, how), "quantile");
-        return out(several(a, array_from(q.ptr(), a.device()), axis, keepdims, how), "quantile");
-      };
+  return [=](const Array& a, nb::handle q, const AxisArg& axis, Out out, bool overwrite, const std::string& method,
+             bool keepdims) {
+    const ct::QuantileMethod how = quantile_method(method);
+    const bool weak = PyFloat_CheckExact(q.ptr()) || PyLong_CheckExact(q.ptr());  // whose dtype does not count
+    const Array result = weak ? one(a, nb::cast<double>(nb::float_(q)), axis, keepdims, how)
+                              : several(a, array_from(q.ptr(), a.device()), axis, keepdims, how);
+    if (overwrite && a.ndim() > 0) ct::copyto(a, ct::sort(a));  // NumPy's is partitioned then
+    return out(result, "quantile");
+  };
 }
 
 using Range = std::optional<std::pair<double, double>>;
@@ -182,6 +185,9 @@ void register_numbers(nb::module_& m) {
   using Border = const std::optional<Operand>&;
   m.def("diff", freed(static_cast<Array (*)(const Array&, int, int, Border, Border)>(ct::diff)), "a"_a, "n"_a = 1,
         "axis"_a = -1, optional("prepend"), optional("append"));
+  m.def("unwrap", freed(ct::unwrap), "p"_a, optional("discont"), "axis"_a = -1, nb::kw_only(),
+        "period"_a = 2 * std::numbers::pi);
+  m.def("_gradient", freed(ct::gradient), "f"_a, "spacing"_a, "axis"_a.none(), "edge_order"_a);
   m.def("ediff1d", freed(ct::ediff1d), "arr"_a, optional("to_end"), optional("to_begin"));
   m.def("cross", freed(ct::cross), "a"_a, "b"_a, "axisa"_a = -1, "axisb"_a = -1, "axisc"_a = -1, no_axis);
   m.def("trapezoid", freed(ct::trapezoid), "y"_a, optional("x"), "dx"_a = 1.0, "axis"_a = -1);

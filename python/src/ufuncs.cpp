@@ -27,7 +27,7 @@ PyTypeObject* ufunc_type = nullptr;
 
 /// What a call asks for beside its inputs.
 struct Options {
-  PyObject *out = nullptr, *dtype = nullptr;
+  PyObject *out = nullptr, *dtype = nullptr, *where = nullptr, *order = nullptr;
   std::string casting = "same_kind";
 };
 
@@ -48,10 +48,9 @@ void read_option(Options& options, const char* name, const std::string& key, PyO
                                 ": casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '" +
                                 options.casting + "'");
   } else if (key == "where" || key == "_where") {
-    if (value != Py_True) raise(PyExc_TypeError, std::string(name) + ": where= is not supported; use cupy.where");
+    options.where = value == Py_True ? nullptr : value;
   } else if (key == "order") {
-    if (order_from(value, false) != Order::K)
-      raise(PyExc_TypeError, std::string(name) + ": results lie in memory as the operands do (order='K')");
+    options.order = value;
   } else {
     raise(PyExc_TypeError, std::string(name) + ": unexpected keyword argument '" + key + "'");
   }
@@ -76,6 +75,21 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
       x.strong = dtype;
     }
   }
+}
+
+/// `where=`: an array of bool, or one such value.
+Array mask_of(PyObject* o, const char* name) {
+  Argument where;
+  if (!where.parse(o)) refuse_argument(o, name);
+  check_cast(std::string(name) + ": where", where.as_array().dtype(), Dtype::bool_, "safe");
+  return where.as_array();
+}
+
+/// A new result with `order=` and `where=`. What NumPy leaves without a value where the condition is false is 0.
+Array in_form(const ct::ops::OpInfo& row, Array result, const Options& options, const Argument* inputs) {
+  if (options.where) result = ct::where(mask_of(options.where, row.name), std::move(result), false);
+  const Argument &x = inputs[0], &y = row.arity == 2 && inputs[1].array ? inputs[1] : x;
+  return ct::in_order(result, order_from(options.order, Order::K, {(x.array ? x : y).array, y.array}));
 }
 
 PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
@@ -106,22 +120,22 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     } else {
       settle(inputs[0], inputs[1], row.rule == Rule::COMPARE);
     }
-    const bool one = row.arity == 1;
+    const auto compute = [&] {
+      return row.arity == 1 ? ct::apply(op, inputs[0].operand())
+                            : ct::apply(op, inputs[0].operand(), inputs[1].operand());
+    };
     if (!options.out)
-      return wrap(one ? ct::apply(op, inputs[0].operand()) : ct::apply(op, inputs[0].operand(), inputs[1].operand()));
+      return wrap(options.where || options.order ? in_form(row, compute(), options, inputs) : compute());
     if (!is_ndarray(options.out)) raise(PyExc_TypeError, std::string(row.name) + ": out must be an ndarray");
     const Array& out = array_of(options.out);
-    if (options.casting == "same_kind") {
-      if (one) {
-        ct::apply_to(out, op, inputs[0].operand());
-      } else {
-        ct::apply_to(out, op, inputs[0].operand(), inputs[1].operand());
-      }
-    } else {
-      const Array result =
-          one ? ct::apply(op, inputs[0].operand()) : ct::apply(op, inputs[0].operand(), inputs[1].operand());
+    if (options.where || options.casting != "same_kind") {
+      const Array result = compute();
       check_cast(std::string(row.name) + ": the result", result.dtype(), out.dtype(), options.casting);
-      ct::copyto(out, result);
+      options.where ? ct::copyto(out, result, mask_of(options.where, row.name)) : ct::copyto(out, result);
+    } else if (row.arity == 1) {
+      ct::apply_to(out, op, inputs[0].operand());
+    } else {
+      ct::apply_to(out, op, inputs[0].operand(), inputs[1].operand());
     }
     return Py_NewRef(options.out);
   });
@@ -196,7 +210,10 @@ nb::object reduce(ct::ops::Reduce op, const Array& a, const ct::AxisArg& axis, c
     }
     throw ct::ValueError("reduce: unknown row");
   };
-  return out(without_gil(is_large(a), run), name);
+  // as NumPy, which sums in int64 and writes bools: what counts is whether a's dtype goes into out's
+  const bool widened = !wanted && out.given() && ct::can_cast_same_kind(a.dtype(), out.array()->dtype());
+  Array result = without_gil(is_large(a), run);
+  return widened ? out.cast(result, name) : out(std::move(result), name);
 }
 
 }  // namespace
@@ -216,7 +233,16 @@ void register_ufuncs(nb::module_& m) {
             return reduce(*op, a, axis, dtype, out, keepdims);
           },
           nb::arg("array"), nb::arg("axis").none() = 0, nb::arg("dtype").none() = nb::none(), out_argument(),
-          nb::arg("keepdims") = false);
+          nb::arg("keepdims") = false)
+      .def(
+          "_at",
+          [](const Ufunc& f, const Array& a, nb::handle indices, nb::handle b) {
+            Argument value;
+            if (!b.is_none()) value.parse_values(b.ptr(), a.device(), a.dtype());
+            ct::apply_at(a, f.op, parse_key(indices.ptr(), a),
+                         b.is_none() ? std::nullopt : std::optional<Operand>(value.operand()));
+          },
+          nb::arg("a"), nb::arg("indices"), nb::arg("b").none() = nb::none());
 
   nb::dict ufuncs;
   constexpr Op rows[] = {

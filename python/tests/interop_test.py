@@ -65,7 +65,7 @@ def test_memory():
     with pytest.raises(ValueError, match='does not lie in the 24 bytes'):
         cupy.ndarray((7,), 'f', x.data)
     with pytest.raises(ValueError, match='strides'):
-        cupy.ndarray((2,), 'f', strides=(4,))
+        cupy.ndarray((2,), 'f', strides=(8,))
     block = cupy.cuda.alloc(64)
     assert cupy.ndarray((8,), 'd', block).nbytes == 64
 

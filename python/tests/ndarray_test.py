@@ -174,7 +174,7 @@ def test_numpy_operands_are_refused():
 
 def test_integers_that_do_not_fit():
     with pytest.raises(OverflowError):
-        cupy.zeros(3) + 2 ** 70
+        cupy.zeros(3, 'i') + 2 ** 70
     same(cupy.ones(3, 'L') + 2 ** 63, numpy.ones(3, 'L') + 2 ** 63)
     with pytest.raises(OverflowError, match='300 does not fit into int8'):
         cupy.ones(3, 'b') + 300

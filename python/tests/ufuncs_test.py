@@ -75,8 +75,6 @@ def test_out_and_casting():
         cupy.add(x, 1, out=cupy.zeros(2))
     with pytest.raises(TypeError, match='ndarray'):
         cupy.add(x, 1, out=numpy.zeros(3))
-    with pytest.raises(TypeError, match='where'):
-        cupy.add(x, 1, where=cupy.array([True, False, True]))
     with pytest.raises(TypeError, match="'wrong'"):
         cupy.add(x, 1, wrong=2)
     with pytest.raises(TypeError, match='positional'):

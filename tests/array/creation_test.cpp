@@ -122,6 +122,8 @@ TEST(Creation, Grids) {
   expect(ij[0], Dtype::int32, {3, 1}, {1, 2, 3});
   expect(ij[1], Dtype::float32, {1, 2}, {10, 20});
   expect(ct::indices({2, 3}), Dtype::int64, {2, 2, 3}, {0, 0, 0, 1, 1, 1, 0, 1, 2, 0, 1, 2});
+  expect(ct::indices({2, 1}, Dtype::bool_), Dtype::bool_, {2, 2, 1}, {0, 1, 0, 0});
+  EXPECT_THROW(ct::indices({2, 3}, Dtype::bool_), ct::DtypeError);
   expect(ct::vander(ct::array({1.0, 2.0, 3.0}), 3), Dtype::float64, {3, 3}, {1, 1, 1, 4, 2, 1, 9, 3, 1});
   EXPECT_THROW(ct::meshgrid({x}, {.indexing = "yx"}), ct::ValueError);
 }

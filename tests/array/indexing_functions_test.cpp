@@ -117,6 +117,8 @@ TEST(Indexing, Positions) {
     expect(parts[1], Dtype::int64, {6}, {1, 2, 3, 2, 3, 3});
   }
   EXPECT_THROW(ct::unravel_index(24, {2, 3, 4}), ct::ValueError);
+  expect(ct::ravel_multi_index({ct::array({true, false}), ct::array({1, 1})}, {2, 2}), Dtype::int64, {2}, {3, 1});
+  EXPECT_THROW(ct::ravel_multi_index({ct::array({3}), ct::array({0})}, {std::int64_t{1} << 62, 4}), ct::ShapeError);
   EXPECT_THROW(ct::ravel_multi_index({ct::array({3}), ct::array({0})}, {3, 4}), ct::ValueError);
   EXPECT_THROW(ct::ix_({A}), ct::ShapeError);
 }

@@ -140,7 +140,9 @@ TEST(Indexing, NoBoolsAreNoPositions) {
   EXPECT_EQ(x(slice(), none).shape(), (ct::Shape{2, 0, 4}));
   x.set(5, none);
   EXPECT_EQ(x.to_vector<std::int64_t>(), ct::arange(24).to_vector<std::int64_t>());
-  EXPECT_THROW(x(ct::empty({0, 3}, ct::Dtype::bool_)), ct::IndexError);
+  EXPECT_EQ(x(ct::empty({0, 3}, ct::Dtype::bool_)).shape(), (ct::Shape{0, 4}));
+  EXPECT_EQ(x(slice(), ct::empty({3, 0}, ct::Dtype::bool_)).shape(), (ct::Shape{2, 0}));
+  EXPECT_THROW(x(ct::empty({0, 1}, ct::Dtype::bool_)), ct::IndexError);
 }
 
 TEST(Indexing, Refusals) {

@@ -1,5 +1,6 @@
 // Elementwise functions into an array that is there, as NumPy's ufuncs with `out`.
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/user_kernel.h"
 #include "catenary/core/axis_error.h"
@@ -8,6 +9,7 @@
 #include "tests/array/expect.h"
 
 namespace ct = catenary;
+using ct::Operand;
 using ct::ops::Op;
 using namespace testing_arrays;
 
@@ -49,6 +51,53 @@ TEST(ApplyTo, RefusesWhatDoesNotFit) {
   EXPECT_THROW(ct::apply_to(ct::Array::empty({2}, Dtype::float32), Op::sqrt, x), ct::ShapeError);
   EXPECT_THROW(ct::apply_to(ct::Array::empty({}, Dtype::float32), Op::add, x, 1), ct::ShapeError);
   EXPECT_THROW(ct::apply_to(ct::Array::empty({1}, Dtype::float32), Op::add, 1, x), ct::ShapeError);
+}
+
+TEST(ApplyAt, AnElementTakesEveryValue) {
+  const Array x = make<int>({1, 2, 3, 4}), at = make<int>({0, 2, 0, -1, 0});
+  ct::apply_at(x, Op::multiply, {at}, Operand(make<int>({2, 3, 5, 7, 11})));
+  expect_array(x, {110, 2, 9, 28}, {4}, Dtype::int32);
+  ct::apply_at(x, Op::negative, {at});
+  expect_array(x, {-110, 2, -9, -28}, {4}, Dtype::int32);
+  ct::apply_at(x, Op::floor_divide, {make<int>({0, 0})}, Operand(4));
+  expect_array(x, {-7, 2, -9, -28}, {4}, Dtype::int32);
+  const Array table = make<float>({1, 2, 3, 4}, {2, 2}).T();  // not C-ordered, a broadcast value, a mask
+  const Array halves = make<float>({0.5, 0.25});
+  ct::apply_at(table, Op::power, {make<int>({1, 1})}, Operand(halves));
+  expect_array(table, {1, 3, std::pow(2, 0.25), std::pow(4, 1.0 / 16)}, {2, 2}, Dtype::float32, 1e-6);
+  ct::apply_at(table, Op::add, {ct::greater(table, 2)}, Operand(1));
+  expect_array(table(0), {1, 4}, {2}, Dtype::float32);
+  ct::apply_at(x, Op::add, {make<int>({})}, Operand(1));
+  EXPECT_THROW(ct::apply_at(x, Op::divide, {at}, Operand(2)), ct::DtypeError);
+  EXPECT_THROW(ct::apply_at(x, Op::add, {at}), ct::DtypeError);
+  EXPECT_THROW(ct::apply_at(x, Op::add, {make<int>({9})}, Operand(2)), ct::IndexError);
+}
+
+TEST(NextAfter, Of16BitFloats) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const double step = dtype == Dtype::float16 ? 1.0 / 1024 : 1.0 / 128;
+    const double least = dtype == Dtype::float16 ? std::ldexp(1, -24) : std::ldexp(1, -133);
+    const Array x = make<float>({1, 1, -1, -1, 0, 0, 2, NAN, 1, 3}).astype(dtype);
+    const Array y = make<float>({9, 0, -9, 0, 1, -1, 2, 1, NAN, INFINITY}).astype(dtype);
+    const Array next = ct::nextafter(x, y);
+    expect_array(next, {1 + step, 1 - step / 2, -1 - step, -1 + step / 2, least, -least, 2, NAN, NAN, 3 + 2 * step},
+                 {10}, dtype);
+    const Array out = Array::empty({10}, dtype);
+    ct::apply_to(out, Op::nextafter, x, y);
+    expect_array(out, next.to_vector<double>(), {10}, dtype);
+    expect_array(ct::nextafter(x(ct::slice(0, 2)), 9), {1 + step, 1 + step}, {2}, dtype);
+  }
+}
+
+TEST(Promotion, EachIntegerIsAFloatByItself) {
+  const Array narrow = make<std::int8_t>({1}), byte = make<std::uint8_t>({1}), wide = make<std::int16_t>({1});
+  EXPECT_EQ(ct::arctan2(narrow, byte).dtype(), Dtype::float16);
+  EXPECT_EQ(ct::copysign(wide, make<std::uint16_t>({1})).dtype(), Dtype::float32);
+  EXPECT_EQ(ct::hypot(narrow, make<std::uint32_t>({1})).dtype(), Dtype::float64);
+  EXPECT_EQ(ct::arctan2(narrow, 2).dtype(), Dtype::float16);
+  const Array out = Array::empty({1}, Dtype::float16);
+  ct::apply_to(out, Op::hypot, narrow, byte);
+  expect_array(out, {std::sqrt(2)}, {1}, Dtype::float16, 1e-3);
 }
 
 TEST(Literals, OutOfRangeOverflowWhereIntegersAreComputed) {

@@ -242,6 +242,7 @@ TEST(Manipulation, Repeating) {
   expect(ct::resize(A, {5}), Dtype::float64, {5}, {0, 1, 2, 3, 4});
   expect(ct::resize(Z, {2}), Dtype::float32, {2}, {0, 0});
   EXPECT_THROW(ct::repeat(v, ct::array({1, 2})), ct::ShapeError);
+  EXPECT_THROW(ct::repeat(v, ct::array({1, 2, 3}, Dtype::uint64)), ct::DtypeError);
   EXPECT_THROW(ct::repeat(v, -1), ct::ValueError);
   EXPECT_THROW(ct::repeat(v, ct::array({1, -2, 3})), ct::ValueError);
   EXPECT_THROW(ct::roll(A, {1, 2, 3}, {0, 1}), ct::ShapeError);
@@ -271,6 +272,7 @@ TEST(Manipulation, InsertDelete) {
   expect(ct::trim_zeros(ct::array({0, 1, 0}), "f"), Dtype::int32, {2}, {1, 0});
   expect(ct::trim_zeros(ct::array({0, 1, 0}), "b"), Dtype::int32, {2}, {0, 1});
   expect(ct::trim_zeros(ct::array({0, 0})), Dtype::int32, {0}, {});
+  expect(ct::trim_zeros(ct::array(0)), Dtype::int32, {}, {0});
   EXPECT_THROW(ct::insert(v, 4, 1), ct::IndexError);
   EXPECT_THROW(ct::delete_(v, 3), ct::IndexError);
   EXPECT_THROW(ct::trim_zeros(v, "x"), ct::ValueError);

@@ -194,6 +194,9 @@ TEST(Reduction, Truth) {
   expect_array(ct::count_nonzero(x, 1), {1, 2}, {2}, Dtype::int64);
   EXPECT_TRUE(x.any());
   EXPECT_FALSE(x.all());
+  const Array few = make<int>({2, 0, 2, 0, 4, 0}, {3, 2});
+  expect_array(few.sum(0, false, Dtype::bool_), {1, 0}, {2}, Dtype::bool_);
+  expect_array(few.prod(1, false, Dtype::bool_), {0, 0, 0}, {3}, Dtype::bool_);
 }
 
 TEST(Reduction, LogSumExpDoesNotOverflow) {

@@ -47,6 +47,9 @@ TEST(Statistics, Interpolation) {
   expect_array(ct::interp(make<double>({0, 1, 1.5, 3, 4, 9}), xp, fp), {10, 10, 15, 10, 0, 0}, {6}, Dtype::float64);
   expect_array(ct::interp(make<float>({0, 9}, {2, 1}), xp, fp, -1, -2), {-1, -2}, {2, 1}, Dtype::float64);
   expect_array(ct::interp(make<double>({0, 5}), make<double>({3}), make<double>({7})), {7, 7}, {2}, Dtype::float64);
+  const Array infinite = make<double>({10, inf, inf});
+  expect_array(ct::interp(make<double>({1, 1.5, 2, 3}), xp, infinite), {10, inf, inf, inf}, {4}, Dtype::float64);
+  expect_array(ct::interp(make<double>({1.5}), xp, make<double>({-inf, inf, 0})), {nan}, {1}, Dtype::float64);
   EXPECT_THROW(ct::interp(xp, xp, make<double>({1})), ct::ShapeError);
   EXPECT_THROW(ct::interp(xp, Array::empty({0}, Dtype::float64), Array::empty({0}, Dtype::float64)), ct::ValueError);
 }
@@ -58,6 +61,8 @@ TEST(Statistics, Covariance) {
   EXPECT_EQ(ct::cov(m, {.rowvar = false}).shape(), (Shape{3, 3}));
   expect_array(ct::cov(make<int>({1, 2, 3, 4})), {5.0 / 3}, {}, Dtype::float64, 1e-15);
   expect_array(ct::corrcoef(m), {1, -1, -1, 1}, {2, 2}, Dtype::float64, 1e-15);
+  EXPECT_THROW(ct::cov(m, {.dtype = Dtype::int32}), ct::DtypeError);
+  EXPECT_EQ(ct::cov(Array::empty({0, 1}, Dtype::float32), {.dtype = Dtype::int8}).dtype(), Dtype::float64);
 }
 
 // The numbers are numpy.cov's and numpy.corrcoef's.

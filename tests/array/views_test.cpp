@@ -78,6 +78,43 @@ TEST(Views, TheSameBytesAsAnotherDtype) {
   EXPECT_THROW(ct::view(Array::empty({}, Dtype::float32), Dtype::int8), ct::ShapeError);
   EXPECT_THROW(ct::view(Array::empty({3}, Dtype::uint8), Dtype::int16), ct::ShapeError);
   EXPECT_THROW(ct::view(x(0)(ct::slice(1, 2)), Dtype::int64), ct::ShapeError);
+  const Array none = Array::empty({3, 20}, Dtype::int16)(ct::slice(0, 0), ct::slice(0, 20, 2));
+  EXPECT_EQ(ct::view(none, Dtype::int32).shape(), (Shape{0, 5}));
+  EXPECT_TRUE(ct::view(none, Dtype::int32).shares_memory(none));
+}
+
+TEST(Views, BytesReversed) {
+  const Array x = make<int>({1, 0x01020304, -2, 256}, {2, 2});
+  const std::vector<double> reversed = {0x01000000, 0x04030201, static_cast<std::int32_t>(0xfeffffff), 0x00010000};
+  expect_array(ct::byteswap(x), reversed, {2, 2}, Dtype::int32);
+  const Array turned = ct::byteswap(x.T());
+  expect_array(turned.T(), reversed, {2, 2}, Dtype::int32);
+  EXPECT_EQ(turned.strides(), (Shape{1, 2}));
+  expect_array(ct::byteswap(x(ct::ellipsis, ct::slice(ct::none, ct::none, -1))(1)), {0x00010000, reversed[2]}, {2},
+               Dtype::int32);
+  expect_array(ct::byteswap(make<std::uint8_t>({1, 2})), {1, 2}, {2}, Dtype::uint8);
+  expect_array(ct::byteswap(make<int>({5}, {}) * 1), {0x05000000}, {}, Dtype::int32);  // a value that is still pending
+  EXPECT_EQ(ct::byteswap(Array::empty({2, 0}, Dtype::float64)).shape(), (Shape{2, 0}));
+}
+
+TEST(Views, OrdersInMemory) {
+  const Array x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  EXPECT_TRUE(ct::is_in_order(x, ct::Order::C) && !ct::is_in_order(x, ct::Order::F) &&
+              ct::is_in_order(x, ct::Order::K));
+  EXPECT_TRUE(ct::is_in_order(x.T(), ct::Order::F) && !ct::is_in_order(x.T(), ct::Order::C));
+  EXPECT_TRUE(ct::is_in_order(x(0), ct::Order::C) && ct::is_in_order(x(0), ct::Order::F));
+  EXPECT_EQ(ct::empty({2, 3, 4}, Dtype::int8, ct::Order::F).strides(), (Shape{1, 2, 6}));
+  EXPECT_EQ(ct::empty({2, 3}, Dtype::int8, ct::Order::K).strides(), (Shape{3, 1}));
+  for (const Array& a : {x, x * 1}) {  // of memory, and still to be computed
+    const Array fortran = ct::copy(a, ct::Order::F);
+    EXPECT_EQ(fortran.strides(), (Shape{1, 2}));
+    expect_array(fortran, {1, 2, 3, 4, 5, 6}, {2, 3}, Dtype::float32);
+    EXPECT_TRUE(ct::in_order(fortran, ct::Order::F).is(fortran) && ct::in_order(a, ct::Order::C).is(a));
+    expect_array(ct::in_order(fortran, ct::Order::C), {1, 2, 3, 4, 5, 6}, {2, 3}, Dtype::float32);
+    EXPECT_EQ(ct::copy(fortran, ct::Order::K).strides(), (Shape{1, 2}));
+  }
+  const Array none = Array::empty({2, 0, 3}, Dtype::float32).T();
+  EXPECT_TRUE(none.is_contiguous() && ct::is_in_order(none, ct::Order::F));
 }
 
 }  // namespace

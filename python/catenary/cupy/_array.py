@@ -12,8 +12,8 @@ ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and its tests
 
 
 def _arrays_in(values):
-    """Is there an ndarray somewhere in nested lists?"""
-    if isinstance(values, ndarray):
+    """Is there an ndarray, or what gives one by a protocol, somewhere in nested lists?"""
+    if isinstance(values, ndarray) or hasattr(values, '__cuda_array_interface__') or hasattr(values, '__cupy_get_ndarray__'):
         return True
     return isinstance(values, (list, tuple)) and any(_arrays_in(v) for v in values)
 
@@ -21,7 +21,7 @@ def _arrays_in(values):
 def _stacked(values, dtype):
     if isinstance(values, (list, tuple)):
         return _core._stack([_stacked(v, dtype) for v in values], 0)
-    return array(values, dtype, copy=False)
+    return array(values, dtype, copy=None)
 
 
 def _shared(interface):
@@ -44,7 +44,7 @@ def _shared(interface):
 
 def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blocking=False):
     """An array on the current device with the values of `object`: an ndarray, whatever numpy.asarray takes, or nested
-    lists with ndarrays in them."""
+    lists with ndarrays in them. With copy=None it is copied where it has to be, with copy=False that is a ValueError."""
     if subok:
         raise NotImplementedError('array: subok=True is not supported')
     if isinstance(object, ndarray):
@@ -68,6 +68,8 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
         if values.dtype.kind in 'OSUVMm' and values.dtype.name != 'bfloat16':
             raise ValueError(f'Unsupported dtype {values.dtype}')
         result = _core.from_numpy(values, dtype)
+    if copy is False and result is not object:
+        raise ValueError('Unable to avoid copy while creating an array as requested: copy=None copies where it must')
     if result.ndim < ndmin:
         result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
     return result
@@ -75,7 +77,7 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
 
 def asarray(a, dtype=None, order=None, *, blocking=False):
     """`a` itself where it is an array of this dtype, order and device, else a new one."""
-    return array(a, dtype, copy=False, order='K' if order is None else order)
+    return array(a, dtype, copy=None, order='K' if order is None else order)
 
 
 def asanyarray(a, dtype=None, order=None, *, blocking=False):
@@ -254,6 +256,22 @@ ndarray.flat = property(flatiter)
 ndarray.real = property(lambda self: self, lambda self, value: self.__setitem__(..., value))
 
 
+def _set_imag(self, value):
+    raise TypeError('imag: the array has no imaginary part to set')
+
+
+ndarray.imag = property(lambda self: _core.zeros_like(self), _set_imag, None, 'Zeros: there are no complex dtypes.')
+
+
+@_method
+def byteswap(self, inplace=False):
+    """A copy whose elements have their bytes in the reverse order, or the array itself."""
+    swapped = _core._byteswap(self)
+    if inplace:
+        _core.copyto(self, swapped)
+    return self if inplace else swapped
+
+
 @_method
 def copy_(self, order='C'):
     """A new array with the same values, on the current device."""
@@ -396,9 +414,10 @@ def _at(self, a, indices, b=None):
     name = self.__name__
     if name == 'subtract':
         name, b = 'add', -b
-    if name not in ('add', 'maximum', 'minimum'):
-        raise TypeError(f'{name}.at: expected add, subtract, maximum or minimum')
-    getattr(_core, {'add': 'scatter_add', 'maximum': 'scatter_max', 'minimum': 'scatter_min'}[name])(a, indices, b)
+    if name in ('add', 'maximum', 'minimum'):
+        getattr(_core, {'add': 'scatter_add', 'maximum': 'scatter_max', 'minimum': 'scatter_min'}[name])(a, indices, b)
+    else:
+        self._at(a, indices, b)
 
 
 def _outer(self, a, b, **kwargs):
@@ -415,6 +434,20 @@ def _accumulate(self, array, axis=0, dtype=None, out=None):
     return scans[self.__name__](array, axis, dtype, out)
 
 
-_core.ufunc.at, _core.ufunc.outer, _core.ufunc.accumulate = _at, _outer, _accumulate
+def _reduceat(self, array, indices, axis=0, dtype=None, out=None):
+    """The reductions of the stretches of an axis from each index to the next, of the one element where that is not
+    greater."""
+    rows, starts = _core.moveaxis(array, axis, 0), [int(i) for i in indices]
+    if not all(0 <= i < len(rows) for i in starts):
+        raise IndexError(f'{self.__name__}.reduceat: an index is out of range for an axis of {len(rows)} elements')
+    stretches = [self.reduce(rows[i:max(i + 1, j)], 0, dtype) for i, j in zip(starts, [*starts[1:], len(rows)])]
+    result = _core._stack(stretches, axis)
+    if out is None:
+        return result
+    _core.copyto(out, result)
+    return out
+
+
+_core.ufunc.at, _core.ufunc.outer, _core.ufunc.accumulate, _core.ufunc.reduceat = _at, _outer, _accumulate, _reduceat
 ndarray.__array_ufunc__ = _array_ufunc
 ndarray.__array_function__ = _array_function

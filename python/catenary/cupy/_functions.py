@@ -3,6 +3,7 @@
 import functools
 import string
 import warnings
+from collections import namedtuple
 
 import numpy
 
@@ -77,7 +78,7 @@ def _of_anything(name, count=1):
 
 
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
-    'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'delete': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
+    'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
     'kron': 2, 'lexsort': 1, 'unique': 1, 'isin': 2, 'in1d': 2}.items()})
 
@@ -87,10 +88,14 @@ def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
     return _core.ufuncs['power'](x1, x2, out=out, dtype=numpy.float64 if dtype is None else dtype, **kwargs)
 
 
-def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None):
-    """The product of matrices, or of stacks of them."""
+def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None, axes=None):
+    """The product of matrices, or of stacks of them. `axes` names the matrices' axes of both and of the result."""
     if dtype is not None:
         x1, x2 = x1.astype(dtype, casting=casting), x2.astype(dtype, casting=casting)
+    if axes is not None:
+        x1, x2 = (_core.moveaxis(x, tuple(at), (-2, -1)) for x, at in zip((x1, x2), axes))
+        result = _core.moveaxis(_core.matmul(x1, x2), (-2, -1), tuple(axes[2]))
+        return _delivered(result, out, 'matmul', casting)
     return _core.matmul(x1, x2) if out is None else _delivered(_core.matmul(x1, x2), out, 'matmul', casting)
 
 
@@ -114,6 +119,17 @@ def copyto(dst, src, casting='same_kind', where=True):
     _core.copyto(dst, src, casting, where)
 
 
+def delete(arr, indices, axis=None):
+    """A copy without the elements, or the slices along an axis, at these indices."""
+    arr = _given(arr)
+    indices = list(indices) if isinstance(indices, tuple) else indices
+    kind = getattr(getattr(indices, 'dtype', None), 'kind', None)
+    extent = arr.size if axis is None else arr.shape[axis]
+    if kind == 'b' and indices.shape != (extent,):
+        raise ValueError(f'delete: a mask of shape {indices.shape} does not fit the {extent} places to delete from')
+    return _core.delete(arr, indices, axis)
+
+
 def divmod(x1, x2, *out, **kwargs):
     """floor_divide and remainder."""
     quotient, rest = (tuple(kwargs.pop('out', out)) + (None, None))[:2]
@@ -126,8 +142,55 @@ def linspace(start, stop, *args, **kwargs):
     return _core.linspace(*(asarray(x) if isinstance(x, list) else x for x in (start, stop)), *args, **kwargs)
 
 
+def gradient(f, *varargs, axis=None, edge_order=1):
+    """Derivatives along axes, by distances of neighbours or 1-d arrays of positions: one array, or a tuple of them."""
+    # a number is not sent to the device for this, and read back
+    spacing = [_given(x) if isinstance(x, (list, tuple, ndarray)) else _host_number(x) for x in varargs]
+    along = _core._gradient(_given(f), spacing, axis, edge_order)
+    return along[0] if len(along) == 1 else tuple(along)
+
+
+def _host_number(x):
+    with _core.Device('cpu'):
+        return asarray(_operand(x, 'gradient'))
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """Picks along an axis, everywhere another element; of the flattened array with axis None."""
+    return _core.take_along_axis(arr, indices, axis) if axis is not None else _core.take_along_axis(arr.ravel(), indices, 0)
+
+
+def putmask(a, mask, values):
+    """a.flat[i] = values.flat[i % values.size] where mask.flat[i] is true."""
+    if isinstance(values, ndarray) and not numpy.can_cast(values.dtype, a.dtype):
+        raise TypeError(f"putmask: cannot cast from {values.dtype} to {a.dtype} with casting rule 'safe'")
+    _core.putmask(a, mask, values)
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Values at x of the broken line through the points (xp, fp), which goes on as it began where there is a period."""
+    if period is None:
+        return _core.interp(x, xp, fp, left, right)
+    if period == 0:
+        raise ValueError('interp: period must not be 0')
+    x, xp, period = x.astype(float) % abs(period), xp.astype(float) % abs(period), abs(period)
+    order = _core.argsort(xp)
+    xp, fp = xp[order], fp[order]
+    return _core.interp(x, _core._concatenate([xp[-1:] - period, xp, xp[:1] + period], 0),
+                        _core._concatenate([fp[-1:], fp, fp[:1]], 0), None, None)
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """Powers of the base, evenly spaced on a logarithmic scale; of arrays such values along an axis for each element."""
+    if not any(isinstance(x, (ndarray, list)) for x in (start, stop, base)):
+        return _core.logspace(start, stop, num, endpoint, base, dtype)
+    return _core.ufuncs['power'](base, linspace(start, stop, num, endpoint, axis=axis)).astype(dtype or float)
+
+
 def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
     """Positions in the flattened array of extents `dims`."""
+    if order not in ('C', 'F', 'c', 'f', None):
+        raise ValueError(f"ravel_multi_index: order must be 'C' or 'F', not {order!r}")
     step = -1 if order in ('F', 'f') else 1
     try:
         return _core.ravel_multi_index([_given(i) for i in multi_index][::step], tuple(dims)[::step], mode)
@@ -351,9 +414,17 @@ def imag(val):
     return _core.zeros_like(_given(val))
 
 
+def _operand(x, function):
+    """An operand of an elementwise function as an array; numpy.ndarray is refused, as everywhere."""
+    if isinstance(x, numpy.ndarray):
+        raise TypeError(f'{function}: Unsupported type {type(x)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
+    return _given(x)
+
+
 def conj(x, out=None):
-    """The values: there are no complex dtypes."""
-    return _delivered(_core._copy(_given(x), 'K'), out, 'conj')
+    """The values: there are no complex dtypes. Of bools int8, as in NumPy."""
+    x = _operand(x, 'conj')
+    return _delivered(x.astype('b') if x.dtype == bool else _core._copy(x, 'K'), out, 'conj')
 
 
 conjugate = conj
@@ -361,7 +432,8 @@ conjugate = conj
 
 def angle(z, deg=False):
     """The angle of numbers on the real axis: 0, or pi for negative ones."""
-    z = _given(z)
+    z = _operand(z, 'angle')
+    z = z.astype(int) if z.dtype == bool else z
     radians = _core.ufuncs['arctan2'](_core.zeros_like(z), z)
     return _core.ufuncs['degrees'](radians) if deg else radians
 
@@ -369,6 +441,63 @@ def angle(z, deg=False):
 def ravel(a, order='C'):
     """The elements in one axis without gaps."""
     return _given(a).ravel(order)
+
+
+def require(a, dtype=None, requirements=None):
+    """An array of this dtype that meets the requirements: C_CONTIGUOUS, F_CONTIGUOUS and OWNDATA, or their letters."""
+    wanted = {{'C_CONTIGUOUS': 'C', 'CONTIGUOUS': 'C', 'F_CONTIGUOUS': 'F', 'FORTRAN': 'F', 'OWNDATA': 'O'}.get(r.upper(), r.upper())
+              for r in requirements or ()}
+    if wanted - set('CFO'):
+        raise ValueError(f'require: C, F and O are known, not {sorted(wanted - set("CFO"))}')
+    if {'C', 'F'} <= wanted:
+        raise ValueError('require: cannot specify both C and F order')
+    try:
+        result = asarray(a, dtype, 'F' if 'F' in wanted else 'C' if 'C' in wanted else 'A')
+    except TypeError as error:
+        raise ValueError(f'require: {error}') from None
+    return _core._copy(result, 'K') if 'O' in wanted and not result.flags.owndata else result
+
+
+def mask_indices(n, mask_func, k=0):
+    """Where a function like tril and triu leaves an (n, n) array of ones as it is."""
+    return _core.nonzero(mask_func(_core.ones((n, n), int), k))
+
+
+def real_if_close(a, tol=100):
+    """The array itself: there are no complex dtypes."""
+    return _given(a)
+
+
+class _Unique:
+    AllResult = namedtuple('UniqueAllResult', 'values indices inverse_indices counts')
+    CountsResult = namedtuple('UniqueCountsResult', 'values counts')
+    InverseResult = namedtuple('UniqueInverseResult', 'values inverse_indices')
+
+
+def unique_all(x, /):
+    """The distinct elements, where each is first, which of them each element is, and how often each is there."""
+    return _Unique.AllResult(*_core.unique(_given(x), True, True, True, equal_nan=False))
+
+
+def unique_counts(x, /):
+    """The distinct elements, and how often each is there."""
+    return _Unique.CountsResult(*_core.unique(_given(x), return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x, /):
+    """The distinct elements, and which of them each element is."""
+    return _Unique.InverseResult(*_core.unique(_given(x), return_inverse=True, equal_nan=False))
+
+
+def unique_values(x, /):
+    """The distinct elements."""
+    return _core.unique(_given(x), equal_nan=False)
+
+
+def sinc(x):
+    """sin(pi x) / (pi x), and 1 at 0."""
+    y = _core.ufuncs['multiply'](_operand(x, 'sinc'), numpy.pi)
+    return _core.where(_core.ufuncs['equal'](y, 0), 1.0, _core.ufuncs['divide'](_core.ufuncs['sin'](y), y))
 
 
 def reshape(a, /, shape, order='C', *, copy=None):

@@ -16,7 +16,7 @@ def DummyObjectWithCudaArrayInterface(a, ver=3, include_strides=False, mask=None
         interface['mask'] = mask
     if stream is not None:
         interface['stream'] = stream
-    return SimpleNamespace(__cuda_array_interface__=interface)
+    return SimpleNamespace(__cuda_array_interface__=interface, owner=a)
 
 
 DummyObjectWithCuPyGetNDArray = lambda a: SimpleNamespace(__cupy_get_ndarray__=lambda: a)  # noqa: E731
