@@ -111,6 +111,9 @@ def test_at_of_every_function():
 def test_copies_that_are_not_wanted():
     x = cupy.arange(6.).reshape(2, 3)
     assert cupy.array(x, copy=False) is x and cupy.array(x, 'd', copy=None) is x
+    assert cupy.asarray(x) is x and cupy.asarray(x, copy=True) is not x and cupy.asarray(x, copy=False) is x
+    with pytest.raises(ValueError, match='avoid copy'):
+        cupy.asarray(x, 'f', copy=False)
     assert cupy.array(x, 'f', copy=None).dtype == 'f' and cupy.array([1, 2], copy=None).size == 2
     for arguments in ((x, 'f'), ([1, 2],), (numpy.ones(2),)):
         with pytest.raises(ValueError, match='Unable to avoid copy'):

@@ -75,9 +75,9 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
     return result
 
 
-def asarray(a, dtype=None, order=None, *, blocking=False):
-    """`a` itself where it is an array of this dtype, order and device, else a new one."""
-    return array(a, dtype, copy=None, order='K' if order is None else order)
+def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
+    """`a` itself where it is an array of this dtype, order and device, else a new one. `copy` is array's."""
+    return array(a, dtype, copy, 'K' if order is None else order)
 
 
 def asanyarray(a, dtype=None, order=None, *, blocking=False):
