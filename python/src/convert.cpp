@@ -322,7 +322,7 @@ void register_conversions(nb::module_&) {
 }
 
 void check_cast(const std::string& what, Dtype from, Dtype to, const std::string& casting) {
-  if (from == to || casting == "unsafe" || (casting == "same_kind" && ct::can_cast_same_kind(from, to))) return;
+  if (casting == "unsafe" || (casting == "same_kind" && ct::can_cast_same_kind(from, to))) return;
   const nb::object fits = numpy().attr("can_cast")(nb::handle(numpy_dtype(from)), nb::handle(numpy_dtype(to)), casting);
   if (casting == "same_kind" || !nb::cast<bool>(fits))
     raise(PyExc_TypeError, what + ": cannot cast from " + ct::dtype_name(from) + " to " + ct::dtype_name(to) +

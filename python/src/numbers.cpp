@@ -268,13 +268,7 @@ void register_numbers(nb::module_& m) {
 
   // sorting
   m.def("_sort", freed(ct::sort), "a"_a, "axis"_a.none());
-  both(
-      m, "argsort",
-      [](const Array& a, OptionalAxis axis, nb::object) {
-        if (a.ndim() == 0 && (axis == 0 || axis == -1)) axis.reset();
-        return without_gil(is_large(a), [&] { return ct::argsort(a, axis); });
-      },
-      "a", nb::arg("axis").none() = -1, optional("kind"));
+  m.def("_argsort", freed(ct::argsort), "a"_a, "axis"_a.none());
   const auto positions = [](nb::handle kth) {
     if (PySequence_Check(kth.ptr())) return nb::cast<std::vector<std::int64_t>>(kth);
     return std::vector<std::int64_t>{nb::cast<std::int64_t>(kth)};

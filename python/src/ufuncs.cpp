@@ -42,11 +42,7 @@ void read_option(Options& options, const char* name, const std::string& key, PyO
     options.dtype = value == Py_None ? nullptr : value;
   } else if (key == "casting") {
     options.casting = nb::cast<std::string>(nb::handle(value));
-    for (const char* known : {"no", "equiv", "safe", "same_kind", "unsafe"})
-      if (options.casting == known) return;
-    raise(PyExc_ValueError, std::string(name) +
-                                ": casting must be 'no', 'equiv', 'safe', 'same_kind' or 'unsafe', not '" +
-                                options.casting + "'");
+    check_cast(name, Dtype::bool_, Dtype::bool_, options.casting);  // throws ValueError for what is no rule
   } else if (key == "where" || key == "_where") {
     options.where = value == Py_True ? nullptr : value;
   } else if (key == "order") {
@@ -75,6 +71,15 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
       x.strong = dtype;
     }
   }
+}
+
+/// Throws where an input does not become what the row computes with by this casting.
+void check_inputs(const ct::ops::OpInfo& row, const Argument* inputs, Dtype result, const std::string& casting) {
+  if (row.rule == Rule::PREDICATE) return;  // what is there for integers, too
+  if (row.rule == Rule::COMPARE) result = ct::result_type(inputs[0].operand(), inputs[1].operand());
+  for (int i = 0; i < row.arity; ++i)
+    if (const Array* x = inputs[i].array)
+      check_cast(std::string(row.name) + ": input " + std::to_string(i), x->dtype(), result, casting);
 }
 
 /// `where=`: an array of bool, or one such value.
@@ -121,8 +126,10 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
       settle(inputs[0], inputs[1], row.rule == Rule::COMPARE);
     }
     const auto compute = [&] {
-      return row.arity == 1 ? ct::apply(op, inputs[0].operand())
-                            : ct::apply(op, inputs[0].operand(), inputs[1].operand());
+      Array result =
+          row.arity == 1 ? ct::apply(op, inputs[0].operand()) : ct::apply(op, inputs[0].operand(), inputs[1].operand());
+      if (options.casting != "same_kind") check_inputs(row, inputs, result.dtype(), options.casting);
+      return result;
     };
     if (!options.out)
       return wrap(options.where || options.order ? in_form(row, compute(), options, inputs) : compute());

@@ -252,3 +252,24 @@ def test_an_error_leaves_the_array_as_it_was(device):
         with pytest.raises((TypeError, ValueError, IndexError, AttributeError)):
             exec(statement, {'x': x, 'cupy': cupy, 'numpy': numpy})
         assert x.shape == (2, 3) and x.get().tolist() == before.tolist(), statement
+
+
+@pytest.mark.parametrize('call, error', [
+    ("cupy.sort(cupy.ones(2), kind='foo')", ValueError), ("cupy.ones(2).sort(kind='foo')", ValueError),
+    ("cupy.argsort(cupy.ones(2), kind='foo')", ValueError), ("cupy.ones(2).argsort(kind='foo')", ValueError),
+    ("cupy.concatenate([cupy.ones(2)], casting='foo')", ValueError), ("cupy.copyto(cupy.ones(2), 1, casting='foo')", ValueError),
+    ("cupy.add(cupy.ones(2), 1, casting='foo')", ValueError), ("cupy.add(cupy.ones(2, 'i'), cupy.ones(2, 'f'), casting='no')", TypeError),
+    ("cupy.add(cupy.ones(2, 'i'), cupy.ones(2, 'l'), casting='equiv')", TypeError), ("cupy.sqrt(cupy.ones(2, 'i'), casting='no')", TypeError),
+    ("cupy.add(cupy.ones(2, 'i'), 1.5, casting='no')", TypeError), ("cupy.less(cupy.ones(2, 'i'), cupy.ones(2), casting='equiv')", TypeError),
+    ('cupy.fuse(foo=3)', TypeError), ('cupy.cuda.ExternalStream(0)', NotImplementedError)])
+def test_what_is_not_heeded_is_refused(call, error):
+    with pytest.raises(error):
+        eval(call)
+
+
+def test_casting_that_is_met():
+    i = cupy.ones(2, 'i')
+    assert cupy.add(i, cupy.ones(2), casting='safe').dtype == 'd' and cupy.add(i, i, casting='no').dtype == 'i'
+    assert cupy.isnan(i, casting='no').dtype == bool and cupy.less(i, 3, casting='no').dtype == bool
+    assert cupy.compress([True, False], i).size == 1 and cupy.sort(i, kind='stable').size == 2
+    assert cupy.cuda.alloc_pinned_memory(64).ptr > 0

@@ -311,12 +311,26 @@ def __format__(self, spec):
     return format(self.item(), spec) if self.ndim == 0 else format(str(self), spec)
 
 
+def check_kind(kind, function):
+    """NumPy's names of ways to sort: all are the one, which is stable."""
+    if kind not in (None, 'stable', 'quicksort', 'mergesort', 'heapsort'):
+        raise ValueError(f"{function}: kind must be 'stable' or another of numpy.sort's, not {kind!r}")
+
+
 @_method
 def sort(self, axis=-1, kind=None):
     """Sorts in place along an axis."""
+    check_kind(kind, 'sort')
     if self.ndim == 0:
         raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
     _core.copyto(self, _core._sort(self, axis))
+
+
+@_method
+def argsort(self, axis=-1, kind=None):
+    """Indices that would sort along an axis."""
+    check_kind(kind, 'argsort')
+    return _core._argsort(self, None if self.ndim == 0 and axis in (0, -1) else axis)
 
 
 @_method

@@ -8,7 +8,7 @@ from collections import namedtuple
 import numpy
 
 from catenary import _core
-from catenary.cupy._array import asarray, ndarray
+from catenary.cupy._array import asarray, check_kind, ndarray
 
 
 def _delivered(result, out, function, casting='same_kind'):
@@ -23,6 +23,7 @@ def _delivered(result, out, function, casting='same_kind'):
 
 
 def _joined(name, tup, axis, out, dtype, casting):
+    numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
     arrays = list(tup)
     for value in arrays:
         if not isinstance(value, ndarray):
@@ -80,7 +81,7 @@ def _of_anything(name, count=1):
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
-    'kron': 2, 'lexsort': 1, 'unique': 1, 'isin': 2, 'in1d': 2}.items()})
+    'kron': 2, 'compress': 2, 'lexsort': 1, 'unique': 1, 'isin': 2, 'in1d': 2}.items()})
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
@@ -101,6 +102,7 @@ def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None, axes=None):
 
 def copyto(dst, src, casting='same_kind', where=True):
     """Writes the values of `src`, which broadcasts to `dst`, where `where` is true."""
+    numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
     if isinstance(src, numpy.ndarray):
         src = _given(src)
     elif type(src) is int and dst.dtype.kind in 'iu':
@@ -174,7 +176,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if period == 0:
         raise ValueError('interp: period must not be 0')
     x, xp, period = x.astype(float) % abs(period), xp.astype(float) % abs(period), abs(period)
-    order = _core.argsort(xp)
+    order = xp.argsort()
     xp, fp = xp[order], fp[order]
     return _core.interp(x, _core._concatenate([xp[-1:] - period, xp, xp[:1] + period], 0),
                         _core._concatenate([fp[-1:], fp, fp[:1]], 0), None, None)
@@ -260,8 +262,14 @@ def ix_(*args):
     return tuple(_core._ix([_given(a) for a in args]))
 
 
+def argsort(a, axis=-1, kind=None):
+    """Indices that would sort along an axis, or the flattened array."""
+    return _given(a).argsort(axis, kind)
+
+
 def sort(a, axis=-1, kind=None):
     """A sorted copy along an axis, or of the flattened array."""
+    check_kind(kind, 'sort')
     if a.ndim == 0:
         raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
     return _core._sort(a, axis)

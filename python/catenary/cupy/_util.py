@@ -52,7 +52,7 @@ def submodule(name):
         raise AttributeError(str(error)) from error
 
 
-def fuse(*args, **kwargs):
+def fuse(*args, kernel_name=None):
     """The function as it is: elementwise operations on arrays are fused by themselves."""
     if args and callable(args[0]):
         return args[0]

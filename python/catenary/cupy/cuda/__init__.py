@@ -12,7 +12,6 @@ from catenary.cupy.cuda.pinned_memory import PinnedMemoryPool, alloc_pinned_memo
 
 Device = _core.Device
 Stream = _core.Stream
-ExternalStream = None
 Event = _core.Event
 get_current_stream = _core.get_current_stream
 get_elapsed_time = _core.get_elapsed_time
@@ -20,6 +19,11 @@ Stream.null = Stream(null=True)
 nvtx_enabled = False
 cudnn_available = nccl_available = cub_available = cutensor_available = False
 cusolver_enabled = True
+
+
+def ExternalStream(ptr, device_id=-1):
+    """Refused: streams of other libraries are not known."""
+    raise NotImplementedError('ExternalStream: streams of other libraries are not taken; wait for them, or use Stream()')
 
 
 def is_available():

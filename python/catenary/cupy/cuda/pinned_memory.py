@@ -1,11 +1,18 @@
 """cupy.cuda.pinned_memory: host memory for copies, which Catenary pins itself where that helps."""
 
+import numpy
+
 
 class PinnedMemoryPointer(bytearray):
     """Host memory, with the buffer interface."""
 
     def size(self):
         return len(self)
+
+    @property
+    def ptr(self):
+        """Its address."""
+        return numpy.frombuffer(self, 'u1').ctypes.data
 
 
 _allocator = None
