@@ -71,7 +71,6 @@ def test_a_temporary_that_is_reduced_is_not_stored(device):
     assert float(total) == 3 << 20
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason='counts of references do not tell what a stack has borrowed')
 def test_what_looked_like_a_temporary_and_stays_has_its_values(device):
     x = cupy.arange(1000, dtype='f4')
     call = ctypes.pythonapi.PyObject_CallMethod
