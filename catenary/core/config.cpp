@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
@@ -11,27 +12,25 @@ namespace catenary {
 namespace detail {
 namespace {
 
-constexpr const char* kNames[kSettings] = {
-    "train",    "enable_backprop", "keep_graph_on_report", "debug",    "fusion", "in_recomputing",
-    "winograd", "use_cudnn",       "cudnn_deterministic",  "autotune", "dtype"};
+constexpr std::size_t kSettings = 0
+#define CT_SETTING(type, name, initial) +1
+#include "catenary/core/settings.def"
+#undef CT_SETTING
+    ;
+
+std::size_t place_of(Setting s) { return static_cast<std::size_t>(s); }
+
+Dtype dtype_from_environment() {
+  const std::string name = environment::text("CATENARY_DTYPE");
+  return name.empty() ? Dtype::float32 : dtype_from_name(name);
+}
 
 struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
   Globals() {
-    const bool flags[kSettings] = {true,
-                                   true,
-                                   environment::flag("CATENARY_KEEP_GRAPH_ON_REPORT"),
-                                   environment::flag("CATENARY_DEBUG"),
-                                   environment::flag("CATENARY_FUSION", !environment::flag("CATENARY_SYNC")),
-                                   false,
-                                   environment::flag("CATENARY_WINOGRAD", true),
-                                   true,
-                                   environment::flag("CATENARY_CUDNN_DETERMINISTIC", true),
-                                   environment::flag("CATENARY_AUTOTUNE")};
-    for (int i = 0; i < kSettings; ++i) values[static_cast<std::size_t>(i)] = flags[i];
-    const std::string dtype = environment::text("CATENARY_DTYPE");
-    const Dtype d = dtype.empty() ? Dtype::float32 : dtype_from_name(dtype);
-    values[static_cast<std::size_t>(Setting::dtype)] = static_cast<std::uint8_t>(d);
+#define CT_SETTING(type, name, initial) values[place_of(Setting::name)] = static_cast<std::uint8_t>(type{initial});
+#include "catenary/core/settings.def"
+#undef CT_SETTING
   }
 };
 
@@ -40,38 +39,35 @@ Globals& globals() {
   return g;
 }
 
-// -1: the thread has no value of its own.
-thread_local std::array<std::int8_t, kSettings> locals = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+// A thread's own value and 1; what a thread begins with is 0: it has none of its own.
+thread_local std::array<std::uint8_t, kSettings> locals{};
+
+const char* text_of(bool value) { return value ? "true" : "false"; }
+const char* text_of(Dtype value) { return dtype_name(value); }
 
 }  // namespace
 
 std::uint8_t setting(Setting s) {
-  const std::int8_t own = locals[static_cast<std::size_t>(s)];
+  const int own = local_setting(s);
   return own >= 0 ? static_cast<std::uint8_t>(own) : global_setting(s);
 }
-int local_setting(Setting s) { return locals[static_cast<std::size_t>(s)]; }
-void set_local_setting(Setting s, int value) { locals[static_cast<std::size_t>(s)] = static_cast<std::int8_t>(value); }
-std::uint8_t global_setting(Setting s) {
-  return globals().values[static_cast<std::size_t>(s)].load(std::memory_order_relaxed);
-}
+int local_setting(Setting s) { return locals[place_of(s)] - 1; }
+void set_local_setting(Setting s, int value) { locals[place_of(s)] = static_cast<std::uint8_t>(value + 1); }
+std::uint8_t global_setting(Setting s) { return globals().values[place_of(s)].load(std::memory_order_relaxed); }
 void set_global_setting(Setting s, std::uint8_t value) {
-  globals().values[static_cast<std::size_t>(s)].store(value, std::memory_order_relaxed);
+  globals().values[place_of(s)].store(value, std::memory_order_relaxed);
 }
 
 }  // namespace detail
 
 std::string config_to_string() {
-  std::string lines[detail::kSettings];
-  for (int i = 0; i < detail::kSettings; ++i) {
-    const auto s = static_cast<detail::Setting>(i);
-    const std::uint8_t value = detail::setting(s);
-    const char* text = s == detail::Setting::dtype ? dtype_name(static_cast<Dtype>(value)) : value ? "true" : "false";
-    lines[i] = fmt::format("{:<20} {}\n", detail::kNames[i], text);
-  }
-  std::sort(std::begin(lines), std::end(lines));
-  std::string all;
-  for (const std::string& line : lines) all += line;
-  return all;
+  std::vector<std::string> lines;
+#define CT_SETTING(type, name, initial) \
+  lines.push_back(fmt::format("{:<20} {}\n", #name, detail::text_of(static_cast<type>(config.name))));
+#include "catenary/core/settings.def"
+#undef CT_SETTING
+  std::sort(lines.begin(), lines.end());
+  return fmt::format("{}", fmt::join(lines, ""));
 }
 
 }  // namespace catenary

@@ -19,19 +19,10 @@ namespace catenary {
 namespace detail {
 
 enum class Setting : std::uint8_t {
-  train,
-  enable_backprop,
-  keep_graph_on_report,
-  debug,
-  fusion,
-  in_recomputing,
-  winograd,
-  use_cudnn,
-  cudnn_deterministic,
-  autotune,
-  dtype,
+#define CT_SETTING(type, name, initial) name,
+#include "catenary/core/settings.def"
+#undef CT_SETTING
 };
-inline constexpr int kSettings = 11;
 
 /// The value in effect.
 CT_API std::uint8_t setting(Setting s);
@@ -64,35 +55,12 @@ struct GlobalEntry {
   }
 };
 
+/// One entry for each row.
 template <template <class, Setting> class Entry>
 struct Settings {
-  /// Is this training? dropout and batch normalisation ask.
-  Entry<bool, Setting::train> train{};
-  /// Do functions keep what backward needs?
-  Entry<bool, Setting::enable_backprop> enable_backprop{};
-  /// Do reported variables keep their graph? (CHAINER_KEEP_GRAPH_ON_REPORT)
-  Entry<bool, Setting::keep_graph_on_report> keep_graph_on_report{};
-  /// Looks for NaN in what functions return, forward and backward, and names the function. (CHAINER_DEBUG)
-  Entry<bool, Setting::debug> debug{};
-  /// May elementwise operations wait, to run as one kernel? The results are the same bits either way, but for 16-bit
-  /// floats, which stay float32 inside of a kernel. (CATENARY_FUSION)
-  Entry<bool, Setting::fusion> fusion{};
-  /// Is this the second forward pass of functions that recompute (F.forget)?
-  Entry<bool, Setting::in_recomputing> in_recomputing{};
-  /// May float32 convolutions with windows of 3 x 3 be computed by Winograd's minimal filtering, with 2.25 to 4 times
-  /// fewer multiplications? An error is then at most 1e-6 of the largest sum of the magnitudes of an element's terms,
-  /// up to three times that of direct sums, and an inf or a NaN may reach elements beside those that it is a term of.
-  /// (CATENARY_WINOGRAD)
-  Entry<bool, Setting::winograd> winograd{};
-  /// May the vendors' libraries compute convolutions, MIOpen as well as cuDNN? (Chainer's "never" is false)
-  Entry<bool, Setting::use_cudnn> use_cudnn{};
-  /// Must their algorithms give the same bits each time? True, other than in Chainer. (CATENARY_CUDNN_DETERMINISTIC)
-  Entry<bool, Setting::cudnn_deterministic> cudnn_deterministic{};
-  /// Does cuDNN try its algorithms for a convolution that it has not met? What it found is kept in the cache's folder.
-  /// (CATENARY_AUTOTUNE)
-  Entry<bool, Setting::autotune> autotune{};
-  /// dtype of new parameters and of float results of integers in functions. (CHAINER_DTYPE)
-  Entry<Dtype, Setting::dtype> dtype{};
+#define CT_SETTING(type, name, initial) Entry<type, Setting::name> name{};
+#include "catenary/core/settings.def"
+#undef CT_SETTING
 };
 
 }  // namespace detail

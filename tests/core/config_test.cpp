@@ -1,0 +1,86 @@
+// The settings of a thread: whatever holds for one holds for all that there are.
+
+#include "catenary/core/config.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace catenary {
+namespace {
+
+using detail::Setting;
+
+struct Row {
+  const char* name;
+  Setting setting;
+  std::uint8_t other;  // another value than the global one
+};
+
+std::vector<Row> rows() {
+  std::vector<Row> all;
+  const auto add = [&](const char* name, Setting s, bool is_dtype) {
+    const std::uint8_t now = detail::global_setting(s);
+    const auto wide = static_cast<std::uint8_t>(Dtype::float64), narrow = static_cast<std::uint8_t>(Dtype::float32);
+    all.push_back({name, s, is_dtype ? (now == wide ? narrow : wide) : static_cast<std::uint8_t>(!now)});
+  };
+#define CT_SETTING(type, name, initial) add(#name, Setting::name, std::is_same_v<type, Dtype>);
+#include "catenary/core/settings.def"
+#undef CT_SETTING
+  return all;
+}
+
+TEST(Config, AThreadBeginsWithNoValueOfItsOwn) {
+  for (const Row& row : rows()) {
+    const std::uint8_t before = detail::global_setting(row.setting);
+    detail::set_global_setting(row.setting, row.other);
+    int own = 0;
+    std::uint8_t seen = 0;
+    std::thread([&] {
+      own = detail::local_setting(row.setting);
+      seen = detail::setting(row.setting);
+    }).join();
+    detail::set_global_setting(row.setting, before);
+    EXPECT_EQ(own, -1) << row.name;
+    EXPECT_EQ(seen, row.other) << row.name;
+  }
+}
+
+TEST(Config, AThreadsValueIsItsOwnUntilItIsTakenAway) {
+  std::thread([] {
+    for (const Row& row : rows()) {
+      const std::uint8_t global = detail::global_setting(row.setting);
+      detail::set_local_setting(row.setting, row.other);
+      EXPECT_EQ(detail::local_setting(row.setting), row.other) << row.name;
+      EXPECT_EQ(detail::setting(row.setting), row.other) << row.name;
+      EXPECT_EQ(detail::global_setting(row.setting), global) << row.name;
+      for (const Row& beside : rows())
+        if (beside.setting != row.setting) {
+          EXPECT_EQ(detail::local_setting(beside.setting), -1) << row.name << ", " << beside.name;
+        }
+      detail::set_local_setting(row.setting, -1);
+      EXPECT_EQ(detail::setting(row.setting), global) << row.name;
+    }
+  }).join();
+}
+
+TEST(Config, EachIsShownByItsName) {
+  const std::string shown = config_to_string();
+  std::set<std::string> names;
+  for (const Row& row : rows()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_NE(("\n" + shown).find("\n" + std::string(row.name) + " "), std::string::npos) << shown;
+  }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(std::count(shown.begin(), shown.end(), '\n')));
+  EXPECT_NE(shown.find("dtype                float32\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("train                true\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("in_recomputing       false\n"), std::string::npos) << shown;
+}
+
+}  // namespace
+}  // namespace catenary
