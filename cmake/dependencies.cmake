@@ -11,6 +11,9 @@ macro(needs package debian)
 endmacro()
 needs(fmt libfmt-dev QUIET) # its library: from headers alone it doubles the time that a source takes to compile
 needs(nlohmann_json nlohmann-json3-dev QUIET)
+if(CATENARY_BUILD_EXAMPLES OR CATENARY_PYTHON)
+  needs(CLI11 libcli11-dev QUIET) # of programs, of which Python's package holds one
+endif()
 needs(OpenSSL libssl-dev COMPONENTS Crypto)
 needs(PNG libpng-dev)
 needs(JPEG libjpeg-dev)

@@ -1,6 +1,8 @@
 # Tools and examples: one program a folder (tools/x, examples/x). Both are installed.
-find_package(CLI11 REQUIRED)
 file(GLOB programs CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR} tools/* examples/*)
+if(NOT CATENARY_BUILD_EXAMPLES) # for Python, whose package holds the command
+  set(programs tools/catenary)
+endif()
 set(CATENARY_PROGRAMS)
 foreach(folder IN LISTS programs)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)

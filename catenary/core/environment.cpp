@@ -86,6 +86,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_CACHE_DIR", is_any, ""},
     {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5"},
     {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
+    {"CATENARY_CUPY_CPU", is_flag, kFlag},
     {"CATENARY_DATA", is_any, ""},
     {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
     {"CATENARY_DOCTOR_ROOT", is_any, ""},

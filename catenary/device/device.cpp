@@ -6,6 +6,7 @@
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/cupy_devices.h"
 #include "catenary/device/deferred.h"
 #include "catenary/device/storage.h"
 
@@ -84,6 +85,12 @@ std::vector<Device> gpus() {
   cards.insert(cards.end(), integrated.begin(), integrated.end());
   cards.insert(cards.end(), rest.begin(), rest.end());
   return cards;
+}
+
+std::vector<Device> cupy_devices() {
+  std::vector<Device> found = gpus();
+  if (environment::flag("CATENARY_CUPY_CPU")) found.insert(found.begin(), Device());
+  return found;
 }
 
 Device get_device(std::string_view name) {

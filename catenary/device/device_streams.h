@@ -23,6 +23,8 @@ class CT_API DeviceStreams {
   virtual void use_stream(int device, void* stream) = 0;
   /// The stream that the calling thread uses.
   virtual void* stream(int device) const = 0;
+  /// The vendor's handle of it, or of the device's own stream: a CUstream, a hipStream_t, a cl_command_queue.
+  virtual void* handle(int device) = 0;
   virtual void synchronize_stream(int device, void* stream) = 0;
 
   /// A mark in the calling thread's stream: it is done when all that was submitted to the stream before has happened.

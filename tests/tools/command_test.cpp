@@ -358,6 +358,47 @@ TEST(Info, Json) {
   EXPECT_EQ(devices, ct::devices().size());
 }
 
+/// Lines of `catenary devices`, and what its JSON says of ordinals, by the names of devices.
+struct Devices {
+  std::vector<std::string> lines;
+  std::map<std::string, json> ordinals;
+
+  explicit Devices(const Environment& environment) {
+    std::istringstream text(run({"devices"}, environment).output);
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    const json object = json_of({"devices"}, environment);
+    for (const json& device : object["devices"]) ordinals[device["id"].get<std::string>()] = device["ordinal"];
+  }
+};
+
+TEST(Devices, ALineEach) {
+  const std::string cuda = tests::build_path("simgpu/cuda");
+  const Environment usual = {{"LD_LIBRARY_PATH", cuda}, {"CATENARY_GPU_INCLUDE_CPU", "0"}};
+  const Devices none(usual);
+  EXPECT_EQ(none.lines.size(), none.ordinals.size());
+  EXPECT_TRUE(none.ordinals.at("cpu").is_null() && none.ordinals.at("cuda:0").is_null());
+  for (const std::string& line : none.lines) EXPECT_TRUE(line.starts_with("- ")) << line;
+  EXPECT_TRUE(has(none.lines[0], "- ") && has(none.lines[0], "cpu ") && has(none.lines[0], " GiB  ") &&
+              has(none.lines[0], "; the default of programs; CATENARY_CUPY_CPU=1 makes it ordinal 0"))
+      << none.lines[0];
+
+  Environment simulated = usual;
+  simulated.push_back({"CATENARY_GPU_INCLUDE_SIMULATED", "1"});
+  const Devices cards(simulated);
+  EXPECT_EQ(cards.ordinals.at("cuda:0"), 0);
+  EXPECT_TRUE(cards.ordinals.at("cpu").is_null());
+  EXPECT_TRUE(cards.lines[0].starts_with("0  cuda:0 ") && cards.lines[0].ends_with("; cupy's default"))
+      << cards.lines[0];
+
+  simulated.push_back({"CATENARY_CUPY_CPU", "1"});
+  const Devices both(simulated);
+  EXPECT_EQ(both.ordinals.at("cpu"), 0);
+  EXPECT_EQ(both.ordinals.at("cuda:0"), 1);
+  EXPECT_TRUE(both.lines[0].starts_with("0  cpu ") &&
+              both.lines[0].ends_with("; cupy's default; the default of programs"))
+      << both.lines[0];
+}
+
 TEST(Info, TextBeginsAsRuntimeInfo) {
   std::ostringstream stream;
   ct::print_runtime_info(stream);
@@ -529,7 +570,8 @@ TEST(Command, ExitCodes) {
   EXPECT_EQ(run({"doctor", "--help"}).exit_code, 0);
   EXPECT_EQ(run({}).exit_code, 2);
   EXPECT_EQ(run({"nothing"}).exit_code, 2);
-  EXPECT_TRUE(has(run({"nothing"}).errors, "'nothing' is none of info, inspect, doctor")) << run({"nothing"}).errors;
+  EXPECT_TRUE(has(run({"nothing"}).errors, "'nothing' is none of info, devices, inspect, doctor"))
+      << run({"nothing"}).errors;
   EXPECT_TRUE(has(run({"bench", "gemm", "--size", "x"}).errors, "range"))
       << run({"bench", "gemm", "--size", "x"}).errors;
   EXPECT_EQ(run({"cache", "burn"}).exit_code, 2);

@@ -8,6 +8,8 @@
 namespace catenary::command {
 
 int info(bool json);
+/// A line for each device: its ordinal in cupy or '-', its name, its memory, what it is, and what it is the default of.
+int list_devices(bool json);
 int inspect(const std::vector<std::string>& files, bool json);
 
 /// `list` names each entry; `clear` removes them; neither: their folder, number and size.

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   app.footer(
       "First steps:\n  catenary doctor             checks drivers and devices, and says what to do\n"
       "  catenary info               versions and devices, for a report\n"
+      "  catenary devices            the devices, a line each\n"
       "  catenary bench gemm --device opencl:0\n"
       "Exit status: 0 fine, 1 something is wrong, 2 the command line is.");
   app.set_version_flag("--version", fmt::format("Catenary {}", catenary::version()), "The version, and nothing else");
@@ -30,6 +31,10 @@ int main(int argc, char** argv) {
   CLI::App* info_command =
       app.add_subcommand("info", "Versions, processor, backends and their devices, kernel cache, data");
   add_json(info_command);
+
+  CLI::App* devices_command = app.add_subcommand(
+      "devices", "A line for each device: cupy's ordinal or -, name, memory, and which is the default");
+  add_json(devices_command);
 
   std::vector<std::string> files;
   CLI::App* inspect_command = app.add_subcommand("inspect",
@@ -120,7 +125,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
-      fmt::print(stderr, "catenary: '{}' is none of info, inspect, doctor, cache, bench, data, launch\n", argv[1]);
+      fmt::print(stderr, "catenary: '{}' is none of info, devices, inspect, doctor, cache, bench, data, launch\n",
+                 argv[1]);
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
@@ -129,6 +135,7 @@ int main(int argc, char** argv) {
     if (doctor_options.root.empty()) doctor_options.root = catenary::environment::text("CATENARY_DOCTOR_ROOT");
     if (*launch_command) return catenary::distributed::launch(launch_command->remaining(), launch_options);
     if (*info_command) return info(json);
+    if (*devices_command) return list_devices(json);
     if (*inspect_command) return inspect(files, json);
     if (*cache_command)
       return cache(action == "list"    ? CacheAction::list

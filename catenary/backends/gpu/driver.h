@@ -111,6 +111,7 @@ class Driver : public DeviceStreams {
   void synchronize_stream(int device, void* stream) final;
   void use_stream(int device, void* stream) final;
   void* stream(int device) const final;
+  void* handle(int device) final { return queue(device); }
   /// What `waiting` is told from now on happens after what `first` was told.
   void follow(int device, void* waiting, void* first);
 

@@ -19,9 +19,9 @@ bool keeps_kernels();
 CT_API std::string kernel_cache_folder();
 
 /// The binary of a key, if it is there and whole.
-std::optional<Binary> load_kernel(const std::string& key);
+CT_API std::optional<Binary> load_kernel(const std::string& key);
 /// Keeps a binary. Never throws.
-void save_kernel(const std::string& key, const Binary& binary) noexcept;
+CT_API void save_kernel(const std::string& key, const Binary& binary) noexcept;
 
 /// Why the folder is not used, as it belongs to another user or the like; empty where it may be, or is not there yet.
 CT_API std::string kernel_cache_trouble();

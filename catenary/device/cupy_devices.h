@@ -1,0 +1,14 @@
+#pragma once
+// Private to the library, its tools and its Python package: which devices have ordinals in `cupy`.
+
+#include <vector>
+
+#include "catenary/core/export.h"
+#include "catenary/device/device.h"
+
+namespace catenary {
+
+/// The devices in the order of cupy's ordinals: the processor itself where CATENARY_CUPY_CPU=1, then gpus().
+CT_API std::vector<Device> cupy_devices();
+
+}  // namespace catenary
