@@ -1,9 +1,13 @@
-"""`python -m catenary`: runs a program with our `cupy` and a Chainer that can be imported, or puts data where Chainer
-looks for it.
+"""`python -m catenary`: runs a program with our `cupy` and a Chainer that can be imported, puts data where Chainer looks for
+it, or tells of this machine.
 
     python -m catenary script.py arguments…     as `python script.py arguments…`
     python -m catenary -m module arguments…     as `python -m module arguments…`
     python -m catenary data mnist               MNIST into Chainer's cache of datasets
+    python -m catenary devices                  the devices, a line each: ordinal, name, memory, which is the default
+    python -m catenary doctor                   checks drivers and devices, and says what to do
+    python -m catenary info                     versions and devices, for a report
+    python -m catenary names [MODULE]           which of CuPy's names are here
 """
 
 import os
@@ -12,6 +16,7 @@ import sys
 
 from catenary import _finder
 
+COMMANDS = ('devices', 'doctor', 'info')
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -46,12 +51,31 @@ def run(arguments):
     runpy.run_path(script, run_name='__main__')
 
 
+def command(arguments):
+    """The command `catenary` of this package in this process's place, about this Python."""
+    from catenary import _core
+    program = os.path.join(os.path.dirname(_core._library_folder()), 'bin', 'catenary')
+    if not os.path.exists(program):
+        sys.exit('python -m catenary %s: the program %s is not there: install the package again, or build the target '
+                 'catenary_command' % (arguments[0], program))
+    os.environ.setdefault('CATENARY_PYTHON', sys.executable)
+    if not os.access(program, os.X_OK):
+        os.chmod(program, 0o755)  # an installer that forgets what was a program
+    sys.stdout.flush()
+    os.execv(program, [program, *arguments])
+
+
 def main(arguments):
     if not arguments or arguments[0] in ('-h', '--help'):
         print(__doc__)
     elif arguments[0] == 'data':
         from catenary import _data
         _data.main(arguments[1:])
+    elif arguments[0] == 'names':
+        from catenary import _names
+        _names.main(arguments[1:])
+    elif arguments[0] in COMMANDS:
+        command(arguments)
     else:
         run(arguments)
 

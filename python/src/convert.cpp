@@ -224,7 +224,7 @@ nb::object to_numpy(const Array& a) {
   const nb::object bytes = a.dtype() == Dtype::bfloat16 ? result.attr("view")("uint16") : result;
   if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_CONTIG) != 0) raise_set();
   try {
-    nb::gil_scoped_release release;
+    const Released released;
     a.copy_to_host(buffer.buf);
   } catch (...) {
     PyBuffer_Release(&buffer);
@@ -251,7 +251,7 @@ Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& devi
     Shape shape;
     const nb::object extents = given.attr("shape");
     for (nb::handle extent : extents) shape.push_back(nb::cast<std::int64_t>(extent));
-    nb::gil_scoped_release release;
+    const Released released;
     result = Array::from_host(buffer.buf, shape, from, device);
   } catch (...) {
     PyBuffer_Release(&buffer);

@@ -92,13 +92,45 @@ inline nb::object checked(PyObject* o) {
   return nb::steal(o);
 }
 
+/// Lets other threads of Python run until the end of the scope. A thread that wants the GIL back from an interpreter
+/// that has begun to end stays where it is until the process is gone, as Python 3.14 has it: earlier ones end the
+/// thread by an unwinding that no frame of C++ outlives.
+class Released {
+ public:
+  Released();
+  ~Released();
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+ private:
+  PyThreadState* state_ = nullptr;
+};
+/// Takes the GIL for a thread that may or may not have it, until the end of the scope; ends as Released does.
+class Held {
+ public:
+  Held();
+  ~Held();
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  PyGILState_STATE state_{};
+  const bool from_work_;
+};
+/// To be called when the interpreter has ended: from now on no thread comes back to it.
+void end_interpreter();
+/// Waits until no thread is inside a Released: what they were at is done.
+void wait_for_released();
+/// Objects of Python's may not be touched any more.
+bool interpreter_has_ended();
+
 /// Elements from which on the GIL is released while the library may compute: below, taking it back costs more.
 inline constexpr std::int64_t kReleaseFrom = 64 * 1024;
 /// Calls f without the GIL if it may take long.
 template <class F>
 decltype(auto) without_gil(bool release, F&& f) {
   if (!release) return f();
-  nb::gil_scoped_release guard;
+  const Released guard;
   return f();
 }
 

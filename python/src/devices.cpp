@@ -1,10 +1,20 @@
 // cupy.cuda's devices, streams, events and memory.
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
 #include "catenary/core/error.h"
+#include "catenary/core/os/installation.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/cupy_devices.h"
+#include "catenary/device/device_streams.h"
 #include "catenary/device/pool.h"
 #include "catenary/device/stream.h"
 #include "catenary/runtime_info.h"
@@ -17,14 +27,14 @@ namespace {
 /// Has the calling thread chosen a device?
 thread_local bool thread_has_device = false;
 
-/// The devices in the order of gpu:N. They are looked for once, with the GIL held.
-const std::vector<ct::Device>& gpus() {
-  static const std::vector<ct::Device> found = ct::gpus();
+/// The devices that have ordinals. They are looked for once, with the GIL held.
+std::vector<ct::Device>& ordinals() {
+  static std::vector<ct::Device> found = ct::cupy_devices();
   return found;
 }
 
 int ordinal_of(const ct::Device& device) {
-  const auto& all = gpus();
+  const auto& all = ordinals();
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] == device) return static_cast<int>(i);
   return -1;
@@ -32,10 +42,34 @@ int ordinal_of(const ct::Device& device) {
 
 /// Devices that a thread has chosen. The GIL guards it.
 std::vector<ct::Device> used;
+const pid_t process = getpid();
+
+/// CUPY_GPU_MEMORY_LIMIT: bytes, or a share of the device's memory such as 50%.
+void limit_memory(const ct::Device& device) {
+  const char* given = std::getenv("CUPY_GPU_MEMORY_LIMIT");
+  if (!given || !*given) return;
+  std::string text = given;
+  const bool is_share = text.back() == '%';
+  if (is_share) text.pop_back();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size() && number >= 0;
+  if (!is_number || (is_share ? number > 100 : number != std::floor(number)))
+    throw ct::ValueError(std::string("CUPY_GPU_MEMORY_LIMIT=") + given +
+                         ": expected a number of bytes, or of hundredths of a device's memory as in 50%");
+  ct::MemoryPool& pool = ct::memory_pool(device);
+  if (is_share)
+    pool.set_limit_fraction(number / 100);
+  else
+    pool.set_limit(static_cast<std::size_t>(number));
+}
 
 void use(const ct::Device& device) {
+  if (std::find(used.begin(), used.end(), device) == used.end()) {
+    limit_memory(device);
+    used.push_back(device);
+  }
   device.use();
-  if (std::find(used.begin(), used.end(), device) == used.end()) used.push_back(device);
   thread_has_device = true;
 }
 
@@ -48,16 +82,24 @@ nb::object dict(A&&... items) {
 /// `with` will go back to.
 struct PyDevice {
   std::optional<ct::Device> device;
-  std::int64_t id;
-  std::vector<ct::Device> before;
+  std::int64_t ordinal = -1;  // where there is no such device
+  std::vector<ct::Device> before = {};
 
-  PyDevice(const ct::Device& d) : device(d), id(ordinal_of(d)) {}
-  explicit PyDevice(std::int64_t ordinal) : id(ordinal) {
-    if (ordinal >= 0 && ordinal < static_cast<std::int64_t>(gpus().size())) device = device_of_ordinal(ordinal);
+  PyDevice(const ct::Device& d) : device(d) {}
+  explicit PyDevice(std::int64_t n) : ordinal(n) {
+    if (n >= 0 && n < static_cast<std::int64_t>(ordinals().size())) device = device_of_ordinal(n);
   }
-  ct::Device get() const { return device ? *device : device_of_ordinal(id); }
+  ct::Device get() const { return device ? *device : device_of_ordinal(ordinal); }
+  /// -1 for one without an ordinal.
+  std::int64_t id() const { return device ? ordinal_of(*device) : ordinal; }
   /// The same one, which no `with` has entered.
-  PyDevice unused() const { return device ? PyDevice(*device) : PyDevice(id); }
+  PyDevice unused() const { return device ? PyDevice(*device) : PyDevice(ordinal); }
+  /// Makes it the calling thread's. The processor, where nothing else has an ordinal, becomes ordinal 0 of all threads.
+  void use() const {
+    const ct::Device chosen = get();
+    if (chosen.is_cpu() && ordinals().empty()) ordinals().push_back(chosen);
+    catenary_python::use(chosen);
+  }
 };
 
 /// cupy.cuda.Stream. The null stream is that of the device that is current when it is used.
@@ -72,6 +114,13 @@ struct PyEvent {
   bool timed = true;
   std::optional<ct::Event> event = {};
 };
+
+/// The vendor's handle of a stream: a CUstream, a hipStream_t, a cl_command_queue. Null on the processor.
+void* handle_of(const ct::Stream& stream) {
+  const ct::Stream::Use guard(stream);
+  ct::DeviceStreams* streams = stream.device().backend().streams();
+  return streams ? streams->handle(stream.device().index()) : nullptr;
+}
 
 /// The stream that a thread uses lasts as long as the guard: `use` keeps one for each device.
 struct Uses {
@@ -91,17 +140,37 @@ void use_stream(const ct::Stream& stream) {
   if (!stream.is_null()) uses.all.emplace_back(stream.device(), std::make_unique<ct::Stream::Use>(stream));
 }
 
+/// What the end of the process waits for: a driver that is unloaded while work is under way crashes (PoCL does). It
+/// comes after the interpreter's, so that no thread goes on recording. What was wrong with that work is told.
+void finish() {
+  if (getpid() != process) return;  // in a forked child the devices are the parent's
+  end_interpreter();
+  if (std::all_of(used.begin(), used.end(), [](const ct::Device& device) { return device.is_cpu(); })) return;
+  wait_for_released();
+  for (const ct::Device& device : used) {
+    try {
+      device.synchronize();
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "catenary: when the program ended: %s\n", e.what());
+    }
+  }
+}
+
 }  // namespace
 
-int device_count() { return static_cast<int>(gpus().size()); }
+int device_count() { return static_cast<int>(ordinals().size()); }
 
 ct::Device device_of_ordinal(std::int64_t ordinal) {
-  const auto& all = gpus();
+  const auto& all = ordinals();
   if (all.empty()) {
     try {
       return ct::get_device("gpu:0");
     } catch (const ct::DeviceError& e) {
-      throw ct::DeviceError(std::string("cudaErrorNoDevice: no CUDA-capable device is detected. ") + e.what());
+      throw ct::DeviceError(
+          std::string("cudaErrorNoDevice: no CUDA-capable device is detected. ") + e.what() +
+          ". The processor is ordinal 0 with CATENARY_CUPY_CPU=1 in the environment, or after "
+          "cupy.cuda.Device('cpu').use(). PoCL makes an OpenCL device of it: apt install pocl-opencl-icd, and "
+          "CATENARY_GPU_INCLUDE_CPU=1");
     }
   }
   if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))
@@ -132,21 +201,33 @@ void register_devices(nb::module_& m) {
               new (self) PyDevice(std::int64_t{n});
           },
           nb::arg("device").none() = nb::none())
-      .def_ro("id", &PyDevice::id)
+      .def_prop_ro("id", &PyDevice::id)
       .def_prop_ro("name", [](const PyDevice& d) { return d.get().name(); })
-      .def("__int__", [](const PyDevice& d) { return d.id; })
-      .def("__index__", [](const PyDevice& d) { return d.id; })
-      .def("__repr__", [](const PyDevice& d) { return "<CUDA Device " + std::to_string(d.id) + ">"; })
-      .def("__eq__", [](const PyDevice& d, const PyDevice& o) { return d.id == o.id && d.device == o.device; })
+      .def("__int__", &PyDevice::id)
+      .def("__index__", &PyDevice::id)
+      .def("__repr__", [](const PyDevice& d) { return "<CUDA Device " + std::to_string(d.id()) + ">"; })
+      .def("__eq__", [](const PyDevice& d,
+                        const PyDevice& o) { return d.device == o.device && (d.device || d.ordinal == o.ordinal); })
       .def("__eq__", [](const PyDevice&, nb::handle) { return nb::borrow(Py_NotImplemented); })
-      .def("__hash__", [](const PyDevice& d) { return std::hash<std::int64_t>()(d.id); })
-      .def(
-          "use", [](const PyDevice& d) { use(d.get()); }, "Makes it the device of the calling thread's new arrays.")
+      .def("__hash__",
+           [](const PyDevice& d) {
+             return d.device ? std::hash<std::string>()(d.device->name()) : std::hash<std::int64_t>()(d.ordinal);
+           })
+      .def("__reduce__",
+           [](nb::object self) {  // by its name where no ordinal says which it is in every process
+             const PyDevice& d = nb::cast<const PyDevice&>(self);
+             const bool by_name = d.device && (d.device->is_cpu() || d.id() < 0);
+             const nb::object key = by_name ? nb::object(nb::cast(d.device->name())) : nb::object(nb::cast(d.id()));
+             return nb::make_tuple(self.type(), nb::make_tuple(key));
+           })
+      .def("use", &PyDevice::use,
+           "Makes it the device of the calling thread's new arrays. The processor becomes ordinal 0, for all threads, "
+           "where nothing else has an ordinal.")
       .def(
           "synchronize",
           [](const PyDevice& d) {
             const ct::Device device = d.get();
-            nb::gil_scoped_release release;
+            const Released released;
             device.synchronize();
           },
           "Waits until all that was submitted to it has happened.")
@@ -154,7 +235,7 @@ void register_devices(nb::module_& m) {
            [](nb::object self) {
              PyDevice& d = nb::cast<PyDevice&>(self);
              const ct::Device device = d.get();
-             if (!thread_has_device && !gpus().empty()) use(gpus()[0]);
+             if (!thread_has_device && !ordinals().empty()) use(ordinals()[0]);
              d.before.push_back(ct::current_device());
              use(device);
              return self;
@@ -191,15 +272,12 @@ void register_devices(nb::module_& m) {
   m.def("getDevice", [] { return ordinal_of(current_device()); });
   m.def("deviceSynchronize", [] {
     const ct::Device device = current_device();
-    nb::gil_scoped_release release;
+    const Released released;
     device.synchronize();
   });
   m.def("runtime_info", [] { return ct::runtime_info(); });
-  m.def("_finish", [] {
-    const std::vector<ct::Device> devices = used;
-    nb::gil_scoped_release release;
-    for (const ct::Device& device : devices) device.synchronize();
-  });
+  m.def("_library_folder", [] { return ct::os::library_folder(); });
+  Py_AtExit(finish);
 
   nb::class_<PyEvent>(m, "Event", "A mark in a stream.")
       .def(
@@ -213,7 +291,7 @@ void register_devices(nb::module_& m) {
           nb::arg("stream").none() = nb::none())
       .def("synchronize",
            [](const PyEvent& e) {
-             nb::gil_scoped_release release;
+             const Released released;
              if (e.event) e.event->synchronize();
            })
       .def_prop_ro("done", [](const PyEvent& e) { return !e.event || e.event->done(); });
@@ -224,7 +302,7 @@ void register_devices(nb::module_& m) {
         if (!from.timed || !to.timed)
           throw ct::DeviceError(
               "cudaErrorInvalidResourceHandle: get_elapsed_time: an event was made with disable_timing=True");
-        nb::gil_scoped_release release;
+        const Released released;
         return ct::elapsed_time(*from.event, *to.event);
       },
       nb::arg("start_event"), nb::arg("end_event"));
@@ -239,7 +317,14 @@ void register_devices(nb::module_& m) {
           },
           nb::arg("null") = false, nb::arg("non_blocking") = false, nb::arg("ptds") = false)
       .def_prop_ro("is_null", [](const PyStream& s) { return s.is_null(); })
-      .def_prop_ro("ptr", [](const PyStream& s) { return s.is_null() ? std::uintptr_t{0} : std::uintptr_t(&s); })
+      .def_prop_ro(
+          "ptr",
+          [](const PyStream& s) {
+            const bool no_device = s.is_null() && !thread_has_device && ordinals().empty();
+            return no_device ? std::uintptr_t{0} : reinterpret_cast<std::uintptr_t>(handle_of(s.get()));
+          },
+          "The driver's handle: a CUstream, a hipStream_t, a cl_command_queue; that of the device's own stream for the "
+          "null stream, which is no legacy stream of CUDA's. 0 on the processor.")
       .def("use",
            [](nb::object self) {
              use_stream(nb::cast<PyStream&>(self).get());
@@ -261,7 +346,7 @@ void register_devices(nb::module_& m) {
       .def("synchronize",
            [](PyStream& s) {
              const ct::Stream stream = s.get();
-             nb::gil_scoped_release release;
+             const Released released;
              stream.synchronize();
            })
       .def_prop_ro("done", [](PyStream& s) { return s.get().record().done(); })
@@ -281,7 +366,9 @@ void register_devices(nb::module_& m) {
           nb::arg("event"))
       .def("__eq__", [](PyStream& a, PyStream& b) { return a.get() == b.get(); })
       .def("__eq__", [](const PyStream&, nb::handle) { return nb::borrow(Py_NotImplemented); })
-      .def("__hash__", [](const PyStream& s) { return s.is_null() ? 0 : std::hash<const void*>()(&s); });
+      .def("__hash__", [](const PyStream& s) {
+        return s.is_null() || s.stream->is_null() ? 0 : std::hash<const void*>()(handle_of(*s.stream));
+      });
   m.def("get_current_stream", [] {
     PyStream result;
     const ct::Stream current = ct::current_stream(current_device());
@@ -298,7 +385,7 @@ void register_devices(nb::module_& m) {
   });
   m.def("pool_free_all_blocks", [] {
     ct::MemoryPool& pool = ct::memory_pool(current_device());
-    nb::gil_scoped_release release;
+    const Released released;
     pool.free_all_blocks();
   });
   m.def(

@@ -187,7 +187,8 @@ Array taken(PyObject* capsule, bool copy) {
   const auto [low, high] = reach(shape, strides);
   const std::int64_t before = -low * size;  // bytes in front of the first element
   std::shared_ptr<void> owner(managed, [](void* p) {
-    const nb::gil_scoped_acquire gil;  // a deleter may be Python's own, and nothing of ours is locked here
+    if (interpreter_has_ended()) return;
+    const Held gil;  // a deleter may be Python's own, and nothing of ours is locked here
     auto* self = static_cast<Managed*>(p);
     if (self->deleter) self->deleter(self);
   });

@@ -1,11 +1,20 @@
 // Kernels in a device's own language, which catenary.cupy writes: launched with lists of arguments.
 
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
 #include <string>
 
 #include "bind.h"
 #include "catenary/array/body.h"
 #include "catenary/array/user_kernel.h"
+#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
+#include "catenary/core/parallel.h"
 
 namespace catenary_python {
 
@@ -30,6 +39,82 @@ RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addres
   }
   const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&buffer, PyBuffer_Release);
   return RawKernel::Argument(buffer.buf, static_cast<std::size_t>(buffer.len));
+}
+
+/// A kernel of the processor's: what a C++ compiler made of a text, loaded. Kept until the process ends, as others may
+/// run in it. `entry(values, part, parts)` does one of several parts of the work.
+class HostFunction {
+ public:
+  HostFunction(const nb::bytes& library, const std::string& name) {
+    const int file = memfd_create("catenary-kernel", MFD_CLOEXEC);
+    const auto* bytes = static_cast<const char*>(library.data());
+    std::size_t written = 0;
+    while (file >= 0 && written < library.size()) {
+      const ssize_t n = ::write(file, bytes + written, library.size() - written);
+      if (n <= 0) break;
+      written += static_cast<std::size_t>(n);
+    }
+    void* loaded = written == library.size() ? dlopen(path_of(file).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+    const char* why = loaded ? nullptr : dlerror();
+    if (file >= 0) ::close(file);
+    entry_ = loaded ? reinterpret_cast<Entry>(dlsym(loaded, "ct_run")) : nullptr;
+    if (!entry_)
+      throw ct::DeviceError("kernel " + name + ": what the C++ compiler made of it cannot be loaded: " +
+                            (why ? why : std::strerror(errno)));
+  }
+
+  void launch(std::int64_t groups, int, nb::sequence arguments, bool) const {
+    std::vector<RawKernel::Argument> list;
+    Py_ssize_t position = 0;
+    for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, false));
+    const Released released;
+    std::vector<std::uint64_t> values;
+    for (const RawKernel::Argument& argument : list) {
+      if (!argument.array().defined()) {
+        values.push_back(argument.bits());
+        continue;
+      }
+      const ct::View view = ct::writable(argument.array());
+      values.push_back(reinterpret_cast<std::uint64_t>(view.handle));
+      values.push_back(static_cast<std::uint64_t>(view.offset));
+    }
+    std::vector<const void*> places;
+    for (const std::uint64_t& value : values) places.push_back(&value);
+    ct::parallel_for(groups, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t part = begin; part < end; ++part) entry_(places.data(), part, groups);
+    });
+  }
+
+ private:
+  /// A path of an open file. dlopen takes one that it has heard before for the library that it loaded then, and numbers
+  /// of files come again: dots that mean nothing make each another one.
+  static std::string path_of(int file) {
+    static std::uint32_t count = 0;
+    std::string path = "/proc/self/fd";
+    for (std::uint32_t rest = ++count; rest; rest /= 2) path += rest % 2 ? "/." : "/";
+    return path + "/" + std::to_string(file);
+  }
+
+  using Entry = void (*)(const void* const* values, long long part, long long parts);
+  Entry entry_ = nullptr;
+};
+
+/// (groups, group_size) of a loop over so many items, each of so many elements, on an array's device.
+std::pair<std::int64_t, int> groups_for(const Array& beside, std::int64_t items, std::int64_t each) {
+  if (!beside.device().is_cpu()) return RawKernel::groups_for(beside.device(), items);
+  constexpr std::int64_t kWorthATurn = 4096;  // elements, below which another thread costs more than it does
+  const std::int64_t turns = std::min<std::int64_t>(items * each / kWorthATurn, 4 * ct::num_threads());
+  return {std::clamp<std::int64_t>(turns, 1, std::max<std::int64_t>(items, 1)), 1};
+}
+
+std::optional<nb::bytes> load_kernel(const std::string& key) {
+  const auto found = ct::gpu::load_kernel(key);
+  return found ? std::optional<nb::bytes>(nb::bytes(found->data(), found->size())) : std::nullopt;
+}
+
+void save_kernel(const std::string& key, const nb::bytes& binary) {
+  const auto* first = static_cast<const std::byte*>(binary.data());
+  ct::gpu::save_kernel(key, {first, first + binary.size()});
 }
 
 /// What a kernel's launch depends on but for values: dtypes, devices, shapes and strides of arrays, types of others.
@@ -74,14 +159,21 @@ void register_kernels(nb::module_& m) {
               list.push_back(argument_from(argument, position++, addresses));
             }
             const ct::DeviceScope scope(device);
-            nb::gil_scoped_release release;  // the first launch compiles
+            const Released released;  // the first launch compiles
             kernel.launch(groups, group_size, list);
           },
           nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"), nb::arg("addresses") = false);
-  m.def(
-      "groups_for",
-      [](const Array& beside, std::int64_t items) { return RawKernel::groups_for(beside.device(), items); },
-      nb::arg("beside"), nb::arg("items"), "(groups, group_size) of a loop over so many items on an array's device.");
+  nb::class_<HostFunction>(
+      m, "_HostFunction",
+      "A kernel of the processor's, from the library that a C++ compiler made. Arguments are those of "
+      "RawFunction.")
+      .def(nb::init<nb::bytes, std::string>(), nb::arg("library"), nb::arg("name"))
+      .def("launch", &HostFunction::launch, nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"),
+           nb::arg("addresses") = false);
+  m.def("_load_kernel", load_kernel, nb::arg("key"), "What was kept under this key in the folder of compiled kernels.");
+  m.def("_save_kernel", save_kernel, nb::arg("key"), nb::arg("binary"), "Keeps it there.");
+  m.def("groups_for", groups_for, nb::arg("beside"), nb::arg("items"), nb::arg("each") = 1,
+        "(groups, group_size) of a loop over so many items, each of so many elements, on an array's device.");
 }
 
 }  // namespace catenary_python

@@ -162,7 +162,7 @@ nb::object item_of(const Array& a, const char* function) {
                                "the shape is " +
                                a.shape().str());
   const auto read = [&]<class T>(T) {
-    nb::gil_scoped_release release;
+    const Released released;
     return a.item<T>();
   };
   switch (ct::kind(a.dtype())) {

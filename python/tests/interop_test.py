@@ -1,13 +1,12 @@
 """ndarray beside NumPy's own functions, memory, and other dtypes of the same bytes."""
 
+import ctypes
 import pickle
-import subprocess
-import sys
 
 import numpy
 import pytest
 
-from catenary import cupy
+from catenary import _core, cupy
 from compare import same
 
 pytestmark = pytest.mark.usefixtures('device')
@@ -104,7 +103,6 @@ def test_devices():
         import catenary.cupy.cudnn  # noqa: F401
     with cupy.cuda.Device(0):
         x = cupy.zeros(2)
-    from catenary import _core
     with _core.Device('cpu'):
         with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='two devices'):
             cupy.ones(2) + x
@@ -130,26 +128,33 @@ def test_arrays_upon_memory_with_negative_strides(device):
         cupy.ndarray((4,), 'i4', x[4:].data, strides=(-8,))
 
 
-def test_a_forked_child_is_told(device):
-    x = cupy.arange(3.)
-    same(x + 1, x.get() + 1)
-    program = ('import os, sys\n'
-               'from catenary import cupy\n'
-               'x = cupy.arange(3.)\n'
-               'x.get()\n'
-               'child = os.fork()\n'
-               'if child == 0:\n'
-               '    try:\n'
-               '        (x + 1).get()\n'
-               '    except cupy.cuda.runtime.CUDARuntimeError as error:\n'
-               '        print(error, flush=True)\n'
-               '        os._exit(0)\n'
-               '    os._exit(1)\n'
-               'assert os.waitpid(child, 0)[1] == 0\n'
-               'assert (x + 1).get().sum() == 6\n')
-    done = subprocess.run([sys.executable, '-W', 'ignore', '-c', program], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert 'was in use before this process was forked' in done.stdout and 'spawn' in done.stdout
+def test_streams_are_their_drivers(device):
+    """`ptr` is what the driver knows the stream by, and what two names of one stream have in common."""
+    first, second, null = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(), cupy.cuda.Stream.null
+    with first:
+        current = cupy.cuda.get_current_stream()
+        assert cupy.cuda.stream.get_current_stream_ptr() == first.ptr
+    assert current is not first and current == first and current.ptr == first.ptr and hash(current) == hash(first)
+    assert len({first, second, current, null, cupy.cuda.get_current_stream()}) == (3 if device.id >= 0 else 1)
+    assert cupy.cuda.stream.get_default_stream_ptr() == null.ptr == cupy.cuda.get_current_stream().ptr
+    backend = _core.backend_of(device)
+    if backend == 'cpu':  # whose one order has no handle
+        assert first.ptr == second.ptr == null.ptr == 0 and first == second
+        return
+    assert first != second and len({first.ptr, second.ptr, null.ptr}) == 3
+    for stream in (first, second, null):
+        assert driver_knows(backend, stream.ptr)
+
+
+def driver_knows(backend, handle):
+    """Asks the driver about a stream: a number that is none fails, if it does not crash."""
+    if backend == 'opencl':
+        kind = ctypes.c_void_p()
+        asked = ctypes.CDLL('libOpenCL.so.1').clGetCommandQueueInfo(
+            ctypes.c_void_p(handle), 0x1091, ctypes.c_size_t(8), ctypes.byref(kind), None)  # its device
+        return asked == 0 and kind.value
+    library, name = {'cuda': ('libcuda.so.1', 'cuStreamSynchronize'), 'hip': ('libamdhip64.so', 'hipStreamSynchronize')}[backend]
+    return getattr(ctypes.CDLL(library), name)(ctypes.c_void_p(handle)) == 0
 
 
 def test_memory_hooks():

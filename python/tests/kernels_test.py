@@ -1,4 +1,5 @@
-"""ElementwiseKernel, ReductionKernel, RawKernel, RawModule on ordinal 0, which is PoCL where there is no card."""
+"""ElementwiseKernel, ReductionKernel, RawKernel, RawModule on ordinal 0, which is PoCL where there is no card; the first two
+on the processor itself, too, by the C++ compiler."""
 
 import numpy
 import pytest
@@ -7,12 +8,13 @@ from catenary import _core
 import catenary.cupy as cupy
 from catenary.cupy.cuda.compiler import CompileException
 
+of_devices = pytest.mark.parametrize('on_the_device', ['gpu'], indirect=True)  # whole kernels are
 DTYPES = ['bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64']
 
 
-@pytest.fixture(autouse=True)
-def on_the_device():
-    with _core.Device(0):
+@pytest.fixture(autouse=True, params=['gpu', 'cpu'])
+def on_the_device(request):
+    with _core.Device('cpu' if request.param == 'cpu' else 0):
         yield
 
 
@@ -184,6 +186,7 @@ __global__ void places(int* out) {
 }'''
 
 
+@of_devices
 def test_whole_kernels():
     module = cupy.RawModule(code=CODE, options=('-DSHIFT=7',))
     x, y, z = cupy.arange(10, dtype='f'), cupy.ones(12, 'f')[2:], cupy.zeros(10, 'f')
@@ -254,13 +257,109 @@ def test_the_users_line_is_shown():
     # the translator's refusal, or the simulated device's compiler
     with pytest.raises(CompileException, match="refused(, line |:)2.*'?__shfl_sync'?"):
         cupy.ElementwiseKernel('T x', 'T y', 'y = x;\ny = __shfl_sync(0, x, 1);', 'refused')(cupy.zeros(3, 'f'))
+
+
+@of_devices
+def test_whole_kernels_and_their_arguments():
     with pytest.raises(TypeError, match='takes 1 arguments, given 2'):
         cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (cupy.zeros(1, 'i'), 2))
     with pytest.raises(TypeError, match='argument 0 must be a cupy.ndarray'):
         cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (2,))
 
 
-def test_on_the_processor_itself():
-    with pytest.raises(_core.CUDARuntimeError, match='the cpu compiles no kernels'):
-        with _core.Device('cpu'):
-            cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'nowhere')(cupy.zeros(3, 'f'))
+@of_devices
+def test_memory_of_a_group():
+    """A launch has as much as the device gives without asking; more is refused, and settings that do nothing are."""
+    kernel = cupy.RawKernel('extern "C" __global__ void f(int* x) { extern __shared__ int t[]; t[0] = 3; x[0] = t[0]; }', 'f')
+    most, x = kernel.max_dynamic_shared_size_bytes, cupy.zeros(1, 'i')
+    assert most == cupy.cuda.Device().attributes['MaxSharedMemoryPerBlock'] >= 16384
+    kernel.max_dynamic_shared_size_bytes = 4096
+    kernel((1,), (1,), (x,), shared_mem=4096)
+    assert x.get() == 3
+    with pytest.raises(ValueError, match=f'f: max_dynamic_shared_size_bytes = {most + 1}: .* a group {most} bytes, and more'):
+        kernel.max_dynamic_shared_size_bytes = most + 1
+    with pytest.raises(ValueError, match=f'f: shared_mem = {most + 1}: .* a group {most} bytes'):
+        kernel((1,), (1,), (x,), shared_mem=most + 1)
+    with pytest.raises(AttributeError):
+        kernel.preferred_shared_memory_carveout = 50
+
+
+def test_how_long_and_how_deep_a_text_may_be():
+    """CompileException with the limit, not a RecursionError nor minutes."""
+    x = cupy.ones(3, 'f')
+
+    def refused(says, operation, **more):
+        with pytest.raises(CompileException, match=says):
+            cupy.ElementwiseKernel('T x', 'T y', operation, 'large', **more)(x)
+    long = 'kernel large: its texts have 3000[0-9]* characters together, of which 262144 are the limit'
+    refused(long, 'y = x + 1; ' * 27273)
+    refused(long, 'y = x', preamble='// nothing' * 30000)
+    with pytest.raises(CompileException, match=long):
+        cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'large', preamble='// nothing' * 30000)(x)
+    with pytest.raises(CompileException, match='RawModule: its texts have 300'):
+        cupy.RawModule(code='// nothing' * 30000).compile()
+    assert cupy.ElementwiseKernel('T x', 'T y', 'y = %sx%s' % ('(' * 64, ')' * 64), 'deep')(x).get().tolist() == [1] * 3
+    if _core.backend_of(_core.Device()) == 'opencl':
+        for opened, closed in ('()', '[]', '{}'):
+            refused("kernel large, line 1: .* more than 64 brackets inside each other", 'y = ' + opened * 65 + 'x' + closed * 65)
+            refused('more than 64 brackets', 'y = ' + opened * 1000 + 'x' + closed * 1000)
+        for deep in ('y = ' + '- ' * 3000 + 'x', 'y = ' + 'x ? 1 : ' * 3000 + 'x', 'y = ' + 'y = ' * 3000 + 'x'):
+            refused('kernel large: operators stand inside each other deeper than [0-9]+ calls of Python', deep)
+
+
+@of_devices
+def test_how_long_and_how_deep_a_whole_kernel_may_be():
+    def refused(says, body):
+        with pytest.raises(CompileException, match=says):
+            cupy.RawKernel('extern "C" __global__ void f(int* x) { %s }' % body, 'f')((1,), (1,), (cupy.zeros(1, 'i'),))
+    refused('kernel f: its texts have 300[0-9]* characters together, of which 262144 are the limit', 'x[0] = 1; ' * 30000)
+    refused('more than 64 brackets inside each other', 'x[0] = ' + '(' * 1000 + '1' + ')' * 1000)
+
+
+@pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
+def test_a_whole_kernel_on_the_processor_itself():
+    with pytest.raises(_core.CUDARuntimeError, match='kernel f: whole kernels, .*do not run on the processor itself.*pocl-opencl-icd'):
+        cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (cupy.zeros(1, 'i'),))
+
+
+@pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
+def test_atomic_operations_of_several_threads():
+    n = 300000
+    out = cupy.zeros(3, 'i8')
+    cupy.ElementwiseKernel('raw int64 out', '', 'atomicAdd(&out[i % 3], 1ll)', 'count', no_return=True)(out, size=n)
+    assert out.get().tolist() == [n // 3] * 3
+    half = cupy.zeros(2, 'f2')
+    cupy.ElementwiseKernel('raw float16 out', '', 'atomicAdd(&out[i % 2], float16(1))', 'count', no_return=True)(half, size=1000)
+    assert half.get().tolist() == [500] * 2
+
+
+@pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
+def test_sixteen_bit_floats_are_numpys():
+    every = numpy.arange(65536, dtype='u2').view('f2')
+    wide = cupy.ElementwiseKernel('float16 x', 'float32 y', 'y = x', 'widened')(cupy.asarray(every)).get()
+    numpy.testing.assert_array_equal(wide, every.astype('f4'))
+    finite = every[numpy.isfinite(every)].astype('f4')
+    between = numpy.concatenate([finite * numpy.float32(f) for f in (1, 1.0003, 1.00048828125, 1.0007, 0.9998)] + [
+        numpy.array([65519.99, 65520, 1e30, numpy.inf, -numpy.inf, numpy.nan, 2 ** -25, 2 ** -24, 1e-30], 'f4')])
+    with numpy.errstate(over='ignore'):
+        expected = between.astype('f2')
+    narrow = cupy.ElementwiseKernel('float32 x', 'float16 y', 'y = x', 'narrowed')(cupy.asarray(between)).get()
+    numpy.testing.assert_array_equal(narrow, expected)
+
+
+@pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
+def test_without_a_compiler(monkeypatch):
+    """What to install is said, whether no compiler is there or the one that CXX names is not."""
+    from catenary.cupy import _host
+    says = 'kernel k: .*compiled by a C[+][+] compiler, and there is none .%s.: apt install g[+][+], .*pocl-opencl-icd'
+    monkeypatch.setenv('CXX', '/nowhere/c++')
+    with pytest.raises(CompileException, match=says % 'CXX=/nowhere/c[+][+]'):
+        cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'k')(cupy.zeros(3, 'f'))
+    monkeypatch.delenv('CXX')
+    monkeypatch.setenv('PATH', '/nowhere')
+    _host._compiler.cache_clear()
+    try:
+        with pytest.raises(CompileException, match=says % 'c[+][+], g[+][+], clang[+][+]'):
+            cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'k')(cupy.zeros(3, 'f'))
+    finally:
+        _host._compiler.cache_clear()

@@ -2,16 +2,12 @@
 
 import ctypes
 import hashlib
-import os
 import pathlib
-import subprocess
 
 import numpy
 
-from catenary.cupy import _cuda, _translate
+from catenary.cupy import _cuda, _host, _translate
 import opencl
-
-HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Argument:
@@ -57,15 +53,10 @@ def list_of(arguments, extents):
 
 def run_on_host(folder, text, name, values):
     """Compiles a C++ text by the host's compiler and calls the kernel once: a loop of one work-item."""
-    text = '#include "host_cuda.h"\n' + text
+    text = _host.source(text, _translate.entry(name))
     path = pathlib.Path(folder) / (hashlib.sha256(text.encode()).hexdigest()[:16] + '.so')
     if not path.exists():
-        source = path.with_suffix('.cpp')
-        source.write_text(text)
-        result = subprocess.run([os.environ.get('CXX', 'c++'), '-std=c++17', '-O1', '-w', '-ffp-contract=off', '-shared',
-                                 '-fPIC', '-I', str(HERE), '-o', str(path), str(source)], capture_output=True, text=True)
-        if result.returncode:
-            raise RuntimeError(result.stderr)
+        path.write_bytes(_host.compiled(text, name))
     function = getattr(ctypes.CDLL(str(path)), _translate.entry(name))
     kinds = {'f': ctypes.c_float, 'd': ctypes.c_double}
     given = []

@@ -1,41 +1,31 @@
 """CuPy's interface on every device that Catenary finds: docs/python.md says what differs."""
 
-import atexit as _atexit
 import importlib as _importlib
-import os as _os
 
 import numpy as _numpy
 
-from catenary import _core as _native
+from catenary import _core as _native, _names
 from catenary.cupy import _errors
 
 _errors.need_gil()
 
-from catenary.cupy import _array, _functions, _modules, _util
+from catenary.cupy import _array, _functions, _info, _modules, _util
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, ndarray)
 from catenary.cupy._files import load, save, savetxt, savez, savez_compressed
 from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
                                               triu_indices_from)
-from catenary.cupy._util import PerformanceWarning, clear_memo, fuse, memoize
+from catenary.cupy._util import clear_memo, fuse, memoize
 
-__version__ = '14.2.0'
+__version__ = _names.CUPY
 catenary_version = _native.version
 
-# A row of elementwise.def or reductions.def is a name here without a line of Python.
-globals().update(_native.ufuncs)
-ufunc = _native.ufunc
-globals().update({_name: getattr(_functions, _name) for _name in vars(_functions)
-                  if not _name.startswith('_') and callable(getattr(_functions, _name))
-                  and getattr(_functions, _name).__module__ == _functions.__name__})
-_not_of_numpy = {'Device', 'Event', 'Stream', 'RandomState', 'RawFunction', 'backend_of', 'device_of', 'deviceSynchronize',
-                 'from_numpy', 'getDevice', 'getDeviceCount', 'get_elapsed_time', 'get_current_stream', 'groups_for',
-                 'logsumexp', 'pool_counters', 'pool_free_all_blocks', 'pool_set_limit', 'reductions', 'runtime_info',
-                 'ufuncs', 'version', 'linalg', 'CUDARuntimeError', 'OutOfMemoryError', 'as_strided', 'astype',
-                 'fill', 'scatter_add', 'scatter_max', 'scatter_min', 'sliding_window_view'}
-globals().update({_name: getattr(_native, _name) for _name in dir(_native)
-                  if not _name.startswith('_') and _name not in _not_of_numpy and _name not in globals()})
-
+# What is public stands in names.txt: a row of elementwise.def or reductions.def, a function of the extension's or of
+# _functions is a name here if CuPy or NumPy has one such, without a line of Python.
+_found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_native.ufuncs,
+          **{_name: _value for _name, _value in vars(_functions).items()
+             if getattr(_value, '__module__', None) == _functions.__name__}}
+globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys() if _name not in globals()})
 # NumPy's second names
 abs = absolute
 acos, acosh, asin, asinh, atan, atanh, atan2 = arccos, arccosh, arcsin, arcsinh, arctan, arctanh, arctan2
@@ -58,14 +48,16 @@ for _name in ('bool_', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'ui
               'intp', 'uintp', 'half', 'single', 'double', 'number', 'integer', 'signedinteger', 'unsignedinteger',
               'inexact', 'floating', 'complexfloating', 'complex64', 'complex128', 'generic', 'dtype', 'e', 'pi', 'inf',
               'nan', 'euler_gamma', 'newaxis', 'finfo', 'iinfo', 'issubdtype', 'promote_types', 'index_exp', 's_',
-              'isscalar', 'typename', 'set_printoptions', 'get_printoptions', 'printoptions', 'base_repr', 'binary_repr'):
+              'isscalar', 'typename', 'set_printoptions', 'get_printoptions', 'printoptions', 'base_repr', 'binary_repr',
+              'cdouble', 'csingle', 'iterable', 'mintypecode', 'ndindex', 'format_float_positional',
+              'format_float_scientific'):
     globals()[_name] = getattr(_numpy, _name)
 bool = _numpy.bool_
 Inf = Infinity = PINF = infty = _numpy.inf
 NINF = -_numpy.inf
 NAN = NaN = _numpy.nan
 PZERO, NZERO = 0.0, -0.0
-del _name
+del _found, _name
 
 _submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'random', 'testing', 'util', '_core', 'exceptions')
 
@@ -92,8 +84,7 @@ def array2string(a, *args, **kwargs):
 
 def show_config(*, _full=False):
     """Prints what `catenary info` prints."""
-    from catenary.cupyx import get_runtime_info
-    print(get_runtime_info())
+    print(_info.RuntimeInfo())
 
 
 def get_default_memory_pool():
@@ -118,15 +109,6 @@ def __getattr__(name):
         globals()[name] = value
         return value
     if hasattr(_numpy, name):
-        raise AttributeError(f"cupy has no {name!r} here, though numpy has: docs/coverage.md of Catenary lists what there "
-                             'is')
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-
-
-def _finish(process=_os.getpid()):
-    """A driver that is unloaded while work is under way crashes (PoCL does); what was wrong with that work is told."""
-    if _os.getpid() == process:
-        _native._finish()
-
-
-_atexit.register(_finish)
+        raise AttributeError(f"cupy has no {name!r} here, though numpy has: `python -m catenary names cupy` lists what there "
+                             "is, and docs/python.md of Catenary says why")
+    raise _names.absent('cupy', name)

@@ -1,6 +1,7 @@
-"""CuPy's kernels for CUDA and HIP: the user's text is taken as it is, after a header (_headers/carray.cuh).
+"""CuPy's kernels for CUDA, HIP and the processor: the user's text is taken as it is, after a header (_headers/carray.cuh).
 
-The kernels take what those of `_translate` take. They are portable texts of the library: its prelude comes first."""
+The kernels take what those of `_translate` take. They are portable texts of the library: its prelude comes first; on the
+processor it is `_host`'s."""
 
 import functools
 import os
@@ -66,18 +67,24 @@ def _counts(parameters, ndim, size):
     return text if any(p.name == 'n' for p in parameters) else text + '\nconst ptrdiff_t n = %s;' % size
 
 
-def _loop(index, size):
+def _loop(index, size, group):
+    """A loop over `size` units: of a work-item, or, in groups of one, of a range that lies together."""
+    if group == 1:
+        return ('for (ptrdiff_t {0} = {1} * blockIdx.x / gridDim.x, _end = {1} * (blockIdx.x + 1) / gridDim.x; {0} < _end; '
+                '++{0})').format(index, size)
     return 'for (ptrdiff_t {0} = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; {0} < {1}; {0} += (ptrdiff_t)gridDim.x ' \
            '* blockDim.x)'.format(index, size)
 
 
 def elementwise(name, parameters, operation, types, *, preamble='', loop_prep='', after_loop='', ndim=1, group=64, **_):
-    """As _translate.elementwise. An operation that returns leaves its work-item: there must be one for each element."""
+    """As _translate.elementwise. An operation that returns leaves its work-item: there must be one for each element, or
+    groups of one, in whose loop it is a function of its own."""
     takes, first = _bind(parameters)
     takes += numbers('long long', ndim, '_size')
-    return _head(name, types, preamble, group, takes) + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n#line 1 "%s"\n%s;\n}\n%s;\n}\n' % (
-        first + _counts(parameters, ndim, '_size'), loop_prep, _loop('i', '_size'), _elements(parameters, 'i', '_ind.get()'),
-        name, operation, after_loop)
+    done = '[&] { do {\n#line 1 "%s"\n%s;\n} while (0); }();' if group == 1 else '#line 1 "%s"\n%s;'
+    return _head(name, types, preamble, group, takes) + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
+        first + _counts(parameters, ndim, '_size'), loop_prep, _loop('i', '_size', group),
+        _elements(parameters, 'i', '_ind.get()'), done % (name, operation), after_loop)
 
 
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,
@@ -88,7 +95,7 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
     takes += ['%s* _partial_p' % ('float' if kind == 'float16' else kind), 'long long _partial_at']
     takes += numbers('long long', ndim, '_outs', '_rows', '_chunks', '_stage')
     return _head(name, types, preamble, group, takes) + STAGES % dict(
-        long='ptrdiff_t', kind=kind, first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units'),
+        long='ptrdiff_t', kind=kind, first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units', group),
         identity=identity or '0', reduce=reduce_expr, map=map_expr, post=post_map_expr, write='',
         loads='const ptrdiff_t _i = _out, _j = i;\n_ind.set(i);\n' + _elements(parameters[:-1], 'i', '_ind.get()'),
         read='const ptrdiff_t _i = _out;\n' + _elements(parameters[-1:], '_out', ''))

@@ -1,20 +1,21 @@
 """cupy.ElementwiseKernel, ReductionKernel, RawKernel, RawModule.
 
 A kernel's text is made for the dtypes, the axes and the layouts of its arguments, once each: by `_translate` for OpenCL,
-by `_cuda` for CUDA and HIP. Offsets, extents and strides are arguments of what was compiled."""
+by `_cuda` for CUDA and HIP, and for the processor, whose C++ compiler `_host` asks. Offsets, extents and strides are arguments of what was compiled."""
 
 import contextlib
 import functools
 import math
 import operator
 import re
+import sys
 
 import numpy
 
 from catenary import _core
-from catenary.cupy import _addresses, _cuda, _translate
+from catenary.cupy import _addresses, _cuda, _host, _translate
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupy._reader import REGISTER, Reader
+from catenary.cupy._reader import LONGEST, REGISTER, Reader
 from catenary.cupy.cuda.compiler import CompileException
 
 _int64 = numpy.int64
@@ -81,9 +82,9 @@ def _check_arguments(kernel, arguments):
 class _Launcher:
     """A text and how it is launched. What its compiler says against it becomes a CompileException."""
 
-    def __init__(self, text, name, portable, addresses=False, entry=None):
+    def __init__(self, text, name, portable, addresses=False, entry=None, function=None):
         self.text, self.called = text, (entry or name, name)
-        self.function, self.addresses = _core.RawFunction(text, entry or name, portable), addresses
+        self.function, self.addresses = function or _core.RawFunction(text, entry or name, portable), addresses
         self.compiled = False
 
     def __call__(self, groups, group, arguments):
@@ -105,16 +106,32 @@ def _refusals(code, kernel):
         yield
     except _translate.Untranslatable as error:
         raise CompileException(str(error), code, kernel) from None
+    except RecursionError:
+        raise CompileException('kernel %s: operators stand inside each other deeper than %d calls of Python follow '
+                               '(sys.setrecursionlimit): take the expression apart' % (kernel, sys.getrecursionlimit()),
+                               code, kernel) from None
+
+
+def _check_length(kernel, *texts):
+    """Throws CompileException for texts that are too long together."""
+    length = sum(len(text) for text in texts if isinstance(text, str))
+    if length > LONGEST:
+        raise CompileException('kernel %s: its texts have %d characters together, of which %d are the limit: make several '
+                               'kernels of it' % (kernel, length, LONGEST), '', kernel)
 
 
 def _made(way, kernel, *arguments, **more):
     """The launcher of a text that `way` writes: a function of _translate or _cuda by its name, for a backend."""
     backend, device = more.pop('backend'), more.pop('device')
+    _check_length(kernel, *arguments, *more.values())
     if backend == 'opencl':
         with _refusals('', kernel):
             text = getattr(_translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
         return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text, entry=_translate.entry(kernel))
-    return _Launcher(getattr(_cuda, way)(kernel, *arguments, **more), kernel, True, entry=_translate.entry(kernel))
+    with _refusals('', kernel):
+        text = getattr(_cuda, way)(kernel, *arguments, **more)
+    entry = _translate.entry(kernel)
+    return _Launcher(text, kernel, True, entry=entry, function=_host.function(text, entry, kernel) if backend == 'cpu' else None)
 
 
 def _scalar(dtype, value):
@@ -282,7 +299,7 @@ class ElementwiseKernel:
         if launcher is None:
             launcher = self._make(device, group, len(shape), arguments, dtypes, known, shape)
             self._cached_codes[key] = launcher
-        if launcher.backend != 'opencl':
+        if launcher.backend in ('cuda', 'hip'):
             groups = (count + group - 1) // group  # an operation that returns ends its work-item
         launcher(groups, group, values)
         return launcher, groups, group, values, places
@@ -430,7 +447,7 @@ class ReductionKernel:
         wanted = 64 if device.info['is_cpu'] else 16384
         chunks = max(1, min(wanted // outs, rows // 512))
         partial = _beside((result,), (outs * chunks if chunks > 1 else 1,), _SCALAR_MEMORY.get(kind.name, kind))
-        groups, group = _core.groups_for(result, outs * chunks)
+        groups, group = _core.groups_for(result, outs * chunks, rows // chunks)
         key = (device.name, group, len(ordered), tuple(sorted((k, v.char) for k, v in known.items())), *key)
         launcher = self._cached_codes.get(key)
         if launcher is None:
@@ -465,6 +482,8 @@ class RawKernel:
     """A whole kernel in CUDA C++ (cupy.RawKernel), called with (grid, block, arguments). Numbers become what the kernel's
     parameters are. Throws CompileException as ElementwiseKernel does."""
 
+    __slots__ = 'code', 'name', 'options', 'backend', '_launchers', '__weakref__'  # a setting that does nothing is refused
+
     def __init__(self, code, name, options=(), backend='nvrtc', translate_cucomplex=False, *,
                  enable_cooperative_groups=False, jitify=False):
         if enable_cooperative_groups:
@@ -480,6 +499,9 @@ class RawKernel:
         arrays = [a for a in args if isinstance(a, ndarray)]
         device = _core.device_of(arrays[0]) if arrays else _core.Device()
         several = grid if grid[1:] != (1, 1) else None  # a grid of one axis has no place in the text
+        most = device.info['local_bytes']
+        if shared_mem > most:
+            raise ValueError('%s: shared_mem = %d: %s gives a group %d bytes' % (self.name, shared_mem, device.name, most))
         key = device.name, block, several, shared_mem
         if key not in self._launchers:
             self._launchers[key] = self._make(device, block, several, shared_mem)
@@ -500,14 +522,32 @@ class RawKernel:
         launcher(math.prod(grid), math.prod(block), values)
 
     def _make(self, device, block, grid, shared_mem):
+        _check_length(self.name, self.code)
+        if _core.backend_of(device) == 'cpu':
+            raise _core.CUDARuntimeError(
+                'kernel %s: whole kernels, with their groups and barriers, do not run on the processor itself; elementwise and '
+                'reduction kernels do. %s' % (self.name, _host.POCL))
         if _core.backend_of(device) != 'opencl':
-            text, kinds = _cuda.raw(_options(self.options) + self.code, self.name, block=block, grid=grid,
-                                    shared_memory=shared_mem)
+            with _refusals(self.code, self.name):
+                text, kinds = _cuda.raw(_options(self.options) + self.code, self.name, block=block, grid=grid,
+                                        shared_memory=shared_mem)
             return _Launcher(text, self.name, True, True), kinds
         with _refusals(self.code, self.name):
             text, kinds = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'],
                                          shared_memory=shared_mem, block=block, grid=grid)
         return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text, entry=_translate.entry(self.name)), kinds
+
+    @property
+    def max_dynamic_shared_size_bytes(self):
+        """The most memory that a launch may give with shared_mem: all that the device lets a group have without asking."""
+        return _core.Device().info['local_bytes']
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, size):
+        most = self.max_dynamic_shared_size_bytes
+        if size > most:
+            raise ValueError('%s: max_dynamic_shared_size_bytes = %d: %s gives a group %d bytes, and more cannot be asked for' % (
+                self.name, size, _core.Device().name, most))
 
     def compile(self, log_stream=None):
         """Translates the text, so that what it cannot be is said now."""
@@ -532,6 +572,7 @@ class RawModule:
 
     def compile(self, log_stream=None):
         """Translates the text for an OpenCL device, so that what it cannot be is said now; others compile it at a call."""
+        _check_length('RawModule', self.code)
         if _core.backend_of(_core.Device()) != 'opencl':
             return
         with _refusals(self.code, 'RawModule'):

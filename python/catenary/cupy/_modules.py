@@ -54,6 +54,3 @@ for _name, _names in {
         'cuda.profiler': {'start': lambda: None, 'stop': lambda: None},
         'cuda.texture': {'__getattr__': _texture}}.items():
     make(f'catenary.cupy.{_name}', **_names)
-# of cuSOLVER's functions those that linalg has an equal of
-make('catenary.cupyx.cusolver', check_availability=lambda name: name in (
-    'gesvdj', 'gesvdjBatched', 'potrfBatched', 'potrsBatched', 'syevj', 'syevjBatched'))

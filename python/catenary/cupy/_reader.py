@@ -35,6 +35,8 @@ HEADERS = ('cupy/', 'cuda_fp16', 'cuda_runtime', 'stdint', 'cstdint', 'cmath', '
            'float.h', 'math_constants')
 RANK = ('bool', 'char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'half', 'float', 'double')
 BRACKETS = {'(': ')', '[': ']', '{': '}'}
+LONGEST = 256 * 1024  # characters of a kernel's texts together: compilers take minutes for more
+DEEPEST = 64  # brackets inside each other
 
 _TOKEN = re.compile(r'''(?P<id>[A-Za-z_]\w*)|(?P<num>(?:0[xX][\da-fA-F']+|0[bB][01']+|(?:\d[\d']*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     [fFuUlL]*)|(?P<str>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?P<op><<=|>>=|->\*|\.\.\.|\+\+|--|->|::|[-+*/%&|^<>=!]=|
@@ -185,6 +187,8 @@ class Reader:
                 opened[-1].inside.append(t)
                 if t.text in BRACKETS:
                     t.inside = []
+                    if len(opened) > DEEPEST:
+                        self.refuse(t, 'more than %d brackets inside each other' % DEEPEST)
                     opened.append(t)
             else:
                 opened[0].end = t.space

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from numpy.linalg import LinAlgError  # noqa: F401
 
-from catenary import _core
+from catenary import _core, _names
 from catenary.cupy._functions import _given, einsum, tensordot  # noqa: F401
 
 globals().update({name: getattr(_core.linalg, name) for name in dir(_core.linalg)
@@ -16,3 +16,6 @@ _util = SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcast
 def cond(x, p=None):
     """The condition number of matrices, of lists too."""
     return _core.linalg.cond(_given(x), p)
+
+
+__getattr__ = _names.getter('cupy.linalg')

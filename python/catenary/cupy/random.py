@@ -6,7 +6,7 @@ import sys
 
 import numpy
 
-from catenary import _core
+from catenary import _core, _names
 from catenary.cupy._array import array, asarray, ndarray
 from catenary.cupy._core import get_size
 
@@ -266,3 +266,6 @@ globals().update({_name: _bind(_name, _value) for _name, _value in inspect.getme
                   if not _name.startswith('_') and callable(_value)})
 random = ranf = sample = random_sample  # noqa: F821
 _bit_generator = _distributions = _generator = _generator_api = _permutations = _sample = sys.modules[__name__]  # CuPy's modules
+
+
+__getattr__ = _names.getter('cupy.random')

@@ -2,8 +2,15 @@
 
 import contextlib
 
-from catenary import _core
+from catenary import _core, _names
+from catenary.cupy import _modules
+from catenary.cupy._info import RuntimeInfo
 from catenary.cupyx import scipy  # noqa: F401
+
+# of cuSOLVER's functions those that linalg has an equal of
+cusolver = _modules.make('catenary.cupyx.cusolver', check_availability=lambda name: name in (
+    'gesvdj', 'gesvdjBatched', 'potrfBatched', 'potrsBatched', 'syevj', 'syevjBatched'))
+__getattr__ = _names.getter('cupyx')
 
 rsqrt = _core.ufuncs['rsqrt']
 scatter_add = _core.scatter_add
@@ -13,15 +20,7 @@ scatter_min = _core.scatter_min
 
 def get_runtime_info(*, full=False):
     """What `catenary info` prints, as an object that prints itself."""
-    return _RuntimeInfo()
-
-
-class _RuntimeInfo:
-    def __str__(self):
-        from catenary import cupy
-        return f'CuPy Version                 : {cupy.__version__} (Catenary {cupy.catenary_version})\n' + _core.runtime_info()
-
-    __repr__ = __str__
+    return RuntimeInfo()
 
 
 def errstate(*, linalg=None, fallback_mode=None):

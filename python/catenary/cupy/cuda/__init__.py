@@ -2,7 +2,7 @@
 
 import contextlib
 
-from catenary import _core
+from catenary import _core, _names
 from catenary.cupy.cuda import compiler, cub, cublas, cutensor, device, driver, function, memory, memory_hook, nvtx
 from catenary.cupy.cuda import pinned_memory, profiler, runtime, stream, texture
 from catenary.cupy.cuda.memory import (BaseMemory, Memory, MemoryPointer, MemoryPool, PooledMemory, UnownedMemory, alloc,
@@ -54,7 +54,7 @@ def using_allocator(allocator=None):
 def __getattr__(name):
     if name in ('cudnn', 'nccl', 'cusparselt'):
         raise AttributeError(f'cupy.cuda.{name} is not available')
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    raise _names.absent('cupy.cuda', name)
 
 
 def __check_current_stream_done():

@@ -21,4 +21,3 @@ Device.pci_bus_id = property(lambda self: self.info['pci'])
 Device.attributes = property(lambda self: {'MaxThreadsPerBlock': self.info['group_size'],
                                            'MultiProcessorCount': self.info['compute_units'],
                                            'MaxSharedMemoryPerBlock': self.info['local_bytes']})
-Device.__reduce__ = lambda self: (Device, (self.id,) if self.id >= 0 else (self.name,))

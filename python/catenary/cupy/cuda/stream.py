@@ -10,8 +10,13 @@ get_elapsed_time = _core.get_elapsed_time
 
 
 def get_default_stream_ptr():
-    """0: the null stream's."""
-    return 0
+    """The null stream's handle."""
+    return Stream.null.ptr
+
+
+def get_current_stream_ptr():
+    """The current stream's handle."""
+    return get_current_stream().ptr
 
 
 def _add_callback(self, callback, arg):

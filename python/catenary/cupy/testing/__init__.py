@@ -4,6 +4,7 @@ import functools
 
 import numpy
 
+from catenary import _names
 from catenary.cupy._array import asnumpy
 from catenary.cupy.testing import _random
 from catenary.cupy.testing._random import fix_random, generate_seed  # noqa: F401
@@ -72,4 +73,6 @@ def __getattr__(name):
     if name.startswith('_'):
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from catenary.cupy.testing import _loops
-    return getattr(_loops, name)
+    if hasattr(_loops, name):
+        return getattr(_loops, name)
+    raise _names.absent('cupy.testing', name)

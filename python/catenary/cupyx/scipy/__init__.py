@@ -1,5 +1,6 @@
 """cupyx.scipy"""
 
+from catenary import _names
 from catenary.cupy._util import submodule
 from catenary.cupyx.scipy import linalg, special  # noqa: F401
 
@@ -17,4 +18,4 @@ def get_array_module(*args):
 def __getattr__(name):
     if name == 'sparse':
         return submodule(f'{__name__}.{name}')
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    raise _names.absent('cupyx.scipy', name)

@@ -1,6 +1,6 @@
 """cupyx.scipy.linalg"""
 
-from catenary import _core
+from catenary import _core, _names
 from catenary.cupy._array import asarray_chkfinite
 
 lu_factor = _core.linalg.lu_factor
@@ -12,3 +12,6 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
     if check_finite:
         a, b = asarray_chkfinite(a), asarray_chkfinite(b)
     return _core.linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
+
+
+__getattr__ = _names.getter('cupyx.scipy.linalg')

@@ -1,6 +1,6 @@
 """cupyx.scipy.special"""
 
-from catenary import _core
+from catenary import _core, _names
 
 digamma = psi = _core.ufuncs['digamma']
 erf, erfc, erfcx, erfinv, erfcinv = (_core.ufuncs[n] for n in ('erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv'))
@@ -16,3 +16,6 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     if b is not None or return_sign:
         raise NotImplementedError('logsumexp: b and return_sign are not supported')
     return _core.logsumexp(a, axis, keepdims)
+
+
+__getattr__ = _names.getter('cupyx.scipy.special')

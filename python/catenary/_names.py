@@ -1,0 +1,63 @@
+"""Which of CuPy's names are here: `python -m catenary names [MODULE]`. names.txt lists them by module, with those of NumPy's
+that CuPy lacks and that are here; scripts/cupy_names writes it."""
+
+import functools
+import os
+import sys
+
+CUPY = '14.2.0'
+_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'names.txt')
+
+
+def read(text):
+    """{module: (names that are here, names that are absent)} of a text such as names.txt."""
+    found = {}
+    for line in text.split('\n'):
+        if line.startswith('#') or not line.strip():
+            continue
+        if not line.startswith(' '):
+            names = found[line.strip()] = (set(), set())
+            continue
+        words = line.split()
+        if words[0] in ('here:', 'absent:'):
+            kind = names[words.pop(0) == 'absent:']
+        kind.update(words)
+    return found
+
+
+@functools.lru_cache(None)
+def known():
+    """What names.txt says."""
+    with open(_FILE) as file:
+        return read(file.read())
+
+
+def here(module):
+    """The public names of a module."""
+    return known()[module][0]
+
+
+def absent(module, name):
+    """The AttributeError of a name that a module lacks, which says where to look."""
+    if name in known().get(module, ((), ()))[1]:
+        return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: `python -m catenary names '
+                              f"{module}` lists what there is, and docs/python.md of Catenary says why")
+    return AttributeError(f'module {module!r} has no attribute {name!r}')
+
+
+def getter(module):
+    """The __getattr__ of a module that has nothing else to look for."""
+    def __getattr__(name):
+        raise absent(module, name)
+    return __getattr__
+
+
+def main(arguments):
+    """What follows `python -m catenary names`."""
+    for module in arguments or known():
+        if module not in known():
+            sys.exit('python -m catenary names: %r is none of %s' % (module, ', '.join(known())))
+        names, gone = known()[module]
+        print('%s: %d of %d are here' % (module, len(names), len(names) + len(gone)))
+        if arguments:
+            print(*['  ' + name for name in sorted(names)] + ['- ' + name for name in sorted(gone)], sep='\n')

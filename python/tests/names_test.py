@@ -1,0 +1,73 @@
+"""Which names are public: names.txt says it, and what is absent says where to look. What refers to what."""
+
+import ast
+import importlib
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import catenary
+from catenary import _names
+
+PACKAGE = pathlib.Path(catenary.__file__).parent
+OURS = {'cupy': {'catenary_version', 'util', 'cudnn'}}  # beside CuPy's
+
+
+def has(module, name):
+    try:
+        getattr(importlib.import_module(module), name)
+        return True
+    except (AttributeError, ImportError):
+        return False
+
+
+@pytest.mark.parametrize('module', _names.known())
+def test_the_list_says_what_is_here(module):
+    names, gone = _names.known()[module]
+    assert {name for name in names | gone if has(module, name)} == names, 'run scripts/cupy_names'
+
+
+def test_what_is_not_in_the_list_is_not_public():
+    import cupy
+    import cupyx
+    public = {name for name in vars(cupy) if not name.startswith('_')}
+    assert public <= _names.here('cupy') | OURS['cupy']
+    for name in ('relu', 'sigmoid', 'zeta', 'frexp_mantissa', 'modf_fraction', 'softplus', 'erf', 'rsqrt', 'logsumexp', 'Stream'):
+        assert not hasattr(cupy, name), name
+    assert cupyx.scipy.special.zeta and cupyx.rsqrt  # where CuPy has them
+
+
+@pytest.mark.parametrize('module, name', [
+    ('cupy', 'apply_over_axes'), ('cupy.linalg', 'eig'), ('cupy.cuda', 'Graph'), ('cupy.testing', 'shaped_linspace'), ('cupyx', 'jit'),
+    ('cupyx.scipy', 'ndimage'), ('cupyx.scipy.linalg', 'expm'), ('cupyx.scipy.special', 'gamma')])
+def test_what_is_absent_says_where_to_look(module, name):
+    with pytest.raises(AttributeError, match=f'python -m catenary names {module}`.*docs/python.md'):
+        getattr(importlib.import_module(module), name)
+    with pytest.raises(AttributeError, match="has no attribute 'never_heard_of'$"):
+        importlib.import_module(module).never_heard_of
+
+
+def test_the_command():
+    def run(*arguments):
+        return subprocess.run([sys.executable, '-m', 'catenary', 'names', *arguments], capture_output=True, text=True)
+    names, gone = _names.known()['cupy.linalg']
+    assert f'\ncupy.linalg: {len(names)} of {len(names | gone)} are here\n' in run().stdout
+    shown = run('cupy.linalg').stdout
+    assert '\n  cholesky\n' in shown and '\n- eig\n' in shown
+    assert run('cupy.nothing').returncode == 1 and "'cupy.nothing' is none of cupy, " in run('cupy.nothing').stderr
+
+
+def test_cupy_does_not_refer_to_cupyx():
+    """cupyx is made of cupy, and nothing the other way round: in no import, and in no text."""
+    for path in (PACKAGE / 'cupy').rglob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text())):
+            words = [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) and \
+                not node.value.strip().count(' ') else []
+            words += [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+            words += [node.module or ''] if isinstance(node, ast.ImportFrom) else []
+            assert not any('cupyx' in word for word in words), f'{path}:{node.lineno}'
+    done = subprocess.run([sys.executable, '-c', 'import sys, catenary.cupy\ncatenary.cupy.show_config()\n'
+                           'print([name for name in sys.modules if "cupyx" in name])'], capture_output=True, text=True)
+    assert 'CuPy Version' in done.stdout and done.stdout.endswith('[]\n'), done.stdout + done.stderr

@@ -1,0 +1,138 @@
+"""The processor as ordinal 0: by CATENARY_CUPY_CPU=1, by cupy.cuda.Device('cpu').use(); what is said where there is no device;
+the commands of the package."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def run(program, cpu='1', include='0', arguments=('-c',), **more):
+    environment = {**os.environ, 'CATENARY_CUPY_CPU': cpu, 'CATENARY_GPU_INCLUDE_CPU': include,
+                   'CATENARY_GPU_INCLUDE_SIMULATED': '0', **more}
+    done = subprocess.run([sys.executable, *arguments, *([program] if program else [])], capture_output=True, text=True, timeout=300,
+                          env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+IN_A_THREAD = '''
+import threading
+import cupy
+def in_a_thread(f):
+    found = []
+    def call():
+        try:
+            found.append(f())
+        except Exception as error:
+            found.append(type(error).__name__)
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    return found[0]
+'''
+
+
+def test_the_variable_makes_it_ordinal_0_of_all_threads():
+    text = run(IN_A_THREAD + '''
+import pickle
+zero, cpu = cupy.cuda.Device(0), cupy.cuda.Device('cpu')
+print(cupy.is_available(), cupy.cuda.runtime.getDeviceCount(), zero.name, cpu.id, zero == cpu, hash(zero) == hash(cpu))
+print(pickle.loads(pickle.dumps(zero)) == cpu, b'cpu' in pickle.dumps(zero))  # it may have no ordinal where it is read
+print(in_a_thread(lambda: cupy.ones(3).device.name), in_a_thread(cupy.cuda.runtime.getDevice))
+x = cupy.arange(5, dtype='f4')
+print(x.device, float((x * 2 + 1).sum()), cupy.ElementwiseKernel('T x', 'T y', 'y = x * x', 'squared')(x))
+print(cupy.cuda.Device().attributes['MultiProcessorCount'] > 0, cupy.cuda.runtime.memGetInfo()[1] > 0, cupy.cuda.runtime.is_hip)
+''')
+    assert text.split('\n')[:-1] == [
+        'True 1 cpu 0 True True', 'True True', 'cpu 0', '<CUDA Device 0> 25.0 [ 0.  1.  4.  9. 16.]', 'True True False']
+
+
+def test_other_devices_follow_it():
+    text = run('import cupy\nprint(cupy.cuda.Device(0).name, cupy.cuda.Device(1).name, cupy.cuda.runtime.getDeviceCount())',
+               include='1')
+    assert text == 'cpu opencl:0 2\n'
+
+
+def test_use_makes_it_ordinal_0_where_nothing_else_is():
+    text = run(IN_A_THREAD + '''
+cpu = cupy.cuda.Device('cpu')
+print(cpu.id, in_a_thread(lambda: cupy.ones(3).device.id))
+with cpu:  # this block's alone
+    print(cupy.ones(3).device.name, in_a_thread(lambda: cupy.ones(3).device.id))
+print(cupy.cuda.runtime.getDeviceCount())
+cpu.use()
+print(cpu.id, cpu == cupy.cuda.Device(0), in_a_thread(lambda: cupy.ones(3).device.id), cupy.cuda.runtime.getDeviceCount())
+''', cpu='0')
+    assert text.split('\n')[:-1] == ['-1 CUDARuntimeError', 'cpu CUDARuntimeError', '0', '0 True 0 1']
+
+
+def test_use_beside_other_devices_is_the_threads_own():
+    text = run(IN_A_THREAD + '''
+cupy.cuda.Device('cpu').use()
+print(cupy.ones(3).device.name, cupy.cuda.Device('cpu').id, in_a_thread(lambda: cupy.ones(3).device.name))
+''', cpu='0', include='1')
+    assert text == 'cpu -1 opencl:0\n'
+
+
+def test_without_a_device_it_is_said_what_to_do():
+    text = run('''
+import cupy
+print(cupy.is_available(), cupy.cuda.Stream.null.ptr)
+try:
+    cupy.ones(3)
+except cupy.cuda.runtime.CUDARuntimeError as error:
+    print(error)
+''', cpu='0')
+    assert text.startswith('False 0\ncudaErrorNoDevice: ')
+    for words in ("ordinal 0 with CATENARY_CUPY_CPU=1 in the environment, or after cupy.cuda.Device('cpu').use()",
+                  'PoCL', 'apt install pocl-opencl-icd', 'CATENARY_GPU_INCLUDE_CPU=1'):
+        assert words in text, words
+
+
+def test_the_commands():
+    def command(*words, **more):
+        return run('', arguments=('-m', 'catenary', *words), **more)
+    lines = command('devices').split('\n')
+    assert lines[0].startswith('0  cpu ') and "; cupy's default" in lines[0] and ' GiB ' in lines[0]
+    assert command('info').startswith('Catenary:  ')
+    done = subprocess.run([sys.executable, '-m', 'catenary', 'doctor'], capture_output=True, text=True, timeout=300)
+    assert f'P1  Python {sys.version.split()[0]} ({sys.executable}): ' in done.stdout, done.stdout
+    assert all(f'-m catenary {word} ' in command('--help') for word in ('devices', 'doctor', 'info', 'names'))
+
+
+@pytest.mark.parametrize('value', ['yes', '2'])
+def test_a_value_that_makes_no_sense(value):
+    done = subprocess.run([sys.executable, '-c', 'import cupy\ncupy.ones(3)'], capture_output=True, text=True,
+                          env={**os.environ, 'CATENARY_CUPY_CPU': value})
+    assert done.returncode == 1 and f'CATENARY_CUPY_CPU={value}: expected 0 or 1' in done.stderr
+
+
+MEMORY = '''
+import cupy
+with cupy.cuda.Device(%r):
+    pool = cupy.get_default_memory_pool()
+    print(pool.get_limit(), cupy.cuda.Device().mem_info[1])
+    cupy.ones(1000)
+    try:
+        cupy.ones(1 << 20).sum()
+        print('taken')
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        print(type(error).__name__)
+'''
+
+
+@pytest.mark.parametrize('device', ['cpu', 'gpu'])
+def test_the_limit_of_memory(device):
+    """CUPY_GPU_MEMORY_LIMIT, as CuPy has it: bytes, or hundredths of each device's memory."""
+    def limited(limit):
+        ways = {'cpu': '1'} if device == 'cpu' else {'cpu': '0', 'include': '1'}
+        return run(MEMORY % 0, CUPY_GPU_MEMORY_LIMIT=limit, **ways).split()
+    assert limited('1048576')[0::2] == ['1048576', 'OutOfMemoryError']
+    limit, total, result = limited('50%')
+    assert int(limit) == int(total) // 2 and result == 'taken'
+    assert limited('')[0::2] == ['0', 'taken']
+    for wrong in ('half', '-1', '1.5', '101%', '%'):
+        with pytest.raises(AssertionError, match=rf'CUPY_GPU_MEMORY_LIMIT={wrong}: expected a number of bytes, or of hundredths'):
+            limited(wrong)
