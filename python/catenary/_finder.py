@@ -9,7 +9,7 @@ import sys
 SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
 CHAINER = '7.8.1'
 
-# Modules of Chainer that ask for what Python or NumPy no longer have: the SHA-256 of the source, and what is replaced in
+# Modules of Chainer that ask for what Python or NumPy no longer have, or warn of what is well: the SHA-256 of the source, and what is replaced in
 # it. Both texts of a pair have the same number of lines, so that tracebacks name the right ones.
 PATCHES = {
     'chainer._environment_check': (
@@ -17,6 +17,11 @@ PATCHES = {
         (('import numpy.distutils.system_info\n', '\n'),
          ('import pkg_resources\n', 'from catenary import _requirements as pkg_resources\n'),
          ("numpy.distutils.system_info.get_info('blas_opt')", 'None'))),
+    # it warns at each start of what our cupy has no need of
+    'chainer.backends.cuda': (
+        '3e2994a6a5cc58cebc03389f7042aaa06d0a89e59fd4ae68390ad2b9d5247027',
+        (("os.environ.get('CHAINER_CUDNN', '1')) == 0",
+          "os.environ.get('CHAINER_CUDNN', '1')) == 0 or hasattr(cupy, 'catenary_version')"),)),
     'chainer.functions.array.as_strided': (
         '978b0e4dfbbac98ff17411505e7a117a01d07701bd74c23016ecb2a4ed972d85',
         (("np.sctypes['int']", '(np.int8, np.int16, np.int32, np.int64)'),

@@ -189,6 +189,35 @@ except KeyError as error:
     assert out == "'catenary._requirements' 6 raise KeyError(pkg_resources.__name__) True\n"
 
 
+# The lines of chainer/backends/cuda.py that matter
+CUDNN = '''import os, warnings
+import cupy
+_cudnn_disabled_by_user = int(os.environ.get('CHAINER_CUDNN', '1')) == 0
+def check_cuda_available():
+    if not _cudnn_disabled_by_user:
+        warnings.warn('cuDNN is not enabled.')
+'''
+
+
+@pytest.mark.parametrize('version, warns', [("catenary_version = '0'", False), ('', True)])
+def test_chainer_does_not_warn_of_cudnn_with_our_cupy(site, version, warns):
+    """The warning is another CuPy's alone; what the user says by CHAINER_CUDNN is heeded as ever."""
+    folder = site / 'chainer' / 'backends'
+    folder.mkdir(parents=True)
+    for name, text in (('__init__', ''), ('cuda', CUDNN)):
+        (folder / (name + '.py')).write_text(text)
+    (site / 'chainer' / '__init__.py').write_text('')
+    with open(site / 'catenary/cupy/__init__.py', 'a') as file:
+        file.write(version + '\n')
+    program = '''
+import catenary._finder as finder
+finder.PATCHES['chainer.backends.cuda'] = (%r, finder.PATCHES['chainer.backends.cuda'][1])
+from chainer.backends import cuda
+cuda.check_cuda_available()''' % hashlib.sha256(CUDNN.encode()).hexdigest()
+    assert ('cuDNN is not enabled' in run(site, program)[1]) == warns
+    assert run(site, program, CHAINER_CUDNN='0')[1] == ''
+
+
 def test_another_text_is_refused_with_the_version(site):
     fake_chainer(site, TEXT)
     _, err = run(site, 'import chainer._version, chainer.testing.helper', status=1)
