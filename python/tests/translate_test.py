@@ -474,3 +474,44 @@ def test_the_compilers_words_name_the_users_line(device):
     text = _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], 'y = 1;\n// two\ny = no_such_name;', {})
     with pytest.raises(RuntimeError, match=r'mine:3:\d+.*no_such_name'):
         device.build(text)
+
+
+def integers(dtype, seed=0):
+    """Numbers of a dtype from all of its range, among them the least and the largest."""
+    values = numpy.random.RandomState(seed)
+    info = numpy.iinfo(dtype)
+    made = values.randint(0, 256, (24, info.bits // 8)).astype('u1').view(dtype).ravel()
+    made[:6] = (info.min, info.max, 1, 3, info.max // 2, info.min // 2)
+    return made
+
+
+PAIRS = [(a, b) for k, a in enumerate(INTEGERS) for b in (a, INTEGERS[(k + 3) % 8], INTEGERS[(k + 5) % 8])]
+
+
+@pytest.mark.parametrize('left, right', PAIRS)
+def test_division_of_integers(folder, device, left, right):
+    """Quotients go to zero and remainders have the dividend's sign, in the type that both promote to; a helper that takes what
+    comes is made for that type, and so shows it."""
+    x, y = integers(left), integers(right, 1)
+    y = numpy.where((y == 0) | (y.astype('O') == -1), 3, y).astype(right)  # what no C defines
+    arguments = [Argument('x', left, 'element', x), Argument('y', right, 'element', y), out('q', 'int64', (24,)),
+                 out('r', 'int64', (24,)), out('a', 'int64', (24,)), out('h', 'int64', (24,)), out('k', 'int64', (24,))]
+    both(folder, device, arguments, '''
+        q = x / y; r = x % y; U v = x; v /= y; v %= 7; a = v; h = halved(x / y); k = halved(x - y) + halved((x * 3 + 1) % y);
+        auto w = x / y; w /= 3; a += w; a += sizeof(w);''', {'T': left, 'U': left}, (24,),
+         preamble='template <typename V> __device__ long long halved(V v) { return v / 2 + (v > 0) + sizeof(V); }')
+
+
+@pytest.mark.parametrize('left, right', PAIRS)
+def test_shifts_of_integers(folder, device, left, right):
+    """A shift has the type of what is shifted, whatever the count's is; a right shift of negative numbers keeps the sign."""
+    x = integers(left)
+    y = numpy.asarray(numpy.arange(24) % (8 if numpy.dtype(left).itemsize < 8 else 31), right)
+    arguments = [Argument('x', left, 'element', x), Argument('y', right, 'element', y)] + [
+        out(name, 'int64', (24,)) for name in 'abcdef']
+    both(folder, device, arguments, '''
+        a = x >> y; b = (T)1 << y; T v = x; v >>= y; c = v; v <<= 2; c += v;
+        d = halved(x >> y) + halved(x >> y | 1) + halved((x >> 1) + 1 >> y + 1);
+        e = halved(-1 >> y) + halved(x >> 1 & 63) + halved(x & 63 << y) + halved(1 << y + 1 << 1);
+        auto w = x >> y; f = w / 2 + sizeof(w);''', {'T': left}, (24,),
+         preamble='template <typename V> __device__ long long halved(V v) { return v / 2 + (v > 0) + sizeof(V); }')

@@ -11,7 +11,9 @@ from catenary.cupy._reader import BRACKETS, HEADERS, MEMORY, QUALIFIERS, RANK, R
 
 ASSIGNMENTS = frozenset(('=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>='))
 TESTS = frozenset(('==', '!=', '<', '>', '<=', '>=', '&&', '||'))
-BINARY = TESTS | frozenset('+-*/%&|^') | frozenset(('<<', '>>'))
+SHIFTS = frozenset(('<<', '>>'))
+WEAKER_THAN_SHIFTS = TESTS | frozenset('&|^')
+BINARY = TESTS | frozenset('+-*/%&|^') | SHIFTS
 STARTS = frozenset(('(', '++', '--', *'-+~!*&'))
 KEYWORDS = frozenset(('if', 'while', 'for', 'switch', 'else', 'do', 'case', 'default', 'break', 'continue'))
 INTEGERS = frozenset(RANK[:RANK.index('half')])
@@ -118,6 +120,7 @@ class Body(Reader):
             t = c.take()
             return self.assign(v, t.space + t.text, self.expression(c))
         values, text, tests = [v], v.text, False
+        count, joining = False, [v]  # what a shift is by has no part in the sum's type, down to a weaker operator
         while c.peek().text in BINARY:
             t = c.take()
             if t.text == '<<' and c.at('<'):
@@ -125,12 +128,17 @@ class Body(Reader):
             values.append(self.operand(c))
             text += t.space + t.text + str(values[-1])
             tests = tests or t.text in TESTS
+            count = t.text in SHIFTS or count and t.text not in WEAKER_THAN_SHIFTS
+            if not count:
+                joining.append(values[-1])
+            elif len(joining) == 1:
+                joining.append(Value('', 'int'))  # as narrow integers become
         if len(values) > 1:
             pointers = [v for v in values if v.points]
             if len(pointers) == 1 and not tests:
                 type, points = pointers[0].type, pointers[0].points
             else:
-                type, points = 'bool' if tests else 'long' if pointers else self.join([v.type for v in values]), ()
+                type, points = 'bool' if tests else 'long' if pointers else self.join([v.type for v in joining]), ()
             v = joined(text, values, type, points=points, space=v.space)
         return self.choice(v, c) if c.at('?') else v
 
