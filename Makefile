@@ -72,7 +72,7 @@ test-bundle:
 VENV := build/python/venv
 python: SETUP += --with-python
 python: configure
-	cmake --build $(BUILD) -j $(JOBS) --target catenary
+	cmake --build $(BUILD) -j $(JOBS) --target catenary catenary_command
 	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -c 'import nanobind, numpy, pytest, xdist' 2>/dev/null || \
 	  $(VENV)/bin/pip install --quiet --disable-pip-version-check 'nanobind>=3,<4' 'numpy>=1.26' pytest pytest-xdist
