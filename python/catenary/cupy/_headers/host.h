@@ -44,7 +44,7 @@ static inline unsigned short ct_f32_to_half(float x) {
   const unsigned bits = ct_bits<unsigned>(x), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
   if (rest > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
   if (rest >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);  // 65520 and what lies above
-  if (rest < 0x38800000u)  // 2^-14
+  if (rest < 0x38800000u)                                                       // 2^-14
     return static_cast<unsigned short>(sign | static_cast<unsigned>(rintf(ct_bits<float>(rest) * 0x1p24f)));
   return static_cast<unsigned short>(sign | ((rest + 0xfffu + (rest >> 13 & 1u)) >> 13) - (112u << 10));
 }
@@ -63,16 +63,16 @@ static inline T ct_atomically(T* p, F next_of) {
   } while (!__atomic_compare_exchange(p, &old, &next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return old;
 }
-#define CATENARY_ATOMIC(name, next)                                     \
-  template <class T>                                                    \
-  static inline T name(T* p, typename ct_same<T>::type value) {         \
+#define CATENARY_ATOMIC(name, next)                                       \
+  template <class T>                                                      \
+  static inline T name(T* p, typename ct_same<T>::type value) {           \
     return ct_atomically(p, [=](T old) { return static_cast<T>(next); }); \
   }
 CATENARY_ATOMIC(atomicAdd, old + value)
 CATENARY_ATOMIC(atomicSub, old - value)
 CATENARY_ATOMIC(atomicMax, old < value ? value : old)
 CATENARY_ATOMIC(atomicMin, value < old ? value : old)
-CATENARY_ATOMIC(atomicAnd, old & value)
+CATENARY_ATOMIC(atomicAnd, old& value)
 CATENARY_ATOMIC(atomicOr, old | value)
 CATENARY_ATOMIC(atomicXor, old ^ value)
 CATENARY_ATOMIC(atomicExch, value)
@@ -192,21 +192,21 @@ static inline T __ldg(const T* p) {
 
 // What C lacks and the library has.
 #ifdef CATENARY_SPECIAL
-#include "catenary/ops/math.h"
-#define CATENARY_SPECIAL_FUNCTION(name, own)                                                       \
-  template <class T>                                                                               \
-  static inline ct_real<T> name(T x) {                                                             \
-    if constexpr (std::is_same<ct_real<T>, float>::value) return catenary::math::ct_##own##_f32(x); \
-    return catenary::math::ct_##own##_f64(x);                                                      \
-  }                                                                                                \
-  static inline float name##f(float x) { return catenary::math::ct_##own##_f32(x); }
+#  include "catenary/ops/math.h"
+#  define CATENARY_SPECIAL_FUNCTION(name, own)                                                        \
+    template <class T>                                                                                \
+    static inline ct_real<T> name(T x) {                                                              \
+      if constexpr (std::is_same<ct_real<T>, float>::value) return catenary::math::ct_##own##_f32(x); \
+      return catenary::math::ct_##own##_f64(x);                                                       \
+    }                                                                                                 \
+    static inline float name##f(float x) { return catenary::math::ct_##own##_f32(x); }
 CATENARY_SPECIAL_FUNCTION(erfinv, erfinv)
 CATENARY_SPECIAL_FUNCTION(erfcinv, erfcinv)
 CATENARY_SPECIAL_FUNCTION(erfcx, erfcx)
 CATENARY_SPECIAL_FUNCTION(normcdf, ndtr)
 CATENARY_SPECIAL_FUNCTION(normcdfinv, ndtri)
 CATENARY_SPECIAL_FUNCTION(log_ndtr, log_ndtr)
-#undef CATENARY_SPECIAL_FUNCTION
+#  undef CATENARY_SPECIAL_FUNCTION
 #endif
 
 /// Calls a kernel with the values that lie at these places.
