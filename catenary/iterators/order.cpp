@@ -45,9 +45,14 @@ void Walk::reset() {
   if (!sampler_) return;
   std::vector<std::int64_t> all(static_cast<std::size_t>(size));
   std::iota(all.begin(), all.end(), 0);
-  order = sampler_(all, 0);
-  if (static_cast<std::int64_t>(order.size()) != size)
-    fail<ValueError>("iterator: an order of {} indices for {} examples", order.size(), size);
+  draw(all, 0);
+}
+
+void Walk::draw(const std::vector<std::int64_t>& current, std::int64_t at) {
+  std::vector<std::int64_t> next = sampler_(current, at);
+  if (static_cast<std::int64_t>(next.size()) != size)
+    fail<ValueError>("iterator: an order of {} indices for {} examples", next.size(), size);
+  order = std::move(next);
 }
 
 std::vector<std::int64_t> Walk::next() {
@@ -64,7 +69,7 @@ std::vector<std::int64_t> Walk::next() {
     ++epoch;
     is_new_epoch = true;
     position = 0;
-    if (sampler_) order = sampler_(order, size);
+    if (sampler_) draw(order, size);
     if (!repeat) break;
   }
   return indices;
@@ -80,25 +85,36 @@ std::vector<std::int64_t> Walk::upcoming(std::int64_t n) const {
 }
 
 void Walk::serialize(Serializer& serializer) {
+  if (serializer.loading()) check(serializer);
   serializer("current_position", position);
   serializer("epoch", epoch);
   serializer("is_new_epoch", is_new_epoch);
   if (!serializer.loading() || serializer.contains("previous_epoch_detail"))
     serializer("previous_epoch_detail", previous_epoch_detail);
   if (order.empty()) return;
-  const auto at = std::make_shared<Array>(Array::from_host(order.data(), {size}, Dtype::int64, Device()));
-  const std::string key = serializer.loading() && !serializer.contains("order") ? "_order" : "order";
-  serializer(key, *at);
-  if (!serializer.loading()) return;
-  serializer.after_loading([this, at] {
-    const std::vector<std::int64_t> loaded = at->to_vector<std::int64_t>();
-    std::vector<bool> seen(loaded.size(), false);
-    for (std::int64_t i : loaded)
-      if (i >= 0 && i < size) seen[static_cast<std::size_t>(i)] = true;
-    if (std::find(seen.begin(), seen.end(), false) != seen.end())
-      throw FileError("iterator: the order in the snapshot is no permutation of the dataset");
-    order = loaded;
-  });
+  const auto all = std::make_shared<Array>(Array::from_host(order.data(), {size}, Dtype::int64, Device()));
+  serializer(serializer.loading() ? key_of_order(serializer) : "order", *all);
+  if (serializer.loading()) serializer.after_loading([this, all] { order = all->to_vector<std::int64_t>(); });
+}
+
+std::string Walk::key_of_order(const Serializer& serializer) {
+  return serializer.contains("order") ? "order" : "_order";  // as older ones of Chainer's have it
+}
+
+void Walk::check(const Serializer& serializer) const {
+  if (serializer.contains("current_position")) {
+    const std::vector<std::int64_t> at = serializer.read_integers("current_position");
+    if (at.size() != 1 || at[0] < 0 || at[0] >= size)
+      serializer.reject("current_position", fmt::format("the dataset has {} examples, and this is none", size));
+  }
+  const std::string key = key_of_order(serializer);
+  if (order.empty() || !serializer.contains(key)) return;
+  const std::vector<std::int64_t> loaded = serializer.read_integers(key);
+  std::vector<bool> seen(static_cast<std::size_t>(size), false);
+  for (const std::int64_t i : loaded)
+    if (i >= 0 && i < size) seen[static_cast<std::size_t>(i)] = true;
+  if (loaded.size() != seen.size() || std::find(seen.begin(), seen.end(), false) != seen.end())
+    serializer.reject(key, fmt::format("the order is no permutation of the dataset's {} examples", size));
 }
 
 namespace {

@@ -34,6 +34,12 @@ class Walk {
   const bool repeat;
 
  private:
+  /// Asks the sampler for a new order.
+  void draw(const std::vector<std::int64_t>& current, std::int64_t at);
+  /// Throws FileError for what is no place in this dataset, or no order of it.
+  void check(const Serializer& serializer) const;
+  static std::string key_of_order(const Serializer& serializer);
+
   OrderSampler sampler_;
 };
 

@@ -193,6 +193,13 @@ std::string Serializer::read_string(const std::string& key) const {
   return *text;
 }
 
+std::vector<std::int64_t> Serializer::read_integers(const std::string& key) const {
+  const auto read = archive_->read(path_ + key);
+  const auto* host = read ? std::get_if<io::HostArray>(&*read) : nullptr;
+  if (!host || is_floating(host->dtype)) reject(key, "expected whole numbers");
+  return from_host(*host, Device()).to_vector<std::int64_t>();
+}
+
 void Serializer::reject(const std::string& key, const std::string& why) const {
   fail<FileError>("{}: {}", archive_->where(path_ + key), why);
 }

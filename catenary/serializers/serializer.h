@@ -48,6 +48,8 @@ class CT_API Serializer {
 
   /// While loading: a string that is needed at once, to know what else to read. Throws FileError when there is none.
   std::string read_string(const std::string& key) const;
+  /// While loading: whole numbers that are looked at before anything is replaced. Throws FileError when there are none.
+  std::vector<std::int64_t> read_integers(const std::string& key) const;
   /// Throws FileError: what is there under `key` makes no sense, because of `why`.
   [[noreturn]] void reject(const std::string& key, const std::string& why) const;
   /// Does the archive that is read have this key?
