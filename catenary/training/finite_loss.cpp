@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/reduction.h"
+#include "catenary/autograd/state_variable.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/datasets/datasets.h"
@@ -20,6 +23,7 @@ constexpr std::int64_t kAtOnce = 64;
 double loss_of(const Model& model, const Dataset& dataset, std::int64_t first, std::int64_t last) {
   const iterators::SerialIterator one(datasets::SubDataset(dataset, first, last), last - first,
                                       {.repeat = false, .shuffle = false});
+  const StateScope states;  // each begins with nothing
   return model(concat_examples(*one.next(), get_device(model.link()))).array().item<double>();
 }
 
@@ -62,6 +66,15 @@ Variable FiniteLoss::operator()(const Batch& batch) const {
                    names.empty() ? "no example gives such a loss by itself"
                                  : fmt::format("by themselves these give such a loss: {}{}", fmt::join(names, ", "),
                                                names.size() == kNamed ? ", …" : ""));
+}
+
+void check_finite(const Link& link) {
+  const auto check = [](const char* what, const std::string& path, const Array& array) {
+    if (is_floating(array.dtype()) && !isfinite(array).all())
+      fail<ValueError>("the model's {} {} is not finite: it has become NaN or infinite in training", what, path);
+  };
+  for (const auto& [path, parameter] : link.namedparams(false)) check("parameter", path, parameter.array());
+  for (const auto& [path, array] : link.namedpersistents()) check("persistent array", path, array);
 }
 
 }  // namespace catenary::training

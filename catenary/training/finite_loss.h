@@ -1,5 +1,5 @@
 #pragma once
-// Losses that are numbers, or an error that says whose are not.
+// Losses and weights that are numbers, or an error that says whose are not.
 
 #include <functional>
 #include <string>
@@ -29,5 +29,11 @@ class CT_API FiniteLoss {
   Dataset dataset_;
   Name name_;
 };
+
+/// The end of a training, before its weights are saved or its program says that all went well: throws ValueError that
+/// names the first of the link's parameters and persistent arrays in which a number is NaN or infinite.
+/// X::FailOnNonNumber does the same amid a training.
+CT_API void check_finite(const Link& link);
+inline void check_finite(const Model& model) { check_finite(model.link()); }
 
 }  // namespace catenary::training

@@ -44,6 +44,7 @@ void train(const ct::Device& device) {
     fmt::print("epoch {}: loss of the last batch {:.4f}, test accuracy {:.4f}\n", batches.epoch(), loss.item<double>(),
                correct / static_cast<double>(test.size()));
   }
+  ct::training::check_finite(model);
 }
 
 int main(int argc, char** argv) {

@@ -108,6 +108,7 @@ int main(int argc, char** argv) {
         sum += (loss0.array().item<float>() + loss1.array().item<float>()) / 2;
         if (++count % 50 == 0) std::printf("%6d batches, mean loss %.6f\n", count, sum / count);
       }
+      T::check_finite(model);
       std::printf("mean loss %.6f\n", sum / count);
       return 0;
     }
@@ -125,11 +126,13 @@ int main(int argc, char** argv) {
     const T::Trigger stop = o.iterations ? T::Trigger(o.iterations, "iteration") : T::Trigger(o.epochs, "epoch");
     auto trainer = T::Trainer(updater, stop, o.out);
     trainer.extend(X::Evaluator(test_iter, model, {.converter = to_first}), {.trigger = stop});
+    trainer.extend(X::FailOnNonNumber());
     trainer.extend(X::LogReport(X::LogReportOptions{.trigger = stop}));
     trainer.extend(X::PrintReport({"epoch", "iteration", "main/loss", "validation/main/loss", "main/accuracy",
                                    "validation/main/accuracy", "elapsed_time"}));
     trainer.extend(X::ProgressBar());
     trainer.run();
+    T::check_finite(model);
   } catch (const ct::Error& error) {
     std::fprintf(stderr, "multi_gpu: %s\n", error.what());
     return 1;

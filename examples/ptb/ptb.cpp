@@ -197,6 +197,7 @@ int train(const Args& args) {
     fmt::print("epoch {}: training perplexity {:.3f}, validation {:.3f}\n", epoch,
                std::exp(total / static_cast<double>(last)), perplexity(model, validation, args.bpttlen));
   }
+  ct::training::check_finite(model);
   fmt::print("test perplexity: {:.3f}\n", perplexity(model, test, args.bpttlen));
   ct::serializers::save_npz(args.out, model);
   return 0;

@@ -139,6 +139,7 @@ int train(const Args& args) {
   auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device}),
                             T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
+  trainer.extend(X::FailOnNonNumber());
   trainer.extend(X::ExponentialShift("lr", 0.5), {.trigger = T::Trigger(25, "epoch")});
   trainer.extend(X::snapshot(), {.trigger = T::Trigger(args.epoch, "epoch")});
   trainer.extend(X::LogReport());
@@ -147,6 +148,7 @@ int train(const Args& args) {
   trainer.extend(X::ProgressBar());
   if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
   trainer.run();
+  T::check_finite(model);
   ct::serializers::save_npz(args.out + "/model.npz", model);
   return 0;
 }

@@ -149,6 +149,7 @@ int train(const Args& args) {
       throw ct::ValueError(args.resume + ": the snapshot of another table, or with other options");
   }
   const auto save = [&] {
+    T::check_finite(model);
     ct::serializers::save_npz(args.out + "/model.npz", Saved{model, reading});
     fmt::print("\nThe weights are in {0}/model.npz; train_csv -o {0} --predict FILE uses them\n", args.out);
   };

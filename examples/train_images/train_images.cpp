@@ -99,6 +99,7 @@ int train(const Args& args) {
       throw ct::ValueError(args.resume + ": the snapshot of images of another --size, or --gray");
   }
   const auto save = [&] {
+    T::check_finite(model);
     ct::serializers::save_npz(args.out + "/model.npz", Saved{model, {images.class_names()}});
     fmt::print("\nThe weights are in {0}/model.npz; train_images -o {0} --predict FILE uses them\n", args.out);
   };

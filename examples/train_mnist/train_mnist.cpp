@@ -65,6 +65,7 @@ int train(const Args& args) {
   auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
   auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
+  trainer.extend(X::FailOnNonNumber());
   trainer.extend(X::DumpGraph("main/loss"));
   const int frequency = args.frequency < 0 ? args.epoch : std::max(1, args.frequency);
   trainer.extend(X::snapshot({.autoload = args.autoload}), {.trigger = T::Trigger(frequency, "epoch")});
@@ -78,6 +79,7 @@ int train(const Args& args) {
   trainer.extend(X::ProgressBar());
   if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
   trainer.run();
+  T::check_finite(model);
   ct::serializers::save_npz(args.out + "/model.npz", model);
   return 0;
 }

@@ -66,6 +66,7 @@ void train(const Args& args) {
   auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
   auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_iter, model, {.device = device}), comm));
+  trainer.extend(X::FailOnNonNumber());
   if (first) {
     trainer.extend(X::DumpGraph("main/loss"));
     trainer.extend(X::LogReport());
@@ -75,6 +76,7 @@ void train(const Args& args) {
   }
   if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
   trainer.run();
+  T::check_finite(model);
   comm.finalize();
 }
 

@@ -84,6 +84,7 @@ void train(const Args& args) {
   auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device}),
                             T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_iter, model, {.device = device}), same));
+  trainer.extend(X::FailOnNonNumber());
   if (comm.rank() == 0) {
     trainer.extend(X::DumpGraph("main/loss"));
     trainer.extend(X::LogReport());
@@ -92,6 +93,7 @@ void train(const Args& args) {
     trainer.extend(X::ProgressBar());
   }
   trainer.run();
+  T::check_finite(model);
   comm.finalize();
 }
 

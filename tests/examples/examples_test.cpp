@@ -66,6 +66,36 @@ TEST(Examples, LayersOnSeveralRanks) {
             "train_mnist_model_parallel: 1 ranks; an even number is expected, as two have one model\n");
 }
 
+// A training that has become NaN is no success, and no model of it is left.
+TEST(Examples, ATrainingThatDivergesFails) {
+  const Folder folder;
+  const std::string out = folder / "out";
+  const std::string text = error_of("train_cifar", {"-m", "resnet18", "-w", "1", "-e", "2", "-n", "64", "-b", "32",
+                                                    "-l", "1e30", "--seed", "1", "-o", out});
+  EXPECT_TRUE(
+      has(text, "train_cifar: FailOnNonNumber: optimizer 'main', iteration 2: the model's parameter /predictor/"))
+      << text;
+  EXPECT_TRUE(has(text, " is not finite: it has become NaN or infinite in training\n")) << text;
+  EXPECT_FALSE(ct::os::exists(out + "/model.npz"));
+  EXPECT_FALSE(ct::os::exists(out + "/snapshot_iter_2"));
+}
+
+// Every program here that trains ends in the one way that notices it.
+TEST(Examples, AllLookAtTheirWeightsInTheEnd) {
+  int programs = 0;
+  for (const std::string& name : ct::os::list_directory(tests::source_path("examples"))) {
+    const std::string file = tests::source_path("examples/" + name + "/" + name + ".cpp");
+    if (!ct::os::exists(file)) continue;
+    std::ifstream stream(file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (!has(text, "optimizers::")) continue;
+    ++programs;
+    EXPECT_TRUE(has(text, "check_finite(")) << name;
+    EXPECT_TRUE(!has(text, "Trainer(") || has(text, "FailOnNonNumber()") || has(text, "FiniteLoss")) << name;
+  }
+  EXPECT_GE(programs, 9);
+}
+
 TEST(Examples, TrainMnist) {
   const Folder folder;
   const std::string whole = folder / "whole", parts = folder / "parts";

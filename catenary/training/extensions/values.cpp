@@ -7,6 +7,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/format.h"
+#include "catenary/training/finite_loss.h"
 
 namespace catenary::training::extensions {
 
@@ -117,10 +118,11 @@ void unchain_variables::operator()(Trainer& trainer) {
 
 void FailOnNonNumber::operator()(Trainer& trainer) {
   for (const auto& [name, optimizer] : trainer.updater()->optimizers()) {
-    for (const auto& [path, parameter] : optimizer.target().link().namedparams(false)) {
-      if (!isfinite(parameter.array()).all())
-        fail<ValueError>("FailOnNonNumber: the parameter {} of the optimizer '{}' is not finite after iteration {}",
-                         path, name, trainer.updater()->iteration());
+    try {
+      check_finite(optimizer.target());
+    } catch (const ValueError& error) {
+      fail<ValueError>("FailOnNonNumber: optimizer '{}', iteration {}: {}", name, trainer.updater()->iteration(),
+                       error.what());
     }
   }
 }

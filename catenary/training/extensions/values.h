@@ -152,7 +152,8 @@ class CT_API unchain_variables : public Extension {
   void operator()(Trainer& trainer) override;
 };
 
-/// Ends the training with ValueError that names the parameter when one is not finite. (chainer's FailOnNonNumber)
+/// Ends the training with ValueError that names the parameter, or persistent array, when one is not finite (as
+/// check_finite() at the end of it). (chainer's FailOnNonNumber)
 class CT_API FailOnNonNumber : public Extension {
  public:
   std::string default_name() const override { return "FailOnNonNumber"; }
