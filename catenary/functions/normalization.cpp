@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
@@ -20,9 +21,9 @@ namespace catenary::functions {
 namespace {
 
 /// What statistics are computed in: 16-bit floats are too coarse.
-Dtype wide_dtype(Dtype x, Dtype gamma) {
+Dtype wide_dtype(const char* what, Dtype x, Dtype gamma) {
   if (!is_floating(x) || !is_floating(gamma))
-    fail<DtypeError>("normalization: x and gamma must be floating, not {} and {}", x, gamma);
+    fail<DtypeError>("{}: x and gamma must be floating, not {} and {}", what, x, gamma);
   const Dtype both = promote(x, gamma);
   return is_16bit_float(both) ? Dtype::float32 : both;
 }
@@ -78,7 +79,7 @@ class Standardization : public FunctionNode {
   Arrays forward(Inputs in) override {
     retain_inputs({0, 1});
     const Array &x = in[0], &gamma = in[1], &beta = in[2];
-    const Statistics s = statistics_of(x, axes_, eps_, wide_dtype(x.dtype(), gamma.dtype()), over_);
+    const Statistics s = statistics_of(x, axes_, eps_, wide_dtype(name_, x.dtype(), gamma.dtype()), over_);
     mean_ = s.mean;
     inv_std_ = s.inv_std;
     if (see_) correction_ = std::exchange(see_, nullptr)(s);
@@ -86,6 +87,10 @@ class Standardization : public FunctionNode {
     return ((x.astype(dtype()) - mean_) * (inv_std_ * scale_of(gamma)) + shift).astype(x.dtype());
   }
   Variables backward(Targets targets, Grads gys) override {
+    if (input(0).data().size() == 0)  // there are no statistics, and nothing that depends on any
+      return gradients(targets, [&](int i) {
+        return Variable(catenary::detail::filled(input_shape(i), 0, input_dtype(i), input(0).data().device()), false);
+      });
     if (!config.enable_backprop) {
       const Array& x = input(0).data();
       const auto centered = [&] { return cast(x, dtype()) - mean_; };
@@ -180,8 +185,10 @@ void check_like(const V& parameter, const Variable& gamma, const char* name, con
     fail<ShapeError>("{}: {} must be {} as gamma, not {}", what, name, gamma.shape(), parameter.shape());
 }
 
-/// running = decay * running + (1 - decay) * batch, the variance's without bias.
+/// running = decay * running + (1 - decay) * batch, the variance's without bias. A batch without elements has no
+/// statistics, and leaves those that run as they are.
 void update_running(const BatchNormalizationOptions& options, const Statistics& s, const Variable& x) {
+  if (x.size() == 0) return;
   const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<std::int64_t>(s.mean.size(), 1));
   const double unbiased = count / std::max(count - 1, 1.0);
   const auto update = [&](const Array& running, const Array& batch, double factor) {
@@ -224,6 +231,9 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
   const Layout layout = layout_of(x, gamma, options.axis, what);
   check_like(beta, gamma, "beta", what);
   check_running(options, gamma, what);
+  if (x.size() == 0 && options.mean_over_processes)
+    fail<ShapeError>("{}: x of shape {} has no elements, and so no mean that other processes could share", what,
+                     x.shape());
   const auto see = [&](const Statistics& s) {
     update_running(options, s, x);
     return Correction{};
@@ -240,7 +250,7 @@ Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, con
   check_like(beta, gamma, "beta", what);
   check_like(mean, gamma, "mean", what);
   check_like(var, gamma, "var", what);
-  const Dtype dtype = wide_dtype(x.dtype(), gamma.dtype());
+  const Dtype dtype = wide_dtype(what, x.dtype(), gamma.dtype());
   const auto fitted = [&](const Variable& v) { return cast(reshape(v, layout.parameter), dtype); };
   const Variable scale = fitted(gamma) * rsqrt(fitted(var) + eps);
   return cast((cast(x, dtype) - fitted(mean)) * scale + fitted(beta), x.dtype());

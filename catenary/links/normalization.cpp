@@ -39,8 +39,8 @@ Variable BatchNormalization::scale(const Variable& x) const {
 Variable BatchNormalization::shift(const Variable& x) const {
   return beta.defined() ? Variable(beta) : Variable(zero_.to_device(x.device()), false);
 }
-double BatchNormalization::next_decay(bool finetune) const {
-  if (!finetune) return options_.decay;
+double BatchNormalization::next_decay(const Variable& x, bool finetune) const {
+  if (!finetune || x.size() == 0) return options_.decay;  // a batch without elements does not count
   if (!functions::recomputing()) N.array() += 1;
   return 1 - 1 / N->item<double>();
 }
@@ -55,7 +55,7 @@ Variable BatchNormalization::operator()(const Variable& x, bool finetune) const 
                                                       options_.axis);
         functions::BatchNormalizationOptions call;
         call.eps = options_.eps;
-        call.decay = next_decay(finetune);
+        call.decay = next_decay(x, finetune);
         call.running_mean = avg_mean;
         call.running_var = avg_var;
         call.axis = options_.axis;
@@ -84,7 +84,7 @@ Variable BatchRenormalization::operator()(const Variable& x, bool finetune) cons
                                                         options_.eps);
         functions::BatchRenormalizationOptions call;
         call.eps = options_.eps;
-        call.decay = next_decay(finetune);
+        call.decay = next_decay(x, finetune);
         call.running_mean = avg_mean;
         call.running_var = avg_var;
         call.update_statistics = true;

@@ -43,7 +43,7 @@ class CT_API BatchNormalization : public Link {
   Variable scale(const Variable& x) const;
   Variable shift(const Variable& x) const;
   /// The weight of the running averages in the update of this call, which `finetune` counts.
-  double next_decay(bool finetune) const;
+  double next_decay(const Variable& x, bool finetune) const;
   BatchNormalizationLinkOptions options_;
 
  private:

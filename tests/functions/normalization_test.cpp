@@ -92,6 +92,73 @@ TEST(BatchRenormalization, IsBatchNormalizationWithinTheLimits) {
   assert_allclose(options.running_mean, numbers({3}, 6) * 0.09 + x.mean(0) * 0.1, 1e-12, 1e-12);
 }
 
+// r and d are those of the statistics before this batch, whatever it does to them.
+TEST(BatchRenormalization, CorrectsByTheStatisticsBeforeTheBatch) {
+  const Array x = numbers({8, 3}), gamma = numbers({3}, 2), beta = numbers({3}, 3);
+  F::BatchRenormalizationOptions options;
+  options.decay = 0.25;  // they change much
+  const auto reset = [&] {
+    options.running_mean = numbers({3}, 6) * 0.1;
+    options.running_var = ones({3}) * 0.6;
+  };
+  for (const double limit : {1e3, 1.2}) {
+    reset();
+    options.update_statistics = false;
+    const Array kept = F::batch_renormalization(x, gamma, beta, limit, limit, options).array().copy();
+    options.update_statistics = true;
+    const Array changed = F::batch_renormalization(x, gamma, beta, limit, limit, options).array();
+    assert_allclose(changed, kept, 0, 0);
+    assert_allclose(options.running_mean, numbers({3}, 6) * 0.025 + x.mean(0) * 0.75, 1e-12, 1e-12);
+  }
+}
+
+// Statistics in 16 bits are computed with in 32.
+TEST(BatchNormalization, FixedStatisticsOf16Bits) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const Array x = numbers({4, 3}).astype(Dtype::float32), gamma = (numbers({3}, 2) + 2.0).astype(Dtype::float32),
+                beta = numbers({3}, 3).astype(Dtype::float32), mean = numbers({3}, 4).astype(dtype),
+                var = (numbers({3}, 5) * 0.001 + 0.002).astype(dtype);
+    const auto wide = [](const Array& a) { return a.astype(Dtype::float64); };
+    const auto expected = [&](const Array& of) {
+      return (wide(of) - wide(mean)) / catenary::sqrt(wide(var) + 2e-5) * wide(gamma) + wide(beta);
+    };
+    assert_allclose(F::fixed_batch_normalization(x, gamma, beta, mean, var).array(), expected(x), 1e-5, 1e-5);
+    assert_allclose(F::fixed_batch_renormalization(x, gamma, beta, mean, var).array(), expected(x), 1e-5, 1e-5);
+    // all in 16 bits: rounded once, in the end
+    const Array y =
+        F::fixed_batch_normalization(x.astype(dtype), gamma.astype(dtype), beta.astype(dtype), mean, var).array();
+    EXPECT_EQ(y.dtype(), dtype);
+    const auto rounded = [&](const Array& a) { return wide(a.astype(dtype)); };
+    const Array exact = (rounded(x) - wide(mean)) / catenary::sqrt(wide(var) + 2e-5) * rounded(gamma) + rounded(beta);
+    assert_allclose(wide(y), rounded(exact.astype(Dtype::float32)), 1e-6, 1e-6);
+  }
+}
+
+TEST(BatchNormalization, ABatchWithoutElementsLeavesTheStatistics) {
+  const Array gamma = numbers({3}, 2), beta = numbers({3}, 3);
+  for (const Shape& shape : {Shape{0, 3}, Shape{2, 3, 0}}) {
+    F::BatchNormalizationOptions options;
+    options.running_mean = numbers({3}, 6);
+    options.running_var = ones({3}) * 0.6;
+    const Variable x(zeros(shape)), scale(gamma);
+    const Variable y = F::batch_normalization(x, scale, beta, options);
+    EXPECT_EQ(y.shape(), shape);
+    F::sum(y).backward();
+    EXPECT_EQ(x.grad().shape(), shape);
+    assert_allclose(scale.grad(), zeros({3}), 0, 0);
+    F::BatchRenormalizationOptions again;
+    again.running_mean = options.running_mean;
+    again.running_var = options.running_var;
+    again.update_statistics = true;
+    EXPECT_EQ(F::batch_renormalization(x, gamma, beta, 3, 5, again).shape(), shape);
+    assert_allclose(options.running_mean, numbers({3}, 6), 0, 0);
+    assert_allclose(options.running_var, ones({3}) * 0.6, 0, 0);
+    // of several processes it would be everybody's NaN
+    options.mean_over_processes = [](const Array& a) { return a; };
+    EXPECT_THROW(F::batch_normalization(x, gamma, beta, options), ShapeError);
+  }
+}
+
 TEST(Normalization, LayersGroupsAndNorms) {
   const Array rows = numbers({3, 4}), images = numbers({2, 4, 3, 2});
   check("layer", [](const V& v) { return V{F::layer_normalization(v[0], v[1], v[2])}; },

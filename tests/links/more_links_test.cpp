@@ -53,6 +53,22 @@ TEST(Links, ABatchThatIsComputedAgainIsCountedOnce) {
   EXPECT_EQ(count(L::BatchRenormalization(3)), 1);
 }
 
+TEST(Links, ABatchWithoutElementsDoesNotCount) {
+  const auto check = [](const auto& link) {
+    link.start_finetuning();
+    const ct::Array x = numbers({8, 3}), none = ct::zeros({0, 3}, ct::Dtype::float32);
+    EXPECT_EQ(link(none, true).shape(), (ct::Shape{0, 3}));
+    link(x, true);
+    link(none, true);
+    link(none);
+    EXPECT_EQ(link.N->template item<std::int64_t>(), 1);
+    ct::gradient_check::assert_allclose(link.avg_mean.array(), ct::mean(x, 0));
+    EXPECT_TRUE(ct::isfinite(link.avg_var.array()).all());
+  };
+  check(L::BatchNormalization(3));
+  check(L::BatchRenormalization(3));
+}
+
 TEST(Links, ParameterLinkGivesItsArray) {
   const ct::Array a = numbers({2, 3});
   const L::ParameterLink link(a);
