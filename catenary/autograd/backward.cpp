@@ -4,6 +4,7 @@
 #include <bit>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/walk.h"
@@ -199,7 +200,18 @@ void keep_output_grads(const FunctionNode& f, const Variables& gys) {
   }
 }
 
+thread_local walk::Captured* captured = nullptr;
+
 }  // namespace
+
+walk::Captured::Captured() : outer_(std::exchange(captured, this)) {}
+walk::Captured::~Captured() { captured = outer_; }
+walk::Captured* walk::Captured::innermost() { return captured; }
+void walk::Captured::see(VariableNode& node) {
+  for (const Variable& x : all_)
+    if (&x.node() == &node) return;
+  all_.push_back(Variable(&node));
+}
 
 void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<double> loss_scale,
                            const Final& final) {
@@ -292,10 +304,20 @@ void backward(const std::vector<Variable>& outputs, const std::vector<Variable>&
 
 std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs,
                            const GradOptions& options) {
+  return walk::grad(outputs, inputs, options, false);
+}
+
+std::vector<Variable> walk::grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs,
+                                 const GradOptions& options, bool up_to_inputs) {
   if (!options.grad_outputs.empty() && options.grad_outputs.size() != outputs.size())
     fail<ValueError>("grad: {} grad_outputs were given for {} outputs", options.grad_outputs.size(), outputs.size());
   if (!options.grad_inputs.empty() && options.grad_inputs.size() != inputs.size())
     fail<ValueError>("grad: {} grad_inputs were given for {} inputs", options.grad_inputs.size(), inputs.size());
+
+  std::unordered_set<VariableNode*> ends;
+  if (up_to_inputs)
+    for (const Variable& x : inputs) ends.insert(&x.node());
+  const auto creator_of = [&](VariableNode& x) { return ends.count(&x) ? nullptr : x.creator(); };
 
   // 1. Backward enumeration: who uses each variable that leads to the outputs and wants a gradient.
   std::unordered_map<VariableNode*, std::vector<FunctionNode*>> users;
@@ -312,7 +334,7 @@ std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vect
         VariableNode& x = f->input(i);
         if (!x.requires_grad()) continue;
         users[&x].push_back(f);
-        if (x.creator() && !seen.count(x.creator())) waiting.push_back(x.creator());
+        if (FunctionNode* const creator = creator_of(x); creator && !seen.count(creator)) waiting.push_back(creator);
       }
     }
   }
@@ -374,7 +396,7 @@ std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vect
       if (!gxs[k].defined()) continue;
       VariableNode& x = f->input(targets[k]);
       grads.accumulate(x, std::move(gxs[k]));
-      if (x.creator()) agenda.add(x.creator());
+      if (FunctionNode* const creator = creator_of(x)) agenda.add(creator);
     }
   }
   std::vector<Variable> all;

@@ -4,6 +4,7 @@
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/hooks.h"
+#include "catenary/autograd/walk.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/device/pool.h"
@@ -114,6 +115,13 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
   if (config.debug)
     for (const Array& y : ys) check_nan(y, "forward", *this);
 
+  if (requires_grad && !config.enable_backprop) {
+    if (walk::Captured* const captured = walk::Captured::innermost()) {
+      for (int i = 0; i < count; ++i)
+        if (nodes[i]->requires_grad()) captured->see(*nodes[i]);
+      requires_grad = false;
+    }
+  }
   Variables outputs;
   outputs.reserve(ys.size());
   for (const Array& y : ys) {

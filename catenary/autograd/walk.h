@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/autograd/backward.h"
 #include "catenary/autograd/variable.h"
 
 namespace catenary::walk {
@@ -26,5 +27,28 @@ void backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<
 /// What Variable::backward does.
 void backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<double> loss_scale,
               const Final& final = {});
+
+/// What catenary::grad() does; or the gradients with respect to the inputs as if nothing led to them.
+std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs,
+                           const GradOptions& options, bool up_to_inputs);
+
+/// Until the end of the scope, the variables that want a gradient and go into what this thread computes without a
+/// graph, each once. Results want none, so that they are not among them.
+class Captured {
+ public:
+  Captured();
+  ~Captured();
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+
+  void see(VariableNode& node);
+  const std::vector<Variable>& all() const { return all_; }
+  /// That of the innermost scope, or null.
+  static Captured* innermost();
+
+ private:
+  Captured* outer_;
+  std::vector<Variable> all_;
+};
 
 }  // namespace catenary::walk

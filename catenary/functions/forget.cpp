@@ -1,13 +1,14 @@
 #include "catenary/functions/forget.h"
 
-#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "catenary/array/random.h"
-#include "catenary/autograd/backward.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
+#include "catenary/autograd/state_variable.h"
+#include "catenary/autograd/walk.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 
@@ -27,7 +28,6 @@ class Pass {
     thread_local std::vector<Pass*> passes;
     return passes;
   }
-  bool again() const { return again_; }
   void see(Array& value) {
     if (!again_) {
       log_.push_back(value);
@@ -44,92 +44,211 @@ class Pass {
   std::size_t next_ = 0;
 };
 
+constexpr detail::Setting kSettings[] = {
+#define CT_SETTING(type, name, initial) detail::Setting::name,
+#include "catenary/core/settings.def"
+#undef CT_SETTING
+};
+
+/// The settings of the thread when it is made.
+class Settings {
+ public:
+  Settings() {
+    for (const detail::Setting s : kSettings) values_.push_back(detail::setting(s));
+  }
+  /// Until the end of the scope the thread has them again.
+  class Scope {
+   public:
+    explicit Scope(const Settings& settings) {
+      for (std::size_t i = 0; i < std::size(kSettings); ++i) {
+        before_.push_back(detail::local_setting(kSettings[i]));
+        detail::set_local_setting(kSettings[i], settings.values_[i]);
+      }
+    }
+    ~Scope() {
+      for (std::size_t i = 0; i < before_.size(); ++i) detail::set_local_setting(kSettings[i], before_[i]);
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    std::vector<int> before_;
+  };
+
+ private:
+  std::vector<std::uint8_t> values_;
+};
+
+/// The generator of the first pass, until the end of the scope.
+class RandomScope {
+ public:
+  explicit RandomScope(const random::Generator& state) : before_(random::get_state()) { random::set_state(state); }
+  ~RandomScope() { random::set_state(before_); }
+  RandomScope(const RandomScope&) = delete;
+  RandomScope& operator=(const RandomScope&) = delete;
+
+ private:
+  random::Generator before_;
+};
+
+/// What a link remembered before and after the first pass. The link holds its state, and the state the graph: so this
+/// only looks at it.
+struct State {
+  std::weak_ptr<Variable> slot;
+  Variable before;
+  bool replaced = false;  ///< then what it is after the pass is one of the node's outputs
+};
+
+/// States as they were before the first pass; at the end of the scope they are as they were at its beginning.
+class StatesAgain {
+ public:
+  explicit StatesAgain(const std::vector<State>& states) {
+    for (const State& state : states) {
+      slots_.push_back(state.slot.lock());
+      if (!slots_.back()) throw ValueError("forget: a link that the function called is gone");
+      now_.push_back(std::exchange(*slots_.back(), state.before));
+    }
+  }
+  ~StatesAgain() {
+    for (std::size_t k = 0; k < now_.size(); ++k) *slots_[k] = now_[k];
+  }
+  StatesAgain(const StatesAgain&) = delete;
+  StatesAgain& operator=(const StatesAgain&) = delete;
+  const Variable& operator[](std::size_t k) const { return *slots_[k]; }
+
+ private:
+  std::vector<std::shared_ptr<Variable>> slots_;
+  std::vector<Variable> now_;
+};
+
+using Function = std::function<Variables(const std::vector<Variable>&)>;
+
+/// A function's first pass, and all that another one needs.
+struct Call {
+  explicit Call(Function function) : f(std::move(function)) {}
+
+  Function f;
+  std::size_t arguments = 0, results = 0;
+  const Settings settings;
+  const random::Generator random = catenary::random::get_state();
+  const Device device = current_device();
+  std::vector<Array> log;
+  std::vector<State> states;
+};
+
+/// Inputs: the function's arguments, then the variables that it has from elsewhere, parameters above all. Outputs: its
+/// results, then states that it replaced. So the graph knows all of it, and gradients flow as they would through the
+/// function's own graph.
 class Forget : public FunctionNode {
  public:
-  using Function = std::function<Variables(const std::vector<Variable>&)>;
-  /// The last inputs may be more than the function takes.
-  Forget(Function f, std::size_t count) : f_(std::move(f)), count_(count) {}
+  Forget(std::shared_ptr<Call> call, Arrays results) : call_(std::move(call)), results_(std::move(results)) {}
   const char* name() const override { return "Forget"; }
 
  protected:
   Arrays forward(Inputs in) override {
     retain_inputs(in);
-    train_ = config.train;
-    random_ = random::get_state();
-    std::vector<Variable> xs;
-    for (std::size_t i = 0; i < count_; ++i) xs.emplace_back(in[static_cast<int>(i)], false);
-    const auto mode = no_backprop_mode();
-    const Pass pass(log_, false);
-    Arrays ys;
-    for (const Variable& y : f_(xs)) ys.push_back(y.array());
-    return ys;
+    for (const Array& y : results_) likes_.emplace_back(y.shape(), y.dtype());
+    return std::exchange(results_, {});
   }
   Variables backward(Targets targets, Grads gys) override {
     if (config.enable_backprop) throw ValueError("forget: its gradients cannot be differentiated again");
-    std::vector<Variable> xs;
-    for (std::size_t i = 0; i < count_; ++i) {
-      const Variable x = retained_input(static_cast<int>(i));
-      xs.emplace_back(x.array(), x.requires_grad());
-    }
-    Variables ys;
+    const auto same = [&](int i) {  // as the function sees it
+      const Variable x = retained_input(i);
+      return static_cast<std::size_t>(i) < call_->arguments ? Variable(x.array(), x.requires_grad()) : x;
+    };
+    std::vector<Variable> xs, wanted, outputs;
+    for (int i = 0; i < input_count(); ++i) xs.push_back(same(i));
+    for (const int i : targets) wanted.push_back(xs[static_cast<std::size_t>(i)]);
+    xs.resize(call_->arguments);
+    const auto identities = [&] {  // an input that is handed on is no output of its own
+      for (Variable& y : outputs)
+        if (y.requires_grad()) y = functions::identity(y);
+    };
     {
-      const RandomScope random(random_);
+      const RandomScope random(call_->random);
+      const Settings::Scope settings(call_->settings);
+      const DeviceScope device(call_->device);
       const auto backprop = force_backprop_mode();
-      const auto train = using_config(config.train, train_);
-      const Pass pass(log_, true);
-      ys = f_(xs);
+      const auto recomputing = using_config(config.in_recomputing, true);
+      const StatesAgain states(call_->states);
+      const Pass pass(call_->log, true);
+      for (const Variable& y : call_->f(xs)) outputs.push_back(y);
+      check_count(outputs.size());
+      for (std::size_t k = 0; k < call_->states.size(); ++k)
+        if (call_->states[k].replaced) outputs.push_back(states[k]);
+      check_likes(outputs);
+      identities();
     }
-    std::vector<Variable> outputs, grads;
-    for (std::size_t i = 0; i < ys.size(); ++i) {
-      // what does not depend on anything that learns, and an input handed on, lead nowhere
-      if (!gys[i].defined() || !ys[i].requires_grad()) continue;
-      outputs.push_back(identity(ys[i]));
+    std::vector<Variable> reached, grads;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      // what does not depend on anything that learns leads nowhere
+      if (!gys[i].defined() || !outputs[i].requires_grad()) continue;
+      reached.push_back(outputs[i]);
       grads.push_back(gys[i]);
     }
-    catenary::backward(outputs, grads);
-    return gradients(targets, [&](int i) {
-      return static_cast<std::size_t>(i) < count_ ? xs[static_cast<std::size_t>(i)].grad_var() : Variable();
-    });
+    const std::vector<Variable> all = walk::grad(reached, wanted, {.grad_outputs = grads}, true);
+    return Variables(std::span<const Variable>(all));
   }
 
  private:
-  /// The generator of the first pass, until the end of the scope.
-  class RandomScope {
-   public:
-    explicit RandomScope(const random::Generator& state) : before_(random::get_state()) { random::set_state(state); }
-    ~RandomScope() { random::set_state(before_); }
-    RandomScope(const RandomScope&) = delete;
-    RandomScope& operator=(const RandomScope&) = delete;
-
-   private:
-    random::Generator before_;
-  };
-  static Variable identity(const Variable& y) {
-    const auto backprop = force_backprop_mode();
-    return functions::identity(y);
+  void check_count(std::size_t again) const {
+    if (again != call_->results)
+      fail<ValueError>("forget: the function gave {} variables the first time, and {} when it was computed again",
+                       call_->results, again);
+  }
+  void check_likes(const std::vector<Variable>& outputs) const {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto& [shape, dtype] = likes_[i];
+      const char* const what = i < call_->results ? "result" : "what a link remembers";
+      if (!outputs[i].defined() || outputs[i].shape() != shape || outputs[i].dtype() != dtype)
+        fail<ValueError>(
+            "forget: {} was {}, {} the first time, and is {} when it is computed again", what, shape, dtype,
+            outputs[i].defined() ? fmt::format("{}, {}", outputs[i].shape(), outputs[i].dtype()) : "nothing");
+    }
   }
 
-  Function f_;
-  std::size_t count_;
-  bool train_ = true;
-  random::Generator random_;
-  std::vector<Array> log_;
+  std::shared_ptr<Call> call_;
+  Arrays results_;
+  std::vector<std::pair<Shape, Dtype>> likes_;  // of the outputs
 };
 
 }  // namespace
 
-Variables forget(std::function<Variables(const std::vector<Variable>&)> f, const std::vector<Variable>& xs) {
+Variables forget(Function f, const std::vector<Variable>& xs) {
+  const auto call = std::make_shared<Call>(std::move(f));
+  call->arguments = xs.size();
   std::vector<Variable> inputs = xs;
-  // where no input wants a gradient, the function's parameters may
-  if (std::none_of(xs.begin(), xs.end(), [](const Variable& x) { return x.requires_grad(); }))
-    inputs.emplace_back(Array::empty({0}, Dtype::float32, xs.empty() ? current_device() : xs[0].device()));
-  return node<Forget>(std::move(f), xs.size())->apply(inputs);
+  Arrays results;
+  {
+    const auto mode = no_backprop_mode();
+    const Pass pass(call->log, false);
+    const detail::StateUses uses;
+    walk::Captured captured;
+    const auto give = [&](const Variable& y) {
+      if (y.requires_grad()) captured.see(y.node());  // handed on
+      results.push_back(y.array());
+    };
+    std::vector<Variable> arguments;
+    for (const Variable& x : xs) arguments.emplace_back(x.array(), false);
+    for (const Variable& y : call->f(arguments)) give(y);
+    call->results = results.size();
+    for (const auto& use : uses.all()) {
+      const auto slot = use.slot.lock();
+      if (!slot) continue;  // of a link that the function made for itself
+      call->states.push_back({slot, use.before, slot->defined() && !slot->is(use.before)});
+      if (call->states.back().replaced) give(*slot);
+    }
+    inputs.insert(inputs.end(), captured.all().begin(), captured.all().end());
+  }
+  Variables outputs = node<Forget>(call, std::move(results))->apply(inputs);
+  Variables ys(std::span<const Variable>(outputs.begin(), call->results));
+  std::size_t next = call->results;
+  for (const State& state : call->states)
+    if (state.replaced) *state.slot.lock() = outputs[next++];
+  return ys;
 }
 
-bool recomputing() {
-  const auto& passes = Pass::all();
-  return std::any_of(passes.begin(), passes.end(), [](const Pass* pass) { return pass->again(); });
-}
+bool recomputing() { return config.in_recomputing; }
 
 Array remembered(const Array& value) {
   Array seen = value;

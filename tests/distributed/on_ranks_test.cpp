@@ -452,8 +452,10 @@ struct Wide : ct::Chain {
   L::Linear first{20, 600}, twice{600, 600}, sometimes{600, 600}, never{600, 700}, last{600, 3};
   D::MultiNodeBatchNormalization bn{600, comm()};
   CT_LINKS(first, twice, sometimes, never, last, bn)
+  bool forgets = false;
   ct::Variable operator()(const ct::Variable& x) const {
-    const ct::Variable h = F::tanh(twice(F::tanh(twice(bn(first(x))))));
+    const auto inside = [&](const ct::Variable& v) { return F::tanh(twice(bn(v))); };
+    const ct::Variable v = first(x), h = F::tanh(twice(forgets ? F::forget(inside, v) : inside(v)));
     return F::sum(last(rank() == 0 ? F::tanh(sometimes(h)) : h));
   }
 };
@@ -473,7 +475,8 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
   for (const std::optional<double> scale : {std::optional<double>(), std::optional<double>(64)}) {
     for (const std::optional<ct::Dtype> dtype : {std::optional<ct::Dtype>(), std::optional(ct::Dtype::float16)}) {
       const D::Communicator flat = D::create_communicator("flat", {.allreduce_grad_dtype = dtype});
-      const Wide model, plain;
+      Wide model, plain;
+      model.forgets = true;  // what is computed again is exchanged like all else
       comm().bcast_data(model);
       plain.copyparams(model);
       const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::MomentumSGD(0.01), flat, {.overlap = true});

@@ -5,6 +5,8 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/random.h"
+#include "catenary/autograd/backward.h"
+#include "catenary/autograd/gradient_check.h"
 #include "catenary/core/config.h"
 #include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
@@ -115,6 +117,102 @@ TEST(Forget, IsInTheModeOfTheFirstTime) {
   EXPECT_TRUE(same_bits(x.grad(), ones({64}, Dtype::float32)));
   const auto off = no_backprop_mode();
   EXPECT_EQ(F::forget([](const Variable& v) { return v * v; }, x).creator(), nullptr);
+}
+
+template <class Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Forget, IsTheSameNumberOfVariablesAndShapesAgain) {
+  const Variable x(numbers({3}));
+  const auto error_with = [&](const std::function<Variables(const Variable&)>& first,
+                              const std::function<Variables(const Variable&)>& again) {
+    return error_of([&] {
+      const Variables ys = F::forget([&](const Variable& v) { return F::recomputing() ? again(v) : first(v); }, x);
+      F::sum(ys[0]).backward();
+    });
+  };
+  const auto one = [](const Variable& v) { return Variables{v * 2}; };
+  const auto two = [](const Variable& v) { return Variables{v * 2, v * 3}; };
+  EXPECT_EQ(error_with(one, two),
+            "forget: the function gave 1 variables the first time, and 2 when it was computed again");
+  EXPECT_EQ(error_with(two, one),
+            "forget: the function gave 2 variables the first time, and 1 when it was computed again");
+  EXPECT_EQ(error_with(two, [](const Variable&) { return Variables(); }),
+            "forget: the function gave 2 variables the first time, and 0 when it was computed again");
+  EXPECT_EQ(error_with(one, [](const Variable& v) { return Variables{v[0]}; }),
+            "forget: result was (3,), float32 the first time, and is (), float32 when it is computed again");
+  EXPECT_FALSE(F::recomputing());
+  EXPECT_TRUE(config.enable_backprop);
+}
+
+// Gradients of what the function has from elsewhere, whatever else it is used for.
+TEST(Forget, KnowsVariablesFromElsewhere) {
+  const Variable x(numbers({3})), W(numbers({3}, 2)), V(numbers({3}, 3)), unused(numbers({3}, 4));
+  const auto run = [&](bool forgets, double loss_scale) {
+    for (const Variable& v : {x, W, V, unused}) v.cleargrad();
+    const Variable h = F::tanh(x * W);  // computed before, and used by the function
+    const auto f = [&](const Variable& v) { return F::sin(v * W) * h + F::exp(h * V) * x; };
+    const Variable y = forgets ? F::forget(f, x) : f(x);
+    F::sum(y * W * h).backward(false, false, loss_scale);  // W is reached before and after the function
+    EXPECT_FALSE(unused.grad().defined());
+    for (const Variable& v : {x, W, V}) EXPECT_EQ(v.loss_scale(), loss_scale);
+    return std::vector<Array>{x.grad(), W.grad(), V.grad()};
+  };
+  const std::vector<Array> plain = run(false, 64), forgotten = run(true, 64);
+  for (std::size_t i = 0; i < plain.size(); ++i) gradient_check::assert_allclose(plain[i], forgotten[i], 1e-5, 1e-5);
+  // and of chosen ones, which touches nobody's grad
+  for (const Variable& v : {x, W, V}) v.cleargrad();
+  const auto square = [&](const Variable& v) { return v * W * W; };
+  const Variable y = F::forget(square, x);
+  const std::vector<Variable> grads = grad({y}, {W, V});
+  gradient_check::assert_allclose(grads[0].array(), 2.0f * x.array() * W.array());
+  EXPECT_FALSE(grads[1].defined());
+  EXPECT_FALSE(W.grad().defined());
+}
+
+TEST(Forget, AnOutputMayBeWhatWasThereBefore) {
+  const Variable x(numbers({3})), W(numbers({3}, 2));
+  const Variables ys = F::forget([&](const Variable& v) { return Variables{W, v, W * v}; }, x);
+  (F::sum(ys[0] * 3) + F::sum(ys[1] * 5)).backward();
+  EXPECT_TRUE(same_bits(W.grad(), full({3}, 3, Dtype::float32)));
+  EXPECT_TRUE(same_bits(x.grad(), full({3}, 5, Dtype::float32)));
+}
+
+TEST(Forget, HasTheSettingsAndTheDeviceOfTheFirstTime) {
+  const Variable x(numbers({3}));
+  std::vector<std::string> settings;
+  Variable y;
+  {
+    const auto dtype = using_config(config.dtype, Dtype::float16);
+    const auto winograd = using_config(config.winograd, false);
+    y = F::sum(F::forget(
+        [&](const Variable& v) {
+          settings.push_back(config_to_string() + current_device().name());
+          return v * 2;
+        },
+        x));
+  }
+  const std::string before = config_to_string();
+  y.backward();
+  ASSERT_EQ(settings.size(), 2u);
+  const auto without = [](std::string text) {  // what must differ
+    for (const char* name : {"in_recomputing ", "enable_backprop "}) {
+      const std::size_t begin = text.find(name);
+      text.erase(begin, text.find('\n', begin) - begin);
+    }
+    return text;
+  };
+  EXPECT_NE(settings[0], settings[1]);
+  EXPECT_EQ(without(settings[0]), without(settings[1]));
+  EXPECT_NE(without(before), without(settings[0]));
+  EXPECT_EQ(config_to_string(), before);
 }
 
 }  // namespace

@@ -114,8 +114,10 @@ namespace {
 struct Shared : Chain {
   links::Linear first{4, 4}, twice{4, 4}, last{4, 2}, unused{4, 2}, cut{4, 4};
   CT_LINKS(first, twice, last, unused, cut)
+  bool forgets = false;
   Variable operator()(const Variable& x) const {
-    const Variable h = twice(functions::tanh(first(x)));
+    const auto begin = [&](const Variable& v) { return twice(functions::tanh(first(v))); };
+    const Variable h = forgets ? functions::forget(begin, x) : begin(x);
     // what is compared to gives no gradient, but its graph leads to parameters
     const Variable sign = functions::sign(cut(h));
     return functions::sum(last(twice(functions::tanh(h)) * sign));
@@ -141,8 +143,51 @@ class Follower : public OptimizerHook {
 
 }  // namespace
 
-TEST(Rules, AHookFollowsBackward) {
-  const Shared model;
+// A frozen parameter has no update: its rule is not asked, neither are its rule's hooks, and nothing is counted.
+TEST(Rules, HooksDoNotReachFrozenParameters) {
+  struct Two : Chain {
+    links::Linear frozen{2, 2}, learns{2, 2};
+    CT_LINKS(frozen, learns)
+    Variable operator()(const Variable& x) const { return functions::sum(learns(frozen(x))); }
+  };
+  const Two model;
+  const optimizers::Adam optimizer(0.1);
+  optimizer.setup(model);
+  optimizer.add_hook(optimizer_hooks::WeightDecay(0.1));
+  std::map<const void*, int> calls;
+  for (const Parameter& p : model.params())
+    rule_of(p).hooks.emplace_back("count", [&](UpdateRule& rule, const Parameter&) { ++calls[&rule]; });
+  const auto values = [&](const links::Linear& link) { return link.W.array().to_vector<float>(); };
+  const std::vector<float> before = values(model.frozen);
+  const auto update = [&] { optimizer.update([&] { return model(ones({3, 2}, Dtype::float32)); }); };
+  model.frozen.disable_update();
+  rule_of(model.learns.b).enabled = false;
+  update();
+  update();
+  const auto seen = [&](const Parameter& p) { return calls[&rule_of(p)]; };
+  EXPECT_EQ(seen(model.frozen.W), 0);
+  EXPECT_EQ(seen(model.frozen.b), 0);
+  EXPECT_EQ(seen(model.learns.W), 2);
+  EXPECT_EQ(seen(model.learns.b), 0);
+  EXPECT_EQ(rule_of(model.frozen.W).t, 0);
+  EXPECT_EQ(rule_of(model.learns.b).t, 0);
+  EXPECT_FALSE(rule_of(model.frozen.W).state[0].second.defined());
+  EXPECT_EQ(values(model.frozen), before);
+  EXPECT_EQ(model.learns.b.array().to_vector<float>(), (std::vector<float>{0, 0}));
+  model.frozen.enable_update();
+  update();
+  EXPECT_EQ(seen(model.frozen.W), 1);
+  EXPECT_EQ(rule_of(model.frozen.W).t, 1);
+  EXPECT_NE(values(model.frozen), before);
+}
+
+/// What is computed again by F::forget() is followed like all else.
+class Followed : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Rules, Followed, testing::Bool());
+
+TEST_P(Followed, ByAHook) {
+  Shared model;
+  model.forgets = GetParam();
   const optimizers::SGD optimizer(0.1);
   optimizer.setup(model);
   const Follower follower;
@@ -166,7 +211,9 @@ TEST(Rules, AHookFollowsBackward) {
     // never
     std::vector<std::string> links;
     for (const std::string& name : order) links.push_back(name.substr(0, name.find('/', 1)));
-    EXPECT_EQ(links, (std::vector<std::string>{"/last", "/last", "/twice", "/twice", "/first", "/first"}));
+    const std::vector<std::string> one_by_one = {"/last", "/last", "/twice", "/twice", "/first", "/first"},
+                                   together = {"/last", "/last", "/first", "/first", "/twice", "/twice"};
+    EXPECT_EQ(links, GetParam() ? together : one_by_one);
     EXPECT_EQ(std::set<std::string>(order.begin(), order.end()).size(), 6u);
     EXPECT_EQ(expected.size(), 6u);
   }
