@@ -1,6 +1,8 @@
 #include "catenary/autograd/parameter.h"
 
 #include <limits>
+#include <mutex>
+#include <set>
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/node_extras.h"
@@ -57,6 +59,41 @@ Array generate_array(const ParameterInit& initializer, const Shape& shape, const
   const Array array = Array::empty(shape, dtype ? *dtype : get_dtype(fill.dtype), device);
   fill(array);
   return array;
+}
+
+namespace {
+/// Never destroyed: parameters may be global objects.
+struct Places {
+  std::mutex mutex;
+  std::set<const detail::ParameterPlace*> all;
+};
+Places& places() {
+  static Places& instance = *new Places;
+  return instance;
+}
+}  // namespace
+
+void detail::ParameterPlace::enter() noexcept {
+  try {
+    const std::lock_guard lock(places().mutex);
+    places().all.insert(this);
+  } catch (const std::bad_alloc&) {
+    known_ = false;
+  }
+}
+void detail::ParameterPlace::leave() noexcept {
+  const std::lock_guard lock(places().mutex);
+  places().all.erase(this);
+}
+
+std::vector<const Parameter*> Parameter::inside(std::span<const std::byte> memory) {
+  const auto place_of = [](const std::byte* p) { return reinterpret_cast<const detail::ParameterPlace*>(p); };
+  std::vector<const Parameter*> found;
+  const std::lock_guard lock(places().mutex);
+  const auto end = places().all.lower_bound(place_of(memory.data() + memory.size()));
+  for (auto at = places().all.lower_bound(place_of(memory.data())); at != end; ++at)
+    found.push_back(static_cast<const Parameter*>(*at));
+  return found;
 }
 
 Parameter::Parameter(Named named, const ParameterInit& initializer) : Variable(new VariableNode(Array(), true)) {

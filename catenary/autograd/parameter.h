@@ -2,10 +2,13 @@
 // Parameters: variables that are learnt. Initializers and update rules are known here by their bases only.
 
 #include <concepts>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "catenary/autograd/variable.h"
 
@@ -52,9 +55,33 @@ class CT_API ParameterInit {
   std::shared_ptr<const Initializer> initializer_;
 };
 
+namespace detail {
+/// The place in memory of a Parameter that may be a member of an object, known while it lives: so a link finds those
+/// that CT_LINKS does not name. What is copied of one that is not known, as those of Link::params(), is not known
+/// either.
+class CT_API ParameterPlace {
+ protected:
+  ParameterPlace() noexcept { enter(); }
+  struct Unknown {};
+  explicit ParameterPlace(Unknown) noexcept : known_(false) {}
+  ParameterPlace(const ParameterPlace& other) noexcept : known_(other.known_) {
+    if (known_) enter();
+  }
+  ParameterPlace& operator=(const ParameterPlace&) noexcept { return *this; }
+  ~ParameterPlace() {
+    if (known_) leave();
+  }
+
+ private:
+  void enter() noexcept;
+  void leave() noexcept;
+  bool known_ = true;
+};
+}  // namespace detail
+
 /// A learnt variable: it may wait for its shape until the first forward pass, and an optimizer can update it. A handle
 /// like any Variable; a Variable that refers to a parameter still is one. (chainer.Parameter)
-class CT_API Parameter : public Variable {
+class CT_API Parameter : public Variable, private detail::ParameterPlace {
  public:
   /// No parameter.
   Parameter() = default;
@@ -83,13 +110,18 @@ class CT_API Parameter : public Variable {
   /// Runs the update rule, if there is one.
   void update() const;
 
+  /// Internal: another handle, for lists.
+  Parameter handle() const { return Parameter(*this, Known{}); }
+  /// Internal: those that lie in a piece of memory, but for handles, in the order of their addresses.
+  static std::vector<const Parameter*> inside(std::span<const std::byte> memory);
+
  private:
   struct Named {
     std::string name = {};
   };
   Parameter(Named named, const ParameterInit& initializer);
   struct Known {};
-  Parameter(const Variable& variable, Known) : Variable(variable) {}
+  Parameter(const Variable& variable, Known) : Variable(variable), ParameterPlace(Unknown{}) {}
 };
 
 /// A new array on `device`, filled by the initializer. (chainer.initializers.generate_array)

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <mutex>
 #include <set>
+#include <typeinfo>
 
+#include "catenary/core/axis_error.h"
 #include "catenary/core/clock.h"
 #include "catenary/core/format.h"
+#include "catenary/core/overflow_error.h"
+#include "catenary/device/pool.h"
+#include "catenary/functions/array.h"
 
 namespace catenary {
 
@@ -91,7 +96,7 @@ std::vector<std::pair<std::string, Parameter>> Link::namedparams(bool include_un
   for_each_link([&](const std::string& path, const Link& link) {
     Visit visit;
     visit.on_parameter = [&](const std::string& name, Parameter& p) {
-      if (p.defined() && (include_uninit || p.is_initialized())) all.emplace_back(member_path(path, name), p);
+      if (p.defined() && (include_uninit || p.is_initialized())) all.emplace_back(member_path(path, name), p.handle());
     };
     link.visit_all_members(visit);
   });
@@ -138,8 +143,18 @@ std::span<const std::byte> Link::ct_links_extent() const { return {}; }
 
 void Link::check_members() const {
   const std::vector<Parameter> known = params();
+  const auto is_known = [&](const Parameter& p) {
+    return std::any_of(known.begin(), known.end(), [&](const Parameter& k) { return k.is(p); });
+  };
+  std::set<const Parameter*> named_parameters;
+  for_each_link([&](const std::string&, const Link& link) {
+    Visit visit;
+    visit.on_parameter = [&](const std::string&, Parameter& p) { named_parameters.insert(&p); };
+    link.visit_all_members(visit);
+  });
   for_each_link([&](const std::string& path, const Link& link) {
     const std::span<const std::byte> extent = link.ct_links_extent();
+    std::vector<const Parameter*> own = Parameter::inside(extent);
     std::vector<const Link*> members;  // in the order of their declaration
     {
       const std::lock_guard lock(places().mutex);
@@ -160,18 +175,31 @@ void Link::check_members() const {
       ++number;
       const std::span<const std::byte> whole = member->ct_links_extent();
       end_of_last = std::max(begin + 1, whole.data() + whole.size());
+      std::erase_if(own, [&](const Parameter* p) {
+        const auto* at = reinterpret_cast<const std::byte*>(p);
+        return at >= begin && at < end_of_last;
+      });
       if (std::find(named.begin(), named.end(), member) != named.end()) continue;
       bool trains = false;
       member->for_each_link([&](const std::string&, const Link& below) { trains = trains || below.update_enabled(); });
       bool others = false;  // parameters that no named link has
-      for (const Parameter& p : member->params())
-        others = others || std::none_of(known.begin(), known.end(), [&](const Parameter& k) { return k.is(p); });
+      for (const Parameter& p : member->params()) others = others || !is_known(p);
       if (trains && others)
         fail<ValueError>(
             "{} '{}': CT_LINKS does not name the member that is number {} of its links ({}): it would never be "
             "trained, "
             "saved or moved; name it, or call its disable_update() if that is meant",
             link.type_name(), path, number, member->type_name());
+    }
+    if (!link.update_enabled()) return;
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const Parameter& p = *own[k];
+      if (named_parameters.contains(&p) || !Parameter::is_parameter(p) || is_known(p)) continue;
+      fail<ValueError>(
+          "{} '{}': CT_LINKS does not name the member that is number {} of its Parameters{}: it would never be "
+          "trained, "
+          "saved or moved; name it, or make it a Persistent if it is not to be learnt",
+          link.type_name(), path, k + 1, p.name().empty() ? "" : fmt::format(" ('{}')", p.name()));
     }
   });
 }
@@ -368,7 +396,47 @@ std::string LinkTimerHook::report() const {
   return text;
 }
 
+Variable state_rows(const Link& link, const StateVariable& state, std::int64_t n) {
+  if (!state.defined()) return Variable();
+  const std::int64_t known = state->ndim() > 0 ? state->shape(0) : 0;
+  if (n > known)
+    fail<ShapeError>("{}: x has {} rows, but the state has {}: a batch may not grow without reset_state()",
+                     link.type_name(), n, known);
+  return n == known ? state.variable() : functions::split_axis(state, Sections({n}), 0)[0];
+}
+
+void remember_rows(const StateVariable& state, const Variable& rows) {
+  const std::int64_t n = rows.shape(0);
+  if (!state.defined() || n >= state->shape(0)) {
+    state = rows;
+  } else {
+    state = functions::concat({rows, functions::split_axis(state, Sections({n}), 0)[1]}, 0);
+  }
+}
+
+namespace {
+template <class E>
+void throw_again(const Error& error, const std::string& text) {
+  if (typeid(error) == typeid(E)) throw E(text);
+}
+}  // namespace
+
 namespace detail {
+
+void throw_in(const Link& link, const Error& error) {
+  const std::string name = link.name().empty() ? "" : fmt::format(" '{}'", link.name());
+  const std::string text = fmt::format("{}\n  in {}{}", error.what(), link.type_name(), name);
+  throw_again<ShapeError>(error, text);
+  throw_again<AxisError>(error, text);
+  throw_again<DtypeError>(error, text);
+  throw_again<IndexError>(error, text);
+  throw_again<ValueError>(error, text);
+  throw_again<OverflowError>(error, text);
+  throw_again<LinAlgError>(error, text);
+  throw_again<OutOfMemoryError>(error, text);
+  throw_again<DeviceError>(error, text);
+  throw;  // one that says more than its text
+}
 
 std::vector<std::string> split_names(const char* names) {
   std::vector<std::string> all(1);

@@ -52,6 +52,8 @@ class CT_API MemberVisitor {
   }
   /// A plain array would not follow when another C++ copy of the link is moved: make it a Persistent.
   void operator()(const std::string& name, Array& a) = delete;
+  /// A plain variable would be known to no evaluation, snapshot and F::forget(): make it a StateVariable.
+  void operator()(const std::string& name, Variable& v) = delete;
 };
 
 namespace detail {
@@ -132,9 +134,9 @@ class CT_API Link : private detail::LinkPlace {
   /// Equal for C++ copies of one link, different for all others.
   const void* identity() const { return state_.get(); }
 
-  /// Throws ValueError when this link, or one below, has a link as a member that CT_LINKS does not name and whose
-  /// parameters may be updated (disable_update() says that they are not to be): it would never be trained, saved or
-  /// moved. Known of members that lie in the object itself. Optimizer::setup calls it.
+  /// Throws ValueError when this link, or one below, has a Parameter as a member that CT_LINKS does not name, or a link
+  /// whose parameters may be updated (disable_update() says that they are not to be): it would never be trained, saved
+  /// or moved. Known of members that lie in the object itself. Optimizer::setup calls it.
   void check_members() const;
 
   /// Internal: see copy_link and CT_LINKS.
@@ -271,6 +273,9 @@ class CT_API HookedCall {
   std::size_t begun_ = 0, ended_ = 0;
 };
 
+/// In a handler of the error: throws one of the same class that names the link, too.
+[[noreturn]] CT_API void throw_in(const Link& link, const Error& error);
+
 inline void collect(std::vector<Variable>& all, const Variable& v) { all.push_back(v); }
 inline void collect(std::vector<Variable>& all, const std::vector<Variable>& vs) {
   all.insert(all.end(), vs.begin(), vs.end());
@@ -290,16 +295,20 @@ std::vector<Variable> variables_of(const X&... values) {
 }  // namespace detail
 
 /// Runs `f()`, which computes the link's output from the inputs, with the hooks around it. Inputs and output are
-/// Variables, lists of them, or pairs.
+/// Variables, lists of them, or pairs. An error says in which link it was met.
 template <class F, class... X>
 auto hooked(const Link& link, F&& f, const X&... inputs) {
-  if (!detail::has_hooks(link)) return f();
-  const std::vector<Variable> in = detail::variables_of(inputs...);
-  detail::HookedCall call(link, in);
-  call.begin();
-  auto result = f();
-  call.end(detail::variables_of(result));
-  return result;
+  try {
+    if (!detail::has_hooks(link)) return f();
+    const std::vector<Variable> in = detail::variables_of(inputs...);
+    detail::HookedCall call(link, in);
+    call.begin();
+    auto result = f();
+    call.end(detail::variables_of(result));
+    return result;
+  } catch (const Error& error) {
+    detail::throw_in(link, error);
+  }
 }
 
 }  // namespace catenary

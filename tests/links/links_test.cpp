@@ -187,6 +187,54 @@ TEST(Link, HooksSeeCalls) {
   EXPECT_GT(hook->total_time(), 0);
 }
 
+// Whatever function an error comes from, it says in which link, by its class and its name.
+TEST(Link, ErrorsNameIt) {
+  const auto message_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const ct::ShapeError& error) {
+      return "ShapeError: " + std::string(error.what());
+    } catch (const ct::DtypeError& error) {
+      return "DtypeError: " + std::string(error.what());
+    } catch (const ct::ValueError& error) {
+      return "ValueError: " + std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  const MLP model;
+  model(numbers({2, 4}));
+  model.namedparams();
+  const std::string shapes = "ShapeError: linear: x (2, 7) does not fit W (5, 4), which must be (out, 7)";
+  EXPECT_EQ(message_of([&] { model(numbers({2, 7})); }), shapes + "\n  in Linear 'l1'");
+  EXPECT_EQ(message_of([&] {
+              model(ct::zeros({2, 4}, ct::Dtype::int32));
+            }),
+            "DtypeError: linear: x and W must have one floating dtype, not int32 and float32\n  in Linear 'l1'");
+  {  // with hooks, too
+    const ct::LinkHookScope scope(std::make_shared<ct::LinkTimerHook>());
+    EXPECT_EQ(message_of([&] { model(numbers({2, 7})); }), shapes + "\n  in Linear 'l1'");
+  }
+  const ct::Sequential outer(model, [](const ct::Variable& x) { return x; });
+  outer.namedparams();
+  EXPECT_EQ(message_of([&] { outer(numbers({2, 7})); }), shapes + "\n  in Linear 'l1'\n  in Sequential");
+  EXPECT_EQ(message_of([&] {
+              L::Bilinear(3, 3, 4)(numbers({2, 7}), numbers({2, 3}));
+            }),
+            "ShapeError: matmul: shapes (2, 7) and (3, 4) do not fit: extent 7 is summed with extent 3\n  in Bilinear");
+  EXPECT_EQ(message_of([&] {
+              L::BatchNormalization(3)(ct::zeros({2, 3}, ct::Dtype::int32));
+            }),
+            "DtypeError: BatchNormalization: x and gamma must be floating, not int32 and float32\n  in "
+            "BatchNormalization");
+  EXPECT_EQ(message_of([&] {
+              L::LSTM lstm(2, 3);
+              lstm.params();
+              lstm(numbers({2, 5}));
+            }),
+            "ShapeError: linear: x (2, 5) does not fit W (12, 2), which must be (out, 5)\n  in Linear 'upward'\n  in "
+            "LSTM");
+}
+
 TEST(Sequential, RunsLinksAndFunctions) {
   const ct::Sequential model(
       L::Linear(5), [](const ct::Variable& x) { return F::relu(x); }, L::Linear(3));

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "catenary/catenary.h"
@@ -93,6 +96,66 @@ TEST(Setup, AMemberThatCTLinksDoesNotNameIsAnError) {
   EXPECT_NO_THROW(optimizers::Adam().setup(Tied()));
   model.l2.disable_update();
   EXPECT_NO_THROW(optimizers::Adam().setup(model));
+}
+
+struct OwnParameters : Chain {
+  Parameter known{1, {2}};
+  std::vector<links::Linear> heap;  // lies elsewhere
+  links::Linear l1{2, 2};
+  Parameter forgotten{1, {3}, "scale"}, later;
+  Variable no_parameter{zeros({2})};
+  OwnParameters() { heap.emplace_back(2, 2), heap.emplace_back(2, 2); }
+  CT_LINKS(known, l1)
+  Variable operator()(const Variable& x) const { return l1(x); }
+};
+
+struct SetLater : OwnParameters {
+  Parameter extra;
+  SetLater() {
+    forgotten = known;  // tied: known after all
+    extra = Parameter::from_array(zeros({2}));
+  }
+  CT_MORE_LINKS(OwnParameters, later)
+};
+
+struct InParts : Chain {
+  std::optional<Parameter> maybe;
+  std::array<Parameter, 2> two{Parameter(1, {1}), Parameter(1, {1})};
+  links::Linear l1{2, 2};
+  CT_LINKS(l1)
+};
+
+// Members that no CT_LINKS names, in the object that was made, and in copies of it wherever they lie.
+TEST(Setup, AParameterThatCTLinksDoesNotNameIsAnError) {
+  const auto expected = [](const char* path, int number, const char* name) {
+    return std::string("Chain '") + path + "': CT_LINKS does not name the member that is number " +
+           std::to_string(number) + " of its Parameters" + name +
+           ": it would never be trained, saved or moved; name it, or make it a Persistent if it is not to be learnt";
+  };
+  const auto error_of = [](const Link& model) { return message_of([&] { model.check_members(); }); };
+  const OwnParameters model;
+  EXPECT_EQ(message_of([&] { optimizers::Adam().setup(model); }), expected("/", 2, " ('scale')"));
+  const OwnParameters on_stack = model, *const on_heap = new OwnParameters(on_stack);
+  EXPECT_EQ(error_of(*on_heap), expected("/", 2, " ('scale')"));
+  EXPECT_EQ(error_of(copy_link(*on_heap, CopyMode::copy)), expected("/", 2, " ('scale')"));
+  delete on_heap;
+  EXPECT_EQ(error_of(copy_link(on_stack, CopyMode::init)), expected("/", 2, " ('scale')"));
+  const Model held = Sequential(links::Linear(2, 2), model);  // moved into other memory
+  EXPECT_EQ(message_of([&] { optimizers::Adam().setup(held); }), expected("/1", 2, " ('scale')"));
+  EXPECT_EQ(error_of(SetLater()), expected("/", 4, ""));
+  EXPECT_EQ(error_of(InParts()), expected("/", 1, ""));
+  InParts parts;
+  parts.maybe.emplace(1, Shape{2});
+  EXPECT_EQ(error_of(parts), expected("/", 1, ""));
+  parts.maybe.reset();
+  parts.two = {Parameter(), Parameter()};
+  EXPECT_EQ(error_of(parts), "nothing was thrown");
+  // it is not said of what is frozen, nor of handles that lie in lists
+  model.disable_update();
+  EXPECT_EQ(error_of(model), "nothing was thrown");
+  const std::vector<Parameter> list = on_stack.params();
+  EXPECT_TRUE(Parameter::inside(std::as_bytes(std::span(list))).empty());
+  EXPECT_EQ(Parameter::inside(std::as_bytes(std::span(&on_stack, 1))).size(), 5u);  // those of l1, too
 }
 
 }  // namespace
