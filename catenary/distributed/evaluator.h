@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "catenary/core/config.h"
 #include "catenary/distributed/communicator.h"
 #include "catenary/training/extensions/evaluator.h"
 
@@ -54,10 +53,7 @@ class GenericMultiNodeEvaluator : public training::Extension {
   /// The same without a trainer.
   void operator()() {
     std::vector<R> own;
-    {
-      const auto mode = test_mode();
-      batches_.for_each_batch([&](const Batch& arguments) { own.push_back(calc_local(arguments)); });
-    }
+    batches_.for_each_batch([&](const Batch& arguments) { own.push_back(calc_local(arguments)); });
     const std::vector<std::vector<R>> all = communicator_.gather_obj(own, root_);
     if (communicator_.rank() != root_) return;
     std::vector<R> results;  // first batches before second ones

@@ -37,9 +37,6 @@ class Untouched {
       void persistent(const std::string&, Persistent& array) override {
         self->arrays_.emplace_back(array, array.defined() ? array->copy() : Array());
       }
-      void state(const std::string&, StateVariable& state) override {
-        self->states_.emplace_back(state, state.variable());
-      }
     } collect;
     collect.self = this;
     model.for_each_link([&](const std::string&, const Link& link) { link.visit_members(collect); });
@@ -49,13 +46,12 @@ class Untouched {
   ~Untouched() {
     random::set_state(random_);
     for (const auto& [array, before] : arrays_) array = before;
-    for (const auto& [state, before] : states_) state = before;
   }
 
  private:
   random::Generator random_;
   std::vector<std::pair<Persistent, Array>> arrays_;
-  std::vector<std::pair<StateVariable, Variable>> states_;
+  StateScope states_;
 };
 
 std::string text_of(const TrainingPlan& plan) {

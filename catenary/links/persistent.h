@@ -1,9 +1,10 @@
 #pragma once
-// What a link has beside parameters: what it saves but does not learn, and what it remembers from call to call.
+// What a link has beside parameters: what it saves but does not learn, and what it remembers from call to call
+// (StateVariable).
 
 #include <memory>
 
-#include "catenary/autograd/variable.h"
+#include "catenary/autograd/state_variable.h"
 
 namespace catenary {
 
@@ -36,30 +37,12 @@ class CT_API Persistent {
   std::shared_ptr<Array> slot_;
 };
 
-/// What a recurrent link remembers from one call to the next: a variable with the graph that led to it, undefined
-/// before the first call. A handle like a Persistent. It is moved with the link, which cuts its graph; it is no part of
-/// what the link has learnt, so only a training's snapshot saves it (Link::serialize_state). Another link made by
-/// copy() begins with the same state and then has its own.
-class CT_API StateVariable {
- public:
-  StateVariable() : slot_(std::make_shared<Variable>()) {}
-  explicit StateVariable(const Variable& value) : slot_(std::make_shared<Variable>(value)) {}
-  StateVariable(const StateVariable&) = default;
-  StateVariable& operator=(const StateVariable&) = default;
-  ~StateVariable() = default;
+class Link;
 
-  /// Replaces the variable, for everyone who has this handle.
-  const StateVariable& operator=(const Variable& value) const {
-    *slot_ = value;
-    return *this;
-  }
-  bool defined() const { return slot_->defined(); }
-  const Variable& variable() const { return *slot_; }
-  operator const Variable&() const { return *slot_; }
-  const Variable* operator->() const { return slot_.get(); }
-
- private:
-  std::shared_ptr<Variable> slot_;
-};
+/// Of what a link remembers of each example: the rows of a batch of n, the first ones, as it may be smaller than the
+/// one before; undefined where there is none yet. Throws ShapeError, in the link's name, for a larger batch.
+CT_API Variable state_rows(const Link& link, const StateVariable& state, std::int64_t n);
+/// Remembers `rows` in place of as many first ones. The others stay as they are.
+CT_API void remember_rows(const StateVariable& state, const Variable& rows);
 
 }  // namespace catenary

@@ -60,6 +60,21 @@ Variable or_zeros(const Variable& state, const Variable& x, std::int64_t units) 
   return state.defined() ? state : zero_state(x, units);
 }
 
+/// Throws ShapeError unless what is remembered, or given, has a row of `units` for each of x's; undefined stands for
+/// zeros.
+void check_state(const Link& link, const char* name, const Variable& state, const Variable& x, std::int64_t units) {
+  const Shape expected = {x.shape(0), units};
+  if (state.defined() && state.shape() != expected)
+    fail<ShapeError>("{}: {} must be {} for x of shape {}, not {}", link.type_name(), name, expected, x.shape(),
+                     state.shape());
+}
+/// What is remembered for the rows of x, undefined at the beginning.
+Variable recall(const Link& link, const char* name, const StateVariable& state, const Variable& x, std::int64_t units) {
+  const Variable rows = state_rows(link, state, x.shape(0));
+  check_state(link, name, rows, x, units);
+  return rows;
+}
+
 /// The state on the device of a link's weights.
 Variable on_device_of(const Linear& link, const Variable& state) {
   const Device device = link.W.initial_device();
@@ -86,26 +101,23 @@ Variable LSTMBase::gates(const Variable& x, const Variable& h) const {
 
 std::pair<Variable, Variable> StatelessLSTM::operator()(const Variable& c, const Variable& h, const Variable& x) const {
   return hooked(
-      *this, [&] { return F::lstm(or_zeros(c, x, state_size), gates(x, h)); }, x);
+      *this,
+      [&] {
+        check_state(*this, "c", c, x, state_size);
+        check_state(*this, "h", h, x, state_size);
+        return F::lstm(or_zeros(c, x, state_size), gates(x, h));
+      },
+      x);
 }
 
 Variable LSTM::operator()(const Variable& x) const {
   return hooked(
       *this,
       [&]() -> Variable {
-        const std::int64_t n = x.shape(0), known = h.defined() ? h->shape(0) : n;
-        if (n > known)
-          fail<ShapeError>("LSTM: x has {} rows, but the state has {}: a batch may not grow without reset_state()", n,
-                           known);
-        Variable h_prev = h, rest;
-        if (n < known) {
-          const Variables parts = F::split_axis(h, Sections({n}), 0);
-          h_prev = parts[0];
-          rest = parts[1];
-        }
-        const auto [next, y] = F::lstm(or_zeros(c, x, state_size), gates(x, h_prev));
-        c = next;
-        h = rest.defined() ? F::concat({y, rest}, 0) : y;
+        const Variable c_prev = recall(*this, "c", c, x, state_size), h_prev = recall(*this, "h", h, x, state_size);
+        const auto [next, y] = F::lstm(or_zeros(c_prev, x, state_size), gates(x, h_prev));
+        remember_rows(c, next);
+        remember_rows(h, y);
         return y;
       },
       x);
@@ -131,12 +143,15 @@ Variable StatefulPeepholeLSTM::operator()(const Variable& x) const {
   return hooked(
       *this,
       [&]() -> Variable {
-        const Variable c_prev = or_zeros(c, x, state_size), up = upward(x);
-        const Variables g = split_gates(h.defined() ? up + lateral(h) : up);
+        const Variable c_prev = or_zeros(recall(*this, "c", c, x, state_size), x, state_size),
+                       h_prev = recall(*this, "h", h, x, state_size), up = upward(x);
+        const Variables g = split_gates(h_prev.defined() ? up + lateral(h_prev) : up);
         const Variable i = F::sigmoid(g[1] + peep_i(c_prev)), f = F::sigmoid(g[2] + peep_f(c_prev));
-        c = F::tanh(g[0]) * i + f * c_prev;
-        h = F::sigmoid(g[3] + peep_o(c)) * F::tanh(c);
-        return h;
+        const Variable next = F::tanh(g[0]) * i + f * c_prev;
+        const Variable y = F::sigmoid(g[3] + peep_o(next)) * F::tanh(next);
+        remember_rows(c, next);
+        remember_rows(h, y);
+        return y;
       },
       x);
 }
@@ -160,11 +175,13 @@ Variable StatefulZoneoutLSTM::operator()(const Variable& x) const {
   return hooked(
       *this,
       [&]() -> Variable {
-        const Variable c_prev = or_zeros(c, x, state_size), h_prev = or_zeros(h, x, state_size);
+        const Variable c_prev = or_zeros(recall(*this, "c", c, x, state_size), x, state_size),
+                       h_prev = or_zeros(recall(*this, "h", h, x, state_size), x, state_size);
         const auto [c_next, h_next] = F::lstm(c_prev, upward(x) + lateral(h_prev));
-        c = F::zoneout(c_prev, c_next, c_ratio);
-        h = F::zoneout(h_prev, h_next, h_ratio);
-        return h;
+        const Variable y = F::zoneout(h_prev, h_next, h_ratio);
+        remember_rows(c, F::zoneout(c_prev, c_next, c_ratio));
+        remember_rows(h, y);
+        return y;
       },
       x);
 }
@@ -190,6 +207,7 @@ Variable StatelessGRU::operator()(const Variable& h, const Variable& x) const {
   return hooked(
       *this,
       [&] {
+        check_state(*this, "h", h, x, state_size);
         if (!h.defined()) return F::sigmoid(W_z(x)) * F::tanh(W(x));
         const Variable r = F::sigmoid(W_r(x) + U_r(h)), z = F::sigmoid(W_z(x) + U_z(h));
         return F::linear_interpolate(z, F::tanh(W(x) + U(r * h)), h);
@@ -198,8 +216,9 @@ Variable StatelessGRU::operator()(const Variable& h, const Variable& x) const {
 }
 
 Variable StatefulGRU::operator()(const Variable& x) const {
-  h = StatelessGRU::operator()(h, x);
-  return h;
+  const Variable y = StatelessGRU::operator()(recall(*this, "h", h, x, state_size), x);
+  remember_rows(h, y);
+  return y;
 }
 void StatefulGRU::set_state(const Variable& h0) const { h = on_device_of(U, h0); }
 void StatefulGRU::reset_state() const { h = Variable(); }
@@ -211,6 +230,7 @@ Variable StatelessMGU::operator()(const Variable& h, const Variable& x) const {
   return hooked(
       *this,
       [&] {
+        check_state(*this, "h", h, x, state_size);
         const Variable f = F::sigmoid(W_f(F::concat({h, x}, 1)));
         return F::linear_interpolate(f, F::tanh(W_h(F::concat({f * h, x}, 1))), h);
       },
@@ -218,16 +238,22 @@ Variable StatelessMGU::operator()(const Variable& h, const Variable& x) const {
 }
 
 Variable StatefulMGU::operator()(const Variable& x) const {
-  h = StatelessMGU::operator()(or_zeros(h, x, state_size), x);
-  return h;
+  const Variable y = StatelessMGU::operator()(or_zeros(recall(*this, "h", h, x, state_size), x, state_size), x);
+  remember_rows(h, y);
+  return y;
 }
 void StatefulMGU::set_state(const Variable& h0) const { h = on_device_of(W_h, h0); }
 void StatefulMGU::reset_state() const { h = Variable(); }
 
 namespace {
-void check_children(const char* what, const std::vector<Variable>& cs, const std::vector<Variable>& hs) {
+void check_children(const Link& link, const std::vector<Variable>& cs, const std::vector<Variable>& hs,
+                    const Variable& x, std::int64_t units) {
   if (cs.size() != hs.size())
-    fail<ValueError>("{}: there are {} cell states and {} outputs of children", what, cs.size(), hs.size());
+    fail<ValueError>("{}: there are {} cell states and {} outputs of children", link.type_name(), cs.size(), hs.size());
+  for (std::size_t k = 0; k < cs.size(); ++k) {
+    check_state(link, "each of cs", cs[k], x, units);
+    check_state(link, "each of hs", hs[k], x, units);
+  }
 }
 }  // namespace
 
@@ -239,7 +265,7 @@ ChildSumTreeLSTM::ChildSumTreeLSTM(std::int64_t in_size, std::int64_t out_size)
 
 std::pair<Variable, Variable> ChildSumTreeLSTM::operator()(const std::vector<Variable>& cs,
                                                            const std::vector<Variable>& hs, const Variable& x) const {
-  check_children("ChildSumTreeLSTM", cs, hs);
+  check_children(*this, cs, hs, x, state_size);
   return hooked(
       *this,
       [&] {
@@ -266,7 +292,7 @@ void NaryTreeLSTM::visit_members(MemberVisitor& visitor) const {
 
 std::pair<Variable, Variable> NaryTreeLSTM::operator()(const std::vector<Variable>& cs, const std::vector<Variable>& hs,
                                                        const Variable& x) const {
-  check_children("NaryTreeLSTM", cs, hs);
+  check_children(*this, cs, hs, x, state_size);
   if (hs.size() != W_h.size())
     fail<ValueError>("NaryTreeLSTM: {} children are expected, not {}", W_h.size(), hs.size());
   return hooked(
@@ -334,6 +360,20 @@ F::NStepResult NStepBase::run_sorted(const Run& run, const Variable& hx, const V
                                      const std::vector<Variable>& xs) const {
   if (xs.empty()) fail<ValueError>("{}: xs has no sequences", type_name());
   const auto batch = static_cast<std::int64_t>(xs.size());
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    if (xs[i].ndim() != 2 || xs[i].shape(1) != in_size)
+      fail<ShapeError>("{}: xs[{}] must be (length, {}), not {}", type_name(), i, in_size, xs[i].shape());
+    if (xs[i].dtype() != xs[0].dtype())
+      fail<DtypeError>("{}: xs[{}] must be {} as xs[0], not {}", type_name(), i, xs[0].dtype(), xs[i].dtype());
+  }
+  const Shape state_shape = {static_cast<std::int64_t>(layers.size()), batch, out_size};
+  const auto check = [&](const char* name, const Variable& given) {
+    if (given.defined() && given.shape() != state_shape)
+      fail<ShapeError>("{}: {} must be {} for {} sequences, not {}", type_name(), name, state_shape, batch,
+                       given.shape());
+  };
+  check("hx", hx);
+  check("cx", cx);
   std::vector<std::int64_t> order(xs.size());
   std::iota(order.begin(), order.end(), 0);
   const auto length = [&](std::int64_t i) { return xs[static_cast<std::size_t>(i)].len(); };
@@ -341,9 +381,9 @@ F::NStepResult NStepBase::run_sorted(const Run& run, const Variable& hx, const V
   const bool sorted = std::is_sorted(order.begin(), order.end());
   const Variable permutation = array(order).to_device(xs[0].device());
   const auto state = [&](const Variable& given) {
-    const Shape shape = {static_cast<std::int64_t>(layers.size()), batch, out_size};
-    if (!given.defined()) return Variable(catenary::detail::filled(shape, 0, xs[0].dtype(), xs[0].device()), false);
-    return sorted || given.ndim() < 2 ? given : F::permutate(given, permutation, 1);
+    if (!given.defined())
+      return Variable(catenary::detail::filled(state_shape, 0, xs[0].dtype(), xs[0].device()), false);
+    return sorted ? given : F::permutate(given, permutation, 1);
   };
   std::vector<Variable> in_order;
   for (const std::int64_t i : order) in_order.push_back(xs[static_cast<std::size_t>(i)]);

@@ -47,8 +47,10 @@ class CT_API StatelessLSTM : public LSTMBase {
   std::string type_name() const override { return "StatelessLSTM"; }
 };
 
-/// An LSTM that remembers its state c and output h from call to call. A batch may be smaller than the one before: the
-/// last rows of the state then stay as they are. Throws ShapeError for a larger one. (chainer.links.LSTM)
+// Links that remember: a batch may be smaller than the one before, and the last rows of the state then stay as they
+// are. Each throws ShapeError for a larger one. (links/persistent.h has what one of your own needs for that.)
+
+/// An LSTM that remembers its state c and output h from call to call. (chainer.links.LSTM)
 class CT_API LSTM : public LSTMBase {
  public:
   explicit LSTM(std::int64_t out_size, const LSTMOptions& options = {}) : LSTMBase(std::nullopt, out_size, options) {}

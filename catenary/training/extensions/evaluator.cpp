@@ -1,5 +1,6 @@
 #include "catenary/training/extensions/evaluator.h"
 
+#include "catenary/autograd/state_variable.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/terminal.h"
@@ -39,8 +40,10 @@ void Evaluator::for_each_batch(const std::function<void(const Batch&)>& f) const
   batches.reset();
   if (batches.repeat()) throw ValueError("Evaluator: the iterator repeats for ever; make it with .repeat = false");
   const bool bar = options_.progress_bar && os::is_terminal(os::kStandardError);
+  const StateScope states;
+  const auto testing = test_mode();
+  const auto mode = no_backprop_mode();
   while (const auto batch = batches.next()) {
-    const auto mode = no_backprop_mode();
     f(options_.converter(*batch, options_.device ? *options_.device : get_device(target().link())));
     if (bar) fmt::print(stderr, "\rvalidation {:3.0f} %", 100 * batches.epoch_detail());
   }
@@ -48,6 +51,9 @@ void Evaluator::for_each_batch(const std::function<void(const Batch&)>& f) const
 }
 
 DictSummary Evaluator::evaluate() {
+  Observation ignored;
+  std::optional<ReportScope> own;  // where no trainer, or other caller, has a reporter
+  if (!current_reporter()) own.emplace(reporter(), ignored);
   DictSummary summary;
   for_each_batch([&](const Batch& arguments) {
     Observation observation;
@@ -60,26 +66,28 @@ DictSummary Evaluator::evaluate() {
   return summary;
 }
 
-namespace {
-DictSummary evaluate_with_reporter(Evaluator& evaluator, const std::map<std::string, Model>& targets) {
+Reporter Evaluator::reporter() const {
   const Reporter reporter;
-  const std::string prefix = evaluator.name.empty() ? "" : evaluator.name + "/";
-  for (const auto& [name, target] : targets) reporter.add_observers(prefix + name, target.link());
-  Observation ignored;
-  const ReportScope scope(reporter, ignored);
-  const auto mode = test_mode();
-  return evaluator.evaluate();
+  const std::string prefix = name.empty() ? "" : name + "/";
+  for (const auto& [target_name, target] : targets_) reporter.add_observers(prefix + target_name, target.link());
+  return reporter;
 }
-}  // namespace
+
+DictSummary Evaluator::evaluate_by_name() {
+  Observation ignored;
+  const ReportScope scope(reporter(), ignored);
+  // also of an evaluate() that has batches of its own
+  const StateScope states;
+  const auto mode = test_mode();
+  return evaluate();
+}
 
 void Evaluator::operator()(Trainer&) {
-  const DictSummary summary = evaluate_with_reporter(*this, targets_);
+  const DictSummary summary = evaluate_by_name();
   for (const auto& [name, mean] : summary.means()) report({{name, mean}});
 }
 
-std::vector<std::pair<std::string, double>> Evaluator::operator()() {
-  return evaluate_with_reporter(*this, targets_).means();
-}
+std::vector<std::pair<std::string, double>> Evaluator::operator()() { return evaluate_by_name().means(); }
 
 void Evaluator::finalize() {
   for (const auto& entry : iterators_) entry.second.finalize();

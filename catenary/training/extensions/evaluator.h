@@ -16,7 +16,8 @@ struct EvaluatorOptions {
   bool progress_bar = false;                             ///< of the evaluation itself, on a terminal
 };
 
-/// Runs the model over a dataset in test mode, without a graph, and reports the means under "validation/…". (chainer's
+/// Runs the model over a dataset in test mode, without a graph, and reports the means under "validation/…". Links that
+/// remember (StateVariable) begin with nothing, and have what the training left there when it is over. (chainer's
 /// Evaluator)
 class CT_API Evaluator : public Extension {
  public:
@@ -30,15 +31,18 @@ class CT_API Evaluator : public Extension {
   /// The same without a trainer; returns the means.
   std::vector<std::pair<std::string, double>> operator()();
   void finalize() override;
-  /// What one evaluation is; override it to do something else with the iterator.
+  /// What one evaluation is; override it to do something else with the iterator. Can be called by itself, too.
   virtual DictSummary evaluate();
-  /// Calls f with every batch of the main iterator as the target's arguments, from its beginning, without a graph.
-  /// Throws ValueError where the iterator repeats.
+  /// Calls f with every batch of the main iterator as the target's arguments, from its beginning, in test mode, without
+  /// a graph, and with links that remember nothing. Throws ValueError where the iterator repeats.
   void for_each_batch(const std::function<void(const Batch& arguments)>& f) const;
   const Iterator& iterator(const std::string& name = "main") const;
   const Model& target(const std::string& name = "main") const;
 
  private:
+  Reporter reporter() const;
+  DictSummary evaluate_by_name();
+
   std::map<std::string, Iterator> iterators_;
   std::map<std::string, Model> targets_;
   EvaluatorOptions options_;
