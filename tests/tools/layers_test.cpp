@@ -1,0 +1,61 @@
+// scripts/check_layers on trees that are made up here.
+
+#include <gtest/gtest.h>
+
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace os = catenary::os;
+
+namespace {
+
+/// What it says of a tree with one file; empty where all is well.
+std::string told(const std::string& file, const std::string& text) {
+  const tests::Folder folder;
+  const std::string path = folder / file;
+  os::make_directories(path.substr(0, path.rfind('/')));
+  os::write_file(path, text);
+  const os::ProcessResult result =
+      os::run_process({tests::source_path("scripts/check_layers"), folder.path}, {.timeout = 60});
+  EXPECT_EQ(result.exit_code == 0, result.output.empty()) << result.output << result.errors;
+  return result.output + result.errors;
+}
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+TEST(CheckLayers, TheTreeItself) {
+  const os::ProcessResult result = os::run_process({tests::source_path("scripts/check_layers")}, {.timeout = 60});
+  EXPECT_TRUE(result.ok()) << result.output << result.errors;
+}
+
+TEST(CheckLayers, IncludesPointDown) {
+  EXPECT_EQ(told("catenary/array/x.h", "#include \"catenary/core/shape.h\"\n#include <vector>\n"), "");
+  for (const char* line :
+       {"#include \"catenary/array/x.h\"", "#include <catenary/array/x.h>", "  #  include\"catenary/array/x.h\""})
+    EXPECT_TRUE(
+        has(told("catenary/core/x.cpp", line), "catenary/core/x.cpp:1: core must not include catenary/array/x.h"))
+        << line;
+  EXPECT_TRUE(has(told("catenary/kernels/x.inc", "#include \"catenary/links/x.h\"\n"), "kernels must not include"));
+  EXPECT_TRUE(has(told("catenary/nowhere/x.h", "\n"), "does not know"));
+}
+
+TEST(CheckLayers, WhatIsOfNoLayerIsOfCOrTheSystem) {
+  EXPECT_EQ(told("catenary/core/x.cpp", "#include <sys/stat.h>\n#include <unistd.h>\n#include <charconv>\n"), "");
+  for (const char* line : {"#include <Python.h>", "#include \"Python.h\"", "#  include <numpy/arrayobject.h>",
+                           "#include <nanobind/nanobind.h>", "#include \"../python/src/array.h\"", "#include PYTHON"})
+    for (const char* file :
+         {"catenary/core/x.cpp", "catenary/training/x.h", "catenary/runtime_info.cpp", "catenary/backends/cpu/x.inc"})
+      EXPECT_TRUE(has(told(file, std::string("\n") + line + "\n"), std::string(file) + ":2: must not include "))
+          << file << " " << line;
+}
+
+TEST(CheckLayers, OtherLibrariesHaveTheirFiles) {
+  EXPECT_EQ(told("catenary/io/png.cpp", "#include <png.h>\n"), "");
+  EXPECT_TRUE(has(told("catenary/io/jpeg.cpp", "#include <png.h>\n"), "must not include png.h"));
+  EXPECT_EQ(told("catenary/core/format.h", "#include <fmt/format.h>\n"), "");
+  EXPECT_TRUE(has(told("catenary/core/error.h", "#include <fmt/format.h>\n"), "must not include fmt/format.h"));
+}
+
+}  // namespace
