@@ -35,7 +35,7 @@
 #include "catenary/datasets/datasets.h"
 #include "catenary/datasets/files.h"
 #include "catenary/datasets/transforms.h"
-#include "catenary/device/matmul_providers.h"
+#include "catenary/device/libraries.h"
 #include "catenary/device/placement.h"
 #include "catenary/device/pool.h"
 #include "catenary/device/stream.h"

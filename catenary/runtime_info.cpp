@@ -54,7 +54,7 @@ std::string runtime_info() {
       const std::string reason = backend->reason();
       if (n == 0 || !reason.empty())
         line(backend->name(), (n == 0 ? "no device: " : "") + (reason.empty() ? "none was found" : reason));
-      if (DeviceCollectives* const collectives = collectives_of(*backend)) {
+      if (DeviceCollectives* const collectives = backend->collectives()) {
         std::string why;
         const std::string library = collectives->library(why);
         line(collectives->name(), library.empty() ? "not used: " + why : library);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catenary/device/device_info.h"
@@ -13,8 +14,9 @@
 namespace catenary {
 
 class Device;
+class DeviceCollectives;
 class KernelLauncher;
-struct MatmulProviderInfo;
+struct LibraryInfo;
 
 /// A kind of device.
 class CT_API Backend {
@@ -49,8 +51,10 @@ class CT_API Backend {
   virtual DeviceStreams* streams() { return nullptr; }
   /// Null where it has no compiler for kernels of users.
   virtual KernelLauncher* launcher() { return nullptr; }
-  /// See device/matmul_providers.h; our own kernels alone where it does not choose.
-  virtual std::vector<MatmulProviderInfo> matmul_providers(int device);
+  /// Null where its devices exchange no data with those of other processes (device/collectives.h).
+  virtual DeviceCollectives* collectives() { return nullptr; }
+  /// See device/libraries.h; none where it asks no library.
+  virtual std::vector<LibraryInfo> libraries(int device, std::string_view kind);
 
  protected:
   virtual void do_compute(int device, const Primitive& primitive) = 0;

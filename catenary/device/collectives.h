@@ -1,6 +1,6 @@
 #pragma once
 // Private to the library: what a backend can do whose devices exchange data with those of other processes by
-// themselves. An interface of its own, as only the ranks of a job (distributed/) ask for it.
+// themselves (Backend::collectives). Only the ranks of a job (distributed/) ask for it.
 
 #include <array>
 #include <cstddef>
@@ -11,8 +11,6 @@
 #include "catenary/device/primitives.h"
 
 namespace catenary {
-
-class Backend;
 
 /// By it the processes of a group find each other: one makes it and gives it to the others.
 using CollectivesId = std::array<std::byte, 128>;
@@ -54,14 +52,5 @@ class CT_API DeviceCollectives {
   /// Begins to join the group of an id, with a device. `ready` says when all ranks have come.
   virtual std::unique_ptr<DeviceGroup> join(int device, const CollectivesId& id, int rank, int size) = 0;
 };
-
-/// What a backend inherits that has such a library.
-class CT_API HasCollectives {
- public:
-  virtual ~HasCollectives();
-  virtual DeviceCollectives& collectives() = 0;
-};
-/// Those of a backend; null where it knows none.
-CT_API DeviceCollectives* collectives_of(Backend& backend);
 
 }  // namespace catenary

@@ -1,7 +1,7 @@
 #pragma once
 // Private to the library: the libraries that are tried before our own code computes a primitive, for devices of every
-// kind. A Spec is what they are asked for (a product as BLAS describes it, say), with `std::string describe(const
-// Spec&)` for messages.
+// kind. A Spec is what they are asked for: a primitive, or what a library wants to know of one (a product as BLAS
+// describes it), with `std::string describe(const Spec&)` for messages.
 
 #include <algorithm>
 #include <atomic>
@@ -16,10 +16,18 @@
 #include <vector>
 
 #include "catenary/core/format.h"
-#include "catenary/device/matmul_providers.h"
+#include "catenary/device/libraries.h"
 #include "catenary/device/trace.h"
 
 namespace catenary {
+
+/// A primitive in messages: "sort of [2, 3]".
+template <class Primitive>
+requires requires(const Primitive& p) { p.work(); }
+std::string describe(const Primitive& primitive) {
+  const auto work = primitive.work();
+  return fmt::format("{} of {}", work.name, work.shape);
+}
 
 /// A library, opened for one device.
 template <class Spec>
@@ -41,8 +49,8 @@ class Providers {
   /// Opens a library; null, with the reason, where it cannot serve.
   using Open = std::function<std::unique_ptr<Provider<Spec>>(std::string& why)>;
 
-  /// `kind` is CATENARY_TRACE's word for them. `useless` is why none is of use unless it is asked for; empty where they
-  /// are.
+  /// `kind` is LibraryInfo's and CATENARY_TRACE's word for them. `useless` is why none is of use unless it is asked
+  /// for; empty where they are.
   Providers(const char* kind, std::string device, std::vector<std::pair<const char*, Open>> list, std::string useless)
       : kind_(kind), device_(std::move(device)), useless_(std::move(useless)) {
     for (auto& [name, open] : list) entries_.push_back(std::make_unique<Entry>(name, std::move(open)));
@@ -99,15 +107,15 @@ class Providers {
   /// Our own code computed something.
   void count_own() { own_.fetch_add(1, std::memory_order_relaxed); }
 
-  std::vector<MatmulProviderInfo> info() const {
+  std::vector<LibraryInfo> info() const {
     std::lock_guard lock(mutex_);
-    std::vector<MatmulProviderInfo> list;
+    std::vector<LibraryInfo> list;
     const auto add = [&](bool used) {
       for (const auto& e : entries_)
-        if (e->used == used) list.push_back({e->name, used, e->detail, e->computed});
+        if (e->used == used) list.push_back({kind_, e->name, used, e->detail, e->computed});
     };
     add(true);
-    list.push_back({"own", true, "Catenary's own kernels", own_});
+    list.push_back({kind_, "own", true, "Catenary's own kernels", own_});
     add(false);
     return list;
   }

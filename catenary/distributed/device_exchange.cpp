@@ -164,7 +164,7 @@ DeviceExchange::~DeviceExchange() {
 }
 
 bool DeviceExchange::takes(const Device& device, int rank) {
-  if (collectives_of(device.backend())) return true;
+  if (device.backend().collectives()) return true;
   static std::once_flag said;
   if (rank == 0)
     std::call_once(said, [&] {
@@ -178,7 +178,7 @@ bool DeviceExchange::takes(const Device& device, int rank) {
 
 std::unique_ptr<DeviceExchange::Member> DeviceExchange::join(const Communicator& communicator, Group& group,
                                                              const Device& device) {
-  DeviceCollectives& collectives = *collectives_of(device.backend());
+  DeviceCollectives& collectives = *device.backend().collectives();
   std::string why;
   const std::string library = collectives.library(why);
   // each rank's backend, bus address, library, and why it has none
@@ -243,7 +243,7 @@ DeviceExchange::Member& DeviceExchange::agree(const Communicator& communicator, 
                                               const Device& device) {
   std::unique_ptr<Member>& member = members_[device.name()];
   group.agree(doing + (member ? fmt::format(" by {} in group {}", member->library, member->number)
-                              : fmt::format(" by {} in a new group", collectives_of(device.backend())->name())));
+                              : fmt::format(" by {} in a new group", device.backend().collectives()->name())));
   if (!member) member = join(communicator, group, device);
   return *member;
 }

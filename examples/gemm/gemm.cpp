@@ -35,9 +35,8 @@ KERNEL REQD(256) tiled_gemm(GLOBAL const f32* a, i64 a_at, GLOBAL const f32* b, 
 
 /// Who computed the library's products.
 std::string provider_of(const ct::Device& device) {
-  const std::vector<ct::MatmulProviderInfo> all = ct::matmul_providers(device);
-  const auto most =
-      std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.products < b.products; });
+  const std::vector<ct::LibraryInfo> all = ct::libraries(device, "blas");
+  const auto most = std::ranges::max_element(all, {}, &ct::LibraryInfo::computed);
   return most->name == "own" ? most->detail : most->name + " " + most->detail;
 }
 

@@ -28,7 +28,7 @@ void settle(DeviceGroup& group) {
 
 TEST(DeviceCollectives, AGroupOfOne) {
   const Device device = current_device();
-  DeviceCollectives* const collectives = collectives_of(device.backend());
+  DeviceCollectives* const collectives = device.backend().collectives();
   const std::string backend = device.backend().name();
   ASSERT_EQ(collectives != nullptr, backend == "cuda" || backend == "hip");
   if (!collectives) return;

@@ -16,7 +16,7 @@
 #include "catenary/array/linalg.h"
 #include "catenary/array/random.h"
 #include "catenary/device/backend.h"
-#include "catenary/device/matmul_providers.h"
+#include "catenary/device/libraries.h"
 #include "catenary/device/stream.h"
 #include "tests/device/same.h"
 
@@ -202,7 +202,7 @@ TEST(DeviceMatmulLayouts, OnTwoStreams) {
 TEST(DeviceMatmulLayouts, TheProviderThatWasAskedForComputed) {
   check({Dtype::float32, {1, 64, 64}, {1, 64, 64}, {1, 64, 64}, {0, 64, 1}, {0, 64, 1}, {0, 64, 1}, 0, -1, false},
         "square");
-  const std::vector<MatmulProviderInfo> providers = matmul_providers(current_device());
+  const std::vector<LibraryInfo> providers = libraries(current_device(), "blas");
   const auto own = std::find_if(providers.begin(), providers.end(), [](const auto& p) { return p.name == "own"; });
   ASSERT_NE(own, providers.end());
   EXPECT_TRUE(own->usable);
@@ -212,7 +212,7 @@ TEST(DeviceMatmulLayouts, TheProviderThatWasAskedForComputed) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   EXPECT_EQ(name, asked);
-  EXPECT_GT(providers.front().products, 0);
+  EXPECT_GT(providers.front().computed, 0);
 }
 
 }  // namespace

@@ -4,12 +4,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "catenary/core/error.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/device.h"
+#include "catenary/device/libraries.h"
+#include "catenary/device/primitives.h"
 
 namespace catenary {
 namespace {
@@ -41,9 +48,9 @@ Tasks::Open small(int most) {
 
 std::string told(const Tasks& tasks) {
   std::string text;
-  for (const MatmulProviderInfo& info : tasks.info())
+  for (const LibraryInfo& info : tasks.info())
     text += info.name + (info.usable ? " is used: " : " is not: ") + info.detail + ", " +
-            std::to_string(info.products) + "\n";
+            std::to_string(info.computed) + "\n";
   return text;
 }
 
@@ -105,6 +112,48 @@ TEST(Providers, NoLockIsHeldWhileALibraryComputes) {
   const std::string* mine = tasks.run({1});
   thread.join();
   EXPECT_TRUE(mine && other);
+}
+
+TEST(Providers, APrimitiveIsASpecOfItsOwn) {
+  struct Broken final : Provider<primitives::Scan> {
+    std::string detail() const override { return "1.0"; }
+    bool run(const primitives::Scan&, std::string& why) override {
+      why = "it is broken";
+      return false;
+    }
+  };
+  Providers<primitives::Scan> scans("scan", "here", {{"One", [](std::string&) { return std::make_unique<Broken>(); }}},
+                                    "");
+  scans.choose("", "");
+  const View x{nullptr, 0, Dtype::float32, {2, 3}, {3, 1}};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(scans.run({ScanOp::sum, x, 0, x}), nullptr);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "catenary: One on here 1.0; refused scan_sum of (2, 3): it is broken; the next provider takes it\n");
+  EXPECT_EQ(scans.info().at(0).kind, "scan");
+}
+
+TEST(Libraries, OfEachKindAreListed) {
+  const Device device = current_device();
+  std::map<std::string, std::vector<std::string>> names;
+  for (const LibraryInfo& library : libraries(device)) {
+    names[library.kind].push_back(library.name);
+    EXPECT_FALSE(library.detail.empty()) << library.name;
+  }
+  const std::string backend = device.backend().name();
+  const auto own = [&](const char* kind) { return std::count(names[kind].begin(), names[kind].end(), "own"); };
+  EXPECT_EQ(names.contains("collectives"), backend == "cuda" || backend == "hip");
+  EXPECT_EQ(own("blas"), 1);
+  EXPECT_EQ(own("dnn"), device.is_cpu() ? 0 : 1);
+  std::size_t one_by_one = 0;
+  for (const auto& [kind, list] : names) {
+    const std::vector<LibraryInfo> alone = libraries(device, kind);
+    for (const LibraryInfo& library : alone) EXPECT_EQ(library.kind, kind);
+    EXPECT_EQ(alone.size(), list.size());
+    one_by_one += alone.size();
+  }
+  EXPECT_EQ(one_by_one, libraries(device).size());
+  EXPECT_TRUE(libraries(device, "fft").empty());
 }
 
 TEST(Providers, PlansAreMadeOnce) {

@@ -80,9 +80,9 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
 
 /// Who computes products there: the one that has computed most so far.
 std::string provider_of(const Device& device) {
-  const std::vector<MatmulProviderInfo> all = matmul_providers(device);
-  return std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.products < b.products; })
-      ->name;
+  const std::vector<LibraryInfo> all = libraries(device, "blas");
+  const auto most = std::ranges::max_element(all, {}, &LibraryInfo::computed);
+  return most == all.end() ? "own" : most->name;
 }
 
 }  // namespace

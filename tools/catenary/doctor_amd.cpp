@@ -6,9 +6,11 @@
 #include <charconv>
 #include <set>
 #include <sstream>
-#include <tuple>
 
+#include "catenary/backends/gpu/blas/provider.h"
+#include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/nccl.h"
 #include "tools/catenary/doctor.h"
 
 namespace catenary::doctor {
@@ -196,18 +198,21 @@ void check_matrix_libraries(const Machine& machine, const std::vector<Node>& nod
   for (const std::string& home : rocm_homes(machine)) folders.push_back(home + "/lib");
   for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64"}) folders.emplace_back(folder);
   std::vector<std::string> missing, others;
-  for (const auto& [folder, title, variable] : {std::tuple("rocblas", "rocBLAS", "ROCBLAS_TENSILE_LIBPATH"),
-                                                std::tuple("hipblaslt", "hipBLASLt", "HIPBLASLT_TENSILE_LIBPATH")}) {
-    std::string path;
+  const auto find = [&](const gpu::RocmLibrary& library) {
     for (int major = 8; major >= 5; --major)
-      for (const std::string& name : gpu::rocm_library_names(folder, major))
+      for (const std::string& name : library.names(major))
         for (const std::string& at : folders)
-          if (path.empty() && machine.exists(at + "/" + name)) path = at + "/" + name;
+          if (machine.exists(at + "/" + name)) return at + "/" + name;
+    return std::string();
+  };
+  for (const gpu::RocmLibrary* library : {&gpu::rocblas(), &gpu::hipblaslt()}) {
+    const std::string title = library->name, path = find(*library);
     if (path.empty()) {
-      missing.emplace_back(title);
+      missing.push_back(title);
       continue;
     }
-    const std::vector<std::string> places = gpu::tensile_folders(path, folder, machine.variable(variable));
+    const std::vector<std::string> places =
+        gpu::tensile_folders(path, library->folder, machine.variable(library->variable));
     for (const Node& node : nodes) {
       if (std::any_of(places.begin(), places.end(), [&, gfx = node.gfx](const std::string& place) {
             return gpu::has_tensile_files(machine.list(place), gfx);
@@ -221,12 +226,8 @@ void check_matrix_libraries(const Machine& machine, const std::vector<Node>& nod
   if (!missing.empty())
     report.ok("A10",
               fmt::format("no {}: products of matrices are computed by our own kernels", fmt::join(missing, ", no ")));
-  for (const char* name : {"libMIOpen.so.1", "librccl.so.1"})
-    for (const std::string& at : folders)
-      if (machine.exists(at + "/" + name)) {
-        others.push_back(at + "/" + name);
-        break;
-      }
+  for (const gpu::RocmLibrary* library : {&gpu::miopen(), &gpu::rccl()})
+    if (const std::string path = find(*library); !path.empty()) others.push_back(path);
   if (!others.empty()) report.ok("A11", fmt::format("{}: not needed here", fmt::join(others, ", ")));
 }
 

@@ -13,7 +13,7 @@ using nlohmann::ordered_json;
 ordered_json ask_nccl() {
   ordered_json libraries = ordered_json::array();
   for (Backend* backend : backends()) {
-    DeviceCollectives* const collectives = collectives_of(*backend);
+    DeviceCollectives* const collectives = backend->collectives();
     if (!collectives) continue;
     std::string why;
     const std::string library = collectives->library(why);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "catenary/backends/cpu/gemm.h"
-#include "catenary/backends/gpu/gpu_backend.h"
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/catenary.h"
 #include "catenary/core/cpu_features.h"
@@ -9,7 +8,7 @@
 #include "catenary/core/parallel.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/collectives.h"
-#include "catenary/device/matmul_providers.h"
+#include "catenary/device/libraries.h"
 #include "catenary/distributed/launchers.h"
 #include "catenary/distributed/transport.h"
 #include "catenary/runtime_info.h"
@@ -22,27 +21,25 @@ namespace {
 
 using nlohmann::ordered_json;
 
-using List = std::vector<MatmulProviderInfo> (*)(const Device&);
-
-/// The libraries of matrix products (or convolutions) of a device, in order; the CPU's are a line of their own.
-ordered_json providers_json(List providers, Backend& backend, int device) {
+/// The libraries of a kind for a device, in order; the CPU's are a line of their own.
+ordered_json libraries_json(const char* kind, Backend& backend, int device) {
   ordered_json list = ordered_json::array();
   try {
-    for (const MatmulProviderInfo& provider : providers(Device(backend, device)))
-      list.push_back({{"name", provider.name}, {"usable", provider.usable}, {"detail", provider.detail}});
+    for (const LibraryInfo& library : libraries(Device(backend, device), kind))
+      list.push_back({{"name", library.name}, {"usable", library.usable}, {"detail", library.detail}});
   } catch (const Error& error) {  // CATENARY_GPU_BLAS or CATENARY_GPU_DNN asks for what cannot be had
     list.push_back({{"name", ""}, {"usable", false}, {"detail", error.what()}});
   }
   return list;
 }
 
-std::string providers_text(List providers, Backend& backend, int device) {
+std::string libraries_text(const char* kind, Backend& backend, int device) {
   std::string used, others;
-  for (const MatmulProviderInfo& provider : providers(Device(backend, device))) {
-    if (provider.usable)
-      used += fmt::format("{}{} ({})", used.empty() ? "" : ", then ", provider.name, provider.detail);
+  for (const LibraryInfo& library : libraries(Device(backend, device), kind)) {
+    if (library.usable)
+      used += fmt::format("{}{} ({})", used.empty() ? "" : ", then ", library.name, library.detail);
     else
-      others += fmt::format("; no {}: {}", provider.name, provider.detail);
+      others += fmt::format("; no {}: {}", library.name, library.detail);
   }
   return used + others;
 }
@@ -54,13 +51,13 @@ ordered_json backend_json(Backend& backend) {
     for (int i = 0; i < backend.device_count(); ++i) {
       ordered_json device = device_json(cpu ? "cpu" : fmt::format("{}:{}", backend.name(), i), backend.info(i));
       if (!cpu) {
-        device["matmul_providers"] = providers_json(matmul_providers, backend, i);
-        device["convolution_providers"] = providers_json(gpu::convolution_providers, backend, i);
+        device["matmul_providers"] = libraries_json("blas", backend, i);
+        device["convolution_providers"] = libraries_json("dnn", backend, i);
       }
       object["devices"].push_back(std::move(device));
     }
     object["reason"] = backend.reason();
-    if (DeviceCollectives* const collectives = collectives_of(backend)) {
+    if (DeviceCollectives* const collectives = backend.collectives()) {
       std::string why;
       const std::string library = collectives->library(why);
       object["collectives"] = {{"name", collectives->name()}, {"library", library}, {"reason", why}};
@@ -104,20 +101,20 @@ int info(bool json) {
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16} {}\n", name, value); };
   fmt::print("{}", runtime_info());
   line("Products:", cpu::gemm_provider_info());
-  const auto list = [&](List providers) {
+  const auto list = [&](const char* kind) {
     for (Backend* backend : backends()) {
       if (backend == &Device().backend()) continue;
       try {
         for (int i = 0; i < backend->device_count(); ++i)
-          line("", fmt::format("{}:{}: {}", backend->name(), i, providers_text(providers, *backend, i)));
+          line("", fmt::format("{}:{}: {}", backend->name(), i, libraries_text(kind, *backend, i)));
       } catch (const Error& error) {
         line("", fmt::format("{}: {}", backend->name(), error.what()));
       }
     }
   };
-  list(matmul_providers);
+  list("blas");
   line("Convolutions:", "own");
-  list(gpu::convolution_providers);
+  list("dnn");
   line("Kernel cache:", folder.empty()     ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
                         : !trouble.empty() ? trouble
                                            : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,

@@ -11,7 +11,7 @@
 #include "catenary/core/parallel.h"
 #include "catenary/core/version.h"
 #include "catenary/device/backend.h"
-#include "catenary/device/matmul_providers.h"
+#include "catenary/device/libraries.h"
 
 namespace catenary::cpu {
 
@@ -57,7 +57,9 @@ class CpuBackend final : public Backend {
     info.is_cpu = true;
     return info;
   }
-  std::vector<MatmulProviderInfo> matmul_providers(int) override { return gemm_providers(); }
+  std::vector<LibraryInfo> libraries(int, std::string_view kind) override {
+    return kind.empty() || kind == "blas" ? gemm_libraries() : std::vector<LibraryInfo>();
+  }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
   MemoryPool& pool(int) override { return pool_; }

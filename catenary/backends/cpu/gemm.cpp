@@ -331,7 +331,7 @@ bool onednn_available() {
   return open_onednn(why) != nullptr;
 }
 
-std::vector<MatmulProviderInfo> gemm_providers() { return float_providers().info(); }
+std::vector<LibraryInfo> gemm_libraries() { return float_providers().info(); }
 
 std::string gemm_provider_info() { return onednn_info(); }
 

@@ -9,7 +9,7 @@
 #include "catenary/core/export.h"
 
 namespace catenary {
-struct MatmulProviderInfo;
+struct LibraryInfo;
 }
 
 namespace catenary::cpu {
@@ -46,8 +46,8 @@ enum class GemmProvider { automatic, own, onednn };
 CT_API void set_gemm_provider(GemmProvider provider);
 /// Is oneDNN there? It is not with CATENARY_ONEDNN=0 or where its plugin or library cannot be loaded.
 CT_API bool onednn_available();
-/// Who computes products, as Backend's other devices tell it.
-std::vector<MatmulProviderInfo> gemm_providers();
+/// Who computes products, as libraries() tells it.
+std::vector<LibraryInfo> gemm_libraries();
 /// One line for `catenary info`: oneDNN's version and the plugin's path, or why it is not loaded.
 CT_API std::string gemm_provider_info();
 

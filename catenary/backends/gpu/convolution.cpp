@@ -405,7 +405,7 @@ bool multiply(Context& context, const Convolution& p) {
 template <>
 void compute(Context& context, const Convolution& convolution) {
   if (convolution.result().size() == 0 || multiply(context, convolution)) return;
-  auto& libraries = context.part<ConvolutionProviders>();
+  Libraries<ConvolutionSpec>& libraries = libraries_for<ConvolutionSpec>(context);
   if (const auto spec = config.use_cudnn ? as_spec(convolution) : std::nullopt)
     if (const std::string* library = libraries.run(*spec)) return context.submitted_by(*library);
   libraries.count_own();

@@ -9,8 +9,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "catenary/backends/gpu/blas/provider.h"
-#include "catenary/backends/gpu/dnn/provider.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/nccl.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
@@ -82,11 +81,8 @@ class GpuBackend : public Backend, public KernelLauncher {
   bool host_addressable() const override { return false; }
 
   KernelLauncher* launcher() override { return this; }
-  std::vector<MatmulProviderInfo> matmul_providers(int device) override {
-    return at(device).part<MatmulProviders>().info();
-  }
-  std::vector<MatmulProviderInfo> convolution_providers(int device) {
-    return at(device).part<ConvolutionProviders>().info();
+  std::vector<LibraryInfo> libraries(int device, std::string_view kind) override {
+    return gpu::libraries(at(device), kind);
   }
 
   const void* kernel(int device, const UserKernelText& text) override { return &usable(device).user_kernel(text); }
@@ -146,12 +142,21 @@ class GpuBackend : public Backend, public KernelLauncher {
 };
 
 /// CUDA's and HIP's.
-class NcclBackend final : public GpuBackend, public HasCollectives {
+class NcclBackend final : public GpuBackend {
  public:
   using GpuBackend::GpuBackend;
-  DeviceCollectives& collectives() override {
+  DeviceCollectives* collectives() override {
     std::call_once(made_, [this] { collectives_ = make_nccl(std::string_view(name()) == "hip", contexts()); });
-    return *collectives_;
+    return collectives_.get();
+  }
+  std::vector<LibraryInfo> libraries(int device, std::string_view kind) override {
+    std::vector<LibraryInfo> list = GpuBackend::libraries(device, kind);
+    if (kind.empty() || kind == "collectives") {
+      std::string why;
+      const std::string found = collectives()->library(why);
+      list.push_back({"collectives", collectives()->name(), !found.empty(), found.empty() ? why : found});
+    }
+    return list;
   }
 
  private:
@@ -164,12 +169,6 @@ class NcclBackend final : public GpuBackend, public HasCollectives {
 Backend& make_backend(const char* name, Driver& (*driver)()) {
   if (std::string_view(name) == "opencl") return *new GpuBackend(name, driver);
   return *new NcclBackend(name, driver);
-}
-
-std::vector<MatmulProviderInfo> convolution_providers(const Device& device) {
-  if (auto* backend = dynamic_cast<GpuBackend*>(&device.backend()))
-    return backend->convolution_providers(device.index());
-  return {{"own", true, "Catenary's own code", 0}};
 }
 
 }  // namespace catenary::gpu

@@ -93,11 +93,10 @@ bool allow_tf32() {
   return allow;
 }
 
-std::vector<std::string> tensile_folders(const std::string& library, const std::string& folder,
-                                         const std::string& variable) {
-  if (!variable.empty()) return {variable};
+std::vector<std::string> tensile_folders(const std::string& path, const std::string& folder, const std::string& given) {
+  if (!given.empty()) return {given};
   // beside the library; and as ROCm 5.1 and older had it, a folder for each library with lib/ in it
-  const std::string beside = folder_of(library);
+  const std::string beside = folder_of(path);
   return {fmt::format("{}/{}/library", beside, folder), beside + "/library",
           fmt::format("{}/../{}/lib/library", beside, folder)};
 }
@@ -117,20 +116,14 @@ bool has_tensile_files(const std::vector<std::string>& names, const std::string&
   });
 }
 
-std::vector<std::string> rocm_library_names(const std::string& folder, int hip_major) {
-  if (folder == "hipblaslt") {
-    if (hip_major < 6) return {};  // other numbers for the types
-    return hip_major == 6 ? std::vector<std::string>{"libhipblaslt.so.0"}
-                          : std::vector<std::string>{"libhipblaslt.so.2", "libhipblaslt.so.1"};
-  }
-  if (folder == "miopen") return {"libMIOpen.so.1"};
-  if (folder == "rccl") return {"librccl.so.1"};
-  if (hip_major < 6) return {"librocblas.so.3", "librocblas.so.0"};
-  return hip_major == 6 ? std::vector<std::string>{"librocblas.so.4"}
-                        : std::vector<std::string>{"librocblas.so.6", "librocblas.so.5"};
+std::vector<std::string> RocmLibrary::names(int hip_major) const {
+  std::vector<std::string> own;
+  for (const File& file : files)
+    if (file.oldest_hip <= hip_major && hip_major <= file.newest_hip) own.emplace_back(file.name);
+  return own;
 }
 
-std::optional<os::Library> find_rocm_library(const Context& context, const std::string& folder, std::string& why) {
+std::optional<os::Library> find_rocm_library(const Context& context, const RocmLibrary& library, std::string& why) {
   std::optional<os::Library> runtime;
   int major = 9;
   while (!runtime && --major >= 5)
@@ -144,8 +137,8 @@ std::optional<os::Library> find_rocm_library(const Context& context, const std::
     folders.push_back(folder_of(runtime->path()));
     for (const std::string& more : rocm_folders()) folders.push_back(more);
   }
-  const char* variable = std::getenv(folder == "rocblas" ? "ROCBLAS_TENSILE_LIBPATH" : "HIPBLASLT_TENSILE_LIBPATH");
-  const std::vector<std::string> names = rocm_library_names(folder, major);
+  const std::vector<std::string> names = library.names(major);
+  const char* const variable = library.variable ? std::getenv(library.variable) : nullptr;
   if (names.empty()) {
     why = fmt::format("the one of HIP {} is too old", major);
     return std::nullopt;
@@ -154,8 +147,8 @@ std::optional<os::Library> find_rocm_library(const Context& context, const std::
     for (const std::string& at : folders) {
       const std::string path = at + "/" + name;
       if (!os::exists(path)) continue;
-      if (folder == "miopen" || folder == "rccl") return os::Library::find(path, &why);
-      const std::vector<std::string> places = tensile_folders(path, folder, variable ? variable : "");
+      if (library.folder.empty()) return os::Library::find(path, &why);
+      const std::vector<std::string> places = tensile_folders(path, library.folder, variable ? variable : "");
       if (std::any_of(places.begin(), places.end(),
                       [&](const std::string& place) { return has_tensile_files(list(place), context.info.arch); }))
         return os::Library::find(path, &why);

@@ -5,6 +5,7 @@
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/micro.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
@@ -151,7 +152,7 @@ void compute(Context& context, const Matmul& product) {
     p.c.shape = {1, p.a.shape[1], p.n()};
     p.b.shape[0] = 1;
   }
-  MatmulProviders& libraries = context.part<MatmulProviders>();
+  Libraries<Gemm>& libraries = libraries_for<Gemm>(context);
   if (const auto gemm = as_gemm({p.a, p.b, p.c, bias, accumulate}))
     if (const std::string* library = libraries.run(*gemm)) return context.submitted_by(*library);
   libraries.count_own();

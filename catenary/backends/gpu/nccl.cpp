@@ -10,7 +10,6 @@
 #include <optional>
 #include <type_traits>
 
-#include "catenary/backends/gpu/libraries.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -18,6 +17,11 @@ namespace catenary::gpu {
 std::string nccl_version(int number) {
   return number < 10000 ? fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100)
                         : fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+}
+
+const RocmLibrary& rccl() {
+  static const RocmLibrary library = {"RCCL", {{5, 8, "librccl.so.1"}}};
+  return library;
 }
 
 namespace {
@@ -216,7 +220,7 @@ class Nccl final : public DeviceCollectives {
   std::optional<os::Library> find() {
     if (!hip_)
       return find_cuda_library(!contexts_.empty() && contexts_.front()->info.is_simulated, "libnccl.so.2", why_);
-    if (!contexts_.empty()) return find_rocm_library(*contexts_.front(), "rccl", why_);
+    if (!contexts_.empty()) return find_rocm_library(*contexts_.front(), rccl(), why_);
     why_ = "there is no HIP device";  // and no HIP runtime in use, which it would bring along
     return std::nullopt;
   }

@@ -15,7 +15,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/os/process.h"
 #include "catenary/device/device.h"
-#include "catenary/device/matmul_providers.h"
+#include "catenary/device/libraries.h"
 #include "tests/paths.h"
 
 namespace catenary {
@@ -54,8 +54,8 @@ TEST(Inside, AProduct) {
     const float fine = 1 + 1.0f / 4096;  // does not fit into the 10 bits of TF32
     const float square = matmul(full({1, 1}, fine, Dtype::float32), ones({1, 1}, Dtype::float32)).item<float>();
     std::printf("float32 is %s\n", square == fine ? "kept" : "rounded");
-    for (const MatmulProviderInfo& provider : matmul_providers(current_device()))
-      if (provider.products) std::printf("computed by %s (%s)\n", provider.name.c_str(), provider.detail.c_str());
+    for (const LibraryInfo& provider : libraries(current_device(), "blas"))
+      if (provider.computed) std::printf("computed by %s (%s)\n", provider.name.c_str(), provider.detail.c_str());
   } catch (const Error& error) {
     std::printf("threw: %s\n", error.what());
   }

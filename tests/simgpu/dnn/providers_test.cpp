@@ -11,12 +11,12 @@
 #include "catenary/array/array.h"
 #include "catenary/array/body.h"
 #include "catenary/array/creation.h"
-#include "catenary/backends/gpu/gpu_backend.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
+#include "catenary/device/libraries.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
@@ -62,10 +62,12 @@ TEST(Inside, AConvolution) {
       compute(current_device(), primitives::Convolution{ConvolutionPass::forward, window, 1, x_view, w_view, y_view});
     }
     EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{8, 12, 20, 24}));
-    for (const MatmulProviderInfo& provider : gpu::convolution_providers(current_device()))
-      if (provider.products)
-        std::printf("%d by %s (%s)\n", static_cast<int>(provider.products), provider.name.c_str(),
+    for (const LibraryInfo& provider : libraries(current_device(), "dnn"))
+      if (provider.computed)
+        std::printf("%d by %s (%s)\n", static_cast<int>(provider.computed), provider.name.c_str(),
                     provider.detail.c_str());
+    for (const LibraryInfo& library : libraries(current_device()))
+      std::printf("library %s %s %s\n", library.kind.c_str(), library.name.c_str(), library.detail.c_str());
   } catch (const Error& error) {
     std::printf("threw: %s\n", error.what());
   }
@@ -74,6 +76,14 @@ TEST(Inside, AConvolution) {
 TEST(ConvolutionProviders, TheVendorsLibraries) {
   expect_says(with("cuda", {"dnn/cuda"}), "2 by cuDNN (9.19.0, ");
   expect_says(with("hip", {"dnn/hip"}), "2 by MIOpen (3.2.0, ");
+}
+
+TEST(Libraries, OfAllKindsWithTheirVersions) {
+  const auto result = with("cuda", {"dnn/cuda", "blas/cuda", "nccl/cuda"});
+  for (const char* words : {"library blas cuBLASLt 13.", "library blas cuBLAS 13.0.2, ", "library blas own ",
+                            "library dnn cuDNN 9.19.0, ", "library dnn own ", "library collectives NCCL 2.27.3 ("})
+    expect_says(result, words);
+  expect_says(with("hip", {"dnn/hip"}), "library collectives RCCL librccl.so.1 (of HIP 6) was not found");
 }
 
 TEST(ConvolutionProviders, TheOneThatIsAskedFor) {

@@ -82,7 +82,7 @@ class Clblast final : public MatmulProvider {
 
 }  // namespace
 
-std::unique_ptr<MatmulProvider> open_clblast(Context& context, std::string& why) {
+std::unique_ptr<Provider<Gemm>> open_clblast(Context& context, std::string& why) {
   try {
     const auto library = find_library({"libclblast.so.1"}, {"/usr/local/lib", "/usr/local/lib64"}, why);
     return library ? std::make_unique<Clblast>(context, *library) : nullptr;

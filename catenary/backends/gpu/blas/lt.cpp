@@ -273,14 +273,24 @@ std::unique_ptr<MatmulProvider> open(Context& context, const os::Library& librar
 
 }  // namespace
 
-std::unique_ptr<MatmulProvider> open_cublaslt(Context& context, std::string& why) {
+std::unique_ptr<Provider<Gemm>> open_cublaslt(Context& context, std::string& why) {
   return open_cuda_library(context, "libcublasLt.so", why, [&](const os::Library& library, std::string& reason) {
     return open(context, library, false, reason);
   });
 }
 
-std::unique_ptr<MatmulProvider> open_hipblaslt(Context& context, std::string& why) {
-  return open_rocm_library(context, "hipblaslt", why, [&](const os::Library& library, std::string& reason) {
+// that of HIP 5 has other numbers for the types
+const RocmLibrary& hipblaslt() {
+  static const RocmLibrary library = {
+      "hipBLASLt",
+      {{6, 6, "libhipblaslt.so.0"}, {7, 8, "libhipblaslt.so.2"}, {7, 8, "libhipblaslt.so.1"}},
+      "hipblaslt",
+      "HIPBLASLT_TENSILE_LIBPATH"};
+  return library;
+}
+
+std::unique_ptr<Provider<Gemm>> open_hipblaslt(Context& context, std::string& why) {
+  return open_rocm_library(context, hipblaslt(), why, [&](const os::Library& library, std::string& reason) {
     return open(context, library, true, reason);
   });
 }

@@ -7,6 +7,7 @@
 
 #include "catenary/backends/gpu/blas/gemm.h"
 #include "catenary/backends/gpu/context.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/device/providers.h"
 
 namespace catenary::gpu {
@@ -26,10 +27,8 @@ class MatmulProvider : public Provider<Gemm> {
   Context& context_;
 };
 
-/// Those of one device, of which CATENARY_GPU_BLAS chooses: "own", the name of one, or nothing for all that are of use.
-class MatmulProviders : public Providers<Gemm> {
- public:
-  explicit MatmulProviders(Context& context);
-};
+/// rocBLAS and hipBLASLt, for `catenary doctor` too.
+CT_API const RocmLibrary& rocblas();
+CT_API const RocmLibrary& hipblaslt();
 
 }  // namespace catenary::gpu

@@ -68,8 +68,20 @@ class Rocblas final : public MatmulProvider {
 
 }  // namespace
 
-std::unique_ptr<MatmulProvider> open_rocblas(Context& context, std::string& why) {
-  return open_rocm_library(context, "rocblas", why, [&](const os::Library& library, std::string& reason) {
+const RocmLibrary& rocblas() {
+  static const RocmLibrary library = {"rocBLAS",
+                                      {{5, 5, "librocblas.so.3"},
+                                       {5, 5, "librocblas.so.0"},
+                                       {6, 6, "librocblas.so.4"},
+                                       {7, 8, "librocblas.so.6"},
+                                       {7, 8, "librocblas.so.5"}},
+                                      "rocblas",
+                                      "ROCBLAS_TENSILE_LIBPATH"};
+  return library;
+}
+
+std::unique_ptr<Provider<Gemm>> open_rocblas(Context& context, std::string& why) {
+  return open_rocm_library(context, rocblas(), why, [&](const os::Library& library, std::string& reason) {
     Handle handle = make_handle(context, library, "rocblas_create_handle", reason);
     return handle ? std::make_unique<Rocblas>(context, library, handle) : nullptr;
   });

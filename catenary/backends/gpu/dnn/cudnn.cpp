@@ -278,7 +278,7 @@ void load_parts(const os::Library& library) {
 
 }  // namespace
 
-std::unique_ptr<ConvolutionProvider> open_cudnn(Context& context, std::string& why) {
+std::unique_ptr<Provider<ConvolutionSpec>> open_cudnn(Context& context, std::string& why) {
   return open_cuda_library(context, "libcudnn.so", why,
                            [&](const os::Library& library, std::string& reason) {
                              load_parts(library);

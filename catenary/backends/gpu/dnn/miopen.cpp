@@ -197,8 +197,13 @@ class Miopen final : public ConvolutionProvider {
 
 }  // namespace
 
-std::unique_ptr<ConvolutionProvider> open_miopen(Context& context, std::string& why) {
-  return open_rocm_library(context, "miopen", why, [&](const os::Library& library, std::string& reason) {
+const RocmLibrary& miopen() {
+  static const RocmLibrary library = {"MIOpen", {{5, 8, "libMIOpen.so.1"}}};
+  return library;
+}
+
+std::unique_ptr<Provider<ConvolutionSpec>> open_miopen(Context& context, std::string& why) {
+  return open_rocm_library(context, miopen(), why, [&](const os::Library& library, std::string& reason) {
     Handle handle = make_handle(context, library, "miopenCreate", reason);
     return handle ? std::make_unique<Miopen>(context, library, handle) : nullptr;
   });

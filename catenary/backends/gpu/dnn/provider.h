@@ -7,6 +7,7 @@
 
 #include "catenary/backends/gpu/context.h"
 #include "catenary/backends/gpu/dnn/spec.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/device/providers.h"
 
 namespace catenary::gpu {
@@ -49,10 +50,7 @@ struct Operands {
   void* result_data;
 };
 
-/// Those of one device, of which CATENARY_GPU_DNN chooses: "own", the name of one, or nothing for all that are of use.
-class ConvolutionProviders : public Providers<ConvolutionSpec> {
- public:
-  explicit ConvolutionProviders(Context& context);
-};
+/// MIOpen, for `catenary doctor` too.
+CT_API const RocmLibrary& miopen();
 
 }  // namespace catenary::gpu

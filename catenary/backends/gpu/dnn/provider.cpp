@@ -1,0 +1,35 @@
+#include "catenary/backends/gpu/dnn/provider.h"
+
+#include "catenary/backends/gpu/primitives.h"
+
+namespace catenary::gpu {
+
+bool ConvolutionProvider::run(const ConvolutionSpec& spec, std::string& why) {
+  if ((spec.accumulate || spec.bias) && !accumulates()) return false;
+  try {
+    if (!spec.bias) {
+      convolve(spec);
+      return true;
+    }
+    // the result begins as the bias, and the convolution is added
+    View bias = *spec.bias;
+    const Shape& shape = spec.result().shape;
+    Strides strides = Strides::filled(shape.size(), 0);
+    strides[1] = bias.strides.empty() ? 0 : bias.strides[0];
+    bias.shape = shape;
+    bias.strides = strides;
+    compute(context_, Copy{spec.result(), bias});
+    ConvolutionSpec rest = spec;
+    rest.bias = nullptr;
+    rest.accumulate = true;
+    convolve(rest);
+    return true;
+  } catch (const Refused& refused) {
+    why = refused.text;
+  } catch (const DeviceError& error) {
+    why = error.what();  // no memory for it to work in
+  }
+  return false;
+}
+
+}  // namespace catenary::gpu

@@ -1,0 +1,56 @@
+// The libraries that are asked before our own code computes, each in a file of its own. A new one is a line here
+// and a name in core/environment.cpp, where the variable that chooses is checked; the first of a kind is a kind here
+// and a variable there, and the primitive's source asks it.
+
+#include "catenary/backends/gpu/blas/gemm.h"
+#include "catenary/backends/gpu/dnn/spec.h"
+#include "catenary/backends/gpu/libraries.h"
+
+namespace catenary::gpu {
+
+OpenLibrary<Gemm> open_cublaslt, open_cublas, open_hipblaslt, open_rocblas, open_clblast;
+OpenLibrary<ConvolutionSpec> open_cudnn, open_miopen;
+
+template <>
+const LibraryKind<Gemm>& library_kind() {
+  static const LibraryKind<Gemm> kind = {"blas",
+                                         "CATENARY_GPU_BLAS",
+                                         {{"cuda", "cuBLASLt", open_cublaslt},
+                                          {"cuda", "cuBLAS", open_cublas},
+                                          {"hip", "hipBLASLt", open_hipblaslt},
+                                          {"hip", "rocBLAS", open_rocblas},
+                                          {"opencl", "CLBlast", open_clblast}},
+                                         [](const Context& context) -> std::string {
+                                           if (!context.loops && !context.is_llvmpipe) return "";
+                                           return "the device is a processor, where our own kernels are faster";
+                                         }};
+  return kind;
+}
+
+template <>
+const LibraryKind<ConvolutionSpec>& library_kind() {
+  static const LibraryKind<ConvolutionSpec> kind = {
+      "dnn", "CATENARY_GPU_DNN", {{"cuda", "cuDNN", open_cudnn}, {"hip", "MIOpen", open_miopen}}};
+  return kind;
+}
+
+namespace {
+
+template <class... Specs>
+std::vector<LibraryInfo> libraries_of(Context& context, std::string_view kind) {
+  std::vector<LibraryInfo> all;
+  const auto add = [&]<class Spec>(const LibraryKind<Spec>& known) {
+    if (!kind.empty() && kind != known.name) return;
+    for (LibraryInfo& info : libraries_for<Spec>(context).info()) all.push_back(std::move(info));
+  };
+  (add(library_kind<Specs>()), ...);
+  return all;
+}
+
+}  // namespace
+
+std::vector<LibraryInfo> libraries(Context& context, std::string_view kind) {
+  return libraries_of<Gemm, ConvolutionSpec>(context, kind);
+}
+
+}  // namespace catenary::gpu
