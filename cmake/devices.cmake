@@ -1,5 +1,6 @@
-# Columns: the rooms that take a device, on one device each: OpenCL on the processor (PoCL), simulated cards. Each leaves counts of which operation ran
-# where, and op_table compares them with the CPU's.
+# Columns: the rooms that take a device, and Chainer's vectors, on one device each: OpenCL on the processor (PoCL), simulated cards. Each leaves counts of which
+# operation ran where, and op_table compares them with the CPU's. CATENARY_TEST_SHARE=0.25 CATENARY_TEST_SEED=words in ctest's environment has columns run a
+# quarter of their tests, the same ones in each.
 set(device_rooms kernel_cache device array autograd functions links training)
 set(compared_columns)
 set(compared_tests)
@@ -7,8 +8,8 @@ set(column_cost 500) # the longest tests begin first, and column after column: t
 file(WRITE ${PROJECT_BINARY_DIR}/columns "")
 
 # device_column(NAME DEVICE [LACKS WHY] [ENVIRONMENT VARIABLE=VALUE…] [ALSO ROOM…] [ROOMS ROOM…]): the tests NAME_<room>, each `test_<room> --device DEVICE`, in
-# all rooms that take a device and those of ALSO; or in ROOMS only, and then op_table leaves the column out. Where WHY is not empty this machine lacks what the
-# column needs: it is not run, and scripts/count_tests says so last.
+# all rooms that take a device and those of ALSO, and NAME_vectors_<group>; or in ROOMS only, and then op_table leaves the column out. Where WHY is not empty
+# this machine lacks what the column needs: it is not run, and scripts/count_tests says so last.
 function(device_column name device)
   cmake_parse_arguments(PARSE_ARGV 2 column "" "LACKS" "ENVIRONMENT;ALSO;ROOMS")
   if(column_LACKS)
@@ -17,18 +18,26 @@ function(device_column name device)
     return()
   endif()
   set(compared ON)
+  # threads that wait for work take the processor from those that play the device
+  list(APPEND column_ENVIRONMENT OMP_WAIT_POLICY=passive)
   if(column_ROOMS)
     set(compared OFF)
   else()
-    set(column_ROOMS ${column_ALSO} ${device_rooms})
+    set(column_ROOMS ${column_ALSO} ${device_rooms}) # those of ALSO are not compared: other columns lack them
     list(APPEND compared_columns ${name})
+    if(TARGET reference-check)
+      foreach(group functions nets optimizers)
+        set(test ${name}_vectors_${group})
+        add_test(NAME ${test} COMMAND reference-check ${PROJECT_SOURCE_DIR}/tests/data/reference/chainer/${group} --device ${device})
+        set_tests_properties(${test} PROPERTIES ENVIRONMENT "${column_ENVIRONMENT}" TIMEOUT 2400 COST ${column_cost})
+      endforeach()
+    endif()
   endif()
   foreach(room IN LISTS column_ROOMS)
     set(test ${name}_${room})
     add_test(NAME ${test} COMMAND test_${room} --device ${device})
-    # threads that wait for work take the processor from those that play the device
-    set(variables ${column_ENVIRONMENT} OMP_WAIT_POLICY=passive GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${test}.xml)
-    if(compared)
+    set(variables ${column_ENVIRONMENT} GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${test}.xml)
+    if(compared AND NOT room IN_LIST column_ALSO)
       list(APPEND variables CATENARY_TRACE=ops CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/${name}.${room}.ops)
       list(APPEND compared_tests ${test})
     endif()
@@ -59,8 +68,10 @@ endif()
 device_column(opencl opencl:0 LACKS "${pocl_lacks}" ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
 if(NOT pocl_lacks)
   # PoCL compiles for the greater part of these, and what it compiles is kept by itself; the others' kernels are kept and read
-  foreach(room autograd functions links training)
-    set_property(TEST opencl_${room} APPEND PROPERTY ENVIRONMENT CATENARY_KERNEL_CACHE=0)
+  foreach(room autograd functions links training vectors_functions vectors_nets vectors_optimizers)
+    if(TEST opencl_${room})
+      set_property(TEST opencl_${room} APPEND PROPERTY ENVIRONMENT CATENARY_KERNEL_CACHE=0)
+    endif()
   endforeach()
 endif()
 
@@ -93,7 +104,7 @@ endif()
 if(TARGET test_distributed AND NOT pocl_lacks)
   set(ranks catenary_command launch -n 4)
   set(environment "POCL_DEVICES=pthread pthread pthread pthread" CATENARY_GPU_INCLUDE_CPU=1 CATENARY_TEST_GPUS=4 CATENARY_NUM_THREADS=1
-                  CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache CATENARY_DATA=${PROJECT_SOURCE_DIR}/data GTEST_OUTPUT=)
+                  CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache CATENARY_DATA=${PROJECT_SOURCE_DIR}/data GTEST_OUTPUT= ${CATENARY_WHOLE})
   add_test(NAME opencl_ranks COMMAND ${ranks} $<TARGET_FILE:test_distributed> --gtest_filter=GpusOfRanks.*)
   set(opencl_ranks opencl_ranks)
   foreach(name flat non_cuda_aware)

@@ -10,7 +10,7 @@ foreach(vendor cuda hip)
   add_test(NAME ${name} COMMAND test_device --gtest_filter=DeviceCollectives* --device ${vendor}:0)
   set(simgpu ${PROJECT_BINARY_DIR}/simgpu)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
-    "LD_LIBRARY_PATH=${simgpu}/nccl/${vendor}:${simgpu}/${vendor};CATENARY_TEST_NCCL=2.27.3;CATENARY_CACHE_DIR=${simgpu}/cache;GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml")
+    "LD_LIBRARY_PATH=${simgpu}/nccl/${vendor}:${simgpu}/${vendor};CATENARY_TEST_NCCL=2.27.3;CATENARY_CACHE_DIR=${simgpu}/cache;GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml;${CATENARY_WHOLE}")
 endforeach()
 
 if(TARGET test_distributed) # which has `catenary launch` built
@@ -20,5 +20,5 @@ if(TARGET test_distributed) # which has `catenary launch` built
   target_link_libraries(test_simgpu_nccl PRIVATE test_main ${test_libraries})
   add_dependencies(test_simgpu_nccl simgpu catenary_command train_mnist_mn)
   add_test(NAME simgpu_nccl COMMAND test_simgpu_nccl)
-  set_tests_properties(simgpu_nccl PROPERTIES TIMEOUT 900 ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/simgpu_nccl.xml")
+  set_tests_properties(simgpu_nccl PROPERTIES TIMEOUT 900 ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/simgpu_nccl.xml;${CATENARY_WHOLE}")
 endif()

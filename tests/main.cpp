@@ -1,18 +1,26 @@
-// The main of every room: `test_<room> --device opencl:0` runs its tests with that device as the current one.
+// The main of every room: `test_<room> --device opencl:0` runs its tests with that device as the current one, and
+// CATENARY_TEST_SHARE=0.25 CATENARY_TEST_SEED=words a quarter of them, of which the words decide.
 
+#include <fnmatch.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/device/device.h"
 #include "tests/paths.h"
+#include "tests/share.h"
 
 namespace tests {
 
@@ -81,6 +89,39 @@ class NothingIsSaidLate final : public testing::EmptyTestEventListener {
 
 namespace {
 
+/// Does GoogleTest's filter leave a test? Patterns with ':' between, and after a '-' those of what is left out.
+bool matches(const std::string& filter, const std::string& name) {
+  const std::size_t minus = filter.find('-');
+  const auto any = [&](const std::string& patterns) {
+    std::istringstream list(patterns);
+    for (std::string pattern; std::getline(list, pattern, ':');)
+      if (::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
+    return false;
+  };
+  return (minus == 0 || any(filter.substr(0, minus))) && (minus == std::string::npos || !any(filter.substr(minus + 1)));
+}
+
+/// Takes from GoogleTest's filter what the share leaves out.
+void run_a_share(const tests::Share& share) {
+  if (share.is_whole()) return;
+  std::string filter = GTEST_FLAG_GET(filter);
+  std::vector<std::string> names;
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const testing::TestSuite& suite = *all.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j)
+      if (std::string name = suite.name() + std::string(".") + suite.GetTestInfo(j)->name(); matches(filter, name))
+        names.push_back(std::move(name));
+  }
+  const std::vector<bool> chosen = share.choose(names);
+  filter += filter.find('-') == std::string::npos ? "-" : ":";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!chosen[i]) filter += names[i] + ":";
+  GTEST_FLAG_SET(filter, filter);
+  std::printf("%s: %zu of %zu tests\n", share.words().c_str(),
+              static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), true)), names.size());
+}
+
 /// The folder of temporary files, while tests run: one of this process, in which they must leave nothing. A process
 /// that a test starts has its parent's.
 class TemporaryFiles : public testing::Environment {
@@ -124,6 +165,12 @@ int main(int argc, char** argv) {
     }
   } else if (argc != 1) {
     std::fprintf(stderr, "usage: %s [--device NAME] [GoogleTest's options]\n", argv[0]);
+    return 2;
+  }
+  try {
+    run_a_share(tests::Share::of_environment());
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "%s\n", error.what());
     return 2;
   }
   testing::AddGlobalTestEnvironment(new TemporaryFiles);

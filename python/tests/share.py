@@ -1,5 +1,6 @@
-"""A plugin of pytest: `--share 0.03` runs a random three hundredths of the tests that the marks leave, the same ones each time. A test is
-chosen by a hash of its name. Of a file of which none would be, the test whose hash is the lowest is."""
+"""A plugin of pytest: `--share 0.03` runs a random three hundredths of the tests that the marks leave, the same ones each time; others for
+another `--share-seed`. A test is chosen by a hash of the seed and its name, as C++'s tests are (tests/share.h). Of a file of which none would
+be, the test whose hash is the lowest is."""
 
 import hashlib
 import re
@@ -9,19 +10,21 @@ import pytest
 
 def pytest_addoption(parser):
     parser.addoption('--share', type=float, default=1, help='which share of the tests to run, from 0 to 1')
+    parser.addoption('--share-seed', default='', metavar='WORDS', help='what decides which ones, the hash of a commit say')
 
 
-def place(name):
+def place(seed, name):
     """Where a test stands between 0 and 1. Addresses in names differ from run to run."""
     name = re.sub('0x[0-9a-f]+', '', name)
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], 'big') / 2 ** 64
+    return int.from_bytes(hashlib.sha256((seed + name).encode()).digest()[:8], 'big') / 2 ** 64
 
 
 @pytest.hookimpl(trylast=True)  # after the marks
 def pytest_collection_modifyitems(config, items):
+    share, seed = config.getoption('share'), config.getoption('share_seed')
     least = {}
     for item in items:
-        least[item.path] = min(least.get(item.path, 1), place(item.nodeid))
-    left = [item for item in items if place(item.nodeid) <= max(config.getoption('share'), least[item.path])]
+        least[item.path] = min(least.get(item.path, 1), place(seed, item.nodeid))
+    left = [item for item in items if place(seed, item.nodeid) <= max(share, least[item.path])]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(left)])
     items[:] = left

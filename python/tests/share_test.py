@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 
-def names(folder, share):
+def names(folder, share, seed=''):
     """What is left of the tests of a folder."""
     (folder / 'pytest.ini').write_text('[pytest]\nmarkers = odd\n')
     environment = dict(os.environ, PYTHONPATH=str(pathlib.Path(__file__).parent))
-    result = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'share', f'--share={share}',
+    result = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'share', f'--share={share}', f'--share-seed={seed}',
                              '-m', 'not odd', '--collect-only'], cwd=folder, env=environment, capture_output=True, text=True)
     return [line for line in result.stdout.splitlines() if '::' in line]
 
@@ -32,3 +32,10 @@ def test_other(): pass
     smaller = names(tmp_path, 0.05)
     assert set(smaller) < set(some)
     assert len(names(tmp_path, 0)) == 2
+    others = names(tmp_path, 0.1, 'another')
+    assert 60 < len(others) < 140 and others == names(tmp_path, 0.1, 'another') and len(set(others) & set(some)) < 40
+
+
+def test_the_rule_is_that_of_the_tests_in_cpp():
+    from share import place
+    assert round(place('seed', 'Room.Test'), 6) == 0.477211

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "tests/paths.h"
@@ -21,10 +24,10 @@ class Columns : public testing::Test {
     os::make_directories(path.substr(0, path.rfind('/')));
     os::write_file(path, text);
   }
-  os::ProcessResult op_table(const std::vector<std::string>& columns) const {
+  os::ProcessResult op_table(const std::vector<std::string>& columns, const std::string& share = "1") const {
     std::vector<std::string> command = {tests::source_path("scripts/op_table"), folder_};
     command.insert(command.end(), columns.begin(), columns.end());
-    return os::run_process(command, {.timeout = 60});
+    return os::run_process(command, {.timeout = 60, .environment = {{"CATENARY_TEST_SHARE", share}}});
   }
   os::ProcessResult count_tests(const std::string& ci) const {
     return os::run_process({tests::source_path("scripts/count_tests"), folder_},
@@ -65,6 +68,22 @@ TEST_F(Columns, OpTableNamesAnOperationThatAColumnLacks) {
   EXPECT_TRUE(has(result.output, "   MISSING on opencl\n")) << result.output;
 }
 
+TEST_F(Columns, OpTableComparesInAShareWhatWasChosen) {
+  write("cpu.array.ops", "op cpu add 4\nop cpu sort 1\nop cpu take 1\n");
+  write("one.array.ops", "op opencl:0 add 2\nop opencl:0 take 2\n");
+  write("two.array.ops", "op cuda:0 add 2\nop cpu take 2\n");
+  os::ProcessResult result = op_table({"cpu", "one", "two"}, "0.25");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(count(result.output, "MISSING"), 1) << result.output;
+  EXPECT_TRUE(has(result.output, "take                                3            2            0   MISSING on two\n"))
+      << result.output;
+  EXPECT_TRUE(has(result.output, "3 operations, 3 columns, 1 missing of what was chosen: a share of 0.25\n"))
+      << result.output;
+  write("two.array.ops", "op cuda:0 add 2\nop cuda:0 take 2\n");
+  result = op_table({"cpu", "one", "two"}, "0.25");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+}
+
 TEST_F(Columns, OpTableNamesAColumnWithoutCounts) {
   write("cpu.array.ops", "op cpu add 4\n");
   write("opencl.array.ops", "op cpu add 2\n");  // all of it went elsewhere
@@ -72,6 +91,18 @@ TEST_F(Columns, OpTableNamesAColumnWithoutCounts) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(result.output.ends_with("op_table: the column opencl left no counts in " + folder_ + "\n"))
       << result.output;
+}
+
+TEST_F(Columns, SanitizersRunEveryRoomOfTheLibrary) {
+  std::ifstream file(tests::source_path(".ci/run"));
+  const std::string script(std::istreambuf_iterator<char>(file), {});
+  const std::size_t at = script.find("\nrooms=("), end = script.find(')', at);
+  ASSERT_NE(at, std::string::npos);
+  const std::string rooms = " " + script.substr(at + 8, end - at - 8) + " ";
+  for (const std::string& folder : os::list_directory(tests::source_path("tests"))) {
+    const bool is_room = os::is_directory(tests::source_path("catenary/" + folder));
+    EXPECT_EQ(has(rooms, " " + folder + " "), is_room) << folder << ":" << rooms;
+  }
 }
 
 TEST_F(Columns, WhatThisMachineLacksIsSaidLastAndFailsInCI) {

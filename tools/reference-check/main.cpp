@@ -1,5 +1,5 @@
 // reference-check DIR: runs the calls that a manifest of reference vectors describes through the public functions and
-// compares.
+// compares. CATENARY_TEST_SHARE and CATENARY_TEST_SEED leave a share of the cases, as of other tests.
 
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 #include "catenary/device/device.h"
 #include "catenary/device/float64.h"
 #include "report.h"
+#include "tests/share.h"
 
 namespace {
 
@@ -20,7 +21,7 @@ using nlohmann::json;
 using reference::Report;
 using reference::Verdict;
 
-json read_manifest(const std::string& path) {
+json read_json(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw catenary::FileError(path + ": cannot be read (DIR is a folder with a manifest.json)");
   try {
@@ -30,16 +31,53 @@ json read_manifest(const std::string& path) {
   }
 }
 
+/// Leaves those cases of a list that the share has chosen.
+void choose(const tests::Share& share, json& cases) {
+  std::vector<std::string> names;
+  for (const json& c : cases) names.push_back(c.contains("file") ? c["file"].get<std::string>() : c.dump());
+  const std::vector<bool> chosen = share.choose(names);
+  json left = json::array();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (chosen[i]) left.push_back(std::move(cases[i]));
+  fmt::print(stderr, "{}: {} of {} cases\n", share.words(), left.size(), names.size());
+  cases = std::move(left);
+}
+
+/// Cases of which DIR/wrong.json says why the vectors themselves are wrong must fail.
+void expect_wrong(const std::string& directory, Report& report) {
+  const std::string path = directory + "/wrong.json";
+  if (!catenary::os::exists(path)) return;
+  const json wrong = read_json(path);
+  for (reference::Line& line : report.lines) {
+    if (!wrong.contains(line.id)) continue;
+    if (line.verdict == Verdict::failed) {
+      line.verdict = Verdict::wrong;
+      line.detail = wrong[line.id].get<std::string>();
+    } else if (line.verdict == Verdict::passed) {
+      line.verdict = Verdict::failed;
+      line.detail = "it passes, and wrong.json says that it cannot";
+    }
+  }
+}
+
 /// Tells by the manifest's form who made the vectors.
-Report run(const std::string& directory) {
+Report run(const std::string& directory, const tests::Share& share) {
   const std::string path = directory + "/manifest.json";
   if (!catenary::os::exists(path) && catenary::os::exists(directory + "/ranks_2.npz"))
     return reference::run_chainermn(directory);
-  const json manifest = read_manifest(path);
-  if (manifest.is_object() && manifest.contains("cases")) return reference::run_numpy(directory, manifest);
-  if (manifest.is_object() && (manifest.contains("functions") || manifest.contains("optimizers")))
-    return reference::run_chainer(directory, manifest);
-  throw catenary::FileError(path + ": a manifest of a form that is not known here");
+  json manifest = read_json(path);
+  if (!share.is_whole())
+    for (const char* group : {"cases", "functions", "links", "models", "optimizers"})
+      if (manifest.contains(group)) choose(share, manifest[group]);
+  Report report;
+  if (manifest.is_object() && manifest.contains("cases"))
+    report = reference::run_numpy(directory, manifest);
+  else if (manifest.is_object() && (manifest.contains("functions") || manifest.contains("optimizers")))
+    report = reference::run_chainer(directory, manifest);
+  else
+    throw catenary::FileError(path + ": a manifest of a form that is not known here");
+  expect_wrong(directory, report);
+  return report;
 }
 
 const char* name(Verdict verdict) {
@@ -50,6 +88,8 @@ const char* name(Verdict verdict) {
       return "failed";
     case Verdict::not_implemented:
       return "not implemented";
+    case Verdict::wrong:
+      return "the vectors are wrong";
     default:
       return "needs float64";
   }
@@ -66,9 +106,14 @@ void print_text(const Report& report) {
   const catenary::Device device = catenary::current_device();
   const bool has_float64 = catenary::has_float64(device);
   if (!has_float64) fmt::print("{} has no float64: what needs none was checked\n", device.name());
-  fmt::print("{} passed, {} failed, {} not implemented{}\n", report.count(Verdict::passed),
+  const auto more = [&](Verdict verdict, bool always, const char* words) {
+    const int n = report.count(verdict);
+    return n || always ? fmt::format(", {} {}", n, words) : "";
+  };
+  fmt::print("{} passed, {} failed, {} not implemented{}{}\n", report.count(Verdict::passed),
              report.count(Verdict::failed), report.count(Verdict::not_implemented),
-             has_float64 ? "" : fmt::format(", {} need float64", report.count(Verdict::needs_float64)));
+             more(Verdict::needs_float64, !has_float64, "need float64"),
+             more(Verdict::wrong, false, "that are wrong themselves"));
 }
 
 void print_json(const Report& report) {
@@ -82,6 +127,7 @@ void print_json(const Report& report) {
                        {"failed", report.count(Verdict::failed)},
                        {"not_implemented", report.count(Verdict::not_implemented)},
                        {"needs_float64", report.count(Verdict::needs_float64)},
+                       {"wrong", report.count(Verdict::wrong)},
                        {"cases", cases}};
   fmt::print("{}\n", object.dump(1));
 }
@@ -101,8 +147,9 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   try {
+    const tests::Share share = tests::Share::of_environment();
     catenary::get_device(device).use();
-    const Report report = run(directory);
+    const Report report = run(directory, share);
     if (!report.lines.empty()) as_json ? print_json(report) : print_text(report);
     return report.count(Verdict::failed) > 0 ? 1 : 0;
   } catch (const std::exception& e) {

@@ -21,7 +21,13 @@ class Mismatch : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Verdict { passed, failed, not_implemented, needs_float64 };
+enum class Verdict {
+  passed,
+  failed,
+  not_implemented,
+  needs_float64,
+  wrong  ///< the vectors are, not what they were compared with
+};
 
 struct Line {
   std::string id;        ///< of the case, as the manifest names it
