@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 EPOCHS ?= 20
 PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python wheel test-wheel format tidy install clean
+.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python test-installed wheel test-wheel format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
@@ -19,7 +19,7 @@ help:
 	@echo "make check-kernels  compile the kernels of all tests by NVRTC and hipRTC for 13 cards that need not be here"
 	@echo "make bench-peers  measure beside PyTorch, JAX and NumPy, in turn (PEERS=--help tells more); needs PyPI"
 	@echo "make python   install catenary.cupy into build/python/venv, with build/release's library (needs PyPI)"
-	@echo "make test-python  test it there"
+	@echo "make test-python  test it there; make test-installed tests what scripts/test_install has installed by pip"
 	@echo "make wheel    make wheels in dist/: for PYTHON ($(PYTHON)), and for Python 3.12 and later (needs PyPI); make test-wheel tries them"
 	@echo "make format   clang-format all sources     make tidy   clang-tidy all sources"
 	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
@@ -86,6 +86,12 @@ test-python: SETUP += --with-test
 test-python: python
 	cmake --build $(BUILD) -j $(JOBS) --target simgpu
 	@scripts/test_python $(VENV)/bin/python $(BUILD) -n $(JOBS)
+
+test-installed: SETUP += --with-test
+test-installed: configure
+	cmake --build $(BUILD) -j $(JOBS) --target simgpu
+	@build/install/venv/bin/pip install --quiet --disable-pip-version-check pytest pytest-xdist
+	@scripts/test_python build/install/venv/bin/python $(BUILD) -n $(JOBS)
 
 # ABI3 is a Python 3.12 or later where none is in PATH.
 wheel:
