@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <unordered_set>
 
 #include "catenary/array/creation.h"
@@ -38,47 +39,75 @@ Hyper::Hyper(const Optimizer& optimizer, std::string name)
   all_->get(name_);
 }
 
+namespace {
+
+/// The entry of a name, or null.
+template <class Values>
+auto* entry_of(Values& values, const std::string& name) {
+  const auto at = std::find_if(values.begin(), values.end(), [&](const auto& entry) { return entry.first == name; });
+  return at == values.end() ? nullptr : &at->second;
+}
+
+/// Sets the value of a name, at the end where it is new.
+void put(Hyperparameters::Values& values, const std::string& name, double value) {
+  if (double* const known = entry_of(values, name)) {
+    *known = value;
+  } else {
+    values.emplace_back(name, value);
+  }
+}
+
+void remove(Hyperparameters::Values& values, const std::string& name) {
+  std::erase_if(values, [&](const auto& entry) { return entry.first == name; });
+}
+
+}  // namespace
+
 double Hyperparameters::get(const std::string& name) const {
-  for (const auto& [known, value] : values_)
-    if (known == name) return value;
-  if (parent_) return parent_->get(name);
-  fail<ValueError>("there is no hyperparameter '{}'", name);
+  if (const double* const own = entry_of(values_, name)) return *own;
+  if (!parent_) fail<ValueError>("{}", missing(name));
+  const double* const factor = entry_of(factors_, name);
+  const double value = parent_->get(name);
+  return factor ? *factor * value : value;
 }
 
 bool Hyperparameters::contains(const std::string& name) const {
-  for (const auto& entry : values_)
-    if (entry.first == name) return true;
-  return parent_ && parent_->contains(name);
+  return entry_of(values_, name) || (parent_ && parent_->contains(name));
 }
 
 void Hyperparameters::set(const std::string& name, double value) {
   get(name);
-  for (auto& [known, current] : values_) {
-    if (known == name) {
-      current = value;
-      return;
-    }
-  }
-  values_.emplace_back(name, value);
+  remove(factors_, name);
+  put(values_, name, value);
 }
 
-std::vector<std::pair<std::string, double>> Hyperparameters::all() const {
-  std::vector<std::pair<std::string, double>> result = parent_ ? parent_->all() : decltype(parent_->all()){};
-  for (const auto& [name, value] : values_) {
-    const auto known =
-        std::find_if(result.begin(), result.end(), [&name = name](const auto& entry) { return entry.first == name; });
-    if (known == result.end()) {
-      result.emplace_back(name, value);
-    } else {
-      known->second = value;
-    }
-  }
+void Hyperparameters::scale(const std::string& name, double factor) {
+  if (!parent_ || !parent_->contains(name)) fail<ValueError>("{}", missing(name));
+  remove(values_, name);
+  put(factors_, name, factor);
+}
+
+Hyperparameters::Values Hyperparameters::all() const {
+  Values result = parent_ ? parent_->all() : Values{};
+  for (const auto& [name, factor] : factors_)
+    if (double* const value = entry_of(result, name)) *value *= factor;
+  for (const auto& [name, value] : values_) put(result, name, value);
   return result;
 }
 
+std::string Hyperparameters::missing(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& entry : all()) names.push_back(entry.first);
+  return fmt::format("there is no hyperparameter '{}'; there {}: {}{}", name, names.size() == 1 ? "is" : "are",
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                     (name == "lr" || name == "learning_rate") && contains(rate_name())
+                         ? fmt::format(" (the rate is '{}')", rate_name())
+                         : "");
+}
+
 double Hyperparameters::learning_rate(std::int64_t t) const {
-  if (contains("lr") || !contains("alpha")) return get("lr");
-  if (t == 0 || !contains("beta1")) return get("alpha");
+  const std::string rate = rate_name();
+  if (rate == "lr" || t == 0 || !contains("beta1")) return get(rate);
   const double n = static_cast<double>(t);
   return get("alpha") * std::sqrt(1 - std::pow(get("beta2"), n)) / (1 - std::pow(get("beta1"), n));
 }
@@ -363,12 +392,94 @@ void Optimizer::add_hook(std::shared_ptr<OptimizerHook> hook) const {
   for (const auto& known : state_->hooks)
     if (known->name() == hook->name())
       fail<ValueError>("add_hook: the optimizer has a hook named '{}' already", hook->name());
+  const Hyperparameters::Values given = hook->hyperparameters();
+  for (const auto& entry : given)
+    if (state_->hyperparam->contains(entry.first))
+      fail<ValueError>("add_hook: {} has a hyperparameter '{}' of its own, which {} would have too", name(),
+                       entry.first, hook->name());
+  for (const auto& [given_name, value] : given) state_->hyperparam->values_.emplace_back(given_name, value);
   state_->hooks.push_back(std::move(hook));
 }
 
 void Optimizer::remove_hook(const std::string& name) const {
-  if (std::erase_if(state_->hooks, [&](const auto& hook) { return hook->name() == name; }) == 0)
-    fail<ValueError>("remove_hook: the optimizer has no hook named '{}'", name);
+  const auto at =
+      std::find_if(state_->hooks.begin(), state_->hooks.end(), [&](const auto& hook) { return hook->name() == name; });
+  if (at == state_->hooks.end()) fail<ValueError>("remove_hook: the optimizer has no hook named '{}'", name);
+  for (const auto& entry : (*at)->hyperparameters()) remove(state_->hyperparam->values_, entry.first);
+  state_->hooks.erase(at);
+}
+
+namespace {
+
+/// Does the text match a pattern, in which `*` stands for any characters?
+bool matches(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] != '*') return !text.empty() && pattern[0] == text[0] && matches(pattern.substr(1), text.substr(1));
+  for (std::size_t skipped = 0; skipped <= text.size(); ++skipped)
+    if (matches(pattern.substr(1), text.substr(skipped))) return true;
+  return false;
+}
+
+using Named = std::vector<std::pair<std::string, Parameter>>;
+
+void set_group(const Hyperparameters& optimizer, const Named& group, const Hyperparameters::Values& values) {
+  const std::string rate = optimizer.rate_name();
+  for (const auto& [name, value] : values) {
+    const double base = optimizer.get(name);
+    if (name == rate && base == 0)
+      fail<ValueError>("param_group: the optimizer's {} is 0, so that a group's has no proportion to it", rate);
+  }
+  for (const auto& [path, parameter] : group) {
+    auto* const rule = dynamic_cast<UpdateRule*>(parameter.update_rule().get());
+    if (!rule || rule->hyperparam->parent().get() != &optimizer)
+      fail<ValueError>("param_group: '{}' is updated by another optimizer (or by none)", path);
+    for (const auto& [name, value] : values) {
+      if (name == rate) {
+        rule->hyperparam->scale(name, value / optimizer.get(name));
+      } else {
+        rule->hyperparam->set(name, value);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Optimizer& Optimizer::param_group(const std::function<bool(const std::string&, const Parameter&)>& chosen,
+                                        const Hyperparameters::Values& values) const {
+  Named group;
+  for (const auto& [path, parameter] : target().link().namedparams())
+    if (chosen(path, parameter)) group.emplace_back(path, parameter);
+  if (group.empty()) fail<ValueError>("{}: param_group: no parameter was chosen", name());
+  set_group(*state_->hyperparam, group, values);
+  return *this;
+}
+
+const Optimizer& Optimizer::param_group(const std::string& pattern, const Hyperparameters::Values& values) const {
+  const std::string whole = pattern.starts_with("/") || pattern.starts_with("*") ? pattern : "/" + pattern;
+  const auto chosen = [&](const std::string& path) { return matches(whole, path) || matches(whole + "/*", path); };
+  std::vector<std::string> paths;
+  for (const auto& [path, parameter] : target().link().namedparams()) paths.push_back(path);
+  if (std::none_of(paths.begin(), paths.end(), chosen))
+    fail<ValueError>("{}: param_group: there is no parameter or link '{}'; parameters are {}", name(), pattern,
+                     fmt::join(paths, ", "));
+  return param_group([&](const std::string& path, const Parameter&) { return chosen(path); }, values);
+}
+
+const Optimizer& Optimizer::param_group(const Link& part, const Hyperparameters::Values& values) const {
+  std::unordered_set<const void*> nodes;
+  for (const Parameter& parameter : part.params()) nodes.insert(&parameter.node());
+  const std::vector<Parameter> all = target().link().params();
+  if (std::none_of(all.begin(), all.end(), [&](const Parameter& p) { return nodes.contains(&p.node()); }))
+    fail<ValueError>("{}: param_group: the link ({}) has no parameter of the model", name(), part.type_name());
+  return param_group([&](const std::string&, const Parameter& parameter) { return nodes.contains(&parameter.node()); },
+                     values);
+}
+
+double Optimizer::hyperparameter(const Parameter& parameter, const std::string& name) const {
+  const auto* const rule = dynamic_cast<const UpdateRule*>(parameter.update_rule().get());
+  const Hyperparameters& all = *state_->hyperparam;
+  return rule && rule->hyperparam->parent().get() == &all ? rule->hyperparam->get(name) : all.get(name);
 }
 
 void Optimizer::call_hooks(OptimizerHook::Timing timing) const {

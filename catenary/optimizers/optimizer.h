@@ -17,24 +17,35 @@ namespace catenary {
 /// (chainer.optimizer.Hyperparameter)
 class CT_API Hyperparameters {
  public:
-  explicit Hyperparameters(std::vector<std::pair<std::string, double>> values) : values_(std::move(values)) {}
+  using Values = std::vector<std::pair<std::string, double>>;
+  explicit Hyperparameters(Values values) : values_(std::move(values)) {}
   explicit Hyperparameters(std::shared_ptr<const Hyperparameters> parent) : parent_(std::move(parent)) {}
-  /// The value of a name, here or in the parent; throws ValueError for a name that neither has.
+  /// The value of a name, here or in the parent; throws ValueError, which lists the names, for one that neither has.
   double get(const std::string& name) const;
   bool contains(const std::string& name) const;
   /// Throws ValueError for a name that is not defined, here or in the parent: it would change nothing.
   void set(const std::string& name, double value);
+  /// From now on the value is `factor` times the parent's, whatever that becomes. Throws ValueError for a name that the
+  /// parent does not have.
+  void scale(const std::string& name, double factor);
   /// All names with the values in effect.
-  std::vector<std::pair<std::string, double>> all() const;
+  Values all() const;
   /// Are there values that override the parent's?
-  bool overrides() const { return !values_.empty(); }
+  bool overrides() const { return !values_.empty() || !factors_.empty(); }
+  /// What a value comes from that is not here; null for an optimizer's.
+  const std::shared_ptr<const Hyperparameters>& parent() const { return parent_; }
+  /// What an error says of a name that is not defined: it, and those that are.
+  std::string missing(const std::string& name) const;
+  /// The name of the rate: "lr", or "alpha" where there is no "lr".
+  std::string rate_name() const { return contains("lr") || !contains("alpha") ? "lr" : "alpha"; }
   /// The rate of update t: "lr", or Adam's alpha with its bias correction (alpha itself for t = 0). Throws ValueError
   /// where there is neither.
   double learning_rate(std::int64_t t) const;
 
  private:
+  friend class Optimizer;
   std::shared_ptr<const Hyperparameters> parent_;
-  std::vector<std::pair<std::string, double>> values_;
+  Values values_, factors_;  // a name is in one of them at most
 };
 
 class UpdateRule;
@@ -141,6 +152,9 @@ class CT_API OptimizerHook {
   /// pre: on gradients without the loss scale, before parameters are updated; post: after that.
   enum class Timing { exchange, pre, post };
   virtual Timing timing() const { return Timing::pre; }
+  /// Hyperparameters that the optimizer has while the hook is there, with their first values: schedules and groups of
+  /// parameters know them as they know the optimizer's own.
+  virtual Hyperparameters::Values hyperparameters() const { return {}; }
   /// Called when a trainer begins.
   virtual void begin_training(const TrainingPlan&) {}
   /// Called by update(loss) before it computes the loss.
@@ -189,8 +203,24 @@ class CT_API Optimizer {
   /// the last update looked.
   const Array& non_finite() const;
 
-  /// Adds a hook; throws ValueError when one of its name is there, and for one that is not of Timing::exchange before
-  /// setup(model).
+  /// Gives some of the parameters hyperparameters of their own, by the link that they are in: `{{"lr", 0.01}}`. The
+  /// rate
+  /// ("lr", Adam's "alpha") keeps its proportion to the optimizer's, so that a schedule changes both; all else stays as
+  /// it is given. A later group goes before an earlier one. Call it after setup(model), which forgets groups, and
+  /// before training: groups are not in snapshots. Throws ValueError for a name that the optimizer does not have, for a
+  /// link without parameters of the target, and for a rate where the optimizer's is 0. (torch's parameter groups)
+  const Optimizer& param_group(const Link& part, const Hyperparameters::Values& values) const;
+  /// The same by name: the path of a parameter ("predictor/l1/W") or of a link, for all that is below; `*` stands for
+  /// any characters ("*/b"). Throws ValueError that lists the paths when there is none such.
+  const Optimizer& param_group(const std::string& pattern, const Hyperparameters::Values& values) const;
+  /// The same for those for which `chosen` is true.
+  const Optimizer& param_group(const std::function<bool(const std::string& path, const Parameter&)>& chosen,
+                               const Hyperparameters::Values& values) const;
+  /// The value that is in effect for a parameter: its group's, else the optimizer's.
+  double hyperparameter(const Parameter& parameter, const std::string& name) const;
+
+  /// Adds a hook; throws ValueError when one of its name is there, when one of its hyperparameters has a name that is
+  /// taken, and for one that is not of Timing::exchange before setup(model).
   void add_hook(std::shared_ptr<OptimizerHook> hook) const;
   template <std::derived_from<OptimizerHook> H>
   void add_hook(const H& hook) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
@@ -13,35 +14,36 @@ namespace catenary::optimizers {
 
 // Each constructor gives the rule: its name, its state, its hyperparameters and the formula, where `h` is the step.
 
-SGD::SGD(double lr0) : Optimizer({"SGD", {}, {{"lr", lr0}}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }}) {}
+SGD::SGD(const SGDOptions& o)
+    : Optimizer({"SGD", {}, {{"lr", o.lr}}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }}) {}
 
-MomentumSGD::MomentumSGD(double lr0, double momentum0)
-    : Optimizer({"MomentumSGD", {"v"}, {{"lr", lr0}, {"momentum", momentum0}}, [](const UpdateStep& h) {
+MomentumSGD::MomentumSGD(const MomentumSGDOptions& o)
+    : Optimizer({"MomentumSGD", {"v"}, {{"lr", o.lr}, {"momentum", o.momentum}}, [](const UpdateStep& h) {
                    copyto(h["v"], h("momentum") * h["v"] - h("lr") * h.g);
                    h.x += h["v"];
                  }}) {}
 
-CorrectedMomentumSGD::CorrectedMomentumSGD(double lr0, double momentum0)
-    : Optimizer({"CorrectedMomentumSGD", {"v"}, {{"lr", lr0}, {"momentum", momentum0}}, [](const UpdateStep& h) {
+CorrectedMomentumSGD::CorrectedMomentumSGD(const MomentumSGDOptions& o)
+    : Optimizer({"CorrectedMomentumSGD", {"v"}, {{"lr", o.lr}, {"momentum", o.momentum}}, [](const UpdateStep& h) {
                    copyto(h["v"], h("momentum") * h["v"] - h.g);
                    h.x += h("lr") * h["v"];
                  }}) {}
 
-NesterovAG::NesterovAG(double lr0, double momentum0)
-    : Optimizer({"NesterovAG", {"v"}, {{"lr", lr0}, {"momentum", momentum0}}, [](const UpdateStep& h) {
+NesterovAG::NesterovAG(const MomentumSGDOptions& o)
+    : Optimizer({"NesterovAG", {"v"}, {{"lr", o.lr}, {"momentum", o.momentum}}, [](const UpdateStep& h) {
                    const double mu = h("momentum"), rate = h("lr");
                    copyto(h["v"], mu * h["v"] - rate * h.g);
                    h.x += mu * mu * h["v"] - (1 + mu) * rate * h.g;
                  }}) {}
 
-AdaGrad::AdaGrad(double lr0, double eps0)
-    : Optimizer({"AdaGrad", {"h"}, {{"lr", lr0}, {"eps", eps0}}, [](const UpdateStep& h) {
+AdaGrad::AdaGrad(const AdaGradOptions& o)
+    : Optimizer({"AdaGrad", {"h"}, {{"lr", o.lr}, {"eps", o.eps}}, [](const UpdateStep& h) {
                    h["h"] += h.g * h.g;
                    h.x -= h("lr") * h.g / (sqrt(h["h"]) + h("eps"));
                  }}) {}
 
-AdaDelta::AdaDelta(double rho0, double eps0)
-    : Optimizer({"AdaDelta", {"msg", "msdx"}, {{"rho", rho0}, {"eps", eps0}}, [](const UpdateStep& h) {
+AdaDelta::AdaDelta(const AdaDeltaOptions& o)
+    : Optimizer({"AdaDelta", {"msg", "msdx"}, {{"rho", o.rho}, {"eps", o.eps}}, [](const UpdateStep& h) {
                    const Array &msg = h["msg"], &msdx = h["msdx"];
                    const double rho = h("rho"), eps = h("eps");
                    copyto(msg, rho * msg + (1 - rho) * h.g * h.g);
@@ -50,10 +52,10 @@ AdaDelta::AdaDelta(double rho0, double eps0)
                    h.x -= dx;
                  }}) {}
 
-RMSprop::RMSprop(double lr0, double alpha0, double eps0, bool inside)
+RMSprop::RMSprop(const RMSpropOptions& o)
     : Optimizer({"RMSprop",
                  {"ms"},
-                 {{"lr", lr0}, {"alpha", alpha0}, {"eps", eps0}, {"eps_inside_sqrt", inside}},
+                 {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}, {"eps_inside_sqrt", o.eps_inside_sqrt}},
                  [](const UpdateStep& h) {
                    const Array& ms = h["ms"];
                    const double alpha = h("alpha"), eps = h("eps");
@@ -61,10 +63,10 @@ RMSprop::RMSprop(double lr0, double alpha0, double eps0, bool inside)
                    h.x -= h("lr") * h.g / (h("eps_inside_sqrt") != 0 ? sqrt(ms + eps) : sqrt(ms) + eps);
                  }}) {}
 
-RMSpropGraves::RMSpropGraves(double lr0, double alpha0, double momentum0, double eps0)
+RMSpropGraves::RMSpropGraves(const RMSpropGravesOptions& o)
     : Optimizer({"RMSpropGraves",
                  {"n", "g", "delta"},
-                 {{"lr", lr0}, {"alpha", alpha0}, {"momentum", momentum0}, {"eps", eps0}},
+                 {{"lr", o.lr}, {"alpha", o.alpha}, {"momentum", o.momentum}, {"eps", o.eps}},
                  [](const UpdateStep& h) {
                    const Array &n = h["n"], &g = h["g"], &delta = h["delta"];
                    const double alpha = h("alpha");
@@ -74,8 +76,8 @@ RMSpropGraves::RMSpropGraves(double lr0, double alpha0, double momentum0, double
                    h.x += delta;
                  }}) {}
 
-SMORMS3::SMORMS3(double lr0, double eps0)
-    : Optimizer({"SMORMS3", {{"mem", 1}, "g", "g2"}, {{"lr", lr0}, {"eps", eps0}}, [](const UpdateStep& h) {
+SMORMS3::SMORMS3(const SMORMS3Options& o)
+    : Optimizer({"SMORMS3", {{"mem", 1}, "g", "g2"}, {{"lr", o.lr}, {"eps", o.eps}}, [](const UpdateStep& h) {
                    const Array &mem = h["mem"], &g = h["g"], &g2 = h["g2"];
                    const double eps = h("eps");
                    const Array r = 1 / (mem + 1);
@@ -86,10 +88,10 @@ SMORMS3::SMORMS3(double lr0, double eps0)
                    copyto(mem, 1 + mem * (1 - x));
                  }}) {}
 
-MSVAG::MSVAG(double lr0, double beta0, double eta0, double decay0)
+MSVAG::MSVAG(const MSVAGOptions& o)
     : Optimizer({"MSVAG",
                  {"m", "v"},
-                 {{"lr", lr0}, {"beta", beta0}, {"eta", eta0}, {"weight_decay_rate", decay0}},
+                 {{"lr", o.lr}, {"beta", o.beta}, {"eta", o.eta}, {"chainer_decay", o.chainer_decay}},
                  [](const UpdateStep& h) {
                    const Array &m = h["m"], &v = h["v"];
                    const double beta = h("beta"), power = std::pow(beta, static_cast<double>(h.t));
@@ -102,28 +104,35 @@ MSVAG::MSVAG(double lr0, double beta0, double eta0, double decay0)
                    const Array s = (v / (1 - power) - mt2) / (1 - rho);
                    const Array ratio = mt2 / (mt2 + rho * s);
                    const Array factor = where(isnan(ratio), 0, minimum(maximum(ratio, 0), 1));
-                   h.x -= h("eta") * (h("lr") * mt * factor + h("weight_decay_rate") * h.x);
+                   h.x -= h("eta") * (h("lr") * mt * factor + h("chainer_decay") * h.x);
                  }}) {}
 
 namespace {
 
-void adam_step(const UpdateStep& h, const AdamOptions& options) {
+/// What tells the optimizers of Adam's family apart.
+struct AdamForm {
+  bool amsgrad, adabound, decoupled;
+  double first_alpha;
+};
+
+void adam_step(const UpdateStep& h, const AdamForm& form) {
   const Array &m = h["m"], &v = h["v"];
   m += (1 - h("beta1")) * (h.g - m);
   v += (1 - h("beta2")) * (h.g * h.g - v);
   Array second = v;
-  if (options.amsgrad) {
+  if (form.amsgrad) {
     second = h["vhat"];
     copyto(second, maximum(second, v));
   }
   Array step = h.hyperparam.learning_rate(h.t) / (sqrt(second) + h("eps"));
-  if (options.adabound) {
+  if (form.adabound) {
     // final_lr follows changes of alpha
-    const double final_lr = h("final_lr") * h("alpha") / options.alpha, gamma = h("gamma"),
+    const double final_lr = h("final_lr") * h("alpha") / form.first_alpha, gamma = h("gamma"),
                  t = static_cast<double>(h.t);
     step = minimum(maximum(step, final_lr * (1 - 1 / (gamma * t + 1))), final_lr * (1 + 1 / (gamma * t)));
   }
-  const double eta = h("eta"), decay = h("weight_decay_rate");
+  const double eta = h("eta");
+  const double decay = h("chainer_decay") + (form.decoupled ? h("alpha") * h("weight_decay") : 0);
   const Array change = eta == 1 ? step * m : eta * (step * m);
   if (decay == 0) {
     h.x -= change;
@@ -132,56 +141,77 @@ void adam_step(const UpdateStep& h, const AdamOptions& options) {
   }
 }
 
+OptimizerRule adam_rule(const char* name, const AdamOptions& o, std::optional<double> weight_decay) {
+  OptimizerRule rule{name, {"m", "v"}, {{"alpha", o.alpha}, {"beta1", o.beta1}, {"beta2", o.beta2}, {"eps", o.eps}}};
+  const auto have = [&](const char* hyperparameter, double value) {
+    rule.hyperparameters.emplace_back(hyperparameter, value);
+  };
+  have("eta", o.eta);
+  if (weight_decay) have("weight_decay", *weight_decay);
+  have("chainer_decay", o.chainer_decay);
+  if (o.amsgrad) rule.state.emplace_back("vhat");
+  if (o.adabound) {
+    have("final_lr", o.final_lr);
+    have("gamma", o.gamma);
+  }
+  rule.step = [form = AdamForm{o.amsgrad, o.adabound, weight_decay.has_value(), o.alpha}](const UpdateStep& h) {
+    adam_step(h, form);
+  };
+  return rule;
+}
+
+/// The decay that AdamW scales by its rate.
+double scaled_decay(const AdamWOptions& o) {
+  if (o.weight_decay && o.chainer_decay)
+    throw ValueError("AdamW: weight_decay, which the rate scales, and chainer_decay, which it does not: give one");
+  return o.chainer_decay ? 0 : o.weight_decay.value_or(0.01);
+}
+
 }  // namespace
 
-Adam::Adam(const char* name, const AdamOptions& options)
-    : Optimizer(
-          {name,
-           options.amsgrad ? std::vector<OptimizerState>{"m", "v", "vhat"} : std::vector<OptimizerState>{"m", "v"},
-           {{"alpha", options.alpha},
-            {"beta1", options.beta1},
-            {"beta2", options.beta2},
-            {"eps", options.eps},
-            {"eta", options.eta},
-            {"weight_decay_rate", options.weight_decay_rate},
-            {"final_lr", options.final_lr},
-            {"gamma", options.gamma}},
-           [options](const UpdateStep& h) { adam_step(h, options); }}) {}
+Adam::Adam(const char* name, const AdamOptions& options, std::optional<double> weight_decay)
+    : Optimizer(adam_rule(name, options, weight_decay)) {}
 
 Adam::Adam(const AdamOptions& options) : Adam("Adam", options) {}
-Adam::Adam(double alpha0, double beta10, double beta20, double eps0)
-    : Adam(AdamOptions{.alpha = alpha0, .beta1 = beta10, .beta2 = beta20, .eps = eps0}) {}
 
 double Adam::alpha_t() const {
   if (t() == 0) throw ValueError("Adam: the learning rate is not known before the first update");
   return learning_rate();
 }
 
-AdamW::AdamW(double alpha0, double beta10, double beta20, double eps0, double eta0, double decay0)
+AdamW::AdamW(const AdamWOptions& o)
     : Adam("AdamW",
-           {.alpha = alpha0, .beta1 = beta10, .beta2 = beta20, .eps = eps0, .eta = eta0, .weight_decay_rate = decay0}) {
+           {.alpha = o.alpha,
+            .beta1 = o.beta1,
+            .beta2 = o.beta2,
+            .eps = o.eps,
+            .eta = o.eta,
+            .chainer_decay = o.chainer_decay.value_or(0),
+            .amsgrad = o.amsgrad},
+           scaled_decay(o)) {}
+
+AMSGrad::AMSGrad(const AMSGradOptions& o)
+    : Adam("AMSGrad",
+           {.alpha = o.alpha, .beta1 = o.beta1, .beta2 = o.beta2, .eps = o.eps, .eta = o.eta, .amsgrad = true}) {}
+
+namespace {
+
+AdamOptions bounded(const AdaBoundOptions& o, bool amsgrad) {
+  return {.alpha = o.alpha,
+          .beta1 = o.beta1,
+          .beta2 = o.beta2,
+          .eps = o.eps,
+          .eta = o.eta,
+          .amsgrad = amsgrad,
+          .adabound = true,
+          .final_lr = o.final_lr,
+          .gamma = o.gamma};
 }
-AMSGrad::AMSGrad(double alpha0, double beta10, double beta20, double eps0, double eta0)
-    : Adam("AMSGrad", {.alpha = alpha0, .beta1 = beta10, .beta2 = beta20, .eps = eps0, .eta = eta0, .amsgrad = true}) {}
-AdaBound::AdaBound(double alpha0, double beta10, double beta20, double final0, double gamma0, double eps0, double eta0)
-    : Adam("AdaBound", {.alpha = alpha0,
-                        .beta1 = beta10,
-                        .beta2 = beta20,
-                        .eps = eps0,
-                        .eta = eta0,
-                        .adabound = true,
-                        .final_lr = final0,
-                        .gamma = gamma0}) {}
-AMSBound::AMSBound(double alpha0, double beta10, double beta20, double final0, double gamma0, double eps0, double eta0)
-    : Adam("AMSBound", {.alpha = alpha0,
-                        .beta1 = beta10,
-                        .beta2 = beta20,
-                        .eps = eps0,
-                        .eta = eta0,
-                        .amsgrad = true,
-                        .adabound = true,
-                        .final_lr = final0,
-                        .gamma = gamma0}) {}
+
+}  // namespace
+
+AdaBound::AdaBound(const AdaBoundOptions& options) : Adam("AdaBound", bounded(options, false)) {}
+AMSBound::AMSBound(const AdaBoundOptions& options) : Adam("AMSBound", bounded(options, true)) {}
 
 }  // namespace catenary::optimizers
 
@@ -200,7 +230,12 @@ std::vector<std::vector<Array>> pairs(const Optimizer& optimizer) {
 }  // namespace
 
 void WeightDecay::operator()(const Optimizer& optimizer) {
-  lazy::for_each_segment(pairs(optimizer), [&](const std::vector<Array>& a) { a[0] += rate * a[1]; });
+  std::map<double, std::vector<std::vector<Array>>> by_rate;
+  for (const Parameter& p : optimizer.target().link().params(false))
+    if (p.grad().defined()) by_rate[optimizer.hyperparameter(p, "weight_decay")].push_back({p.grad(), p.array()});
+  for (const auto& [of_these, arrays] : by_rate)
+    if (of_these != 0)
+      lazy::for_each_segment(arrays, [&, factor = of_these](const std::vector<Array>& a) { a[0] += factor * a[1]; });
 }
 
 void Lasso::operator()(const Optimizer& optimizer) {

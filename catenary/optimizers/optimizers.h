@@ -1,144 +1,243 @@
 #pragma once
 // The optimizers of Chainer 7, with its names and default hyperparameters. Each is its formula in optimizers.cpp.
+//
+// Each takes its options by name, `Adam({.alpha = 3e-4, .beta2 = 0.95})`. Numbers without names are there where their
+// order is the same wherever people come from: the rate alone, MomentumSGD's rate and momentum, Adam's alpha, beta1,
+// beta2 and eps.
 
 #include "catenary/optimizers/optimizer.h"
 
 namespace catenary::optimizers {
 
+/// Options of SGD.
+struct SGDOptions {
+  double lr = 0.01;  ///< the rate
+};
 /// Stochastic gradient descent: x -= lr g.
 class CT_API SGD : public Optimizer {
  public:
-  explicit SGD(double lr = 0.01);
+  explicit SGD(const SGDOptions& options = {});
+  explicit SGD(double lr) : SGD({.lr = lr}) {}
   Hyper lr{*this, "lr"};
 };
 
+/// Options of MomentumSGD, CorrectedMomentumSGD and NesterovAG.
+struct MomentumSGDOptions {
+  double lr = 0.01;       ///< the rate
+  double momentum = 0.9;  ///< the part of the last step's v that goes on, 0 to 1
+};
 /// SGD with momentum: v = momentum v - lr g; x += v.
 class CT_API MomentumSGD : public Optimizer {
  public:
-  explicit MomentumSGD(double lr = 0.01, double momentum = 0.9);
+  explicit MomentumSGD(const MomentumSGDOptions& options = {});
+  explicit MomentumSGD(double lr, double momentum = 0.9) : MomentumSGD({.lr = lr, .momentum = momentum}) {}
   Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
 
 /// Momentum in which a change of lr takes effect at once: v = momentum v - g; x += lr v.
 class CT_API CorrectedMomentumSGD : public Optimizer {
  public:
-  explicit CorrectedMomentumSGD(double lr = 0.01, double momentum = 0.9);
+  explicit CorrectedMomentumSGD(const MomentumSGDOptions& options = {});
+  explicit CorrectedMomentumSGD(double lr, double momentum = 0.9)
+      : CorrectedMomentumSGD({.lr = lr, .momentum = momentum}) {}
   Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
 
 /// Nesterov's accelerated gradient (Bengio et al., arXiv:1212.0901).
 class CT_API NesterovAG : public Optimizer {
  public:
-  explicit NesterovAG(double lr = 0.01, double momentum = 0.9);
+  explicit NesterovAG(const MomentumSGDOptions& options = {});
+  explicit NesterovAG(double lr, double momentum = 0.9) : NesterovAG({.lr = lr, .momentum = momentum}) {}
   Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
 
+/// Options of AdaGrad.
+struct AdaGradOptions {
+  double lr = 0.001;  ///< the rate
+  double eps = 1e-8;  ///< beside the root, so that nothing is divided by 0
+};
 /// AdaGrad (Duchi et al., JMLR 12, 2011).
 class CT_API AdaGrad : public Optimizer {
  public:
-  explicit AdaGrad(double lr = 0.001, double eps = 1e-8);
+  explicit AdaGrad(const AdaGradOptions& options = {});
+  explicit AdaGrad(double lr) : AdaGrad({.lr = lr}) {}
   Hyper lr{*this, "lr"}, eps{*this, "eps"};
 };
 
-/// AdaDelta (Zeiler, arXiv:1212.5701).
+/// Options of AdaDelta.
+struct AdaDeltaOptions {
+  double rho = 0.95;  ///< how long squares are remembered, 0 to 1
+  double eps = 1e-6;  ///< added to both squares; larger ones make the first steps larger
+};
+/// AdaDelta (Zeiler, arXiv:1212.5701). It has no rate: its first number is none, as torch's is, so give names.
 class CT_API AdaDelta : public Optimizer {
  public:
-  explicit AdaDelta(double rho = 0.95, double eps = 1e-6);
+  explicit AdaDelta(const AdaDeltaOptions& options = {});
   Hyper rho{*this, "rho"}, eps{*this, "eps"};
 };
 
+/// Options of RMSprop.
+struct RMSpropOptions {
+  double lr = 0.01;              ///< the rate
+  double alpha = 0.99;           ///< how long squares are remembered, 0 to 1
+  double eps = 1e-8;             ///< so that nothing is divided by 0
+  bool eps_inside_sqrt = false;  ///< eps is under the root, not beside it
+};
 /// RMSprop (Tieleman and Hinton, 2012).
 class CT_API RMSprop : public Optimizer {
  public:
-  explicit RMSprop(double lr = 0.01, double alpha = 0.99, double eps = 1e-8, bool eps_inside_sqrt = false);
+  explicit RMSprop(const RMSpropOptions& options = {});
+  explicit RMSprop(double lr) : RMSprop({.lr = lr}) {}
   Hyper lr{*this, "lr"}, alpha{*this, "alpha"}, eps{*this, "eps"}, eps_inside_sqrt{*this, "eps_inside_sqrt"};
 };
 
+/// Options of RMSpropGraves.
+struct RMSpropGravesOptions {
+  double lr = 1e-4;       ///< the rate
+  double alpha = 0.95;    ///< how long gradients and squares are remembered, 0 to 1
+  double momentum = 0.9;  ///< the part of the last step that goes on, 0 to 1
+  double eps = 1e-4;      ///< under the root
+};
 /// RMSprop as Alex Graves uses it (arXiv:1308.0850).
 class CT_API RMSpropGraves : public Optimizer {
  public:
-  explicit RMSpropGraves(double lr = 1e-4, double alpha = 0.95, double momentum = 0.9, double eps = 1e-4);
+  explicit RMSpropGraves(const RMSpropGravesOptions& options = {});
+  explicit RMSpropGraves(double lr) : RMSpropGraves({.lr = lr}) {}
   Hyper lr{*this, "lr"}, alpha{*this, "alpha"}, momentum{*this, "momentum"}, eps{*this, "eps"};
 };
 
+/// Options of SMORMS3.
+struct SMORMS3Options {
+  double lr = 0.001;   ///< the largest rate
+  double eps = 1e-16;  ///< so that nothing is divided by 0
+};
 /// Simon Funk's SMORMS3.
 class CT_API SMORMS3 : public Optimizer {
  public:
-  explicit SMORMS3(double lr = 0.001, double eps = 1e-16);
+  explicit SMORMS3(const SMORMS3Options& options = {});
+  explicit SMORMS3(double lr) : SMORMS3({.lr = lr}) {}
   Hyper lr{*this, "lr"}, eps{*this, "eps"};
 };
 
+/// Options of MSVAG.
+struct MSVAGOptions {
+  double lr = 0.1;           ///< the rate
+  double beta = 0.9;         ///< how long gradients and squares are remembered, 0 to 1
+  double eta = 1.0;          ///< a factor on the whole step, for schedules
+  double chainer_decay = 0;  ///< x -= eta chainer_decay x each time, without lr: Chainer's weight_decay_rate
+};
 /// M-SVAG (Balles and Hennig, arXiv:1705.07774).
 class CT_API MSVAG : public Optimizer {
  public:
-  explicit MSVAG(double lr = 0.1, double beta = 0.9, double eta = 1.0, double weight_decay_rate = 0);
-  Hyper lr{*this, "lr"}, beta{*this, "beta"}, eta{*this, "eta"}, weight_decay_rate{*this, "weight_decay_rate"};
+  explicit MSVAG(const MSVAGOptions& options = {});
+  explicit MSVAG(double lr) : MSVAG({.lr = lr}) {}
+  Hyper lr{*this, "lr"}, beta{*this, "beta"}, eta{*this, "eta"}, chainer_decay{*this, "chainer_decay"};
 };
 
-/// Hyperparameters of the Adam family.
+/// Options of Adam.
 struct AdamOptions {
-  double alpha = 0.001;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double eta = 1.0;
-  double weight_decay_rate = 0;
-  bool amsgrad = false;
-  bool adabound = false;
-  double final_lr = 0.1;
-  double gamma = 1e-3;
+  double alpha = 0.001;      ///< the rate (torch's lr)
+  double beta1 = 0.9;        ///< how long gradients are remembered, 0 to 1
+  double beta2 = 0.999;      ///< how long squares are remembered, 0 to 1
+  double eps = 1e-8;         ///< beside the root of the squares before their correction
+  double eta = 1.0;          ///< a factor on the whole step, for schedules; not the rate
+  double chainer_decay = 0;  ///< x -= eta chainer_decay x each time, without alpha: Chainer's weight_decay_rate
+  bool amsgrad = false;      ///< as AMSGrad
+  bool adabound = false;     ///< as AdaBound, with the two below
+  double final_lr = 0.1;     ///< what AdaBound's rate becomes in the end (times alpha's change since the start)
+  double gamma = 1e-3;       ///< how fast AdaBound's bounds close in
 };
 
-/// Adam (Kingma and Ba, arXiv:1412.6980), and with its options AdamW (arXiv:1711.05101), AMSGrad (Reddi et al., ICLR
-/// 2018) and AdaBound (Luo et al., ICLR 2019).
+/// Adam (Kingma and Ba, arXiv:1412.6980), and with its options AMSGrad (Reddi et al., ICLR 2018) and AdaBound (Luo et
+/// al., ICLR 2019). torch's Adam(weight_decay = d) is this with the hook WeightDecay(d).
 class CT_API Adam : public Optimizer {
  public:
-  explicit Adam(double alpha = 0.001, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8);
-  explicit Adam(const AdamOptions& options);
-  Hyper alpha{*this, "alpha"}, beta1{*this, "beta1"}, beta2{*this, "beta2"}, eps{*this, "eps"}, eta{*this, "eta"},
-      weight_decay_rate{*this, "weight_decay_rate"}, final_lr{*this, "final_lr"}, gamma{*this, "gamma"};
+  explicit Adam(const AdamOptions& options = {});
+  explicit Adam(double alpha, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8)
+      : Adam({.alpha = alpha, .beta1 = beta1, .beta2 = beta2, .eps = eps}) {}
+  Hyper alpha{*this, "alpha"}, beta1{*this, "beta1"}, beta2{*this, "beta2"}, eps{*this, "eps"}, eta{*this, "eta"};
   /// alpha with its bias correction, as of the last update. Throws ValueError before the first.
   double alpha_t() const;
   double lr() const { return alpha_t(); }
 
  protected:
-  Adam(const char* name, const AdamOptions& options);
+  Adam(const char* name, const AdamOptions& options, std::optional<double> weight_decay = {});
 };
 
-/// Adam with decoupled weight decay.
+/// Options of AdamW.
+struct AdamWOptions {
+  double alpha = 0.001;                      ///< the rate (torch's lr)
+  double beta1 = 0.9;                        ///< how long gradients are remembered, 0 to 1
+  double beta2 = 0.999;                      ///< how long squares are remembered, 0 to 1
+  double eps = 1e-8;                         ///< beside the root of the squares before their correction
+  double eta = 1.0;                          ///< a factor on the whole step and the decay, for schedules
+  std::optional<double> weight_decay = {};   ///< x -= alpha eta weight_decay x each time; 0.01 where not given
+  std::optional<double> chainer_decay = {};  ///< in its place x -= eta chainer_decay x, which alpha does not scale
+  bool amsgrad = false;                      ///< the second moment never falls
+};
+/// Adam with decoupled weight decay (Loshchilov and Hutter, arXiv:1711.05101), which the rate scales as in torch: x -=
+/// eta (alpha_t m / (sqrt(v) + eps) + alpha weight_decay x). The paper's lambda is alpha weight_decay. Chainer's form,
+/// eta weight_decay_rate x, is asked for by `.chainer_decay`; ValueError where both are given. Only the rate goes
+/// without a name: after it Chainer, torch and others have different orders.
 class CT_API AdamW : public Adam {
  public:
-  explicit AdamW(double alpha = 0.001, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8, double eta = 1.0,
-                 double weight_decay_rate = 0);
+  explicit AdamW(const AdamWOptions& options = {});
+  explicit AdamW(double alpha) : AdamW({.alpha = alpha}) {}
+  Hyper weight_decay{*this, "weight_decay"}, chainer_decay{*this, "chainer_decay"};
+};
+
+/// Options of AMSGrad.
+struct AMSGradOptions {
+  double alpha = 0.001;  ///< the rate
+  double beta1 = 0.9;    ///< how long gradients are remembered, 0 to 1
+  double beta2 = 0.999;  ///< how long squares are remembered, 0 to 1
+  double eps = 1e-8;     ///< beside the root of the squares before their correction
+  double eta = 1.0;      ///< a factor on the whole step, for schedules
 };
 /// Adam whose second moment never falls.
 class CT_API AMSGrad : public Adam {
  public:
-  explicit AMSGrad(double alpha = 0.001, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8, double eta = 1.0);
+  explicit AMSGrad(const AMSGradOptions& options = {});
+  explicit AMSGrad(double alpha) : AMSGrad({.alpha = alpha}) {}
+};
+
+/// Options of AdaBound and AMSBound.
+struct AdaBoundOptions {
+  double alpha = 0.001;   ///< the rate
+  double beta1 = 0.9;     ///< how long gradients are remembered, 0 to 1
+  double beta2 = 0.999;   ///< how long squares are remembered, 0 to 1
+  double final_lr = 0.1;  ///< what the rate becomes in the end (times alpha's change since the start)
+  double gamma = 1e-3;    ///< how fast the bounds close in
+  double eps = 1e-8;      ///< beside the root of the squares before their correction
+  double eta = 1.0;       ///< a factor on the whole step, for schedules
 };
 /// Adam whose steps are bounded, more and more tightly, around final_lr.
 class CT_API AdaBound : public Adam {
  public:
-  explicit AdaBound(double alpha = 0.001, double beta1 = 0.9, double beta2 = 0.999, double final_lr = 0.1,
-                    double gamma = 1e-3, double eps = 1e-8, double eta = 1.0);
+  explicit AdaBound(const AdaBoundOptions& options = {});
+  explicit AdaBound(double alpha) : AdaBound({.alpha = alpha}) {}
+  Hyper final_lr{*this, "final_lr"}, gamma{*this, "gamma"};
 };
 /// AMSGrad and AdaBound together.
 class CT_API AMSBound : public Adam {
  public:
-  explicit AMSBound(double alpha = 0.001, double beta1 = 0.9, double beta2 = 0.999, double final_lr = 0.1,
-                    double gamma = 1e-3, double eps = 1e-8, double eta = 1.0);
+  explicit AMSBound(const AdaBoundOptions& options = {});
+  explicit AMSBound(double alpha) : AMSBound({.alpha = alpha}) {}
+  Hyper final_lr{*this, "final_lr"}, gamma{*this, "gamma"};
 };
 
 }  // namespace catenary::optimizers
 
 namespace catenary::optimizer_hooks {
 
-/// g += rate x.
+/// g += rate x. The rate is a hyperparameter of the optimizer, "weight_decay", while the hook is there: schedules may
+/// change it, and groups of parameters have their own.
 class CT_API WeightDecay : public OptimizerHook {
  public:
   explicit WeightDecay(double rate) : rate(rate) {}
-  double rate;
+  const double rate;  ///< at first
   std::string name() const override { return "WeightDecay"; }
+  Hyperparameters::Values hyperparameters() const override { return {{"weight_decay", rate}}; }
   void operator()(const Optimizer& optimizer) override;
 };
 

@@ -114,9 +114,12 @@ class StandardUpdaterImpl : public UpdaterBase {
   /// ours.
   static void serialize_hyperparameters(const Serializer& serializer, const Optimizer& optimizer) {
     for (const auto& [name, value] : optimizer.hyperparam().all()) {
-      if (serializer.loading() && !serializer.contains(name)) continue;
+      // older snapshots have it under Chainer's name; it is 0 where the program does not ask for it
+      const bool renamed = serializer.loading() && name == "chainer_decay" && value != 0 && !serializer.contains(name);
+      const std::string key = renamed ? "weight_decay_rate" : name;
+      if (serializer.loading() && !serializer.contains(key)) continue;
       const auto slot = std::make_shared<double>(value);
-      serializer(name, *slot);
+      serializer(key, *slot);
       if (serializer.loading())
         serializer.after_loading([optimizer, name = name, slot] { optimizer.hyperparam().set(name, *slot); });
     }

@@ -37,7 +37,7 @@ TEST(ChainerReference, NetworksPass) { expect_passed("nets", 80, {"average_pooli
 
 TEST(ChainerReference, OptimizersPass) {
   const json report = run_json(kVectors / "optimizers");
-  EXPECT_EQ(report["passed"], 21);
+  EXPECT_EQ(report["passed"], 25);
   EXPECT_EQ(report["failed"], 0) << report.dump(1);
 }
 

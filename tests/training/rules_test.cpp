@@ -305,7 +305,7 @@ TEST(Rules, Errors) {
   EXPECT_EQ(message_of([&] { Optimizer({.name = "Count", .state = {"t"}, .step = step}); }),
             "Count: another state is named 't'");
   const Optimizer optimizer({.name = "Misspelt", .state = {"v"}, .step = step});
-  EXPECT_EQ(message_of([&] { Hyper(optimizer, "lr"); }), "there is no hyperparameter 'lr'");
+  EXPECT_EQ(message_of([&] { Hyper(optimizer, "lr"); }), "there is no hyperparameter 'lr'; there are: none");
   const Two model;
   optimizer.setup(model);
   model.a.set_grad(ones_like(model.a.array()));

@@ -44,14 +44,15 @@ TEST(Setup, AParameterOverridesOnlyWhatTheOptimizerHas) {
   const auto hyperparam = static_cast<UpdateRule&>(*link.W.update_rule()).hyperparam;
   hyperparam->set("lr", 0.01);
   EXPECT_EQ(hyperparam->get("lr"), 0.01);
-  EXPECT_EQ(message_of([&] { hyperparam->set("rate", 0.01); }), "there is no hyperparameter 'rate'");
+  EXPECT_EQ(message_of([&] { hyperparam->set("rate", 0.01); }), "there is no hyperparameter 'rate'; there is: lr");
 }
 
 TEST(Setup, AnOptimizerTakesOnlyHyperparametersThatItHas) {
   const optimizers::SGD optimizer(0.1);
   optimizer.hyperparam().set("lr", 0.5);
   EXPECT_EQ(optimizer.lr, 0.5);
-  EXPECT_EQ(message_of([&] { optimizer.hyperparam().set("foo", 1); }), "there is no hyperparameter 'foo'");
+  EXPECT_EQ(message_of([&] { optimizer.hyperparam().set("foo", 1); }),
+            "there is no hyperparameter 'foo'; there is: lr");
   EXPECT_FALSE(optimizer.hyperparam().contains("foo"));
 }
 

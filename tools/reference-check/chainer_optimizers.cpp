@@ -27,7 +27,7 @@ Optimizer make() {
   return T();
 }
 
-/// With its default hyperparameters.
+/// With Chainer's default hyperparameters.
 Optimizer make_optimizer(const std::string& name) {
   static const std::map<std::string, Optimizer (*)()> makers = {
       {"SGD", make<O::SGD>},
@@ -41,7 +41,7 @@ Optimizer make_optimizer(const std::string& name) {
       {"SMORMS3", make<O::SMORMS3>},
       {"MSVAG", make<O::MSVAG>},
       {"Adam", make<O::Adam>},
-      {"AdamW", make<O::AdamW>},
+      {"AdamW", []() -> Optimizer { return O::AdamW({.chainer_decay = 0}); }},
       {"AMSGrad", make<O::AMSGrad>},
       {"AdaBound", make<O::AdaBound>},
       {"AMSBound", make<O::AMSBound>},
@@ -49,6 +49,12 @@ Optimizer make_optimizer(const std::string& name) {
   const auto found = makers.find(name);
   if (found == makers.end()) throw NotImplemented("optimizer " + name);
   return found->second();
+}
+
+/// Hyperparameters of an entry, or of a step of it, by Chainer's names.
+void set_hyperparameters(const Optimizer& optimizer, const json& values) {
+  for (const auto& [name, value] : values.items())
+    optimizer.hyperparam().set(name == "weight_decay_rate" ? "chainer_decay" : name, value);
 }
 
 void add_hook(const Optimizer& optimizer, const json& entry) {
@@ -78,6 +84,7 @@ void check_trajectory(const std::string& directory, const json& entry, ct::Dtype
   const ct::io::NpzReader file(directory + "/" + entry.at("file").get<std::string>());
   const Weights link(load_as(file, "w0", dtype), load_as(file, "b0", dtype));
   const Optimizer optimizer = make_optimizer(entry.at("optimizer"));
+  set_hyperparameters(optimizer, entry.value("hyperparameters", json::object()));
   optimizer.setup(link);
   add_hook(optimizer, entry);
   const Tolerance& tolerance = dtype == ct::Dtype::float64     ? kDouble
@@ -85,6 +92,8 @@ void check_trajectory(const std::string& directory, const json& entry, ct::Dtype
                                                                : kSingle;
   for (int t = 1; t <= entry.at("steps").get<int>(); ++t) {
     const std::string step = std::to_string(t);
+    if (entry.contains("changes") && entry["changes"].contains(step))
+      set_hyperparameters(optimizer, entry["changes"][step]);
     link.w.set_grad(load_as(file, "gw" + step, dtype));
     link.b.set_grad(load_as(file, "gb" + step, dtype));
     optimizer.update();
