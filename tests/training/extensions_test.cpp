@@ -69,6 +69,49 @@ TEST(Shifts, FollowTheirFormulas) {
   EXPECT_THROW(rates(X::ExponentialShift("rho", 0.5)), ct::ValueError);
 }
 
+TEST(Shifts, CosineFromInitToTarget) {
+  const std::vector<double> whole = rates(X::CosineShift("lr", 8)),
+                            part = rates(X::CosineShift("lr", 8, {.target = 0.02}));
+  for (std::size_t i = 0; i < 10; ++i) {
+    const double t = std::min(static_cast<double>(i + 1), 8.0);
+    EXPECT_NEAR(whole[i], 0.05 * (1 + std::cos(std::acos(-1.0) * t / 8)), 1e-12);
+    EXPECT_NEAR(part[i], 0.02 + 0.04 * (1 + std::cos(std::acos(-1.0) * t / 8)), 1e-12);
+  }
+  EXPECT_THROW(X::CosineShift("lr", 0), ct::ValueError);
+}
+
+TEST(Shifts, AnyMayBeginWithAWarmUp) {
+  const std::vector<double> cosine = rates(X::CosineShift("lr", 5, {.warmup = 4})),
+                            line = rates(X::LinearShift("lr", {0.2, 0}, {0, 5}, {.warmup = 4}));
+  for (std::size_t i = 0; i < 10; ++i) {
+    const double t = static_cast<double>(i + 1);
+    EXPECT_NEAR(cosine[i],
+                t < 4 ? 0.1 * (t + 1) / 5 : 0.05 * (1 + std::cos(std::acos(-1.0) * std::min(t - 4, 5.0) / 5)), 1e-12);
+    EXPECT_NEAR(line[i], t < 4 ? 0.2 * (t + 1) / 5 : 0.2 * (1 - std::min(t - 4, 5.0) / 5), 1e-12);
+  }
+  // before the first update the rate is not 0
+  double first = 0;
+  const Folder out;
+  T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 1);
+  trainer.extend(X::CosineShift("lr", 5, {.warmup = 4}));
+  trainer.extend([&](T::Trainer& t) { first = t.updater().optimizer().hyperparam().get("lr"); },
+                 {.name = "first", .trigger = T::Trigger(1, "epoch"), .call_before_training = true});
+  EXPECT_THROW(X::CosineShift("lr", 5, {.warmup = -1}), ct::ValueError);
+  trainer.extend([](T::Trainer&) { throw ct::ValueError("stop"); },
+                 {.name = "stop", .trigger = T::Trigger(1, "iteration")});
+  EXPECT_THROW(trainer.run(false), ct::ValueError);
+  EXPECT_NEAR(first, 0.02, 1e-12);
+}
+
+TEST(Shifts, AnUnknownHyperparameterIsToldWhatThereIs) {
+  try {
+    rates(X::CosineShift("alpha", 5));
+    ADD_FAILURE();
+  } catch (const ct::ValueError& error) {
+    EXPECT_STREQ(error.what(), "CosineShift: there is no hyperparameter 'alpha'; there is: lr");
+  }
+}
+
 TEST(Extensions, LogHoldsWhatWasReported) {
   const Folder out;
   T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 2);

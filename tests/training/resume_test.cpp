@@ -45,9 +45,11 @@ struct Parts {
     adam.setup(model);
     adam.add_hook(ct::optimizer_hooks::GradientNoise(0.1));
     optimizers.emplace("main", adam);
-    for (const char* name : {"exponential", "inverse", "linear", "multistep", "polynomial", "step", "warmup", "own"}) {
+    for (const char* name :
+         {"exponential", "inverse", "linear", "multistep", "polynomial", "step", "warmup", "cosine", "own"}) {
       const ct::optimizers::MomentumSGD optimizer(0.1);
       optimizer.setup(L::Linear(1));
+      optimizer.param_group("b", {{"lr", 0.03}});
       optimizers.emplace(name, optimizer);
     }
   }
@@ -148,6 +150,7 @@ struct Training {
     trainer->extend(X::PolynomialShift("momentum", 2, 30, {.optimizer = "polynomial"}), {.trigger = often});
     trainer->extend(X::StepShift("lr", 0.5, 4, {.optimizer = "step"}), {.trigger = often});
     trainer->extend(X::WarmupShift("lr", 0.01, 15, {.optimizer = "warmup"}), {.trigger = often});
+    trainer->extend(X::CosineShift("lr", 10, {.optimizer = "cosine", .warmup = 5}), {.trigger = often});
     trainer->extend(
         [](T::Trainer& t) { t.updater().optimizer("own").hyperparam().set("lr", 0.2 / t.updater()->epoch_detail()); },
         {.name = "own", .trigger = T::Trigger(4, "iteration")});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/reduction.h"
@@ -11,17 +12,27 @@
 
 namespace catenary::training::extensions {
 
+Shift::Shift(std::string attr, ShiftOptions options) : attr_(std::move(attr)), options_(std::move(options)) {
+  if (options_.warmup < 0) fail<ValueError>("a schedule's warmup must not be negative, got {}", options_.warmup);
+}
+
+double Shift::warmed_up(double init, std::int64_t t) const {
+  if (t >= options_.warmup) return value(init, t - options_.warmup);
+  // the first update moves something already
+  return value(init, 0) * static_cast<double>(t + 1) / static_cast<double>(options_.warmup + 1);
+}
+
 void Shift::initialize(Trainer& trainer) {
   Hyperparameters& all = trainer.updater().optimizer(options_.optimizer).hyperparam();
-  if (!all.contains(attr_)) fail<ValueError>("{}: the optimizer has no hyperparameter '{}'", default_name(), attr_);
+  if (!all.contains(attr_)) fail<ValueError>("{}: {}", default_name(), all.missing(attr_));
   if (options_.init) init_ = options_.init;
   if (!init_) init_ = all.get(attr_);
-  all.set(attr_, last_value_ ? *last_value_ : value(*init_, 0));
+  all.set(attr_, last_value_ ? *last_value_ : warmed_up(*init_, 0));
 }
 
 void Shift::operator()(Trainer& trainer) {
   ++t_;
-  last_value_ = value(init_.value(), t_);
+  last_value_ = warmed_up(init_.value(), t_);
   trainer.updater().optimizer(options_.optimizer).hyperparam().set(attr_, *last_value_);
 }
 
@@ -45,6 +56,16 @@ ExponentialShift::ExponentialShift(std::string attr, double rate, ShiftOptions o
 }
 double ExponentialShift::value(double init, std::int64_t t) const {
   return limited(init * std::pow(rate_, static_cast<double>(t)), rate_ > 1);
+}
+
+CosineShift::CosineShift(std::string attr, std::int64_t max_count, ShiftOptions options)
+    : Shift(std::move(attr), std::move(options)), max_count_(max_count) {
+  if (max_count <= 0) fail<ValueError>("CosineShift: max_count must be positive, got {}", max_count);
+}
+double CosineShift::value(double init, std::int64_t t) const {
+  const double target = options().target.value_or(0);
+  const double part = std::min(static_cast<double>(t) / static_cast<double>(max_count_), 1.0);
+  return target + (init - target) * (1 + std::cos(std::numbers::pi * part)) / 2;
 }
 
 InverseShift::InverseShift(std::string attr, double gamma, double power, ShiftOptions options)

@@ -16,6 +16,7 @@ struct ShiftOptions {
                                       ///< a training that is resumed
   std::optional<double> target = {};  ///< the value at which the shift stops
   std::string optimizer = "main";     ///< which of the updater's
+  std::int64_t warmup = 0;  ///< calls before it, in which the value grows by equal steps up to where it begins
 };
 
 /// Changes a hyperparameter of an optimizer ("lr", Adam's "alpha") each time it is called. Derived classes say how.
@@ -26,13 +27,16 @@ class CT_API Shift : public Extension {
   void serialize(Serializer& serializer) override;
 
  protected:
-  Shift(std::string attr, ShiftOptions options) : attr_(std::move(attr)), options_(std::move(options)) {}
-  /// The value after t calls.
+  /// Throws ValueError for a negative warmup.
+  Shift(std::string attr, ShiftOptions options);
+  /// The value after t calls, from the end of the warm-up on.
   virtual double value(double init, std::int64_t t) const = 0;
   /// `value`, but not past the target.
   double limited(double value, bool growing) const;
 
  private:
+  double warmed_up(double init, std::int64_t t) const;
+
   std::string attr_;
   ShiftOptions options_;
   std::int64_t t_ = 0;
@@ -52,6 +56,19 @@ class CT_API ExponentialShift : public Shift {
  private:
   double value(double init, std::int64_t t) const override;
   double rate_;
+};
+
+/// Half a cosine from init down to the target (0 where none is given) in max_count calls: target + (init - target)
+/// (1 + cos(π t / max_count)) / 2. (Loshchilov and Hutter, arXiv:1608.03983; torch's CosineAnnealingLR)
+class CT_API CosineShift : public Shift {
+ public:
+  /// Throws ValueError for max_count <= 0.
+  CosineShift(std::string attr, std::int64_t max_count, ShiftOptions options = {});
+  std::string default_name() const override { return "CosineShift"; }
+
+ private:
+  double value(double init, std::int64_t t) const override;
+  std::int64_t max_count_;
 };
 
 /// init · (1 + gamma t)^-power.
