@@ -96,6 +96,32 @@ std::vector<Array> cast_all(std::vector<Array> arrays, std::optional<Dtype> dtyp
   return arrays;
 }
 
+/// Parameters in a dtype while a check lasts; then they have their arrays of before, and no gradient of another dtype.
+class Cast {
+ public:
+  Cast(const Params& params, std::optional<Dtype> dtype) {
+    for (const Variable& p : params) {
+      if (!p.array().defined())
+        fail<ValueError>("gradient_check: the parameter '{}' has no shape yet: call its link once before", p.name());
+      if (!dtype || p.dtype() == *dtype) continue;
+      before_.emplace_back(p, p.array());
+      p.cleargrad();
+      p.set_array(p.array().astype(*dtype));
+    }
+  }
+  ~Cast() {
+    for (const auto& [p, array] : before_) {
+      p.cleargrad();
+      p.set_array(array);
+    }
+  }
+  Cast(const Cast&) = delete;
+  Cast& operator=(const Cast&) = delete;
+
+ private:
+  std::vector<std::pair<Variable, Array>> before_;
+};
+
 /// The gradients given, or random ones like `ys`.
 std::vector<Array> gradients_or_random(const std::vector<Array>& given, const std::vector<Variable>& ys,
                                        std::mt19937_64& random, const char* what) {
@@ -136,7 +162,7 @@ std::vector<Array> numerical_grad(const std::function<std::vector<Array>()>& f, 
 }
 
 void check_backward(const Function& f, const std::vector<Array>& x_data, const std::vector<Array>& y_grad,
-                    const std::vector<Variable>& params, const CheckOptions& options) {
+                    const Params& params, const CheckOptions& options) {
   const auto graph = force_backprop_mode();
   std::mt19937_64 random(options.seed + 1);
   const std::vector<Array> data = cast_all(x_data, options.dtype);
@@ -145,10 +171,8 @@ void check_backward(const Function& f, const std::vector<Array>& x_data, const s
   std::vector<Variable> leaves;  // those that have a gradient
   for (std::size_t i = 0; i < xs.size(); ++i)
     if (is_floating(xs[i].dtype()) && !(i < options.no_grads.size() && options.no_grads[i])) leaves.push_back(xs[i]);
-  for (const Variable& p : params) {
-    if (options.dtype) p.set_array(p.array().astype(*options.dtype));
-    leaves.push_back(p);
-  }
+  const Cast cast_params(params, options.dtype);
+  for (const Variable& p : params) leaves.push_back(p);
   for (const Variable& leaf : leaves) leaf.cleargrad();
 
   const std::vector<Variable> ys = f(xs);
@@ -207,10 +231,10 @@ void check_backward(const Function& f, const std::vector<Array>& x_data, const s
 }
 
 void check_double_backward(const Function& f, const std::vector<Array>& x, const std::vector<Array>& y_grad,
-                           const std::vector<Array>& x_grad_grad, const std::vector<Variable>& params,
-                           const CheckOptions& options) {
+                           const std::vector<Array>& x_grad_grad, const Params& params, const CheckOptions& options) {
   const auto graph = force_backprop_mode();
   std::mt19937_64 random(options.seed + 2);
+  const Cast cast_params(params, options.dtype);
   std::vector<Array> gys;
   {
     std::vector<Variable> xs;

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "catenary/autograd/variable.h"
+#include "catenary/autograd/parameter.h"
 
 namespace catenary::gradient_check {
 
@@ -42,12 +44,21 @@ CT_API std::vector<Array> numerical_grad(const std::function<std::vector<Array>(
 /// A function of variables.
 using Function = std::function<std::vector<Variable>(const std::vector<Variable>&)>;
 
+/// What the checks look at beside a function's inputs: variables, or parameters as `link.params()` gives them.
+class CT_API Params : public std::vector<Variable> {
+ public:
+  Params() = default;
+  Params(std::initializer_list<Variable> variables) : vector(variables) {}
+  Params(std::vector<Variable> variables) : vector(std::move(variables)) {}
+  Params(const std::vector<Parameter>& parameters) : vector(parameters.begin(), parameters.end()) {}
+};
+
 /// Options of the checks below.
 struct CheckOptions {
   double eps = 1e-3;
   double atol = 1e-5;
   double rtol = 1e-4;
-  /// Inputs and gradients are cast to it.
+  /// Inputs and gradients are cast to it, and parameters while the check lasts.
   std::optional<Dtype> dtype = {};
   /// Inputs that have no gradient: backward must leave theirs undefined.
   std::vector<bool> no_grads = {};
@@ -58,14 +69,14 @@ struct CheckOptions {
 
 /// Checks backward of f: the directional derivative of sum(y * gy) along a random direction of all inputs and
 /// parameters, by backward and by differences. y_grad may be empty for random gradients. Throws GradientError that
-/// shows both. (chainer.gradient_check.check_backward)
+/// shows both, and ValueError for a parameter without a shape. (chainer.gradient_check.check_backward)
 CT_API void check_backward(const Function& f, const std::vector<Array>& x, const std::vector<Array>& y_grad = {},
-                           const std::vector<Variable>& params = {}, const CheckOptions& options = {});
+                           const Params& params = {}, const CheckOptions& options = {});
 
 /// The same for the gradient of the gradient. Empty y_grad and x_grad_grad are random.
 /// (chainer.gradient_check.check_double_backward)
 CT_API void check_double_backward(const Function& f, const std::vector<Array>& x, const std::vector<Array>& y_grad = {},
-                                  const std::vector<Array>& x_grad_grad = {}, const std::vector<Variable>& params = {},
+                                  const std::vector<Array>& x_grad_grad = {}, const Params& params = {},
                                   const CheckOptions& options = {});
 
 /// Throws GradientError unless shapes are equal and |actual - expected| <= atol + rtol * |expected| everywhere; NaN

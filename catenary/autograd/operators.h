@@ -8,6 +8,23 @@
 
 #include "catenary/autograd/variable.h"
 
+namespace catenary {
+
+// `x += y` makes the handle x that of `x + y`, as Python does: other handles of the old variable keep it. Parameters
+// and temporaries have none, where that would be a mistake.
+#define CT_VARIABLE_ASSIGNMENT(symbol, function)                                                         \
+  template <std::same_as<Variable> V, class B>                                                           \
+  requires(IsVariable<B> || IsLiteral<B> || std::same_as<B, Array>) Variable& symbol(V& a, const B& b) { \
+    return a = functions::function(a, detail::operand(b));                                               \
+  }
+CT_VARIABLE_ASSIGNMENT(operator+=, add)
+CT_VARIABLE_ASSIGNMENT(operator-=, subtract)
+CT_VARIABLE_ASSIGNMENT(operator*=, multiply)
+CT_VARIABLE_ASSIGNMENT(operator/=, divide)
+#undef CT_VARIABLE_ASSIGNMENT
+
+}  // namespace catenary
+
 namespace catenary::functions {
 
 // add, subtract, multiply, divide, power and negative are in variable.h.

@@ -78,6 +78,28 @@ TEST(GradientCheck, Parameters) {
   EXPECT_EQ(values(w.array()), (std::vector<double>{1, 2, 3}));
 }
 
+TEST(GradientCheck, ParametersAsALinkGivesThem) {
+  const std::vector<Parameter> all = {Parameter(array<float>({1, 2, 3}), "w"), Parameter(array<float>({2, 1, 2}), "b")};
+  CheckOptions options;
+  options.dtype = Dtype::float64;
+  const auto f = [&](const std::vector<Variable>& x) { return std::vector<Variable>{x[0] * all[0] + all[1]}; };
+  check_backward(f, {sample()}, {}, all, options);
+  check_double_backward(f, {sample()}, {}, {}, all, options);
+  EXPECT_EQ(all[0].dtype(), Dtype::float32);  // as before the check
+  EXPECT_EQ(values(all[0].array()), (std::vector<double>{1, 2, 3}));
+  const auto wrong = [&](const std::vector<Variable>& x) {
+    return std::vector<Variable>{apply(node<WrongSquare>(), all[0]) + x[0]};
+  };
+  EXPECT_THROW(check_backward(wrong, {sample()}, {}, all, options), GradientError);
+  const std::vector<Parameter> waiting = {Parameter(1.0, "W")};
+  try {
+    check_backward(f, {sample()}, {}, waiting, options);
+    ADD_FAILURE();
+  } catch (const ValueError& error) {
+    EXPECT_STREQ(error.what(), "gradient_check: the parameter 'W' has no shape yet: call its link once before");
+  }
+}
+
 TEST(GradientCheck, AssertAllclose) {
   EXPECT_THROW(assert_allclose(array<float>({1}), array<float>({1, 1})), GradientError);
   EXPECT_THROW(assert_allclose(array<float>({1}), array<float>({1.1f})), GradientError);

@@ -21,6 +21,11 @@ using test::array;
 using test::values;
 using Doubles = std::vector<double>;
 
+template <class V>
+concept AddsTo = requires(V v) {
+  static_cast<V>(v) += 1;
+};
+
 TEST(Variable, GradientOfAPolynomial) {
   const Variable x(array<float>({1, 2, 3}));
   const Variable y = x * x * 2.0 + x - 1.0;
@@ -66,6 +71,22 @@ TEST(Variable, TheSumOfGradientsDoesNotWriteIntoGradientsOfOthers) {
   EXPECT_EQ(values(z.grad()), Doubles{1});
   EXPECT_EQ(values(gy), Doubles{1});
   EXPECT_EQ(values(y.grad()), Doubles{1});
+}
+
+// As in Python: the name is another variable's from there on.
+TEST(Variable, InPlaceOperatorsMakeTheHandleAnother) {
+  const Variable x(array<float>({1, 2, 3}));
+  Variable y = x;
+  y += 1;
+  y *= x;
+  y -= array<float>({1, 1, 1});
+  y /= 2.0;
+  EXPECT_EQ(values(x.array()), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(values(y.array()), (std::vector<double>{0.5, 2.5, 5.5}));
+  functions::sum(y).backward();
+  EXPECT_EQ(values(x.grad()), (std::vector<double>{1.5, 2.5, 3.5}));
+  // a parameter is learnt, not replaced; a temporary has no use for it
+  static_assert(!AddsTo<Parameter&> && !AddsTo<const Variable&> && !AddsTo<Variable> && AddsTo<Variable&>);
 }
 
 TEST(Variable, HandlesAreOneVariable) {
@@ -270,6 +291,31 @@ TEST(Backward, FromSeveralVariables) {
   backward({a, b}, {Variable(array<float>({1})), Variable(array<float>({10}))});
   EXPECT_EQ(values(x.grad()), Doubles{43});
   EXPECT_THROW(backward({a, b}, {a}), ValueError);
+}
+
+// The gradients that backward starts from are taken from the outputs, as from one: a second call does not begin with
+// them again.
+TEST(Backward, TakesTheGradientsThatItStartsFrom) {
+  const Variable x(array<float>({1, 2}));
+  const Variable a = x * 2.0, b = x * 3.0;
+  a.set_grad(array<float>({1, 1}));
+  b.set_grad(array<float>({10, 10}));
+  backward({a, b});
+  EXPECT_EQ(values(x.grad()), (Doubles{32, 32}));
+  EXPECT_FALSE(a.grad().defined());
+  EXPECT_FALSE(b.grad().defined());
+  backward({a, b});
+  EXPECT_EQ(values(x.grad()), (Doubles{32, 32}));
+}
+
+TEST(Grad, SetGradSaysTheLossScaleToo) {
+  const Parameter x(array<float>({1, 2}));
+  GradOptions options;
+  options.set_grad = true;
+  options.loss_scale = 8;
+  grad({F::sum(x * 2.0)}, {x}, options);
+  EXPECT_EQ(values(x.grad()), (Doubles{16, 16}));
+  EXPECT_EQ(x.loss_scale(), 8);  // so that an update divides by it
 }
 
 TEST(Parameter, WaitsForItsShape) {
