@@ -2,6 +2,8 @@
 // Functions that move elements: axes, joining, splitting, repeating, picking. All can be differentiated twice.
 // broadcast_to, sum_to, sum, reshape, transpose, get_item, cast, copy and identity are in autograd/operators.h.
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -60,6 +62,15 @@ CT_API Variable dstack(const std::vector<Variable>& xs);
 /// Equal parts, or the parts between positions. Throws ValueError when the parts would not be equal.
 /// (chainer.functions.split_axis)
 CT_API Variables split_axis(const Variable& x, const Sections& sections, int axis);
+/// n equal parts, for names: `auto [q, k, v] = F::split_axis<3>(x, -1)`. Throws ValueError when they would not be
+/// equal.
+template <std::size_t n>
+std::array<Variable, n> split_axis(const Variable& x, int axis) {
+  const Variables parts = split_axis(x, Sections(n), axis);
+  std::array<Variable, n> all;
+  for (std::size_t i = 0; i < n; ++i) all[i] = parts[i];
+  return all;
+}
 /// One for each position on an axis. (chainer.functions.separate)
 CT_API Variables separate(const Variable& x, int axis = 0);
 /// Sequences [length…, d…] of several lengths as one array [n, longest, d…], or of a given length, filled up with
@@ -91,6 +102,9 @@ CT_API Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const
 /// x where the condition is true, else y; the three broadcast. The condition has no gradient.
 /// (chainer.functions.where)
 CT_API Variable where(const Variable& condition, const Variable& x, const Variable& y);
+/// The same with a number, which is weak: `F::where(mask, x, -INFINITY)`.
+CT_API Variable where(const Variable& condition, const Variable& x, const Scalar& y);
+CT_API Variable where(const Variable& condition, const Scalar& x, const Variable& y);
 /// y[i] = x[i, t[i]]. Throws ShapeError, DtypeError and IndexError. (chainer.functions.select_item)
 CT_API Variable select_item(const Variable& x, const Variable& t);
 /// Slices along an axis in the order of a permutation, or of its inverse. (chainer.functions.permutate)

@@ -196,6 +196,23 @@ struct Where : Binary<Where, keep::nothing> {
   Array condition;
 };
 
+/// x and a number: x where the condition is true, or where it is not.
+struct WhereNumber : Unary<WhereNumber, keep::nothing> {
+  WhereNumber(const Array& condition, const Scalar& number, bool where_true)
+      : condition(condition), number(number), where_true(where_true) {}
+  static constexpr const char* kName = "Where";
+  Array f(const Array& x) {
+    return where_true ? catenary::where(condition, x, number) : catenary::where(condition, number, x);
+  }
+  Variable df(const Variable& gy, const Variable&, const Variable&) {
+    const Variable gx = where_true ? where(condition, gy, Scalar(0)) : where(condition, Scalar(0), gy);
+    return cast(sum_to(gx, input_shape(0)), input_dtype(0));
+  }
+  Array condition;
+  Scalar number;
+  bool where_true;
+};
+
 struct Permutate : Unary<Permutate, keep::nothing> {
   Permutate(const Array& order, int axis) : order(order), axis(axis) {}
   static constexpr const char* kName = "Permutate";
@@ -302,7 +319,13 @@ Variables transpose_sequence(const std::vector<Variable>& xs) {
 }
 
 Variable where(const Variable& condition, const Variable& x, const Variable& y) {
-  return apply(node<Where>(condition.array().astype(Dtype::bool_)), x, y);
+  return apply(node<Where>(condition.array()), x, y);
+}
+Variable where(const Variable& condition, const Variable& x, const Scalar& y) {
+  return apply(node<WhereNumber>(condition.array(), y, true), x);
+}
+Variable where(const Variable& condition, const Scalar& x, const Variable& y) {
+  return apply(node<WhereNumber>(condition.array(), x, false), y);
 }
 
 Variable select_item(const Variable& x, const Variable& t) {

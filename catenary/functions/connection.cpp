@@ -47,15 +47,23 @@ class LinearFunction : public FunctionNode {
 };
 
 template <class... B>
-Variable linear_of(const Variable& x, const Variable& W, int n_batch_axes, const B&... b) {
+Variable linear_of(const Variable& x, const Variable& W, int given, const B&... b) {
+  const int n_batch_axes = given < 0 ? given + x.ndim() : given;
   if (n_batch_axes < 1 || n_batch_axes >= x.ndim())
-    fail<ValueError>("linear: n_batch_axes must be at least 1 and less than x's {} axes, not {}", x.ndim(),
-                     n_batch_axes);
+    fail<ValueError>(
+        "linear: n_batch_axes must be at least 1 and less than x's {} axes (or negative: -1 for all but the last), not "
+        "{}",
+        x.ndim(), given);
   if (x.ndim() == 2) return apply(node<LinearFunction>(), x, W, b...);
   Shape batch(x.shape().data(), n_batch_axes);
   const std::int64_t rows = batch.product();
   std::int64_t columns = 1;
   for (int i = n_batch_axes; i < x.ndim(); ++i) columns *= x.shape(i);
+  if (W.ndim() == 2 && W.shape(1) != columns && W.shape(1) == x.shape(x.ndim() - 1))
+    fail<ShapeError>(
+        "linear: x {} has {} inputs behind its n_batch_axes = {}, W {} takes {}, as many as x's last axis has: with "
+        "n_batch_axes = -1 that axis alone is the input",
+        x.shape(), columns, given, W.shape(), W.shape(1));
   const Variable y = apply(node<LinearFunction>(), reshape(x, {rows, columns}), W, b...);
   if (n_batch_axes == 1) return y;
   batch.push_back(y.shape(1));

@@ -287,11 +287,25 @@ Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, c
 
 Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps) {
   const char* what = "layer_normalization";
-  if (x.ndim() != 2 || gamma.shape() != Shape{x.shape(1)})
-    fail<ShapeError>("{}: x must be (n, units) and gamma (units,), not {} and {}", what, x.shape(), gamma.shape());
+  const int batch_axes = x.ndim() - gamma.ndim();
+  const bool fits = gamma.ndim() > 0 && batch_axes >= 1 &&
+                    std::equal(gamma.shape().begin(), gamma.shape().end(), x.shape().begin() + batch_axes);
+  if (!fits)
+    fail<ShapeError>(
+        "{}: gamma must have the shape of x's last axes, those that are normalised, and x at least one before them; x "
+        "is {}, gamma {}{}",
+        what, x.shape(), gamma.shape(),
+        gamma.ndim() == 1 && x.ndim() > 2 && x.shape(0) != 0 && x.size() / x.shape(0) == gamma.size()
+            ? " (for all axes but the first: reshape x to (n, " + std::to_string(gamma.size()) + "))"
+            : "");
   check_like(beta, gamma, "beta", what);
-  const Shape parameter = {1, x.shape(1)};
-  return apply(node<Standardization>("LayerNormalization", Axes{1}, eps), x, reshape(gamma, parameter),
+  Axes axes;
+  Shape parameter;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (axis >= batch_axes) axes.push_back(axis);
+    parameter.push_back(axis < batch_axes ? 1 : x.shape(axis));
+  }
+  return apply(node<Standardization>("LayerNormalization", axes, eps), x, reshape(gamma, parameter),
                reshape(beta, parameter));
 }
 

@@ -68,8 +68,8 @@ CT_API Variable decorrelated_batch_normalization(const Variable& x,
 CT_API Variable fixed_decorrelated_batch_normalization(const Variable& x, const Variable& mean,
                                                        const Variable& projection, int groups = 16);
 
-/// Each row of x [n, units] normalized to mean 0 and variance 1, times gamma [units] plus beta [units]. Throws
-/// ShapeError. (chainer.functions.layer_normalization; Ba, Kiros and Hinton 2016)
+/// Each row of x [n…, units…] normalized to mean 0 and variance 1, times gamma [units…] plus beta [units…]: over as
+/// many last axes as gamma has. Throws ShapeError. (chainer.functions.layer_normalization; Ba, Kiros and Hinton 2016)
 CT_API Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps = 1e-5);
 /// Each group of channels of each example of x [n, channels, d…] normalized to mean 0 and variance 1, times gamma
 /// [channels] plus beta [channels]. Throws ShapeError, and ValueError when channels is no multiple of groups.

@@ -1,5 +1,7 @@
 #include "catenary/links/connection.h"
 
+#include <algorithm>
+
 #include "catenary/functions/activation.h"
 #include "catenary/functions/connection.h"
 #include "catenary/functions/math_elementwise.h"
@@ -11,7 +13,8 @@ namespace catenary::links {
 
 using detail::weight_init;
 
-Linear::Linear(std::int64_t out, const LinearOptions& options) : out_size(out), W(weight_init(options.initialW), "W") {
+Linear::Linear(std::int64_t out, const LinearOptions& options)
+    : out_size(out), n_batch_axes(options.n_batch_axes), W(weight_init(options.initialW), "W") {
   if (!options.nobias) b = Parameter(options.initial_bias, Shape{out}, "b");
 }
 
@@ -19,15 +22,15 @@ Linear::Linear(std::int64_t in, std::int64_t out, const LinearOptions& options) 
   W.initialize({out, in});
 }
 
-Variable Linear::operator()(const Variable& x, int n_batch_axes) const {
+Variable Linear::operator()(const Variable& x, int batch_axes) const {
   if (!W.is_initialized()) {
     std::int64_t in = 1;
-    for (int axis = n_batch_axes; axis < x.ndim(); ++axis) in *= x.shape()[axis];
+    for (int axis = std::max(batch_axes < 0 ? batch_axes + x.ndim() : batch_axes, 0); axis < x.ndim(); ++axis)
+      in *= x.shape()[axis];
     W.initialize({out_size, in});
   }
   return hooked(
-      *this,
-      [&] { return b.defined() ? functions::linear(x, W, b, n_batch_axes) : functions::linear(x, W, n_batch_axes); },
+      *this, [&] { return b.defined() ? functions::linear(x, W, b, batch_axes) : functions::linear(x, W, batch_axes); },
       x);
 }
 

@@ -14,6 +14,7 @@ struct LinearOptions {
   bool nobias = false;
   std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
   ParameterInit initial_bias = 0;
+  int n_batch_axes = 1;  ///< of each call that does not say another; -1: the last axis is the input, as in torch
 };
 
 /// y = x Wᵀ + b for x (N, in_size), W (out_size, in_size). (chainer.links.Linear)
@@ -22,10 +23,14 @@ class CT_API Linear : public Link {
   /// The input size is found at the first call.
   explicit Linear(std::int64_t out_size, const LinearOptions& options = {});
   Linear(std::int64_t in_size, std::int64_t out_size, const LinearOptions& options = {});
-  /// Axes before n_batch_axes are batch axes, the others are inputs.
-  Variable operator()(const Variable& x, int n_batch_axes = 1) const;
+  /// With the option's n_batch_axes.
+  Variable operator()(const Variable& x) const { return (*this)(x, n_batch_axes); }
+  /// The first n_batch_axes are those of the batch, the others are inputs; negative ones count from the end: -1 for all
+  /// but the last.
+  Variable operator()(const Variable& x, int n_batch_axes) const;
   std::string type_name() const override { return "Linear"; }
   std::int64_t out_size;
+  int n_batch_axes;
   Parameter W, b;
   CT_LINKS(W, b)
 };

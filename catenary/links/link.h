@@ -5,6 +5,7 @@
 // A link's parameters and persistent arrays are handles (Parameter, Persistent): a C++ copy of a link shares them, and
 // is the same link to hooks and reporters. `link.copy(CopyMode::copy)` makes another.
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -50,10 +51,25 @@ class CT_API MemberVisitor {
   void operator()(const std::string& name, std::optional<L>& link) {
     if (link) child(name, *link);
   }
+  /// Several in a row, as "blocks/0", "blocks/1", …: the paths of a ChainList that is called so.
+  template <class M>
+  void operator()(const std::string& name, std::vector<M>& all) {
+    each(name, all);
+  }
+  template <class M, std::size_t n>
+  void operator()(const std::string& name, std::array<M, n>& all) {
+    each(name, all);
+  }
   /// A plain array would not follow when another C++ copy of the link is moved: make it a Persistent.
   void operator()(const std::string& name, Array& a) = delete;
   /// A plain variable would be known to no evaluation, snapshot and F::forget(): make it a StateVariable.
   void operator()(const std::string& name, Variable& v) = delete;
+
+ private:
+  void each(const std::string& name, auto& all) {
+    std::size_t i = 0;
+    for (auto& member : all) (*this)(name + "/" + std::to_string(i++), member);
+  }
 };
 
 namespace detail {
@@ -174,7 +190,8 @@ void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, co
 }  // namespace detail
 
 /// Names the links, parameters, persistent arrays and states that are members of a class, by their identifiers:
-/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b, mean)` for a Link's Parameters and Persistents. In a
+/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b, mean)` for a Link's Parameters and Persistents. A
+/// std::vector or std::array of one of these is named like one member, and a std::optional link may be missing. In a
 /// class derived from one that has CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not
 /// compile.
 #define CT_LINKS(...)                         \

@@ -125,18 +125,18 @@ Variable DecorrelatedBatchNormalization::operator()(const Variable& x, bool fine
       x);
 }
 
-LayerNormalization::LayerNormalization(const std::optional<std::int64_t>& size, double eps0)
+LayerNormalization::LayerNormalization(const OptionalShape& normalized_shape, double eps0)
     : eps(eps0), gamma(1, "gamma"), beta(0, "beta") {
-  if (!size) return;
-  gamma.initialize({*size});
-  beta.initialize({*size});
+  if (!normalized_shape) return;
+  gamma.initialize(*normalized_shape);
+  beta.initialize(*normalized_shape);
 }
 
 Variable LayerNormalization::operator()(const Variable& x) const {
-  if (!gamma.is_initialized()) {
-    const std::int64_t size = x.ndim() > 1 ? x.size() / x.shape(0) : x.size();
-    gamma.initialize({size});
-    beta.initialize({size});
+  if (!gamma.is_initialized() && x.ndim() > 1) {
+    const Shape last{x.shape(x.ndim() - 1)};
+    gamma.initialize(last);
+    beta.initialize(last);
   }
   return hooked(
       *this, [&] { return functions::layer_normalization(x, gamma, beta, eps); }, x);

@@ -1,6 +1,7 @@
 #pragma once
 // Links that normalise, with learnt scale and shift.
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -103,11 +104,17 @@ class CT_API DecorrelatedBatchNormalization : public Link {
   DecorrelatedBatchNormalizationLinkOptions options_;
 };
 
-/// Normalises each row of (N, size). The size is found at the first call unless it is given.
-/// (chainer.links.LayerNormalization; Ba et al., arXiv:1607.06450)
+/// Normalises over the last axis, or over the last axes of a shape: LayerNormalization({4, 8}). The size of the last
+/// axis is found at the first call unless it is given. (chainer.links.LayerNormalization; Ba et al., arXiv:1607.06450)
 class CT_API LayerNormalization : public Link {
  public:
-  explicit LayerNormalization(const std::optional<std::int64_t>& size = {}, double eps = 1e-6);
+  explicit LayerNormalization(const OptionalShape& normalized_shape = {}, double eps = 1e-6);
+  // two templates, so that {4, 8} is a shape
+  template <std::integral Size>
+  explicit LayerNormalization(Size size) : LayerNormalization(size, 1e-6) {}
+  template <std::integral Size, std::floating_point Eps>
+  LayerNormalization(Size size, Eps eps)
+      : LayerNormalization(OptionalShape({static_cast<std::int64_t>(size)}), static_cast<double>(eps)) {}
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return "LayerNormalization"; }
   double eps;

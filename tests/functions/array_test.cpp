@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "catenary/array/creation.h"
@@ -8,6 +9,7 @@
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/core/config.h"
+#include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
 #include "tests/gradients.h"
@@ -78,6 +80,46 @@ TEST(ArrayFunctions, OneOutputOfSeveralMayBeUnused) {
             (std::vector<double>{0, 1, 1, 0, 1, 1}));
   EXPECT_EQ(values(grad({F::separate(x, 1)[2]}, {x}, {.grad_outputs = {ones({2})}})[0].array()),
             (std::vector<double>{0, 0, 1, 0, 0, 1}));
+}
+
+TEST(ArrayFunctions, WhereTakesNumbers) {
+  const Array mask = test::array<int>({1, 0, 1, 0, 1, 1}, {2, 3}) != 0, x = numbers({2, 3});
+  const Variable v(x);
+  assert_allclose(F::where(mask, v, 7.5).array(), catenary::where(mask, x, 7.5));
+  assert_allclose(F::where(mask, -1, v).array(), catenary::where(mask, -1, x));
+  EXPECT_EQ(F::where(mask, v, -INFINITY).array()(0, 1).item<double>(), -INFINITY);
+  EXPECT_EQ(F::where(mask, Variable(x.astype(Dtype::float16)), 1e-3).dtype(), Dtype::float16);  // numbers are weak
+  // the mask broadcasts, and x does, and gets its gradient back
+  check("x or a number", [&](const V& vs) { return V{F::where(mask, vs[0], 2.0)}; }, {x});
+  check("a number or x", [&](const V& vs) { return V{F::where(mask, 2.0, vs[0])}; }, {numbers({3})});
+  EXPECT_THROW(F::where(mask, v(0, slice(2)), 1.0), ShapeError);
+}
+
+TEST(ArrayFunctions, WhereWritesNoBroadcastOut) {
+  const Shape shape = {64, 1024};
+  for (const Dtype dtype : {Dtype::bool_, Dtype::float32, Dtype::int32}) {
+    const Array mask = (arange(1024, Dtype::float32) > 500).astype(dtype).eval();
+    const Variable x(full(shape, 2, Dtype::float32).eval());
+    current_device().synchronize();
+    const std::size_t before = memory_pool(current_device()).used_bytes();
+    const Variable y = F::where(F::broadcast_to(mask, shape), x, 0.0);
+    y.array().eval();
+    current_device().synchronize();
+    // y alone
+    EXPECT_LT(memory_pool(current_device()).used_bytes() - before, 4u * 64 * 1024 + 8192) << dtype_name(dtype);
+    F::sum(y).backward();
+    EXPECT_TRUE(array_equal(x.grad(), (mask != 0).astype(Dtype::float32).broadcast_to(shape)));
+  }
+}
+
+TEST(ArrayFunctions, PartsByName) {
+  const Variable x(numbers({2, 6}));
+  const auto [q, k, v] = F::split_axis<3>(x, -1);
+  const Variables parts = F::split_axis(x, 3, 1);
+  EXPECT_TRUE(array_equal(q.array(), parts[0].array()));
+  EXPECT_TRUE(array_equal(k.array(), parts[1].array()));
+  EXPECT_TRUE(array_equal(v.array(), parts[2].array()));
+  EXPECT_THROW(F::split_axis<4>(x, 1), ValueError);
 }
 
 TEST(ArrayFunctions, ShapesOfAxes) {

@@ -184,6 +184,8 @@ TEST(Normalization, LayersGroupsAndNorms) {
   assert_allclose(zero.grad(), ones({1, 2}) * 2.0);
   EXPECT_THROW(F::group_normalization(images, 3, ones({4}), zeros({4})), ValueError);
   EXPECT_THROW(F::layer_normalization(images, ones({4}), zeros({4})), ShapeError);
+  check("layers of two axes", [](const V& v) { return V{F::layer_normalization(v[0], v[1], v[2])}; },
+        {images, numbers({3, 2}, 2), numbers({3, 2}, 3)});
   EXPECT_THROW(F::instance_normalization(rows, ones({4}), zeros({4})), ShapeError);
 }
 

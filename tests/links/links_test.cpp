@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/catenary.h"
 #include "tests/folder.h"
@@ -245,6 +247,127 @@ TEST(Sequential, RunsLinksAndFunctions) {
   const ct::ChainList list(L::Linear(2), L::Linear(3));
   EXPECT_EQ(paths(list), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));
   EXPECT_THROW(list[2], ct::IndexError);
+}
+
+namespace {
+
+struct Block : ct::Chain {
+  L::Linear linear{3, 3};
+  std::vector<L::BatchNormalization> norms;  // none in most
+  CT_LINKS(linear, norms)
+  ct::Variable operator()(const ct::Variable& x) const { return x + F::tanh(linear(x)); }
+};
+/// Members of every kind in vectors and arrays.
+struct Blocks : ct::Chain {
+  std::vector<Block> blocks;
+  std::array<L::Linear, 2> heads{L::Linear(3, 2), L::Linear(3, 2)};
+  std::vector<ct::Parameter> scales;
+  std::vector<ct::Persistent> seen;
+  std::vector<ct::StateVariable> states;
+  CT_LINKS(blocks, heads, scales, seen, states)
+  explicit Blocks(int n) : blocks(static_cast<std::size_t>(n)), seen(1), states(1) {
+    for (int i = 0; i < n; ++i) scales.emplace_back(1.0, ct::Shape{3});
+    seen[0] = ct::zeros({2}, ct::Dtype::float32);
+    blocks.back().norms.emplace_back(3);
+  }
+  ct::Variable operator()(ct::Variable x) const {
+    for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x) * scales[i];
+    return heads[0](x) + heads[1](x);
+  }
+};
+
+}  // namespace
+
+TEST(Link, VectorsOfMembersAreNamedByNumbers) {
+  const Blocks model(2);
+  EXPECT_EQ(paths(model), (std::vector<std::string>{"/scales/0", "/scales/1", "/blocks/0/linear/W",
+                                                    "/blocks/0/linear/b", "/blocks/1/linear/W", "/blocks/1/linear/b",
+                                                    "/blocks/1/norms/0/gamma", "/blocks/1/norms/0/beta", "/heads/0/W",
+                                                    "/heads/0/b", "/heads/1/W", "/heads/1/b"}));
+  EXPECT_EQ(model.children(), (std::vector<std::string>{"blocks/0", "blocks/1", "heads/0", "heads/1"}));
+  EXPECT_EQ(model.namedpersistents()[0].first, "/seen/0");
+
+  // saved, loaded, copied and trained; a ChainList of that name has the same paths
+  const tests::Folder folder;
+  const Blocks other(2);
+  ct::serializers::save_npz(folder / "blocks.npz", model);
+  ct::serializers::load_npz(folder / "blocks.npz", other);
+  const ct::Array x = numbers({4, 3});
+  EXPECT_TRUE(ct::array_equal(other(x).array(), model(x).array()));
+  EXPECT_THROW(ct::serializers::load_npz(folder / "blocks.npz", Blocks(3)), ct::Error);
+  struct Listed : ct::Chain {
+    ct::ChainList blocks{Block(), Block()};
+    CT_LINKS(blocks)
+  } listed;
+  ct::serializers::load_npz(folder / "blocks.npz", listed);
+  EXPECT_TRUE(ct::array_equal(listed.params()[0].array(), model.blocks[0].linear.W.array()));
+
+  const Blocks apart = model.copy(ct::CopyMode::copy), shared = model;
+  EXPECT_FALSE(apart.blocks[0].linear.W.is(model.blocks[0].linear.W));
+  EXPECT_TRUE(shared.blocks[0].linear.W.is(model.blocks[0].linear.W));
+  const ct::optimizers::SGD optimizer(0.5);
+  optimizer.setup(model);
+  const ct::Array before = model.blocks[1].linear.W.array().copy();
+  optimizer.update([&] { return F::sum(model(x)); });
+  EXPECT_FALSE(ct::array_equal(before, model.blocks[1].linear.W.array()));
+  EXPECT_TRUE(ct::array_equal(before, apart.blocks[1].linear.W.array()));
+}
+
+TEST(Links, LinearOverTheLastAxis) {
+  const ct::Array x = numbers({2, 4, 3}), rows = x.reshape({8, 3});
+  const L::Linear linear(3, 5);
+  const ct::Array expected = linear(rows).array().reshape({2, 4, 5});
+  EXPECT_TRUE(ct::array_equal(linear(x, -1).array(), expected));
+  EXPECT_TRUE(ct::array_equal(linear(x, 2).array(), expected));
+  L::Linear last(5, {.n_batch_axes = -1});
+  last(x);
+  EXPECT_EQ(last.W.shape(), (ct::Shape{5, 3}));
+  last.copyparams(linear);
+  EXPECT_TRUE(ct::array_equal(ct::Sequential(last, F::relu)(x).array(), F::relu(expected).array()));
+  EXPECT_EQ(L::Linear(5)(x).shape(), (ct::Shape{2, 5}));  // Chainer's
+  const auto message = [](const auto& call) {
+    try {
+      call();
+    } catch (const ct::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  EXPECT_EQ(message([&] { linear(x); }),
+            "linear: x (2, 4, 3) has 12 inputs behind its n_batch_axes = 1, W (5, 3) takes 3, as many as x's last axis "
+            "has: with n_batch_axes = -1 that axis alone is the input");
+  EXPECT_EQ(message([&] { linear(x, -3); }),
+            "linear: n_batch_axes must be at least 1 and less than x's 3 axes (or negative: -1 for all but the last), "
+            "not -3");
+  EXPECT_EQ(linear(ct::zeros({0, 4, 3}, ct::Dtype::float32), -1).shape(), (ct::Shape{0, 4, 5}));
+}
+
+TEST(Links, LayerNormalizationOverLastAxes) {
+  const ct::Array x = numbers({2, 4, 3});
+  const L::LayerNormalization last, given(3), both({4, 3}), tight(3, 1e-7);
+  const ct::Array expected = last(x.reshape({8, 3})).array().reshape({2, 4, 3});
+  EXPECT_EQ(last.gamma.shape(), ct::Shape{3});
+  for (const L::LayerNormalization* norm : {&last, &given, &tight})
+    ct::gradient_check::assert_allclose((*norm)(x).array(), expected, 1e-4, 1e-4);
+  const ct::Array whole = both(x).array();
+  ct::gradient_check::assert_allclose(whole, L::LayerNormalization(12)(x.reshape({2, 12})).array().reshape({2, 4, 3}),
+                                      1e-6, 1e-6);
+  ct::gradient_check::check_backward(
+      [&](const std::vector<ct::Variable>& v) {
+        return std::vector<ct::Variable>{F::square(F::layer_normalization(v[0], v[1], v[2]))};
+      },
+      {x.astype(ct::Dtype::float64), ct::linspace(1, 2, 12).reshape({4, 3}), ct::linspace(0, 1, 12).reshape({4, 3})});
+  try {
+    L::LayerNormalization(12)(x);
+    ADD_FAILURE();
+  } catch (const ct::ShapeError& error) {
+    EXPECT_STREQ(error.what(),
+                 "layer_normalization: gamma must have the shape of x's last axes, those that are normalised, and x at "
+                 "least one before them; x is (2, 4, 3), gamma (12,) (for all axes but the first: reshape x to (n, "
+                 "12))");
+  }
+  EXPECT_THROW(given(numbers({3})), ct::ShapeError);
+  EXPECT_EQ(given(ct::zeros({0, 4, 3}, ct::Dtype::float32)).shape(), (ct::Shape{0, 4, 3}));
 }
 
 TEST(Links, EachGivesItsFormula) {
