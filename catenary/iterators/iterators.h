@@ -1,7 +1,9 @@
 #pragma once
 // The iterators.
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "catenary/iterators/iterator.h"
@@ -17,6 +19,9 @@ struct IteratorOptions {
   bool repeat = true;               ///< epoch after epoch; else it ends after one
   bool shuffle = true;              ///< a new random order each epoch
   OrderSampler order_sampler = {};  ///< orders instead of shuffling
+  /// Of the orders: each epoch's depends on the seed and its number only, not on other random numbers of the thread.
+  /// None: the thread's random numbers.
+  std::optional<std::uint64_t> seed = {};
 };
 
 /// One example after the other. A batch at the end of a repeated epoch is filled up from the next.
@@ -32,7 +37,8 @@ struct MultithreadOptions {
   bool shuffle = true;
   int n_threads = 1;  ///< that read examples
   OrderSampler order_sampler = {};
-  int n_prefetch = 1;  ///< batches that are read ahead
+  int n_prefetch = 1;                      ///< batches that are read ahead
+  std::optional<std::uint64_t> seed = {};  ///< as SerialIterator's
 };
 
 /// As SerialIterator, in the same order, but examples are read by threads while the last batches are trained on: for

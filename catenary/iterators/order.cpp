@@ -19,18 +19,29 @@ iterators::IteratorBase& Iterator::implementation() const {
 
 namespace iterators {
 
-OrderSampler sampler_of(bool shuffle, const OrderSampler& given) {
-  if (given || !shuffle) return given;
-  return [](const std::vector<std::int64_t>& current, std::int64_t) {
+Walk::Sampler sampler_of(bool shuffle, const OrderSampler& given, std::optional<std::uint64_t> seed) {
+  if (seed && (given || !shuffle))
+    fail<ValueError>("iterator: a seed of {} changes nothing {}", *seed,
+                     given ? "where order_sampler gives the orders" : "without shuffle");
+  if (given)
+    return [given](const std::vector<std::int64_t>& current, std::int64_t position, std::int64_t) {
+      return given(current, position);
+    };
+  if (!shuffle) return {};
+  return [seed](const std::vector<std::int64_t>& current, std::int64_t, std::int64_t epoch) {
+    // a seed's order of an epoch is one of the epoch's number, so that nothing needs to be remembered
+    random::Generator own{seed.value_or(0), static_cast<std::uint64_t>(epoch)};
+    const auto size = static_cast<std::int64_t>(current.size());
     const std::vector<std::int64_t> at =
-        random::permutation(static_cast<std::int64_t>(current.size()), {.device = Device()}).to_vector<std::int64_t>();
+        random::permutation(size, {.device = Device(), .generator = seed ? &own : nullptr}).to_vector<std::int64_t>();
+    if (seed) return at;
     std::vector<std::int64_t> order(current.size());
     for (std::size_t i = 0; i < at.size(); ++i) order[i] = current[static_cast<std::size_t>(at[i])];
     return order;
   };
 }
 
-Walk::Walk(std::int64_t n, std::int64_t batch, bool again, OrderSampler sampler)
+Walk::Walk(std::int64_t n, std::int64_t batch, bool again, Sampler sampler)
     : size(n), batch_size(batch), repeat(again), sampler_(std::move(sampler)) {
   if (batch <= 0) fail<ValueError>("iterator: batch_size must be positive, got {}", batch);
   if (n <= 0) throw ValueError("iterator: the dataset has no examples");
@@ -49,7 +60,7 @@ void Walk::reset() {
 }
 
 void Walk::draw(const std::vector<std::int64_t>& current, std::int64_t at) {
-  std::vector<std::int64_t> next = sampler_(current, at);
+  std::vector<std::int64_t> next = sampler_(current, at, epoch);
   if (static_cast<std::int64_t>(next.size()) != size)
     fail<ValueError>("iterator: an order of {} indices for {} examples", next.size(), size);
   order = std::move(next);
@@ -121,7 +132,7 @@ namespace {
 
 class Batches final : public IteratorBase {
  public:
-  Batches(const Dataset& dataset, std::int64_t batch_size, bool repeat, OrderSampler sampler)
+  Batches(const Dataset& dataset, std::int64_t batch_size, bool repeat, Walk::Sampler sampler)
       : dataset_(dataset), walk_(dataset.size(), batch_size, repeat, std::move(sampler)) {}
   void read_ahead(int n_threads, int n_prefetch) {
     ahead_ = std::make_unique<ReadAhead>(dataset_, n_threads);
@@ -178,7 +189,7 @@ class Batches final : public IteratorBase {
 
 SerialIterator::SerialIterator(const Dataset& dataset, std::int64_t batch_size, const IteratorOptions& options)
     : Iterator(std::make_shared<Batches>(dataset, batch_size, options.repeat,
-                                         sampler_of(options.shuffle, options.order_sampler))) {}
+                                         sampler_of(options.shuffle, options.order_sampler, options.seed))) {}
 
 MultithreadIterator::MultithreadIterator(const Dataset& dataset, std::int64_t batch_size,
                                          const MultithreadOptions& options) {
@@ -187,7 +198,7 @@ MultithreadIterator::MultithreadIterator(const Dataset& dataset, std::int64_t ba
   if (options.n_prefetch < 0)
     fail<ValueError>("MultithreadIterator: n_prefetch must not be negative, got {}", options.n_prefetch);
   auto batches = std::make_shared<Batches>(dataset, batch_size, options.repeat,
-                                           sampler_of(options.shuffle, options.order_sampler));
+                                           sampler_of(options.shuffle, options.order_sampler, options.seed));
   batches->read_ahead(options.n_threads, options.n_prefetch);
   static_cast<Iterator&>(*this) = Iterator(std::move(batches));
 }

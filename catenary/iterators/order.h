@@ -8,7 +8,10 @@ namespace catenary::iterators {
 /// Position in the endless sequence of epochs.
 class Walk {
  public:
-  Walk(std::int64_t size, std::int64_t batch_size, bool repeat, OrderSampler sampler);
+  /// A sampler for the epoch of a number.
+  using Sampler = std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& current,
+                                                          std::int64_t position, std::int64_t epoch)>;
+  Walk(std::int64_t size, std::int64_t batch_size, bool repeat, Sampler sampler);
 
   /// Indices of the next batch; empty at the end.
   std::vector<std::int64_t> next();
@@ -40,10 +43,10 @@ class Walk {
   void check(const Serializer& serializer) const;
   static std::string key_of_order(const Serializer& serializer);
 
-  OrderSampler sampler_;
+  Sampler sampler_;
 };
 
-/// The random order of shuffle = true, or nothing.
-OrderSampler sampler_of(bool shuffle, const OrderSampler& given);
+/// The given one, or the random order of shuffle = true, or nothing. Throws ValueError for a seed that nothing uses.
+Walk::Sampler sampler_of(bool shuffle, const OrderSampler& given, std::optional<std::uint64_t> seed);
 
 }  // namespace catenary::iterators

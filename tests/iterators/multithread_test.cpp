@@ -152,6 +152,49 @@ TEST(MultithreadIterator, ResumesExactly) {
   ct::os::remove_directory(folder);
 }
 
+// An order by a seed is the same whatever else draws random numbers, and goes on after a resume with nothing but the
+// snapshot.
+TEST(Iterators, ASeedGivesTheOrders) {
+  const std::string folder = ct::os::make_temporary_directory("catenary-iterators");
+  const Numbers numbers(17);
+  const auto three_epochs = [](const ct::Iterator& iterator) {
+    Ints seen;
+    while (iterator.epoch() < 3) {
+      const Ints batch = numbers_of(*iterator.next());
+      seen.insert(seen.end(), batch.begin(), batch.end());
+      ct::random::bits({3}).eval();  // something else draws
+    }
+    return seen;
+  };
+  ct::random::seed(1);
+  const Ints expected = three_epochs(ct::iterators::SerialIterator(numbers, 4, {.seed = 5}));
+  ct::random::seed(2);
+  EXPECT_EQ(three_epochs(ct::iterators::SerialIterator(numbers, 4, {.seed = 5})), expected);
+  EXPECT_EQ(three_epochs(ct::iterators::MultithreadIterator(numbers, 4, {.n_threads = 2, .seed = 5})), expected);
+  EXPECT_NE(three_epochs(ct::iterators::SerialIterator(numbers, 4, {.seed = 6})), expected);
+  const auto epoch = [&](std::ptrdiff_t e) { return Ints(expected.begin() + 17 * e, expected.begin() + 17 * (e + 1)); };
+  EXPECT_NE(epoch(0), epoch(1));
+  for (std::ptrdiff_t e = 0; e < 3; ++e) {
+    Ints all = epoch(e);
+    std::sort(all.begin(), all.end());
+    for (int i = 0; i < 17; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+  }
+  // nothing is taken from the thread's random numbers
+  const std::uint64_t call = ct::random::get_state().call;
+  const ct::iterators::SerialIterator first(numbers, 4, {.seed = 5});
+  for (int i = 0; i < 6; ++i) first.next();
+  EXPECT_EQ(ct::random::get_state().call, call);
+  ct::serializers::save_npz(folder + "/iterator.npz", first);
+  const ct::iterators::SerialIterator resumed(numbers, 4, {.seed = 5});
+  ct::serializers::load_npz(folder + "/iterator.npz", resumed);
+  const Ints rest = three_epochs(resumed);
+  EXPECT_EQ(rest, Ints(expected.begin() + 24, expected.end()));
+  resumed.reset();
+  EXPECT_EQ(three_epochs(resumed), expected);
+  EXPECT_THROW(ct::iterators::SerialIterator(numbers, 4, {.shuffle = false, .seed = 5}), ct::ValueError);
+  ct::os::remove_directory(folder);
+}
+
 TEST(MultithreadIterator, ExceptionsComeOutOfNext) {
   const Numbers numbers(20);
   numbers.shared->fails_at = 9;
