@@ -174,6 +174,12 @@ TEST(Variable, Unchain) {
   EXPECT_EQ(z.creator(), nullptr);
   z.backward();
   EXPECT_FALSE(x.grad().defined());
+
+  // all that leads there, however far, also what somebody holds
+  const Variable first = x * 2.0f, second = first * 3.0f, third = second * 4.0f;
+  third.unchain_backward();
+  EXPECT_EQ(second.creator(), nullptr);
+  EXPECT_EQ(first.creator(), nullptr);
 }
 
 TEST(Variable, NoBackpropMode) {
@@ -316,6 +322,41 @@ TEST(Grad, SetGradSaysTheLossScaleToo) {
   grad({F::sum(x * 2.0)}, {x}, options);
   EXPECT_EQ(values(x.grad()), (Doubles{16, 16}));
   EXPECT_EQ(x.loss_scale(), 8);  // so that an update divides by it
+}
+
+// Among functions of one rank the one found first goes first: sums of gradients have one order, which bits depend on.
+TEST(Backward, EqualRanksInTheOrderInWhichTheyAreFound) {
+  struct Order : FunctionHook {
+    std::string seen;
+    std::string name() const override { return "Order"; }
+    void backward_preprocess(FunctionNode& f, Inputs, Grads) override { seen += std::string(f.name()) + " "; }
+  } order;
+  const Variable x(array<float>({1, 2}));
+  const std::vector<Variable> terms = {F::log(x), -x, x * x, x * 2.0, x / 3.0};
+  std::string expected;
+  for (const Variable& term : terms) expected += std::string(term.creator()->name()) + " ";
+  const Variable total = F::add(terms);
+  const HookScope scope(order);
+  total.set_grad(array<float>({1, 1}));
+  total.backward();
+  EXPECT_NE(order.seen.find(" " + expected), std::string::npos) << order.seen;
+}
+
+TEST(Parameter, GradientsAreAddedToOneWithoutAShape) {
+  const Parameter x(array<float>({1, 2})), waiting(3.0, "W");
+  x.set_grad(array<float>({5, 6}));
+  waiting.addgrad(x);
+  EXPECT_EQ(values(waiting.array()), (Doubles{3, 3}));
+  EXPECT_EQ(values(waiting.grad()), (Doubles{5, 6}));  // not added to the NaN that a parameter starts with
+}
+
+TEST(Parameter, OneWithoutAShapeIsMadeWhereItWasMoved) {
+  const Parameter p(3.0, "W");
+  EXPECT_EQ(p.initial_device(), current_device());
+  p.to_device(Device());
+  EXPECT_EQ(p.initial_device(), Device());
+  p.initialize({2});
+  EXPECT_EQ(p.device(), Device());
 }
 
 TEST(Parameter, WaitsForItsShape) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "catenary/catenary.h"
 #include "tests/folder.h"
+#include "tests/paths.h"
 
 namespace catenary {
 namespace {
@@ -191,6 +193,33 @@ TEST(Optimizers, OptionsAreHyperparametersByTheirNames) {
   const O::AdaBoundOptions options{.alpha = 2, .beta1 = 3, .beta2 = 4, .final_lr = 7, .gamma = 8, .eps = 5, .eta = 6};
   EXPECT_EQ(all(O::AdaBound(options)), bounded);
   EXPECT_EQ(all(O::AMSBound(options)), bounded);
+}
+
+// docs/training.md has a row for each optimizer, which names what it has.
+TEST(Optimizers, TheDocumentStatesEachHyperparameter) {
+  std::ifstream file(tests::source_path("docs/training.md"));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("| `")) rows.push_back(line);
+  const auto row_of = [&](const std::string& name) {
+    for (const std::string& row : rows)
+      if (row.substr(0, row.find('|', 1)).find("`" + name + "`") != std::string::npos) return row;
+    return std::string();
+  };
+  const std::vector<Optimizer> all = {O::SGD(),        O::MomentumSGD(), O::CorrectedMomentumSGD(),
+                                      O::NesterovAG(), O::AdaGrad(),     O::AdaDelta(),
+                                      O::RMSprop(),    O::Adam(),        O::RMSpropGraves(),
+                                      O::SMORMS3(),    O::MSVAG(),       O::AdamW(),
+                                      O::AMSGrad(),    O::AdaBound(),    O::AMSBound()};
+  for (const Optimizer& optimizer : all) {
+    const std::string row = row_of(optimizer.name());
+    ASSERT_FALSE(row.empty()) << optimizer.name();
+    for (const auto& [name, value] : optimizer.hyperparam().all()) {
+      const bool adams =
+          row.find("as Adam") != std::string::npos && row_of("Adam").find("`" + name + "`") != std::string::npos;
+      EXPECT_TRUE(adams || row.find("`" + name + "`") != std::string::npos) << optimizer.name() << ": " << name;
+    }
+  }
 }
 
 TEST(Optimizers, AnUnknownHyperparameterIsToldWhatThereIs) {
