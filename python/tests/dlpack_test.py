@@ -1,5 +1,6 @@
 """Memory that other libraries see, and theirs seen as arrays: DLPack and CUDA's array interface."""
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -199,3 +200,165 @@ def test_cudas_array_interface_is_cudas(device):
         while host[0, 0] != 2 and time.monotonic() < until:
             time.sleep(0.001)
         assert host.tolist() == [[2, 4, 6], [8, 10, 12]]
+
+
+# ---------------------------------------------------------------------- who frees what, and when
+class Tensor(ctypes.Structure):
+    """DLPack's DLTensor."""
+    _fields_ = [('data', ctypes.c_void_p), ('device_type', ctypes.c_int32), ('device_id', ctypes.c_int32), ('ndim', ctypes.c_int32),
+                ('code', ctypes.c_uint8), ('bits', ctypes.c_uint8), ('lanes', ctypes.c_uint16),
+                ('shape', ctypes.POINTER(ctypes.c_int64)), ('strides', ctypes.POINTER(ctypes.c_int64)), ('byte_offset', ctypes.c_uint64)]
+
+
+DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Old(ctypes.Structure):
+    NAME = b'dltensor'
+    _fields_ = [('tensor', Tensor), ('context', ctypes.c_void_p), ('deleter', DELETER)]
+
+
+class New(ctypes.Structure):
+    NAME = b'dltensor_versioned'
+    _fields_ = [('major', ctypes.c_uint32), ('minor', ctypes.c_uint32), ('context', ctypes.c_void_p), ('deleter', DELETER),
+                ('flags', ctypes.c_uint64), ('tensor', Tensor)]
+
+
+def pointer_in(capsule):
+    """The structure that a capsule holds."""
+    kind = New if 'versioned' in repr(capsule) else Old
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    return kind.from_address(get(capsule, kind.NAME))
+
+
+class Lent:
+    """Host memory that a library of C lends, by a capsule made by hand; counts how often it comes back."""
+
+    def __init__(self, kind, host, shape, strides=None, offset=0, major=1, lanes=1, ndim=None, code=2, flags=0):
+        self.host, self.back = host, 0
+        self.managed = kind()
+        self.numbers = [(ctypes.c_int64 * len(n))(*n) for n in (shape, strides or ())]
+        tensor = self.managed.tensor
+        tensor.data, tensor.device_type = host.ctypes.data, HOST
+        tensor.ndim, tensor.code, tensor.bits, tensor.lanes = len(shape) if ndim is None else ndim, code, 8 * host.itemsize, lanes
+        tensor.shape = ctypes.cast(self.numbers[0], ctypes.POINTER(ctypes.c_int64))
+        if strides is not None:
+            tensor.strides = ctypes.cast(self.numbers[1], ctypes.POINTER(ctypes.c_int64))
+        tensor.byte_offset = offset
+        self.deleter = DELETER(self.comes_back)
+        self.managed.deleter = self.deleter
+        if kind is New:
+            self.managed.major, self.managed.flags = major, flags
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        self.capsule = new(ctypes.addressof(self.managed), kind.NAME, None)
+
+    def comes_back(self, managed):
+        assert managed == ctypes.addressof(self.managed)
+        self.back += 1
+
+
+@pytest.mark.parametrize('kind', [Old, New])
+def test_lent_memory_comes_back_once(cpu, kind):
+    lent = Lent(kind, numpy.arange(12.), (3, 2), (4, 1), offset=16)
+    x = cupy.from_dlpack(lent.capsule)
+    same(x, numpy.array([[2., 3], [6, 7], [10, 11]]))
+    view, sums = x[1], x.sum(axis=0)
+    del x, lent.capsule
+    gc.collect()
+    assert lent.back == 0
+    del view
+    assert sums.tolist() == [18, 21]
+    del sums
+    gc.collect()
+    assert lent.back == 1
+    whole = Lent(kind, numpy.arange(6.), (2, 3))  # without strides: in C order
+    same(cupy.from_dlpack(whole.capsule), numpy.arange(6.).reshape(2, 3))
+    turned = Lent(kind, numpy.arange(6.), (2, 3), (-3, -1), offset=40)
+    same(cupy.from_dlpack(turned.capsule), numpy.arange(6.)[::-1].reshape(2, 3))
+    copied = Lent(kind, numpy.arange(3.), (3,))
+    x = cupy.from_dlpack(copied.capsule, copy=True)
+    copied.host[...] = 9
+    same(x, numpy.arange(3.))  # by then it was copied
+    gc.collect()
+    assert (whole.back, turned.back, copied.back) == (1, 1, 1)
+
+
+@pytest.mark.parametrize('lent, says', [
+    (dict(major=2), 'a capsule of DLPack 2.0, which lays its memory out differently; expected 1'), (dict(lanes=2), '2 lanes'),
+    (dict(ndim=-1), '-1 axes'), (dict(ndim=99), '99 axes; expected at most'), (dict(code=5), 'type code 5'), (dict(flags=1), 'read-only')])
+def test_refused_memory_stays_its_owners(cpu, lent, says):
+    memory = Lent(New, numpy.arange(4.), (4,), **lent)
+    for _ in range(2):
+        with pytest.raises(BufferError, match=says):
+            cupy.from_dlpack(memory.capsule)
+    gc.collect()
+    assert memory.back == 0 and pointer_in(memory.capsule).tensor.ndim == memory.managed.tensor.ndim  # not marked as taken
+
+
+@pytest.mark.parametrize('version', [None, (1, 0)])
+def test_our_memory_lives_as_long_as_who_has_it(device, version):
+    """A capsule that nobody takes, and one that was taken and given back, free the memory; nothing does before."""
+    pool = cupy.get_default_memory_pool()
+    n = 300000
+
+    def used():
+        gc.collect()
+        cupy.cuda.Device().synchronize()
+        return pool.used_bytes()
+    before = used()
+    x = cupy.full(n, 7, 'f4')
+    capsule = x.__dlpack__(max_version=version)
+    del x
+    assert used() >= before + 4 * n
+    del capsule
+    assert used() == before
+    x = cupy.full(n, 7, 'f4')
+    taken = cupy.from_dlpack(x.__dlpack__(max_version=version))
+    del x
+    others = [cupy.full(n, k, 'f4') for k in range(4)]  # whatever is free is written over
+    assert used() >= before + 20 * n and float(taken.sum()) == 7 * n
+    del others, taken
+    assert used() == before
+
+
+def test_what_a_capsule_says(cpu):
+    x = cupy.arange(6, dtype='f4').reshape(2, 3)
+    plain, copied = (x.__dlpack__(max_version=(1, 0), copy=copy) for copy in (None, True))
+    assert (pointer_in(plain).major, pointer_in(plain).flags, pointer_in(copied).flags) == (1, 0, 2)
+    capsule = x[1:, ::-1].__dlpack__()
+    tensor = pointer_in(capsule).tensor
+    assert (tensor.device_type, tensor.device_id, tensor.ndim, tensor.code, tensor.bits, tensor.lanes) == (HOST, 0, 2, 2, 32, 1)
+    assert (tensor.shape[:2], tensor.strides[:2], tensor.byte_offset) == ([1, 3], [3, -1], 0)
+    assert ctypes.c_float.from_address(tensor.data).value == 5
+
+
+def test_the_block_ends_where_the_memory_does(cpu):
+    x = cupy.from_dlpack(numpy.arange(4.))
+    same(cupy.ndarray((4,), 'd', x.data), numpy.arange(4.))
+    with pytest.raises(ValueError, match='32 bytes'):
+        cupy.ndarray((5,), 'd', x.data)
+
+
+@pytest.mark.parametrize('device', ['gpu'], indirect=True)
+def test_other_streams_are_told(device):
+    """A library of a device is asked in the default stream's order; and its stream finds what ours has made."""
+    asked = []
+
+    class Library:
+        def __dlpack__(self, **arguments):
+            asked.append(arguments)
+            return cupy.ones(3).__dlpack__()
+
+        def __dlpack_device__(self):
+            return TYPES[_core.backend_of(device)], 0
+    cupy.from_dlpack(Library())
+    assert asked[0].get('stream') == {'cuda': 1, 'hip': 0, 'opencl': None}[_core.backend_of(device)]
+    x = cupy.zeros(1000, 'f4')
+    for _ in range(200):
+        x = x + 1
+        x = x.copy()
+    capsule = x.__dlpack__()
+    if 'Simulated' in device.info['name']:  # whose memory is the host's
+        assert ctypes.c_float.from_address(pointer_in(capsule).tensor.data).value == 200

@@ -11,7 +11,11 @@ from catenary import _core, cupy
 x = cupy.arange(3.)
 kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', 'of_a_child')
 kernel(x).get()
-y, stream = x + 1, cupy.cuda.Stream()
+y, stream = x.copy(), cupy.cuda.Stream()
+y.get()
+stream.use()
+current, event = cupy.cuda.get_current_stream(), stream.record()
+cupy.cuda.Stream.null.use()
 child = os.fork()
 if child == 0:
     try:
@@ -31,13 +35,19 @@ def forked(statement, end='os._exit(0)'):
     assert 'was in use before this process was forked' in done.stdout and 'spawn' in done.stdout, done.stdout
 
 
-# each by itself: what reads, writes, computes, launches and waits has a guard of its own
+# each by itself: what reads, writes, computes, launches, waits and orders has a guard of its own
 @pytest.mark.parametrize('statement', [
     'x.get()', 'cupy.array([1., 2., 3.])', 'x.set(__import__("numpy").ones(3))', 'cupy.arange(5); _core._watch_memory(lambda *a: 0); x + 1',
     'kernel(x, y)', 'cupy.cuda.Device().synchronize()', 'cupy.cuda.runtime.deviceSynchronize()', '(x + 1).get()',
-    'x.copy(); cupy.cuda.Stream.null.synchronize()'])
+    'x.copy(); cupy.cuda.Stream.null.synchronize()', 'stream.synchronize()', 'stream.record().synchronize()', 'cupy.cuda.Stream()',
+    'stream.use()', 'stream.ptr'])
 def test_a_forked_child_is_told(statement):
     forked(statement)
+
+
+def test_streams_that_end_in_a_forked_child():
+    """They are the parent's: the child lets go of them without a word."""
+    forked('x.get()', 'del stream, current, event; sys.exit(0)')
 
 
 def test_a_forked_childs_end_waits_for_nothing():

@@ -513,5 +513,17 @@ def test_shifts_of_integers(folder, device, left, right):
         a = x >> y; b = (T)1 << y; T v = x; v >>= y; c = v; v <<= 2; c += v;
         d = halved(x >> y) + halved(x >> y | 1) + halved((x >> 1) + 1 >> y + 1);
         e = halved(-1 >> y) + halved(x >> 1 & 63) + halved(x & 63 << y) + halved(1 << y + 1 << 1);
-        auto w = x >> y; f = w / 2 + sizeof(w);''', {'T': left}, (24,),
+        auto w = x >> y; f = w / 2 + sizeof(w) + halved(1 << 1 | y) + halved(-1 >> y ^ x);''', {'T': left}, (24,),
          preamble='template <typename V> __device__ long long halved(V v) { return v / 2 + (v > 0) + sizeof(V); }')
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'uint32', 'int64', 'float16', 'float32'])
+def test_what_numbers_casts_and_signs_are(folder, device, dtype):
+    """A helper that takes what comes shows the type that each of them is known by; a suffix is part of its value."""
+    x = given('x', dtype, (12,))
+    both(folder, device, [x] + [out(name, 'int64', (12,)) for name in 'abcdef'], '''
+        a = -5 / 2u; b = (-5 < 1u) + (2147483647 + 1ll) + (1LL << 40) + 4000000000u / 3ul; c = seen(5u) + 10 * seen(5) + 100 * seen(5ll);
+        d = seen(0u - 1) + seen(0xffull) + seen(1.5f) + 10 * seen(1.5) + 100 * seen(-5u);
+        e = seen((long long)x) + 10 * seen((unsigned char)(int)x) + 100 * seen(static_cast<short>(x)) + 1000 * seen(float(x));
+        f = seen(!(x > 1)) + 10 * seen(-(short)x) + 100 * seen(~(int)x);''', {'T': dtype}, (12,),
+         preamble='template <typename V> __device__ long long seen(V v) { return sizeof(V) * 3 + (v / 2 > 1) + (V)(v - 7) / 3; }')

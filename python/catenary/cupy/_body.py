@@ -171,7 +171,8 @@ class Body(Reader):
             return self.step(t, self.operand(c), True)
         if t.text in ('-', '+', '~', '!'):
             v = self.operand(c)
-            return joined(t.text + str(v), [v], 'bool' if t.text == '!' else v.type)
+            type = self.join([v.type, 'int']) if v.type in INTEGERS else v.type  # as narrow integers become
+            return joined(t.text + str(v), [v], 'bool' if t.text == '!' else type)
         if t.text == '*':
             v = self.operand(c)
             return self.element(v, '0', '*' + str(v))
