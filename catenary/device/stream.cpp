@@ -15,12 +15,21 @@ DeviceStreams::~DeviceStreams() = default;
 
 namespace {
 DeviceStreams* streams_of(const Device& device) { return device.backend().streams(); }
+/// For what ends: none, too, where they cannot be had any more, as in a child by fork.
+DeviceStreams* streams_left(const Device& device) noexcept {
+  try {
+    return streams_of(device);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
 }  // namespace
 
 struct Event::Mark {
   explicit Mark(const Device& d, void* e = nullptr) : device(d), event(e) {}
   ~Mark() {
-    if (event) streams_of(device)->destroy_event(device.index(), event);
+    if (!event) return;
+    if (DeviceStreams* const streams = streams_left(device)) streams->destroy_event(device.index(), event);
   }
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
@@ -33,15 +42,15 @@ struct Event::Mark {
 struct Stream::State {
   explicit State(const Device& d, void* s = nullptr) : device(d), stream(s) {}
   ~State() {
-    if (!stream) return;
-    DeviceStreams& streams = *streams_of(device);
+    DeviceStreams* const streams = stream ? streams_left(device) : nullptr;
+    if (!streams) return;
     try {
-      streams.synchronize_stream(device.index(), stream);
+      streams->synchronize_stream(device.index(), stream);
       device.backend().raise_errors(device.index(), stream);
     } catch (...) {  // a lost device, or an error that nobody waited for
     }
     memory_pool(device).end_stream(stream);
-    streams.destroy_stream(device.index(), stream);
+    streams->destroy_stream(device.index(), stream);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -138,7 +147,7 @@ Stream::Use::~Use() {
     evaluate();
   } catch (...) {  // the arrays that have no value now say so when they are read
   }
-  if (DeviceStreams* streams = streams_of(stream_.device())) {
+  if (DeviceStreams* streams = streams_left(stream_.device())) {
     streams->use_stream(stream_.device().index(), before_.state_->stream);
     use(before_);
   }

@@ -77,7 +77,10 @@ class GpuBackend : public Backend, public KernelLauncher {
     context.range_errors.raise();
   }
   void raise_errors(int device, void* stream) override { at(device).range_errors.raise(stream); }
-  DeviceStreams* streams() override { return &state().driver; }
+  DeviceStreams* streams() override {
+    if (is_forked()) refuse_forked(name_);
+    return &state().driver;
+  }
   bool host_addressable() const override { return false; }
 
   KernelLauncher* launcher() override { return this; }
@@ -105,9 +108,10 @@ class GpuBackend : public Backend, public KernelLauncher {
   }
   void do_launch(int device, const void* kernel, std::int64_t groups, int group_size,
                  std::span<const KernelArgument> arguments) override {
+    // the kernel is what kernel() gave, which refuses in a child by fork
     Args args;
     for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
-    usable(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
+    at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
   }
   const std::vector<std::unique_ptr<Context>>& contexts() const { return state().contexts; }
 
@@ -125,14 +129,18 @@ class GpuBackend : public Backend, public KernelLauncher {
     return *state_;
   }
   Context& at(int device) const { return *state().contexts[static_cast<std::size_t>(device)]; }
-  /// The same, for what the device must do: in a child by fork the driver's threads are missing, and it would hang.
+  /// The same, for what the device must do.
   Context& usable(int device) const {
-    if (state().born != forks())
-      fail<DeviceError>(
-          "device '{}:{}' was in use before this process was forked, and cannot be used in the child: start processes "
-          "anew (multiprocessing's start method 'spawn'), or use the device only after the fork",
-          name_, device);
+    if (is_forked()) refuse_forked(fmt::format("{}:{}", name_, device));
     return at(device);
+  }
+  /// In a child by fork the driver's threads are missing, and what it is asked for would hang.
+  bool is_forked() const { return state().born != forks(); }
+  [[noreturn]] static void refuse_forked(const std::string& device) {
+    fail<DeviceError>(
+        "device '{}' was in use before this process was forked, and cannot be used in the child: start processes "
+        "anew (multiprocessing's start method 'spawn'), or use the device only after the fork",
+        device);
   }
 
   const char* const name_;
