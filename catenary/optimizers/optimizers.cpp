@@ -1,7 +1,9 @@
 #include "catenary/optimizers/optimizers.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <map>
 
 #include "catenary/array/elementwise_core.h"
@@ -230,12 +232,14 @@ std::vector<std::vector<Array>> pairs(const Optimizer& optimizer) {
 }  // namespace
 
 void WeightDecay::operator()(const Optimizer& optimizer) {
-  std::map<double, std::vector<std::vector<Array>>> by_rate;
+  std::map<std::uint64_t, std::vector<std::vector<Array>>> by_rate;  // by bits: NaN is one, too
   for (const Parameter& p : optimizer.target().link().params(false))
-    if (p.grad().defined()) by_rate[optimizer.hyperparameter(p, "weight_decay")].push_back({p.grad(), p.array()});
-  for (const auto& [of_these, arrays] : by_rate)
-    if (of_these != 0)
-      lazy::for_each_segment(arrays, [&, factor = of_these](const std::vector<Array>& a) { a[0] += factor * a[1]; });
+    if (p.grad().defined())
+      by_rate[std::bit_cast<std::uint64_t>(optimizer.hyperparameter(p, "weight_decay"))].push_back(
+          {p.grad(), p.array()});
+  for (const auto& [bits, arrays] : by_rate)
+    if (const double of_these = std::bit_cast<double>(bits); of_these != 0)
+      lazy::for_each_segment(arrays, [&](const std::vector<Array>& a) { a[0] += of_these * a[1]; });
 }
 
 void Lasso::operator()(const Optimizer& optimizer) {
