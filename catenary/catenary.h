@@ -69,6 +69,7 @@
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/reporter/reporter.h"
 #include "catenary/runtime_info.h"
+#include "catenary/serializers/names.h"
 #include "catenary/serializers/serializer.h"
 #include "catenary/training/extensions/dump_graph.h"
 #include "catenary/training/extensions/evaluator.h"

@@ -1,5 +1,6 @@
 #include "catenary/io/identify.h"
 
+#include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/gzip.h"
 
@@ -11,6 +12,17 @@ bool is_idx(std::string_view start) {
   if (start.size() < 4 || start[0] != '\0' || start[1] != '\0') return false;
   return std::string_view("\x08\x09\x0b\x0c\x0d\x0e").find(start[2]) != std::string_view::npos && start[3] >= 1 &&
          start[3] <= kMaxDims;
+}
+
+/// What torch.save writes: a zip archive whose first member is the pickled object, or (before 1.6) the number that
+/// pickles began with.
+bool is_torch(std::string_view text) {
+  if (text.starts_with("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")) return true;
+  constexpr std::size_t kHeader = 30;
+  if (!text.starts_with("PK\x03\x04") || text.size() < kHeader) return false;
+  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(text[26])) +
+                      (static_cast<std::size_t>(static_cast<unsigned char>(text[27])) << 8);
+  return text.substr(kHeader, length).ends_with("/data.pkl");
 }
 
 }  // namespace
@@ -31,6 +43,8 @@ const char* file_kind_name(FileKind kind) {
       return "png";
     case FileKind::jpeg:
       return "jpeg";
+    case FileKind::torch:
+      return "PyTorch";
     case FileKind::unknown:
       break;
   }
@@ -41,6 +55,7 @@ FileKind identify(std::span<const std::byte> bytes) {
   const std::string_view text = detail::as_text(bytes);
   const auto begins = [&](std::string_view magic) { return text.substr(0, magic.size()) == magic; };
   if (begins("\x93NUMPY")) return FileKind::npy;
+  if (is_torch(text)) return FileKind::torch;
   if (begins("PK\x03\x04") || begins("PK\x05\x06")) return FileKind::npz;
   if (begins("\x89PNG\r\n\x1a\n")) return FileKind::png;
   if (begins("\xff\xd8\xff")) return FileKind::jpeg;
@@ -61,5 +76,22 @@ FileKind identify(std::span<const std::byte> bytes) {
 }
 
 FileKind identify(const std::string& path) { return identify(os::FileView(path).bytes()); }
+
+std::string what_it_is(std::span<const std::byte> bytes) {
+  switch (const FileKind kind = identify(bytes)) {
+    case FileKind::unknown:
+      return "";
+    case FileKind::npz:
+      return "an npz file, which load_npz reads";
+    case FileKind::safetensors:
+      return "a safetensors file, which load_safetensors reads";
+    case FileKind::torch:
+      return "a file of PyTorch's own; in Python, safetensors.torch.save_file(model.state_dict(), "
+             "\"model.safetensors\") "
+             "writes one that load_safetensors reads";
+    default:
+      return fmt::format("of the kind {}", file_kind_name(kind));
+  }
+}
 
 }  // namespace catenary::io

@@ -8,7 +8,7 @@
 namespace catenary::io {
 
 /// The kinds of files that are known.
-enum class FileKind { unknown, npy, npz, safetensors, idx, idx_gzip, png, jpeg };
+enum class FileKind { unknown, npy, npz, safetensors, idx, idx_gzip, png, jpeg, torch };
 
 /// "npy", "npz", …
 CT_API const char* file_kind_name(FileKind kind);
@@ -16,5 +16,9 @@ CT_API const char* file_kind_name(FileKind kind);
 /// cannot be read.
 CT_API FileKind identify(const std::string& path);
 CT_API FileKind identify(std::span<const std::byte> bytes);
+
+/// What a file is that is not the one that was wanted, and what reads it: "an npz file, which load_npz reads". Empty
+/// for one that is not known.
+CT_API std::string what_it_is(std::span<const std::byte> bytes);
 
 }  // namespace catenary::io

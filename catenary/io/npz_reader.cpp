@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "catenary/core/os/file.h"
+#include "catenary/io/identify.h"
 #include "catenary/io/npy_format.h"
 #include "catenary/io/npz.h"
 
@@ -41,6 +42,8 @@ struct NpzReader::State {
   std::unordered_map<std::string, zip_uint64_t> index;
 
   void open(std::span<const std::byte> bytes) {
+    if (const FileKind kind = identify(bytes); kind != FileKind::npz && kind != FileKind::unknown)
+      detail::fail_at(name, 0, "not an NPZ file: it is {}", what_it_is(bytes));
     if (bytes.size() < 22 || std::memcmp(bytes.data(), "PK", 2) != 0)
       detail::fail_at(name, 0, "not an NPZ file: a zip archive begins with PK and has 22 bytes or more ({} are there)",
                       bytes.size());

@@ -7,6 +7,7 @@
 
 #include "catenary/core/os/file.h"
 #include "catenary/io/detail.h"
+#include "catenary/io/identify.h"
 
 namespace catenary::io {
 
@@ -194,6 +195,9 @@ struct SafetensorsReader::State {
 
   void open(std::span<const std::byte> bytes) {
     using detail::fail_at;
+    if (bytes.size() <= kLengthBytes || bytes[kLengthBytes] != std::byte{'{'})
+      if (const std::string what = what_it_is(bytes); !what.empty())
+        fail_at(name, 0, "not a safetensors file: it is {}", what);
     if (bytes.size() < kLengthBytes + 2)
       fail_at(name, 0, "not a safetensors file: it has {} bytes, at least 10 are needed", bytes.size());
     const auto length = detail::load_le<std::uint64_t>(bytes.data());

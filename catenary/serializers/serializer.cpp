@@ -1,12 +1,15 @@
 #include "catenary/serializers/serializer.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <variant>
 
 #include "catenary/core/format.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/safetensors.h"
+#include "catenary/serializers/names.h"
 
 namespace catenary {
 
@@ -105,17 +108,46 @@ class TensorSaver : public Archive {
 
 class TensorLoader : public Archive {
  public:
-  TensorLoader(const std::string& file, bool strict) : file_(file), reader_(file), strict_(strict) {}
+  TensorLoader(const std::string& file, const serializers::SafetensorsLoadOptions& options)
+      : file_(file), reader_(file), options_(options) {
+    std::vector<std::pair<std::string, Shape>> shapes;
+    for (const std::string& name : reader_.names()) shapes.emplace_back(name, reader_.tensor(name).shape);
+    for (serializers::Names::Tensor& tensor : options.names.of(file, shapes)) {
+      const std::string name = tensor.name;
+      tensors_.emplace(name, std::move(tensor));
+    }
+  }
   bool loading() const override { return true; }
-  bool contains(const std::string& key) const override { return reader_.contains(tensor_name(key)); }
+  bool contains(const std::string& key) const override { return tensors_.contains(tensor_name(key)); }
   std::string where(const std::string& key) const override {
-    return fmt::format("{}, tensor '{}'", file_, tensor_name(key));
+    const auto found = tensors_.find(tensor_name(key));
+    return fmt::format(
+        "{}, tensor '{}'", file_,
+        found == tensors_.end() || found->second.theirs.empty() ? tensor_name(key) : found->second.theirs);
   }
   std::optional<io::NpyValue> read(const std::string& key) override {
-    if (contains(key)) return reader_.read(tensor_name(key));
-    if (!strict_) return std::nullopt;
-    fail<FileError>("{}: there is no tensor '{}'; the file has: {}", file_, tensor_name(key),
+    if (const auto found = tensors_.find(tensor_name(key)); found != tensors_.end()) {
+      const serializers::Names::Tensor& tensor = found->second;
+      used_.insert(found->first);
+      if (tensor.theirs.empty()) return io::HostArray::scalar(std::int64_t{0});
+      io::HostArray array = reader_.read(tensor.theirs);
+      array.shape = tensor.shape;
+      return array;
+    }
+    if (!options_.strict) return std::nullopt;
+    const std::string by = options_.names.empty() ? "" : fmt::format(" by the names of '{}'", options_.names.text());
+    fail<FileError>("{}: there is no tensor '{}'{}; the file has: {}", file_, tensor_name(key), by,
                     fmt::join(reader_.names(), ", "));
+  }
+  /// Throws where names were mapped, strictly, and something of the file has no place in the object.
+  void check_all_used() const {
+    if (!options_.strict || options_.names.empty()) return;
+    std::vector<std::string> left;
+    for (const auto& [name, tensor] : tensors_)
+      if (!used_.contains(name)) left.push_back(fmt::format("{} ({})", tensor.theirs, name));
+    if (!left.empty())
+      fail<FileError>("{}: the object has no place for {} of its tensors: {}; {{.strict = false}} passes over them",
+                      file_, left.size(), fmt::join(left, ", "));
   }
 
  private:
@@ -125,7 +157,9 @@ class TensorLoader : public Archive {
   }
   std::string file_;
   io::SafetensorsReader reader_;
-  bool strict_;
+  const serializers::SafetensorsLoadOptions& options_;
+  std::map<std::string, serializers::Names::Tensor> tensors_;  // by our names
+  std::set<std::string> used_;
 };
 
 /// The only element of a number in the file.
@@ -293,9 +327,14 @@ void save_safetensors(const std::string& path, const std::function<void(Serializ
 }
 
 void load_safetensors(const std::string& file, const std::function<void(Serializer&)>& serialize, bool strict) {
-  TensorLoader archive(file, strict);
+  load_safetensors(file, serialize, SafetensorsLoadOptions{.strict = strict});
+}
+void load_safetensors(const std::string& file, const std::function<void(Serializer&)>& serialize,
+                      const SafetensorsLoadOptions& options) {
+  TensorLoader archive(file, options);
   Serializer root(archive, "");
   serialize(root);
+  archive.check_all_used();
   archive.commit();
 }
 

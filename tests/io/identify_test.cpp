@@ -26,6 +26,22 @@ TEST(Identify, ByContent) {
   EXPECT_EQ(identify(as_bytes(std::string("\x1f\x8b\x08junk"))), FileKind::unknown);
 }
 
+/// A zip archive whose first member is the pickled object, and what was written before PyTorch 1.6.
+TEST(Identify, PyTorchsFiles) {
+  std::string zip("PK\x03\x04", 4);
+  zip.resize(30);
+  zip[26] = 16;
+  zip += "archive/data.pkl\x80\x02";
+  const std::string old = "\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.\x80\x02";
+  for (const std::string& text : {zip, old}) {
+    EXPECT_STREQ(file_kind_name(identify(as_bytes(text))), "PyTorch");
+    EXPECT_NE(what_it_is(as_bytes(text)).find("safetensors.torch.save_file"), std::string::npos);
+  }
+  EXPECT_EQ(identify(as_bytes(zip.substr(0, 33))), FileKind::npz);
+  EXPECT_EQ(identify(as_bytes(zip.substr(0, 20))), FileKind::npz);
+  EXPECT_EQ(what_it_is(as_bytes(std::string("nothing"))), "");
+}
+
 TEST(Sha256, KnownDigests) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

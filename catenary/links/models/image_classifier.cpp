@@ -56,8 +56,15 @@ Array ImageClassifier::prepare(const Array& image, const OptionalShape& size) co
   pixels = io::convert_channels(pixels, 3);
   if (size) pixels = io::resize(pixels, (*size)[0], (*size)[1]);
   const Array rgb = Array::from_host(pixels.data.get(), pixels.shape, Dtype::uint8, Device());
-  const Array bgr = flip(rgb, 2).astype(Dtype::float32) - array(mean()).astype(Dtype::float32).to_device(Device());
-  return moveaxis(bgr, -1, 0).copy();
+  const auto colours = [](const std::vector<double>& values) {
+    return array(values).astype(Dtype::float32).to_device(Device());
+  };
+  if (as_torchvision())  // as the transforms that come with its weights
+    return moveaxis(
+               (rgb.astype(Dtype::float32) / 255 - colours({0.485, 0.456, 0.406})) / colours({0.229, 0.224, 0.225}), -1,
+               0)
+        .copy();
+  return moveaxis(flip(rgb, 2).astype(Dtype::float32) - colours(mean()), -1, 0).copy();
 }
 
 Array ImageClassifier::prepared(const std::vector<Array>& images, const OptionalShape& size) const {

@@ -11,7 +11,7 @@
 
 namespace catenary::links {
 
-/// A network for images of 224 × 224 pixels and 1000 classes that gives the results of any of its layers. Parameters
+/// A network for images of 224 × 224 pixels that gives the results of any of its layers. Parameters
 /// have the names of Chainer's files: serializers::load_npz(path, model) loads one.
 class CT_API ImageClassifier : public Chain {
  public:
@@ -28,7 +28,8 @@ class CT_API ImageClassifier : public Chain {
   /// mean over ten parts of each image: corners and centre, and their mirror images.
   Variable predict(const std::vector<Array>& images, bool oversample = true) const;
   /// An image as x's rows are: blue, green and red, of `size`, less the mean of the images that the network was trained
-  /// on. `image` is gray or RGB from 0 to 255: [h, w], [1, h, w] or [3, h, w]. Throws ShapeError for another shape.
+  /// on; for one that computes as torchvision's does, red, green and blue from 0 to 1, less the mean, by the deviation.
+  /// `image` is gray or RGB from 0 to 255: [h, w], [1, h, w] or [3, h, w]. Throws ShapeError for another shape.
   Array prepare(const Array& image, const OptionalShape& size = {224, 224}) const;
 
  protected:
@@ -44,6 +45,8 @@ class CT_API ImageClassifier : public Chain {
   virtual std::string features() const = 0;
   /// Blue, green and red.
   virtual std::vector<double> mean() const = 0;
+  /// Does it compute as torchvision's network of this name does?
+  virtual bool as_torchvision() const { return false; }
 
  private:
   Array prepared(const std::vector<Array>& images, const OptionalShape& size) const;

@@ -36,7 +36,9 @@ std::int64_t scaled(std::int64_t channels, double width) {
 /// The last layer does not become narrower.
 std::int64_t last_channels(double width) { return scaled(1280, std::max(width, 1.0)); }
 
-std::vector<InvertedResidual> blocks_of(double width) {
+double eps_of(const MobileNetV2Options& options) { return options.torchvision ? 1e-5 : 2e-5; }
+
+std::vector<InvertedResidual> blocks_of(double width, double eps) {
   struct Stage {
     std::int64_t expansion, channels, count, stride;
   };
@@ -46,7 +48,7 @@ std::vector<InvertedResidual> blocks_of(double width) {
                              Stage{6, 96, 3, 1}, Stage{6, 160, 3, 2}, Stage{6, 320, 1, 1}}) {
     const std::int64_t out = scaled(stage.channels, width);
     for (std::int64_t i = 0; i < stage.count; ++i) {
-      blocks.emplace_back(in, out, i == 0 ? stage.stride : 1, stage.expansion);
+      blocks.emplace_back(in, out, i == 0 ? stage.stride : 1, stage.expansion, eps);
       in = out;
     }
   }
@@ -60,15 +62,16 @@ double checked_width(double width) {
 
 }  // namespace
 
-InvertedResidual::InvertedResidual(std::int64_t in, std::int64_t out, std::int64_t stride, std::int64_t expansion)
+InvertedResidual::InvertedResidual(std::int64_t in, std::int64_t out, std::int64_t stride, std::int64_t expansion,
+                                   double eps)
     : depthwise(conv(in * expansion, in * expansion, 3, stride, in * expansion)),
-      depthwise_bn(in * expansion),
+      depthwise_bn(in * expansion, {.eps = eps}),
       project(conv(in * expansion, out, 1)),
-      project_bn(out),
+      project_bn(out, {.eps = eps}),
       adds_input_(stride == 1 && in == out) {
   if (expansion == 1) return;
   expand = conv(in, in * expansion, 1);
-  expand_bn.emplace(in * expansion);
+  expand_bn.emplace(in * expansion, BatchNormalizationLinkOptions{.eps = eps});
 }
 
 Variable InvertedResidual::operator()(const Variable& x) const {
@@ -84,10 +87,10 @@ Variable InvertedResidual::operator()(const Variable& x) const {
 
 MobileNetV2::MobileNetV2(const MobileNetV2Options& options)
     : first(conv(3, scaled(32, checked_width(options.width)), 3, 2)),
-      first_bn(scaled(32, options.width)),
-      blocks(blocks_of(options.width)),
+      first_bn(scaled(32, options.width), {.eps = eps_of(options)}),
+      blocks(blocks_of(options.width, eps_of(options))),
       last(conv(scaled(320, options.width), last_channels(options.width), 1)),
-      last_bn(last_channels(options.width)),
+      last_bn(last_channels(options.width), {.eps = eps_of(options)}),
       fc(last_channels(options.width), options.classes, {.initialW = initializers::Normal(0.01)}),
       dropout_(options.dropout) {}
 

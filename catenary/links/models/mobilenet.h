@@ -14,7 +14,8 @@ namespace catenary::links {
 /// the outputs, each normalized and the first two followed by relu6; plus the input where shape and channels are kept.
 class CT_API InvertedResidual : public Chain {
  public:
-  InvertedResidual(std::int64_t in_channels, std::int64_t out_channels, std::int64_t stride, std::int64_t expansion);
+  InvertedResidual(std::int64_t in_channels, std::int64_t out_channels, std::int64_t stride, std::int64_t expansion,
+                   double eps = 2e-5);
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return "InvertedResidual"; }
   std::optional<Convolution2D> expand;
@@ -32,8 +33,9 @@ class CT_API InvertedResidual : public Chain {
 /// Options of MobileNetV2.
 struct MobileNetV2Options {
   std::int64_t classes = 1000;
-  double width = 1;      ///< times the channels of each layer, which stay multiples of 8
-  double dropout = 0.2;  ///< before the last layer
+  double width = 1;          ///< times the channels of each layer, which stay multiples of 8
+  double dropout = 0.2;      ///< before the last layer
+  bool torchvision = false;  ///< what torchvision's network computes: eps is 1e-5
 };
 /// Scores of the classes [n, classes] for images x [n, 3, h, w]. (Sandler et al., arXiv:1801.04381)
 class CT_API MobileNetV2 : public Chain {

@@ -11,14 +11,21 @@
 
 namespace catenary::links {
 
+/// Options of Bottleneck and BasicBlock.
+struct ResNetBlockOptions {
+  bool torchvision =
+      false;  ///< what torchvision computes: eps is 1e-5, and a Bottleneck's stride the 3 × 3 convolution's
+};
+
 /// A 1 × 1, a 3 × 3 and a 1 × 1 convolution, each normalized, added to the input; the block with a shortcut, which may
 /// change size and channels, has a 1 × 1 convolution for that too.
 class CT_API Bottleneck : public Chain {
  public:
   /// With a shortcut, and a stride that is the first convolution's.
-  Bottleneck(std::int64_t in_channels, std::int64_t mid_channels, std::int64_t out_channels, std::int64_t stride);
+  Bottleneck(std::int64_t in_channels, std::int64_t mid_channels, std::int64_t out_channels, std::int64_t stride,
+             const ResNetBlockOptions& options = {});
   /// Without.
-  Bottleneck(std::int64_t channels, std::int64_t mid_channels);
+  Bottleneck(std::int64_t channels, std::int64_t mid_channels, const ResNetBlockOptions& options = {});
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return conv4 ? "BottleneckA" : "BottleneckB"; }
   Convolution2D conv1;
@@ -36,7 +43,8 @@ class CT_API Bottleneck : public Chain {
 /// shortcut.
 class CT_API BasicBlock : public Chain {
  public:
-  BasicBlock(std::int64_t in_channels, std::int64_t out_channels, std::int64_t stride = 1);
+  BasicBlock(std::int64_t in_channels, std::int64_t out_channels, std::int64_t stride = 1,
+             const ResNetBlockOptions& options = {});
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return "BasicBlock"; }
   Convolution2D conv1;
@@ -71,6 +79,13 @@ class ResNetStage : public Chain {
   std::vector<Block> blocks;
 };
 
+/// Options of ResNet18Layers and its kin.
+struct ResNetOptions {
+  std::int64_t classes = 1000;
+  /// What torchvision's network computes, so that its weights are of use (docs/from-pytorch.md): eps is 1e-5, the first
+  /// convolution has no bias, the first pooling has a pad of 1, a Bottleneck's stride is that of its 3 × 3 convolution.
+  bool torchvision = false;
+};
 /// A convolution of 7 × 7, four stages of blocks, the mean of each channel and a layer that connects all with all.
 template <class Block>
 class CT_API ResNetOf : public ImageClassifier {
@@ -84,13 +99,15 @@ class CT_API ResNetOf : public ImageClassifier {
 
  protected:
   /// How many blocks each stage has.
-  ResNetOf(const char* name, const std::vector<std::int64_t>& counts);
+  ResNetOf(const char* name, const std::vector<std::int64_t>& counts, const ResNetOptions& options);
   std::vector<Layer> layers() const override;
   std::string features() const override { return "pool5"; }
   std::vector<double> mean() const override { return {103.063, 115.903, 123.152}; }
+  bool as_torchvision() const override { return torchvision_; }
 
  private:
   const char* name_;
+  bool torchvision_;
 };
 extern template class ResNetOf<BasicBlock>;
 extern template class ResNetOf<Bottleneck>;
@@ -98,27 +115,27 @@ extern template class ResNetOf<Bottleneck>;
 /// The network of 18 layers, of basic blocks. (He et al., arXiv:1512.03385)
 class CT_API ResNet18Layers : public ResNetOf<BasicBlock> {
  public:
-  ResNet18Layers() : ResNetOf("ResNet18Layers", {2, 2, 2, 2}) {}
+  explicit ResNet18Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet18Layers", {2, 2, 2, 2}, options) {}
 };
 /// The network of 34 layers, of basic blocks. (He et al., arXiv:1512.03385)
 class CT_API ResNet34Layers : public ResNetOf<BasicBlock> {
  public:
-  ResNet34Layers() : ResNetOf("ResNet34Layers", {3, 4, 6, 3}) {}
+  explicit ResNet34Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet34Layers", {3, 4, 6, 3}, options) {}
 };
 /// The network of 50 layers. (chainer.links.ResNet50Layers; He et al., arXiv:1512.03385)
 class CT_API ResNet50Layers : public ResNetOf<Bottleneck> {
  public:
-  ResNet50Layers() : ResNetOf("ResNet50Layers", {3, 4, 6, 3}) {}
+  explicit ResNet50Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet50Layers", {3, 4, 6, 3}, options) {}
 };
 /// The network of 101 layers. (chainer.links.ResNet101Layers)
 class CT_API ResNet101Layers : public ResNetOf<Bottleneck> {
  public:
-  ResNet101Layers() : ResNetOf("ResNet101Layers", {3, 4, 23, 3}) {}
+  explicit ResNet101Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet101Layers", {3, 4, 23, 3}, options) {}
 };
 /// The network of 152 layers. (chainer.links.ResNet152Layers)
 class CT_API ResNet152Layers : public ResNetOf<Bottleneck> {
  public:
-  ResNet152Layers() : ResNetOf("ResNet152Layers", {3, 8, 36, 3}) {}
+  explicit ResNet152Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet152Layers", {3, 8, 36, 3}, options) {}
 };
 
 }  // namespace catenary::links

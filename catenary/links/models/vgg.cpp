@@ -1,6 +1,9 @@
 #include "catenary/links/models/vgg.h"
 
+#include "catenary/array/creation.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/functions/activation.h"
+#include "catenary/functions/math_basic.h"
 #include "catenary/functions/noise.h"
 #include "catenary/functions/pooling.h"
 #include "catenary/initializers/initializers.h"
@@ -15,7 +18,6 @@ Convolution2D conv(std::int64_t in, std::int64_t out) {
 }
 Linear fc(std::int64_t in, std::int64_t out) { return {in, out, {.initialW = initializers::Normal(0.01)}}; }
 
-Variable pool(const Variable& x) { return functions::max_pooling_2d(x, 2); }
 template <class L>
 auto relu_of(const L& link) {
   return [&link](const Variable& x) { return functions::relu(link(x)); };
@@ -24,9 +26,25 @@ auto dropout_of(const Linear& link) {
   return [&link](const Variable& x) { return functions::dropout(functions::relu(link(x))); };
 }
 
+/// Row i has the weights of part i's mean: the parts are as alike as can be, and overlap where `extent` is no multiple.
+Array means(std::int64_t parts, std::int64_t extent, const Array& like) {
+  std::vector<double> weights(static_cast<std::size_t>(parts * extent));
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const std::int64_t begin = i * extent / parts, end = ((i + 1) * extent + parts - 1) / parts;
+    for (std::int64_t j = begin; j < end; ++j)
+      weights[static_cast<std::size_t>(i * extent + j)] = 1.0 / static_cast<double>(end - begin);
+  }
+  return array(weights).reshape({parts, extent}).astype(like.dtype()).to_device(like.device());
+}
+/// Images of any size as 7 × 7 means. (torch.nn.AdaptiveAvgPool2d)
+Variable seven(const Variable& x) {
+  if (x.shape(2) == 7 && x.shape(3) == 7) return x;
+  return functions::matmul(functions::matmul(means(7, x.shape(2), x.array()), x), means(7, x.shape(3), x.array()).T());
+}
+
 }  // namespace
 
-VGG16Layers::VGG16Layers()
+VGG16Layers::VGG16Layers(const VGGOptions& options)
     : conv1_1(conv(3, 64)),
       conv1_2(conv(64, 64)),
       conv2_1(conv(64, 128)),
@@ -40,11 +58,15 @@ VGG16Layers::VGG16Layers()
       conv5_1(conv(512, 512)),
       conv5_2(conv(512, 512)),
       conv5_3(conv(512, 512)),
-      fc6(fc(512 * 7 * 7, 4096)),
-      fc7(fc(4096, 4096)),
-      fc8(fc(4096, 1000)) {}
+      fc6(fc(512 * 7 * 7, options.units)),
+      fc7(fc(options.units, options.units)),
+      fc8(fc(options.units, options.classes)),
+      torchvision_(options.torchvision) {}
 
 std::vector<ImageClassifier::Layer> VGG16Layers::layers() const {
+  const auto pool = [torchvision = torchvision_](const Variable& x) {
+    return functions::max_pooling_2d(x, 2, {.cover_all = !torchvision});
+  };
   return {{"conv1_1", relu_of(conv1_1)},
           {"conv1_2", relu_of(conv1_2)},
           {"pool1", pool},
@@ -63,13 +85,14 @@ std::vector<ImageClassifier::Layer> VGG16Layers::layers() const {
           {"conv5_2", relu_of(conv5_2)},
           {"conv5_3", relu_of(conv5_3)},
           {"pool5", pool},
-          {"fc6", dropout_of(fc6)},
+          {"fc6", [this, last = dropout_of(fc6)](const Variable& x) { return last(torchvision_ ? seven(x) : x); }},
           {"fc7", dropout_of(fc7)},
           {"fc8", [this](const Variable& x) { return fc8(x); }},
           {"prob", [](const Variable& x) { return functions::softmax(x); }}};
 }
 
-VGG19Layers::VGG19Layers() : conv3_4(conv(256, 256)), conv4_4(conv(512, 512)), conv5_4(conv(512, 512)) {}
+VGG19Layers::VGG19Layers(const VGGOptions& options)
+    : VGG16Layers(options), conv3_4(conv(256, 256)), conv4_4(conv(512, 512)), conv5_4(conv(512, 512)) {}
 
 std::vector<ImageClassifier::Layer> VGG19Layers::layers() const {
   std::vector<Layer> all;

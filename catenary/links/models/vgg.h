@@ -7,10 +7,18 @@
 
 namespace catenary::links {
 
+/// Options of VGG16Layers and VGG19Layers.
+struct VGGOptions {
+  std::int64_t classes = 1000;
+  std::int64_t units = 4096;  ///< of fc6 and fc7
+  /// What torchvision's network computes: poolings leave out what no whole window covers, and images of other sizes are
+  /// averaged to the 7 × 7 pixels that fc6 takes.
+  bool torchvision = false;
+};
 /// The network of 16 layers. (chainer.links.VGG16Layers; Simonyan and Zisserman, arXiv:1409.1556)
 class CT_API VGG16Layers : public ImageClassifier {
  public:
-  VGG16Layers();
+  explicit VGG16Layers(const VGGOptions& options = {});
   std::string type_name() const override { return "VGG16Layers"; }
   Convolution2D conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, conv3_3, conv4_1, conv4_2, conv4_3, conv5_1,
       conv5_2, conv5_3;
@@ -22,12 +30,16 @@ class CT_API VGG16Layers : public ImageClassifier {
   std::vector<Layer> layers() const override;
   std::string features() const override { return "fc7"; }
   std::vector<double> mean() const override { return {103.939, 116.779, 123.68}; }
+  bool as_torchvision() const override { return torchvision_; }
+
+ private:
+  bool torchvision_;
 };
 
 /// The network of 19 layers: a fourth convolution in the last three stages. (chainer.links.VGG19Layers)
 class CT_API VGG19Layers : public VGG16Layers {
  public:
-  VGG19Layers();
+  explicit VGG19Layers(const VGGOptions& options = {});
   std::string type_name() const override { return "VGG19Layers"; }
   Convolution2D conv3_4, conv4_4, conv5_4;
   CT_MORE_LINKS(VGG16Layers, conv3_4, conv4_4, conv5_4)
