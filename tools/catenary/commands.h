@@ -12,6 +12,13 @@ int info(bool json);
 int list_devices(bool json);
 int inspect(const std::vector<std::string>& files, bool json);
 
+struct ConvertOptions {
+  std::string from, to;            ///< files
+  std::vector<std::string> rules;  ///< as serializers::Names takes them
+};
+/// Writes the tensors of a file under the names that they have here.
+int convert(const ConvertOptions& options);
+
 /// `list` names each entry; `clear` removes them; neither: their folder, number and size.
 enum class CacheAction { summary, list, clear };
 int cache(CacheAction action, bool json);

@@ -43,6 +43,19 @@ int main(int argc, char** argv) {
   add_json(inspect_command);
   inspect_command->add_option("FILE", files, "Files to look into; the kind is found by content")->required();
 
+  ConvertOptions convert_options;
+  CLI::App* convert_command =
+      app.add_subcommand("convert", "Weights of another framework: the same tensors under Catenary's names");
+  convert_command->footer(
+      "FILE is safetensors, or NPZ of arrays; OUT is what its name ends with: .safetensors or .npz.\n"
+      "Rules: torch maps weight, bias, running_mean and their like; torchvision and timm also the modules of ResNet,\n"
+      "VGG and MobileNet-V2; THEIRS=OURS renames a tensor, or a module with all that is in it, and comes first.\n"
+      "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/from-pytorch.md.");
+  convert_command->add_option("FILE", convert_options.from, "The file")->required();
+  convert_command->add_option("-o,--out", convert_options.to, "The file to write")->required();
+  convert_command->add_option("--from", convert_options.rules,
+                              "Rules: torch, torchvision or timm, and THEIRS=OURS; names stay as they are without");
+
   DoctorOptions doctor_options;
   std::string probe_name;
   CLI::App* doctor_command = app.add_subcommand(
@@ -125,7 +138,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
-      fmt::print(stderr, "catenary: '{}' is none of info, devices, inspect, doctor, cache, bench, data, launch\n",
+      fmt::print(stderr,
+                 "catenary: '{}' is none of info, devices, inspect, convert, doctor, cache, bench, data, launch\n",
                  argv[1]);
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
@@ -137,6 +151,7 @@ int main(int argc, char** argv) {
     if (*info_command) return info(json);
     if (*devices_command) return list_devices(json);
     if (*inspect_command) return inspect(files, json);
+    if (*convert_command) return convert(convert_options);
     if (*cache_command)
       return cache(action == "list"    ? CacheAction::list
                    : action == "clear" ? CacheAction::clear

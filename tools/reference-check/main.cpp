@@ -74,6 +74,8 @@ Report run(const std::string& directory, const tests::Share& share) {
     report = reference::run_numpy(directory, manifest);
   else if (manifest.is_object() && (manifest.contains("functions") || manifest.contains("optimizers")))
     report = reference::run_chainer(directory, manifest);
+  else if (manifest.is_object() && manifest.contains("torch"))
+    report = reference::run_torch(directory, manifest);
   else
     throw catenary::FileError(path + ": a manifest of a form that is not known here");
   expect_wrong(directory, report);

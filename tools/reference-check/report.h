@@ -50,6 +50,10 @@ Report run_numpy(const std::string& directory, const nlohmann::json& manifest);
 /// where the current device has it, in float64, on that device.
 Report run_chainer(const std::string& directory, const nlohmann::json& manifest);
 
+/// Checks torchvision's and timm's networks, whose weights and scores lie in DIR in two files each, in float32 on the
+/// current device.
+Report run_torch(const std::string& directory, const nlohmann::json& manifest);
+
 /// Checks ChainerMN's vectors for so many ranks as run together: DIR/ranks_<n>.npz. Rank 0's report has all ranks'
 /// lines, the others' none.
 Report run_chainermn(const std::string& directory);

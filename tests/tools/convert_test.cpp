@@ -1,0 +1,108 @@
+// `catenary convert`: the tensors of other frameworks' files under the names that they have here.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "catenary/core/os/process.h"
+#include "catenary/io/npz.h"
+#include "catenary/io/safetensors.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace ct = catenary;
+namespace io = ct::io;
+using tests::Folder;
+
+namespace {
+
+using Tensors = std::vector<std::pair<std::string, io::HostArray>>;
+using Strings = std::vector<std::string>;
+
+ct::os::ProcessResult convert(Strings arguments) {
+  arguments.insert(arguments.begin(), {tests::build_path("bin/catenary"), "convert"});
+  return ct::os::run_process(arguments, {.timeout = 60});
+}
+std::string refused(const Strings& arguments) {
+  const ct::os::ProcessResult result = convert(arguments);
+  EXPECT_EQ(result.exit_code, 1) << result.output << result.errors;
+  return result.errors;
+}
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+io::HostArray numbers(const ct::Shape& shape, float from) {
+  io::HostArray array = io::HostArray::empty(ct::Dtype::float32, shape);
+  std::iota(array.as<float>(), array.as<float>() + array.size(), from);
+  return array;
+}
+
+/// Some tensors of a ResNet.
+Tensors resnet() {
+  return {{"conv1.weight", numbers({2, 3, 1, 1}, 0)},
+          {"bn1.weight", numbers({2}, 10)},
+          {"bn1.bias", numbers({2}, 20)},
+          {"bn1.running_mean", numbers({2}, 30)},
+          {"bn1.running_var", numbers({2}, 40)},
+          {"layer1.0.conv1.weight", numbers({1, 1, 1, 1}, 50)},
+          {"layer2.3.downsample.0.weight", numbers({1, 1, 1, 1}, 60)},
+          {"layer2.3.downsample.1.num_batches_tracked", io::HostArray::scalar(std::int64_t{70})},
+          {"fc.bias", numbers({3}, 80)}};
+}
+const Strings kOurs = {"conv1.W", "bn1.gamma",      "bn1.beta",        "bn1.avg_mean",  "bn1.avg_var",
+                       "bn1.N",   "res2.a.conv1.W", "res3.b3.conv3.W", "res3.b3.bn3.N", "fc6.b"};
+
+TEST(Convert, TorchvisionsNamesBecomeOurs) {
+  const Folder folder;
+  io::write_safetensors(folder / "theirs.safetensors", resnet());
+  const auto result =
+      convert({folder / "theirs.safetensors", "-o", folder / "ours.safetensors", "--from", "torchvision"});
+  EXPECT_TRUE(result.ok()) << result.errors;
+  EXPECT_EQ(result.output, folder / "ours.safetensors" + ": 10 tensors of " + (folder / "theirs.safetensors") + "\n");
+  const io::SafetensorsReader ours(folder / "ours.safetensors");
+  Strings names = ours.names(), expected = kOurs;
+  std::sort(names.begin(), names.end()), std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(names, expected);
+  const io::HostArray var = ours.read("bn1.avg_var");
+  EXPECT_EQ(std::vector<float>(var.as<float>(), var.as<float>() + 2), (std::vector<float>{40, 41}));
+  EXPECT_EQ(*ours.read("bn1.N").as<std::int64_t>(), 0);
+  EXPECT_EQ(*ours.read("res3.b3.bn3.N").as<std::int64_t>(), 70);
+}
+
+TEST(Convert, ToNpzAndFromIt) {
+  const Folder folder;
+  io::write_safetensors(folder / "theirs.safetensors", resnet());
+  EXPECT_TRUE(convert({folder / "theirs.safetensors", "-o", folder / "ours.npz", "--from", "timm", "fc=last"}).ok());
+  const io::NpzReader ours(folder / "ours.npz");
+  Strings expected = kOurs;
+  expected.back() = "last.b";
+  for (std::string& name : expected) std::replace(name.begin(), name.end(), '.', '/');
+  EXPECT_EQ(ours.names(), expected);
+  io::NpzWriter writer(folder / "theirs.npz");
+  for (const auto& [name, array] : resnet()) writer.write(name, array);
+  writer.finish();
+  EXPECT_TRUE(
+      convert({folder / "theirs.npz", "-o", folder / "again.safetensors", "--from", "torch", "layer1.0=body"}).ok());
+  EXPECT_TRUE(io::SafetensorsReader(folder / "again.safetensors").contains("body.conv1.W"));
+  // and without rules only the form changes
+  EXPECT_TRUE(convert({folder / "ours.npz", "-o", folder / "same.safetensors"}).ok());
+  EXPECT_TRUE(io::SafetensorsReader(folder / "same.safetensors").contains("res2.a.conv1.W"));
+}
+
+TEST(Convert, WhatCannotBe) {
+  const Folder folder;
+  const std::string theirs = folder / "theirs.safetensors", out = folder / "ours.npz";
+  io::write_safetensors(theirs, resnet());
+  EXPECT_TRUE(has(refused({theirs, "-o", folder / "ours.pth"}), "must end with .safetensors or .npz"));
+  EXPECT_TRUE(has(refused({theirs, "-o", out, "--from", "keras"}), "'keras' is no rule: torch, torchvision, timm and"));
+  EXPECT_TRUE(has(refused({theirs, "-o", out, "--from", "torchvision", "head=fc6"}), "'head=fc6' renames nothing"));
+  const std::string pth = folder.write("model.pth", std::string("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
+  EXPECT_TRUE(has(refused({pth, "-o", out}), "a file of PyTorch's own; in Python, safetensors.torch.save_file("));
+  EXPECT_TRUE(has(refused({folder.write("text", "none"), "-o", out}), "text"));
+  EXPECT_FALSE(ct::os::exists(out));
+  const auto help = convert({"--help"});
+  for (const char* word : {"torchvision", "timm", "THEIRS=OURS", ".safetensors or .npz"})
+    EXPECT_TRUE(has(help.output, word)) << help.output;
+}
+
+}  // namespace
