@@ -58,4 +58,20 @@ TEST(CheckLayers, OtherLibrariesHaveTheirFiles) {
   EXPECT_TRUE(has(told("catenary/core/error.h", "#include <fmt/format.h>\n"), "must not include fmt/format.h"));
 }
 
+TEST(CheckLayers, LinksAndFunctionsAreReachedFromCatenaryH) {
+  const tests::Folder tree;
+  const auto say = [&] {
+    return os::run_process({tests::source_path("scripts/check_layers"), tree.path}, {.timeout = 60}).output;
+  };
+  tree.write("catenary/catenary.h", "#include \"catenary/links/models/net.h\"\n");
+  tree.write("catenary/links/models/net.h", "#include \"catenary/links/dense.h\"\n");
+  tree.write("catenary/links/dense.h", "#pragma once\n");
+  tree.write("catenary/links/detail.h", "#pragma once\n");
+  tree.write("catenary/links/parts.h", "#pragma once\n// Private to the library: what links share.\n");
+  tree.write("catenary/core/os/file.h", "#pragma once\n");
+  EXPECT_EQ(say(), "");
+  tree.write("catenary/links/models/other.h", "#pragma once\n// A link.\n");
+  EXPECT_EQ(say(), "catenary/links/models/other.h: catenary.h does not include it, and it is not said to be private\n");
+}
+
 }  // namespace
