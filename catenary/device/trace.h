@@ -4,10 +4,13 @@
 //
 //   kernels: a line on standard error for each piece of work, with device, name, shape, bytes, time (the device is
 //     waited for), and why it ran now
-//   ops: at the end of the process a line for each operation that ran, `op DEVICE NAME COUNT` (appended to the file
-//     CATENARY_TRACE_FILE where that is set)
+//   ops: at the end of the process a line for each kind of work, `op DEVICE NAME COUNT TIME ms SHARE%`, by falling
+//     share. Operations that ran as one are one kind: multiply+add+tanh. As the device is waited for after each, the
+//     whole is slower, and errors come earlier
+//   counts: at the end a line for each operation, `op DEVICE NAME COUNT`; nothing is waited for
 //
-// Both also say, once, what the processor computes for another device (`host DEVICE NAME`).
+// The last two are appended to the file CATENARY_TRACE_FILE where that is set. All also say, once, what the processor
+// computes for another device (`host DEVICE NAME`).
 
 #include "catenary/device/device.h"
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,7 +50,7 @@ TEST(Primitives, WhatNoDeviceComputesIsRefusedByName) {
   EXPECT_EQ(out.to_vector<float>(), std::vector<float>(4, 7));
 }
 
-/// Run by the next test in a process of its own.
+/// Run by the next tests in a process of its own.
 TEST(Inside, SomeWork) {
   const DeviceScope scope(current_device());
   const Array x = (arange(6, Dtype::float32) * 2.0f).reshape({2, 3});
@@ -56,19 +58,55 @@ TEST(Inside, SomeWork) {
   EXPECT_EQ(x.sum().item<float>(), 30);
 }
 
-TEST(Primitives, AreTraced) {
+/// What a process writes that does this work.
+std::string traced(const std::string& what) {
   os::ProcessOptions options;
   options.timeout = 100;
-  options.environment = {{"CATENARY_TRACE", "kernels,ops"}, {"CATENARY_TRACE_FILE", ""}, {"GTEST_OUTPUT", ""}};
+  options.environment = {{"CATENARY_TRACE", what}, {"CATENARY_TRACE_FILE", ""}, {"GTEST_OUTPUT", ""}};
+  const auto result = os::run_process(
+      {os::program_path(), "--gtest_filter=Inside.SomeWork", "--device", current_device().name()}, options);
+  EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  return result.errors;
+}
+
+TEST(Primitives, AreTraced) {
   const Device device = current_device();
-  const auto result =
-      os::run_process({os::program_path(), "--gtest_filter=Inside.SomeWork", "--device", device.name()}, options);
-  const std::string numbered = device.is_cpu() ? "cpu:0" : device.name();
+  const std::string numbered = device.is_cpu() ? "cpu:0" : device.name(), text = traced("kernels,counts");
   for (const std::string& line :
        {"kernel " + numbered + " elementwise (6,) ", "kernel " + numbered + " sort (2, 3) 48 bytes ",
         "kernel " + numbered + " sum (2, 3) 28 bytes ", "op " + device.name() + " multiply ",
         "op " + device.name() + " sort 1\n", "op " + device.name() + " reduce_sum 1\n"})
-    EXPECT_NE(result.errors.find(line), std::string::npos) << "expected: " << line << "\n" << result.errors;
+    EXPECT_NE(text.find(line), std::string::npos) << "expected: " << line << "\n" << text;
+}
+
+/// CATENARY_TRACE=ops: kinds of work by falling share, with how often and how long, and the whole at the end.
+TEST(Primitives, TheirTimesAreSummedUp) {
+  std::istringstream lines(traced("ops"));
+  double times = 0, shares = 0, before = 1e300;
+  std::vector<std::string> kinds;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string op, device, name, ms, percent;
+    std::int64_t count = 0;
+    double time = 0, share = 0;
+    if (!(words >> op) || op != "op") continue;
+    ASSERT_TRUE(words >> device >> name >> count >> time >> ms >> share >> percent) << line;
+    EXPECT_EQ(ms + percent, "ms%") << line;
+    EXPECT_GE(count, 1) << line;
+    kinds.push_back(name);
+    if (device == "all") {
+      EXPECT_NEAR(time, times, 0.001 * static_cast<double>(kinds.size())) << line;
+      EXPECT_NEAR(shares, 100, 0.1) << line;
+      EXPECT_NE(line.find("ms since the first)"), std::string::npos) << line;
+      continue;
+    }
+    EXPECT_LE(time, before) << line;
+    before = time, times += time, shares += share;
+  }
+  for (const char* kind : {"sort", "reduce_sum", "total"})
+    EXPECT_NE(std::find(kinds.begin(), kinds.end(), kind), kinds.end()) << kind;
+  ASSERT_FALSE(kinds.empty());
+  EXPECT_EQ(kinds.back(), "total");
 }
 
 }  // namespace
