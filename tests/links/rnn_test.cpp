@@ -185,6 +185,63 @@ TEST(RecurrentLinks, NStepTakesAStateForEachSequence) {
   EXPECT_THROW(lstm({}, {}, {numbers({3, 3}), numbers({3, 3}).astype(ct::Dtype::float64)}), ct::DtypeError);
 }
 
+/// h = f(W0 x + b0 + W1 h + b1) from time to time, in each direction, layer by layer: values and gradients.
+template <class Link>
+void expect_elman(Variable (*activation)(const Variable&), int directions) {
+  const Link link(2, 3, 2, 0);
+  ASSERT_EQ(link.layers.size(), static_cast<std::size_t>(2 * directions)) << link.type_name();
+  const std::vector<Variable> xs = {numbers({2, 3}), numbers({4, 3}, 2)};
+  const Variable hx = numbers({2 * directions, 2, 2}, 3);
+  std::vector<Variable> inputs = xs, last(static_cast<std::size_t>(4 * directions));
+  for (int layer = 0; layer < 2; ++layer) {
+    std::vector<Variable> outputs;
+    for (int sequence = 0; sequence < 2; ++sequence) {
+      const Variable x = inputs[static_cast<std::size_t>(sequence)];
+      const auto length = static_cast<int>(x.shape(0));
+      std::vector<Variable> both;
+      for (int direction = 0; direction < directions; ++direction) {
+        const int place = layer * directions + direction;
+        const auto& [w, b] =
+            std::tie(link.layers[static_cast<std::size_t>(place)].w, link.layers[static_cast<std::size_t>(place)].b);
+        Variable h = hx(place, ct::slice(sequence, sequence + 1));
+        std::vector<Variable> rows(static_cast<std::size_t>(length));
+        for (int step = 0; step < length; ++step) {
+          const int t = direction == 0 ? step : length - 1 - step;
+          h = activation(F::linear(x(ct::slice(t, t + 1)), w[0], b[0]) + F::linear(h, w[1], b[1]));
+          rows[static_cast<std::size_t>(t)] = h;
+        }
+        last[static_cast<std::size_t>(2 * place + sequence)] = h;
+        both.push_back(F::concat(rows, 0));
+      }
+      outputs.push_back(F::concat(both, 1));
+    }
+    inputs = outputs;
+  }
+  const F::NStepResult result = link(hx, xs);
+  const auto gradients = [&](const std::vector<Variable>& ys) {
+    link.cleargrads();
+    Variable sum = F::sum(ys[0] * numbers(ys[0].shape(), 4));
+    sum = sum + F::sum(ys[1] * numbers(ys[1].shape(), 5));
+    sum.backward();
+    std::vector<Array> all;
+    for (const ct::Parameter& parameter : link.params()) all.push_back(parameter.grad().copy());
+    return all;
+  };
+  const std::vector<Array> got = gradients(result.ys), expected = gradients(inputs);
+  for (std::size_t i = 0; i < 2; ++i) assert_allclose(result.ys[i].array(), inputs[i].array(), 1e-6, 1e-5);
+  assert_allclose(result.hy.array(), F::concat(last, 0).array().reshape({2 * directions, 2, 2}), 1e-6, 1e-5);
+  for (std::size_t i = 0; i < got.size(); ++i) assert_allclose(got[i], expected[i], 1e-5, 1e-4);
+}
+
+TEST(RecurrentLinks, ElmanNetworksAreTheirFormula) {
+  const auto relu = [](const Variable& x) { return F::relu(x); };
+  const auto tanh = [](const Variable& x) { return F::tanh(x); };
+  expect_elman<L::NStepRNNReLU>(relu, 1);
+  expect_elman<L::NStepBiRNNReLU>(relu, 2);
+  expect_elman<L::NStepRNNTanh>(tanh, 1);
+  expect_elman<L::NStepBiRNNTanh>(tanh, 2);
+}
+
 struct Predictor : ct::Chain {
   L::LSTM lstm{3, 4};
   L::Linear out{4, 2};

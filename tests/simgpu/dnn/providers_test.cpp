@@ -11,6 +11,7 @@
 #include "catenary/array/array.h"
 #include "catenary/array/body.h"
 #include "catenary/array/creation.h"
+#include "catenary/core/config.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
@@ -84,6 +85,37 @@ TEST(Libraries, OfAllKindsWithTheirVersions) {
                             "library dnn cuDNN 9.19.0, ", "library dnn own ", "library collectives NCCL 2.27.3 ("})
     expect_says(result, words);
   expect_says(with("hip", {"dnn/hip"}), "library collectives RCCL librccl.so.1 (of HIP 6) was not found");
+}
+
+/// Run as the one above: config.use_cudnn switches libraries off for what is computed now.
+TEST(Inside, AConvolutionWithoutLibraries) {
+  const auto scope = using_config(config.use_cudnn, false);
+  const Array x = arange(9, Dtype::float32).reshape({1, 1, 3, 3}), w = ones({1, 1, 2, 2}, Dtype::float32),
+              y = zeros({1, 1, 2, 2}, Dtype::float32);
+  const Window window = Window::make("test", 2, {2}, {1}, {0});
+  const auto by_own = [] {
+    int count = 0;
+    for (const LibraryInfo& provider : libraries(current_device(), "dnn"))
+      if (provider.name == "own") count += static_cast<int>(provider.computed);
+    return count;
+  };
+  try {
+    const int before = by_own();
+    const View x_view = readable(x), w_view = readable(w), y_view = writable(y);
+    compute(current_device(), primitives::Convolution{ConvolutionPass::forward, window, 1, x_view, w_view, y_view});
+    EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{8, 12, 20, 24}));
+    std::printf("use_cudnn off: %d by own\n", by_own() - before);
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(ConvolutionProviders, UseCudnnSwitchesThemOff) {
+  for (const std::string vendor : {"cuda", "hip"}) {
+    const auto result = with(vendor, {"dnn/" + vendor});
+    expect_says(result, vendor == "cuda" ? "2 by cuDNN" : "2 by MIOpen");
+    expect_says(result, "use_cudnn off: 1 by own");
+  }
 }
 
 TEST(ConvolutionProviders, TheOneThatIsAskedFor) {
