@@ -2,10 +2,15 @@
 
 #include <catenary/catenary.h>
 #include <catenary/core/os/file.h>
+#include <catenary/io/identify.h>
 #include <catenary/io/npz.h>
+#include <catenary/io/png.h>
+#include <catenary/io/safetensors.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <numbers>
 
 namespace ct = catenary;
 namespace D = ct::datasets;
@@ -14,30 +19,85 @@ namespace L = ct::links;
 namespace T = ct::training;
 namespace X = ct::training::extensions;
 
+// The networks. Each has image_shape (channels, height, width), saved with the weights so that new images become alike,
+// and a last layer with an output for each class.
+
+/// Layers that connect all with all: for small images with the object in the middle.
 struct MLP : ct::Chain {
+  static constexpr const char *kName = "mlp", *kFirst = "l1", *kLast = "l3";
   L::Linear l1, l2, l3;
-  ct::Persistent image_shape;  // channels, height, width; saved with the weights, so that new images become alike
-  MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}
+  ct::Persistent image_shape;
+  MLP(int n_units, int n_out) : l1(n_units ? n_units : 256), l2(n_units ? n_units : 256), l3(n_out) {}
   CT_LINKS(l1, l2, l3, image_shape)
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }  // flattens each image
+  L::Linear& last() { return l3; }
+  ct::Array scaled(const ct::Array& image) const { return image / 127.5 - 1.0; }  // from 0 … 255
+};
+
+/// A 3 x 3 convolution, a normalization, a ReLU.
+struct Block : ct::Chain {
+  L::Convolution2D conv;
+  L::BatchNormalization bn;
+  explicit Block(std::int64_t channels) : conv({}, channels, 3, {.pad = 1, .nobias = true}), bn(channels) {}
+  CT_LINKS(conv, bn)
+  ct::Variable operator()(const ct::Variable& x) const { return F::relu(bn(conv(x))); }
+};
+
+/// Four convolutions, each on half the size of that before, and the mean of what they find: wherever the object is.
+struct CNN : ct::Chain {
+  static constexpr const char *kName = "cnn", *kFirst = "block1/conv", *kLast = "fc";
+  Block block1, block2, block3, block4;
+  L::Linear fc;
+  ct::Persistent image_shape;
+  CNN(int n_units, int n_out)
+      : block1(n_units ? n_units : 16),
+        block2(2 * block1.conv.out_channels),
+        block3(4 * block1.conv.out_channels),
+        block4(8 * block1.conv.out_channels),
+        fc(n_out) {}
+  CT_LINKS(block1, block2, block3, block4, fc, image_shape)
+  ct::Variable operator()(const ct::Variable& x) {
+    ct::Variable h = F::max_pooling_2d(block1(x), 2);
+    h = F::max_pooling_2d(block2(h), 2);
+    h = F::max_pooling_2d(block3(h), 2);
+    return fc(F::mean(block4(h), {2, 3}));
+  }
+  L::Linear& last() { return fc; }
+  ct::Array scaled(const ct::Array& image) const { return image / 127.5 - 1.0; }
+};
+
+/// ResNet-18 as torchvision computes it, so that its weights may be the first ones.
+struct ResNet18 : ct::Chain {
+  static constexpr const char *kName = "resnet18", *kFirst = "net/conv1", *kLast = "net/fc6";
+  L::ResNet18Layers net;
+  ct::Persistent image_shape;
+  ResNet18(int, int n_out) : net({.classes = n_out, .torchvision = true}) {}
+  CT_LINKS(net, image_shape)
+  ct::Variable operator()(const ct::Variable& x) { return net(x, {"fc6"}).at("fc6"); }
+  L::Linear& last() { return net.fc6; }
+  ct::Array scaled(const ct::Array& image) const { return net.prepare(image, {}); }
 };
 
 struct Args {
-  std::string folder, device = "cpu", out = "result", resume;
+  std::string folder, device = "cpu", model = CNN::kName, out = "result", resume, weights;
   std::vector<std::string> predict;
-  int epochs = 20, units = 256, size = 32, batch = 32, threads = 2;
+  int epochs = 20, units = 0, size = 32, batch = 32, threads = 2;
   std::uint64_t seed = 0;
-  bool gray = false, skip_broken = false;
+  bool gray = false, skip_broken = false, make_shapes = false;
 
   D::ImageDatasetOptions images() const {
     return {.channels = gray ? 1 : 3, .height = size, .width = size, .skip_broken = skip_broken};
   }
 };
 
-/// The names of the classes, saved with the weights.
+/// The names of the classes and of the network, saved with the weights.
 struct Classes {
   std::vector<std::string> names = {};
-  void serialize(ct::Serializer& s) { s("classes", names); }
+  std::string model = MLP::kName;
+  void serialize(ct::Serializer& s) {
+    s("classes", names);
+    if (!s.loading() || s.contains("model")) s("model", model);  // a file of older programs has none
+  }
 };
 
 /// What model.npz holds.
@@ -50,9 +110,52 @@ struct Saved {
   }
 };
 
-/// Values of 0 to 255 become -1 to 1.
-ct::Array scaled(const ct::Array& image) { return image / 127.5 - 1.0; }
+/// The network of a file that this program has saved.
+template <class Net>
+Net saved_network(const std::string& file, const Classes& classes) {
+  const ct::Shape first = ct::io::NpzReader(file).read_array(fmt::format("predictor/{}/W", Net::kFirst)).shape;
+  Net net(static_cast<int>(first[0]), static_cast<int>(classes.names.size()));
+  ct::serializers::load_npz(file, net, "predictor/");
+  return net;
+}
 
+/// A ResNet-18 with the weights of torchvision or timm, by their names or converted by `catenary convert`.
+L::ResNet18Layers foreign_resnet(const std::string& file) {
+  const auto with = [](const ct::Shape& last) { return L::ResNet18Layers({.classes = last[0], .torchvision = true}); };
+  if (ct::io::identify(file) == ct::io::FileKind::npz) {
+    L::ResNet18Layers net = with(ct::io::NpzReader(file).read_array("fc6/W").shape);
+    ct::serializers::load_npz(file, net);
+    return net;
+  }
+  const ct::io::SafetensorsReader reader(file);
+  const bool converted = reader.contains("fc6.W");
+  L::ResNet18Layers net = with(reader.tensor(converted ? "fc6.W" : "fc.weight").shape);
+  ct::serializers::load_safetensors(
+      file, net, {.names = converted ? ct::serializers::Names() : ct::serializers::Names("torchvision")});
+  return net;
+}
+
+/// Puts the weights of a file into the network. Where the file's classes are others, its last layer begins anew.
+template <class Net>
+void begin_with(Net& net, const std::string& file, const std::vector<std::string>& classes) {
+  Classes before;
+  if (ct::io::identify(file) == ct::io::FileKind::npz && ct::io::NpzReader(file).contains("classes")) {
+    ct::serializers::load_npz(file, before);
+    if (before.model != Net::kName)
+      throw ct::ValueError(fmt::format("{}: these are weights of --model {}, not {}", file, before.model, Net::kName));
+    net = saved_network<Net>(file, before);
+  } else if constexpr (std::is_same_v<Net, ResNet18>) {
+    net.net = foreign_resnet(file);
+  } else {
+    throw ct::ValueError(
+        fmt::format("{}: --model {} begins with a model.npz of this program; --model resnet18 with "
+                    "weights of torchvision, too",
+                    file, Net::kName));
+  }
+  if (before.names != classes) net.last() = L::Linear(static_cast<std::int64_t>(classes.size()));
+}
+
+template <class Net>
 int train(const Args& args) {
   const ct::Device device = ct::get_device(args.device);
   ct::random::seed(args.seed);
@@ -64,15 +167,17 @@ int train(const Args& args) {
   if (images.class_names().size() < 2)
     throw ct::ValueError(args.folder + ": expected two or more sub-folders, one a class; found '" +
                          images.class_names().front() + "' alone");
-  const D::TransformDataset examples(images, [](ct::Example example) {
-    example.values[0] = scaled(example.values[0]);
+
+  Net net(args.units, static_cast<int>(images.class_names().size()));
+  if (!args.weights.empty()) begin_with(net, args.weights, images.class_names());
+  net.image_shape = ct::array({args.images().channels, args.size, args.size});
+  const D::TransformDataset examples(images, [net](ct::Example example) {
+    example.values[0] = net.scaled(example.values[0]);
     return example;
   });
   const auto [training, test] = D::split_dataset_random(examples, images.size() * 4 / 5, args.seed);
 
-  MLP mlp(args.units, static_cast<int>(images.class_names().size()));
-  mlp.image_shape = ct::array({args.images().channels, args.size, args.size});
-  auto model = L::Classifier(mlp);
+  auto model = L::Classifier(net);
   model.to_device(device);
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
@@ -93,14 +198,15 @@ int train(const Args& args) {
       X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy"}));
   trainer.extend(X::ProgressBar());
   if (!args.resume.empty()) {
-    const std::vector<int> wanted = mlp.image_shape.array().to_vector<int>();
+    const ct::Persistent& shape = net.image_shape;
+    const std::vector<int> wanted = shape.array().to_vector<int>();
     ct::serializers::load_npz(args.resume, trainer);
-    if (mlp.image_shape.array().to_vector<int>() != wanted)
+    if (shape.array().to_vector<int>() != wanted)
       throw ct::ValueError(args.resume + ": the snapshot of images of another --size, or --gray");
   }
   const auto save = [&] {
     T::check_finite(model);
-    ct::serializers::save_npz(args.out + "/model.npz", Saved{model, {images.class_names()}});
+    ct::serializers::save_npz(args.out + "/model.npz", Saved{model, {images.class_names(), Net::kName}});
     fmt::print("\nThe weights are in {0}/model.npz; train_images -o {0} --predict FILE uses them\n", args.out);
   };
   try {
@@ -113,25 +219,78 @@ int train(const Args& args) {
   return 0;
 }
 
+template <class Net>
+int predict(const Args& args, const std::string& file, const Classes& classes) {
+  Net net = saved_network<Net>(file, classes);
+  const ct::Device device = ct::get_device(args.device);
+  net.to_device(device);
+  const auto scope = ct::test_mode();
+  const ct::Persistent& image_shape = net.image_shape;
+  const std::vector<int> shape = image_shape.array().to_vector<int>();
+  for (const std::string& path : args.predict) {
+    const ct::Array image =
+        net.scaled(D::read_image(path, {.channels = shape[0], .height = shape[1], .width = shape[2]}));
+    const ct::Variable scores = net(image(ct::newaxis).to_device(device));
+    const std::vector<float> p = F::softmax(scores).array().to_vector<float>();
+    if (args.predict.size() > 1) fmt::print("{}\n", path);
+    for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], classes.names[i]);
+  }
+  return 0;
+}
+
+/// Calls f with a null pointer to the network of a name.
+template <class F>
+int with_network(const std::string& name, const F& f) {
+  if (name == MLP::kName) return f(static_cast<MLP*>(nullptr));
+  if (name == ResNet18::kName) return f(static_cast<ResNet18*>(nullptr));
+  return f(static_cast<CNN*>(nullptr));
+}
+
 int predict(const Args& args) {
   const std::string file = args.out + "/model.npz";
   if (!ct::os::exists(file))
     throw ct::FileError(args.out + ": train_images has left nothing here (model.npz is missing); -o names its folder");
   Classes classes;
   ct::serializers::load_npz(file, classes);
-  const auto units = static_cast<int>(ct::io::NpzReader(file).read_array("predictor/l1/W").shape[0]);
-  MLP model(units, static_cast<int>(classes.names.size()));
-  ct::serializers::load_npz(file, model, "predictor/");
-  const ct::Device device = ct::get_device(args.device);
-  model.to_device(device);
-  const auto scope = ct::test_mode();
-  const std::vector<int> shape = model.image_shape.array().to_vector<int>();
-  for (const std::string& path : args.predict) {
-    const ct::Array image = scaled(D::read_image(path, {.channels = shape[0], .height = shape[1], .width = shape[2]}));
-    const std::vector<float> p = F::softmax(model(image(ct::newaxis).to_device(device))).array().to_vector<float>();
-    if (args.predict.size() > 1) fmt::print("{}\n", path);
-    for (std::size_t i = 0; i < p.size(); ++i) fmt::print("{:8.4f}  {}\n", p[i], classes.names[i]);
+  return with_network(classes.model, [&]<class Net>(Net*) { return predict<Net>(args, file, classes); });
+}
+
+/// 600 pictures of 32 by 32 pixels: discs, squares and triangles of any colour, of many sizes, anywhere.
+int make_shapes(const Args& args) {
+  ct::random::seed(args.seed);
+  const ct::Array row = ct::arange(32, ct::Dtype::float32).reshape({32, 1}), column = row.T();
+  const auto number = [](double low, double high) {
+    return ct::random::uniform(low, high, ct::Shape{}).item<double>();
+  };
+  for (const std::string kind : {"disc", "square", "triangle"}) {
+    ct::os::make_directories(args.folder + "/" + kind);
+    for (int i = 0; i < 200; ++i) {
+      const double r = number(7, 13);
+      const ct::Array y = row - number(r, 31 - r), x = column - number(r, 31 - r);
+      const int sides = kind == "square" ? 4 : 3;
+      // how far outside each point is: of a polygon, beyond the furthest of its sides
+      ct::Array outside = ct::sqrt(x * x + y * y) - r;
+      if (kind != "disc") {
+        outside = ct::full({32, 32}, -100.0f);
+        for (int k = 0; k < sides; ++k) {
+          const double angle = 2 * std::numbers::pi * k / sides;
+          outside =
+              ct::maximum(outside, x * std::cos(angle) + y * std::sin(angle) - r * std::cos(std::numbers::pi / sides));
+        }
+      }
+      const ct::Array inside = (outside < 0).astype(ct::Dtype::float32)(ct::ellipsis, ct::newaxis);
+      const auto numbers = [](double low, double high, const ct::Shape& shape) {
+        return ct::random::uniform(low, high, shape).astype(ct::Dtype::float32);
+      };
+      const ct::Array ground = numbers(0, 256, {3}), colour = (ground + numbers(80, 176, {3})) % 256;  // unlike it
+      const ct::Array pixels = ground + inside * (colour - ground) + numbers(-15, 15, {32, 32, 3});
+      const ct::Array bytes = ct::clip(pixels, 0.0, 255.0).astype(ct::Dtype::uint8);
+      ct::io::HostArray image = ct::io::HostArray::empty(ct::Dtype::uint8, bytes.shape());
+      bytes.copy_to_host(image.data.get());
+      ct::io::write_png(fmt::format("{}/{}/{:03}.png", args.folder, kind, i), image);
+    }
   }
+  fmt::print("600 pictures are in {0}; train_images {0} learns them\n", args.folder);
   return 0;
 }
 
@@ -145,8 +304,14 @@ int main(int argc, char** argv) {
   app.add_option("-b,--batchsize", args.batch, "Images in a minibatch")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
-  app.add_option("-u,--unit", args.units, "Units of a hidden layer")
+  app.add_option("-m,--model", args.model,
+                 "cnn: four convolutions; resnet18: ResNet-18; mlp: layers that connect all with all")
       ->capture_default_str()
+      ->check(CLI::IsMember({CNN::kName, ResNet18::kName, MLP::kName}));
+  app.add_option("-w,--weights", args.weights,
+                 "Weights to begin with: a model.npz of this program, for resnet18 also torchvision's as safetensors");
+  app.add_option("-u,--unit", args.units,
+                 "Channels of cnn's first convolution (16), units of mlp's hidden layers (256)")
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("-s,--size", args.size, "Height and width that all images are brought to")
       ->capture_default_str()
@@ -161,6 +326,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
+  app.add_flag("--make-shapes", args.make_shapes, "Writes 600 pictures of shapes into FOLDER, to try this with");
   app.add_option("-p,--predict", args.predict, "Predicts the classes of these images with what was trained before");
   try {
     app.parse(argc, argv);
@@ -172,7 +338,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return args.predict.empty() ? train(args) : predict(args);
+    if (args.make_shapes) return make_shapes(args);
+    if (!args.predict.empty()) return predict(args);
+    return with_network(args.model, [&]<class Net>(Net*) { return train<Net>(args); });
   } catch (const std::exception& e) {
     fmt::print(stderr, "train_images: {}\n", e.what());
     return 1;

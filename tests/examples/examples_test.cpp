@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <variant>
 
 #include "catenary/array/random.h"
@@ -13,6 +14,7 @@
 #include "catenary/core/os/process.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/png.h"
+#include "catenary/io/safetensors.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
@@ -356,6 +358,134 @@ TEST(Examples, TrainImages) {
   EXPECT_TRUE(has(rest, "left out: " + (folder / "pictures/dark/broken.png: neither"))) << rest;
 }
 
+/// What examples/train_images/README.md tells.
+TEST(Examples, TrainImagesLearnsShapesByConvolutions) {
+  const Folder folder;
+  const std::string shapes = folder / "shapes";
+  EXPECT_TRUE(has(output_of("train_images", {shapes, "--make-shapes"}), "600 pictures are in " + shapes));
+  const auto accuracy = [&](const std::string& model, const std::string& epochs) {
+    const std::string out = folder / model;
+    const std::string text = output_of("train_images", {shapes, "-m", model, "-e", epochs, "-o", out});
+    EXPECT_TRUE(has(text, "600 images, 3 classes: disc, square, triangle")) << text;
+    return log_of(out).back()["validation/main/accuracy"].get<double>();
+  };
+  EXPECT_GE(accuracy("cnn", "20"), 0.9);
+  EXPECT_LT(accuracy("mlp", "5"), 0.75);
+  const std::string predicted =
+      output_of("train_images", {"-o", folder / "cnn", "-p", shapes + "/disc/000.png", shapes + "/square/001.png"});
+  EXPECT_TRUE(has(predicted, "  triangle\n")) << predicted;
+}
+
+/// Dark and bright pictures of 8 x 8 pixels.
+std::string dark_and_bright(const Folder& folder) {
+  for (int i = 0; i < 20; ++i) {
+    const auto image = ct::io::HostArray::empty(ct::Dtype::uint8, {8, 8, 3});
+    for (int k = 0; k < 192; ++k)
+      image.as<std::uint8_t>()[k] = static_cast<std::uint8_t>((i % 2 ? 150 : 20) + 7 * k % 80);
+    const std::string sub = folder / (i % 2 ? "pictures/bright" : "pictures/dark");
+    ct::os::make_directories(sub);
+    ct::io::write_png(sub + "/" + std::to_string(i) + ".png", image);
+  }
+  return folder / "pictures";
+}
+std::vector<float> values_in(const std::string& file, const std::string& key) {
+  const ct::io::HostArray array = ct::io::NpzReader(file).read_array(key);
+  return {array.as<float>(), array.as<float>() + array.size()};
+}
+
+TEST(Examples, TrainImagesBeginsWithWeights) {
+  const Folder folder;
+  const std::string pictures = dark_and_bright(folder);
+  const auto train = [&](const std::string& out, std::vector<std::string> more) {
+    more.insert(more.begin(), {pictures, "-s", "8", "-b", "8", "-o", folder / out});
+    output_of("train_images", more);
+    return log_of(folder / out)[0]["main/loss"].get<double>();
+  };
+  for (const std::string model : {"cnn", "mlp"}) {
+    const double fresh = train(model, {"-m", model, "-u", "4", "-e", "80"});
+    const std::string saved = folder / (model + "/model.npz");
+    EXPECT_LT(train("more_" + model, {"-m", model, "-e", "1", "-w", saved}), fresh / 2) << "the last layer, too";
+    const std::string other = model == "cnn" ? "mlp" : "cnn";
+    EXPECT_TRUE(has(error_of("train_images", {pictures, "-m", other, "-w", saved}),
+                    saved + ": these are weights of --model " + model + ", not " + other));
+  }
+  // a third class: all but the last layer
+  ct::os::make_directories(folder / "pictures/gray");
+  for (int i = 0; i < 10; ++i)
+    ct::os::write_file(folder / ("pictures/gray/" + std::to_string(i) + ".png"),
+                       ct::os::read_file(folder / "pictures/dark/0.png"));
+  train("three", {"-m", "cnn", "-e", "1", "-w", folder / "cnn/model.npz"});
+  EXPECT_EQ(ct::io::NpzReader(folder / "three/model.npz").read_array("predictor/fc/W").shape, (ct::Shape{3, 32}));
+  EXPECT_TRUE(has(output_of("train_images", {"-o", folder / "three", "-p", pictures + "/dark/0.png"}), "  gray\n"));
+}
+
+/// torchvision's names and shapes of a ResNet-18; statistics that one recognizes.
+std::string torchvisions_resnet18(const Folder& folder) {
+  const ct::io::NpzReader file(tests::source_path("tests/data/torch/torchvision.npz"));
+  const auto texts = [&](const char* what) { return std::get<ct::io::StringArray>(file.read(what)).values; };
+  const std::vector<std::string> names = texts("resnet18/names"), shapes = texts("resnet18/shapes");
+  std::vector<std::pair<std::string, ct::io::HostArray>> tensors;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    std::istringstream words(shapes[k]);
+    ct::Shape shape;
+    for (std::int64_t extent; words >> extent;) shape.push_back(extent);
+    const bool count = names[k].ends_with("num_batches_tracked");
+    const auto array = ct::io::HostArray::empty(count ? ct::Dtype::int64 : ct::Dtype::float32, shape);
+    if (count) {
+      *array.as<std::int64_t>() = 9;
+    } else {
+      for (std::int64_t i = 0; i < array.size(); ++i)
+        array.as<float>()[i] = names[k].ends_with("running_mean") ? 1000.f
+                               : shape.size() == 1                ? 1.f
+                                                                  : 0.01f * static_cast<float>(i * 7 % 13 - 6);
+    }
+    tensors.emplace_back(names[k], array);
+  }
+  ct::io::write_safetensors(folder / "resnet18.safetensors", tensors);
+  return folder / "resnet18.safetensors";
+}
+
+TEST(Examples, TrainImagesBeginsWithTorchvisionsResNet18) {
+  const Folder folder;
+  const std::string pictures = dark_and_bright(folder), theirs = torchvisions_resnet18(folder);
+  for (const std::string& file : {theirs, folder / "ours.npz", folder / "ours.safetensors"}) {
+    if (file != theirs) {
+      const auto converted = ct::os::run_process(
+          {tests::build_path("bin/catenary"), "convert", theirs, "-o", file, "--from", "torchvision"}, {.timeout = 60});
+      ASSERT_TRUE(converted.ok()) << converted.errors;
+    }
+    const std::string out = folder / "out";
+    output_of("train_images", {pictures, "-m", "resnet18", "-w", file, "-s", "16", "-b", "8", "-e", "1", "-o", out});
+    const std::string saved = out + "/model.npz";
+    // two updates have moved the mean by a fifth
+    for (const float mean : values_in(saved, "predictor/net/bn1/avg_mean")) EXPECT_NEAR(mean, 810, 30) << file;
+    EXPECT_EQ(ct::io::NpzReader(saved).read_array("predictor/net/fc6/W").shape, (ct::Shape{2, 512}));
+    EXPECT_TRUE(has(output_of("train_images", {"-o", out, "-p", pictures + "/dark/0.png"}), "  dark\n"));
+  }
+  EXPECT_TRUE(has(error_of("train_images", {pictures, "-w", theirs}),
+                  "--model cnn begins with a model.npz of this program; --model resnet18 with weights of torchvision"));
+}
+
+/// A file of the program that knew one network.
+TEST(Examples, TrainImagesReadsWhatOlderOnesSaved) {
+  const Folder folder;
+  const std::string pictures = dark_and_bright(folder), out = folder / "out", old = folder / "old";
+  output_of("train_images", {pictures, "-m", "mlp", "-u", "4", "-s", "8", "-b", "8", "-e", "20", "-o", out});
+  ct::os::make_directories(old);
+  const ct::io::NpzReader reader(out + "/model.npz");
+  ct::io::NpzWriter writer(old + "/model.npz");
+  for (const std::string& name : reader.names()) {
+    const ct::io::NpyValue value = reader.read(name);
+    if (const auto* array = std::get_if<ct::io::HostArray>(&value)) writer.write(name, *array);
+    if (const auto* text = std::get_if<std::string>(&value); text && name != "model") writer.write(name, *text);
+  }
+  writer.finish();
+  const auto predicted = [&](const std::string& from) {
+    return output_of("train_images", {"-o", from, "-p", pictures + "/bright/1.png"});
+  };
+  EXPECT_EQ(predicted(old), predicted(out));
+}
+
 TEST(Examples, TrainImagesStopsWhereLossesAreNoNumbers) {
   const Folder folder;
   for (int i = 0; i < 10; ++i) {
@@ -366,7 +496,8 @@ TEST(Examples, TrainImagesStopsWhereLossesAreNoNumbers) {
     ct::io::write_png(sub + "/" + std::to_string(i) + ".png", image);
   }
   const std::string out = folder / "out";
-  const std::vector<std::string> arguments = {folder / "pictures", "-s", "2", "-u", "4", "-b", "4", "-o", out};
+  const std::vector<std::string> arguments = {
+      folder / "pictures", "-m", "mlp", "-s", "2", "-u", "4", "-b", "4", "-o", out};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), arguments.begin(), arguments.end());
     return more;
