@@ -112,6 +112,25 @@ TEST(Torchvision, MobileNetV2) {
   EXPECT_EQ(net.first_bn.N->item<std::int64_t>(), 5);  // num_batches_tracked is the sixth tensor
 }
 
+/// The option is what makes them equal: the same weights give other scores without, or have no place.
+TEST(Torchvision, WithoutTheOptionTheyComputeWhatChainersDo) {
+  const Folder folder;
+  const auto test = ct::test_mode();
+  const auto load = [&](const Torchvision& theirs, const auto& model) {
+    io::write_safetensors(folder / "weights.safetensors", theirs.tensors);
+    S::load_safetensors(folder / "weights.safetensors", model, {.names = "torchvision"});
+  };
+  const Torchvision mobilenet("mobilenet_v2");
+  const L::MobileNetV2 net({.classes = 10});  // another eps
+  load(mobilenet, net);
+  EXPECT_GT(ct::absolute(net(images()).array() - mobilenet.scores).max().item<float>(), 2e-4);
+  const L::VGG16Layers vgg({.classes = 10, .units = 64});  // which takes images of one size
+  load(Torchvision("vgg16"), vgg);
+  EXPECT_THROW(vgg(images(), {"fc8"}), ct::ShapeError);
+  const L::ResNet18Layers resnet({.classes = 10});  // its first convolution has a bias
+  EXPECT_THROW(load(Torchvision("resnet18"), resnet), ct::FileError);
+}
+
 TEST(Torchvision, ImagesArePreparedAsItsTransformsDo) {
   // red, green and blue of 2 x 2 pixels
   const ct::Array image = ct::arange(12, ct::Dtype::float32).reshape({3, 2, 2}) * 20;
