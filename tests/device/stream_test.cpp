@@ -12,6 +12,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/user_kernel.h"
 #include "catenary/core/error.h"
 #include "catenary/device/pool.h"
 
@@ -161,6 +162,52 @@ TEST(Stream, EveryThreadItsOwn) {
   for (std::thread& thread : threads) thread.join();
   for (std::size_t t = 0; t < results.size(); ++t)
     EXPECT_EQ(results[t], std::vector<float>(1000, static_cast<float>(t) + 20));
+}
+
+/// A kernel that takes a while on every device, as each step needs the one before.
+Array take_a_while(const Array& x, int steps) {
+  static const ElementwiseKernel kernel("float32 x, int32 steps", "float32 y",
+                                        "y = x; for (int step = 0; step < steps; ++step) y = y * 0.5f + 1",
+                                        "take_a_while");
+  return kernel(x, steps);
+}
+
+TEST(Stream, TheHostIsNotFarAhead) {
+  // without a bound nothing of this would have happened when the host comes to the end
+  constexpr int kAhead = 17 * 64;  // backends/gpu/ahead.h says it
+  const bool is_simulated = current_device().info().is_simulated;
+  const Stream s;
+  const Stream::Use use(s);
+  Array x = zeros({is_simulated ? 64 : 1 << 12}, Dtype::float32).eval();
+  std::vector<Event> marks;
+  for (int i = 0; i < kAhead + 100; ++i) {
+    if (current_device().is_cpu())
+      x = (x * 0.5f + 1).eval();
+    else
+      x = take_a_while(x, is_simulated ? 20000 : 200);
+    marks.push_back(s.record());
+    if (i >= kAhead) {
+      EXPECT_TRUE(marks[static_cast<std::size_t>(i - kAhead)].done()) << i;
+    }
+  }
+  EXPECT_EQ(x.to_vector<float>()[0], 2);
+}
+
+TEST(Stream, TheHostIsAheadByFewKernelsWhereEachTakesLong) {
+  if (current_device().is_cpu()) return;  // said above
+  constexpr std::size_t kAhead = 32;
+  const Stream s;
+  const Stream::Use use(s);
+  Array x = zeros({1}, Dtype::float32).eval();
+  std::vector<Event> marks;
+  for (std::size_t i = 0; i < kAhead + 16; ++i) {
+    x = take_a_while(x, 10'000'000);
+    marks.push_back(s.record());
+    if (i >= kAhead) {
+      EXPECT_TRUE(marks[i - kAhead].done()) << i;
+    }
+  }
+  EXPECT_EQ(x.to_vector<float>()[0], 2);
 }
 
 }  // namespace

@@ -13,8 +13,19 @@ namespace {
 constexpr int kMostDrivers = 4, kMostDevices = 64;
 thread_local void* used_streams[kMostDrivers][kMostDevices];
 
-/// The thread submits what makes streams wait for each other, for which none has to wait.
+/// The thread submits what makes streams wait for each other, or a mark, for which none has to wait.
 thread_local bool keeps_order;
+
+class KeepsOrder {
+ public:
+  KeepsOrder() : before_(std::exchange(keeps_order, true)) {}
+  ~KeepsOrder() { keeps_order = before_; }
+  KeepsOrder(const KeepsOrder&) = delete;
+  KeepsOrder& operator=(const KeepsOrder&) = delete;
+
+ private:
+  const bool before_;
+};
 
 }  // namespace
 
@@ -38,7 +49,18 @@ void* Driver::stream(int device) const { return device < kMostDevices ? used_str
 void* Driver::queue(int device) {
   void* const stream = this->stream(device);
   keep_order(device, stream);
+  if (!keeps_order) {
+    const KeepsOrder inside;
+    ahead_of(device, stream).submitting(*this, device);
+  }
   return handle_of(device, stream);
+}
+
+Ahead& Driver::ahead_of(int device, void* stream) {
+  std::lock_guard lock(ahead_mutex_);
+  std::unique_ptr<Ahead>& ahead = ahead_[{device, stream}];
+  if (!ahead) ahead = std::make_unique<Ahead>();
+  return *ahead;
 }
 
 void* Driver::create_stream(int device, bool blocking) {
@@ -57,6 +79,15 @@ void Driver::destroy_stream(int device, void* stream) noexcept {
     blocking_count_ -=
         static_cast<int>(std::erase_if(blocking_, [&](const Blocking& b) { return b.stream == stream; }));
   }
+  std::unique_ptr<Ahead> ahead;
+  {
+    std::lock_guard lock(ahead_mutex_);
+    if (const auto found = ahead_.find({device, stream}); found != ahead_.end()) {
+      ahead = std::move(found->second);
+      ahead_.erase(found);
+    }
+  }
+  if (ahead) ahead->end(*this, device);
   end_stream(device, stream);
 }
 
@@ -81,7 +112,7 @@ void Driver::keep_order(int device, void* stream) {
 }
 
 void Driver::follow(int device, void* waiting, void* first) {
-  const bool before = std::exchange(keeps_order, true);
+  const KeepsOrder inside;
   void* event = nullptr;
   try {
     event = create_event(device, false);
@@ -92,11 +123,9 @@ void Driver::follow(int device, void* waiting, void* first) {
     const SwitchedStream switched(*this, device, waiting);
     wait(device, device, event);
   } catch (...) {
-    keeps_order = before;
     if (event) destroy_event(device, event);
     throw;
   }
-  keeps_order = before;
   destroy_event(device, event);
 }
 

@@ -8,11 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "catenary/backends/gpu/ahead.h"
 #include "catenary/device/device_info.h"
 #include "catenary/device/device_streams.h"
 
@@ -103,7 +107,8 @@ class Driver : public DeviceStreams {
   virtual void synchronize(int device) = 0;
 
   /// What the calling thread's work is submitted to, by the driver and by libraries of the vendor's: its stream of the
-  /// device, which becomes current for the thread (CUDA, HIP); OpenCL's command queue. It waits for what it has to.
+  /// device, which becomes current for the thread (CUDA, HIP); OpenCL's command queue. It waits for what it has to, and
+  /// the host with it where it is too far ahead.
   void* queue(int device);
 
   void* create_stream(int device, bool blocking) final;
@@ -138,6 +143,11 @@ class Driver : public DeviceStreams {
   std::atomic<int> blocking_count_{0};
   std::mutex blocking_mutex_;
   std::vector<Blocking> blocking_;
+
+  /// By device and stream; null is the device's own.
+  Ahead& ahead_of(int device, void* stream);
+  std::mutex ahead_mutex_;
+  std::map<std::pair<int, void*>, std::unique_ptr<Ahead>> ahead_;
 };
 
 /// CATENARY_SYNC=1: each operation is waited for.

@@ -149,7 +149,7 @@ class OpenclDriver final : public Driver {
     for (Handle queue : queues) check(api_->Finish(queue), "Finish");
   }
 
-  void* create_event(int, bool) override { return new Event; }
+  void* create_event(int, bool timed) override { return new Event{.is_timed = timed}; }
   void destroy_event(int, void* event) noexcept override {
     forget(*static_cast<Event*>(event));
     delete static_cast<Event*>(event);
@@ -158,7 +158,7 @@ class OpenclDriver final : public Driver {
     Event& e = *static_cast<Event*>(event);
     forget(e);
     check(api_->EnqueueMarkerWithWaitList(queue(device), 0, nullptr, &e.marker), "EnqueueMarkerWithWaitList");
-    if (!at(device).times_markers) e.completed = completion_of(e.marker);
+    if (e.is_timed && !at(device).times_markers) e.completed = completion_of(e.marker);
     check(api_->Flush(queue(device)), "Flush");  // or another queue might wait for ever
   }
   void wait(int device, int event_device, void* event) override {
@@ -254,7 +254,8 @@ class OpenclDriver final : public Driver {
   using Time = std::chrono::steady_clock::time_point;
   struct Event {
     Handle marker = nullptr;
-    std::shared_future<Time> completed;  // by the host's clock, where the driver times no markers
+    std::shared_future<Time> completed = {};  // by the host's clock, where the driver times no markers
+    const bool is_timed;
   };
   struct Device {
     Handle id = nullptr, context = nullptr, queue = nullptr;
