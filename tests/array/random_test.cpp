@@ -1,6 +1,10 @@
 #include "catenary/array/random.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
@@ -100,6 +104,33 @@ TEST(Random, Integers) {
   EXPECT_THROW(random_::randint(3, 3, {2}), ct::ValueError);
   EXPECT_THROW(random_::randint(0, 257, {2}, {.dtype = Dtype::uint8}), ct::ValueError);
   EXPECT_THROW(random_::randint(0, 2, {2}, {.dtype = Dtype::float32}), ct::DtypeError);
+}
+
+// Each is the upper half of 64 random bits times the number of integers, of 128 bits in all.
+TEST(Random, IntegersOfWideRangesHaveEveryCarry) {
+  __extension__ using Wide = unsigned __int128;
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min(), highest = -(lowest + 1);
+  const Shape many{2000};
+  for (const auto& [low, high] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 3},
+                                                          {-5, std::int64_t{1} << 31},
+                                                          {0, std::int64_t{1} << 32},
+                                                          {0, (std::int64_t{1} << 40) + 12345},
+                                                          {-7, highest},
+                                                          {lowest, highest},
+                                                          {lowest, lowest + 2}}) {
+    random_::seed(7);
+    const auto upper = random_::bits(many).to_vector<std::uint32_t>(),
+               lower = random_::bits(many).to_vector<std::uint32_t>();
+    random_::seed(7);
+    const auto drawn = random_::randint(low, high, many).to_vector<std::int64_t>();
+    const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      const std::uint64_t word = std::uint64_t{upper[i]} << 32 | lower[i];
+      const auto offset = static_cast<std::uint64_t>(Wide{word} * range >> 64);
+      ASSERT_EQ(drawn[i], static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset)) << low << " " << high;
+    }
+  }
 }
 
 TEST(Random, Discrete) {

@@ -74,6 +74,11 @@ TEST(Csv, WordsForMissingNumbers) {
   EXPECT_FALSE(parse("x\n1\nNA\n").column("x").numeric);
 }
 
+TEST(Csv, ACarriageReturnEndsTheLastFieldToo) {
+  EXPECT_EQ(parse("a,b\nx,\"y\"\r").column("b").strings, std::vector<std::string>{"y"});
+  EXPECT_EQ(parse("a,b\nx,y\r").column("b").strings, std::vector<std::string>{"y"});
+}
+
 TEST(Csv, ErrorsSayLineAndColumn) {
   EXPECT_EQ(file_error([] { parse("a,b\n1,2\n3\n"); }),
             "t.csv: line 3, column 1: the row has 1 field(s), the header 2");

@@ -187,6 +187,49 @@ TEST(Npz, RefusesTwoMembersOfOneName) {
   EXPECT_NE(message.find("two members have one name"), std::string::npos) << message;
 }
 
+/// An archive of one deflated member that says it unpacks to `stated` bytes.
+std::string archive_of(const std::string& content, std::size_t stated) {
+  const auto le = [](std::size_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>((value >> (8 * i)) & 0xff);
+    return text;
+  };
+  std::string packed(content.size() + 1024, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(stated));
+  const std::string name = "x.npy", about = le(0, 2) + le(8, 2) + le(0, 2) + le(0x21, 2) + le(crc, 4) +
+                                            le(packed.size(), 4) + le(stated, 4) + le(name.size(), 2) + le(0, 2);
+  const std::string local = "PK\x03\x04" + le(20, 2) + about + name + packed;
+  const std::string central = "PK\x01\x02" + le(20, 2) + le(20, 2) + about + le(0, 14) + name;
+  return local + central + "PK\x05\x06" + le(0, 4) + le(1, 2) + le(1, 2) + le(central.size(), 4) + le(local.size(), 4) +
+         le(0, 2);
+}
+
+TEST(Npz, RefusesAMemberThatIsLongerThanTheArchiveSays) {
+  const HostArray a = numbers({63});
+  const std::string content =
+      npy_header(a) + std::string(reinterpret_cast<const char*>(a.bytes().data()), a.bytes().size());
+  const std::string right = archive_of(content, content.size());
+  EXPECT_EQ(values_of(NpzReader(as_bytes(right), "right").read_array("x")), values_of(a));
+  const std::string longer = archive_of(content + "more", content.size());
+  EXPECT_NE(file_error([&] { read_all(as_bytes(longer)); }), "");
+}
+
+TEST(Npz, AHeaderOfNoLengthReadsNothingBehindIt) {
+  using namespace std::string_literals;
+  const std::string content = "\x93NUMPY\x01\x00\x00\x00"s + std::string(std::size_t{1} << 20, '{');
+  EXPECT_NE(file_error([&] { read_all(as_bytes(archive_of(content, content.size()))); }).find("header"),
+            std::string::npos);
+}
+
 TEST(Npz, RefusesBombs) {
   // a member that says it unpacks to far more than its bytes could
   const TemporaryFolder folder;

@@ -38,6 +38,19 @@ TEST(Safetensors, ReadsWhatThePackageWrites) {
   EXPECT_NE(file_error([&] { file.read("nothing"); }).find("no tensor 'nothing'"), std::string::npos);
 }
 
+TEST(Safetensors, WhatCanBeListedOnlyHasItsSizeTooOrIsRefused) {
+  const auto refused = [](const char* dtype, int end) {
+    const std::string header = std::string("{\"e\":{\"dtype\":\"") + dtype + "\",\"shape\":[3],\"data_offsets\":[0," +
+                               std::to_string(end) + "]}}";
+    const std::string file = with_header(header, static_cast<std::size_t>(end));
+    return file_error([&] { SafetensorsReader(as_bytes(file), "f"); });
+  };
+  EXPECT_EQ(refused("F8_E5M2", 3), "");
+  EXPECT_NE(refused("F8_E5M2", 5).find("shape (3,) of F8_E5M2 needs 3 bytes"), std::string::npos);
+  EXPECT_EQ(refused("C64", 24), "");
+  EXPECT_NE(refused("C64", 3).find("needs 24 bytes"), std::string::npos);
+}
+
 TEST(Safetensors, RoundTrip) {
   const TemporaryFolder folder;
   std::vector<std::pair<std::string, HostArray>> tensors;
