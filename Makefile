@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 EPOCHS ?= 20
 PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python test-installed wheel test-wheel format tidy install clean
+.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-peers  measure beside PyTorch, JAX and NumPy, in turn (PEERS=--help tells more); needs PyPI"
 	@echo "make python   install catenary.cupy into build/python/venv, with build/release's library (needs PyPI)"
 	@echo "make test-python  test it there; make test-installed tests what scripts/test_install has installed by pip"
+	@echo "make fuzz-python  random programs there, by NumPy and by cupy (FUZZ=--help tells more)"
 	@echo "make wheel    make wheels in dist/: for PYTHON ($(PYTHON)), and for Python 3.12 and later (needs PyPI); make test-wheel tries them"
 	@echo "make format   clang-format all sources     make tidy   clang-tidy all sources"
 	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
@@ -92,6 +93,10 @@ test-installed: configure
 	cmake --build $(BUILD) -j $(JOBS) --target simgpu
 	@build/install/venv/bin/pip install --quiet --disable-pip-version-check pytest pytest-xdist
 	@scripts/test_python build/install/venv/bin/python $(BUILD) -n $(JOBS)
+
+# FUZZ takes cupy_fuzz's options.
+fuzz-python: python
+	@$(VENV)/bin/python scripts/cupy_fuzz $(FUZZ)
 
 # ABI3 is a Python 3.12 or later where none is in PATH.
 wheel:

@@ -42,7 +42,7 @@ Array cumulative(const Array& x, const std::optional<int>& axis, Array running, 
   if (!axis && x.ndim() > 1) fail<ValueError>("{}: an axis is needed for an array of shape {}", what, x.shape());
   if (!include_initial) return running;
   const int a = normalize_axis(axis.value_or(0), running.ndim(), what);
-  return concatenate({beside(running, a, initial), running}, a);
+  return concatenate({as_dtype(beside(running, a, initial), running.dtype()), running}, a);
 }
 
 /// How far neighbours along an axis are from each other: all the same, or each.

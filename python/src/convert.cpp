@@ -145,14 +145,33 @@ void Argument::refuse_integer() const {
   raise(PyExc_OverflowError, "Python integer " + text_of(beyond_uint64) + " is out of bounds for int64 and uint64");
 }
 
-void Argument::parse_values(PyObject* o, const ct::Device& device, Dtype into) {
+void Argument::parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into) {
   if (!parse(o)) {
     kept = from_numpy(o, std::nullopt, device);
     array = &kept;
   }
-  if (ct::is_floating(into)) beyond_uint64 = nullptr;
+  if (into) stored_as(*into);
   if (beyond_uint64) refuse_integer();
   bring_to(device);
+}
+
+void Argument::stored_as(Dtype into) {
+  if (ct::is_floating(into)) beyond_uint64 = nullptr;
+  if (array || beyond_int64 || !ct::is_integer(into) || !ct::is_floating(strong.value_or(scalar.default_dtype())))
+    return;
+  const double value = std::trunc(scalar.real());
+  if (std::isnan(value)) raise(PyExc_ValueError, "cannot convert float NaN to integer");
+  if (std::isinf(value)) raise(PyExc_OverflowError, "cannot convert float infinity to integer");
+  const bool is_unsigned = into == Dtype::uint64 && value >= 0x1p63;
+  if (value < -0x1p63 || value >= (is_unsigned ? 0x1p64 : 0x1p63))
+    raise(PyExc_OverflowError, "float " + text_of(checked(PyFloat_FromDouble(value)).ptr()) + " is out of bounds for " +
+                                   ct::dtype_name(into));
+  strong.reset();
+  scalar = Scalar(is_unsigned ? 0 : static_cast<std::int64_t>(value));
+  if (!is_unsigned) return;
+  const auto host = static_cast<std::uint64_t>(value);
+  kept = Array::from_host(&host, {}, Dtype::uint64, current_device());
+  array = &kept;
 }
 
 void Argument::bring_to(const ct::Device& device) {

@@ -162,8 +162,11 @@ struct Argument {
 
   /// False, and nothing set, for an object that is none of these.
   bool parse(PyObject* o);
-  /// Takes NumPy's arrays and lists, too, as what is written into an array of dtype `into` does.
-  void parse_values(PyObject* o, const ct::Device& device, Dtype into = Dtype::int64);
+  /// Takes NumPy's arrays and lists, too. What is written into an array of a dtype is stored_as() that, too.
+  void parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into = {});
+  /// A float that is to be stored as an integer becomes one, which wraps where the dtype does not hold it. Throws
+  /// ValueError for NaN and OverflowError for what no integer dtype holds.
+  void stored_as(Dtype into);
   Operand operand() const {
     if (beyond_uint64) refuse_integer();
     return array ? Operand(*array) : Operand(scalar);

@@ -70,10 +70,10 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const Dtyp
   return checked(wrap(ct::arange(from, to, by, dtype.get())));
 }
 
-/// Fills with a number, or with what broadcasts, NumPy's arrays and lists too.
+/// Fills with a number, or with what broadcasts, NumPy's arrays and lists too. Floats are cast as elements are.
 Array full_of(Array a, nb::handle value) {
   Argument v;
-  v.parse_values(value.ptr(), a.device(), a.dtype());
+  v.parse_values(value.ptr(), a.device(), ct::is_floating(a.dtype()) ? std::optional(a.dtype()) : std::nullopt);
   ct::copyto(a, v.operand());
   return a;
 }
@@ -103,7 +103,8 @@ void register_creation(nb::module_& m) {
       "full",
       [](const Shape& shape, nb::handle fill_value, DtypeArg dtype, nb::handle order) {
         Argument v;
-        v.parse_values(fill_value.ptr(), current_device(), dtype.value_or(Dtype::int64));
+        const std::optional<Dtype> wanted = dtype.get();
+        v.parse_values(fill_value.ptr(), current_device(), wanted && ct::is_floating(*wanted) ? wanted : std::nullopt);
         const Dtype own = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         return full_of(empty(shape, dtype.value_or(own), order), fill_value);
       },
@@ -211,9 +212,9 @@ void register_creation(nb::module_& m) {
       [](const Array& a, nb::handle value) {
         Argument v;
         v.parse_values(value.ptr(), a.device(), a.dtype());
-        if (v.array && v.array->ndim() != 0)
+        if (v.array && v.array->size() != 1)
           raise(PyExc_ValueError, "fill: expected one value, not an array of shape " + v.array->shape().str());
-        ct::copyto(a, v.operand());
+        ct::copyto(a, v.array ? Operand(v.array->reshape({})) : v.operand());
       },
       "a", nb::arg("value"));
   m.def(

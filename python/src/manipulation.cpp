@@ -39,13 +39,14 @@ Array in_order(const Array& a, nb::handle order) {
   return a.transpose(ct::memory_order(a.ndim(), strides));
 }
 
-/// An array or a number, or a list, which becomes an array on the device of `beside`.
+/// What is written into an array: an array or a number, or a list, which becomes an array on its device.
 struct Values {
   nb::object v;
   Argument argument;
-  Values(nb::object given, const Array& beside, const char* function) : v(std::move(given)) {
-    if (PyList_Check(v.ptr()) || PyTuple_Check(v.ptr())) v = nb::cast(array_from(v.ptr(), beside.device()));
+  Values(nb::object given, const Array& into, const char* function) : v(std::move(given)) {
+    if (PyList_Check(v.ptr()) || PyTuple_Check(v.ptr())) v = nb::cast(array_from(v.ptr(), into.device()));
     if (!argument.parse(v.ptr())) refuse_argument(v.ptr(), function);
+    argument.stored_as(into.dtype());
   }
   ct::Operand operand() const { return argument.operand(); }
 };
@@ -237,8 +238,8 @@ void register_manipulation(nb::module_& m) {
   m.def("trim_zeros", viewing(ct::trim_zeros), "filt"_a, "trim"_a = "fb");
   m.def(
       "insert",
-      [](const Array& arr, nb::handle obj, const Value& values, std::optional<int> axis) {
-        return ct::insert(arr, parse_key(obj.ptr(), arr).at(0), values.operand(), axis);
+      [](const Array& arr, nb::handle obj, nb::object values, std::optional<int> axis) {
+        return ct::insert(arr, parse_key(obj.ptr(), arr).at(0), Values(values, arr, "insert").operand(), axis);
       },
       "arr"_a, "obj"_a, "values"_a, no_axis);
   m.def(
@@ -259,7 +260,12 @@ void register_manipulation(nb::module_& m) {
       },
       "a", nb::arg("indices"), no_axis, out_argument(), nb::arg("mode") = "raise");
   m.def("take_along_axis", freed(ct::take_along_axis), "a"_a, "indices"_a, "axis"_a);
-  m.def("put_along_axis", freed(ct::put_along_axis), "arr"_a, "indices"_a, "values"_a, "axis"_a);
+  m.def(
+      "put_along_axis",
+      [](const Array& a, const Array& indices, nb::object values, int axis) {
+        ct::put_along_axis(a, indices, Values(values, a, "put_along_axis").operand(), axis);
+      },
+      "arr"_a, "indices"_a, "values"_a, "axis"_a);
   both(
       m, "put",
       [](const Array& a, nb::handle indices, nb::object v, const std::string& mode) {
@@ -324,11 +330,21 @@ void register_manipulation(nb::module_& m) {
         ct::place(a, mask, Values(values, a, "place").operand());
       },
       "arr"_a, "mask"_a, "vals"_a);
-  m.def("putmask", freed(ct::putmask), "a"_a, "mask"_a, "values"_a);
+  m.def(
+      "putmask",
+      [](const Array& a, const Array& mask, nb::object values) {
+        ct::putmask(a, mask, Values(values, a, "putmask").operand());
+      },
+      "a"_a, "mask"_a, "values"_a);
   m.def("diag", viewing(ct::diag), "v"_a, "k"_a = 0);
   m.def("diagflat", freed(ct::diagflat), "v"_a, "k"_a = 0);
   both(m, "diagonal", viewing(ct::diagonal), "a", nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
-  m.def("fill_diagonal", freed(ct::fill_diagonal), "a"_a, "val"_a, "wrap"_a = false);
+  m.def(
+      "fill_diagonal",
+      [](const Array& a, nb::object value, bool wrap) {
+        ct::fill_diagonal(a, Values(value, a, "fill_diagonal").operand(), wrap);
+      },
+      "a"_a, "val"_a, "wrap"_a = false);
   m.def("tril", freed(ct::tril), "m"_a, "k"_a = 0);
   m.def("triu", freed(ct::triu), "m"_a, "k"_a = 0);
   for (const auto& [name, f] :

@@ -96,6 +96,57 @@ auto paired(R (*f)(A...)) {
   };
 }
 
+/// The dtype of bools or integers among arrays and numbers, by NumPy's rule for all at once.
+Dtype common_dtype(const Array& a, std::initializer_list<nb::object> others) {
+  if (ct::is_floating(a.dtype())) return a.dtype();
+  nb::list all;
+  all.append(nb::handle(numpy_dtype(a.dtype())));
+  for (const nb::object& other : others)
+    if (!other.is_none()) all.append(is_ndarray(other.ptr()) ? nb::object(other.attr("dtype")) : other);
+  return dtype_from(numpy().attr("result_type")(*all).ptr());
+}
+
+/// Is a Python integer at the end of what an integer dtype holds, or beyond it?
+bool reaches(nb::handle number, Dtype dtype, bool is_low) {
+  const nb::object end = numpy().attr("iinfo")(nb::handle(numpy_dtype(dtype))).attr(is_low ? "min" : "max");
+  const int yes = PyObject_RichCompareBool(number.ptr(), end.ptr(), is_low ? Py_LE : Py_GE);
+  if (yes < 0) raise_set();
+  return yes == 1;
+}
+
+/// The axis of a running sum: a 0-d array counts as one of one element, as in NumPy.
+OptionalAxis along(const Array& a, const OptionalAxis& axis) {
+  return a.ndim() == 0 && axis && (*axis == 0 || *axis == -1) ? OptionalAxis() : axis;
+}
+
+/// Throws TypeError where NaN is left out of floats, and the dtype could not say that nothing was left.
+void check_inexact(const Array& a, std::optional<Dtype> dtype, const std::string& function) {
+  if (dtype && ct::is_floating(a.dtype()) && !ct::is_floating(*dtype))
+    raise(PyExc_TypeError, function + ": dtype must be floating for a floating array, not " + ct::dtype_name(*dtype));
+}
+
+/// How many elements one of a reduction's comes from.
+double count_along(const Array& a, const AxisArg& axis, const char* what) {
+  double n = 1;
+  for (const auto i : axis.normalized(a.ndim(), what)) n *= static_cast<double>(a.shape()[static_cast<int>(i)]);
+  return n;
+}
+
+/// var and its like with an integer dtype, as NumPy computes them: the mean is cut to an integer, and what comes is.
+Array integer_variance(const Array& a, const AxisArg& axis, Dtype dtype, bool keepdims, double ddof,
+                       const std::string& name) {
+  const bool is_root = name.ends_with("std");
+  if (name.starts_with("nan")) check_inexact(a, dtype, name);
+  const double n = count_along(a, axis, name.c_str());
+  const Array center = ct::divide(ct::sum(a, axis, true, dtype), n).astype(dtype), distance = ct::subtract(a, center);
+  const Array total = ct::sum(ct::multiply(distance, distance), axis, keepdims, dtype);
+  const Array result = ct::divide(total, std::max(n - ddof, 0.0)).astype(dtype);
+  if (!is_root) return result;
+  if (result.ndim() > 0)
+    raise(PyExc_TypeError, name + ": the roots do not go into " + ct::dtype_name(dtype) + " (same_kind casting)");
+  return ct::sqrt(result).astype(dtype);
+}
+
 /// `nansum` and its like are functions only, `sum` is a method, too.
 template <class F, class... Extra>
 void as_named(nb::module_& m, const std::string& name, F f, const char* first, const Extra&... extra) {
@@ -116,15 +167,14 @@ void register_numbers(nb::module_& m) {
   const auto ddof = nb::arg("ddof") = 0;
 
   // reductions that are no rows
+  const auto mean = [](const Array& a, const AxisArg& axis, std::optional<Dtype> d, bool keepdims) {
+    if (!d || ct::is_floating(*d)) return ct::mean(a, axis, keepdims, d);
+    return ct::divide(ct::sum(a, axis, keepdims, d), count_along(a, axis, "mean")).astype(*d);
+  };
   both(
       m, "mean",
-      [](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
-        const std::optional<Dtype> d = dtype.get();
-        const auto run = [&] {
-          return d && !ct::is_floating(*d) ? ct::mean(a.astype(*d), axis, keepdims).astype(*d)
-                                           : ct::mean(a, axis, keepdims, d);
-        };
-        return out(without_gil(is_large(a), run), "mean");
+      [mean](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+        return out(without_gil(is_large(a), [&, d = dtype.get()] { return mean(a, axis, d, keepdims); }), "mean");
       },
       "a", no_axis, no_dtype, out, keepdims);
   for (const auto& [name, f] : {std::pair("var", &ct::var), std::pair("std", &ct::std),
@@ -133,19 +183,34 @@ void register_numbers(nb::module_& m) {
         m, name,
         [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, double ddof, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
+          if (d && !ct::is_floating(*d)) return out(integer_variance(a, axis, *d, keepdims, ddof, name), name);
           Array result = without_gil(is_large(a), [&] { return f(d ? a.astype(*d) : a, axis, keepdims, ddof); });
           return out(std::move(result), name);
         },
         "a", no_axis, no_dtype, out, ddof, keepdims);
-  for (const auto& [name, f] :
-       {std::pair("nansum", &ct::nansum), std::pair("nanprod", &ct::nanprod), std::pair("nanmean", &ct::nanmean)})
+  for (const auto& [name, f] : {std::pair("nansum", &ct::nansum), std::pair("nanprod", &ct::nanprod)})
     m.def(
         name,
         [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
+          if (d && !ct::is_floating(*d)) {  // NaN goes before integers come, which have none
+            const bool is_sum = f == &ct::nansum;
+            const Array x = ct::is_floating(a.dtype()) ? ct::where(ct::isnan(a), is_sum ? 0 : 1, a) : a;
+            return out.cast(is_sum ? ct::sum(x, axis, keepdims, d) : ct::prod(x, axis, keepdims, d), name);
+          }
           return out.cast(f(d ? a.astype(*d) : a, axis, keepdims), name);
         },
         "a"_a, no_axis, no_dtype, out, keepdims);
+  m.def(
+      "nanmean",
+      [mean](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+        const std::optional<Dtype> d = dtype.get();
+        check_inexact(a, d, "nanmean");
+        return out.cast(
+            ct::is_floating(a.dtype()) ? ct::nanmean(d ? a.astype(*d) : a, axis, keepdims) : mean(a, axis, d, keepdims),
+            "nanmean");
+      },
+      "a"_a, no_axis, no_dtype, out, keepdims);
   for (const auto& [name, f] :
        {std::pair("nanmax", &ct::nanmax), std::pair("nanmin", &ct::nanmin), std::pair("ptp", &ct::ptp)})
     as_named(
@@ -170,7 +235,7 @@ void register_numbers(nb::module_& m) {
     as_named(
         m, name,
         [f = f, name = name](const Array& a, const OptionalAxis& axis, DtypeArg dtype, Out out) {
-          return out.cast(without_gil(is_large(a), [&, d = dtype.get()] { return f(a, axis, d); }), name);
+          return out.cast(without_gil(is_large(a), [&, d = dtype.get()] { return f(a, along(a, axis), d); }), name);
         },
         "a", no_axis, no_dtype, out);
   m.def("_average", freed(ct::average), "a"_a, no_axis, "weights"_a.none(), "keepdims"_a);
@@ -179,7 +244,7 @@ void register_numbers(nb::module_& m) {
     m.def(
         name,
         [f = f, name = name](const Array& x, const OptionalAxis& axis, DtypeArg dtype, Out out, bool initial) {
-          return out.cast(f(x, axis, dtype.get(), initial), name);
+          return out.cast(f(x, along(x, axis), dtype.get(), initial), name);
         },
         "x"_a, nb::kw_only(), no_axis, no_dtype, out, "include_initial"_a = false);
   using Border = const std::optional<Operand>&;
@@ -210,19 +275,21 @@ void register_numbers(nb::module_& m) {
         if (low.is_none()) low = min;
         if (high.is_none()) high = max;
         if (low.is_none() && high.is_none()) return out(a.copy(), "clip");
-        Array result = a;
-        const auto limit = [&](nb::handle end, auto f) {
+        const Dtype common = common_dtype(a, {low, high});
+        Array result = common == a.dtype() ? a : a.astype(common);
+        const auto limit = [&](nb::handle end, bool is_low) {
           if (end.is_none()) return;
           Argument x, y;
           const Array before = result;
           x.array = &before;
           if (!y.parse(end.ptr())) refuse_argument(end.ptr(), "clip");
+          if (PyLong_CheckExact(end.ptr()) && ct::is_integer(a.dtype()) && reaches(end, a.dtype(), is_low)) return;
           settle(x, y);
-          result = f(x.operand(), y.operand());
+          result = is_low ? ct::maximum(x.operand(), y.operand()) : ct::minimum(x.operand(), y.operand());
         };
-        limit(low, ct::maximum);
-        limit(high, ct::minimum);
-        return out(result, "clip");
+        limit(low, true);
+        limit(high, false);
+        return out(result.is(a) ? a.copy() : result, "clip");
       },
       "a", optional("a_min"), optional("a_max"), out_argument(), optional("min"), optional("max"));
   m.def("around", delivered(ct::around, "around"), "a"_a, "decimals"_a = 0, out);
@@ -283,11 +350,10 @@ void register_numbers(nb::module_& m) {
         return ct::argpartition(a, positions(kth), axis);
       },
       "a", nb::arg("kth"), nb::arg("axis").none() = -1);
-  m.def(
-      "lexsort", [](const Array& keys) { return ct::lexsort(keys); }, "keys"_a);
+  m.def("_lexsort", freed(static_cast<Array (*)(const std::vector<Array>&)>(ct::lexsort)), "keys"_a);
   both(
       m, "searchsorted",
-      [](const Array& a, const Value& v, const std::string& side, std::optional<Array> sorter) {
+      [](const Array& a, Value& v, const std::string& side, std::optional<Array> sorter) {
         if (side != "left" && side != "right")
           raise(PyExc_ValueError, "searchsorted: side must be 'left' or 'right', not '" + side + "'");
         if (sorter && !ct::is_integer(sorter->dtype()))
@@ -296,7 +362,11 @@ void register_numbers(nb::module_& m) {
         if (sorter && sorter->size() != a.size())
           raise(PyExc_ValueError, "searchsorted: sorter must have an index for each of the " +
                                       std::to_string(a.size()) + " elements, not " + std::to_string(sorter->size()));
-        return ct::searchsorted(sorter ? Array(a.get({*sorter})) : a, v.operand(),
+        if (!v.argument.array) {  // a number counts as an array of it: beside unsigned elements -1 is less than all
+          v.argument.as_array();
+          v.argument.bring_to(a.device());
+        }
+        return ct::searchsorted(sorter ? Array(a.get({*sorter})) : a, *v.argument.array,
                                 side == "left" ? ct::Side::left : ct::Side::right);
       },
       "a", nb::arg("v"), nb::arg("side") = "left", nb::arg("sorter").none() = nb::none());

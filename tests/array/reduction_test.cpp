@@ -230,6 +230,7 @@ TEST(Reduction, Scans) {
   expect_array(ct::cumulative_sum(table(), -1, {}, true), {0, 1, 3, 6, 0, 4, 9, 15}, {2, 4}, Dtype::float32);
   expect_array(ct::cumulative_prod(make<double>({1.5, 2}), {}, {}, true), {1, 1.5, 3}, {3}, Dtype::float64);
   expect_array(ct::cumulative_sum(make<int>({1, 2}), {}, Dtype::float32), {1, 3}, {2}, Dtype::float32);
+  expect_array(ct::cumulative_prod(make<int>({3, 0, 2}), {}, Dtype::bool_, true), {1, 1, 0, 0}, {4}, Dtype::bool_);
   expect_array(ct::cumulative_sum(make<int>({3}, {}), {}, {}, true), {0, 3}, {2}, Dtype::int64);
   EXPECT_THROW(ct::cumulative_prod(table()), ct::ValueError);
   EXPECT_THROW(ct::cumsum(table(), 2), ct::ShapeError);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -492,6 +493,17 @@ TEST(Math, Integers) {
   EXPECT_EQ(ct_pow_i32(7, 0), 1);
   EXPECT_EQ(ct_pow_i32(-1, 2147483647), -1);
   EXPECT_EQ(ct_pow_i64(-3, 39), -4052555153018976267);
+  for (const auto& [x, y, left] : {std::array{3, -1, 0},
+                                   {0, -1, 0},
+                                   {1, -5, 1},
+                                   {-1, -2, 1},
+                                   {-1, -3, -1},
+                                   {low32, -1, 0},
+                                   {2, low32, 0},
+                                   {-1, low32, 1}}) {
+    EXPECT_EQ(ct_pow_i32(x, y), left) << x << " " << y;
+    EXPECT_EQ(ct_pow_i64(x, y), left) << x << " " << y;
+  }
   EXPECT_EQ(ct_pow_u64(2, 64), 0u);
   EXPECT_EQ(ct_pow_u64(10, 19), 10000000000000000000u);
   EXPECT_EQ(ct_left_shift_i32(1, 31), low32);

@@ -426,12 +426,31 @@ def _array_function(self, func, types, args, kwargs):
 def _at(self, a, indices, b=None):
     """a[indices] op= b, where an index that comes several times counts each time."""
     name = self.__name__
+    if isinstance(b, ndarray) and _core._may_share_memory(a, b):
+        b = b.copy()
+    if b is not None and a.dtype.kind in 'biu':
+        if not isinstance(b, ndarray):
+            b = numpy.asarray(b)
+        result = self(*(_core.empty(0, x.dtype) for x in (a, b))).dtype
+        # sums and products of integers wrap; all else has to be in the dtype of both before it is cast
+        if result != a.dtype and not (name in ('add', 'subtract', 'multiply') and a.dtype.kind != 'b' and result.kind in 'iu'):
+            return _at_on_host(self, a, indices, b)
+        b = (b if isinstance(b, ndarray) else asarray(b)).astype(a.dtype)
     if name == 'subtract':
-        name, b = 'add', -b
+        name, b = 'add', -asarray(b).astype(a.dtype)  # as the array's numbers, among which an unsigned one has a negative
     if name in ('add', 'maximum', 'minimum'):
         getattr(_core, {'add': 'scatter_add', 'maximum': 'scatter_max', 'minimum': 'scatter_min'}[name])(a, indices, b)
     else:
         self._at(a, indices, b)
+
+
+def _at_on_host(self, a, indices, b):
+    """Where both have a wider dtype NumPy computes in that, and casts to the array's before it comes to the next element."""
+    def host(x):
+        return tuple(host(y) for y in x) if isinstance(x, tuple) else x.get() if isinstance(x, ndarray) else x
+    values = a.get()
+    getattr(numpy, self.__name__).at(values, host(indices), host(b))
+    a[...] = asarray(values)
 
 
 def _outer(self, a, b, **kwargs):

@@ -81,7 +81,7 @@ def _of_anything(name, count=1):
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
-    'kron': 2, 'compress': 2, 'lexsort': 1, 'unique': 1, 'isin': 2, 'in1d': 2}.items()})
+    'kron': 2, 'compress': 2, 'unique': 1, 'isin': 2, 'in1d': 2}.items()})
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
@@ -267,10 +267,46 @@ def argsort(a, axis=-1, kind=None):
     return _given(a).argsort(axis, kind)
 
 
+def lexsort(keys, axis=-1):
+    """Indices that sort along an axis by the last key, ties by the one before it, and so on. Of an array its rows are the keys."""
+    if isinstance(keys, ndarray) and keys.ndim == 0 or len(keys) == 0:
+        raise TypeError('lexsort: expected a sequence of at least one key')
+    keys = [_given(key) for key in keys]
+    if len({key.shape for key in keys}) > 1:
+        raise ValueError(f'lexsort: the keys must be of one shape, not {", ".join(str(key.shape) for key in keys)}')
+    if keys[0].ndim == 0:
+        return _core.zeros((), int)  # of one place each
+    if keys[0].ndim == 1 and axis in (0, -1):
+        return _core._lexsort(keys)
+    order = keys[0].argsort(axis)
+    for key in keys[1:]:
+        order = _core.take_along_axis(order, _core.take_along_axis(key, order, axis).argsort(axis), axis)
+    return order
+
+
+def select(condlist, choicelist, default=0):
+    """Elements of the first choice whose condition is true, else the default. Python's numbers have no dtype of their own, and wrap."""
+    if len(condlist) != len(choicelist):
+        raise ValueError('select: expected as many conditions as choices, not '
+                         f'{len(condlist)} and {len(choicelist)}')
+    weak = (int, float)
+    choices = [x if type(x) in weak else _given(x) for x in (*choicelist, default)]
+    dtype = numpy.result_type(*(x if type(x) in weak else x.dtype for x in choices))
+    *choices, default = (_given(x).astype(dtype) for x in choices)
+    return _core.select(condlist, choices, default)
+
+
+def place(arr, mask, vals):
+    """Puts values, again and again, where the mask is true."""
+    if isinstance(vals, ndarray) and not numpy.can_cast(vals.dtype, arr.dtype):
+        raise TypeError(f"place: cannot cast from {vals.dtype} to {arr.dtype} with casting rule 'safe'")
+    _core.place(arr, mask, vals)
+
+
 def sort(a, axis=-1, kind=None):
     """A sorted copy along an axis, or of the flattened array."""
     check_kind(kind, 'sort')
-    if a.ndim == 0:
+    if a.ndim == 0 and axis is not None:
         raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
     return _core._sort(a, axis)
 
