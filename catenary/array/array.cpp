@@ -98,9 +98,9 @@ Array Array::copy() const {
   return result;
 }
 
-Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
+const Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
 
-Array Array::to_device(const Device& to) const {
+const Array Array::to_device(const Device& to) const {
   if (to == device()) return *this;
   const Array source = contiguous(), result = empty(shape(), dtype(), to);
   if (nbytes() == 0) return result;
@@ -198,7 +198,7 @@ std::optional<Strides> reshaped_strides(const Shape& from, const Strides& stride
 
 }  // namespace
 
-Array Array::as_strided(const Shape& shape, const Strides& strides, std::int64_t offset) const {
+Array Array::as_strided(const Shape& shape, const Strides& strides, std::int64_t offset) const& {
   if (shape.size() != strides.size())
     fail<ShapeError>("as_strided: shape {} and strides {} differ in length", shape, strides);
   checked_size(shape, "as_strided");
@@ -206,21 +206,21 @@ Array Array::as_strided(const Shape& shape, const Strides& strides, std::int64_t
   return view_of(*this, shape, strides, body().offset + offset);
 }
 
-Array Array::reshape(const Shape& wanted) const {
+const Array Array::reshape(const Shape& wanted) const {
   Shape to = wanted;
   int unknown = -1;
-  std::int64_t known = 1;
   for (int i = 0; i < to.size(); ++i) {
-    if (to[i] == -1) {
-      if (unknown >= 0) fail<ShapeError>("reshape: can only specify one unknown dimension, not {}", wanted);
-      unknown = i;
-    } else {
-      if (to[i] < 0) fail<ShapeError>("reshape: negative extent in {}", wanted);
-      known *= to[i];
-    }
+    if (to[i] != -1) continue;
+    if (unknown >= 0) fail<ShapeError>("reshape: can only specify one unknown dimension, not {}", wanted);
+    unknown = i;
+    to[i] = 1;
   }
-  if (unknown >= 0 && known > 0 && size() % known == 0) to[unknown] = size() / known;
-  if ((unknown >= 0 && to[unknown] < 0) || to.product() != size())
+  std::int64_t count = checked_size(to, "reshape");  // a product that wraps would be the size of something else
+  if (unknown >= 0) {
+    to[unknown] = count > 0 ? size() / count : -1;
+    count = count > 0 ? count * to[unknown] : -1;  // beside an extent of 0 it may be anything
+  }
+  if (count != size())
     fail<ShapeError>("reshape: cannot reshape array of size {} into shape {}; its shape is {}", size(), wanted,
                      shape());
   if (is_contiguous() || size() == 0) {  // no elements: any strides are right
@@ -232,10 +232,12 @@ Array Array::reshape(const Shape& wanted) const {
   return copy().reshape(to);
 }
 
-Array Array::ravel() const { return reshape({-1}); }
-Array Array::flatten() const { return copy().reshape({size()}); }
+const Array Array::ravel() const { return reshape({-1}); }
+const Array Array::flatten() const { return copy().reshape({size()}); }
 
-Array Array::transpose(const Axes& axes) const {
+Array Array::T() const& { return transpose(); }
+
+Array Array::transpose(const Axes& axes) const& {
   Axes order = axes;
   if (axes.empty()) {
     for (int i = ndim() - 1; i >= 0; --i) order.push_back(i);
@@ -253,7 +255,7 @@ Array Array::transpose(const Axes& axes) const {
   return view_of(*this, to, step, body().offset);
 }
 
-Array Array::squeeze(const AxisArg& axis) const {
+Array Array::squeeze(const AxisArg& axis) const& {
   unsigned drop = 0;
   if (axis.all()) {
     for (int i = 0; i < ndim(); ++i) drop |= (shape()[i] == 1) << i;
@@ -275,7 +277,8 @@ Array Array::squeeze(const AxisArg& axis) const {
   return view_of(*this, to, step, body().offset);
 }
 
-Array Array::broadcast_to(const Shape& to) const {
+const Array Array::broadcast_to(const Shape& to) const {
+  checked_size(to, "broadcast_to");
   const Strides step = broadcast_strides(shape(), strides(), to, "broadcast_to");
   lazy::settle(body());
   return view_of(*this, to, step, body().offset);

@@ -112,6 +112,19 @@ class CT_API Operand {
   Scalar scalar_;
 };
 
+/// The array that a function writes to. What may be a copy is const, and a temporary of this kind is no place to write
+/// to: `put(x.ravel(), 3, 0)` does not compile.
+class CT_API Target {
+ public:
+  Target(const Array& array) : array_(array) {}
+  Target(Array&& array) : array_(array) {}
+  Target(const Array&& array) = delete;
+  operator const Array&() const { return array_; }
+
+ private:
+  const Array& array_;
+};
+
 /// The axes of a reduction: none given means all of them. `sum(x)`, `sum(x, 1)`, `sum(x, {0, 2})`.
 class CT_API AxisArg {
  public:
@@ -205,11 +218,19 @@ class CT_API Array {
   }
   /// The same for writing.
   template <class T>
-  T* mutable_data() const {
+  T* mutable_data() const& {
     return static_cast<T*>(host_data(dtype_of<T>, true));
   }
+  template <class T>
+  T* mutable_data() && {
+    return std::as_const(*this).template mutable_data<T>();
+  }
+  template <class T>
+  T* mutable_data() const&& = delete;
   const void* raw_data() const { return host_data(dtype(), false); }
-  void* raw_mutable_data() const { return host_data(dtype(), true); }
+  void* raw_mutable_data() const& { return host_data(dtype(), true); }
+  void* raw_mutable_data() && { return host_data(dtype(), true); }
+  void* raw_mutable_data() const&& = delete;
   /// Address of the first element in its device's memory, for other libraries to read and write; elements follow
   /// strides(). What is pending has been submitted, so device().synchronize() has it done. OpenCL's memory has no
   /// addresses: there it is the cl_mem, and DeviceError is thrown for an array that does not begin where that begins.
@@ -217,17 +238,43 @@ class CT_API Array {
   /// Copies the elements in C order to host memory of nbytes() bytes.
   void copy_to_host(void* to) const;
 
-  /// Reads by NumPy's rules: integers, slices, newaxis and ellipsis give a view; integer and bool arrays give a copy,
-  /// which is const, so that writing to it as it stands (`x(x > 3) += 1`), which x would not see, does not compile.
+  // What may be a copy is const where it is returned, and so are views of it as it stands. Writing to it without a name
+  // for it (`x(x > 3) += 1`, `x.T().reshape({6}) += 1`), which x would not see, does not compile.
+
+  /// Reads by NumPy's rules: integers, slices, newaxis and ellipsis give a view; integer and bool arrays give a copy.
   template <class... I>
-  std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> operator()(const I&... indices) const;
+  std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> operator()(const I&... indices) const&;
+  template <class... I>
+  std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> operator()(const I&... indices) && {
+    return std::as_const(*this)(indices...);
+  }
+  template <class... I>
+  const Array operator()(const I&... indices) const&& {
+    const Array& self = *this;
+    return self(indices...);
+  }
   const Array get(const std::vector<Index>& indices) const;
   /// Writes: `a.set(value, i, slice(…), …)` is NumPy's `a[i, …] = value`.
   template <class... I>
-  const Array& set(const Operand& value, const I&... indices) const;
-  void set_at(const std::vector<Index>& indices, const Operand& value) const;
+  const Array& set(const Operand& value, const I&... indices) const&;
+  template <class... I>
+  const Array& set(const Operand& value, const I&... indices) && {
+    return std::as_const(*this).set(value, indices...);
+  }
+  template <class... I>
+  const Array& set(const Operand& value, const I&... indices) const&& = delete;
+  void set_at(const std::vector<Index>& indices, const Operand& value) const&;
+  void set_at(const std::vector<Index>& indices, const Operand& value) && {
+    std::as_const(*this).set_at(indices, value);
+  }
+  void set_at(const std::vector<Index>& indices, const Operand& value) const&& = delete;
   /// Views along the first axis.
-  Array operator[](std::int64_t i) const;
+  Array operator[](std::int64_t i) const&;
+  Array operator[](std::int64_t i) && { return std::as_const(*this)[i]; }
+  const Array operator[](std::int64_t i) const&& {
+    const Array& self = *this;
+    return self[i];
+  }
   /// The same one after the other, for `for (const Array& row : x)`. Throws ShapeError for a 0-d array.
   ArrayIterator begin() const;
   ArrayIterator end() const;
@@ -237,21 +284,35 @@ class CT_API Array {
   /// A new C-ordered array with the same values.
   Array copy() const;
   /// A copy on another device, or the array itself when it is there.
-  Array to_device(const Device& device) const;
+  const Array to_device(const Device& device) const;
   /// Itself when C-ordered, else a C-ordered copy.
-  Array contiguous() const;
+  const Array contiguous() const;
   /// A view where strides allow it, else a copy. One extent may be -1.
-  Array reshape(const Shape& shape) const;
-  Array ravel() const;
-  Array flatten() const;
+  const Array reshape(const Shape& shape) const;
+  const Array ravel() const;
+  /// A copy in C order, with one axis.
+  const Array flatten() const;
+  /// A view whose elements lie at one place along the axes that are new; as in NumPy it is not written to.
+  const Array broadcast_to(const Shape& shape) const;
+#define CT_VIEW_OF_TEMPORARY(function, parameters, arguments)                     \
+  Array function parameters&& { return std::as_const(*this).function arguments; } \
+  const Array function parameters const&& {                                       \
+    const Array& self = *this;                                                    \
+    return self.function arguments;                                               \
+  }
   /// A view with the axes in the given order (reversed when empty).
-  Array transpose(const Axes& axes = {}) const;
-  Array T() const { return transpose(); }
-  Array squeeze(const AxisArg& axis = {}) const;
-  Array broadcast_to(const Shape& shape) const;
+  Array transpose(const Axes& axes = {}) const&;
+  CT_VIEW_OF_TEMPORARY(transpose, (const Axes& axes = {}), (axes))
+  Array T() const&;
+  CT_VIEW_OF_TEMPORARY(T, (), ())
+  /// A view without the axes of extent 1, or the given ones.
+  Array squeeze(const AxisArg& axis = {}) const&;
+  CT_VIEW_OF_TEMPORARY(squeeze, (const AxisArg& axis = {}), (axis))
   /// A view of the same memory with other geometry; offset is relative to this array's first element. No bounds are
   /// checked.
-  Array as_strided(const Shape& shape, const Strides& strides, std::int64_t offset = 0) const;
+  Array as_strided(const Shape& shape, const Strides& strides, std::int64_t offset = 0) const&;
+  CT_VIEW_OF_TEMPORARY(as_strided, (const Shape& to, const Strides& by, std::int64_t offset = 0), (to, by, offset))
+#undef CT_VIEW_OF_TEMPORARY
   /// Sets every element.
   void fill(const Scalar& value) const&;
   void fill(const Scalar& value) && { std::as_const(*this).fill(value); }
@@ -320,6 +381,9 @@ template <class T>
 concept ArrayArgument = std::same_as<std::remove_cvref_t<T>, Array>;
 template <class T>
 concept Literal = std::is_arithmetic_v<T>;
+/// The type of a forwarding reference to a temporary that may be a copy.
+template <class T>
+concept MaybeCopy = std::same_as<T, const Array>;
 }  // namespace detail
 
 // Array operators. All comparisons give arrays.
@@ -426,11 +490,11 @@ class CT_API Index {
 };
 
 template <class... I>
-std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> Array::operator()(const I&... indices) const {
+std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> Array::operator()(const I&... indices) const& {
   return get(std::vector<Index>{Index(indices)...});
 }
 template <class... I>
-const Array& Array::set(const Operand& value, const I&... indices) const {
+const Array& Array::set(const Operand& value, const I&... indices) const& {
   set_at(std::vector<Index>{Index(indices)...}, value);
   return *this;
 }

@@ -112,10 +112,10 @@ Array array(std::initializer_list<detail::AnyValues> list, const std::optional<D
 Array array(const Array& a, const std::optional<Dtype>& dtype) {
   return dtype && *dtype != a.dtype() ? a.astype(*dtype) : copy(a);
 }
-Array asarray(const Array& a, const std::optional<Dtype>& dtype) {
+const Array asarray(const Array& a, const std::optional<Dtype>& dtype) {
   return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a;
 }
-Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype) {
+const Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype) {
   const Array whole = asarray(a, dtype).contiguous();
   return whole.ndim() == 0 ? whole.reshape({1}) : whole;
 }

@@ -130,9 +130,9 @@ Array array(T value, const std::optional<Dtype>& dtype = {}) {
 /// A copy that lies in memory as a does, cast when a dtype is given.
 CT_API Array array(const Array& a, const std::optional<Dtype>& dtype = {});
 /// The array itself where dtype and device are right, else a copy. (numpy.asarray)
-CT_API Array asarray(const Array& a, const std::optional<Dtype>& dtype = {});
+CT_API const Array asarray(const Array& a, const std::optional<Dtype>& dtype = {});
 /// The same, C-ordered. (numpy.ascontiguousarray)
-CT_API Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype = {});
+CT_API const Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype = {});
 /// A copy that lies in memory as a does; a.copy() is C-ordered. (numpy.copy)
 CT_API Array copy(const Array& a);
 

@@ -176,7 +176,7 @@ void broadcast_labels(std::vector<Term>& terms) {
 
 }  // namespace
 
-Array einsum(std::string_view subscripts, const std::vector<Array>& operands) {
+const Array einsum(std::string_view subscripts, const std::vector<Array>& operands) {
   if (operands.empty()) fail<ValueError>("einsum: '{}' was given no operands", subscripts);
   const std::size_t arrow = subscripts.find("->");
   std::vector<Subscript> inputs;

@@ -278,10 +278,11 @@ const Array& in_place(const Array& target, Op op, Operand y, const char* symbol)
 
 Array apply(ops::Op op, Operand x) { return unary(op, x); }
 Array apply(ops::Op op, Operand x, Operand y) { return binary(op, x, y); }
-void apply_to(const Array& out, ops::Op op, Operand x) { unary_into(out, op, x); }
-void apply_to(const Array& out, ops::Op op, Operand x, Operand y) { binary_into(out, op, x, y, ops::info(op).name); }
+void apply_to(Target out, ops::Op op, Operand x) { unary_into(out, op, x); }
+void apply_to(Target out, ops::Op op, Operand x, Operand y) { binary_into(out, op, x, y, ops::info(op).name); }
 
-void apply_at(const Array& a, ops::Op op, const std::vector<Index>& indices, const std::optional<Operand>& value) {
+void apply_at(Target to, ops::Op op, const std::vector<Index>& indices, const std::optional<Operand>& value) {
+  const Array& a = to;
   const char* name = ops::info(op).name;
   if (value.has_value() == (ops::info(op).arity == 1))
     fail<DtypeError>("apply_at: wrong number of operands of {}", name);
@@ -380,7 +381,8 @@ std::pair<Array, Array> modf(const Operand& x) {
 
 std::pair<Array, Array> divmod(const Operand& x, const Operand& y) { return {floor_divide(x, y), remainder(x, y)}; }
 
-void copyto(const Array& target, const Operand& value) {
+void copyto(Target to, const Operand& value) {
+  const Array& target = to;
   if (value.is_array()) {
     broadcast_strides(value.array().shape(), value.array().strides(), target.shape(), "copyto");
     common_device(target, value, "copyto");
@@ -388,7 +390,8 @@ void copyto(const Array& target, const Operand& value) {
   lazy::assign(target, lazy_operand(value, target.dtype()));
 }
 
-void copyto(const Array& target, const Operand& value, const Array& mask) {
+void copyto(Target to, const Operand& value, const Array& mask) {
+  const Array& target = to;
   if (!(broadcast_shapes(broadcast_shapes(target.shape(), shape_of(value), "copyto"), mask.shape(), "copyto") ==
         target.shape()))
     fail<ShapeError>("copyto: a value of shape {} and a mask of shape {} do not broadcast to the target's {}",

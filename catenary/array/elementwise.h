@@ -22,13 +22,12 @@ CT_API Array apply(ops::Op op, Operand x);
 CT_API Array apply(ops::Op op, Operand x, Operand y);
 /// The same into `out`, to whose shape the operands broadcast, and which may share memory with them. Throws DtypeError
 /// where the result does not go into out's dtype by same_kind casting. (the `out` of NumPy's ufuncs)
-CT_API void apply_to(const Array& out, ops::Op op, Operand x);
-CT_API void apply_to(const Array& out, ops::Op op, Operand x, Operand y);
+CT_API void apply_to(Target out, ops::Op op, Operand x);
+CT_API void apply_to(Target out, ops::Op op, Operand x, Operand y);
 /// a[indices] = f(a[indices], value), or f(a[indices]) of one operand, where an element that is named several times
 /// takes every value, in their order. Throws DtypeError where a result does not go into a's dtype by same_kind casting.
 /// (numpy.ufunc.at; for sums, maxima and minima scatter_add, scatter_max and scatter_min do it at once)
-CT_API void apply_at(const Array& a, ops::Op op, const std::vector<Index>& indices,
-                     const std::optional<Operand>& value = {});
+CT_API void apply_at(Target a, ops::Op op, const std::vector<Index>& indices, const std::optional<Operand>& value = {});
 
 /// NumPy's names for functions that have two.
 inline Array true_divide(Operand x, Operand y) { return divide(std::move(x), std::move(y)); }

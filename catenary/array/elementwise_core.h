@@ -45,8 +45,8 @@ CT_API std::pair<Array, Array> divmod(const Operand& x, const Operand& y);
 /// dtype that a binary operation computes in: arrays promote, literals are weak. (numpy.result_type)
 CT_API Dtype result_type(const Operand& x, const Operand& y);
 /// Writes `value` into every element of `target`, cast and broadcast. (numpy.copyto)
-CT_API void copyto(const Array& target, const Operand& value);
+CT_API void copyto(Target target, const Operand& value);
 /// The same where `mask` is true.
-CT_API void copyto(const Array& target, const Operand& value, const Array& where);
+CT_API void copyto(Target target, const Operand& value, const Array& where);
 
 }  // namespace catenary

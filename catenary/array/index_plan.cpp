@@ -148,7 +148,8 @@ class Planner {
   void slice(const Slice& s) {
     const Range range = resolve(s, a_.shape()[axis_]);
     const std::int64_t stride = a_.strides()[axis_++];
-    if (range.count > 0) offset_ += range.start * stride;
+    offset_ += range.start * stride;
+    // the step over an axis of one element may be any number, and its product with the stride none
     keep(range.count, range.count > 1 ? range.step * stride : stride);
   }
 
@@ -331,7 +332,7 @@ void check_positions(const IndexPlan& plan) {
                         indices_into("indexing", plan.view.shape()[static_cast<int>(i)], plan.axes[i]));
 }
 
-Array Array::operator[](std::int64_t i) const { return get({Index(i)}); }
+Array Array::operator[](std::int64_t i) const& { return get({Index(i)}); }
 
 const Array Array::get(const std::vector<Index>& indices) const {
   const IndexPlan plan = plan_index(*this, indices);
@@ -375,7 +376,7 @@ const Array Array::get(const std::vector<Index>& indices) const {
   return out.transpose(order);
 }
 
-void Array::set_at(const std::vector<Index>& indices, const Operand& value) const {
+void Array::set_at(const std::vector<Index>& indices, const Operand& value) const& {
   if (masked_assign(*this, indices, value)) return;
   scatter_into(*this, indices, value, ScatterMode::assign, "assignment");
 }

@@ -161,7 +161,8 @@ Array take_along_axis(const Array& a, const Array& indices, int axis) {
   return result;
 }
 
-void put_along_axis(const Array& a, const Array& indices, const Operand& values, int axis) {
+void put_along_axis(Target to, const Array& indices, const Operand& values, int axis) {
+  const Array& a = to;
   axis = normalize_axis(axis, a.ndim(), "put_along_axis");
   const Shape shape = shape_along(a, indices, axis, "put_along_axis");
   const std::vector<Index> along = indices_along(a, indices, axis);
@@ -171,7 +172,8 @@ void put_along_axis(const Array& a, const Array& indices, const Operand& values,
   scatter_into(flat, {positions.broadcast_to(shape)}, values, ScatterMode::assign, "put_along_axis");
 }
 
-void put(const Array& a, const Operand& indices, const Operand& values, IndexMode mode) {
+void put(Target to, const Operand& indices, const Operand& values, IndexMode mode) {
+  const Array& a = to;
   const Array picks = index_array(indices, a, "put").ravel();
   if (picks.size() == 0) return;
   if (a.size() == 0) fail<IndexError>("put: cannot put into an array of shape {} without elements", a.shape());
@@ -179,13 +181,13 @@ void put(const Array& a, const Operand& indices, const Operand& values, IndexMod
   put_flat(a, in_range(picks, a.size(), mode), cycled(values, a, picks.size()));
 }
 
-void scatter_add(const Array& a, const std::vector<Index>& indices, const Operand& value) {
+void scatter_add(Target a, const std::vector<Index>& indices, const Operand& value) {
   scatter_into(a, indices, value, ScatterMode::add, "scatter_add");
 }
-void scatter_max(const Array& a, const std::vector<Index>& indices, const Operand& value) {
+void scatter_max(Target a, const std::vector<Index>& indices, const Operand& value) {
   scatter_into(a, indices, value, ScatterMode::max, "scatter_max");
 }
-void scatter_min(const Array& a, const std::vector<Index>& indices, const Operand& value) {
+void scatter_min(Target a, const std::vector<Index>& indices, const Operand& value) {
   scatter_into(a, indices, value, ScatterMode::min, "scatter_min");
 }
 
@@ -298,7 +300,8 @@ Array extract(const Array& condition, const Array& a) {
   return take(a.ravel(), nonzero_positions(condition.ravel()), 0);
 }
 
-void place(const Array& a, const Array& mask, const Operand& values) {
+void place(Target to, const Array& mask, const Operand& values) {
+  const Array& a = to;
   if (mask.size() != a.size())
     fail<ShapeError>("place: mask of shape {} and array of shape {} must be of one size", mask.shape(), a.shape());
   const Array positions = nonzero_positions(mask);
@@ -307,7 +310,8 @@ void place(const Array& a, const Array& mask, const Operand& values) {
   put_flat(a, positions, cycled(values, a, positions.size()));
 }
 
-void putmask(const Array& a, const Array& mask, const Operand& values) {
+void putmask(Target to, const Array& mask, const Operand& values) {
+  const Array& a = to;
   if (mask.size() != a.size())
     fail<ShapeError>("putmask: mask of shape {} and array of shape {} must be of one size", mask.shape(), a.shape());
   if (a.size() == 0 || (values.is_array() && values.array().size() == 0)) return;
@@ -337,7 +341,7 @@ Array diagonal(const Array& a, std::int64_t offset, int axis1, int axis2) {
   return a.as_strided(shape, strides, length == 0 ? 0 : down * a.strides()[i] + right * a.strides()[j]);
 }
 
-Array diag(const Array& v, std::int64_t k) {
+const Array diag(const Array& v, std::int64_t k) {
   if (v.ndim() == 2) return diagonal(v, k);
   if (v.ndim() != 1) fail<ShapeError>("diag: the input must be 1- or 2-d, its shape is {}", v.shape());
   const std::int64_t n = v.size() + std::abs(k);
@@ -349,7 +353,8 @@ Array diag(const Array& v, std::int64_t k) {
 
 Array diagflat(const Array& v, std::int64_t k) { return diag(v.ravel(), k); }
 
-void fill_diagonal(const Array& a, const Operand& value, bool wrap) {
+void fill_diagonal(Target to, const Operand& value, bool wrap) {
+  const Array& a = to;
   if (a.ndim() < 2) fail<ShapeError>("fill_diagonal: at least two axes are needed, the shape is {}", a.shape());
   std::int64_t step = 1, end = a.size();
   if (a.ndim() == 2) {

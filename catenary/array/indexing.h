@@ -19,17 +19,17 @@ CT_API Array take(const Array& a, const Operand& indices, const std::optional<in
 /// broadcast. Throws ShapeError when the numbers of dimensions differ. (numpy.take_along_axis)
 CT_API Array take_along_axis(const Array& a, const Array& indices, int axis);
 /// a[flat position] = values, which are repeated or cut to the number of indices. (numpy.put)
-CT_API void put(const Array& a, const Operand& indices, const Operand& values, IndexMode mode = IndexMode::raise);
+CT_API void put(Target a, const Operand& indices, const Operand& values, IndexMode mode = IndexMode::raise);
 /// The reverse of take_along_axis. (numpy.put_along_axis)
-CT_API void put_along_axis(const Array& a, const Array& indices, const Operand& values, int axis);
+CT_API void put_along_axis(Target a, const Array& indices, const Operand& values, int axis);
 
 /// a[indices] += value, where an element that is named several times takes every value. (cupyx.scatter_add,
 /// numpy.add.at)
-CT_API void scatter_add(const Array& a, const std::vector<Index>& indices, const Operand& value);
+CT_API void scatter_add(Target a, const std::vector<Index>& indices, const Operand& value);
 /// The same with the larger of both. (cupyx.scatter_max, numpy.maximum.at)
-CT_API void scatter_max(const Array& a, const std::vector<Index>& indices, const Operand& value);
+CT_API void scatter_max(Target a, const std::vector<Index>& indices, const Operand& value);
 /// The same with the smaller of both. (cupyx.scatter_min, numpy.minimum.at)
-CT_API void scatter_min(const Array& a, const std::vector<Index>& indices, const Operand& value);
+CT_API void scatter_min(Target a, const std::vector<Index>& indices, const Operand& value);
 
 /// Where `a` is not zero: one index array for each axis, in C order. Throws ShapeError for a 0-d array. (numpy.nonzero)
 CT_API std::vector<Array> nonzero(const Array& a);
@@ -59,19 +59,24 @@ CT_API Array compress(const Array& condition, const Array& a, const std::optiona
 /// The elements of the flattened array where the flattened condition is true. (numpy.extract)
 CT_API Array extract(const Array& condition, const Array& a);
 /// a[mask] = values, which are repeated or cut to the number of true elements. (numpy.place)
-CT_API void place(const Array& a, const Array& mask, const Operand& values);
+CT_API void place(Target a, const Array& mask, const Operand& values);
 /// a.flat[i] = values.flat[i % values.size] where mask.flat[i] is true. (numpy.putmask)
-CT_API void putmask(const Array& a, const Array& mask, const Operand& values);
+CT_API void putmask(Target a, const Array& mask, const Operand& values);
 
-/// The diagonal `k` above the main one: of a 2-d array a view, from a 1-d array a square one. (numpy.diag)
-CT_API Array diag(const Array& v, std::int64_t k = 0);
+/// The diagonal `k` above the main one: of a 2-d array a view, from a 1-d array a square one. `diagonal` gives a view
+/// to write to. (numpy.diag)
+CT_API const Array diag(const Array& v, std::int64_t k = 0);
 /// A square array with the flattened `v` as diagonal. (numpy.diagflat)
 CT_API Array diagflat(const Array& v, std::int64_t k = 0);
 /// A view of the diagonals of two axes; it becomes the last axis. Throws ShapeError below two dimensions.
 /// (numpy.diagonal)
 CT_API Array diagonal(const Array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
+template <detail::MaybeCopy A>
+const Array diagonal(A&& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) {
+  return diagonal(a, offset, axis1, axis2);
+}
 /// Writes the main diagonal, of all axes; `wrap` lets it go on below a tall matrix's end. (numpy.fill_diagonal)
-CT_API void fill_diagonal(const Array& a, const Operand& value, bool wrap = false);
+CT_API void fill_diagonal(Target a, const Operand& value, bool wrap = false);
 /// The array with zeros above diagonal `k` of the last two axes. (numpy.tril)
 CT_API Array tril(const Array& m, std::int64_t k = 0);
 /// The array with zeros below diagonal `k`. (numpy.triu)

@@ -42,9 +42,9 @@ CT_API Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const
 /// without "->" the result has the letters that occur once, in alphabetical order. Several operands are contracted from
 /// left to right. Throws ValueError for subscripts that make no sense and ShapeError where they do not fit.
 /// numpy.einsum
-CT_API Array einsum(std::string_view subscripts, const std::vector<Array>& operands);
+CT_API const Array einsum(std::string_view subscripts, const std::vector<Array>& operands);
 template <class... A>
-requires(std::same_as<A, Array>&&...) Array
+requires(std::same_as<A, Array>&&...) const Array
     einsum(std::string_view subscripts, const Array& first, const A&... others) {
   return einsum(subscripts, std::vector<Array>{first, others...});
 }

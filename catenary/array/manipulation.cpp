@@ -125,7 +125,7 @@ Array rot90(const Array& a, int k, const Axes& axes) {
   }
 }
 
-Array sliding_window_view(const Array& a, const Shape& window, const AxisArg& axis) {
+const Array sliding_window_view(const Array& a, const Shape& window, const AxisArg& axis) {
   Axes axes = axis.axes();
   for (int i = 0; axis.all() && i < a.ndim(); ++i) axes.push_back(i);
   if (axes.size() != window.size())
@@ -205,12 +205,16 @@ std::vector<Array> each(const std::vector<Array>& arrays, F&& form) {
 }
 }  // namespace
 
-Array vstack(const std::vector<Array>& arrays) { return concatenate(each(arrays, atleast_2d), 0); }
+Array vstack(const std::vector<Array>& arrays) {
+  return concatenate(each(arrays, [](const Array& a) { return atleast_2d(a); }), 0);
+}
 Array hstack(const std::vector<Array>& arrays) {
-  const std::vector<Array> parts = each(arrays, atleast_1d);
+  const std::vector<Array> parts = each(arrays, [](const Array& a) { return atleast_1d(a); });
   return concatenate(parts, !parts.empty() && parts[0].ndim() == 1 ? 0 : 1);
 }
-Array dstack(const std::vector<Array>& arrays) { return concatenate(each(arrays, atleast_3d), 2); }
+Array dstack(const std::vector<Array>& arrays) {
+  return concatenate(each(arrays, [](const Array& a) { return atleast_3d(a); }), 2);
+}
 Array column_stack(const std::vector<Array>& arrays) {
   return concatenate(each(arrays, [](const Array& a) { return a.ndim() < 2 ? a.reshape({a.size(), 1}) : a; }), 1);
 }

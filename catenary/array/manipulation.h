@@ -1,6 +1,6 @@
 #pragma once
 // Changing the form of arrays: axes, joining, splitting, repeating, padding. NumPy's names and argument order. What can
-// be a view is one.
+// be a view is one; what may be a copy is const where it is returned (array/array.h).
 
 #include <concepts>
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace catenary {
 // The axes.
 
 /// A view with another shape where strides allow it, else a copy; one extent may be -1. (numpy.reshape)
-inline Array reshape(const Array& a, const Shape& shape) { return a.reshape(shape); }
+inline const Array reshape(const Array& a, const Shape& shape) { return a.reshape(shape); }
 /// 1-d; a view where strides allow it. (numpy.ravel)
-inline Array ravel(const Array& a) { return a.ravel(); }
+inline const Array ravel(const Array& a) { return a.ravel(); }
 /// A view with the axes in another order, reversed when none is given. (numpy.transpose)
 inline Array transpose(const Array& a, const Axes& axes = {}) { return a.transpose(axes); }
 inline Array permute_dims(const Array& a, const Axes& axes) { return a.transpose(axes); }
@@ -39,8 +39,8 @@ CT_API Array rollaxis(const Array& a, int axis, int start = 0);
 CT_API Array expand_dims(const Array& a, const AxisArg& axis);
 /// Without the axes of extent 1, or the given ones. (numpy.squeeze)
 inline Array squeeze(const Array& a, const AxisArg& axis = {}) { return a.squeeze(axis); }
-/// A view of another shape that x broadcasts to. Throws ShapeError. (numpy.broadcast_to)
-inline Array broadcast_to(const Array& a, const Shape& shape) { return a.broadcast_to(shape); }
+/// A view of another shape that x broadcasts to; it is not to be written to. Throws ShapeError. (numpy.broadcast_to)
+inline const Array broadcast_to(const Array& a, const Shape& shape) { return a.broadcast_to(shape); }
 /// Views with the shape that all broadcast to. (numpy.broadcast_arrays)
 CT_API std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays);
 /// The shape that all broadcast to. (numpy.broadcast_shapes)
@@ -56,10 +56,34 @@ CT_API Array flipud(const Array& a);
 /// A view, turned k times by 90 degrees in the plane of two axes, from the first to the second. (numpy.rot90)
 CT_API Array rot90(const Array& a, int k = 1, const Axes& axes = {0, 1});
 
+// Views of what may be a copy are const, too.
+#define CT_VIEW_OF_COPY(function, parameters, arguments) \
+  template <detail::MaybeCopy A>                         \
+  const Array function parameters {                      \
+    return function arguments;                           \
+  }
+CT_VIEW_OF_COPY(transpose, (A && a, const Axes& axes = {}), (a, axes))
+CT_VIEW_OF_COPY(permute_dims, (A && a, const Axes& axes), (a, axes))
+CT_VIEW_OF_COPY(matrix_transpose, (A && a), (a))
+CT_VIEW_OF_COPY(swapaxes, (A && a, int axis1, int axis2), (a, axis1, axis2))
+CT_VIEW_OF_COPY(moveaxis, (A && a, const Axes& source, const Axes& destination), (a, source, destination))
+CT_VIEW_OF_COPY(moveaxis, (A && a, int source, int destination), (a, source, destination))
+CT_VIEW_OF_COPY(rollaxis, (A && a, int axis, int start = 0), (a, axis, start))
+CT_VIEW_OF_COPY(expand_dims, (A && a, const AxisArg& axis), (a, axis))
+CT_VIEW_OF_COPY(squeeze, (A && a, const AxisArg& axis = {}), (a, axis))
+CT_VIEW_OF_COPY(atleast_1d, (A && a), (a))
+CT_VIEW_OF_COPY(atleast_2d, (A && a), (a))
+CT_VIEW_OF_COPY(atleast_3d, (A && a), (a))
+CT_VIEW_OF_COPY(flip, (A && a, const AxisArg& axis = {}), (a, axis))
+CT_VIEW_OF_COPY(fliplr, (A && a), (a))
+CT_VIEW_OF_COPY(flipud, (A && a), (a))
+CT_VIEW_OF_COPY(rot90, (A && a, int k = 1, const Axes& axes = {0, 1}), (a, k, axes))
+#undef CT_VIEW_OF_COPY
+
 /// A view of all windows of a shape: the axes of positions, then those of the windows. One axis for each extent of the
 /// window; none: all axes in order. Elements are shared, do not write. Throws ShapeError for a window that is larger
 /// than the array. (numpy.lib.stride_tricks.sliding_window_view)
-CT_API Array sliding_window_view(const Array& a, const Shape& window, const AxisArg& axis = {});
+CT_API const Array sliding_window_view(const Array& a, const Shape& window, const AxisArg& axis = {});
 
 // Joining.
 
@@ -127,6 +151,10 @@ CT_API Array insert(const Array& a, const Index& at, const Operand& values, cons
 CT_API Array delete_(const Array& a, const Index& at, const std::optional<int>& axis = {});
 /// A 1-d view without the zeros at the front ("f"), the back ("b") or both. (numpy.trim_zeros)
 CT_API Array trim_zeros(const Array& a, const std::string& trim = "fb");
+template <detail::MaybeCopy A>
+const Array trim_zeros(A&& a, const std::string& trim = "fb") {
+  return trim_zeros(a, trim);
+}
 
 /// `function` of each 1-d slice of a along `axis`; what it gives, of one shape each time, takes the axis's place.
 /// Throws ValueError where there is no slice. (numpy.apply_along_axis)

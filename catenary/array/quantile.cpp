@@ -247,7 +247,7 @@ Array quantiles(Of of, const Array& x, const Fractions& q, const AxisArg& axis, 
   const std::vector<Array> results = quantiles_of(of, rows, q, method, dtype);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
-    copyto(slice_axis(out, 0, row, row + 1).reshape(rows.result), results[i]);
+    copyto(slice_axis(out, 0, row, row + 1), results[i]);
   }
   return out;
 }

@@ -369,7 +369,8 @@ Array permutation(const Array& x, Generator* generator) {
   return x(order);
 }
 
-void shuffle(const Array& x, Generator* generator) {
+void shuffle(Target to, Generator* generator) {
+  const Array& x = to;
   if (x.ndim() == 0) fail<ShapeError>("random::shuffle: a 0-d array has nothing to shuffle");
   copyto(x, permutation(x, generator));
 }

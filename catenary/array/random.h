@@ -178,7 +178,7 @@ CT_API Array permutation(std::int64_t n, const RandomOptions& options = {});
 /// A copy of x with its first axis in random order.
 CT_API Array permutation(const Array& x, Generator* generator = nullptr);
 /// Puts the first axis of x in random order, in place. numpy.random.shuffle
-CT_API void shuffle(const Array& x, Generator* generator = nullptr);
+CT_API void shuffle(Target x, Generator* generator = nullptr);
 
 /// Options of choice.
 struct ChoiceOptions {

@@ -91,6 +91,6 @@ Array copy(const Array& a, Order order) {
   return result;
 }
 
-Array in_order(const Array& a, Order order) { return is_in_order(a, order) ? a : copy(a, order); }
+const Array in_order(const Array& a, Order order) { return is_in_order(a, order) ? a : copy(a, order); }
 
 }  // namespace catenary

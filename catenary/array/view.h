@@ -8,6 +8,10 @@ namespace catenary {
 /// A view of the same bytes as another dtype. Where the sizes differ the last axis takes them up, and its elements must
 /// be neighbours: throws ShapeError where they are not, or where the bytes cannot be divided so. (numpy.ndarray.view)
 CT_API Array view(const Array& a, Dtype dtype);
+template <detail::MaybeCopy A>
+const Array view(A&& a, Dtype dtype) {
+  return view(a, dtype);
+}
 /// A copy in which the bytes of each element are in the reverse order; it lies in C order, or in Fortran order where
 /// that is a's. (numpy.ndarray.byteswap)
 CT_API Array byteswap(const Array& a);
@@ -24,6 +28,6 @@ CT_API Array empty(const Shape& shape, Dtype dtype, Order order, const Device& d
 /// A copy in this order. Of an array that is still to be computed it is part of the same loop. (numpy.copy)
 CT_API Array copy(const Array& a, Order order);
 /// The array itself where it lies in this order, else such a copy. (numpy.asarray with an order)
-CT_API Array in_order(const Array& a, Order order);
+CT_API const Array in_order(const Array& a, Order order);
 
 }  // namespace catenary

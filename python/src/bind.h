@@ -49,6 +49,12 @@ struct Parameter<std::optional<Dtype>> {
   static std::optional<Dtype> value(DtypeArg x) { return x.get(); }
 };
 
+template <>
+struct Parameter<ct::Target> {
+  using Given = const Array&;
+  static ct::Target value(const Array& x) { return x; }
+};
+
 /// A function of the library, without the GIL where an argument is large.
 template <class R, class... A>
 auto freed(R (*f)(A...)) {
@@ -69,6 +75,10 @@ auto delivered(Array (*f)(A...), const char* name) {
 /// A function that gives a view of its first argument: the result's base is its owner.
 template <class... A>
 auto viewing(Array (*f)(const Array&, A...)) {
+  return [f](Self self, A... a) { return checked(wrap_view(f(self.array(), std::forward<A>(a)...), self.o)); };
+}
+template <class... A>
+auto viewing(const Array (*f)(const Array&, A...)) {  // of what may be a copy
   return [f](Self self, A... a) { return checked(wrap_view(f(self.array(), std::forward<A>(a)...), self.o)); };
 }
 template <class... A>

@@ -167,20 +167,19 @@ void register_manipulation(nb::module_& m) {
   both(m, "squeeze",
        viewing(+[](const Array& a, const ct::AxisArg& axis) { return zero_of_none(a, axis) ? a : a.squeeze(axis); }),
        "a", no_axis);
-  both(m, "swapaxes", viewing(ct::swapaxes), "a", nb::arg("axis1"), nb::arg("axis2"));
-  m.def("moveaxis", viewing(static_cast<Array (*)(const Array&, const ct::Axes&, const ct::Axes&)>(ct::moveaxis)),
-        "a"_a, "source"_a, "destination"_a);
-  m.def("rollaxis", viewing(ct::rollaxis), "a"_a, "axis"_a, "start"_a = 0);
-  m.def("expand_dims", viewing(ct::expand_dims), "a"_a, "axis"_a);
+  both(m, "swapaxes", viewing<int, int>(ct::swapaxes), "a", nb::arg("axis1"), nb::arg("axis2"));
+  m.def("moveaxis", viewing<const ct::Axes&, const ct::Axes&>(ct::moveaxis), "a"_a, "source"_a, "destination"_a);
+  m.def("rollaxis", viewing<int, int>(ct::rollaxis), "a"_a, "axis"_a, "start"_a = 0);
+  m.def("expand_dims", viewing<const ct::AxisArg&>(ct::expand_dims), "a"_a, "axis"_a);
   m.def("broadcast_to", viewing(ct::broadcast_to), "array"_a, "shape"_a);
   m.def("_broadcast_shapes", [](const std::vector<Shape>& shapes) { return ct::broadcast_shapes(shapes); });
   m.def("_atleast_1d", viewing(ct::atleast_1d));
   m.def("_atleast_2d", viewing(ct::atleast_2d));
   m.def("_atleast_3d", viewing(ct::atleast_3d));
-  m.def("flip", viewing(ct::flip), "m"_a, no_axis);
+  m.def("flip", viewing<const ct::AxisArg&>(ct::flip), "m"_a, no_axis);
   m.def("fliplr", viewing(ct::fliplr), "m"_a);
   m.def("flipud", viewing(ct::flipud), "m"_a);
-  m.def("rot90", viewing(ct::rot90), "m"_a, "k"_a = 1, "axes"_a = nb::make_tuple(0, 1));
+  m.def("rot90", viewing<int, const ct::Axes&>(ct::rot90), "m"_a, "k"_a = 1, "axes"_a = nb::make_tuple(0, 1));
   m.def("sliding_window_view", viewing(ct::sliding_window_view), "x"_a, "window_shape"_a, no_axis);
   m.def(
       "as_strided",
@@ -235,7 +234,7 @@ void register_manipulation(nb::module_& m) {
       },
       "a"_a, "shift"_a, no_axis);
   m.def("resize", freed(ct::resize), "a"_a, "new_shape"_a);
-  m.def("trim_zeros", viewing(ct::trim_zeros), "filt"_a, "trim"_a = "fb");
+  m.def("trim_zeros", viewing<const std::string&>(ct::trim_zeros), "filt"_a, "trim"_a = "fb");
   m.def(
       "insert",
       [](const Array& arr, nb::handle obj, nb::object values, std::optional<int> axis) {
@@ -338,7 +337,8 @@ void register_manipulation(nb::module_& m) {
       "a"_a, "mask"_a, "values"_a);
   m.def("diag", viewing(ct::diag), "v"_a, "k"_a = 0);
   m.def("diagflat", freed(ct::diagflat), "v"_a, "k"_a = 0);
-  both(m, "diagonal", viewing(ct::diagonal), "a", nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1);
+  both(m, "diagonal", viewing<std::int64_t, int, int>(ct::diagonal), "a", nb::arg("offset") = 0, nb::arg("axis1") = 0,
+       nb::arg("axis2") = 1);
   m.def(
       "fill_diagonal",
       [](const Array& a, nb::object value, bool wrap) {
