@@ -16,10 +16,11 @@ void throw_outside(const Range& range, std::int64_t value, std::int64_t place, c
     at.insert(at.begin(), place % range.shape[axis]);
     place /= range.shape[axis];
   }
-  const std::string message =
-      fmt::format("{}: {} must be in [{}, {}){}, but {}[{}] is {}{}", range.operation, range.name, range.low,
-                  range.high, range.ignored ? fmt::format(" or {}, which is ignored", *range.ignored) : "", range.name,
-                  fmt::join(at, ", "), value, late);
+  std::string wanted = fmt::format("must be in [{}, {})", range.low, range.high);
+  if (range.ignored) wanted += fmt::format(" or {}, which is ignored", *range.ignored);
+  if (!range.forbidden.empty()) wanted = "must not be " + range.forbidden;
+  const std::string message = fmt::format("{}: {} {}, but {}[{}] is {}{}", range.operation, range.name, wanted,
+                                          range.name, fmt::join(at, ", "), value + range.mark, late);
   if (range.is_value_error) throw ValueError(message);
   throw IndexError(message);
 }

@@ -20,6 +20,10 @@ struct Range {
   std::optional<std::int64_t> ignored = {};
   Shape shape = {};             ///< of the argument, whose places are named by it
   bool is_value_error = false;  ///< or else an IndexError
+  /// What values may not be though they are in the range, "the blank": they have been marked by taking `mark` from
+  /// them.
+  std::string forbidden = {};
+  std::int64_t mark = 0;
 
   bool contains(std::int64_t value) const { return (value >= low && value < high) || value == ignored; }
 };

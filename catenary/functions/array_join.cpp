@@ -329,7 +329,6 @@ Variable where(const Variable& condition, const Scalar& x, const Variable& y) {
 }
 
 Variable select_item(const Variable& x, const Variable& t) {
-  if (!is_integer(t.dtype())) fail<DtypeError>("select_item: t must be integer, not {}", t.dtype());
   if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
     fail<ShapeError>("select_item: x must be (n, classes) and t (n,), not {} and {}", x.shape(), t.shape());
   return detail::Labels{"select_item", "t", t.array(), x.shape(1)}.pick([&](const Array& classes) {
@@ -338,12 +337,13 @@ Variable select_item(const Variable& x, const Variable& t) {
 }
 
 Variable permutate(const Variable& x, const Variable& indices, int axis, bool inv) {
-  if (!is_integer(indices.dtype())) fail<DtypeError>("permutate: indices must be integer, not {}", indices.dtype());
   const int along = normalize_axis(axis, x.ndim(), "permutate");
   if (indices.shape() != Shape{x.shape(along)})
     fail<ShapeError>("permutate: indices must be ({},) for axis {} of {}, not {}", x.shape(along), along, x.shape(),
                      indices.shape());
-  const Array& order = indices.array();
+  const detail::Labels places{"permutate", "indices", indices.array(), x.shape(along)};
+  places.check();
+  const Array order = places.values();
   if (config.debug && !(catenary::sort(order) == catenary::detail::iota(order.size(), order.device())).all())
     fail<ValueError>("permutate: indices are no permutation");
   return apply(node<Permutate>(inv ? catenary::argsort(order) : order, along), x);

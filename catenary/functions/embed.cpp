@@ -38,7 +38,6 @@ Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, con
 }
 
 Variable embed_id(const Variable& x, const Variable& W, std::optional<std::int64_t> ignore_label) {
-  if (!is_integer(x.dtype())) fail<DtypeError>("embed_id: x must be integer, not {}", x.dtype());
   if (W.ndim() != 2) fail<ShapeError>("embed_id: W must be (ids, size), not {}", W.shape());
   const detail::Labels ids{"embed_id", "x", x.array(), W.shape(0), ignore_label};
   const Variable rows = ids.pick([&](const Array& at) { return get_item(W, {at}); });

@@ -19,8 +19,8 @@ class Accuracy : public FunctionNode {
  protected:
   Arrays forward(Inputs in) override {
     const Array &y = in[0], &t = in[1];
-    if (!is_floating(y.dtype()) || !is_integer(t.dtype()))
-      fail<DtypeError>("accuracy: y must be floating and t integer, not {} and {}", y.dtype(), t.dtype());
+    if (!is_floating(y.dtype())) fail<DtypeError>("accuracy: y must be floating, not {}", y.dtype());
+    detail::check_integers("accuracy", "t", t);
     if (y.ndim() < 2) fail<ShapeError>("accuracy: y must be (n, classes, …), not {}", y.shape());
     Shape labels = y.shape();
     labels.erase(1);
@@ -47,8 +47,8 @@ struct Predictions {
 };
 Predictions predictions_of(const Array& y, const Array& t, std::optional<std::int64_t> label_num,
                            std::int64_t ignore_label) {
-  if (!is_floating(y.dtype()) || !is_integer(t.dtype()))
-    fail<DtypeError>("classification_summary: y must be floating and t integer, not {} and {}", y.dtype(), t.dtype());
+  if (!is_floating(y.dtype())) fail<DtypeError>("classification_summary: y must be floating, not {}", y.dtype());
+  detail::check_integers("classification_summary", "t", t);
   Shape expected = y.shape();
   if (y.ndim() >= 2) expected.erase(1);
   if (y.ndim() < 2 || t.shape() != expected)
@@ -64,8 +64,8 @@ Predictions predictions_of(const Array& y, const Array& t, std::optional<std::in
 }  // namespace
 
 Variable binary_accuracy(const Variable& y, const Variable& t) {
-  if (!is_floating(y.dtype()) || !is_integer(t.dtype()))
-    fail<DtypeError>("binary_accuracy: y must be floating and t integer, not {} and {}", y.dtype(), t.dtype());
+  if (!is_floating(y.dtype())) fail<DtypeError>("binary_accuracy: y must be floating, not {}", y.dtype());
+  detail::check_integers("binary_accuracy", "t", t.array());
   if (y.shape() != t.shape())
     fail<ShapeError>("binary_accuracy: y and t must be of one shape, not {} and {}", y.shape(), t.shape());
   const detail::Labels known{"binary_accuracy", "t", t.array(), 2, -1};

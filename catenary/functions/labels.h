@@ -1,5 +1,5 @@
 #pragma once
-// Private to functions/: labels that are checked.
+// Private to functions/ and links/: labels that are checked.
 
 #include <cstdint>
 #include <optional>
@@ -11,20 +11,28 @@
 
 namespace catenary::functions::detail {
 
-/// Labels and what they may be: in [0, classes), or `ignored`.
+/// Throws DtypeError unless t are integers: Labels asks it, and what would rather say that than what else is wrong.
+void check_integers(const char* function, const std::string& name, const Array& t);
+
+/// Labels or indices and what they may be: integers in [low, classes), or `ignored`. The one check of all functions and
+/// links that take some (tests/functions/labels_test.cpp walks them).
 struct Labels {
   const char* function;  ///< for messages, as is `name`
   std::string name;
-  Array t;  ///< integers
+  Array t;
   std::int64_t classes;
   std::optional<std::int64_t> ignored = {};
+  std::int64_t low = 0;
+  /// Where labels may not be what they are, though they are in the range, and what that is: "the blank".
+  Array forbidden = {};
+  std::string what_is_forbidden = {};
 
   /// Where labels are not `ignored`, which has been given.
   Array counted() const;
   /// t as int64, which holds every class and `ignored`.
   Array values() const;
-  /// Throws E, which names a wrong label and its place: on the CPU the first one and at once, else when the host next
-  /// waits for the device.
+  /// Throws DtypeError unless t are integers, and E, which names a wrong label and its place: on the CPU the first one
+  /// and at once, else when the host next waits for the device.
   template <class E = IndexError>
   void check() const {
     check(values(), std::is_same_v<E, ValueError>);

@@ -72,8 +72,8 @@ class SoftmaxCrossEntropy : public FunctionNode {
 
  private:
   void check(const Array& x, const Array& t) const {
-    if (!is_floating(x.dtype()) || !is_integer(t.dtype()))
-      fail<DtypeError>("softmax_cross_entropy: x must be floating and t integer, not {} and {}", x.dtype(), t.dtype());
+    if (!is_floating(x.dtype())) fail<DtypeError>("softmax_cross_entropy: x must be floating, not {}", x.dtype());
+    detail::check_integers("softmax_cross_entropy", "t", t);
     Shape labels = x.shape();
     if (x.ndim() >= 2) labels.erase(1);
     if (x.ndim() < 2 || t.shape() != labels)

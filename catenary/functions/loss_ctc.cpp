@@ -1,5 +1,7 @@
 #include "catenary/functions/loss_ctc.h"
 
+#include <limits>
+
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/run_text.h"
@@ -20,12 +22,13 @@ using catenary::detail::writes;
 namespace {
 
 constexpr const char* kFunction = "connectionist_temporal_classification";
+constexpr double kLogOfZero = -std::numeric_limits<double>::infinity();
 
 /// What the kernels of kernels/ctc.kernel share; arrays are C-ordered, the integers int32. x is [times, n, symbols].
 struct Paths {
   Array labels, lengths, label_lengths;
   std::int64_t blank;
-  double zero;                    // the logarithm of 0
+  double impossible;              // the loss of labels that no path becomes
   Array paths = {}, totals = {};  // what losses() leaves for gradient()
 
   Array losses(const Array& x) {
@@ -34,24 +37,25 @@ struct Paths {
     totals = Array::empty({y.shape(1)}, y.dtype(), y.device());
     run_text("ctc", "ctc_paths", 2 * y.shape(1),
              {reads(y), reads(labels), reads(lengths), reads(label_lengths), writes(paths), y.shape(), labels.shape(1),
-              blank, zero});
+              blank, kLogOfZero});
     run_text("ctc", "ctc_totals", y.shape(1),
              {reads(y), reads(labels), reads(label_lengths), reads(paths), writes(totals), y.shape(), labels.shape(1),
-              blank});
-    return -totals;
+              blank, kLogOfZero});
+    return catenary::where(totals == kLogOfZero, impossible, -totals);
   }
   Array gradient(const Array& x) const {
     const Array y = log_probabilities(x), gx = Array::empty(y.shape(), y.dtype(), y.device());
     run_text("ctc", "ctc_back", y.shape(0) * y.shape(1),
              {reads(y), reads(labels), reads(lengths), reads(label_lengths), reads(paths), reads(totals), writes(gx),
-              y.shape(), labels.shape(1), blank});
+              y.shape(), labels.shape(1), blank, kLogOfZero});
     return gx;
   }
 
  private:
-  Array log_probabilities(const Array& x) const {
-    const Array y = catenary::exp(x - x.max(2, true)), p = y / y.sum(2, true);
-    return catenary::where(p == 0, zero, catenary::log(p)).contiguous();
+  /// Not the logarithms of a softmax: what is rounded to 0 there is a number here.
+  static Array log_probabilities(const Array& x) {
+    const Array y = x - x.max(2, true);
+    return (y - catenary::log(catenary::exp(y).sum(2, true))).contiguous();
   }
 };
 
@@ -93,10 +97,10 @@ class ConnectionistTemporalClassification : public FunctionNode {
 Array lengths_of(const char* name, const Variable& given, std::int64_t n, std::int64_t least, std::int64_t most,
                  const Device& device) {
   if (!given.defined()) return catenary::detail::filled({n}, most, Dtype::int32, device);
-  if (!is_integer(given.dtype())) fail<DtypeError>("{}: {} must be integers, not {}", kFunction, name, given.dtype());
   if (given.shape() != Shape{n}) fail<ShapeError>("{}: {} must be ({},), not {}", kFunction, name, n, given.shape());
-  catenary::detail::check_range(given.array().astype(Dtype::int64),
-                                {.operation = kFunction, .name = name, .low = least, .high = most + 1, .shape = {n}});
+  const detail::Labels lengths{
+      .function = kFunction, .name = name, .t = given.array(), .classes = most + 1, .low = least};
+  lengths.check();
   return given.array().astype(Dtype::int32).contiguous();
 }
 
@@ -116,7 +120,6 @@ Variable connectionist_temporal_classification(const std::vector<Variable>& x, c
   const std::int64_t n = scores[0], symbols = scores[1], times = static_cast<std::int64_t>(x.size());
   if (t.ndim() != 2 || t.shape(0) != n)
     fail<ShapeError>("{}: t must be ({}, labels) to fit x, not {}", kFunction, n, t.shape());
-  if (!is_integer(t.dtype())) fail<DtypeError>("{}: t must be integers, not {}", kFunction, t.dtype());
   if (blank_symbol < 0 || blank_symbol >= symbols)
     fail<ValueError>("{}: blank_symbol must be one of {} symbols, not {}", kFunction, symbols, blank_symbol);
   const Device device = x[0].device();
@@ -128,11 +131,14 @@ Variable connectionist_temporal_classification(const std::vector<Variable>& x, c
   // what stands behind a sequence's labels may be anything
   const Array counted =
       catenary::detail::iota(most_labels, device).reshape({1, most_labels}) < label_lengths.reshape({n, 1});
-  const Array labels = catenary::where(counted, t.array(), 0);
-  detail::Labels{kFunction, "t", labels, symbols}.check();
+  detail::Labels labels{kFunction, "t", t.array(), symbols};
+  labels.t = catenary::where(counted, labels.values(), 0);
+  labels.forbidden = counted & (labels.t == blank_symbol);
+  labels.what_is_forbidden = fmt::format("{}, the blank", blank_symbol);
+  labels.check();
 
-  const Paths paths{labels.astype(Dtype::int32).contiguous(), lengths, label_lengths, blank_symbol,
-                    dtype == Dtype::float16 ? -1e4 : -1e10};
+  const Paths paths{labels.t.astype(Dtype::int32).contiguous(), lengths, label_lengths, blank_symbol,
+                    dtype == Dtype::float16 ? 1e4 : 1e10};
   const Variable all = stack(x);
   const Variable losses =
       apply(node<ConnectionistTemporalClassification>(paths), is_16bit_float(dtype) ? cast(all, Dtype::float32) : all);

@@ -16,11 +16,12 @@ struct CtcOptions {
 };
 /// -log of the probability that paths of symbols, one a time, become the labels t [n, labels] when what is repeated is
 /// taken once and blanks are left out. x[time] [n, symbols] are scores, of which softmax makes the probabilities. Their
-/// gradients are zero beyond a sequence's end. Where the labels do not fit into a sequence the loss is about 1e10 (of
-/// float16 1e4), which is what Chainer takes for -log 0. Has no gradient of second order (ValueError). Throws
-/// ShapeError, DtypeError, ValueError for no times, another blank_symbol than a symbol, and another way to reduce, and
-/// IndexError for a label that is no symbol and for a length that cannot be. (chainer.functions.
-/// connectionist_temporal_classification; Graves et al., ICML 2006)
+/// gradients are zero beyond a sequence's end. Labels that no path becomes, as they do not fit into a sequence or as a
+/// score is -infinity, have a loss of 1e10 (of float16 1e4), which is what Chainer takes for -log 0, and a gradient of
+/// zero. Has no gradient of second order (ValueError). Throws ShapeError, DtypeError, ValueError for no times, another
+/// blank_symbol than a symbol, and another way to reduce, and IndexError for a label that is no symbol or the blank,
+/// and for a length that cannot be. (chainer.functions. connectionist_temporal_classification; Graves et al., ICML
+/// 2006)
 CT_API Variable connectionist_temporal_classification(const std::vector<Variable>& x, const Variable& t,
                                                       std::int64_t blank_symbol, const CtcOptions& options = {});
 

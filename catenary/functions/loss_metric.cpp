@@ -28,8 +28,8 @@ class SigmoidCrossEntropy : public FunctionNode {
  protected:
   Arrays forward(Inputs in) override {
     const Array &x = in[0], &t = in[1];
-    if (!is_floating(x.dtype()) || !is_integer(t.dtype()))
-      fail<DtypeError>("sigmoid_cross_entropy: x must be floating and t integer, not {} and {}", x.dtype(), t.dtype());
+    if (!is_floating(x.dtype())) fail<DtypeError>("sigmoid_cross_entropy: x must be floating, not {}", x.dtype());
+    detail::check_integers("sigmoid_cross_entropy", "t", t);
     if (x.shape() != t.shape())
       fail<ShapeError>("sigmoid_cross_entropy: x and t must be of one shape, not {} and {}", x.shape(), t.shape());
     const detail::Labels labels{"sigmoid_cross_entropy", "t", t, 2, -1};
@@ -90,8 +90,8 @@ Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normal
 
 Variable hinge(const Variable& x, const Variable& t, HingeNorm norm, Reduce reduce) {
   check_reduce(reduce, Reduce::mean, Reduce::no, "hinge");
-  if (!is_floating(x.dtype()) || !is_integer(t.dtype()))
-    fail<DtypeError>("hinge: x must be floating and t integer, not {} and {}", x.dtype(), t.dtype());
+  if (!is_floating(x.dtype())) fail<DtypeError>("hinge: x must be floating, not {}", x.dtype());
+  detail::check_integers("hinge", "t", t.array());
   if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
     fail<ShapeError>("hinge: x must be (n, classes) and t (n,), not {} and {}", x.shape(), t.shape());
   const Array sign = catenary::detail::filled(x.shape(), 1, x.dtype(), x.device());
@@ -107,7 +107,6 @@ Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, 
   if (margin <= 0) fail<ValueError>("contrastive: margin must be positive, not {}", margin);
   check_alike(x0.array(), x1.array(), "contrastive");
   check_rows(x0, "contrastive");
-  if (!is_integer(y.dtype())) fail<DtypeError>("contrastive: y must be integer, not {}", y.dtype());
   if (y.shape() != Shape{x0.shape(0)}) fail<ShapeError>("contrastive: y must be ({},), not {}", x0.shape(0), y.shape());
   detail::Labels{"contrastive", "y", y.array(), 2}.check<ValueError>();
   const Array similar = y.array().astype(x0.dtype());
@@ -150,9 +149,8 @@ std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variab
   constexpr const char* kWhat = "discriminative_margin_based_clustering_loss";
   const std::int64_t instances = max_embedding_dim;
   if (options.norm != 1 && options.norm != 2) fail<ValueError>("{}: norm must be 1 or 2, not {}", kWhat, options.norm);
-  if (!is_floating(embeddings.dtype()) || !is_integer(labels.dtype()))
-    fail<DtypeError>("{}: embeddings must be floating and labels integer, not {} and {}", kWhat, embeddings.dtype(),
-                     labels.dtype());
+  if (!is_floating(embeddings.dtype()))
+    fail<DtypeError>("{}: embeddings must be floating, not {}", kWhat, embeddings.dtype());
   if (embeddings.ndim() != 4 || instances < 1 || embeddings.shape(1) != instances ||
       labels.shape() != Shape{embeddings.shape(0), embeddings.shape(2), embeddings.shape(3)})
     fail<ShapeError>("{}: embeddings must be (n, {}, h, w) and labels (n, h, w), not {} and {}", kWhat, instances,

@@ -15,9 +15,9 @@ namespace catenary::functions {
 namespace {
 
 void check_words(const Variable& x, const Variable& t, const Variable& W, const char* what) {
-  if (x.dtype() != W.dtype() || !is_floating(x.dtype()) || !is_integer(t.dtype()))
-    fail<DtypeError>("{}: x and W must be of one floating dtype and t integer, not {}, {} and {}", what, x.dtype(),
-                     W.dtype(), t.dtype());
+  if (x.dtype() != W.dtype() || !is_floating(x.dtype()))
+    fail<DtypeError>("{}: x and W must be of one floating dtype, not {} and {}", what, x.dtype(), W.dtype());
+  detail::check_integers(what, "t", t.array());
   if (x.ndim() != 2 || W.ndim() != 2 || x.shape(1) != W.shape(1) || t.shape() != Shape{x.shape(0)})
     fail<ShapeError>("{}: x must be (n, d), t (n,) and W (classes, d), not {}, {} and {}", what, x.shape(), t.shape(),
                      W.shape());
@@ -79,8 +79,6 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
   const Array samples = sampler(shape).copy();
   if (samples.shape() != shape)
     fail<ShapeError>("negative_sampling: the sampler must give {}, not {}", shape, samples.shape());
-  if (!is_integer(samples.dtype()))
-    fail<DtypeError>("negative_sampling: the sampler must give integers, not {}", samples.dtype());
   samples.set(t.array(), slice(), 0);
   if (return_samples) *return_samples = samples;
   const std::int64_t words = W.shape(0);
@@ -101,7 +99,6 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
 Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples, Reduce reduce) {
   detail::check_reduce(reduce, Reduce::mean, Reduce::no, "black_out");
   check_words(x, t, W, "black_out");
-  if (!is_integer(samples.dtype())) fail<DtypeError>("black_out: samples must be integer, not {}", samples.dtype());
   if (samples.ndim() != 2 || samples.shape(0) != x.shape(0))
     fail<ShapeError>("black_out: samples must be ({}, k), not {}", x.shape(0), samples.shape());
   const auto scores_of = [&](const char* name, const Array& classes) {
@@ -119,11 +116,9 @@ Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std:
   detail::check_reduce(reduce, Reduce::mean, Reduce::no, "crf1d");
   check_chain(cost, xs, "crf1d");
   if (ys.size() != xs.size()) fail<ValueError>("crf1d: {} times of xs and {} of ys", xs.size(), ys.size());
-  for (std::size_t i = 0; i < ys.size(); ++i) {
+  for (std::size_t i = 0; i < ys.size(); ++i)
     if (ys[i].shape() != Shape{xs[i].shape(0)})
       fail<ShapeError>("crf1d: ys[{}] must be ({},), not {}", i, xs[i].shape(0), ys[i].shape());
-    if (!is_integer(ys[i].dtype())) fail<DtypeError>("crf1d: ys[{}] must be integer, not {}", i, ys[i].dtype());
-  }
   // the scores of the labels at a time, which are checked there
   const auto item = [&](std::size_t i) {
     return detail::Labels{"crf1d", fmt::format("ys[{}]", i), ys[i].array(), cost.shape(0)}.pick(

@@ -9,8 +9,8 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/window.h"
-#include "catenary/device/range.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/labels.h"
 
 namespace catenary::functions {
 
@@ -250,14 +250,11 @@ Variable unpooling_nd(const Variable& x, const PerAxis& ksize, const UnpoolingOp
 Variable upsampling_2d(const Variable& x, const Array& indexes, const PerAxis& ksize, const UnpoolingOptions& options) {
   const char* const function = "upsampling_2d";
   const Window window = checked_window(function, 2, x, ksize, options.stride, options.pad);
-  if (!is_integer(indexes.dtype())) fail<DtypeError>("{}: indexes must be integer, not {}", function, indexes.dtype());
   if (indexes.shape() != x.shape())
     fail<ShapeError>("{}: indexes must be {} as x, not {}", function, x.shape(), indexes.shape());
   if (indexes.device() != x.device())
     fail<DeviceError>("{}: x is on {}, indexes on {}", function, x.device().name(), indexes.device().name());
-  catenary::detail::check_range(
-      catenary::detail::as_dtype(indexes, Dtype::int64),
-      {.operation = function, .name = "indexes", .low = 0, .high = window.taps(), .shape = x.shape()});
+  detail::Labels{function, "indexes", indexes, window.taps()}.check();
   return placed(unpooling(function, x, window, options), indexes.astype(Dtype::int32).contiguous(), x, "Upsampling2D");
 }
 

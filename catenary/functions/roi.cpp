@@ -166,8 +166,6 @@ Dtype computed_in(const Variable& x) { return is_16bit_float(x.dtype()) ? Dtype:
 
 Regions regions(const char* function, const Variable& x, const Array& rois, const Array& indices,
                 const PerAxis& outsize, double scale) {
-  if (!is_integer(indices.dtype()))
-    fail<DtypeError>("{}: roi_indices must be integers, not {}", function, indices.dtype());
   if (indices.shape() != Shape{rois.shape(0)})
     fail<ShapeError>("{}: roi_indices must be ({},) to fit rois, not {}", function, rois.shape(0), indices.shape());
   catenary::detail::check_same_device(x.array(), indices, function);
@@ -196,7 +194,7 @@ Variable roi_pooling_2d(const Variable& x, const Variable& rois, std::int64_t ou
   const auto column = [&](int i) { return all(slice(), slice(i, i + 1)); };
   const Array corners = catenary::concatenate({column(2), column(1), column(4), column(3)}, 1);
   const Regions at =
-      regions("roi_pooling_2d", x, corners, all(slice(), 0).astype(Dtype::int32), {outh, outw}, spatial_scale);
+      regions("roi_pooling_2d", x, corners, all(slice(), 0).astype(Dtype::int64), {outh, outw}, spatial_scale);
   return computed(x, [&](const Variable& v) { return apply(node<Max<LargestPixels>>(LargestPixels{at, true, 0}), v); });
 }
 

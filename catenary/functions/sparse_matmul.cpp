@@ -9,10 +9,21 @@
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/labels.h"
 
 namespace catenary::functions {
 
 namespace {
+
+/// Rows or columns, with 0 for -1, where there is no element.
+Array places(const Array& index) { return catenary::maximum(catenary::detail::as_dtype(index, Dtype::int64), 0); }
+/// Where there are elements.
+Array present(const CooMatrix& m) { return catenary::detail::as_dtype(m.row, Dtype::int64) >= 0; }
+
+/// data, and 0 where there is no element, which gets no gradient.
+Variable elements_of(const CooMatrix& m) {
+  return where(present(m), m.data, catenary::detail::filled({}, 0, m.data.dtype(), m.data.device()));
+}
 
 /// Indices that name the matrix of each element first, where there is a batch.
 std::vector<Index> in_batch(const Array& elements, std::initializer_list<Array> indices) {
@@ -24,7 +35,7 @@ std::vector<Index> in_batch(const Array& elements, std::initializer_list<Array> 
                          .reshape({batch, 1})
                          .broadcast_to(elements.shape()));
   }
-  for (const Array& index : indices) all.emplace_back(index.astype(Dtype::int64));
+  for (const Array& index : indices) all.emplace_back(places(index));
   return all;
 }
 
@@ -36,14 +47,20 @@ CooMatrix::CooMatrix(const Variable& data, const Array& row, const Array& col, c
   if (data.ndim() < 1 || data.ndim() > 2 || row.shape() != data.shape() || col.shape() != data.shape())
     fail<ShapeError>("CooMatrix: data, row and col must all be (nnz,) or (batch, nnz), not {}, {} and {}", data.shape(),
                      row.shape(), col.shape());
-  if (!is_integer(row.dtype()) || !is_integer(col.dtype()))
-    fail<DtypeError>("CooMatrix: row and col must be integer, not {} and {}", row.dtype(), col.dtype());
+  detail::Labels rows{"CooMatrix", "row", row, shape[0], -1}, columns{"CooMatrix", "col", col, shape[1], -1};
+  const Array no_row = logical_not(rows.counted()), no_column = logical_not(columns.counted());
+  rows.forbidden = no_row & logical_not(no_column);
+  columns.forbidden = no_column & logical_not(no_row);
+  rows.what_is_forbidden = columns.what_is_forbidden = "-1 where the other is not";
+  rows.check();
+  columns.check();
 }
 
 Variable CooMatrix::to_dense() const {
   Shape whole = shape;
   if (data.ndim() == 2) whole.insert(0, data.shape(0));
-  return scatter_add(catenary::detail::filled(whole, 0, data.dtype(), data.device()), in_batch(row, {row, col}), data);
+  return scatter_add(catenary::detail::filled(whole, 0, data.dtype(), data.device()), in_batch(row, {row, col}),
+                     elements_of(*this));
 }
 
 CooMatrix to_coo(const Array& x, std::optional<std::int64_t> ldnz, bool requires_grad) {
@@ -92,8 +109,11 @@ Variable sparse_matmul(const CooMatrix& a, const Variable& b, bool transa, bool 
   Shape column = a.data.shape(), shape{rows, dense.shape(-1)};
   column.push_back(1);
   if (ndim == 3) shape.insert(0, dense.shape(0));
-  // the row of b that each element meets, times the element, goes to the row that it stands in
-  const Variable terms = reshape(cast(a.data, sums), column) * get_item(cast(dense, sums), in_batch(col, {col}));
+  // the row of b that each element meets, times the element, goes to the row that it stands in; what is not there meets
+  // zeros, whatever b has
+  const Variable met = where(present(a).reshape(column), get_item(cast(dense, sums), in_batch(col, {col})),
+                             catenary::detail::filled({}, 0, sums, dense.device()));
+  const Variable terms = reshape(cast(elements_of(a), sums), column) * met;
   return cast(scatter_add(catenary::detail::filled(shape, 0, sums, dense.device()), in_batch(row, {row}), terms),
               result);
 }

@@ -8,17 +8,17 @@
 namespace catenary::functions {
 
 /// A sparse matrix, or a batch of them: element i is `data[i]` in row `row[i]` and column `col[i]`, and elements at one
-/// place are added. data, row and col are [nnz], or [batch, nnz]; what a batch's shorter matrices have too many are
-/// zeros with -1 as row and column. Only data has a gradient. (chainer.utils.CooMatrix)
+/// place are added. data, row and col are [nnz], or [batch, nnz]; what a batch's shorter matrices have too many has
+/// -1 as row and column, and counts nothing. Only data has a gradient. (chainer.utils.CooMatrix)
 struct CT_API CooMatrix {
   Variable data;
   Array row, col;
   Shape shape;  ///< of one matrix: (rows, columns)
 
-  /// Throws ShapeError where data, row and col differ or shape has not 2 entries, and DtypeError for rows and columns
-  /// that are not integers.
+  /// Throws ShapeError where data, row and col differ or shape has not 2 entries, DtypeError for rows and columns that
+  /// are not integers, and IndexError for an element outside, or one with -1 as row or as column only.
   CooMatrix(const Variable& data, const Array& row, const Array& col, const Shape& shape);
-  /// The matrix with its zeros: [rows, columns] or [batch, rows, columns]. IndexError for an element outside.
+  /// The matrix with its zeros: [rows, columns] or [batch, rows, columns].
   Variable to_dense() const;
 };
 

@@ -13,6 +13,7 @@
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"
+#include "catenary/functions/labels.h"
 #include "catenary/functions/loss.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/initializers/initializers.h"
@@ -84,6 +85,7 @@ class Ways {
     walk(tree);
   }
   std::int64_t inner() const { return inner_; }
+  std::int64_t leaves() const { return static_cast<std::int64_t>(ways_.size()); }
   /// One row for each class, as long as the longest way.
   std::pair<Array, Array> arrays() const {
     std::size_t depth = 0;
@@ -129,6 +131,7 @@ BinaryHierarchicalSoftmax::BinaryHierarchicalSoftmax(std::int64_t in_size, const
   const Ways ways(tree);
   W = Parameter(initializers::Uniform(1.0), Shape{ways.inner(), in_size}, "W");
   std::tie(nodes_, signs_) = ways.arrays();
+  has_gaps_ = signs_.shape(0) > ways.leaves();
 }
 
 ClassTree BinaryHierarchicalSoftmax::create_huffman_tree(const std::map<std::int64_t, double>& counts) {
@@ -159,8 +162,15 @@ Variable BinaryHierarchicalSoftmax::operator()(const Variable& x, const Variable
         if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
           fail<ShapeError>("BinaryHierarchicalSoftmax: x must be (n, in_size) and t (n,), not {} and {}", x.shape(),
                            t.shape());
-        const Array signs = take(signs_.to_device(x.device()), t.array(), 0).astype(x.dtype());
-        const Array nodes = take(nodes_.to_device(x.device()), t.array(), 0);
+        functions::detail::Labels classes{"BinaryHierarchicalSoftmax", "t", t.array(), signs_.shape(0)};
+        classes.check();
+        const Array signs = take(signs_.to_device(x.device()), classes.values(), 0).astype(x.dtype());
+        const Array nodes = take(nodes_.to_device(x.device()), classes.values(), 0);
+        if (has_gaps_) {
+          classes.forbidden = signs(slice(), 0) == 0;
+          classes.what_is_forbidden = "what is no leaf of the tree";
+          classes.check();
+        }
         const Variable scores = functions::sum(functions::embed_id(nodes, W) * functions::expand_dims(x, 1), 2) * signs;
         return functions::sum(functions::softplus(-scores) * absolute(signs));
       },

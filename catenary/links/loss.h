@@ -55,8 +55,8 @@ struct ClassTree {
 };
 /// Softmax over the leaves of a tree by a decision at each of its inner nodes: the loss of x (n, in_size) and classes t
 /// (n) is Σ softplus(-± W[node]·x) over the nodes on the way to t, a sum over the examples. W is (inner nodes,
-/// in_size), Uniform(1). Throws ValueError for a tree that is a leaf, names a leaf twice or has a negative one; what is
-/// no leaf between 0 and the largest counts nothing. (chainer.links.BinaryHierarchicalSoftmax; Mikolov et al.,
+/// in_size), Uniform(1). Throws ValueError for a tree that is a leaf, names a leaf twice or has a negative one, and
+/// IndexError for a class that is no leaf. (chainer.links.BinaryHierarchicalSoftmax; Mikolov et al.,
 /// arXiv:1310.4546)
 class CT_API BinaryHierarchicalSoftmax : public Link {
  public:
@@ -69,7 +69,8 @@ class CT_API BinaryHierarchicalSoftmax : public Link {
   CT_LINKS(W)
 
  private:
-  Array nodes_, signs_;  // of the ways to the leaves, [classes, depth]; a sign of 0 is behind a way's end
+  Array nodes_, signs_;    // of the ways to the leaves, [classes, depth]; a sign of 0 is behind a way's end
+  bool has_gaps_ = false;  // are there numbers below the largest leaf that are none?
 };
 
 /// A linear chain of labels: transition costs (labels, labels), which begin as `initial_cost`. (chainer.links.CRF1d)

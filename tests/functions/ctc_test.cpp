@@ -32,7 +32,7 @@ V scores(Dtype dtype = Dtype::float64) {
   return all;
 }
 
-Array all_labels() { return array<std::int32_t>({1, 2, 1, 1, 2, -5, 2, 7, 7, 1, 0, 0}, {kBatch, 3}); }
+Array all_labels() { return array<std::int32_t>({1, 2, 1, 1, 2, -5, 2, 7, 7, 0, 0, 0}, {kBatch, 3}); }
 const std::vector<int> kLengths = {5, 4, 2, 3}, kLabelLengths = {3, 2, 1, 0};
 F::CtcOptions lengths(F::Reduce reduce = F::Reduce::no) {
   return {Variable(array<std::int32_t>(kLengths)), Variable(array<std::int32_t>(kLabelLengths)), reduce};
@@ -82,7 +82,7 @@ TEST(Ctc, AnotherBlankIsAnotherNameForIt) {
   V renamed;
   for (const Variable& scores : x)
     renamed.emplace_back(catenary::take(scores.array(), array<std::int64_t>({1, 2, 0}), 1));
-  const Array labels = catenary::where(all_labels() > 0, all_labels() - 1, 0);
+  const Array labels = all_labels() - 1;
   gradient_check::assert_allclose(F::connectionist_temporal_classification(renamed, labels, 2, lengths()).array(),
                                   F::connectionist_temporal_classification(x, all_labels(), 0, lengths()).array(),
                                   1e-12);
@@ -106,29 +106,86 @@ TEST(Ctc, GradientsAndNoneBeyondTheEnds) {
   }
 }
 
-TEST(Ctc, LabelsThatDoNotFitHaveAFiniteLoss) {
-  // three of the same want two blanks between them
-  const Array labels = array<std::int32_t>({1, 1, 1}, {1, 3});
-  for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
-    V x;
-    for (int i = 0; i < 4; ++i) x.emplace_back(numbers({1, 2}, i).astype(dtype));
-    const Variable loss = F::connectionist_temporal_classification(x, labels, 0, {.reduce = F::Reduce::no});
-    const double zero = dtype == Dtype::float32 ? 1e10 : 1e4;
-    EXPECT_NEAR(values(loss.array())[0] / zero, 1, 1e-2);
-    loss.backward();
-    for (const Variable& v : x)
-      for (const double g : values(v.grad())) EXPECT_TRUE(std::abs(g) <= 7) << g;  // there are seven states
+// One loss, whatever the scores, no gradient, and neither is anybody else's: three of the same want two blanks between
+// them, and there are two labels and one time.
+TEST(Ctc, LabelsThatDoNotFitHaveOneLossAndNoGradient) {
+  const Array labels = array<std::int32_t>({1, 1, 1, 1, 2, 1, 1, 2, 1}, {3, 3});
+  const F::CtcOptions options{Variable(array<std::int32_t>({4, 5, 1})), Variable(array<std::int32_t>({3, 3, 2})),
+                              F::Reduce::no};
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16}) {
+    for (const double scale : {1.0, 100.0}) {
+      V x;
+      for (int i = 0; i < kTimes; ++i) x.emplace_back((numbers({3, kSymbols}, i) * scale).astype(dtype));
+      const Variable loss = F::connectionist_temporal_classification(x, labels, 0, options);
+      const double impossible = dtype == Dtype::bfloat16  ? static_cast<double>(float{bfloat16(1e10f)})
+                                : dtype == Dtype::float16 ? 1e4
+                                                          : 1e10;
+      const std::vector<double> losses = values(loss.array());
+      EXPECT_EQ(losses[0], impossible) << scale;
+      EXPECT_EQ(losses[2], impossible) << scale;
+      EXPECT_LT(losses[1], 3000);
+      F::sum(loss).backward();
+      double second = 0;
+      for (const Variable& v : x) {
+        const std::vector<double> gx = values(v.grad());
+        for (const std::size_t b : {0, 2})
+          for (std::size_t i = 0; i < kSymbols; ++i) EXPECT_EQ(gx[b * kSymbols + i], 0) << b;
+        for (std::size_t i = 0; i < kSymbols; ++i) second += std::abs(gx[kSymbols + i]);
+      }
+      EXPECT_GT(second, 0.1);
+    }
   }
 }
 
-TEST(Ctc, ProbabilitiesOfZeroAreReckonedWith) {
+// Softmax of such scores is 0 in float32, and its logarithm is not.
+TEST(Ctc, ScoresFarApart) {
+  const Array label = array<std::int32_t>({1}, {1, 1});
+  const auto loss_of = [&](const std::vector<float>& scores, int times, std::vector<double>* gradient) {
+    V x;
+    for (int i = 0; i < times; ++i) x.emplace_back(array<float>(scores, {1, 3}));
+    const Variable loss = F::connectionist_temporal_classification(x, label, 0);
+    loss.backward();
+    if (gradient) *gradient = values(x[0].grad());
+    return loss.array().item<double>();
+  };
+  std::vector<double> gradient;
+  EXPECT_NEAR(loss_of({0, -103, 0}, 1, &gradient), 103 + std::log(2), 1e-4);
+  EXPECT_NEAR(gradient[0], 0.5, 1e-6);
+  EXPECT_NEAR(gradient[1], -1, 1e-6);
+  EXPECT_NEAR(gradient[2], 0.5, 1e-6);
+  // of three times one is the label's
+  EXPECT_NEAR(loss_of({200, -200, 0}, 3, nullptr), 400 - std::log(3), 1e-3);
+  EXPECT_NEAR(loss_of({0, -30000, -1}, 1, nullptr), 30000 + std::log(1 + std::exp(-1)), 0.01);
+}
+
+// A mask's score: what has none of a label's probability is impossible, and what is not asked for does no harm.
+TEST(Ctc, ScoresOfMinusInfinity) {
+  for (const int masked : {1, 2}) {
+    V x;
+    for (int i = 0; i < 2; ++i) {
+      const Array scores = array<float>({0, 1, 2, 0, 1, 2}, {2, 3});
+      scores.set(-INFINITY, slice(), masked);
+      x.emplace_back(scores);
+    }
+    const Variable loss = F::connectionist_temporal_classification(
+        x, array<std::int32_t>({1, 0}, {2, 1}), 0, {{}, Variable(array<std::int32_t>({1, 0})), F::Reduce::no});
+    const std::vector<double> losses = values(loss.array());
+    EXPECT_EQ(losses[0] == 1e10f, masked == 1) << losses[0];
+    EXPECT_LT(losses[1], 10);
+    F::sum(loss).backward();
+    for (const Variable& v : x) {
+      const std::vector<double> gx = values(v.grad());
+      for (const double g : gx) EXPECT_TRUE(std::isfinite(g)) << masked;
+      for (std::size_t i = 0; i < 3 && masked == 1; ++i) EXPECT_EQ(gx[i], 0);
+    }
+  }
+}
+
+TEST(Ctc, ScoresThatAreNoNumbersGiveNone) {
   V x;
-  for (int i = 0; i < 3; ++i) x.emplace_back(array<float>({200, -200, 0}, {1, 3}));
-  const Variable loss = F::connectionist_temporal_classification(x, array<std::int32_t>({1}, {1, 1}), 0);
-  EXPECT_GT(loss.array().item<float>(), 1e9f);
-  loss.backward();
-  for (const Variable& v : x)
-    for (const double g : values(v.grad())) EXPECT_TRUE(std::isfinite(g));
+  for (int i = 0; i < 3; ++i) x.emplace_back(array<float>({0, i == 1 ? NAN : 0.0f, 1}, {1, 3}));
+  EXPECT_TRUE(std::isnan(
+      F::connectionist_temporal_classification(x, array<std::int32_t>({1}, {1, 1}), 0).array().item<float>()));
 }
 
 TEST(Ctc, WhatDoesNotFitIsSaid) {
@@ -146,6 +203,7 @@ TEST(Ctc, WhatDoesNotFitIsSaid) {
   EXPECT_THROW(with(labels, 0, {.input_length = n({5, 5, 5})}), ShapeError);
   // values that a GPU tells of when it is waited for
   EXPECT_THROW(with(labels + 2, 0), IndexError);
+  EXPECT_THROW(with(labels, 1), IndexError);  // the blank
   EXPECT_THROW(with(labels, 0, {.input_length = n({5, 5, 6, 5})}), IndexError);
   EXPECT_THROW(with(labels, 0, {.input_length = n({5, 0, 5, 5})}), IndexError);
   EXPECT_THROW(with(labels, 0, {.label_length = n({1, 2, 1, 1})}), IndexError);

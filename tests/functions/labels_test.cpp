@@ -1,8 +1,14 @@
-// Labels that are no class: every function that takes labels says which one, where, and what they may be.
+// Labels that are no class: every function and link that takes labels or indices says which one, where, and what they
+// may be; and of every function and link it is known whether it takes any.
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,17 +16,24 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/functions.h"
+#include "catenary/links/classifier.h"
+#include "catenary/links/connection.h"
+#include "catenary/links/loss.h"
 #include "tests/autograd/helpers.h"
+#include "tests/paths.h"
 #include "tests/settle.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
+namespace L = links;
+using test::array;
 using test::values;
 
-/// A function of four labels.
+/// A function of four labels, or a link.
 struct Taker {
+  std::string covers;                        ///< as docs/coverage.md calls it
   std::string function, name;                ///< as messages call it and its labels
   std::int64_t classes;                      ///< labels are in [0, classes),
   std::optional<std::int64_t> ignored;       ///< or this
@@ -32,22 +45,28 @@ std::vector<Taker> takers() {
   const Array cost = ones({3, 3}, Dtype::float32), W = ones({3, 3}, Dtype::float32);
   const F::Sampler zero_sampler = [](const Shape& shape) { return zeros(shape, Dtype::int32); };
   const auto pixels = [](const Array& t) { return t.reshape({1, 2, 2}); };
+  const Array images = ones({3, 1, 4, 4}, Dtype::float32),
+              regions = array<float>({0, 0, 2, 2, 0, 0, 2, 2, 0, 0, 2, 2, 0, 0, 2, 2}, {4, 4});
   return {
-      {"softmax_cross_entropy", "t", 3, -1, [x](const Array& t) { F::softmax_cross_entropy(x, t); }},
-      {"softmax_cross_entropy", "t", 3, 200,
+      {"functions::softmax_cross_entropy", "softmax_cross_entropy", "t", 3, -1,
+       [x](const Array& t) { F::softmax_cross_entropy(x, t); }},
+      {"functions::softmax_cross_entropy", "softmax_cross_entropy", "t", 3, 200,
        [x](const Array& t) {
          F::softmax_cross_entropy(x, t, {.ignore_label = 200, .class_weight = ones({3}, Dtype::float32)});
        }},
-      {"sigmoid_cross_entropy", "t", 2, -1, [row](const Array& t) { F::sigmoid_cross_entropy(row, t); }},
-      {"hinge", "t", 3, {}, [x](const Array& t) { F::hinge(x, t); }},
-      {"contrastive", "y", 2, {}, [x](const Array& t) { F::contrastive(x, x + 1, t); }},
-      {"discriminative_margin_based_clustering_loss", "labels", 3, -1,
+      {"functions::sigmoid_cross_entropy", "sigmoid_cross_entropy", "t", 2, -1,
+       [row](const Array& t) { F::sigmoid_cross_entropy(row, t); }},
+      {"functions::hinge", "hinge", "t", 3, {}, [x](const Array& t) { F::hinge(x, t); }},
+      {"functions::contrastive", "contrastive", "y", 2, {}, [x](const Array& t) { F::contrastive(x, x + 1, t); }},
+      {"functions::discriminative_margin_based_clustering_loss", "discriminative_margin_based_clustering_loss",
+       "labels", 3, -1,
        [pixels](const Array& t) {
          F::discriminative_margin_based_clustering_loss(ones({1, 2, 2, 2}, Dtype::float32), pixels(t), 0.5, 1.5, 2);
        }},
-      {"negative_sampling", "t", 3, -1,
+      {"functions::negative_sampling", "negative_sampling", "t", 3, -1,
        [x, W, zero_sampler](const Array& t) { F::negative_sampling(x, t, W, zero_sampler, 2); }},
-      {"negative_sampling",
+      {"functions::negative_sampling",
+       "negative_sampling",
        "samples[:, 1:]",
        3,
        {},
@@ -59,40 +78,139 @@ std::vector<Taker> takers() {
              },
              1);
        }},
-      {"black_out",
+      {"functions::black_out",
+       "black_out",
        "t",
        3,
        {},
        [x, W](const Array& t) {
          F::black_out(x, t, W, zeros({4, 2}, Dtype::int32));
        }},
-      {"black_out",
+      {"functions::black_out",
+       "black_out",
        "samples",
        3,
        {},
        [x, W](const Array& t) {
          F::black_out(x, zeros({4}, Dtype::int32), W, t.reshape({4, 1}));
        }},
-      {"crf1d", "ys[0]", 3, {}, [x, cost](const Array& t) { F::crf1d(cost, {x}, {t}); }},
-      {"crf1d",
+      {"functions::crf1d", "crf1d", "ys[0]", 3, {}, [x, cost](const Array& t) { F::crf1d(cost, {x}, {t}); }},
+      {"functions::crf1d",
+       "crf1d",
        "ys[1]",
        3,
        {},
        [x, cost](const Array& t) {
          F::crf1d(cost, {x, x}, {zeros({4}, Dtype::int32), t});
        }},
-      {"select_item", "t", 3, {}, [x](const Array& t) { F::select_item(x, t); }},
-      {"embed_id", "x", 3, {}, [W](const Array& t) { F::embed_id(t, W); }},
-      {"embed_id", "x", 3, -1, [W](const Array& t) { F::embed_id(t, W, -1); }},
-      {"accuracy", "t", 3, {}, [x](const Array& t) { F::accuracy(x, t); }},
-      {"accuracy", "t", 3, -1, [x](const Array& t) { F::accuracy(x, t, -1); }},
-      {"binary_accuracy", "t", 2, -1, [row](const Array& t) { F::binary_accuracy(row, t); }},
-      {"classification_summary", "t", 3, -1, [x](const Array& t) { F::classification_summary(x, t); }},
-      {"classification_summary", "t", 5, -1, [x](const Array& t) { F::classification_summary(x, t, 5); }},
-      {"classification_summary", "t", 3, 200, [x](const Array& t) { F::precision(x, t, {}, 200); }},
-      {"classification_summary", "t", 3, -1, [x](const Array& t) { F::recall(x, t); }},
-      {"classification_summary", "t", 3, -1, [x](const Array& t) { F::fbeta_score(x, t); }},
-      {"classification_summary", "t", 2, -1, [x](const Array& t) { F::f1_score(x, t, 2); }},
+      {"functions::select_item", "select_item", "t", 3, {}, [x](const Array& t) { F::select_item(x, t); }},
+      {"functions::embed_id", "embed_id", "x", 3, {}, [W](const Array& t) { F::embed_id(t, W); }},
+      {"functions::embed_id", "embed_id", "x", 3, -1, [W](const Array& t) { F::embed_id(t, W, -1); }},
+      {"functions::accuracy", "accuracy", "t", 3, {}, [x](const Array& t) { F::accuracy(x, t); }},
+      {"functions::accuracy", "accuracy", "t", 3, -1, [x](const Array& t) { F::accuracy(x, t, -1); }},
+      {"functions::binary_accuracy", "binary_accuracy", "t", 2, -1,
+       [row](const Array& t) { F::binary_accuracy(row, t); }},
+      {"functions::classification_summary", "classification_summary", "t", 3, -1,
+       [x](const Array& t) { F::classification_summary(x, t); }},
+      {"functions::classification_summary", "classification_summary", "t", 5, -1,
+       [x](const Array& t) { F::classification_summary(x, t, 5); }},
+      {"functions::precision", "classification_summary", "t", 3, 200,
+       [x](const Array& t) { F::precision(x, t, {}, 200); }},
+      {"functions::recall", "classification_summary", "t", 3, -1, [x](const Array& t) { F::recall(x, t); }},
+      {"functions::fbeta_score", "classification_summary", "t", 3, -1, [x](const Array& t) { F::fbeta_score(x, t); }},
+      {"functions::f1_score", "classification_summary", "t", 2, -1, [x](const Array& t) { F::f1_score(x, t, 2); }},
+      {"functions::connectionist_temporal_classification",
+       "connectionist_temporal_classification",
+       "t",
+       4,
+       {},
+       [](const Array& t) {
+         const Variable scores(zeros({4, 4}, Dtype::float32));
+         F::connectionist_temporal_classification({scores, scores}, t.reshape({4, 1}), 1);
+       }},
+      {"functions::permutate",
+       "permutate",
+       "indices",
+       4,
+       {},
+       [](const Array& t) { F::permutate(arange(4, Dtype::float32), t); }},
+      {"functions::upsampling_2d",
+       "upsampling_2d",
+       "indexes",
+       4,
+       {},
+       [](const Array& t) {
+         F::upsampling_2d(ones({1, 1, 2, 2}, Dtype::float32), t.reshape({1, 1, 2, 2}), 2);
+       }},
+      {"functions::roi_pooling_2d",
+       "roi_pooling_2d",
+       "roi_indices",
+       3,
+       {},
+       [images, regions](const Array& t) {
+         const Array first = t.astype(Dtype::float32).reshape({4, 1});
+         F::roi_pooling_2d(images, catenary::concatenate({first, regions}, 1), 1, 1, 1);
+       }},
+      {"functions::roi_max_pooling_2d",
+       "roi_max_pooling_2d",
+       "roi_indices",
+       3,
+       {},
+       [images, regions](const Array& t) { F::roi_max_pooling_2d(images, regions, t, 1, 1); }},
+      {"functions::roi_average_pooling_2d",
+       "roi_average_pooling_2d",
+       "roi_indices",
+       3,
+       {},
+       [images, regions](const Array& t) { F::roi_average_pooling_2d(images, regions, t, 1, 1); }},
+      {"functions::roi_max_align_2d",
+       "roi_max_align_2d",
+       "roi_indices",
+       3,
+       {},
+       [images, regions](const Array& t) { F::roi_max_align_2d(images, regions, t, 1, 1); }},
+      {"functions::roi_average_align_2d",
+       "roi_average_align_2d",
+       "roi_indices",
+       3,
+       {},
+       [images, regions](const Array& t) { F::roi_average_align_2d(images, regions, t, 1, 1); }},
+      {"functions::CooMatrix", "CooMatrix", "row", 3, -1,
+       [](const Array& t) {
+         const Array other = catenary::where(t == -1, t, 0);
+         F::CooMatrix(zeros({4}, Dtype::float32), t, other, {3, 2});
+       }},
+      {"functions::CooMatrix", "CooMatrix", "col", 2, -1,
+       [](const Array& t) {
+         const Array other = catenary::where(t == -1, t, 0);
+         F::CooMatrix(zeros({4}, Dtype::float32), other, t, {3, 2});
+       }},
+      {"links::EmbedID", "embed_id", "x", 3, {}, [](const Array& t) { L::EmbedID(3, 2)(t); }},
+      {"links::EmbedID", "embed_id", "x", 3, -1, [](const Array& t) { L::EmbedID(3, 2, {.ignore_label = -1})(t); }},
+      {"links::Classifier", "softmax_cross_entropy", "t", 3, -1,
+       [x](const Array& t) {
+         const L::Classifier classifier(L::Linear(3, 3));
+         classifier(x, t);
+       }},
+      {"links::BlackOut",
+       "black_out",
+       "t",
+       3,
+       {},
+       [x](const Array& t) {
+         L::BlackOut(3, {1, 1, 1}, 2)(x, t);
+       }},
+      {"links::NegativeSampling", "negative_sampling", "t", 3, -1,
+       [x](const Array& t) {
+         L::NegativeSampling(3, {1, 1, 1}, 2)(x, t);
+       }},
+      {"links::BinaryHierarchicalSoftmax",
+       "BinaryHierarchicalSoftmax",
+       "t",
+       3,
+       {},
+       [x](const Array& t) { L::BinaryHierarchicalSoftmax(3, L::ClassTree(L::ClassTree(0, 1), 2))(x, t); }},
+      {"links::CRF1d", "crf1d", "ys[0]", 3, {}, [x](const Array& t) { L::CRF1d(3)({x}, {t}); }},
   };
 }
 
@@ -114,7 +232,7 @@ TEST(Labels, AreCheckedAndNamed) {
     SCOPED_TRACE(fmt::format("{} of {} in [0, {})", taker.name, taker.function, taker.classes));
     const std::string range = fmt::format("{}: {} must be in [0, {}){}", taker.function, taker.name, taker.classes,
                                           taker.ignored ? fmt::format(" or {}, which is ignored", *taker.ignored) : "");
-    const bool column = taker.name.starts_with("samples");
+    const bool column = taker.name.starts_with("samples") || taker.function.starts_with("connectionist");
     // small dtypes of one function: each is some kernels more
     const bool all_dtypes = taker.function == "softmax_cross_entropy" && taker.ignored == -1;
     for (const Dtype dtype : {Dtype::int32, Dtype::int8, Dtype::uint8}) {
@@ -134,13 +252,134 @@ TEST(Labels, AreCheckedAndNamed) {
       if (dtype != Dtype::uint8) wrong.insert(wrong.end(), {taker.ignored == -1 ? -2 : -1, -3});
       if (dtype == Dtype::uint8) wrong.push_back(255);  // not -1
       for (const std::int64_t value : wrong) {
-        const std::string place = taker.name == "labels" ? "0, 1, 0"
-                                  : column               ? "2, 0"
-                                                         : "2";  // of pixels, of a column, of a row
+        const std::string place = taker.name == "labels"    ? "0, 1, 0"
+                                  : taker.name == "indexes" ? "0, 0, 1, 0"
+                                  : column                  ? "2, 0"
+                                                            : "2";  // of pixels, of a column, of a row
         EXPECT_EQ(call(value), fmt::format("{}, but {}[{}] is {}", range, taker.name, place, value));
       }
     }
   }
+}
+
+TEST(Labels, AreIntegers) {
+  for (const Taker& taker : takers()) {
+    if (taker.covers == "functions::roi_pooling_2d") continue;  // which takes them with the regions, as floats
+    EXPECT_THROW(tests::settle([&] { taker.call(zeros({4}, Dtype::float32)); }), DtypeError)
+        << taker.covers << " " << taker.name;
+  }
+}
+
+/// The names that docs/coverage.md has of functions and links; a test of it says that it is what the headers are.
+std::set<std::string> functions_and_links() {
+  const std::regex line(
+      "- `(functions::\\w+)` \\(function\\):.*|- `(links::\\w+|functions::CooMatrix)` \\(class\\):.*");
+  std::set<std::string> names;
+  std::ifstream file(tests::source_path("docs/coverage.md"));
+  std::smatch found;
+  for (std::string text; std::getline(file, text);)
+    if (std::regex_match(text, found, line)) names.insert(found[found[1].matched ? 1 : 2]);
+  std::erase_if(names, [](const std::string& name) { return name.ends_with("Options"); });
+  return names;
+}
+
+// A new function or link is in the list above, with the labels or indices that it takes, or in no_labels.txt.
+TEST(Labels, OfEveryFunctionAndLinkItIsKnownWhetherItTakesSome) {
+  std::set<std::string> takes = {"functions::get_item", "functions::scatter_add"}, takes_none;
+  for (const Taker& taker : takers()) takes.insert(taker.covers);
+  std::ifstream file(tests::source_path("tests/data/functions/no_labels.txt"));
+  for (std::string name; file >> name;) EXPECT_TRUE(takes_none.insert(name).second) << name << " is there twice";
+  const std::set<std::string> all = functions_and_links();
+  EXPECT_GT(all.size(), 300u);
+  for (const std::string& name : all)
+    EXPECT_NE(takes.contains(name), takes_none.contains(name))
+        << name
+        << " takes labels or indices, and belongs into takers() of labels_test.cpp, or belongs into no_labels.txt";
+  for (const auto* list : {&takes, &takes_none})
+    for (const std::string& name : *list) EXPECT_TRUE(all.contains(name)) << name << " is not there any more";
+}
+
+// Whoever asks for integers asks Labels, which checks their values too.
+TEST(Labels, AreCheckedInOnePlace) {
+  for (const char* room : {"catenary/functions", "catenary/links"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tests::source_path(room))) {
+      if (!entry.is_regular_file() || entry.path().filename() == "labels.cpp") continue;
+      std::ifstream file(entry.path());
+      for (std::string text; std::getline(file, text);)
+        EXPECT_EQ(text.find("is_integer("), std::string::npos) << entry.path() << ": " << text;
+    }
+  }
+}
+
+TEST(Labels, IndexArraysCountFromTheEndAndNoFurther) {
+  const Variable x(arange(3, Dtype::float32));
+  for (const int wrong : {3, -4}) {
+    const Array at = array<int>({0, wrong});
+    const std::string words = fmt::format("index {} is outside axis 0, whose extent is 3", wrong);
+    EXPECT_NE(error_of([&] { F::get_item(x, {at}); }).find(words), std::string::npos);
+    EXPECT_NE(error_of([&] { F::scatter_add(x, {at}, ones({2}, Dtype::float32)); }).find(words), std::string::npos);
+  }
+  EXPECT_EQ(values(F::get_item(x, {array<int>({0, -1})}).array()), (std::vector<double>{0, 2}));
+}
+
+TEST(Labels, TheBlankIsNone) {
+  const Variable scores(zeros({2, 3}, Dtype::float32));
+  const Array t = array<int>({0, 1, 2, 0}, {2, 2});
+  EXPECT_EQ(error_of([&] {
+              F::connectionist_temporal_classification({scores, scores}, t, 2);
+            }),
+            "connectionist_temporal_classification: t must not be 2, the blank, but t[1, 0] is 2");
+  // behind a sequence's labels it may be
+  const F::CtcOptions one{.label_length = Variable(array<int>({2, 0}))};
+  EXPECT_EQ(error_of([&] { F::connectionist_temporal_classification({scores, scores}, t, 2, one); }), "no error");
+}
+
+TEST(Labels, AClassThatIsNoLeafIsNone) {
+  const L::BinaryHierarchicalSoftmax link(3, L::ClassTree(L::ClassTree(0, 1), 4));
+  const Array x = ones({2, 3}, Dtype::float32);
+  EXPECT_EQ(error_of([&] {
+              link(x, array<int>({4, 3}));
+            }),
+            "BinaryHierarchicalSoftmax: t must not be what is no leaf of the tree, but t[1] is 3");
+  EXPECT_EQ(error_of([&] {
+              link(x, array<int>({5, 3}));
+            }),
+            "BinaryHierarchicalSoftmax: t must be in [0, 5), but t[0] is 5");
+  EXPECT_EQ(error_of([&] { link(x, array<int>({4, 1})); }), "no error");
+}
+
+TEST(Labels, OfASparseMatrixAreWhereThereIsNoElement) {
+  const Array data = array<float>({1, 5, 2});
+  const auto matrix = [&](std::vector<int> row, std::vector<int> col) {
+    return error_of([&] { F::CooMatrix(data, array<int>(row), array<int>(col), {3, 2}); });
+  };
+  EXPECT_EQ(matrix({0, -1, 2}, {1, -1, 0}), "no error");
+  EXPECT_EQ(matrix({0, -1, 2}, {1, 1, 0}), "CooMatrix: row must not be -1 where the other is not, but row[1] is -1");
+  EXPECT_EQ(matrix({0, 1, 2}, {1, -1, 0}), "CooMatrix: col must not be -1 where the other is not, but col[1] is -1");
+}
+
+// What is not there has no gradient and meets nothing, not even an infinity.
+TEST(Labels, ElementsOfASparseMatrixThatAreNotThereCountNothing) {
+  const Variable data(array<float>({3, INFINITY}));
+  const F::CooMatrix m(data, array<int>({1, -1}), array<int>({0, -1}), {2, 2});
+  EXPECT_EQ(values(m.to_dense().array()), (std::vector<double>{0, 0, 3, 0}));
+  F::sum(m.to_dense()).backward();
+  EXPECT_EQ(values(data.grad()), (std::vector<double>{1, 0}));
+  data.cleargrad();
+  // row 0 of the other, which indices of 0 would meet, and its last row, which -1 would
+  const F::CooMatrix first(data, array<int>({1, -1}), array<int>({1, -1}), {2, 3});
+  const Variable b(array<float>({INFINITY, 2, NAN}, {3, 1}));
+  const Variable y = F::sparse_matmul(first, b);
+  EXPECT_EQ(values(y.array()), (std::vector<double>{0, 6}));
+  F::sum(y).backward();
+  EXPECT_EQ(values(data.grad()), (std::vector<double>{2, 0}));
+  EXPECT_EQ(values(b.grad()), (std::vector<double>{0, 3, 0}));
+}
+
+TEST(Labels, TooLargeForInt64AreNone) {
+  const Array x = ones({2, 3}, Dtype::float32), t = zeros({2}, Dtype::uint64);
+  t.set(~t(0), 1);  // 2^64 - 1, which as int64 would be -1
+  EXPECT_NE(error_of([&] { F::softmax_cross_entropy(x, t); }), "no error");
 }
 
 TEST(Labels, NothingToCheck) {

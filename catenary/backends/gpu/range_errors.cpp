@@ -22,7 +22,7 @@ KernelKey key_of(const Range& range) {
   const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   key.add(range.operation).add_content(range.name).add(word(range.axis)).add(word(range.low)).add(word(range.high));
   key.add(std::uint64_t{range.is_value_error} | std::uint64_t{range.ignored.has_value()} << 1);
-  key.add(word(range.ignored.value_or(0)));
+  key.add(word(range.ignored.value_or(0))).add_content(range.forbidden).add(word(range.mark));
   for (std::int64_t extent : range.shape) key.add(word(extent));
   return key;
 }
