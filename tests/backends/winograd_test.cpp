@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -13,6 +15,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/random.h"
+#include "catenary/array/view.h"
 #include "catenary/core/config.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/parallel.h"
@@ -202,6 +205,84 @@ TEST_P(Winograd, IsNotTakenWhereItIsNotTheFasterWay) {
   few = p;
   few.height = few.width = 1;
   EXPECT_FALSE(is_winograd(few));
+}
+
+/// What is not finite: +-infinity or NaN as itself, and all else as 0.
+std::vector<double> what_is_not_finite(const Array& a) {
+  std::vector<double> all = a.astype(Dtype::float64).to_vector<double>();
+  for (double& x : all) x = std::isfinite(x) ? 0 : std::isnan(x) ? 7 : x;
+  return all;
+}
+
+// An infinity becomes a NaN and a NaN reaches all of a tile by the transforms: such tiles are computed directly, and
+// what comes out is what direct sums give.
+TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const SimdLevel best = simd_level();
+  for (const SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4}) {
+    if (level != SimdLevel::v2 && (best == SimdLevel::native || level > best)) continue;
+    if (best != SimdLevel::native) set_simd_level(level);
+    for (const std::int64_t side : {6, 13}) {
+      for (const Order order : {Order::c, Order::channels, Order::gaps}) {
+        for (const float wrong : {infinity, -infinity, nan, 3e38f}) {
+          Problem p{.pass = GetParam(), .images = 3, .groups = side == 6 ? 2 : 1, .inputs = 21, .outputs = 19};
+          p.height = p.width = side;
+          p.order = p.filter_order = order;
+          p.accumulate = wrong < 0;
+          p.relu = p.bias = p.pass == Pass::forward && wrong > 0;
+          // a corner, which few taps meet, an element inside, and a filter of one output
+          for (const int place : {0, 1, 2}) {
+            Operands from(p);
+            const Array &image = p.pass == Pass::to_data ? from.y : from.x,
+                        &other = p.pass == Pass::to_filter ? from.y : from.w;
+            if (place == 0) image.set(wrong, 1, 3, 0, 0);
+            if (place == 1) image.set(wrong, 1, 3, side / 2, side - 2);
+            if (place == 2) other.set(wrong, 2, 3, 1, 0);
+            const Array got = run(p, from);
+            const auto off = using_config(config.winograd, false);
+            const Array want = run(p, from);
+            EXPECT_EQ(what_is_not_finite(got), what_is_not_finite(want)) << p.text() << " " << wrong << " " << place;
+            // what is finite is as near as always
+            const std::vector<float> a = got.to_vector<float>(), b = want.to_vector<float>();
+            for (std::size_t i = 0; i < a.size() && wrong != 3e38f; ++i) {
+              const float wanted = std::isfinite(b[i]) ? b[i] : 0, found = std::isfinite(b[i]) ? a[i] : 0;
+              ASSERT_NEAR(found, wanted, 1e-3) << p.text() << " " << wrong << " " << place;
+            }
+          }
+        }
+      }
+    }
+  }
+  set_simd_level(best);
+}
+
+// One pixel of 72 outputs in 8 channels.
+TEST(WinogradOutputs, OfAnInfinitePixelAreInfinite) {
+  Problem p{.images = 1, .inputs = 8, .outputs = 8, .height = 16, .width = 16};
+  const Operands from(p);
+  from.x.set(std::numeric_limits<float>::infinity(), 0, 2, 7, 7);
+  EXPECT_TRUE(is_winograd(p));
+  const std::vector<double> all = what_is_not_finite(run(p, from));
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](double x) { return std::isinf(x); }), 72);
+  EXPECT_EQ(std::count(all.begin(), all.end(), 7), 0);
+}
+
+TEST_P(Winograd, BitsOfWhatIsNotFiniteDoNotDependOnThreadsOrLayout) {
+  Problem p{.pass = GetParam(), .images = 9, .inputs = 40, .outputs = 50, .height = 13, .width = 13};
+  const int before = num_threads();
+  const Operands from(p);
+  for (const Array* a : {&from.x, &from.y}) a->set(std::numeric_limits<float>::infinity(), 4, 3, 5, 6);
+  std::optional<std::vector<std::uint32_t>> first;
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    for (const Order order : {Order::c, Order::channels, Order::gaps}) {
+      p.order = p.filter_order = order;
+      const std::vector<std::uint32_t> bits = view(run(p, from), Dtype::uint32).to_vector<std::uint32_t>();
+      if (!first) first = bits;
+      EXPECT_TRUE(bits == *first) << p.text() << ", threads: " << threads;
+    }
+  }
+  set_num_threads(before);
 }
 
 constexpr const char* kPassNames[] = {"forward", "to_data", "to_filter"};

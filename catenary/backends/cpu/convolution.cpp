@@ -472,6 +472,8 @@ void convolve(const Convolution& c) {
 
 }  // namespace
 
+void convolve_directly(const Convolution& p) { convolve<float>(p); }
+
 template <>
 void compute(const Convolution& p) {
   if (p.result().size() == 0 || winograd(p)) return;

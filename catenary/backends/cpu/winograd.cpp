@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "catenary/backends/cpu/move.h"
 #include "catenary/core/config.h"
@@ -130,8 +131,8 @@ void forward(const WinogradLevel& level, WinogradLevel::Forward work) {
 
 // The sum over all tiles of the filters' gradients: parts of the tiles, cut by sizes alone, are summed on their own;
 // where they are fewer than threads, these share the channels too, which changes no bits.
-void backward(const WinogradLevel& level, const WinogradFilters& filters, WinogradLevel::Backward work,
-              bool accumulate) {
+void backward(const WinogradLevel& level, const WinogradFilters& filters, WinogradLevel::Backward work, bool accumulate,
+              std::uint8_t* missing) {
   const int64_t columns = level.tiling.columns, panels = ceil_div(filters.outputs, columns);
   const int64_t panel_size = 9 * filters.inputs * columns;
   const int64_t blocks = ceil_div(work.tiles.count, kWinogradSumTiles);
@@ -153,8 +154,30 @@ void backward(const WinogradLevel& level, const WinogradFilters& filters, Winogr
     }
   });
   each_filter(panels, filters.inputs, [&](int64_t panel, int64_t begin, int64_t end) {
-    level.store_filters(filters, sums, parts, panels * panel_size, panel, begin, end, accumulate);
+    level.store_filters(filters, sums, parts, panels * panel_size, panel, begin, end, accumulate, missing);
   });
+}
+
+// Adds filters' gradients by direct sums where they are missing. `missing` has an element for each panel of outputs and
+// each input of each group.
+void add_missing(const Convolution& p, const std::vector<std::uint8_t>& missing, int64_t columns) {
+  if (std::find(missing.begin(), missing.end(), 1) == missing.end()) return;
+  const Scratch memory(p.w.size() * 4);
+  auto* const direct = memory.as<float>();
+  View w = p.w;
+  w.handle = direct;
+  w.offset = 0;
+  w.strides = contiguous_strides(w.shape);
+  convolve_directly({p.pass, p.window, p.groups, p.x, w, p.y, nullptr, false, false});
+  const int64_t inputs = p.w.shape[1], outputs = p.w.shape[0] / p.groups, panels = ceil_div(outputs, columns);
+  for (int64_t k = 0; k < p.w.shape[0]; ++k) {
+    for (int64_t c = 0; c < inputs; ++c) {
+      if (!missing[static_cast<std::size_t>((k / outputs * panels + k % outputs / columns) * inputs + c)]) continue;
+      float* const to = static_cast<float*>(p.w.data()) + k * p.w.strides[0] + c * p.w.strides[1];
+      for (int64_t tap = 0; tap < 9; ++tap)
+        to[tap / 3 * p.w.strides[2] + tap % 3 * p.w.strides[3]] += direct[(k * inputs + c) * 9 + tap];
+    }
+  }
 }
 
 }  // namespace
@@ -175,11 +198,15 @@ bool winograd(const Convolution& p) {
   if (p.pass == Pass::to_data) tiles.pad_y = 2 - window.pad[0], tiles.pad_x = 2 - window.pad[1];
 
   const WinogradLevel& level = side == 2 ? CT_SIMD_SELECT(winograd_2) : CT_SIMD_SELECT(winograd_4);
+  const int64_t panels = ceil_div(outputs, level.tiling.columns);
+  std::vector<std::uint8_t> missing;
+  if (p.pass == Pass::to_filter) missing.resize(static_cast<std::size_t>(p.groups * panels * inputs));
   for (int64_t group = 0; group < p.groups; ++group) {
     const WinogradImages from = images_of(in, group, p.groups), to = images_of(out, group, p.groups);
     const WinogradFilters filters = filters_of(p.w, group, p.groups);
     if (p.pass == Pass::to_filter) {
-      backward(level, filters, {.x = from, .y = to, .tiles = tiles}, p.accumulate);
+      backward(level, filters, {.x = from, .y = to, .tiles = tiles}, p.accumulate,
+               missing.data() + group * panels * inputs);
       continue;
     }
     WinogradStore store{nullptr, 0, p.accumulate, p.relu};
@@ -190,6 +217,7 @@ bool winograd(const Convolution& p) {
     const WinogradFilters taken = p.pass == Pass::to_data ? turned(filters) : filters;
     forward(level, {.x = from, .y = to, .tiles = tiles, .filters = taken, .store = store});
   }
+  if (p.pass == Pass::to_filter) add_missing(p, missing, level.tiling.columns);
   return true;
 }
 

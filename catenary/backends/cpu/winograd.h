@@ -14,6 +14,8 @@ namespace catenary::cpu {
 /// Computes a convolution where this is the faster way, which depends on its sizes only, and config.winograd allows
 /// it; else nothing happens and the answer is false.
 bool winograd(const primitives::Convolution& convolution);
+/// Computes a convolution of float32 by direct sums (convolution.cpp).
+void convolve_directly(const primitives::Convolution& convolution);
 
 /// Tiles that a filter's gradient is summed over at a time: its bits depend on it.
 inline constexpr std::int64_t kWinogradSumTiles = 64;
@@ -83,9 +85,11 @@ struct WinogradLevel {
   };
   std::int64_t (*backward_scratch)(const Backward&);
   void (*backward)(const Backward&, float* scratch);
-  /// w = (or +=) the sums of `parts` parts, in their order, for a panel of outputs and inputs [begin, end).
+  /// w = (or +=) the sums of `parts` parts, in their order, for a panel of outputs and inputs [begin, end). Where they
+  /// are not finite it is zeros, and missing[panel * w.inputs + input] becomes 1.
   void (*store_filters)(const WinogradFilters& w, const float* sums, std::int64_t parts, std::int64_t part_size,
-                        std::int64_t panel, std::int64_t begin, std::int64_t end, bool accumulate);
+                        std::int64_t panel, std::int64_t begin, std::int64_t end, bool accumulate,
+                        std::uint8_t* missing);
 };
 
 CT_SIMD_DECLARE(extern const WinogradLevel winograd_2; extern const WinogradLevel winograd_4;)

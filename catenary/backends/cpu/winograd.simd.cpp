@@ -293,11 +293,56 @@ CT_INLINE void store_pixels(const WinogradImages& to, const WinogradStore& how, 
   }
 }
 
+// Transforms subtract, so an infinity would be a NaN and a NaN would reach the whole tile: what is not finite is found
+// here and computed again by direct sums, whose terms are those of the other convolutions.
+CT_INLINE bool is_finite(V value) {
+  value *= 0.0f;  // else NaN
+  for (int l = 0; l < L; ++l)
+    if (value[l] != 0.0f) return false;
+  return true;
+}
+
+// Taps of filters, for output channels from k on: tap t of input i at out + (i * 9 + t) * L, for count <= L inputs.
+// Lanes from `lanes` on are zeros.
+CT_INLINE void load_taps(const WinogradFilters& f, int64_t input, int64_t count, int64_t k, int lanes, float* out);
+
+// The outputs of a run's tile t by direct sums, for the channels from c on, into `pixels`.
+template <class P>
+[[gnu::noinline]] static void direct_tile(const WinogradLevel::Forward& w, const Run& run, int64_t t, int64_t c,
+                                          float* pixels) {
+  alignas(64) float taps[9 * L * L];
+  V sums[P::m][P::m] = {};
+  const int lanes = static_cast<int>(std::min<int64_t>(L, w.y.channels - c));
+  const int64_t y = run.row * P::m - w.tiles.pad_y, x = (run.column + t) * P::m - w.tiles.pad_x;
+  for (int64_t first = 0; first < w.x.channels; first += L) {
+    const int64_t count = std::min<int64_t>(L, w.x.channels - first);
+    load_taps(w.filters, first, count, c, lanes, taps);
+    for (int64_t input = 0; input < count; ++input) {
+      const float* from = w.x.data + run.image * w.x.image_stride + (first + input) * w.x.channel_stride;
+      float around[P::n][P::n];
+      for (int64_t i = 0; i < P::n; ++i) {
+        for (int64_t j = 0; j < P::n; ++j) {
+          const bool inside = y + i >= 0 && y + i < w.x.height && x + j >= 0 && x + j < w.x.width;
+          around[i][j] = inside ? from[(y + i) * w.x.row_stride + (x + j) * w.x.column_stride] : 0.0f;
+        }
+      }
+      for (int tap = 0; tap < 9; ++tap) {
+        const V weight = load(taps + (input * 9 + tap) * L);
+        for (int i = 0; i < P::m; ++i)
+          for (int j = 0; j < P::m; ++j) sums[i][j] += splat(around[i + tap / 3][j + tap % 3]) * weight;
+      }
+    }
+  }
+  for (int i = 0; i < P::m; ++i)
+    for (int j = 0; j < P::m; ++j) store(pixels + (i * kRun * P::m + t * P::m + j) * L, sums[i][j]);
+}
+
 // From products, which lie as transforms do, to the outputs of a run.
 template <class P>
-static void output_run(const WinogradImages& y, const WinogradStore& how, const Run& run, int64_t c, const float* from,
-                       int64_t plane, int64_t tile_stride) {
+static void output_run(const WinogradLevel::Forward& w, const Run& run, int64_t c, const float* from, int64_t plane,
+                       int64_t tile_stride) {
   alignas(64) float pixels[P::m * kRun * P::m * L];
+  V zero{};  // unless something is not finite
   for (int64_t t = 0; t < run.count; ++t) {
     V half[P::n][P::m];
     CT_UNROLL for (int i = 0; i < P::n; ++i) {
@@ -310,9 +355,18 @@ static void output_run(const WinogradImages& y, const WinogradStore& how, const 
       CT_UNROLL for (int i = 0; i < P::n; ++i) in[i] = half[i][j];
       P::output(in, result);
       CT_UNROLL for (int i = 0; i < P::m; ++i) store(pixels + (i * kRun * P::m + t * P::m + j) * L, result[i]);
+      V sum = result[0];
+      CT_UNROLL for (int i = 1; i < P::m; ++i) sum += result[i];
+      zero += sum * 0.0f;
     }
   }
-  store_pixels<P::m>(y, how, run.image, run.row * P::m, run.column * P::m, run.count * P::m, c, pixels);
+  for (int64_t t = 0; !is_finite(zero) && t < run.count; ++t) {
+    bool finite = true;
+    for (int i = 0; i < P::m; ++i)
+      for (int j = 0; j < P::m; ++j) finite &= is_finite(load(pixels + (i * kRun * P::m + t * P::m + j) * L));
+    if (!finite) direct_tile<P>(w, run, t, c, pixels);
+  }
+  store_pixels<P::m>(w.y, w.store, run.image, run.row * P::m, run.column * P::m, run.count * P::m, c, pixels);
 }
 
 // ---- matrices ----
@@ -351,8 +405,6 @@ int64_t panel_size(int64_t inputs) {
   return P::n * P::n * filter_plane_of(inputs);
 }
 
-// Taps of filters, for output channels from k on: tap t of input i at out + (i * 9 + t) * L, for count <= L inputs.
-// Lanes from `lanes` on are zeros.
 CT_INLINE void load_taps(const WinogradFilters& f, int64_t input, int64_t count, int64_t k, int lanes, float* out) {
   const float* from = f.data + input * f.input_stride + k * f.output_stride;
   const auto tap = [&](int t) { return from + t / 3 * f.row_stride + t % 3 * f.column_stride; };
@@ -482,7 +534,7 @@ void forward(const Forward& w, float* scratch) {
     }
     each_run(w.tiles, w.first_tile, w.last_tile, [&](const Run& run, int64_t place) {
       for (int64_t c = p0 * NR; c < std::min(p1 * NR, w.y.channels); c += L)
-        output_run<P>(w.y, w.store, run, c, y + place * plan.y_row + c - p0 * NR, plan.y_plane, plan.y_row);
+        output_run<P>(w, run, c, y + place * plan.y_row + c - p0 * NR, plan.y_plane, plan.y_row);
     });
   }
 }
@@ -573,20 +625,25 @@ void backward(const Backward& w, float* scratch) {
 
 // Stores one panel's filters of inputs [begin, end), from sums of `parts` parts.
 void store_filters(const WinogradFilters& w, const float* sums, int64_t parts, int64_t part_size, int64_t panel,
-                   int64_t begin, int64_t end, bool accumulate) {
+                   int64_t begin, int64_t end, bool accumulate, std::uint8_t* missing) {
   alignas(64) float total[9 * L * NR], block[L * L];  // total: of tap t of input i is row i * 9 + t
   const bool side_by_side = w.column_stride == 1 && w.row_stride == 3 && w.input_stride == 9;
   for (int64_t c = begin; c < end; c += L) {
     const int64_t inputs = std::min<int64_t>(L, end - c);
     for (int64_t i = 0; i < inputs; ++i) {
+      V zero{};  // unless something is not finite
       for (int64_t tap = 0; tap < 9; ++tap) {
         const float* from = sums + ((panel * 9 + tap) * w.inputs + c + i) * NR;
         for (int v = 0; v < kVectors; ++v) {
           V sum = load(from + v * L);
           for (int64_t part = 1; part < parts; ++part) sum += load(from + part * part_size + v * L);
           store(total + (i * 9 + tap) * NR + v * L, sum);
+          zero += sum * 0.0f;
         }
       }
+      if (is_finite(zero)) continue;
+      missing[panel * w.inputs + c + i] = 1;
+      for (int64_t j = 0; j < 9 * NR; j += L) store(total + i * 9 * NR + j, V{});
     }
     for (int v = 0; v < kVectors; ++v) {
       const int64_t k = panel * NR + v * L, lanes = std::clamp<int64_t>(w.outputs - k, 0, L);
