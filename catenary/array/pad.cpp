@@ -178,6 +178,9 @@ std::vector<Width> pad_widths(const Array& a, const PerSide<std::int64_t>& width
     widths.push_back(of_axis(width, axis, a.ndim(), "widths"));
     const auto [before, after] = widths.back();
     if (before < 0 || after < 0) fail<ValueError>("pad: negative width {} or {} for axis {}", before, after, axis);
+    constexpr std::int64_t most = std::int64_t{1} << 59;  // no array is that large, and sums do not wrap
+    if (before > most || after > most)
+      fail<ShapeError>("pad: no array has borders as wide as {} and {}, of axis {}", before, after, axis);
     if (a.shape()[axis] == 0 && before + after > 0 && mode != PadMode::constant && mode != PadMode::empty)
       fail<ValueError>("pad: axis {} is empty, so only constant and empty can fill what is added; the shape is {}",
                        axis, a.shape());

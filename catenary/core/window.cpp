@@ -1,5 +1,7 @@
 #include "catenary/core/window.h"
 
+#include <limits>
+
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 
@@ -12,15 +14,38 @@ Window Window::make(const char* function, int axes, const Shape& size, const Sha
     if (given.size() != 1 && given.size() != axes)
       fail<ValueError>("{}: {} must be one number or {}, not {}", function, name, axes, given);
     Shape all = given.size() == axes ? given : Shape::filled(axes, given[0]);
-    for (const std::int64_t value : all)
+    for (const std::int64_t value : all) {
       if (value < least) fail<ValueError>("{}: {} must be at least {}, not {}", function, name, least, given);
+      if (value > most) fail<ValueError>("{}: {} must be at most {}, not {}", function, name, most, given);
+    }
     return all;
   };
-  return {expanded("ksize", size, 1), expanded("stride", stride, 1), expanded("pad", pad, 0),
-          expanded("dilate", dilate, 1)};
+  const Window window{expanded("ksize", size, 1), expanded("stride", stride, 1), expanded("pad", pad, 0),
+                      expanded("dilate", dilate, 1)};
+  std::int64_t taps = 1;
+  for (int axis = 0; axis < axes; ++axis) {
+    taps *= window.size[axis];
+    if (taps > most) fail<ValueError>("{}: a window must have at most {} taps, not {}", function, most, window.size);
+    if (window.reach(axis) > most)
+      fail<ValueError>("{}: a window must reach over at most {} elements, not {} taps at a distance (dilate) of {}",
+                       function, most, window.size, window.dilate);
+  }
+  return window;
 }
 
+namespace {
+
+/// No array has such an axis: what is reckoned with it would not fit into 64 bits.
+void check_extents(const char* function, const Shape& extents) {
+  for (const std::int64_t extent : extents)
+    if (extent > std::numeric_limits<std::int64_t>::max() / Window::most / 2)
+      fail<ShapeError>("{}: windows do not slide over {} elements", function, extents);
+}
+
+}  // namespace
+
 Shape Window::counts(const char* function, const Shape& extents, bool cover_all) const {
+  check_extents(function, extents);
   Shape counts = extents;
   for (int axis = 0; axis < axes(); ++axis) {
     const std::int64_t room = extents[axis] + 2 * pad[axis] - reach(axis) + (cover_all ? stride[axis] - 1 : 0);
@@ -33,6 +58,7 @@ Shape Window::counts(const char* function, const Shape& extents, bool cover_all)
 }
 
 Shape Window::extents(const char* function, const Shape& counts, bool cover_all) const {
+  check_extents(function, counts);
   Shape extents = counts;
   for (int axis = 0; axis < axes(); ++axis) {
     extents[axis] =

@@ -17,10 +17,13 @@ struct CT_API Window {
   Shape dilate;  ///< from one tap to the next
 
   /// Each argument has one entry for each axis, or a single one for all of them. Throws ValueError, which names
-  /// `function`, for another number of entries, for other than 1 to 3 axes, and for sizes, strides or distances below 1
-  /// or pads below 0.
+  /// `function`, for another number of entries, for other than 1 to 3 axes, for sizes, strides or distances below 1 or
+  /// pads below 0, and for what is above `most`: kernels reckon with places around a window.
   static Window make(const char* function, int axes, const Shape& size, const Shape& stride, const Shape& pad,
                      const Shape& dilate = {1});
+
+  /// The largest entry, number of taps and reach.
+  static constexpr std::int64_t most = 1 << 28;
 
   int axes() const { return size.size(); }
   std::int64_t taps() const { return size.product(); }

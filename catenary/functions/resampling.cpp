@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "catenary/array/axes.h"
@@ -33,26 +35,33 @@ void check_images(const Variable& x, const char* function) {
 }
 
 void check_output_shape(const Shape& shape, const char* function) {
-  if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1)
-    fail<ValueError>("{}: output_shape must be two positive numbers, not {}", function, shape);
+  constexpr std::int64_t most =
+      std::numeric_limits<std::int32_t>::max();  // kernels/resize.kernel reads tables of places
+  if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > most || shape[1] > most)
+    fail<ValueError>("{}: output_shape must be two numbers from 1 to {}, not {}", function, most, shape);
 }
 
 /// Which rows (or columns) of x each of y lies between: kernels/resize.kernel.
 class ResizeTables {
  public:
+  /// As many entries as two axes have: arrays, whose memory may not be had.
+  explicit ResizeTables(std::int64_t counts)
+      : lows(Array::empty({counts}, Dtype::int32, Device())),
+        weights(Array::empty({counts}, Dtype::float64, Device())) {}
   void add_axis(std::int64_t extent, std::int64_t count, const ResizeOptions& options) {
-    const std::size_t begin = lows.size();
+    std::int32_t* const begin = lows.mutable_data<std::int32_t>() + filled_;
+    double* const weights_of_axis = weights.mutable_data<double>() + filled_;
     for (std::int64_t i = 0; i < count; ++i) {
       const double place = place_of(i, extent, count, options), low = std::floor(place);
-      lows.push_back(static_cast<std::int32_t>(low));
-      weights.push_back(place - low);
+      begin[i] = static_cast<std::int32_t>(low);
+      weights_of_axis[i] = place - low;
     }
     for (std::int64_t at = 0; at <= extent; ++at)
-      firsts.push_back(
-          static_cast<std::int32_t>(std::lower_bound(lows.begin() + begin, lows.end(), at) - (lows.begin() + begin)));
+      firsts.push_back(static_cast<std::int32_t>(std::lower_bound(begin, begin + count, at) - begin));
+    filled_ += count;
   }
-  std::vector<std::int32_t> lows, firsts;
-  std::vector<double> weights;
+  Array lows, weights;
+  std::vector<std::int32_t> firsts;
 
  private:
   /// As Chainer computes it, in float64, so that no pixel is another one by a rounding.
@@ -64,11 +73,9 @@ class ResizeTables {
     if (count == 1) return 0;
     return i == count - 1 ? last : at * (last / static_cast<double>(count - 1));
   }
-};
 
-Array table(const std::vector<std::int32_t>& values, const Device& device) {
-  return Array::from_host(values.data(), {static_cast<std::int64_t>(values.size())}, Dtype::int32, device);
-}
+  std::int64_t filled_ = 0;
+};
 
 struct Resize {
   static constexpr const char *kName = "ResizeImages", *kBackName = "ResizeImagesGrad";
@@ -77,13 +84,12 @@ struct Resize {
 
   Resize(const Array& x, const Shape& output_shape, const ResizeOptions& options)
       : from({x.shape(2), x.shape(3)}), to(output_shape) {
-    ResizeTables tables;
+    ResizeTables tables(to[0] + to[1]);
     for (int axis = 0; axis < 2; ++axis) tables.add_axis(from[axis], to[axis], options);
-    lows = table(tables.lows, x.device());
-    firsts = table(tables.firsts, x.device());
-    weights = Array::from_host(tables.weights.data(), {to[0] + to[1]}, Dtype::float64, Device())
-                  .astype(x.dtype())
-                  .to_device(x.device());
+    lows = tables.lows.to_device(x.device());
+    firsts = Array::from_host(tables.firsts.data(), {static_cast<std::int64_t>(tables.firsts.size())}, Dtype::int32,
+                              x.device());
+    weights = tables.weights.astype(x.dtype()).to_device(x.device());
   }
 
   Array forward(const Array& x) const {
@@ -207,6 +213,15 @@ Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& of
     fail<DtypeError>("{}: offset and W must be {} as x, not {} and {}", kDeformable, x.dtype(), offset.dtype(),
                      W.dtype());
 
+  // An axis of one pixel gets a second one, as -1 and 1 are the outermost: a zero, such as all beyond the pixels are.
+  PerSide<std::int64_t>::Pair pads[2];
+  std::int64_t last_pixel[2];
+  for (int axis = 0; axis < 2; ++axis) {
+    const std::int64_t pad = window.pad[axis], extent = x.shape(2 + axis) + 2 * pad;
+    pads[axis] = {pad, pad + (extent == 1)};
+    last_pixel[axis] = extent == 1 ? 1 : extent - 1;
+  }
+
   // The coordinates of all taps in the padded image, of one axis: the tap's own place and how far it is moved.
   const std::int64_t h = offset.shape(2), w = offset.shape(3);
   const auto coordinates = [&](const Variable& moved, int axis) {
@@ -219,14 +234,12 @@ Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& of
                           .broadcast_to({1, window.size[0], window.size[1]})
                           .reshape({1, taps, 1, 1});
     const Array place = tap + steps(counts[axis], window.stride[axis], x).reshape(window_axis);
-    const double last = static_cast<double>(x.shape(2 + axis) + 2 * window.pad[axis] - 1);
-    return ((moved + place) / last - 0.5) * 2.0;
+    return ((moved + place) / static_cast<double>(last_pixel[axis]) - 0.5) * 2.0;
   };
   const Variables halves = split_axis(offset, 2, 1);  // along x, along y
   const Variable grid = stack({coordinates(halves[0], 1), coordinates(halves[1], 0)}, 1);
 
-  const Variable padded =
-      functions::pad(x, {{0, 0}, {0, 0}, {window.pad[0], window.pad[0]}, {window.pad[1], window.pad[1]}});
+  const Variable padded = functions::pad(x, {{0, 0}, {0, 0}, pads[0], pads[1]});
   const Variable samples = spatial_transformer_sampler(padded, reshape(grid, {n, 2, taps, h * w}));
   const Variable rows = reshape(samples, {n, x.shape(1) * taps, h * w});
   const Variable filters = broadcast_to(reshape(W, {1, channels, x.shape(1) * taps}), {n, channels, x.shape(1) * taps});

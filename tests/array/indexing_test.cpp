@@ -10,7 +10,9 @@
 #include <regex>
 
 #include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
 #include "tests/paths.h"
 #include "tests/settle.h"
 
@@ -157,4 +159,95 @@ TEST(Indexing, Refusals) {
   const ct::Array before = x.copy();
   EXPECT_THROW(tests::settle([&] { x.set(1, ct::array({0, 7})); }), ct::IndexError);
   EXPECT_EQ(x.to_vector<std::int64_t>(), before.to_vector<std::int64_t>());
+}
+
+/// What a view of x has under these indices is what a copy of it has, read, written to and added to.
+void expect_as_copy(const ct::Array& view, const std::vector<ct::Index>& indices, const std::string& what) {
+  const ct::Array copy = view.copy();
+  const ct::Array picked = view.get(indices);
+  EXPECT_EQ(picked.shape(), copy.get(indices).shape()) << what;
+  EXPECT_EQ(picked.to_vector<std::int64_t>(), copy.get(indices).to_vector<std::int64_t>()) << what;
+  const ct::Array values = -(ct::arange(picked.size()) + 1).reshape(picked.shape());
+  for (const ct::Array* to : {&view, &copy}) {
+    to->set_at(indices, values);
+    ct::scatter_add(*to, indices, values * 2);
+    ct::scatter_max(*to, indices, -4);
+  }
+  EXPECT_EQ(view.to_vector<std::int64_t>(), copy.to_vector<std::int64_t>()) << what;
+  for (const ct::Array* to : {&view, &copy}) to->set_at(indices, 1000);
+  EXPECT_EQ(view.to_vector<std::int64_t>(), copy.to_vector<std::int64_t>()) << what;
+}
+
+/// Views of [4, 6, 3] with strides of both signs, and axes that cannot be walked as one.
+std::vector<std::pair<std::string, ct::Array>> views() {
+  const auto all = slice(), back = slice(ct::none, ct::none, -1), second = slice(ct::none, ct::none, 2);
+  const auto x = [] { return ct::arange(4 * 6 * 3).reshape({4, 6, 3}); };
+  const ct::Array wide = ct::arange(8 * 12 * 3).reshape({8, 12, 3});
+  return {{"back, all", x()(back)},
+          {"all, back", x()(all, back)},
+          {"back, back", x()(back, back)},
+          {"back, back, back", x()(back, back, back)},
+          {"all, all, back", x()(all, all, back)},
+          {"back, all, back", x()(back, all, back)},
+          {"every second", wide.copy()(second, second)},
+          {"every second, back", wide.copy()(second, slice(ct::none, ct::none, -2))},
+          {"back every second", wide.copy()(slice(ct::none, ct::none, -2), second)},
+          {"transposed", ct::arange(4 * 6 * 3).reshape({3, 6, 4}).T()}};
+}
+
+TEST(Indexing, MasksOverNegativeStrides) {
+  for (const int axes : {1, 2, 3}) {
+    for (std::size_t i = 0; i < views().size(); ++i) {
+      const auto [name, view] = views()[i];
+      const ct::Array chosen = ct::remainder(ct::arange(4 * 6 * 3).reshape({4, 6, 3}) * 7, 5) < 2;
+      const ct::Array mask = axes == 1 ? chosen(slice(), 1, 2) : axes == 2 ? chosen(slice(), slice(), 2) : chosen;
+      expect_as_copy(view, {mask}, name);
+      if (axes == 2) expect_as_copy(view, {slice(), chosen(0)}, name + ", the last two axes");
+      if (axes == 1) expect_as_copy(view, {slice(), chosen(1, slice(), 0)}, name + ", the middle");
+    }
+  }
+}
+
+TEST(Indexing, IndicesOfOneElement) {
+  const ct::Array one = ct::array({2}), last = ct::array({-1}), scalar = ct::array(1);
+  for (std::size_t i = 0; i < views().size(); ++i) {
+    const auto expect_all = [&](const std::vector<ct::Index>& indices) {
+      const auto [name, view] = views()[i];
+      expect_as_copy(view, indices, name);
+    };
+    expect_all({one});
+    expect_all({last, one});
+    expect_all({slice(), one});
+    expect_all({slice(), slice(), last});
+    expect_all({one, slice(), last});
+    expect_all({one, last, scalar});
+    expect_all({scalar});
+    expect_all({slice(1, 2), one});
+    expect_all({slice(1, 2), slice(2, 3), last});
+    expect_all({ct::array({true}).broadcast_to({4})});
+    expect_all({one.broadcast_to({3})});  // of stride 0
+    expect_all({ct::array({3, 0, 1})(slice(ct::none, ct::none, -1))});
+  }
+  // an axis of one element has no step: its stride is the array's, whatever the step
+  const ct::Array x = ct::arange(12).reshape({3, 4});
+  EXPECT_EQ(x(slice(1, 2, 7), slice(0, 1, std::int64_t{1} << 62)).strides(), (ct::Strides{4, 1}));
+  EXPECT_EQ(x(slice(2, 1), slice(9, 9)).shape(), (ct::Shape{0, 0}));
+  // an index that stands alone is looked at, even where nothing is picked
+  EXPECT_THROW(tests::settle([&] { x(ct::array(9), ct::empty({0}, ct::Dtype::int64)); }), ct::IndexError);
+  EXPECT_THROW(tests::settle([&] { x.set(1, ct::array(9), ct::empty({0}, ct::Dtype::int64)); }), ct::IndexError);
+}
+
+TEST(Indexing, IndicesMasksAndValuesThatAreTheTarget) {
+  const ct::Array p = ct::array({1, 2, 0});
+  p.set(ct::array({5, 6, 7}), p);
+  EXPECT_EQ(p.to_vector<std::int64_t>(), (Ints{7, 5, 6}));
+  // more than a block of elements, backwards
+  const std::int64_t n = 5000;
+  const ct::Array places = ct::arange(n), x = ct::arange(n);
+  x.set(x(slice(ct::none, ct::none, -1)), places);
+  EXPECT_TRUE((x == n - 1 - ct::arange(n)).all());
+  const ct::Array mask = ct::remainder(ct::arange(n), 3) == 0, backwards = mask(slice(ct::none, ct::none, -1)).copy();
+  const ct::Array expected = mask & ~backwards;
+  mask.set(false, mask(slice(ct::none, ct::none, -1)));
+  EXPECT_TRUE((mask == expected).all());
 }

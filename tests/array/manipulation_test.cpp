@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "catenary/array/creation.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
@@ -408,4 +410,19 @@ TEST(Manipulation, ApplyAlongAxis) {
   EXPECT_THROW(
       ct::apply_along_axis([](const ct::Array& x) { return ct::zeros({x(0).item<int>() + 1}, Dtype::float32); }, 1, M),
       ct::ShapeError);
+}
+
+// Products of extents that wrap would be sizes of something else.
+TEST(Manipulation, ShapesThatAreTooLargeAreRefused) {
+  const std::int64_t large = std::int64_t{1} << 32;
+  const ct::Array none = ct::Array::empty({0}, Dtype::float32), one = ct::Array::empty({1}, Dtype::float32);
+  EXPECT_THROW(none.reshape({large, large}), ct::ShapeError);
+  EXPECT_THROW(none.reshape({large, large, -1}), ct::ShapeError);
+  EXPECT_THROW(one.broadcast_to({large, large}), ct::ShapeError);
+  EXPECT_THROW(one.broadcast_to({-3}), ct::ShapeError);
+  EXPECT_THROW(none.reshape({0, -1}), ct::ShapeError);
+  EXPECT_EQ(none.reshape({-1, 3}).shape(), (ct::Shape{0, 3}));
+  EXPECT_EQ(none.reshape({0, large}).shape(), (ct::Shape{0, large}));
+  EXPECT_THROW(ct::pad(one, std::numeric_limits<std::int64_t>::max()), ct::ShapeError);
+  EXPECT_THROW(ct::pad(one, std::int64_t{1} << 62), ct::ShapeError);
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
@@ -211,6 +214,100 @@ std::string message(const std::function<void()>& f) {
     return e.what();
   }
   return "nothing of this kind was thrown";
+}
+
+// Numbers with which the places of a window's taps cannot be reckoned, of whatever windows slide.
+TEST(Windows, AbsurdNumbersAreRefused) {
+  const Variable x(zeros({1, 4, 5, 5})), line(zeros({1, 4, 5})), W(zeros({4, 4, 3, 3})), W1(zeros({4, 1, 3, 3}));
+  const Array offset = zeros({1, 18, 3, 3});
+  const std::function<void(std::int64_t)> takers[] = {
+      [&](std::int64_t n) { F::convolution_2d(x, W, {.stride = n}); },
+      [&](std::int64_t n) { F::convolution_2d(x, W, {.pad = n}); },
+      [&](std::int64_t n) { F::convolution_2d(x, W, {.pad = n, .dilate = n}); },
+      [&](std::int64_t n) {
+        F::convolution_2d(x, W, {.dilate = {1, n}});
+      },
+      [&](std::int64_t n) {
+        F::convolution_1d(line, zeros({4, 4, 3}), {.stride = n, .cover_all = true});
+      },
+      [&](std::int64_t n) { F::dilated_convolution_2d(x, W, {.dilate = n}); },
+      [&](std::int64_t n) {
+        F::depthwise_convolution_2d(x, zeros({1, 4, 3, 3}), {.pad = n});
+      },
+      [&](std::int64_t n) {
+        F::local_convolution_2d(x, zeros({1, 1, 1, 4, 3, 3}), n);
+      },
+      [&](std::int64_t n) { F::deconvolution_2d(x, W, {.stride = n}); },
+      [&](std::int64_t n) { F::deconvolution_2d(x, W, {.pad = n}); },
+      [&](std::int64_t n) { F::deconvolution_2d(x, W, {.dilate = n}); },
+      [&](std::int64_t n) {
+        F::deconvolution_2d(x, W, {.outsize = {n, n}});
+      },
+      [&](std::int64_t n) { F::max_pooling_2d(x, n); },
+      [&](std::int64_t n) { F::max_pooling_2d(x, 2, {.stride = n}); },
+      [&](std::int64_t n) { F::max_pooling_2d(x, 2, {.pad = n}); },
+      [&](std::int64_t n) { F::average_pooling_2d(x, n, {.pad = n}); },
+      [&](std::int64_t n) { F::average_pooling_1d(line, 2, {.stride = n}); },
+      [&](std::int64_t n) { F::unpooling_2d(x, 2, {.stride = n}); },
+      [&](std::int64_t n) { F::unpooling_2d(x, 2, {.pad = n}); },
+      [&](std::int64_t n) {
+        F::unpooling_2d(x, 2, {.outsize = {n, n}});
+      },
+      [&](std::int64_t n) { F::upsampling_2d(x, zeros(x.shape(), Dtype::int32), 2, {.stride = n}); },
+      [&](std::int64_t n) { F::im2col(x, 2, {.stride = n}); },
+      [&](std::int64_t n) { F::im2col(x, 2, {.pad = n}); },
+      [&](std::int64_t n) { F::im2col(x, 2, {.pad = n, .dilate = n}); },
+      [&](std::int64_t n) { F::shift(x, n + 1); },
+      [&](std::int64_t n) { F::deformable_convolution_2d_sampler(x, offset, W, {.stride = n}); },
+      [&](std::int64_t n) { F::deformable_convolution_2d_sampler(x, offset, W, {.pad = n}); },
+      [&](std::int64_t n) { F::pad(x, n); },
+      [&](std::int64_t n) {
+        F::pad(x, {{0, 0}, {0, 0}, {0, 0}, {n, n}});
+      },
+      [&](std::int64_t n) {
+        F::resize_images(x, {n, n});
+      },
+      [&](std::int64_t n) {
+        F::resize_images(x, {n, 1});
+      },
+      [&](std::int64_t n) {
+        F::spatial_transformer_grid(zeros({1, 2, 3}), {n, 1});
+      },
+  };
+  for (std::size_t i = 0; i < std::size(takers); ++i) {
+    for (const std::int64_t n : {std::int64_t{1} << 60, std::int64_t{1} << 62, (std::int64_t{1} << 62) - 2,
+                                 std::numeric_limits<std::int64_t>::max() - 1}) {
+      try {
+        takers[i](n);
+        ADD_FAILURE() << "taker " << i << " takes " << n;
+      } catch (const ShapeError&) {
+      } catch (const ValueError&) {
+      }
+    }
+  }
+  EXPECT_EQ(message<ValueError>([&] { F::convolution_2d(x, W, {.pad = std::int64_t{1} << 62}); }),
+            "convolution_2d: pad must be at most 268435456, not (4611686018427387904,)");
+  EXPECT_EQ(
+      message<ValueError>([&] { F::convolution_2d(x, W, {.pad = 1 << 28, .dilate = 1 << 28}); }),
+      "convolution_2d: a window must reach over at most 268435456 elements, not (3, 3) taps at a distance (dilate) "
+      "of (268435456, 268435456)");
+  EXPECT_EQ(message<ValueError>([&] {
+              F::resize_images(x, {std::int64_t{1} << 40, 1});
+            }),
+            "resize_images: output_shape must be two numbers from 1 to 2147483647, not (1099511627776, 1)");
+  // what is large and makes sense
+  EXPECT_EQ(F::convolution_2d(x, W, {.stride = 1 << 28}).shape(), (Shape{1, 4, 1, 1}));
+  EXPECT_EQ(F::convolution_2d(x, W, {.pad = {1 << 26, 0}, .dilate = {1 << 26, 1}}).shape(), (Shape{1, 4, 5, 3}));
+  const Variable moved = F::shift(zeros({1, 9, 2, 2}) + 1, 3, {std::int64_t{1} << 62, -(std::int64_t{1} << 62)});
+  EXPECT_EQ(F::sum(moved).array().item<double>(), 4);  // the group that is not moved
+}
+
+// Bits of a window that reaches far beyond the image: 32-bit numbers of kernels hold its places.
+TEST(Windows, ThatReachFar) {
+  const Array x = numbers({1, 8, 6, 6}), W = numbers({8, 8, 3, 3}, 2);
+  const std::int64_t far = 1 << 26;
+  const Variable y = F::convolution_2d(x, W, {.pad = far, .dilate = far});
+  assert_allclose(y.array(), F::convolution_2d(x, W(slice(), slice(), slice(1, 2), slice(1, 2))).array(), 1e-12);
 }
 
 TEST(Convolution, WrongArgumentsAreNamed) {

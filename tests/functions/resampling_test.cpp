@@ -145,6 +145,29 @@ TEST(DeformableConvolution2D, WithoutOffsetsIsAConvolution) {
       {x, numbers(offset.shape(), 4) * 0.4, W, b}, {}, {}, {.eps = 1e-5, .atol = 1e-4, .rtol = 1e-3});
 }
 
+// There is no place between the first and the last pixel of an axis that has one.
+TEST(DeformableConvolution2D, OfOneRowOrColumnOfPixels) {
+  for (const Shape& extents : {Shape{1, 6}, Shape{5, 1}, Shape{1, 1}}) {
+    const Array x = numbers({2, 3, extents[0], extents[1]}), W = numbers({4, 3, 1, 1}, 2);
+    const Array offset = zeros({2, 2, extents[0], extents[1]});
+    assert_allclose(F::deformable_convolution_2d_sampler(x, offset, W).array(), F::convolution_2d(x, W).array(), 1e-10);
+    // half a pixel along an axis of one: half of it, on either side, and nothing from a pixel on
+    for (const int axis : {0, 1}) {
+      if (extents[axis] > 1) continue;
+      for (const double by : {0.5, -0.5, 1.0, -1.0, 1.5, -3.0}) {
+        const Array moved = zeros(offset.shape());
+        moved(slice(), 1 - axis).fill(by);
+        assert_allclose(F::deformable_convolution_2d_sampler(x, moved, W).array(),
+                        F::convolution_2d(x, W).array() * std::max(0.0, 1 - std::abs(by)), 1e-10);
+      }
+    }
+    const auto scope = tests::one_by_one_on_devices();
+    gradient_check::check_backward([](const V& v) { return V{F::deformable_convolution_2d_sampler(v[0], v[1], v[2])}; },
+                                   {x, numbers(offset.shape(), 4) * 0.4, W}, {}, {},
+                                   {.eps = 1e-5, .atol = 1e-4, .rtol = 1e-3});
+  }
+}
+
 TEST(Im2Col, ValuesGradientsAndLayouts) {
   const Array x = numbers({2, 3, 6, 5});
   const F::Im2ColOptions options{.stride = {2, 1}, .pad = {1, 2}, .dilate = {1, 2}};

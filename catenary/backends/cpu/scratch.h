@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
+#include <string>
+
+#include "catenary/core/error.h"
 
 namespace catenary::cpu {
 
@@ -21,7 +23,7 @@ class KeptScratch {
       memory_.reset();
       size_ = 0;
       memory_.reset(std::aligned_alloc(4096, bytes));
-      if (!memory_) throw std::bad_alloc();
+      if (!memory_) throw DeviceError("cpu: out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
       size_ = bytes;
     }
     return static_cast<T*>(memory_.get());
