@@ -79,6 +79,14 @@ TEST(Boxes, SuppressionOfFewOrWrongOnes) {
   expect_array(ct::non_maximum_suppression(two, 0.5, {}, 0), {}, {0}, Dtype::int64);
   expect_array(ct::non_maximum_suppression(two, 0.5, make<float>({1, 2})), {1}, {1}, Dtype::int64);
   expect_array(ct::non_maximum_suppression(two, 1.5), {0, 1}, {2}, Dtype::int64);
+  // just as much overlap as the threshold, with a box of a block before
+  std::vector<float> many;
+  for (int i = 0; i < 1100; ++i) {
+    const auto left = static_cast<float>(4 * (i % 1050));  // the last fifty lie on the first
+    many.insert(many.end(), {0, left, 1, left + (i < 1050 ? 2.0f : 1.0f)});
+  }
+  EXPECT_EQ(ct::non_maximum_suppression(make<float>(many, {1100, 4}), 0.5).size(), 1050);
+  EXPECT_EQ(ct::non_maximum_suppression(make<float>(many, {1100, 4}), 0.5, {}, 1040).size(), 1040);
   EXPECT_THROW(ct::non_maximum_suppression(two, 0.5, make<float>({1})), ct::ShapeError);
   EXPECT_THROW(ct::non_maximum_suppression(two.reshape({4, 2}), 0.5), ct::ShapeError);
   EXPECT_THROW(ct::non_maximum_suppression(two, 0.5, {}, -1), ct::ValueError);

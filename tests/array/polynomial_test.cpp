@@ -45,6 +45,10 @@ TEST(Polynomial, Convolution) {
   expect_array(ct::convolve(make<std::int8_t>({100, 100}), make<std::int8_t>({1, 1})), {100, -56, 100}, {3},
                Dtype::int8);
   expect_array(ct::convolve(make<float>({2}).reshape({}), make<float>({1, 3})), {2, 6}, {2}, Dtype::float32);
+  // more windows than are copied at a time: sums of 3000 numbers from i on
+  const Array sums = ct::correlate(ct::arange(6000.0), ct::ones({3000}), "valid");
+  EXPECT_EQ(sums.size(), 3001);
+  EXPECT_TRUE((sums == ct::arange(3001.0) * 3000 + 3000.0 * 2999 / 2).all());
   EXPECT_THROW(ct::correlate(make<float>({2}).reshape({}), make<float>({1, 3})), ct::ShapeError);
   EXPECT_THROW(ct::convolve(make<float>({1}), Array::empty({0}, Dtype::float32)), ct::ValueError);
   EXPECT_THROW(ct::convolve(make<float>({1}), make<float>({1}), "most"), ct::ValueError);

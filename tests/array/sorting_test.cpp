@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "tests/array/expect.h"
 
@@ -132,6 +133,9 @@ TEST(Sorting, Quantiles) {
   EXPECT_EQ(at(ct::QuantileMethod::higher), 35);
   EXPECT_EQ(at(ct::QuantileMethod::nearest), 20);
   EXPECT_EQ(at(ct::QuantileMethod::midpoint), 27.5);
+  // half way between two the nearest is that of the even place
+  for (const auto& [n, nearest] : {std::pair(2, 0), std::pair(4, 2), std::pair(6, 2), std::pair(8, 4)})
+    EXPECT_EQ(ct::quantile(ct::arange(n), 0.5, {}, false, ct::QuantileMethod::nearest).item<int>(), nearest) << n;
   expect_array(ct::quantile(x, 0.5, 0, true), {7, nan, 16.5, 11}, {1, 4}, Dtype::float64);
   EXPECT_THROW(ct::quantile(row, 1.5), ct::ValueError);
 }

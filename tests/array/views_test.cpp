@@ -149,48 +149,93 @@ std::vector<std::pair<std::string, std::function<std::pair<Array, bool>(const Ar
 #define CT_ADD(...)                                                                      \
   all.emplace_back(#__VA_ARGS__, [](const Array& x) {                                    \
     return std::pair<Array, bool>(__VA_ARGS__, std::is_const_v<CT_RESULT(__VA_ARGS__)>); \
-  });
-  CT_ADD(x.reshape({4, 4}))
-  CT_ADD(x.reshape({2, 8})) CT_ADD(x.ravel()) CT_ADD(x.flatten()) CT_ADD(x.contiguous()) CT_ADD(x.to_device(x.device()))
-      CT_ADD(x.squeeze()) CT_ADD(x.T()) CT_ADD(x.transpose()) CT_ADD(x.copy()) CT_ADD(x.astype(Dtype::int32)) CT_ADD(
-          x.astype(Dtype::float32)) CT_ADD(ct::asarray(x)) CT_ADD(ct::array(x)) CT_ADD(ct::asarray(x, Dtype::int32))
-          CT_ADD(ct::ascontiguousarray(x)) CT_ADD(ct::copy(x)) CT_ADD(ct::in_order(x, ct::Order::C)) CT_ADD(
-              ct::in_order(x, ct::Order::F)) CT_ADD(ct::in_order(x, ct::Order::K)) CT_ADD(ct::copy(x, ct::Order::K))
-              CT_ADD(ct::byteswap(x)) CT_ADD(ct::view(x, Dtype::float32)) CT_ADD(ct::matrix_transpose(x)) CT_ADD(
-                  ct::swapaxes(x, 0, 1)) CT_ADD(ct::moveaxis(x, 0, 1)) CT_ADD(ct::rollaxis(x, 1))
-                  CT_ADD(ct::expand_dims(x, 0)) CT_ADD(ct::squeeze(x)) CT_ADD(ct::atleast_1d(x)) CT_ADD(
-                      ct::atleast_2d(x)) CT_ADD(ct::atleast_3d(x)) CT_ADD(ct::flip(x)) CT_ADD(ct::fliplr(x))
-                      CT_ADD(ct::flipud(x)) CT_ADD(ct::rot90(x, 0)) CT_ADD(ct::rot90(x)) CT_ADD(
-                          ct::broadcast_to(x, {3, 4, 4}))
-                          CT_ADD(ct::sliding_window_view(x, {2, 2})) CT_ADD(ct::diag(x)) CT_ADD(ct::diagonal(x)) CT_ADD(
-                              ct::trim_zeros(x[0])) CT_ADD(ct::einsum("ij->ji", x)) CT_ADD(ct::einsum("ii->i", x))
-                              CT_ADD(ct::einsum("ij->i", x)) CT_ADD(
-                                  ct::concatenate({x})) CT_ADD(ct::concatenate({x}, std::nullopt))
-                                  CT_ADD(ct::stack({x})) CT_ADD(ct::vstack({x})) CT_ADD(ct::hstack({x})) CT_ADD(
-                                      ct::dstack({x})) CT_ADD(ct::column_stack({x}))
-                                      CT_ADD(ct::tile(x, 1)) CT_ADD(ct::append(x, ct::zeros({0}, Dtype::int32))) CT_ADD(
-                                          ct::repeat(x, 1, 0)) CT_ADD(ct::roll(x, 0))
-                                          CT_ADD(ct::roll(x, 0, 0)) CT_ADD(ct::resize(x, {4, 4}))
-                                              CT_ADD(ct::pad(x, 0)) CT_ADD(ct::take(x, 0)) CT_ADD(ct::take(x, 0, 0))
-                                                  CT_ADD(ct::insert(x, ct::slice(0, 0), 0)) CT_ADD(ct::delete_(
-                                                      x, ct::slice(0, 0))) CT_ADD(ct::delete_(x, ct::slice(0, 0), 0))
-                                                      CT_ADD(ct::tril(x, 9)) CT_ADD(ct::triu(x, -9)) CT_ADD(
-                                                          ct::sort(x, -1)) CT_ADD(ct::sum(x, ct::Axes{}))
-                                                          CT_ADD(ct::max(x, ct::Axes{})) CT_ADD(ct::prod(x, ct::Axes{}))
-                                                              CT_ADD(ct::cumsum(x, 0)) CT_ADD(ct::diff(x)) CT_ADD(
-                                                                  ct::absolute(x)) CT_ADD(ct::floor(x))
-                                                                  CT_ADD(ct::rint(x)) CT_ADD(ct::trunc(x)) CT_ADD(
-                                                                      ct::positive(x)) CT_ADD(ct::clip(x, -9, 9))
-                                                                      CT_ADD(ct::round(x)) CT_ADD(
-                                                                          ct::nan_to_num(x)) CT_ADD(ct::unique(x))
-                                                                          CT_ADD(ct::linalg::matrix_power(
-                                                                              x.astype(Dtype::float32), 1))
-                                                                              CT_ADD(ct::apply_along_axis(
-                                                                                  [](const Array& row) { return row; },
-                                                                                  0, x))
-                                                                                  CT_ADD(ct::random::permutation(x))
+  })
+  CT_ADD(x.reshape({4, 4}));
+  CT_ADD(x.reshape({2, 8}));
+  CT_ADD(x.ravel());
+  CT_ADD(x.flatten());
+  CT_ADD(x.contiguous());
+  CT_ADD(x.to_device(x.device()));
+  CT_ADD(x.squeeze());
+  CT_ADD(x.T());
+  CT_ADD(x.transpose());
+  CT_ADD(x.copy());
+  CT_ADD(x.astype(Dtype::int32));
+  CT_ADD(x.astype(Dtype::float32));
+  CT_ADD(ct::asarray(x));
+  CT_ADD(ct::array(x));
+  CT_ADD(ct::asarray(x, Dtype::int32));
+  CT_ADD(ct::ascontiguousarray(x));
+  CT_ADD(ct::copy(x));
+  CT_ADD(ct::in_order(x, ct::Order::C));
+  CT_ADD(ct::in_order(x, ct::Order::F));
+  CT_ADD(ct::in_order(x, ct::Order::K));
+  CT_ADD(ct::copy(x, ct::Order::K));
+  CT_ADD(ct::byteswap(x));
+  CT_ADD(ct::view(x, Dtype::float32));
+  CT_ADD(ct::matrix_transpose(x));
+  CT_ADD(ct::swapaxes(x, 0, 1));
+  CT_ADD(ct::moveaxis(x, 0, 1));
+  CT_ADD(ct::rollaxis(x, 1));
+  CT_ADD(ct::expand_dims(x, 0));
+  CT_ADD(ct::squeeze(x));
+  CT_ADD(ct::atleast_1d(x));
+  CT_ADD(ct::atleast_2d(x));
+  CT_ADD(ct::atleast_3d(x));
+  CT_ADD(ct::flip(x));
+  CT_ADD(ct::fliplr(x));
+  CT_ADD(ct::flipud(x));
+  CT_ADD(ct::rot90(x, 0));
+  CT_ADD(ct::rot90(x));
+  CT_ADD(ct::broadcast_to(x, {3, 4, 4}));
+  CT_ADD(ct::sliding_window_view(x, {2, 2}));
+  CT_ADD(ct::diag(x));
+  CT_ADD(ct::diagonal(x));
+  CT_ADD(ct::trim_zeros(x[0]));
+  CT_ADD(ct::einsum("ij->ji", x));
+  CT_ADD(ct::einsum("ii->i", x));
+  CT_ADD(ct::einsum("ij->i", x));
+  CT_ADD(ct::concatenate({x}));
+  CT_ADD(ct::concatenate({x}, std::nullopt));
+  CT_ADD(ct::stack({x}));
+  CT_ADD(ct::vstack({x}));
+  CT_ADD(ct::hstack({x}));
+  CT_ADD(ct::dstack({x}));
+  CT_ADD(ct::column_stack({x}));
+  CT_ADD(ct::tile(x, 1));
+  CT_ADD(ct::append(x, ct::zeros({0}, Dtype::int32)));
+  CT_ADD(ct::repeat(x, 1, 0));
+  CT_ADD(ct::roll(x, 0));
+  CT_ADD(ct::roll(x, 0, 0));
+  CT_ADD(ct::resize(x, {4, 4}));
+  CT_ADD(ct::pad(x, 0));
+  CT_ADD(ct::take(x, 0));
+  CT_ADD(ct::take(x, 0, 0));
+  CT_ADD(ct::insert(x, ct::slice(0, 0), 0));
+  CT_ADD(ct::delete_(x, ct::slice(0, 0)));
+  CT_ADD(ct::delete_(x, ct::slice(0, 0), 0));
+  CT_ADD(ct::tril(x, 9));
+  CT_ADD(ct::triu(x, -9));
+  CT_ADD(ct::sort(x, -1));
+  CT_ADD(ct::sum(x, ct::Axes{}));
+  CT_ADD(ct::max(x, ct::Axes{}));
+  CT_ADD(ct::prod(x, ct::Axes{}));
+  CT_ADD(ct::cumsum(x, 0));
+  CT_ADD(ct::diff(x));
+  CT_ADD(ct::absolute(x));
+  CT_ADD(ct::floor(x));
+  CT_ADD(ct::rint(x));
+  CT_ADD(ct::trunc(x));
+  CT_ADD(ct::positive(x));
+  CT_ADD(ct::clip(x, -9, 9));
+  CT_ADD(ct::round(x));
+  CT_ADD(ct::nan_to_num(x));
+  CT_ADD(ct::unique(x));
+  CT_ADD(ct::linalg::matrix_power(x.astype(Dtype::float32), 1));
+  CT_ADD(ct::apply_along_axis([](const Array& row) { return row; }, 0, x));
+  CT_ADD(ct::random::permutation(x));
 #undef CT_ADD
-                                                                                      return all;
+  return all;
 }
 
 // A function that gives a view here and a copy there gives what is const.

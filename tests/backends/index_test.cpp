@@ -257,6 +257,12 @@ TEST_F(IndexTest, Nonzero) {
           ASSERT_EQ(flat, expected[i]);
         }
       }
+  // All are true: what counts them eight at a time must not overflow.
+  std::vector<std::uint8_t> all(100003, 1);
+  ASSERT_EQ(cpu::count_nonzero(contiguous_view(all.data(), Dtype::bool_, {100003})), 100003);
+  Indices places(100003);
+  cpu::nonzero(places.data(), 100003, contiguous_view(all.data(), Dtype::bool_, {100003}));
+  for (std::int64_t i = 0; i < 100003; ++i) ASSERT_EQ(places[i], i);
   // A transposed view: C order of the view, not of memory. NaN and -0.0.
   const double square[4] = {0, std::nan(""), -0.0, 3};
   const StridedView view{const_cast<double*>(square), Dtype::float64, {2, 2}, {1, 2}};
