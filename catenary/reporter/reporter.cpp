@@ -35,21 +35,16 @@ void Observation::update(const Observation& other) {
 
 struct Reporter::State {
   std::unordered_map<const void*, std::string> names;
-  std::vector<Link> kept;  // so that an identity is not given to another link
+  std::vector<std::shared_ptr<const void>> kept;  // so that an identity is not given to another link
   Observation own;
   Observation* observation = &own;
 };
 
 Reporter::Reporter() : state_(std::make_shared<State>()) {}
 
-void Reporter::add_observer(const std::string& name, const Link& observer) const {
-  state_->names[observer.identity()] = name;
-  state_->kept.push_back(observer);
-}
-
-void Reporter::add_observers(const std::string& prefix, const Link& observer) const {
-  observer.for_each_link(
-      [&](const std::string& path, const Link& link) { add_observer(path == "/" ? prefix : prefix + path, link); });
+void Reporter::add_observer(const std::string& name, const void* identity, std::shared_ptr<const void> kept) const {
+  state_->names[identity] = name;
+  state_->kept.push_back(std::move(kept));
 }
 
 Observation& Reporter::observation() const { return *state_->observation; }
@@ -79,14 +74,6 @@ const Reporter* current_reporter() { return reporter_of_thread; }
 void report(const std::vector<std::pair<std::string, Reported>>& values) {
   if (!reporter_of_thread) return;
   for (const auto& [name, value] : values) reporter_of_thread->observation()[name] = value;
-}
-
-void report(const std::vector<std::pair<std::string, Reported>>& values, const Link& observer) {
-  if (!reporter_of_thread) return;
-  const std::string prefix = reporter_of_thread->name_of(observer.identity());
-  if (prefix.empty())
-    fail<ValueError>("report: the link '{}' is not an observer of the current reporter", observer.name());
-  for (const auto& [name, value] : values) reporter_of_thread->observation()[prefix + "/" + name] = value;
 }
 
 void Summary::add(const Reported& value, double weight) {

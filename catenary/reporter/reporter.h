@@ -9,9 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "catenary/links/link.h"
+#include "catenary/autograd/variable.h"
+#include "catenary/serializers/serializer.h"
 
 namespace catenary {
+
+class Link;
 
 /// A reported value: a number, or a 0-d array that is read when it is wanted.
 class CT_API Reported {
@@ -58,6 +61,8 @@ class CT_API Reporter {
   Reporter();
   /// Gives a link (and, by add_observers, all below it) a name: what it reports appears as "name/value".
   void add_observer(const std::string& name, const Link& observer) const;
+  /// The same for what has an identity of its own, which is not given to anything else while `kept` is.
+  void add_observer(const std::string& name, const void* identity, std::shared_ptr<const void> kept) const;
   void add_observers(const std::string& prefix, const Link& observer) const;
   /// What is collected now.
   Observation& observation() const;
