@@ -1,8 +1,11 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -17,6 +20,7 @@
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
 #include "catenary/core/os/memory.h"
+#include "catenary/core/os/obituary.h"
 #include "catenary/core/os/private_folder.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
@@ -384,6 +388,48 @@ TEST(SignalsDeathTest, TheSecondOneEndsTheProgram) {
         ::raise(SIGINT);
       },
       ::testing::KilledBySignal(SIGINT), "");
+}
+
+/// What stands on standard error when a process with an obituary has done something, and all who write there are gone.
+std::string written(const std::function<void(Obituary&)>& end) {
+  int ends[2];
+  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::setpgid(0, 0);
+    ::dup2(ends[1], 2);
+    ::close(ends[1]);
+    Obituary obituary;
+    obituary.note("first");
+    obituary.note("second");
+    end(obituary);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[1024];
+  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+  ::close(ends[0]);
+  ::waitpid(process, nullptr, 0);
+  return text;
+}
+
+TEST(Obituaries, AreWrittenWhereAProcessDiesWithoutAWord) {
+  EXPECT_EQ(written([](Obituary&) { ::raise(SIGKILL); }), "second\n");
+  EXPECT_EQ(written([](Obituary&) {}), "second\n");
+  EXPECT_EQ(written([](Obituary& obituary) { obituary.note(std::string(2000, 'x')); }), std::string(510, 'x') + "\n");
+  EXPECT_EQ(written([](Obituary& obituary) {
+              obituary.withdraw();
+              ::raise(SIGKILL);
+            }),
+            "");
+  // who ends a whole group knows why
+  EXPECT_EQ(written([](Obituary&) { ::kill(0, SIGTERM); }), "");
+  // a process waits for no child that it has not made
+  EXPECT_EQ(written([](Obituary& obituary) {
+              if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) obituary.note("no child");
+            }),
+            "no child\n");
 }
 
 TEST(Processes, CaptureExitCodeAndSignal) {
