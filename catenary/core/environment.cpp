@@ -84,7 +84,7 @@ struct Variable {
 constexpr Variable kVariables[] = {
     {"CATENARY_AUTOTUNE", is_flag, kFlag},
     {"CATENARY_CACHE_DIR", is_any, ""},
-    {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5"},
+    {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5; inf: no limit"},
     {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
     {"CATENARY_CUPY_CPU", is_flag, kFlag},
     {"CATENARY_DATA", is_any, ""},

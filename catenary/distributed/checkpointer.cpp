@@ -5,10 +5,14 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
+#include "catenary/serializers/detail.h"
 
 namespace catenary::distributed {
 
 using training::Trainer;
+
+/// In a file of a set: how many ranks made it.
+static constexpr const char* kRanks = "_ranks";
 
 MultiNodeCheckpointer create_multi_node_checkpointer(const std::string& name, const Communicator& communicator,
                                                      const CheckpointerOptions& options) {
@@ -47,11 +51,31 @@ std::vector<std::int64_t> MultiNodeCheckpointer::saved(const Trainer& trainer) c
   return iterations;
 }
 
+int MultiNodeCheckpointer::made_by(const Trainer& trainer, const std::vector<std::int64_t>& iterations) const {
+  for (auto newest = iterations.rbegin(); newest != iterations.rend(); ++newest) {
+    int ranks = 0;
+    const auto read = [&](Serializer& serializer) {
+      if (serializer.contains(kRanks)) serializer(kRanks, ranks);
+    };
+    try {
+      serializers::detail::load_npz(file(trainer, *newest), read, "", true);
+      return ranks;
+    } catch (const Error&) {
+      // which maybe_load tells of, if it comes to that
+    }
+  }
+  return 0;
+}
+
 std::string MultiNodeCheckpointer::save(Trainer& trainer) {
   const std::int64_t iteration = trainer.updater()->iteration();
-  const std::string path = file(trainer, iteration);
   os::make_directories(folder(trainer));
-  serializers::save_npz(path, trainer);
+  const auto write = [&](Serializer& serializer) {
+    trainer.serialize(serializer);
+    int ranks = communicator_.size();
+    serializer(kRanks, ranks);
+  };
+  serializers::detail::save_npz(file(trainer, iteration), write, true);
   communicator_.barrier();
   // the set is complete: what is older is needed no more
   std::vector<std::int64_t> before;
@@ -59,11 +83,18 @@ std::string MultiNodeCheckpointer::save(Trainer& trainer) {
     if (i < iteration) before.push_back(i);
   const auto kept = static_cast<std::size_t>(options_.n_retains - 1);
   for (std::size_t i = 0; i + kept < before.size(); ++i) os::remove_file(file(trainer, before[i]));
-  return path;
+  return folder(trainer);
 }
 
 bool MultiNodeCheckpointer::maybe_load(const Trainer& trainer) {
-  const std::vector<std::vector<std::int64_t>> all = communicator_.allgather_obj(saved(trainer));
+  const std::vector<std::int64_t> own = saved(trainer);
+  for (const int ranks : communicator_.allgather_obj(made_by(trainer, own)))
+    if (ranks != 0 && ranks != communicator_.size())
+      fail<ValueError>(
+          "maybe_load: what is in {} was made by {} ranks, and there are {} now: start {}, or give another "
+          "folder",
+          folder(trainer), ranks, communicator_.size(), ranks);
+  const std::vector<std::vector<std::int64_t>> all = communicator_.allgather_obj(own);
   std::vector<std::int64_t> complete = all[0];
   for (const std::vector<std::int64_t>& of : all) {
     std::vector<std::int64_t> both;
@@ -122,6 +153,65 @@ std::string MultiNodeSnapshot::save(Trainer& trainer) {
                   : trainer.out() + "/" + training::extensions::format_filename(options_.filename, trainer);
   if (!failing_) communicator_.barrier();
   return path;
+}
+
+namespace {
+
+/// The newest of the names that all writers have; empty where they have none. Throws FileError where they have, but
+/// none in common.
+std::string newest_in_common(const std::vector<int>& writers, const std::vector<std::vector<std::string>>& names,
+                             const std::string& folder) {
+  const auto of = [&](int writer) -> const std::vector<std::string>& {
+    return names[static_cast<std::size_t>(writer)];
+  };
+  const std::vector<std::string>& first = of(writers[0]);
+  for (auto name = first.rbegin(); name != first.rend(); ++name)
+    if (std::all_of(writers.begin(), writers.end(), [&](int writer) {
+          return std::find(of(writer).begin(), of(writer).end(), *name) != of(writer).end();
+        }))
+      return *name;
+  for (const int writer : writers)
+    if (!of(writer).empty())
+      fail<FileError>("multi_node_snapshot: rank {} has {} in {}, of which there is none that every set's writer has",
+                      writer, fmt::join(of(writer), ", "), folder);
+  return {};
+}
+
+}  // namespace
+
+void MultiNodeSnapshot::autoload(Trainer& trainer) {
+  if (!options_.autoload) return;
+  const std::string end = fmt::format(".{}", writer_);
+  std::vector<std::string> own = is_master() ? files(trainer) : std::vector<std::string>();
+  for (std::string& name : own) name.resize(name.size() - end.size());
+  const std::string name =
+      newest_in_common(communicator_.allgather_obj(writer_), communicator_.allgather_obj(own), trainer.out());
+  if (name.empty()) return;
+
+  const std::string path = trainer.out() + "/" + name + end;
+  const Communicator set = communicator_.split(writer_, communicator_.rank());
+  std::string wrong;
+  std::vector<std::byte> bytes;
+  try {
+    if (is_master()) bytes = os::read_file(path);
+  } catch (const Error& error) {
+    wrong = error.what();
+  }
+  // as an array: it is not copied into a message
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  Array sent;
+  if (is_master()) sent = Array::from_host(bytes.data(), {size}, Dtype::uint8, Device());
+  const Array come = set.bcast(sent).to_device(Device());
+  try {
+    const void* const data = come.nbytes() > 0 ? come.raw_data() : nullptr;
+    if (wrong.empty())
+      load(trainer, path, {static_cast<const std::byte*>(data), static_cast<std::size_t>(come.nbytes())});
+  } catch (const Error& error) {
+    wrong = error.what();
+  }
+  const std::vector<std::string> answers = communicator_.allgather_obj(wrong);
+  for (std::size_t r = 0; r < answers.size(); ++r)
+    if (!answers[r].empty()) fail<FileError>("multi_node_snapshot: rank {} cannot go on: {}", r, answers[r]);
 }
 
 void MultiNodeSnapshot::on_error(Trainer& trainer, const std::exception& error) {

@@ -98,8 +98,8 @@ int Group::agree_held(const std::string& doing, int vote) {
   put_text(mine.doing, sizeof mine.doing, fitted(doing, sizeof mine.doing));
   for (int distance = 1; distance < size(); distance *= 2) {
     const int to = (rank_ + distance) % size(), from = (rank_ + size() - distance) % size();
-    const Frame sent = mine;
-    wire_->send(member(to), &sent, sizeof sent);
+    Frame sent = mine;
+    wire_->send_agreement(member(to), sent);
     const Frame theirs = wire_->next_agreement(member(from));
     if (theirs.group != id_)
       wire_->abort(fmt::format("rank {} is in {} of another communicator", member(from), std::string(theirs.doing)));
@@ -313,16 +313,35 @@ void Group::exchange(const std::string& doing, const std::vector<const Part*>& t
 void Group::send(const std::string& doing, const Part& part, int to, int tag) {
   const std::lock_guard lock(wire_->mutex());
   wire_->begin(doing);
-  const Frame frame{.kind = Frame::message, .group = id_, .tag = tag, .head = part.head};
-  wire_->send(member(to), &frame, sizeof frame);
-  wire_->send(member(to), part.data, part.head.bytes);
-  wire_->finish();
+  wire_->post(member(to), {.group = id_, .tag = tag, .head = part.head}, part.data);
 }
 
 Letter Group::receive(const std::string& doing, int from, int tag) {
   const std::lock_guard lock(wire_->mutex());
   wire_->begin(doing);
   return wire_->next_letter(member(from), id_, tag);
+}
+
+std::vector<bool> flags(const Group& group, int which) {
+  std::vector<bool> result(static_cast<std::size_t>(group.size()), which < 0);
+  if (which >= 0) result[static_cast<std::size_t>(which)] = true;
+  return result;
+}
+
+std::vector<const Part*> copies(const Part& part, const std::vector<bool>& to) {
+  std::vector<const Part*> result;
+  for (const bool wanted : to) result.push_back(wanted ? &part : nullptr);
+  return result;
+}
+
+std::vector<const Part*> addresses(const std::vector<Part>& parts) {
+  std::vector<const Part*> result;
+  for (const Part& part : parts) result.push_back(&part);
+  return result;
+}
+
+std::vector<const Part*> nothing(const Group& group) {
+  return std::vector<const Part*>(static_cast<std::size_t>(group.size()));
 }
 
 }  // namespace catenary::distributed

@@ -79,4 +79,11 @@ class Group {
   std::shared_ptr<Group> background_;
 };
 
+/// A flag for each rank of a group: one of them, or all where it is -1.
+std::vector<bool> flags(const Group& group, int which);
+/// For Group::exchange: the same part for some ranks, a part for each rank, and nothing for any.
+std::vector<const Part*> copies(const Part& part, const std::vector<bool>& to);
+std::vector<const Part*> addresses(const std::vector<Part>& parts);
+std::vector<const Part*> nothing(const Group& group);
+
 }  // namespace catenary::distributed

@@ -17,6 +17,7 @@
 #include "catenary/distributed/collectives.h"
 #include "catenary/distributed/device_exchange.h"
 #include "catenary/distributed/gradients.h"
+#include "catenary/distributed/objects.h"
 
 namespace catenary::distributed {
 
@@ -90,11 +91,11 @@ struct Communicator::Strategy {
   bool overlaps = false;
   bool on_device(const Array& x, int rank) const { return devices && DeviceExchange::takes(x.device(), rank); }
   /// What begins the exchange of a bucket of gradients: by the cards' library, or in this thread through the host.
-  BeginExchange begins(const Communicator& communicator, Group& group) const {
-    return [communicator, &group, this, through_the_host = exchange_now(group)](const std::shared_ptr<Bucket>& bucket,
-                                                                                const std::vector<Array>& gradients) {
+  BeginExchange begins(Group& group) const {
+    return [&group, this, through_the_host = exchange_now(group)](const std::shared_ptr<Bucket>& bucket,
+                                                                  const std::vector<Array>& gradients) {
       if (!on_device(gradients.front(), group.rank())) return through_the_host(bucket, gradients);
-      return devices->begin_mean(communicator, group, bucket, gradients);
+      return devices->begin_mean(group, bucket, gradients);
     };
   }
 };
@@ -123,7 +124,9 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
     fmt::print(stderr, "create_communicator: '{}' is an older name; it is {} now\n", name, found->alias_of);
   set_default_threads(communicator.intra_size());
   const bool has_time = communicator.inter_size() > 1 || own_processors(communicator.intra_size()) > num_threads();
-  strategy->overlaps = group->agree("create_communicator " + name, has_time) != 0 && communicator.size() > 1 &&
+  const std::string as =
+      options.allreduce_grad_dtype ? fmt::format(", gradients as {}", *options.allreduce_grad_dtype) : "";
+  strategy->overlaps = group->agree("create_communicator " + name + as, has_time) != 0 && communicator.size() > 1 &&
                        communicator.exchanges_in_background();
   random::detail::set_rank(static_cast<std::uint64_t>(communicator.rank()));
   return communicator;
@@ -256,31 +259,6 @@ class Arrivals {
   std::vector<Array> hosts_;
 };
 
-/// A flag for each rank: one of them, or all where it is -1.
-std::vector<bool> flags(const Group& group, int which) {
-  std::vector<bool> result(static_cast<std::size_t>(group.size()), which < 0);
-  if (which >= 0) result[static_cast<std::size_t>(which)] = true;
-  return result;
-}
-
-/// The same part for those.
-std::vector<const Part*> copies(const Part& part, const std::vector<bool>& to) {
-  std::vector<const Part*> result;
-  for (const bool wanted : to) result.push_back(wanted ? &part : nullptr);
-  return result;
-}
-
-/// A part for each rank.
-std::vector<const Part*> addresses(const std::vector<Part>& parts) {
-  std::vector<const Part*> result;
-  for (const Part& part : parts) result.push_back(&part);
-  return result;
-}
-
-std::vector<const Part*> nothing(const Group& group) {
-  return std::vector<const Part*>(static_cast<std::size_t>(group.size()));
-}
-
 }  // namespace
 
 std::vector<Array> Communicator::gather(const Array& x, int root) const {
@@ -350,56 +328,27 @@ void Communicator::send_object(const Object& object, int dest, int tag) const {
                {{.bytes = object.bytes.size(), .type = object.type}, object.bytes.data()}, dest, tag);
 }
 
-Communicator::Object Communicator::receive_object(std::uint64_t type, int source, int tag) const {
+Object Communicator::receive_object(std::uint64_t type, int source, int tag) const {
   check_peer(group(), "recv_obj", source);
   const Letter letter = group().receive(fmt::format("recv_obj from rank {}", source), source, tag);
   check_type(type, letter.frame.head, "recv_obj", source);
   return {type, {letter.bytes.get(), letter.bytes.get() + letter.frame.head.bytes}};
 }
 
-Communicator::Object Communicator::bcast_object(Object object, int root) const {
+Object Communicator::bcast_object(Object object, int root) const {
   check_root(group(), "bcast_obj", root);
-  const std::uint64_t type = object.type;
-  group().bcast(fmt::format("bcast_obj of type {:x} from rank {}", type, root),
-                {{.bytes = object.bytes.size(), .type = type}, object.bytes.data()}, root, [&](int, const Head& head) {
-                  object.bytes.resize(head.bytes);
-                  return object.bytes.data();
-                });
-  return object;
+  return distributed::bcast_object(group(), std::move(object), root);
 }
 
-std::vector<Communicator::Object> Communicator::gather_objects(const Object& object, int root) const {
+std::vector<Object> Communicator::gather_objects(const Object& object, int root) const {
   if (root >= 0) check_root(group(), "gather_obj", root);
-  std::vector<Object> objects(root < 0 || rank() == root ? static_cast<std::size_t>(size()) : 0);
-  const Part part{{.bytes = object.bytes.size(), .type = object.type}, object.bytes.data()};
-  group().exchange(root < 0 ? fmt::format("allgather_obj of type {:x}", object.type)
-                            : fmt::format("gather_obj of type {:x} to rank {}", object.type, root),
-                   copies(part, flags(group(), root)),
-                   std::vector<bool>(static_cast<std::size_t>(size()), !objects.empty()),
-                   [&](int from, const Head& head) {
-                     Object& here = objects[static_cast<std::size_t>(from)];
-                     here.bytes.resize(head.bytes);
-                     return here.bytes.data();
-                   });
-  return objects;
+  return distributed::gather_objects(group(), object, root);
 }
 
-Communicator::Object Communicator::scatter_objects(const std::vector<Object>& objects, std::uint64_t type,
-                                                   int root) const {
+Object Communicator::scatter_objects(const std::vector<Object>& objects, std::uint64_t type, int root) const {
   check_root(group(), "scatter_obj", root);
-  std::vector<Part> parts;
-  if (rank() == root) {
-    check_count(group(), "scatter_obj", objects.size());
-    for (const Object& o : objects) parts.push_back({{.bytes = o.bytes.size(), .type = o.type}, o.bytes.data()});
-  }
-  Object object{type, {}};
-  group().exchange(fmt::format("scatter_obj of type {:x} from rank {}", type, root),
-                   rank() == root ? addresses(parts) : nothing(group()), flags(group(), root),
-                   [&](int, const Head& head) {
-                     object.bytes.resize(head.bytes);
-                     return object.bytes.data();
-                   });
-  return object;
+  if (rank() == root) check_count(group(), "scatter_obj", objects.size());
+  return distributed::scatter_objects(group(), objects, type, root);
 }
 
 void Communicator::bcast_data(const Link& model) const {
@@ -421,7 +370,7 @@ void Communicator::bcast_data(const Link& model) const {
   for (const auto& entry : parameters) {
     const Array& array = entry.second.array();
     if (strategy_->on_device(array, rank())) {
-      strategy_->devices->bcast(*this, group(), "bcast_data of " + text_of(array), array);
+      strategy_->devices->bcast(group(), "bcast_data of " + text_of(array), array);
       continue;
     }
     const Array values = bcast(array);
@@ -430,6 +379,10 @@ void Communicator::bcast_data(const Link& model) const {
 }
 
 int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vote) const {
+  return mean_grad(model, zero_fill, vote, {});
+}
+
+int Communicator::mean_grad(const Link& model, bool zero_fill, int vote, const std::string& settings) const {
   if (size() == 1) return vote;
   NamedParameters exchanged;
   for (const auto& entry : model.namedparams(false)) {
@@ -440,8 +393,8 @@ int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vo
   }
   std::vector<Bucket> buckets =
       buckets_of(exchanged, strategy_->dtype, strategy_->exchange == Exchange::each ? kOneByOne : kAtOnce);
-  const int agreed = agree_on_gradients(buckets.size(), vote);
-  const BeginExchange begin = strategy_->begins(*this, group());
+  const int agreed = agree_on_gradients(buckets.size(), vote, settings);
+  const BeginExchange begin = strategy_->begins(group());
   for (Bucket& bucket : buckets) {
     std::vector<Array> gradients;
     for (const auto& entry : bucket.parameters()) gradients.push_back(entry.second.grad());
@@ -450,8 +403,8 @@ int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vo
   return agreed;
 }
 
-int Communicator::agree_on_gradients(std::size_t buckets, int vote) const {
-  return group().agree(fmt::format("mean of gradients in {} parts", buckets), vote);
+int Communicator::agree_on_gradients(std::size_t buckets, int vote, const std::string& settings) const {
+  return group().agree(fmt::format("mean of gradients in {} parts{}", buckets, settings), vote);
 }
 
 bool Communicator::overlaps() const {
@@ -469,8 +422,7 @@ std::unique_ptr<Flight> Communicator::begin_flight(const Link& model) const {
   NamedParameters parameters = model.namedparams(false);
   if (parameters.empty()) return nullptr;
   if (exchanges_by_devices())
-    return std::make_unique<Flight>(strategy_->begins(*this, group()), std::move(parameters), strategy_->dtype,
-                                    kAtOnce);
+    return std::make_unique<Flight>(strategy_->begins(group()), std::move(parameters), strategy_->dtype, kAtOnce);
   if (!exchanges_in_background()) return nullptr;
   return std::make_unique<Flight>(exchange_in_background(group().background()), std::move(parameters), strategy_->dtype,
                                   kWhileBackwardComputes);
@@ -484,7 +436,7 @@ void Communicator::set_config(const std::string& name, double value) const {
 
 double Communicator::get_config(const std::string& name) const {
   if (name != "collective_timeout") fail<ValueError>("get_config: '{}' is not collective_timeout", name);
-  return std::chrono::duration<double, std::ratio<60>>(group().wire().limit()).count();
+  return group().wire().limit_in_minutes();
 }
 
 void Communicator::finalize() const {

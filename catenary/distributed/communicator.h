@@ -145,11 +145,6 @@ class CT_API Communicator {
   friend class GradientExchange;  // of multi-node optimizers
   friend CT_API Communicator create_communicator(const std::string& name, const CommunicatorOptions& options);
   struct Strategy;
-  /// Bytes, and the number of the C++ type that they are of.
-  struct Object {
-    std::uint64_t type;
-    std::vector<std::byte> bytes;
-  };
   Communicator(std::shared_ptr<Group> group, std::shared_ptr<const Strategy> strategy);
   Group& group() const;
 
@@ -185,8 +180,9 @@ class CT_API Communicator {
   bool exchanges_by_devices() const;
   /// Such an exchange of all gradients; null where there is none to do.
   std::unique_ptr<Flight> begin_flight(const Link& model) const;
-  /// All ranks exchange gradients now, in so many parts. Gives the largest vote.
-  int agree_on_gradients(std::size_t buckets, int vote) const;
+  /// All ranks exchange gradients now, in so many parts, for updates by what `settings` says. Gives the largest vote.
+  int agree_on_gradients(std::size_t buckets, int vote, const std::string& settings) const;
+  int mean_grad(const Link& model, bool zero_fill, int vote, const std::string& settings) const;
 
   void send_object(const Object& object, int dest, int tag) const;
   Object receive_object(std::uint64_t type, int source, int tag) const;

@@ -18,6 +18,7 @@
 #include "catenary/device/backend.h"
 #include "catenary/distributed/collectives.h"
 #include "catenary/distributed/gradients.h"
+#include "catenary/distributed/objects.h"
 
 namespace catenary::distributed {
 
@@ -176,15 +177,14 @@ bool DeviceExchange::takes(const Device& device, int rank) {
   return false;
 }
 
-std::unique_ptr<DeviceExchange::Member> DeviceExchange::join(const Communicator& communicator, Group& group,
-                                                             const Device& device) {
+std::unique_ptr<DeviceExchange::Member> DeviceExchange::join(Group& group, const Device& device) {
   DeviceCollectives& collectives = *device.backend().collectives();
   std::string why;
   const std::string library = collectives.library(why);
   // each rank's backend, bus address, library, and why it has none
   using About = std::tuple<std::string, std::string, std::string, std::string>;
-  const std::vector<About> all = communicator.allgather_obj(
-      About{device.backend().name(), device.info().pci, library.substr(0, library.find(' ')), why});
+  const std::vector<About> all =
+      allgather(group, About{device.backend().name(), device.info().pci, library.substr(0, library.find(' ')), why});
   const auto name_of = [&](std::size_t r) {
     const std::string& host = group.hosts()[r];
     return fmt::format("rank {} on {}", r, host.substr(0, host.find(' ')));
@@ -209,21 +209,21 @@ std::unique_ptr<DeviceExchange::Member> DeviceExchange::join(const Communicator&
   }
 
   std::pair<std::string, CollectivesId> made;
-  if (communicator.rank() == 0) {
+  if (group.rank() == 0) {
     try {
       made.second = collectives.make_id(device.index());
     } catch (const Error& error) {
       made.first = error.what();
     }
   }
-  made = communicator.bcast_obj(made);
+  made = distributed::bcast(group, made);
   if (!made.first.empty()) fail<DeviceError>("pure_nccl: {}: {}", name_of(0), made.first);
 
-  const std::string doing = fmt::format("joining {} cards by {} {}", communicator.size(), collectives.name(), library);
+  const std::string doing = fmt::format("joining {} cards by {} {}", group.size(), collectives.name(), library);
   try {
-    auto member = std::make_unique<Member>(Member{
-        ++joined_, fmt::format("{} {}", collectives.name(), std::get<2>(all[0])),
-        collectives.join(device.index(), made.second, communicator.rank(), communicator.size()), Stream(device)});
+    auto member = std::make_unique<Member>(
+        Member{++joined_, fmt::format("{} {}", collectives.name(), std::get<2>(all[0])),
+               collectives.join(device.index(), made.second, group.rank(), group.size()), Stream(device)});
     settle(group.wire(), *member, doing);
     return member;
   } catch (const Error& error) {  // others may be in it, and cannot be told otherwise
@@ -239,12 +239,11 @@ void DeviceExchange::settle(const Wire& wire, const Member& member, const std::s
   }
 }
 
-DeviceExchange::Member& DeviceExchange::agree(const Communicator& communicator, Group& group, const std::string& doing,
-                                              const Device& device) {
+DeviceExchange::Member& DeviceExchange::agree(Group& group, const std::string& doing, const Device& device) {
   std::unique_ptr<Member>& member = members_[device.name()];
   group.agree(doing + (member ? fmt::format(" by {} in group {}", member->library, member->number)
                               : fmt::format(" by {} in a new group", device.backend().collectives()->name())));
-  if (!member) member = join(communicator, group, device);
+  if (!member) member = join(group, device);
   return *member;
 }
 
@@ -290,26 +289,24 @@ class CardExchange final : public BucketExchange {
 
 }  // namespace
 
-std::unique_ptr<BucketExchange> DeviceExchange::begin_mean(const Communicator& communicator, Group& group,
-                                                           const std::shared_ptr<Bucket>& bucket,
+std::unique_ptr<BucketExchange> DeviceExchange::begin_mean(Group& group, const std::shared_ptr<Bucket>& bucket,
                                                            const std::vector<Array>& gradients) {
   const Dtype dtype = bucket->dtype();
   std::int64_t total = 0;
   for (const Array& gradient : gradients) total += gradient.size();
   const std::string what = fmt::format("{}, {} elements as {}", bucket->doing(), total, dtype);
-  Member& member = agree(communicator, group, what, gradients.front().device());
+  Member& member = agree(group, what, gradients.front().device());
   const Array sums = packed(gradients, dtype);
   std::optional<Event> done;
   if (total > 0) {
     const View view = writable(sums);
     done = submit(group, member, what, [&] { member.group->allreduce(view); });
   }
-  return std::make_unique<CardExchange>(bucket, sums, std::move(done), communicator.size());
+  return std::make_unique<CardExchange>(bucket, sums, std::move(done), group.size());
 }
 
-void DeviceExchange::bcast(const Communicator& communicator, Group& group, const std::string& doing,
-                           const Array& array) {
-  Member& member = agree(communicator, group, doing, array.device());
+void DeviceExchange::bcast(Group& group, const std::string& doing, const Array& array) {
+  Member& member = agree(group, doing, array.device());
   if (array.size() == 0) return;
   const Array values = array.contiguous();
   const View view = writable(values);

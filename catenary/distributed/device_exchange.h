@@ -10,7 +10,6 @@
 #include "catenary/autograd/parameter.h"
 #include "catenary/device/collectives.h"
 #include "catenary/device/stream.h"
-#include "catenary/distributed/communicator.h"
 
 namespace catenary::distributed {
 
@@ -35,11 +34,10 @@ class DeviceExchange {
   /// Begins to give a bucket's parameters, which are on one device, the mean of all ranks' gradients. Called by all
   /// ranks. Throws ValueError on all where they do different things, DeviceError on all where the library cannot be
   /// used by all, or two ranks have one card. What fails later ends the job.
-  std::unique_ptr<BucketExchange> begin_mean(const Communicator& communicator, Group& group,
-                                             const std::shared_ptr<Bucket>& bucket,
+  std::unique_ptr<BucketExchange> begin_mean(Group& group, const std::shared_ptr<Bucket>& bucket,
                                              const std::vector<Array>& gradients);
   /// Gives rank 0's values to all ranks' arrays, which lie on devices. Errors as begin_mean's.
-  void bcast(const Communicator& communicator, Group& group, const std::string& doing, const Array& array);
+  void bcast(Group& group, const std::string& doing, const Array& array);
   /// Called by all ranks: waits for what is under way, and leaves the groups.
   void leave(Group& group);
 
@@ -47,8 +45,8 @@ class DeviceExchange {
   class Watch;
   struct Member;
   /// Agrees that all ranks are about to do this, and gives what belongs to the device, new at the first time.
-  Member& agree(const Communicator& communicator, Group& group, const std::string& doing, const Device& device);
-  std::unique_ptr<Member> join(const Communicator& communicator, Group& group, const Device& device);
+  Member& agree(Group& group, const std::string& doing, const Device& device);
+  std::unique_ptr<Member> join(Group& group, const Device& device);
   /// Returns when the library has taken its last task.
   static void settle(const Wire& wire, const Member& member, const std::string& doing);
   /// Submits a task to the member's stream, after what this thread's stream has. Gives its end.

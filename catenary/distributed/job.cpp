@@ -6,18 +6,18 @@
 #include <utility>
 
 #include "catenary/core/format.h"
-#include "catenary/distributed/launch.h"
 #include "catenary/distributed/transport.h"
 
 namespace catenary::distributed {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x3330626f6a5f7463;  // "ct_job03": another number where the layout changes
+constexpr std::uint64_t kMark = 0x3430626f6a5f7463;  // "ct_job04": another number where the layout changes
 
 std::size_t bytes_of(int size, std::size_t head) {
   const auto n = static_cast<std::size_t>(size);
-  return head + n * sizeof(Job::Rank) + Job::channels * n * (n * sizeof(Job::Ring) + SharedBlocks::bytes);
+  return head + n * sizeof(Job::Rank) + Job::rings * n * n * sizeof(Job::Ring) +
+         Job::channels * n * SharedBlocks::bytes;
 }
 
 std::string get(const char* from, std::size_t capacity) { return {from, ::strnlen(from, capacity)}; }
@@ -40,7 +40,7 @@ Job::Job(int size) : Job(os::SharedMemory(bytes_of(size, sizeof(Head))), size) {
 Job Job::inherited(int descriptor) {
   os::SharedMemory memory = os::SharedMemory::inherited(descriptor);
   const Head& head = *reinterpret_cast<const Head*>(memory.data());
-  if (memory.size() < sizeof(Head) || head.mark != kMark || head.size > kMaxLaunchedRanks ||
+  if (memory.size() < sizeof(Head) || head.mark != kMark || head.size > max_ranks ||
       memory.size() != bytes_of(static_cast<int>(head.size), sizeof(Head)))
     fail<FileError>("the shared memory of descriptor {} was made by another version of catenary launch", descriptor);
   const int size = static_cast<int>(head.size);
@@ -54,13 +54,13 @@ Job::Head& Job::head() const {
 
 Job::Rank& Job::rank(int i) const { return reinterpret_cast<Rank*>(memory_.data() + sizeof(Head))[i]; }
 
-Job::Ring& Job::ring(int channel, int from, int to) const {
-  std::byte* const rings = memory_.data() + sizeof(Head) + static_cast<std::size_t>(size_) * sizeof(Rank);
-  return reinterpret_cast<Ring*>(rings)[(channel * size_ + from) * size_ + to];
+Job::Ring& Job::ring(int number, int from, int to) const {
+  std::byte* const all = memory_.data() + sizeof(Head) + static_cast<std::size_t>(size_) * sizeof(Rank);
+  return reinterpret_cast<Ring*>(all)[(number * size_ + from) * size_ + to];
 }
 
 std::byte* Job::block(int channel, int i) const {
-  return reinterpret_cast<std::byte*>(&ring(channels, 0, 0)) +
+  return reinterpret_cast<std::byte*>(&ring(rings, 0, 0)) +
          static_cast<std::size_t>(channel * size_ + i) * SharedBlocks::bytes;
 }
 

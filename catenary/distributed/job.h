@@ -20,11 +20,14 @@ class Job {
   /// Of a rank. Throws FileError where the descriptor is another's memory, or of another version.
   static Job inherited(int descriptor);
 
+  static constexpr int max_ranks = 256;
   int size() const { return size_; }
   int descriptor() const { return memory_.descriptor(); }
 
   /// Two threads of a rank may talk to those of others at once, each on a channel.
   static constexpr int channels = 2;
+  /// Rings between a pair of ranks: one for each channel, and one for letters, which are the first channel's too.
+  static constexpr int rings = channels + 1, letters = channels;
 
   /// Rung by others when they have moved what a rank may wait for.
   struct Bell {
@@ -49,7 +52,7 @@ class Job {
     alignas(64) std::atomic<std::uint64_t> steps;  ///< of SharedBlocks, that the sender has told the receiver of
     alignas(64) std::array<std::byte, bytes> data;
   };
-  Ring& ring(int channel, int from, int to) const;
+  Ring& ring(int number, int from, int to) const;
 
   /// SharedBlocks::bytes that this rank alone writes.
   std::byte* block(int channel, int i) const;

@@ -2,10 +2,15 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <map>
 #include <optional>
+#include <sstream>
+#include <unordered_map>
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/children.h"
+#include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
 #include "catenary/distributed/job.h"
@@ -17,11 +22,42 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = os::ChildEvent::Kind;
 
+/// Lines that several ranks say alike, to be said once: as often as the rank that says it most often does.
+class Chorus {
+ public:
+  /// The lines of a rank's text that are new.
+  std::string what_is_new(int rank, const std::string& text) {
+    std::string fresh;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      if (said_.size() >= kMost) said_.clear();  // who says so much says it to a log
+      Said& said = said_[line];
+      if (++said.by_rank[rank] <= said.times) continue;
+      ++said.times;
+      fresh += line + '\n';
+    }
+    return fresh;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 10000;
+  struct Said {
+    int times = 0;
+    std::map<int, int> by_rank = {};
+  };
+  std::unordered_map<std::string, Said> said_;
+};
+
 /// One job: what its ranks do is seen to until all have ended.
 class Launcher {
  public:
   Launcher(const std::vector<std::string>& command, const LaunchOptions& options)
       : options_(options), job_(options.ranks) {
+    if (!options.log_dir.empty()) os::make_directories(options.log_dir);
+    for (int rank = 0; rank < options.ranks && !options.log_dir.empty(); ++rank) {
+      const std::string path = fmt::format("{}/rank-{}.log", options.log_dir, rank);
+      if (!logs_.emplace_back(path, std::ios::binary)) fail<FileError>("{}: cannot be written", path);
+    }
     for (int rank = 0; rank < options.ranks; ++rank) {
       const LaunchedRank told{rank, job_.descriptor(), lifeline_.far_end()};
       children_.start(command, {{"CATENARY_LAUNCH", told.text()}}, {told.memory, told.lifeline});
@@ -41,7 +77,7 @@ class Launcher {
 
  private:
   void handle(const os::ChildEvent& event) {
-    if (event.kind != Kind::ended) return write(event.kind == Kind::output ? stdout : stderr, event.text);
+    if (event.kind != Kind::ended) return hand_on(event);
     const int status = event.signal ? 128 + event.signal : event.exit_code;
     if (status_ == 0) status_ = status;
     // once a signal was handed on each rank ends as it sees fit, and may save something first
@@ -53,6 +89,18 @@ class Launcher {
       if (!job_.ending()) job_.end(obituary(event));
       tell_why();
     }
+  }
+
+  void hand_on(const os::ChildEvent& event) {
+    if (!logs_.empty()) logs_[static_cast<std::size_t>(event.child)] << event.text << std::flush;
+    if (options_.prefix) {
+      std::string text;
+      std::istringstream lines(event.text);
+      for (std::string line; std::getline(lines, line);) text += fmt::format("[{}] {}\n", event.child, line);
+      return write(event.kind == Kind::output ? stdout : stderr, text);
+    }
+    if (event.kind == Kind::output) return write(stdout, event.text);
+    write(stderr, chorus_.what_is_new(event.child, event.text));
   }
 
   /// A rank that ends the job has said why; of one that has died we know what it was doing.
@@ -103,9 +151,13 @@ class Launcher {
   int status_ = 0, handed_on_ = 0, pressed_ = 0;
   bool told_ = false;
   std::optional<Clock::time_point> failed_at_;
+  std::vector<std::ofstream> logs_;
+  Chorus chorus_;
 };
 
 }  // namespace
+
+static_assert(kMaxLaunchedRanks == Job::max_ranks);
 
 int launch(const std::vector<std::string>& command, const LaunchOptions& options) {
   if (command.empty()) fail<ValueError>("launch: no program is named");

@@ -13,12 +13,15 @@ inline constexpr int kMaxLaunchedRanks = 256;
 
 /// Options of launch().
 struct LaunchOptions {
-  int ranks = 1;     ///< at most kMaxLaunchedRanks
-  double grace = 3;  ///< seconds that the others have to end by themselves when a rank has failed
+  int ranks = 1;             ///< at most kMaxLaunchedRanks
+  double grace = 3;          ///< seconds that the others have to end by themselves when a rank has failed
+  std::string log_dir = {};  ///< a folder: what rank R writes goes to rank-R.log in it, too
+  bool prefix = false;       ///< lines begin with their rank: "[2] "
 };
 
 /// Runs a program as so many ranks, which are children of this process and whose create_communicator() finds the
-/// others. Their output is handed on by whole lines. A rank that fails ends the job, with one message on standard
+/// others. Their output is handed on by whole lines; what several of them say alike on standard error, such as an error
+/// that all meet, is said once unless lines have prefixes. A rank that fails ends the job, with one message on standard
 /// error; SIGINT and SIGTERM are handed on to all, a second one ends the job at once. Returns 0, or the exit status of
 /// the rank that failed first (128 and the signal's number where a signal ended it). When it returns, all are gone.
 /// Throws ValueError, and FileError where the program cannot be started. To be called in the main thread.

@@ -122,6 +122,7 @@ class GradientExchange final : public OptimizerHook {
       if (const Reporter* reporter = current_reporter()) scope.emplace(*reporter, ignored);
       loss();
     }
+    compare_settings(optimizer);
     communicator_.bcast_data(model);
     remember(optimizer);
   }
@@ -140,6 +141,7 @@ class GradientExchange final : public OptimizerHook {
     if (is_new(optimizer)) {
       flight_.reset();
       previous_.reset();
+      compare_settings(optimizer);
       remember(optimizer);
       if (options_.first_update_broadcasts_only || differs(model)) {
         communicator_.bcast_data(model);
@@ -147,12 +149,14 @@ class GradientExchange final : public OptimizerHook {
       }
     }
     if (!flight_ && !begin(optimizer)) {
-      agreed_signal_ = communicator_.multi_node_mean_grad(model, options_.zero_fill, os::received_signal());
+      agreed_signal_ =
+          communicator_.mean_grad(model, options_.zero_fill, os::received_signal(), settings_of(optimizer));
       return;
     }
     flight_->add_rest();
     // not along with the buckets: where another rank does something else all learn of it
-    agreed_signal_ = communicator_.agree_on_gradients(flight_->buckets(), os::received_signal());
+    agreed_signal_ =
+        communicator_.agree_on_gradients(flight_->buckets(), os::received_signal(), settings_of(optimizer));
     std::unique_ptr<Flight> landing = std::move(flight_);
     if (options_.double_buffering) std::swap(landing, previous_);
     landing ? landing->finish() : optimizer.skip_update();
@@ -166,6 +170,29 @@ class GradientExchange final : public OptimizerHook {
   }
 
  private:
+  /// Ranks with other rates, hooks or loss scales would make other parameters of the same gradients.
+  void compare_settings(const Optimizer& optimizer) const {
+    if (communicator_.size() == 1) return;
+    const auto all = communicator_.allgather_obj(optimizer.settings());
+    for (std::size_t r = 1; r < all.size(); ++r) {
+      const auto [zeroth, other] = std::mismatch(all[0].begin(), all[0].end(), all[r].begin(), all[r].end());
+      if (zeroth == all[0].end() && other == all[r].end()) continue;
+      const auto text = [](auto at, const std::vector<std::string>& of) { return at == of.end() ? "nothing" : *at; };
+      fail<ValueError>(
+          "ranks would train apart: the first difference between their optimizers: rank 0 has {} and rank {} has {}",
+          text(zeroth, all[0]), r, text(other, all[r]));
+    }
+  }
+  /// The same for each exchange, in which a difference is told without a message of its own: the rate, and a number of
+  /// all settings.
+  static std::string settings_of(const Optimizer& optimizer) {
+    const Hyperparameters& numbers = optimizer.hyperparam();
+    const std::string key = numbers.rate_name();
+    const std::string rate = numbers.contains(key) ? fmt::format("{} {}, ", key, numbers.get(key)) : "";
+    const std::string all = fmt::format("{}", fmt::join(optimizer.settings(), "\n"));
+    return fmt::format(" for {} ({}settings {:x})", optimizer.name(), rate, std::hash<std::string>()(all));
+  }
+
   bool begin(const Optimizer& optimizer) {
     if (!in_background_) return false;
     flight_ = communicator_.begin_flight(optimizer.target().link());

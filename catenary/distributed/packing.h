@@ -60,6 +60,12 @@ class CT_API Unpacker {
   std::span<const std::byte> bytes_;
 };
 
+/// What a Packer has made, and the number of the C++ type that it is of.
+struct Object {
+  std::uint64_t type;
+  std::vector<std::byte> bytes;
+};
+
 /// Numbers and enumerations: packed as their bytes.
 template <class T>
 concept PlainValue = std::is_arithmetic_v<T> || std::is_enum_v<T>;

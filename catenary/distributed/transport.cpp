@@ -13,6 +13,8 @@ SharedBlocks::~SharedBlocks() = default;
 
 Transport::~Transport() = default;
 
+void Transport::listen() {}
+
 void Transport::note(const std::string&) {}
 
 std::string Transport::noted(int) const { return {}; }

@@ -31,10 +31,18 @@ class CT_API SharedBlocks {
   virtual bool has_told(int rank, std::uint64_t steps) = 0;
 };
 
+/// Two streams between each pair of ranks, which do not wait for each other: what all do together, and what one rank
+/// sends to another.
+enum class Lane { collectives, letters };
+
+/// What is known of the next transfer from a rank.
+enum class Coming { nothing_yet, something, never };
+
 /// The wires between the ranks of one job. Used by one thread at a time; no call waits for another rank. Between two
-/// ranks transfers of one direction meet in the order in which they were started, each send one receive of as many
-/// bytes. A rank does not send to itself. After an exception, which says that the wires are broken, nothing but abort()
-/// may be called. Where the job is to end, told by another rank or by who started them, any call ends the process.
+/// ranks transfers of one direction and lane meet in the order in which they were started, each send one receive of as
+/// many bytes. A rank does not send to itself. After an exception, which says that the wires are broken, nothing but
+/// abort() may be called. Where the job is to end, told by another rank or by who started them, any call ends the
+/// process.
 class CT_API Transport {
  public:
   /// No transfer is larger.
@@ -53,21 +61,29 @@ class CT_API Transport {
   virtual std::string host() const = 0;
 
   /// Starts to send to another rank. The memory must stay as it is until the transfer is done.
-  virtual Transfer send(int to, const void* data, std::size_t bytes) = 0;
+  virtual Transfer send(int to, const void* data, std::size_t bytes, Lane lane) = 0;
   /// Starts to receive from another rank.
-  virtual Transfer receive(int from, void* data, std::size_t bytes) = 0;
+  virtual Transfer receive(int from, void* data, std::size_t bytes, Lane lane) = 0;
   /// Moves on what can be moved, and says whether this transfer is done; its number is forgotten then. Throws Error
   /// that names the other rank where it has ended and the transfer can never be done.
   virtual bool done(Transfer transfer) = 0;
-  /// Called when no transfer was found done for a time of `waited`: returns when something may have changed, at the
-  /// latest after 100 ms. Short waits keep the core, longer ones give it away.
+  /// Has a rank sent something on this lane that no receive was started for? `never` where it has ended, and all that
+  /// it sent has been received.
+  virtual Coming coming(int from, Lane lane) = 0;
+  /// A rank of which coming(rank, Lane::letters) is `something`; -1 where there is none.
+  virtual int letter_from() = 0;
+  /// What others do from here on ends the next pause.
+  virtual void listen();
+  /// Called when no transfer was found done for a time of `waited`, after listen() and a look at what is waited for:
+  /// returns when something may have changed, at the latest after 100 ms. Short waits keep the core, longer ones give
+  /// it away.
   virtual void pause(std::chrono::nanoseconds waited) = 0;
 
   /// Null where ranks share no memory. Used by the same thread.
   virtual SharedBlocks* shared_blocks() { return nullptr; }
 
-  /// Other wires between the same ranks, for another thread, which know nothing of these. Null where the ranks cannot
-  /// have any.
+  /// Other wires between the same ranks, for another thread, which know nothing of these and carry no letters. Null
+  /// where the ranks cannot have any.
   virtual std::shared_ptr<Transport> background() = 0;
 
   /// What this rank is about to do ("allreduce of float32 (1000, 784)"), for who tells of its death; and what another

@@ -387,6 +387,26 @@ const Array& Optimizer::non_finite() const {
 Hyperparameters& Optimizer::hyperparam() const { return *state_->hyperparam; }
 std::string Optimizer::name() const { return state_->rule->name; }
 
+std::vector<std::string> Optimizer::settings() const {
+  std::vector<std::string> lines = {name()};
+  const auto add = [&](const std::string& of, const Hyperparameters::Values& numbers) {
+    for (const auto& [key, value] : numbers) lines.push_back(fmt::format("{}: {} {}", of, key, value));
+  };
+  add(name(), state_->hyperparam->all());
+  if (state_->loss_scale) lines.push_back(fmt::format("loss scale {}", *state_->loss_scale));
+  for (const auto& hook : state_->hooks) add(hook->name(), hook->numbers());
+  const Hyperparameters::Values common = state_->hyperparam->all();
+  for (const auto& [path, parameter] : target().link().namedparams()) {
+    const auto rule = std::dynamic_pointer_cast<UpdateRule>(parameter.update_rule());
+    if (!rule || (!rule->hyperparam->overrides() && rule->hyperparam->parent() == state_->hyperparam)) continue;
+    Hyperparameters::Values own = rule->hyperparam->all();
+    std::erase_if(own,
+                  [&](const auto& value) { return std::find(common.begin(), common.end(), value) != common.end(); });
+    add(path, own);
+  }
+  return lines;
+}
+
 void Optimizer::add_hook(std::shared_ptr<OptimizerHook> hook) const {
   if (hook->timing() != OptimizerHook::Timing::exchange) target();
   for (const auto& known : state_->hooks)

@@ -155,6 +155,8 @@ class CT_API OptimizerHook {
   /// Hyperparameters that the optimizer has while the hook is there, with their first values: schedules and groups of
   /// parameters know them as they know the optimizer's own.
   virtual Hyperparameters::Values hyperparameters() const { return {}; }
+  /// Numbers beside these that it goes by, for processes to compare.
+  virtual Hyperparameters::Values numbers() const { return {}; }
   /// Called when a trainer begins.
   virtual void begin_training(const TrainingPlan&) {}
   /// Called by update(loss) before it computes the loss.
@@ -241,6 +243,9 @@ class CT_API Optimizer {
   double learning_rate() const { return hyperparam().learning_rate(t()); }
   /// Class name: "Adam".
   std::string name() const;
+  /// All numbers that decide an update beside gradients and state, a line each: hyperparameters, those of hooks, those
+  /// that parameters have of their own, and the loss scale.
+  std::vector<std::string> settings() const;
 
   /// Counters, and each rule's state under the parameter's path.
   void serialize(Serializer& serializer) const;

@@ -247,6 +247,7 @@ class CT_API Lasso : public OptimizerHook {
   explicit Lasso(double rate) : rate(rate) {}
   double rate;
   std::string name() const override { return "Lasso"; }
+  Hyperparameters::Values numbers() const override { return {{"rate", rate}}; }
   void operator()(const Optimizer& optimizer) override;
 };
 
@@ -256,6 +257,7 @@ class CT_API GradientClipping : public OptimizerHook {
   explicit GradientClipping(double threshold) : threshold(threshold) {}
   double threshold;
   std::string name() const override { return "GradientClipping"; }
+  Hyperparameters::Values numbers() const override { return {{"threshold", threshold}}; }
   void operator()(const Optimizer& optimizer) override;
 };
 
@@ -265,6 +267,9 @@ class CT_API GradientHardClipping : public OptimizerHook {
   GradientHardClipping(double lower_bound, double upper_bound) : lower_bound(lower_bound), upper_bound(upper_bound) {}
   double lower_bound, upper_bound;
   std::string name() const override { return "GradientHardClipping"; }
+  Hyperparameters::Values numbers() const override {
+    return {{"lower_bound", lower_bound}, {"upper_bound", upper_bound}};
+  }
   void operator()(const Optimizer& optimizer) override;
 };
 
@@ -274,6 +279,7 @@ class CT_API GradientNoise : public OptimizerHook {
   explicit GradientNoise(double eta) : eta(eta) {}
   double eta;
   std::string name() const override { return "GradientNoise"; }
+  Hyperparameters::Values numbers() const override { return {{"eta", eta}}; }
   void operator()(const Optimizer& optimizer) override;
 };
 
@@ -285,6 +291,9 @@ class CT_API GradientLARS : public OptimizerHook {
       : threshold(threshold), weight_decay(weight_decay), eps(eps) {}
   double threshold, weight_decay, eps;
   std::string name() const override { return "GradientLARS"; }
+  Hyperparameters::Values numbers() const override {
+    return {{"threshold", threshold}, {"weight_decay", weight_decay}, {"eps", eps}};
+  }
   void operator()(const Optimizer& optimizer) override;
 };
 

@@ -9,6 +9,7 @@
 #include "catenary/core/format.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/safetensors.h"
+#include "catenary/serializers/detail.h"
 #include "catenary/serializers/names.h"
 
 namespace catenary {
@@ -69,6 +70,8 @@ class NpzSaver : public Archive {
 class NpzLoader : public Archive {
  public:
   NpzLoader(const std::string& file, bool strict) : file_(file), reader_(file), strict_(strict) {}
+  NpzLoader(std::span<const std::byte> bytes, const std::string& file, bool strict)
+      : file_(file), reader_(bytes, file), strict_(strict) {}
   bool loading() const override { return true; }
   bool contains(const std::string& key) const override { return reader_.contains(key); }
   std::string where(const std::string& key) const override { return fmt::format("{}, key '{}'", file_, key); }
@@ -311,12 +314,22 @@ void save_npz(const std::string& path, const std::function<void(Serializer&)>& s
   writer.finish();
 }
 
-void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize, const std::string& path,
-              bool strict) {
-  NpzLoader archive(file, strict);
+static void load(NpzLoader& archive, const std::function<void(Serializer&)>& serialize, const std::string& path) {
   Serializer root(archive, path.empty() || path.back() == '/' ? path : path + "/");
   serialize(root);
   archive.commit();
+}
+
+void load_npz(const std::string& file, const std::function<void(Serializer&)>& serialize, const std::string& path,
+              bool strict) {
+  NpzLoader archive(file, strict);
+  load(archive, serialize, path);
+}
+
+void load_npz(std::span<const std::byte> bytes, const std::string& file,
+              const std::function<void(Serializer&)>& serialize, const std::string& path, bool strict) {
+  NpzLoader archive(bytes, file, strict);
+  load(archive, serialize, path);
 }
 
 void save_safetensors(const std::string& path, const std::function<void(Serializer&)>& serialize) {

@@ -4,14 +4,18 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
 #include "tests/distributed/texts.h"
+#include "tests/folder.h"
 
 namespace ct = catenary;
 namespace D = ct::distributed;
 namespace L = ct::links;
 namespace T = ct::training;
+namespace X = ct::training::extensions;
 
 namespace {
 
@@ -231,6 +235,149 @@ TEST(OnRanks, UnequalEpochsAreToldBeforeTheFirst) {
   const T::Trainer equal = trainer_over(last ? 4 : 8, last ? 2 : 4, T::Trigger(2, "epoch"));
   equal.run(false);
   EXPECT_EQ(equal.updater()->iteration(), 4);
+}
+
+/// A folder of all ranks, which goes away when rank 0 is done.
+class SharedFolder {
+ public:
+  SharedFolder() {
+    if (rank() == 0) folder_.emplace();
+    path = comm().bcast_obj(folder_ ? folder_->path : std::string());
+  }
+  ~SharedFolder() { comm().barrier(); }
+  std::string path;
+
+ private:
+  std::optional<tests::Folder> folder_;
+};
+
+TEST(OnRanks, ASetThatOneRankLacksIsNoSet) {
+  const SharedFolder folder;
+  const auto of_two = [&] {
+    auto trainer = trainer_over(10, 5, T::Trigger(2, "epoch"));
+    auto checkpointer = D::create_multi_node_checkpointer("set", comm(), {.path = folder.path});
+    return std::pair(trainer, checkpointer);
+  };
+  {
+    auto [trainer, checkpointer] = of_two();
+    trainer.extend(checkpointer);
+    trainer.run(false);
+    EXPECT_EQ(checkpointer.save(trainer), folder.path);
+  }
+  const auto file = [&](int iteration) { return fmt::format("{}/set.{}.{}", folder.path, rank(), iteration); };
+  const bool last = rank() == size() - 1;
+  const auto load = [&] {
+    const auto [trainer, checkpointer] = of_two();
+    testing::internal::CaptureStderr();
+    const bool loaded = D::MultiNodeCheckpointer(checkpointer).maybe_load(trainer);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // of sets that are none there is nothing to say
+    return std::pair(loaded, trainer.updater()->iteration());
+  };
+  EXPECT_EQ(load(), (std::pair<bool, std::int64_t>(true, 4)));
+  if (last) ct::os::remove_file(file(4));
+  EXPECT_EQ(load(), (std::pair<bool, std::int64_t>(true, 2)));
+  if (last) ct::os::remove_file(file(2));
+  EXPECT_EQ(load(), (std::pair<bool, std::int64_t>(false, 0)));
+}
+
+/// A training whose ranks have one state, or those of a set: each has its own folder, in which the others' files are
+/// not to be seen.
+struct Replica {
+  L::Linear model{3, 2};
+  ct::optimizers::MomentumSGD optimizer{0.1};
+  std::optional<T::Trainer> trainer;
+
+  Replica(const std::string& folder, int of_set, int epochs, float first_weights = 0.5f) {
+    ct::random::set_state({static_cast<std::uint64_t>(of_set + 20), 0});
+    model.W.set_array(ct::full({2, 3}, first_weights));
+    optimizer.setup(model);
+    const ct::datasets::TupleDataset data(ct::random::standard_normal({8, 3}, {.dtype = ct::Dtype::float32}));
+    trainer.emplace(
+        T::StandardUpdater(ct::iterators::SerialIterator(data, 4), optimizer,
+                           {.loss = [this](const ct::Batch& batch) { return ct::functions::sum(model(batch[0])); }}),
+        T::Trigger(epochs, "epoch"), fmt::format("{}/of-{}", folder, rank()));
+  }
+  std::vector<float> weights() const { return model.W.array().to_vector<float>(); }
+};
+
+/// The ranks of even numbers, and the others.
+std::vector<std::vector<int>> even_ranks() {
+  std::vector<int> even;
+  for (int r = 0; r < size(); r += 2) even.push_back(r);
+  return {even};
+}
+
+TEST(OnRanks, SnapshotsOfReplicasAreLoadedByRanksThatDoNotSeeThem) {
+  for (const bool sets : {false, true}) {
+    const SharedFolder folder;
+    const int writer = sets && size() > 1 ? rank() % 2 : 0;
+    const auto snapshot = [&] {
+      return D::multi_node_snapshot(comm(), X::snapshot({.autoload = true}),
+                                    sets ? even_ranks() : std::vector<std::vector<int>>());
+    };
+    const Replica whole(folder.path + "/whole", writer, 3);
+    whole.trainer->run(false);
+    {
+      const Replica begun(folder.path, writer, 1);
+      auto extension = snapshot();
+      EXPECT_EQ(extension.is_master(), rank() == writer);
+      begun.trainer->extend(extension);
+      begun.trainer->run(false);
+      EXPECT_NE(begun.weights(), whole.weights());
+    }
+    comm().barrier();
+    EXPECT_EQ(ct::os::list_directory(fmt::format("{}/of-{}", folder.path, rank())),
+              rank() == writer ? std::vector<std::string>{fmt::format("snapshot_iter_2.{}", writer)}
+                               : std::vector<std::string>());
+    // a newer one that not all writers have does not count
+    if (sets && size() > 1 && rank() == 1)
+      ct::os::write_file(folder.path + "/of-1/snapshot_iter_4.1", std::string_view("nothing"));
+    comm().barrier();
+
+    const Replica resumed(folder.path, writer, 3, -1.0f);
+    resumed.trainer->extend(snapshot());
+    std::vector<std::int64_t> iterations;
+    resumed.trainer->extend([&](T::Trainer& t) { iterations.push_back(t.updater()->iteration()); },
+                            {.name = "seen", .trigger = T::Trigger(1, "iteration")});
+    resumed.trainer->run(false);
+    EXPECT_EQ(iterations, (std::vector<std::int64_t>{3, 4, 5, 6}));
+    EXPECT_EQ(resumed.weights(), whole.weights());
+  }
+}
+
+TEST(OnRanks, SnapshotsOfReplicasThatCannotBeLoadedAreToldToAll) {
+  const SharedFolder folder;
+  const auto begin = [&] {
+    const Replica replica(folder.path, 0, 1);
+    replica.trainer->extend(D::multi_node_snapshot(comm(), X::snapshot({.autoload = true}), even_ranks()));
+    try {
+      replica.trainer->run(false);
+    } catch (const ct::FileError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  const std::string own = fmt::format("{}/of-{}", folder.path, rank());
+  ct::os::make_directories(own);
+  if (rank() == 0) ct::os::write_file(own + "/snapshot_iter_2.0", std::string_view("nothing"));
+  if (size() > 1) {
+    // one writer has what the other has not
+    EXPECT_NE(begin().find("multi_node_snapshot: rank 0 has snapshot_iter_2 in "), std::string::npos);
+    if (rank() == 1) ct::os::write_file(own + "/snapshot_iter_2.1", std::string_view());
+  }
+  // what is there is no snapshot
+  const std::string text = begin();
+  EXPECT_NE(text.find("multi_node_snapshot: rank 0 cannot go on: "), std::string::npos) << text;
+  EXPECT_NE(text.find("snapshot_iter_2.0"), std::string::npos) << text;
+}
+
+TEST(OnRanks, ReplicaSetsThatMakeNoSense) {
+  const auto text = [](const std::vector<std::vector<int>>& sets) {
+    return message_of([&] { D::multi_node_snapshot(comm(), X::snapshot(), sets); });
+  };
+  EXPECT_EQ(text({{0, size()}}), fmt::format("multi_node_snapshot: rank {0} of {0} ranks", size()));
+  EXPECT_EQ(text({{0}, {0}}), "multi_node_snapshot: rank 0 is in two replica sets");
+  EXPECT_EQ(text({{0}}), "nothing was thrown");
 }
 
 }  // namespace

@@ -114,6 +114,33 @@ TEST(Launch, ARankThatDies) {
   }
 }
 
+TEST(Launch, ARankThatIsKilledAtSomeInstant) {
+  for (int seed = 0; seed < 6; ++seed) {
+    const int rank = seed * 5 % 8;
+    const Job job = ranks(8, {"killed", std::to_string(rank), std::to_string(seed)});
+    EXPECT_EQ(job.result.exit_code, 137);
+    EXPECT_TRUE(has(job.result.errors, fmt::format("catenary launch: rank {} of 8 on ", rank)) &&
+                has(job.result.errors, " was ended by SIGKILL, in or after "))
+        << job.result.errors;
+    EXPECT_EQ(count_of(job.result.errors, "\n"), 1) << job.result.errors;
+  }
+}
+
+TEST(Launch, ARankWhoseLetterCannotCome) {
+  Job job = ranks(2, {"receive", "1", "end"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_TRUE(has(job.result.errors, ", recv from rank 1: rank 1 has ended")) << job.result.errors;
+  job = ranks(2, {"receive", "1", "barrier"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_TRUE(has(job.result.errors, ", recv from rank 1: rank 1 sends nothing, it is in barrier"))
+      << job.result.errors;
+}
+
+TEST(Launch, WithoutATimeLimit) {
+  const Job job = ranks(2, {"who"}, {{"CATENARY_COLLECTIVE_TIMEOUT", "inf"}});
+  EXPECT_TRUE(job.result.ok()) << job.result.errors;
+}
+
 TEST(Launch, ARankThatFails) {
   Job job = ranks(3, {"status", "1", "42"});
   EXPECT_EQ(job.result.exit_code, 42);
@@ -230,6 +257,81 @@ TEST(Launch, AJobThatWasKilledGoesOnBitForBit) {
   EXPECT_EQ(without_beginning(sorted(job.result.output)), weights);
 }
 
+TEST(Launch, ASignalToOneRankWhereGradientsAreExchangedDuringBackward) {
+  const tests::Folder folder;
+  const Job job = ranks(3, {"train-sigterm-during-backward", "1", folder / "out"});
+  EXPECT_EQ(job.result.exit_code, 5) << job.result.errors;
+  EXPECT_EQ(count_of(job.result.output, "stops at 18\n"), 3) << job.result.output;
+}
+
+TEST(Launch, ASetStaysUntilTheNextIsComplete) {
+  const tests::Folder folder;
+  // killed while it saves the second set, when the others have theirs
+  Job job = ranks(3, {"train-die-in-save", "2", folder / "out"});
+  EXPECT_EQ(job.result.exit_code, 137) << job.result.errors;
+  for (const char* const rank : {"0", "1"})
+    EXPECT_TRUE(ct::os::exists(folder / fmt::format("out/job.of.tests.{}.10", rank)));
+  EXPECT_FALSE(ct::os::exists(folder / "out/job.of.tests.2.10"));
+  job = ranks(3, {"train", "-1", folder / "out"});
+  EXPECT_TRUE(job.result.ok()) << job.result.errors;
+  EXPECT_EQ(count_of(job.result.output, "begins at 5\n"), 3) << job.result.output << job.result.errors;
+}
+
+TEST(Launch, ASetOfAnotherNumberOfRanks) {
+  const tests::Folder folder;
+  ASSERT_TRUE(ranks(3, {"train", "-1", folder / "out"}).result.ok());
+  for (const int n : {2, 4}) {
+    const Job job = ranks(n, {"train", "-1", folder / "out"});
+    EXPECT_NE(job.result.exit_code, 0);
+    EXPECT_TRUE(
+        has(job.result.errors,
+            fmt::format("maybe_load: what is in {} was made by 3 ranks, and there are {} now", folder / "out", n)))
+        << job.result.errors;
+  }
+}
+
+TEST(Launch, RanksWithOtherRates) {
+  const tests::Folder folder;
+  Job job = ranks(3, {"train-other-rate", "2", folder / "first"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  // all have met it, and it is said once
+  EXPECT_EQ(count_of(job.result.errors,
+                     "ranks: ranks would train apart: the first difference between their optimizers: rank 0 has "
+                     "Adam: alpha 0.001 and rank 2 has Adam: alpha 0.01\n"),
+            1)
+      << job.result.errors;
+  job = ranks(3, {"train-rate-later", "1", folder / "later"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_TRUE(has(job.result.errors, " for Adam (alpha 0.001, settings ") &&
+              has(job.result.errors, " for Adam (alpha 0.01, settings "))
+      << job.result.errors;
+}
+
+TEST(Launch, ErrorsAreSaidOnceAndLogsAndPrefixesTellWhoseTheyAre) {
+  const tests::Folder folder;
+  const std::string rank = "r=${CATENARY_LAUNCH%%:*}; ";
+  const std::string program = rank + "echo out $r; echo all >&2; echo all >&2; echo only $r >&2";
+  const auto with = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {tests::build_path("bin/catenary"), "launch", "-n", "3"});
+    options.insert(options.end(), {"--", "sh", "-c", program});
+    return run(options).result;
+  };
+  ct::os::ProcessResult result = with({});
+  EXPECT_EQ(sorted(result.output), "out 0\nout 1\nout 2\n");
+  EXPECT_EQ(sorted(result.errors), "all\nall\nonly 0\nonly 1\nonly 2\n");
+  result = with({"--prefix", "--log-dir", folder / "logs/here"});
+  EXPECT_EQ(sorted(result.output), "[0] out 0\n[1] out 1\n[2] out 2\n");
+  EXPECT_EQ(count_of(result.errors, "] all\n"), 6) << result.errors;
+  for (const char* const r : {"0", "1", "2"}) {
+    std::ifstream file(folder / fmt::format("logs/here/rank-{}.log", r));
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_EQ(sorted(text), fmt::format("all\nall\nonly {0}\nout {0}\n", r));
+  }
+  result = run({tests::build_path("bin/catenary"), "launch", "-n", "2", "--log-dir", "/proc/none", "true"}).result;
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(has(result.errors, "/proc/none")) << result.errors;
+}
+
 TEST(Launch, ASignalToAllRanks) {
   // each gets it by itself, as from a batch system: they save after one iteration
   const tests::Folder folder;
@@ -297,6 +399,10 @@ TEST(Launch, CommandLine) {
   EXPECT_TRUE(has(errors({"-n", "2"}, 1), "no program"));
   EXPECT_TRUE(has(errors({"-n", "0", "true"}, 2), "--ranks"));
   EXPECT_TRUE(has(errors({"true"}, 2), "--ranks"));
+  EXPECT_EQ(sorted(errors({"-n", "2", "--", "echo", "-n", "x"}, 0)), "x\nx\n");
+  EXPECT_EQ(errors({"-n", "1", "echo", "a", "--", "b"}, 0), "a -- b\n");
+  EXPECT_EQ(errors({"-n", "1", "--", "echo", "--", "b"}, 0), "-- b\n");
+  EXPECT_TRUE(has(errors({"-n", "2", "--"}, 1), "no program"));
   EXPECT_THROW(ct::distributed::launch({"true"}, {.ranks = 0}), ct::ValueError);
   EXPECT_THROW(ct::distributed::launch({}, {.ranks = 1}), ct::ValueError);
   const Job job = run({tests::build_path("bin/ranks"), "status"}, {{"CATENARY_LAUNCH", "0:55:56"}});
@@ -320,6 +426,54 @@ TEST(Launch, TrainMnist) {
   const auto log = nlohmann::json::parse(std::ifstream(folder / "out/log"));
   EXPECT_GT(log.at(1).at("validation/main/accuracy").get<double>(), 0.87);
   EXPECT_EQ(log.at(1).at("iteration").get<int>(), 240);
+}
+
+TEST(Launch, TrainMnistGoesOnFromItsCheckpoints) {
+  const tests::Folder folder;
+  const std::string catenary = tests::build_path("bin/catenary"), example = tests::build_path("bin/train_mnist_mn");
+  const std::vector<std::string> options = {"--communicator", "naive", "-u", "10", "-b", "25", "-n", "600",
+                                            "--seed",         "1"};
+  const auto train = [&](int n, const std::string& out, std::vector<std::string> more) {
+    more.insert(more.begin(), {example, "-o", folder / out});
+    more.insert(more.end(), options.begin(), options.end());
+    return run(launch(n, more), {{"CATENARY_DATA", tests::source_path("data")}}).result;
+  };
+  ct::os::ProcessResult result = train(2, "whole", {"-e", "2"});
+  ASSERT_TRUE(result.ok()) << result.errors;
+  result = train(2, "begun", {"-e", "1"});
+  ASSERT_TRUE(result.ok()) << result.errors;
+  const std::vector<std::string> files = ct::os::list_directory(folder / "begun");
+  for (const char* const name : {"mnist.0.12", "mnist.1.12", "model.npz", "log"})
+    EXPECT_EQ(std::count(files.begin(), files.end(), name), 1) << name;
+  result = train(2, "resumed", {"-e", "2", "--resume", folder / "begun"});
+  ASSERT_TRUE(result.ok()) << result.errors;
+  const auto weights = [&](const std::string& out) { return ct::os::read_file(folder / (out + "/model.npz")); };
+  EXPECT_EQ(weights("resumed"), weights("whole"));
+  EXPECT_NE(weights("begun"), weights("whole"));
+
+  result = train(3, "three", {"-e", "2", "--resume", folder / "begun"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.errors.rfind(fmt::format("train_mnist_mn: maybe_load: what is in {} was made by 2 ranks, and there "
+                                            "are 3 now: start 2, or give another folder\n",
+                                            folder / "begun"),
+                                0),
+            0U)
+      << result.errors;
+  result = train(2, "none", {"-e", "2", "-r", folder / "nothing"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(has(result.errors, "there is no complete set of checkpoints in it")) << result.errors;
+
+  // SIGTERM to one rank: the advice can be followed
+  const std::string stopped = folder / "stopped";
+  const std::string command = fmt::format(
+      "{} launch -n 2 -- sh -c 'echo $$ >{}/pid.${{CATENARY_LAUNCH%%:*}}; exec \"$@\"' sh {} -e 100000 -o {} {} & "
+      "until [ -e {}/mnist.1.12 ]; do sleep 0.01; done; kill -TERM $(cat {}/pid.1); wait $!",
+      catenary, folder.path, example, stopped, fmt::join(options, " "), stopped, folder.path);
+  result = run({"sh", "-c", command}, {{"CATENARY_DATA", tests::source_path("data")}}).result;
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(count_of(result.errors, "; resume with --resume " + stopped + "\n"), 1) << result.errors;
+  result = train(2, "stopped", {"-e", "1", "--resume", stopped});
+  EXPECT_TRUE(result.ok()) << result.errors;
 }
 
 }  // namespace

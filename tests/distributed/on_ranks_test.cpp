@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -219,6 +220,30 @@ TEST(OnRanks, LargeMessages) {
   EXPECT_EQ(comm().bcast_obj(many, size() - 1).back(), size() - 1);
 }
 
+TEST(OnRanks, AllMaySendBeforeAnyReceives) {
+  // far more than is on its way at once
+  const auto of = [](int from, int to) { return ct::full({std::int64_t{2} << 20}, from * 10 + to, ct::Dtype::int32); };
+  if (size() == 1) return;
+  const int next = (rank() + 1) % size(), before = (rank() + size() - 1) % size();
+  comm().send(of(rank(), next), next, 1);
+  comm().send(of(rank(), before), before, 2);
+  EXPECT_TRUE((comm().recv(before, 1) == of(before, rank())).all());
+  EXPECT_TRUE((comm().recv(next, 2) == of(next, rank())).all());
+}
+
+TEST(OnRanks, LettersComeWhileTheirReceiverIsInACollective) {
+  // the sender waits until they are taken; some ranks hear nothing of each other in a barrier
+  const ct::Array large = ct::full({std::int64_t{1} << 20}, rank(), ct::Dtype::int32);
+  for (int r = 0; r < size(); ++r)
+    if (r != rank() && rank() % 2 == 1) comm().send(large, r);
+  comm().barrier();
+  EXPECT_EQ(comm().allreduce(ct::ones({3})).to_vector<int>(), std::vector<int>(3, size()));
+  for (int r = 1; r < size(); r += 2)
+    if (r != rank()) {
+      EXPECT_EQ(comm().recv(r).to_vector<int>().back(), r);
+    }
+}
+
 TEST(OnRanks, RandomNumbersDiffer) {
   comm();
   ct::random::seed(3);
@@ -264,7 +289,103 @@ TEST(OnRanks, DifferencesAreToldToAll) {
   EXPECT_TRUE(has(text, "rank 0 calls bcast") || has(text, "calls barrier")) << text;
   text = message_of([] { comm().bcast_obj(1, rank() == 0 ? 0 : 1); });
   EXPECT_TRUE(has(text, "from rank 0") && has(text, "from rank 1")) << text;
+  if (size() > 1)
+    text = message_of([] {
+      D::create_communicator("flat", {.allreduce_grad_dtype = rank() == 1 ? std::optional(ct::Dtype::float16)
+                                                                          : std::optional<ct::Dtype>()});
+    });
+  EXPECT_TRUE(has(text, "create_communicator flat, gradients as float16")) << text;
   comm().barrier();  // all can go on
+}
+
+/// Optimizers of ranks that differ in one thing.
+TEST(OnRanks, UpdatesThatWouldDifferAreToldBeforeTheFirst) {
+  const int last = size() - 1;
+  const auto message = [&](const std::function<void(const ct::optimizers::SGD&, const L::Linear&)>& change) {
+    const L::Linear model(3, 2);
+    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), comm());
+    optimizer.setup(model);
+    optimizer.add_hook(ct::optimizer_hooks::Lasso(0.5));
+    if (rank() == last) change(optimizer, model);
+    const std::vector<double> before = model.W.array().to_vector<double>();
+    const std::string text = message_of([&] { optimizer.update([&] { return F::sum(model.W); }); });
+    if (text != "nothing was thrown") {
+      EXPECT_EQ(model.W.array().to_vector<double>(), before);  // nothing was exchanged yet
+    }
+    return text;
+  };
+  const auto differ = [&](const std::string& zeroth, const std::string& other) {
+    if (size() == 1) return std::string("nothing was thrown");
+    return fmt::format(
+        "ranks would train apart: the first difference between their optimizers: rank 0 has {} and rank {} has {}",
+        zeroth, last, other);
+  };
+  EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.hyperparam().set("lr", 0.25); }),
+            differ("SGD: lr 0.125", "SGD: lr 0.25"));
+  EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.loss_scaling(8); }),
+            differ("Lasso: rate 0.5", "loss scale 8"));
+  EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.add_hook(ct::optimizer_hooks::GradientClipping(2)); }),
+            differ("nothing", "GradientClipping: threshold 2"));
+  EXPECT_EQ(message([](auto& optimizer, auto&) {
+              optimizer.remove_hook("Lasso");
+              optimizer.add_hook(ct::optimizer_hooks::Lasso(0.25));
+            }),
+            differ("Lasso: rate 0.5", "Lasso: rate 0.25"));
+  EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.add_hook(ct::optimizer_hooks::WeightDecay(0.25)); }),
+            differ("Lasso: rate 0.5", "SGD: weight_decay 0.25"));
+  EXPECT_EQ(message([](auto&, const L::Linear& model) {
+              std::dynamic_pointer_cast<ct::UpdateRule>(model.b.update_rule())->hyperparam->set("lr", 0.5);
+            }),
+            differ("nothing", "/b: lr 0.5"));
+  EXPECT_EQ(message([](auto&, auto&) {}), "nothing was thrown");
+}
+
+TEST(OnRanks, ARateThatOneRankChangesLaterIsTold) {
+  for (const bool overlap : {false, true}) {
+    const L::Linear model(3, 2);
+    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), D::create_communicator("flat"),
+                                                          {.overlap = overlap});
+    optimizer.setup(model);
+    const auto update = [&] { optimizer.update([&] { return F::sum(model.W); }); };
+    update();
+    optimizer.hyperparam().set("lr", 0.25);
+    update();
+    if (rank() == size() - 1) optimizer.hyperparam().set("lr", 0.5);
+    const std::vector<double> before = model.W.array().to_vector<double>();
+    const std::string text = message_of(update);
+    if (size() == 1) {
+      EXPECT_EQ(text, "nothing was thrown");
+      continue;
+    }
+    EXPECT_NE(text.find("mean of gradients in"), std::string::npos) << text;
+    EXPECT_NE(text.find(" for SGD (lr 0.25, settings "), std::string::npos) << text;
+    EXPECT_NE(text.find(" for SGD (lr 0.5, settings "), std::string::npos) << text;
+    EXPECT_EQ(model.W.array().to_vector<double>(), before);
+  }
+}
+
+/// Gradients of a rank's own shape, in several buckets and in other numbers of them.
+TEST(OnRanks, AnExchangeThatFailedIsToldOnceAndNotGoneOnWith) {
+  if (size() == 1) return;
+  const D::Communicator flat = D::create_communicator("flat");
+  const auto updates = [&](const L::Linear& first, const L::Linear& second, const L::Linear& third) {
+    const ct::Sequential model(first, second, third);
+    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.01), flat, {.overlap = true});
+    optimizer.setup(model);
+    optimizer.update([&] { return F::sum(first.W) + F::sum(second.W) + F::sum(third.W); });
+    return [=] { optimizer.update([&] { return F::sum(first.W) + F::sum(second.W) + F::sum(third.W); }); };
+  };
+  {
+    const L::Linear first(300, 300), second(300, 300), third(300, 300);
+    const auto update = updates(first, second, third);
+    if (rank() == 1) first.W.set_array(ct::zeros({300, 100}, ct::Dtype::float32));
+    EXPECT_NE(message_of(update).find("ranks do different things in their collective"), std::string::npos);
+  }
+  // nothing of it is left that others would take for the next exchange
+  const L::Linear first(300, 300), second(300, 300), third(300, 300);
+  const auto update = updates(first, second, third);
+  EXPECT_EQ(message_of(update), "nothing was thrown");
+  EXPECT_EQ(message_of(update), "nothing was thrown");
 }
 
 TEST(OnRanks, ArgumentsThatMakeNoSense) {
@@ -284,6 +405,11 @@ TEST(OnRanks, ArgumentsThatMakeNoSense) {
   EXPECT_THROW(comm().allreduce_mean(ct::arange(2)), ct::DtypeError);
   comm().set_config("collective_timeout", 2.5);
   EXPECT_DOUBLE_EQ(comm().get_config("collective_timeout"), 2.5);
+  comm().set_config("collective_timeout", std::numeric_limits<double>::infinity());
+  EXPECT_EQ(comm().get_config("collective_timeout"), std::numeric_limits<double>::infinity());
+  comm().barrier();
+  comm().set_config("collective_timeout", 30);
+  EXPECT_DOUBLE_EQ(comm().get_config("collective_timeout"), 30);
 }
 
 struct Net : ct::Chain {

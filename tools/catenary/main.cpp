@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
+#include <string_view>
 
 #include "catenary/core/environment.h"
 #include "catenary/core/version.h"
@@ -121,8 +123,10 @@ int main(int argc, char** argv) {
   CLI::App* launch_command =
       app.add_subcommand("launch", "Runs a program as several ranks on this machine, which train one model; no MPI");
   launch_command->footer(
-      "Options of launch stand before the program's name; what follows is the program's. Lines of output are handed\n"
-      "on whole. A rank that fails ends the others. Exit status: the program's, of the rank that failed first;\n"
+      "Options of launch stand before the program's name, or before --; what follows is the program's. Lines of "
+      "output\n"
+      "are handed on whole; what several ranks say alike on standard error is said once unless lines have prefixes.\n"
+      "A rank that fails ends the others. Exit status: the program's, of the rank that failed first;\n"
       "128 and the signal's number where a signal ended it.");
   launch_command->add_option("-n,--ranks", launch_options.ranks, "How many")
       ->required()
@@ -131,10 +135,17 @@ int main(int argc, char** argv) {
       ->add_option("--grace", launch_options.grace, "Seconds that the others have to end when a rank has failed")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  launch_command->add_option("--log-dir", launch_options.log_dir,
+                             "Folder in which what rank R writes goes to rank-R.log, too");
+  launch_command->add_flag("--prefix", launch_options.prefix, "Lines begin with their rank: [2]");
   launch_command->prefix_command();
 
+  // What is behind -- is the program's; CLI11 would take it for the command's own.
+  int own = argc;
+  if (argc > 1 && std::string_view(argv[1]) == "launch")
+    own = static_cast<int>(std::find(argv + 2, argv + argc, std::string_view("--")) - argv);
   try {
-    app.parse(argc, argv);
+    app.parse(own, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
@@ -147,7 +158,11 @@ int main(int argc, char** argv) {
   try {
     catenary::environment::check();
     if (doctor_options.root.empty()) doctor_options.root = catenary::environment::text("CATENARY_DOCTOR_ROOT");
-    if (*launch_command) return catenary::distributed::launch(launch_command->remaining(), launch_options);
+    if (*launch_command) {
+      std::vector<std::string> program = launch_command->remaining();
+      program.insert(program.end(), argv + own + (program.empty() && own < argc ? 1 : 0), argv + argc);
+      return catenary::distributed::launch(program, launch_options);
+    }
     if (*info_command) return info(json);
     if (*devices_command) return list_devices(json);
     if (*inspect_command) return inspect(files, json);

@@ -31,7 +31,7 @@ void message(int code, char* text, int size) {
   copy_text(text, size, reason);
 }
 
-int start(int* rank, int* size, int* any_thread) {
+int start(int* rank, int* size, int* any_thread, int* ours) {
   int begun = 0, level = MPI_THREAD_SINGLE;
   int code = MPI_Initialized(&begun);
   if (code == MPI_SUCCESS && !begun) {
@@ -43,6 +43,7 @@ int start(int* rank, int* size, int* any_thread) {
   // Threads take turns in calling; an MPI that wants the thread that began works as long as that one alone does.
   if (code == MPI_SUCCESS && level < MPI_THREAD_FUNNELED) code = MPI_ERR_OTHER;
   *any_thread = level >= MPI_THREAD_SERIALIZED;
+  *ours = begun_here;
   if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &ranks);
   if (code == MPI_SUCCESS) code = MPI_Comm_set_errhandler(ranks, MPI_ERRORS_RETURN);
   if (code == MPI_SUCCESS) code = MPI_Comm_rank(ranks, rank);
@@ -78,17 +79,27 @@ int done(int64_t transfer, int* is_done) {
   return code;
 }
 
-int finish() {
-  int ended = 0;
-  const int code = MPI_Finalized(&ended);
-  return code != MPI_SUCCESS || ended || !begun_here ? code : MPI_Finalize();
+int probe(int from, int channel, int* source) {
+  int has = 0;
+  MPI_Status status;
+  const int code = MPI_Iprobe(from < 0 ? MPI_ANY_SOURCE : from, channel, ranks, &has, &status);
+  *source = code == MPI_SUCCESS && has ? status.MPI_SOURCE : -1;
+  return code;
 }
+
+int is_over() {
+  int ended = 0;
+  return MPI_Finalized(&ended) != MPI_SUCCESS || ended;
+}
+
+int finish() { return begun_here && !is_over() ? MPI_Finalize() : MPI_SUCCESS; }
 
 void abort_all(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
 }  // namespace
 
 const CatenaryMpi* catenary_mpi() {
-  static const CatenaryMpi table = {CT_MPI_INTERFACE, library, message, start, send, receive, done, finish, abort_all};
+  static const CatenaryMpi table = {CT_MPI_INTERFACE, library, message,  start, send, receive, done, probe,
+                                    is_over,          finish,  abort_all};
   return &table;
 }

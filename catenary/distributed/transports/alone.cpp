@@ -17,8 +17,10 @@ class Alone final : public Transport {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   std::string host() const override { return host_identity(); }
-  Transfer send(int to, const void*, std::size_t) override { nobody(to); }
-  Transfer receive(int from, void*, std::size_t) override { nobody(from); }
+  Transfer send(int to, const void*, std::size_t, Lane) override { nobody(to); }
+  Transfer receive(int from, void*, std::size_t, Lane) override { nobody(from); }
+  Coming coming(int from, Lane) override { nobody(from); }
+  int letter_from() override { return -1; }
   std::shared_ptr<Transport> background() override { return std::make_shared<Alone>(); }
   bool done(Transfer) override { return true; }
   void pause(std::chrono::nanoseconds) override {}

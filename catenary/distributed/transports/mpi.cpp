@@ -16,6 +16,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/installation.h"
 #include "catenary/core/os/library.h"
+#include "catenary/core/os/obituary.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/trial.h"
 #include "catenary/distributed/launchers.h"
@@ -81,79 +82,211 @@ std::string name_of(const CatenaryMpi& mpi) {
   return name;
 }
 
+/// What transfers between this rank and another carry, by MPI's tag. A rank that ends with status 0 tells each other,
+/// on the last, how many transfers it has started: who waits for more waits in vain.
+enum Channel { main_thread, other_thread, letters, farewells, kinds = farewells };
+struct Farewell {
+  std::int64_t sends[kinds] = {}, receives[kinds] = {};
+};
+
 /// The plugin in use. Threads take turns in calling it.
 class Mpi {
  public:
   Mpi(const CatenaryMpi& plugin, const Launcher& launcher) : name(name_of(plugin)), plugin_(plugin) {
     os::end_trials("MPI has begun");
-    int threads = 0;
-    check("begin", plugin_.start(&rank, &size, &threads));
+    int threads = 0, ours = 0;
+    const std::string hint = hint_for(launcher);
+    const bool by_srun = launcher.name == std::string("srun");
+    if (by_srun && is_first_rank()) obituary_.note(hint);  // an MPI that cannot begin may end the process
+    check("begin", plugin_.start(&rank, &size, &threads, &ours));
+    obituary_.note({});
     any_thread = threads != 0;
+    ours_ = ours != 0;
     if (const std::string told = launcher.ranks(); told != std::to_string(size))
-      fail<Error>(
-          "{} says that it started {} ranks, but {}, for which the plugin is made, sees {}: they are of two "
-          "MPIs. Make a plugin with {}, by the mpicxx of that mpiexec, and name it in CATENARY_MPI_PLUGIN",
-          launcher.name, told, name, size, make_line());
+      fail<Error>("{} says that it started {} ranks, but {}, for which the plugin is made, sees {}: {}", launcher.name,
+                  told, name, size, hint);
+    peers_.resize(static_cast<std::size_t>(size));
   }
 
-  /// A function of the plugin's, whose code is looked at.
-  template <class... P, class... A>
-  void call(const char* what, int (*CatenaryMpi::*function)(P...), A... arguments) {
+  Transfer send(int to, Channel channel, const void* data, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    check(what, (plugin_.*function)(arguments...));
+    Transfer transfer = 0;
+    check("send", plugin_.send(to, channel, data, static_cast<std::int64_t>(bytes), &transfer));
+    return started(transfer, {to, channel, true, peer(to).own.sends[channel]++});
+  }
+  Transfer receive(int from, Channel channel, void* data, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    Transfer transfer = 0;
+    check("receive", plugin_.receive(from, channel, data, static_cast<std::int64_t>(bytes), &transfer));
+    return started(transfer, {from, channel, false, peer(from).own.receives[channel]++});
+  }
+  bool done(Transfer transfer) {
+    const std::lock_guard lock(mutex_);
+    if (test(transfer)) return true;
+    const Started& s = started_[static_cast<std::size_t>(transfer)];
+    if (const std::optional<Farewell>& farewell = peer(s.peer).farewell;
+        farewell && s.number >= (s.sends ? farewell->receives : farewell->sends)[s.channel])
+      fail<Error>("rank {} has ended", s.peer);
+    return false;
+  }
+  /// A rank that has sent something on a channel that no receive was started for; -1 where none has. Of one, or of any.
+  int probe(Channel channel, int from = -1) {
+    const std::lock_guard lock(mutex_);
+    return probe_held(channel, from);
+  }
+  /// Has a rank ended, and was all received that it sent on this channel?
+  bool has_ended(int who, Channel channel) {
+    const std::lock_guard lock(mutex_);
+    const Peer& of = peer(who);
+    return of.farewell && of.own.receives[channel] >= of.farewell->sends[channel];
+  }
+  /// Takes in what ranks have said that have ended.
+  void hear_farewells() {
+    const std::lock_guard lock(mutex_);
+    take_farewells();
   }
 
-  /// A rank that ends without finishing ends the job, and one that failed does not wait for the others. Nobody calls
-  /// MPI any more from here on: the lock is kept.
-  void end(int status) {
+  /// A rank that ends tells the others and waits for them, so that none of them waits in vain; one that failed ends the
+  /// job. Nobody calls MPI any more from here on: the lock is kept.
+  void end(int status) noexcept {
+    if (os::process_id() != process_) return;  // a child that a program has forked
+    obituary_.withdraw();
     mutex_.lock();
-    status == 0 ? void(plugin_.finish()) : plugin_.abort(status);
+    if (status != 0) {
+      fmt::print(stderr, "{} ended with status {}{}\n", own_name(), status, in_or_after());
+      return plugin_.abort(status);
+    }
+    if (plugin_.is_over()) return;
+    try {
+      std::vector<Transfer> sent(peers_.size());
+      for (int to = 0; to < size; ++to)
+        if (to != rank)
+          check("send",
+                plugin_.send(to, farewells, &peer(to).own, sizeof(Farewell), &sent[static_cast<std::size_t>(to)]));
+      if (!ours_) return;  // the program's own end waits for the others, or need not
+      for (int to = 0; to < size; ++to)
+        while (to != rank && !(peer(to).farewell && test(sent[static_cast<std::size_t>(to)]))) {
+          take_farewells();
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      plugin_.finish();
+    } catch (const Error& error) {
+      fmt::print(stderr, "{}\n", error.what());
+      plugin_.abort(1);
+    }
   }
+  void withdraw() { obituary_.withdraw(); }
   void abort() const { plugin_.abort(1); }
+  /// mpiexec tells that a rank has died, and by which signal; what it was doing it cannot know.
+  void note(const std::string& doing) {
+    const std::lock_guard lock(noting_);
+    doing_ = doing;
+    obituary_.note(own_name() + " has died" + in_or_after());
+  }
 
   const std::string name;
   int rank = 0, size = 1;
   bool any_thread = false;
 
  private:
+  struct Started {
+    int peer;
+    Channel channel;
+    bool sends;
+    std::int64_t number;  // of such transfers, from 0
+  };
+  struct Peer {
+    Farewell own;  // what we would say
+    std::optional<Farewell> farewell;
+  };
+
+  /// What to do where the ranks do not find each other.
+  std::string hint_for(const Launcher& launcher) const {
+    if (launcher.name != std::string("srun"))
+      return fmt::format(
+          "they are of two MPIs. Make a plugin with {}, by the mpicxx of that mpiexec, and name it in "
+          "CATENARY_MPI_PLUGIN",
+          make_line());
+    return fmt::format(
+        "srun has not told the ranks how they find each other. Start them by `srun --mpi={}` (`srun --mpi=list` says "
+        "what there is), or by mpiexec",
+        name.starts_with("Open MPI") ? "pmix" : "pmi2");
+  }
+  std::string own_name() const { return fmt::format("rank {} of {} on {}", rank, size, host_); }
+  std::string in_or_after() const { return doing_.empty() ? "" : ", in or after " + doing_; }
+
   void check(const char* what, int code) const {
     if (code == 0) return;
     std::array<char, 1024> reason{};
     plugin_.message(code, reason.data(), static_cast<int>(reason.size()));
     fail<Error>("{} cannot {}: {}", name, what, reason.data());
   }
+  // With the lock held:
+  Peer& peer(int who) { return peers_[static_cast<std::size_t>(who)]; }
+  Transfer started(Transfer transfer, const Started& what) {
+    const auto at = static_cast<std::size_t>(transfer);
+    if (started_.size() <= at) started_.resize(at + 1);
+    started_[at] = what;
+    return transfer;
+  }
+  bool test(Transfer transfer) {
+    int is_done = 0;
+    check("go on with a transfer", plugin_.done(transfer, &is_done));
+    return is_done != 0;
+  }
+  int probe_held(Channel channel, int from) {
+    int source = -1;
+    check("look for messages", plugin_.probe(from, channel, &source));
+    return source;
+  }
+  void take_farewells() {
+    for (int from; (from = probe_held(farewells, -1)) >= 0;) {
+      Farewell farewell;
+      Transfer transfer = 0;
+      check("receive", plugin_.receive(from, farewells, &farewell, sizeof farewell, &transfer));
+      while (!test(transfer)) {  // it is here
+      }
+      peer(from).farewell = farewell;
+    }
+  }
 
+  os::Obituary obituary_;  // before MPI begins
   const CatenaryMpi& plugin_;
-  std::mutex mutex_;
+  std::mutex mutex_, noting_;
+  const std::string host_ = os::host_name();
+  const int process_ = os::process_id();
+  std::string doing_;
+  bool ours_ = false;
+  std::vector<Started> started_;  // by the number of the transfer
+  std::vector<Peer> peers_;
 };
 
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(Mpi& mpi, int channel) : mpi_(mpi), channel_(channel) {}
+  MpiTransport(Mpi& mpi, Channel channel) : mpi_(mpi), channel_(channel) {}
 
   std::string name() const override { return mpi_.name; }
   int rank() const override { return mpi_.rank; }
   int size() const override { return mpi_.size; }
   std::string host() const override { return host_identity(); }
 
-  Transfer send(int to, const void* data, std::size_t bytes) override {
-    Transfer transfer = 0;
-    mpi_.call("send", &CatenaryMpi::send, to, channel_, data, static_cast<std::int64_t>(bytes), &transfer);
-    return transfer;
+  Transfer send(int to, const void* data, std::size_t bytes, Lane lane) override {
+    return mpi_.send(to, channel_of(lane), data, bytes);
   }
-  Transfer receive(int from, void* data, std::size_t bytes) override {
-    Transfer transfer = 0;
-    mpi_.call("receive", &CatenaryMpi::receive, from, channel_, data, static_cast<std::int64_t>(bytes), &transfer);
-    return transfer;
+  Transfer receive(int from, void* data, std::size_t bytes, Lane lane) override {
+    return mpi_.receive(from, channel_of(lane), data, bytes);
   }
-  bool done(Transfer transfer) override {
-    int is_done = 0;
-    mpi_.call("go on with a transfer", &CatenaryMpi::done, transfer, &is_done);
-    return is_done != 0;
+  bool done(Transfer transfer) override { return mpi_.done(transfer); }
+  Coming coming(int from, Lane lane) override {
+    if (mpi_.probe(channel_of(lane), from) >= 0) return Coming::something;
+    return mpi_.has_ended(from, channel_of(lane)) ? Coming::never : Coming::nothing_yet;
   }
+  int letter_from() override { return mpi_.probe(letters); }
   std::shared_ptr<Transport> background() override {
-    return mpi_.any_thread ? std::make_shared<MpiTransport>(mpi_, channel_ + 1) : nullptr;
+    return mpi_.any_thread ? std::make_shared<MpiTransport>(mpi_, other_thread) : nullptr;
   }
+
+  void note(const std::string& doing) override { mpi_.note(doing); }
 
   // MPI moves bytes only while it is called: it is asked often at first, as ranks wait for each other for
   // microseconds mostly, and leaves the core to others when one computes for long.
@@ -165,11 +298,13 @@ class MpiTransport final : public Transport {
     } else if (waited < std::chrono::milliseconds(2)) {
       std::this_thread::yield();
     } else {
+      mpi_.hear_farewells();
       std::this_thread::sleep_for(std::clamp(waited / 20, nanoseconds(100'000), nanoseconds(2'000'000)));
     }
   }
 
   [[noreturn]] void abort(const std::string& why) noexcept override {
+    mpi_.withdraw();
     fmt::print(stderr, "{}\n", why);
     std::fflush(nullptr);
     // Some MPIs do not return from it, and do not end the process either.
@@ -182,8 +317,10 @@ class MpiTransport final : public Transport {
   }
 
  private:
+  Channel channel_of(Lane lane) const { return lane == Lane::letters ? letters : channel_; }
+
   Mpi& mpi_;
-  int channel_;
+  Channel channel_;
 };
 
 }  // namespace
@@ -200,7 +337,7 @@ std::shared_ptr<Transport> mpi() {
   static Mpi& mpi = *new Mpi(load(), *by);  // to the end of the process, which a thread in the background may see
   static const int at_exit = on_exit([](int status, void*) { mpi.end(status); }, nullptr);
   (void)at_exit;
-  return std::make_shared<MpiTransport>(mpi, 0);
+  return std::make_shared<MpiTransport>(mpi, main_thread);
 }
 
 }  // namespace catenary::distributed::transports

@@ -35,19 +35,17 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
   int size() const override { return job_->size(); }
   std::string host() const override { return host_identity(); }
 
-  Transfer send(int to, const void* data, std::size_t bytes) override {
-    return start(out, to, {static_cast<std::byte*>(const_cast<void*>(data)), bytes});
+  Transfer send(int to, const void* data, std::size_t bytes, Lane lane) override {
+    return start({to, lane, out}, {static_cast<std::byte*>(const_cast<void*>(data)), bytes});
   }
-  Transfer receive(int from, void* data, std::size_t bytes) override {
-    return start(in, from, {static_cast<std::byte*>(data), bytes});
+  Transfer receive(int from, void* data, std::size_t bytes, Lane lane) override {
+    return start({from, lane, in}, {static_cast<std::byte*>(data), bytes});
   }
 
   bool done(Transfer transfer) override {
-    const int n = job_->size();
-    const auto way = static_cast<Way>(transfer / n % 2);
-    const int peer = static_cast<int>(transfer % n);
-    const Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
-    const auto is_done = [&] { return transfer / (2 * n) < queue.finished; };
+    const int n = job_->size(), peer = static_cast<int>(transfer % n);
+    const Queue& queue = queue_of({peer, static_cast<Lane>(transfer / n / 2 % 2), static_cast<Way>(transfer / n % 2)});
+    const auto is_done = [&] { return transfer / (4 * n) < queue.finished; };
     if (is_done()) return true;
     move_all();
     if (is_done()) return true;
@@ -68,12 +66,26 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
   bool has_told(int rank, std::uint64_t steps) override {
     const std::atomic<std::uint64_t>& told = job_->ring(channel_, rank, rank_).steps;
     if (told.load(std::memory_order_acquire) >= steps) return true;
-    hear();
-    if (told.load(std::memory_order_acquire) >= steps) return true;
     if (!has_ended(rank)) return false;
     if (told.load(std::memory_order_acquire) < steps) fail<Error>("rank {} has ended", rank);
     return true;
   }
+
+  Coming coming(int from, Lane lane) override {
+    if (!queue_of({from, lane, in}).pieces.empty()) return Coming::nothing_yet;
+    const Job::Ring& ring = ring_of({from, lane, in});
+    const auto has = [&] { return ring.written.load(std::memory_order_acquire) != ring.taken.load(); };
+    if (has()) return Coming::something;
+    if (!has_ended(from)) return Coming::nothing_yet;
+    return has() ? Coming::something : Coming::never;
+  }
+  int letter_from() override {
+    for (int peer = 0; peer < job_->size(); ++peer)
+      if (peer != rank_ && coming(peer, Lane::letters) == Coming::something) return peer;
+    return -1;
+  }
+
+  void listen() override { heard_ = own_bell().rings.load(std::memory_order_seq_cst); }
 
   void pause(nanoseconds waited) override {
     end_if_told();
@@ -113,14 +125,27 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
     std::int64_t finished = 0, started = 0;
   };
   struct Peer {
-    Queue queues[2];
+    Queue queues[2][2];  // by lane and way
+  };
+  struct Stream {
+    int peer;
+    Lane lane;
+    Way way;
   };
 
-  Transfer start(Way way, int peer, Piece piece) {
-    Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
+  Queue& queue_of(const Stream& s) {
+    return peers_[static_cast<std::size_t>(s.peer)].queues[static_cast<int>(s.lane)][s.way];
+  }
+  Job::Ring& ring_of(const Stream& s) const {
+    const int number = s.lane == Lane::letters ? Job::letters : channel_;
+    return s.way == out ? job_->ring(number, rank_, s.peer) : job_->ring(number, s.peer, rank_);
+  }
+
+  Transfer start(const Stream& s, Piece piece) {
+    Queue& queue = queue_of(s);
     queue.pieces.push_back(piece);
-    const Transfer transfer = (queue.started++ * 2 + way) * job_->size() + peer;
-    move(way, peer);
+    const Transfer transfer = ((queue.started++ * 2 + static_cast<int>(s.lane)) * 2 + s.way) * job_->size() + s.peer;
+    move(s);
     return transfer;
   }
 
@@ -134,20 +159,18 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
     return job_->rank(peer).ended.load(std::memory_order_acquire) != 0;
   }
 
-  /// To be called before one looks for what others do: a later ring ends the next sleep.
-  void hear() { heard_ = own_bell().rings.load(std::memory_order_seq_cst); }
-
   void move_all() {
-    hear();
     for (int peer = 0; peer < job_->size(); ++peer)
-      for (const Way way : {out, in}) move(way, peer);
+      for (const Lane lane : {Lane::collectives, Lane::letters})
+        for (const Way way : {out, in}) move({peer, lane, way});
   }
 
   /// As many bytes as the ring takes, or has.
-  void move(Way way, int peer) {
-    Queue& queue = peers_[static_cast<std::size_t>(peer)].queues[way];
+  void move(const Stream& s) {
+    Queue& queue = queue_of(s);
     if (queue.pieces.empty()) return;
-    Job::Ring& ring = way == out ? job_->ring(channel_, rank_, peer) : job_->ring(channel_, peer, rank_);
+    Job::Ring& ring = ring_of(s);
+    const Way way = s.way;
     std::atomic<std::uint64_t>& mine = way == out ? ring.written : ring.taken;
     const std::atomic<std::uint64_t>& other = way == out ? ring.taken : ring.written;
     std::uint64_t position = mine.load(std::memory_order_relaxed);
@@ -172,7 +195,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
     }
     if (!moves) return;
     mine.store(position, std::memory_order_seq_cst);
-    job_->ring_bell(channel_, peer);
+    job_->ring_bell(channel_, s.peer);
   }
 
   Job::Bell& own_bell() const { return job_->rank(rank_).bells[static_cast<std::size_t>(channel_)]; }

@@ -5,6 +5,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
+#include "catenary/serializers/detail.h"
 
 namespace catenary::training::extensions {
 
@@ -53,16 +54,27 @@ std::vector<std::string> matching(const std::string& folder, const std::string& 
 
 snapshot::snapshot(SnapshotOptions options) : options_(std::move(options)) {}
 
-void snapshot::autoload(Trainer& trainer) {
-  if (!options_.autoload) return;
-  const std::vector<std::string> files = matching(trainer.out(), options_.filename);
-  if (files.empty()) return;
-  const std::string path = trainer.out() + "/" + files.back();
+std::vector<std::string> snapshot::files(const Trainer& trainer) const {
+  return matching(trainer.out(), options_.filename);
+}
+
+void snapshot::load(const Trainer& trainer, const std::string& path) const {
   if (target_) {
     serializers::detail::load_npz(path, target_, "", true);
   } else {
     serializers::load_npz(path, trainer);
   }
+}
+
+void snapshot::load(const Trainer& trainer, const std::string& path, std::span<const std::byte> bytes) const {
+  const auto whole = [&](Serializer& serializer) { trainer.serialize(serializer); };
+  serializers::detail::load_npz(bytes, path, target_ ? target_ : whole, "", true);
+}
+
+void snapshot::autoload(Trainer& trainer) {
+  if (!options_.autoload) return;
+  const std::vector<std::string> names = files(trainer);
+  if (!names.empty()) load(trainer, trainer.out() + "/" + names.back());
 }
 
 std::string snapshot::save(Trainer& trainer) {
@@ -73,9 +85,9 @@ std::string snapshot::save(Trainer& trainer) {
     serializers::save_npz(path, trainer);
   }
   if (options_.n_retains > 0) {
-    const std::vector<std::string> files = matching(trainer.out(), options_.filename);
-    for (std::size_t i = 0; i + static_cast<std::size_t>(options_.n_retains) < files.size(); ++i)
-      os::remove_file(trainer.out() + "/" + files[i]);
+    const std::vector<std::string> names = files(trainer);
+    for (std::size_t i = 0; i + static_cast<std::size_t>(options_.n_retains) < names.size(); ++i)
+      os::remove_file(trainer.out() + "/" + names[i]);
   }
   return path;
 }

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <span>
 
 #include "catenary/training/trainer.h"
 
@@ -38,6 +39,11 @@ class CT_API snapshot : public Extension {
   /// What is saved and loaded; the trainer when empty.
   std::function<void(Serializer&)> target_;
   SnapshotOptions options_;
+  /// Names of the snapshots in the output folder, oldest first.
+  std::vector<std::string> files(const Trainer& trainer) const;
+  /// Loads one, from its file or from its bytes.
+  void load(const Trainer& trainer, const std::string& path) const;
+  void load(const Trainer& trainer, const std::string& path, std::span<const std::byte> bytes) const;
 };
 
 /// Saves one object (a model, an optimizer, …), by default as "snapshot_iter_N". (snapshot_object)

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,7 @@
 #include "catenary/core/os/signals.h"
 #include "catenary/core/sha256.h"
 #include "catenary/distributed/launch.h"
+#include "catenary/distributed/transport.h"
 
 namespace ct = catenary;
 namespace D = ct::distributed;
@@ -24,6 +26,14 @@ namespace D = ct::distributed;
 namespace {
 
 void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// Kills this process at an instant of the next milliseconds.
+void kill_soon(std::uint64_t seed) {
+  std::thread([seed] {
+    std::this_thread::sleep_for(std::chrono::microseconds(seed * 2654435761U % 20000));
+    ::raise(SIGKILL);
+  }).detach();
+}
 
 /// Collectives of all kinds and sizes, one after the other, for ever.
 void loop(const D::Communicator& comm, const std::string& which) {
@@ -66,6 +76,24 @@ class Hook final : public ct::OptimizerHook {
   std::function<void()> f_;
 };
 
+/// Is killed while it saves, when all others are done with that and wait.
+class DiesInSave final : public ct::training::Extension {
+ public:
+  DiesInSave(const D::Communicator& comm, const ct::training::Trainer& trainer) : comm_(comm), trainer_(&trainer) {}
+  std::string default_name() const override { return "DiesInSave"; }
+  void operator()(ct::training::Trainer&) override {}
+  void serialize(ct::Serializer& serializer) override {
+    if (serializer.loading() || trainer_->updater()->iteration() < 10) return;
+    for (int r = 0; r < comm_.size(); ++r)
+      while (r != comm_.rank() && !D::connect()->noted(r).starts_with("barrier")) sleep(0.001);
+    ::raise(SIGKILL);
+  }
+
+ private:
+  D::Communicator comm_;
+  const ct::training::Trainer* trainer_;
+};
+
 /// 30 iterations with a checkpoint every 5. In the 17th, unless it goes on from a checkpoint, rank `which` (all ranks
 /// for -2) does what `event` says, or has something else from the start. Prints what the weights are in the end.
 int train(const D::Communicator& comm, int which, const std::string& event, const std::string& folder) {
@@ -73,14 +101,19 @@ int train(const D::Communicator& comm, int which, const std::string& event, cons
   const bool chosen = comm.rank() == which || which == -2;
   ct::random::seed(static_cast<std::uint64_t>(10 + comm.rank()));
   const auto model = ct::links::Classifier(Net(chosen && event == "other-parameters" ? 9 : 8));
-  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::Adam(), comm);
+  const bool during_backward = event == "sigterm-during-backward";
+  const auto optimizer = D::create_multi_node_optimizer(
+      ct::optimizers::Adam(), during_backward ? D::create_communicator("flat") : comm, {.overlap = during_backward});
   optimizer.setup(model);
+  if (chosen && event == "other-rate") optimizer.hyperparam().set("alpha", 0.01);
   const std::int64_t n = chosen && event == "less-data" ? 29 : 40;
   const ct::datasets::TupleDataset examples(ct::random::standard_normal({n, 4}, {.dtype = ct::Dtype::float32}),
                                             ct::random::randint(0, 3, ct::Shape{n}, {.dtype = ct::Dtype::int32}));
   const T::Trainer trainer(T::StandardUpdater(ct::iterators::SerialIterator(examples, 6), optimizer),
                            event == "less-data" ? T::Trigger(4, "epoch") : T::Trigger(30, "iteration"), folder);
-  auto checkpointer = D::create_multi_node_checkpointer("job.of.tests", comm);
+  const bool dies_in_save = event == "die-in-save";
+  if (dies_in_save && chosen) trainer.extend(std::make_shared<DiesInSave>(comm, trainer), {.name = "dies"});
+  auto checkpointer = D::create_multi_node_checkpointer("job.of.tests", comm, {.n_retains = dies_in_save ? 1 : 2});
   const bool loaded = checkpointer.maybe_load(trainer);
   std::printf("rank %d begins at %d\n", comm.rank(), static_cast<int>(trainer.updater()->iteration()));
   trainer.extend(checkpointer, {.trigger = T::Trigger(5, "iteration")});
@@ -88,13 +121,14 @@ int train(const D::Communicator& comm, int which, const std::string& event, cons
       [&](T::Trainer& t) {
         if (loaded || !chosen || t.updater()->iteration() != 17) return;
         if (event == "sigkill") ::raise(SIGKILL);
-        if (event == "sigterm") ::raise(SIGTERM);
+        if (event.starts_with("sigterm")) ::raise(SIGTERM);
+        if (event == "rate-later") optimizer.hyperparam().set("alpha", 0.01);
         if (event == "throw-in-extension") throw ct::ValueError("an extension's error");
       },
       {.name = "event", .trigger = T::Trigger(1, "iteration")});
-  if (chosen && event == "throw-in-hook")
+  if (event == "throw-in-hook")
     optimizer.add_hook(Hook([&] {
-      if (optimizer.t() == 17) throw ct::ValueError("a hook's error");
+      if (chosen && optimizer.t() == 17) throw ct::ValueError("a hook's error");
     }));
   try {
     trainer.run();
@@ -185,7 +219,14 @@ int run(const std::string& what, int which, const std::string& how) {
   const D::Communicator comm = D::create_communicator("naive");
   const bool chosen = comm.rank() == which;
   if (what == "huge") return huge(comm);
+  if (what == "killed" && chosen) kill_soon(std::strtoull(how.c_str(), nullptr, 10));
+  if (what == "killed") loop(comm, "all");
   if (what == "loop") loop(comm, how);
+  if (what == "receive") {  // from a rank that ends, or does something else
+    if (!chosen) comm.recv(which);
+    if (chosen && how == "barrier") comm.barrier();
+    return 0;
+  }
   if (what == "who") {
     std::printf("rank %d is %d of %d on host %d of %d, exchanges %s backward\n", comm.rank(), comm.intra_rank(),
                 comm.intra_size(), comm.inter_rank(), comm.inter_size(),
