@@ -23,7 +23,7 @@ struct MLP : ct::Chain {
 
 struct Args {
   std::string communicator = "flat", out = "result";
-  int batchsize = 100, epoch = 20, unit = 1000, examples = 60000;
+  int batchsize = 100, epoch = 20, frequency = 1, unit = 1000, examples = 60000;
   bool gpu = false, ordered = false;
   std::optional<std::string> resume;
   std::optional<std::uint64_t> seed;
@@ -65,6 +65,8 @@ void train(const Args& args) {
   auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
   auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
   auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
+  auto checkpointer = D::create_multi_node_checkpointer("mnist", comm);
+  trainer.extend(checkpointer, {.trigger = T::Trigger(args.frequency, "epoch")});
   trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_iter, model, {.device = device}), comm));
   trainer.extend(X::FailOnNonNumber());
   if (first) {
@@ -74,9 +76,11 @@ void train(const Args& args) {
         {"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy", "elapsed_time"}));
     trainer.extend(X::ProgressBar());
   }
-  if (args.resume) ct::serializers::load_npz(*args.resume, trainer);
+  if (args.resume && !D::create_multi_node_checkpointer("mnist", comm, {.path = *args.resume}).maybe_load(trainer))
+    throw ct::ValueError(*args.resume + ": there is no complete set of checkpoints in it");
   trainer.run();
   T::check_finite(model);
+  if (first) ct::serializers::save_npz(args.out + "/model.npz", model);  // all ranks have the same weights
   comm.finalize();
 }
 
@@ -96,7 +100,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process the one of its number on its machine");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
+  app.add_option("-f,--frequency", args.frequency, "Epochs between two sets of checkpoints")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+  app.add_option("-r,--resume", args.resume, "Folder of an earlier job's results, to continue from its newest set");
   app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
       ->capture_default_str()
       ->check(CLI::Range(1, 60000, "POSITIVE"));
