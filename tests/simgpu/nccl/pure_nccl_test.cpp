@@ -179,6 +179,49 @@ TEST(Inside, ParametersAndParts) {
   EXPECT_EQ(net.l2.W.grad().to_vector<float>(), (expected / static_cast<float>(part.size())).to_vector<float>());
 }
 
+/// Parameters that do not lie in C order, have no elements, or lie on a second card of each rank.
+TEST(Inside, ParametersOfOddKinds) {
+  const D::Communicator nccl = D::create_communicator("pure_nccl");
+  const ct::Device device = card(nccl);
+  const L::Linear turned(7, 5), empty(4, 0, {.nobias = true});
+  turned.W.set_array(numbers(nccl.rank(), 7, {7, 5}).to_device(device).T());
+  turned.b.set_array(numbers(nccl.rank(), 8, {5}).to_device(device));
+  nccl.bcast_data(turned);
+  EXPECT_EQ(turned.W.array().to_vector<float>(), numbers(0, 7, {7, 5}).T().to_vector<float>());
+  EXPECT_EQ(turned.b.array().to_vector<float>(), numbers(0, 8, {5}).to_vector<float>());
+
+  empty.to_device(device);
+  nccl.bcast_data(empty);
+  empty.W.set_grad(ct::zeros({0, 4}, ct::Dtype::float32).to_device(device));
+  nccl.multi_node_mean_grad(empty);
+  EXPECT_EQ(empty.W.grad().shape(), (ct::Shape{0, 4}));
+
+  // rank r has the cards r and r + size
+  if (device.is_cpu()) return;
+  const ct::Device second = ct::get_device(
+      fmt::format("{}:{}", device.name().substr(0, device.name().find(':')), device.index() + nccl.size()));
+  Net net;
+  net.l1.to_device(device);
+  net.l2.to_device(second);
+  net.empty.to_device(second);
+  int seed = 0;
+  for (const auto& [name, p] : net.namedparams()) {
+    ct::copyto(p.array(), numbers(nccl.rank(), 7, p.shape()).to_device(p.device()));
+    p.set_grad(numbers(nccl.rank(), ++seed, p.shape()).to_device(p.device()));
+  }
+  nccl.bcast_data(net);
+  nccl.multi_node_mean_grad(net);
+  seed = 0;
+  for (const auto& [name, p] : net.namedparams()) {
+    EXPECT_EQ(p.array().to_vector<float>(), numbers(0, 7, p.shape()).to_vector<float>()) << name;
+    ct::Array sum = numbers(0, ++seed, p.shape());
+    for (int r = 1; r < nccl.size(); ++r) sum = sum + numbers(r, seed, p.shape());
+    EXPECT_EQ(p.grad().device(), p.device());
+    EXPECT_EQ(p.grad().to_vector<float>(), (sum / static_cast<float>(nccl.size())).to_vector<float>()) << name;
+  }
+  nccl.finalize();
+}
+
 TEST(Inside, GradientsArePackedAtOnce) {
   const D::Communicator nccl = D::create_communicator("pure_nccl");
   const ct::Device device = card(nccl);
@@ -316,6 +359,24 @@ TEST_P(PureNccl, RanksDoTogether) {
       EXPECT_EQ(count_of(result.output, "[  PASSED  ] 1 test"), ranks) << result.output << result.errors;
     }
   }
+}
+
+TEST_P(PureNccl, ParametersOfOddKinds) {
+  const auto result = inside(2, vendor(), "ParametersOfOddKinds");
+  EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  EXPECT_EQ(count_of(result.output, "[  PASSED  ] 1 test"), 2) << result.output << result.errors;
+}
+
+TEST_P(PureNccl, RanksWithOtherVersions) {
+  const auto result = job(2, vendor(), vendor(),
+                          {"sh", "-c", "case $CATENARY_LAUNCH in 1:*) export SIMGPU_NCCL=newer;; esac; exec \"$@\"",
+                           "sh", ct::os::program_path(), "--gtest_filter=Inside.Exchanges"});
+  EXPECT_EQ(
+      count_of(result.output, fmt::format("threw: pure_nccl: rank 0 on {0} uses {1} by version 2.27.3 of its library, "
+                                          "rank 1 on {0} uses {1} by version 2.28.0; the same is expected of all\n",
+                                          ct::os::host_name(), vendor())),
+      2)
+      << result.output << result.errors;
 }
 
 TEST_P(PureNccl, WhatIsSent) {
