@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy
 import pytest
@@ -54,6 +55,42 @@ def test_the_null_stream_waits_for_others(device):
             y = y @ x
         with stream:
             same(y, numpy.full((300, 300), 1 / 300))
+
+
+@pytest.mark.parametrize('what', ['add', 'matmul', 'sum', 'sort', 'take', 'asnumpy'])
+def test_other_threads_run_while_one_computes(device, what):
+    """With forced switches off, another thread runs only where the GIL is given away, and large work gives it away."""
+    large, small = cupy.full((512, 512), 0.5, 'f4'), cupy.full((2,), 0.5, 'f4')
+    indices = cupy.zeros((1 << 18,), 'i8')
+    work = {'add': lambda: (large + large).sum().item(), 'matmul': lambda: large @ large,
+            'sum': lambda: large.sum().item(), 'sort': lambda: cupy.sort(large.ravel()),
+            'take': lambda: cupy.take(large.ravel(), indices), 'asnumpy': lambda: cupy.asnumpy(large)}[what]
+    work()  # kernels are compiled
+    turns, ended = [0], threading.Event()
+
+    def others():
+        while not ended.is_set():
+            turns[0] += 1
+            time.sleep(0)  # gives the GIL back
+
+    interval = sys.getswitchinterval()
+    thread = threading.Thread(target=others)
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        before = turns[0]
+        for _ in range(100):  # what gives nothing away
+            small.shape, small.dtype, len(small)
+        assert turns[0] == before
+        for _ in range(100000):  # the system decides when the other thread gets a core
+            work()
+            if turns[0] > before:
+                break
+        assert turns[0] > before
+    finally:
+        ended.set()
+        sys.setswitchinterval(interval)
+        thread.join()
 
 
 def test_a_temporary_that_is_reduced_is_not_stored(device):
