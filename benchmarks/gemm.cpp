@@ -1,15 +1,17 @@
-// GFLOP/s of float32 products, our own kernels and oneDNN in turn: bench_gemm [m n k]…
+// GFLOP/s of products, our own kernels and (float32) oneDNN in turn: bench_gemm [float32|float16|bfloat16] [m n k]…
 
 #include "catenary/backends/cpu/gemm.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <vector>
 
 #include "catenary/core/cpu_features.h"
+#include "catenary/core/half.h"
 #include "catenary/core/parallel.h"
 
 namespace {
@@ -22,12 +24,28 @@ struct Case {
   bool trans_a, trans_b;
 };
 
+// Small whole numbers of a dtype.
+std::vector<char> numbers(Dtype dtype, long count, int period) {
+  std::vector<char> bytes(static_cast<std::size_t>(count) * itemsize(dtype));
+  for (long i = 0; i < count; ++i) {
+    const float x = static_cast<float>(i % period - period / 2);
+    if (dtype == Dtype::float16) reinterpret_cast<float16*>(bytes.data())[i] = float16(x);
+    if (dtype == Dtype::bfloat16) reinterpret_cast<bfloat16*>(bytes.data())[i] = bfloat16(x);
+    if (dtype == Dtype::float32) reinterpret_cast<float*>(bytes.data())[i] = x;
+  }
+  return bytes;
+}
+
 // Seconds of one product: the best of several runs of about 20 ms.
-double seconds(const Case& s, GemmProvider provider, const float* a, const float* b, float* c) {
+double seconds(const Case& s, GemmProvider provider, Dtype dtype, const void* a, const void* b, void* c) {
   cpu::set_gemm_provider(provider);
   const auto product = [&] {
-    cpu::gemm(Dtype::float32, s.m, s.n, s.k, a, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1, b, s.trans_b ? 1 : s.n,
-              s.trans_b ? s.k : 1, c, s.n, 1);
+    cpu::gemm({.m = s.m,
+               .n = s.n,
+               .k = s.k,
+               .a = {a, dtype, s.trans_a ? 1 : s.k, s.trans_a ? s.m : 1},
+               .b = {b, dtype, s.trans_b ? 1 : s.n, s.trans_b ? s.k : 1},
+               .c = {c, dtype, s.n, 1}});
   };
   const auto time = [&](long repeats) {
     const auto start = std::chrono::steady_clock::now();
@@ -42,8 +60,11 @@ double seconds(const Case& s, GemmProvider provider, const float* a, const float
 }  // namespace
 
 int main(int argc, char** argv) {
+  Dtype dtype = Dtype::float32;
+  int first = 1;
+  if (argc > 1 && !std::isdigit(static_cast<unsigned char>(argv[1][0]))) dtype = dtype_from_name(argv[first++]);
   std::vector<Case> cases;
-  for (int i = 1; i + 2 < argc; i += 3)
+  for (int i = first; i + 2 < argc; i += 3)
     cases.push_back({std::atol(argv[i]), std::atol(argv[i + 1]), std::atol(argv[i + 2]), false, false});
   if (cases.empty()) {
     for (long s : {4, 8, 10, 16, 20, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048})
@@ -57,19 +78,18 @@ int main(int argc, char** argv) {
           Case{20, 2600, 650, false, true}, Case{64, 256, 576, false, false}, Case{10, 10, 10, false, true}})
       cases.push_back(c);
   }
-  const bool onednn = cpu::onednn_available();
-  fmt::print("{}; own kernels {}; {} threads\n", cpu::gemm_provider_info(), simd_level_name(simd_level()),
-             num_threads());
+  const bool onednn = dtype == Dtype::float32 && cpu::onednn_available();
+  fmt::print("{}; {}; own kernels {}; {} threads\n", cpu::gemm_provider_info(), cpu::bfloat_unit_info(),
+             simd_level_name(simd_level()), num_threads());
   fmt::print("{:>6}{:>6}{:>6}     {:>12}{:>10}{:>12}{:>10}{:>8}\n", "m", "n", "k", "own us", "GFLOP/s", "oneDNN us",
              "GFLOP/s", "own/it");
   for (const Case& s : cases) {
-    std::vector<float> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 17) - 8;
-    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 13) - 6;
+    const std::vector<char> a = numbers(dtype, s.m * s.k, 17), b = numbers(dtype, s.k * s.n, 13);
+    std::vector<char> c(static_cast<std::size_t>(s.m * s.n) * itemsize(dtype));
     double own = 1e9, other = 1e9;
     for (int turn = 0; turn < 7; ++turn) {
-      own = std::min(own, seconds(s, GemmProvider::own, a.data(), b.data(), c.data()));
-      if (onednn) other = std::min(other, seconds(s, GemmProvider::onednn, a.data(), b.data(), c.data()));
+      own = std::min(own, seconds(s, GemmProvider::own, dtype, a.data(), b.data(), c.data()));
+      if (onednn) other = std::min(other, seconds(s, GemmProvider::onednn, dtype, a.data(), b.data(), c.data()));
     }
     const double flops = 2e-9 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
     fmt::print("{:>6}{:>6}{:>6}  {}{} {:>12.2f}{:>10.1f}", s.m, s.n, s.k, s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N',

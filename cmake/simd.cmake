@@ -34,6 +34,7 @@ function(catenary_simd_sources target)
 endfunction()
 
 # In a product or a convolution a * b + c may be one fused instruction: their bits are compared with nobody else's.
-set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/backends/cpu/convolution_kernel.simd.cpp
+set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/backends/cpu/gemm_half.simd.cpp
+                            catenary/backends/cpu/convolution_kernel.simd.cpp
                             catenary/backends/cpu/convolution_direct.simd.cpp catenary/backends/cpu/winograd.simd.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)

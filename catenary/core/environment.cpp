@@ -45,6 +45,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> n
   return std::find(names.begin(), names.end(), value) != names.end();
 }
 bool is_simd_level(std::string_view value) { return is_one_of(value, {"v2", "v3", "v4", "native"}); }
+bool is_bfloat_unit(std::string_view value) { return is_one_of(value, {"widened", "dots", "tiles"}); }
 std::string lower(std::string_view value) {
   std::string name(value);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -83,6 +84,7 @@ struct Variable {
 };
 constexpr Variable kVariables[] = {
     {"CATENARY_AUTOTUNE", is_flag, kFlag},
+    {"CATENARY_BFLOAT16", is_bfloat_unit, "widened, dots or tiles"},
     {"CATENARY_CACHE_DIR", is_any, ""},
     {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5; inf: no limit"},
     {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},

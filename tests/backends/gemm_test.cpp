@@ -19,7 +19,7 @@
 namespace catenary {
 namespace {
 
-using cpu::GemmEpilogue;
+using cpu::BfloatUnit;
 using cpu::GemmProvider;
 using std::int64_t;
 
@@ -80,17 +80,26 @@ struct Sizes {
 };
 
 template <class T>
+cpu::Gemm product(Sizes s, Matrix<T>& a, Matrix<T>& b, Matrix<T>& c) {
+  return {.m = s.m,
+          .n = s.n,
+          .k = s.k,
+          .a = {a.pointer(), dtype_of<T>, a.rs, a.cs},
+          .b = {b.pointer(), dtype_of<T>, b.rs, b.cs},
+          .c = {c.pointer(), dtype_of<T>, c.rs, c.cs}};
+}
+
+template <class T>
 void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with_bias_m, bool accumulate) {
   std::mt19937 random(static_cast<unsigned>(s.m * 10007 + s.n * 101 + s.k));
   Matrix<T> a(s.m, s.k, la, random), b(s.k, s.n, lb, random), c(s.m, s.n, lc, random);
   Matrix<T> bias_n(1, s.n, Layout::rows, random), bias_m(1, s.m, Layout::rows, random);
   const auto before = c;
-  GemmEpilogue epilogue;
-  if (with_bias_n) epilogue.bias_n = bias_n.pointer();
-  if (with_bias_m) epilogue.bias_m = bias_m.pointer();
-  epilogue.accumulate = accumulate;
-  cpu::gemm(dtype_of<T>, s.m, s.n, s.k, a.pointer(), a.rs, a.cs, b.pointer(), b.rs, b.cs, c.pointer(), c.rs, c.cs,
-            epilogue);
+  cpu::Gemm g = product(s, a, b, c);
+  if (with_bias_n) g.bias_n = bias_n.pointer();
+  if (with_bias_m) g.bias_m = bias_m.pointer();
+  g.accumulate = accumulate;
+  cpu::gemm(g);
 
   auto expected = before;
   std::size_t wrong = 0;
@@ -146,12 +155,14 @@ class Gemm : public testing::Test {
   void SetUp() override { cpu::set_gemm_provider(GemmProvider::own); }
   void TearDown() override {
     cpu::set_gemm_provider(GemmProvider::automatic);
+    cpu::set_bfloat_unit(unit_);
     set_simd_level(level_);
     set_num_threads(threads_);
   }
 
  private:
   SimdLevel level_ = simd_level();
+  BfloatUnit unit_ = cpu::bfloat_unit();
   int threads_ = num_threads();
 };
 
@@ -201,9 +212,14 @@ TYPED_TEST(GemmOf, NoDepthGivesZerosOrTheBias) {
 
 TYPED_TEST(GemmOf, NothingToCompute) {
   TypeParam untouched = TypeParam(1);
-  cpu::gemm(dtype_of<TypeParam>, 0, 3, 2, nullptr, 2, 1, nullptr, 3, 1, &untouched, 3, 1);
-  cpu::gemm(dtype_of<TypeParam>, 3, 0, 2, nullptr, 2, 1, nullptr, 0, 1, &untouched, 0, 1);
-  cpu::batched_gemm(dtype_of<TypeParam>, 0, 3, 3, 2, nullptr, 6, 2, 1, nullptr, 6, 3, 1, &untouched, 9, 3, 1);
+  constexpr Dtype dtype = dtype_of<TypeParam>;
+  const cpu::Gemm g = {
+      .m = 3, .n = 3, .k = 2, .a = {nullptr, dtype, 2, 1}, .b = {nullptr, dtype, 3, 1}, .c = {&untouched, dtype, 3, 1}};
+  for (int i = 0; i < 3; ++i) {
+    cpu::Gemm nothing = g;
+    (i == 0 ? nothing.m : i == 1 ? nothing.n : nothing.batch) = 0;
+    cpu::gemm(nothing);
+  }
   EXPECT_EQ(untouched, TypeParam(1));
 }
 
@@ -217,13 +233,23 @@ TYPED_TEST(GemmOf, Batches) {
         Matrix<TypeParam> c(batch * m, n, Layout::rows, random), bias(1, n, Layout::rows, random);
         auto expected = c;
         const int64_t c_bs = backwards ? -m * n : m * n, c_start = backwards ? (batch - 1) * m * n : 0;
-        const GemmEpilogue epilogue = {.bias_n = bias.pointer(), .accumulate = true};
-        cpu::batched_gemm(dtype_of<TypeParam>, batch, m, n, k, a.pointer(), repeat_a ? 0 : m * k, k, 1, b.pointer(),
-                          repeat_b ? 0 : k * n, n, 1, c.pointer() + c_start, c_bs, n, 1, epilogue);
-        for (int64_t i = 0; i < batch; ++i)
-          cpu::gemm(dtype_of<TypeParam>, m, n, k, a.pointer() + (repeat_a ? 0 : i * m * k), k, 1,
-                    b.pointer() + (repeat_b ? 0 : i * k * n), n, 1, expected.pointer() + c_start + i * c_bs, n, 1,
-                    epilogue);
+        cpu::Gemm g = product({m, n, k}, a, b, c);
+        g.batch = batch;
+        g.bias_n = bias.pointer();
+        g.accumulate = true;
+        g.a.batch_stride = repeat_a ? 0 : m * k;
+        g.b.batch_stride = repeat_b ? 0 : k * n;
+        g.c.data = c.pointer() + c_start;
+        g.c.batch_stride = c_bs;
+        cpu::gemm(g);
+        for (int64_t i = 0; i < batch; ++i) {
+          cpu::Gemm one = g;
+          one.batch = 1;
+          one.a.data = a.pointer() + (repeat_a ? 0 : i * m * k);
+          one.b.data = b.pointer() + (repeat_b ? 0 : i * k * n);
+          one.c.data = expected.pointer() + c_start + i * c_bs;
+          cpu::gemm(one);
+        }
         for (int64_t i = 0; i < batch * m; ++i)
           for (int64_t j = 0; j < n; ++j) {
             if constexpr (kFloating<TypeParam>) {
@@ -249,12 +275,48 @@ TEST_F(Gemm, LargeProductsInSeveralBlocks) {
   }
 }
 
+// Each unit that is here, against float64, beside the sizes of its panels: 32 rows, 32 columns, steps of 32.
+TEST_F(Gemm, EveryUnitForBfloat16) {
+  for (BfloatUnit unit : {BfloatUnit::widened, BfloatUnit::dots, BfloatUnit::tiles}) {
+    if (!cpu::has_bfloat_unit(unit)) {
+      EXPECT_THROW(cpu::set_bfloat_unit(unit), DeviceError);
+      continue;
+    }
+    SCOPED_TRACE(static_cast<int>(unit));
+    cpu::set_bfloat_unit(unit);
+    for (Sizes s : {Sizes{33, 33, 33}, Sizes{31, 65, 32}, Sizes{64, 32, 64}, Sizes{97, 40, 1030}, Sizes{20, 300, 96},
+                    Sizes{300, 17, 160}, Sizes{32, 64, 31}, Sizes{45, 50, 0}, Sizes{3, 200, 64}, Sizes{200, 1, 70}})
+      for (int a = 0; a < 6; ++a)
+        for (int b = 0; b < 6; ++b)
+          for (int e : {0, 5, 7})
+            check<bfloat16>(s, static_cast<Layout>(a), static_cast<Layout>(b), static_cast<Layout>((a + b) % 5), e & 1,
+                            e & 2, e & 4);
+  }
+}
+
+// An element of A or B that is no number reaches its row or column alone, whatever panels are filled up with.
+TEST_F(Gemm, NansOfBfloat16StayInTheirRowsAndColumns) {
+  for (BfloatUnit unit : {BfloatUnit::widened, BfloatUnit::dots, BfloatUnit::tiles}) {
+    if (!cpu::has_bfloat_unit(unit)) continue;
+    cpu::set_bfloat_unit(unit);
+    constexpr int64_t m = 35, n = 37, k = 45;
+    std::mt19937 random(1);
+    Matrix<bfloat16> a(m, k, Layout::rows, random), b(k, n, Layout::columns, random), c(m, n, Layout::rows, random);
+    a.data[34 * k + 44] = bfloat16(NAN);
+    b.data[36 * k + 44] = bfloat16(INFINITY);
+    cpu::gemm(product({m, n, k}, a, b, c));
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        EXPECT_EQ(std::isfinite(static_cast<float>(c(i, j))), i != 34 && j != 36) << i << " " << j;
+  }
+}
+
 template <class T>
 std::vector<T> product_with(int threads, Sizes s, Layout la, Layout lb) {
   set_num_threads(threads);
   std::mt19937 random(3);
   Matrix<T> a(s.m, s.k, la, random), b(s.k, s.n, lb, random), c(s.m, s.n, Layout::rows, random);
-  cpu::gemm(dtype_of<T>, s.m, s.n, s.k, a.pointer(), a.rs, a.cs, b.pointer(), b.rs, b.cs, c.pointer(), c.rs, c.cs);
+  cpu::gemm(product(s, a, b, c));
   return c.data;
 }
 
@@ -267,7 +329,14 @@ TEST_F(Gemm, BitsDoNotDependOnThreads) {
                         Sizes{5, 900, 400}, Sizes{100, 130, 300}, Sizes{36, 300, 300}}) {
           const auto one = product_with<float>(1, s, la, lb);
           const auto one_double = product_with<double>(1, s, la, lb);
+          const auto bits = [&](int threads) {
+            std::vector<std::uint16_t> all;
+            for (bfloat16 x : product_with<bfloat16>(threads, s, la, lb)) all.push_back(x.bits);
+            return all;
+          };
+          const auto one_bfloat = bits(1);
           for (int threads : {2, 3, 5}) {
+            EXPECT_EQ(one_bfloat, bits(threads)) << s.m << " " << s.n << " " << s.k;
             EXPECT_EQ(one, product_with<float>(threads, s, la, lb)) << s.m << " " << s.n << " " << s.k;
             EXPECT_EQ(one_double, product_with<double>(threads, s, la, lb)) << s.m << " " << s.n << " " << s.k;
           }
@@ -282,7 +351,12 @@ TEST_F(Gemm, InfinitiesAndNansStayInTheirRowsAndColumns) {
     std::vector<float> a(s.m * s.k, 1.0f), b(s.k * s.n, 1.0f), c(s.m * s.n, NAN);  // what C held must not matter
     a[2 * s.k + 1] = NAN;
     a[3 * s.k] = INFINITY;
-    cpu::gemm(Dtype::float32, s.m, s.n, s.k, a.data(), s.k, 1, b.data(), s.n, 1, c.data(), s.n, 1);
+    cpu::gemm({.m = s.m,
+               .n = s.n,
+               .k = s.k,
+               .a = {a.data(), Dtype::float32, s.k, 1},
+               .b = {b.data(), Dtype::float32, s.n, 1},
+               .c = {c.data(), Dtype::float32, s.n, 1}});
     for (int64_t i = 0; i < s.m; ++i) {
       for (int64_t j = 0; j < s.n; ++j) {
         const float x = c[i * s.n + j];
@@ -296,10 +370,21 @@ TEST_F(Gemm, InfinitiesAndNansStayInTheirRowsAndColumns) {
   }
 }
 
-TEST_F(Gemm, NegativeSizesAreErrors) {
+TEST_F(Gemm, NegativeSizesAndDtypesThatDoNotFitAreErrors) {
   float x = 0;
-  EXPECT_THROW(cpu::gemm(Dtype::float32, -1, 1, 1, &x, 1, 1, &x, 1, 1, &x, 1, 1), ValueError);
-  EXPECT_THROW(cpu::batched_gemm(Dtype::float32, -2, 1, 1, 1, &x, 1, 1, 1, &x, 1, 1, 1, &x, 1, 1, 1), ValueError);
+  const cpu::Gemm g = {.m = 1,
+                       .n = 1,
+                       .k = 1,
+                       .a = {&x, Dtype::float32, 1, 1},
+                       .b = {&x, Dtype::float32, 1, 1},
+                       .c = {&x, Dtype::float32, 1, 1}};
+  cpu::Gemm few = g, fewer = g, mixed = g;
+  few.m = -1;
+  fewer.batch = -2;
+  mixed.b.dtype = Dtype::bfloat16;
+  EXPECT_THROW(cpu::gemm(few), ValueError);
+  EXPECT_THROW(cpu::gemm(fewer), ValueError);
+  EXPECT_THROW(cpu::gemm(mixed), DtypeError);
 }
 
 TEST_F(Gemm, OnednnAgreesWhereItIsThere) {

@@ -14,29 +14,49 @@ struct LibraryInfo;
 
 namespace catenary::cpu {
 
-/// What is added to a product while it is stored. The biases have unit stride and the dtype of C.
-struct GemmEpilogue {
-  const void* bias_n = nullptr;  ///< n elements, added to every row of C
-  const void* bias_m = nullptr;  ///< m elements, added to every column of C
-  bool accumulate = false;       ///< C += instead of C =
-  bool to_int32 = false;         ///< C and the biases are int32, A and B int8 or uint8
+/// A or B of a product: element (i, j) of product p lies at data + p * batch_stride + i * row_stride + j *
+/// column_stride. Strides are in elements and may be 0 or negative.
+struct GemmOperand {
+  const void* data;
+  Dtype dtype;
+  std::int64_t row_stride, column_stride, batch_stride = 0;
+};
+/// C of a product, likewise.
+struct GemmResult {
+  void* data;
+  Dtype dtype;
+  std::int64_t row_stride, column_stride, batch_stride = 0;
 };
 
-/// C[i, j] = sum over p of A[i, p] B[p, j] for C of m × n and a depth of k, as NumPy's matmul: all operands of one
-/// dtype (or to_int32), integers wrap around, bool is any(a and b), 16-bit floats are summed in float32 and rounded
-/// once. Row and column strides are in elements and may be 0 (A, B) or negative. C must not overlap A or B. k = 0 gives
-/// zeros. The bits do not depend on the number of threads (unless oneDNN computes). Throws ValueError for negative
-/// sizes.
-CT_API void gemm(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, const void* a, std::int64_t a_rs,
-                 std::int64_t a_cs, const void* b, std::int64_t b_rs, std::int64_t b_cs, void* c, std::int64_t c_rs,
-                 std::int64_t c_cs, const GemmEpilogue& epilogue = {});
+/// C[i, j] = sum over p of A[i, p] B[p, j] for C of m × n and a depth of k, `batch` times.
+struct Gemm {
+  std::int64_t m, n, k;
+  GemmOperand a, b;
+  GemmResult c;
+  const void* bias_n = nullptr;  ///< n elements of C's dtype, side by side, added to every row of C
+  const void* bias_m = nullptr;  ///< m elements, added to every column of C
+  bool accumulate = false;       ///< C += instead of C =
+  std::int64_t batch = 1;        ///< the biases are the same for all
+};
 
-/// `batch` products as gemm's; product i lies at a + i * a_bs, b + i * b_bs, c + i * c_bs (elements; 0 repeats A or B).
-/// The biases are the same for all.
-CT_API void batched_gemm(Dtype dtype, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const void* a,
-                         std::int64_t a_bs, std::int64_t a_rs, std::int64_t a_cs, const void* b, std::int64_t b_bs,
-                         std::int64_t b_rs, std::int64_t b_cs, void* c, std::int64_t c_bs, std::int64_t c_rs,
-                         std::int64_t c_cs, const GemmEpilogue& epilogue = {});
+/// Computes it, as NumPy's matmul: all operands of one dtype, or A and B int8 or uint8 and C int32. Integers wrap
+/// around, bool is any(a and b), 16-bit floats are summed in float32 and rounded once. C must not overlap A or B. k = 0
+/// gives zeros. The bits do not depend on the number of threads (unless oneDNN computes). Throws ValueError for
+/// negative sizes and DtypeError for other dtypes.
+CT_API void gemm(const Gemm& product);
+
+/// Who multiplies bfloat16: `dots` is AVX512_BF16, `tiles` is AMX, which the system is asked for; both add pairs of
+/// products in float32 and take subnormal numbers for 0. `widened` is float32's kernels, as for float16.
+enum class BfloatUnit { widened, dots, tiles };
+/// Can this process use it? At a simd_level below v4 products are widened all the same.
+CT_API bool has_bfloat_unit(BfloatUnit unit);
+/// The one in use: the best that there is, or the one that CATENARY_BFLOAT16=widened|dots|tiles names. Throws
+/// DeviceError for one that is not there.
+CT_API BfloatUnit bfloat_unit();
+/// Changes it for the whole process, for tests and comparisons; throws DeviceError for one that is not there.
+CT_API void set_bfloat_unit(BfloatUnit unit);
+/// A few words for `catenary info`: "bfloat16 by AMX", or by what else and why.
+CT_API std::string bfloat_unit_info();
 
 /// Who computes float32 products: `automatic` is our own kernels, which are about as fast or faster and whose bits do
 /// not depend on the number of threads; `onednn` (also by CATENARY_ONEDNN=1) takes oneDNN for all that it can do, which

@@ -6,21 +6,25 @@
 
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/dtype.h"
+#include "catenary/core/half.h"
 
 namespace catenary::cpu {
 
-/// C[i, j] = sum over p of A[i, p] B[p, j] (+ C[i, j]) (+ bias_n[j]) (+ bias_m[i]); strides in elements.
-template <class T>
+/// C[i, j] = sum over p of A[i, p] B[p, j] (+ C[i, j]) (+ bias_n[j]) (+ bias_m[i]); strides in elements. Sums are T,
+/// elements in memory E, which is T or a 16-bit float that is widened as it is read and rounded once.
+template <class T, class E = T>
 struct GemmArgs {
+  using Sum = T;
+  using Element = E;
   std::int64_t m, n, k;
-  const T* a;
+  const E* a;
   std::int64_t a_rs, a_cs;
-  const T* b;
+  const E* b;
   std::int64_t b_rs, b_cs;
-  T* c;
+  E* c;
   std::int64_t c_rs, c_cs;
-  const T* bias_n;
-  const T* bias_m;
+  const E* bias_n;
+  const E* bias_m;
   bool accumulate;
 };
 
@@ -34,10 +38,13 @@ struct GemmGrid {
   GemmGrid(std::int64_t rows, std::int64_t columns, GemmTiling tiling, std::int64_t threads);
   std::int64_t tm = 1, tn = 1;
 };
+/// The largest side of a product that is not worth packing.
+constexpr std::int64_t kSmallSide = 32;
 /// Bytes of the second-level cache that products reckon with.
 std::int64_t gemm_cache();
 template <class T>
 struct GemmLevel {
+  using Scratch = T;
   GemmTiling tiling;
   /// Elements of scratch memory (aligned to 64 bytes) that `blocked` needs. `cache` is the second-level cache's size in
   /// bytes.
@@ -48,6 +55,21 @@ struct GemmLevel {
   void (*direct)(const GemmArgs<T>&);
   /// Few columns: a_cs = 1 and b_rs = 1; or a_rs = 1 and n = 1.
   void (*thin)(const GemmArgs<T>&);
+};
+
+/// One level's products of a 16-bit float, summed in float32.
+template <class E>
+struct HalfLevel {
+  using Scratch = char;
+  GemmTiling tiling;
+  /// Bytes of scratch memory (aligned to 64) that `blocked` needs.
+  std::int64_t (*scratch)(const GemmArgs<float, E>&, std::int64_t cache);
+  /// Any product.
+  void (*blocked)(const GemmArgs<float, E>&, std::int64_t cache, char* scratch);
+  /// No side above kSmallSide.
+  void (*small)(const GemmArgs<float, E>&);
+  /// Few columns: a_cs = 1 and b_rs = 1; or a_rs = 1 and n = 1.
+  void (*thin)(const GemmArgs<float, E>&);
 };
 
 /// A product of integers that wrap around, or of bools: any(a and b).
@@ -67,8 +89,17 @@ struct IntegerGemm {
 CT_SIMD_DECLARE(extern const GemmLevel<float> gemm_float; extern const GemmLevel<double> gemm_double;
                 // A and B are of `from`, C and the biases of `to`: the same, or int32 for 8-bit integers.
                 void gemm_integer(const IntegerGemm&, Dtype from, Dtype to);
-                // n float16 (bfloat16) as float32, and float32 rounded to them.
-                void widen(const std::uint16_t* x, float* y, std::int64_t n, bool bfloat);
-                void narrow(const float* x, std::uint16_t* y, std::int64_t n, bool bfloat);)
+                extern const HalfLevel<float16> gemm_float16; extern const HalfLevel<bfloat16> gemm_bfloat16;
+                // n float16 or bfloat16 as float32, and float32 rounded to them.
+                void widen(const float16*, float*, std::int64_t n); void widen(const bfloat16*, float*, std::int64_t n);
+                void narrow(const float*, float16*, std::int64_t n);
+                void narrow(const float*, bfloat16*, std::int64_t n);)
+
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+namespace simd_v4 {
+// By pairs of products in one instruction: AVX512_BF16's dot products, and AMX's on tiles.
+extern const HalfLevel<bfloat16> gemm_bfloat16_avx512, gemm_bfloat16_amx;
+}  // namespace simd_v4
+#endif
 
 }  // namespace catenary::cpu

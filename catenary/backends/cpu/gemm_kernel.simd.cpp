@@ -11,75 +11,11 @@
 #include <cstring>
 #include <utility>
 
+#include "catenary/backends/cpu/gemm_dots.h"
 #include "catenary/backends/cpu/gemm_micro.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
-
-// ---- dot products ----
-
-template <class T>
-CT_INLINE void finish(const GemmArgs<T>& g, int64_t i, int64_t j, T sum) {
-  T* c = g.c + i * g.c_rs + j * g.c_cs;
-  if (g.accumulate) sum += *c;
-  if (g.bias_n) sum += g.bias_n[j];
-  if (g.bias_m) sum += g.bias_m[i];
-  *c = sum;
-}
-
-// Pairs at `distance` are added, then those at half of it, …
-template <class T, int distance, std::size_t... i>
-CT_INLINE T sum_lanes(Vector<T> x, std::index_sequence<i...> lanes) {
-  x += __builtin_shufflevector(x, x, (i ^ distance)...);
-  if constexpr (distance > 1) {
-    return sum_lanes<T, distance / 2>(x, lanes);
-  } else {
-    return x[0];
-  }
-}
-
-// kM rows of A times kN columns of B, all contiguous: one sum of vectors for each pair, so that bits do not depend on
-// the grouping.
-template <class T, int kM, int kN>
-static void dots(const GemmArgs<T>& g, int64_t i, int64_t j) {
-  constexpr int L = kLanes<T>;
-  const T* a = g.a + i * g.a_rs;
-  const T* b = g.b + j * g.b_cs;
-  Vector<T> acc[kM][kN] = {};
-  const auto step = [&](auto&& get) __attribute__((always_inline)) {
-    Vector<T> x[kN];
-    CT_UNROLL for (int c = 0; c < kN; ++c) x[c] = get(b + c * g.b_cs);
-    CT_UNROLL for (int r = 0; r < kM; ++r) {
-      const Vector<T> y = get(a + r * g.a_rs);
-      CT_UNROLL for (int c = 0; c < kN; ++c) acc[r][c] += y * x[c];
-    }
-  };
-  int64_t p = 0;
-  for (; p + L <= g.k; p += L) step([&](const T* from) __attribute__((always_inline)) { return load(from + p); });
-  const int rest = g.k - p;
-  if (rest > 0) step([&](const T* from) __attribute__((always_inline)) { return load_some(from + p, rest); });
-  CT_UNROLL for (int r = 0; r < kM; ++r) {
-    CT_UNROLL for (int c = 0; c < kN; ++c)
-        finish(g, i + r, j + c, sum_lanes<T, L / 2>(acc[r][c], std::make_index_sequence<L>()));
-  }
-}
-
-template <class T, int kM>
-static void dots_of_rows(const GemmArgs<T>& g, int64_t i) {
-  int64_t j = 0;
-  for (; j + 4 <= g.n; j += 4) dots<T, kM, 4>(g, i, j);
-  if (g.n - j == 3) dots<T, kM, 3>(g, i, j);
-  if (g.n - j == 2) dots<T, kM, 2>(g, i, j);
-  if (g.n - j == 1) dots<T, kM, 1>(g, i, j);
-}
-
-template <class T>
-static void all_dots(const GemmArgs<T>& g) {
-  constexpr int kM = kVectorBytes == 64 ? 4 : 2;  // as many as the registers hold
-  int64_t i = 0;
-  for (; i + kM <= g.m; i += kM) dots_of_rows<T, kM>(g, i);
-  for (; i < g.m; ++i) dots_of_rows<T, 1>(g, i);
-}
 
 // ---- the loops around the micro-kernel ----
 
@@ -250,45 +186,8 @@ static void direct(const GemmArgs<T>& g) {
   }
 }
 
-// ---- matrix times vector ----
-
-// y[0 … n) += sum of kP columns of A times their x, in the order of the columns.
-template <class T, int kP>
-CT_INLINE void add_columns(const T* a, int64_t a_cs, const T* x, T* y, int64_t n) {
-  constexpr int L = kLanes<T>;
-  Vector<T> factor[kP];
-  for (int p = 0; p < kP; ++p) factor[p] = splat(x[p]);
-  int64_t i = 0;
-  for (; i + L <= n; i += L) {
-    Vector<T> sum = load(y + i);
-    CT_UNROLL for (int p = 0; p < kP; ++p) sum += load(a + p * a_cs + i) * factor[p];
-    store(y + i, sum);
-  }
-  if (i < n) {
-    Vector<T> sum = load(y + i);  // y has room for a whole vector
-    CT_UNROLL for (int p = 0; p < kP; ++p) sum += load_some(a + p * a_cs + i, n - i) * factor[p];
-    store(y + i, sum);
-  }
-}
-
 template <class T>
-static void thin(const GemmArgs<T>& g) {
-  if (g.a_cs == 1) return all_dots(g);
-  constexpr int64_t kChunk = 8192 / sizeof(T);
-  alignas(64) T y[kChunk];
-  for (int64_t i = 0; i < g.m; i += kChunk) {
-    const int64_t n = std::min(kChunk, g.m - i);
-    std::fill(y, y + ceil_div(n, kLanes<T>) * kLanes<T>, T(0));
-    const T* a = g.a + i;
-    int64_t p = 0;
-    for (; p + 8 <= g.k; p += 8) add_columns<T, 8>(a + p * g.a_cs, g.a_cs, g.b + p, y, n);
-    for (; p < g.k; ++p) add_columns<T, 1>(a + p * g.a_cs, g.a_cs, g.b + p, y, n);
-    for (int64_t r = 0; r < n; ++r) finish(g, i + r, 0, y[r]);
-  }
-}
-
-template <class T>
-constexpr GemmLevel<T> kLevel = {{kRows, kColumns<T>}, blocked_scratch<T>, blocked<T>, direct<T>, thin<T>};
+constexpr GemmLevel<T> kLevel = {{kRows, kColumns<T>}, blocked_scratch<T>, blocked<T>, direct<T>, thin<GemmArgs<T>>};
 
 }  // namespace
 

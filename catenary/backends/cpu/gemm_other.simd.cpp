@@ -93,38 +93,38 @@ void gemm_integer(const IntegerGemm& g, Dtype from, Dtype to) {
   }
 }
 
-void widen(const std::uint16_t* x, float* y, int64_t n, bool bfloat) {
-  if (bfloat) {
-    for (int64_t i = 0; i < n; ++i) y[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
-    return;
-  }
+void widen(const bfloat16* x, float* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i].bits) << 16);
+}
+
+void widen(const float16* x, float* y, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
-  for (; i < n; ++i) y[i] = _cvtsh_ss(x[i]);
+  for (; i < n; ++i) y[i] = _cvtsh_ss(x[i].bits);
 #else
-  for (; i < n; ++i) y[i] = detail::half_to_float(x[i]);
+  for (; i < n; ++i) y[i] = detail::half_to_float(x[i].bits);
 #endif
 }
 
-void narrow(const float* x, std::uint16_t* y, int64_t n, bool bfloat) {
-  if (bfloat) {
-    for (int64_t i = 0; i < n; ++i) {
-      const std::uint32_t bits = std::bit_cast<std::uint32_t>(x[i]);
-      const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-      y[i] = static_cast<std::uint16_t>((nan ? bits | 0x400000u : bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-    }
-    return;
+void narrow(const float* x, bfloat16* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x[i]);
+    const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    y[i].bits = static_cast<std::uint16_t>((nan ? bits | 0x400000u : bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
   }
+}
+
+void narrow(const float* x, float16* y, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
-  for (; i < n; ++i) y[i] = _cvtss_sh(x[i], _MM_FROUND_TO_NEAREST_INT);
+  for (; i < n; ++i) y[i].bits = _cvtss_sh(x[i], _MM_FROUND_TO_NEAREST_INT);
 #else
-  for (; i < n; ++i) y[i] = detail::float_to_half(x[i]);
+  for (; i < n; ++i) y[i].bits = detail::float_to_half(x[i]);
 #endif
 }
 

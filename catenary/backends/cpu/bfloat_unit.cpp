@@ -1,0 +1,93 @@
+// Which instructions multiply bfloat16 here.
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#if defined(__x86_64__)
+#  include <cpuid.h>
+#endif
+
+#include "catenary/backends/cpu/gemm.h"
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/environment.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/tiles.h"
+
+namespace catenary::cpu {
+namespace {
+
+constexpr std::array<const char*, 3> kNames = {"widened", "dots", "tiles"};
+
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+
+bool processor_has(BfloatUnit unit) {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (best_simd_level() != SimdLevel::v4) return false;
+  if (unit == BfloatUnit::dots) return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & 1u << 5) != 0;
+  constexpr unsigned kTiles = 1u << 22 | 1u << 24;  // AMX-BF16, AMX-TILE
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kTiles) == kTiles;
+}
+
+// Why a unit is not there, or "".
+std::string lack(BfloatUnit unit) {
+  if (unit == BfloatUnit::widened) return "";
+  if (!processor_has(unit))
+    return fmt::format("this processor has no {} for bfloat16", unit == BfloatUnit::dots ? "AVX-512" : "AMX");
+  if (unit == BfloatUnit::dots) return "";
+  static const std::string refused = os::ask_for_tiles();
+  return refused;
+}
+
+#else
+
+bool processor_has(BfloatUnit) { return false; }
+std::string lack(BfloatUnit unit) {
+  return unit == BfloatUnit::widened ? "" : "this build has no instructions for bfloat16";
+}
+
+#endif
+
+BfloatUnit initial() {
+  const std::string name = environment::text("CATENARY_BFLOAT16");
+  // Intel's processors with AMX take two cycles for a vector of AVX512_BF16's dot products, which is no gain.
+  const bool dots_gain = !processor_has(BfloatUnit::tiles);
+  for (BfloatUnit unit : {BfloatUnit::tiles, BfloatUnit::dots, BfloatUnit::widened}) {
+    if (name.empty() ? unit == BfloatUnit::dots && !dots_gain : name != kNames[static_cast<std::size_t>(unit)])
+      continue;
+    const std::string why = lack(unit);
+    if (why.empty()) return unit;
+    if (!name.empty()) fail<DeviceError>("CATENARY_BFLOAT16={}: {}", name, why);
+  }
+  return BfloatUnit::widened;
+}
+
+std::atomic<BfloatUnit>& current() {
+  static std::atomic<BfloatUnit> unit{initial()};
+  return unit;
+}
+
+}  // namespace
+
+bool has_bfloat_unit(BfloatUnit unit) { return lack(unit).empty(); }
+
+BfloatUnit bfloat_unit() { return current().load(std::memory_order_relaxed); }
+
+void set_bfloat_unit(BfloatUnit unit) {
+  if (const std::string why = lack(unit); !why.empty())
+    fail<DeviceError>("set_bfloat_unit: {}: {}", kNames[static_cast<std::size_t>(unit)], why);
+  current().store(unit, std::memory_order_relaxed);
+}
+
+std::string bfloat_unit_info() {
+  constexpr std::array<const char*, 3> words = {"float32's kernels", "AVX512_BF16", "AMX"};
+  const BfloatUnit used = bfloat_unit();
+  std::string info = fmt::format("bfloat16 by {}", words[static_cast<std::size_t>(used)]);
+  if (used != BfloatUnit::tiles) {
+    const std::string why = lack(BfloatUnit::tiles);
+    info += why.empty() ? " (CATENARY_BFLOAT16)" : " (" + why + ")";
+  }
+  return info;
+}
+
+}  // namespace catenary::cpu

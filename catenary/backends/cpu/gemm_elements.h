@@ -1,0 +1,96 @@
+#pragma once
+// Private to the *.simd.cpp files of the CPU's products: elements in memory that are narrower than what they are
+// computed in. They are widened as they are loaded or packed, so no operand is ever converted as a whole.
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "catenary/backends/cpu/gemm_micro.h"
+#include "catenary/core/half.h"
+
+namespace catenary::cpu::CT_SIMD_NAMESPACE {
+namespace {
+
+CT_INLINE float widened(float x) { return x; }
+CT_INLINE double widened(double x) { return x; }
+CT_INLINE float widened(bfloat16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16); }
+CT_INLINE float widened(float16 x) {
+#if defined(__F16C__)
+  return _cvtsh_ss(x.bits);
+#else
+  return detail::half_to_float(x.bits);
+#endif
+}
+
+// A vector of what one computes in, from as many elements in memory.
+CT_INLINE Vector<float> load_wide(const float* p) { return load(p); }
+CT_INLINE Vector<double> load_wide(const double* p) { return load(p); }
+#if defined(__AVX512F__)
+CT_INLINE Vector<float> wide_bfloat(__m256i x) {
+  return reinterpret_cast<Vector<float>>(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+}
+CT_INLINE __m256i whole(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i_u*>(p)); }
+CT_INLINE Vector<float> load_wide(const bfloat16* p) { return wide_bfloat(whole(p)); }
+CT_INLINE Vector<float> load_wide(const float16* p) { return _mm512_cvtph_ps(whole(p)); }
+CT_INLINE Vector<float> load_wide_some(const bfloat16* p, int n) {
+  return wide_bfloat(_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << n) - 1), p));
+}
+CT_INLINE Vector<float> load_wide_some(const float16* p, int n) {
+  return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << n) - 1), p));
+}
+#else
+#  if defined(__AVX2__)
+CT_INLINE __m128i whole(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
+CT_INLINE Vector<float> load_wide(const bfloat16* p) {
+  return reinterpret_cast<Vector<float>>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(whole(p)), 16));
+}
+CT_INLINE Vector<float> load_wide(const float16* p) { return _mm256_cvtph_ps(whole(p)); }
+#  else
+template <class E>
+CT_INLINE Vector<float> load_each(const E* p) {
+  Vector<float> x;
+  for (int i = 0; i < kLanes<float>; ++i) x[i] = widened(p[i]);
+  return x;
+}
+CT_INLINE Vector<float> load_wide(const bfloat16* p) { return load_each(p); }
+CT_INLINE Vector<float> load_wide(const float16* p) { return load_each(p); }
+#  endif
+template <class E>
+CT_INLINE Vector<float> load_wide_some(const E* p, int n) {
+  E some[kLanes<float>] = {};
+  std::memcpy(some, p, static_cast<std::size_t>(n) * sizeof(E));
+  return load_wide(some);
+}
+#endif
+CT_INLINE Vector<float> load_wide_some(const float* p, int n) { return load_some(p, n); }
+CT_INLINE Vector<double> load_wide_some(const double* p, int n) { return load_some(p, n); }
+
+// As pack_panel, of elements that become float32.
+template <int kWidth, class E>
+static void pack_wide_panel(const E* x, int64_t rs, int64_t cs, int rows, int64_t k, float* out) {
+  constexpr int L = kLanes<float>;
+  for (int i = (rows - 1) / L * L; i >= 0; i -= L) {
+    const int lanes = std::min(rows - i, L);
+    const E* from = x + i * rs;
+    float* to = out + i;
+    int64_t p = 0;
+    if (rs == 1 && lanes == L) {
+      for (; p < k; ++p) store(to + p * kWidth, load_wide(from + p * cs));
+    } else if (rs == 1) {
+      for (; p < k; ++p) store(to + p * kWidth, load_wide_some(from + p * cs, lanes));
+    } else if (cs == 1) {
+      alignas(64) float block[L * L] = {};
+      for (; p + L <= k; p += L) {
+        for (int r = 0; r < lanes; ++r) store(block + r * L, load_wide(from + r * rs + p));
+        transpose_block(block, L, L, to + p * kWidth, kWidth);
+      }
+    }
+    for (; p < k; ++p)
+      for (int r = 0; r < std::min(L, kWidth - i); ++r)
+        to[p * kWidth + r] = r < lanes ? widened(from[r * rs + p * cs]) : 0.0f;
+  }
+}
+
+}  // namespace
+}  // namespace catenary::cpu::CT_SIMD_NAMESPACE

@@ -1,0 +1,352 @@
+// Products of 16-bit floats of one thread, summed in float32 and rounded once. The loops are those of
+// gemm_kernel.simd.cpp but that both operands are always packed and the sums of a block of columns stay in float32
+// until the whole depth is summed. A Machine says what a panel is and who multiplies two of them.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "catenary/backends/cpu/gemm_dots.h"
+#include "catenary/backends/cpu/gemm_elements.h"
+#include "catenary/backends/cpu/gemm_kernel.h"
+#include "catenary/backends/cpu/gemm_micro.h"
+
+namespace catenary::cpu::CT_SIMD_NAMESPACE {
+namespace {
+
+// A panel of A, packed or where it lies; distances in elements.
+template <class P>
+struct Rows {
+  const P* at = nullptr;
+  int64_t stride = 0;  // from row to row
+  int64_t below = 0;   // from the first 16 rows to the next
+  int64_t step = 0;    // from one step of the depth to the next
+};
+
+// Panels are float32, and the micro-kernel is float32's.
+template <class E>
+struct Widened {
+  using Panel = float;
+  static constexpr int64_t rows = kRows, columns = kColumns<float>, step = 1;
+  static constexpr int64_t spill = kLanes<float>;  // what packing may write past the end of a panel
+  static void begin() {}
+  static void end() {}
+  static bool in_place(const GemmArgs<float, E>&, int64_t, int64_t) { return false; }
+  static void pack_a(const E* x, int64_t rs, int64_t cs, int count, int64_t k, float* out) {
+    pack_wide_panel<kRows>(x, rs, cs, count, k, out);
+  }
+  static void pack_b(const E* x, int64_t rs, int64_t cs, int count, int64_t k, float* out) {
+    pack_wide_panel<columns>(x, cs, rs, count, k, out);
+  }
+  static Rows<float> packed(const float* panel) { return {panel}; }
+  static Rows<float> placed(const E*, int64_t) { return {}; }
+  static void multiply(Rows<float> a, const float* b, int64_t k, int m, int n, float* c, int64_t ld, bool accumulate) {
+    kKernels<float, true>.of[m - 1][(n - 1) / kLanes<float>](
+        {k, a.at, 1, kRows, b, columns, c, ld, n, nullptr, nullptr, accumulate});
+  }
+};
+
+#if defined(CT_SIMD_v4)
+
+#  define CT_BFLOAT_UNITS __attribute__((target("avx512bf16")))
+#  define CT_TILE_UNITS __attribute__((target("amx-tile,amx-bf16")))
+
+// Panels are bfloat16 in pairs along the depth, as the instructions take them: of A 32 elements of 16 rows after each
+// other, of B pairs of 16 columns. Both are filled with zeros up to whole tiles.
+struct Pairs {
+  using E = bfloat16;
+  using Panel = bfloat16;
+  static constexpr int64_t rows = 32, columns = 32, step = 32;
+  static constexpr int64_t spill = 0;
+  static constexpr int64_t tile = 16 * 32;
+
+  // A few columns of the result do not pay for a copy of A.
+  static bool in_place(const GemmArgs<float, E>& g, int64_t i, int64_t k) {
+    return g.a_cs == 1 && g.n <= 2 * columns && i + rows <= g.m && k % step == 0;
+  }
+  static Rows<E> packed(const E* panel) { return {panel, 32, tile, 2 * tile}; }
+  static Rows<E> placed(const E* x, int64_t rs) { return {x, rs, 16 * rs, step}; }
+
+  // lines[l] of 16 pairs: its pair i is the elements x[i * rs + p * cs] and x[i * rs + (p + 1) * cs] for p = p0 + 2 l,
+  // where i < count and p < k, else zero.
+  static void pair_lines(const E* x, int64_t rs, int64_t cs, int count, int64_t p0, int64_t k, int lines,
+                         std::uint32_t (*out)[16]) {
+    static constexpr std::uint16_t kOrder[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+                                                 8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+    const __m512i interleave = _mm512_loadu_si512(kOrder);
+    for (int l = 0; l < lines; ++l) {
+      const int64_t p = p0 + 2 * l;
+      if (rs == 1) {
+        const auto line = [&](int64_t q) {
+          return q < k ? _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), x + q * cs)
+                       : _mm256_setzero_si256();
+        };
+        _mm512_storeu_si512(out[l], _mm512_permutex2var_epi16(_mm512_castsi256_si512(line(p)), interleave,
+                                                              _mm512_castsi256_si512(line(p + 1))));
+        continue;
+      }
+      for (int i = 0; i < 16; ++i) {
+        const auto element = [&](int64_t q) -> std::uint32_t {
+          return i < count && q < k ? x[i * rs + q * cs].bits : 0;
+        };
+        out[l][i] = element(p) | element(p + 1) << 16;
+      }
+    }
+  }
+
+  // 32 elements of each of 16 rows whose elements are side by side: zero from `count` and from `k` on.
+  static void whole_rows(const E* x, int64_t rs, int count, int64_t p0, int64_t k, std::uint32_t (*out)[16]) {
+    const int64_t rest = std::min<int64_t>(32, k - p0);
+    const __mmask32 mask = rest == 32 ? ~0u : (1u << rest) - 1;
+    for (int i = 0; i < 16; ++i)
+      _mm512_storeu_si512(out[i], i < count ? _mm512_maskz_loadu_epi16(mask, x + i * rs + p0) : _mm512_setzero_si512());
+  }
+
+  static void transpose(const std::uint32_t (*x)[16], E* out) {
+    transpose_block(reinterpret_cast<const float*>(x), 16, 16, reinterpret_cast<float*>(out), 16);
+  }
+
+  static void pack_a(const E* x, int64_t rs, int64_t cs, int count, int64_t k, E* out) {
+    alignas(64) std::uint32_t block[16][16];
+    for (int64_t p = 0; p < k; p += step) {
+      for (int half = 0; half < 2; ++half, out += tile) {
+        const int some = std::clamp(count - 16 * half, 0, 16);
+        const E* from = x + 16 * half * rs;
+        if (cs == 1) {
+          whole_rows(from, rs, some, p, k, reinterpret_cast<std::uint32_t(*)[16]>(out));
+        } else {
+          pair_lines(from, rs, cs, some, p, k, 16, block);
+          transpose(block, out);
+        }
+      }
+    }
+  }
+  static void pack_b(const E* x, int64_t rs, int64_t cs, int count, int64_t k, E* out) {
+    alignas(64) std::uint32_t block[16][16];
+    for (int64_t p = 0; p < k; p += step) {
+      for (int half = 0; half < 2; ++half, out += tile) {
+        const int some = std::clamp(count - 16 * half, 0, 16);
+        const E* from = x + 16 * half * cs;
+        if (rs == 1) {
+          whole_rows(from, cs, some, p, k, block);
+          transpose(block, out);
+        } else {
+          pair_lines(from, cs, rs, some, p, k, 16, reinterpret_cast<std::uint32_t(*)[16]>(out));
+        }
+      }
+    }
+  }
+};
+
+// By AVX512_BF16: a vector of pairs of B times a pair of A.
+struct DotPairs : Pairs {
+  static void begin() {}
+  static void end() {}
+  CT_BFLOAT_UNITS static void multiply(Rows<E> a, const E* b, int64_t k, int m, int, float* c, int64_t ld,
+                                       bool accumulate) {
+    constexpr int kGroup = 8;
+    for (int i = 0; i < m; i += kGroup) {
+      __m512 sums[kGroup][2];
+      CT_UNROLL for (int r = 0; r < kGroup; ++r) CT_UNROLL for (int v = 0; v < 2; ++v) sums[r][v] =
+          accumulate ? _mm512_loadu_ps(c + (i + r) * ld + 16 * v) : _mm512_setzero_ps();
+      const E* row = a.at + i / 16 * a.below + i % 16 * a.stride;
+      for (int64_t p = 0; p < k; p += step, row += a.step) {
+        const E* pairs = b + p * columns;
+        for (int q = 0; q < 16; ++q) {
+          const __m512bh left = reinterpret_cast<__m512bh>(_mm512_loadu_si512(pairs + q * 32)),
+                         right = reinterpret_cast<__m512bh>(_mm512_loadu_si512(pairs + tile + q * 32));
+          CT_UNROLL for (int r = 0; r < kGroup; ++r) {
+            std::uint32_t pair;
+            std::memcpy(&pair, row + r * a.stride + 2 * q, sizeof pair);
+            const __m512bh x = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(pair)));
+            sums[r][0] = _mm512_dpbf16_ps(sums[r][0], left, x);
+            sums[r][1] = _mm512_dpbf16_ps(sums[r][1], right, x);
+          }
+        }
+      }
+      CT_UNROLL for (int r = 0; r < kGroup; ++r) CT_UNROLL for (int v = 0; v < 2; ++v)
+          _mm512_storeu_ps(c + (i + r) * ld + 16 * v, sums[r][v]);
+    }
+  }
+};
+
+// By AMX: four tiles of sums, two of A and two of B.
+struct TilePairs : Pairs {
+  struct alignas(64) Setting {
+    std::uint8_t palette = 1, start = 0, zero[14] = {};
+    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  };
+  CT_TILE_UNITS static void begin() {
+    static const Setting setting;
+    _tile_loadconfig(&setting);
+  }
+  CT_TILE_UNITS static void end() { _tile_release(); }
+  CT_TILE_UNITS static void multiply(Rows<E> a, const E* b, int64_t k, int, int, float* c, int64_t ld,
+                                     bool accumulate) {
+    if (accumulate) {
+      _tile_loadd(0, c, ld * 4);
+      _tile_loadd(1, c + 16, ld * 4);
+      _tile_loadd(2, c + 16 * ld, ld * 4);
+      _tile_loadd(3, c + 16 * ld + 16, ld * 4);
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+      _tile_zero(2);
+      _tile_zero(3);
+    }
+    const E* row = a.at;
+    for (int64_t p = 0; p < k; p += step, row += a.step, b += 2 * tile) {
+      _tile_loadd(4, row, a.stride * 2);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(7, b + tile, 64);
+      _tile_loadd(5, row + a.below, a.stride * 2);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, c, ld * 4);
+    _tile_stored(1, c + 16, ld * 4);
+    _tile_stored(2, c + 16 * ld, ld * 4);
+    _tile_stored(3, c + 16 * ld + 16, ld * 4);
+  }
+};
+
+#endif
+
+constexpr int64_t round_up(int64_t n, int64_t to) { return ceil_div(n, to) * to; }
+
+// Where a block's panels and sums lie.
+template <class M>
+struct Room {
+  Depth depth;
+  int64_t columns;  // of a block of B, whose panels stay in the second-level cache
+  int64_t b, a, sums;
+
+  template <class G>
+  Room(const G& g, int64_t cache) : depth(g.k) {
+    depth.size = round_up(std::max<int64_t>(depth.size, 1), M::step);
+    depth.blocks = std::max<int64_t>(1, ceil_div(g.k, depth.size));
+    const int64_t panel = depth.size * M::columns * static_cast<int64_t>(sizeof(typename M::Panel));
+    columns = std::min(round_up(g.n, M::columns), std::max<int64_t>(4, cache * 3 / 4 / panel) * M::columns);
+    const auto bytes = [](int64_t panels) {
+      return round_up(panels * static_cast<int64_t>(sizeof(typename M::Panel)), 64);
+    };
+    b = bytes(columns * depth.size + M::spill);
+    a = bytes(M::rows * depth.size + M::spill);
+    sums = round_up(g.m, M::rows) * columns * 4;
+  }
+  int64_t total() const { return b + a + sums; }
+};
+
+template <class M, class G>
+static int64_t scratch(const G& g, int64_t cache) {
+  return Room<M>(g, cache).total();
+}
+
+// The sums of columns [j, j + n) of a row, with all that is added to them, rounded into C.
+template <class G>
+static void round_row(const G& g, int64_t i, int64_t j, int64_t n, float* sums) {
+  typename G::Element line[256];
+  float wide[256];
+  for (int64_t from = 0; from < n; from += 256) {
+    const int64_t count = std::min<int64_t>(256, n - from);
+    float* x = sums + from;
+    auto* c = g.c + i * g.c_rs + (j + from) * g.c_cs;
+    const auto add = [&](const typename G::Element* y) {
+      widen(y, wide, count);
+      for (int64_t l = 0; l < count; ++l) x[l] += wide[l];
+    };
+    if (g.accumulate) {
+      if (g.c_cs != 1)
+        for (int64_t l = 0; l < count; ++l) line[l] = c[l * g.c_cs];
+      add(g.c_cs == 1 ? c : line);
+    }
+    if (g.bias_n) add(g.bias_n + j + from);
+    if (g.bias_m) {
+      const float shift = widened(g.bias_m[i]);
+      for (int64_t l = 0; l < count; ++l) x[l] += shift;
+    }
+    narrow(x, g.c_cs == 1 ? c : line, count);
+    if (g.c_cs != 1)
+      for (int64_t l = 0; l < count; ++l) c[l * g.c_cs] = line[l];
+  }
+}
+
+template <class M, class G>
+static void blocked(const G& g, int64_t cache, char* memory) {
+  using P = typename M::Panel;
+  const Room<M> room(g, cache);
+  P* const b_panels = reinterpret_cast<P*>(memory);
+  P* const a_panel = reinterpret_cast<P*>(memory + room.b);
+  float* const sums = reinterpret_cast<float*>(memory + room.b + room.a);
+  M::begin();
+  for (int64_t j0 = 0; j0 < g.n; j0 += room.columns) {
+    const int64_t n = std::min(room.columns, g.n - j0);
+    for (int64_t p0 = 0, block = 0; block < room.depth.blocks; ++block, p0 += room.depth.size) {
+      const int64_t k = std::min(room.depth.size, g.k - p0), whole = round_up(k, M::step);
+      for (int64_t j = 0; j < n; j += M::columns)
+        M::pack_b(g.b + p0 * g.b_rs + (j0 + j) * g.b_cs, g.b_rs, g.b_cs, std::min(M::columns, n - j), k,
+                  b_panels + j * whole);
+      for (int64_t i = 0; i < g.m; i += M::rows) {
+        const int m = std::min(M::rows, g.m - i);
+        const auto* from = g.a + i * g.a_rs + p0 * g.a_cs;
+        const bool in_place = M::in_place(g, i, k);
+        if (!in_place) M::pack_a(from, g.a_rs, g.a_cs, m, k, a_panel);
+        const Rows<P> rows = in_place ? M::placed(from, g.a_rs) : M::packed(a_panel);
+        for (int64_t j = 0; j < n; j += M::columns)
+          M::multiply(rows, b_panels + j * whole, whole, m, std::min(M::columns, n - j), sums + i * room.columns + j,
+                      room.columns, block > 0);
+      }
+    }
+    for (int64_t i = 0; i < g.m; ++i) round_row(g, i, j0, n, sums + i * room.columns);
+  }
+  M::end();
+}
+
+// All of it in float32 on the stack.
+template <class E>
+static void small(const GemmArgs<float, E>& g) {
+  constexpr int64_t side = kSmallSide;
+  alignas(64) float a[side * side], b[side * side], c[side * side], bias[2 * side];
+  E line[side];
+  const auto rows = [&](const E* x, int64_t rs, int64_t cs, int64_t count, int64_t n, float* y) {
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t j = 0; j < n; ++j) line[j] = x[i * rs + j * cs];
+      widen(line, y + i * n, n);
+    }
+  };
+  rows(g.a, g.a_rs, g.a_cs, g.m, g.k, a);
+  rows(g.b, g.b_rs, g.b_cs, g.k, g.n, b);
+  if (g.accumulate) rows(g.c, g.c_rs, g.c_cs, g.m, g.n, c);
+  if (g.bias_n) widen(g.bias_n, bias, g.n);
+  if (g.bias_m) widen(g.bias_m, bias + side, g.m);
+  gemm_float.direct({g.m, g.n, g.k, a, g.k, 1, b, g.n, 1, c, g.n, 1, g.bias_n ? bias : nullptr,
+                     g.bias_m ? bias + side : nullptr, g.accumulate});
+  for (int64_t i = 0; i < g.m; ++i) {
+    narrow(c + i * g.n, line, g.n);
+    for (int64_t j = 0; j < g.n; ++j) g.c[i * g.c_rs + j * g.c_cs] = line[j];
+  }
+}
+
+template <class M, class E>
+constexpr HalfLevel<E> kHalf = {{M::rows, M::columns},
+                                scratch<M, GemmArgs<float, E>>,
+                                blocked<M, GemmArgs<float, E>>,
+                                small<E>,
+                                thin<GemmArgs<float, E>>};
+
+}  // namespace
+
+extern const HalfLevel<float16> gemm_float16;
+extern const HalfLevel<bfloat16> gemm_bfloat16;
+const HalfLevel<float16> gemm_float16 = kHalf<Widened<float16>, float16>;
+const HalfLevel<bfloat16> gemm_bfloat16 = kHalf<Widened<bfloat16>, bfloat16>;
+#if defined(CT_SIMD_v4)
+extern const HalfLevel<bfloat16> gemm_bfloat16_avx512, gemm_bfloat16_amx;
+const HalfLevel<bfloat16> gemm_bfloat16_avx512 = kHalf<DotPairs, bfloat16>;
+const HalfLevel<bfloat16> gemm_bfloat16_amx = kHalf<TilePairs, bfloat16>;
+#endif
+
+}  // namespace catenary::cpu::CT_SIMD_NAMESPACE
