@@ -11,11 +11,11 @@ import sys, threading, time
 from multiprocessing.pool import ThreadPool
 import numpy
 from catenary import _core, cupy
-ordinal, way, kind = sys.argv[1:]
+name, way, kind = sys.argv[1:]
 went = threading.Semaphore(0)
 
 def compute(_=None):
-    _core.Device(ordinal if ordinal == 'cpu' else int(ordinal)).use()
+    _core.Device(name).use()
     x, host = cupy.ones((300, 300), 'f'), numpy.ones((300, 300), 'f')
     kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', 'of_a_thread')
     while True:
@@ -45,7 +45,7 @@ for _ in range(12):
 @pytest.mark.parametrize('kind', ['product', 'sum', 'record', 'copies', 'kernel'])
 @pytest.mark.parametrize('way', ['daemon', 'pool'])
 def test_threads_that_compute_at_the_end(device, way, kind):
-    done = subprocess.run([sys.executable, '-c', PROGRAM, 'cpu' if device.id < 0 else str(device.id), way, kind],
+    done = subprocess.run([sys.executable, '-c', PROGRAM, device.name, way, kind],
                           capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
 
