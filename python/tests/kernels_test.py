@@ -363,3 +363,15 @@ def test_without_a_compiler(monkeypatch):
             cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'k')(cupy.zeros(3, 'f'))
     finally:
         _host._compiler.cache_clear()
+
+
+@pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
+def test_what_is_preloaded_is_not_for_the_compiler(monkeypatch, tmp_path):
+    from catenary.cupy import _host
+    script = tmp_path / 'c++'
+    script.write_text('#!/bin/sh\n[ -z "$LD_PRELOAD" ] || { echo preloaded >&2; exit 1; }\nexec c++ "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv('CXX', str(script))
+    monkeypatch.setenv('LD_PRELOAD', 'libm.so.6')
+    kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', 'by_script')
+    assert kernel(cupy.zeros(3, 'f')).get().tolist() == [1] * 3 and _host._compiler(str(script))

@@ -19,14 +19,19 @@ _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b
 POCL = 'PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and CATENARY_GPU_INCLUDE_CPU=1'
 
 
+def _run(command, **more):
+    """Runs a compiler. What is loaded into this process by force (a sanitizer, say) is not for it."""
+    environment = {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, **more)
+
+
 @functools.lru_cache(None)
 def _compiler(wanted):
     """The command of a C++ compiler, and what it says of itself; None where there is none."""
     for name in ([wanted] if wanted else ['c++', 'g++', 'clang++']):
         command = shlex.split(name)
         if shutil.which(command[0]):
-            said = subprocess.run([*command, '--version'], capture_output=True, text=True).stdout
-            return command, said
+            return command, _run([*command, '--version']).stdout
     return None
 
 
@@ -62,7 +67,7 @@ def compiled(text, kernel):
     if binary is None:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'kernel.so')
-            result = subprocess.run([*command, *FLAGS, '-x', 'c++', '-', '-o', path], input=text, capture_output=True, text=True)
+            result = _run([*command, *FLAGS, '-x', 'c++', '-', '-o', path], input=text)
             if result.returncode:
                 raise CompileException('kernel %s: %s' % (kernel, result.stderr.replace('ct_' + kernel, kernel)), text, kernel)
             with open(path, 'rb') as file:
