@@ -184,12 +184,15 @@ TEST(DeviceIndexing, Gathers) {
 }
 
 TEST(DeviceIndexing, Scatters) {
-  using Write = void (*)(const Array&, const std::vector<Index>&, const Operand&);
+  using Write = void (*)(Target, const std::vector<Index>&, const Operand&);
   const std::pair<const char*, Write> writes[] = {
       {"add", scatter_add},
       {"max", scatter_max},
       {"min", scatter_min},
-      {"assign", [](const Array& a, const std::vector<Index>& at, const Operand& value) { a.set_at(at, value); }}};
+      {"assign", [](Target to, const std::vector<Index>& at, const Operand& value) {
+         const Array& a = to;
+         a.set_at(at, value);
+       }}};
   for (Dtype dtype : dtypes_of_device())
     for (const View& view : views())
       for (const Shape& count : {Shape{}, Shape{0}, Shape{3, 50}})
