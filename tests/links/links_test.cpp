@@ -335,10 +335,10 @@ TEST(Links, LinearOverTheLastAxis) {
   };
   EXPECT_EQ(message([&] { linear(x); }),
             "linear: x (2, 4, 3) has 12 inputs behind its n_batch_axes = 1, W (5, 3) takes 3, as many as x's last axis "
-            "has: with n_batch_axes = -1 that axis alone is the input");
+            "has: with n_batch_axes = -1 that axis alone is the input\n  in Linear");
   EXPECT_EQ(message([&] { linear(x, -3); }),
             "linear: n_batch_axes must be at least 1 and less than x's 3 axes (or negative: -1 for all but the last), "
-            "not -3");
+            "not -3\n  in Linear");
   EXPECT_EQ(linear(ct::zeros({0, 4, 3}, ct::Dtype::float32), -1).shape(), (ct::Shape{0, 4, 5}));
 }
 
@@ -364,7 +364,7 @@ TEST(Links, LayerNormalizationOverLastAxes) {
     EXPECT_STREQ(error.what(),
                  "layer_normalization: gamma must have the shape of x's last axes, those that are normalised, and x at "
                  "least one before them; x is (2, 4, 3), gamma (12,) (for all axes but the first: reshape x to (n, "
-                 "12))");
+                 "12))\n  in LayerNormalization");
   }
   EXPECT_THROW(given(numbers({3})), ct::ShapeError);
   EXPECT_EQ(given(ct::zeros({0, 4, 3}, ct::Dtype::float32)).shape(), (ct::Shape{0, 4, 3}));
