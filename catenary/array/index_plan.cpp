@@ -313,7 +313,7 @@ bool masked_assign(const Array& target, const std::vector<Index>& indices, const
     }
   }
   if (value.is_array() && !broadcasts_to(value.array().shape(), rest)) return false;
-  const Array condition = (mask.shares_memory(target) ? mask.copy() : mask).reshape(shape);
+  const Array condition = mask.reshape(shape);
   if (value.is_array()) {
     copyto(target, values_for(target, value, "assignment"), condition);
   } else {

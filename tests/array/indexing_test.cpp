@@ -183,7 +183,8 @@ std::vector<std::pair<std::string, ct::Array>> views() {
   const auto all = slice(), back = slice(ct::none, ct::none, -1), second = slice(ct::none, ct::none, 2);
   const auto x = [] { return ct::arange(4 * 6 * 3).reshape({4, 6, 3}); };
   const ct::Array wide = ct::arange(8 * 12 * 3).reshape({8, 12, 3});
-  return {{"back, all", x()(back)},
+  return {{"as they come", x()},
+          {"back, all", x()(back)},
           {"all, back", x()(all, back)},
           {"back, back", x()(back, back)},
           {"back, back, back", x()(back, back, back)},
@@ -246,6 +247,12 @@ TEST(Indexing, IndicesMasksAndValuesThatAreTheTarget) {
   const ct::Array places = ct::arange(n), x = ct::arange(n);
   x.set(x(slice(ct::none, ct::none, -1)), places);
   EXPECT_TRUE((x == n - 1 - ct::arange(n)).all());
+  x.set(x(slice(n - 1)), places(slice(1, n)));  // forwards, each element to the next
+  EXPECT_TRUE((x(slice(1, n)) == n - ct::arange(1, n)).all());
+  const ct::Array order = ct::remainder(ct::arange(n) * 7 + 3, n), expected_order = order.copy();
+  expected_order.set(places, order.copy());
+  order.set(places, order);
+  EXPECT_TRUE((order == expected_order).all());
   const ct::Array mask = ct::remainder(ct::arange(n), 3) == 0, backwards = mask(slice(ct::none, ct::none, -1)).copy();
   const ct::Array expected = mask & ~backwards;
   mask.set(false, mask(slice(ct::none, ct::none, -1)));

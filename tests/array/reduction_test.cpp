@@ -182,6 +182,14 @@ TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
       EXPECT_EQ(arg(x(ct::slice(), 3), {}, false).item<std::int64_t>(), n - 2) << n;
     }
   }
+  // the first NaN of pieces of a row that threads take, whatever comes behind it
+  const Array row = ct::zeros({200000}, Dtype::float32);
+  row.set(nan, 10);
+  row.set(nan, 140000);
+  row.set(inf, 199999);
+  EXPECT_EQ(ct::argmax(row).item<std::int64_t>(), 10);
+  row.set(-inf, 199999);
+  EXPECT_EQ(ct::argmin(row).item<std::int64_t>(), 10);
   const Array big = ct::full({3}, 5, Dtype::uint64);
   big.set(ct::full({}, 1, Dtype::uint64) << 63, 1);
   EXPECT_EQ(ct::argmax(big).item<int>(), 1);
