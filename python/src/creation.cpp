@@ -212,9 +212,9 @@ void register_creation(nb::module_& m) {
       [](const Array& a, nb::handle value) {
         Argument v;
         v.parse_values(value.ptr(), a.device(), a.dtype());
-        if (v.array && v.array->size() != 1)
+        if (v.array && v.array->ndim() != 0)
           raise(PyExc_ValueError, "fill: expected one value, not an array of shape " + v.array->shape().str());
-        ct::copyto(a, v.array ? Operand(v.array->reshape({})) : v.operand());
+        ct::copyto(a, v.operand());
       },
       "a", nb::arg("value"));
   m.def(
