@@ -369,7 +369,7 @@ TEST(Examples, TrainImagesLearnsShapesByConvolutions) {
     EXPECT_TRUE(has(text, "600 images, 3 classes: disc, square, triangle")) << text;
     return log_of(out).back()["validation/main/accuracy"].get<double>();
   };
-  EXPECT_GE(accuracy("cnn", "20"), 0.9);
+  EXPECT_GE(accuracy("cnn", "10"), 0.9);
   EXPECT_LT(accuracy("mlp", "5"), 0.75);
   const std::string predicted =
       output_of("train_images", {"-o", folder / "cnn", "-p", shapes + "/disc/000.png", shapes + "/square/001.png"});
