@@ -295,9 +295,10 @@ CT_INLINE void store_pixels(const WinogradImages& to, const WinogradStore& how, 
 
 // Transforms subtract, so an infinity would be a NaN and a NaN would reach the whole tile: what is not finite is found
 // here and computed again by direct sums, whose terms are those of the other convolutions.
-CT_INLINE bool is_finite(V value) {
+// The first `lanes` are looked at.
+CT_INLINE bool is_finite(V value, int64_t lanes = L) {
   value *= 0.0f;  // else NaN
-  for (int l = 0; l < L; ++l)
+  for (int l = 0; l < lanes; ++l)
     if (value[l] != 0.0f) return false;
   return true;
 }
@@ -631,17 +632,20 @@ void store_filters(const WinogradFilters& w, const float* sums, int64_t parts, i
   for (int64_t c = begin; c < end; c += L) {
     const int64_t inputs = std::min<int64_t>(L, end - c);
     for (int64_t i = 0; i < inputs; ++i) {
-      V zero{};  // unless something is not finite
+      V zero[kVectors] = {};  // unless something is not finite; what is no output may be anything
       for (int64_t tap = 0; tap < 9; ++tap) {
         const float* from = sums + ((panel * 9 + tap) * w.inputs + c + i) * NR;
         for (int v = 0; v < kVectors; ++v) {
           V sum = load(from + v * L);
           for (int64_t part = 1; part < parts; ++part) sum += load(from + part * part_size + v * L);
           store(total + (i * 9 + tap) * NR + v * L, sum);
-          zero += sum * 0.0f;
+          zero[v] += sum * 0.0f;
         }
       }
-      if (is_finite(zero)) continue;
+      bool finite = true;
+      for (int v = 0; v < kVectors; ++v)
+        finite &= is_finite(zero[v], std::clamp<int64_t>(w.outputs - panel * NR - v * L, 0, L));
+      if (finite) continue;
       missing[panel * w.inputs + c + i] = 1;
       for (int64_t j = 0; j < 9 * NR; j += L) store(total + i * 9 * NR + j, V{});
     }
