@@ -246,7 +246,10 @@ TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
             const std::vector<float> a = got.to_vector<float>(), b = want.to_vector<float>();
             for (std::size_t i = 0; i < a.size() && wrong != 3e38f; ++i) {
               const float wanted = std::isfinite(b[i]) ? b[i] : 0, found = std::isfinite(b[i]) ? a[i] : 0;
-              ASSERT_NEAR(found, wanted, 1e-3) << p.text() << " " << wrong << " " << place;
+              if (!(std::abs(found - wanted) < 1e-3f)) {
+                ADD_FAILURE() << p.text() << " " << wrong << " " << place << ": " << found << ", not " << wanted;
+                break;
+              }
             }
           }
         }
@@ -267,16 +270,17 @@ TEST(WinogradOutputs, OfAnInfinitePixelAreInfinite) {
   EXPECT_EQ(std::count(all.begin(), all.end(), 7), 0);
 }
 
-TEST_P(Winograd, BitsOfWhatIsNotFiniteDoNotDependOnThreadsOrLayout) {
+// Direct sums add in an order that may depend on the layout, so it is the same for all threads only.
+TEST_P(Winograd, BitsOfWhatIsNotFiniteDoNotDependOnThreads) {
   Problem p{.pass = GetParam(), .images = 9, .inputs = 40, .outputs = 50, .height = 13, .width = 13};
   const int before = num_threads();
   const Operands from(p);
   for (const Array* a : {&from.x, &from.y}) a->set(std::numeric_limits<float>::infinity(), 4, 3, 5, 6);
-  std::optional<std::vector<std::uint32_t>> first;
-  for (const int threads : {1, 3}) {
-    set_num_threads(threads);
-    for (const Order order : {Order::c, Order::channels, Order::gaps}) {
-      p.order = p.filter_order = order;
+  for (const Order order : {Order::c, Order::channels, Order::gaps}) {
+    p.order = p.filter_order = order;
+    std::optional<std::vector<std::uint32_t>> first;
+    for (const int threads : {1, 3}) {
+      set_num_threads(threads);
       const std::vector<std::uint32_t> bits = view(run(p, from), Dtype::uint32).to_vector<std::uint32_t>();
       if (!first) first = bits;
       EXPECT_TRUE(bits == *first) << p.text() << ", threads: " << threads;
