@@ -289,7 +289,7 @@ struct Replica {
 
   Replica(const std::string& folder, int of_set, int epochs, float first_weights = 0.5f) {
     ct::random::set_state({static_cast<std::uint64_t>(of_set + 20), 0});
-    model.W.set_array(ct::full({2, 3}, first_weights));
+    model.W.set_array(ct::full({2, 3}, first_weights, ct::Dtype::float32));
     optimizer.setup(model);
     const ct::datasets::TupleDataset data(ct::random::standard_normal({8, 3}, {.dtype = ct::Dtype::float32}));
     trainer.emplace(
