@@ -21,8 +21,9 @@ def test_every_row_is_there():
     rows = re.findall(r'^CT_OP\((\w+),', (OPS / 'elementwise.def').read_text(), re.M)
     assert sorted(rows) == sorted(_core.ufuncs)
     for name in rows:
-        assert getattr(cupy, name) is _core.ufuncs[name]
-        assert getattr(cupy, name).__doc__
+        assert _core.ufuncs[name].__doc__
+        if hasattr(numpy, name):  # others are the library's own, and some of CuPy's
+            assert getattr(cupy, name) is _core.ufuncs[name]
     for name in re.findall(r'^CT_REDUCE\((\w+),', (OPS / 'reductions.def').read_text(), re.M):
         assert name in _core.reductions and getattr(cupy, name) is getattr(_core, name)
 

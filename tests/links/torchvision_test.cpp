@@ -37,7 +37,7 @@ io::HostArray filled(std::uint64_t k, const ct::Shape& shape, double scale, doub
   return array;
 }
 ct::Array on_device(const io::HostArray& a) {
-  return ct::Array::from_host(a.data.get(), a.shape, a.dtype, ct::Device());
+  return ct::Array::from_host(a.data.get(), a.shape, a.dtype, ct::current_device());
 }
 
 /// What torchvision says of a network: its tensors, with the values that the script tells, and its scores.
@@ -70,10 +70,7 @@ struct Torchvision {
   }
 };
 
-const ct::Array& images() {
-  static const ct::Array x = on_device(filled(1000000, {2, 3, 65, 73}, 2, -1));
-  return x;
-}
+ct::Array images() { return on_device(filled(1000000, {2, 3, 65, 73}, 2, -1)); }
 
 /// The weights of torchvision give its scores.
 template <class Model, class Scores>

@@ -97,9 +97,9 @@ TEST(Share, OfReferenceVectors) {
     return std::count(result.output.begin(), result.output.end(), '\n');
   };
   EXPECT_TRUE(all.ok() && some.ok()) << some.output << some.errors;
-  EXPECT_EQ(lines(all), 22);
+  EXPECT_GT(lines(all), 20);
   EXPECT_GT(lines(some), 1);
-  EXPECT_LT(lines(some), 22);
+  EXPECT_LT(lines(some), lines(all));
   EXPECT_EQ(same.output, some.output);
   EXPECT_NE(some.errors.find("share 0.3 of seed 'a': "), std::string::npos) << some.errors;
 }
