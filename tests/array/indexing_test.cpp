@@ -229,8 +229,14 @@ TEST(Indexing, IndicesOfOneElement) {
     expect_all({one.broadcast_to({3})});  // of stride 0
     expect_all({ct::array({3, 0, 1})(slice(ct::none, ct::none, -1))});
   }
-  // an axis of one element has no step: its stride is the array's, whatever the step
   const ct::Array x = ct::arange(12).reshape({3, 4});
+  // index arrays of any strides, by both ways to pick rows
+  for (const ct::Array& rows : {x, x(slice(), slice(ct::none, ct::none, -1))}) {
+    EXPECT_TRUE((rows(ct::array({2, 0, 1})(slice(ct::none, ct::none, -1))) == rows(ct::array({1, 0, 2}))).all());
+    EXPECT_TRUE((rows(one.broadcast_to({3})) == rows(ct::array({2, 2, 2}))).all());
+    EXPECT_TRUE((rows(ct::array({2, 9, 0, 9})(slice(ct::none, ct::none, 2))) == rows(ct::array({2, 0}))).all());
+  }
+  // an axis of one element has no step: its stride is the array's, whatever the step
   EXPECT_EQ(x(slice(1, 2, 7), slice(0, 1, std::int64_t{1} << 62)).strides(), (ct::Strides{4, 1}));
   EXPECT_EQ(x(slice(2, 1), slice(9, 9)).shape(), (ct::Shape{0, 0}));
   // an index that stands alone is looked at, even where nothing is picked
