@@ -170,7 +170,7 @@ def test_listed_differences():
     assert (cupy.array([-3, -2, -1, 0, 1, 2]) ** cupy.array([-1, -2, -3, -1, -5, -1])).tolist() == [0, 0, -1, 0, 1, 0]
     assert (cupy.array([-1, -1, 3], 'b') ** cupy.array([-2, -1, -1], 'b')).tolist() == [1, -1, 0]
     assert (cupy.array([True]) | 2 ** 63).dtype == 'L'
-    assert cupy.copysign(cupy.array([1], 'B'), cupy.array([-1], 'b')).dtype == 'f'
+    assert cupy.copysign(cupy.array([1], 'B'), numpy.int8(-1)).dtype == 'f'
     y = cupy.broadcast_to(x, (2, 3))
     y[0, 1] = 7
     assert x.tolist() == [0, 7, 2]
