@@ -230,11 +230,11 @@ TEST(Indexing, IndicesOfOneElement) {
     expect_all({ct::array({3, 0, 1})(slice(ct::none, ct::none, -1))});
   }
   const ct::Array x = ct::arange(12).reshape({3, 4});
-  // index arrays of any strides, by both ways to pick rows
+  // int64, which is taken as it lies, of any strides, by both ways to pick rows
   for (const ct::Array& rows : {x, x(slice(), slice(ct::none, ct::none, -1))}) {
-    EXPECT_TRUE((rows(ct::array({2, 0, 1})(slice(ct::none, ct::none, -1))) == rows(ct::array({1, 0, 2}))).all());
-    EXPECT_TRUE((rows(one.broadcast_to({3})) == rows(ct::array({2, 2, 2}))).all());
-    EXPECT_TRUE((rows(ct::array({2, 9, 0, 9})(slice(ct::none, ct::none, 2))) == rows(ct::array({2, 0}))).all());
+    EXPECT_TRUE((rows(ct::array(Ints{2, 0, 1})(slice(ct::none, ct::none, -1))) == rows(ct::array({1, 0, 2}))).all());
+    EXPECT_TRUE((rows(ct::array(Ints{2}).broadcast_to({3})) == rows(ct::array({2, 2, 2}))).all());
+    EXPECT_TRUE((rows(ct::array(Ints{2, 9, 0, 9})(slice(ct::none, ct::none, 2))) == rows(ct::array({2, 0}))).all());
   }
   // an axis of one element has no step: its stride is the array's, whatever the step
   EXPECT_EQ(x(slice(1, 2, 7), slice(0, 1, std::int64_t{1} << 62)).strides(), (ct::Strides{4, 1}));
@@ -245,7 +245,7 @@ TEST(Indexing, IndicesOfOneElement) {
 }
 
 TEST(Indexing, IndicesMasksAndValuesThatAreTheTarget) {
-  const ct::Array p = ct::array({1, 2, 0});
+  const ct::Array p = ct::array(Ints{1, 2, 0});
   p.set(ct::array({5, 6, 7}), p);
   EXPECT_EQ(p.to_vector<std::int64_t>(), (Ints{7, 5, 6}));
   // more than a block of elements, backwards
