@@ -67,14 +67,14 @@ struct Pairs {
   static Rows<E> packed(const E* panel) { return {panel, 32, tile, 2 * tile}; }
   static Rows<E> placed(const E* x, int64_t rs) { return {x, rs, 16 * rs, step}; }
 
-  // lines[l] of 16 pairs: its pair i is the elements x[i * rs + p * cs] and x[i * rs + (p + 1) * cs] for p = p0 + 2 l,
+  // out[l] of 16 pairs: its pair i is the elements x[i * rs + p * cs] and x[i * rs + (p + 1) * cs] for p = p0 + 2 l,
   // where i < count and p < k, else zero.
-  static void pair_lines(const E* x, int64_t rs, int64_t cs, int count, int64_t p0, int64_t k, int lines,
+  static void pair_lines(const E* x, int64_t rs, int64_t cs, int count, int64_t p0, int64_t k,
                          std::uint32_t (*out)[16]) {
     static constexpr std::uint16_t kOrder[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
                                                  8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
     const __m512i interleave = _mm512_loadu_si512(kOrder);
-    for (int l = 0; l < lines; ++l) {
+    for (int l = 0; l < 16; ++l) {
       const int64_t p = p0 + 2 * l;
       if (rs == 1) {
         const auto line = [&](int64_t q) {
@@ -107,32 +107,28 @@ struct Pairs {
   }
 
   static void pack_a(const E* x, int64_t rs, int64_t cs, int count, int64_t k, E* out) {
-    alignas(64) std::uint32_t block[16][16];
-    for (int64_t p = 0; p < k; p += step) {
-      for (int half = 0; half < 2; ++half, out += tile) {
-        const int some = std::clamp(count - 16 * half, 0, 16);
-        const E* from = x + 16 * half * rs;
-        if (cs == 1) {
-          whole_rows(from, rs, some, p, k, reinterpret_cast<std::uint32_t(*)[16]>(out));
-        } else {
-          pair_lines(from, rs, cs, some, p, k, 16, block);
-          transpose(block, out);
-        }
-      }
-    }
+    pack(x, rs, cs, count, k, true, out);
   }
   static void pack_b(const E* x, int64_t rs, int64_t cs, int count, int64_t k, E* out) {
+    pack(x, cs, rs, count, k, false, out);
+  }
+
+ private:
+  // `count` rows (or columns) at the distance `across`, their elements at the distance `along`: as whole rows, or as
+  // lines of pairs. What lies otherwise in memory is transposed.
+  static void pack(const E* x, int64_t across, int64_t along, int count, int64_t k, bool as_rows, E* out) {
     alignas(64) std::uint32_t block[16][16];
+    const bool transposed = as_rows != (along == 1);
     for (int64_t p = 0; p < k; p += step) {
       for (int half = 0; half < 2; ++half, out += tile) {
+        auto* const lines = transposed ? block : reinterpret_cast<std::uint32_t(*)[16]>(out);
         const int some = std::clamp(count - 16 * half, 0, 16);
-        const E* from = x + 16 * half * cs;
-        if (rs == 1) {
-          whole_rows(from, cs, some, p, k, block);
-          transpose(block, out);
+        if (along == 1) {
+          whole_rows(x + 16 * half * across, across, some, p, k, lines);
         } else {
-          pair_lines(from, cs, rs, some, p, k, 16, reinterpret_cast<std::uint32_t(*)[16]>(out));
+          pair_lines(x + 16 * half * across, across, along, some, p, k, lines);
         }
+        if (transposed) transpose(block, out);
       }
     }
   }
