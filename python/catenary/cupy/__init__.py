@@ -25,7 +25,10 @@ catenary_version = _native.version
 _found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_native.ufuncs,
           **{_name: _value for _name, _value in vars(_functions).items()
              if getattr(_value, '__module__', None) == _functions.__name__}}
-globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys() if _name not in globals()})
+# modules of their own, made when they are first asked for
+_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'random', 'testing', 'util', '_core', 'exceptions')
+globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys()
+                  if _name not in globals() and _name not in _submodules})
 # NumPy's second names
 abs = absolute
 acos, acosh, asin, asinh, atan, atanh, atan2 = arccos, arccosh, arcsin, arcsinh, arctan, arctanh, arctan2
@@ -58,8 +61,6 @@ NINF = -_numpy.inf
 NAN = NaN = _numpy.nan
 PZERO, NZERO = 0.0, -0.0
 del _found, _name
-
-_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'random', 'testing', 'util', '_core', 'exceptions')
 
 
 def is_available():

@@ -195,8 +195,10 @@ TEST(Mpi, SrunWithoutPmix) {
                                              {"SLURM_STEPID", "0"},
                                              {"SLURM_STEP_ID", "0"},
                                              {"SLURM_NODELIST", "localhost"}});
-    const auto result = ct::os::run_process({tests::build_path("bin/ranks"), "loop", "0", "barrier"},
-                                            {.timeout = 20, .environment = environment});
+    // cat waits for all that may still write, the rank's obituary too
+    const auto result = ct::os::run_process(
+        {"bash", "-o", "pipefail", "-c", R"("$0" loop 0 barrier 2>&1 | cat >&2)", tests::build_path("bin/ranks")},
+        {.timeout = 20, .environment = environment});
     EXPECT_FALSE(result.ok() || result.timed_out);
     EXPECT_EQ(count_of(result.errors,
                        "srun has not told the ranks how they find each other. Start them by "

@@ -134,6 +134,8 @@ int train(const D::Communicator& comm, int which, const std::string& event, cons
     trainer.run();
   } catch (const T::Interrupted&) {
     std::printf("rank %d stops at %d\n", comm.rank(), static_cast<int>(trainer.updater()->iteration()));
+    std::fflush(stdout);
+    comm.barrier();  // the launcher ends all as soon as one has failed
     return 5;
   } catch (const ct::Error& error) {  // as a program's main does
     std::fprintf(stderr, "ranks: %s\n", error.what());
