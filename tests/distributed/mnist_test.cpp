@@ -15,6 +15,12 @@ namespace L = ct::links;
 
 namespace {
 
+#if defined(__OPTIMIZE__)
+constexpr int kSure = 200;
+#else
+constexpr int kSure = 100;
+#endif
+
 /// Small, so that 300 steps take seconds; CATENARY_TEST_UNITS=1000 makes it the example's.
 int units() {
   const char* const text = std::getenv("CATENARY_TEST_UNITS");
@@ -60,8 +66,9 @@ void expect_loss_of_one_process(const D::Communicator& comm, int iterations) {
     const double mean = comm.allreduce_obj(mine[static_cast<std::size_t>(i)]) / comm.size();
     if (comm.rank() == 0) {
       // Parts of a batch are summed in another order, and SGD carries on what rounding differs by: on processors with
-      // AVX2 only the losses of the last hundred iterations of 300 are up to 2.6e-5 apart.
-      EXPECT_NEAR(mean, expected[static_cast<std::size_t>(i)], i < 200 ? 1e-5 : 1e-4) << "iteration " << i;
+      // AVX2 only the losses of the last hundred iterations of 300 are up to 2.6e-5 apart. Builds for sanitizers
+      // round at other places, and are 1.005e-5 apart from iteration 167 on.
+      EXPECT_NEAR(mean, expected[static_cast<std::size_t>(i)], i < kSure ? 1e-5 : 1e-4) << "iteration " << i;
     }
   }
 }

@@ -191,7 +191,7 @@ TEST(Npz, RefusesTwoMembersOfOneName) {
 std::string archive_of(const std::string& content, std::size_t stated) {
   const auto le = [](std::size_t value, int bytes) {
     std::string text;
-    for (int i = 0; i < bytes; ++i) text += static_cast<char>((value >> (8 * i)) & 0xff);
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(i < 8 ? (value >> (8 * i)) & 0xff : 0);
     return text;
   };
   std::string packed(content.size() + 1024, '\0');

@@ -440,8 +440,7 @@ TEST(Info, HomeThatCannotBeWritten) {
   };
   const json usual = devices({});
   const Folder temporary;
-  const Environment without_a_home = {
-      {"HOME", "/proc/none"}, {"XDG_CACHE_HOME", ""}, {"POCL_CACHE_DIR", ""}, {"TMPDIR", temporary.path}};
+  const Environment without_a_home = {{"HOME", "/proc/none"}, {"XDG_CACHE_HOME", ""}, {"TMPDIR", temporary.path}};
   EXPECT_EQ(devices(without_a_home), usual);
   const bool pocl = ct::os::exists("/etc/OpenCL/vendors/pocl.icd");
   ASSERT_EQ(ct::os::list_directory(temporary.path).size(), pocl ? 1U : 0U);

@@ -247,7 +247,10 @@ int run(const std::string& what, int which, const std::string& how) {
   if (what == "train") return train(comm, which, "sigkill", how);
   if (what.starts_with("train-")) return train(comm, which, what.substr(6), how);
   comm.allreduce(ct::full({10}, 1.0f));
-  if (what == "signal" && chosen) ::raise(std::atoi(how.c_str()));
+  if (what == "signal" && chosen) {
+    ::signal(std::atoi(how.c_str()), SIG_DFL);  // a sanitizer has a handler of its own
+    ::raise(std::atoi(how.c_str()));
+  }
   if (what == "status" && chosen) return std::atoi(how.c_str());
   if (what == "throw" && chosen) throw std::runtime_error("thrown by a rank");
   if (what == "hang" && chosen) sleep(60);
