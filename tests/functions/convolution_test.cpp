@@ -217,6 +217,17 @@ std::string message(const std::function<void()>& f) {
 }
 
 // Numbers with which the places of a window's taps cannot be reckoned, of whatever windows slide.
+TEST(Windows, HaveAMostOfTaps) {
+  const Variable x(zeros({1, 1, 5, 5}));
+  std::string message;
+  try {
+    F::max_pooling_2d(x, {1 << 15, 1 << 15}, {.pad = {1 << 14, 1 << 14}});
+  } catch (const ValueError& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find("taps"), std::string::npos) << message;
+}
+
 TEST(Windows, AbsurdNumbersAreRefused) {
   const Variable x(zeros({1, 4, 5, 5})), line(zeros({1, 4, 5})), W(zeros({4, 4, 3, 3})), W1(zeros({4, 1, 3, 3}));
   const Array offset = zeros({1, 18, 3, 3});

@@ -172,6 +172,25 @@ TEST(Extensions, EarlyStoppingAndNonNumbers) {
   EXPECT_EQ(trainer.updater()->epoch(), 4);
 }
 
+// By itself an accuracy is to grow, and anything else to fall.
+TEST(Extensions, EarlyStoppingKnowsWhatIsToGrow) {
+  const Folder out;
+  for (const double step : {1.0, -1.0}) {
+    const ct::Optimizer optimizer = ct::optimizers::SGD(0.0);
+    const auto value = std::make_shared<double>(0);
+    const L::Classifier model(
+        L::Linear(1), [](const ct::Variable& y, const ct::Variable& t) { return F::mean_squared_error(y, t); },
+        [&](const ct::Variable&, const ct::Variable&) { return ct::Variable(ct::array(*value += step), false); });
+    optimizer.setup(model);
+    const ct::iterators::SerialIterator batches(
+        ct::datasets::TupleDataset(ct::ones({20, 2}, ct::Dtype::float32), ct::ones({20, 1}, ct::Dtype::float32)), 10);
+    T::Trainer trainer(T::StandardUpdater(batches, optimizer),
+                       T::triggers::EarlyStoppingTrigger("main/accuracy", {.patience = 2, .max_epochs = 8}), out.path);
+    trainer.run();
+    EXPECT_EQ(trainer.updater()->epoch(), step > 0 ? 8 : 3);
+  }
+}
+
 TEST(Extensions, StatisticsOfParameters) {
   const Folder out;
   const ct::Optimizer optimizer = ct::optimizers::SGD(0.1);
