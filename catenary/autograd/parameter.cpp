@@ -1,12 +1,12 @@
 #include "catenary/autograd/parameter.h"
 
 #include <limits>
-#include <mutex>
-#include <set>
+#include <new>
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/node_extras.h"
 #include "catenary/core/format.h"
+#include "catenary/core/places.h"
 
 namespace catenary {
 
@@ -61,38 +61,19 @@ Array generate_array(const ParameterInit& initializer, const Shape& shape, const
   return array;
 }
 
-namespace {
-/// Never destroyed: parameters may be global objects.
-struct Places {
-  std::mutex mutex;
-  std::set<const detail::ParameterPlace*> all;
-};
-Places& places() {
-  static Places& instance = *new Places;
-  return instance;
-}
-}  // namespace
-
 void detail::ParameterPlace::enter() noexcept {
   try {
-    const std::lock_guard lock(places().mutex);
-    places().all.insert(this);
+    Places<ParameterPlace>::instance().enter(this);
   } catch (const std::bad_alloc&) {
     known_ = false;
   }
 }
-void detail::ParameterPlace::leave() noexcept {
-  const std::lock_guard lock(places().mutex);
-  places().all.erase(this);
-}
+void detail::ParameterPlace::leave() noexcept { Places<ParameterPlace>::instance().leave(this); }
 
 std::vector<const Parameter*> Parameter::inside(std::span<const std::byte> memory) {
-  const auto place_of = [](const std::byte* p) { return reinterpret_cast<const detail::ParameterPlace*>(p); };
   std::vector<const Parameter*> found;
-  const std::lock_guard lock(places().mutex);
-  const auto end = places().all.lower_bound(place_of(memory.data() + memory.size()));
-  for (auto at = places().all.lower_bound(place_of(memory.data())); at != end; ++at)
-    found.push_back(static_cast<const Parameter*>(*at));
+  for (const detail::ParameterPlace* place : Places<detail::ParameterPlace>::instance().inside(memory))
+    found.push_back(static_cast<const Parameter*>(place));
   return found;
 }
 

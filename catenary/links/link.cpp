@@ -1,7 +1,6 @@
 #include "catenary/links/link.h"
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <typeinfo>
 
@@ -9,6 +8,7 @@
 #include "catenary/core/clock.h"
 #include "catenary/core/format.h"
 #include "catenary/core/overflow_error.h"
+#include "catenary/core/places.h"
 #include "catenary/device/pool.h"
 #include "catenary/functions/array.h"
 
@@ -24,26 +24,8 @@ struct Link::State {
   bool update_enabled = true;
 };
 
-namespace {
-/// Of all links that live. Never destroyed: links may be global objects.
-struct Places {
-  std::mutex mutex;
-  std::set<const detail::LinkPlace*> all;
-};
-Places& places() {
-  static Places& instance = *new Places;
-  return instance;
-}
-}  // namespace
-
-detail::LinkPlace::LinkPlace() {
-  const std::lock_guard lock(places().mutex);
-  places().all.insert(this);
-}
-detail::LinkPlace::~LinkPlace() {
-  const std::lock_guard lock(places().mutex);
-  places().all.erase(this);
-}
+detail::LinkPlace::LinkPlace() { Places<LinkPlace>::instance().enter(this); }
+detail::LinkPlace::~LinkPlace() { Places<LinkPlace>::instance().leave(this); }
 
 Link::Link() : state_(std::make_shared<State>()) {}
 Link::~Link() = default;
@@ -156,13 +138,8 @@ void Link::check_members() const {
     const std::span<const std::byte> extent = link.ct_links_extent();
     std::vector<const Parameter*> own = Parameter::inside(extent);
     std::vector<const Link*> members;  // in the order of their declaration
-    {
-      const std::lock_guard lock(places().mutex);
-      const auto place_of = [](const std::byte* p) { return reinterpret_cast<const detail::LinkPlace*>(p); };
-      const auto end = places().all.lower_bound(place_of(extent.data() + extent.size()));
-      for (auto place = places().all.lower_bound(place_of(extent.data())); place != end; ++place)
-        members.push_back(static_cast<const Link*>(*place));
-    }
+    for (const detail::LinkPlace* place : Places<detail::LinkPlace>::instance().inside(extent))
+      members.push_back(static_cast<const Link*>(place));
     std::vector<const Link*> named;
     Visit visit;
     visit.on_child = [&](const std::string&, Link& child) { named.push_back(&child); };

@@ -13,6 +13,7 @@
 #include "catenary/catenary.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/training/message.h"
 
 namespace catenary {
 namespace {
@@ -39,16 +40,6 @@ struct Net : Chain {
 };
 
 Values values_of(const Array& array) { return array.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const ValueError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 /// The gradient of element i in update t.
 double gradient(std::size_t i, int t) { return std::sin(1.7 * static_cast<double>(i + 1) * t) + 0.2; }

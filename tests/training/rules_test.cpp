@@ -13,6 +13,7 @@
 #include "catenary/array/lazy.h"
 #include "catenary/catenary.h"
 #include "tests/folder.h"
+#include "tests/training/message.h"
 
 namespace catenary {
 namespace {
@@ -55,16 +56,6 @@ Values trained(const Optimizer& optimizer, const Model& model, int updates) {
 }
 
 UpdateRule& rule_of(const Parameter& p) { return dynamic_cast<UpdateRule&>(*p.update_rule()); }
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const ValueError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 /// MomentumSGD, as somebody else would write it.
 OptimizerRule momentum_rule() {

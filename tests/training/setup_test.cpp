@@ -9,6 +9,7 @@
 #include <string>
 
 #include "catenary/catenary.h"
+#include "tests/training/message.h"
 
 namespace catenary {
 namespace {
@@ -17,16 +18,6 @@ struct WithoutNames : Chain {
   links::Linear l1;
   WithoutNames() : l1(2, 3) {}
 };
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const ValueError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(Setup, AModelWithoutParametersIsAnError) {
   const std::string expected =
