@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "catenary/backends/cpu/convolution_walk.h"
+#include "catenary/backends/cpu/gemm_elements.h"
 #include "catenary/backends/cpu/gemm_micro.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {

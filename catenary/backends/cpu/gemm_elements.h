@@ -1,10 +1,13 @@
 #pragma once
-// Private to the *.simd.cpp files of the CPU's products: elements in memory that are narrower than what they are
-// computed in. They are widened as they are loaded or packed, so no operand is ever converted as a whole.
+// Private to the *.simd.cpp files of the CPU's products and convolutions: elements in memory, which may be narrower
+// than what they are computed in. They are widened as they are loaded or packed, so no operand is ever converted as a
+// whole.
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "catenary/backends/cpu/gemm_micro.h"
 #include "catenary/core/half.h"
@@ -66,29 +69,48 @@ CT_INLINE Vector<float> load_wide_some(const E* p, int n) {
 CT_INLINE Vector<float> load_wide_some(const float* p, int n) { return load_some(p, n); }
 CT_INLINE Vector<double> load_wide_some(const double* p, int n) { return load_some(p, n); }
 
-// As pack_panel, of elements that become float32.
-template <int kWidth, class E>
-static void pack_wide_panel(const E* x, int64_t rs, int64_t cs, int rows, int64_t k, float* out) {
-  constexpr int L = kLanes<float>;
+// ---- packing ----
+
+// out[p * kWidth + i] = x[i * rs + p * cs], widened, for i < rows, p < k. Lanes between `rows` and the next whole
+// vector become zero. Where kWidth is no multiple of the lanes, a store spills over into the next line, which is
+// written later: hence the order of the loops, and up to a vector past the end is overwritten.
+template <class T, int kWidth, class E>
+static void pack_panel(const E* x, int64_t rs, int64_t cs, int rows, int64_t k, T* out) {
+  constexpr int L = kLanes<T>;
+  if (kWidth % L == 0 && rs == 1 && rows == kWidth) {  // whole lines, each of which may be far from the next
+    for (int64_t p = 0; p < k; ++p) {
+      CT_UNROLL for (int i = 0; i < kWidth; i += L) store(out + p * kWidth + i, load_wide(x + p * cs + i));
+    }
+    return;
+  }
   for (int i = (rows - 1) / L * L; i >= 0; i -= L) {
     const int lanes = std::min(rows - i, L);
     const E* from = x + i * rs;
-    float* to = out + i;
-    int64_t p = 0;
+    T* to = out + i;
     if (rs == 1 && lanes == L) {
-      for (; p < k; ++p) store(to + p * kWidth, load_wide(from + p * cs));
+      for (int64_t p = 0; p < k; ++p) store(to + p * kWidth, load_wide(from + p * cs));
     } else if (rs == 1) {
-      for (; p < k; ++p) store(to + p * kWidth, load_wide_some(from + p * cs, lanes));
-    } else if (cs == 1) {
-      alignas(64) float block[L * L] = {};
-      for (; p + L <= k; p += L) {
-        for (int r = 0; r < lanes; ++r) store(block + r * L, load_wide(from + r * rs + p));
-        transpose_block(block, L, L, to + p * kWidth, kWidth);
+      for (int64_t p = 0; p < k; ++p) store(to + p * kWidth, load_wide_some(from + p * cs, lanes));
+    } else {
+      int64_t p = 0;
+      if (cs == 1) {
+        if constexpr (!std::is_same_v<E, T>) {
+          alignas(64) T block[L * L] = {};
+          for (; p + L <= k; p += L) {
+            for (int r = 0; r < lanes; ++r) store(block + r * L, load_wide(from + r * rs + p));
+            transpose_block(block, L, L, to + p * kWidth, kWidth);
+          }
+        } else if (lanes == L) {
+          for (; p + L <= k; p += L) transpose_block(from + p, rs, L, to + p * kWidth, kWidth);
+        } else {
+          for (; p + L <= k; p += L) transpose_block(from + p, rs, lanes, to + p * kWidth, kWidth);
+        }
+      }
+      for (; p < k; ++p) {
+        for (int r = 0; r < std::min(L, kWidth - i); ++r)
+          to[p * kWidth + r] = r < lanes ? widened(from[r * rs + p * cs]) : T(0);
       }
     }
-    for (; p < k; ++p)
-      for (int r = 0; r < std::min(L, kWidth - i); ++r)
-        to[p * kWidth + r] = r < lanes ? widened(from[r * rs + p * cs]) : 0.0f;
   }
 }
 

@@ -33,10 +33,10 @@ struct Widened {
   static void end() {}
   static bool in_place(const GemmArgs<float, E>&, int64_t, int64_t) { return false; }
   static void pack_a(const E* x, int64_t rs, int64_t cs, int count, int64_t k, float* out) {
-    pack_wide_panel<kRows>(x, rs, cs, count, k, out);
+    pack_panel<float, kRows>(x, rs, cs, count, k, out);
   }
   static void pack_b(const E* x, int64_t rs, int64_t cs, int count, int64_t k, float* out) {
-    pack_wide_panel<columns>(x, cs, rs, count, k, out);
+    pack_panel<float, columns>(x, cs, rs, count, k, out);
   }
   static Rows<float> packed(const float* panel) { return {panel}; }
   static Rows<float> placed(const E*, int64_t) { return {}; }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "catenary/backends/cpu/gemm_dots.h"
+#include "catenary/backends/cpu/gemm_elements.h"
 #include "catenary/backends/cpu/gemm_micro.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {

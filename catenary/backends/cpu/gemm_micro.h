@@ -1,7 +1,7 @@
 #pragma once
 // Private to the *.simd.cpp files of the CPU's products and convolutions, each of which gets this compiled for its
-// level: vectors, the micro-kernel that keeps a tile of C in registers, and the packing of what it reads. Such a file
-// is compiled with -ffp-contract=fast (cmake/simd.cmake).
+// level: vectors, and the micro-kernel that keeps a tile of C in registers; gemm_elements.h packs what it reads. Such a
+// file is compiled with -ffp-contract=fast (cmake/simd.cmake).
 
 #include <algorithm>
 #include <cstdint>
@@ -232,7 +232,7 @@ constexpr Kernels<T> make_kernels(std::index_sequence<kM...>) {
 template <class T, bool kPacked>
 constexpr Kernels<T> kKernels = make_kernels<T, kPacked>(std::make_index_sequence<kRows>());
 
-// ---- packing ----
+// ---- transposing ----
 
 // Vectors as lanes of 16 bytes, kQuad elements each: what instruction sets shuffle cheaply.
 template <class T>
@@ -298,42 +298,6 @@ CT_INLINE void transpose_block(const T* x, int64_t ld, int rows, T* out, int64_t
     } else {
       store(out + c * stride, shuffle_lanes<T, 0, 2, 0, 0>(u[0], u[1], lanes));
       store(out + (c + 1) * stride, shuffle_lanes<T, 1, 3, 0, 0>(u[0], u[1], lanes));
-    }
-  }
-}
-
-// out[p * kWidth + i] = x[i * rs + p * cs] for i < rows, p < k. Lanes between `rows` and the next whole vector become
-// zero. Where kWidth is no multiple of the lanes, a store spills over into the next line, which is written later: hence
-// the order of the loops, and up to a vector past the end is overwritten.
-template <class T, int kWidth>
-static void pack_panel(const T* x, int64_t rs, int64_t cs, int rows, int64_t k, T* out) {
-  constexpr int L = kLanes<T>;
-  if (kWidth % L == 0 && rs == 1 && rows == kWidth) {  // whole lines, each of which may be far from the next
-    for (int64_t p = 0; p < k; ++p) {
-      CT_UNROLL for (int i = 0; i < kWidth; i += L) store(out + p * kWidth + i, load(x + p * cs + i));
-    }
-    return;
-  }
-  for (int i = (rows - 1) / L * L; i >= 0; i -= L) {
-    const int lanes = std::min(rows - i, L);
-    const T* from = x + i * rs;
-    T* to = out + i;
-    if (rs == 1 && lanes == L) {
-      for (int64_t p = 0; p < k; ++p) store(to + p * kWidth, load(from + p * cs));
-    } else if (rs == 1) {
-      for (int64_t p = 0; p < k; ++p) store(to + p * kWidth, load_some(from + p * cs, lanes));
-    } else {
-      int64_t p = 0;
-      if (cs == 1) {
-        if (lanes == L) {
-          for (; p + L <= k; p += L) transpose_block(from + p, rs, L, to + p * kWidth, kWidth);
-        } else {
-          for (; p + L <= k; p += L) transpose_block(from + p, rs, lanes, to + p * kWidth, kWidth);
-        }
-      }
-      for (; p < k; ++p) {
-        for (int r = 0; r < std::min(L, kWidth - i); ++r) to[p * kWidth + r] = r < lanes ? from[r * rs + p * cs] : T(0);
-      }
     }
   }
 }
