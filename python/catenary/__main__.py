@@ -73,7 +73,11 @@ def main(arguments):
         _data.main(arguments[1:])
     elif arguments[0] == 'names':
         from catenary import _names
-        _names.main(arguments[1:])
+        try:
+            _names.main(arguments[1:])
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader had enough (head), which is no error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for the flush at Python's end
     elif arguments[0] in COMMANDS:
         command(arguments)
     else:

@@ -59,6 +59,11 @@ def test_the_command():
     assert run('cupy.nothing').returncode == 1 and "'cupy.nothing' is none of cupy, " in run('cupy.nothing').stderr
 
 
+def test_the_command_may_be_read_in_part():
+    done = subprocess.run(['bash', '-c', f'set -o pipefail; {sys.executable} -m catenary names cupy | true'], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, '')
+
+
 def test_cupy_does_not_refer_to_cupyx():
     """cupyx is made of cupy, and nothing the other way round: in no import, and in no text."""
     for path in (PACKAGE / 'cupy').rglob('*.py'):

@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
@@ -12,6 +16,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/core/error.h"
 #include "tests/device/same.h"
+#include "tests/folder.h"
 
 namespace catenary {
 namespace {
@@ -39,6 +44,28 @@ TEST(UserKernels, OnTheCpuTheFunctionForItRunsOrTheErrorTeaches) {
   EXPECT_EQ(kernel(x, x(0)).to_vector<float>(), (std::vector<float>{1, 2, 5, 1, 5, 11}));
   const std::string text = message_of([&] { squared_difference()(x, x); });
   EXPECT_NE(text.find("opencl:N"), std::string::npos) << text;
+}
+
+// The log is put together again for CUDA and HIP, where what is made for processors does not compile.
+TEST(UserKernels, AreLoggedUnlessTheyAreForAProcessor) {
+  const tests::Folder folder;
+  const char* const before = std::getenv("CATENARY_KERNEL_LOG");
+  const std::string kept = before ? before : "";
+  ::setenv("CATENARY_KERNEL_LOG", folder.path.c_str(), 1);
+  const DeviceInfo info = current_device().info();
+  const bool is_cpu = info.is_cpu && !std::getenv("CATENARY_GPU_FORMS");
+  if (!current_device().is_cpu()) {
+    const ElementwiseKernel kernel("T x", "T y", "y = x + 41", "is_logged");
+    kernel(arange(3)).to_vector<double>();
+  }
+  before ? ::setenv("CATENARY_KERNEL_LOG", kept.c_str(), 1) : ::unsetenv("CATENARY_KERNEL_LOG");
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path)) {
+    std::stringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    count += text.str().find("x + 41") != std::string::npos;
+  }
+  EXPECT_EQ(count, is_cpu ? 0 : 1);
 }
 
 TEST(UserKernels, ParametersThatCannotBeRead) {

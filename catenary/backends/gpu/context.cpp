@@ -21,7 +21,8 @@ namespace {
 constexpr int kFormat = 1;
 
 /// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was compiled, for check-kernels: what it is made of, so
-/// that it can be put together for any other card. `text` names one of kernels/, or is empty.
+/// that it can be put together for any other card: kernels of processors are for none. `text` names one of kernels/, or
+/// is empty.
 std::string record_of(std::string_view text, std::string_view function, const std::string& define_lines,
                       const std::string& body) {
   if (environment::text("CATENARY_KERNEL_LOG").empty()) return {};
@@ -201,7 +202,7 @@ const Kernel& Context::add(const KernelKey& key, const std::string& function, co
     made->name = text.name.empty() ? function : text.name;
     made->what = fmt::format("{} ({})", made->name, text.operations);
     made->function = driver.function(index, module_of(made->name, text.text), function);
-    keep_record(text.record);
+    if (!loops) keep_record(text.record);
     found = kernels_.emplace(key, std::move(made)).first;
   }
   return *known_kernels(number_).emplace(key, found->second.get()).first->second;
