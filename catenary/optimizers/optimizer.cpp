@@ -337,7 +337,9 @@ void Optimizer::update() const {
     struct Collect : MemberVisitor {
       std::unordered_set<const void*>* frozen;
       void child(const std::string&, Link&) override {}
-      void parameter(const std::string&, Parameter& p) override { frozen->insert(&p.node()); }
+      void parameter(const std::string&, Parameter& p) override {
+        if (p.defined()) frozen->insert(&p.node());  // a layer without a bias has an undefined one
+      }
       void persistent(const std::string&, Persistent&) override {}
     } collect;
     collect.frozen = &frozen;

@@ -455,6 +455,27 @@ TEST(Optimizers, FrozenLinksAndOwnRates) {
   EXPECT_FLOAT_EQ(model.l2.W.array().to_vector<float>()[0], l2[0] - 0.1f - 0.5f);
 }
 
+/// Weights that a layer does without are no obstacle to freezing it, nor is a part that is frozen before setup.
+TEST(Optimizers, FrozenLinksWithoutBias) {
+  struct Net : ct::Chain {
+    L::Convolution2D conv{2, 3, 1, {.nobias = true}};
+    L::BatchNormalization norm{3, {.use_gamma = false, .use_beta = false}};
+    L::Linear fc{3, 2, {.nobias = true}};
+    CT_LINKS(conv, norm, fc)
+    ct::Variable operator()(const ct::Variable& x) const { return fc(norm(conv(x)).reshape({x.shape(0), 3})); }
+  };
+  const Net net;
+  net.conv.disable_update();
+  const ct::optimizers::SGD optimizer(0.1);
+  optimizer.setup(net);
+  net.norm.disable_update();
+  const auto values = [](const ct::Parameter& p) { return p.array().to_vector<float>(); };
+  const std::vector<float> frozen = values(net.conv.W), learnt = values(net.fc.W);
+  optimizer.update([&] { return F::sum(F::square(net(numbers({4, 2, 1, 1})))); });
+  EXPECT_EQ(values(net.conv.W), frozen);
+  EXPECT_NE(values(net.fc.W), learnt);
+}
+
 struct Squares {
   std::size_t size() const { return 10; }
   std::pair<float, std::int32_t> operator[](std::size_t i) const {
