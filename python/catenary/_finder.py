@@ -86,7 +86,7 @@ class Finder:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError as error:
             if not real.startswith(str(error.name)):
-                raise  # ours, but something that it imports is missing
+                raise  # ours, but something that it imports is missing; or CuPy's, and absent
             found = None
         if found is None:
             return None
@@ -102,6 +102,18 @@ class Finder:
         spec.loader = _patching_loader(name, spec.origin)
         spec.cached = None
         return spec
+
+
+class Absent:
+    """The last entry of sys.meta_path: a name of CuPy's that nothing has found says where to look."""
+
+    def find_spec(self, name, path=None, target=None):
+        package, _, own = name.partition('.')
+        if package == 'catenary' and own.partition('.')[0] in SERVED:
+            from catenary import _names
+            if error := _names.not_imported(own):
+                raise error
+        return None
 
 
 class AliasLoader:
@@ -164,7 +176,7 @@ def _patching_loader(name, path):
 
 
 def install(environ=None):
-    """Puts the finder before all others, once, unless CATENARY_PYTHON_HOOKS=0. Returns the finder, or None."""
+    """Puts the finder before all others, and Absent behind them, once, unless CATENARY_PYTHON_HOOKS=0. Returns the finder, or None."""
     if environ is None:
         environ = sys.modules['os'].environ if 'os' in sys.modules else __import__('os').environ
     if environ.get('CATENARY_PYTHON_HOOKS') == '0':
@@ -174,4 +186,5 @@ def install(environ=None):
             return finder
     finder = Finder()
     sys.meta_path.insert(0, finder)
+    sys.meta_path.append(Absent())
     return finder

@@ -40,9 +40,22 @@ def here(module):
 def absent(module, name):
     """The AttributeError of a name that a module lacks, which says where to look."""
     if name in known().get(module, ((), ()))[1]:
-        return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: `python -m catenary names '
-                              f"{module}` lists what there is, and docs/python.md of Catenary says why")
+        return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: {_look(module)}')
     return AttributeError(f'module {module!r} has no attribute {name!r}')
+
+
+def not_imported(name):
+    """The ModuleNotFoundError of `import name`, or of `from cupy import gcd` (for which Python asks for a module catenary.cupy.gcd),
+    where CuPy has that; None where it has not."""
+    module, _, last = name.rpartition('.')
+    if name not in known() and last not in known().get(module, ((), ()))[1]:
+        return None
+    # were its name the one that Python asks for, `from … import` would only say that it cannot be imported
+    return ModuleNotFoundError(f'{name} is not here, though CuPy has it: {_look(module)}', name=name)
+
+
+def _look(module):
+    return f'`python -m catenary names {module}` lists what there is, and docs/python.md of Catenary says why'
 
 
 def getter(module):

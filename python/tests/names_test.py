@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -47,6 +48,26 @@ def test_what_is_absent_says_where_to_look(module, name):
         getattr(importlib.import_module(module), name)
     with pytest.raises(AttributeError, match="has no attribute 'never_heard_of'$"):
         importlib.import_module(module).never_heard_of
+
+
+@pytest.mark.parametrize('module', ['cupy.polynomial', 'cupy.cuda.nccl', 'cupyx.jit', 'cupyx.scipy.ndimage', 'cupyx.scipy.signal.windows'])
+def test_a_module_that_is_absent_says_where_to_look(module):
+    parent = next(parent for parent in ('cupy.cuda', 'cupyx.scipy', 'cupy', 'cupyx') if module.startswith(parent + '.'))
+    for statement in (f'import {module}', f'import {module} as m', f'from {module} import anything'):
+        with pytest.raises(ModuleNotFoundError, match=f'python -m catenary names {parent}.*docs/python.md'):
+            exec(statement, {})
+
+
+def test_an_import_from_a_package_says_where_to_look():
+    for statement in ('from cupy import gcd', 'from cupyx import jit', 'from cupyx.scipy import ndimage'):
+        with pytest.raises(ImportError, match='is not here, though CuPy has it: .*docs/python.md'):
+            exec(statement, {})
+    for module in ('cupyx.scipy.foo', 'cupy.never_heard_of'):
+        with pytest.raises(ModuleNotFoundError, match=f"^No module named '{module}'$"):
+            importlib.import_module(module)
+        assert importlib.util.find_spec(module) is None
+    with pytest.raises(ImportError, match='^cannot import name'):
+        exec('from cupyx import never_heard_of', {})
 
 
 def test_the_command():

@@ -16,7 +16,8 @@ from catenary.cupy.cuda.compiler import CompileException
 HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers')
 FLAGS = ('-std=c++17', '-O3', '-w', '-fno-math-errno', '-ffp-contract=off', '-shared', '-fPIC', '-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
-POCL = 'PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and CATENARY_GPU_INCLUDE_CPU=1'
+POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
+        'CATENARY_GPU_INCLUDE_CPU=1 (without CATENARY_CUPY_CPU=1 it is ordinal 0)')
 
 
 def _run(command, **more):
