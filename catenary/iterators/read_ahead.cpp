@@ -13,6 +13,12 @@ namespace catenary::iterators {
 
 namespace {
 
+/// The same numbers whichever thread reads the example and whenever, and after resuming; apart from those of the thread
+/// that trains, whose seed they come from. The place leaves room for 2³² calls an example.
+random::Generator numbers_of(const ReadAhead::Wish& wish) {
+  return {~random::default_generator().seed, static_cast<std::uint64_t>(wish.place) << 32};
+}
+
 /// An example that is read or will be; guarded by the mutex of the state.
 struct Slot {
   ReadAhead::Wish wish;
@@ -69,9 +75,7 @@ struct ReadAhead::State {
   void ask(const Wish& wish) {
     const auto slot = std::make_shared<Slot>();
     slot->wish = wish;
-    // The same numbers whichever thread reads the example and whenever, and after resuming; apart from those of the
-    // thread that trains, whose seed they come from. The place leaves room for 2³² calls an example.
-    slot->generator = {~random::default_generator().seed, static_cast<std::uint64_t>(wish.place) << 32};
+    slot->generator = numbers_of(wish);
     asked.push_back(slot);
     waiting.push_back(slot);
   }
@@ -85,9 +89,11 @@ std::vector<Example> ReadAhead::read(const std::vector<Wish>& now, const std::ve
   std::unique_lock lock(s.mutex);
   std::vector<Wish> wishes = now;
   wishes.insert(wishes.end(), later.begin(), later.end());
-  const bool foreseen = s.asked.size() <= wishes.size() &&
-                        std::equal(s.asked.begin(), s.asked.end(), wishes.begin(),
-                                   [](const auto& slot, const Wish& wish) { return slot->wish == wish; });
+  const bool foreseen =
+      s.asked.size() <= wishes.size() &&
+      std::equal(s.asked.begin(), s.asked.end(), wishes.begin(), [](const auto& slot, const Wish& wish) {
+        return slot->wish == wish && slot->generator.seed == numbers_of(wish).seed;
+      });
   if (!foreseen) s.forget();
   for (std::size_t i = s.asked.size(); i < wishes.size(); ++i) s.ask(wishes[i]);
   while (s.threads.size() < static_cast<std::size_t>(s.n_threads)) s.threads.emplace_back([&s] { s.serve(); });
@@ -97,10 +103,7 @@ std::vector<Example> ReadAhead::read(const std::vector<Wish>& now, const std::ve
     const std::shared_ptr<Slot> slot = std::move(s.asked.front());
     s.asked.pop_front();
     s.done.wait(lock, [&] { return slot->done; });
-    if (slot->error) {
-      s.forget();
-      std::rethrow_exception(slot->error);
-    }
+    if (slot->error) std::rethrow_exception(slot->error);
     examples.push_back(std::move(slot->example));
   }
   return examples;

@@ -26,8 +26,8 @@ class ReadAhead {
   ~ReadAhead();
 
   /// The examples `now`, after which `later` will be wanted: what of them was not asked for before is begun, and the
-  /// first are waited for. Where earlier wishes foresaw something else, they are forgotten. An exception of the dataset
-  /// is thrown here.
+  /// first are waited for. Where earlier wishes foresaw something else, or another seed, they are forgotten. An
+  /// exception of the dataset is thrown here.
   std::vector<Example> read(const std::vector<Wish>& now, const std::vector<Wish>& later);
   /// Forgets what was asked for.
   void clear();

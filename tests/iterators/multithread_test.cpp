@@ -3,12 +3,17 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <set>
 #include <thread>
 
+#include "catenary/array/lazy.h"
 #include "catenary/array/random.h"
 #include "catenary/core/os/file.h"
 #include "catenary/datasets/datasets.h"
 #include "catenary/iterators/iterators.h"
+#include "tests/folder.h"
 
 namespace ct = catenary;
 
@@ -150,6 +155,118 @@ TEST(MultithreadIterator, ResumesExactly) {
     EXPECT_EQ(serial.next()->examples[0].values[0].item<float>(), expected[0]);
   }
   ct::os::remove_directory(folder);
+}
+
+/// Examples of two calls for random numbers each. Writes down which are read; the second one read may have to wait.
+class Draws final : public ct::datasets::DatasetMixin {
+ public:
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    Ints read;
+    bool second_waits = false;
+  };
+  std::int64_t size() const override { return 6; }
+  ct::Example get_example(std::int64_t i) const override {
+    {
+      std::unique_lock lock(shared->mutex);
+      shared->read.push_back(static_cast<int>(i));
+      shared->changed.notify_all();
+      if (shared->read.size() == 2) shared->changed.wait(lock, [&] { return !shared->second_waits; });
+    }
+    const ct::random::RandomOptions on_host{.device = ct::Device()};
+    const ct::Array first = ct::random::uniform(0.0, 1.0, ct::Shape{2}, on_host) * 1.0;
+    return {{first, ct::random::uniform(0.0, 1.0, ct::Shape{2}, on_host)}, {}};
+  }
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+};
+
+std::vector<double> drawn(const ct::Iterator& iterator, int batches) {
+  std::vector<double> all;
+  for (int i = 0; i < batches; ++i) {
+    const ct::Minibatch batch = *iterator.next();
+    for (const ct::Example& example : batch.examples)
+      for (const ct::Array& values : example.values)
+        for (const double value : values.to_vector<double>()) all.push_back(value);
+  }
+  return all;
+}
+
+// An example's random numbers are those of the seed and of its place among all epochs' examples, whoever reads it, and
+// when; each time that it comes they are new, and none of those that the training draws.
+TEST(MultithreadIterator, AnExamplesRandomNumbersAreItsPlaces) {
+  const Draws draws;
+  std::optional<std::vector<double>> expected;
+  for (const int n_threads : {1, 3}) {
+    for (const int n_prefetch : {0, 1, 5}) {
+      ct::random::seed(5);
+      const ct::iterators::MultithreadIterator batches(
+          draws, 4, {.shuffle = false, .n_threads = n_threads, .n_prefetch = n_prefetch});
+      const std::vector<double> all = drawn(batches, 6);  // four epochs
+      ASSERT_EQ(all.size(), 6u * 4 * 4);
+      if (!expected) expected = all;
+      EXPECT_EQ(all, *expected) << n_threads << " threads, " << n_prefetch << " ahead";
+    }
+  }
+  ct::random::seed(5);
+  for (int i = 0; i < 50; ++i) expected->push_back(ct::random::uniform(0.0, 1.0, ct::Shape{}).item<double>());
+  EXPECT_EQ(std::set<double>(expected->begin(), expected->end()).size(), expected->size());
+}
+
+// What was read ahead for another place, or by another seed, is read again, though it is the same example.
+TEST(MultithreadIterator, WhatWasReadAheadElsewhereIsReadAgain) {
+  const tests::Folder folder;
+  const Draws draws;
+  const ct::iterators::MultithreadOptions options{.shuffle = false, .n_prefetch = 2};
+  ct::random::seed(5);
+  const ct::iterators::MultithreadIterator whole(draws, 3, options), other(draws, 3, options);
+  drawn(whole, 3);
+  ct::serializers::save_npz(folder / "iterator.npz", whole);
+  const std::vector<double> expected = drawn(whole, 2);
+  drawn(other, 1);  // has read the same examples ahead, of the first epoch
+  ct::serializers::load_npz(folder / "iterator.npz", other);
+  EXPECT_EQ(drawn(other, 2), expected);
+
+  const auto after_a_seed = [&](std::uint64_t seed) {
+    ct::random::seed(seed);
+    const ct::iterators::MultithreadIterator batches(draws, 3, options);
+    drawn(batches, 1);
+    ct::random::seed(7);
+    return drawn(batches, 2);
+  };
+  EXPECT_EQ(after_a_seed(6), after_a_seed(7));
+}
+
+// After reset() what was not begun yet is not read.
+TEST(MultithreadIterator, WhatIsWantedNoMoreIsNotRead) {
+  const Draws draws;
+  draws.shared->second_waits = true;
+  const ct::iterators::MultithreadIterator batches(draws, 1, {.shuffle = false, .n_prefetch = 4});
+  batches.next();
+  std::unique_lock lock(draws.shared->mutex);
+  draws.shared->changed.wait(lock, [&] { return draws.shared->read.size() == 2; });
+  lock.unlock();
+  batches.reset();
+  lock.lock();
+  draws.shared->second_waits = false;
+  draws.shared->changed.notify_all();
+  EXPECT_FALSE(draws.shared->changed.wait_for(lock, std::chrono::milliseconds(50),
+                                              [&] { return draws.shared->read.size() > 2; }));
+  lock.unlock();
+  batches.next();
+  lock.lock();
+  EXPECT_EQ((Ints{draws.shared->read.begin(), draws.shared->read.begin() + 3}), (Ints{0, 1, 0}));
+}
+
+// The threads that read make the values, not the one that trains.
+TEST(MultithreadIterator, ExamplesComeComputed) {
+  const Draws draws;
+  const ct::iterators::MultithreadIterator batches(draws, 3, {.n_threads = 2, .n_prefetch = 0});
+  const ct::Minibatch batch = *batches.next();
+  const std::int64_t kernels = ct::kernel_count();
+  for (const ct::Example& example : batch.examples)
+    for (const ct::Array& values : example.values) values.eval();
+  EXPECT_EQ(ct::kernel_count(), kernels);
 }
 
 // An order by a seed is the same whatever else draws random numbers, and goes on after a resume with nothing but the
