@@ -200,6 +200,12 @@ void check_same_structure(const T& mine, const T& theirs, const char* what) {
   for (const auto& entry : theirs) b.push_back(entry.first);
   fail<ValueError>("{}: the links differ in structure: [{}] and [{}]", what, fmt::join(a, ", "), fmt::join(b, ", "));
 }
+
+/// What is not there yet takes any shape.
+void check_fits(const char* what, const std::string& path, const Array& mine, const Array& theirs) {
+  if (mine.defined() && theirs.defined() && mine.shape() != theirs.shape())
+    fail<ShapeError>("{}: {} has the shape {} here and {} in the other link", what, path, mine.shape(), theirs.shape());
+}
 }  // namespace
 
 void Link::copyparams(const Link& from, bool copy_persistent) const {
@@ -207,6 +213,11 @@ void Link::copyparams(const Link& from, bool copy_persistent) const {
   check_same_structure(mine, theirs, "copyparams");
   const auto my_arrays = namedpersistents(), their_arrays = from.namedpersistents();
   if (copy_persistent) check_same_structure(my_arrays, their_arrays, "copyparams");
+  // all is looked at before the first is changed
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    check_fits("copyparams", mine[i].first, mine[i].second.array(), theirs[i].second.array());
+  for (std::size_t i = 0; copy_persistent && i < my_arrays.size(); ++i)
+    check_fits("copyparams", my_arrays[i].first, my_arrays[i].second, their_arrays[i].second);
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i].second.copydata(theirs[i].second);
   for (std::size_t i = 0; copy_persistent && i < my_arrays.size(); ++i) {
     const Array& to = my_arrays[i].second;
@@ -217,6 +228,13 @@ void Link::copyparams(const Link& from, bool copy_persistent) const {
 void Link::addgrads(const Link& from) const {
   const auto mine = namedparams(), theirs = from.namedparams();
   check_same_structure(mine, theirs, "addgrads");
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const Array values = mine[i].second.array(), own = mine[i].second.grad(), other = theirs[i].second.grad();
+    check_fits("addgrads", mine[i].first, values, other);
+    if (!values.defined() || !other.defined()) continue;
+    if (const Dtype sum = own.defined() ? promote(own.dtype(), other.dtype()) : other.dtype(); sum != values.dtype())
+      fail<DtypeError>("addgrads: {} is {} here, and its gradient would be {}", mine[i].first, values.dtype(), sum);
+  }
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i].second.addgrad(theirs[i].second);
 }
 

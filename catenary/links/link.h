@@ -116,7 +116,7 @@ class CT_API Link : private detail::LinkPlace {
   void cleargrads() const;
   void zerograds() const;
   /// Copies parameters (and persistents) of a link of the same structure; adds its gradients. Throws ValueError when
-  /// the structures differ.
+  /// the structures differ, ShapeError when shapes do, and then changes nothing.
   void copyparams(const Link& from, bool copy_persistent = true) const;
   void addgrads(const Link& from) const;
   /// Moves everything (what links remember, too) to a device, in place: for all C++ copies of this link.

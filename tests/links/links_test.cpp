@@ -119,6 +119,72 @@ TEST(Link, CopyparamsNeedsTheSameStructure) {
   EXPECT_THROW(a.copyparams(Deeper()), ct::ValueError);
 }
 
+/// Two layers, and a persistent array behind them.
+struct Counted : ct::Chain {
+  L::Linear l1, l2;
+  ct::Persistent count;
+  Counted(std::int64_t outputs, std::int64_t counts) : l1(2, 3), l2(3, outputs), count(ct::ones({counts})) {}
+  CT_LINKS(l1, l2, count)
+};
+
+// A part that does not fit is met before what comes first is changed.
+TEST(Link, WhatDoesNotFitChangesNothing) {
+  const tests::Folder folder;
+  const Counted link(2, 2), wider(4, 2), of_one_count(2, 1);
+  const auto state = [&] {
+    std::vector<std::vector<float>> all{link.count->to_vector<float>()};
+    for (const ct::Parameter& p : link.params()) {
+      all.push_back(p.array().to_vector<float>());
+      all.push_back(p.grad().defined() ? p.grad().to_vector<float>() : std::vector<float>{});
+    }
+    return all;
+  };
+  const auto refused = [&](const std::function<void()>& f) {
+    try {
+      f();
+    } catch (const ct::ShapeError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was refused");
+  };
+  for (const Counted* from : {&link, &wider, &of_one_count})
+    for (const ct::Parameter& p : from->params()) p.set_grad(ct::ones(p.shape(), ct::Dtype::float32));
+  for (const ct::Parameter& p : wider.params()) p.array().fill(5);
+  const auto before = state();
+  EXPECT_EQ(refused([&] { link.copyparams(wider); }),
+            "copyparams: /l2/W has the shape (2, 3) here and (4, 3) in the other link");
+  EXPECT_EQ(refused([&] { link.copyparams(of_one_count); }),
+            "copyparams: /count has the shape (2,) here and (1,) in the other link");
+  EXPECT_EQ(refused([&] { link.addgrads(wider); }),
+            "addgrads: /l2/W has the shape (2, 3) here and (4, 3) in the other link");
+  EXPECT_EQ(state(), before);
+  for (const Counted* from : {&wider, &of_one_count}) {
+    ct::serializers::save_npz(folder / "link.npz", *from);
+    EXPECT_NE(refused([&] { ct::serializers::load_npz(folder / "link.npz", link); }).find("has shape"),
+              std::string::npos);
+    EXPECT_EQ(state(), before);
+  }
+  // a gradient of another dtype, which a sum would bring to that of its parameter
+  const Counted half(2, 2);
+  for (const ct::Parameter& p : half.params()) p.set_grad(ct::ones(p.shape(), ct::Dtype::float32));
+  half.l2.W.set_array(half.l2.W.array().astype(ct::Dtype::float16));
+  half.l2.W.set_grad(ct::ones({2, 3}, ct::Dtype::float16));
+  link.l2.W.cleargrad();
+  const auto without = state();
+  EXPECT_THROW(link.addgrads(half), ct::DtypeError);
+  EXPECT_EQ(state(), without);
+  link.l2.W.set_grad(ct::ones({2, 3}, ct::Dtype::float32));
+  link.addgrads(half);
+  EXPECT_EQ(link.l2.W.grad().to_vector<float>(), std::vector<float>(6, 2));
+  // without persistents theirs may differ; what has no shape yet takes any
+  link.copyparams(of_one_count, false);
+  EXPECT_EQ(link.l1.W.array().to_vector<float>(), of_one_count.l1.W.array().to_vector<float>());
+  const MLP open, initialized;
+  initialized(numbers({2, 4}));
+  open.copyparams(initialized);
+  EXPECT_EQ(open.l1.W.array().to_vector<float>(), initialized.l1.W.array().to_vector<float>());
+}
+
 TEST(Link, AModelSaysHowManyArgumentsItTakes) {
   const ct::Model model((MLP()));
   const ct::Variable x(numbers({2, 4}));
