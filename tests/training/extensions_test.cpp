@@ -69,6 +69,79 @@ TEST(Shifts, FollowTheirFormulas) {
   EXPECT_THROW(rates(X::ExponentialShift("rho", 0.5)), ct::ValueError);
 }
 
+// Growing and falling, of either sign: exactly the target from there on.
+TEST(Shifts, StopAtTheirTargets) {
+  const auto expect = [](const char* what, const std::vector<double>& seen, const std::function<double(double)>& value,
+                         double target) {
+    int limited = 0;
+    for (std::size_t i = 0; i < 10; ++i) {
+      const double t = static_cast<double>(i + 1), free = value(t);
+      const bool past = value(1) > target ? !(free > target) : !(free < target);
+      limited += past;
+      if (past) {
+        EXPECT_EQ(seen[i], target) << what << " after " << t;
+      } else {
+        EXPECT_NEAR(seen[i], free, 1e-12) << what << " after " << t;
+      }
+    }
+    EXPECT_GE(limited, 2) << what;
+    EXPECT_LE(limited, 9) << what;
+  };
+  for (const double sign : {1.0, -1.0}) {
+    const auto options = [&](double target) { return X::ShiftOptions{.init = sign * 0.1, .target = sign * target}; };
+    const auto both = [&](const char* what, const auto& shift, const std::function<double(double)>& factor,
+                          double target) {
+      expect(
+          what, rates(shift(options(target))), [&](double t) { return sign * 0.1 * factor(t); }, sign * target);
+    };
+    const auto exponential = [](double rate) {
+      return [=](const X::ShiftOptions& o) { return X::ExponentialShift("lr", rate, o); };
+    };
+    const auto inverse = [](double power) {
+      return [=](const X::ShiftOptions& o) { return X::InverseShift("lr", 1, power, o); };
+    };
+    const auto polynomial = [](double rate) {
+      return [=](const X::ShiftOptions& o) { return X::PolynomialShift("lr", rate, 6, o); };
+    };
+    const auto step = [](double gamma) {
+      return [=](const X::ShiftOptions& o) { return X::StepShift("lr", gamma, 2, o); };
+    };
+    both(
+        "exponential, falling", exponential(0.5), [](double t) { return std::pow(0.5, t); }, 0.003);
+    both(
+        "exponential, growing", exponential(2), [](double t) { return std::pow(2, t); }, 3);
+    both(
+        "inverse, falling", inverse(2), [](double t) { return std::pow(1 + t, -2); }, 0.003);
+    both(
+        "inverse, growing", inverse(-2), [](double t) { return std::pow(1 + t, 2); }, 3);
+    const auto left = [](double t) { return std::max(1 - t / 6, 0.0); };
+    both(
+        "polynomial, falling", polynomial(2), [&](double t) { return std::pow(left(t), 2); }, 0.02);
+    both(
+        "polynomial, growing", polynomial(-1), [&](double t) { return 1 / left(t); }, 0.35);
+    both(
+        "step, falling", step(0.5), [](double t) { return std::pow(0.5, std::floor(t / 2)); }, 0.02);
+    both(
+        "step, growing", step(2), [](double t) { return std::pow(2, std::floor(t / 2)); }, 0.6);
+  }
+  // a value that is reached by itself
+  const std::vector<double> zero = rates(X::PolynomialShift("lr", 2, 5)), cosine = rates(X::CosineShift("lr", 5)),
+                            up = rates(X::CosineShift("lr", 5, {.target = 0.7})),
+                            line = rates(X::LinearShift("lr", {0.1, 0.3}, {0, 5})),
+                            warm = rates(X::WarmupShift("lr", 0.01, 5));
+  for (std::size_t i = 4; i < 10; ++i) {
+    EXPECT_EQ(zero[i], 0);
+    EXPECT_EQ(cosine[i], 0);
+    EXPECT_EQ(up[i], 0.7);
+    EXPECT_EQ(line[i], 0.3);
+    EXPECT_EQ(warm[i], 0.1);
+  }
+  // those whose last value is another argument
+  EXPECT_THROW(X::LinearShift("lr", {0.1, 0.3}, {0, 5}, {.target = 0.2}), ct::ValueError);
+  EXPECT_THROW(X::MultistepShift("lr", 0.5, {3}, {.target = 0.2}), ct::ValueError);
+  EXPECT_THROW(X::WarmupShift("lr", 0.01, 5, {.target = 0.2}), ct::ValueError);
+}
+
 TEST(Shifts, CosineFromInitToTarget) {
   const std::vector<double> whole = rates(X::CosineShift("lr", 8)),
                             part = rates(X::CosineShift("lr", 8, {.target = 0.02}));

@@ -43,6 +43,16 @@ void Shift::serialize(Serializer& serializer) {
   if (!serializer.loading() || serializer.contains("_init")) serializer("_init", init_);
 }
 
+namespace {
+/// A schedule that ends at a value of its own.
+ShiftOptions without_target(const char* name, ShiftOptions options) {
+  if (options.target)
+    fail<ValueError>("{}: it ends at a value of its own, so a target of {} would change nothing", name,
+                     *options.target);
+  return options;
+}
+}  // namespace
+
 double Shift::limited(double value, bool growing) const {
   if (!options_.target) return value;
   // quotients, so that negative values are limited too
@@ -78,7 +88,7 @@ double InverseShift::value(double init, std::int64_t t) const {
 
 LinearShift::LinearShift(std::string attr, std::pair<double, double> values,
                          std::pair<std::int64_t, std::int64_t> times, ShiftOptions options)
-    : Shift(std::move(attr), std::move(options)), values_(values), times_(times) {
+    : Shift(std::move(attr), without_target("LinearShift", std::move(options))), values_(values), times_(times) {
   if (times.first >= times.second)
     fail<ValueError>("LinearShift: time {} does not come before {}", times.first, times.second);
 }
@@ -90,7 +100,9 @@ double LinearShift::value(double, std::int64_t t) const {
 }
 
 MultistepShift::MultistepShift(std::string attr, double gamma, std::vector<std::int64_t> steps, ShiftOptions options)
-    : Shift(std::move(attr), std::move(options)), gamma_(gamma), steps_(std::move(steps)) {
+    : Shift(std::move(attr), without_target("MultistepShift", std::move(options))),
+      gamma_(gamma),
+      steps_(std::move(steps)) {
   std::sort(steps_.begin(), steps_.end());
 }
 double MultistepShift::value(double init, std::int64_t t) const {
@@ -116,7 +128,9 @@ double StepShift::value(double init, std::int64_t t) const {
 }
 
 WarmupShift::WarmupShift(std::string attr, double warmup_start, std::int64_t warmup_iter, ShiftOptions options)
-    : Shift(std::move(attr), std::move(options)), warmup_start_(warmup_start), warmup_iter_(warmup_iter) {
+    : Shift(std::move(attr), without_target("WarmupShift", std::move(options))),
+      warmup_start_(warmup_start),
+      warmup_iter_(warmup_iter) {
   if (warmup_iter <= 0) fail<ValueError>("WarmupShift: warmup_iter must be positive, got {}", warmup_iter);
 }
 double WarmupShift::value(double init, std::int64_t t) const {

@@ -14,7 +14,7 @@ namespace catenary::training::extensions {
 struct ShiftOptions {
   std::optional<double> init = {};    ///< the value to begin with; what the optimizer has when not given, or had before
                                       ///< a training that is resumed
-  std::optional<double> target = {};  ///< the value at which the shift stops
+  std::optional<double> target = {};  ///< where the shift stops; Linear-, Multistep- and WarmupShift refuse it
   std::string optimizer = "main";     ///< which of the updater's
   std::int64_t warmup = 0;  ///< calls before it, in which the value grows by equal steps up to where it begins
 };
