@@ -425,10 +425,7 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
     picks.push_back(zero);
   }
   std::vector<View> views;
-  for (Array& i : picks) {
-    if (i.shares_memory(target)) i = i.copy();
-    views.push_back(readable(i));
-  }
+  for (const Array& i : picks) views.push_back(readable(i));  // all are looked at before the first element is written
   const View from = readable(ordered);
   compute(target.device(), primitives::Scatter{writable(view), views, from, mode, plan.axes});
 }

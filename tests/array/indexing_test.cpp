@@ -259,6 +259,18 @@ TEST(Indexing, IndicesMasksAndValuesThatAreTheTarget) {
   expected_order.set(places, order.copy());
   order.set(places, order);
   EXPECT_TRUE((order == expected_order).all());
+  // indices that are views of the target, and lie as a backend takes them: halves, and every second one backwards
+  for (const auto& [part, mode] : {std::pair{slice(n / 2), 0}, {slice(n / 2, n), 1}, {slice(n - 1, ct::none, -2), 2}}) {
+    const ct::Array target = ct::remainder(ct::arange(n) * 7 + 3, n), wanted = target.copy();
+    const ct::Array indices = target(part), apart = indices.copy(), values = ct::arange(indices.size()) * 3;
+    const auto write = [&](const ct::Array& to, const ct::Array& at) {
+      if (mode == 1) return ct::scatter_add(to, {at}, values);
+      to.set(values, at);
+    };
+    write(wanted, apart);
+    write(target, indices);
+    EXPECT_TRUE((target == wanted).all()) << mode;
+  }
   const ct::Array mask = ct::remainder(ct::arange(n), 3) == 0, backwards = mask(slice(ct::none, ct::none, -1)).copy();
   const ct::Array expected = mask & ~backwards;
   mask.set(false, mask(slice(ct::none, ct::none, -1)));
