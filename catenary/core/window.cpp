@@ -38,7 +38,7 @@ namespace {
 /// No array has such an axis: what is reckoned with it would not fit into 64 bits.
 void check_extents(const char* function, const Shape& extents) {
   for (const std::int64_t extent : extents)
-    if (extent > std::numeric_limits<std::int64_t>::max() / Window::most / 2)
+    if (extent > std::numeric_limits<std::int64_t>::max() / Window::most)
       fail<ShapeError>("{}: windows do not slide over {} elements", function, extents);
 }
 

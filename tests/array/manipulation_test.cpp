@@ -423,6 +423,27 @@ TEST(Manipulation, ShapesThatAreTooLargeAreRefused) {
   EXPECT_THROW(none.reshape({0, -1}), ct::ShapeError);
   EXPECT_EQ(none.reshape({-1, 3}).shape(), (ct::Shape{0, 3}));
   EXPECT_EQ(none.reshape({0, large}).shape(), (ct::Shape{0, large}));
-  EXPECT_THROW(ct::pad(one, std::numeric_limits<std::int64_t>::max()), ct::ShapeError);
-  EXPECT_THROW(ct::pad(one, std::int64_t{1} << 62), ct::ShapeError);
+  // the least number of elements that is refused
+  EXPECT_THROW(one.broadcast_to({(std::int64_t{1} << 59) + 1}), ct::ShapeError);
+  EXPECT_EQ(one.broadcast_to({std::int64_t{1} << 59}).size(), std::int64_t{1} << 59);
+
+  // borders of which two would be none, or less than none, in 64 bits, whichever side has them
+  const ct::Array five = ct::arange(5);
+  const std::int64_t most = std::int64_t{1} << 59, huge = std::numeric_limits<std::int64_t>::max();
+  const auto message = [&](std::int64_t before, std::int64_t after) {
+    try {
+      ct::pad(five, {{before, after}});
+    } catch (const ct::ShapeError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was refused");
+  };
+  for (const auto& [before, after] : {std::pair{huge, huge},
+                                      {most + 1, std::int64_t{0}},
+                                      {std::int64_t{0}, most + 1},
+                                      {huge - 2, std::int64_t{0}},
+                                      {std::int64_t{0}, huge - 2}})
+    EXPECT_EQ(message(before, after), "pad: no array has borders as wide as " + std::to_string(before) + " and " +
+                                          std::to_string(after) + ", of axis 0");
+  EXPECT_EQ(message(most, most), "pad: shape (" + std::to_string(2 * most + 5) + ",) is too large");
 }

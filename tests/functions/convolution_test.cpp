@@ -12,6 +12,7 @@
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/core/memory_order.h"
+#include "catenary/core/window.h"
 #include "catenary/functions/functions.h"
 #include "tests/gradients.h"
 
@@ -282,6 +283,9 @@ TEST(Windows, AbsurdNumbersAreRefused) {
         F::resize_images(x, {n, 1});
       },
       [&](std::int64_t n) {
+        F::resize_images(x, {1, n});
+      },
+      [&](std::int64_t n) {
         F::spatial_transformer_grid(zeros({1, 2, 3}), {n, 1});
       },
   };
@@ -306,12 +310,47 @@ TEST(Windows, AbsurdNumbersAreRefused) {
               F::resize_images(x, {std::int64_t{1} << 40, 1});
             }),
             "resize_images: output_shape must be two numbers from 1 to 2147483647, not (1099511627776, 1)");
+  EXPECT_EQ(message<ValueError>([&] {
+              F::resize_images(x, {1, std::int64_t{1} << 40});
+            }),
+            "resize_images: output_shape must be two numbers from 1 to 2147483647, not (1, 1099511627776)");
   // what is large and makes sense
   EXPECT_EQ(F::convolution_2d(x, W, {.stride = 1 << 28}).shape(), (Shape{1, 4, 1, 1}));
   EXPECT_EQ(F::convolution_2d(x, W, {.pad = {1 << 26, 0}, .dilate = {1 << 26, 1}}).shape(), (Shape{1, 4, 5, 3}));
   // four steps of 2^62 are none in 64 bits; only the group in the middle is not moved
   const Variable moved = F::shift(zeros({1, 9, 2, 2}) + 1, {9, 1}, std::int64_t{1} << 62);
   EXPECT_EQ(F::sum(moved).array().item<double>(), 4);
+}
+
+// The largest number of each kind is taken, and the next one is not.
+TEST(Windows, LimitsAreWhereTheyAreSaidToBe) {
+  const std::int64_t most = Window::most, half = std::int64_t{1} << 14;  // half the digits of most
+  const auto takes = [](const Shape& size, const Shape& stride, const Shape& pad, const Shape& dilate) {
+    try {
+      Window::make("test", size.size(), size, stride, pad, dilate);
+      return true;
+    } catch (const ValueError&) {
+      return false;
+    }
+  };
+  for (const std::int64_t more : {0, 1}) {
+    EXPECT_EQ(takes({most + more}, {1}, {0}, {1}), !more);
+    EXPECT_EQ(takes({2}, {most + more}, {0}, {1}), !more);
+    EXPECT_EQ(takes({2}, {1}, {most + more}, {1}), !more);
+    EXPECT_EQ(takes({1}, {1}, {0}, {most + more}), !more);      // a window of one tap
+    EXPECT_EQ(takes({2}, {1}, {0}, {most - 1 + more}), !more);  // its reach
+    EXPECT_EQ(takes({1, 2}, {1}, {0}, {1, most - 1 + more}), !more);
+    EXPECT_EQ(takes({half, half + more}, {1}, {0}, {1}), !more);  // its taps
+  }
+  // extents and counts of which no product with a stride wraps
+  const std::int64_t longest = std::numeric_limits<std::int64_t>::max() / most;
+  const Window far = Window::make("test", 1, {2}, {most}, {0}, {most - 1}),
+               padded = Window::make("test", 1, {1}, {1}, {most});
+  EXPECT_EQ(far.counts("test", {longest}), (Shape{(longest - most) / most + 1}));
+  EXPECT_EQ(far.extents("test", {longest}), (Shape{most * (longest - 1) + most}));
+  EXPECT_EQ(padded.counts("test", {longest}), (Shape{longest + 2 * most}));
+  EXPECT_THROW(far.counts("test", {longest + 1}), ShapeError);
+  EXPECT_THROW(far.extents("test", {longest + 1}), ShapeError);
 }
 
 // Bits of a window that reaches far beyond the image: 32-bit numbers of kernels hold its places.

@@ -207,6 +207,17 @@ TEST(Shift, ValuesGradientsAndLayouts) {
     const int place = c >= 8 ? 4 : c == 4 ? 8 : c;
     assert_allclose(y(slice(), c), moved(c, place / 3 - 1, place % 3 - 1), 0, 0);
   }
+  // to the edge, and beyond it, where all is zero
+  for (const int by : {3, 4, 5, 6, -3, -4, -5, -6, 1 << 30}) {
+    const Array down = F::shift(x, {11, 1}, by).array(), right = F::shift(x, {1, 11}, by).array();
+    for (int c = 0; c < 11; ++c) {
+      const int place = c == 10 ? 5 : c == 5 ? 10 : c;
+      const std::int64_t distance = std::int64_t{place - 5} * by;
+      const int step = static_cast<int>(std::clamp<std::int64_t>(distance, -9, 9));
+      assert_allclose(down(slice(), c), moved(c, step, 0), 0, 0);
+      assert_allclose(right(slice(), c), moved(c, 0, step), 0, 0);
+    }
+  }
   const auto f = [](const Variable& v) { return F::shift(v, {1, 3}, {1, -2}); };
   check_gradients(f, x);
   check_layouts(f, x);
