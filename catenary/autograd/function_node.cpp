@@ -87,7 +87,7 @@ void FunctionNode::destroy(FunctionNode* f) {
 Variables FunctionNode::apply(std::span<const Variable> inputs) {
   SmallVector<VariableNode*, 8> nodes;
   nodes.reserve(inputs.size());
-  for (const Variable& x : inputs) nodes.push_back(&x.node());
+  for (const Variable& x : inputs) nodes.push_back(x.defined() ? &x.node() : nullptr);
   return apply(nodes.begin(), static_cast<int>(nodes.size()));
 }
 
@@ -99,6 +99,10 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
   bool requires_grad = false;
   int rank = 0;
   for (int i = 0; i < count; ++i) {
+    if (!nodes[i])
+      fail<ValueError>(
+          "{}: input {} is an undefined Variable: nothing was assigned to it, or it stands for what is not there",
+          name(), i);
     if (!x[i].defined())
       fail<ValueError>("{}: input {} has no values (a parameter that is not initialised?)", name(), i);
     requires_grad |= nodes[i]->requires_grad();

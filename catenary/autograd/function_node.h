@@ -68,7 +68,7 @@ class CT_API FunctionNode {
   virtual std::string label() const { return name(); }
 
   /// Runs forward on the variables' arrays and puts this function between them and the outputs. A function is applied
-  /// once.
+  /// once. A null node stands for an undefined Variable: throws ValueError, as for one without values.
   Variables apply(VariableNode* const* inputs, int count);
   Variables apply(std::span<const Variable> inputs);
 
@@ -157,7 +157,7 @@ requires(std::convertible_to<X, Variable>&&...) Variable apply(const Ref<F>& fun
 template <std::derived_from<FunctionNode> F, class... X>
 requires(std::convertible_to<X, Variable>&&...) Variables apply_all(const Ref<F>& function, const X&... inputs) {
   return [&](const auto&... variables) {
-    VariableNode* nodes[sizeof...(X)] = {&variables.node()...};
+    VariableNode* nodes[sizeof...(X)] = {(variables.defined() ? &variables.node() : nullptr)...};
     return function->apply(nodes, static_cast<int>(sizeof...(X)));
   }(as_variable(inputs)...);
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <sstream>
 
 #include "catenary/array/elementwise.h"
@@ -283,6 +284,24 @@ TEST(ComputationalGraph, DumpsDot) {
       "digraph graphname{rankdir=LR;1 [label=\"_ + 1.0\",shape=\"box\"];3 [label=\"_ * _\",shape=\"box\"];3 -> 1;}");
   options.rankdir = "XY";
   EXPECT_THROW(build_computational_graph({y}, options), ValueError);
+}
+
+/// What was never assigned is told with the function that it was given to, by each way into the graph.
+TEST(FunctionNode, AnUndefinedInputIsNamed) {
+  const Variable x(array<float>({1, 2})), undefined;
+  const auto says = [](const std::string& name, const std::function<void()>& call) {
+    try {
+      call();
+      ADD_FAILURE() << name << " took an undefined Variable";
+    } catch (const ValueError& error) {
+      EXPECT_EQ(std::string(error.what()).find(name + " is an undefined Variable: "), 0u) << error.what();
+    }
+  };
+  says("MulAdd: input 2", [&] { apply(node<MulAdd>(), x, x, undefined); });
+  says("MulAdd: input 0", [&] { node<MulAdd>()->apply(std::vector<Variable>{undefined, x, x}); });
+  says("Add: input 1", [&] { x + undefined; });
+  says("MulConstant: input 0", [&] { undefined * 2.0; });
+  EXPECT_EQ(alive, 0);
 }
 
 }  // namespace
