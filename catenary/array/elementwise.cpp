@@ -290,9 +290,9 @@ void apply_at(Target to, ops::Op op, const std::vector<Index>& indices, const st
   const Array places = detail::iota(a.size(), device).reshape(a.shape()).get(indices);
   const Array flat = places.ravel();
   const std::int64_t n = flat.size();
-  if (n == 0) return;
   std::optional<Array> values;
   if (value && value->is_array()) values = value->array().broadcast_to(places.shape()).ravel();
+  if (n == 0) return;
   // how many uses of the same element come before each: the first use of every element is one round, and so on
   const Array order = argsort(flat), sorted = take(flat, order);
   const Array round = subtract(detail::iota(n, device), searchsorted(sorted, sorted));

@@ -237,6 +237,9 @@ class Planner {
         }
       }
       for (const Picked& p : picked_) {
+        // seen by the shapes alone, at once: on a GPU what has no elements is never read, when an error would be told
+        if (p.extent == 0 && plan.shape.product() > 0)
+          throw_outside(indices_into("indexing", p.extent, p.axis), p.indices.ravel()(0).item<std::int64_t>(), 0);
         // a 0-d array counts as an integer: it is looked at even if its axis is broadcast away
         if (p.indices.ndim() == 0 && plan.shape.product() == 0)
           detail::check_range(p.indices, indices_into("indexing", p.extent, p.axis));

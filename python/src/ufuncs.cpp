@@ -123,6 +123,10 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     if (row.arity == 1) {
       inputs[0].as_array();
     } else {
+      // each operand of a float function becomes a float by its own dtype, a NumPy scalar too
+      if (row.rule == Rule::FLOAT)
+        for (Argument& input : inputs)
+          if (input.strong) input.as_array();
       settle(inputs[0], inputs[1], row.rule == Rule::COMPARE);
     }
     const auto compute = [&] {

@@ -169,8 +169,8 @@ def test_listed_differences():
         x ** -1
     assert (cupy.array([-3, -2, -1, 0, 1, 2]) ** cupy.array([-1, -2, -3, -1, -5, -1])).tolist() == [0, 0, -1, 0, 1, 0]
     assert (cupy.array([-1, -1, 3], 'b') ** cupy.array([-2, -1, -1], 'b')).tolist() == [1, -1, 0]
-    assert (cupy.array([True]) | 2 ** 63).dtype == 'L'
-    assert cupy.copysign(cupy.array([1], 'B'), numpy.int8(-1)).dtype == 'f'
+    assert (cupy.array([True]) | 2 ** 63).dtype == 'L' and (cupy.array([True]) ** 2).dtype == 'l'
+    assert cupy.multiply.accumulate(cupy.array([300, 300, 0], 'e')).tolist() == [300, numpy.inf, 0]
     y = cupy.broadcast_to(x, (2, 3))
     y[0, 1] = 7
     assert x.tolist() == [0, 7, 2]
@@ -183,6 +183,24 @@ def test_listed_differences():
             refused()
     z[1] = cupy.array([[9]])
     assert z.tolist() == [2, 9, 3] and cupy.percentile(cupy.array([False, True]), 50).tolist() == 0.5
+
+
+def test_float_functions_of_integers_beside_scalars():
+    """Each operand becomes a float by its own dtype: uint8 and int8 are float16, uint16 and int8 float32."""
+    for array in '?bBhHiIlL':
+        for scalar in '?bBhHiIlLefd':
+            number = numpy.dtype(scalar).type(1)
+            both(lambda xp: xp.copysign(xp.array([1, 0], array), number))
+            both(lambda xp: xp.arctan2(number, xp.array([1, 0], array)))
+
+
+def test_nothing_is_picked_out_of_nothing():
+    """At once on every device: what has no elements is never read, when an index out of range would be told."""
+    with pytest.raises(IndexError, match='axis 1, whose extent is 0'):
+        cupy.zeros((3, 0))[..., cupy.array([0])] = 1
+    assert cupy.zeros((0, 2))[cupy.zeros(0, 'l')].shape == (0, 2)
+    for name in ('power', 'add'):
+        both(lambda xp: getattr(xp, name).at(xp.zeros((4, 0, 2), 'B'), [0], xp.zeros((4, 0, 2), 'B')))
 
 
 def test_numbers_that_are_searched():

@@ -156,6 +156,7 @@ TEST(Indexing, Refusals) {
   EXPECT_THROW(x.set(ct::zeros({4}), 0), ct::ShapeError);
   EXPECT_THROW(x.set(ct::zeros({3, 6}), slice(), 0), ct::ShapeError);
   EXPECT_THROW(x[2], ct::IndexError);
+  EXPECT_THROW(ct::zeros({3, 0}).set(1, slice(), ct::array({0})), ct::IndexError);  // at once: it is never read
   const ct::Array before = x.copy();
   EXPECT_THROW(tests::settle([&] { x.set(1, ct::array({0, 7})); }), ct::IndexError);
   EXPECT_EQ(x.to_vector<std::int64_t>(), before.to_vector<std::int64_t>());

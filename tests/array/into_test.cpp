@@ -71,6 +71,8 @@ TEST(ApplyAt, AnElementTakesEveryValue) {
   EXPECT_THROW(ct::apply_at(x, Op::divide, {at}, Operand(2)), ct::DtypeError);
   EXPECT_THROW(ct::apply_at(x, Op::add, {at}), ct::DtypeError);
   EXPECT_THROW(ct::apply_at(x, Op::add, {make<int>({9})}, Operand(2)), ct::IndexError);
+  const Array none = ct::Array::empty({4, 0, 2}, Dtype::int32);  // whose shape does not fit what is picked of it
+  EXPECT_THROW(ct::apply_at(none, Op::power, {make<int>({0})}, Operand(none)), ct::ShapeError);
 }
 
 TEST(NextAfter, Of16BitFloats) {
