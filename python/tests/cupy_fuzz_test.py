@@ -1,0 +1,70 @@
+"""scripts/cupy_fuzz: it passes over what docs/python.md lists, and over nothing beside it."""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+SCRIPT = pathlib.Path(__file__).parents[2] / 'scripts/cupy_fuzz'
+
+
+@pytest.fixture(scope='module')
+def fuzz():
+    loader = importlib.machinery.SourceFileLoader('cupy_fuzz', str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader('cupy_fuzz', loader))
+    loader.exec_module(module)
+    return module
+
+
+def difference(fuzz, line, values, dtype):
+    """What a program of one array and one statement finds."""
+    with fuzz._core.Device('cpu'):
+        pair = fuzz.Pair({'a': numpy.array(values, dtype)})
+        pair.step("a = xp.array(data['a'])")
+        return pair.compare(pair.step(line), exact=False)
+
+
+@pytest.mark.parametrize('line, values, dtype', [
+    ('b = a ** 2', [True, False], '?'),
+    ('b = xp.multiply.accumulate(a, axis=0)', [300, 300, 0], 'e'),
+    ('b = xp.nanmean(a, axis=0)', [65504, 65504], 'e'),
+    ('a *= 70000', [0.25, 0], 'e'),
+    ('b = xp.allclose(a, 1e30)', [1, 2], 'e'),
+    ('a[0] = 300', [1, 2], 'b'),
+    ('a[0] += 1.5', [1, 2], 'l'),
+    ('b = xp.full_like(a, numpy.nan)', [1, 2], 'i'),
+    ('b = xp.reciprocal(a)', [0, 1], 'i'),
+    ('xp.power.at(a, [0], -2)', [3, 1], 'h'),
+    ('xp.power.at(a, [0], 2**64)', [3, 1], 'f'),
+    ('b = xp.sum(a, axis=0)', 3, 'f'),
+])
+def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
+    assert difference(fuzz, line, values, dtype) is None
+
+
+@pytest.mark.parametrize('line, values, dtype', [
+    ("b = a ** 3 if xp is numpy else (a ** 3).astype('b')", [True, False], '?'),
+    ("b = a ** 2 if xp is numpy else (a ** 2).astype('l')", [1, 2], 'b'),
+    ('b = xp.multiply.accumulate(a, axis=0) + 30 * (xp is not numpy)', [300, 300, 0], 'e'),
+    ('b = xp.multiply.accumulate(a, axis=0) + (xp is not numpy)', [3, 2, 1], 'e'),
+    ('a *= 70000 + (xp is not numpy) * 70000', [0.25, 0], 'e'),
+    ('b = xp.full_like(a, 1.5) + (xp is not numpy)', [1, 2], 'i'),
+    ("b = xp.sum(a, axis=0, dtype='l') + (xp is not numpy)", [1, 2], 'd'),
+    ('b = xp.reciprocal(a) + (xp is not numpy)', [1, 2], 'i'),
+    ('xp.power.at(a, [0], 2 + (xp is not numpy))', [3, 1], 'h'),
+    ('b = a @ a + (xp is not numpy)', [1, 2], 'f'),
+    ("b = xp.var(a, axis=0, dtype='f') + (xp is not numpy)", [1, 2], 'd'),
+    ('a[0:] += 1 if xp is numpy else 1.5', [1, 2], 'l'),
+    ('b = xp.negative(a) if xp is numpy else 1 / 0', [1, 2], 'l'),
+])
+def test_what_is_not_is_found(fuzz, line, values, dtype):
+    assert difference(fuzz, line, values, dtype) is not None
+
+
+def test_its_last_line_counts():
+    result = subprocess.run([sys.executable, str(SCRIPT), '--device', 'cpu', '--seed', '7', '--programs', '50'], capture_output=True, text=True)
+    assert result.stdout.splitlines()[0] == 'cupy_fuzz: seed 7 on cpu' and result.stdout.endswith('\n50 passed, 0 failed\n'), result.stdout + result.stderr
