@@ -186,13 +186,6 @@ Array taken(PyObject* capsule, bool copy) {
     for (int i = 0; i < tensor.ndim; ++i) strides[i] = tensor.strides[i];
   const auto [low, high] = reach(shape, strides);
   const std::int64_t before = -low * size;  // bytes in front of the first element
-  std::shared_ptr<void> owner(managed, [](void* p) {
-    if (interpreter_has_ended()) return;
-    const Held gil;  // a deleter may be Python's own, and nothing of ours is locked here
-    auto* self = static_cast<Managed*>(p);
-    if (self->deleter) self->deleter(self);
-  });
-  PyCapsule_SetName(capsule, Managed::used);
   void* handle = tensor.data;
   std::int64_t first = static_cast<std::int64_t>(tensor.byte_offset) / size;
   if (tensor.device.type != kOpenCL) {
@@ -202,6 +195,14 @@ Array taken(PyObject* capsule, bool copy) {
     raise(PyExc_BufferError, "from_dlpack: a byte offset of " + std::to_string(tensor.byte_offset) +
                                  " into OpenCL's memory for elements of " + std::to_string(size) + " bytes");
   }
+  // nothing is refused from here on: the memory is taken
+  std::shared_ptr<void> owner(managed, [](void* p) {
+    if (interpreter_has_ended()) return;
+    const Held gil;  // a deleter may be Python's own, and nothing of ours is locked here
+    auto* self = static_cast<Managed*>(p);
+    if (self->deleter) self->deleter(self);
+  });
+  PyCapsule_SetName(capsule, Managed::used);
   const ct::Ref<ct::Storage> storage(
       new ct::Storage(device, handle, static_cast<std::size_t>((first + high + 1) * size), std::move(owner)));
   const Array a(ct::Ref<ct::ArrayHead>(new ct::ArrayBody(dtype, shape, strides, first, storage)));

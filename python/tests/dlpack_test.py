@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -175,6 +177,13 @@ def test_what_is_refused(cpu):
         cupy.from_dlpack(Elsewhere())
 
 
+def next_kernel_is_slow():
+    """A quarter of a second on a simulated card: whoever does not wait for it sees what was there before."""
+    with _core.Device(0) as device:
+        library = {'cuda': 'libcuda.so.1', 'hip': 'libamdhip64.so.6'}[_core.backend_of(device)]
+    ctypes.CDLL(library).simgpu_fault(b'slow', 1)
+
+
 @pytest.mark.parametrize('device', ['gpu'], indirect=True)
 def test_cudas_array_interface_is_cudas(device):
     x = cupy.arange(6, dtype='f4').reshape(2, 3)
@@ -191,15 +200,21 @@ def test_cudas_array_interface_is_cudas(device):
     assert (turned['shape'], turned['strides'], turned['data'][0]) == ((2, 2), (4, 12), x.data.ptr + 4)
     if 'Simulated' in device.info['name']:  # whose memory is the host's
 
+        y = cupy.arange(6, dtype='f4')  # whose address nobody has asked for
+        y += 1
+        y.get()
+        next_kernel_is_slow()
+        y += 1
+
         class Host:
-            __array_interface__ = seen
+            __array_interface__ = y.__cuda_array_interface__
         host = numpy.asarray(Host())
-        assert host.tolist() == [[1, 2, 3], [4, 5, 6]]
-        x *= 2  # at once, by the device
+        assert host.tolist() == [2, 3, 4, 5, 6, 7]  # it was waited for
+        y *= 2  # at once, by the device
         until = time.monotonic() + 20
-        while host[0, 0] != 2 and time.monotonic() < until:
+        while host[0] != 4 and time.monotonic() < until:
             time.sleep(0.001)
-        assert host.tolist() == [[2, 4, 6], [8, 10, 12]]
+        assert host.tolist() == [4, 6, 8, 10, 12, 14]
 
 
 # ---------------------------------------------------------------------- who frees what, and when
@@ -297,6 +312,68 @@ def test_refused_memory_stays_its_owners(cpu, lent, says):
     assert memory.back == 0 and pointer_in(memory.capsule).tensor.ndim == memory.managed.tensor.ndim  # not marked as taken
 
 
+@pytest.mark.parametrize('kind', [Old, New])
+def test_memory_that_nobody_wants_back(cpu, kind):
+    """DLPack: the deleter may be NULL."""
+    lent = Lent(kind, numpy.arange(3.), (3,))
+    lent.managed.deleter = DELETER()
+    x = cupy.from_dlpack(lent.capsule)
+    assert x.tolist() == [0, 1, 2]
+    del x, lent.capsule
+    gc.collect()
+    assert lent.back == 0
+
+
+# A capsule over memory that was lent to us, as a library of C takes it: what calls its deleter is not Python, and has no GIL.
+TAKEN_BY_C = '''
+import ctypes
+import numpy
+from catenary import _core, cupy
+import dlpack_test
+
+used = b'used_dltensor'
+def taken_by_c(x):
+    capsule = x.__dlpack__()
+    managed = dlpack_test.pointer_in(capsule)
+    ctypes.pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), used)
+    return ctypes.addressof(managed), ctypes.cast(managed.deleter, ctypes.c_void_p).value
+'''
+
+
+def in_python_of_its_own(text, **environment):
+    done = subprocess.run([sys.executable, '-c', TAKEN_BY_C + text], capture_output=True, text=True, timeout=100,
+                          cwd=pathlib.Path(__file__).parent, env={**os.environ, **environment})
+    assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
+
+
+def test_deleters_are_called_with_the_gil():
+    """Python's own functions may be deleters; its allocator's debug hooks abort where they are called without the GIL."""
+    in_python_of_its_own('''
+api = ctypes.pythonapi
+api.PyMem_Malloc.restype = ctypes.c_void_p
+lent = dlpack_test.Lent(dlpack_test.Old, numpy.arange(3.), (3,))
+size = ctypes.sizeof(lent.managed)
+block = api.PyMem_Malloc(ctypes.c_size_t(size))
+ctypes.memmove(block, ctypes.addressof(lent.managed), size)
+managed = dlpack_test.Old.from_address(block)
+managed.deleter = ctypes.cast(api.PyMem_Free, dlpack_test.DELETER)
+new = api.PyCapsule_New
+new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+with _core.Device('cpu'):
+    address, deleter = taken_by_c(cupy.from_dlpack(new(block, managed.NAME, None)))
+dlpack_test.DELETER(deleter)(address)  # which releases the GIL
+''', PYTHONMALLOC='debug')
+
+
+def test_memory_that_comes_back_after_the_interpreter():
+    """A library of C that ends after Python: NumPy's memory, which it had through us, has nowhere to go."""
+    in_python_of_its_own('''
+host = numpy.ones(100)
+address, deleter = taken_by_c(cupy.from_dlpack(host))
+assert ctypes.CDLL(None).__cxa_atexit(ctypes.c_void_p(deleter), ctypes.c_void_p(address), None) == 0
+''')
+
+
 @pytest.mark.parametrize('version', [None, (1, 0)])
 def test_our_memory_lives_as_long_as_who_has_it(device, version):
     """A capsule that nobody takes, and one that was taken and given back, free the memory; nothing does before."""
@@ -356,9 +433,25 @@ def test_other_streams_are_told(device):
     cupy.from_dlpack(Library())
     assert asked[0].get('stream') == {'cuda': 1, 'hip': 0, 'opencl': None}[_core.backend_of(device)]
     x = cupy.zeros(1000, 'f4')
-    for _ in range(200):
-        x = x + 1
-        x = x.copy()
-    capsule = x.__dlpack__()
+    x += 1
+    x.get()
     if 'Simulated' in device.info['name']:  # whose memory is the host's
-        assert ctypes.c_float.from_address(pointer_in(capsule).tensor.data).value == 200
+        next_kernel_is_slow()
+        x += 1
+        assert ctypes.c_float.from_address(pointer_in(x.__dlpack__()).tensor.data).value == 2
+
+
+@pytest.mark.parametrize('device', ['gpu'], indirect=True)
+def test_offsets_into_opencls_memory(device):
+    """Its memory has a handle: elements in front of it, or between others, are none, and the capsule stays its owner's."""
+    x = cupy.arange(4.)
+    capsule = x[::-1].__dlpack__()
+    tensor = pointer_in(capsule).tensor
+    if _core.backend_of(device) == 'opencl':
+        assert tensor.byte_offset == 24
+        for offset in (16, 25):
+            tensor.byte_offset = offset
+            with pytest.raises(BufferError, match=f'a byte offset of {offset} into OpenCL'):
+                cupy.from_dlpack(capsule)
+        tensor.byte_offset = 24
+    assert cupy.from_dlpack(capsule).tolist() == [3, 2, 1, 0]

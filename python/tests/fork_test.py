@@ -35,10 +35,14 @@ def forked(statement, end='os._exit(0)'):
     assert 'was in use before this process was forked' in done.stdout and 'spawn' in done.stdout, done.stdout
 
 
+# to another card, where there are two
+LAST_CARD = 'cupy.cuda.Device(cupy.cuda.runtime.getDeviceCount() - 1).use(); cupy.array(x)'
+
+
 # each by itself: what reads, writes, computes, launches, waits and orders has a guard of its own
 @pytest.mark.parametrize('statement', [
     'x.get()', 'cupy.array([1., 2., 3.])', 'x.set(__import__("numpy").ones(3))', 'cupy.arange(5); _core._watch_memory(lambda *a: 0); x + 1',
-    'kernel(x, y)', 'cupy.cuda.Device().synchronize()', 'cupy.cuda.runtime.deviceSynchronize()', '(x + 1).get()',
+    'kernel(x, y)', 'x.copy()', 'x.sort()', LAST_CARD, 'cupy.cuda.Device().synchronize()', 'cupy.cuda.runtime.deviceSynchronize()', '(x + 1).get()',
     'x.copy(); cupy.cuda.Stream.null.synchronize()', 'stream.synchronize()', 'stream.record().synchronize()', 'cupy.cuda.Stream()',
     'stream.use()', 'stream.ptr'])
 def test_a_forked_child_is_told(statement):
