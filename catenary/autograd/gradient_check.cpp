@@ -243,14 +243,14 @@ void check_double_backward(const Function& f, const std::vector<Array>& x, const
   }
   // The gradient as a function of x and gy.
   const std::size_t n = x.size();
-  const auto first_order = [&](const std::vector<Variable>& all) {
+  const auto first_order = [&](const std::vector<Variable>& all, bool again = true) {
     const std::vector<Variable> xs(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
     std::vector<Variable> inputs;
     for (std::size_t i = 0; i < n; ++i)
       if (is_floating(xs[i].dtype()) && !(i < options.no_grads.size() && options.no_grads[i])) inputs.push_back(xs[i]);
     for (const Variable& p : params) inputs.push_back(p);
     GradOptions o;
-    o.enable_double_backprop = true;
+    o.enable_double_backprop = again;
     std::vector<Variable> ys = f(xs);
     for (std::size_t i = 0, at = n; i < gys.size(); ++i) {
       if (gys[i].defined()) {
@@ -270,6 +270,20 @@ void check_double_backward(const Function& f, const std::vector<Array>& x, const
   std::vector<Array> inputs = x;
   for (const Array& g : gys)
     if (g.defined()) inputs.push_back(g);
+  // Some functions have another way to the gradient of which there will be one: it has the same values.
+  {
+    std::vector<Variable> all;
+    for (const Array& a : cast_all(inputs, options.dtype)) all.emplace_back(a);
+    const std::vector<Variable> once = first_order(all, false), again = first_order(all);
+    for (std::size_t i = 0; i < once.size(); ++i) {
+      try {
+        assert_allclose(again[i].array(), once[i].array(), options.atol, options.rtol);
+      } catch (const GradientError& error) {
+        fail<GradientError>("check_double_backward: gradient {} is another when it will be differentiated again: {}", i,
+                            error.what());
+      }
+    }
+  }
   // Where the gradient does not depend on an input, there is no second gradient: a term that is 0 gives it one.
   const auto with_all = [&](const std::vector<Variable>& all) {
     std::vector<Variable> gxs = first_order(all);

@@ -73,8 +73,8 @@ struct CheckOptions {
 CT_API void check_backward(const Function& f, const std::vector<Array>& x, const std::vector<Array>& y_grad = {},
                            const Params& params = {}, const CheckOptions& options = {});
 
-/// The same for the gradient of the gradient. Empty y_grad and x_grad_grad are random.
-/// (chainer.gradient_check.check_double_backward)
+/// The same for the gradient of the gradient. That there is one must not change the gradient. Empty y_grad and
+/// x_grad_grad are random. (chainer.gradient_check.check_double_backward)
 CT_API void check_double_backward(const Function& f, const std::vector<Array>& x, const std::vector<Array>& y_grad = {},
                                   const std::vector<Array>& x_grad_grad = {}, const Params& params = {},
                                   const CheckOptions& options = {});

@@ -30,6 +30,13 @@ struct HiddenSquare : Unary<HiddenSquare, keep::x> {
   static Array f(const Array& x) { return x * x; }
   static Variable df(const Variable& gy, const Variable& x, const Variable&) { return gy * (x.array() * 2.0); }
 };
+/// The right gradient, and another one that is differentiated rightly.
+struct TwoSquares : Unary<TwoSquares, keep::x> {
+  static constexpr const char* kName = "TwoSquares";
+  static Array f(const Array& x) { return x * x; }
+  static Array df(const Array& gy, const Array& x, const Array&) { return gy * x * 2.0; }
+  static Variable df(const Variable& gy, const Variable& x, const Variable&) { return gy * x * 3.0; }
+};
 
 Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
 
@@ -66,6 +73,17 @@ TEST(GradientCheck, TellsRightFromWrong) {
   EXPECT_THROW(check_backward(wrong, {sample()}), GradientError);
   EXPECT_NO_THROW(check_backward(hidden, {sample()}));
   EXPECT_THROW(check_double_backward(hidden, {sample()}), GradientError);
+  const auto two = [](const std::vector<Variable>& x) {
+    return std::vector<Variable>{apply(node<TwoSquares>(), x[0])};
+  };
+  EXPECT_NO_THROW(check_backward(two, {sample()}));
+  try {
+    check_double_backward(two, {sample()});
+    ADD_FAILURE();
+  } catch (const GradientError& error) {
+    EXPECT_EQ(std::string(error.what()).find("check_double_backward: gradient 0 is another when it will be"), 0u)
+        << error.what();
+  }
 }
 
 TEST(GradientCheck, Parameters) {
