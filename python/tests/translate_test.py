@@ -1,5 +1,7 @@
 """CuPy's kernels as OpenCL C: each text is computed by PoCL and, as C++ with carray.cuh, by the host's compiler."""
 
+import math
+
 import numpy
 import pytest
 
@@ -186,6 +188,15 @@ def test_atomic_additions(folder, device, dtype):
     numpy.testing.assert_array_equal(sums, x.reshape(100, 3).sum(0).astype(dtype))
 
 
+@pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
+def test_atomic_additions_give_what_was_there(folder, device, dtype):
+    n = 500
+    sums, before = two_ways.elementwise(
+        folder, device, [Argument('r', dtype, 'raw', numpy.zeros((3,), dtype), True), out('y', dtype, (n,))],
+        'y = atomicAdd(&r[1], (T)1)', {'T': dtype}, (n,))[1]
+    assert sums.tolist() == [0, n, 0] and sorted(before.tolist()) == list(range(n))
+
+
 def test_atomic_operations_on_integers(device):
     text = _translate.elementwise('k', [Parameter('r', 'int32', 'raw')], '''
         atomicMax(&r[0], (int)i); atomicMin(&r[1], -(int)i); atomicOr(&r[2], 1 << (i % 8)); atomicExch(&r[3], 7);
@@ -203,8 +214,42 @@ def test_functions_of_mixed_types(folder, device, dtype):
         y = exp(-x) + log(x) + sqrt(x) * rsqrt(x) + pow(x, (T)2) + tanh(x) + fabs(-x) + abs(x) + floor(x) + ceil(x)
             + max(x, (T)1) + min((T)1., x) + atan2(x, (T)2) + log1p(x) + expm1(x) + round(x * 4) + fmod(x, (T)0.5)
             + sin(k) * 0.001 + isnan(x) + isinf(x) + !isfinite(x);
-        m = max(k, 3) + min(i, (ptrdiff_t)4) + abs(k - 3) + max(2, (int)k) + __float_as_int(__int_as_float(5));''',
+        m = max(k, 3) + min(i, (ptrdiff_t)4) + abs(k - 3) + max(2, (int)k) + __float_as_int(__int_as_float(5))
+            + max(k, 5000000000ll) + min(-5000000000ll, k) + 10 * (max(0.1f, 0.2) == 0.2);''',
          {'T': dtype}, (9,))
+
+
+INTRINSICS = {  # on a float x, and integers k, w of 32 and 64 bits, whose bits are those of u and v
+    '__ffs(k)': lambda x, k, w, u, v: (u & -u).bit_length(), '__ffsll(w)': lambda x, k, w, u, v: (v & -v).bit_length(),
+    '__clz(k)': lambda x, k, w, u, v: 32 - u.bit_length(), '__clzll(w)': lambda x, k, w, u, v: 64 - v.bit_length(),
+    '__popc(k)': lambda x, k, w, u, v: bin(u).count('1'), '__popcll(w)': lambda x, k, w, u, v: bin(v).count('1'),
+    '__mulhi(k, 1234567890)': lambda x, k, w, u, v: k * 1234567890 >> 32,
+    '__umulhi(k, 3234567890u)': lambda x, k, w, u, v: u * 3234567890 >> 32,
+    '(long long)__umul64hi(w, 12345678901234567890ull)': lambda x, k, w, u, v: signed(v * 12345678901234567890 >> 64),
+    '__mul24(k % 5000, -4321)': lambda x, k, w, u, v: int(math.fmod(k, 5000)) * -4321,
+    '__float2int_rn(x)': lambda x, k, w, u, v: round(x), '__float2int_rz(x)': lambda x, k, w, u, v: math.trunc(x),
+    '__float2int_ru(x)': lambda x, k, w, u, v: math.ceil(x), '__float2int_rd(x)': lambda x, k, w, u, v: math.floor(x),
+    '(long long)(__saturatef(x) * 4)': lambda x, k, w, u, v: int(min(max(x, 0), 1) * 4),
+    '__float_as_int(x)': lambda x, k, w, u, v: int(numpy.float32(x).view('i4')),
+    '__double_as_longlong(x)': lambda x, k, w, u, v: int(numpy.float64(x).view('i8'))}
+
+
+def signed(bits):
+    return bits - (bits >> 63 << 64)
+
+
+def test_intrinsics(device):
+    x = numpy.array([2.5, -2.5, 3.5, 0.25, -0.75, 1e6, 0, -7], 'f4')
+    k = numpy.array([0, 1, -1, 40, -64, 2**31 - 1, -2**31, 123456], 'i4')
+    w = numpy.array([0, 1, -1, 5 << 40, -64, 2**63 - 1, -2**63, 1 << 33], 'i8')
+    n, one = len(x), numpy.int64(1)
+    y = numpy.zeros((len(INTRINSICS), n), 'i8')
+    text = _translate.elementwise('k', [Parameter('x', 'float32'), Parameter('k', 'int32'), Parameter('w', 'int64'),
+                                        Parameter('y', 'int64', 'raw', 2)],
+                                  '; '.join('y[i + %d] = %s' % (at * n, name) for at, name in enumerate(INTRINSICS)), {}, group=4)
+    device.run(text, 'k', [x, one * 0, k, one * 0, w, one * 0, y, one * 0, one * len(y), one * n, one * n, one, one * n, one * n], 2, 4)
+    for (name, expected), found in zip(INTRINSICS.items(), y.tolist()):
+        assert found == [expected(float(a), int(b), int(c), int(b) % 2**32, int(c) % 2**64) for a, b, c in zip(x, k, w)], name
 
 
 def test_functions_of_the_library(device):
@@ -216,7 +261,6 @@ def test_functions_of_the_library(device):
     one = numpy.int64(7)
     device.run(opencl.library_prelude() + text, 'k', [
         x, numpy.int64(0), y, numpy.int64(0), numpy.int64(5), one, one, numpy.int64(1), one, one], 2, 4)
-    import math
     for k in range(7):
         assert abs(math.erf(y[0, k]) - x[k]) < 1e-12 and abs(math.erfc(y[1, k]) - (x[k] + 1)) < 1e-12
         assert abs(y[2, k] - math.erfc(-x[k] / math.sqrt(2)) / 2) < 1e-12
@@ -512,7 +556,7 @@ def test_shifts_of_integers(folder, device, left, right):
     both(folder, device, arguments, '''
         a = x >> y; b = (T)1 << y; T v = x; v >>= y; c = v; v <<= 2; c += v;
         d = halved(x >> y) + halved(x >> y | 1) + halved((x >> 1) + 1 >> y + 1);
-        e = halved(-1 >> y) + halved(x >> 1 & 63) + halved(x & 63 << y) + halved(1 << y + 1 << 1);
+        e = halved(-1 >> y) + halved(x >> 1 & 63) + halved(x & 63 << y) + halved(1 << y + 1 << 1) + halved(x >> y + 1ll);
         auto w = x >> y; f = w / 2 + sizeof(w) + halved(1 << 1 | y) + halved(-1 >> y ^ x);''', {'T': left}, (24,),
          preamble='template <typename V> __device__ long long halved(V v) { return v / 2 + (v > 0) + sizeof(V); }')
 
