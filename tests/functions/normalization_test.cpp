@@ -112,6 +112,20 @@ TEST(BatchRenormalization, CorrectsByTheStatisticsBeforeTheBatch) {
   }
 }
 
+// r and d are numbers to the gradients: where the limits make them so, to finite differences of x too.
+TEST(BatchRenormalization, Gradients) {
+  const Array x = numbers({8, 3}), gamma = numbers({3}, 2), beta = numbers({3}, 3);
+  F::BatchRenormalizationOptions options;
+  options.running_var = ones({3}) * 0.6;
+  options.running_mean = numbers({3}, 6) * 0.1;
+  check("within the limits", [&](const V& v) { return V{F::batch_renormalization(x, v[0], v[1], 1e3, 1e3, options)}; },
+        {gamma, beta});
+  options.running_mean = array<double>({5, -5, 5}, {3});
+  options.running_var = array<double>({9, 0.01, 9}, {3});
+  check("at the limits", [&](const V& v) { return V{F::batch_renormalization(v[0], v[1], v[2], 1.2, 0.3, options)}; },
+        {x, gamma, beta});
+}
+
 // Statistics in 16 bits are computed with in 32.
 TEST(BatchNormalization, FixedStatisticsOf16Bits) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
