@@ -258,6 +258,29 @@ TEST(MultithreadIterator, WhatIsWantedNoMoreIsNotRead) {
   EXPECT_EQ((Ints{draws.shared->read.begin(), draws.shared->read.begin() + 3}), (Ints{0, 1, 0}));
 }
 
+// As far ahead as is said, over the end of an epoch where the order after it is known; and nothing twice, or after the
+// end.
+TEST(MultithreadIterator, EachExampleIsReadOnce) {
+  struct Case {
+    bool repeat, shuffle;
+    std::vector<std::size_t> read;  // in all, after each batch of 3 of 6 examples, where 4 batches are read ahead
+  };
+  for (const Case& c : {Case{true, false, {15, 18, 21, 24}}, {true, true, {6, 12, 12, 18}}, {false, true, {6, 6}}}) {
+    const Draws draws;
+    const ct::iterators::MultithreadIterator batches(draws, 3,
+                                                     {.repeat = c.repeat, .shuffle = c.shuffle, .n_prefetch = 4});
+    for (const std::size_t expected : c.read) {
+      ASSERT_TRUE(batches.next());
+      std::unique_lock lock(draws.shared->mutex);
+      draws.shared->changed.wait_for(lock, std::chrono::seconds(20),
+                                     [&] { return draws.shared->read.size() >= expected; });
+      draws.shared->changed.wait_for(lock, std::chrono::milliseconds(10),
+                                     [&] { return draws.shared->read.size() > expected; });
+      EXPECT_EQ(draws.shared->read.size(), expected) << c.repeat << c.shuffle;
+    }
+  }
+}
+
 // The threads that read make the values, not the one that trains.
 TEST(MultithreadIterator, ExamplesComeComputed) {
   const Draws draws;
@@ -309,6 +332,9 @@ TEST(Iterators, ASeedGivesTheOrders) {
   resumed.reset();
   EXPECT_EQ(three_epochs(resumed), expected);
   EXPECT_THROW(ct::iterators::SerialIterator(numbers, 4, {.shuffle = false, .seed = 5}), ct::ValueError);
+  EXPECT_THROW(ct::iterators::SerialIterator(
+                   numbers, 4, {.order_sampler = [](const auto& order, std::int64_t) { return order; }, .seed = 5}),
+               ct::ValueError);
   ct::os::remove_directory(folder);
 }
 

@@ -95,6 +95,9 @@ TEST(IteratorSnapshot, GoesOnInItsOrder) {
   EXPECT_EQ(again.previous_epoch_detail(), std::nullopt);
   ct::serializers::load_npz(file, again);
   EXPECT_EQ(again.previous_epoch_detail(), 1.75);
+  again.reset();
+  EXPECT_EQ(again.previous_epoch_detail(), std::nullopt);
+  EXPECT_EQ(again.epoch_detail(), 0);
 }
 
 TEST(IteratorSnapshot, OfNoOrderIsRefusedAndChangesNothing) {
