@@ -64,6 +64,17 @@ TEST(Transforms, RefuseWhatIsNoImage) {
   const ct::Array image = ct::ones({3, 4, 4});
   EXPECT_THROW(D::random_crop(image[0], {2, 2}), ct::ShapeError);
   EXPECT_THROW(D::random_crop(image, {5, 4}), ct::ShapeError);
+  const auto refusal = [&](std::int64_t height, std::int64_t width, std::int64_t pad) {
+    try {
+      D::random_crop(image, {height, width}, {.pad = pad});
+    } catch (const ct::ShapeError& error) {
+      return std::string(error.what()).substr(0, 44);
+    }
+    return std::string("nothing was refused");
+  };
+  EXPECT_EQ(refusal(-1, 2, 0), "random_crop: a window of (-1, 2) does not fi");
+  EXPECT_EQ(refusal(2, -1, 0), "random_crop: a window of (2, -1) does not fi");
+  EXPECT_EQ(refusal(1, 1, -1), "random_crop: a window of (1, 1) does not fit");
   EXPECT_THROW(D::random_flip(image[0]), ct::ShapeError);
 }
 
