@@ -278,7 +278,9 @@ Array median(const Array& x, const AxisArg& axis, bool keepdims) {
   Rows rows(x, axis, keepdims, "median");
   if (rows.n == 0) return detail::filled(rows.result, kNan, mean_dtype(x.dtype()), x.device());
   rows.select({(rows.n - 1) / 2, rows.n / 2});
-  return rows.unless_nan(middle(rows.at((rows.n - 1) / 2), rows.at(rows.n / 2)));
+  const Array high = rows.at(rows.n / 2);
+  // one element is its own middle, where twice it would be an infinity
+  return rows.unless_nan(rows.n % 2 ? as_dtype(high, mean_dtype(x.dtype())) : middle(rows.at(rows.n / 2 - 1), high));
 }
 
 Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
@@ -290,7 +292,7 @@ Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
   const Array count = count_nonzero(logical_not(isnan(sorted)), -1, true);
   const Array low = take_along_axis(sorted, maximum(floor_divide(subtract(count, 1), 2), 0), -1);
   const Array high = take_along_axis(sorted, floor_divide(count, 2), -1);
-  return middle(low, high).reshape(rows.result);
+  return where(remainder(count, 2), low, middle(low, high)).reshape(rows.result);
 }
 
 #define CT_QUANTILE(name, of, scale)                                                                         \

@@ -203,6 +203,17 @@ def test_nothing_is_picked_out_of_nothing():
         both(lambda xp: getattr(xp, name).at(xp.zeros((4, 0, 2), 'B'), [0], xp.zeros((4, 0, 2), 'B')))
 
 
+@pytest.mark.parametrize('name', ['median', 'nanmedian'])
+@pytest.mark.parametrize('dtype', ['e', 'f', 'd', 'l'])
+def test_a_middle_of_one_element_is_that(name, dtype):
+    """Though twice that would be an infinity."""
+    largest = (numpy.iinfo if dtype == 'l' else numpy.finfo)(dtype).max
+    for values in ([largest], [largest, 1, largest], [1, largest]):
+        both(lambda xp: getattr(xp, name)(xp.array(values, dtype)))
+    if dtype != 'l':  # of rows with NaN NumPy's is an infinity
+        assert float(cupy.nanmedian(cupy.array([[largest, numpy.nan]], dtype), axis=1)[0]) == largest
+
+
 def test_numbers_that_are_searched():
     for value in (-1, 2.5, 300, True):
         for dtype in ('B', 'b', 'f', 'L'):
