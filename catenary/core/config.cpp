@@ -20,15 +20,15 @@ constexpr std::size_t kSettings = 0
 
 std::size_t place_of(Setting s) { return static_cast<std::size_t>(s); }
 
-Dtype dtype_from_environment() {
+Precision precision_from_environment() {
   const std::string name = environment::text("CATENARY_DTYPE");
-  return name.empty() ? Dtype::float32 : dtype_from_name(name);
+  return name.empty() ? Precision(Dtype::float32) : precision_from_name(name);
 }
 
 struct Globals {
   std::array<std::atomic<std::uint8_t>, kSettings> values;
   Globals() {
-#define CT_SETTING(type, name, initial) values[place_of(Setting::name)] = static_cast<std::uint8_t>(type{initial});
+#define CT_SETTING(type, name, initial) values[place_of(Setting::name)] = to_byte(type{initial});
 #include "catenary/core/settings.def"
 #undef CT_SETTING
   }
@@ -42,8 +42,8 @@ Globals& globals() {
 // A thread's own value and 1; what a thread begins with is 0: it has none of its own.
 thread_local std::array<std::uint8_t, kSettings> locals{};
 
-const char* text_of(bool value) { return value ? "true" : "false"; }
-const char* text_of(Dtype value) { return dtype_name(value); }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(Precision value) { return precision_name(value); }
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void set_global_setting(Setting s, std::uint8_t value) {
 std::string config_to_string() {
   std::vector<std::string> lines;
 #define CT_SETTING(type, name, initial) \
-  lines.push_back(fmt::format("{:<20} {}\n", #name, detail::text_of(static_cast<type>(config.name))));
+  lines.push_back(fmt::format("{:<20} {}\n", #name, detail::text_of(config.name.value())));
 #include "catenary/core/settings.def"
 #undef CT_SETTING
   std::sort(lines.begin(), lines.end());

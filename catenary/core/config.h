@@ -3,16 +3,17 @@
 //
 //   config.train                              read: the thread's value, else the global one
 //   config.dtype = Dtype::float64             set for this thread
-//   global_config.dtype = Dtype::float64      set for every thread that has no value of its own
+//   global_config.dtype = mixed16             set for every thread that has no value of its own
 //   UsingConfig scope(config.train, false);   set until the end of the scope
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "catenary/core/dtype.h"
 #include "catenary/core/export.h"
+#include "catenary/core/precision.h"
 
 namespace catenary {
 
@@ -33,13 +34,29 @@ CT_API void set_local_setting(Setting s, int value);
 CT_API void set_global_setting(Setting s, std::uint8_t value);
 CT_API std::uint8_t global_setting(Setting s);
 
+// How a value is kept, in less than a byte.
+constexpr std::uint8_t to_byte(bool value) { return value ? 1 : 0; }
+constexpr std::uint8_t to_byte(Precision value) {
+  return static_cast<std::uint8_t>(static_cast<int>(static_cast<Dtype>(value)) + (value.is_mixed() ? 64 : 0));
+}
+template <class T>
+constexpr T from_byte(std::uint8_t byte) {
+  if constexpr (std::same_as<T, Precision>) {
+    return Precision(static_cast<Dtype>(byte % 64), byte >= 64);
+  } else {
+    return byte != 0;
+  }
+}
+
 template <class T, Setting S>
 struct LocalEntry {
   using value_type = T;
   static constexpr Setting which = S;
-  operator T() const { return static_cast<T>(setting(S)); }
+  T value() const { return from_byte<T>(setting(S)); }
+  operator T() const { return value(); }
+  operator Dtype() const requires std::same_as<T, Precision> { return value(); }
   const LocalEntry& operator=(T value) const {
-    set_local_setting(S, static_cast<int>(value));
+    set_local_setting(S, to_byte(value));
     return *this;
   }
   /// Forgets the thread's own value: the global one holds again.
@@ -48,9 +65,11 @@ struct LocalEntry {
 
 template <class T, Setting S>
 struct GlobalEntry {
-  operator T() const { return static_cast<T>(global_setting(S)); }
+  T value() const { return from_byte<T>(global_setting(S)); }
+  operator T() const { return value(); }
+  operator Dtype() const requires std::same_as<T, Precision> { return value(); }
   const GlobalEntry& operator=(T value) const {
-    set_global_setting(S, static_cast<std::uint8_t>(value));
+    set_global_setting(S, to_byte(value));
     return *this;
   }
 };
@@ -77,7 +96,7 @@ template <class Entry>
 class UsingConfig {
  public:
   UsingConfig(const Entry&, typename Entry::value_type value) : before_(detail::local_setting(Entry::which)) {
-    detail::set_local_setting(Entry::which, static_cast<int>(value));
+    detail::set_local_setting(Entry::which, detail::to_byte(value));
   }
   ~UsingConfig() { detail::set_local_setting(Entry::which, before_); }
   UsingConfig(const UsingConfig&) = delete;
@@ -105,8 +124,13 @@ using TrainScope = UsingConfig<detail::LocalEntry<bool, detail::Setting::train>>
 [[nodiscard]] inline TrainScope test_mode() { return TrainScope(config.train, false); }
 [[nodiscard]] inline TrainScope train_mode() { return TrainScope(config.train, true); }
 
-/// The given dtype, or config.dtype. (chainer.get_dtype)
-inline Dtype get_dtype(std::optional<Dtype> dtype = {}) { return dtype ? *dtype : static_cast<Dtype>(config.dtype); }
+/// The given dtype, or config.dtype; where that is mixed16 or mixed_bf16, `map_mixed` if that is given.
+/// (chainer.get_dtype)
+inline Dtype get_dtype(std::optional<Dtype> dtype = {}, std::optional<Dtype> map_mixed = {}) {
+  if (dtype) return *dtype;
+  const Precision precision = config.dtype;
+  return precision.is_mixed() && map_mixed ? *map_mixed : static_cast<Dtype>(precision);
+}
 /// One line an entry, "name value", as chainer.config.show() prints.
 CT_API std::string config_to_string();
 

@@ -8,8 +8,8 @@
 #include <initializer_list>
 #include <vector>
 
-#include "catenary/core/dtype.h"
 #include "catenary/core/format.h"
+#include "catenary/core/precision.h"
 
 namespace catenary::environment {
 
@@ -33,9 +33,10 @@ int first_number(std::string_view value, bool alone) {
 bool is_number(std::string_view value) { return first_number(value, true) > 0; }
 bool begins_with_number(std::string_view value) { return first_number(value, false) > 0; }
 
-bool is_floating_dtype(std::string_view value) {
+bool is_precision(std::string_view value) {
   try {
-    return is_floating(dtype_from_name(value));
+    precision_from_name(value);
+    return true;
   } catch (const Error&) {
     return false;
   }
@@ -73,7 +74,7 @@ bool is_trace(std::string_view value) {
 }
 
 constexpr const char* kFlag = "0 or 1";
-constexpr const char* kDtype = "a floating dtype, such as float32";
+constexpr const char* kDtype = "a floating dtype, such as float32, or mixed16 or mixed_bf16";
 constexpr const char* kThreads = "a number of threads, 1 or more";
 
 struct Variable {
@@ -92,7 +93,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_DATA", is_any, ""},
     {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
     {"CATENARY_DOCTOR_ROOT", is_any, ""},
-    {"CATENARY_DTYPE", is_floating_dtype, kDtype, "CHAINER_DTYPE"},
+    {"CATENARY_DTYPE", is_precision, kDtype, "CHAINER_DTYPE"},
     {"CATENARY_FUSION", is_flag, kFlag},
     {"CATENARY_GPU_BLAS", is_blas, "one of own, cublaslt, cublas, hipblaslt, rocblas, clblast"},
     {"CATENARY_GPU_DNN", is_dnn, "one of own, cudnn, miopen"},

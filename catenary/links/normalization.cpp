@@ -6,12 +6,23 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/forget.h"
 #include "catenary/functions/normalization.h"
+#include "catenary/initializers/initializers.h"
 
 namespace catenary::links {
 
+namespace {
+
+/// What parameters of a normalisation begin with: float32 where config.dtype is mixed.
+initializers::Constant wide(double value) {
+  const Precision precision = config.dtype;
+  return initializers::Constant(value, precision.is_mixed() ? std::optional(precision.wide()) : std::nullopt);
+}
+
+}  // namespace
+
 BatchNormalization::BatchNormalization(const Shape& size, const BatchNormalizationLinkOptions& options)
     : options_(options) {
-  const Dtype dtype = get_dtype(options.dtype);
+  const Dtype dtype = get_dtype(options.dtype, Dtype::float32);
   const auto scope = using_config(config.dtype, dtype);
   if (options.use_gamma) gamma = Parameter(1, size, "gamma");
   if (options.use_beta) beta = Parameter(0, size, "beta");
@@ -126,7 +137,7 @@ Variable DecorrelatedBatchNormalization::operator()(const Variable& x, bool fine
 }
 
 LayerNormalization::LayerNormalization(const OptionalShape& normalized_shape, double eps0)
-    : eps(eps0), gamma(1, "gamma"), beta(0, "beta") {
+    : eps(eps0), gamma(wide(1), "gamma"), beta(wide(0), "beta") {
   if (!normalized_shape) return;
   gamma.initialize(*normalized_shape);
   beta.initialize(*normalized_shape);
@@ -143,7 +154,7 @@ Variable LayerNormalization::operator()(const Variable& x) const {
 }
 
 GroupNormalization::GroupNormalization(int groups0, const std::optional<std::int64_t>& size, double eps0)
-    : groups(groups0), eps(eps0), gamma(1, "gamma"), beta(0, "beta") {
+    : groups(groups0), eps(eps0), gamma(wide(1), "gamma"), beta(wide(0), "beta") {
   if (!size) return;
   gamma.initialize({*size});
   beta.initialize({*size});

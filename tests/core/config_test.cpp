@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "catenary/core/error.h"
+
 namespace catenary {
 namespace {
 
@@ -29,7 +31,7 @@ std::vector<Row> rows() {
     const auto wide = static_cast<std::uint8_t>(Dtype::float64), narrow = static_cast<std::uint8_t>(Dtype::float32);
     all.push_back({name, s, is_dtype ? (now == wide ? narrow : wide) : static_cast<std::uint8_t>(!now)});
   };
-#define CT_SETTING(type, name, initial) add(#name, Setting::name, std::is_same_v<type, Dtype>);
+#define CT_SETTING(type, name, initial) add(#name, Setting::name, std::is_same_v<type, Precision>);
 #include "catenary/core/settings.def"
 #undef CT_SETTING
   return all;
@@ -67,6 +69,22 @@ TEST(Config, AThreadsValueIsItsOwnUntilItIsTakenAway) {
       EXPECT_EQ(detail::setting(row.setting), global) << row.name;
     }
   }).join();
+}
+
+TEST(Config, APrecisionIsADtypeOrMixed) {
+  EXPECT_EQ(precision_from_name("float64"), Precision(Dtype::float64));
+  for (const Precision precision : {mixed16, mixed_bf16, Precision(Dtype::float16), Precision(Dtype::float32)}) {
+    EXPECT_EQ(precision_from_name(precision_name(precision)), precision);
+    const auto scope = using_config(config.dtype, precision);
+    EXPECT_EQ(config.dtype.value(), precision);
+    EXPECT_NE(config_to_string().find("dtype                " + precision_name(precision) + "\n"), std::string::npos);
+    EXPECT_EQ(get_dtype({}, Dtype::float64), precision.is_mixed() ? Dtype::float64 : static_cast<Dtype>(precision));
+  }
+  EXPECT_EQ(mixed16.wide(), Dtype::float32);
+  EXPECT_EQ(static_cast<Dtype>(mixed_bf16), Dtype::bfloat16);
+  EXPECT_FALSE(mixed16 == Precision(Dtype::float16));
+  EXPECT_THROW(precision_from_name("int32"), DtypeError);
+  EXPECT_THROW(precision_from_name("mixed"), DtypeError);
 }
 
 TEST(Config, EachIsShownByItsName) {

@@ -561,7 +561,7 @@ TEST(Command, VariablesThatMakeNoSense) {
   EXPECT_TRUE(run({"cache"}, {{"CATENARY_TRACE", "compile, kernels"},
                               {"CATENARY_GPU_BLAS", "cuBLASLt"},
                               {"CATENARY_NUM_THREADS", ""},
-                              {"CHAINER_DTYPE", "float16"},
+                              {"CHAINER_DTYPE", "mixed16"},
                               {"OMP_NUM_THREADS", "4,2"}})
                   .ok());
 }
