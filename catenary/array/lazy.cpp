@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/open_program.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -365,11 +366,13 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
 }
 
 void for_each_segment(const std::vector<std::vector<Array>>& segments,
-                      const std::function<void(const std::vector<Array>&)>& rule) {
+                      const std::function<void(const std::vector<Array>&)>& rule, const Array& unless) {
   if (segments.empty()) return;
   const Device device = segments.front().front().device();
   OpenProgram& program = thread_programs().of(device);
   program.run("a rule over many arrays follows");
+  const Array here = unless.defined() ? unless.to_device(device) : unless;
+  const View condition = here.defined() ? readable(here) : View{};
   std::vector<std::vector<Array>> flat;
   bool uniform = config.fusion;
   for (const std::vector<Array>& arrays : segments) {
@@ -387,19 +390,40 @@ void for_each_segment(const std::vector<std::vector<Array>>& segments,
       }
     }
   }
+  std::vector<Array> before;  // pending at first, so that what runs as one piece of work does not store them
+  const auto apply = [&](const std::vector<Array>& arrays) {
+    before.clear();
+    if (here.defined())
+      for (const Array& a : arrays) before.push_back(cast(a, a.dtype(), contiguous_strides(a.shape())));
+    rule(arrays);
+  };
+  const auto restore = [&](const std::vector<Array>& arrays) {
+    for (std::size_t k = 0; k < before.size(); ++k) copyto(arrays[k], before[k], here);
+  };
   const auto one_by_one = [&](std::size_t from) {
-    for (std::size_t i = from; i < flat.size(); ++i) rule(flat[i]);
+    for (std::size_t i = from; i < flat.size(); ++i) {
+      apply(flat[i]);
+      restore(flat[i]);
+    }
   };
   if (!uniform || flat.front().front().size() == 0) return one_by_one(0);
-  const std::int64_t before = kernel_count();
-  rule(flat.front());
-  if (kernel_count() != before) return one_by_one(1);
-  bool done;
+  const std::int64_t kernels = kernel_count();
   {
-    const OpenProgram::Lock lock(program);
-    done = program.close_for(flat);
+    struct Rule {
+      OpenProgram& program;
+      ~Rule() { program.collect_rule(false); }
+    } const whole{program};
+    program.collect_rule(true);
+    apply(flat.front());
   }
-  if (!done) one_by_one(1);
+  bool done = false;
+  if (kernel_count() == kernels) {
+    const OpenProgram::Lock lock(program);
+    done = program.close_for(flat, here.defined() ? &condition : nullptr, before);
+  }
+  if (done) return;
+  restore(flat.front());
+  one_by_one(1);
 }
 
 void settle(ArrayBody& body) {

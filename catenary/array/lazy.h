@@ -39,9 +39,11 @@ CT_API Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype resu
 
 /// Applies an elementwise rule, which changes arrays of a segment in place, to every segment: as one piece of work over
 /// all of them where all arrays of a segment are C-ordered and of one size, else segment by segment. The rule sees the
-/// arrays as 1-d; it is called once or more, and must do the same each time.
+/// arrays as 1-d; it is called once or more, and must do the same each time. It may read 0-d arrays beside these, which
+/// have their values. Where `unless`, a 0-d bool on the device, is given and true, the arrays stay as they are; nobody
+/// waits to know.
 CT_API void for_each_segment(const std::vector<std::vector<Array>>& segments,
-                             const std::function<void(const std::vector<Array>&)>& rule);
+                             const std::function<void(const std::vector<Array>&)>& rule, const Array& unless = {});
 
 /// Runs the program that `body` waits for, if any.
 void settle(ArrayBody& body);

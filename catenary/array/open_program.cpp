@@ -18,10 +18,11 @@ using ops::Reg;
 namespace {
 
 // The bounds of one program. Sixteen buffers, each with its strides, fit into the smallest parameter space that a GPU
-// driver offers; thirty-two operations compile quickly everywhere.
-constexpr int kMaxOperations = 32;
-constexpr int kMaxNodes = 96;
-constexpr int kMaxBuffers = 16;
+// driver offers; thirty-two operations compile quickly everywhere. A rule over segments has no strides and is one for
+// all parameters: it may be larger.
+constexpr int kMaxOperations = 32, kMaxRuleOperations = 64;
+constexpr std::size_t kMaxNodes = 96, kMaxRuleNodes = 160;
+constexpr std::size_t kMaxBuffers = 16, kMaxRuleBuffers = 32;
 constexpr std::size_t kMaxRetainedBytes = std::size_t{64} << 20;
 
 bool same_place(const Access& a, const Access& b) {
@@ -116,9 +117,11 @@ void OpenProgram::prepare(const Shape& shape, std::size_t new_buffers, const Dev
   if (!nodes_.empty()) {
     if (shape_ != shape) {
       close("another iteration shape", nullptr);
-    } else if (operations_ >= kMaxOperations || nodes_.size() + 12 > kMaxNodes) {
+    } else if (operations_ >= (is_rule_ ? kMaxRuleOperations : kMaxOperations) ||
+               nodes_.size() + 12 > (is_rule_ ? kMaxRuleNodes : kMaxNodes)) {
       close("32 operations", nullptr);
-    } else if (loads_.size() + stores_.size() + static_cast<std::size_t>(live_) + new_buffers > kMaxBuffers) {
+    } else if (loads_.size() + stores_.size() + static_cast<std::size_t>(live_) + new_buffers >
+               (is_rule_ ? kMaxRuleBuffers : kMaxBuffers)) {
       close("16 buffers", nullptr);
     } else if (loaded_bytes_ > kMaxRetainedBytes && retained_bytes() > kMaxRetainedBytes) {
       close("memory that only pending values keep", nullptr);
@@ -280,9 +283,10 @@ void OpenProgram::launch(const char* reason, ReduceSpec* reduction, const Axes* 
   count_kernel();
 }
 
-bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {
+bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments, const View* unless,
+                            std::vector<Array>& copies) {
   const std::vector<Array>& first = segments.front();
-  if (live_ > 0 || stores_.empty()) return false;
+  if (live_ != static_cast<decltype(live_)>(copies.size()) || stores_.empty()) return false;
   ops::Program& program = started();
   for (const StoreSlot& store : stores_) program.stores.push_back({store.value, store.access});
   extract_needed(program, nullptr);
@@ -297,8 +301,10 @@ bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {
   std::vector<int> loads, stores;
   for (const Access& load : program.loads) loads.push_back(number_of(load));
   for (const ops::Store& store : program.stores) stores.push_back(number_of(store.to));
-  for (int k : loads)
-    if (k < 0) return false;
+  // what is loaded beside the segments' arrays is one number for all of them
+  for (std::size_t i = 0; i < loads.size(); ++i)
+    if (loads[i] < 0 && std::ranges::any_of(program.loads[i].strides, [](std::int64_t stride) { return stride != 0; }))
+      return false;
   for (int k : stores)
     if (k < 0) return false;
   std::vector<Segment> all;
@@ -307,6 +313,7 @@ bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {
     segment.size = arrays.front().size();
     if (segment.size == 0) continue;
     const auto place = [&](int k) {
+      if (k < 0) return std::pair<void*, std::int64_t>(nullptr, 0);
       const ArrayBody& body = arrays[static_cast<std::size_t>(k)].body();
       return std::pair(body.storage->handle(), body.offset);
     };
@@ -314,7 +321,8 @@ bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments) {
     for (int k : stores) segment.stores.push_back(place(k));
     all.push_back(std::move(segment));
   }
-  compute(device_, primitives::RunSegments{program, all});
+  copies.clear();
+  compute(device_, primitives::RunSegments{program, all, unless});
   count_kernel();
   reset();
   return true;
@@ -396,7 +404,7 @@ ops::Program& OpenProgram::started() {
 
 void OpenProgram::extract_needed(ops::Program& program, ReduceSpec* reduction) {
   constexpr std::int16_t kNotNeeded = -1, kNeeded = -2;  // until it has its number
-  std::array<std::int16_t, kMaxNodes> number;
+  std::array<std::int16_t, kMaxRuleNodes> number;
   std::fill_n(number.begin(), nodes_.size(), kNotNeeded);
   for (const ops::Store& store : program.stores) number[store.value] = kNeeded;
   if (reduction) number[reduction->value] = kNeeded;

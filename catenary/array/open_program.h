@@ -74,9 +74,11 @@ class OpenProgram final : public DeferredWork {
   void close(const char* reason, ReduceSpec* reduction, const Axes* order = nullptr);
   /// Runs what one reduction needs. All that was collected stays pending.
   void reduce_ahead(ReduceSpec& reduction, const Axes& order);
+  /// Until it is called with false, what is collected is one rule, which may be larger than other programs.
+  void collect_rule(bool collecting) { is_rule_ = collecting; }
   /// Runs what was collected over the arrays of the first segment for all segments. False, and nothing has happened,
   /// when the program works on anything but those arrays.
-  bool close_for(const std::vector<std::vector<Array>>& segments);
+  bool close_for(const std::vector<std::vector<Array>>& segments, const View* unless, std::vector<Array>& copies);
 
  private:
   // `value` is the node that loads it, that is it, or that is stored.
@@ -127,6 +129,7 @@ class OpenProgram final : public DeferredWork {
   std::vector<LoadSlot> loads_;
   std::vector<StoreSlot> stores_;
   Use use_ = Use::more_operations;
+  bool is_rule_ = false;
   int operations_ = 0;
   int live_ = 0;  // pending arrays
   std::size_t loaded_bytes_ = 0;

@@ -123,10 +123,12 @@ struct Reduce {
   Work work() const;
 };
 
-/// Runs a program over C-ordered memory once for each segment, as one piece of work where the device can.
+/// Runs a program over C-ordered memory once for each segment, as one piece of work where the device can. Nothing is
+/// done where the bool at `unless` (if it is given) is true when the device comes to it.
 struct RunSegments {
   const ops::Program& program;
   const std::vector<Segment>& segments;
+  const View* unless = nullptr;
   Work work() const;
 };
 

@@ -10,6 +10,10 @@ inline ops::Program program_over(const ops::Program& program, const Segment& seg
   ops::Program one = program;
   one.shape = {segment.size};
   const auto place = [](ops::Access& access, const std::pair<void*, std::int64_t>& at) {
+    if (!at.first) {  // a number that all segments share
+      access.strides = {0};
+      return;
+    }
     access.handle = at.first;
     access.offset = at.second;
     access.strides = {1};

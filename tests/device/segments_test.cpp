@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "catenary/array/array.h"
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/reduction.h"
+#include "catenary/array/statistics.h"
 #include "catenary/core/config.h"
 #include "tests/device/same.h"
 
@@ -82,6 +85,65 @@ TEST(Segments, WithoutFusionToo) {
   update(here);
   update(cpu);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_TRUE(same(here[1][k], cpu[1][k])) << k;
+}
+
+/// momentum, with a rate that only the device knows, unless the device says so.
+std::int64_t update_unless(const std::vector<std::vector<Array>>& segments, const Array& rate, const Array& unless,
+                           bool by_norm = false) {
+  ct::evaluate();
+  const std::int64_t before = ct::kernel_count();
+  const auto rule = [&](const std::vector<Array>& arrays) {
+    momentum(arrays);
+    const Array& p = arrays[0];
+    p -= rate * arrays[2];
+    if (by_norm) p /= ct::sum(p * p) + 1;
+  };
+  ct::lazy::for_each_segment(segments, rule, unless);
+  ct::evaluate();
+  return ct::kernel_count() - before;
+}
+
+// Where `unless` is true on the device, nothing changes, and nobody asks; it is one launch as well.
+TEST(Segments, UnlessTheDeviceSaysNotTo) {
+  std::vector<std::int64_t> many;
+  for (std::int64_t i = 0; i < 70; ++i) many.push_back(1 + i * i % 40);
+  for (const std::vector<std::int64_t>& sizes :
+       {std::vector<std::int64_t>{5000}, {1}, {3, 1, 1024, 1025, 8193, 0, 7}, many}) {
+    for (const bool skips : {false, true}) {
+      for (const bool fuses : {true, false}) {
+        for (const bool by_norm : {false, true}) {
+          const auto fusion = ct::using_config(ct::config.fusion, fuses);
+          const auto here = state(sizes, ct::current_device()), first = state(sizes, Device());
+          const Array rate = (ct::full({}, 0.25, ct::Dtype::float32) + 0.5).eval();
+          const Array unless = ct::full({}, skips, ct::Dtype::bool_);
+          const std::int64_t kernels = update_unless(here, rate, unless, by_norm);
+          if (fuses && !by_norm) {
+            EXPECT_EQ(kernels, 1);
+          }
+          const auto wanted = state(sizes, Device());
+          if (!skips) {
+            const ct::DeviceScope cpu{Device()};
+            update_unless(wanted, ct::full({}, 0.75, ct::Dtype::float32), {}, by_norm);
+          }
+          for (std::size_t i = 0; i < sizes.size(); ++i)
+            for (std::size_t k = 0; k < 3; ++k)
+              EXPECT_TRUE(by_norm && !skips ? ct::allclose(here[i][k].to_device(Device()), wanted[i][k], 1e-5, 1e-6)
+                                            : same(here[i][k], wanted[i][k]))
+                  << "array " << k << " of segment " << i << ", size " << sizes[i] << skips << fuses << by_norm;
+        }
+      }
+    }
+  }
+}
+
+// What is read beside the segments' arrays is one number; an array of a segment's size is not.
+TEST(Segments, ALargerArrayBesideIsNotShared) {
+  const auto here = state({64, 64}, ct::current_device()), cpu = state({64, 64}, Device());
+  for (const auto* segments : {&here, &cpu}) {
+    const Array beside = ct::arange(64).astype(ct::Dtype::float32).to_device((*segments)[0][0].device()).eval();
+    ct::lazy::for_each_segment(*segments, [&](const std::vector<Array>& arrays) { arrays[0] += beside * arrays[1]; });
+  }
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(same(here[i][0], cpu[i][0])) << i;
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ void compute(const Run& p) {
 /// All blocks of all segments share the threads.
 template <>
 void compute(const RunSegments& p) {
+  if (p.unless && static_cast<const bool*>(p.unless->handle)[p.unless->offset]) return;
   const std::vector<Segment>& segments = p.segments;
   std::vector<ops::Program> programs;
   programs.reserve(segments.size());

@@ -188,7 +188,7 @@ namespace {
 constexpr std::size_t kSegments = 32;  // that one launch takes at most
 
 /// A program over `count` segments. A unit of work is a block of one of them: segment k has the units from first_k on.
-std::string segments_text(const ProgramText& program, std::size_t count, bool blocks) {
+std::string segments_text(const ProgramText& program, std::size_t count, bool blocks, bool conditional) {
   std::string parameters, which = program.choose("_0", true) + "idx n = n_0, first = 0;\n";
   for (std::size_t k = 0; k < count; ++k) {
     parameters += fmt::format("{}idx n_{}, idx first_{}, ", program.operands(fmt::format("_{}", k)), k, k);
@@ -199,12 +199,14 @@ std::string segments_text(const ProgramText& program, std::size_t count, bool bl
   const std::int64_t block = blocks ? kBlock : kSegmentBlock;
   return fmt::format(
       "{}DEVICE void block({}{}idx begin, idx end) {{\n{}for (idx j = begin{}; j < end; j += {}) {{\n{}{}}}\n}}\n"
-      "KERNEL REQD({}) segments({}{}idx units) {{\n{}{}"
+      "KERNEL REQD({}) segments({}{}{}idx units) {{\n{}{}{}"
       "const idx begin = (unit - first) * {};\nblock({}begin, n - begin < {} ? n : begin + {});\n}}\n}}\n",
       index_type(program), program.operands(), program.constants(), program.bases(), blocks ? "" : " + LOCAL_ID",
-      blocks ? "1" : "LOCAL_SIZE", program.body(), program.stores(), blocks ? 1 : kGroup, parameters,
-      program.constants(), blocks ? kUnits : "for (idx unit = GROUP_ID; unit < units; unit += NUM_GROUPS) {\n", which,
-      block, program.names(), block, block);
+      blocks ? "1" : "LOCAL_SIZE", program.body(), program.stores(), blocks ? 1 : kGroup,
+      conditional ? fmt::format("GLOBAL const {}* unless, idx unless_at, ", memory_type(Dtype::bool_)) : "", parameters,
+      program.constants(), conditional ? "if (unless[unless_at]) return;\n" : "",
+      blocks ? kUnits : "for (idx unit = GROUP_ID; unit < units; unit += NUM_GROUPS) {\n", which, block,
+      program.names(), block, block);
 }
 
 }  // namespace
@@ -227,6 +229,9 @@ void compute(Context& context, const RunSegments& p) {
     const ProgramText& first = texts[begin];
     const bool wide = first.wide();
     Args args;
+    if (p.unless) args.add(p.unless->handle).index(p.unless->offset, wide);
+    const int count_before = args.count();
+    const std::size_t bytes_before = args.bytes();
     std::int64_t units = 0;
     const auto add = [&](std::size_t i) {
       texts[i].add_operands(args);
@@ -236,22 +241,24 @@ void compute(Context& context, const RunSegments& p) {
     add(begin);
     Args constants;
     first.add_constants(constants);
-    const int count = args.count();
-    const std::size_t bytes = args.bytes();
+    const int count = args.count() - count_before;
+    const std::size_t bytes = args.bytes() - bytes_before;
     for (end = begin + 1; end < segments.size() && end - begin < kSegments && texts[end].key() == first.key() &&
                           args.count() + count + constants.count() < Args::kMost &&
                           args.bytes() + bytes + constants.bytes() + 64 <= context.info.argument_bytes;
          ++end)
       add(end);
-    if (end - begin == 1) {
+    if (end - begin == 1 && !p.unless) {
       compute(context, Run{programs[begin]});
       continue;
     }
     first.add_constants(args);
     args.index(units, wide);
-    const Kernel& kernel = context.generated(with(first.key(), Use::segments).add(end - begin), "segments", [&] {
-      return GeneratedText{segments_text(first, end - begin, context.loops), first.operations()};
-    });
+    const Kernel& kernel =
+        context.generated(with(first.key(), Use::segments).add(end - begin).add(p.unless ? 1 : 0), "segments", [&] {
+          return GeneratedText{segments_text(first, end - begin, context.loops, p.unless != nullptr),
+                               first.operations()};
+        });
     if (context.loops)
       context.launch(kernel, groups_of_blocks(context, units), 1, args);
     else
