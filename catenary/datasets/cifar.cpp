@@ -1,6 +1,7 @@
 #include <cstring>
 #include <map>
 
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/parallel.h"
@@ -109,8 +110,9 @@ Dataset make(const Cifar& d, const std::map<std::string, Content>& files, bool t
       for (std::int64_t j = 0; j < kPixels; ++j)
         to[i * kPixels + j] = std::to_integer<std::uint8_t>(images[static_cast<std::size_t>(i)][j]) * scale / 255.0f;
   });
-  if (!options.withlabel) return TupleDataset(x);
-  return TupleDataset(x, Array::from_host(labels.data(), {n}, Dtype::int32, Device()));
+  const Array pixels = x.astype(get_dtype(options.dtype)).eval();
+  if (!options.withlabel) return TupleDataset(pixels);
+  return TupleDataset(pixels, Array::from_host(labels.data(), {n}, Dtype::int32, Device()));
 }
 
 std::pair<Dataset, Dataset> load(const Cifar& d, const CifarOptions& options) {

@@ -106,12 +106,13 @@ CT_API std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets_ra
 
 /// Options of get_mnist and get_fashion_mnist.
 struct MnistOptions {
-  bool withlabel = true;    ///< examples are (image, label), else images
-  int ndim = 1;             ///< 1: (784), 2: (28, 28), 3: (1, 28, 28)
-  double scale = 1.0;       ///< pixels lie in [0, scale]
-  std::string folder = {};  ///< where the four files are; see mnist_folder()
+  bool withlabel = true;            ///< examples are (image, label), else images
+  int ndim = 1;                     ///< 1: (784), 2: (28, 28), 3: (1, 28, 28)
+  double scale = 1.0;               ///< pixels lie in [0, scale]
+  std::string folder = {};          ///< where the four files are; see mnist_folder()
+  std::optional<Dtype> dtype = {};  ///< of the images; config.dtype when not given
 };
-/// MNIST: 60,000 training and 10,000 test images as float32, labels int32. Throws FileError that names a file that is
+/// MNIST: 60,000 training and 10,000 test images, labels int32. Throws FileError that names a file that is
 /// missing, short or altered, and what to do. (chainer.datasets.get_mnist)
 CT_API std::pair<Dataset, Dataset> get_mnist(const MnistOptions& options = {});
 /// The same form for Fashion-MNIST, whose files are not shipped. (get_fashion_mnist)

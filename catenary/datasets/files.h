@@ -138,13 +138,14 @@ CT_API Array read_image(const std::string& path, const ImageDatasetOptions& opti
 
 /// Options of get_cifar10 and get_cifar100.
 struct CifarOptions {
-  bool withlabel = true;    ///< examples are (image, label), else images
-  int ndim = 3;             ///< 3: (3, 32, 32), 1: (3072)
-  double scale = 1.0;       ///< pixels lie in [0, scale]
-  std::string folder = {};  ///< where the files are; the folder that CATENARY_DATA names when empty
-  bool complete = true;     ///< files must have all images of the distribution; off: any number of whole ones
+  bool withlabel = true;            ///< examples are (image, label), else images
+  int ndim = 3;                     ///< 3: (3, 32, 32), 1: (3072)
+  double scale = 1.0;               ///< pixels lie in [0, scale]
+  std::string folder = {};          ///< where the files are; the folder that CATENARY_DATA names when empty
+  std::optional<Dtype> dtype = {};  ///< of the images; config.dtype when not given
+  bool complete = true;             ///< files must have all images of the distribution; off: any number of whole ones
 };
-/// CIFAR-10 of its authors' binary distribution: 50,000 training and 10,000 test images as float32, labels int32. Read
+/// CIFAR-10 of its authors' binary distribution: 50,000 training and 10,000 test images, labels int32. Read
 /// from cifar-10-binary.tar.gz, or from the files that it unpacks to (cifar-10-batches-bin/*.bin); pickled ones are
 /// never read. Throws FileError that says which file is missing, short or altered, and what to do.
 /// (chainer.datasets.get_cifar10)

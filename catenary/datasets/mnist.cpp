@@ -1,4 +1,5 @@
 
+#include "catenary/core/config.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
@@ -54,8 +55,9 @@ Dataset make(const Distribution& d, const std::string& folder, const Distributed
   parallel_for(images.size(), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]) * scale / 255.0f;
   });
-  if (!options.withlabel) return TupleDataset(images);
-  return TupleDataset(images, classes.astype(Dtype::int32).eval());
+  const Array given = images.astype(get_dtype(options.dtype)).eval();
+  if (!options.withlabel) return TupleDataset(given);
+  return TupleDataset(given, classes.astype(Dtype::int32).eval());
 }
 
 std::pair<Dataset, Dataset> load(const char* what, const Distribution& distribution, const std::string& folder,
