@@ -58,7 +58,10 @@ class NpzSaver : public Archive {
   explicit NpzSaver(io::NpzWriter& writer) : writer_(writer) {}
   bool loading() const override { return false; }
   void write(const std::string& key, const io::NpyValue& value) override {
-    if (const auto* array = std::get_if<io::HostArray>(&value)) writer_.write(key, *array);
+    if (const auto* array = std::get_if<io::HostArray>(&value)) {
+      const bool is_known = array->dtype != Dtype::bfloat16;
+      writer_.write(key, is_known ? *array : to_host(from_host(*array, Device()).astype(Dtype::float32)));
+    }
     if (const auto* text = std::get_if<std::string>(&value)) writer_.write(key, *text);
     if (std::holds_alternative<io::None>(value)) writer_.write(key, io::None{});
   }

@@ -64,7 +64,8 @@ class CT_API Serializer {
 
 namespace serializers {
 
-/// Writes the object as Chainer's npz (chainer.serializers.save_npz): all at once, or nothing. Throws FileError.
+/// Writes the object as Chainer's npz (chainer.serializers.save_npz): all at once, or nothing. bfloat16, which the
+/// format lacks, is written as float32, and read as what it was. Throws FileError.
 template <class T>
 void save_npz(const std::string& path, T&& object, bool compression = true);
 /// Reads it back (chainer.serializers.load_npz). `path` leads to the object inside the file, as in
