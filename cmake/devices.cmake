@@ -26,7 +26,7 @@ function(device_column name device)
     set(column_ROOMS ${column_ALSO} ${device_rooms}) # those of ALSO are not compared: other columns lack them
     list(APPEND compared_columns ${name})
     if(TARGET reference-check)
-      foreach(group functions nets optimizers)
+      foreach(group functions nets optimizers precision)
         set(test ${name}_vectors_${group})
         add_test(NAME ${test} COMMAND reference-check ${PROJECT_SOURCE_DIR}/tests/data/reference/chainer/${group} --device ${device})
         set_tests_properties(${test} PROPERTIES ENVIRONMENT "${column_ENVIRONMENT}" TIMEOUT 2400 COST ${column_cost})

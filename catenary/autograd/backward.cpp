@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/walk.h"
 #include "catenary/core/config.h"
@@ -213,7 +214,7 @@ void walk::Captured::see(VariableNode& node) {
   all_.push_back(Variable(&node));
 }
 
-void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<double> loss_scale,
+void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
                            const Final& final) {
   Agenda agenda;
   GradTable grads(true);
@@ -271,7 +272,7 @@ void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::opt
   }
 }
 
-void walk::backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<double> loss_scale,
+void walk::backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<Number> loss_scale,
                     const Final& final) {
   Variable start = y.grad_var();
   if (!start.defined()) {
@@ -280,7 +281,7 @@ void walk::backward(const Variable& y, bool retain_grad, bool enable_double_back
           "backward: a variable of shape {} has no gradient to start from; set its grad, or reduce it to one element",
           y.shape());
     const Array one = Array::empty(y.shape(), y.dtype(), y.device());
-    one.fill(loss_scale.value_or(1.0));
+    copyto(one, loss_scale.value_or(1.0).to_device(y.device()));
     start = Variable(one, false);
   }
   y.set_grad_var(Variable());
@@ -366,7 +367,7 @@ std::vector<Variable> walk::grad(const std::vector<Variable>& outputs, const std
     Variable gy = options.grad_outputs.empty() ? Variable() : options.grad_outputs[i];
     if (!gy.defined()) {
       const Array ones = Array::empty(y.shape(), y.dtype(), y.device());
-      ones.fill(options.loss_scale.value_or(1.0));
+      copyto(ones, options.loss_scale.value_or(1.0).to_device(y.device()));
       gy = Variable(ones, false);
     }
     grads.set(y.node(), gy);

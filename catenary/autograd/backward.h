@@ -20,7 +20,7 @@ struct GradOptions {
   bool retain_grad = false;
   /// Records the gradients' own graph, to differentiate them again.
   bool enable_double_backprop = false;
-  std::optional<double> loss_scale = {};
+  std::optional<Number> loss_scale = {};
 };
 
 /// Gradients of the outputs (their sum, weighted by grad_outputs) with respect to the inputs only, without touching

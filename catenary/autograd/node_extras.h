@@ -11,7 +11,7 @@ enum class GradAtStart : std::uint8_t { nan, zero, none };
 
 struct VariableNode::Extras {
   std::string name;
-  std::optional<double> loss_scale;
+  std::optional<Number> loss_scale;
   std::shared_ptr<const Initializer> initializer;  // every parameter has one
   std::shared_ptr<UpdateRuleBase> update_rule;
   Device initial_device;

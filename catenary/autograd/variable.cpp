@@ -114,7 +114,8 @@ void Variable::set_grad_var(const Variable& grad) const {
   if (grad.defined() && node().data_.defined()) {
     if (grad.shape() != shape())
       fail<ShapeError>("the gradient of a variable of shape {} must have that shape, not {}", shape(), grad.shape());
-    if (grad.dtype() != dtype())
+    // optimizers let hooks see gradients of 16-bit parameters in float32
+    if (grad.dtype() != dtype() && !(is_16bit_float(dtype()) && grad.dtype() == Dtype::float32))
       fail<DtypeError>("the gradient of a {} variable must be of that dtype, not {}", dtype(), grad.dtype());
   }
   node().grad_ = grad;
@@ -139,11 +140,11 @@ bool Variable::requires_grad() const { return node().requires_grad_; }
 std::string Variable::label() const { return node().label(); }
 FunctionNode* Variable::creator() const { return node().creator_; }
 int Variable::rank() const { return node().rank_; }
-std::optional<double> Variable::loss_scale() const {
+std::optional<Number> Variable::loss_scale() const {
   return node().extras_ ? node_->extras_->loss_scale : std::nullopt;
 }
-void Variable::set_loss_scale(std::optional<double> scale) const {
-  if (scale || node().extras_) node().extras().loss_scale = scale;
+void Variable::set_loss_scale(std::optional<Number> scale) const {
+  if (scale || node().extras_) node().extras().loss_scale = std::move(scale);
 }
 
 void Variable::cleargrad() const {
@@ -200,7 +201,7 @@ void Variable::unchain_backward() const {
   }
 }
 
-void Variable::backward(bool retain_grad, bool enable_double_backprop, std::optional<double> loss_scale) const {
+void Variable::backward(bool retain_grad, bool enable_double_backprop, std::optional<Number> loss_scale) const {
   walk::backward(*this, retain_grad, enable_double_backprop, loss_scale);
 }
 

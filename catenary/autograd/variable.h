@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "catenary/array/array.h"
+#include "catenary/array/number.h"
 #include "catenary/autograd/small_vector.h"
 
 namespace catenary {
@@ -89,15 +89,15 @@ class CT_API Variable {
   int rank() const;
   VariableNode& node() const;
   /// The factor of the last backward that reached this leaf; optimizers divide by it.
-  std::optional<double> loss_scale() const;
-  void set_loss_scale(std::optional<double> scale) const;
+  std::optional<Number> loss_scale() const;
+  void set_loss_scale(std::optional<Number> scale) const;
 
   /// Computes gradients of everything that leads here, from grad_var() or 1 for a variable of one element, and adds
   /// them to the leaves' grad. Intermediate gradients are kept if retain_grad, and the gradients' own graph if
   /// enable_double_backprop. Gradients start with loss_scale where that is given. Throws ValueError where there is
   /// nothing to start with. (chainer.Variable.backward)
   void backward(bool retain_grad = false, bool enable_double_backprop = false,
-                std::optional<double> loss_scale = {}) const;
+                std::optional<Number> loss_scale = {}) const;
   /// Forgets the gradient.
   void cleargrad() const;
   /// Sets the gradient to zeros.

@@ -21,11 +21,11 @@ struct Start {
 using Final = std::function<void(const VariableNode& leaf, const Variable& gradient)>;
 
 /// Gradients flow from the starts to all leaves, whose grad they are added to.
-void backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<double> loss_scale,
+void backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
                      const Final& final = {});
 
 /// What Variable::backward does.
-void backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<double> loss_scale,
+void backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<Number> loss_scale,
               const Final& final = {});
 
 /// What catenary::grad() does; or the gradients with respect to the inputs as if nothing led to them.

@@ -114,7 +114,7 @@ class Flight {
   std::vector<Part> parts_;
   std::unordered_map<const VariableNode*, std::pair<std::size_t, std::size_t>> places_;  // part, number there
   std::size_t sent_ = 0;
-  std::vector<std::pair<Parameter, std::optional<double>>> loss_scales_;
+  std::vector<std::pair<Parameter, std::optional<Number>>> loss_scales_;
 };
 
 }  // namespace catenary::distributed

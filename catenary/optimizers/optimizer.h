@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/array/number.h"
 #include "catenary/links/model.h"
 
 namespace catenary {
@@ -41,6 +42,8 @@ class CT_API Hyperparameters {
   /// The rate of update t: "lr", or Adam's alpha with its bias correction (alpha itself for t = 0). Throws ValueError
   /// where there is neither.
   double learning_rate(std::int64_t t) const;
+  /// The same where perhaps only the device knows t, which is 1 or more.
+  Number learning_rate(const Number& t) const;
 
  private:
   friend class Optimizer;
@@ -50,24 +53,36 @@ class CT_API Hyperparameters {
 
 class UpdateRule;
 
+/// What an optimizer's numbers are computed from, once for all parameters that share them.
+struct UpdateNumbers {
+  const Number& t;  ///< the number of this update, from 1; updates that were skipped do not count
+  const Hyperparameters& hyperparam;
+  double operator()(const std::string& name) const { return hyperparam.get(name); }
+};
+
 /// What an optimizer's formula sees of one parameter. It changes x and the state in place, by elementwise operations
 /// best: then one program updates all parameters at once, and the arrays are 1-d.
 class CT_API UpdateStep {
  public:
-  const Array& x;        ///< the parameter
-  const Array& g;        ///< its gradient
-  const std::int64_t t;  ///< the number of this update, from 1
+  const Array& x;   ///< the parameter; the float32 one of a 16-bit parameter that is updated in float32
+  const Array& g;   ///< its gradient
+  const Number& t;  ///< the number of this update, from 1: reading it may wait for the device
   const Hyperparameters& hyperparam;
   /// A hyperparameter: the parameter's own, else the optimizer's.
   double operator()(const std::string& name) const { return hyperparam.get(name); }
   /// The state of this name; throws ValueError for one that the rule does not have.
   const Array& operator[](const std::string& name) const;
+  /// A number of the rule's; throws ValueError for one that it does not have.
+  const Number& number(const std::string& name) const;
 
  private:
   friend class UpdateRule;
-  UpdateStep(const UpdateRule& rule, const std::vector<Array>& arrays);
+  using Numbers = std::vector<std::pair<std::string, Number>>;
+  UpdateStep(const UpdateRule& rule, const std::vector<Array>& arrays, const Array& gradient, const Number& t,
+             const Numbers& numbers);
   const UpdateRule& rule_;
   const std::vector<Array>& arrays_;  // parameter, gradient, state
+  const Numbers& numbers_;
 };
 
 /// An array that a rule keeps for each parameter, of its shape.
@@ -76,7 +91,7 @@ struct CT_API OptimizerState {
       : name(name), first(first), dtype(dtype) {}
   std::string name;             ///< in snapshots
   std::optional<double> first;  ///< what it is filled with before the first update; none: the parameter's own values
-  std::optional<Dtype> dtype;   ///< none: the parameter's
+  std::optional<Dtype> dtype;   ///< none: the parameter's, float32 for a 16-bit one (squares would be lost there)
 };
 
 /// How an optimizer changes a parameter by its gradient: all that tells one optimizer from another.
@@ -85,6 +100,8 @@ struct OptimizerRule {
   std::vector<OptimizerState> state = {};
   std::vector<std::pair<std::string, double>> hyperparameters = {};  ///< with their first values
   std::function<void(const UpdateStep&)> step = {};
+  /// Numbers that the step needs and that depend on t: they are computed once, and not for each element.
+  std::function<std::vector<std::pair<std::string, Number>>(const UpdateNumbers&)> numbers = {};
 };
 
 class Optimizer;
@@ -115,7 +132,11 @@ class CT_API UpdateRule : public UpdateRuleBase {
   /// Overrides for this parameter: `parameter_rule.hyperparam->set("lr", 0.01)`.
   const std::shared_ptr<Hyperparameters> hyperparam;
   bool enabled = true;
-  std::int64_t t = 0;
+  /// Is a 16-bit parameter kept in float32 beside, where it is updated? Then its own values are those, rounded.
+  /// (chainer.UpdateRule.use_fp32_update)
+  bool use_fp32_update = true;
+  /// How many updates there were, without those that were skipped. Waits for the device where some may have been.
+  std::int64_t t() const;
   /// In the order of the rule's; undefined before the first update.
   std::vector<std::pair<std::string, Array>> state;
   /// Own hooks, run after the optimizer's, by name.
@@ -128,11 +149,17 @@ class CT_API UpdateRule : public UpdateRuleBase {
   friend class Optimizer;
   friend class UpdateStep;
   struct Job;
-  static void update_all(const std::vector<Parameter>& parameters);
+  struct Call;
+  static void update_all(const std::vector<Parameter>& parameters, const Call& call);
   bool prepare(const Parameter& parameter, Job& job);
   static bool alike(const Job& a, const Job& b);
-  static void run(const std::vector<Job>& group);
+  static void run(const std::vector<Job>& group, const Call& call);
+  static void unscale_for_hooks(const std::vector<Parameter>& parameters, bool has_hooks);
+  bool in_float32(const Parameter& parameter) const;
   std::shared_ptr<const OptimizerRule> rule_;
+  std::int64_t begun_ = 0;  // updates, with those that were skipped
+  Number skipped_ = 0;      // of these
+  Array float32_;           // the parameter, where it is updated in float32
 };
 
 /// How long a trainer is going to train, and in what steps.
@@ -196,8 +223,25 @@ class CT_API Optimizer {
   void new_epoch() const;
   std::int64_t t() const;
   std::int64_t epoch() const;
-  /// Factor on the loss before backward, divided out again before hooks see the gradients; for 16-bit training.
-  void loss_scaling(double scale) const;
+  /// Multiplies the loss before backward by a number, and divides it out again before hooks see the gradients, so that
+  /// small gradients are not lost in float16. The number is `scale`; or, without it, one that is doubled with each
+  /// update up to 65504, halved when a gradient is inf or NaN, and from then on doubled in `interval` updates that have
+  /// none. Such an update is skipped: parameters and state stay as they are, which the device decides, so that nobody
+  /// waits. A model with float16 parameters has the second by itself: `loss_scaling({}, 1)` leaves it out. Throws
+  /// ValueError for an interval below 1, and for a scale that is not a positive number.
+  /// (chainer.Optimizer.loss_scaling)
+  void loss_scaling(std::int64_t interval = 1000, std::optional<double> scale = {}) const;
+  void loss_scaling(std::floating_point auto) const = delete;  // was it meant for the scale? set_loss_scale
+  /// loss_scaling with a number that does not change. (chainer.Optimizer.set_loss_scale)
+  void set_loss_scale(double scale) const;
+  /// What the next update multiplies its loss by: for `loss.backward(false, false, optimizer.loss_scale())`.
+  const Number& loss_scale() const;
+  /// Had the last update no gradient that is inf or NaN, so that it was not skipped? Waits for the device. True where
+  /// the scale does not change. (chainer.Optimizer.is_safe_to_update)
+  bool is_safe_to_update() const;
+  /// Are 16-bit parameters kept in float32 beside, and updated there? They are unless this says otherwise.
+  /// (chainer.GradientMethod.use_fp32_update)
+  void use_fp32_update(bool use = true) const;
   /// From now on updates look for inf and NaN in the gradients when they divide the loss scale out.
   void look_for_non_finite(bool look = true) const;
   /// 0-d bool on the device: had the gradients of the last update, or of the one whose hooks run, an inf or a NaN

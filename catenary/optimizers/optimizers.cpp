@@ -96,17 +96,23 @@ MSVAG::MSVAG(const MSVAGOptions& o)
                  {{"lr", o.lr}, {"beta", o.beta}, {"eta", o.eta}, {"chainer_decay", o.chainer_decay}},
                  [](const UpdateStep& h) {
                    const Array &m = h["m"], &v = h["v"];
-                   const double beta = h("beta"), power = std::pow(beta, static_cast<double>(h.t));
-                   const double rho = std::min(
-                       (1 - beta) * (1 - beta) * (1 - power * power) / ((1 - power) * (1 - power) * (1 - beta * beta)),
-                       0.9999);
+                   const double beta = h("beta");
+                   const Number &rho = h.number("rho"), &bias = h.number("bias");
                    m += (1 - beta) * (h.g - m);
                    v += (1 - beta) * (h.g * h.g - v);
-                   const Array mt = m / (1 - power), mt2 = mt * mt;
-                   const Array s = (v / (1 - power) - mt2) / (1 - rho);
-                   const Array ratio = mt2 / (mt2 + rho * s);
+                   const Array mt = divide(m, bias), mt2 = mt * mt;
+                   const Array s = divide(divide(v, bias) - mt2, h.number("1 - rho"));
+                   const Array ratio = mt2 / (mt2 + multiply(rho, s));
                    const Array factor = where(isnan(ratio), 0, minimum(maximum(ratio, 0), 1));
                    h.x -= h("eta") * (h("lr") * mt * factor + h("chainer_decay") * h.x);
+                 },
+                 [](const UpdateNumbers& h) -> std::vector<std::pair<std::string, Number>> {
+                   const double beta = h("beta");
+                   const Number bias = one_minus_power(beta, h.t);
+                   const Number rho = minimum(
+                       (1 - beta) * (1 - beta) * one_minus_power(beta, 2 * h.t) / (bias * bias * (1 - beta * beta)),
+                       0.9999);
+                   return {{"bias", bias}, {"rho", rho}, {"1 - rho", 1 - rho}};
                  }}) {}
 
 namespace {
@@ -126,13 +132,8 @@ void adam_step(const UpdateStep& h, const AdamForm& form) {
     second = h["vhat"];
     copyto(second, maximum(second, v));
   }
-  Array step = h.hyperparam.learning_rate(h.t) / (sqrt(second) + h("eps"));
-  if (form.adabound) {
-    // final_lr follows changes of alpha
-    const double final_lr = h("final_lr") * h("alpha") / form.first_alpha, gamma = h("gamma"),
-                 t = static_cast<double>(h.t);
-    step = minimum(maximum(step, final_lr * (1 - 1 / (gamma * t + 1))), final_lr * (1 + 1 / (gamma * t)));
-  }
+  Array step = divide(h.number("rate"), sqrt(second) + h("eps"));
+  if (form.adabound) step = minimum(maximum(step, h.number("lower")), h.number("upper"));
   const double eta = h("eta");
   const double decay = h("chainer_decay") + (form.decoupled ? h("alpha") * h("weight_decay") : 0);
   const Array change = eta == 1 ? step * m : eta * (step * m);
@@ -141,6 +142,16 @@ void adam_step(const UpdateStep& h, const AdamForm& form) {
   } else {
     copyto(h.x, (1 - eta * decay) * h.x - change);
   }
+}
+
+std::vector<std::pair<std::string, Number>> adam_numbers(const UpdateNumbers& h, const AdamForm& form) {
+  std::vector<std::pair<std::string, Number>> numbers = {{"rate", h.hyperparam.learning_rate(h.t)}};
+  if (!form.adabound) return numbers;
+  // final_lr follows changes of alpha
+  const double final_lr = h("final_lr") * h("alpha") / form.first_alpha, gamma = h("gamma");
+  numbers.emplace_back("lower", final_lr * (1 - 1 / (gamma * h.t + 1)));
+  numbers.emplace_back("upper", final_lr * (1 + 1 / (gamma * h.t)));
+  return numbers;
 }
 
 OptimizerRule adam_rule(const char* name, const AdamOptions& o, std::optional<double> weight_decay) {
@@ -156,9 +167,9 @@ OptimizerRule adam_rule(const char* name, const AdamOptions& o, std::optional<do
     have("final_lr", o.final_lr);
     have("gamma", o.gamma);
   }
-  rule.step = [form = AdamForm{o.amsgrad, o.adabound, weight_decay.has_value(), o.alpha}](const UpdateStep& h) {
-    adam_step(h, form);
-  };
+  const AdamForm form{o.amsgrad, o.adabound, weight_decay.has_value(), o.alpha};
+  rule.step = [form](const UpdateStep& h) { adam_step(h, form); };
+  rule.numbers = [form](const UpdateNumbers& h) { return adam_numbers(h, form); };
   return rule;
 }
 

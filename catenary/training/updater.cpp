@@ -36,7 +36,7 @@ class StandardUpdaterImpl : public UpdaterBase {
         return concat_examples(batch, device);
       };
     if (options_.loss_scale)
-      for (const auto& entry : optimizers_) entry.second.loss_scaling(*options_.loss_scale);
+      for (const auto& entry : optimizers_) entry.second.set_loss_scale(*options_.loss_scale);
     if (options_.device)
       for (const auto& entry : optimizers_) entry.second.target().link().to_device(*options_.device);
   }
@@ -165,7 +165,7 @@ class ParallelUpdaterImpl final : public StandardUpdaterImpl {
       losses.push_back(loss_of(others_[k].model, parts[k + 1]));
     }
     // all forward passes are under way before the first backward pass waits for anything
-    for (const Variable& loss : losses) loss.backward(false, false, options().loss_scale);
+    for (const Variable& loss : losses) loss.backward(false, false, optimizer.loss_scale());
     for (const Other& other : others_) main_model.link().addgrads(other.model.link());
     optimizer.update();
     for (const Other& other : others_) other.model.link().copyparams(main_model.link());

@@ -322,7 +322,7 @@ TEST(OnRanks, UpdatesThatWouldDifferAreToldBeforeTheFirst) {
   };
   EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.hyperparam().set("lr", 0.25); }),
             differ("SGD: lr 0.125", "SGD: lr 0.25"));
-  EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.loss_scaling(8); }),
+  EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.set_loss_scale(8); }),
             differ("Lasso: rate 0.5", "loss scale 8"));
   EXPECT_EQ(message([](auto& optimizer, auto&) { optimizer.add_hook(ct::optimizer_hooks::GradientClipping(2)); }),
             differ("nothing", "GradientClipping: threshold 2"));
@@ -609,7 +609,7 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
       optimizer.setup(model);
       const ct::optimizers::MomentumSGD alone(0.01);
       alone.setup(plain);
-      if (scale) optimizer.loss_scaling(*scale);
+      if (scale) optimizer.set_loss_scale(*scale);
       for (int i = 0; i < 3; ++i) {
         const ct::Variable x = input_of(rank(), i);
         if (i == 2) {  // without a loss: nothing to overlap with
@@ -632,6 +632,36 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
   }
 }
 
+// An inf in one rank's gradient is in the mean: all ranks skip the update and halve the scale, and go on alike.
+TEST(OnRanks, AnUpdateIsSkippedByAll) {
+  struct Half : ct::Link {
+    ct::Parameter w = ct::Parameter::from_array(ct::ones({5}, ct::Dtype::float16));
+    CT_LINKS(w)
+  };
+  for (const char* name : {"naive", "flat"}) {
+    for (const bool overlap : {false, true}) {
+      const D::Communicator communicator = D::create_communicator(name);
+      if (overlap && std::string(name) == "naive") continue;
+      const Half model;
+      const auto optimizer =
+          D::create_multi_node_optimizer(ct::optimizers::Adam({.alpha = 0.125}), communicator, {.overlap = overlap});
+      optimizer.setup(model);
+      std::vector<double> before;
+      for (int i = 0; i < 5; ++i) {
+        before = model.w.array().to_vector<double>();
+        const double factor = i == 3 && rank() == size() - 1 ? 60000 : 0.25 * (rank() + 1);  // by 8 it is inf
+        optimizer.update([&] { return F::sum(model.w * ct::full({5}, factor, ct::Dtype::float16)); });
+        EXPECT_EQ(optimizer.is_safe_to_update(), i != 3) << name << overlap;
+        EXPECT_EQ(model.w.array().to_vector<double>() == before, i == 3) << name << overlap;
+      }
+      EXPECT_NEAR(optimizer.loss_scale().value(), 4 * std::exp2(1e-3), 1e-5);
+      for (const double w : model.w.array().to_vector<double>()) EXPECT_NEAR(w, 0.5, 2e-3);
+      const std::vector<double> all = comm().allreduce(model.w.array().astype(ct::Dtype::float64)).to_vector<double>();
+      for (std::size_t k = 0; k < all.size(); ++k) EXPECT_EQ(all[k], size() * model.w.array().to_vector<double>()[k]);
+    }
+  }
+}
+
 TEST(OnRanks, DoubleBuffering) {
   // the formula in float64, of all ranks' gradients, each an iteration late; the first update only starts
   const D::Communicator flat = D::create_communicator("flat");
@@ -643,7 +673,7 @@ TEST(OnRanks, DoubleBuffering) {
   // the loss sum(a W + W² / 2) has the gradient a + W
   const auto factors = [&](int of, int i) { return ct::full({2, 3}, 0.25 * (of + 1) * (i + 1), ct::Dtype::float32); };
   for (int i = 0; i < 6; ++i) {
-    optimizer.loss_scaling(i % 2 ? 8.0 : 2.0);  // each exchange keeps its own
+    optimizer.set_loss_scale(i % 2 ? 8.0 : 2.0);  // each exchange keeps its own
     std::vector<double> gradient(expected.size());
     for (std::size_t k = 0; k < gradient.size(); ++k) {
       gradient[k] = expected[k];
@@ -684,7 +714,7 @@ TEST(OnRanks, HooksSeeTheMeanOfGradients) {
     const auto seen = std::make_shared<Seen>();
     optimizer.setup(model);
     optimizer.add_hook(seen);
-    optimizer.loss_scaling(4);
+    optimizer.set_loss_scale(4);
     optimizer.update([&] { return F::sum(model.W) * static_cast<float>(rank() + 1); });
     EXPECT_EQ(seen->values, std::vector<double>{0.5 * (size() + 1)});
   }

@@ -153,7 +153,7 @@ TEST(States, ForgetTrainsAsTheModelAlone) {
       link.cleargrads();
       const ct::optimizers::SGD optimizer(0.1);
       optimizer.setup(link);
-      optimizer.loss_scaling(64);
+      optimizer.set_loss_scale(64);
       for (int i = 0; i < 4; ++i) {
         Variable loss;
         optimizer.update([&] {

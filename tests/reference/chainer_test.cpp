@@ -41,6 +41,12 @@ TEST(ChainerReference, OptimizersPass) {
   EXPECT_EQ(report["failed"], 0) << report.dump(1);
 }
 
+TEST(ChainerReference, TrainingsInSixteenBitsPass) {
+  const json report = run_json(kVectors / "precision");
+  EXPECT_EQ(report["passed"], 24);
+  EXPECT_EQ(report["failed"], 0) << report.dump(1);
+}
+
 json entries_of(const std::string& group) {
   return json::parse(std::ifstream(kVectors / group / "manifest.json"))[group];
 }

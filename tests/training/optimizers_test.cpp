@@ -335,7 +335,7 @@ TEST(UpdateRules, EachHasItsOwnCountAndDtype) {
   };
   for (int i = 0; i < 3; ++i) update();
   EXPECT_EQ(values_of(model.late.x.array()), kStart);
-  EXPECT_EQ(late.t, 0);
+  EXPECT_EQ(late.t(), 0);
   late.enabled = true;
   update();
   // constant gradients: each step is alpha, the first one too
@@ -466,7 +466,7 @@ TEST(ParamGroups, TrainTogetherWithLossScaleAndFrozenLinks) {
   const O::Adam by_group(0.01), by_rule(0.01);
   by_group.setup(grouped);
   by_rule.setup(plain);
-  by_group.loss_scaling(256);
+  by_group.set_loss_scale(256);
   by_group.param_group(grouped.head, {{"alpha", 0.001}});
   for (const Parameter& p : plain.head.params())
     dynamic_cast<UpdateRule&>(*p.update_rule()).hyperparam->set("alpha", 0.001);

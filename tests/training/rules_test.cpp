@@ -160,15 +160,15 @@ TEST(Rules, HooksDoNotReachFrozenParameters) {
   EXPECT_EQ(seen(model.frozen.b), 0);
   EXPECT_EQ(seen(model.learns.W), 2);
   EXPECT_EQ(seen(model.learns.b), 0);
-  EXPECT_EQ(rule_of(model.frozen.W).t, 0);
-  EXPECT_EQ(rule_of(model.learns.b).t, 0);
+  EXPECT_EQ(rule_of(model.frozen.W).t(), 0);
+  EXPECT_EQ(rule_of(model.learns.b).t(), 0);
   EXPECT_FALSE(rule_of(model.frozen.W).state[0].second.defined());
   EXPECT_EQ(values(model.frozen), before);
   EXPECT_EQ(model.learns.b.array().to_vector<float>(), (std::vector<float>{0, 0}));
   model.frozen.enable_update();
   update();
   EXPECT_EQ(seen(model.frozen.W), 1);
-  EXPECT_EQ(rule_of(model.frozen.W).t, 1);
+  EXPECT_EQ(rule_of(model.frozen.W).t(), 1);
   EXPECT_NE(values(model.frozen), before);
 }
 
@@ -185,7 +185,7 @@ TEST_P(Followed, ByAHook) {
   optimizer.add_hook(follower);
   const Variable x(arange(12).astype(Dtype::float32).reshape({3, 4}) * 0.1f);
   for (const double scale : {1.0, 128.0}) {
-    if (scale != 1) optimizer.loss_scaling(scale);
+    if (scale != 1) optimizer.set_loss_scale(scale);
     model.cleargrads();
     model(x).backward(false, false, scale);
     std::map<std::string, std::vector<float>> expected;
@@ -214,7 +214,7 @@ TEST(Rules, AGradientThatWasBroadcastMayBeChanged) {
   const Two model;
   const optimizers::SGD optimizer(0.5);
   optimizer.setup(model);
-  optimizer.loss_scaling(4);
+  optimizer.set_loss_scale(4);
   optimizer.add_hook(optimizer_hooks::WeightDecay(0.25));  // both write into gradients
   const Values a = values_of(model.a.array()), b = values_of(model.b.array());
   optimizer.update([&] { return functions::sum(model.a) + functions::sum(model.b) * 2; });
@@ -242,7 +242,7 @@ TEST(Rules, StateHasItsOwnDtypeAndFirstValue) {
     }
     const UpdateRule& rule = rule_of(model.a);
     EXPECT_EQ(rule.state[0].second.dtype(), Dtype::float32);
-    EXPECT_EQ(rule.state[1].second.dtype(), dtype);
+    EXPECT_EQ(rule.state[1].second.dtype(), Dtype::float32);
     EXPECT_EQ(values_of(rule.state[1].second), Values(12, 103));
     for (const double x : values_of(rule.state[0].second)) EXPECT_NEAR(x, 0.99, 1e-5);
     for (const double x : values_of(model.a.array())) EXPECT_NEAR(x, 0.99, 4e-3);  // each 16-bit step alone is lost
@@ -309,7 +309,7 @@ TEST(StepOrder, HooksSeeGradientsWithoutTheLossScale) {
     const optimizers::SGD optimizer(0.1);
     optimizer.setup(model);
     optimizer.add_hook(hook);
-    if (scale != 1) optimizer.loss_scaling(scale);
+    if (scale != 1) optimizer.set_loss_scale(scale);
     return trained(optimizer, model, 3);
   };
   const auto check = [&](const auto& hook) { EXPECT_EQ(with(1024, hook), with(1, hook)) << hook.name(); };
@@ -324,7 +324,7 @@ TEST(StepOrder, ExchangeThenScaleThenHooksAsTheyWereAdded) {
   const Two model;
   const optimizers::SGD optimizer(0.5);
   optimizer.setup(model);
-  optimizer.loss_scaling(8);
+  optimizer.set_loss_scale(8);
   const Values start = values_of(model.b.array());
   std::string order;
   const auto add = [&](const char* name, Timing timing, double factor) {
@@ -414,7 +414,7 @@ TEST(StepOrder, GradientsThatShareMemoryAreParted) {
   } model;
   const optimizers::SGD optimizer(1);
   optimizer.setup(model);
-  optimizer.loss_scaling(4);
+  optimizer.set_loss_scale(4);
   optimizer.add_hook(optimizer_hooks::WeightDecay(0.5));
   const Variable c(full({4}, 3, Dtype::float32), false);
   optimizer.update([&] { return functions::sum((model.a + model.b) * c); });

@@ -10,13 +10,13 @@ namespace reference {
 namespace ct = catenary;
 using ct::Array;
 
-namespace {
-
-/// On the CPU, as the current device may lack the dtype.
+// On the CPU, as the current device may lack the dtype.
 Array load(const ct::io::NpzReader& file, const std::string& key) {
   const ct::io::HostArray host = file.read_array(key);
   return Array::from_host(host.bytes().data(), host.shape, host.dtype, ct::Device());
 }
+
+namespace {
 
 std::string describe(const Array& a) { return std::string(ct::dtype_name(a.dtype())) + a.shape().str(); }
 

@@ -9,6 +9,9 @@
 
 namespace reference {
 
+/// An array of a key on the processor, as it was written.
+catenary::Array load(const catenary::io::NpzReader& file, const std::string& key);
+
 /// A new array on the current device with the values of a key; floats become `dtype`.
 catenary::Array load_as(const catenary::io::NpzReader& file, const std::string& key, catenary::Dtype dtype);
 

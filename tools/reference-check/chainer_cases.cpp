@@ -13,6 +13,7 @@
 #include "chainer_links.h"
 #include "chainer_models.h"
 #include "chainer_optimizers.h"
+#include "chainer_precision.h"
 
 namespace reference {
 
@@ -169,6 +170,10 @@ Report run_chainer(const std::string& directory, const json& manifest) {
   for (const json& entry : manifest.contains("optimizers") ? manifest["optimizers"] : none)
     report_case(report, entry, entry.value("optimizer", "?"),
                 [&](Dtype dtype) { check_trajectory(directory, entry, dtype); });
+  for (const json& entry : manifest.contains("trajectories") ? manifest["trajectories"] : none)
+    report_case(report, entry, entry.value("optimizer", "?"), [&](Dtype dtype) {
+      if (dtype == Dtype::float32) check_precision(directory, entry);  // each has a dtype of its own
+    });
   return report;
 }
 

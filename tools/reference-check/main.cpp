@@ -67,12 +67,13 @@ Report run(const std::string& directory, const tests::Share& share) {
     return reference::run_chainermn(directory);
   json manifest = read_json(path);
   if (!share.is_whole())
-    for (const char* group : {"cases", "functions", "links", "models", "optimizers"})
+    for (const char* group : {"cases", "functions", "links", "models", "optimizers", "trajectories"})
       if (manifest.contains(group)) choose(share, manifest[group]);
   Report report;
   if (manifest.is_object() && manifest.contains("cases"))
     report = reference::run_numpy(directory, manifest);
-  else if (manifest.is_object() && (manifest.contains("functions") || manifest.contains("optimizers")))
+  else if (manifest.is_object() &&
+           (manifest.contains("functions") || manifest.contains("optimizers") || manifest.contains("trajectories")))
     report = reference::run_chainer(directory, manifest);
   else if (manifest.is_object() && manifest.contains("torch"))
     report = reference::run_torch(directory, manifest);

@@ -285,7 +285,7 @@ TEST(Inside, DoubleBuffering) {
     optimizer.setup(model);
     comm.bcast_data(model);
     for (int i = 0; i < 5; ++i) {
-      optimizer.loss_scaling(i % 2 ? 8.0 : 2.0);
+      optimizer.set_loss_scale(i % 2 ? 8.0 : 2.0);
       const ct::Array factors = (numbers(comm.rank(), i, {2, 3}) * 1e-3f).to_device(where);
       optimizer.update(
           [&] { return ct::functions::sum(model.W * factors) + ct::functions::sum(model.W * model.W) * 0.5f; });

@@ -1,0 +1,379 @@
+// Trainings with 16-bit parameters: the float32 ones beside them, loss scales, updates that are skipped.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catenary/array/lazy.h"
+#include "catenary/catenary.h"
+#include "tests/folder.h"
+#include "tests/training/message.h"
+
+namespace catenary {
+namespace {
+
+using Values = std::vector<double>;
+namespace F = functions;
+namespace L = links;
+namespace O = optimizers;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Array made(const Shape& shape, Dtype dtype, double phase) {
+  Values values;
+  for (std::int64_t i = 0; i < shape.product(); ++i) values.push_back(std::sin(static_cast<double>(i) + phase));
+  return Array::from_host(values.data(), shape, Dtype::float64, Device()).astype(dtype).to_device(current_device());
+}
+
+struct Three : Link {
+  Parameter a, b, c;
+  CT_LINKS(a, b, c)
+  explicit Three(Dtype dtype)
+      : a(Parameter::from_array(made({3, 4}, dtype, 1))),
+        b(Parameter::from_array(made({5}, dtype, 2))),
+        c(Parameter::from_array(made({1}, dtype, 3))) {}
+  std::vector<Parameter> all() const { return {a, b, c}; }
+};
+
+Values values_of(const Array& array) { return array.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
+
+UpdateRule& rule_of(const Parameter& p) { return dynamic_cast<UpdateRule&>(*p.update_rule()); }
+
+/// All that a training goes on with, as a snapshot has it.
+std::vector<Values> state_of(const Three& model) {
+  std::vector<Values> all;
+  for (const Parameter& p : model.all()) {
+    all.push_back(values_of(p.array()));
+    for (const auto& [name, array] : rule_of(p).state)
+      if (array.defined()) all.push_back(values_of(array));
+  }
+  return all;
+}
+
+/// The gradient of every element is `gradient`, times what backward's loss scale would have made of it.
+void update(const Optimizer& optimizer, const Three& model, double gradient, double scale = 1) {
+  for (const Parameter& p : model.all()) {
+    p.set_grad(full(p.shape(), gradient * scale, p.dtype()));
+    p.set_loss_scale(scale);
+  }
+  optimizer.update();
+}
+
+std::vector<std::function<Optimizer()>> all_optimizers() {
+  return {[]() -> Optimizer { return O::SGD(0.01); },
+          []() -> Optimizer { return O::MomentumSGD({.lr = 0.01}); },
+          []() -> Optimizer { return O::CorrectedMomentumSGD({.lr = 0.01}); },
+          []() -> Optimizer { return O::NesterovAG({.lr = 0.01}); },
+          []() -> Optimizer { return O::AdaGrad({.lr = 0.01}); },
+          []() -> Optimizer { return O::AdaDelta(); },
+          []() -> Optimizer { return O::RMSprop({.lr = 0.01}); },
+          []() -> Optimizer { return O::RMSpropGraves(); },
+          []() -> Optimizer { return O::SMORMS3({.lr = 0.01}); },
+          []() -> Optimizer { return O::MSVAG({.lr = 0.01}); },
+          []() -> Optimizer { return O::Adam({.alpha = 0.01}); },
+          []() -> Optimizer { return O::AdamW({.alpha = 0.01}); },
+          []() -> Optimizer { return O::AMSGrad({.alpha = 0.01}); },
+          []() -> Optimizer { return O::AdaBound({.alpha = 0.01}); },
+          []() -> Optimizer { return O::AMSBound({.alpha = 0.01}); }};
+}
+
+/// Gradients that differ from step to step and from element to element.
+void varied_update(const Optimizer& optimizer, const Three& model, int step) {
+  double phase = step;
+  for (const Parameter& p : model.all()) p.set_grad(made(p.shape(), p.dtype(), phase += 0.7));
+  optimizer.update();
+}
+
+// What the device counts is what the host would have counted, for whatever rule: t, and what is computed of it.
+TEST(Precision, RulesWithTheirCountOnTheDevice) {
+  for (const auto& make : all_optimizers()) {
+    const Three on_host(Dtype::float32), on_device(Dtype::float32);
+    const Optimizer host = make(), device = make();
+    host.setup(on_host);
+    device.setup(on_device);
+    device.loss_scaling();
+    for (int step = 0; step < 20; ++step) {
+      varied_update(host, on_host, step);
+      if (step % 4 == 1) {  // skipped, and as if it had not been
+        const std::vector<Values> before = state_of(on_device);
+        update(device, on_device, std::nan(""));
+        EXPECT_EQ(state_of(on_device), before) << device.name();
+        EXPECT_FALSE(device.is_safe_to_update());
+      }
+      varied_update(device, on_device, step);
+      EXPECT_TRUE(device.is_safe_to_update());
+    }
+    EXPECT_EQ(rule_of(on_device.a).t(), 20) << device.name();
+    EXPECT_EQ(device.t(), 25);
+    const std::vector<Values> wanted = state_of(on_host), got = state_of(on_device);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      for (std::size_t i = 0; i < wanted[k].size(); ++i)
+        EXPECT_NEAR(got[k][i], wanted[k][i], 2e-5 * std::max(1.0, std::abs(wanted[k][i]))) << device.name() << " " << k;
+  }
+}
+
+// A rate that is lost in 16 bits adds up in float32, with every optimizer that has a state and with those that have
+// none.
+TEST(Precision, SmallStepsAddUp) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    for (const bool in_float32 : {true, false}) {
+      const Three model(dtype);
+      model.a.array().fill(1);
+      const O::SGD optimizer(1e-5);
+      optimizer.setup(model);
+      optimizer.use_fp32_update(in_float32);
+      for (int t = 0; t < 2000; ++t) update(optimizer, model, 1);
+      EXPECT_NEAR(values_of(model.a.array())[0], in_float32 ? 0.98 : 1, 4e-3);
+      EXPECT_EQ(model.a.array().dtype(), dtype);
+    }
+  }
+}
+
+// Adam's squares of small gradients are 0 in float16: its state is float32 with and without float32 parameters.
+TEST(Precision, AdamsStateIsFloat32) {
+  for (const bool in_float32 : {true, false}) {
+    const Three model(Dtype::float16);
+    const O::Adam optimizer;
+    optimizer.setup(model);
+    optimizer.use_fp32_update(in_float32);
+    const double before = values_of(model.b.array())[0];
+    for (int t = 0; t < 10; ++t) update(optimizer, model, 1e-5);
+    for (const auto& [name, array] : rule_of(model.b).state) EXPECT_EQ(array.dtype(), Dtype::float32) << name;
+    EXPECT_NEAR(values_of(model.b.array())[0], before - 0.01, 3e-3);
+  }
+}
+
+// Float32 parameters, gradients, state and 16-bit parameters of all shapes are one program.
+TEST(Precision, AnUpdateIsOneProgram) {
+  const auto fusion = using_config(config.fusion, true);
+  const auto kernels_of_update = [](Dtype dtype, bool scales) {
+    const Three model(dtype);
+    const O::Adam optimizer;
+    optimizer.setup(model);
+    scales ? optimizer.loss_scaling() : optimizer.set_loss_scale(1);
+    for (int t = 0; t < 2; ++t) update(optimizer, model, 0.5);
+    for (const Parameter& p : model.all()) p.set_grad(full(p.shape(), 0.5, dtype));
+    current_device().synchronize();
+    const std::int64_t before = kernel_count();
+    optimizer.update();
+    current_device().synchronize();
+    return kernel_count() - before;
+  };
+  EXPECT_EQ(kernels_of_update(Dtype::float32, false), 1);
+  EXPECT_EQ(kernels_of_update(Dtype::bfloat16, false), 1);
+  // 3 look for inf and NaN, 1 says whether there is any, few are over one number: t, the rate, the scale
+  EXPECT_LE(kernels_of_update(Dtype::float16, true), 10);
+}
+
+// What is loaded, set or copied into a 16-bit parameter during a training holds: the float32 one follows.
+TEST(Precision, WhatChangesTheParameterElsewhereHolds) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const Three model(dtype);
+    const O::SGD optimizer(0.001);
+    optimizer.setup(model);
+    update(optimizer, model, 1);
+    model.a.array().fill(8);
+    const Values b = values_of(model.b.array());
+    for (int t = 0; t < 500; ++t) update(optimizer, model, 1);
+    EXPECT_NEAR(values_of(model.a.array())[0], 7.5, 0.04);
+    EXPECT_NEAR(values_of(model.b.array())[0], b[0] - 0.5, 0.01);
+  }
+}
+
+// Hooks see gradients without the scale, in float32: those that float16 has not are there.
+TEST(Precision, HooksSeeGradientsInFloat32) {
+  struct See : OptimizerHook {
+    std::shared_ptr<Values> seen = std::make_shared<Values>();
+    std::string name() const override { return "See"; }
+    void operator()(const Optimizer& optimizer) override {
+      for (const Parameter& p : optimizer.target().link().params()) {
+        EXPECT_EQ(p.grad().dtype(), Dtype::float32);
+        seen->push_back(values_of(p.grad())[0]);
+      }
+    }
+  };
+  const Three model(Dtype::float16);
+  const O::SGD optimizer(100);
+  optimizer.setup(model);
+  optimizer.set_loss_scale(1024);
+  const auto hook = std::make_shared<See>();
+  optimizer.add_hook(hook);
+  const double before = values_of(model.a.array())[0], gradient = std::exp2(-30);
+  update(optimizer, model, gradient, 1 << 20);
+  EXPECT_EQ(*hook->seen, Values(3, gradient));
+  EXPECT_EQ(model.a.grad().dtype(), Dtype::float16);
+  EXPECT_NEAR(values_of(model.a.array())[0], before, 1e-3);
+  // without a hook it is divided when it is used, and gradients are found without the scale afterwards
+  optimizer.remove_hook("See");
+  update(optimizer, model, 0.25, 64);
+  EXPECT_EQ(values_of(model.b.grad()), Values(5, 0.25));
+  EXPECT_FALSE(model.b.loss_scale());
+}
+
+// One inf in one gradient of one parameter skips the update of all; the scale is halved, and doubled again.
+TEST(Precision, AnUpdateWithAnInfIsSkipped) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::float32}) {
+    for (const double value : {kInf, -kInf, std::nan("")}) {
+      const Three model(dtype);
+      const O::Adam optimizer;
+      optimizer.setup(model);
+      optimizer.loss_scaling(2);
+      for (int t = 0; t < 7; ++t) update(optimizer, model, 0.5);
+      EXPECT_EQ(optimizer.loss_scale().value(), 128);
+      const std::vector<Values> before = state_of(model);
+      for (const Parameter& p : model.all()) p.set_grad(full(p.shape(), 0.5, dtype));
+      const Array grad = model.b.grad();
+      grad.set(value, 4);
+      optimizer.update();
+      EXPECT_FALSE(optimizer.is_safe_to_update());
+      EXPECT_EQ(state_of(model), before) << value;
+      EXPECT_EQ(optimizer.loss_scale().value(), 64);
+      EXPECT_EQ(optimizer.t(), 8);
+      EXPECT_EQ(rule_of(model.a).t(), 7);
+      update(optimizer, model, 0.5);
+      EXPECT_NEAR(optimizer.loss_scale().value(), 64 * std::sqrt(2.0), 1e-4);
+      EXPECT_NE(state_of(model), before);
+      for (int t = 0; t < 40; ++t) update(optimizer, model, 0.5);
+      EXPECT_EQ(optimizer.loss_scale().value(), 65504);
+      for (int t = 0; t < 20; ++t) update(optimizer, model, kInf);
+      EXPECT_EQ(optimizer.loss_scale().value(), 1);
+    }
+  }
+}
+
+// A model with float16 parameters has a scale that changes by itself, others have none, and what is said holds.
+TEST(Precision, WhichModelsHaveAScale) {
+  const auto scale_after = [](Dtype dtype, const std::function<void(const Optimizer&)>& say) {
+    const Three model(dtype);
+    const O::SGD optimizer(1e-3);
+    optimizer.setup(model);
+    say(optimizer);
+    for (int t = 0; t < 3; ++t) optimizer.update([&] { return F::sum(model.a * model.a); });
+    return optimizer.loss_scale().value();
+  };
+  const auto nothing = [](const Optimizer&) {};
+  EXPECT_EQ(scale_after(Dtype::float16, nothing), 8);
+  EXPECT_EQ(scale_after(Dtype::bfloat16, nothing), 1);
+  EXPECT_EQ(scale_after(Dtype::float32, nothing), 1);
+  EXPECT_EQ(scale_after(Dtype::float16, [](const Optimizer& o) { o.loss_scaling({}, 1); }), 1);
+  EXPECT_EQ(scale_after(Dtype::float16, [](const Optimizer& o) { o.set_loss_scale(32); }), 32);
+  EXPECT_EQ(scale_after(Dtype::bfloat16, [](const Optimizer& o) { o.loss_scaling(10); }), 8);
+  const O::SGD optimizer(1);
+  EXPECT_EQ(message_of([&] { optimizer.loss_scaling(0); }), "SGD: loss_scaling: the interval must be 1 or more, not 0");
+  EXPECT_EQ(message_of([&] { optimizer.set_loss_scale(-2); }),
+            "SGD: loss_scaling: the scale must be a positive number, not -2");
+  EXPECT_EQ(message_of([&] { optimizer.set_loss_scale(kInf); }),
+            "SGD: loss_scaling: the scale must be a positive number, not inf");
+}
+
+// A scale by which everything overflows comes down by itself.
+TEST(Precision, AScaleThatIsFarTooLargeRecovers) {
+  const Three model(Dtype::float16);
+  const O::SGD optimizer(1e-3);
+  optimizer.setup(model);
+  optimizer.loss_scaling();
+  for (int t = 0; t < 20; ++t) optimizer.update([&] { return F::sum(model.a * model.a * 1e-3); });
+  EXPECT_EQ(optimizer.loss_scale().value(), 65504);
+  const Values before = values_of(model.a.array());
+  int skipped = 0;
+  for (int t = 0; t < 20; ++t) {
+    optimizer.update([&] { return F::sum(model.a * model.a * 1e4); });  // its gradients overflow from a scale of 4 on
+    skipped += !optimizer.is_safe_to_update();
+  }
+  EXPECT_GT(skipped, 10);
+  EXPECT_LT(skipped, 20);
+  EXPECT_NE(values_of(model.a.array()), before);
+}
+
+// A snapshot holds the float32 parameters, the scale, and the updates that counted: a training that goes on from it has
+// the same bits.
+TEST(Precision, SnapshotsGoOnBitForBit) {
+  const tests::Folder folder;
+  const auto train = [](const Optimizer& optimizer, const Three& model, int from, int to) {
+    for (int t = from; t < to; ++t) {
+      if (t % 5 == 3) {
+        update(optimizer, model, kInf);
+      } else {
+        varied_update(optimizer, model, t);
+      }
+    }
+  };
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const Three whole(dtype), first(dtype), second(dtype);
+    const O::Adam a, b, c;
+    for (const auto& [optimizer, model] : {std::pair<Optimizer, Three>(a, whole), {b, first}, {c, second}}) {
+      optimizer.setup(model);
+      optimizer.loss_scaling(10);
+    }
+    train(a, whole, 0, 30);
+    train(b, first, 0, 14);
+    serializers::save_npz(folder / "model", first);
+    serializers::save_npz(folder / "optimizer", b);
+    train(c, second, 20, 24);  // to be replaced
+    serializers::load_npz(folder / "model", second);
+    serializers::load_npz(folder / "optimizer", c);
+    EXPECT_EQ(c.loss_scale().value(), b.loss_scale().value());
+    EXPECT_EQ(rule_of(second.a).t(), rule_of(first.a).t());
+    train(c, second, 14, 30);
+    EXPECT_EQ(state_of(second), state_of(whole));
+    EXPECT_EQ(c.loss_scale().value(), a.loss_scale().value());
+    // Chainer's has neither: the float32 parameters are those of 16 bits then
+    const io::NpzReader file(folder / "optimizer");
+    EXPECT_TRUE(file.contains("a/fp32_param"));
+    EXPECT_EQ(file.read_array("a/t").shape, Shape{});
+  }
+}
+
+// Chainer 7.8.1 keeps the state of float16 parameters in float16 and no float32 parameters: its snapshots load.
+TEST(Precision, SnapshotsOfChainerInFloat16) {
+  const tests::Folder folder;
+  const Three model(Dtype::float16);
+  const O::MomentumSGD optimizer({.lr = 0.01});
+  optimizer.setup(model);
+  for (int t = 0; t < 3; ++t) update(optimizer, model, 0.5);
+  NamedArrays stored = {{"t", full({}, 7, Dtype::int32)}, {"epoch", full({}, 1, Dtype::int32)}};
+  for (const auto& [path, p] : model.namedparams()) {
+    stored.emplace_back(path.substr(1) + "/t", full({}, 7, Dtype::int32));
+    stored.emplace_back(path.substr(1) + "/v", full(p.shape(), -0.25, Dtype::float16));
+  }
+  savez(folder / "chainer", stored);
+  serializers::load_npz(folder / "chainer", optimizer);
+  const Values before = values_of(model.a.array());
+  update(optimizer, model, 0);
+  EXPECT_EQ(rule_of(model.a).t(), 8);
+  EXPECT_EQ(rule_of(model.a).state[0].second.dtype(), Dtype::float32);
+  const Values after = values_of(model.a.array());
+  for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(after[i], before[i] - 0.225, 1e-3);
+}
+
+// mixed16 is float16 with float32 for normalisation, and is as any dtype where one is asked for.
+TEST(Precision, MixedModelsKeepNormalisationInFloat32) {
+  for (const Precision precision : {mixed16, mixed_bf16, Precision(Dtype::float16)}) {
+    const auto scope = using_config(config.dtype, precision);
+    const Dtype wide = precision.is_mixed() ? Dtype::float32 : Dtype::float16;
+    EXPECT_EQ(get_dtype(), static_cast<Dtype>(precision));
+    EXPECT_EQ(get_dtype({}, Dtype::float32), wide);
+    EXPECT_EQ(get_dtype(Dtype::float64, Dtype::float32), Dtype::float64);
+    const L::BatchNormalization batch(4);
+    const L::LayerNormalization layer, layer4(Shape{4});
+    const L::GroupNormalization group(2), group4(2, 4);
+    const L::Linear linear(4, 4);
+    const Variable x(made({2, 4}, precision, 1), false);
+    EXPECT_EQ(batch(x).dtype(), static_cast<Dtype>(precision));
+    EXPECT_EQ(layer(x).dtype(), static_cast<Dtype>(precision));
+    EXPECT_EQ(group(x).dtype(), static_cast<Dtype>(precision));
+    for (const Parameter& p : {batch.gamma, batch.beta, layer.gamma, layer4.beta, group.gamma, group4.beta})
+      EXPECT_EQ(p.dtype(), wide);
+    EXPECT_EQ(batch.avg_var->dtype(), wide);
+    EXPECT_EQ(linear.W.dtype(), static_cast<Dtype>(precision));
+  }
+}
+
+}  // namespace
+}  // namespace catenary
