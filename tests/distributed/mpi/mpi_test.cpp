@@ -110,10 +110,12 @@ TEST(Mpi, ARankThatDiesEndsTheJob) {
 TEST(Mpi, ARankThatFailsDoesNotWaitForTheOthers) {
   Job job = ranks(3, {"status", "1", "42"});
   EXPECT_EQ(job.result.exit_code, 42) << job.result.errors;
-  EXPECT_TRUE(has(job.result.errors,
-                  fmt::format("rank 1 of 3 on {} ended with status 42, in or after allreduce of float64 (10,)",
-                              ct::os::host_name())))
-      << job.result.errors;
+  if (!other_mpiexec()) {  // which may lose the last words of the ranks that it ends
+    EXPECT_TRUE(has(job.result.errors,
+                    fmt::format("rank 1 of 3 on {} ended with status 42, in or after allreduce of float64 (10,)",
+                                ct::os::host_name())))
+        << job.result.errors;
+  }
   EXPECT_FALSE(has(job.result.errors, "has died")) << job.result.errors;
   EXPECT_LT(job.seconds, 10);
   job = ranks(3, {"throw", "0"});

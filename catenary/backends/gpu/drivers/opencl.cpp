@@ -189,20 +189,10 @@ class OpenclDriver final : public Driver {
 
   Compiled compile(int device, const std::string& text) override {
     const Device& d = at(device);
-    const char* source = text.c_str();
-    cl_int code = 0;
-    Handle program = api_->CreateProgramWithSource(d.context, 1, &source, nullptr, &code);
-    check(code, "CreateProgramWithSource");
-    code = api_->BuildProgram(program, 1, &d.id, d.options.c_str(), nullptr, nullptr);
-    if (code != 0) {
-      std::size_t length = 0;
-      api_->GetProgramBuildInfo(program, d.id, kProgramBuildLog, 0, nullptr, &length);
-      std::string log(length, '\0');
-      api_->GetProgramBuildInfo(program, d.id, kProgramBuildLog, length, log.data(), nullptr);
-      while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
-      api_->ReleaseProgram(program);
-      check(code, "BuildProgram", log);
-    }
+    Handle program = nullptr;
+    // Processes that compile the same text at once, as ranks do, meet in PoCL's cache, and one of them fails without a
+    // word about the text: it tries again.
+    for (int left = 4; !program; --left) program = built(d, text, left > 0);
     // PoCL compiles a kernel twice where its binary is asked for: for any size of groups, and for the one that is
     // launched
     if (!keeps_kernels()) return {{}, program};
@@ -271,6 +261,26 @@ class OpenclDriver final : public Driver {
     return kernels;
   }
   inline static const ThreadState kernels_of_thread{[] { thread_kernels(); }};
+
+  /// The program of a text, or null where it was not the text that failed and `may_fail`.
+  Handle built(const Device& d, const std::string& text, bool may_fail) const {
+    const char* source = text.c_str();
+    cl_int code = 0;
+    Handle program = api_->CreateProgramWithSource(d.context, 1, &source, nullptr, &code);
+    check(code, "CreateProgramWithSource");
+    code = api_->BuildProgram(program, 1, &d.id, d.options.c_str(), nullptr, nullptr);
+    if (code == 0) return program;
+    std::size_t length = 0;
+    api_->GetProgramBuildInfo(program, d.id, kProgramBuildLog, 0, nullptr, &length);
+    std::string log(length, '\0');
+    api_->GetProgramBuildInfo(program, d.id, kProgramBuildLog, length, log.data(), nullptr);
+    while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+    api_->ReleaseProgram(program);
+    if (may_fail && log.ends_with("failed to build the program") && log.find("error") == std::string::npos)
+      return nullptr;
+    check(code, "BuildProgram", log);
+    return nullptr;
+  }
 
   /// PoCL takes a program's code from files that its other processes may be writing; a binary that was made meanwhile
   /// may lack it, and would end the process that loads it.
