@@ -151,13 +151,14 @@ double perplexity(const RNNForLM& model, const ct::Array& text, int bpttlen) {
 struct Args {
   int batchsize = 20, bpttlen = 35, epoch = 4, unit = 64, words = 60000;
   double gradclip = 5;
-  std::string device = "cpu", out = "ptb.npz", text;
+  std::string device = "cpu", out = "ptb.npz", text, dtype;
   std::uint64_t seed = 0;
 };
 
 int train(const Args& args) {
   const auto device = ct::get_device(args.device);
   device.use();
+  if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   ct::random::seed(args.seed);
   Vocabulary vocabulary;
   std::vector<std::int32_t> ids;
@@ -189,7 +190,7 @@ int train(const Args& args) {
       const std::int64_t end = std::min(t + args.bpttlen, last);
       const ct::Variable loss = surprise(model, training, t, end);
       model.cleargrads();
-      loss.backward();
+      loss.backward(false, false, optimizer.loss_scale());
       loss.unchain_backward();  // the state stays, what led to it is forgotten
       optimizer.update();
       total += loss.item<double>() * static_cast<double>(end - t);
@@ -219,6 +220,7 @@ int main(int argc, char** argv) {
   app.add_option("-w,--words", args.words, "Words to generate")->capture_default_str()->check(positive);
   app.add_option("-t,--text", args.text, "A file of words instead, the last fifth for validation and test");
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
+  app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("-s,--seed", args.seed, "Of the text, the weights and dropout")->capture_default_str();
   app.add_option("-o,--out", args.out, "Where the weights go")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

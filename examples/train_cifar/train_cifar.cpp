@@ -83,7 +83,7 @@ struct ResNet18 : ct::Chain {
 struct Args {
   int batchsize = 64, epoch = 300, width = 64, examples = 50000;
   double learnrate = 0.05;
-  std::string device = "cpu", out = "result", dataset = "cifar10", model = "vgg";
+  std::string device = "cpu", out = "result", dataset = "cifar10", model = "vgg", dtype;
   std::optional<std::string> resume;
   std::optional<std::uint64_t> seed;
 };
@@ -118,6 +118,7 @@ std::pair<ct::Dataset, ct::Dataset> images(const Args& args, int classes) {
 }
 
 int train(const Args& args) {
+  if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   auto device = ct::get_device(args.device);
   const int classes = args.dataset == "cifar10" ? 10 : 100;
   fmt::print("Device: {}\n# model: {}\n# Minibatch-size: {}\n# epoch: {}\n", device.name(), args.model, args.batchsize,
@@ -185,6 +186,7 @@ int main(int argc, char** argv) {
   app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
+  app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->check(CLI::Range(std::uint64_t{0}, ~std::uint64_t{0}, "NUMBER"));
   try {

@@ -35,7 +35,7 @@ ct::Model make_model(bool cnn, int unit) { return cnn ? ct::Model(CNN(10)) : ct:
 
 struct Args {
   int batchsize = 100, epoch = 20, frequency = -1, unit = 1000, examples = 60000;
-  std::string device = "cpu", out = "result", model = "mlp";
+  std::string device = "cpu", out = "result", model = "mlp", dtype;
   std::optional<std::string> resume;
   std::optional<std::uint64_t> seed;
   bool noplot = false, autoload = false;
@@ -46,6 +46,7 @@ std::string size_of(bool cnn, int unit) { return cnn ? "# model: cnn" : fmt::for
 int train(const Args& args) {
   auto device = ct::get_device(args.device);
   device.use();
+  if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   if (args.seed) ct::random::seed(*args.seed);
   const bool cnn = args.model == "cnn";
   fmt::print("Device: {}\n{}\n# Minibatch-size: {}\n# epoch: {}\n\n", device.name(), size_of(cnn, args.unit),
@@ -154,6 +155,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000000, "POSITIVE"));
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->check(CLI::Range(std::uint64_t{0}, ~std::uint64_t{0}, "NUMBER"));
+  app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_flag("--noplot", args.noplot, "No plot of the losses");
   CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with weights that were trained");
   inference->add_option("-s,--snapshot", inference_args.snapshot, "A snapshot, or weights saved as npz")

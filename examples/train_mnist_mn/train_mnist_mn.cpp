@@ -22,7 +22,7 @@ struct MLP : ct::Chain {
 };
 
 struct Args {
-  std::string communicator = "flat", out = "result";
+  std::string communicator = "flat", out = "result", dtype;
   int batchsize = 100, epoch = 20, frequency = 1, unit = 1000, examples = 60000;
   bool gpu = false, ordered = false;
   std::optional<std::string> resume;
@@ -34,6 +34,7 @@ void train(const Args& args) {
   const bool first = comm.rank() == 0;  // the rank that reads the data and talks
   const ct::Device device = args.gpu ? comm.gpu() : ct::Device();
   device.use();
+  if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   if (args.seed) ct::random::seed(*args.seed);
   if (first) {
     const std::string line(42, '=');
@@ -107,6 +108,7 @@ int main(int argc, char** argv) {
   app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
       ->capture_default_str()
       ->check(CLI::Range(1, 60000, "POSITIVE"));
+  app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers");
   app.add_flag("--ordered", args.ordered, "Examples in the order of the files");
   try {

@@ -237,6 +237,38 @@ TEST(Examples, TrainCsvNumbersAndWhatIsMissing) {
       has(error_of("train_csv", {"-o", out, "-p", folder / "wrong.csv"}), "no column 'x'; its columns are 'y'"));
 }
 
+/// dtype of an array of a file.
+ct::Dtype dtype_of(const std::string& file, const std::string& key) {
+  return ct::io::NpzReader(file).read_array(key).dtype;
+}
+
+// One option trains in 16 bits, with the accuracy of 32.
+TEST(Examples, DtypesOfTrainings) {
+  const Folder folder;
+  std::vector<double> accuracies;
+  for (const std::string dtype : {"float32", "mixed16", "bfloat16"}) {
+    const std::string out = folder / dtype;
+    const std::string text = output_of("train_mnist_deep", {"--dtype", dtype, "-u", "64", "-l", "3", "-b", "256", "-e",
+                                                            "3", "--optimizer", "adam", "--seed", "1", "-o", out});
+    EXPECT_TRUE(has(text, "# units: 784-64x3-10\n# dtype: " + dtype + "\n")) << text;
+    accuracies.push_back(log_of(out).back()["validation/main/accuracy"]);
+    EXPECT_NEAR(accuracies.back(), accuracies.front(), 0.01) << dtype;
+  }
+  EXPECT_GT(accuracies.front(), 0.93);
+  EXPECT_EQ(dtype_of(folder / "mixed16/model.npz", "predictor/last/W"), ct::Dtype::float16);
+  EXPECT_TRUE(has(error_of("train_mnist_deep", {"--dtype", "int8"}), "'int8' is no precision"));
+
+  output_of("train_mnist", {"--dtype", "mixed16", "-n", "6000", "-e", "1", "-u", "20", "--noplot", "-o", folder / "m"});
+  EXPECT_EQ(dtype_of(folder / "m/model.npz", "predictor/l1/W"), ct::Dtype::float16);
+  output_of("catenary", {"launch", "-n", "2", tests::build_path("bin/train_mnist_mn"), "--dtype", "float16", "-n",
+                         "6000", "-e", "1", "-u", "20", "-o", folder / "mn"});
+  EXPECT_EQ(dtype_of(folder / "mn/model.npz", "predictor/l1/W"), ct::Dtype::float16);
+  const std::string text =
+      output_of("ptb", {"--dtype", "mixed16", "--words", "4000", "-e", "1", "-u", "16", "-o", folder / "ptb.npz"});
+  EXPECT_TRUE(has(text, "test perplexity: ")) << text;
+  EXPECT_EQ(dtype_of(folder / "ptb.npz", "l3/W"), ct::Dtype::float16);
+}
+
 TEST(Examples, TrainCsvStopsWhereLossesAreNoNumbers) {
   const Folder folder;
   const std::string table = folder / "t.csv", out = folder / "out";

@@ -21,6 +21,7 @@ ct::os::ProcessResult run(std::vector<std::string> command,
 
 TEST(Options, DeviceOfEveryProgram) {
   const std::vector<std::vector<std::string>> programs = {{"train_mnist"},
+                                                          {"train_mnist_deep"},
                                                           {"custom_loop"},
                                                           {"linear_regression"},
                                                           {"nms"},
