@@ -29,17 +29,20 @@ struct Tanh : Unary<Tanh, keep::y> {
   static auto df(const auto& gy, const auto&, const auto& y) { return gy * (1.0 - y * y); }
 };
 
+/// What is computed in where numbers are added up or near ones taken from each other.
+Dtype wide_of(Dtype dtype) { return promote(dtype, Dtype::float32); }
+
 struct Softmax : Unary<Softmax, keep::y> {
   explicit Softmax(int axis) : axis(axis) {}
   static constexpr const char* kName = "Softmax";
   Array f(const Array& input) {
-    const Array x = as_float(input);
+    const Array given = as_float(input), x = as_dtype(given, wide_of(given.dtype()));
     const Array e = catenary::exp(x - x.max(axis, true));
-    return e / e.sum(axis, true);
+    return as_dtype(e / e.sum(axis, true), given.dtype());
   }
-  Variable df(const Variable& gy, const Variable&, const Variable& y) {
-    const Variable p = gy * y;
-    return p - y * sum(p, axis, true);
+  Variable df(const Variable& gy, const Variable&, const Variable& given) {
+    const Variable y = cast(given, wide_of(given.dtype())), p = gy * y;
+    return cast(p - y * sum(p, axis, true), given.dtype());
   }
   int axis;
 };
@@ -47,11 +50,14 @@ struct LogSoftmax : Unary<LogSoftmax, keep::y> {
   explicit LogSoftmax(int axis) : axis(axis) {}
   static constexpr const char* kName = "LogSoftmax";
   Array f(const Array& input) {
-    const Array x = as_float(input);
+    const Array given = as_float(input), x = as_dtype(given, wide_of(given.dtype()));
     const Array shifted = x - x.max(axis, true);
-    return shifted - catenary::log(catenary::exp(shifted).sum(axis, true));
+    return as_dtype(shifted - catenary::log(catenary::exp(shifted).sum(axis, true)), given.dtype());
   }
-  Variable df(const Variable& gy, const Variable&, const Variable& y) { return gy - exp(y) * sum(gy, axis, true); }
+  Variable df(const Variable& given, const Variable&, const Variable& y) {
+    const Variable gy = cast(given, wide_of(given.dtype()));
+    return cast(gy - exp(cast(y, gy.dtype())) * sum(gy, axis, true), given.dtype());
+  }
   int axis;
 };
 

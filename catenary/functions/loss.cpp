@@ -11,6 +11,7 @@
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
+#include "catenary/functions/in_float32.h"
 #include "catenary/functions/labels.h"
 
 namespace catenary::functions {
@@ -27,8 +28,10 @@ class SoftmaxCrossEntropy : public FunctionNode {
     const Array &x = in[0], &t = in[1];
     check(x, t);
     retain_inputs({0});
-    const Array largest = x.max(1, true);
-    log_z_ = largest + catenary::log(catenary::exp(x - largest).sum(1, true));
+    // of 16-bit scores in float32: what is taken from each other below is near
+    const Dtype wide = promote(x.dtype(), Dtype::float32);
+    const Array largest = as_dtype(x.max(1, true), wide);
+    log_z_ = largest + catenary::log(catenary::exp(as_dtype(x, wide) - largest).sum(1, true));
     const detail::Labels labels{"softmax_cross_entropy", "t", t, x.shape(1), options_.ignore_label};
     const Array of_label = labels.pick([&](const Array& classes) {
       labels_ = expand(classes);
@@ -36,17 +39,15 @@ class SoftmaxCrossEntropy : public FunctionNode {
     });
     const Array counted = expand(labels.counted());
     // The weight of each example: 0 where ignored.
-    weight_ = counted.astype(x.dtype());
+    weight_ = counted.astype(wide);
     if (options_.class_weight.defined()) {
-      const Array of_class = options_.class_weight.to_device(x.device()).astype(x.dtype());
+      const Array of_class = options_.class_weight.to_device(x.device()).astype(wide);
       weight_ = weight_ * catenary::take(of_class, labels_);
     }
-    Array losses = (log_z_ - of_label) * weight_;
-    if (options_.reduce == Reduce::no) return losses.reshape(t.shape());
-    // 16-bit losses are added up in float32. Their sum is divided by the count where that is: nothing waits for the
-    // device.
-    const Dtype wide = promote(x.dtype(), Dtype::float32);
-    const Array total = as_dtype(std::move(losses), wide).sum();
+    Array losses = (log_z_ - as_dtype(of_label, wide)) * weight_;
+    if (options_.reduce == Reduce::no) return as_dtype(losses.reshape(t.shape()), x.dtype());
+    // the sum is divided by the count where that is: nothing waits for the device
+    const Array total = std::move(losses).sum();
     if (options_.normalize) {
       scale_ = 1.0 / catenary::maximum(counted.sum().astype(wide), 1.0);
     } else {
@@ -59,7 +60,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
     const Shape& shape = input_shape(0);
     Shape column = Shape::filled(static_cast<int>(shape.size()) - 1, 1);
     column[0] = shape[1];
-    const Variable x = retained_input(0);
+    const Variable x = cast(retained_input(0), weight_.dtype());
     const Variable gy = options_.reduce == Reduce::no ? reshape(gys[0], weight_.shape()) : gys[0];
     // The classes' numbers come first: what follows is all of x's shape, so that it is one kernel.
     const Array classes = catenary::detail::iota(shape[1], labels_.device()).reshape(column);
@@ -101,6 +102,8 @@ class SoftmaxCrossEntropy : public FunctionNode {
 
 /// Cross entropy with probabilities t, which are constants.
 Variable soft_cross_entropy(const Variable& x, const Array& t, const SoftmaxCrossEntropyOptions& options) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return soft_cross_entropy(a, t, options); }, x))
+    return *narrow;
   Variable losses = sum(log_softmax(x) * t, 1) * -1.0;
   if (options.kl_divergence) losses = losses + (t * catenary::log(t + 1e-7)).sum(1);
   if (options.reduce == Reduce::no) return losses;

@@ -8,6 +8,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/in_float32.h"
 #include "catenary/functions/labels.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/reduce.h"
@@ -84,11 +85,16 @@ Variable reduce_covariance(const Variable& covariance, Reduce reduce) {
 }  // namespace
 
 Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normalize, Reduce reduce) {
+  if (const auto narrow =
+          detail::in_float32([&](const Variable& a) { return sigmoid_cross_entropy(a, t, normalize, reduce); }, x))
+    return *narrow;
   check_reduce(reduce, Reduce::mean, Reduce::no, "sigmoid_cross_entropy");
   return apply(node<SigmoidCrossEntropy>(normalize, reduce), x, t);
 }
 
 Variable hinge(const Variable& x, const Variable& t, HingeNorm norm, Reduce reduce) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return hinge(a, t, norm, reduce); }, x))
+    return *narrow;
   check_reduce(reduce, Reduce::mean, Reduce::no, "hinge");
   if (!is_floating(x.dtype())) fail<DtypeError>("hinge: x must be floating, not {}", x.dtype());
   detail::check_integers("hinge", "t", t.array());
@@ -103,6 +109,9 @@ Variable hinge(const Variable& x, const Variable& t, HingeNorm norm, Reduce redu
 }
 
 Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, double margin, Reduce reduce) {
+  if (const auto narrow = detail::in_float32(
+          [&](const Variable& a, const Variable& b) { return contrastive(a, b, y, margin, reduce); }, x0, x1))
+    return *narrow;
   check_reduce(reduce, Reduce::mean, Reduce::no, "contrastive");
   if (margin <= 0) fail<ValueError>("contrastive: margin must be positive, not {}", margin);
   check_alike(x0.array(), x1.array(), "contrastive");
@@ -117,6 +126,10 @@ Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, 
 
 Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative, double margin,
                  Reduce reduce) {
+  if (const auto narrow = detail::in_float32(
+          [&](const Variable& a, const Variable& b, const Variable& c) { return triplet(a, b, c, margin, reduce); },
+          anchor, positive, negative))
+    return *narrow;
   check_reduce(reduce, Reduce::mean, Reduce::no, "triplet");
   if (margin <= 0) fail<ValueError>("triplet: margin must be positive, not {}", margin);
   check_alike(anchor.array(), positive.array(), "triplet");
@@ -127,6 +140,9 @@ Variable triplet(const Variable& anchor, const Variable& positive, const Variabl
 }
 
 Variable cross_covariance(const Variable& y, const Variable& z, Reduce reduce) {
+  if (const auto narrow = detail::in_float32(
+          [&](const Variable& a, const Variable& b) { return cross_covariance(a, b, reduce); }, y, z))
+    return *narrow;
   check_reduce(reduce, Reduce::half_squared_sum, Reduce::no, "cross_covariance");
   check_rows(y, "cross_covariance");
   check_rows(z, "cross_covariance");
@@ -136,6 +152,7 @@ Variable cross_covariance(const Variable& y, const Variable& z, Reduce reduce) {
 }
 
 Variable decov(const Variable& h, Reduce reduce) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return decov(a, reduce); }, h)) return *narrow;
   check_reduce(reduce, Reduce::half_squared_sum, Reduce::no, "decov");
   check_rows(h, "decov");
   const Array off_diagonal = 1 - eye(h.shape(1), {}, 0, h.dtype()).to_device(h.device());

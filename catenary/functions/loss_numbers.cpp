@@ -7,6 +7,7 @@
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
+#include "catenary/functions/in_float32.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/reduce.h"
 
@@ -123,30 +124,49 @@ struct BernoulliNLL : Binary<BernoulliNLL, keep::x0 | keep::x1> {
 }  // namespace
 
 Variable mean_squared_error(const Variable& x0, const Variable& x1) {
+  if (const auto narrow =
+          detail::in_float32([&](const Variable& a, const Variable& b) { return mean_squared_error(a, b); }, x0, x1))
+    return *narrow;
   return apply(node<MeanError<Squared>>(), x0, x1);
 }
 Variable mean_absolute_error(const Variable& x0, const Variable& x1) {
+  if (const auto narrow =
+          detail::in_float32([&](const Variable& a, const Variable& b) { return mean_absolute_error(a, b); }, x0, x1))
+    return *narrow;
   return apply(node<MeanError<Absolute>>(), x0, x1);
 }
 Variable squared_error(const Variable& x0, const Variable& x1) { return apply(node<Error<Squared>>(), x0, x1); }
 Variable absolute_error(const Variable& x0, const Variable& x1) { return apply(node<Error<Absolute>>(), x0, x1); }
 
 Variable huber_loss(const Variable& x, const Variable& t, double delta, Reduce reduce) {
+  if (const auto narrow = detail::in_float32(
+          [&](const Variable& a, const Variable& b) { return huber_loss(a, b, delta, reduce); }, x, t))
+    return *narrow;
   detail::check_reduce(reduce, Reduce::sum_along_second_axis, Reduce::no, "huber_loss");
   const Variable losses = apply(node<Huber>(delta), x, t);
   return reduce == Reduce::no ? losses : sum(losses, 1);
 }
 
 Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, Reduce reduce) {
+  if (const auto narrow = detail::in_float32(
+          [&](const Variable& a, const Variable& b) { return gaussian_kl_divergence(a, b, reduce); }, mean, ln_var))
+    return *narrow;
   detail::check_alike(mean.array(), ln_var.array(), "gaussian_kl_divergence");
   return detail::reduce_elements((mean * mean + exp(ln_var) - ln_var - 1.0) * 0.5, reduce, "gaussian_kl_divergence");
 }
 
 Variable bernoulli_nll(const Variable& x, const Variable& y, Reduce reduce) {
+  if (const auto narrow =
+          detail::in_float32([&](const Variable& a, const Variable& b) { return bernoulli_nll(a, b, reduce); }, x, y))
+    return *narrow;
   return detail::reduce_elements(apply(node<BernoulliNLL>(), x, y), reduce, "bernoulli_nll");
 }
 
 Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var, Reduce reduce) {
+  if (const auto narrow = detail::in_float32(
+          [&](const Variable& a, const Variable& b, const Variable& c) { return gaussian_nll(a, b, c, reduce); }, x,
+          mean, ln_var))
+    return *narrow;
   detail::check_alike(x.array(), mean.array(), "gaussian_nll");
   detail::check_alike(x.array(), ln_var.array(), "gaussian_nll");
   const Variable d = x - mean;

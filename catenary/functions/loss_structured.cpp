@@ -84,16 +84,17 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
   const std::int64_t words = W.shape(0);
   const detail::Labels labels{"negative_sampling", "t", t.array(), words, -1},
       drawn{"negative_sampling", "samples[:, 1:]", samples(slice(), slice(1, none)), words};
+  const Dtype wide = promote(x.dtype(), Dtype::float32);  // as detail::in_float32, of the scores alone
   const Variable score = labels.pick([&](const Array& own) {
     return drawn.pick([&](const Array& others) {
-      return scores(x, W, catenary::concatenate({own.reshape({shape[0], 1}), others}, 1));
+      return cast(scores(x, W, catenary::concatenate({own.reshape({shape[0], 1}), others}, 1)), wide);
     });
   });
-  const Array counted = labels.counted().astype(x.dtype());
+  const Array counted = labels.counted().astype(wide);
   // the class itself wants a high score, all others a low one
-  const Array sign = catenary::where(catenary::detail::iota(shape[1], x.device()) == 0, -1, 1).astype(x.dtype());
+  const Array sign = catenary::where(catenary::detail::iota(shape[1], x.device()) == 0, -1, 1).astype(wide);
   const Variable losses = sum(softplus(score * sign), 1) * counted;
-  return detail::reduce_elements(losses, reduce, "negative_sampling");
+  return cast(detail::reduce_elements(losses, reduce, "negative_sampling"), x.dtype());
 }
 
 Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples, Reduce reduce) {
@@ -106,14 +107,21 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
       return scores(x, W, at.reshape({x.shape(0), -1}));
     });
   };
-  const Variable positive = scores_of("t", t.array()), negative = scores_of("samples", samples.array());
+  const Dtype wide = promote(x.dtype(), Dtype::float32);  // as detail::in_float32, of the scores alone
+  const Variable positive = cast(scores_of("t", t.array()), wide),
+                 negative = cast(scores_of("samples", samples.array()), wide);
   const Variable log_z = expand_dims(logsumexp(concat({positive, negative}, 1), 1), 1);
   const Variable losses = -(flatten(positive - log_z) + sum(log(1.0 - exp(negative - log_z)), 1));
-  return detail::reduce_elements(losses, reduce, "black_out");
+  return cast(detail::reduce_elements(losses, reduce, "black_out"), x.dtype());
 }
 
 Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std::vector<Variable>& ys, Reduce reduce) {
   detail::check_reduce(reduce, Reduce::mean, Reduce::no, "crf1d");
+  if (const Dtype given = cost.dtype(); is_16bit_float(given)) {
+    std::vector<Variable> wide;
+    for (const Variable& x : xs) wide.push_back(cast(x, Dtype::float32));
+    return cast(crf1d(cast(cost, Dtype::float32), wide, ys, reduce), given);
+  }
   check_chain(cost, xs, "crf1d");
   if (ys.size() != xs.size()) fail<ValueError>("crf1d: {} times of xs and {} of ys", xs.size(), ys.size());
   for (std::size_t i = 0; i < ys.size(); ++i)

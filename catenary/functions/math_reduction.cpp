@@ -8,6 +8,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
+#include "catenary/functions/in_float32.h"
 #include "catenary/functions/math_basic.h"
 
 namespace catenary::functions {
@@ -236,7 +237,10 @@ Variable average(const Variable& x, const AxisArg& axis, const Variable& weights
   return sum(x * reshape(weights, shape), axis, keepdims) / sum(weights);
 }
 Variable prod(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Prod>(axis, keepdims), x); }
-Variable logsumexp(const Variable& x, const AxisArg& axis) { return apply(node<LogSumExp>(axis), x); }
+Variable logsumexp(const Variable& x, const AxisArg& axis) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return logsumexp(a, axis); }, x)) return *narrow;
+  return apply(node<LogSumExp>(axis), x);
+}
 Variable cumsum(const Variable& x, const std::optional<int>& axis) {
   if (!axis) return cumsum(reshape(x, {x.size()}), 0);
   return apply(node<CumSum>(normalize_axis(*axis, x.ndim(), "cumsum")), x);
@@ -246,6 +250,8 @@ Variable cumprod(const Variable& x, const std::optional<int>& axis) {
   return apply(node<CumProd>(normalize_axis(*axis, x.ndim(), "cumprod")), x);
 }
 Variable batch_l2_norm_squared(const Variable& x) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return batch_l2_norm_squared(a); }, x))
+    return *narrow;
   if (x.ndim() == 0) fail<ShapeError>("batch_l2_norm_squared: x must have a batch axis");
   Axes axes;
   for (int i = 1; i < x.ndim(); ++i) axes.push_back(i);

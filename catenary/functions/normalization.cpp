@@ -12,6 +12,7 @@
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/forget.h"
+#include "catenary/functions/in_float32.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_elementwise.h"
 #include "catenary/functions/math_reduction.h"
@@ -344,6 +345,8 @@ Variable instance_normalization(const Variable& x, const Variable& gamma, const 
 }
 
 Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return normalize(a, eps, axis); }, x))
+    return *narrow;
   const Variable squares = sum(square(x), axis, true);
   // the root has no derivative at 0: there the norm is a constant
   const Array zero = squares.array() == 0;
