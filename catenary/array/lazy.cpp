@@ -56,6 +56,8 @@ class ThreadPrograms {
   }
   ~ThreadPrograms() {
     deferred_work().clear();
+    const EndOfThread end;
+    if (!end.may_run()) return;  // the process ends, and with it who might want a value
     for_each([](OpenProgram& program) {
       try {
         program.run("the thread ends");

@@ -20,6 +20,22 @@ class CT_API DeferredWork {
 /// Runs everything that is pending in the calling thread.
 CT_API void evaluate();
 
+/// The process ends: what a thread has put off until its own end does not run any more. Waits for threads that are
+/// about it. (A driver that is unloaded meanwhile crashes.)
+CT_API void leave_deferred_work();
+/// While it lives its thread ends. `may_run` is false where the process ends too.
+class CT_API EndOfThread {
+ public:
+  EndOfThread();
+  ~EndOfThread();
+  EndOfThread(const EndOfThread&) = delete;
+  EndOfThread& operator=(const EndOfThread&) = delete;
+  bool may_run() const { return may_run_; }
+
+ private:
+  bool may_run_;
+};
+
 /// What computing keeps for each thread. It is made before the thread defers anything, and so is still there for what
 /// is pending when the thread ends.
 class ThreadState {

@@ -1,7 +1,9 @@
 #include "catenary/device/device.h"
 
+#include <atomic>
 #include <charconv>
 #include <set>
+#include <thread>
 
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
@@ -132,6 +134,21 @@ std::vector<void (*)()>& thread_states() {
 ThreadState::ThreadState(void (*make)()) { thread_states().push_back(make); }
 void ThreadState::make_all() {
   for (const auto make : thread_states()) make();
+}
+
+namespace {
+std::atomic<bool> process_ends{false};
+std::atomic<int> ending_threads{0};
+}  // namespace
+
+EndOfThread::EndOfThread() {
+  ++ending_threads;  // before it looks: whoever waits sees it, or it sees that the process ends
+  may_run_ = !process_ends;
+}
+EndOfThread::~EndOfThread() { --ending_threads; }
+void leave_deferred_work() {
+  process_ends = true;
+  while (ending_threads > 0) std::this_thread::yield();
 }
 
 std::vector<DeferredWork*>& deferred_work() {

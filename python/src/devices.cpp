@@ -147,6 +147,7 @@ void finish() {
   end_interpreter();
   if (std::all_of(used.begin(), used.end(), [](const ct::Device& device) { return device.is_cpu(); })) return;
   wait_for_released();
+  ct::leave_deferred_work();  // Python ends threads that ask for its lock now
   for (const ct::Device& device : used) {
     try {
       device.synchronize();
