@@ -281,7 +281,8 @@ void UpdateRule::run(const std::vector<Job>& group, const Call& call) {
       if (k != 1) kept[job.arrays[k].dtype() == job.arrays.back().dtype()].push_back({job.arrays[k]});
   }
   const Device device = segments.front().front().device();
-  const Number t = (static_cast<double>(rule.begun_) - rule.skipped_.to_device(device)).eval();
+  const Number skipped = rule.skipped_.to_device(device);
+  const Number t = (static_cast<double>(rule.begun_) - skipped).eval();
   UpdateStep::Numbers numbers;
   if (rule.rule_->numbers) numbers = rule.rule_->numbers({t, *rule.hyperparam});
   for (const auto& [name, number] : numbers) number.eval();
@@ -307,9 +308,8 @@ void UpdateRule::run(const std::vector<Job>& group, const Call& call) {
   lazy::for_each_segment(segments, step, call.unless);
   for (const auto& arrays : kept) flush_subnormals(arrays, call.unless);
   if (!call.unless.defined()) return;
-  const Number skipped =
-      Number((rule.skipped_.to_device(device) + Number(call.unless.to_device(device).astype(Dtype::float32))).eval());
-  for (const Job& job : group) job.rule->skipped_ = skipped;
+  const Number now = (skipped + Number(call.unless.to_device(device).astype(Dtype::float32))).eval();
+  for (const Job& job : group) job.rule->skipped_ = now;
 }
 
 void UpdateRule::update_all(const std::vector<Parameter>& parameters, const Call& call) {
@@ -434,7 +434,7 @@ void UpdateRule::unscale_for_hooks(const std::vector<Parameter>& parameters, boo
     const auto* const rule = dynamic_cast<const UpdateRule*>(p.update_rule().get());
     const bool wide = rule && rule->in_float32(p);
     if (wide && !has_hooks && rule->hooks.empty()) continue;
-    if (wide) p.set_grad(p.grad().astype(Dtype::float32));
+    if (wide && p.grad().defined()) p.set_grad(p.grad().astype(Dtype::float32));
     seen.push_back(p);
   }
   unscale(seen);

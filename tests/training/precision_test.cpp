@@ -216,6 +216,24 @@ TEST(Precision, HooksSeeGradientsInFloat32) {
   EXPECT_FALSE(model.b.loss_scale());
 }
 
+// A rule's own hook sees it too; a parameter without a gradient is left as it is, whatever hooks there are.
+TEST(Precision, AParameterAloneAndItsHook) {
+  const Three model(Dtype::float16);
+  const O::SGD optimizer(1);
+  optimizer.setup(model);
+  Dtype seen = Dtype::bool_;
+  rule_of(model.b).hooks.emplace_back("see", [&](UpdateRule&, const Parameter& p) { seen = p.grad().dtype(); });
+  const Values before = values_of(model.b.array());
+  model.b.cleargrad();
+  model.b.update();
+  EXPECT_EQ(values_of(model.b.array()), before);
+  model.b.set_grad(full({5}, 16, Dtype::float16));
+  model.b.set_loss_scale(32);
+  model.b.update();
+  EXPECT_EQ(seen, Dtype::float32);
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(values_of(model.b.array())[i], before[i] - 0.5, 1e-3);
+}
+
 // One inf in one gradient of one parameter skips the update of all; the scale is halved, and doubled again.
 TEST(Precision, AnUpdateWithAnInfIsSkipped) {
   for (const Dtype dtype : {Dtype::float16, Dtype::float32}) {
