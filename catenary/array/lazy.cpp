@@ -139,6 +139,8 @@ void run_conflicts(std::span<const LazyOperand> operands, const Shape& shape, Op
 
 }  // namespace
 
+OpenProgram& open_program(const Device& device) { return thread_programs().of(device); }
+
 void ArrayHead::destroy() {
   ArrayBody* body = static_cast<ArrayBody*>(this);
   if (OpenProgram* program = body->pending.load(std::memory_order_acquire)) {
@@ -365,67 +367,6 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
   spec.value = single.value_of(operand);
   single.close("a reduction", &spec, &order);
   return in_axes_of_x;
-}
-
-void for_each_segment(const std::vector<std::vector<Array>>& segments,
-                      const std::function<void(const std::vector<Array>&)>& rule, const Array& unless) {
-  if (segments.empty()) return;
-  const Device device = segments.front().front().device();
-  OpenProgram& program = thread_programs().of(device);
-  program.run("a rule over many arrays follows");
-  const Array here = unless.defined() ? unless.to_device(device) : unless;
-  const View condition = here.defined() ? readable(here) : View{};
-  std::vector<std::vector<Array>> flat;
-  bool uniform = config.fusion;
-  for (const std::vector<Array>& arrays : segments) {
-    std::vector<Array>& row = flat.emplace_back();
-    const bool ordered = std::all_of(arrays.begin(), arrays.end(), [](const Array& a) { return a.is_contiguous(); });
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      const Array& a = arrays[k];
-      uniform = uniform && ordered && a.size() == arrays.front().size() && a.device() == device &&
-                a.dtype() == segments.front()[k].dtype();
-      if (ordered) {
-        row.push_back(a.reshape({-1}));
-        before_write(*row.back().body().storage);
-      } else {
-        row.push_back(a);
-      }
-    }
-  }
-  std::vector<Array> before;  // pending at first, so that what runs as one piece of work does not store them
-  const auto apply = [&](const std::vector<Array>& arrays) {
-    before.clear();
-    if (here.defined())
-      for (const Array& a : arrays) before.push_back(cast(a, a.dtype(), contiguous_strides(a.shape())));
-    rule(arrays);
-  };
-  const auto restore = [&](const std::vector<Array>& arrays) {
-    for (std::size_t k = 0; k < before.size(); ++k) copyto(arrays[k], before[k], here);
-  };
-  const auto one_by_one = [&](std::size_t from) {
-    for (std::size_t i = from; i < flat.size(); ++i) {
-      apply(flat[i]);
-      restore(flat[i]);
-    }
-  };
-  if (!uniform || flat.front().front().size() == 0) return one_by_one(0);
-  const std::int64_t kernels = kernel_count();
-  {
-    struct Rule {
-      OpenProgram& program;
-      ~Rule() { program.collect_rule(false); }
-    } const whole{program};
-    program.collect_rule(true);
-    apply(flat.front());
-  }
-  bool done = false;
-  if (kernel_count() == kernels) {
-    const OpenProgram::Lock lock(program);
-    done = program.close_for(flat, here.defined() ? &condition : nullptr, before);
-  }
-  if (done) return;
-  restore(flat.front());
-  one_by_one(1);
 }
 
 void settle(ArrayBody& body) {

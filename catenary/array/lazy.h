@@ -45,6 +45,11 @@ CT_API Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype resu
 CT_API void for_each_segment(const std::vector<std::vector<Array>>& segments,
                              const std::function<void(const std::vector<Array>&)>& rule, const Array& unless = {});
 
+/// Is an elementwise test, which gives bools, true for an element of any of the arrays? 0-d bool on the first one's
+/// device. One piece of work for all arrays of one dtype and device, and one that clears the bool. What is said of the
+/// rule above holds of the test.
+CT_API Array any_of_segments(const std::vector<Array>& arrays, const std::function<Array(const Array&)>& test);
+
 /// Runs the program that `body` waits for, if any.
 void settle(ArrayBody& body);
 /// Runs what will write into the storage.

@@ -283,13 +283,8 @@ void OpenProgram::launch(const char* reason, ReduceSpec* reduction, const Axes* 
   count_kernel();
 }
 
-bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments, const View* unless,
-                            std::vector<Array>& copies) {
+std::optional<std::vector<Segment>> OpenProgram::places_in(const std::vector<std::vector<Array>>& segments) const {
   const std::vector<Array>& first = segments.front();
-  if (live_ != static_cast<decltype(live_)>(copies.size()) || stores_.empty()) return false;
-  ops::Program& program = started();
-  for (const StoreSlot& store : stores_) program.stores.push_back({store.value, store.access});
-  extract_needed(program, nullptr);
   const auto number_of = [&](const Access& access) {
     for (std::size_t k = 0; k < first.size(); ++k) {
       const ArrayBody& body = first[k].body();
@@ -299,14 +294,14 @@ bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments, con
     return -1;
   };
   std::vector<int> loads, stores;
-  for (const Access& load : program.loads) loads.push_back(number_of(load));
-  for (const ops::Store& store : program.stores) stores.push_back(number_of(store.to));
+  for (const Access& load : program_.loads) loads.push_back(number_of(load));
+  for (const ops::Store& store : program_.stores) stores.push_back(number_of(store.to));
   // what is loaded beside the segments' arrays is one number for all of them
   for (std::size_t i = 0; i < loads.size(); ++i)
-    if (loads[i] < 0 && std::ranges::any_of(program.loads[i].strides, [](std::int64_t stride) { return stride != 0; }))
-      return false;
+    if (loads[i] < 0 && std::ranges::any_of(program_.loads[i].strides, [](std::int64_t stride) { return stride != 0; }))
+      return std::nullopt;
   for (int k : stores)
-    if (k < 0) return false;
+    if (k < 0) return std::nullopt;
   std::vector<Segment> all;
   for (const std::vector<Array>& arrays : segments) {
     Segment segment;
@@ -321,8 +316,34 @@ bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments, con
     for (int k : stores) segment.stores.push_back(place(k));
     all.push_back(std::move(segment));
   }
+  return all;
+}
+
+bool OpenProgram::close_for(const std::vector<std::vector<Array>>& segments, const View* unless,
+                            std::vector<Array>& copies) {
+  if (live_ != static_cast<decltype(live_)>(copies.size()) || stores_.empty()) return false;
+  ops::Program& program = started();
+  for (const StoreSlot& store : stores_) program.stores.push_back({store.value, store.access});
+  extract_needed(program, nullptr);
+  const std::optional<std::vector<Segment>> all = places_in(segments);
+  if (!all) return false;
   copies.clear();
-  compute(device_, primitives::RunSegments{program, all, unless});
+  compute(device_, primitives::RunSegments{program, *all, unless});
+  count_kernel();
+  reset();
+  return true;
+}
+
+bool OpenProgram::close_for_any(const std::vector<std::vector<Array>>& segments, Array& value, const View& flag) {
+  if (live_ != 1 || !stores_.empty() || value.body().pending.load(std::memory_order_relaxed) != this) return false;
+  ReduceSpec wanted;
+  wanted.value = value.body().value;
+  extract_needed(started(), &wanted);
+  const std::optional<std::vector<Segment>> all = places_in(segments);
+  if (!all || program_.nodes[static_cast<std::size_t>(wanted.value)].reg != Reg::b) return false;
+  value = Array();
+  const Flag raised{wanted.value, flag};
+  compute(device_, primitives::RunSegments{program_, *all, nullptr, &raised});
   count_kernel();
   reset();
   return true;

@@ -3,6 +3,7 @@
 // Which program an operation joins, and when it must run, is decided in lazy.cpp.
 
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -79,6 +80,9 @@ class OpenProgram final : public DeferredWork {
   /// Runs what was collected over the arrays of the first segment for all segments. False, and nothing has happened,
   /// when the program works on anything but those arrays.
   bool close_for(const std::vector<std::vector<Array>>& segments, const View* unless, std::vector<Array>& copies);
+  /// The same of a rule that writes nothing: `flag` becomes true where `value`, which is pending and let go of, is true
+  /// for an element of a segment.
+  bool close_for_any(const std::vector<std::vector<Array>>& segments, Array& value, const View& flag);
 
  private:
   // `value` is the node that loads it, that is it, or that is stored.
@@ -115,6 +119,8 @@ class OpenProgram final : public DeferredWork {
   void launch(const char* reason, ReduceSpec* reduction, const Axes* order);
   /// Copies the nodes that a store or the reduction needs, in order, and renumbers them.
   void extract_needed(ops::Program& program, ReduceSpec* reduction);
+  /// Where program_ reads and writes in each segment; nothing where it works on anything but their arrays.
+  std::optional<std::vector<Segment>> places_in(const std::vector<std::vector<Array>>& segments) const;
   void reset();
   void forget_unwanted();
   void unlock_and_release();
@@ -137,5 +143,8 @@ class OpenProgram final : public DeferredWork {
   ops::Program program_;
   std::vector<std::pair<ArrayBody*, Ref<Storage>>> results_;
 };
+
+/// The calling thread's for a device.
+OpenProgram& open_program(const Device& device);
 
 }  // namespace catenary

@@ -98,6 +98,12 @@ struct Segment {
   std::vector<std::pair<void*, std::int64_t>> loads, stores;  ///< handle and offset, in the order of the program's
 };
 
+/// A bool that becomes true where one of a program's values, a bool, is true for an element; else it stays as it is.
+struct Flag {
+  int value = -1;  ///< node of the program
+  View at;
+};
+
 /// What CATENARY_TRACE shows of a primitive.
 struct Work {
   const char* name;
@@ -129,6 +135,7 @@ struct RunSegments {
   const ops::Program& program;
   const std::vector<Segment>& segments;
   const View* unless = nullptr;
+  const Flag* flag = nullptr;  ///< of all segments together; null for a program that stores only
   Work work() const;
 };
 

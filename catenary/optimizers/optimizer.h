@@ -225,10 +225,10 @@ class CT_API Optimizer {
   std::int64_t epoch() const;
   /// Multiplies the loss before backward by a number, and divides it out again before hooks see the gradients, so that
   /// small gradients are not lost in float16. The number is `scale`; or, without it, one that is doubled with each
-  /// update up to 65504, halved when a gradient is inf or NaN, and from then on doubled in `interval` updates that have
-  /// none. Such an update is skipped: parameters and state stay as they are, which the device decides, so that nobody
-  /// waits. A model with float16 parameters has the second by itself: `loss_scaling({}, 1)` leaves it out. Throws
-  /// ValueError for an interval below 1, and for a scale that is not a positive number.
+  /// update up to 65504, halved when a gradient is inf or NaN, and, where that was above 1, from then on doubled in
+  /// `interval` updates that have none. Such an update is skipped: parameters and state stay as they are, which the
+  /// device decides, so that nobody waits. A model with float16 parameters has the second by itself: `loss_scaling({},
+  /// 1)` leaves it out. Throws ValueError for an interval below 1, and for a scale that is not a positive number.
   /// (chainer.Optimizer.loss_scaling)
   void loss_scaling(std::int64_t interval = 1000, std::optional<double> scale = {}) const;
   void loss_scaling(std::floating_point auto) const = delete;  // was it meant for the scale? set_loss_scale
@@ -239,6 +239,11 @@ class CT_API Optimizer {
   /// Had the last update no gradient that is inf or NaN, so that it was not skipped? Waits for the device. True where
   /// the scale does not change. (chainer.Optimizer.is_safe_to_update)
   bool is_safe_to_update() const;
+  /// Throws ValueError that names the loss and a gradient when update after update is skipped though the scale is 1:
+  /// the last eight, or all that there were. So it is where a NaN is in the data and not in a scale that is too large.
+  /// Each 32nd update does so by itself, so that a training which no longer changes anything is told within 64 updates.
+  /// Waits for the device.
+  void check_skipped_updates() const;
   /// Are 16-bit parameters kept in float32 beside, and updated there? They are unless this says otherwise.
   /// (chainer.GradientMethod.use_fp32_update)
   void use_fp32_update(bool use = true) const;

@@ -1,5 +1,6 @@
 // One rule over many arrays, as an optimizer's: a few launches, and the CPU's bits.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -8,6 +9,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/statistics.h"
 #include "catenary/core/config.h"
@@ -144,6 +146,93 @@ TEST(Segments, ALargerArrayBesideIsNotShared) {
     ct::lazy::for_each_segment(*segments, [&](const std::vector<Array>& arrays) { arrays[0] += beside * arrays[1]; });
   }
   for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(same(here[i][0], cpu[i][0])) << i;
+}
+
+/// Looks for an element above 2: the launches that it took.
+std::int64_t look(const std::vector<Array>& arrays, bool wanted, const std::string& what) {
+  ct::evaluate();
+  const std::int64_t before = ct::kernel_count();
+  const Array found = ct::lazy::any_of_segments(arrays, [](const Array& a) { return a > 2; });
+  ct::evaluate();
+  const std::int64_t kernels = ct::kernel_count() - before;
+  EXPECT_EQ(found.shape(), ct::Shape{}) << what;
+  EXPECT_EQ(found.dtype(), ct::Dtype::bool_) << what;
+  EXPECT_EQ(found.device(), ct::current_device()) << what;
+  EXPECT_EQ(found.item<bool>(), wanted) << what;
+  return kernels;
+}
+
+// One launch that clears the bool and one that looks, wherever the element is.
+TEST(Segments, AnyOfAll) {
+  std::vector<std::int64_t> many;
+  for (std::int64_t i = 0; i < 30; ++i) many.push_back(1 + i * i % 40);
+  for (const std::vector<std::int64_t>& sizes :
+       {std::vector<std::int64_t>{5000}, {1}, {3, 1, 1024, 1025, 8193, 0, 7}, many}) {
+    for (const bool fuses : {true, false}) {
+      const auto fusion = ct::using_config(ct::config.fusion, fuses);
+      std::vector<Array> arrays;
+      for (const std::vector<Array>& segment : state(sizes, ct::current_device())) arrays.push_back(segment[0]);
+      const auto looks = [&](bool wanted, std::size_t segment, std::int64_t element) {
+        const std::int64_t kernels = look(arrays, wanted, fmt::format("{} of {}, {}", segment, sizes.size(), element));
+        if (fuses) {
+          EXPECT_EQ(kernels, 2);
+        }
+      };
+      looks(false, 0, 0);
+      for (std::size_t k = 0; k<arrays.size(); k += sizes.size()> 10 ? 7 : 1) {
+        if (sizes[k] == 0) continue;
+        for (const std::int64_t at : {std::int64_t{0}, sizes[k] / 2, sizes[k] - 1}) {
+          const float before = arrays[k](at).item<float>();
+          arrays[k].set(3, at);
+          looks(true, k, at);
+          arrays[k].set(before, at);
+        }
+      }
+      looks(false, 0, 0);
+    }
+  }
+}
+
+// Each dtype has a launch; where arrays lie in another order than C's nothing is copied, and where there are gaps the
+// gaps are not looked at.
+TEST(Segments, AnyOfDtypesAndLayouts) {
+  const auto zeros = [](const ct::Shape& shape, ct::Dtype dtype = ct::Dtype::float32) {
+    return ct::full(shape, 0, dtype).eval();
+  };
+  for (const ct::Dtype dtype : {ct::Dtype::float16, ct::Dtype::bfloat16, ct::Dtype::int32, ct::Dtype::float32}) {
+    for (const int where : {0, 1, 2, 3}) {
+      const std::vector<Array> arrays = {zeros({7}), zeros({33}, dtype), zeros({2, 5}), zeros({1}, dtype)};
+      arrays[static_cast<std::size_t>(where)].fill(3);
+      EXPECT_EQ(look(arrays, true, "dtypes"), dtype == ct::Dtype::float32 ? 2 : 3);
+    }
+  }
+  const Array whole = zeros({6, 8, 3});
+  const Array turned = whole.transpose({2, 0, 1}), gaps = whole(ct::slice(0, 6, 2)),
+              spread = ct::broadcast_to(zeros({1, 4}), {3, 4});
+  EXPECT_EQ(look({turned, turned.T()}, false, "orders"), 2);
+  whole.set(3, 1);
+  EXPECT_EQ(look({turned, zeros({2})}, true, "orders"), 2);
+  look({gaps, spread}, false, "gaps");
+  whole.set(4, 2);
+  look({spread, gaps}, true, "gaps");
+  look({}, false, "nothing");
+  look({zeros({0, 3})}, false, "no element");
+}
+
+// A number beside the arrays may be one that only the device knows; another array may not be shared.
+TEST(Segments, AnyWithANumberBeside) {
+  const std::vector<std::int64_t> sizes = {64, 64, 9};
+  std::vector<Array> arrays;
+  for (const std::vector<Array>& segment : state(sizes, ct::current_device())) arrays.push_back(segment[0]);
+  for (const double limit : {0.5, 1.5}) {
+    const Array beside = (ct::full({}, limit, ct::Dtype::float32) * 1.0).eval();
+    EXPECT_EQ(ct::lazy::any_of_segments(arrays, [&](const Array& a) { return a > beside; }).item<bool>(), limit < 1);
+  }
+  const Array larger = ct::full({64}, 2, ct::Dtype::float32).eval();
+  const auto above = [&](const Array& a) { return a > larger; };
+  EXPECT_FALSE(ct::lazy::any_of_segments({arrays[0], arrays[1]}, above).item<bool>());
+  larger.set(-5, 63);
+  EXPECT_TRUE(ct::lazy::any_of_segments({arrays[0], arrays[1]}, above).item<bool>());
 }
 
 }  // namespace

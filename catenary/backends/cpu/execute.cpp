@@ -2,6 +2,7 @@
 // on several threads.
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "catenary/backends/cpu/plan.h"
@@ -27,18 +28,30 @@ void compute(const Run& p) {
   });
 }
 
+namespace {
+
+bool any(const void* bools, std::int64_t n) {
+  std::uint8_t all = 0;
+  for (std::int64_t i = 0; i < n; ++i) all |= static_cast<const std::uint8_t*>(bools)[i];
+  return all != 0;
+}
+
+}  // namespace
+
 /// All blocks of all segments share the threads.
 template <>
 void compute(const RunSegments& p) {
   if (p.unless && static_cast<const bool*>(p.unless->handle)[p.unless->offset]) return;
   const std::vector<Segment>& segments = p.segments;
+  const int wanted = p.flag ? p.flag->value : -1;
+  std::atomic<bool> raised{false};
   std::vector<ops::Program> programs;
   programs.reserve(segments.size());
   std::vector<Plan> plans;
   plans.reserve(segments.size());
   std::vector<std::int64_t> first_block{0};
   for (const Segment& segment : segments) {
-    plans.emplace_back(programs.emplace_back(program_over(p.program, segment)), -1);
+    plans.emplace_back(programs.emplace_back(program_over(p.program, segment)), wanted);
     first_block.push_back(first_block.back() + (segment.size + kBlock - 1) / kBlock);
   }
   parallel_for(first_block.back(), kGrain / kBlock, [&](std::int64_t begin, std::int64_t end) {
@@ -50,11 +63,14 @@ void compute(const RunSegments& p) {
       plans[i].start(registers);
       for (; b < std::min(end, first_block[i + 1]); ++b) {
         const std::int64_t at = (b - first_block[i]) * kBlock;
-        plans[i].block(at, std::min(kBlock, segments[i].size - at), registers, -1);
+        const std::int64_t n = std::min(kBlock, segments[i].size - at);
+        const void* const values = plans[i].block(at, n, registers, wanted);
+        if (values && any(values, n)) raised.store(true, std::memory_order_relaxed);
       }
       plans[i].finish();
     }
   });
+  if (raised) static_cast<bool*>(p.flag->at.handle)[p.flag->at.offset] = true;
 }
 
 }  // namespace catenary::cpu

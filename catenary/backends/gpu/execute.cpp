@@ -187,8 +187,14 @@ namespace {
 
 constexpr std::size_t kSegments = 32;  // that one launch takes at most
 
+/// What a launch over segments has beside a program's operands.
+struct Beside {
+  bool unless = false;
+  int flag = -1;  ///< the node that raises it
+};
+
 /// A program over `count` segments. A unit of work is a block of one of them: segment k has the units from first_k on.
-std::string segments_text(const ProgramText& program, std::size_t count, bool blocks, bool conditional) {
+std::string segments_text(const ProgramText& program, std::size_t count, bool blocks, const Beside& beside) {
   std::string parameters, which = program.choose("_0", true) + "idx n = n_0, first = 0;\n";
   for (std::size_t k = 0; k < count; ++k) {
     parameters += fmt::format("{}idx n_{}, idx first_{}, ", program.operands(fmt::format("_{}", k)), k, k);
@@ -197,16 +203,23 @@ std::string segments_text(const ProgramText& program, std::size_t count, bool bl
                            program.choose(fmt::format("_{}", k), false), k, k);
   }
   const std::int64_t block = blocks ? kBlock : kSegmentBlock;
+  const char* const bools = memory_type(Dtype::bool_);
+  const std::string given = beside.unless ? fmt::format("GLOBAL const {}* unless, idx unless_at, ", bools) : "";
+  const std::string flag = beside.flag >= 0 ? fmt::format("GLOBAL {}* flag, idx flag_at, ", bools) : "";
+  // a work-item writes it once: the loop has no branch
+  const std::string lowered = flag.empty() ? "" : fmt::format("{} raised = 0;\n", bools);
+  const std::string raises = flag.empty() ? "" : fmt::format("raised |= v{};\n", beside.flag);
   return fmt::format(
-      "{}DEVICE void block({}{}idx begin, idx end) {{\n{}for (idx j = begin{}; j < end; j += {}) {{\n{}{}}}\n}}\n"
-      "KERNEL REQD({}) segments({}{}{}idx units) {{\n{}{}{}"
-      "const idx begin = (unit - first) * {};\nblock({}begin, n - begin < {} ? n : begin + {});\n}}\n}}\n",
-      index_type(program), program.operands(), program.constants(), program.bases(), blocks ? "" : " + LOCAL_ID",
-      blocks ? "1" : "LOCAL_SIZE", program.body(), program.stores(), blocks ? 1 : kGroup,
-      conditional ? fmt::format("GLOBAL const {}* unless, idx unless_at, ", memory_type(Dtype::bool_)) : "", parameters,
-      program.constants(), conditional ? "if (unless[unless_at]) return;\n" : "",
+      "{}DEVICE void block({}{}{}idx begin, idx end) {{\n{}{}for (idx j = begin{}; j < end; j += {}) "
+      "{{\n{}{}{}}}\n{}}}\n"
+      "KERNEL REQD({}) segments({}{}{}{}idx units) {{\n{}{}{}"
+      "const idx begin = (unit - first) * {};\nblock({}{}begin, n - begin < {} ? n : begin + {});\n}}\n}}\n",
+      index_type(program), program.operands(), program.constants(), flag, program.bases(), lowered,
+      blocks ? "" : " + LOCAL_ID", blocks ? "1" : "LOCAL_SIZE", program.body(), program.stores(), raises,
+      flag.empty() ? "" : "if (raised) flag[flag_at] = 1;\n", blocks ? 1 : kGroup, given, flag, parameters,
+      program.constants(), beside.unless ? "if (unless[unless_at]) return;\n" : "",
       blocks ? kUnits : "for (idx unit = GROUP_ID; unit < units; unit += NUM_GROUPS) {\n", which, block,
-      program.names(), block, block);
+      program.names(), flag.empty() ? "" : "flag, flag_at, ", block, block);
 }
 
 }  // namespace
@@ -230,6 +243,7 @@ void compute(Context& context, const RunSegments& p) {
     const bool wide = first.wide();
     Args args;
     if (p.unless) args.add(p.unless->handle).index(p.unless->offset, wide);
+    if (p.flag) args.add(p.flag->at.handle).index(p.flag->at.offset, wide);
     const int count_before = args.count();
     const std::size_t bytes_before = args.bytes();
     std::int64_t units = 0;
@@ -248,17 +262,18 @@ void compute(Context& context, const RunSegments& p) {
                           args.bytes() + bytes + constants.bytes() + 64 <= context.info.argument_bytes;
          ++end)
       add(end);
-    if (end - begin == 1 && !p.unless) {
+    if (end - begin == 1 && !p.unless && !p.flag) {
       compute(context, Run{programs[begin]});
       continue;
     }
     first.add_constants(args);
     args.index(units, wide);
-    const Kernel& kernel =
-        context.generated(with(first.key(), Use::segments).add(end - begin).add(p.unless ? 1 : 0), "segments", [&] {
-          return GeneratedText{segments_text(first, end - begin, context.loops, p.unless != nullptr),
-                               first.operations()};
-        });
+    const Beside beside{.unless = p.unless != nullptr, .flag = p.flag ? p.flag->value : -1};
+    KernelKey key = with(first.key(), Use::segments);
+    key.add(end - begin).add(std::uint64_t{beside.unless} | static_cast<std::uint64_t>(beside.flag + 1) << 8);
+    const Kernel& kernel = context.generated(key, "segments", [&] {
+      return GeneratedText{segments_text(first, end - begin, context.loops, beside), first.operations()};
+    });
     if (context.loops)
       context.launch(kernel, groups_of_blocks(context, units), 1, args);
     else

@@ -155,6 +155,7 @@ void FailOnNonNumber::operator()(Trainer& trainer) {
   for (const auto& [name, optimizer] : trainer.updater()->optimizers()) {
     try {
       check_finite(optimizer.target());
+      optimizer.check_skipped_updates();
     } catch (const ValueError& error) {
       fail<ValueError>("FailOnNonNumber: optimizer '{}', iteration {}: {}", name, trainer.updater()->iteration(),
                        error.what());

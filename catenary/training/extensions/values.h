@@ -170,7 +170,8 @@ class CT_API unchain_variables : public Extension {
 };
 
 /// Ends the training with ValueError that names the parameter, or persistent array, when one is not finite (as
-/// check_finite() at the end of it). (chainer's FailOnNonNumber)
+/// check_finite() at the end of it), and where nothing is learnt any more (Optimizer::check_skipped_updates).
+/// (chainer's FailOnNonNumber)
 class CT_API FailOnNonNumber : public Extension {
  public:
   std::string default_name() const override { return "FailOnNonNumber"; }
