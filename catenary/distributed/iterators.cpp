@@ -119,6 +119,27 @@ class Synchronized final : public iterators::IteratorBase {
     const Scope scope(shared_);
     return iterator_.next();
   }
+  bool looks_ahead() const override { return iterator_.looks_ahead(); }
+  std::optional<iterators::Upcoming> upcoming() const override {
+    std::optional<iterators::Upcoming> result = iterator_.upcoming();
+    if (!result) return result;
+    result->make = [make = std::move(result->make), shared = shared_] {
+      random::Generator own = shared;
+      const random::Generator before = random::get_state();
+      Minibatch batch = [&] {
+        const Scope scope(own);
+        return make();
+      }();
+      // who makes it ahead is to see that a dataset drew from the shared numbers, which then are not where they were
+      random::set_state({before.seed, before.call + own.call - shared.call});
+      return batch;
+    };
+    return result;
+  }
+  void advance() override {
+    const Scope scope(shared_);
+    iterator_.advance();
+  }
   std::int64_t epoch() const override { return iterator_.epoch(); }
   bool is_new_epoch() const override { return iterator_.is_new_epoch(); }
   double epoch_detail() const override { return iterator_.epoch_detail(); }

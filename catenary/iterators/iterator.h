@@ -2,6 +2,7 @@
 // iterators/: minibatches of a dataset, epoch after epoch, in an order that a snapshot remembers. Training may not come
 // in.
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -24,6 +25,12 @@ struct Minibatch {
 
 namespace iterators {
 
+/// A minibatch that an iterator has not given yet.
+struct Upcoming {
+  std::vector<std::int64_t> which;  ///< two that have the same are the same minibatch
+  std::function<Minibatch()> make;  ///< to be called once at most, by whatever thread; throws as next() would
+};
+
 /// What every iterator does; a handle (Iterator, below) refers to one.
 class CT_API IteratorBase {
  public:
@@ -42,6 +49,18 @@ class CT_API IteratorBase {
   virtual void reset() = 0;
   virtual void finalize() {}
   virtual void serialize(Serializer& serializer) = 0;
+
+  // What StandardUpdaterOptions::prefetch needs, which refuses an iterator that does not look ahead. One that does
+  // overrides all three.
+
+  /// Does it know before next() what next() will give?
+  virtual bool looks_ahead() const { return false; }
+  /// The minibatch that next() would give now, or nothing where that is not settled before (next() draws an order
+  /// first) and at the end. Nothing changes by it, and what makes the minibatch reads nothing that advance() changes:
+  /// one thread makes it while another one goes on with the iterator.
+  virtual std::optional<Upcoming> upcoming() const { return std::nullopt; }
+  /// Goes on as next() does, without making the minibatch.
+  virtual void advance() { next(); }
 };
 
 }  // namespace iterators
@@ -65,6 +84,9 @@ class CT_API Iterator {
   void reset() const { implementation().reset(); }
   void finalize() const { implementation().finalize(); }
   void serialize(Serializer& serializer) const { implementation().serialize(serializer); }
+  bool looks_ahead() const { return implementation().looks_ahead(); }
+  std::optional<iterators::Upcoming> upcoming() const { return implementation().upcoming(); }
+  void advance() const { implementation().advance(); }
   iterators::IteratorBase& implementation() const;
 
  private:

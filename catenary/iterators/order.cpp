@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "catenary/array/random.h"
@@ -95,6 +96,12 @@ std::vector<std::int64_t> Walk::upcoming(std::int64_t n) const {
   return indices;
 }
 
+std::vector<std::int64_t> Walk::settled() const {
+  std::vector<std::int64_t> indices = upcoming(batch_size);
+  if (repeat && static_cast<std::int64_t>(indices.size()) < batch_size) indices.clear();
+  return indices;
+}
+
 void Walk::serialize(Serializer& serializer) {
   if (serializer.loading()) check(serializer);
   serializer("current_position", position);
@@ -130,24 +137,22 @@ void Walk::check(const Serializer& serializer) const {
 
 namespace {
 
-class Batches final : public IteratorBase {
+/// Makes minibatches of a dataset, one at a time: those who look ahead and those who do not may be two threads.
+class Maker {
  public:
-  Batches(const Dataset& dataset, std::int64_t batch_size, bool repeat, Walk::Sampler sampler)
-      : dataset_(dataset), walk_(dataset.size(), batch_size, repeat, std::move(sampler)) {}
-  void read_ahead(int n_threads, int n_prefetch) {
-    ahead_ = std::make_unique<ReadAhead>(dataset_, n_threads);
-    n_prefetch_ = n_prefetch;
-  }
-  std::optional<Minibatch> next() override {
-    std::int64_t place = walk_.place();
-    const std::vector<std::int64_t> indices = walk_.next();
-    if (indices.empty()) return std::nullopt;
+  explicit Maker(const Dataset& dataset) : dataset_(dataset) {}
+  void read_ahead(int n_threads) { ahead_ = std::make_unique<ReadAhead>(dataset_, n_threads); }
+  bool reads_ahead() const { return ahead_ != nullptr; }
+  const Dataset& dataset() const { return dataset_; }
+  /// The examples `now`, the first of which has this place among all epochs' examples; `later` are those after them.
+  Minibatch make(const std::vector<std::int64_t>& now, const std::vector<std::int64_t>& later, std::int64_t place) {
+    const std::lock_guard lock(mutex_);
     Minibatch batch;
-    batch.size = static_cast<std::int64_t>(indices.size());
-    batch.has_columns = dataset_.get_columns(indices, batch.columns);
+    batch.size = static_cast<std::int64_t>(now.size());
+    batch.has_columns = dataset_.get_columns(now, batch.columns);
     if (batch.has_columns) return batch;
     if (!ahead_) {
-      batch.examples = dataset_.get(indices);
+      batch.examples = dataset_.get(now);
       return batch;
     }
     const auto wishes = [&](const std::vector<std::int64_t>& of) {
@@ -155,11 +160,56 @@ class Batches final : public IteratorBase {
       for (std::int64_t i : of) result.push_back({i, place++});
       return result;
     };
-    const std::vector<ReadAhead::Wish> now = wishes(indices),
-                                       later = wishes(walk_.upcoming(n_prefetch_ * walk_.batch_size));
-    batch.examples = ahead_->read(now, later);
+    const std::vector<ReadAhead::Wish> first = wishes(now), others = wishes(later);
+    batch.examples = ahead_->read(first, others);
     return batch;
   }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    if (ahead_) ahead_->clear();
+  }
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    if (ahead_) ahead_->stop();
+  }
+
+ private:
+  std::mutex mutex_;
+  const Dataset dataset_;
+  std::unique_ptr<ReadAhead> ahead_;  // null: examples are read when they are wanted
+};
+
+class Batches final : public IteratorBase {
+ public:
+  Batches(const Dataset& dataset, std::int64_t batch_size, bool repeat, Walk::Sampler sampler)
+      : maker_(std::make_shared<Maker>(dataset)), walk_(dataset.size(), batch_size, repeat, std::move(sampler)) {}
+  void read_ahead(int n_threads, int n_prefetch) {
+    maker_->read_ahead(n_threads);
+    n_prefetch_ = n_prefetch;
+  }
+  std::optional<Minibatch> next() override {
+    const std::int64_t place = walk_.place();
+    const std::vector<std::int64_t> indices = walk_.next();
+    if (indices.empty()) return std::nullopt;
+    return maker_->make(indices, walk_.upcoming(read_ahead()), place);
+  }
+  bool looks_ahead() const override { return true; }
+  std::optional<Upcoming> upcoming() const override {
+    std::vector<std::int64_t> now = walk_.settled();
+    if (now.empty()) return std::nullopt;
+    const auto n = static_cast<std::int64_t>(now.size());
+    std::vector<std::int64_t> later = walk_.upcoming(n + read_ahead());
+    later.erase(later.begin(), later.begin() + n);
+    const std::int64_t place = walk_.place();
+    Upcoming result;
+    result.which = now;
+    result.which.push_back(place);
+    result.make = [maker = maker_, now = std::move(now), later = std::move(later), place] {
+      return maker->make(now, later, place);
+    };
+    return result;
+  }
+  void advance() override { walk_.next(); }
   std::int64_t epoch() const override { return walk_.epoch; }
   bool is_new_epoch() const override { return walk_.is_new_epoch; }
   double epoch_detail() const override { return walk_.epoch_detail(); }
@@ -168,20 +218,20 @@ class Batches final : public IteratorBase {
   }
   bool repeat() const override { return walk_.repeat; }
   std::int64_t batch_size() const override { return walk_.batch_size; }
-  const Dataset& dataset() const override { return dataset_; }
+  const Dataset& dataset() const override { return maker_->dataset(); }
   void reset() override {
-    if (ahead_) ahead_->clear();
+    maker_->clear();
     walk_.reset();
   }
-  void finalize() override {
-    if (ahead_) ahead_->stop();
-  }
+  void finalize() override { maker_->stop(); }
   void serialize(Serializer& serializer) override { walk_.serialize(serializer); }
 
  private:
-  Dataset dataset_;
+  /// How many examples are read ahead by threads of the iterator's own.
+  std::int64_t read_ahead() const { return maker_->reads_ahead() ? n_prefetch_ * walk_.batch_size : 0; }
+
+  std::shared_ptr<Maker> maker_;  // of what is made ahead, too
   Walk walk_;
-  std::unique_ptr<ReadAhead> ahead_;  // null: examples are read when they are wanted
   std::int64_t n_prefetch_ = 0;
 };
 

@@ -18,6 +18,8 @@ class Walk {
   /// Indices of at most n examples after those that next() gave, as far as they are settled: a new order is drawn by
   /// next() only, so that drawing does not depend on how far somebody looks ahead.
   std::vector<std::int64_t> upcoming(std::int64_t n) const;
+  /// What next() would give, where that is settled; else nothing, as at the end.
+  std::vector<std::int64_t> settled() const;
   /// How many examples next() gave in all.
   std::int64_t place() const { return epoch * size + position; }
   void reset();

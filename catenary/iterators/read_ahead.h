@@ -10,7 +10,7 @@
 namespace catenary::iterators {
 
 /// Reads examples of a dataset on threads of its own, in the order in which they were asked for. To be used by one
-/// thread.
+/// thread at a time.
 class ReadAhead {
  public:
   /// An example of the dataset, and its place in the endless sequence of all epochs, which its random numbers depend

@@ -4,6 +4,7 @@
 #include "catenary/core/format.h"
 #include "catenary/device/placement.h"
 #include "catenary/reporter/reporter.h"
+#include "catenary/training/prefetch.h"
 #include "catenary/training/trainer.h"
 
 namespace catenary::training {
@@ -21,6 +22,17 @@ Optimizer Updater::optimizer(const std::string& name) const {
 
 namespace {
 
+/// A batch for one device, or the part of each of several.
+std::vector<Batch> converted(const Minibatch& batch, const Converter& converter, const std::vector<Device>& devices) {
+  const auto n = static_cast<std::int64_t>(devices.size());
+  if (n == 1) return {converter(batch, devices[0])};
+  if (batch.size < n) fail<ValueError>("ParallelUpdater: a batch of {} examples for {} devices", batch.size, n);
+  std::vector<Batch> parts;
+  for (std::int64_t part = 0; part < n; ++part)
+    parts.push_back(converter(batch.every(part, n), devices[static_cast<std::size_t>(part)]));
+  return parts;
+}
+
 class StandardUpdaterImpl : public UpdaterBase {
  public:
   StandardUpdaterImpl(std::map<std::string, Iterator> iterators, std::map<std::string, Optimizer> optimizers,
@@ -35,6 +47,10 @@ class StandardUpdaterImpl : public UpdaterBase {
       options_.converter = [](const Minibatch& batch, const std::optional<Device>& device) {
         return concat_examples(batch, device);
       };
+    if (options_.prefetch)
+      prefetch_.emplace(main(), [converter = options_.converter](const Minibatch& batch, const auto& devices) {
+        return converted(batch, converter, devices);
+      });
     if (options_.loss_scale)
       for (const auto& entry : optimizers_) entry.second.set_loss_scale(*options_.loss_scale);
     if (options_.device)
@@ -42,7 +58,7 @@ class StandardUpdaterImpl : public UpdaterBase {
   }
 
   void update() override {
-    const auto batch = main().next();
+    const std::optional<std::vector<Batch>> batch = next();
     if (!batch)
       throw ValueError(
           "StandardUpdater: the iterator 'main' has no more batches (give it .repeat = true for training)");
@@ -71,6 +87,7 @@ class StandardUpdaterImpl : public UpdaterBase {
     for (const auto& entry : optimizers_) entry.second.begin_training(plan);
   }
   void finalize() override {
+    if (prefetch_) prefetch_->stop();
     for (const auto& entry : iterators_) entry.second.finalize();
   }
   void serialize(Serializer& serializer) override {
@@ -90,12 +107,18 @@ class StandardUpdaterImpl : public UpdaterBase {
   }
 
  protected:
-  virtual void step(const Minibatch& batch) {
+  /// Where a batch goes to.
+  virtual std::vector<Device> devices() const {
+    return {options_.device ? *options_.device : get_device(main_optimizer().target().link())};
+  }
+  virtual void step(const std::vector<Batch>& parts) {
     const Optimizer& optimizer = main_optimizer();
-    const Batch arguments =
-        options_.converter(batch, options_.device ? *options_.device : get_device(optimizer.target().link()));
-    if (options_.update_core) return options_.update_core(arguments);
-    optimizer.update([&] { return loss_of(optimizer.target(), arguments); });
+    if (options_.update_core) {
+      options_.update_core(parts[0]);
+      if (prefetch_) prefetch_->check_place();
+      return;
+    }
+    optimizer.update([&] { return loss_of(optimizer.target(), parts[0]); });
   }
   /// "main", or the first where update_core needs none.
   const Optimizer& main_optimizer() const {
@@ -109,6 +132,12 @@ class StandardUpdaterImpl : public UpdaterBase {
 
  private:
   const Iterator& main() const { return iterators_.at("main"); }
+  std::optional<std::vector<Batch>> next() {
+    if (prefetch_) return prefetch_->next(devices());
+    const std::optional<Minibatch> batch = main().next();
+    if (!batch) return std::nullopt;
+    return converted(*batch, options_.converter, devices());
+  }
 
   /// Those that training changes go on from where they were. Chainer's snapshots do not have them, and do not mind
   /// ours.
@@ -129,6 +158,7 @@ class StandardUpdaterImpl : public UpdaterBase {
   std::map<std::string, Optimizer> optimizers_;
   StandardUpdaterOptions options_;
   std::int64_t iteration_ = 0;
+  std::optional<Prefetch> prefetch_;
 };
 
 class ParallelUpdaterImpl final : public StandardUpdaterImpl {
@@ -147,14 +177,13 @@ class ParallelUpdaterImpl final : public StandardUpdaterImpl {
     Model model;
   };
 
-  void step(const Minibatch& batch) override {
+  std::vector<Device> devices() const override {
+    std::vector<Device> all = {*options().device};
+    for (const Other& other : others_) all.push_back(other.device);
+    return all;
+  }
+  void step(const std::vector<Batch>& parts) override {
     const Optimizer& optimizer = main_optimizer();
-    const std::size_t n = others_.size() + 1, size = static_cast<std::size_t>(batch.size);
-    if (size < n) fail<ValueError>("ParallelUpdater: a batch of {} examples for {} devices", size, n);
-    std::vector<Batch> parts;
-    for (std::size_t part = 0; part < n; ++part)
-      parts.push_back(options().converter(batch.every(static_cast<std::int64_t>(part), static_cast<std::int64_t>(n)),
-                                          part == 0 ? *options().device : others_[part - 1].device));
     const Model& main_model = optimizer.target();
     main_model.link().cleargrads();
     std::vector<Variable> losses = {loss_of(main_model, parts[0])};
@@ -200,6 +229,7 @@ ParallelUpdater::ParallelUpdater(const Iterator& iterator, const Optimizer& opti
   standard.loss = options.loss;
   standard.loss_scale = options.loss_scale;
   standard.auto_new_epoch = options.auto_new_epoch;
+  standard.prefetch = options.prefetch;
   *static_cast<Updater*>(this) =
       Updater(std::make_shared<ParallelUpdaterImpl>(iterator, optimizer, devices, std::move(standard)));
 }

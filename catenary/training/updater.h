@@ -57,8 +57,18 @@ struct StandardUpdaterOptions {
   std::optional<double> loss_scale = {};
   bool auto_new_epoch = true;  ///< tells the optimizers of new epochs
   /// What is done with a batch, instead of the loss and one update of the main optimizer: for several optimizers, as of
-  /// a GAN, none of which need be "main" then. It may take more from the iterators.
+  /// a GAN, none of which need be "main" then. It may take more from the iterators; with prefetch, from others than
+  /// "main".
   std::function<void(const Batch&)> update_core = {};
+  /// The main iterator's next batch is made, converted and brought to the device by a thread while this one is computed
+  /// with. Order, bits and snapshots are those of a training without, and either goes on from the other's. The thread
+  /// has the settings and the current device of the one that trains, not its hooks. Dataset and converter have to stand
+  /// being called by it, and by another thread where the loss or an extension calls them, too; what changes them
+  /// between two updates is seen a batch late. What they throw is thrown at their own batch. A batch that reaches over
+  /// the end of an epoch with a new order is made in its own time. Throws ValueError for an iterator that does not look
+  /// ahead, for random numbers of the thread drawn by dataset or converter (by MultithreadIterator they may), and for
+  /// an update_core that takes from "main".
+  bool prefetch = false;
 };
 
 /// Takes a batch from the main iterator, computes the loss, updates the main optimizer; or does what update_core says.
@@ -78,6 +88,7 @@ struct ParallelUpdaterOptions {
   std::function<Variable(const Batch&)> loss = {};  ///< must serve every device; the models themselves when not given
   std::optional<double> loss_scale = {};
   bool auto_new_epoch = true;  ///< tells the optimizer of new epochs
+  bool prefetch = false;       ///< as StandardUpdater's, for all devices
 };
 
 /// Trains on several devices of this machine: each has a copy of the optimizer's model and takes every n-th example of

@@ -86,6 +86,7 @@ struct Args {
   std::string device = "cpu", out = "result", dataset = "cifar10", model = "vgg", dtype;
   std::optional<std::string> resume;
   std::optional<std::uint64_t> seed;
+  bool prefetch = false;
 };
 
 /// Images that can be told apart, for where CIFAR's files are not: waves of
@@ -105,7 +106,7 @@ ct::Dataset made_images(std::int64_t n, int classes, std::uint64_t seed) {
   const ct::Array wave =
       ct::sin((x * ct::cos(angle) + y * ct::sin(angle)) * pitch + colour * of + 3 * noise({n, 1, 1, 1}));
   const ct::Array pixels = 0.5 + 0.2 * wave + 0.2 * noise({n, 3, 32, 32});
-  return ct::datasets::TupleDataset(pixels.eval(), labels.eval());
+  return ct::datasets::TupleDataset(pixels.astype(ct::config.dtype).eval(), labels.eval());
 }
 
 std::pair<ct::Dataset, ct::Dataset> images(const Args& args, int classes) {
@@ -137,7 +138,7 @@ int train(const Args& args) {
   optimizer.add_hook(ct::optimizer_hooks::WeightDecay(5e-4));
   auto train_iter = ct::iterators::SerialIterator(train, args.batchsize);
   auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
-  auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device}),
+  auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device, .prefetch = args.prefetch}),
                             T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
   trainer.extend(X::FailOnNonNumber());
@@ -186,6 +187,7 @@ int main(int argc, char** argv) {
   app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
+  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->check(CLI::Range(std::uint64_t{0}, ~std::uint64_t{0}, "NUMBER"));

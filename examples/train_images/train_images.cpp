@@ -83,7 +83,7 @@ struct Args {
   std::vector<std::string> predict;
   int epochs = 20, units = 0, size = 32, batch = 32, threads = 2;
   std::uint64_t seed = 0;
-  bool gray = false, skip_broken = false, make_shapes = false;
+  bool gray = false, skip_broken = false, make_shapes = false, prefetch = false;
 
   D::ImageDatasetOptions images() const {
     return {.channels = gray ? 1 : 3, .height = size, .width = size, .skip_broken = skip_broken};
@@ -188,8 +188,9 @@ int train(const Args& args) {
       test, args.batch, {.repeat = false, .shuffle = false, .n_threads = args.threads, .n_prefetch = 4});
   // a loss that is not a number ends the training, and names the images that it comes from
   const T::FiniteLoss loss(model, examples, [&](std::int64_t i) { return images.path(i); });
-  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device, .loss = loss}),
-                     T::Trigger(args.epochs, "epoch"), args.out);
+  T::Trainer trainer(
+      T::StandardUpdater(batches, optimizer, {.device = device, .loss = loss, .prefetch = args.prefetch}),
+      T::Trigger(args.epochs, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_batches, model, {.device = device, .eval_func = loss}));
   trainer.extend(X::snapshot({.n_retains = 1}));
   trainer.extend(X::LogReport());
@@ -327,6 +328,7 @@ int main(int argc, char** argv) {
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
   app.add_flag("--make-shapes", args.make_shapes, "Writes 600 pictures of shapes into FOLDER, to try this with");
+  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("-p,--predict", args.predict, "Predicts the classes of these images with what was trained before");
   try {
     app.parse(argc, argv);

@@ -38,7 +38,7 @@ struct Args {
   std::string device = "cpu", out = "result", model = "mlp", dtype;
   std::optional<std::string> resume;
   std::optional<std::uint64_t> seed;
-  bool noplot = false, autoload = false;
+  bool noplot = false, autoload = false, prefetch = false;
 };
 
 std::string size_of(bool cnn, int unit) { return cnn ? "# model: cnn" : fmt::format("# unit: {}", unit); }
@@ -63,7 +63,7 @@ int train(const Args& args) {
   const ct::Dataset train = first(all_train), test = first(all_test);
   auto train_iter = ct::iterators::SerialIterator(train, args.batchsize);
   auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
-  auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
+  auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device, .prefetch = args.prefetch});
   auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
   trainer.extend(X::FailOnNonNumber());
@@ -156,6 +156,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->check(CLI::Range(std::uint64_t{0}, ~std::uint64_t{0}, "NUMBER"));
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
+  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_flag("--noplot", args.noplot, "No plot of the losses");
   CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with weights that were trained");
   inference->add_option("-s,--snapshot", inference_args.snapshot, "A snapshot, or weights saved as npz")

@@ -29,7 +29,7 @@ struct Args {
   int batchsize = 4096, epoch = 20, unit = 4096, layers = 5;
   std::string device = "cpu", out = "result", optimizer = "sgd", dtype;
   std::optional<std::uint64_t> seed;
-  bool pure = false;
+  bool pure = false, prefetch = false;
 };
 
 ct::Optimizer make_optimizer(const std::string& name) {
@@ -56,7 +56,7 @@ int train(const Args& args) {
   const auto [train, test] = ct::datasets::get_mnist();
   auto train_iter = ct::iterators::SerialIterator(train, args.batchsize);
   auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
-  auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device}),
+  auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device, .prefetch = args.prefetch}),
                             T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
   trainer.extend(X::FailOnNonNumber());
@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"sgd", "adam"}));
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_flag("--pure", args.pure, "16 bits alone: no float32 parameters beside, no loss scale");
+  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("--seed", args.seed, "Seed of the random numbers");

@@ -24,7 +24,7 @@ struct MLP : ct::Chain {
 struct Args {
   std::string communicator = "flat", out = "result", dtype;
   int batchsize = 100, epoch = 20, frequency = 1, unit = 1000, examples = 60000;
-  bool gpu = false, ordered = false;
+  bool gpu = false, ordered = false, prefetch = false;
   std::optional<std::string> resume;
   std::optional<std::uint64_t> seed;
 };
@@ -64,7 +64,7 @@ void train(const Args& args) {
 
   auto train_iter = ct::iterators::SerialIterator(train, args.batchsize, {.shuffle = !args.ordered});
   auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
-  auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device});
+  auto updater = T::StandardUpdater(train_iter, optimizer, {.device = device, .prefetch = args.prefetch});
   auto trainer = T::Trainer(updater, T::Trigger(args.epoch, "epoch"), args.out);
   auto checkpointer = D::create_multi_node_checkpointer("mnist", comm);
   trainer.extend(checkpointer, {.trigger = T::Trigger(args.frequency, "epoch")});
@@ -108,6 +108,7 @@ int main(int argc, char** argv) {
   app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
       ->capture_default_str()
       ->check(CLI::Range(1, 60000, "POSITIVE"));
+  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers");
   app.add_flag("--ordered", args.ordered, "Examples in the order of the files");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -135,6 +136,65 @@ TEST(OnRanks, IteratorsGiveAllTheSame) {
     }
   }
   EXPECT_THROW(D::create_multi_node_iterator({}, comm(), size()), ct::ValueError);
+}
+
+// Made ahead or not, ranks train on the same minibatches of their parts, with the same noise on them.
+TEST(OnRanks, PrefetchChangesNothing) {
+  const auto train = [](bool synchronized, bool prefetch) {
+    ct::random::seed(3);
+    const ct::Array x = ct::random::standard_normal({64, 4}, {.dtype = ct::Dtype::float32});
+    const ct::Array t = ct::random::randint(0, 3, ct::Shape{64}).astype(ct::Dtype::int32);
+    const ct::Dataset mine =
+        D::scatter_dataset(rank() == 0 ? ct::Dataset(ct::datasets::TupleDataset(x, t)) : ct::Dataset(), comm());
+    const ct::datasets::TransformDataset noisy(mine, [](ct::Example example) {
+      const ct::Array noise = ct::random::uniform(0.0, 0.1, ct::Shape{4}, {.device = example.values[0].device()});
+      example.values[0] = example.values[0] + noise.astype(ct::Dtype::float32);
+      return example;
+    });
+    const ct::iterators::MultithreadIterator own(noisy, 3, {.n_threads = 2});
+    const ct::Iterator batches = synchronized ? D::create_synchronized_iterator(own, comm()) : ct::Iterator(own);
+    const L::Classifier model{L::Linear(4, 3)};
+    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), comm());
+    optimizer.setup(model);
+    const T::StandardUpdater updater(batches, optimizer, {.prefetch = prefetch});
+    for (int i = 0; i < 12; ++i) updater->update();
+    EXPECT_EQ(comm().allgather_obj(updater->iteration()),
+              std::vector<std::int64_t>(static_cast<std::size_t>(size()), 12));
+    return model.params()[0].array().to_vector<float>();
+  };
+  for (const bool synchronized : {true, false}) {
+    const std::vector<float> wanted = train(synchronized, false);
+    EXPECT_EQ(train(synchronized, true), wanted);
+    EXPECT_EQ(comm().bcast_obj(wanted), wanted);
+  }
+  // what a rank sends while another one computes would come at the wrong time
+  const ct::iterators::SerialIterator own(ct::datasets::TupleDataset(ct::arange(10)), 4);
+  const ct::Iterator sent = D::create_multi_node_iterator(rank() == 0 ? ct::Iterator(own) : ct::Iterator(), comm());
+  const L::Linear model(4, 3);
+  const ct::optimizers::SGD optimizer(0.1);
+  optimizer.setup(model);
+  EXPECT_THROW(T::StandardUpdater(sent, optimizer, {.prefetch = true}), ct::ValueError);
+}
+
+// The mean of gradients has the NaN of one, so that all ranks skip and stop together; which loss is NaN is each one's
+// own.
+TEST(OnRanks, ANaNInTheDataOfOneIsToldOnAll) {
+  const auto dtype = ct::using_config(ct::config.dtype, ct::mixed16);
+  ct::random::seed(1);
+  const L::Classifier model{L::Linear(3, 2)};
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), comm());
+  optimizer.setup(model);
+  const bool bad = rank() == size() - 1;
+  const ct::Batch batch({ct::Variable(ct::full({4, 3}, bad ? std::nan("") : 0.5, ct::Dtype::float16), false),
+                         ct::Variable(ct::zeros({4}, ct::Dtype::int32), false)});
+  int updates = 0;
+  const std::string said = message_of([&] {
+    for (; updates < 100; ++updates) optimizer.update(batch);
+  });
+  EXPECT_EQ(comm().allgather_obj(updates), std::vector<int>(static_cast<std::size_t>(size()), 31));
+  EXPECT_TRUE(said.starts_with("SGD: the last 32 updates were skipped")) << said;
+  EXPECT_EQ(said.find("the loss is nan") != std::string::npos, bad) << said;
+  EXPECT_NE(said.find("the gradient of /predictor/W is not finite"), std::string::npos) << said;
 }
 
 TEST(OnRanks, EmptyDatasets) {
