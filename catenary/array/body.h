@@ -50,6 +50,11 @@ CT_API void export_memory(const Array& a);
 inline Strides strides_like(const Array& a) {
   return a.is_contiguous() ? contiguous_strides(a.shape()) : strides_like(a.shape(), a.strides());
 }
+/// A new array, of another shape with as many axes, that lies in memory as `like` does.
+inline Array empty_beside(const Array& like, const Shape& shape, Dtype dtype) {
+  const Array fresh = Array::empty(shape, dtype, like.device());
+  return like.is_contiguous() ? fresh : fresh.as_strided(shape, strides_like(shape, like.strides()));
+}
 /// A matrix as a stack of one, as primitives::Matmul takes it.
 inline View stack_of_one(View matrix) {
   matrix.shape.insert(0, 1);

@@ -70,6 +70,14 @@ enum class Pooling : std::uint8_t {
   sum,             ///< pads count as zeros; its PoolBack is an unpooling
 };
 
+/// Which keys a query of attention sees, and what scores are multiplied by.
+struct AttentionRules {
+  double scale = 1;
+  bool causal = false;      ///< query i sees the keys up to first + i
+  std::int64_t first = 0;   ///< may be negative
+  std::int64_t window = 0;  ///< of these the last so many, those from first + i + 1 - window on; 0: all
+};
+
 /// An operand of a kernel text (primitives::RunText): an array, a number of the text's index type, or one of its
 /// element type's register.
 struct TextArgument {
@@ -324,6 +332,26 @@ struct PoolPick {
   Work work() const { return {"pool_pick", y.shape, x.nbytes() + y.nbytes()}; }
 };
 
+/// y = softmax(scale q k^T + mask) v, for each batch and head: q [B, H, L, E], k [B, G, S, E], v [B, G, S, F] and y
+/// [B, H, L, F], of any strides and one floating dtype; heads share the keys and values of group h / (H / G). The mask,
+/// [B, H, L, S] with strides of 0 where it is broadcast, is bool (false: not seen) or of q's dtype (added). `sums`,
+/// [B, H, L], C-ordered, in the dtype of sums (float32 for 16-bit floats), gets the logarithms of the rows' sums of
+/// exponentials. A query that sees no key has a y of 0 and a sum of -inf. Memory does not grow with L times S.
+struct Attention {
+  const AttentionRules& rules;
+  const View &q, &k, &v, &y, &sums;
+  const View* mask = nullptr;
+  Work work() const { return {"attention", y.shape, q.nbytes() + k.nbytes() + v.nbytes() + y.nbytes()}; }
+};
+
+/// The gradients of q, k and v, of what Attention computed and y's gradient.
+struct AttentionBack {
+  const AttentionRules& rules;
+  const View &q, &k, &v, &y, &sums, &gy, &gq, &gk, &gv;
+  const View* mask = nullptr;
+  Work work() const { return {"attention_back", gq.shape, 2 * (q.nbytes() + k.nbytes() + v.nbytes() + y.nbytes())}; }
+};
+
 /// Discrete Fourier transforms of rows, times `scale`: out[r, f] = scale * sum over t of x[r, t] exp(-2 pi i f t / n)
 /// (inverse: +). All views are [rows, n], of any strides and one dtype (float32, float64): so pairs of arrays as well
 /// as interleaved complex numbers. `im` may be null, for real input; out may be the input.
@@ -379,7 +407,7 @@ using Any = std::variant<
     Copy, Take, TakeAlongAxis, Gather, Scatter, Nonzero,
     Sort, Argsort, Select, Scan, Searchsorted,
     Matmul, Linalg, RandomBits, CheckRange,
-    Convolution, Pool, PoolBack, PoolPick, Fft, Join, RunText>;
+    Convolution, Pool, PoolBack, PoolPick, Attention, AttentionBack, Fft, Join, RunText>;
 // clang-format on
 
 }  // namespace primitives

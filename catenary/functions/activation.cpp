@@ -8,6 +8,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
+#include "catenary/functions/math_special.h"
 
 namespace catenary::functions {
 
@@ -144,6 +145,42 @@ struct Swish : Binary<Swish, keep::x0 | keep::x1> {
     return gy * y * (x - y);
   }
 };
+/// What 16-bit floats would lose between operations is kept in float32.
+template <class F>
+struct Wide : Unary<F, keep::x> {
+  Array f(const Array& input) {
+    const Array x = as_float(input);
+    return as_dtype(F::value(as_dtype(x, wide_of(x.dtype()))), x.dtype());
+  }
+  Variable df(const Variable& gy, const Variable& x, const Variable&) {
+    const Dtype wide = wide_of(x.dtype());
+    return cast(cast(gy, wide) * F::slope(cast(x, wide)), x.dtype());
+  }
+};
+struct GELU : Wide<GELU> {
+  static constexpr const char* kName = "GELU";
+  static constexpr double kRoot = 0.70710678118654752440;     // sqrt(1 / 2)
+  static constexpr double kDensity = 0.39894228040143267794;  // 1 / sqrt(2 pi)
+  static Array value(const Array& x) { return x * (catenary::erf(x * kRoot) + 1.0) * 0.5; }
+  static Variable slope(const Variable& x) { return (erf(x * kRoot) + 1.0) * 0.5 + x * exp(x * x * -0.5) * kDensity; }
+};
+struct TanhGELU : Wide<TanhGELU> {
+  static constexpr const char* kName = "TanhGELU";
+  static constexpr double kRoot = 0.79788456080286535588, kCube = 0.044715;  // sqrt(2 / pi)
+  static Array value(const Array& x) { return x * (catenary::tanh((x + x * x * x * kCube) * kRoot) + 1.0) * 0.5; }
+  static Variable slope(const Variable& x) {
+    const Variable squares = x * x, t = tanh(x * (squares * kCube + 1.0) * kRoot);
+    return (t + 1.0) * 0.5 + x * (1.0 - t * t) * (squares * (3 * kCube) + 1.0) * (0.5 * kRoot);
+  }
+};
+struct SiLU : Wide<SiLU> {
+  static constexpr const char* kName = "SiLU";
+  static Array value(const Array& x) { return x * catenary::sigmoid(x); }
+  static Variable slope(const Variable& x) {
+    const Variable s = sigmoid(x);
+    return s * (x * (1.0 - s) + 1.0);
+  }
+};
 struct HardSigmoid : Unary<HardSigmoid, keep::x> {
   static constexpr const char* kName = "HardSigmoid";
   static Array f(const Array& x) { return catenary::minimum(catenary::maximum(as_float(x) * 0.2 + 0.5, 0), 1); }
@@ -205,6 +242,15 @@ Variable crelu(const Variable& x, int axis) { return apply(node<CReLU>(axis), x)
 Variable softplus(const Variable& x, double beta) { return apply(node<Softplus>(beta), x); }
 Variable swish(const Variable& x, const Variable& beta) {
   return apply(node<Swish>(), x, along_channels(x, beta, "swish: beta"));
+}
+Variable gelu(const Variable& x, GeluForm form) {
+  return form == GeluForm::erf ? apply(node<GELU>(), x) : apply(node<TanhGELU>(), x);
+}
+Variable silu(const Variable& x) { return apply(node<SiLU>(), x); }
+Variable swiglu(const Variable& gate, const Variable& x) {
+  if (gate.shape() != x.shape())
+    fail<ShapeError>("swiglu: gate and x must be of one shape, not {} and {}", gate.shape(), x.shape());
+  return silu(gate) * x;
 }
 Variable hard_sigmoid(const Variable& x) { return apply(node<HardSigmoid>(), x); }
 Variable maxout(const Variable& x, std::int64_t pool_size, int axis) {

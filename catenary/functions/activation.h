@@ -46,6 +46,17 @@ CT_API Variable softplus(const Variable& x, double beta = 1.0);
 /// x * sigmoid(beta * x). beta has the shape of x's axes from the second on, as many as it has. Throws ShapeError.
 /// (chainer.functions.swish; Ramachandran, Zoph and Le 2017)
 CT_API Variable swish(const Variable& x, const Variable& beta);
+/// How gelu computes the normal distribution.
+enum class GeluForm { erf, tanh };
+/// x times the probability that a standard normal number is below x: x (1 + erf(x / sqrt(2))) / 2, or its approximation
+/// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. 16-bit floats are computed in float32 and rounded once.
+/// (torch.nn.functional.gelu; Hendrycks and Gimpel 2016)
+CT_API Variable gelu(const Variable& x, GeluForm form = GeluForm::erf);
+/// x sigmoid(x). 16-bit floats are computed in float32 and rounded once. (torch.nn.functional.silu; Elfwing, Uchibe and
+/// Doya 2017)
+CT_API Variable silu(const Variable& x);
+/// silu(gate) x, of one shape. (Shazeer 2020; the two halves are given apart)
+CT_API Variable swiglu(const Variable& gate, const Variable& x);
 /// min(max(0.2 x + 0.5, 0), 1). (chainer.functions.hard_sigmoid)
 CT_API Variable hard_sigmoid(const Variable& x);
 /// The largest of each pool_size neighbours along an axis, whose extent becomes that much smaller. Throws ShapeError

@@ -13,6 +13,7 @@
 #include "catenary/autograd/operators.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/attention.h"
 #include "catenary/functions/connection.h"
 #include "catenary/functions/convolution.h"
 #include "catenary/functions/evaluation.h"

@@ -286,28 +286,50 @@ Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, c
   return fixed_batch_normalization(x, gamma, beta, mean, var, eps);
 }
 
-Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps) {
-  const char* what = "layer_normalization";
-  const int batch_axes = x.ndim() - gamma.ndim();
-  const bool fits = gamma.ndim() > 0 && batch_axes >= 1 &&
-                    std::equal(gamma.shape().begin(), gamma.shape().end(), x.shape().begin() + batch_axes);
-  if (!fits)
-    fail<ShapeError>(
-        "{}: gamma must have the shape of x's last axes, those that are normalised, and x at least one before them; x "
-        "is {}, gamma {}{}",
-        what, x.shape(), gamma.shape(),
-        gamma.ndim() == 1 && x.ndim() > 2 && x.shape(0) != 0 && x.size() / x.shape(0) == gamma.size()
-            ? " (for all axes but the first: reshape x to (n, " + std::to_string(gamma.size()) + "))"
-            : "");
-  check_like(beta, gamma, "beta", what);
+namespace {
+
+/// The last axes of x, which are those of gamma, and gamma's shape with axes of 1 before them.
+struct RowLayout {
   Axes axes;
   Shape parameter;
-  for (int axis = 0; axis < x.ndim(); ++axis) {
-    if (axis >= batch_axes) axes.push_back(axis);
-    parameter.push_back(axis < batch_axes ? 1 : x.shape(axis));
+  RowLayout(const Variable& x, const Variable& gamma, const char* what) {
+    const int batch_axes = x.ndim() - gamma.ndim();
+    const bool fits = gamma.ndim() > 0 && batch_axes >= 1 &&
+                      std::equal(gamma.shape().begin(), gamma.shape().end(), x.shape().begin() + batch_axes);
+    if (!fits)
+      fail<ShapeError>(
+          "{}: gamma must have the shape of x's last axes, those that are normalised, and x at least one before them; "
+          "x is {}, gamma {}{}",
+          what, x.shape(), gamma.shape(),
+          gamma.ndim() == 1 && x.ndim() > 2 && x.shape(0) != 0 && x.size() / x.shape(0) == gamma.size()
+              ? " (for all axes but the first: reshape x to (n, " + std::to_string(gamma.size()) + "))"
+              : "");
+    for (int axis = 0; axis < x.ndim(); ++axis) {
+      if (axis >= batch_axes) axes.push_back(axis);
+      parameter.push_back(axis < batch_axes ? 1 : x.shape(axis));
+    }
   }
-  return apply(node<Standardization>("LayerNormalization", axes, eps), x, reshape(gamma, parameter),
-               reshape(beta, parameter));
+};
+
+}  // namespace
+
+Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps) {
+  const char* what = "layer_normalization";
+  const RowLayout rows(x, gamma, what);
+  check_like(beta, gamma, "beta", what);
+  return apply(node<Standardization>("LayerNormalization", rows.axes, eps), x, reshape(gamma, rows.parameter),
+               reshape(beta, rows.parameter));
+}
+
+Variable rms_normalization(const Variable& x, const Variable& gamma, double eps) {
+  const char* what = "rms_normalization";
+  const RowLayout rows(x, gamma, what);
+  if (!is_floating(x.dtype()) || !is_floating(gamma.dtype()))
+    fail<DtypeError>("{}: x and gamma must be floating, not {} and {}", what, x.dtype(), gamma.dtype());
+  const Dtype wide = promote(promote(x.dtype(), gamma.dtype()), Dtype::float32);
+  const Variable a = cast(x, wide);
+  const Variable scale = rsqrt(mean(square(a), rows.axes, true) + eps);
+  return cast(a * scale * reshape(cast(gamma, wide), rows.parameter), x.dtype());
 }
 
 Variable group_normalization(const Variable& x, int groups, const Variable& gamma, const Variable& beta, double eps) {

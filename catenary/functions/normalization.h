@@ -71,6 +71,10 @@ CT_API Variable fixed_decorrelated_batch_normalization(const Variable& x, const 
 /// Each row of x [n…, units…] normalized to mean 0 and variance 1, times gamma [units…] plus beta [units…]: over as
 /// many last axes as gamma has. Throws ShapeError. (chainer.functions.layer_normalization; Ba, Kiros and Hinton 2016)
 CT_API Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps = 1e-5);
+/// Each row of x [n…, units…] divided by the root of its squares' mean plus eps, times gamma [units…]: over as many
+/// last axes as gamma has. Computed in float32 at least, the result has x's dtype. Throws ShapeError, and DtypeError
+/// for dtypes that are not floating. (torch.nn.functional.rms_norm; Zhang and Sennrich 2019)
+CT_API Variable rms_normalization(const Variable& x, const Variable& gamma, double eps = 1e-6);
 /// Each group of channels of each example of x [n, channels, d…] normalized to mean 0 and variance 1, times gamma
 /// [channels] plus beta [channels]. Throws ShapeError, and ValueError when channels is no multiple of groups.
 /// (chainer.functions.group_normalization; Wu and He 2018)

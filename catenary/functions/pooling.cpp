@@ -22,12 +22,6 @@ struct Geometry {
   Shape elements, windows;  ///< of the whole arrays
 };
 
-/// An array that lies in memory as another one does.
-Array empty_beside(const Array& like, const Shape& shape, Dtype dtype) {
-  const Array fresh = Array::empty(shape, dtype, like.device());
-  return like.is_contiguous() ? fresh : fresh.as_strided(shape, strides_like(shape, like.strides()));
-}
-
 /// Of elements to windows. `places`: of a max pooling, where wanted.
 Array pool(Pooling op, const Geometry& g, const Array& x, Array* places = nullptr) {
   const Array y = empty_beside(x, g.windows, x.dtype());

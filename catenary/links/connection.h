@@ -56,8 +56,8 @@ class CT_API Bilinear : public Link {
 
 /// Options of EmbedID.
 struct EmbedIDOptions {
-  std::optional<ParameterInit> initialW = {};  ///< Normal(1) when not given
-  std::optional<std::int64_t> ignore_label;    ///< an id whose vector is 0
+  std::optional<ParameterInit> initialW = {};     ///< Normal(1) when not given
+  std::optional<std::int64_t> ignore_label = {};  ///< an id whose vector is 0
 };
 /// Rows of W (in_size, out_size) by id. (chainer.links.EmbedID)
 class CT_API EmbedID : public Link {

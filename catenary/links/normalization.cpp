@@ -153,6 +153,16 @@ Variable LayerNormalization::operator()(const Variable& x) const {
       *this, [&] { return functions::layer_normalization(x, gamma, beta, eps); }, x);
 }
 
+RMSNorm::RMSNorm(const OptionalShape& normalized_shape, double eps0) : eps(eps0), gamma(wide(1), "gamma") {
+  if (normalized_shape) gamma.initialize(*normalized_shape);
+}
+
+Variable RMSNorm::operator()(const Variable& x) const {
+  if (!gamma.is_initialized() && x.ndim() > 1) gamma.initialize({x.shape(x.ndim() - 1)});
+  return hooked(
+      *this, [&] { return functions::rms_normalization(x, gamma, eps); }, x);
+}
+
 GroupNormalization::GroupNormalization(int groups0, const std::optional<std::int64_t>& size, double eps0)
     : groups(groups0), eps(eps0), gamma(wide(1), "gamma"), beta(wide(0), "beta") {
   if (!size) return;

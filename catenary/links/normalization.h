@@ -122,6 +122,24 @@ class CT_API LayerNormalization : public Link {
   CT_LINKS(gamma, beta)
 };
 
+/// Rows divided by the root of their squares' mean, times gamma: over the last axis, or the last axes of a shape. The
+/// size of the last axis is found at the first call unless it is given. gamma is float32 where the precision is mixed.
+/// (torch.nn.RMSNorm; Zhang and Sennrich 2019)
+class CT_API RMSNorm : public Link {
+ public:
+  explicit RMSNorm(const OptionalShape& normalized_shape = {}, double eps = 1e-6);
+  // two templates, as LayerNormalization
+  template <std::integral Size>
+  explicit RMSNorm(Size size) : RMSNorm(size, 1e-6) {}
+  template <std::integral Size, std::floating_point Eps>
+  RMSNorm(Size size, Eps eps) : RMSNorm(OptionalShape({static_cast<std::int64_t>(size)}), static_cast<double>(eps)) {}
+  Variable operator()(const Variable& x) const;
+  std::string type_name() const override { return "RMSNorm"; }
+  double eps;
+  Parameter gamma;
+  CT_LINKS(gamma)
+};
+
 /// Normalises groups of channels of (N, C, …). The number of channels is found at the first call unless it is given.
 /// (chainer.links.GroupNormalization; Wu and He, arXiv:1803.08494)
 class CT_API GroupNormalization : public Link {

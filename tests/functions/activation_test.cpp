@@ -76,6 +76,34 @@ TEST(Activation, Values) {
   }
 }
 
+TEST(Activation, GelusAndSilu) {
+  const Array x = linspace(-6, 6, 25, {.dtype = Dtype::float64});
+  const auto from = values(x), gelu = values(F::gelu(x).array()),
+             by_tanh = values(F::gelu(x, F::GeluForm::tanh).array()), silu = values(F::silu(x).array()),
+             glu = values(F::swiglu(x, x + 1.0).array());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const double a = from[i];
+    EXPECT_NEAR(gelu[i], a * std::erfc(-a / std::sqrt(2.0)) / 2, 1e-14);
+    EXPECT_NEAR(by_tanh[i], a / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (a + 0.044715 * a * a * a))), 1e-14);
+    EXPECT_NEAR(silu[i], a / (1 + std::exp(-a)), 1e-14);
+    EXPECT_NEAR(glu[i], a / (1 + std::exp(-a)) * (a + 1), 1e-13);
+  }
+  check("gelu", [](const V& v) { return V{F::gelu(v[0])}; }, {sample()});
+  check("gelu by tanh", [](const V& v) { return V{F::gelu(v[0], F::GeluForm::tanh)}; }, {sample()});
+  check("silu", [](const V& v) { return V{F::silu(v[0])}; }, {sample()});
+  check("swiglu", [](const V& v) { return V{F::swiglu(v[0], v[1])}; }, {sample(), sample() * 0.5});
+  EXPECT_THROW(F::swiglu(sample(), sample()(0)), ShapeError);
+  // -4 has 1 + erf(-4 / sqrt(2)) = 6e-5, which 16 bits would lose
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const Variable v(array<double>({-4, -3, 0.5}).astype(dtype));
+    const Variable y = F::gelu(v);
+    EXPECT_EQ(y.dtype(), dtype);
+    EXPECT_NEAR(values(y.array().astype(Dtype::float64))[0], -4 * std::erfc(4 / std::sqrt(2.0)) / 2, 1e-6);
+    F::sum(y).backward();
+    EXPECT_EQ(v.grad().dtype(), dtype);
+  }
+}
+
 TEST(Activation, RandomSlopes) {
   const Array x = -ones({1000}, Dtype::float32);
   Array r;

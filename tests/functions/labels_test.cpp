@@ -20,6 +20,7 @@
 #include "catenary/links/classifier.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/loss.h"
+#include "catenary/links/models/gpt.h"
 #include "tests/autograd/helpers.h"
 #include "tests/paths.h"
 #include "tests/settle.h"
@@ -188,6 +189,14 @@ std::vector<Taker> takers() {
        }},
       {"links::EmbedID", "embed_id", "x", 3, {}, [](const Array& t) { L::EmbedID(3, 2)(t); }},
       {"links::EmbedID", "embed_id", "x", 3, -1, [](const Array& t) { L::EmbedID(3, 2, {.ignore_label = -1})(t); }},
+      {"links::GPT",
+       "embed_id",
+       "x",
+       3,
+       {},
+       [](const Array& t) {
+         L::GPT({.vocabulary = 3, .width = 4, .layers = 1, .heads = 1, .dropout = 0})(t.reshape({4, 1}));
+       }},
       {"links::Classifier", "softmax_cross_entropy", "t", 3, -1,
        [x](const Array& t) {
          const L::Classifier classifier(L::Linear(3, 3));
@@ -233,7 +242,8 @@ TEST(Labels, AreCheckedAndNamed) {
     SCOPED_TRACE(fmt::format("{} of {} in [0, {})", taker.name, taker.function, taker.classes));
     const std::string range = fmt::format("{}: {} must be in [0, {}){}", taker.function, taker.name, taker.classes,
                                           taker.ignored ? fmt::format(" or {}, which is ignored", *taker.ignored) : "");
-    const bool column = taker.name.starts_with("samples") || taker.function.starts_with("connectionist");
+    const bool column = taker.covers == "links::GPT" || taker.name.starts_with("samples") ||
+                        taker.function.starts_with("connectionist");
     // small dtypes of one function: each is some kernels more
     const bool all_dtypes = taker.function == "softmax_cross_entropy" && taker.ignored == -1;
     for (const Dtype dtype : {Dtype::int32, Dtype::int8, Dtype::uint8}) {

@@ -204,6 +204,29 @@ TEST(Normalization, LayersGroupsAndNorms) {
 }
 
 // Chainer 7.8.1's figures.
+TEST(Normalization, ByTheRootOfTheMeanOfSquares) {
+  const Array x = array<double>({1, -2, 3, 0.5, 0.25, -4}, {2, 3}), gamma = array<double>({2, 1, -1});
+  const auto y = test::values(F::rms_normalization(x, gamma, 1e-3).array()), from = test::values(x),
+             by = test::values(gamma);
+  for (std::size_t row = 0; row < 2; ++row) {
+    double squares = 0;
+    for (std::size_t c = 0; c < 3; ++c) squares += from[row * 3 + c] * from[row * 3 + c];
+    for (std::size_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(y[row * 3 + c], from[row * 3 + c] / std::sqrt(squares / 3 + 1e-3) * by[c], 1e-14);
+  }
+  tests::check_gradients([](const V& v) { return V{F::rms_normalization(v[0], v[1])}; }, {x, gamma});
+  tests::check_gradients([](const V& v) { return V{F::rms_normalization(v[0], v[1])}; },
+                         {x.reshape({1, 2, 3}), x * 0.5});
+  EXPECT_EQ(F::rms_normalization(zeros({0, 3}, Dtype::float64), gamma).shape(), (Shape{0, 3}));
+  // squares beyond float16's range
+  const Variable large(full({2, 4}, 300.0).astype(Dtype::float16)), one(ones({4}, Dtype::float32));
+  const Variable z = F::rms_normalization(large, one);
+  EXPECT_EQ(z.dtype(), Dtype::float16);
+  for (double value : test::values(z.array().astype(Dtype::float64))) EXPECT_EQ(value, 1);
+  EXPECT_THROW(F::rms_normalization(x, array<double>({1, 2})), ShapeError);
+  EXPECT_THROW(F::rms_normalization(x, zeros({3}, Dtype::int32)), DtypeError);
+}
+
 TEST(DecorrelatedBatchNormalization, IsChainers) {
   const Variable x(catenary::sin(arange(60, Dtype::float64) * 1.7 + 1.0).reshape({5, 6, 2}));
   const Array gy = catenary::cos(arange(60, Dtype::float64) * 0.9 + 2.0).reshape({5, 6, 2});

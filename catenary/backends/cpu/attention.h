@@ -1,0 +1,79 @@
+#pragma once
+// Private to the CPU backend: what attention.cpp asks of attention.simd.cpp, one thread's work each. Scores are made a
+// tile at a time, so memory grows with the number of queries and keys, not with their product.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/half.h"
+
+namespace catenary::cpu {
+
+/// The most queries that `few` takes, of all heads that share keys.
+inline constexpr std::int64_t kFewQueries = 16;
+
+/// An array [batch, head, row, column] of any strides.
+template <class E>
+struct HeadRows {
+  E* data;
+  std::int64_t batch, head, row, column;  ///< strides in elements
+  [[gnu::always_inline]] HeadRows at(std::int64_t b, std::int64_t h) const {
+    return {data + b * batch + h * head, batch, head, row, column};
+  }
+};
+
+/// Elements are E, sums T. See primitives::Attention.
+template <class T, class E>
+struct AttentionArgs {
+  std::int64_t batches, heads, groups, queries, keys, depth, width;
+  HeadRows<const E> q, k, v;
+  HeadRows<E> y;  ///< only read by the gradient
+  T* sums;        ///< [batches, heads, queries]
+  enum class Mask { none, flags, numbers } mask_kind = Mask::none;
+  HeadRows<const E> mask{};  ///< flags are bytes
+  T scale;
+  bool causal;
+  std::int64_t first, window;
+
+  // The gradient's.
+  HeadRows<const E> gy{};
+  HeadRows<E> gk{}, gv{};
+  T* gq = nullptr;  ///< [parts, batches, heads, queries, depth], of scaled queries
+
+  [[gnu::always_inline]] std::int64_t sharing() const { return heads / groups; }
+  /// The keys [first_key(i), last_key(i)) are those that query i may see; both grow with i.
+  [[gnu::always_inline]] std::int64_t last_key(std::int64_t i) const {
+    return causal ? std::clamp<std::int64_t>(first + i + 1, 0, keys) : keys;
+  }
+  [[gnu::always_inline]] std::int64_t first_key(std::int64_t i) const {
+    return window > 0 ? std::clamp<std::int64_t>(first + i + 1 - window, 0, last_key(i)) : 0;
+  }
+};
+
+template <class T, class E>
+struct AttentionLevel {
+  /// Queries of a head that one thread should have at a time; keys at whose multiples the gradient may be cut.
+  std::int64_t queries, keys;
+  /// Elements of scratch memory, aligned to 64 bytes, for each of the following.
+  std::int64_t (*forward_scratch)(const AttentionArgs<T, E>&);
+  std::int64_t (*few_scratch)(const AttentionArgs<T, E>&);
+  std::int64_t (*backward_scratch)(const AttentionArgs<T, E>&);
+  /// Queries [i0, i1), at most `queries`, of head h.
+  void (*forward)(const AttentionArgs<T, E>&, std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1,
+                  T* scratch);
+  /// All queries of the heads that share the keys of group g, which are few: keys and values are read where they lie.
+  void (*few)(const AttentionArgs<T, E>&, std::int64_t b, std::int64_t g, T* scratch);
+  /// The gradients of keys [j0, j1) of group g, and what these keys add to those of all its queries, in `gq`.
+  void (*backward)(const AttentionArgs<T, E>&, std::int64_t b, std::int64_t g, std::int64_t j0, std::int64_t j1, T* gq,
+                   T* scratch);
+};
+
+#define CT_ATTENTION_LEVELS                                      \
+  extern const AttentionLevel<float, float> attention_float32;   \
+  extern const AttentionLevel<double, double> attention_float64; \
+  extern const AttentionLevel<float, float16> attention_float16; \
+  extern const AttentionLevel<float, bfloat16> attention_bfloat16;
+CT_SIMD_DECLARE(CT_ATTENTION_LEVELS)
+
+}  // namespace catenary::cpu

@@ -1,0 +1,66 @@
+#include "catenary/links/models/gpt.h"
+
+#include <cmath>
+
+#include "catenary/array/creation.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/functions.h"
+#include "catenary/initializers/initializers.h"
+
+namespace catenary::links {
+
+namespace {
+
+constexpr double kDeviation = 0.02;
+
+LinearOptions rows(double deviation = kDeviation) {
+  return {.initialW = initializers::Normal(deviation), .n_batch_axes = -1};
+}
+/// Of the layers whose results are added up along the way.
+double residual_deviation(const GPTOptions& options) {
+  return kDeviation / std::sqrt(2 * static_cast<double>(std::max<std::int64_t>(1, options.layers)));
+}
+
+}  // namespace
+
+GPT::Block::Block(const GPTOptions& options)
+    : dropout(options.dropout),
+      norm1(options.width, 1e-5),
+      attention(options.width, options.heads,
+                {.dropout = options.dropout, .initialW = initializers::Normal(kDeviation)}),
+      norm2(options.width, 1e-5),
+      fc1(options.width, 4 * options.width, rows()),
+      fc2(4 * options.width, options.width, rows(residual_deviation(options))) {
+  attention.out = Linear(options.width, options.width, rows(residual_deviation(options)));
+}
+
+Variable GPT::Block::operator()(const Variable& x, KeyValueCache* cache) const {
+  namespace F = functions;
+  const Variable y = x + F::dropout(attention(norm1(x), {.causal = true, .cache = cache}), dropout);
+  return y + F::dropout(fc2(F::gelu(fc1(norm2(y)), F::GeluForm::tanh)), dropout);
+}
+
+GPT::GPT(const GPTOptions& options0)
+    : options(options0),
+      tokens(options.vocabulary, options.width, {.initialW = initializers::Normal(kDeviation)}),
+      positions(options.context, options.width, {.initialW = initializers::Normal(kDeviation)}),
+      norm(options.width, 1e-5) {
+  for (std::int64_t i = 0; i < options.layers; ++i) blocks.emplace_back(options);
+}
+
+Variable GPT::scores(const Variable& ids, std::vector<KeyValueCache>* caches) const {
+  namespace F = functions;
+  if (ids.ndim() != 2) fail<ShapeError>("GPT: ids must be (batch, length), not {}", ids.shape());
+  if (caches && std::ssize(*caches) != options.layers)
+    fail<ValueError>("GPT: there are {} layers, and {} caches", options.layers, caches->size());
+  const std::int64_t first = caches && !caches->empty() ? caches->front().size() : 0, length = ids.shape(1);
+  if (first + length > options.context)
+    fail<ValueError>("GPT: a sequence of {} tokens is longer than the context of {}", first + length, options.context);
+  const DeviceScope scope(ids.device());
+  Variable x = tokens(ids) + positions(arange(first, first + length, Dtype::int32));
+  x = F::dropout(x, options.dropout);
+  for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, caches ? &(*caches)[i] : nullptr);
+  return F::linear(norm(x), tokens.W, -1);
+}
+
+}  // namespace catenary::links

@@ -1,0 +1,89 @@
+#include "catenary/links/models/language_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "catenary/array/array.h"
+#include "catenary/core/config.h"
+#include "catenary/core/format.h"
+#include "catenary/device/placement.h"
+
+namespace catenary::links {
+
+namespace {
+
+/// A token drawn by scores. Equal scores stand in the order of their tokens, so that the choice is the same everywhere.
+std::int64_t draw(const std::vector<double>& scores, const GenerateOptions& options, std::mt19937_64& random) {
+  std::vector<std::int64_t> order(scores.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto score = [&](std::int64_t token) { return scores[static_cast<std::size_t>(token)]; };
+  const auto before = [&](std::int64_t a, std::int64_t b) {
+    return score(a) != score(b) ? score(a) > score(b) : a < b;
+  };
+  if (options.temperature == 0) return *std::min_element(order.begin(), order.end(), before);
+  if (options.top_k > 0 || options.top_p < 1) std::sort(order.begin(), order.end(), before);
+  if (options.top_k > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(options.top_k)));
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (const std::int64_t token : order) most = std::max(most, score(token));
+  std::vector<double> weights;
+  for (const std::int64_t token : order) {
+    weights.push_back(std::exp((score(token) - most) / options.temperature));
+    sum += weights.back();
+  }
+  if (options.top_p < 1) {
+    double part = 0;
+    std::size_t count = 0;
+    while (count < weights.size() && (count == 0 || part < options.top_p * sum)) part += weights[count++];
+    weights.resize(count);
+    sum = part;
+  }
+  // as std::uniform_real_distribution is not the same everywhere
+  double left = static_cast<double>(random() >> 11) * 0x1p-53 * sum;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if ((left -= weights[i]) < 0) return order[i];
+  return order[weights.size() - 1];
+}
+
+}  // namespace
+
+std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector<std::int64_t>& prompt,
+                                   const GenerateOptions& options) {
+  constexpr const char* what = "generate";
+  if (prompt.empty()) fail<ValueError>("{}: the prompt has no tokens", what);
+  const auto length = static_cast<std::int64_t>(prompt.size());
+  if (length > model.context())
+    fail<ValueError>("{}: the prompt has {} tokens, the model's context {}", what, length, model.context());
+  if (!(options.temperature >= 0))
+    fail<ValueError>("{}: temperature must not be negative, not {}", what, options.temperature);
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    fail<ValueError>("{}: top_p must be in (0, 1], not {}", what, options.top_p);
+  if (options.top_k < 0) fail<ValueError>("{}: top_k must not be negative, not {}", what, options.top_k);
+  const auto mode = test_mode();
+  const auto no_graph = no_backprop_mode();
+  std::mt19937_64 random(options.seed);
+  std::vector<KeyValueCache> caches(static_cast<std::size_t>(model.layers()));
+  std::vector<std::int64_t> next = prompt, all;
+  std::int64_t place = 0;
+  const Device device = get_device(model);
+  while (static_cast<std::int64_t>(all.size()) < options.tokens) {
+    const auto n = static_cast<std::int64_t>(next.size());
+    if (place + n > model.context()) break;
+    const Array ids = Array::from_host(next.data(), {1, n}, Dtype::int64, device);
+    const Array scores = model(Variable(ids, false), &caches).array();
+    place += n;
+    const std::vector<double> last =
+        Array(scores[0])[n - 1].astype(Dtype::float64).to_device(Device()).to_vector<double>();
+    if (!std::all_of(last.begin(), last.end(), [](double x) { return !std::isnan(x); }))
+      fail<ValueError>("{}: the model's scores are no numbers after {} tokens", what, place);
+    const std::int64_t token = draw(last, options, random);
+    all.push_back(token);
+    if (options.on_token && !options.on_token(token)) break;
+    next = {token};
+  }
+  return all;
+}
+
+}  // namespace catenary::links

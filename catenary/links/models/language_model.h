@@ -1,0 +1,49 @@
+#pragma once
+// What models of text have in common, and text from them.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "catenary/links/attention.h"
+#include "catenary/links/link.h"
+
+namespace catenary::links {
+
+/// A model that tells of each place of a sequence of tokens which token may come next. Derive from it to add one.
+class CT_API LanguageModel : public Chain {
+ public:
+  /// Scores (logits) [batch, length, vocabulary()] of ids [batch, length], integers. With caches, one for each layer,
+  /// ids follow what the caches hold, which then hold these, too; see MultiHeadAttention::Call. Throws ShapeError,
+  /// IndexError for an id that is none, and ValueError where the sequence would be longer than context().
+  Variable operator()(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const {
+    return scores(ids, caches);
+  }
+  virtual std::int64_t vocabulary() const = 0;
+  /// The longest sequence.
+  virtual std::int64_t context() const = 0;
+  /// How many caches it takes.
+  virtual std::int64_t layers() const = 0;
+
+ protected:
+  virtual Variable scores(const Variable& ids, std::vector<KeyValueCache>* caches) const = 0;
+};
+
+/// Options of generate.
+struct GenerateOptions {
+  std::int64_t tokens = 100;  ///< at most; the end of the context comes first where it does
+  double temperature = 1;     ///< scores are divided by it; 0 takes the most likely token
+  std::int64_t top_k = 0;     ///< only the so many most likely tokens; 0: all
+  double top_p = 1;           ///< only the most likely tokens whose probabilities come to this
+  std::uint64_t seed = 0;     ///< of the choices: the same tokens on every machine for the same scores
+  /// Told of each token as it comes; false ends it.
+  std::function<bool(std::int64_t token)> on_token = {};
+};
+/// Tokens that follow a prompt, one after the other, each drawn from what the model says of it. The model is called
+/// once with the prompt and then with one token at a time, in test mode. Throws ValueError for an empty prompt, one
+/// that is longer than the context, and options out of range.
+CT_API std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector<std::int64_t>& prompt,
+                                          const GenerateOptions& options = {});
+
+}  // namespace catenary::links

@@ -1,0 +1,227 @@
+#include "catenary/functions/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/random.h"
+#include "catenary/autograd/gradient_check.h"
+#include "catenary/core/config.h"
+#include "catenary/device/pool.h"
+#include "catenary/functions/functions.h"
+#include "tests/autograd/helpers.h"
+#include "tests/gradients.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+using namespace gradient_check;
+using test::values;
+using V = std::vector<Variable>;
+
+Array waves(const Shape& shape, double phase, Dtype dtype = Dtype::float64) {
+  return (sin(arange(static_cast<double>(shape.product())) * 1.7 + phase) * 1.5).astype(dtype).reshape(shape);
+}
+
+/// By softmax of whole matrices, for shapes [B, H, L, E].
+Variable plain(const Variable& q, const Variable& k, const Variable& v, const Array& added) {
+  const Variable scores = F::matmul(q, k, false, true) / std::sqrt(static_cast<double>(q.shape(3))) + added;
+  return F::matmul(F::softmax(scores, -1), v);
+}
+
+Array causal_numbers(std::int64_t queries, std::int64_t keys, std::int64_t first) {
+  const Array last = (arange(queries) + first).reshape({queries, 1}), key = arange(keys);
+  return where(key <= last, 0.0, -std::numeric_limits<double>::infinity());
+}
+
+void expect_near(const Array& a, const Array& b, double bound) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const auto x = values(a.astype(Dtype::float64)), y = values(b.astype(Dtype::float64));
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], bound) << i;
+}
+
+TEST(Attention, IsSoftmaxOfScoresTimesValues) {
+  const Variable q(waves({2, 3, 20, 8}, 0)), k(waves({2, 3, 24, 8}, 1)), v(waves({2, 3, 24, 5}, 2));
+  expect_near(F::scaled_dot_product_attention(q, k, v).array(), plain(q, k, v, zeros({1}, Dtype::float64)).array(),
+              1e-12);
+  const Array causal = causal_numbers(20, 24, 0), later = causal_numbers(20, 24, 4);
+  expect_near(F::scaled_dot_product_attention(q, k, v, {.causal = true}).array(), plain(q, k, v, causal).array(),
+              1e-12);
+  expect_near(F::scaled_dot_product_attention(q, k, v, {.causal = true, .first = 4}).array(),
+              plain(q, k, v, later).array(), 1e-12);
+  expect_near(F::scaled_dot_product_attention(q, k, v, {.mask = Variable(causal, false)}).array(),
+              plain(q, k, v, causal).array(), 1e-12);
+  expect_near(F::scaled_dot_product_attention(q, k, v, {.mask = Variable(causal == 0.0, false)}).array(),
+              plain(q, k, v, causal).array(), 1e-12);
+}
+
+TEST(Attention, AxesBeforeTheRowsAreOptional) {
+  const Array q = waves({6, 4}, 0), k = waves({7, 4}, 1), v = waves({7, 3}, 2);
+  const Variable y = F::scaled_dot_product_attention(q, k, v);
+  EXPECT_EQ(y.shape(), (Shape{6, 3}));
+  const auto with = [](const Array& a, const Shape& before) {
+    Shape shape = before;
+    for (const std::int64_t n : a.shape()) shape.push_back(n);
+    return a.reshape(shape);
+  };
+  for (const Shape& before : {Shape{1}, Shape{1, 1}, Shape{1, 1, 1}}) {
+    const Variable z = F::scaled_dot_product_attention(with(q, before), with(k, before), with(v, before));
+    EXPECT_EQ(z.array().reshape({6, 3}).to_vector<double>(), y.array().to_vector<double>());
+  }
+  const Variable five =
+      F::scaled_dot_product_attention(waves({2, 3, 4, 5, 6}, 0), waves({2, 3, 2, 7, 6}, 1), waves({2, 3, 2, 7, 2}, 2));
+  EXPECT_EQ(five.shape(), (Shape{2, 3, 4, 5, 2}));
+}
+
+TEST(Attention, HeadsShareKeys) {
+  const Variable q(waves({2, 6, 20, 8}, 0)), k(waves({2, 2, 9, 8}, 1)), v(waves({2, 2, 9, 8}, 2));
+  const auto each = [](const Variable& x) { return F::repeat(x, {3}, 1); };
+  expect_near(F::scaled_dot_product_attention(q, k, v).array(),
+              F::scaled_dot_product_attention(q, each(k), each(v)).array(), 1e-12);
+}
+
+TEST(Attention, GradientsOnceAndTwice) {
+  for (const bool causal : {false, true}) {
+    const auto f = [=](const V& x) {
+      return V{F::scaled_dot_product_attention(x[0], x[1], x[2], {.causal = causal, .first = 2})};
+    };
+    tests::check_gradients(f, {waves({1, 4, 5, 3}, 0), waves({1, 2, 7, 3}, 1), waves({1, 2, 7, 2}, 2)});
+    tests::check_gradients(f, {waves({2, 1, 18, 2}, 0), waves({2, 1, 3, 2}, 1), waves({2, 1, 3, 2}, 2)});
+  }
+  // one array as queries, keys and values
+  tests::check_gradients([](const V& x) { return V{F::scaled_dot_product_attention(x[0], x[0], x[0])}; },
+                         {waves({1, 1, 5, 3}, 0)});
+}
+
+TEST(Attention, AMaskMayWantAGradient) {
+  const auto f = [](const V& x) { return V{F::scaled_dot_product_attention(x[0], x[1], x[2], {.mask = x[3]})}; };
+  tests::check_gradients(f, {waves({1, 2, 5, 3}, 0), waves({1, 2, 4, 3}, 1), waves({1, 2, 4, 2}, 2), waves({5, 4}, 3)});
+}
+
+TEST(Attention, ARowThatSeesNothingIsZeroOnEachWay) {
+  Array seen = ones({20, 4}, Dtype::bool_);
+  seen.set(false, 3);
+  const Array q = waves({1, 1, 20, 3}, 0), k = waves({1, 1, 4, 3}, 1), v = waves({1, 1, 4, 2}, 2);
+  for (const double dropout : {0.0, 1e-9}) {  // the second is written out
+    const Variable x(q), key(k), value(v);
+    const Variable y =
+        F::scaled_dot_product_attention(x, key, value, {.mask = Variable(seen, false), .dropout = dropout});
+    EXPECT_EQ(values(y.array()(0, 0, 3)), (std::vector<double>{0, 0}));
+    F::sum(F::square(y)).backward();
+    EXPECT_EQ(values(x.grad()(0, 0, 3)), (std::vector<double>{0, 0, 0}));
+    for (double g : values(key.grad())) EXPECT_TRUE(std::isfinite(g));
+  }
+}
+
+TEST(Attention, DropoutIsOfTheWeightsInTrainingOnly) {
+  const Variable q(waves({1, 1, 50, 4}, 0)), k(waves({1, 1, 60, 4}, 1)), v(ones({1, 1, 60, 1}, Dtype::float64));
+  random::seed(3);
+  const Variable y = F::scaled_dot_product_attention(q, k, v, {.dropout = 0.4});
+  double sum = 0;
+  for (double x : values(y.array())) sum += x / 50;
+  EXPECT_NEAR(sum, 1, 0.1);  // each is the sum of the weights that are left
+  EXPECT_GT(std::abs(values(y.array())[0] - 1), 1e-3);
+  const auto scope = using_config(config.train, false);
+  for (double x : values(F::scaled_dot_product_attention(q, k, v, {.dropout = 0.4}).array())) EXPECT_NEAR(x, 1, 1e-12);
+}
+
+TEST(Attention, SixteenBitsAreSummedInFloat32) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const Variable q(waves({1, 2, 20, 64}, 0).astype(dtype) * 8), k(waves({1, 2, 600, 64}, 1).astype(dtype)),
+        v(waves({1, 2, 600, 8}, 2).astype(dtype));
+    const auto wide = [](const Variable& x) { return Variable(x.array().astype(Dtype::float64)); };
+    const Variable y = F::scaled_dot_product_attention(q, k, v);
+    EXPECT_EQ(y.dtype(), dtype);
+    expect_near(y.array(), F::scaled_dot_product_attention(wide(q), wide(k), wide(v)).array(),
+                dtype == Dtype::float16 ? 1.5 / 2048 : 1.5 / 256);
+    EXPECT_NO_THROW(F::sum(y).backward());
+    EXPECT_EQ(q.grad().dtype(), dtype);
+  }
+}
+
+TEST(Attention, MemoryGrowsWithTheLength) {
+  const MemoryPool& pool = memory_pool(current_device());
+  const auto taken = [&](std::int64_t length) {
+    const auto operand = [&](double phase) { return Variable(waves({1, 1, length, 16}, phase, Dtype::float32)); };
+    const Variable q = operand(0), k = operand(1), v = operand(2);
+    q.array().eval(), k.array().eval(), v.array().eval();
+    std::vector<MemoryEvent> events;
+    auto* const before = watch_memory(&events);
+    F::sum(F::scaled_dot_product_attention(q, k, v, {.causal = true})).backward();
+    q.grad().eval();
+    current_device().synchronize();
+    watch_memory(before);
+    std::size_t most = 0;
+    for (const MemoryEvent& event : events) most = std::max(most, event.bytes);
+    return most;
+  };
+  EXPECT_GT(pool.used_bytes() + taken(64), 0u);
+  EXPECT_LT(taken(2048), 2048u * 2048 * 4 / 4);  // no block is a matrix of all scores, nor a quarter of it
+}
+
+TEST(Attention, BadInputIsNamed) {
+  const auto of = [](const Shape& q, const Shape& k, const Shape& v, const F::AttentionOptions& options = {}) {
+    return F::scaled_dot_product_attention(waves(q, 0), waves(k, 0), waves(v, 0), options);
+  };
+  EXPECT_THROW(of({4}, {4}, {4}), ShapeError);
+  EXPECT_THROW(of({2, 3, 4}, {3, 4}, {3, 4}), ShapeError);
+  EXPECT_THROW(of({1, 2, 3, 4}, {2, 2, 3, 4}, {1, 2, 3, 4}), ShapeError);
+  EXPECT_THROW(of({1, 2, 3, 4}, {1, 2, 3, 5}, {1, 2, 3, 4}), ShapeError);
+  EXPECT_THROW(of({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 2, 4}), ShapeError);
+  EXPECT_THROW(of({1, 3, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}), ShapeError);
+  EXPECT_THROW(of({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 1, 3, 4}), ShapeError);
+  EXPECT_THROW(of({3, 4}, {3, 4}, {3, 4}, {.mask = Variable(waves({2, 3}, 0))}), ShapeError);
+  EXPECT_THROW(of({3, 4}, {3, 4}, {3, 4}, {.mask = Variable(zeros({3, 3}, Dtype::int32), false)}), DtypeError);
+  EXPECT_THROW(of({3, 4}, {3, 4}, {3, 4}, {.window = 2}), ValueError);
+  EXPECT_THROW(of({3, 4}, {3, 4}, {3, 4}, {.causal = true, .window = -2}), ValueError);
+  EXPECT_THROW(of({3, 4}, {3, 4}, {3, 4}, {.dropout = 1}), ValueError);
+  EXPECT_THROW(F::scaled_dot_product_attention(waves({3, 4}, 0), waves({3, 4}, 0, Dtype::float32), waves({3, 4}, 0)),
+               DtypeError);
+  EXPECT_THROW(F::scaled_dot_product_attention(zeros({3, 4}, Dtype::int32), zeros({3, 4}, Dtype::int32),
+                                               zeros({3, 4}, Dtype::int32)),
+               DtypeError);
+}
+
+TEST(RotaryEmbedding, TurnsPairsByTheirAngles) {
+  const Array x = waves({2, 3, 6}, 0), positions = arange(3);
+  for (const bool interleaved : {false, true}) {
+    const auto y =
+        values(F::rotary_embedding(x, positions, {.base = 100, .dims = 4, .interleaved = interleaved}).array());
+    const auto from = values(x);
+    for (std::int64_t row = 0; row < 6; ++row) {
+      for (std::int64_t pair = 0; pair < 2; ++pair) {
+        const auto a = static_cast<std::size_t>(row * 6 + (interleaved ? 2 * pair : pair)),
+                   b = a + (interleaved ? 1 : 2);
+        const double angle = static_cast<double>(row % 3) * std::pow(100.0, -static_cast<double>(pair) / 2);
+        EXPECT_NEAR(y[a], from[a] * std::cos(angle) - from[b] * std::sin(angle), 1e-12);
+        EXPECT_NEAR(y[b], from[b] * std::cos(angle) + from[a] * std::sin(angle), 1e-12);
+      }
+      for (const std::int64_t rest : {4, 5})
+        EXPECT_EQ(y[static_cast<std::size_t>(row * 6 + rest)], from[static_cast<std::size_t>(row * 6 + rest)]);
+    }
+  }
+}
+
+TEST(RotaryEmbedding, GradientsShapesAndErrors) {
+  for (const bool interleaved : {false, true})
+    tests::check_gradients(
+        [=](const V& x) { return V{F::rotary_embedding(x[0], arange(3), {.dims = 4, .interleaved = interleaved})}; },
+        {waves({2, 3, 5}, 0)});
+  EXPECT_EQ(F::rotary_embedding(waves({0, 3, 4}, 0), arange(3)).shape(), (Shape{0, 3, 4}));
+  const Variable half = F::rotary_embedding(waves({2, 3, 4}, 0, Dtype::bfloat16), arange(3));
+  EXPECT_EQ(half.dtype(), Dtype::bfloat16);
+  EXPECT_THROW(F::rotary_embedding(waves({4}, 0), arange(1)), ShapeError);
+  EXPECT_THROW(F::rotary_embedding(waves({3, 4}, 0), arange(2)), ShapeError);
+  EXPECT_THROW(F::rotary_embedding(waves({3, 5}, 0), arange(3)), ValueError);
+  EXPECT_THROW(F::rotary_embedding(waves({3, 4}, 0), arange(3), {.dims = 6}), ValueError);
+  EXPECT_THROW(F::rotary_embedding(zeros({3, 4}, Dtype::int32), arange(3)), DtypeError);
+}
+
+}  // namespace
+}  // namespace catenary

@@ -1,0 +1,122 @@
+#include "catenary/links/models/language_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "catenary/catenary.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+namespace L = links;
+
+L::GPTOptions small() { return {.vocabulary = 11, .context = 24, .width = 16, .layers = 2, .heads = 4, .dropout = 0}; }
+
+Array ids(const std::vector<std::int64_t>& of) {
+  return Array::from_host(of.data(), {1, static_cast<std::int64_t>(of.size())}, Dtype::int64, current_device());
+}
+std::vector<double> values(const Array& a) { return a.astype(Dtype::float64).to_device(Device()).to_vector<double>(); }
+
+TEST(Gpt, WeightsAreAsManyAsGpt2Has) {
+  EXPECT_EQ(L::GPT(small()).count_params(), 11 * 16 + 24 * 16 + 2 * (12 * 16 * 16 + 13 * 16) + 2 * 16);
+  const L::GPT model(small());
+  EXPECT_NEAR(values(std(model.blocks[0].fc1.W.array()))[0], 0.02, 0.003);
+  EXPECT_NEAR(values(std(model.blocks[1].fc2.W.array()))[0], 0.01, 0.002);
+  EXPECT_NEAR(values(std(model.blocks[1].attention.out.W.array()))[0], 0.01, 0.002);
+  EXPECT_THROW(L::GPT({.width = 10, .heads = 3}), ValueError);
+}
+
+TEST(Gpt, AScoreDependsOnWhatStandsBefore) {
+  random::seed(1);
+  const L::GPT model(small());
+  const auto mode = test_mode();
+  const Array whole = model(ids({1, 2, 3, 4, 5})).array(), other = model(ids({1, 2, 3, 9, 9})).array();
+  EXPECT_EQ(whole.shape(), (Shape{1, 5, 11}));
+  EXPECT_TRUE(allclose(whole(0, slice(0, 3)), other(0, slice(0, 3)), 1e-5, 1e-6));
+  EXPECT_FALSE(allclose(whole(0, 3), other(0, 3), 1e-3, 1e-3));
+  EXPECT_THROW(model(ids(std::vector<std::int64_t>(25, 1))), ValueError);
+  EXPECT_THROW(model(zeros({5}, Dtype::int64)), ShapeError);
+}
+
+TEST(Gpt, LearnsToCount) {
+  random::seed(1);
+  const L::GPT model(small());
+  std::vector<std::int64_t> text;
+  for (std::int64_t i = 0; i < 21; ++i) text.push_back(i % 11);
+  const Variable x(ids(text)(slice(), slice(0, 20)), false), t(ids(text)(slice(), slice(1, 21)), false);
+  const optimizers::Adam optimizer(0.01);
+  optimizer.setup(model);
+  for (int step = 0; step < 100; ++step)
+    optimizer.update([&] { return F::softmax_cross_entropy(F::reshape(model(x), {-1, 11}), F::reshape(t, {-1})); });
+  EXPECT_EQ(L::generate(model, {0, 1, 2, 3, 4}, {.tokens = 6, .temperature = 0}),
+            (std::vector<std::int64_t>{5, 6, 7, 8, 9, 10}));
+}
+
+TEST(Generate, IsGreedyAsWholeCallsAre) {
+  random::seed(2);
+  const L::GPT model(small());
+  std::vector<std::int64_t> text = {3, 1};
+  const auto mode = test_mode();
+  for (int i = 0; i < 10; ++i) {
+    const Array scores = model(ids(text)).array();
+    text.push_back(argmax(Array(scores[0])[-1]).item<std::int64_t>());
+  }
+  EXPECT_EQ(L::generate(model, {3, 1}, {.tokens = 10, .temperature = 0}),
+            (std::vector<std::int64_t>{text.begin() + 2, text.end()}));
+  EXPECT_EQ(L::generate(model, {3, 1}, {.tokens = 10, .top_k = 1, .seed = 5}),
+            (std::vector<std::int64_t>{text.begin() + 2, text.end()}));
+}
+
+TEST(Generate, DrawsByProbabilities) {
+  /// Says the same of every place.
+  struct Fixed : L::LanguageModel {
+    std::vector<double> p = {0.5, 0.3, 0.15, 0.05};
+    L::Linear none{1, 1};
+    CT_LINKS(none)
+    std::int64_t vocabulary() const override { return 4; }
+    std::int64_t context() const override { return 100000; }
+    std::int64_t layers() const override { return 0; }
+    Variable scores(const Variable& x, std::vector<L::KeyValueCache>*) const override {
+      std::vector<double> logits;
+      for (double q : p) logits.push_back(std::log(q));
+      const Array row = Array::from_host(logits.data(), {1, 1, 4}, Dtype::float64, Device());
+      return Variable(broadcast_to(row, {1, x.shape(1), 4}), false);
+    }
+  };
+  const Fixed model;
+  const auto counts = [&](const L::GenerateOptions& options) {
+    std::vector<double> parts(4);
+    for (const std::int64_t token : L::generate(model, {0}, options))
+      parts[static_cast<std::size_t>(token)] += 1.0 / 4000;
+    return parts;
+  };
+  const auto all = counts({.tokens = 4000});
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(all[i], model.p[i], 0.03);
+  const auto two = counts({.tokens = 4000, .top_k = 2});
+  EXPECT_NEAR(two[0], 0.5 / 0.8, 0.03);
+  EXPECT_EQ(two[2] + two[3], 0);
+  const auto likely = counts({.tokens = 4000, .top_p = 0.75});
+  EXPECT_NEAR(likely[1], 0.3 / 0.8, 0.03);
+  EXPECT_EQ(likely[2] + likely[3], 0);
+  const auto sharp = counts({.tokens = 4000, .temperature = 0.5});
+  EXPECT_NEAR(sharp[0], 0.25 / (0.25 + 0.09 + 0.0225 + 0.0025), 0.03);
+}
+
+TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {
+  const L::GPT model(small());
+  EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100}).size(), 21u);  // 24 are seen, and one more follows
+  int told = 0;
+  EXPECT_EQ(L::generate(model, {1}, {.on_token = [&](std::int64_t) { return ++told < 3; }}).size(), 3u);
+  EXPECT_TRUE(L::generate(model, {1}, {.tokens = 0}).empty());
+  EXPECT_THROW(L::generate(model, {}), ValueError);
+  EXPECT_THROW(L::generate(model, std::vector<std::int64_t>(25, 1)), ValueError);
+  EXPECT_THROW(L::generate(model, {1}, {.temperature = -1}), ValueError);
+  EXPECT_THROW(L::generate(model, {1}, {.top_k = -1}), ValueError);
+  EXPECT_THROW(L::generate(model, {1}, {.top_p = 0}), ValueError);
+}
+
+}  // namespace
+}  // namespace catenary
