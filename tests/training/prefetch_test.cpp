@@ -294,7 +294,7 @@ TEST(Prefetch, ReadsWhatWasComputedBefore) {
   const T::StandardUpdater updater =
       updater_of(Examples(40), {.converter =
                                     [&](const Minibatch&, const std::optional<Device>& device) {
-                                      const Array value = buffers[made++ % 3].to_device(Device())(3, 5);
+                                      const Array value = buffers[made++ % 3].to_device(Device())(3, 5).copy();
                                       return Batch(std::vector<Variable>{Variable(value.to_device(*device), false)});
                                     },
                                 .update_core =
