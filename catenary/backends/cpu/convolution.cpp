@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/backends/cpu/convolution_half.h"
 #include "catenary/backends/cpu/convolution_kernel.h"
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/primitives.h"
@@ -21,7 +22,7 @@ using std::int64_t;
 
 thread_local KeptScratch panels;        // what a thread gathers
 thread_local KeptScratch filters;       // a filter in another order
-thread_local KeptScratch copies_of[3];  // of x, w or its gradient, y
+thread_local KeptScratch copies_of[2];  // of x and y
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -72,7 +73,7 @@ bool takes_channels_last(const Convolution& p) {
   return lies(p.y, true);
 }
 
-/// An operand in the sums' dtype, that lies as the kernels take it: itself, or a copy that is kept in `memory`.
+/// An operand that lies as the kernels take it: itself, or a copy that is kept in `memory`.
 template <class T>
 class Operand {
  public:
@@ -80,7 +81,7 @@ class Operand {
   Operand(const View& v, bool channels_last, bool dense, bool read, KeptScratch& memory) : of_(v) {
     const Axes order = inwards(v.shape.size(), channels_last);
     strides = meaningful(v, order);
-    bool fits = v.dtype == kDtype<T> && strides[static_cast<int>(order[0])] == 1;
+    bool fits = strides[static_cast<int>(order[0])] == 1;
     if (dense) {
       for (int axis = v.shape.size() - 1; axis > 2; --axis)
         fits = fits && strides[axis - 1] == strides[axis] * v.shape[axis];
@@ -110,17 +111,16 @@ class Operand {
 };
 
 /// The filters of all groups, as a forward pass takes them: where they lie, with the taps of three axes.
+template <class T>
 struct Filter {
-  char* data;
-  Dtype dtype;
+  T* data;
   int64_t group, output, input;
   std::array<int64_t, 3> tap;
 
   /// As an array [groups, outputs, inputs, taps of three axes].
-  template <class T>
   StridedView view(const ConvolutionArgs<T>& g, int64_t groups) const {
     return {data,
-            dtype,
+            kDtype<T>,
             {groups, g.outputs, g.inputs, g.axes[0].taps, g.axes[1].taps, g.axes[2].taps},
             {group, output, input, tap[0], tap[1], tap[2]}};
   }
@@ -130,7 +130,7 @@ struct Filter {
 template <class T>
 struct Problem {
   ConvolutionArgs<T> args;
-  Filter filter;
+  Filter<T> filter;
   int64_t groups;
   int64_t x_group, y_group;
 };
@@ -227,7 +227,7 @@ template <class T>
 void forward(const Problem<T>& p) {
   const ConvolutionLevel<T>& kernels = level(T{});
   const ConvolutionArgs<T>& g = p.args;
-  const Filter& filter = p.filter;
+  const Filter<T>& filter = p.filter;
   const int64_t depth = g.inputs * g.taps(), windows = g.images * g.windows();
   if (windows == 0 || g.outputs == 0) return;
   if (g.channels_last && is_depthwise(p)) return depthwise(p);
@@ -245,8 +245,8 @@ void forward(const Problem<T>& p) {
     parallel_for(p.groups * count, 1 + 16384 / (nr * depth + 1), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t group = i / count;
-        kernels.pack_filter(g, reinterpret_cast<const T*>(filter.data) + group * filter.group, filter.output,
-                            filter.input, taps.data(), i % count, packed + group * w_group);
+        kernels.pack_filter(g, filter.data + group * filter.group, filter.output, filter.input, taps.data(), i % count,
+                            packed + group * w_group);
       }
     });
     w = packed;
@@ -255,7 +255,7 @@ void forward(const Problem<T>& p) {
     const bool rows = is_contiguous({g.inputs, g.axes[0].taps, g.axes[1].taps, t2},
                                     {filter.input, filter.tap[0], filter.tap[1], filter.tap[2]});
     if (rows && filter.output * static_cast<int64_t>(sizeof(T)) % 4096 != 0) {
-      w = reinterpret_cast<const T*>(filter.data);
+      w = filter.data;
       w_row = filter.output;
       w_group = filter.group;
     } else {
@@ -337,7 +337,7 @@ void to_data(const Problem<T>& p) {
         for (std::size_t i = 0; i < 3; ++i) {
           g.y += of[i]->pixel;
           g.axes[i] = of[i]->axis;
-          q.filter.data += of[i]->tap * q.filter.tap[i] * static_cast<int64_t>(itemsize(q.filter.dtype));
+          q.filter.data += of[i]->tap * q.filter.tap[i];
           q.filter.tap[i] *= -of[i]->step;
         }
         forward(q);
@@ -437,22 +437,14 @@ void convolve(const Convolution& c) {
   p.y_group = g.outputs * g.y_channel;
   g.accumulate = c.accumulate;
   g.relu = c.relu;
-  // A filter of 16-bit floats is widened as it is; a gradient is rounded when it is written.
-  p.filter = {
-      static_cast<char*>(c.w.data()), c.w.dtype, g.outputs * c.w.strides[0], c.w.strides[0], c.w.strides[1], {}};
-  Strides w_strides = c.w.strides;
-  if (c.w.dtype != kDtype<T> && !to_w) {
-    w_strides = contiguous_strides(c.w.shape);
-    T* const wide = copies_of[2].get<T>(c.w.size());
-    strided_copy(contiguous_view(wide, kDtype<T>, c.w.shape), strided(c.w));
-    p.filter = {reinterpret_cast<char*>(wide), kDtype<T>, g.outputs * w_strides[0], w_strides[0], w_strides[1], {}};
-  }
+  const Strides& filter = c.w.strides;
+  p.filter = {static_cast<T*>(c.w.data()), g.outputs * filter[0], filter[0], filter[1], {}};
   const int axes = c.window.axes();
   for (int i = 0; i < axes; ++i) {
     const auto at = static_cast<std::size_t>(3 - axes + i);
     g.axes[at] = {c.x.shape[2 + i], c.y.shape[2 + i],   c.window.size[i], c.window.stride[i],
                   c.window.pad[i],  c.window.dilate[i], x.strides[2 + i], y.strides[2 + i]};
-    p.filter.tap[at] = w_strides[2 + i];
+    p.filter.tap[at] = filter[2 + i];
   }
   std::vector<T> bias;
   if (c.bias) {
@@ -476,7 +468,9 @@ void convolve_directly(const Convolution& p) { convolve<float>(p); }
 
 template <>
 void compute(const Convolution& p) {
-  if (p.result().size() == 0 || winograd(p)) return;
+  if (p.result().size() == 0) return;
+  if (itemsize(p.x.dtype) == 2) return convolve_halves(p);
+  if (winograd(p)) return;
   p.x.dtype == Dtype::float64 ? convolve<double>(p) : convolve<float>(p);
 }
 

@@ -1,0 +1,69 @@
+// Convolutions of 16-bit floats: some images at a time are widened to float32, computed as float32 convolutions are, by
+// Winograd's way too, and rounded once. So no more of them is ever float32 than fits a cache, or one image.
+
+#include "catenary/backends/cpu/convolution_half.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/scratch.h"
+#include "catenary/core/memory_order.h"
+
+namespace catenary::cpu {
+namespace {
+
+using std::int64_t;
+
+constexpr int64_t kWideBytes = 8 << 20;  // of x and y that are float32 at a time; a gradient's bits depend on it
+
+thread_local KeptScratch wide_x, wide_w, wide_y, wide_bias;
+
+/// A view in float32, which lies in memory as the view does.
+class Wide {
+ public:
+  Wide(const View& of, bool read, KeptScratch& memory) : of_(of) {
+    view.handle = memory.get<float>(of.size());
+    view.shape = of.shape;
+    view.strides = strides_like(of.shape, of.strides);
+    if (read) strided_copy(strided(view), strided(of_));
+  }
+  /// Rounds what was computed.
+  void finish() const { strided_copy(strided(of_), strided(view)); }
+
+  View view;
+
+ private:
+  const View of_;
+};
+
+View images(View of, int64_t first, int64_t count) {
+  of.offset += first * of.strides[0];
+  of.shape[0] = count;
+  return of;
+}
+
+}  // namespace
+
+void convolve_halves(const Convolution& p) {
+  const bool to_x = p.pass == ConvolutionPass::to_data, to_y = p.pass == ConvolutionPass::forward,
+             to_w = p.pass == ConvolutionPass::to_filter;
+  const int64_t all = p.x.shape[0], floats = (p.x.size() + p.y.size()) / std::max<int64_t>(1, all);
+  const int64_t most = std::max<int64_t>(1, kWideBytes / 4 / std::max<int64_t>(1, floats));
+  const Wide w(p.w, !to_w || p.accumulate, wide_w);
+  View bias;
+  if (p.bias) bias = Wide(*p.bias, true, wide_bias).view;
+  // A filter's gradient is written also where there are no images.
+  for (int64_t first = 0; first == 0 || first < all; first += most) {
+    const int64_t count = std::min(most, all - first);
+    const Wide x(images(p.x, first, count), !to_x || p.accumulate, wide_x);
+    const Wide y(images(p.y, first, count), !to_y || p.accumulate, wide_y);
+    compute(Convolution{p.pass, p.window, p.groups, x.view, w.view, y.view, p.bias ? &bias : nullptr,
+                        p.accumulate || (to_w && first > 0), p.relu});
+    if (to_x) x.finish();
+    if (to_y) y.finish();
+  }
+  if (to_w) w.finish();
+}
+
+}  // namespace catenary::cpu
