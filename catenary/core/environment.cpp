@@ -69,7 +69,7 @@ std::vector<std::string_view> words_of(std::string_view list) {
 bool is_trace(std::string_view value) {
   const std::vector<std::string_view> words = words_of(value);
   return std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    return is_one_of(word, {"compile", "source", "kernels", "ops", "counts", "blas", "dnn"});
+    return is_one_of(word, {"compile", "source", "kernels", "ops", "counts", "blas", "dnn", "libraries"});
   });
 }
 
@@ -113,7 +113,8 @@ constexpr Variable kVariables[] = {
     {"CATENARY_SIMD", is_simd_level, "v2, v3 or v4 (native on CPUs that are not x86-64)"},
     {"CATENARY_SYNC", is_flag, kFlag},
     {"CATENARY_TF32", is_flag, kFlag},
-    {"CATENARY_TRACE", is_trace, "a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn"},
+    {"CATENARY_TRACE", is_trace,
+     "a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn, libraries"},
     {"CATENARY_TRACE_FILE", is_any, ""},
     {"CATENARY_WINOGRAD", is_flag, kFlag},
     {"OMP_NUM_THREADS", begins_with_number, kThreads},

@@ -2,6 +2,7 @@
 // What every device must do: memory, and the primitives of device/primitives.h.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ namespace catenary {
 class Device;
 class DeviceCollectives;
 class KernelLauncher;
+enum class ComputationKind : std::uint8_t;
+struct Computation;
 struct LibraryInfo;
 
 /// A kind of device.
@@ -55,6 +58,8 @@ class CT_API Backend {
   virtual DeviceCollectives* collectives() { return nullptr; }
   /// See device/libraries.h; none where it asks no library.
   virtual std::vector<LibraryInfo> libraries(int device, std::string_view kind);
+  /// The calling thread's last one on a device, for last_computation; null for none, or where that is not told.
+  virtual const Computation* last_computation(int device, ComputationKind kind);
 
  protected:
   virtual void do_compute(int device, const Primitive& primitive) = 0;

@@ -1,11 +1,14 @@
 #pragma once
-// Which libraries compute for a device, or exchange its data.
+// Which libraries compute for a device, or exchange its data, and how they did.
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "catenary/core/dtype.h"
 #include "catenary/core/export.h"
 #include "catenary/device/device.h"
 
@@ -26,5 +29,28 @@ struct LibraryInfo {
 /// for the libraries. Throws DeviceError where a variable names one that cannot be used,
 /// ValueError where it names none that there is.
 CT_API std::vector<LibraryInfo> libraries(const Device& device, std::string_view kind = {});
+
+/// How a product of matrices or a convolution was computed, and by which units.
+struct CT_API Computation {
+  std::string kind;       ///< "blas" or "dnn"; a convolution that is a product of matrices has "blas"
+  std::string library;    ///< "cuBLASLt", "oneDNN", …; "own" for Catenary's code
+  std::string algorithm;  ///< what the library calls it, or our kernel's name; empty where the library does not tell
+  Dtype dtype = Dtype::float32;  ///< of the operands
+  std::string compute;           ///< what is added up: "float32 sums of float16 products"
+  std::string units;             ///< the matrix units that ran: "Tensor Cores", "AMX", "AVX512_BF16"; empty for none
+  /// Where `units` is empty, why: the dtype, alignment, strides, TF32 that is off, or a device that lacks them.
+  std::string why_not;
+  /// Does the library tell which units ran, or is it known otherwise? Where not, `units` is empty and `why_not` says
+  /// what is known.
+  bool told = true;
+
+  /// All of it in one line.
+  std::string text() const;
+  friend auto operator<=>(const Computation&, const Computation&) = default;
+};
+
+/// How the calling thread's last product of matrices ("blas") or convolution ("dnn") on a device was computed; nothing
+/// before its first one. CATENARY_TRACE=libraries prints each as it is met first. Throws ValueError for another kind.
+CT_API std::optional<Computation> last_computation(const Device& device, std::string_view kind);
 
 }  // namespace catenary

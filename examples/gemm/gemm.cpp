@@ -33,13 +33,6 @@ KERNEL REQD(256) tiled_gemm(GLOBAL const f32* a, i64 a_at, GLOBAL const f32* b, 
 }
 )";
 
-/// Who computed the library's products.
-std::string provider_of(const ct::Device& device) {
-  const std::vector<ct::LibraryInfo> all = ct::libraries(device, "blas");
-  const auto most = std::ranges::max_element(all, {}, &ct::LibraryInfo::computed);
-  return most->name == "own" ? most->detail : most->name + " " + most->detail;
-}
-
 /// The median time of a few runs, in milliseconds.
 template <class F>
 double median_ms(const ct::Device& device, int repeats, F&& f) {
@@ -95,7 +88,8 @@ int main(int argc, char** argv) {
     const double most = 1e-6 * k, mine_off = error(mine), theirs_off = error(theirs);
     std::printf("=============================Result===============================\n");
     std::printf("hand written kernel time %.3f ms\n", hand_written);
-    std::printf("BLAS                     time %.3f ms (%s)\n", library, provider_of(device).c_str());
+    std::printf("BLAS                     time %.3f ms (%s)\n", library,
+                ct::last_computation(device, "blas").value().text().c_str());
     if (!(mine_off <= most) || !(theirs_off <= most)) {
       std::fprintf(stderr,
                    "gemm: the largest differences from float64 are %g (hand written) and %g (library); at most %g was "

@@ -519,6 +519,26 @@ TEST(Bench, EveryKind) {
   EXPECT_EQ(json_of({"bench", "reduce", "--size", "100", "--dtype", "int32"})["dtype"], "int32");
 }
 
+// The benchmarks of products and convolutions say by what they were computed.
+TEST(Bench, TellsWhichUnitsRan) {
+  const std::string device = ct::current_device().name();
+  for (const char* what : {"gemm", "conv"}) {
+    const json rows = json_of({"bench", what, "--size", what[0] == 'g' ? "100" : "4", "-d", device})["results"];
+    ASSERT_FALSE(rows.empty());
+    for (const json& row : rows) {
+      const json& how = row["computation"];
+      EXPECT_FALSE(how["library"].get<std::string>().empty()) << row;
+      EXPECT_FALSE(how["algorithm"].get<std::string>().empty()) << row;
+      EXPECT_EQ(how["dtype"], "float32");
+      EXPECT_EQ(how["compute"], "float32 sums of float32 products");
+      EXPECT_NE(how["units"].get<std::string>().empty(), how["why_not"].get<std::string>().empty()) << row;
+      EXPECT_TRUE(how["told"].is_boolean());
+    }
+  }
+  const std::string text = run({"bench", "gemm", "--size", "100", "-d", device, "--dtype", "float16"}).output;
+  EXPECT_TRUE(has(text, ": float32 sums of float16 products")) << text;
+}
+
 TEST(Command, Version) {
   const ct::os::ProcessResult result = run({"--version"});
   EXPECT_TRUE(result.ok());
@@ -557,7 +577,7 @@ TEST(Command, VariablesThatMakeNoSense) {
   }
   EXPECT_EQ(run({"cache"}, {{"CATENARY_NUM_THREADS", "abc"}, {"CATENARY_TRACE", "compile,foo"}}).errors,
             "catenary: CATENARY_NUM_THREADS=abc: expected a number of threads, 1 or more; CATENARY_TRACE=compile,foo: "
-            "expected a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn\n");
+            "expected a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn, libraries\n");
   EXPECT_TRUE(run({"cache"}, {{"CATENARY_TRACE", "compile, kernels"},
                               {"CATENARY_GPU_BLAS", "cuBLASLt"},
                               {"CATENARY_NUM_THREADS", ""},

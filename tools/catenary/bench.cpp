@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "catenary/catenary.h"
 #include "catenary/core/clock.h"
@@ -22,6 +23,7 @@ double median_seconds(const Work& work, const Device& device, double budget) {
     return (monotonic_seconds() - start) / repeats;
   };
   measure(1);  // compiles, and fills the memory pool
+  if (budget <= 0) return measure(1);
   const int repeats = static_cast<int>(std::clamp(0.02 / std::max(measure(1), 1e-9), 1.0, 1000.0));
   std::vector<double> times;
   const double end = monotonic_seconds() + budget;
@@ -78,14 +80,12 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
   return {10'000, 1'000'000, 16'777'216};
 }
 
-/// Who computes products there: the one that has computed most so far.
-std::string provider_of(const Device& device) {
-  const std::vector<LibraryInfo> all = libraries(device, "blas");
-  const auto most = std::ranges::max_element(all, {}, &LibraryInfo::computed);
-  return most == all.end() ? "own" : most->name;
-}
-
 }  // namespace
+
+nlohmann::ordered_json computation_json(const Computation& c) {
+  return {{"kind", c.kind},       {"library", c.library}, {"algorithm", c.algorithm}, {"dtype", dtype_name(c.dtype)},
+          {"compute", c.compute}, {"units", c.units},     {"why_not", c.why_not},     {"told", c.told}};
+}
 
 int bench(const BenchOptions& options) {
   const Device device = get_device(options.device);
@@ -113,12 +113,15 @@ int bench(const BenchOptions& options) {
     const double seconds = median_seconds(work, device);
     const double rate = work.amount / seconds * 1e-9;
     rows.push_back({{"size", n}, {"seconds", seconds}, {"rate", rate}, {"unit", work.unit}});
-    const std::string provider = options.what == "gemm" ? provider_of(device) : "";
-    if (!provider.empty()) rows.back()["provider"] = provider;
+    const auto product = options.what == "gemm" ? last_computation(device, "blas") : std::nullopt;
+    if (product) {
+      rows.back()["provider"] = product->library;
+      rows.back()["computation"] = computation_json(*product);
+    }
     if (!options.json)
       fmt::print("{:>12}  {:>12.1f} us  {:>10.4g} {}{}{}\n",
                  options.what == "gemm" ? fmt::format("{0}x{0}", n) : fmt::to_string(n), seconds * 1e6, rate, work.unit,
-                 provider.empty() ? "" : "  by ", provider);
+                 product ? "  by " : "", product ? product->text() : "");
   }
   if (options.json) print_json();
   return 0;

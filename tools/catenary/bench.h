@@ -17,11 +17,14 @@ struct Work {
 };
 
 /// Seconds of one run: the median of at least five measurements, each long enough for the clock, and of as many as
-/// `budget` seconds have room for.
+/// `budget` seconds have room for. With a budget of 0 one run is measured, to see that it runs.
 double median_seconds(const Work& work, const Device& device, double budget = 1);
 
 /// Work of `what` on n elements, or on matrices of n × n.
 Work make(const std::string& what, std::int64_t n, Dtype dtype);
+
+/// How a product or a convolution was computed.
+nlohmann::ordered_json computation_json(const Computation& computation);
 
 /// The three passes of usual networks' convolutions on the current device, in both orders of memory: a row for each,
 /// which is also printed if `print`. Batches and sides of images are cut to `most` where it is above 0.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include "catenary/array/body.h"
 #include "catenary/device/backend.h"
@@ -57,6 +59,7 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool p
   };
   const Work product = make("gemm", cut(1024), dtype), copy = make("copy", cut(2000) * cut(2000), dtype);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::map<std::string, int> computations;  // how many rows were computed so
   if (print)
     fmt::print("{:46} {:>12} {:>18} {:>18}       {}\n", "", "forward", "to data", "to filter",
                "of a product of 1024x1024 (depthwise: of copies) beside it");
@@ -101,11 +104,17 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool p
                         {"rate", rate},
                         {"unit", unit},
                         {"share", share}});
+        if (const auto computation = last_computation(device, "dnn")) {
+          rows.back()["computation"] = computation_json(*computation);
+          ++computations[computation->text()];
+        }
         if (print) fmt::print(" {:6.1f} {:3.0f}%{:7}", rate, share * 100, "");
       }
       if (print) fmt::print(" {:6.1f} {}\n", beside, depthwise ? "GB/s" : "GFLOP/s"), std::fflush(stdout);
     }
   }
+  if (print)
+    for (const auto& [text, count] : computations) fmt::print("{:4} by {}\n", count, text);
   return rows;
 }
 

@@ -90,4 +90,13 @@ std::string bfloat_unit_info() {
   return info;
 }
 
+std::string why_widened() {
+  const std::string no_tiles = lack(BfloatUnit::tiles);
+  if (!no_tiles.empty() && !processor_has(BfloatUnit::dots)) return no_tiles;
+  if (simd_level() != SimdLevel::v4)
+    return fmt::format("kernels for x86-64-{} are in use, and those for bfloat16 are for v4",
+                       simd_level_name(simd_level()));
+  return "float32's kernels were asked for (CATENARY_BFLOAT16)";
+}
+
 }  // namespace catenary::cpu

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/backends/cpu/computations.h"
 #include "catenary/backends/cpu/convolution_half.h"
 #include "catenary/backends/cpu/convolution_kernel.h"
 #include "catenary/backends/cpu/copy.h"
@@ -224,13 +225,16 @@ void direct(const Problem<T>& p, const T* w, int64_t w_row, int64_t w_group) {
 }
 
 template <class T>
-void forward(const Problem<T>& p) {
+Way forward(const Problem<T>& p) {
   const ConvolutionLevel<T>& kernels = level(T{});
   const ConvolutionArgs<T>& g = p.args;
   const Filter<T>& filter = p.filter;
   const int64_t depth = g.inputs * g.taps(), windows = g.images * g.windows();
-  if (windows == 0 || g.outputs == 0) return;
-  if (g.channels_last && is_depthwise(p)) return depthwise(p);
+  if (windows == 0 || g.outputs == 0) return Way::gathered_panels;
+  if (g.channels_last && is_depthwise(p)) {
+    depthwise(p);
+    return Way::depthwise;
+  }
   const T* w = nullptr;
   int64_t w_row = depth, w_group = 0;
   if (g.channels_last) {
@@ -267,17 +271,21 @@ void forward(const Problem<T>& p) {
       w = copied;
     }
   }
-  if (is_direct(g)) return direct(p, w, w_row, w_group);
+  if (is_direct(g)) {
+    direct(p, w, w_row, w_group);
+    return Way::direct;
+  }
   const int64_t m = g.channels_last ? windows : g.outputs, n = g.channels_last ? g.outputs : windows;
   each_part(p, m, n, depth, 1, [&](int64_t group, int64_t, const ProductPart& part) {
     kernels.forward(of_group(p, group), w + group * w_group, w_row, part, gemm_cache(), thread_panels<T>());
   });
+  return Way::gathered_panels;
 }
 
 /// The sum turned to x: for each of the strides' phases a forward pass over y with stride 1, with those of the taps,
 /// last first, that meet its pixels.
 template <class T>
-void to_data(const Problem<T>& p) {
+Way to_data(const Problem<T>& p) {
   // How it goes along one axis for the pixels that begin at `phase`.
   struct Phase {
     int64_t pixel;      // in memory
@@ -319,6 +327,7 @@ void to_data(const Problem<T>& p) {
                   {g.x_image, g.x_channel, g.axes[0].x_step, g.axes[1].x_step, g.axes[2].x_step}},
                  {const_cast<T*>(g.bias ? g.bias : &zero), kDtype<T>, shape, {0, g.bias ? 1 : 0, 0, 0, 0}});
   }
+  Way way = Way::gathered_panels;
   for (const Phase& a : phases[0]) {
     for (const Phase& b : phases[1]) {
       for (const Phase& c : phases[2]) {
@@ -340,10 +349,11 @@ void to_data(const Problem<T>& p) {
           q.filter.data += of[i]->tap * q.filter.tap[i];
           q.filter.tap[i] *= -of[i]->step;
         }
-        forward(q);
+        way = forward(q);
       }
     }
   }
+  return way;
 }
 
 /// w (+)= partial sums, added in their order. `strides` is how the sums of all groups lie.
@@ -393,11 +403,14 @@ void depthwise_to_filter(const Problem<T>& p) {
 }
 
 template <class T>
-void to_filter(const Problem<T>& p) {
+Way to_filter(const Problem<T>& p) {
   const ConvolutionLevel<T>& kernels = level(T{});
   const ConvolutionArgs<T>& g = p.args;
   const int64_t windows = g.images * g.windows(), elements = g.inputs * g.taps();
-  if (is_depthwise(p) && windows > 0) return depthwise_to_filter(p);
+  if (is_depthwise(p) && windows > 0) {
+    depthwise_to_filter(p);
+    return Way::depthwise;
+  }
   const int64_t m = g.channels_last ? g.outputs : elements, n = g.channels_last ? elements : g.outputs, size = m * n;
   // Few sums of many windows are cut into partial sums, by shape alone.
   const int64_t units = p.groups * (1 + size / 1024);
@@ -416,10 +429,11 @@ void to_filter(const Problem<T>& p) {
   finish_filter(p, sums, depths,
                 g.channels_last ? Strides{size, n, 1, t1 * g.inputs, t2 * g.inputs, g.inputs}
                                 : Strides{size, 1, t0 * n, t1 * n, t2 * n, n});
+  return Way::gathered_panels;
 }
 
 template <class T>
-void convolve(const Convolution& c) {
+Way convolve(const Convolution& c) {
   const bool last = takes_channels_last(c), to_w = c.pass == ConvolutionPass::to_filter;
   const bool to_x = c.pass == ConvolutionPass::to_data, to_y = c.pass == ConvolutionPass::forward;
   const Operand<T> x(c.x, last, false, !to_x || c.accumulate, copies_of[0]);
@@ -453,25 +467,23 @@ void convolve(const Convolution& c) {
     g.bias = bias.data();
   }
   if (to_w) return to_filter(p);
-  if (to_x) {
-    to_data(p);
-    x.finish();
-  } else {
-    forward(p);
-    y.finish();
-  }
+  const Way way = to_x ? to_data(p) : forward(p);
+  (to_x ? x : y).finish();
+  return way;
 }
 
 }  // namespace
 
 void convolve_directly(const Convolution& p) { convolve<float>(p); }
+Way convolve_floats(const Convolution& p) { return winograd(p) ? Way::winograd : convolve<float>(p); }
 
 template <>
 void compute(const Convolution& p) {
   if (p.result().size() == 0) return;
-  if (itemsize(p.x.dtype) == 2) return convolve_halves(p);
-  if (winograd(p)) return;
-  p.x.dtype == Dtype::float64 ? convolve<double>(p) : convolve<float>(p);
+  const auto by = p.x.dtype == Dtype::float64   ? convolve<double>
+                  : p.x.dtype == Dtype::float32 ? convolve_floats
+                                                : convolve_halves;
+  note_convolution(by(p), p.x.dtype);
 }
 
 }  // namespace catenary::cpu

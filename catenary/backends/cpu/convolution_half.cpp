@@ -45,7 +45,7 @@ View images(View of, int64_t first, int64_t count) {
 
 }  // namespace
 
-void convolve_halves(const Convolution& p) {
+Way convolve_halves(const Convolution& p) {
   const bool to_x = p.pass == ConvolutionPass::to_data, to_y = p.pass == ConvolutionPass::forward,
              to_w = p.pass == ConvolutionPass::to_filter;
   const int64_t all = p.x.shape[0], floats = (p.x.size() + p.y.size()) / std::max<int64_t>(1, all);
@@ -53,17 +53,19 @@ void convolve_halves(const Convolution& p) {
   const Wide w(p.w, !to_w || p.accumulate, wide_w);
   View bias;
   if (p.bias) bias = Wide(*p.bias, true, wide_bias).view;
+  Way way{};
   // A filter's gradient is written also where there are no images.
   for (int64_t first = 0; first == 0 || first < all; first += most) {
     const int64_t count = std::min(most, all - first);
     const Wide x(images(p.x, first, count), !to_x || p.accumulate, wide_x);
     const Wide y(images(p.y, first, count), !to_y || p.accumulate, wide_y);
-    compute(Convolution{p.pass, p.window, p.groups, x.view, w.view, y.view, p.bias ? &bias : nullptr,
-                        p.accumulate || (to_w && first > 0), p.relu});
+    way = convolve_floats({p.pass, p.window, p.groups, x.view, w.view, y.view, p.bias ? &bias : nullptr,
+                           p.accumulate || (to_w && first > 0), p.relu});
     if (to_x) x.finish();
     if (to_y) y.finish();
   }
   if (to_w) w.finish();
+  return way;
 }
 
 }  // namespace catenary::cpu

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "catenary/backends/cpu/computations.h"
 #include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/cpu_features.h"
@@ -60,6 +61,7 @@ class CpuBackend final : public Backend {
   std::vector<LibraryInfo> libraries(int, std::string_view kind) override {
     return kind.empty() || kind == "blas" ? gemm_libraries() : std::vector<LibraryInfo>();
   }
+  const Computation* last_computation(int, ComputationKind kind) override { return cpu::last_computation(kind); }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
   MemoryPool& pool(int) override { return pool_; }

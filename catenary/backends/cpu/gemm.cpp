@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "catenary/backends/cpu/computations.h"
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/gemm_kernel.h"
 #include "catenary/backends/cpu/gemm_onednn.h"
@@ -98,12 +99,19 @@ void thin_gemm(G g, const Level& level) {
   parallel_for(g.m, grain, [&](int64_t begin, int64_t end) { level.thin(part(g, begin, end, 0, g.n)); });
 }
 
+template <class G, class Level>
+bool computed_thin(const G& g, const Level& level) {
+  const bool as_it_is = is_thin(g);
+  if (!as_it_is && !is_thin(transposed(g))) return false;
+  thin_gemm(as_it_is ? g : transposed(g), level);
+  return true;
+}
+
 // Which way a product goes depends on its sizes and strides alone, so that its bits do too.
 template <class T>
-void float_gemm(GemmArgs<T> g) {
+Way float_gemm(GemmArgs<T> g) {
   const GemmLevel<T>& level = cpu::level(T{});
-  if (is_thin(g)) return thin_gemm(g, level);
-  if (is_thin(transposed(g))) return thin_gemm(transposed(g), level);
+  if (computed_thin(g, level)) return Way::columns;
   if (g.c_rs == 1 && g.c_cs != 1) g = transposed(g);
   if (g.m <= kSmallSide && g.n <= kSmallSide && g.k <= kSmallSide && g.c_cs == 1) {
     alignas(64) T b[kSmallSide * kSmallSide];
@@ -114,20 +122,20 @@ void float_gemm(GemmArgs<T> g) {
       g.b_rs = g.n;
       g.b_cs = 1;
     }
-    return level.direct(g);
+    level.direct(g);
+    return Way::small;
   }
   // A few rows times a transposed matrix, as in a linear layer: packing that matrix would cost as much as the product.
   // As the left operand of the transposed product it is read where it lies.
   if (g.m <= 128 && g.n >= 2 * g.m && g.b_cs != 1 && g.b_rs == 1) g = transposed(g);
   blocked_gemm(g, level);
+  return Way::panels;
 }
 
 // Our own kernels measured between 0.9 and 2 times oneDNN's speed at every size that was tried, and their bits do not
 // depend on the number of threads: oneDNN computes only where it is asked to.
-void gemm_of(const GemmArgs<float>& g) {
-  if (!float_providers().run(g)) float_gemm(g);
-}
-void gemm_of(const GemmArgs<double>& g) { float_gemm(g); }
+Way gemm_of(const GemmArgs<float>& g) { return float_providers().run(g) ? Way::onednn : float_gemm(g); }
+Way gemm_of(const GemmArgs<double>& g) { return float_gemm(g); }
 
 // ---- 16-bit floats ----
 
@@ -143,14 +151,17 @@ const HalfLevel<bfloat16>& half_level(bfloat16) {
 }
 
 template <class E>
-void gemm_of(GemmArgs<float, E> g) {
+Way gemm_of(GemmArgs<float, E> g) {
   const HalfLevel<E>& level = half_level(E{});
-  if (is_thin(g)) return thin_gemm(g, level);
-  if (is_thin(transposed(g))) return thin_gemm(transposed(g), level);
-  if (g.m <= kSmallSide && g.n <= kSmallSide && g.k <= kSmallSide) return level.small(g);
+  if (computed_thin(g, level)) return Way::columns;
+  if (g.m <= kSmallSide && g.n <= kSmallSide && g.k <= kSmallSide) {
+    level.small(g);
+    return Way::small;
+  }
   // C is written by rows; and few rows are better columns, as the matrix beside them is then read where it lies.
   if ((g.c_rs == 1 && g.c_cs != 1) || (g.m <= 64 && g.n >= 2 * g.m && g.b_rs == 1)) g = transposed(g);
   blocked_gemm(g, level);
+  return Way::panels;
 }
 
 // p moved by some elements of a dtype.
@@ -160,7 +171,7 @@ P* at(P* p, int64_t offset, Dtype dtype) {
   return p ? static_cast<Byte*>(p) + offset * static_cast<int64_t>(itemsize(dtype)) : p;
 }
 
-void integer_gemm(const IntegerGemm& g, Dtype from, Dtype to) {
+Way integer_gemm(const IntegerGemm& g, Dtype from, Dtype to) {
   const auto kernel = CT_SIMD_SELECT(gemm_integer);
   const int64_t grain = 1 + 65536 / std::max<int64_t>(1, g.n * g.k);
   parallel_for(g.m, grain, [&](int64_t begin, int64_t end) {
@@ -171,6 +182,7 @@ void integer_gemm(const IntegerGemm& g, Dtype from, Dtype to) {
     mine.bias_m = at(g.bias_m, begin, to);
     kernel(mine, from, to);
   });
+  return from == to ? Way::integers : Way::widened_integers;
 }
 
 // Its first product, with types instead of void.
@@ -194,7 +206,7 @@ GemmArgs<T, E> typed(const Gemm& g) {
           g.accumulate};
 }
 
-void run(const Gemm& g) {
+Way run(const Gemm& g) {
   switch (g.a.dtype) {
     case Dtype::float32:
       return gemm_of(typed<float>(g));
@@ -241,30 +253,37 @@ void gemm(const Gemm& product) {
   if (g.a.dtype != g.b.dtype || (g.a.dtype != g.c.dtype && !widens))
     fail<DtypeError>("gemm: {} and {} are not multiplied into {}", g.a.dtype, g.b.dtype, g.c.dtype);
   if (g.batch == 0 || g.m == 0 || g.n == 0) return;
+  Way way{};
   const auto one = [&](int64_t i) {
     Gemm at_i = g;
     at_i.a.data = at(g.a.data, i * g.a.batch_stride, g.a.dtype);
     at_i.b.data = at(g.b.data, i * g.b.batch_stride, g.b.dtype);
     at_i.c.data = at(g.c.data, i * g.c.batch_stride, g.c.dtype);
-    run(at_i);
+    const Way mine = run(at_i);
+    if (i == 0) way = mine;  // those of the others are the same
   };
-  if (g.batch == 1) return one(0);
+  if (g.batch == 1) {
+    one(0);
+    return note_product(way, g.a.dtype);
+  }
   // One B for all, and the A and C of the batch in one column: a single taller product.
   if (g.b.batch_stride == 0 && !g.bias_m && g.a.batch_stride == g.m * g.a.row_stride &&
       g.c.batch_stride == g.m * g.c.row_stride) {
     g.m *= g.batch;
-    return one(0);
+    one(0);
+    return note_product(way, g.a.dtype);
   }
   const double work =
       static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(std::max<int64_t>(g.k, 1));
   // Each thread takes whole products, unless there are few and they are large.
   if (g.batch < num_threads() && work > 1e6) {
     for (int64_t i = 0; i < g.batch; ++i) one(i);
-    return;
+  } else {
+    parallel_for(g.batch, 1 + static_cast<int64_t>(1e5 / work), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) one(i);
+    });
   }
-  parallel_for(g.batch, 1 + static_cast<int64_t>(1e5 / work), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) one(i);
-  });
+  note_product(way, g.a.dtype);
 }
 
 template <>

@@ -57,6 +57,8 @@ CT_API BfloatUnit bfloat_unit();
 CT_API void set_bfloat_unit(BfloatUnit unit);
 /// A few words for `catenary info`: "bfloat16 by AMX", or by what else and why.
 CT_API std::string bfloat_unit_info();
+/// Why products of bfloat16 are widened here, where they are.
+std::string why_widened();
 
 /// Who computes float32 products: `automatic` is our own kernels, which are about as fast or faster and whose bits do
 /// not depend on the number of threads; `onednn` (also by CATENARY_ONEDNN=1) takes oneDNN for all that it can do, which

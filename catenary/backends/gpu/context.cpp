@@ -118,6 +118,7 @@ Context::Context(Driver& d, int i)
       loops(info.is_cpu && !is_llvmpipe && !environment::flag("CATENARY_GPU_FORMS")),
       pool(std::make_unique<DeviceMemory>(d, i), {.unit = std::max<std::size_t>(512, info.alignment)}),
       range_errors(d, i),
+      computations(fmt::format("{}:{}", d.name(), i)),
       number_(next_number()),
       uploads_(d, i),
       downloads_(d, i) {}

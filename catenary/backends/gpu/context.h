@@ -15,6 +15,7 @@
 #include "catenary/backends/gpu/source.h"
 #include "catenary/backends/gpu/staging.h"
 #include "catenary/core/dtype.h"
+#include "catenary/device/computations.h"
 #include "catenary/device/kernel_launcher.h"
 #include "catenary/device/pool.h"
 
@@ -50,6 +51,7 @@ class Context {
   const bool loops;
   MemoryPool pool;
   RangeErrors range_errors;
+  Computations computations;
 
   /// Host to device: the host's memory may be changed at once. Device to host: waits for the stream, and throws what
   /// kernels found out of range there.

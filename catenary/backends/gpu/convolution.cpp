@@ -11,6 +11,7 @@
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/micro.h"
+#include "catenary/backends/gpu/own_computations.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/config.h"
 
@@ -130,7 +131,7 @@ Defines convolution_defines(const Context& context, const Problem& p, bool wide,
   return defines;
 }
 
-void direct(Context& context, const Problem& p) {
+OwnKernel direct(Context& context, const Problem& p) {
   const bool wide = p.wide();
   Defines defines = convolution_defines(context, p, wide, "DIRECT");
   defines.emplace_back("BLOCK", kBlock);
@@ -146,6 +147,7 @@ void direct(Context& context, const Problem& p) {
   const std::int64_t last = std::max<std::int64_t>(1, p.out.extents[2]);
   const std::int64_t units = p.out.view.size() / last * ceil_div(last, context.loops ? kBlock : 1);
   launch_units(context, context.kernel("convolution", "convolution_direct", defines), units, wide, args);
+  return OwnKernel::convolution_direct;
 }
 
 /// w (+)= the sums of its parts.
@@ -159,7 +161,7 @@ void add_parts(Context& context, const Problem& p, const Scratch& partial, std::
                p.w.view.size(), wide, args);
 }
 
-void filter_direct(Context& context, const Problem& p) {
+OwnKernel filter_direct(Context& context, const Problem& p) {
   // cut by shape, so that each element is the same sum whatever runs it
   const std::int64_t elements = p.w.view.size(), lines = p.out.view.shape[0] * p.out.extents[0] * p.out.extents[1];
   const std::int64_t length = std::max<std::int64_t>(8, ceil_div(lines * elements, 1 << 16));
@@ -182,6 +184,7 @@ void filter_direct(Context& context, const Problem& p) {
                  parts * elements, wide, args);
   }
   add_parts(context, p, partial, parts, wide);
+  return OwnKernel::filter_direct;
 }
 
 /// The tiles of a group of work-items on cards.
@@ -238,7 +241,7 @@ void order_filter(Context& context, const Problem& p, const Steps& steps, const 
 }
 
 /// Forward and to_data by tiles or panels.
-void gather(Context& context, const Problem& p) {
+OwnKernel gather(Context& context, const Problem& p) {
   const Steps steps(p);
   const Dtype sums = type_of_sums(p);
   const std::int64_t images = p.out.view.shape[0], pixels = images * steps.count[0] * steps.count[1] * steps.count[2];
@@ -267,7 +270,7 @@ void gather(Context& context, const Problem& p) {
     const std::int64_t panels = ceil_div(pixels, micro_width()), units = copies * panels;
     args.index(panels, wide).index(units, wide);
     context.launch(context.kernel("convolution", "convolution_panels", defines, micro_text), units, 1, args);
-    return;
+    return OwnKernel::convolution_panels;
   }
   const Tile tile(context, sums, p.rows, pixels, copies);
   tile.define(defines);
@@ -278,6 +281,7 @@ void gather(Context& context, const Problem& p) {
   args.index(tiles_m, wide).index(tiles_n, wide).index(units, wide);
   context.launch(context.kernel("convolution", "convolution_tiles", defines), std::min(units, kMostGroups), tile.items,
                  args);
+  return OwnKernel::convolution_tiles;
 }
 
 /// A C-ordered array in memory of its own.
@@ -286,19 +290,20 @@ View own(const Scratch& memory, Dtype dtype, const Shape& shape) {
 }
 
 /// Panels write float32 and float64: a result of 16 bits is computed beside it.
-void gather_beside(Context& context, const Convolution& convolution) {
+OwnKernel gather_beside(Context& context, const Convolution& convolution) {
   const View& result = convolution.result();
   const Scratch memory(context, result.size() * 4);
   const View wider = own(memory, Dtype::float32, result.shape);
   if (convolution.accumulate) compute(context, Copy{wider, result});
   Problem p(convolution);
   p.out = Grid(wider, p.rows);
-  gather(context, p);
+  const OwnKernel kernel = gather(context, p);
   compute(context, Copy{result, wider});
+  return kernel;
 }
 
 /// to_filter by tiles or panels.
-void filter(Context& context, const Problem& p) {
+OwnKernel filter(Context& context, const Problem& p) {
   const Dtype sums = type_of_sums(p);
   const std::int64_t elements = p.w.view.size(), columns = p.taps_count() * p.depth,
                      pixels = p.out.view.shape[0] * p.out.extents[0] * p.out.extents[1] * p.out.extents[2];
@@ -346,6 +351,7 @@ void filter(Context& context, const Problem& p) {
     }
   }
   add_parts(context, p, partial, parts, wide);
+  return context.loops ? OwnKernel::filter_panels : OwnKernel::filter_tiles;
 }
 
 /// One axis for those behind the channels; nothing where one stride does not walk them.
@@ -404,17 +410,28 @@ bool multiply(Context& context, const Convolution& p) {
 
 template <>
 void compute(Context& context, const Convolution& convolution) {
-  if (convolution.result().size() == 0 || multiply(context, convolution)) return;
+  if (convolution.result().size() == 0) return;
+  if (multiply(context, convolution)) {
+    if (const Computation* const product = context.computations.last(ComputationKind::product))
+      context.computations.note(ComputationKind::convolution, *product);
+    return;
+  }
   Libraries<ConvolutionSpec>& libraries = libraries_for<ConvolutionSpec>(context);
-  if (const auto spec = config.use_cudnn ? as_spec(convolution) : std::nullopt)
+  const bool may = config.use_cudnn;
+  const auto spec = may ? as_spec(convolution) : std::nullopt;
+  if (spec)
     if (const std::string* library = libraries.run(*spec)) return context.submitted_by(*library);
   libraries.count_own();
   const Problem p(convolution);
   const bool small = p.rows < (context.loops ? kLeastRowsOfPanel : kLeastRows);
-  if (p.pass == ConvolutionPass::to_filter) return small ? filter_direct(context, p) : filter(context, p);
-  if (small) return direct(context, p);
-  if (context.loops && is_16bit_float(p.out.view.dtype)) return gather_beside(context, convolution);
-  gather(context, p);
+  const OwnKernel kernel = p.pass == ConvolutionPass::to_filter ? small ? filter_direct(context, p) : filter(context, p)
+                           : small ? direct(context, p)
+                           : context.loops && is_16bit_float(p.out.view.dtype) ? gather_beside(context, convolution)
+                                                                               : gather(context, p);
+  context.part<OwnComputations>().note(kernel, convolution.x.dtype, convolution.x.dtype,
+                                       spec  ? OwnBecause::none_took_it
+                                       : may ? OwnBecause::form
+                                             : OwnBecause::switched_off);
 }
 
 }  // namespace catenary::gpu

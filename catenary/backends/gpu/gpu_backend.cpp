@@ -88,6 +88,10 @@ class GpuBackend : public Backend, public KernelLauncher {
     return gpu::libraries(at(device), kind);
   }
 
+  const Computation* last_computation(int device, ComputationKind kind) override {
+    return at(device).computations.last(kind);
+  }
+
   const void* kernel(int device, const UserKernelText& text) override { return &usable(device).user_kernel(text); }
   int group_size(int device) const override {
     const Context& context = at(device);

@@ -7,6 +7,7 @@
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/micro.h"
+#include "catenary/backends/gpu/own_computations.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
 
@@ -68,14 +69,15 @@ void add_view(Args& args, const View& v, bool wide) {
   for (int axis = 0; axis < 3; ++axis) args.index(v.shape[axis] == 1 ? 0 : v.strides[axis], wide);
 }
 
-void panels(Context& context, const Product& given) {
+OwnKernel panels(Context& context, const Product& given) {
   // the smaller matrix is the one that is copied into panels
   const Product p = given.n() > given.m() ? given.transposed() : given;
   const bool wide = p.wide();
   Defines defines = product_defines(context, p, wide);
   defines.emplace_back("PANELS", "");
   add_micro(defines, context, p.c.dtype);
-  const Kernel& kernel = context.kernel("matmul", "matmul_panels", defines, micro_text);
+  constexpr OwnKernel which = OwnKernel::matmul_panels;
+  const Kernel& kernel = context.kernel("matmul", kernel_name(which), defines, micro_text);
   const std::int64_t count = ceil_div(p.n(), micro_width());
   // blocks of rows so that every core has some work, and copies into panels stay few
   const std::int64_t wanted = std::max<std::int64_t>(1, ceil_div(context.info.compute_units * 4, p.c.shape[0] * count));
@@ -89,12 +91,13 @@ void panels(Context& context, const Product& given) {
   args.add(p.bias.handle).index(p.bias.offset, wide).index(p.bias_m, wide).index(p.bias_n, wide).add(p.flags);
   for (std::int64_t value : {p.m(), p.n(), p.k(), block, blocks, count, units}) args.index(value, wide);
   context.launch(kernel, units, 1, args);
+  return which;
 }
 
-void general(Context& context, const Product& p) {
+OwnKernel general(Context& context, const Product& p) {
   const bool wide = p.wide();
   Defines defines = product_defines(context, p, wide);
-  const char* name = "matmul_rows";
+  OwnKernel which = OwnKernel::matmul_rows;
   std::int64_t tile_m = 1, tile_n = kRowTile;
   int items = 1;
   if (context.loops) {
@@ -102,14 +105,14 @@ void general(Context& context, const Product& p) {
   } else {
     if (p.a.strides[2] == 1) defines.emplace_back("A_ALONG_K", "");
     if (p.b.strides[1] == 1 && p.b.strides[2] != 1) defines.emplace_back("B_ALONG_K", "");
-    name = "matmul_tiles";
+    which = OwnKernel::matmul_tiles;
     tile_m = tile_n = kTile;
     items = 256;
     // llvmpipe keeps no 64 sums in registers
     if (!context.is_llvmpipe && ops::register_of(p.c.dtype) == ops::Reg::f32 && std::min(p.m(), p.n()) >= kTile / 2) {
       // the large tile where there are enough of them for the whole device
       const std::int64_t large = p.c.shape[0] * ceil_div(p.m(), kLargeTile) * ceil_div(p.n(), kLargeTile);
-      name = "matmul_blocks";
+      which = OwnKernel::matmul_blocks;
       tile_m = tile_n = large >= context.info.compute_units ? kLargeTile : kTile;
       items = static_cast<int>(tile_m * tile_n / 64);
       defines.emplace_back("BLOCKS", "");
@@ -119,7 +122,7 @@ void general(Context& context, const Product& p) {
       defines.emplace_back("TILES", "");
     }
   }
-  const Kernel& kernel = context.kernel("matmul", name, defines);
+  const Kernel& kernel = context.kernel("matmul", kernel_name(which), defines);
   const std::int64_t tiles_m = ceil_div(p.m(), tile_m), tiles_n = ceil_div(p.n(), tile_n);
   const std::int64_t units = p.c.shape[0] * tiles_m * tiles_n;
   Args args;
@@ -130,6 +133,7 @@ void general(Context& context, const Product& p) {
   for (std::int64_t value : {p.m(), p.n(), p.k(), tiles_m, tiles_n, units}) args.index(value, wide);
   const std::int64_t most = context.loops ? context.info.compute_units * 8 : std::int64_t{1} << 20;
   context.launch(kernel, std::min(units, most), items, args);
+  return which;
 }
 
 }  // namespace
@@ -153,11 +157,16 @@ void compute(Context& context, const Matmul& product) {
     p.b.shape[0] = 1;
   }
   Libraries<Gemm>& libraries = libraries_for<Gemm>(context);
-  if (const auto gemm = as_gemm({p.a, p.b, p.c, bias, accumulate}))
+  const auto gemm = as_gemm({p.a, p.b, p.c, bias, accumulate});
+  if (gemm)
     if (const std::string* library = libraries.run(*gemm)) return context.submitted_by(*library);
   libraries.count_own();
-  if (context.loops && (c.dtype == Dtype::float32 || c.dtype == Dtype::float64)) return panels(context, p);
-  general(context, p);
+  const bool in_panels = context.loops && (c.dtype == Dtype::float32 || c.dtype == Dtype::float64);
+  const OwnKernel kernel = in_panels ? panels(context, p) : general(context, p);
+  context.part<OwnComputations>().note(kernel, a.dtype, c.dtype,
+                                       !is_floating(a.dtype) ? OwnBecause::dtype
+                                       : gemm                ? OwnBecause::none_took_it
+                                                             : OwnBecause::form);
 }
 
 }  // namespace catenary::gpu

@@ -34,7 +34,7 @@ struct Algorithm {
   std::uint64_t data[8];
 };
 #endif
-constexpr std::uint64_t kMagic = 0x17ab1a5, kWorkspace = 1 << 16;
+constexpr std::uint64_t kMagic = 0x17ab1a5, kWorkspace = 1 << 16, kNumber = 21;
 
 struct Result {
   Algorithm algorithm;
@@ -92,6 +92,26 @@ bool describe(const Desc& desc, const Layout& a, const Layout& b, const Layout& 
   p.c = {nullptr, c.ld, c.stride, false};
   return true;
 }
+
+#ifndef SIM_HIP
+/// cublasLtNumericalImplFlags_t of an algorithm: tensor operations for 16 bits and TF32 whose operands are aligned.
+std::uint64_t flags_of(const Product& p, const std::uint32_t (&alignments)[4]) {
+  const char* const arch = std::getenv("SIMGPU_ARCH");
+  const int capability = arch ? std::atoi(arch) : 90;
+  bool aligned = true;
+  for (const std::uint32_t bytes : alignments) aligned = aligned && bytes % 16 == 0;
+  const auto steps = [&](const Matrix& x, std::int64_t columns) { return columns == 1 ? 0 : x.ld * size_of(p.type); };
+  aligned = aligned && steps(p.a, p.a.transposed ? p.m : p.k) % 16 == 0 &&
+            steps(p.b, p.b.transposed ? p.k : p.n) % 16 == 0 && steps(p.c, p.n) % 16 == 0;
+  const bool tensor = p.type == Type::f16                        ? capability >= 70
+                      : p.type == Type::bf16 || p.short_mantissa ? capability >= 80
+                                                                 : false;
+  std::uint64_t flags = tensor && aligned ? 2 : 1;
+  flags |= std::uint64_t{p.type == Type::f64 ? 4u : 2u} << 8;
+  flags |= std::uint64_t{p.short_mantissa ? 4u : p.type == Type::f16 ? 1u : p.type == Type::bf16 ? 2u : 8u} << 16;
+  return flags;
+}
+#endif
 
 /// What the algorithm was made for.
 std::uint64_t digest(const Desc& desc, const Product& p) {
@@ -201,11 +221,50 @@ EXPORT int LT(MatmulAlgoGetHeuristic)(Handle handle, Handle desc, Handle a, Hand
   std::uint64_t alignments = 0;
   for (int i = 0; i < 4; ++i) alignments = alignments << 16 | wishes.alignment[i];
   result.algorithm.data[1] = alignments;
+#ifdef SIM_HIP
+  result.algorithm.data[0] = result.algorithm.data[0] << 32 | kNumber;  // an algorithm begins with its number
+#else
+  result.algorithm.data[2] = kNumber;
+  result.algorithm.data[3] = flags_of(p, wishes.alignment);
+#endif
   result.workspace = kWorkspace;
   std::memcpy(results, &result, sizeof result);
   *found = 1;
   return 0;
 }
+
+#ifndef SIM_HIP
+namespace {
+template <class T>
+int tell(T value, void* to, std::size_t bytes, std::size_t* written) {
+  if (bytes != sizeof value) return kInvalidValue;
+  std::memcpy(to, &value, bytes);
+  *written = bytes;
+  return 0;
+}
+}  // namespace
+EXPORT int cublasLtMatmulAlgoConfigGetAttribute(const void* algorithm, int attribute, void* to, std::size_t bytes,
+                                                std::size_t* written) {
+  const std::uint64_t number = static_cast<const Algorithm*>(algorithm)->data[2];
+  switch (attribute) {
+    case 0:  // its number
+      return tell(static_cast<std::int32_t>(number), to, bytes, written);
+    case 1:  // tile
+      return tell(std::uint32_t{20}, to, bytes, written);
+    case 2:  // splits of k
+      return tell(std::int32_t{1}, to, bytes, written);
+    case 6:  // stages
+      return tell(std::uint32_t{35}, to, bytes, written);
+    default:
+      return kInvalidValue;
+  }
+}
+EXPORT int cublasLtMatmulAlgoCapGetAttribute(const void* algorithm, int attribute, void* to, std::size_t bytes,
+                                             std::size_t* written) {
+  if (attribute != 15 || fault("untold")) return kNotSupported;
+  return tell(static_cast<const Algorithm*>(algorithm)->data[3], to, bytes, written);
+}
+#endif
 
 EXPORT int LT(Matmul)(Handle handle, Handle desc, const void* alpha, const void* a, Handle a_layout, const void* b,
                       Handle b_layout, const void* beta, const void* c, Handle c_layout, void* d, Handle d_layout,
@@ -220,8 +279,10 @@ EXPORT int LT(Matmul)(Handle handle, Handle desc, const void* alpha, const void*
     return kInvalidValue;
   Algorithm chosen;
   std::memcpy(&chosen, algorithm, sizeof chosen);
+#ifdef SIM_HIP
+  if (chosen.data[0] >> 32 != (digest(what, p) & 0xffffffff)) return kInvalidValue;
+#else
   if (chosen.data[0] != digest(what, p)) return kInvalidValue;
-#ifndef SIM_HIP
   const void* addresses[] = {a, b, c, d};
   for (int i = 0; i < 4; ++i)
     if (reinterpret_cast<std::uintptr_t>(addresses[i]) % (chosen.data[1] >> (16 * (3 - i)) & 0xffff))

@@ -3,7 +3,7 @@
 // around one product in plain loops, which the device's stream runs on the host. They take what the true ones take and
 // are as strict about it: leading dimensions, addresses of device memory, streams, handles.
 //
-// SIMGPU_BLAS=create or multiply (a list) makes that call fail.
+// SIMGPU_BLAS=create or multiply (a list) makes that call fail; with untold cuBLASLt says nothing of its algorithms.
 
 #include <dlfcn.h>
 

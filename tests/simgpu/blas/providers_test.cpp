@@ -25,18 +25,21 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// A process on a simulated device, with the libraries of these folders of build/…/simgpu before the device's own.
 os::ProcessResult with(const std::string& vendor, const std::vector<std::string>& folders,
-                       Environment environment = {}) {
+                       const Environment& environment = {}, const std::string& tests = "Inside.AProduct") {
   std::string path;
   for (const std::string& folder : folders) path += tests::build_path("simgpu/") + folder + ":";
-  environment.emplace_back("LD_LIBRARY_PATH", path + tests::build_path("simgpu/") + vendor);
-  environment.emplace_back("CATENARY_CACHE_DIR", tests::build_path("simgpu/cache"));
-  environment.emplace_back("CATENARY_TRACE", "blas");
-  environment.emplace_back("GTEST_OUTPUT", "");
   os::ProcessOptions options;
   options.timeout = 100;
-  options.environment = std::move(environment);
+  options.environment = {{"LD_LIBRARY_PATH", path + tests::build_path("simgpu/") + vendor},
+                         {"CATENARY_CACHE_DIR", tests::build_path("simgpu/cache")},
+                         {"CATENARY_TRACE", "blas"},
+                         {"GTEST_OUTPUT", ""}};
+  for (const auto& [name, value] : environment) {
+    std::erase_if(options.environment, [&](const auto& known) { return known.first == name; });
+    options.environment.emplace_back(name, value);
+  }
   return os::run_process(
-      {os::program_path(), "--gtest_filter=Inside.*", "--gtest_also_run_disabled_tests", "--device", vendor + ":0"},
+      {os::program_path(), "--gtest_filter=" + tests, "--gtest_also_run_disabled_tests", "--device", vendor + ":0"},
       options);
 }
 
@@ -59,6 +62,95 @@ TEST(Inside, AProduct) {
   } catch (const Error& error) {
     std::printf("threw: %s\n", error.what());
   }
+}
+
+/// Run as the one above: what the device tells of products of several kinds, each computed twice.
+TEST(Inside, SeveralProducts) {
+  const auto tell = [](const char* what, const Array& a, const Array& b) {
+    for (int i = 0; i < 2; ++i) matmul(a, b).eval();
+    std::printf("%s: %s\n", what, last_computation(current_device(), "blas").value().text().c_str());
+  };
+  const auto of = [](std::int64_t rows, std::int64_t columns, Dtype dtype) {
+    return ones({rows, columns}, dtype).eval();
+  };
+  try {
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::float64, Dtype::int32})
+      tell(dtype_name(dtype), of(16, 24, dtype), of(24, 8, dtype));
+    const Array wide = of(16, 25, Dtype::float16);
+    tell("odd leading dimension", wide(slice(), slice(0, 24)), of(24, 8, Dtype::float16));
+    tell("odd beginning", wide.reshape({-1})(slice(1, 385)).reshape({16, 24}), of(24, 8, Dtype::float16));
+    tell("one row of odd length", of(1, 25, Dtype::float16), of(25, 8, Dtype::float16));
+    tell("apart", of(16, 48, Dtype::float16)(slice(0, 16, 2), slice(0, 48, 2)), of(24, 8, Dtype::float16));
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(Computed, ByCublasLtWhichTells) {
+  const auto result = with("cuda", {"blas/cuda"}, {{"CATENARY_TRACE", "libraries"}}, "Inside.SeveralProducts");
+  const std::string lt = "cuBLASLt, algorithm 21, tile 20, stages 35: ";
+  expect_says(result,
+              "float32: " + lt +
+                  "float32 sums of float32 products; no matrix units: TF32 off: config.tf32 is false, and Tensor "
+                  "Cores take float32 as TF32 alone\n");
+  expect_says(result, "\nfloat16: " + lt + "float32 sums of float16 products, by Tensor Cores\n");
+  expect_says(result, "\nbfloat16: " + lt + "float32 sums of bfloat16 products, by Tensor Cores\n");
+  expect_says(result, "\nfloat64: " + lt + "float64 sums of float64 products; no matrix units: sizes: ");
+  expect_says(result,
+              "int32 sums of int32 products; no matrix units: dtype: no library takes int32, and Catenary's own "
+              "kernels use none\n");
+  for (const char* what : {"odd leading dimension", "odd beginning"})
+    expect_says(result, std::string(what) + ": " + lt +
+                            "float32 sums of float16 products; no matrix units: alignment: not all operands begin at "
+                            "multiples of 16 bytes and step by them\n");
+  expect_says(result, "one row of odd length: " + lt + "float32 sums of float16 products, by Tensor Cores\n");
+  expect_says(result, "apart: own, matmul_");
+  expect_says(result,
+              "no matrix units: strides: no library takes such operands, and Catenary's own kernels use none\n");
+  // each is traced once, however often it was computed
+  const std::string line = "library cuda:0 blas " + lt + "float32 sums of float16 products, by Tensor Cores\n";
+  expect_says(result, line);
+  EXPECT_EQ(result.errors.find(line), result.errors.rfind(line)) << result.errors;
+}
+
+TEST(Computed, ByCublasLtOfAnOlderCard) {
+  const auto result = with("cuda", {"blas/cuda"}, {{"SIMGPU_ARCH", "75"}}, "Inside.SeveralProducts");
+  expect_says(result,
+              "\nfloat16: cuBLASLt, algorithm 21, tile 20, stages 35: float32 sums of float16 products, by Tensor");
+  expect_says(result, "no matrix units: dtype: Tensor Cores of sm_75 do not take bfloat16\n");
+  expect_says(result, "no matrix units: dtype: Tensor Cores of sm_75 do not take float32\n");
+}
+
+TEST(Computed, ByLibrariesThatDoNotTell) {
+  const auto quiet = with("cuda", {"blas/cuda"}, {{"SIMGPU_BLAS", "untold"}}, "Inside.SeveralProducts");
+  expect_says(quiet,
+              "\nfloat16: cuBLASLt, algorithm 21, tile 20, stages 35: float32 sums of float16 products; matrix units "
+              "are not told: cuBLASLt does not tell; Tensor Cores of sm_90 take float16; operands begin at multiples "
+              "of 16 bytes and step by them\n");
+  const auto cublas = with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "cublas"}}, "Inside.SeveralProducts");
+  expect_says(cublas, "float32: cuBLAS: float32 sums of float32 products; no matrix units: TF32 off: ");
+  expect_says(cublas,
+              "\nfloat16: cuBLAS: float32 sums of float16 products; matrix units are not told: cuBLAS does not tell; "
+              "Tensor Cores of sm_90 take float16; operands begin at multiples of 16 bytes and step by them\n");
+  expect_says(cublas,
+              "odd leading dimension: cuBLAS: float32 sums of float16 products; matrix units are not told: cuBLAS "
+              "does not tell; Tensor Cores of sm_90 take float16; alignment: not all operands begin at multiples of "
+              "16 bytes and step by them\n");
+  const auto hipblaslt = with("hip", {"blas/hip"}, {}, "Inside.SeveralProducts");
+  expect_says(hipblaslt,
+              "\nfloat16: hipBLASLt, solution 21: float32 sums of float16 products; matrix units are not told: "
+              "hipBLASLt does not tell; Matrix Cores of gfx90a take float16; ");
+  const auto rocblas = with("hip", {"blas/hip"}, {{"CATENARY_GPU_BLAS", "rocblas"}}, "Inside.SeveralProducts");
+  expect_says(rocblas,
+              "float32: rocBLAS: float32 sums of float32 products; matrix units are not told: rocBLAS does not "
+              "tell; Matrix Cores of gfx90a take float32; ");
+}
+
+TEST(Computed, ByOurOwnKernels) {
+  const auto result = with("cuda", {}, {}, "Inside.SeveralProducts");
+  expect_says(result,
+              "\nfloat16: own, matmul_tiles: float32 sums of float16 products; no matrix units: no library took it, "
+              "and Catenary's own kernels use none\n");
 }
 
 TEST(Providers, TheFirstOfTheList) {

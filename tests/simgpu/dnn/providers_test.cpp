@@ -63,6 +63,7 @@ TEST(Inside, AConvolution) {
       compute(current_device(), primitives::Convolution{ConvolutionPass::forward, window, 1, x_view, w_view, y_view});
     }
     EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{8, 12, 20, 24}));
+    std::printf("last: %s\n", last_computation(current_device(), "dnn").value().text().c_str());
     for (const LibraryInfo& provider : libraries(current_device(), "dnn"))
       if (provider.computed)
         std::printf("%d by %s (%s)\n", static_cast<int>(provider.computed), provider.name.c_str(),
@@ -77,6 +78,46 @@ TEST(Inside, AConvolution) {
 TEST(ConvolutionProviders, TheVendorsLibraries) {
   expect_says(with("cuda", {"dnn/cuda"}), "2 by cuDNN (9.19.0, ");
   expect_says(with("hip", {"dnn/hip"}), "2 by MIOpen (3.2.0, ");
+}
+
+TEST(ConvolutionProviders, TellHow) {
+  const auto cudnn = with("cuda", {"dnn/cuda"}, {{"CATENARY_TRACE", "libraries"}});
+  const std::string text =
+      "cuDNN, algorithm implicit precomputed GEMM, FMA math: float32 sums of float32 products; no "
+      "matrix units: TF32 off: config.tf32 is false";
+  expect_says(cudnn, "last: " + text);
+  expect_says(cudnn, "library cuda:0 dnn " + text);
+  EXPECT_EQ(cudnn.errors.find(text), cudnn.errors.rfind(text)) << cudnn.errors;
+  expect_says(
+      with("hip", {"dnn/hip"}),
+      "last: MIOpen, solution 26, implicit GEMM: float32 sums of float32 products; matrix units are not told: "
+      "MIOpen does not tell; Matrix Cores of gfx90a take float32; alignment: not all channels are multiples of 8");
+  expect_says(with("cuda", {}),
+              "last: own, convolution_direct: float32 sums of float32 products; no matrix units: no "
+              "library took it, and Catenary's own kernels use none");
+}
+
+/// Run as the one above: 16 bits, whose channels are multiples of 8.
+TEST(Inside, AConvolutionOf16Bits) {
+  const Array x = ones({1, 8, 3, 3}, Dtype::float16), w = ones({8, 8, 2, 2}, Dtype::float16),
+              y = zeros({1, 8, 2, 2}, Dtype::float16);
+  const Window window = Window::make("test", 2, {2}, {1}, {0});
+  try {
+    const View x_view = readable(x), w_view = readable(w), y_view = writable(y);
+    compute(current_device(), primitives::Convolution{ConvolutionPass::forward, window, 1, x_view, w_view, y_view});
+    EXPECT_EQ(y.to_vector<float>(), std::vector<float>(32, 32));
+    std::printf("16 bits: %s\n", last_computation(current_device(), "dnn").value().text().c_str());
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(ConvolutionProviders, CudnnDoesNotTellOfTensorCores) {
+  expect_says(
+      with("cuda", {"dnn/cuda"}),
+      "16 bits: cuDNN, algorithm implicit precomputed GEMM, tensor op math: float32 sums of float16 products; "
+      "matrix units are not told: cuDNN does not tell; Tensor Cores of sm_90 take float16; channels are multiples "
+      "of 8\n");
 }
 
 TEST(Libraries, OfAllKindsWithTheirVersions) {

@@ -45,19 +45,31 @@ class Clblast final : public MatmulProvider {
 
   std::string detail() const override { return path_; }
 
-  bool multiply(const Gemm& g, std::string& why) override {
+  const Computation* multiply(const Gemm& g, std::string& why) override {
     int status = 0;
     if (g.dtype == Dtype::float32)
       status = submit(g, f32_, f32_batch_);
     else if (g.dtype == Dtype::float64)
       status = submit(g, f64_, f64_batch_);
     else
-      return false;
-    if (status != 0) why = fmt::format("it cannot multiply (status {})", status);
-    return status == 0;
+      return nullptr;
+    if (status != 0) {
+      why = fmt::format("it cannot multiply (status {})", status);
+      return nullptr;
+    }
+    return &known_.get(static_cast<std::size_t>(g.dtype), [&]() -> const Computation& {
+      return context_.computations.keep({.kind = "blas",
+                                         .library = "CLBlast",
+                                         .algorithm = {},
+                                         .dtype = g.dtype,
+                                         .compute = sums_of(g.dtype),
+                                         .units = {},
+                                         .why_not = "kernels in OpenCL C reach none"});
+    });
   }
 
  private:
+  ComputationTable<static_cast<std::size_t>(kDtypes)> known_;
   template <class T>
   int submit(const Gemm& g, Multiply<T>* one, MultiplyBatch<T>* many) const {
     Handle queue = context_.driver.queue(context_.index);

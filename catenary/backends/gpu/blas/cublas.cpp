@@ -25,6 +25,7 @@ class Cublas final : public MatmulProvider {
 
   Cublas(Context& context, const os::Library& library, Handle handle, const std::string& version)
       : MatmulProvider(context),
+        untold_(context, "cuBLAS"),
         handles_(
             handle, library.required<int(Handle*)>("cublasCreate_v2"),
             [set_math = library.required<int(Handle, int)>("cublasSetMathMode"),
@@ -37,8 +38,8 @@ class Cublas final : public MatmulProvider {
 
   std::string detail() const override { return detail_; }
 
-  bool multiply(const Gemm& g, std::string& why) override {
-    if (!is_floating(g.dtype)) return false;
+  const Computation* multiply(const Gemm& g, std::string& why) override {
+    if (!is_floating(g.dtype)) return nullptr;
     const bool is_double = g.dtype == Dtype::float64;
     const int type = is_double ? kF64 : g.dtype == Dtype::float16 ? kF16 : g.dtype == Dtype::bfloat16 ? kBf16 : kF32;
     const int compute = is_double ? kComputeF64 : type == kF32 && allow_tf32() ? kComputeTf32 : kComputeF32;
@@ -54,10 +55,11 @@ class Cublas final : public MatmulProvider {
     });
     if (status != 0 && status != kNotSupported && status != kArchMismatch)
       why = fmt::format("it cannot multiply (status {})", status);
-    return status == 0;
+    return status == 0 ? untold_.of(g, allow_tf32()) : nullptr;
   }
 
  private:
+  UntoldProducts untold_;
   StreamHandles handles_;
   const std::string detail_;
   Multiply* const multiply_;

@@ -55,6 +55,15 @@ std::optional<Gemm> as_gemm(const primitives::Matmul& product) {
   return gemm;
 }
 
+bool is_aligned(const Gemm& g) {
+  const auto item = static_cast<std::int64_t>(itemsize(g.dtype));
+  const auto fits = [&](const Gemm::Matrix& x, std::int64_t columns) {
+    return reinterpret_cast<std::uintptr_t>(g.address(x)) % 16 == 0 && (columns == 1 || x.ld * item % 16 == 0) &&
+           (g.batch == 1 || x.stride * item % 16 == 0);
+  };
+  return fits(g.a, g.a.transposed ? g.m : g.k) && fits(g.b, g.b.transposed ? g.k : g.n) && fits(g.c, g.n);
+}
+
 std::string describe(const Gemm& gemm) {
   return fmt::format("a product of {} [{}, {}, {}] x {}", gemm.dtype, gemm.m, gemm.n, gemm.k, gemm.batch);
 }

@@ -37,6 +37,12 @@ struct Gemm {
 /// matrix are contiguous, or they overlap), or where there is nothing to multiply.
 std::optional<Gemm> as_gemm(const primitives::Matmul& product);
 
+/// Do a, b and c begin at multiples of 16 bytes, and step by them from column to column and from matrix to matrix?
+/// In memory that has addresses.
+bool is_aligned(const Gemm& gemm);
+/// What is said where they do not.
+constexpr const char* kNotAligned = "alignment: not all operands begin at multiples of 16 bytes and step by them";
+
 /// For messages.
 std::string describe(const Gemm& gemm);
 

@@ -8,6 +8,7 @@
 
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -25,8 +26,13 @@ struct Numbers {
   int layout_batch, layout_stride;                               // of a matrix
   std::size_t workspace_at, result_bytes;                        // in what the search for an algorithm gives
 };
-constexpr int kEpilogueDefault = 1, kEpilogueBias = 4, kPreferenceWorkspace = 1;  // the same in both
-constexpr int kPreferenceReductions = 3, kPreferenceAlignments[] = {5, 6, 7, 8};  // cuBLASLt's alone
+constexpr int kEpilogueDefault = 1, kEpilogueBias = 4, kPreferenceWorkspace = 1;                // the same in both
+constexpr int kPreferenceReductions = 3, kPreferenceAlignments[] = {5, 6, 7, 8};                // cuBLASLt's alone
+constexpr int kAlgorithmId = 0, kAlgorithmTile = 1, kAlgorithmSplit = 2, kAlgorithmStages = 6;  // likewise
+constexpr int kAlgorithmFlags = 15;                                                             // likewise
+// In those flags: instructions that are tensor operations, the type of the sums, what operands are rounded to.
+constexpr std::uint64_t kTensorOperations = 0xfe, kSumsIn16Bits = std::uint64_t{1} << 8,
+                        kRoundedToTf32 = std::uint64_t{4} << 16;
 constexpr Numbers kCuda = {1, 0, 2, 14, 0, 1, 68, 77, 70, 3, 4, 7, 8, 26, 5, 6, 64, 96};
 constexpr Numbers kHip = {112, 111, 2, 14, 0, 1, 2, 6, 7, 0, 1, 2, 3, 4, 0, 1, 24, 56};
 
@@ -51,6 +57,11 @@ struct Api {
     find(preference_destroy, "MatmulPreferenceDestroy");
     find(search, "MatmulAlgoGetHeuristic");
     find(matmul, "Matmul");
+    // of cuBLASLt alone, and not missed
+    configuration = library.function<int(const void*, int, void*, std::size_t, std::size_t*)>(
+        (prefix + "MatmulAlgoConfigGetAttribute").c_str());
+    capability = library.function<int(const void*, int, void*, std::size_t, std::size_t*)>(
+        (prefix + "MatmulAlgoCapGetAttribute").c_str());
   }
 
   int (*create)(Handle*);
@@ -68,6 +79,19 @@ struct Api {
   int (*matmul)(Handle, Handle desc, const void* alpha, const void* a, Handle a_layout, const void* b, Handle b_layout,
                 const void* beta, const void* c, Handle c_layout, void* d, Handle d_layout, const void* algorithm,
                 void* workspace, std::size_t workspace_bytes, Handle stream);
+  int (*configuration)(const void* algorithm, int attribute, void*, std::size_t, std::size_t* written);
+  int (*capability)(const void* algorithm, int attribute, void*, std::size_t, std::size_t* written);
+
+  /// What an algorithm says of itself; nothing where it does not.
+  template <class T>
+  std::optional<T> ask(int (*function)(const void*, int, void*, std::size_t, std::size_t*), const void* algorithm,
+                       int attribute) const {
+    T value{};
+    std::size_t written = 0;
+    if (!function || function(algorithm, attribute, &value, sizeof value, &written) != 0 || written != sizeof value)
+      return std::nullopt;
+    return value;
+  }
 };
 
 /// A description and the algorithm for it; none where the library has none.
@@ -85,6 +109,7 @@ struct Plan {
   Handle desc = nullptr, a = nullptr, b = nullptr, c = nullptr;
   std::mutex bias;  // which the description names
   bool found = false;
+  const Computation* computation = nullptr;
   std::uint64_t workspace = 0;
   alignas(16) std::array<char, kResultRoom> result{};  // begins with the algorithm
 };
@@ -107,13 +132,13 @@ class LtProvider final : public MatmulProvider {
            (gemm.m == 1 || bias.strides[0] == 1) && reinterpret_cast<std::uintptr_t>(bias.data()) % 16 == 0;
   }
 
-  bool multiply(const Gemm& gemm, std::string& why) override {
-    if (!is_floating(gemm.dtype)) return false;
+  const Computation* multiply(const Gemm& gemm, std::string& why) override {
+    if (!is_floating(gemm.dtype)) return nullptr;
     const Handle stream = context_.driver.queue(context_.index);
     try {
       const std::shared_ptr<Plan> kept = plan_of(gemm);
       Plan& plan = *kept;
-      if (!plan.found) return false;
+      if (!plan.found) return nullptr;
       std::unique_lock<std::mutex> lock;
       if (gemm.bias) {
         lock = std::unique_lock(plan.bias);
@@ -135,10 +160,10 @@ class LtProvider final : public MatmulProvider {
                         plan.c, c, plan.c, plan.result.data(), scratch ? scratch->handle() : nullptr, plan.workspace,
                         stream),
             "multiply");
-      return true;
+      return plan.computation;
     } catch (const Refused& refused) {
       why = refused.text;
-      return false;
+      return nullptr;
     }
   }
 
@@ -242,6 +267,45 @@ class LtProvider final : public MatmulProvider {
     check(status, "set a preference");
     std::memcpy(&plan.workspace, plan.result.data() + n_.workspace_at, sizeof plan.workspace);
     plan.workspace = plan.found ? std::min(plan.workspace, kWorkspace) : 0;
+    if (plan.found) plan.computation = &context_.computations.keep(describe(plan, g));
+  }
+
+  /// What the algorithm tells of itself.
+  Computation describe(const Plan& plan, const Gemm& g) const {
+    const bool tf32 = g.dtype == Dtype::float32 && allow_tf32(), aligned = is_aligned(g);
+    Computation c = untold("blas", hip_ ? "hipBLASLt" : "cuBLASLt", context_.info, g.dtype, tf32,
+                           aligned ? "operands begin at multiples of 16 bytes and step by them" : kNotAligned);
+    const void* const algorithm = plan.result.data();
+    if (hip_) {
+      std::int32_t solution = -1;  // an algorithm begins with its number
+      std::memcpy(&solution, algorithm, sizeof solution);
+      if (solution >= 0) c.algorithm = fmt::format("solution {}", solution);
+      return c;
+    }
+    if (const auto id = api_.ask<std::int32_t>(api_.configuration, algorithm, kAlgorithmId)) {
+      c.algorithm = fmt::format("algorithm {}", *id);
+      const auto add = [&](const char* name, auto value, bool said) {
+        if (value && said) c.algorithm += fmt::format(", {} {}", name, *value);
+      };
+      add("tile", api_.ask<std::uint32_t>(api_.configuration, algorithm, kAlgorithmTile), true);
+      add("stages", api_.ask<std::uint32_t>(api_.configuration, algorithm, kAlgorithmStages), true);
+      const auto split = api_.ask<std::int32_t>(api_.configuration, algorithm, kAlgorithmSplit);
+      add("split", split, split && *split > 1);
+    }
+    const auto flags = api_.ask<std::uint64_t>(api_.capability, algorithm, kAlgorithmFlags);
+    if (!flags) return c;
+    c.told = true;
+    if (tf32) c.compute = sums_of(g.dtype, *flags & kRoundedToTf32 ? "TF32" : "float32");
+    if (*flags & kSumsIn16Bits) c.compute = sums_of(Dtype::float16, dtype_name(g.dtype));
+    if (*flags & kTensorOperations) {
+      c.units = "Tensor Cores";
+      c.why_not.clear();
+    } else if (const std::string lacks = lacks_matrix_units(context_.info, g.dtype, tf32); !lacks.empty()) {
+      c.why_not = lacks;
+    } else {
+      c.why_not = aligned ? "sizes: cuBLASLt chose an algorithm without them" : kNotAligned;
+    }
+    return c;
   }
 
   using Key = std::array<std::int64_t, 15>;

@@ -1,11 +1,16 @@
 #include "catenary/backends/gpu/blas/provider.h"
 
+#include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/primitives.h"
 
 namespace catenary::gpu {
 
 bool MatmulProvider::run(const Gemm& gemm, std::string& why) {
-  if (!gemm.bias || adds_bias(gemm)) return multiply(gemm, why);
+  const auto noted = [&](const Computation* computation) {
+    if (computation) context_.computations.note(ComputationKind::product, *computation);
+    return computation != nullptr;
+  };
+  if (!gemm.bias || adds_bias(gemm)) return noted(multiply(gemm, why));
   if (gemm.accumulate) return false;
   // c begins as the bias, and the product is added
   const Shape shape{gemm.batch, gemm.n, gemm.m};
@@ -20,7 +25,17 @@ bool MatmulProvider::run(const Gemm& gemm, std::string& why) {
   Gemm rest = gemm;
   rest.bias = nullptr;
   rest.accumulate = true;
-  return multiply(rest, why);
+  return noted(multiply(rest, why));
+}
+
+const Computation* UntoldProducts::of(const Gemm& gemm, bool tf32) {
+  const bool rounded = tf32 && gemm.dtype == Dtype::float32, aligned = is_aligned(gemm);
+  const std::size_t number = static_cast<std::size_t>(gemm.dtype) * 4 + (rounded ? 2 : 0) + (aligned ? 1 : 0);
+  return &known_.get(number, [&]() -> const Computation& {
+    return context_.computations.keep(
+        untold("blas", library_, context_.info, gemm.dtype, rounded,
+               aligned ? "operands begin at multiples of 16 bytes and step by them" : kNotAligned));
+  });
 }
 
 }  // namespace catenary::gpu

@@ -21,10 +21,23 @@ class MatmulProvider : public Provider<Gemm> {
  protected:
   /// Is the bias, if any, added by the library? It is put into c beforehand where not.
   virtual bool adds_bias(const Gemm&) const { return false; }
-  /// Provider::run.
-  virtual bool multiply(const Gemm& gemm, std::string& why) = 0;
+  /// Provider::run: how it was computed, which was kept; null where it was not.
+  virtual const Computation* multiply(const Gemm& gemm, std::string& why) = 0;
 
   Context& context_;
+};
+
+/// How a library that does not tell which units ran computed its products.
+class UntoldProducts {
+ public:
+  UntoldProducts(Context& context, const char* library) : context_(context), library_(library) {}
+  /// `tf32`: the library was told that float32 may be rounded to TF32.
+  const Computation* of(const Gemm& gemm, bool tf32);
+
+ private:
+  Context& context_;
+  const char* const library_;
+  ComputationTable<4 * static_cast<std::size_t>(kDtypes)> known_;
 };
 
 /// rocBLAS and hipBLASLt, for `catenary doctor` too.

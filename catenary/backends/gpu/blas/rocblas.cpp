@@ -27,6 +27,7 @@ class Rocblas final : public MatmulProvider {
 
   Rocblas(Context& context, const os::Library& library, Handle handle)
       : MatmulProvider(context),
+        untold_(context, "rocBLAS"),
         handles_(handle, library.required<int(Handle*)>("rocblas_create_handle"),
                  library.required<int(Handle, Handle)>("rocblas_set_stream")),
         multiply_(library.required<Multiply>("rocblas_gemm_strided_batched_ex")) {
@@ -38,8 +39,8 @@ class Rocblas final : public MatmulProvider {
 
   std::string detail() const override { return detail_; }
 
-  bool multiply(const Gemm& g, std::string& why) override {
-    if (!is_floating(g.dtype)) return false;
+  const Computation* multiply(const Gemm& g, std::string& why) override {
+    if (!is_floating(g.dtype)) return nullptr;
     const bool is_double = g.dtype == Dtype::float64;
     const int type = is_double ? kF64 : g.dtype == Dtype::float16 ? kF16 : g.dtype == Dtype::bfloat16 ? kBf16 : kF32;
     const float one = 1, beta = g.accumulate ? 1 : 0;
@@ -57,10 +58,11 @@ class Rocblas final : public MatmulProvider {
     });
     if (status == kPerformanceDegraded) status = 0;  // done, with less memory than it would like
     if (status != 0 && status != kNotImplemented) why = fmt::format("it cannot multiply (status {})", status);
-    return status == 0;
+    return status == 0 ? untold_.of(g, false) : nullptr;
   }
 
  private:
+  UntoldProducts untold_;
   StreamHandles handles_;
   std::string detail_;
   Multiply* const multiply_;

@@ -7,6 +7,7 @@
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -47,6 +48,34 @@ bool not_supported(int status) { return status / 1000 == 3 || status == 9 || sta
 std::string version_text(std::size_t number) {
   return number >= 90000 ? fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100)
                          : fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
+}
+
+/// cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t
+std::string algorithm_name(ConvolutionPass pass, int algorithm) {
+  using Names = std::array<const char*, 8>;
+  constexpr Names forward = {"implicit GEMM", "implicit precomputed GEMM", "GEMM", "direct", "FFT", "tiled FFT",
+                             "Winograd",      "nonfused Winograd"};
+  constexpr Names to_data = {"0", "1", "FFT", "tiled FFT", "Winograd", "nonfused Winograd", "", ""};
+  constexpr Names to_filter = {"0", "1", "FFT", "3", "Winograd", "nonfused Winograd", "tiled FFT", ""};
+  const Names& names = pass == ConvolutionPass::forward   ? forward
+                       : pass == ConvolutionPass::to_data ? to_data
+                                                          : to_filter;
+  const bool is_known = algorithm >= 0 && algorithm < 8 && *names[static_cast<std::size_t>(algorithm)];
+  return is_known ? names[static_cast<std::size_t>(algorithm)] : fmt::to_string(algorithm);
+}
+
+/// cudnnMathType_t
+const char* math_name(int math) {
+  switch (math) {
+    case kDefaultMath:
+      return "default math";
+    case kTensorMath:
+      return "tensor op math";
+    case kFmaMath:
+      return "FMA math";
+    default:
+      return "tensor op math with conversion";
+  }
 }
 
 struct Api {
@@ -123,6 +152,7 @@ struct Plan {
   const Api& api;
   Handle x = nullptr, w = nullptr, y = nullptr, convolution = nullptr;
   bool found = false;
+  const Computation* computation = nullptr;
   int algorithm = 0;
   std::size_t workspace = 0;
 };
@@ -148,10 +178,12 @@ class Cudnn final : public ConvolutionProvider {
   std::string detail() const override { return detail_; }
 
  protected:
-  void convolve(const ConvolutionSpec& spec) override {
+  const Computation& convolve(const ConvolutionSpec& spec) override {
+    const Computation* computation = nullptr;
     const int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
       const std::shared_ptr<Plan> plan = plan_of(handle, spec);
       if (!plan->found) throw Refused{};
+      computation = plan->computation;
       const Scratch workspace(context_, static_cast<std::int64_t>(std::max<std::size_t>(1, plan->workspace)));
       const Operands o = operands(spec, *plan);
       const float one = 1, beta = spec.accumulate ? 1 : 0;
@@ -163,6 +195,7 @@ class Cudnn final : public ConvolutionProvider {
                                       is_double ? static_cast<const void*>(&beta64) : &beta, o.result, o.result_data);
     });
     check(status, "compute");
+    return *computation;
   }
 
  private:
@@ -254,12 +287,27 @@ class Cudnn final : public ConvolutionProvider {
       plan.found = true;
       plan.algorithm = f.algorithm;
       plan.workspace = bytes;
+      plan.computation = &context_.computations.keep(tell(spec, f, exact));
       kept = {f.algorithm, f.math};
       Binary binary(sizeof kept);
       std::memcpy(binary.data(), &kept, sizeof kept);
       if (tune) save_kernel(name, binary);
       return;
     }
+  }
+
+  /// What cuDNN says of an algorithm: the arithmetic that it may use, and not what it does use.
+  Computation tell(const ConvolutionSpec& spec, const Found& found, bool exact) const {
+    const int math = exact ? kFmaMath : found.math;
+    const bool eights = spec.x[1] / spec.groups % 8 == 0 && spec.y[1] / spec.groups % 8 == 0;
+    Computation c = untold("dnn", "cuDNN", context_.info, spec.dtype, !exact && spec.dtype == Dtype::float32,
+                           eights ? "channels are multiples of 8" : "alignment: not all channels are multiples of 8");
+    c.algorithm = fmt::format("algorithm {}, {}", algorithm_name(spec.pass, found.algorithm), math_name(math));
+    if (!c.told && math == kFmaMath) {
+      c.told = true;
+      c.why_not = "sizes: cuDNN chose an algorithm without them";
+    }
+    return c;
   }
 
   const Api api_;

@@ -5,6 +5,7 @@
 
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -92,6 +93,7 @@ struct Plan {
   const Api& api;
   Handle x = nullptr, w = nullptr, y = nullptr, convolution = nullptr;
   bool found = false;
+  const Computation* computation = nullptr;
   std::uint64_t solution = 0;
   std::size_t workspace = 0;
 };
@@ -120,18 +122,21 @@ class Miopen final : public ConvolutionProvider {
 
  protected:
   bool accumulates() const override { return false; }
-  void convolve(const ConvolutionSpec& spec) override {
+  const Computation& convolve(const ConvolutionSpec& spec) override {
+    const Computation* computation = nullptr;
     const int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
       std::vector<std::int64_t> key = spec.key();
       key.push_back(bool{config.cudnn_deterministic});
       const std::shared_ptr<Plan> plan = plans_.get(key, [&] { return make_plan(handle, spec); });
       if (!plan->found) throw Refused{};
+      computation = plan->computation;
       const Scratch workspace(context_, static_cast<std::int64_t>(std::max<std::size_t>(1, plan->workspace)));
       const Operands o = operands(spec, *plan);
       return api_.compute[pass(spec)](handle, o.first, o.first_data, o.second, o.second_data, plan->convolution,
                                       o.result, o.result_data, workspace.handle(), plan->workspace, plan->solution);
     });
     check(status, "compute");
+    return *computation;
   }
 
  private:
@@ -186,7 +191,19 @@ class Miopen final : public ConvolutionProvider {
       plan.found = true;
       plan.solution = s.id;
       plan.workspace = s.workspace;
+      plan.computation = &context_.computations.keep(tell(spec, s));
     }
+  }
+
+  Computation tell(const ConvolutionSpec& spec, const Solution& solution) const {
+    const bool eights = spec.x[1] / spec.groups % 8 == 0 && spec.y[1] / spec.groups % 8 == 0;
+    Computation c = untold("dnn", "MIOpen", context_.info, spec.dtype, false,
+                           eights ? "channels are multiples of 8" : "alignment: not all channels are multiples of 8");
+    constexpr std::array<const char*, 6> names = {"GEMM", "direct", "FFT", "Winograd", "", "implicit GEMM"};
+    const auto number = static_cast<std::size_t>(solution.algorithm);
+    const bool is_known = solution.algorithm >= 0 && number < names.size() && *names[number];
+    c.algorithm = fmt::format("solution {}{}{}", solution.id, is_known ? ", " : "", is_known ? names[number] : "");
+    return c;
   }
 
   const Api api_;

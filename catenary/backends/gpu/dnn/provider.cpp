@@ -7,10 +7,11 @@ namespace catenary::gpu {
 bool ConvolutionProvider::run(const ConvolutionSpec& spec, std::string& why) {
   if ((spec.accumulate || spec.bias) && !accumulates()) return false;
   try {
-    if (!spec.bias) {
-      convolve(spec);
+    const auto computed = [&](const ConvolutionSpec& convolution) {
+      context_.computations.note(ComputationKind::convolution, convolve(convolution));
       return true;
-    }
+    };
+    if (!spec.bias) return computed(spec);
     // the result begins as the bias, and the convolution is added
     View bias = *spec.bias;
     const Shape& shape = spec.result().shape;
@@ -22,8 +23,7 @@ bool ConvolutionProvider::run(const ConvolutionSpec& spec, std::string& why) {
     ConvolutionSpec rest = spec;
     rest.bias = nullptr;
     rest.accumulate = true;
-    convolve(rest);
-    return true;
+    return computed(rest);
   } catch (const Refused& refused) {
     why = refused.text;
   } catch (const DeviceError& error) {

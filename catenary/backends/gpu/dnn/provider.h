@@ -23,8 +23,8 @@ class ConvolutionProvider : public Provider<ConvolutionSpec> {
   struct Refused {
     std::string text;
   };
-  /// Computes it without its bias, or throws Refused.
-  virtual void convolve(const ConvolutionSpec& spec) = 0;
+  /// Computes it without its bias, or throws Refused. Gives how, which was kept.
+  virtual const Computation& convolve(const ConvolutionSpec& spec) = 0;
   /// Can the library add to what the result holds? Where it cannot, sums and biases are left to our own kernels.
   virtual bool accumulates() const { return true; }
 

@@ -1,0 +1,96 @@
+#include "catenary/backends/cpu/computations.h"
+
+#include <array>
+#include <string>
+
+#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/gemm_kernel.h"
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/format.h"
+
+namespace catenary::cpu {
+namespace {
+
+constexpr std::size_t kLevels = 4, kUnits = 3;
+
+/// The instruction set that the kernels are compiled for.
+const char* instructions(std::uint8_t level) {
+  constexpr std::array<const char*, kLevels> names = {"SSE4.2", "AVX2", "AVX-512", "the compiler's instruction set"};
+  return names[level];
+}
+
+/// What decides how it was computed.
+struct Noted {
+  Way way;
+  Dtype operands;
+  std::uint8_t level;      ///< SimdLevel
+  std::uint8_t unit_or_0;  ///< BfloatUnit and 1; it is `widened` in other ways, for other dtypes and at lower levels
+};
+// The calling thread's last product and convolution; unit_or_0 is 0 before the first.
+thread_local constinit Noted last_product{}, last_convolution{};
+
+Noted noted(Way way, Dtype operands) {
+  const SimdLevel level = simd_level();
+  const bool by_unit = operands == Dtype::bfloat16 && way == Way::panels && level == SimdLevel::v4;
+  const BfloatUnit unit = by_unit ? bfloat_unit() : BfloatUnit::widened;
+  return {way, operands, static_cast<std::uint8_t>(level), static_cast<std::uint8_t>(static_cast<int>(unit) + 1)};
+}
+
+std::string why_not(Way way, Dtype operands) {
+  if (operands != Dtype::bfloat16) return "dtype: AMX and AVX512_BF16 are used for bfloat16 alone";
+  switch (way) {
+    case Way::columns:
+      return "size: so few columns are not multiplied in tiles";
+    case Way::small:
+      return fmt::format("size: no side is above {}, which is not worth packing", kSmallSide);
+    case Way::panels:
+      return why_widened();
+    default:
+      return "convolutions widen bfloat16 to float32";
+  }
+}
+
+Computation describe(const Noted& n) {
+  constexpr std::array<const char*, kWays> names = {"panels",    "few columns", "small",           "integers",
+                                                    "integers",  "dnnl_sgemm",  "gathered panels", "few channels",
+                                                    "depthwise", "Winograd"};
+  constexpr std::array<const char*, kUnits> units = {"", "AVX512_BF16", "AMX"};
+  Computation c;
+  c.kind = n.way < Way::gathered_panels ? "blas" : "dnn";
+  c.library = n.way == Way::onednn ? "oneDNN" : "own";
+  c.algorithm = names[static_cast<std::size_t>(n.way)];
+  c.dtype = n.operands;
+  c.compute = n.way == Way::widened_integers ? sums_of(Dtype::int32, dtype_name(n.operands)) : sums_of(n.operands);
+  c.units = units[n.unit_or_0 - 1u];
+  if (n.way != Way::onednn && c.units.empty()) c.algorithm += fmt::format(", {}", instructions(n.level));
+  if (c.units.empty()) c.why_not = why_not(n.way, n.operands);
+  return c;
+}
+
+const Computation& computation(const Noted& n) {
+  static auto& all = *new Computations("cpu");
+  static auto& table = *new ComputationTable<kWays * kDtypes * kLevels * kUnits>;
+  const std::size_t way = static_cast<std::size_t>(n.way), dtype = static_cast<std::size_t>(n.operands);
+  const std::size_t number = ((way * kDtypes + dtype) * kLevels + n.level) * kUnits + n.unit_or_0 - 1;
+  return table.get(number, [&]() -> const Computation& { return all.keep(describe(n)); });
+}
+
+}  // namespace
+
+void note_product(Way way, Dtype operands) {
+  const Noted now = noted(way, operands);
+  last_product = now;
+  if (Computations::are_traced()) computation(now);
+}
+void note_convolution(Way way, Dtype operands) {
+  const Noted now = noted(way, operands);
+  last_convolution = now;
+  if (Computations::are_traced()) computation(now);
+}
+
+const Computation* last_computation(ComputationKind kind) {
+  const Noted last = kind == ComputationKind::product ? last_product : last_convolution;
+  return last.unit_or_0 ? &computation(last) : nullptr;
+}
+
+}  // namespace catenary::cpu
