@@ -88,11 +88,6 @@ std::string cuda_library_version(std::size_t number) {
   return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
 
-bool allow_tf32() {
-  static const bool allow = environment::flag("CATENARY_TF32");
-  return allow;
-}
-
 std::vector<std::string> tensile_folders(const std::string& path, const std::string& folder, const std::string& given) {
   if (!given.empty()) return {given};
   // beside the library; and as ROCm 5.1 and older had it, a folder for each library with lib/ in it

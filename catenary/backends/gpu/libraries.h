@@ -43,8 +43,6 @@ auto open_cuda_library(const Context& context, const std::string& name, std::str
 std::string cuda_library_version(std::size_t number);
 /// What the library's function `create` gives; null, with the reason, where it gives none.
 void* make_handle(Context& context, const os::Library& library, const std::string& create, std::string& why);
-/// CATENARY_TF32=1: float32 may be multiplied with 10 bits of mantissa.
-bool allow_tf32();
 
 /// A library of ROCm's. What it is called and of which versions stands beside the library itself.
 struct RocmLibrary {

@@ -61,7 +61,7 @@ EXPORT int cublasGemmStridedBatchedEx(Handle handle, int op_a, int op_b, int m, 
   p.c = {c, ldc, c_stride, false};
   p.alpha = load(alpha, 0, p.type == Type::f64 ? Type::f64 : Type::f32);
   p.beta = load(beta, 0, p.type == Type::f64 ? Type::f64 : Type::f32);
-  p.short_mantissa = compute == 77;
+  p.short_mantissa = compute == 77 && !tf32_is_forbidden();
   if (!is_valid(p)) return kInvalidValue;
   return submit(p, context->stream) ? kSuccess : kExecutionFailed;
 }

@@ -73,8 +73,9 @@ bool describe(const Desc& desc, const Layout& a, const Layout& b, const Layout& 
   if (a.type != b.type || a.type != c.type || a.batch != b.batch || a.batch != c.batch) return false;
   if (!of_cuda_data_type(a.type, p.type)) return false;
   const bool is_double = p.type == Type::f64;
-  p.short_mantissa = p.type == Type::f32 && desc.compute == kComputeTf32;
-  if (desc.compute != (is_double ? kComputeF64 : kComputeF32) && !p.short_mantissa) return false;
+  const bool tf32 = p.type == Type::f32 && desc.compute == kComputeTf32;
+  if (desc.compute != (is_double ? kComputeF64 : kComputeF32) && !tf32) return false;
+  p.short_mantissa = tf32 && !tf32_is_forbidden();
   if (desc.scale != (is_double ? 1 : 0)) return false;
   if (desc.bias_type != -1 && desc.bias_type != c.type) return false;
   for (const std::int32_t op : {desc.a, desc.b})

@@ -24,6 +24,12 @@ inline bool fault(const char* what) {
   return list && std::strstr(list, what);
 }
 
+/// NVIDIA's own switch of TF32, which stands above what a program asks for.
+inline bool tf32_is_forbidden() {
+  const char* value = std::getenv("NVIDIA_TF32_OVERRIDE");
+  return value && std::strcmp(value, "0") == 0;
+}
+
 enum class Type { f16, bf16, f32, f64 };
 /// cudaDataType's numbers, which are hipDataType's too; false for another one.
 inline bool of_cuda_data_type(int number, Type& type) {

@@ -12,6 +12,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/linalg.h"
 #include "catenary/backends/gpu/libraries.h"
+#include "catenary/core/config.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/process.h"
 #include "catenary/device/device.h"
@@ -185,6 +186,49 @@ TEST(Providers, RoundsFloat32OnlyWhenAsked) {
   }
   expect_says(with("hip", {"blas/hip"}, {{"CATENARY_TF32", "1"}}), "float32 is rounded");
   expect_says(with("hip", {"blas/hip"}), "float32 is kept");
+}
+
+/// Run as the one above: config.tf32 decides for the next product.
+TEST(Inside, Tf32) {
+  const float fine = 1 + 1.0f / 4096;  // does not fit into the 10 bits of TF32
+  const Array a = full({8, 8}, fine, Dtype::float32), b = eye(8).astype(Dtype::float32);
+  const auto tell = [&] {
+    const float got = matmul(a, b)(0, 0).item<float>();
+    std::printf("tf32 %d: %s, %s\n", static_cast<int>(bool{config.tf32}), got == fine ? "kept" : "rounded",
+                last_computation(current_device(), "blas").value().text().c_str());
+  };
+  try {
+    for (const bool tf32 : {false, true, false}) {
+      const auto scope = using_config(config.tf32, tf32);
+      tell();
+    }
+    tell();
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(Tf32, IsASwitch) {
+  const std::string off =
+      "tf32 0: kept, cuBLASLt, algorithm 21, tile 20, stages 35: float32 sums of float32 products; no "
+      "matrix units: TF32 off: config.tf32 is false, and Tensor Cores take float32 as TF32 alone\n";
+  const std::string on =
+      "tf32 1: rounded, cuBLASLt, algorithm 21, tile 20, stages 35: float32 sums of TF32 products, by "
+      "Tensor Cores\n";
+  expect_says(with("cuda", {"blas/cuda"}, {}, "Inside.Tf32"), off + on + off + off);
+  // CATENARY_TF32 is what all threads begin with
+  expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_TF32", "1"}}, "Inside.Tf32"), off + on + off + on);
+  // what NVIDIA's libraries read stands above both
+  expect_says(
+      with("cuda", {"blas/cuda"}, {{"NVIDIA_TF32_OVERRIDE", "0"}}, "Inside.Tf32"),
+      "tf32 1: kept, cuBLASLt, algorithm 21, tile 20, stages 35: float32 sums of float32 products; no matrix units: "
+      "TF32 off: NVIDIA_TF32_OVERRIDE is 0\n");
+  const auto cublas = with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "cublas"}}, "Inside.Tf32");
+  expect_says(cublas, "tf32 0: kept, cuBLAS: float32 sums of float32 products; no matrix units: TF32 off: ");
+  expect_says(cublas, "tf32 1: rounded, cuBLAS: float32 sums of float32 or TF32 products; matrix units are not told: ");
+  const auto hip = with("hip", {"blas/hip"}, {}, "Inside.Tf32");
+  expect_says(hip, "tf32 0: kept, hipBLASLt, solution 21: ");
+  expect_says(hip, "tf32 1: rounded, hipBLASLt, solution 21: ");
 }
 
 TEST(Providers, NoneIsFound) {

@@ -3,7 +3,7 @@
 // around one convolution in plain loops, which the device's stream runs on the host. They take what the true ones take
 // and are as strict about it: extents, addresses of device memory, streams, handles.
 //
-// SIMGPU_DNN=create, search or compute (a list) makes that call fail.
+// SIMGPU_DNN=create, search or compute (a list) makes that call fail; with tf32 a program may ask for TF32.
 
 #include <algorithm>
 #include <cstdlib>

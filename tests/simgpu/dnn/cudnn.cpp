@@ -90,7 +90,8 @@ int compute(Pass pass, Handle handle, const void* alpha, Handle first, const voi
   if (fault("compute")) return kExecutionFailed;
   Convolution c;
   if (!describe(pass, first, second, window, result, c)) return kBadParam;
-  if (c.x.type == Type::f32 && c.window.math != kFmaMath && !std::getenv("CATENARY_TF32")) return kBadParam;
+  const bool may_round = std::getenv("CATENARY_TF32") || fault("tf32");
+  if (c.x.type == Type::f32 && c.window.math != kFmaMath && !may_round) return kBadParam;
   if (c.window.sums != (c.x.type == Type::f64 ? Type::f64 : Type::f32)) return kBadParam;
   if (algorithm != kPlain && (algorithm != kAtomic || !std::getenv("CATENARY_CUDNN_DETERMINISTIC"))) return kBadParam;
   if (bytes < workspace_of(algorithm) || (bytes && !is_allocated(workspace, bytes))) return kBadParam;

@@ -120,6 +120,38 @@ TEST(ConvolutionProviders, CudnnDoesNotTellOfTensorCores) {
       "of 8\n");
 }
 
+/// Run as the one above: config.tf32 decides for the next convolution.
+TEST(Inside, AConvolutionInTf32) {
+  const Array x = ones({1, 8, 3, 3}, Dtype::float32), w = ones({8, 8, 2, 2}, Dtype::float32),
+              y = zeros({1, 8, 2, 2}, Dtype::float32);
+  const Window window = Window::make("test", 2, {2}, {1}, {0});
+  try {
+    for (const bool tf32 : {false, true, false}) {
+      const auto scope = using_config(config.tf32, tf32);
+      const View x_view = readable(x), w_view = readable(w), y_view = writable(y);
+      compute(current_device(), primitives::Convolution{ConvolutionPass::forward, window, 1, x_view, w_view, y_view});
+      std::printf("tf32 %d: %s\n", static_cast<int>(tf32),
+                  last_computation(current_device(), "dnn").value().text().c_str());
+    }
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(ConvolutionProviders, Tf32IsASwitch) {
+  const auto result = with("cuda", {"dnn/cuda"}, {{"SIMGPU_DNN", "tf32"}});
+  const std::string off =
+      "tf32 0: cuDNN, algorithm implicit precomputed GEMM, FMA math: float32 sums of float32 products; no matrix "
+      "units: "
+      "TF32 off: config.tf32 is false, and Tensor Cores take float32 as TF32 alone\n";
+  expect_says(result,
+              off +
+                  "tf32 1: cuDNN, algorithm implicit precomputed GEMM, default math: float32 sums of float32 or "
+                  "TF32 products; matrix units are not told: cuDNN does not tell; Tensor Cores of sm_90 take "
+                  "float32; channels are multiples of 8\n" +
+                  off);
+}
+
 TEST(Libraries, OfAllKindsWithTheirVersions) {
   const auto result = with("cuda", {"dnn/cuda", "blas/cuda", "nccl/cuda"});
   for (const char* words : {"library blas cuBLASLt 13.", "library blas cuBLAS 13.0.2, ", "library blas own ",

@@ -3,6 +3,7 @@
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/stream_handles.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -42,7 +43,8 @@ class Cublas final : public MatmulProvider {
     if (!is_floating(g.dtype)) return nullptr;
     const bool is_double = g.dtype == Dtype::float64;
     const int type = is_double ? kF64 : g.dtype == Dtype::float16 ? kF16 : g.dtype == Dtype::bfloat16 ? kBf16 : kF32;
-    const int compute = is_double ? kComputeF64 : type == kF32 && allow_tf32() ? kComputeTf32 : kComputeF32;
+    const bool tf32 = type == kF32 && config.tf32;
+    const int compute = is_double ? kComputeF64 : tf32 ? kComputeTf32 : kComputeF32;
     const float one = 1, beta = g.accumulate ? 1 : 0;
     const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
     const int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
@@ -55,7 +57,7 @@ class Cublas final : public MatmulProvider {
     });
     if (status != 0 && status != kNotSupported && status != kArchMismatch)
       why = fmt::format("it cannot multiply (status {})", status);
-    return status == 0 ? untold_.of(g, allow_tf32()) : nullptr;
+    return status == 0 ? untold_.of(g, tf32) : nullptr;
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/matrix_units.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 
 namespace catenary::gpu {
@@ -181,6 +182,7 @@ class LtProvider final : public MatmulProvider {
            : dtype == Dtype::bfloat16 ? n_.bf16
                                       : n_.f32;
   }
+  static bool may_round(const Gemm& gemm) { return gemm.dtype == Dtype::float32 && config.tf32; }
   /// The largest power of two up to 256 bytes at which a matrix begins.
   std::uint32_t alignment(const Gemm& gemm, const Gemm::Matrix& x) const {
     std::uint64_t bits = reinterpret_cast<std::uintptr_t>(gemm.address(x)) | 256;
@@ -203,21 +205,22 @@ class LtProvider final : public MatmulProvider {
   }
 
   std::shared_ptr<Plan> plan_of(const Gemm& g) {
-    const Key key = {static_cast<std::int64_t>(g.dtype),
-                     g.m,
-                     g.n,
-                     g.k,
-                     g.batch,
-                     g.a.ld,
-                     g.b.ld,
-                     g.c.ld,
-                     g.a.stride,
-                     g.b.stride,
-                     g.c.stride,
-                     g.a.transposed + 2 * g.b.transposed + 4 * g.accumulate + 8 * (g.bias != nullptr),
-                     alignment(g, g.a),
-                     alignment(g, g.b),
-                     alignment(g, g.c)};
+    const Key key = {
+        static_cast<std::int64_t>(g.dtype),
+        g.m,
+        g.n,
+        g.k,
+        g.batch,
+        g.a.ld,
+        g.b.ld,
+        g.c.ld,
+        g.a.stride,
+        g.b.stride,
+        g.c.stride,
+        g.a.transposed + 2 * g.b.transposed + 4 * g.accumulate + 8 * (g.bias != nullptr) + 16 * may_round(g),
+        alignment(g, g.a),
+        alignment(g, g.b),
+        alignment(g, g.c)};
     return plans_.get(key, [&] {
       auto plan = std::make_shared<Plan>(api_);
       make(*plan, g);
@@ -227,9 +230,7 @@ class LtProvider final : public MatmulProvider {
 
   void make(Plan& plan, const Gemm& g) {
     const bool is_double = g.dtype == Dtype::float64;
-    const int compute = is_double                                   ? n_.compute_f64
-                        : g.dtype == Dtype::float32 && allow_tf32() ? n_.compute_tf32
-                                                                    : n_.compute_f32;
+    const int compute = is_double ? n_.compute_f64 : may_round(g) ? n_.compute_tf32 : n_.compute_f32;
     check(api_.desc_create(&plan.desc, compute, is_double ? n_.f64 : n_.f32), "describe the product");
     const auto set = [&](int attribute, std::int32_t value) {
       check(api_.desc_set(plan.desc, attribute, &value, sizeof value), "describe the product");
@@ -272,7 +273,7 @@ class LtProvider final : public MatmulProvider {
 
   /// What the algorithm tells of itself.
   Computation describe(const Plan& plan, const Gemm& g) const {
-    const bool tf32 = g.dtype == Dtype::float32 && allow_tf32(), aligned = is_aligned(g);
+    const bool tf32 = may_round(g), aligned = is_aligned(g);
     Computation c = untold("blas", hip_ ? "hipBLASLt" : "cuBLASLt", context_.info, g.dtype, tf32,
                            aligned ? "operands begin at multiples of 16 bytes and step by them" : kNotAligned);
     const void* const algorithm = plan.result.data();

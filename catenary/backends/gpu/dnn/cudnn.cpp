@@ -208,7 +208,8 @@ class Cudnn final : public ConvolutionProvider {
 
   std::shared_ptr<Plan> plan_of(Handle handle, const ConvolutionSpec& spec) {
     std::vector<std::int64_t> key = spec.key();
-    key.insert(key.end(), {bool{config.cudnn_deterministic}, bool{config.autotune}});
+    key.insert(key.end(),
+               {bool{config.cudnn_deterministic}, bool{config.autotune}, spec.dtype == Dtype::float32 && config.tf32});
     return plans_.get(key, [&] { return make_plan(handle, spec, key); });
   }
 
@@ -245,7 +246,7 @@ class Cudnn final : public ConvolutionProvider {
           "describe a convolution");
     check(api_.set_groups(plan.convolution, spec.groups), "describe groups");
     // float32 is multiplied with all its bits unless TF32 was asked for
-    const bool exact = type == kF32 && !allow_tf32();
+    const bool exact = type == kF32 && !config.tf32;
     const int math = exact ? kFmaMath : type == kF16 || type == kBf16 ? kTensorMath : kDefaultMath;
     check(api_.set_math(plan.convolution, math), "choose its arithmetic");
     choose(handle, spec, plan, key, exact);
