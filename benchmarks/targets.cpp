@@ -92,28 +92,7 @@ void floor_of_a() {
   report("A floor", {products + evaluation + bytes}, 1, "s");
 }
 
-void deep_network() {
-  ct::Sequential layers;
-  for (int i = 0; i < 5; ++i) {
-    layers.append(i == 0 ? L::Linear(784, 4096) : L::Linear(4096, 4096));
-    layers.append([](const ct::Variable& h) { return F::relu(h); });
-  }
-  layers.append(L::Linear(4096, 10));
-  const L::Classifier model(layers);
-  ct::optimizers::SGD optimizer(0.01);
-  optimizer.setup(model);
-  const ct::Variable x(ct::random::uniform(0, 1, {1024, 784}, {.dtype = ct::Dtype::float32}).eval()),
-      t(ct::random::randint(0, 10, {1024}).astype(ct::Dtype::int32).eval());
-  report("B",
-         seconds(3,
-                 [&] {
-                   model.cleargrads();
-                   model(x, t).backward();
-                   optimizer.update();
-                   ct::evaluate();
-                 }),
-         1e3, "ms");
-}
+void deep_network() { report("B", seconds(3, ct::command::bench_deep_mlp(1024, ct::Dtype::float32).step), 1e3, "ms"); }
 
 void report_network(const std::string& row, const ct::command::NetworkBench& network, int runs) {
   report(row + " step", seconds(runs, network.step), 1e3, "ms");

@@ -26,6 +26,7 @@ TEST(Options, DeviceOfEveryProgram) {
                                                           {"linear_regression"},
                                                           {"nms"},
                                                           {"gemm"},
+                                                          {"tensor_core"},
                                                           {"train_csv", "none.csv", "label"},
                                                           {"train_images", "none"},
                                                           {"catenary", "bench", "copy"},

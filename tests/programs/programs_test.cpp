@@ -89,6 +89,23 @@ TEST(Gemm, PrintsBothTimes) {
   EXPECT_TRUE(on_cpu.errors.starts_with("gemm: ")) << on_cpu.errors;
 }
 
+TEST(TensorCore, PrintsWhatItsReadmeTells) {
+  for (const std::string& where : {device(), std::string("cpu")}) {
+    for (const char* dtype : {"float16", "bfloat16", "float32"}) {
+      const std::string text =
+          output_of("tensor_core", {"-d", where, "-n", "40", "-c", "2", "--dtype", dtype, "--peak", "0.5"});
+      const std::regex expected(
+          "device      " + where + " \\(.+\\)\nF::linear   40 x 40 by 40 x 40 of " + dtype +
+          ", 2 times\nseconds     [0-9.e-]+ for one\nTFLOPS      [0-9.e-]+\nof the peak [0-9.]+ % of "
+          "0.5 TFLOPS\nprovider    own, .+\ncomputes    float32 sums of " +
+          dtype + " products\nunits       .+\n");
+      EXPECT_TRUE(std::regex_match(text, expected)) << text;
+    }
+  }
+  EXPECT_TRUE(output_of("tensor_core", {"-d", "cpu", "-n", "8", "-c", "1", "--dtype", "float64", "--tf32"})
+                  .find("of the peak not known; --peak tells it\n") != std::string::npos);
+}
+
 /// What makes `n` devices of PoCL's; the simulator has two in any case.
 Environment devices(int n) {
   std::string list = "pthread";

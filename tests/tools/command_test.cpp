@@ -514,9 +514,27 @@ TEST(Bench, EveryKind) {
     EXPECT_EQ(object["results"][0]["size"], 200);
     EXPECT_GT(object["results"][0]["rate"], 0);
   }
-  for (const char* network : {"cnn", "resnet18", "lstm"})
+  for (const char* network : {"cnn", "resnet18", "lstm", "mlp"})
     EXPECT_GT(json_of({"bench", network, "--size", "4", "-d", "cpu"})["results"][0]["rate"], 0) << network;
   EXPECT_EQ(json_of({"bench", "reduce", "--size", "100", "--dtype", "int32"})["dtype"], "int32");
+}
+
+// Steps of training with 16-bit parameters, beside which float32 ones and a loss scale are kept.
+TEST(Bench, NetworksOf16Bits) {
+  for (const char* dtype : {"float32", "float16", "bfloat16", "mixed16", "mixed_bf16"}) {
+    const json mlp =
+        json_of({"bench", "mlp", "--size", "3", "--width", "40", "-d", ct::current_device().name(), "--dtype", dtype});
+    EXPECT_EQ(mlp["dtype"], dtype);
+    EXPECT_GT(mlp["results"][0]["rate"], 0);
+    const std::string operands = has(dtype, "32") ? "float32" : has(dtype, "b") ? "bfloat16" : "float16";
+    EXPECT_EQ(mlp["results"][0]["computation"]["dtype"], operands) << dtype;
+  }
+  const json resnet =
+      json_of({"bench", "resnet50", "--size", "1", "--width", "32", "-d", "cpu", "--dtype", "mixed_bf16"});
+  EXPECT_GT(resnet["results"][0]["rate"], 0);
+  const ct::os::ProcessResult arrays = run({"bench", "gemm", "--dtype", "mixed16"});
+  EXPECT_EQ(arrays.exit_code, 1);
+  EXPECT_EQ(arrays.errors, "catenary: bench: --dtype mixed16 is for networks; arrays have one dtype\n");
 }
 
 // The benchmarks of products and convolutions say by what they were computed.

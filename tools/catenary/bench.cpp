@@ -23,7 +23,7 @@ double median_seconds(const Work& work, const Device& device, double budget) {
     return (monotonic_seconds() - start) / repeats;
   };
   measure(1);  // compiles, and fills the memory pool
-  if (budget <= 0) return measure(1);
+  if (budget <= 0 || device.info().is_simulated) return measure(1);
   const int repeats = static_cast<int>(std::clamp(0.02 / std::max(measure(1), 1e-9), 1.0, 1000.0));
   std::vector<double> times;
   const double end = monotonic_seconds() + budget;
@@ -45,10 +45,6 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype) {
     for (int i = 0; i < 4; ++i) parts.push_back(values({rows, n / 4 / rows}, dtype));
     return {[=] { concatenate(parts, 1).eval(); }, 8 * static_cast<double>(parts[0].size()) * item, "GB/s"};
   }
-  const auto step_of = [](const NetworkBench& network) { return Work{network.step, network.amount, "GFLOP/s"}; };
-  if (what == "cnn") return step_of(bench_cnn(n, dtype));
-  if (what == "resnet18") return step_of(bench_resnet18(n, dtype));
-  if (what == "lstm") return step_of(bench_lstm(n, dtype));
   const Array x = values({n}, dtype);
   if (what == "copy") return {[=] { x.copy().eval(); }, 2 * size * item, "GB/s"};
   if (what == "elementwise") {
@@ -67,6 +63,16 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype) {
   return {[=] { sort(x).eval(); }, size, "Gelements/s"};
 }
 
+std::optional<Work> make_network(const std::string& what, std::int64_t n, std::int64_t width, Precision precision) {
+  const auto step_of = [](const NetworkBench& network) { return Work{network.step, network.amount, "GFLOP/s"}; };
+  if (what == "cnn") return step_of(bench_cnn(n, precision));
+  if (what == "resnet18") return step_of(bench_resnet18(n, precision));
+  if (what == "resnet50") return step_of(bench_resnet50(n, precision, width > 0 ? width : 224));
+  if (what == "mlp") return step_of(bench_deep_mlp(n, precision, width > 0 ? width : 4096));
+  if (what == "lstm") return step_of(bench_lstm(n, precision));
+  return std::nullopt;
+}
+
 namespace {
 
 std::vector<std::int64_t> sizes(const BenchOptions& options) {
@@ -76,8 +82,20 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
   if (options.what == "launch") return {10};
   if (options.what == "cnn") return {100};
   if (options.what == "resnet18") return {32};
+  if (options.what == "resnet50") return {64};
+  if (options.what == "mlp") return {4096};
   if (options.what == "lstm") return {650};
   return {10'000, 1'000'000, 16'777'216};
+}
+
+/// Of parameters where a network is measured, else of arrays.
+Precision precision_or_dtype(const BenchOptions& options) {
+  const Precision precision = options.dtype.starts_with("mixed") ? precision_from_name(options.dtype)
+                                                                 : Precision(dtype_from_name(options.dtype));
+  constexpr std::string_view kNetworks[] = {"cnn", "resnet18", "resnet50", "mlp", "lstm"};
+  if (precision.is_mixed() && std::ranges::find(kNetworks, options.what) == std::end(kNetworks))
+    throw DtypeError("bench: --dtype " + options.dtype + " is for networks; arrays have one dtype");
+  return precision;
 }
 
 }  // namespace
@@ -89,7 +107,8 @@ nlohmann::ordered_json computation_json(const Computation& c) {
 
 int bench(const BenchOptions& options) {
   const Device device = get_device(options.device);
-  const Dtype dtype = dtype_from_name(options.dtype);
+  const Precision precision = precision_or_dtype(options);
+  const Dtype dtype = precision;
   const DeviceScope scope(device);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   const auto print_json = [&] {
@@ -109,11 +128,13 @@ int bench(const BenchOptions& options) {
     return 0;
   }
   for (const std::int64_t n : sizes(options)) {
-    const Work work = make(options.what, n, dtype);
+    const auto network = make_network(options.what, n, options.width, precision);
+    const Work work = network ? *network : make(options.what, n, dtype);
     const double seconds = median_seconds(work, device);
     const double rate = work.amount / seconds * 1e-9;
     rows.push_back({{"size", n}, {"seconds", seconds}, {"rate", rate}, {"unit", work.unit}});
-    const auto product = options.what == "gemm" ? last_computation(device, "blas") : std::nullopt;
+    const bool multiplies = options.what == "gemm" || options.what == "mlp";  // and does nothing else by a library
+    const auto product = multiplies ? last_computation(device, "blas") : std::nullopt;
     if (product) {
       rows.back()["provider"] = product->library;
       rows.back()["computation"] = computation_json(*product);

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "catenary/catenary.h"
 #include "tools/catenary/bench_networks.h"
@@ -17,11 +19,15 @@ struct Work {
 };
 
 /// Seconds of one run: the median of at least five measurements, each long enough for the clock, and of as many as
-/// `budget` seconds have room for. With a budget of 0 one run is measured, to see that it runs.
+/// `budget` seconds have room for. With a budget of 0, and on a simulated device, one run is
+/// measured, to see that it runs.
 double median_seconds(const Work& work, const Device& device, double budget = 1);
 
 /// Work of `what` on n elements, or on matrices of n × n.
 Work make(const std::string& what, std::int64_t n, Dtype dtype);
+/// A step of training of a network with `n` images, or units; `width` as BenchOptions has it. No work where `what` is
+/// none of the networks.
+std::optional<Work> make_network(const std::string& what, std::int64_t n, std::int64_t width, Precision precision);
 
 /// How a product or a convolution was computed.
 nlohmann::ordered_json computation_json(const Computation& computation);

@@ -14,13 +14,14 @@ std::function<void()> training(const Model& model, const Optimizer& optimizer, c
   optimizer.setup(model);
   return [=] {
     model.link().cleargrads();
-    loss().backward();
+    loss().backward(false, false, optimizer.loss_scale());
     optimizer.update();
     evaluate();
   };
 }
 
-NetworkBench classifier(const Sequential& network, const Optimizer& optimizer, const Array& x, double forward) {
+template <class Network>
+NetworkBench classifier(const Network& network, const Optimizer& optimizer, const Array& x, double forward) {
   network.to_device(current_device());
   const std::int64_t images = x.shape(0);
   const Array labels = (arange(images, Dtype::int32) % 10).eval();
@@ -36,10 +37,17 @@ NetworkBench classifier(const Sequential& network, const Optimizer& optimizer, c
 Variable relu(const Variable& x) { return F::relu(x); }
 
 /// The configured dtype is that of new parameters.
-auto parameters_of(Dtype dtype) {
-  if (!is_floating(dtype)) throw DtypeError("bench: --dtype must be floating for networks");
-  return using_config(config.dtype, dtype);
+auto parameters_of(Precision precision) {
+  if (!is_floating(precision)) throw DtypeError("bench: --dtype must be floating for networks");
+  return using_config(config.dtype, precision);
 }
+
+/// ResNet-50 up to its scores.
+struct ResNet50 : Chain {
+  L::ResNet50Layers layers{L::ResNetOptions{.torchvision = true}};
+  CT_LINKS(layers)
+  Variable operator()(const Variable& x) const { return layers(x, {"fc6"}).at("fc6"); }
+};
 
 }  // namespace
 
@@ -50,17 +58,17 @@ Array values(const Shape& shape, Dtype dtype) {
   return numbers.astype(dtype).to_device(current_device()).eval();
 }
 
-NetworkBench bench_cnn(std::int64_t images, Dtype dtype) {
-  const auto scope = parameters_of(dtype);
+NetworkBench bench_cnn(std::int64_t images, Precision precision) {
+  const auto scope = parameters_of(precision);
   const auto pool = [](const Variable& h) { return F::max_pooling_2d(h, 2); };
   const Sequential network(L::Convolution2D(1, 32, 3), relu, L::Convolution2D(32, 64, 3), relu, pool,
                            L::Linear(9216, 128), relu, L::Linear(128, 10));
   const double forward = 2.0 * (26 * 26 * 32 * 9 + 24 * 24 * 64 * 288 + 9216 * 128 + 128 * 10);
-  return classifier(network, optimizers::Adam(), values({images, 1, 28, 28}, dtype), forward);
+  return classifier(network, optimizers::Adam(), values({images, 1, 28, 28}, precision), forward);
 }
 
-NetworkBench bench_resnet18(std::int64_t images, Dtype dtype) {
-  const auto scope = parameters_of(dtype);
+NetworkBench bench_resnet18(std::int64_t images, Precision precision) {
+  const auto scope = parameters_of(precision);
   Sequential network(L::Convolution2D(3, 64, 3, {.pad = 1, .nobias = true}), L::BatchNormalization(64), relu);
   double products = 64.0 * 1024 * 27;
   for (const std::int64_t out : {64, 128, 256, 512}) {
@@ -72,17 +80,38 @@ NetworkBench bench_resnet18(std::int64_t images, Dtype dtype) {
   }
   network.append([](const Variable& h) { return F::mean(h, {2, 3}); });
   network.append(L::Linear(512, 10));
-  const Array x = values({images, 32, 32, 3}, dtype).transpose({0, 3, 1, 2});
+  const Array x = values({images, 32, 32, 3}, precision).transpose({0, 3, 1, 2});
   return classifier(network, optimizers::MomentumSGD(0.01, 0.9), x, 2 * (products + 512 * 10));
 }
 
-NetworkBench bench_mlp(std::int64_t images, Dtype dtype) {
-  const auto scope = parameters_of(dtype);
-  const Sequential network(L::Linear(784, 1000), relu, L::Linear(1000, 1000), relu, L::Linear(1000, 10));
-  return classifier(network, optimizers::Adam(), values({images, 784}, dtype), 2.0 * 1000 * (784 + 1000 + 10));
+NetworkBench bench_resnet50(std::int64_t images, Precision precision, std::int64_t extent) {
+  const auto scope = parameters_of(precision);
+  const ResNet50 network;
+  const Array x = values({images, extent, extent, 3}, precision).transpose({0, 3, 1, 2});
+  const double sides = static_cast<double>(extent) / 224;
+  return classifier(network, optimizers::MomentumSGD(0.01, 0.9), x, 2 * 4.089e9 * sides * sides);
 }
 
-NetworkBench bench_lstm(std::int64_t units, Dtype dtype) {
+NetworkBench bench_mlp(std::int64_t images, Precision precision) {
+  const auto scope = parameters_of(precision);
+  const Sequential network(L::Linear(784, 1000), relu, L::Linear(1000, 1000), relu, L::Linear(1000, 10));
+  return classifier(network, optimizers::Adam(), values({images, 784}, precision), 2.0 * 1000 * (784 + 1000 + 10));
+}
+
+NetworkBench bench_deep_mlp(std::int64_t images, Precision precision, std::int64_t units) {
+  constexpr int kHidden = 5;
+  const auto scope = parameters_of(precision);
+  Sequential network;
+  for (int i = 0; i < kHidden; ++i) {
+    network.append(L::Linear(i == 0 ? 784 : units, units));
+    network.append(relu);
+  }
+  network.append(L::Linear(units, 10));
+  const double n = static_cast<double>(units), products = n * (784 + (kHidden - 1) * n + 10);
+  return classifier(network, optimizers::SGD(), values({images, 784}, precision), 2 * products);
+}
+
+NetworkBench bench_lstm(std::int64_t units, Precision precision) {
   constexpr std::int64_t kWords = 10'000, kTexts = 20, kTimes = 35;
   struct Model : Chain {
     explicit Model(std::int64_t n) : embed(kWords, n), lstm(2, n, n, 0), out(n, kWords) {}
@@ -97,7 +126,7 @@ NetworkBench bench_lstm(std::int64_t units, Dtype dtype) {
       return out(F::concat(result.ys, 0));
     }
   };
-  const auto scope = parameters_of(dtype);
+  const auto scope = parameters_of(precision);
   const Model model(units);
   model.to_device(current_device());
   const Array bits = values({2, kTimes, kTexts}, Dtype::uint32), ids = (bits % kWords).astype(Dtype::int32).eval();

@@ -26,8 +26,9 @@ int cache(CacheAction action, bool json);
 struct BenchOptions {
   std::string what;               ///< as the help of `bench` lists it
   std::string device = "cpu";     ///< as get_device takes it
-  std::string dtype = "float32";  ///< of the arrays
+  std::string dtype = "float32";  ///< of the arrays; of the parameters of networks, which may be mixed
   std::int64_t size = 0;          ///< elements, rows and columns of matrices, images or units; 0: usual ones
+  std::int64_t width = 0;         ///< units of a layer of mlp, or sides of resnet50's images; 0: usual ones
   bool json = false;
 };
 int bench(const BenchOptions& options);

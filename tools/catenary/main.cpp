@@ -90,20 +90,27 @@ int main(int argc, char** argv) {
                    "kernel; reduce: sum; sort; launch: x + y of few "
                    "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
                    "conv: the layers of networks, their images and sides at most --size; a training step of --size "
-                   "images through cnn: train_mnist's, or "
-                   "resnet18: train_cifar's; lstm: of a language model of two layers of --size units")
+                   "images through mlp: train_mnist_deep's six layers, cnn: train_mnist's, resnet18: train_cifar's, or "
+                   "resnet50: torchvision's, channels last; lstm: of a language model of two layers of --size units")
       ->required()
       ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv",
-                             "cnn", "resnet18", "lstm"}));
+                             "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
   bench_command->add_option("-d,--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
-  bench_command->add_option("--dtype", bench_options.dtype, "Of the arrays")
+  bench_command
+      ->add_option("--dtype", bench_options.dtype,
+                   "Of the arrays; of networks' parameters, which may be mixed16 or mixed_bf16")
       ->capture_default_str()
       ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
-                             "uint16", "uint32", "uint64"}));
+                             "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
   bench_command
       ->add_option("--size", bench_options.size,
                    "Elements, rows of the matrices, images or units; usual ones by default")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
+
+  bench_command
+      ->add_option("--width", bench_options.width,
+                   "Units of a layer of mlp (4096), or sides of resnet50's images (224)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20, "POSITIVE"));
 
   FetchOptions fetch_options;
   CLI::App* data_command =
