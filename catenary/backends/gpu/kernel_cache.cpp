@@ -42,7 +42,7 @@ void say_not_kept(std::string_view why) {
 
 void say_not_loaded(std::string_view why) {
   static std::atomic<bool> said{false};
-  say_once(said, "a compiled kernel on disk is not used, but compiled anew", why);
+  say_once(said, "what is kept on disk is not used, but made anew", why);
 }
 
 /// Removes what is unfinished, then the oldest entries until half of what is allowed is left, where there is more than
@@ -107,6 +107,7 @@ std::optional<Binary> load_kernel(const std::string& key) {
         sha256(text.substr(kHeader)) == text.substr(kMagic.size(), kDigest))
       return Binary(content->begin() + kHeader, content->end());
     folder->remove(name_of(key));
+    say_not_loaded(fmt::format("{} is damaged", name_of(key)));
   } catch (const FileError& error) {
     say_not_loaded(error.what());
   }

@@ -1,8 +1,8 @@
 #pragma once
 // Compiled kernels on disk, shared by all processes of a user: a file a binary, named by the SHA-256 of all that it
-// depends on. Written under a temporary name and renamed; a checksum is compared on load, and what is broken is removed
-// and made anew. What is loaded is run: so the folder is made for this user alone, and one that another user owns or
-// may write is not used. A folder that cannot be used is said once, and then does without.
+// depends on. Written under a temporary name and renamed; a checksum is compared on load, and what is broken is
+// removed, said once, and made anew. What is loaded is run: so the folder is made for this user alone, and one that
+// another user owns or may write is not used. A folder that cannot be used is said once, and then does without.
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // algorithm that a search gives needs a workspace and the alignments that were promised, and works for no other layout.
 
 #include <algorithm>
-#include <map>
+#include <cstdio>
 
 #include "tests/simgpu/blas/product.h"
 
@@ -24,7 +24,10 @@ constexpr int kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 5, kNot
 struct Algorithm {
   std::uint64_t data[2];
   std::uint64_t workspace;
+
+  std::uint64_t number() const { return data[0] & 0xffffffff; }
 };
+constexpr const char* kName = "hipBLASLt";
 #else
 constexpr int kNone = 0, kTranspose = 1, kComputeF32 = 68, kComputeTf32 = 77, kComputeF64 = 70;
 constexpr int kDescA = 3, kDescB = 4, kDescEpilogue = 7, kDescBias = 8, kDescBiasType = 26;
@@ -32,9 +35,13 @@ constexpr int kLayoutBatch = 5, kLayoutStride = 6;
 constexpr int kNotInitialized = 1, kInvalidValue = 7, kExecutionFailed = 13, kNotSupported = 15;
 struct Algorithm {
   std::uint64_t data[8];
+
+  std::uint64_t number() const { return data[2]; }
 };
+constexpr const char* kName = "cuBLASLt";
 #endif
-constexpr std::uint64_t kMagic = 0x17ab1a5, kWorkspace = 1 << 16, kNumber = 21;
+constexpr std::uint64_t kMagic = 0x17ab1a5, kWorkspace = 1 << 16;
+constexpr std::uint64_t kFirst = 21, kFast = 22, kLast = 23;  // algorithms, of which only `slow` makes a difference
 
 struct Result {
   Algorithm algorithm;
@@ -217,20 +224,23 @@ EXPORT int LT(MatmulAlgoGetHeuristic)(Handle handle, Handle desc, Handle a, Hand
     return kNotSupported;
   const auto& wishes = *static_cast<Preference*>(preference);
   if (wishes.workspace < kWorkspace) return kNotSupported;
-  Result result{};
-  result.algorithm.data[0] = digest(*static_cast<Desc*>(desc), p);
+  if (wanted > 1) std::fprintf(stderr, "%s lists its algorithms\n", kName);
   std::uint64_t alignments = 0;
   for (int i = 0; i < 4; ++i) alignments = alignments << 16 | wishes.alignment[i];
-  result.algorithm.data[1] = alignments;
+  for (std::uint64_t number = kFirst; number <= kLast && *found < wanted; ++number) {
+    Result result{};
+    result.algorithm.data[0] = digest(*static_cast<Desc*>(desc), p);
+    result.algorithm.data[1] = alignments;
 #ifdef SIM_HIP
-  result.algorithm.data[0] = result.algorithm.data[0] << 32 | kNumber;  // an algorithm begins with its number
+    result.algorithm.data[0] = result.algorithm.data[0] << 32 | number;  // an algorithm begins with its number
 #else
-  result.algorithm.data[2] = kNumber;
-  result.algorithm.data[3] = flags_of(p, wishes.alignment);
+    result.algorithm.data[2] = number;
+    result.algorithm.data[3] = flags_of(p, wishes.alignment);
 #endif
-  result.workspace = kWorkspace;
-  std::memcpy(results, &result, sizeof result);
-  *found = 1;
+    result.workspace = kWorkspace;
+    std::memcpy(static_cast<char*>(results) + static_cast<std::size_t>((*found)++) * sizeof result, &result,
+                sizeof result);
+  }
   return 0;
 }
 
@@ -244,9 +254,21 @@ int tell(T value, void* to, std::size_t bytes, std::size_t* written) {
   return 0;
 }
 }  // namespace
+EXPORT int cublasLtMatmulAlgoCheck(Handle, Handle desc, Handle a, Handle b, Handle c, Handle, const void* algorithm,
+                                   void* result) {
+  Product p;
+  const auto& what = *static_cast<Desc*>(desc);
+  const auto& asked = *static_cast<const Algorithm*>(algorithm);
+  if (!describe(what, *static_cast<Layout*>(a), *static_cast<Layout*>(b), *static_cast<Layout*>(c), p) ||
+      asked.data[0] != digest(what, p))
+    return kNotSupported;
+  Result known{asked, kWorkspace, 0, 1, {}};
+  std::memcpy(result, &known, sizeof known);
+  return 0;
+}
 EXPORT int cublasLtMatmulAlgoConfigGetAttribute(const void* algorithm, int attribute, void* to, std::size_t bytes,
                                                 std::size_t* written) {
-  const std::uint64_t number = static_cast<const Algorithm*>(algorithm)->data[2];
+  const std::uint64_t number = static_cast<const Algorithm*>(algorithm)->number();
   switch (attribute) {
     case 0:  // its number
       return tell(static_cast<std::int32_t>(number), to, bytes, written);
@@ -289,6 +311,7 @@ EXPORT int LT(Matmul)(Handle handle, Handle desc, const void* alpha, const void*
     if (reinterpret_cast<std::uintptr_t>(addresses[i]) % (chosen.data[1] >> (16 * (3 - i)) & 0xffff))
       return kInvalidValue;
 #endif
+  if (fault("slow") && chosen.number() != kFast) p.milliseconds = 5;
   if (workspace_bytes < kWorkspace || !is_allocated(workspace, kWorkspace)) return kInvalidValue;
   p.a.data = a;
   p.b.data = b;

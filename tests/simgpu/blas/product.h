@@ -3,15 +3,18 @@
 // around one product in plain loops, which the device's stream runs on the host. They take what the true ones take and
 // are as strict about it: leading dimensions, addresses of device memory, streams, handles.
 //
-// SIMGPU_BLAS=create or multiply (a list) makes that call fail; with untold cuBLASLt says nothing of its algorithms.
+// SIMGPU_BLAS=create or multiply (a list) makes that call fail; with untold cuBLASLt says nothing of its algorithms;
+// with slow all of cuBLASLt's and hipBLASLt's algorithms but the second take 5 ms longer.
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <thread>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -110,8 +113,10 @@ struct Product {
   double alpha = 1, beta = 0;
   bool short_mantissa = false;  ///< a and b are rounded to TF32
   const void* bias = nullptr;   ///< [m]
+  int milliseconds = 0;         ///< that it takes longer
 
   void run() const {
+    if (milliseconds) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     const auto in = [&](const Matrix& x, std::int64_t i) {
       const double value = load(x.data, i, type);
       if (!short_mantissa) return value;

@@ -5,18 +5,25 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "catenary/array/array.h"
+#include "catenary/array/body.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/linalg.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/core/config.h"
 #include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "catenary/core/sha256.h"
+#include "catenary/device/backend.h"
 #include "catenary/device/device.h"
 #include "catenary/device/libraries.h"
+#include "tests/folder.h"
 #include "tests/paths.h"
 
 namespace catenary {
@@ -229,6 +236,105 @@ TEST(Tf32, IsASwitch) {
   const auto hip = with("hip", {"blas/hip"}, {}, "Inside.Tf32");
   expect_says(hip, "tf32 0: kept, hipBLASLt, solution 21: ");
   expect_says(hip, "tf32 1: rounded, hipBLASLt, solution 21: ");
+}
+
+/// Run as the one above: a product that is added to what is there, too, which a trial must leave as it is.
+TEST(Inside, Autotune) {
+  try {
+    const Array a = ones({16, 24}, Dtype::float32), b = ones({24, 8}, Dtype::float32);
+    for (const bool autotune : {false, true, true}) {
+      const auto scope = using_config(config.autotune, autotune);
+      const Array c = matmul(a, b);
+      EXPECT_EQ(c.to_vector<float>(), std::vector<float>(16 * 8, 24));
+      std::printf("autotune %d: %s\n", static_cast<int>(autotune),
+                  last_computation(current_device(), "blas").value().text().c_str());
+    }
+    const auto scope = using_config(config.autotune, true);
+    const Array sum = full({16, 8}, 1.0f, Dtype::float32);
+    const View va = readable(a), vb = readable(b), vc = writable(sum);
+    const auto matrices = [](View v) {
+      v.shape = {1, v.shape[0], v.shape[1]};
+      v.strides = {0, v.strides[0], v.strides[1]};
+      return v;
+    };
+    compute(current_device(), primitives::Matmul{matrices(va), matrices(vb), matrices(vc), nullptr, true});
+    EXPECT_EQ(sum.to_vector<float>(), std::vector<float>(16 * 8, 25));
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+/// How often the program said it.
+int count(const os::ProcessResult& result, const std::string& words) {
+  int n = 0;
+  for (std::size_t at = 0; (at = result.errors.find(words, at)) != std::string::npos; at += words.size()) ++n;
+  return n;
+}
+
+TEST(Autotune, TheFastestIsKept) {
+  for (const auto& [vendor, name, word] :
+       {std::tuple("cuda", "cuBLASLt", "algorithm"), std::tuple("hip", "hipBLASLt", "solution")}) {
+    const tests::Folder folder;
+    const std::vector<std::string> folders = {std::string("blas/") + vendor};
+    const Environment environment = {{"CATENARY_CACHE_DIR", folder.path}, {"SIMGPU_BLAS", "slow"}};
+    const std::string lists = std::string(name) + " lists its algorithms";
+    const auto text = [&](int autotune, int number) {
+      return "autotune " + std::to_string(autotune) + ": " + name + ", " + word + " " + std::to_string(number);
+    };
+    const auto first = with(vendor, folders, environment, "Inside.Autotune");
+    expect_says(first, text(0, 21));
+    expect_says(first, text(1, 22));
+    EXPECT_EQ(count(first, lists), 2) << first.errors;  // once for each of two products
+    const auto second = with(vendor, folders, environment, "Inside.Autotune");
+    expect_says(second, text(1, 22));
+    EXPECT_EQ(count(second, lists), 0) << second.errors;
+    // another card, or another driver, measures its own
+    for (const auto& [variable, value] :
+         Environment{{"SIMGPU_NAME", "Simulated other device"}, {"SIMGPU_DRIVER", "1"}}) {
+      const auto other = with(vendor, folders, {environment[0], environment[1], {variable, value}}, "Inside.Autotune");
+      EXPECT_EQ(count(other, lists), 2) << variable << other.errors;
+    }
+
+    // damaged files are told in one line, and what they held is measured anew
+    for (const std::string& file : os::list_directory(folder.path))
+      os::write_file(folder.path + "/" + file, std::string_view("damaged"));
+    const auto healed = with(vendor, folders, environment, "Inside.Autotune");
+    expect_says(healed, text(1, 22));
+    EXPECT_EQ(count(healed, lists), 2) << healed.errors;
+    EXPECT_EQ(count(healed, "catenary: what is kept on disk is not used, but made anew: "), 1) << healed.errors;
+    EXPECT_EQ(count(healed, " is damaged\n"), 1) << healed.errors;
+  }
+}
+
+// Whole files that hold something else: of another size, or no algorithm for the product.
+TEST(Autotune, AChoiceThatIsNoneIsMadeAnew) {
+  const tests::Folder folder;
+  const Environment environment = {{"CATENARY_CACHE_DIR", folder.path}, {"SIMGPU_BLAS", "slow"}};
+  const auto run = [&] { return with("cuda", {"blas/cuda"}, environment, "Inside.Autotune"); };
+  EXPECT_EQ(count(run(), "cuBLASLt lists its algorithms"), 2);
+  // of the right size are the last two, one of which wants more memory than there may be
+  for (const std::string& other : {std::string(), std::string("xyz"), std::string(80, 'x'), std::string(80, '\0')}) {
+    const std::string whole = "catenary kernel 1\n" + sha256(other) + "\n" + other;
+    int spoilt = 0;
+    for (const std::string& file : os::list_directory(folder.path)) {
+      const std::string path = folder.path + "/" + file;
+      if (os::file_size(path) > 400) continue;  // a kernel
+      os::write_file(path, std::string_view(whole));
+      ++spoilt;
+    }
+    EXPECT_EQ(spoilt, 2);
+    const auto healed = run();
+    expect_says(healed, "autotune 1: cuBLASLt, algorithm 22");
+    EXPECT_EQ(count(healed, "catenary: an algorithm that is kept on disk is of no use, and is chosen anew: "), 1)
+        << healed.errors;
+    EXPECT_EQ(count(healed, "cuBLASLt lists its algorithms"), 2) << healed.errors;
+  }
+}
+
+TEST(Autotune, WhereNoAlgorithmRunsTheNextLibraryComputes) {
+  expect_says(with("cuda", {"blas/cuda"},
+                   {{"SIMGPU_BLAS", "multiply"}, {"CATENARY_AUTOTUNE", "1"}, {"CATENARY_KERNEL_CACHE", "0"}}),
+              "refused a product of float32 [2, 2, 3] x 1: none of its algorithms runs; the next provider takes it");
 }
 
 TEST(Providers, NoneIsFound) {

@@ -11,7 +11,8 @@ using simgpu::Handle;
 
 EXPORT cuInit(unsigned) { return simgpu::init_code(); }
 EXPORT cuDriverGetVersion(int* version) {
-  *version = 13000;
+  const char* minor = std::getenv("SIMGPU_DRIVER");
+  *version = 13000 + (minor ? 10 * std::atoi(minor) : 0);
   return 0;
 }
 EXPORT cuDeviceGetCount(int* count) {
@@ -23,7 +24,8 @@ EXPORT cuDeviceGet(int* device, int ordinal) {
   return ordinal < simgpu::devices() ? simgpu::kSuccess : simgpu::kInvalidDevice;
 }
 EXPORT cuDeviceGetName(char* name, int length, int) {
-  std::snprintf(name, static_cast<std::size_t>(length), "Simulated CUDA device");
+  const char* own = std::getenv("SIMGPU_NAME");
+  std::snprintf(name, static_cast<std::size_t>(length), "%s", own ? own : "Simulated CUDA device");
   return 0;
 }
 EXPORT cuDeviceTotalMem_v2(std::size_t* bytes, int) {

@@ -11,8 +11,8 @@
 // alloc, copy, launch, compile, load, lost, after which every call fails, and gone, after which the device that was to
 // be used cannot be; slow makes a kernel take a quarter of a second, in which other streams go on. SIMGPU_INIT=803 is
 // what the first call returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH what it is ("90", "gfx1100"),
-// SIMGPU_DEVICES how many there are (2).
-// SIMGPU_IDLE=1 takes launches and runs none: for the host's own time.
+// SIMGPU_NAME what it is called ("Simulated …"), SIMGPU_DRIVER what is added to the driver's version, SIMGPU_DEVICES
+// how many there are (2). SIMGPU_IDLE=1 takes launches and runs none: for the host's own time.
 
 #include <cstddef>
 #include <cstdint>

@@ -26,7 +26,8 @@ EXPORT hipRuntimeGetVersion(int* version) {
 #ifdef SIM_OLD
   *version = 50221153;
 #else
-  *version = 60342131;
+  const char* more = std::getenv("SIMGPU_DRIVER");
+  *version = 60342131 + (more ? std::atoi(more) : 0);
 #endif
   return 0;
 }
@@ -39,7 +40,8 @@ EXPORT hipDeviceGet(int* device, int ordinal) {
   return ordinal < simgpu::devices() ? simgpu::kSuccess : simgpu::kInvalidDevice;
 }
 EXPORT hipDeviceGetName(char* name, int length, int) {
-  std::snprintf(name, static_cast<std::size_t>(length), "Simulated HIP device");
+  const char* own = std::getenv("SIMGPU_NAME");
+  std::snprintf(name, static_cast<std::size_t>(length), "%s", own ? own : "Simulated HIP device");
   return 0;
 }
 EXPORT hipDeviceTotalMem(std::size_t* bytes, int) {

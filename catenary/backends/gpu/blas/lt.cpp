@@ -5,7 +5,11 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "catenary/backends/gpu/autotune.h"
 #include "catenary/backends/gpu/blas/provider.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/matrix_units.h"
@@ -25,7 +29,7 @@ struct Numbers {
   int compute_f32, compute_tf32, compute_f64;                    // types of sums
   int desc_a, desc_b, desc_epilogue, desc_bias, desc_bias_type;  // attributes of a product
   int layout_batch, layout_stride;                               // of a matrix
-  std::size_t workspace_at, result_bytes;                        // in what the search for an algorithm gives
+  std::size_t workspace_at, state_at, result_bytes;  // in what the search for an algorithm gives, which begins with it
 };
 constexpr int kEpilogueDefault = 1, kEpilogueBias = 4, kPreferenceWorkspace = 1;                // the same in both
 constexpr int kPreferenceReductions = 3, kPreferenceAlignments[] = {5, 6, 7, 8};                // cuBLASLt's alone
@@ -34,10 +38,12 @@ constexpr int kAlgorithmFlags = 15;                                             
 // In those flags: instructions that are tensor operations, the type of the sums, what operands are rounded to.
 constexpr std::uint64_t kTensorOperations = 0xfe, kSumsIn16Bits = std::uint64_t{1} << 8,
                         kRoundedToTf32 = std::uint64_t{4} << 16;
-constexpr Numbers kCuda = {1, 0, 2, 14, 0, 1, 68, 77, 70, 3, 4, 7, 8, 26, 5, 6, 64, 96};
-constexpr Numbers kHip = {112, 111, 2, 14, 0, 1, 2, 6, 7, 0, 1, 2, 3, 4, 0, 1, 24, 56};
+constexpr Numbers kCuda = {1, 0, 2, 14, 0, 1, 68, 77, 70, 3, 4, 7, 8, 26, 5, 6, 64, 72, 96};
+constexpr Numbers kHip = {112, 111, 2, 14, 0, 1, 2, 6, 7, 0, 1, 2, 3, 4, 0, 1, 24, 32, 56};
 
-constexpr std::size_t kResultRoom = 256;  // more than any version writes
+constexpr std::size_t kAlgorithmRoom = 64;  // as much as either has, and
+constexpr std::size_t kResultRoom = 256;    // more than any version writes beyond
+constexpr int kMostAlgorithms = 8;          // that are tried
 constexpr std::uint64_t kWorkspace = std::uint64_t{32} << 20;
 
 struct Api {
@@ -59,6 +65,8 @@ struct Api {
     find(search, "MatmulAlgoGetHeuristic");
     find(matmul, "Matmul");
     // of cuBLASLt alone, and not missed
+    check = library.function<int(Handle, Handle, Handle, Handle, Handle, Handle, const void*, void*)>(
+        (prefix + "MatmulAlgoCheck").c_str());
     configuration = library.function<int(const void*, int, void*, std::size_t, std::size_t*)>(
         (prefix + "MatmulAlgoConfigGetAttribute").c_str());
     capability = library.function<int(const void*, int, void*, std::size_t, std::size_t*)>(
@@ -80,6 +88,7 @@ struct Api {
   int (*matmul)(Handle, Handle desc, const void* alpha, const void* a, Handle a_layout, const void* b, Handle b_layout,
                 const void* beta, const void* c, Handle c_layout, void* d, Handle d_layout, const void* algorithm,
                 void* workspace, std::size_t workspace_bytes, Handle stream);
+  int (*check)(Handle, Handle desc, Handle a, Handle b, Handle c, Handle d, const void* algorithm, void* result);
   int (*configuration)(const void* algorithm, int attribute, void*, std::size_t, std::size_t* written);
   int (*capability)(const void* algorithm, int attribute, void*, std::size_t, std::size_t* written);
 
@@ -93,6 +102,12 @@ struct Api {
       return std::nullopt;
     return value;
   }
+};
+
+/// An algorithm, which may be kept for the same version of the library.
+struct Chosen {
+  alignas(16) std::array<char, kAlgorithmRoom> algorithm{};
+  std::uint64_t workspace = 0, unused = 0;  // no bytes between what is kept
 };
 
 /// A description and the algorithm for it; none where the library has none.
@@ -111,8 +126,7 @@ struct Plan {
   std::mutex bias;  // which the description names
   bool found = false;
   const Computation* computation = nullptr;
-  std::uint64_t workspace = 0;
-  alignas(16) std::array<char, kResultRoom> result{};  // begins with the algorithm
+  Chosen chosen;
 };
 
 class LtProvider final : public MatmulProvider {
@@ -123,7 +137,9 @@ class LtProvider final : public MatmulProvider {
         n_(hip ? kHip : kCuda),
         hip_(hip),
         handle_(handle),
-        detail_(fmt::format("{}, {}", version, library.path())) {}
+        name_(hip ? "hipBLASLt" : "cuBLASLt"),
+        version_(std::move(version)),
+        detail_(fmt::format("{}, {}", version_, library.path())) {}
 
   std::string detail() const override { return detail_; }
   bool adds_bias(const Gemm& gemm) const override {
@@ -148,18 +164,11 @@ class LtProvider final : public MatmulProvider {
       }
       std::optional<Scratch> scratch;
       try {
-        if (plan.workspace) scratch.emplace(context_, static_cast<std::int64_t>(plan.workspace));
+        if (plan.chosen.workspace) scratch.emplace(context_, static_cast<std::int64_t>(plan.chosen.workspace));
       } catch (const DeviceError& error) {
         throw Refused{error.what()};  // the others need none
       }
-      const float one = 1, beta = gemm.accumulate ? 1 : 0;
-      const double one64 = 1, beta64 = gemm.accumulate ? 1 : 0;
-      const bool is_double = gemm.dtype == Dtype::float64;
-      void* c = gemm.address(gemm.c);
-      check(api_.matmul(handle_, plan.desc, is_double ? static_cast<const void*>(&one64) : &one, gemm.address(gemm.a),
-                        plan.a, gemm.address(gemm.b), plan.b, is_double ? static_cast<const void*>(&beta64) : &beta, c,
-                        plan.c, c, plan.c, plan.result.data(), scratch ? scratch->handle() : nullptr, plan.workspace,
-                        stream),
+      check(submit(plan, gemm, plan.chosen, gemm.address(gemm.c), scratch ? scratch->handle() : nullptr, stream),
             "multiply");
       return plan.computation;
     } catch (const Refused& refused) {
@@ -169,11 +178,21 @@ class LtProvider final : public MatmulProvider {
   }
 
  private:
+  using Key = std::array<std::int64_t, 15>;
   struct Refused {
     std::string text;
   };
   static void check(int status, const char* action) {
     if (status != 0) throw Refused{fmt::format("it cannot {} (status {})", action, status)};
+  }
+
+  int submit(const Plan& plan, const Gemm& g, const Chosen& chosen, void* c, void* workspace, Handle stream) const {
+    const float one = 1, beta = g.accumulate ? 1 : 0;
+    const double one64 = 1, beta64 = g.accumulate ? 1 : 0;
+    const bool is_double = g.dtype == Dtype::float64;
+    return api_.matmul(handle_, plan.desc, is_double ? static_cast<const void*>(&one64) : &one, g.address(g.a), plan.a,
+                       g.address(g.b), plan.b, is_double ? static_cast<const void*>(&beta64) : &beta, c, plan.c, c,
+                       plan.c, chosen.algorithm.data(), workspace, chosen.workspace, stream);
   }
 
   int type(Dtype dtype) const {
@@ -205,30 +224,30 @@ class LtProvider final : public MatmulProvider {
   }
 
   std::shared_ptr<Plan> plan_of(const Gemm& g) {
-    const Key key = {
-        static_cast<std::int64_t>(g.dtype),
-        g.m,
-        g.n,
-        g.k,
-        g.batch,
-        g.a.ld,
-        g.b.ld,
-        g.c.ld,
-        g.a.stride,
-        g.b.stride,
-        g.c.stride,
-        g.a.transposed + 2 * g.b.transposed + 4 * g.accumulate + 8 * (g.bias != nullptr) + 16 * may_round(g),
-        alignment(g, g.a),
-        alignment(g, g.b),
-        alignment(g, g.c)};
+    const Key key = {static_cast<std::int64_t>(g.dtype),
+                     g.m,
+                     g.n,
+                     g.k,
+                     g.batch,
+                     g.a.ld,
+                     g.b.ld,
+                     g.c.ld,
+                     g.a.stride,
+                     g.b.stride,
+                     g.c.stride,
+                     g.a.transposed + 2 * g.b.transposed + 4 * g.accumulate + 8 * (g.bias != nullptr) +
+                         16 * may_round(g) + 32 * config.autotune,
+                     alignment(g, g.a),
+                     alignment(g, g.b),
+                     alignment(g, g.c)};
     return plans_.get(key, [&] {
       auto plan = std::make_shared<Plan>(api_);
-      make(*plan, g);
+      make(*plan, g, key);
       return plan;
     });
   }
 
-  void make(Plan& plan, const Gemm& g) {
+  void make(Plan& plan, const Gemm& g, const Key& key) {
     const bool is_double = g.dtype == Dtype::float64;
     const int compute = is_double ? n_.compute_f64 : may_round(g) ? n_.compute_tf32 : n_.compute_f32;
     check(api_.desc_create(&plan.desc, compute, is_double ? n_.f64 : n_.f32), "describe the product");
@@ -246,6 +265,22 @@ class LtProvider final : public MatmulProvider {
     plan.a = layout(g, g.a, g.m, g.k);
     plan.b = layout(g, g.b, g.k, g.n);
     plan.c = layout(g, g.c, g.m, g.n);
+    const auto take = [&](const Chosen& chosen) {
+      plan.found = true;
+      plan.chosen = chosen;
+    };
+    if (!config.autotune) {
+      if (const std::vector<Chosen> best = search(plan, g, 1); !best.empty()) take(best.front());
+    } else if (const auto best = tuned<Chosen>(
+                   context_, name_ + " " + version_, fmt::to_string(fmt::join(key, " ")),
+                   [&](const Chosen& kept) { return fits(plan, kept); }, [&] { return measured(plan, g); })) {
+      take(*best);
+    }
+    if (plan.found) plan.computation = &context_.computations.keep(describe(plan, g));
+  }
+
+  /// The library's algorithms for a product, up to `wanted`, the fastest first as it thinks.
+  std::vector<Chosen> search(const Plan& plan, const Gemm& g, int wanted) const {
     Handle preference = nullptr;
     check(api_.preference_create(&preference), "search for an algorithm");
     int found = 0, status = api_.preference_set(preference, kPreferenceWorkspace, &kWorkspace, sizeof kWorkspace);
@@ -259,24 +294,60 @@ class LtProvider final : public MatmulProvider {
         status |= api_.preference_set(preference, kPreferenceAlignments[i], &bytes, sizeof bytes);
       }
     }
+    std::vector<char> results(static_cast<std::size_t>(wanted) * n_.result_bytes + kResultRoom);
     // an error here is how both say that they have no algorithm
-    if (status == 0)
-      plan.found = api_.search(handle_, plan.desc, plan.a, plan.b, plan.c, plan.c, preference, 1, plan.result.data(),
-                               &found) == 0 &&
-                   found > 0;
+    const bool any = status == 0 && api_.search(handle_, plan.desc, plan.a, plan.b, plan.c, plan.c, preference, wanted,
+                                                results.data(), &found) == 0;
     api_.preference_destroy(preference);
     check(status, "set a preference");
-    std::memcpy(&plan.workspace, plan.result.data() + n_.workspace_at, sizeof plan.workspace);
-    plan.workspace = plan.found ? std::min(plan.workspace, kWorkspace) : 0;
-    if (plan.found) plan.computation = &context_.computations.keep(describe(plan, g));
+    std::vector<Chosen> list;
+    for (int i = 0; any && i < std::min(found, wanted); ++i) {
+      const char* const result = results.data() + static_cast<std::size_t>(i) * n_.result_bytes;
+      std::int32_t state = 0;
+      std::memcpy(&state, result + n_.state_at, sizeof state);
+      if (state != 0) continue;
+      Chosen& chosen = list.emplace_back();
+      std::memcpy(chosen.algorithm.data(), result, n_.workspace_at);
+      std::memcpy(&chosen.workspace, result + n_.workspace_at, sizeof chosen.workspace);
+      chosen.workspace = std::min(chosen.workspace, kWorkspace);
+    }
+    return list;
+  }
+
+  /// Is an algorithm that was kept one for this product? hipBLASLt cannot be asked in C.
+  bool fits(const Plan& plan, const Chosen& kept) const {
+    if (kept.workspace > kWorkspace) return false;
+    std::array<char, kResultRoom> result{};
+    return !api_.check ||
+           api_.check(handle_, plan.desc, plan.a, plan.b, plan.c, plan.c, kept.algorithm.data(), result.data()) == 0;
+  }
+
+  /// The fastest of them, into memory that is nobody's result.
+  std::optional<Chosen> measured(const Plan& plan, const Gemm& g) {
+    const std::vector<Chosen> list = search(plan, g, kMostAlgorithms);
+    if (list.empty()) return std::nullopt;
+    const std::int64_t elements = (g.batch - 1) * g.c.stride + (g.n - 1) * g.c.ld + g.m;
+    const Handle stream = context_.driver.queue(context_.index);
+    std::optional<int> best;
+    try {
+      const Scratch c(context_, elements * static_cast<std::int64_t>(itemsize(g.dtype))),
+          workspace(context_, static_cast<std::int64_t>(kWorkspace));
+      best = fastest(context_, static_cast<int>(list.size()), [&](int i) {
+        return submit(plan, g, list[static_cast<std::size_t>(i)], c.handle(), workspace.handle(), stream) == 0;
+      });
+    } catch (const DeviceError& error) {
+      throw Refused{error.what()};  // the others need no memory
+    }
+    if (!best) throw Refused{"none of its algorithms runs"};
+    return list[static_cast<std::size_t>(*best)];
   }
 
   /// What the algorithm tells of itself.
   Computation describe(const Plan& plan, const Gemm& g) const {
     const bool tf32 = may_round(g), aligned = is_aligned(g);
-    Computation c = untold("blas", hip_ ? "hipBLASLt" : "cuBLASLt", context_.info, g.dtype, tf32,
+    Computation c = untold("blas", name_.c_str(), context_.info, g.dtype, tf32,
                            aligned ? "operands begin at multiples of 16 bytes and step by them" : kNotAligned);
-    const void* const algorithm = plan.result.data();
+    const void* const algorithm = plan.chosen.algorithm.data();
     if (hip_) {
       std::int32_t solution = -1;  // an algorithm begins with its number
       std::memcpy(&solution, algorithm, sizeof solution);
@@ -309,12 +380,11 @@ class LtProvider final : public MatmulProvider {
     return c;
   }
 
-  using Key = std::array<std::int64_t, 15>;
   const Api api_;
   const Numbers n_;
   const bool hip_;
   const Handle handle_;
-  const std::string detail_;
+  const std::string name_, version_, detail_;
   PlanCache<Key, Plan> plans_;
 };
 

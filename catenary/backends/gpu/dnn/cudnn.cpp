@@ -4,15 +4,14 @@
 #include <array>
 #include <cstring>
 
+#include "catenary/backends/gpu/autotune.h"
 #include "catenary/backends/gpu/dnn/provider.h"
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
-#include "catenary/core/sha256.h"
 
 namespace catenary::gpu {
 
@@ -172,8 +171,8 @@ class Cudnn final : public ConvolutionProvider {
         api_(library),
         handles_(handle, library.required<int(Handle*)>("cudnnCreate"),
                  library.required<int(Handle, Handle)>("cudnnSetStream")),
-        detail_(fmt::format("{}, {}", version_text(library.required<std::size_t()>("cudnnGetVersion")()),
-                            library.path())) {}
+        version_(version_text(library.required<std::size_t()>("cudnnGetVersion")())),
+        detail_(fmt::format("{}, {}", version_, library.path())) {}
 
   std::string detail() const override { return detail_; }
 
@@ -255,46 +254,48 @@ class Cudnn final : public ConvolutionProvider {
   void choose(Handle handle, const ConvolutionSpec& spec, Plan& plan, const std::vector<std::int64_t>& key,
               bool exact) {
     const Operands o = operands(spec, plan);
-    const bool deterministic = config.cudnn_deterministic, tune = config.autotune;
-    const std::string name =
-        sha256(fmt::format("{} {} {} {}", detail_, context_.info.name, exact, fmt::join(key, " ")));
+    const bool deterministic = config.cudnn_deterministic;
     std::array<Found, kMostAlgorithms> found{};
     int count = 0;
-    Kept kept{};
-    if (const auto binary = tune ? load_kernel(name) : std::nullopt; binary && binary->size() == sizeof kept) {
-      std::memcpy(&kept, binary->data(), sizeof kept);
-      found[0] = {kept.algorithm, 0, 0, 0, kDeterministic, kept.math, {}};
-      count = 1;
-    } else if (tune) {
-      const Scratch workspace(context_, kMostWorkspace), result(context_, spec.result().nbytes());
-      check(api_.try_all[pass(spec)](handle, o.first, o.first_data, o.second, o.second_data, plan.convolution, o.result,
-                                     result.handle(), kMostAlgorithms, &count, found.data(), workspace.handle(),
-                                     kMostWorkspace),
-            "try its algorithms");
-    } else {
-      check(api_.search[pass(spec)](handle, o.first, o.second, plan.convolution, o.result, kMostAlgorithms, &count,
-                                    found.data()),
-            "choose an algorithm");
-    }
-    for (int i = 0; i < std::min(count, kMostAlgorithms); ++i) {
-      const Found& f = found[static_cast<std::size_t>(i)];
-      if (f.status != 0 || (deterministic && f.determinism != kDeterministic)) continue;
-      if (exact && f.math != kFmaMath && f.math != kDefaultMath) continue;
-      if (api_.set_math(plan.convolution, exact ? kFmaMath : f.math) != 0) continue;
+    const auto accept = [&](const Found& f) {
+      if (f.status != 0 || (deterministic && f.determinism != kDeterministic)) return false;
+      if (exact && f.math != kFmaMath && f.math != kDefaultMath) return false;
+      if (api_.set_math(plan.convolution, exact ? kFmaMath : f.math) != 0) return false;
       std::size_t bytes = 0;
       if (api_.workspace[pass(spec)](handle, o.first, o.second, plan.convolution, o.result, f.algorithm, &bytes) != 0)
-        continue;
-      if (bytes > kMostWorkspace) continue;
+        return false;
+      if (bytes > kMostWorkspace) return false;
       plan.found = true;
       plan.algorithm = f.algorithm;
       plan.workspace = bytes;
       plan.computation = &context_.computations.keep(tell(spec, f, exact));
-      kept = {f.algorithm, f.math};
-      Binary binary(sizeof kept);
-      std::memcpy(binary.data(), &kept, sizeof kept);
-      if (tune) save_kernel(name, binary);
+      return true;
+    };
+    const auto first = [&]() -> std::optional<Kept> {
+      for (int i = 0; i < std::min(count, kMostAlgorithms); ++i)
+        if (const Found& f = found[static_cast<std::size_t>(i)]; accept(f)) return Kept{f.algorithm, f.math};
+      return std::nullopt;
+    };
+    if (!config.autotune) {
+      check(api_.search[pass(spec)](handle, o.first, o.second, plan.convolution, o.result, kMostAlgorithms, &count,
+                                    found.data()),
+            "choose an algorithm");
+      first();
       return;
     }
+    tuned<Kept>(
+        context_, "cuDNN " + version_, fmt::format("{} {}", exact, fmt::join(key, " ")),
+        [&](const Kept& kept) {
+          return accept({kept.algorithm, 0, 0, 0, kDeterministic, kept.math, {}});
+        },
+        [&] {
+          const Scratch workspace(context_, kMostWorkspace), result(context_, spec.result().nbytes());
+          check(api_.try_all[pass(spec)](handle, o.first, o.first_data, o.second, o.second_data, plan.convolution,
+                                         o.result, result.handle(), kMostAlgorithms, &count, found.data(),
+                                         workspace.handle(), kMostWorkspace),
+                "try its algorithms");
+          return first();
+        });
   }
 
   /// What cuDNN says of an algorithm: the arithmetic that it may use, and not what it does use.
@@ -313,7 +314,7 @@ class Cudnn final : public ConvolutionProvider {
 
   const Api api_;
   StreamHandles handles_;
-  const std::string detail_;
+  const std::string version_, detail_;
   PlanCache<std::vector<std::int64_t>, Plan> plans_;
 };
 
