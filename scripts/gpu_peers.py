@@ -1,18 +1,32 @@
 #!/usr/bin/env python3
 """Times PyTorch and CuPy, as far as this Python has them, beside Catenary on the same device, and prints a row for each
-piece of work: copy, a chain of eight operations, a product, a sort, one operation on ten numbers, and the convolutions
-of a ResNet-50 in all three passes, which PyTorch has and CuPy has not: by the vendor's library and by our own kernels.
+piece of work.
 
-  gpu_peers.py CATENARY DEVICE [DIVISOR]  e.g. build/release/bin/catenary cuda:0; "cpu" compares on the processor
+  gpu_peers.py CATENARY DEVICE [PART…] [--divisor N]  e.g. build/release/bin/catenary cuda:0; "cpu" compares on the processor
 
-CATENARY is the command `catenary`. DIVISOR divides the sizes, for devices that are simulated.
+Parts, all of them unless some are named:
+  float32  copy, a chain of eight operations, a product, a sort, one operation on ten numbers, and the convolutions of a
+           ResNet-50 in all three passes, which PyTorch has and CuPy has not: by the vendor's library and by our own kernels
+  units    one linear layer of 4096 and of 8192 in float16, bfloat16, and float32 with and without TF32: TFLOPS, and by
+           which units; wanted are 97 % of PyTorch's
+  mixed    a step of training of six layers of 4096 with 4096 images, and of a ResNet-50 with 64, channels last: with 16-bit
+           parameters here, with autocast there; wanted is PyTorch's time
+  epoch    train_mnist's epoch with its evaluation, batches of 100, beside a loop of eager PyTorch on tensors that lie on the
+           card; wanted is a third of its time
+
+CATENARY is the command `catenary`, beside which lie `tensor_core` and `train_mnist`. N divides the sizes, for devices that
+are simulated.
 """
+import argparse
 import importlib
 import json
 import os
+import pathlib
+import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 
@@ -35,39 +49,61 @@ def median_seconds(run, synchronize):
     return statistics.median(times)
 
 
-def ours(catenary, device, what, size):
-    printed = subprocess.run([catenary, "bench", what, "--device", device, "--size", str(size), "--json"],
-                             check=True, capture_output=True, text=True).stdout
-    return json.loads(printed)["results"][0]["seconds"]
+def printed_by(command, **environment):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, env={**os.environ, **environment}).stdout
 
 
-def our_convolutions(catenary, device, size, providers=None):
-    """The rows of `catenary bench conv` that are a ResNet-50's; size cuts images and sides, None leaves them."""
-    printed = subprocess.run([catenary, "bench", "conv", "--device", device, "--json", *(["--size", str(size)] if size else [])],
-                             check=True, capture_output=True, text=True,
-                             env={**os.environ, **({"CATENARY_GPU_DNN": providers} if providers else {})}).stdout
-    return [row for row in json.loads(printed)["results"] if row["layer"].startswith("ResNet-50")]
+class Catenary:
+    def __init__(self, command, device):
+        self.command, self.device, self.folder = command, device, pathlib.Path(command).parent
+
+    def bench(self, what, size, *options, **environment):
+        """The rows of `catenary bench`; size None leaves its own sizes."""
+        return json.loads(printed_by([self.command, "bench", what, "--device", self.device, "--json", *(["--size", size] if size else []), *options],
+                                     **environment))["results"]
+
+    def convolutions(self, size, providers=None):
+        """The rows of `catenary bench conv` that are a ResNet-50's; size cuts images and sides, None leaves them."""
+        rows = self.bench("conv", size, **({"CATENARY_GPU_DNN": providers} if providers else {}))
+        return [row for row in rows if row["layer"].startswith("ResNet-50")]
+
+    def linear(self, size, count, dtype, tf32):
+        """TFLOPS of one F::linear, and which units ran."""
+        text = printed_by([self.folder / "tensor_core", "-n", size, "-c", count, "--dtype", dtype, *(["--tf32"] if tf32 else []), "-d", self.device])
+        value = dict(re.findall(r"^(\S+|of the peak)\s+(.*)$", text, re.MULTILINE))
+        return float(value["TFLOPS"]), value["units"]
+
+    def epoch(self, options):
+        """Seconds of the last epoch of train_mnist with its evaluation, as its log tells them."""
+        with tempfile.TemporaryDirectory() as out:
+            printed_by([self.folder / "train_mnist", "-d", self.device, "--noplot", "-o", out, *options])
+            log = json.loads(pathlib.Path(out, "log").read_text())
+        return log[-1]["elapsed_time"] - (log[-2]["elapsed_time"] if len(log) > 1 else 0)
 
 
-def torch_work(device):
-    torch = importlib.import_module("torch")
-    where = "cpu" if device == "cpu" else "cuda:" + device.partition(":")[2]
-    if where != "cpu" and not torch.cuda.is_available():
-        raise RuntimeError("it sees no GPU")
+class Torch:
+    def __init__(self, device):
+        self.torch = torch = importlib.import_module("torch")
+        self.where = "cpu" if device == "cpu" else "cuda:" + device.partition(":")[2]
+        if self.where != "cpu" and not torch.cuda.is_available():
+            raise RuntimeError("it sees no GPU")
+        self.name = "PyTorch " + torch.__version__
+        self.synchronize = (lambda: None) if self.where == "cpu" else torch.cuda.synchronize
+        torch.backends.cudnn.benchmark, torch.backends.cudnn.allow_tf32 = True, False  # all bits of float32, its best algorithm
 
-    def make(what, n):
-        x = torch.rand((n, n) if what == "gemm" else n, device=where)
+    def make(self, what, n):
+        torch = self.torch
+        x = torch.rand((n, n) if what == "gemm" else n, device=self.where)
         y = torch.rand_like(x)
         return {"copy": x.clone, "chain": lambda: torch.clamp_min(x * y + x, 0) * torch.tanh(x) - torch.sqrt(y) * x,
                 "gemm": lambda: x @ y, "sort": lambda: torch.sort(x), "elementwise": lambda: torch.addcmul(x, x, y)}[what]
 
-    torch.backends.cudnn.benchmark, torch.backends.cudnn.allow_tf32 = True, False  # all bits of float32, its best algorithm
-
-    def convolution(row):
+    def convolution(self, row):
+        torch = self.torch
         order = torch.channels_last if row["order"] == "NHWC" else torch.contiguous_format
         groups, stride, pad = row["groups"], [row["stride"]] * 2, [row["window"] // 2] * 2
-        x = torch.rand(row["images"], row["channels"], row["extent"], row["extent"], device=where).to(memory_format=order)
-        w = torch.rand(row["outputs"], row["channels"] // groups, row["window"], row["window"], device=where).to(memory_format=order)
+        x = torch.rand(row["images"], row["channels"], row["extent"], row["extent"], device=self.where).to(memory_format=order)
+        w = torch.rand(row["outputs"], row["channels"] // groups, row["window"], row["window"], device=self.where).to(memory_format=order)
 
         def forward():
             return torch.nn.functional.conv2d(x, w, None, stride, pad, 1, groups)
@@ -78,64 +114,214 @@ def torch_work(device):
         wanted = [row["pass"] == "to_data", row["pass"] == "to_filter", False]
         return lambda: torch.ops.aten.convolution_backward(gy, x, w, None, stride, pad, [1, 1], False, [0, 0], groups, wanted)
 
-    return "PyTorch " + torch.__version__, make, convolution, (lambda: None) if where == "cpu" else torch.cuda.synchronize
+    def linear(self, size, dtype, tf32):
+        """TFLOPS of torch.nn.functional.linear."""
+        torch = self.torch
+        x, w = (torch.rand(size, size, device=self.where).sub(0.5).to(getattr(torch, dtype)) for _ in range(2))
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        seconds = median_seconds(lambda: torch.nn.functional.linear(x, w), self.synchronize)
+        torch.backends.cuda.matmul.allow_tf32 = False
+        return 2 * size ** 3 / seconds * 1e-12
+
+    def step(self, net, optimizer, x, t, dtype):
+        """A step of training under autocast, its loss scaled where float16 needs it."""
+        torch = self.torch
+        kind = self.where.partition(":")[0]
+        scaler = torch.amp.GradScaler(kind, enabled=dtype == torch.float16)
+
+        def step():
+            optimizer.zero_grad()
+            with torch.autocast(kind, dtype=dtype):
+                loss = torch.nn.functional.cross_entropy(net(x), t)
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+
+        return step
+
+    def layers(self, *sizes):
+        parts = []
+        for inputs, outputs in zip(sizes, sizes[1:]):
+            parts += [self.torch.nn.Linear(inputs, outputs), self.torch.nn.ReLU()]
+        return self.torch.nn.Sequential(*parts[:-1]).to(self.where)
+
+    def mlp(self, images, units, dtype):
+        net = self.layers(784, *[units] * 5, 10)
+        x, t = self.torch.rand(images, 784, device=self.where), self.torch.arange(images, device=self.where) % 10
+        return self.step(net, self.torch.optim.SGD(net.parameters(), 0.01), x, t, dtype)
+
+    def resnet50(self, images, extent, dtype):
+        torch, nn = self.torch, self.torch.nn
+
+        class Bottleneck(nn.Module):
+            def __init__(self, inputs, middle, stride):
+                super().__init__()
+                outputs = 4 * middle
+                self.main = nn.Sequential(
+                    nn.Conv2d(inputs, middle, 1, bias=False), nn.BatchNorm2d(middle), nn.ReLU(inplace=True),
+                    nn.Conv2d(middle, middle, 3, stride, 1, bias=False), nn.BatchNorm2d(middle), nn.ReLU(inplace=True),
+                    nn.Conv2d(middle, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
+                self.shortcut = nn.Identity()
+                if stride != 1 or inputs != outputs:
+                    self.shortcut = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+            def forward(self, x):
+                return torch.relu(self.main(x) + self.shortcut(x))
+
+        parts, inputs = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)], 64
+        for stage, (middle, count) in enumerate(((64, 3), (128, 4), (256, 6), (512, 3))):
+            for i in range(count):
+                parts.append(Bottleneck(inputs, middle, 2 if i == 0 and stage else 1))
+                inputs = 4 * middle
+        net = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000)).to(self.where, memory_format=torch.channels_last)
+        x = torch.rand(images, 3, extent, extent, device=self.where).contiguous(memory_format=torch.channels_last)
+        t = torch.arange(images, device=self.where) % 10
+        return self.step(net, torch.optim.SGD(net.parameters(), 0.01, momentum=0.9), x, t, dtype)
+
+    def epoch(self, images, batch, units):
+        """Seconds of an epoch of 784-units-units-10 and its evaluation, written as most write it."""
+        torch = self.torch
+        functional = torch.nn.functional
+        x, x_test = (torch.rand(n, 784, device=self.where) for n in (images, images // 6))
+        t, t_test = (torch.randint(10, (len(a),), device=self.where) for a in (x, x_test))
+        net = self.layers(784, units, units, 10)
+        optimizer = torch.optim.Adam(net.parameters())
+
+        def epoch():
+            order = torch.randperm(len(x), device=self.where)
+            for i in range(0, len(x), batch):
+                chosen = order[i:i + batch]
+                optimizer.zero_grad()
+                functional.cross_entropy(net(x[chosen]), t[chosen]).backward()
+                optimizer.step()
+            with torch.no_grad():
+                for i in range(0, len(x_test), batch):
+                    y = net(x_test[i:i + batch])
+                    functional.cross_entropy(y, t_test[i:i + batch]), (y.argmax(1) == t_test[i:i + batch]).float().mean()
+            self.synchronize()
+
+        epoch()
+        start = time.perf_counter()
+        epoch()
+        return time.perf_counter() - start
 
 
-def cupy_work(device):
-    if device == "cpu":
-        raise RuntimeError("it has no processor device")
-    cupy = importlib.import_module("cupy")
-    card = cupy.cuda.Device(int(device.partition(":")[2] or 0))
-    card.use()
-    add = cupy.ElementwiseKernel("float32 x, float32 y", "float32 z", "z = x * y + x")
+class CuPy:
+    def __init__(self, device):
+        if device == "cpu":
+            raise RuntimeError("it has no processor device")
+        self.cupy = cupy = importlib.import_module("cupy")
+        card = cupy.cuda.Device(int(device.partition(":")[2] or 0))
+        card.use()
+        self.name, self.synchronize = "CuPy " + cupy.__version__, card.synchronize
+        self.add = cupy.ElementwiseKernel("float32 x, float32 y", "float32 z", "z = x * y + x")
 
-    def make(what, n):
+    def make(self, what, n):
+        cupy = self.cupy
         x = cupy.random.rand(*((n, n) if what == "gemm" else (n,)), dtype="float32")
         y = cupy.random.rand(*x.shape, dtype="float32")
         return {"copy": x.copy, "chain": lambda: cupy.maximum(x * y + x, 0) * cupy.tanh(x) - cupy.sqrt(y) * x,
-                "gemm": lambda: x @ y, "sort": lambda: cupy.sort(x), "elementwise": lambda: add(x, y)}[what]
-
-    return "CuPy " + cupy.__version__, make, None, card.synchronize
+                "gemm": lambda: x @ y, "sort": lambda: cupy.sort(x), "elementwise": lambda: self.add(x, y)}[what]
 
 
-def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
-    catenary, device = sys.argv[1:3]
-    smaller = int(sys.argv[3]) if len(sys.argv) == 4 else 1
+def float32(ours, peers, divisor):
     work = [("copy", "copy", 1 << 26), ("chain of 8", "chain", 1 << 24), ("product", "gemm", 4096),
             ("sort", "sort", 10_000_000), ("x * y + x of 10", "elementwise", 10)]
-    work = [(label, what, max(10, size // smaller)) for label, what, size in work]
-    peers = []
-    for load in (torch_work, cupy_work):
-        try:
-            peers.append(load(device))
-        except Exception as error:  # whatever keeps it from running here is said, and the others are measured
-            print(f"{load.__name__[:-5]} is not measured: {type(error).__name__}: {error}", flush=True)
-    print(f"{'float32 on ' + device:<20}{'size':>10}{'Catenary':>14}" +
-          "".join(f"{name:>24}{'ratio':>8}" for name, *_ in peers))
+    print(f"{'float32 on ' + ours.device:<20}{'size':>10}{'Catenary':>14}" + "".join(f"{peer.name:>24}{'ratio':>8}" for peer in peers))
     for label, what, size in work:
-        own = ours(catenary, device, what, size)
+        size = max(10, size // divisor)
+        own = ours.bench(what, size)[0]["seconds"]
         row = f"{label:<20}{size:>10}{own * 1e6:>11.2f} us"
-        for _, make, _, synchronize in peers:
-            theirs = median_seconds(make(what, size), synchronize)
+        for peer in peers:
+            theirs = median_seconds(peer.make(what, size), peer.synchronize)
             row += f"{theirs * 1e6:>21.2f} us{own / theirs:>8.2f}"
         print(row, flush=True)
 
-    size = None if smaller == 1 else 1
-    ours_of_all, own = our_convolutions(catenary, device, size), None
-    if device.startswith(("cuda", "hip", "gpu")):
-        own = our_convolutions(catenary, device, size, "own")
-    with_convolutions = [(name, make, synchronize) for name, _, make, synchronize in peers if make]
+    size = None if divisor == 1 else 1
+    rows, own = ours.convolutions(size), None
+    if ours.device.startswith(("cuda", "hip", "gpu")):
+        own = ours.convolutions(size, "own")
+    convolving = [peer for peer in peers if isinstance(peer, Torch)]
     print(f"\n{'convolutions of a ResNet-50':<56}{'Catenary':>14}{'own kernels':>14}{'share':>8}" +
-          "".join(f"{name:>24}{'ratio':>8}" for name, *_ in with_convolutions))
-    for i, row in enumerate(ours_of_all):
+          "".join(f"{peer.name:>24}{'ratio':>8}" for peer in convolving))
+    for i, row in enumerate(rows):
         line = f"{row['layer'] + ' ' + row['shape'] + ' ' + row['order'] + ' ' + row['pass']:<56}{row['seconds'] * 1e6:>11.1f} us"
         line += f"{own[i]['seconds'] * 1e6:>11.1f} us{row['seconds'] / own[i]['seconds']:>8.2f}" if own else f"{'the same':>14}{'':>8}"
-        for _, make, synchronize in with_convolutions:
-            theirs = median_seconds(make(row), synchronize)
+        for peer in convolving:
+            theirs = median_seconds(peer.convolution(row), peer.synchronize)
             line += f"{theirs * 1e6:>21.1f} us{row['seconds'] / theirs:>8.2f}"
         print(line, flush=True)
+
+
+def verdict(reached):
+    return "" if reached else "  missed"
+
+
+def units(ours, peers, divisor):
+    torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
+    print(f"{'one linear layer on ' + ours.device:<32}{'TFLOPS':>10}{torch.name if torch else '':>24}{'of it':>8}  units (wanted: 97 % of it)")
+    for size in (4096, 8192):
+        size = max(16, size // divisor)
+        for dtype, tf32 in (("float16", False), ("bfloat16", False), ("float32", False), ("float32", True)):
+            rate, ran = ours.linear(size, 2 if divisor > 1 else 20, dtype, tf32)
+            line = f"{dtype + (' as TF32' if tf32 else '') + ' ' + str(size):<32}{rate:>10.4g}"
+            theirs = torch.linear(size, dtype, tf32) if torch else None
+            line += f"{theirs:>24.4g}{rate / theirs:>8.1%}" if torch else f"{'':>32}"
+            print(line + "  " + ran + verdict(not torch or rate >= 0.97 * theirs), flush=True)
+
+
+def mixed(ours, peers, divisor):
+    torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
+    images, units_of_layers, batch, extent = (4096, 4096, 64, 224) if divisor == 1 else (4, max(16, 4096 // divisor), 1, 32)
+    print(f"{'a step of training on ' + ours.device:<44}{'Catenary':>14}{torch.name + ', autocast' if torch else '':>34}{'ratio':>8}  (wanted: 1)")
+    for precision, dtype in (("mixed16", "float16"), ("mixed_bf16", "bfloat16")):
+        if dtype == ("float16" if ours.device == "cpu" else "bfloat16" if divisor > 1 else ""):
+            continue  # PyTorch's autocast does not do float16 on a processor; what is simulated does one of them
+        for label, own, theirs in (
+                (f"six layers of {units_of_layers}, {images} images", lambda: ours.bench("mlp", images, "--width", units_of_layers, "--dtype", precision),
+                 lambda kind: torch.mlp(images, units_of_layers, kind)),
+                (f"ResNet-50, {batch} images of {extent}", lambda: ours.bench("resnet50", batch, "--width", extent, "--dtype", precision),
+                 lambda kind: torch.resnet50(batch, extent, kind))):
+            seconds = own()[0]["seconds"]
+            line = f"{label + ', ' + precision:<44}{seconds * 1e3:>11.2f} ms"
+            if torch:
+                peer = median_seconds(theirs(getattr(torch.torch, dtype)), torch.synchronize)
+                line += f"{peer * 1e3:>31.2f} ms{seconds / peer:>8.2f}" + verdict(seconds <= peer)
+            print(line, flush=True)
+
+
+def epoch(ours, peers, divisor):
+    torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
+    batch, units_of_layers = (100, 1000) if divisor == 1 else (500, 10)
+    own = ours.epoch(["-e", 3 if divisor == 1 else 1, "-b", batch, "-u", units_of_layers])
+    line = f"an epoch of MNIST on {ours.device}: {own:.3f} s"
+    if torch:
+        theirs = torch.epoch(60_000, batch, units_of_layers)
+        line += f", {torch.name}, eager: {theirs:.3f} s, {theirs / own:.2f} times as long (wanted: 3)" + verdict(theirs >= 3 * own)
+    print(line, flush=True)
+
+
+PARTS = {"float32": float32, "units": units, "mixed": mixed, "epoch": epoch}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("catenary")
+    parser.add_argument("device")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--divisor", type=int, default=1)
+    options = parser.parse_intermixed_args()
+    for part in options.parts:
+        if part not in PARTS:
+            parser.error(f"'{part}' is none of {', '.join(PARTS)}")
+    peers = []
+    for load in (Torch, CuPy):
+        try:
+            peers.append(load(options.device))
+        except Exception as error:  # whatever keeps it from running here is said, and the others are measured
+            print(f"{load.__name__} is not measured: {type(error).__name__}: {error}", flush=True)
+    for part in options.parts or PARTS:
+        PARTS[part](Catenary(options.catenary, options.device), peers, options.divisor)
 
 
 if __name__ == "__main__":
