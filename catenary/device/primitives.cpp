@@ -20,20 +20,41 @@ std::int64_t bytes_of(const ops::Program& program) {
   return total;
 }
 
+Dtypes dtypes_of(const ops::Program& program) {
+  Dtypes all;
+  for (const ops::Access& load : program.loads) all.add(load.dtype);
+  for (const ops::Store& store : program.stores) all.add(store.to.dtype);
+  return all;
+}
+
 }  // namespace
+
+std::string Dtypes::str() const {
+  std::string names;
+  for (int d = 0; d < kDtypes; ++d) {
+    if (!(bits_ >> d & 1)) continue;
+    if (!names.empty()) names += "+";
+    names += dtype_name(static_cast<Dtype>(d));
+  }
+  return names;
+}
 
 namespace primitives {
 
-Work Run::work() const { return {"elementwise", program.shape, bytes_of(program)}; }
+Work Run::work() const { return {"elementwise", program.shape, bytes_of(program), dtypes_of(program)}; }
 
-Work Reduce::work() const { return {ops::info(spec.op).name, program.shape, bytes_of(program) + spec.out.nbytes()}; }
+Work Reduce::work() const {
+  Dtypes dtypes = dtypes_of(program);
+  dtypes.add(spec.out.dtype);
+  return {ops::info(spec.op).name, program.shape, bytes_of(program) + spec.out.nbytes(), dtypes};
+}
 
 Work RunSegments::work() const {
   std::int64_t elements = 0, element_bytes = 0;
   for (const Segment& segment : segments) elements += segment.size;
   for (const ops::Access& load : program.loads) element_bytes += static_cast<std::int64_t>(itemsize(load.dtype));
   for (const ops::Store& store : program.stores) element_bytes += static_cast<std::int64_t>(itemsize(store.to.dtype));
-  return {"segments", {elements}, elements * element_bytes};
+  return {"segments", {elements}, elements * element_bytes, dtypes_of(program)};
 }
 
 void ArgReduce::check() const {
@@ -61,9 +82,13 @@ void Convolution::check() const {
 
 Work RunText::work() const {
   std::int64_t bytes = 0;
-  for (const TextArgument& argument : arguments)
-    if (argument.view) bytes += argument.view->nbytes();
-  return {kernel, {units}, bytes};
+  Dtypes dtypes;
+  for (const TextArgument& argument : arguments) {
+    if (!argument.view) continue;
+    bytes += argument.view->nbytes();
+    dtypes.add(argument.view->dtype);
+  }
+  return {kernel, {units}, bytes, dtypes};
 }
 
 void Linalg::check() const {

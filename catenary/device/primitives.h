@@ -112,11 +112,25 @@ struct Flag {
   View at;
 };
 
+/// Which dtypes operands have.
+class Dtypes {
+ public:
+  Dtypes() = default;
+  Dtypes(const std::same_as<View> auto&... operands) { (add(operands.dtype), ...); }
+  void add(Dtype dtype) { bits_ |= 1u << static_cast<unsigned>(dtype); }
+  /// Their names, as in "float16+float32".
+  CT_API std::string str() const;
+
+ private:
+  unsigned bits_ = 0;
+};
+
 /// What CATENARY_TRACE shows of a primitive.
 struct Work {
   const char* name;
   Shape shape;
   std::int64_t bytes;  ///< read and written
+  Dtypes dtypes = {};
 };
 
 /// They hold references to their operands, so they live no longer than the call that they are made for. work() is each
@@ -154,14 +168,14 @@ struct ArgReduce {
   const View& x;
   int axis;
   const View& out;
-  Work work() const { return {largest ? "argmax" : "argmin", x.shape, x.nbytes() + out.nbytes()}; }
+  Work work() const { return {largest ? "argmax" : "argmin", x.shape, x.nbytes() + out.nbytes(), {x, out}}; }
   CT_API void check() const;
 };
 
 /// to = from, cast where the dtypes differ; they may overlap.
 struct Copy {
   const View &to, &from;
-  Work work() const { return {"copy", to.shape, to.nbytes() + from.nbytes()}; }
+  Work work() const { return {"copy", to.shape, to.nbytes() + from.nbytes(), {to, from}}; }
 };
 
 /// Throws for an element of `x` (int64, C-ordered) that is outside a range. Where a device is not waited for, this and
@@ -170,7 +184,7 @@ struct Copy {
 struct CheckRange {
   const View& x;
   const Range& range;
-  Work work() const { return {"check_range", x.shape, x.nbytes()}; }
+  Work work() const { return {"check_range", x.shape, x.nbytes(), {x}}; }
 };
 
 /// out[i, j, k] = x[i, indices[j], k]; x is [outer, n, inner] and C-ordered, indices are int64 and C-ordered. Messages
@@ -179,7 +193,7 @@ struct Take {
   const View &x, &indices, &out;
   IndexMode mode;
   int axis = 0;
-  Work work() const { return {"take", out.shape, 2 * out.nbytes() + indices.nbytes()}; }
+  Work work() const { return {"take", out.shape, 2 * out.nbytes() + indices.nbytes(), {x, indices, out}}; }
 };
 
 /// out[i, j, k] = x[i, indices[i, j, k], k]; x is [outer, n, inner], indices (int64) and out are [outer, count,
@@ -187,7 +201,7 @@ struct Take {
 struct TakeAlongAxis {
   const View &x, &indices, &out;
   int axis;
-  Work work() const { return {"take_along_axis", out.shape, 2 * out.nbytes() + indices.nbytes()}; }
+  Work work() const { return {"take_along_axis", out.shape, 2 * out.nbytes() + indices.nbytes(), {x, indices, out}}; }
 };
 
 /// out[p, …] = x[index0[p], index1[p], …, …]: advanced indexing over the leading axes of x. Indices are int64,
@@ -197,7 +211,7 @@ struct Gather {
   const std::vector<View>& indices;
   const View& out;
   std::span<const int> axes = {};
-  Work work() const { return {"gather", out.shape, 2 * out.nbytes()}; }
+  Work work() const { return {"gather", out.shape, 2 * out.nbytes(), {x, out}}; }
 };
 
 /// The reverse: x[index0[p], index1[p], …, …] = (or += …) values[p, …]. Nothing is written where an index is out of
@@ -210,7 +224,7 @@ struct Scatter {
   std::span<const int> axes = {};
   Work work() const {
     constexpr const char* names[] = {"scatter_assign", "scatter_add", "scatter_max", "scatter_min"};
-    return {names[static_cast<int>(mode)], values.shape, 2 * values.nbytes()};
+    return {names[static_cast<int>(mode)], values.shape, 2 * values.nbytes(), {x, values}};
   }
 };
 
@@ -218,19 +232,19 @@ struct Scatter {
 struct Nonzero {
   const View& mask;
   std::vector<std::int64_t>& positions;
-  Work work() const { return {"nonzero", mask.shape, mask.nbytes()}; }
+  Work work() const { return {"nonzero", mask.shape, mask.nbytes(), {mask}}; }
 };
 
 /// Sorts the last axis of C-ordered `rows`; out may be `rows`.
 struct Sort {
   const View &rows, &out;
-  Work work() const { return {"sort", rows.shape, 2 * rows.nbytes()}; }
+  Work work() const { return {"sort", rows.shape, 2 * rows.nbytes(), {rows}}; }
 };
 
 /// The indices (int64) that sort each row stably.
 struct Argsort {
   const View &rows, &indices;
-  Work work() const { return {"argsort", rows.shape, rows.nbytes() + indices.nbytes()}; }
+  Work work() const { return {"argsort", rows.shape, rows.nbytes() + indices.nbytes(), {rows, indices}}; }
 };
 
 /// A partition without a full sort: at each of the places `kth` (ascending, in [0, n), at least one) stands what a
@@ -245,7 +259,7 @@ struct Select {
   const View& out;
   Work work() const {
     constexpr const char* names[] = {"select", "partition", "argpartition"};
-    return {names[static_cast<int>(what)], rows.shape, rows.nbytes() + out.nbytes()};
+    return {names[static_cast<int>(what)], rows.shape, rows.nbytes() + out.nbytes(), {rows, out}};
   }
 };
 
@@ -255,7 +269,9 @@ struct Scan {
   const View& x;
   int axis;
   const View& out;
-  Work work() const { return {op == ScanOp::sum ? "scan_sum" : "scan_prod", x.shape, x.nbytes() + out.nbytes()}; }
+  Work work() const {
+    return {op == ScanOp::sum ? "scan_sum" : "scan_prod", x.shape, x.nbytes() + out.nbytes(), {x, out}};
+  }
 };
 
 /// Where to insert each of the values into what is sorted, before equal elements or after them (right).
@@ -263,7 +279,7 @@ struct Searchsorted {
   const View &sorted, &values;
   bool right;
   const View& out;
-  Work work() const { return {"searchsorted", values.shape, values.nbytes() + out.nbytes()}; }
+  Work work() const { return {"searchsorted", values.shape, values.nbytes() + out.nbytes(), {sorted, values, out}}; }
 };
 
 /// c = a b (+ bias) (+ c); a [batch, m, k], b [batch, k, n], c [batch, m, n], of any strides: a transposed operand is
@@ -275,7 +291,7 @@ struct Matmul {
   bool accumulate = false;     ///< adds to what c holds
   /// What sums are kept in: float32 for 16-bit floats, else c's dtype.
   CT_API Dtype accumulator() const;
-  Work work() const { return {"matmul", c.shape, a.nbytes() + b.nbytes() + c.nbytes()}; }
+  Work work() const { return {"matmul", c.shape, a.nbytes() + b.nbytes() + c.nbytes(), {a, b, c}}; }
   CT_API void check() const;
 };
 
@@ -294,7 +310,7 @@ struct Convolution {
   const View& result() const { return pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w; }
   Work work() const {
     constexpr const char* names[] = {"convolution", "convolution_to_data", "convolution_to_filter"};
-    return {names[static_cast<int>(pass)], result().shape, x.nbytes() + w.nbytes() + y.nbytes()};
+    return {names[static_cast<int>(pass)], result().shape, x.nbytes() + w.nbytes() + y.nbytes(), {x, w, y}};
   }
   CT_API void check() const;
 };
@@ -308,7 +324,7 @@ struct Pool {
   const View* places = nullptr;
   Work work() const {
     constexpr const char* names[] = {"max_pool", "average_pool", "average_pool", "sum_pool"};
-    return {names[static_cast<int>(op)], y.shape, x.nbytes() + y.nbytes()};
+    return {names[static_cast<int>(op)], y.shape, x.nbytes() + y.nbytes(), {x, y}};
   }
 };
 
@@ -321,7 +337,7 @@ struct PoolBack {
   bool accumulate = false;
   Work work() const {
     constexpr const char* names[] = {"max_pool_back", "average_pool_back", "average_pool_back", "sum_pool_back"};
-    return {names[static_cast<int>(op)], gx.shape, gy.nbytes() + gx.nbytes()};
+    return {names[static_cast<int>(op)], gx.shape, gy.nbytes() + gx.nbytes(), {gy, gx}};
   }
 };
 
@@ -329,7 +345,7 @@ struct PoolBack {
 struct PoolPick {
   const Window& window;
   const View &x, &places, &y;
-  Work work() const { return {"pool_pick", y.shape, x.nbytes() + y.nbytes()}; }
+  Work work() const { return {"pool_pick", y.shape, x.nbytes() + y.nbytes(), {x, y}}; }
 };
 
 /// y = softmax(scale q k^T + mask) v, for each batch and head: q [B, H, L, E], k [B, G, S, E], v [B, G, S, F] and y
@@ -341,7 +357,7 @@ struct Attention {
   const AttentionRules& rules;
   const View &q, &k, &v, &y, &sums;
   const View* mask = nullptr;
-  Work work() const { return {"attention", y.shape, q.nbytes() + k.nbytes() + v.nbytes() + y.nbytes()}; }
+  Work work() const { return {"attention", y.shape, q.nbytes() + k.nbytes() + v.nbytes() + y.nbytes(), {q, k, v, y}}; }
 };
 
 /// The gradients of q, k and v, of what Attention computed and y's gradient.
@@ -349,7 +365,9 @@ struct AttentionBack {
   const AttentionRules& rules;
   const View &q, &k, &v, &y, &sums, &gy, &gq, &gk, &gv;
   const View* mask = nullptr;
-  Work work() const { return {"attention_back", gq.shape, 2 * (q.nbytes() + k.nbytes() + v.nbytes() + y.nbytes())}; }
+  Work work() const {
+    return {"attention_back", gq.shape, 2 * (q.nbytes() + k.nbytes() + v.nbytes() + y.nbytes()), {q, k, v, gy}};
+  }
 };
 
 /// Discrete Fourier transforms of rows, times `scale`: out[r, f] = scale * sum over t of x[r, t] exp(-2 pi i f t / n)
@@ -361,7 +379,7 @@ struct Fft {
   const View& re;
   const View* im;
   const View &out_re, &out_im;
-  Work work() const { return {inverse ? "ifft" : "fft", re.shape, 4 * re.nbytes()}; }
+  Work work() const { return {inverse ? "ifft" : "fft", re.shape, 4 * re.nbytes(), {re, out_re}}; }
 };
 
 /// out = the parts, one behind the other along an axis; all of one dtype and any strides.
@@ -369,7 +387,7 @@ struct Join {
   const std::vector<View>& parts;
   int axis;
   const View& out;
-  Work work() const { return {"join", out.shape, 2 * out.nbytes()}; }
+  Work work() const { return {"join", out.shape, 2 * out.nbytes(), {out}}; }
 };
 
 /// Runs a kernel without barriers of a text in kernels/, the same on all devices, for units 0 to units - 1 in any
@@ -389,7 +407,7 @@ struct Linalg {
   LinalgOp op;
   const View &a, &b, &out;
   std::vector<bool>& ok;
-  Work work() const { return {"linalg", a.shape, a.nbytes() + out.nbytes()}; }
+  Work work() const { return {"linalg", a.shape, a.nbytes() + out.nbytes(), {a, out}}; }
   CT_API void check() const;
 };
 
@@ -397,7 +415,7 @@ struct Linalg {
 struct RandomBits {
   std::uint64_t seed, call;
   const View& out;
-  Work work() const { return {"random_bits", out.shape, out.nbytes()}; }
+  Work work() const { return {"random_bits", out.shape, out.nbytes(), {out}}; }
 };
 
 // clang-format off

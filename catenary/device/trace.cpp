@@ -60,8 +60,9 @@ class Trace {
     backend.synchronize(device);
     const Clock::duration time = Clock::now() - start;
     if (kernels)
-      fmt::print(stderr, "kernel {}:{} {} {} {} bytes {:.1f} us{}{}\n", backend.name(), device, work.name, work.shape,
-                 work.bytes, std::chrono::duration<double, std::micro>(time).count(), *reason ? ": " : "", reason);
+      fmt::print(stderr, "kernel {}:{} {} {} {} {} bytes {:.1f} us{}{}\n", backend.name(), device, work.name,
+                 work.shape, work.dtypes.str(), work.bytes, std::chrono::duration<double, std::micro>(time).count(),
+                 *reason ? ": " : "", reason);
     if (!ops) return;
     std::lock_guard lock(mutex_);
     if (timed_.empty()) first_ = start;

@@ -73,8 +73,8 @@ TEST(Primitives, AreTraced) {
   const Device device = current_device();
   const std::string numbered = device.is_cpu() ? "cpu:0" : device.name(), text = traced("kernels,counts");
   for (const std::string& line :
-       {"kernel " + numbered + " elementwise (6,) ", "kernel " + numbered + " sort (2, 3) 48 bytes ",
-        "kernel " + numbered + " sum (2, 3) 28 bytes ", "op " + device.name() + " multiply ",
+       {"kernel " + numbered + " elementwise (6,) ", "kernel " + numbered + " sort (2, 3) float32 48 bytes ",
+        "kernel " + numbered + " sum (2, 3) float32 28 bytes ", "op " + device.name() + " multiply ",
         "op " + device.name() + " sort 1\n", "op " + device.name() + " reduce_sum 1\n"})
     EXPECT_NE(text.find(line), std::string::npos) << "expected: " << line << "\n" << text;
 }
