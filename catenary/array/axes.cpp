@@ -1,5 +1,6 @@
 #include "catenary/array/axes.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "catenary/array/body.h"
@@ -91,6 +92,12 @@ void check_range(const Array& x, const Range& range) {
 }
 
 Array as_dtype(Array x, Dtype dtype) { return x.dtype() == dtype ? x : std::move(x).astype(dtype); }
+
+Dtype dtype_of_sums(Dtype dtype, const std::vector<Index>& indices) {
+  const bool may_repeat = std::any_of(indices.begin(), indices.end(),
+                                      [](const Index& index) { return index.kind() == Index::Kind::array; });
+  return may_repeat && is_16bit_float(dtype) ? Dtype::float32 : dtype;
+}
 
 Array iota(std::int64_t n, const Device& device) {
   if (n > kIotaBlock) return slice_axis(iota_grid(n, device).reshape({-1}), 0, 0, n);

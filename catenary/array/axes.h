@@ -33,6 +33,8 @@ Array selected(const Array& rows, Selection what, const std::vector<std::int64_t
 Array filled(const Shape& shape, const Operand& value, Dtype dtype, const Device& device);
 /// x itself when it has that dtype, else a cast copy.
 Array as_dtype(Array x, Dtype dtype);
+/// What is added up in at such indices: of 16-bit floats float32, where an index array may name an element many times.
+Dtype dtype_of_sums(Dtype dtype, const std::vector<Index>& indices);
 /// 0, 1, …, n - 1 as int64.
 Array iota(std::int64_t n, const Device& device);
 /// 0, 1, … as int64 and of shape (rows, kIotaBlock), at least n of them; pending, as the sum of a column and a row.

@@ -216,15 +216,17 @@ struct GetItem : Unary<GetItem, keep::nothing> {
   }
   std::vector<Index> indices;
 };
-/// gy at the indices of an array of zeros, added up where an index is named twice.
+/// gy at the indices of an array of zeros, added up where an index is named twice: 16-bit floats in float32, as 256
+/// ones are all that bfloat16 adds up.
 struct GetItemGrad : Unary<GetItemGrad, keep::nothing> {
   GetItemGrad(const std::vector<Index>& indices, const Shape& shape) : indices(indices), shape(shape) {}
   static constexpr const char* kName = "GetItemGrad";
   Array f(const Array& gy) {
-    const Array gx = Array::empty(shape, gy.dtype(), gy.device());
+    const Dtype sums = catenary::detail::dtype_of_sums(gy.dtype(), indices);
+    const Array gx = Array::empty(shape, sums, gy.device());
     gx.fill(0);
-    scatter_add(gx, indices, gy);
-    return gx;
+    scatter_add(gx, indices, as_dtype(gy, sums));
+    return as_dtype(gx, gy.dtype());
   }
   Variable df(const Variable& ggx, const Variable&, const Variable&) { return get_item(ggx, indices); }
   std::vector<Index> indices;

@@ -231,13 +231,15 @@ class ScatterAdd : public FunctionNode {
 
  protected:
   Arrays forward(Inputs in) override {
-    const Array y = arrays_of(in, "scatter_add")[0].copy();
-    const Shape picked = y.get(indices_).shape();
+    const Array x = arrays_of(in, "scatter_add")[0];
+    const Shape picked = x.get(indices_).shape();
     if (in[1].shape() != picked)
-      fail<ShapeError>("scatter_add: b must be {}, as the indices of a {} pick, not {}", picked, y.shape(),
+      fail<ShapeError>("scatter_add: b must be {}, as the indices of a {} pick, not {}", picked, x.shape(),
                        in[1].shape());
+    const Dtype sums = catenary::detail::dtype_of_sums(x.dtype(), indices_);
+    const Array y = sums == x.dtype() ? x.copy() : x.astype(sums);
     catenary::scatter_add(y, indices_, in[1]);
-    return y;
+    return as_dtype(y, x.dtype());
   }
   Variables backward(Targets targets, Grads gys) override {
     return gradients(targets, [&](int i) { return i == 0 ? gys[0] : get_item(gys[0], indices_); });

@@ -3,6 +3,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/sorting.h"
 #include "catenary/autograd/function_node.h"
+#include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
 #include "catenary/device/float64.h"
 #include "catenary/functions/labels.h"
@@ -120,12 +121,14 @@ Variable r2_score(const Variable& pred, const Variable& truth, Multioutput multi
   if (pred.shape() != truth.shape() || pred.ndim() == 0)
     fail<ShapeError>("r2_score: both must be of one shape with an axis at least, not {} and {}", pred.shape(),
                      truth.shape());
-  const Array residual = catenary::square(pred.array() - truth.array()).sum(0);
-  const Array total = catenary::square(truth.array() - truth.array().mean(0)).sum(0);
+  const auto wide = [](const Variable& v) { return as_dtype(v.array(), promote(v.dtype(), Dtype::float32)); };
+  const Array p = wide(pred), t = wide(truth);
+  const Array residual = catenary::square(p - t).sum(0);
+  const Array total = catenary::square(t - t.mean(0)).sum(0);
   const Array constant = total == 0;
-  const Array score =
-      catenary::where(constant, 0.0, 1.0 - residual / catenary::where(constant, 1.0, total)).astype(pred.dtype());
-  return Variable(multioutput == Multioutput::uniform_average ? score.mean() : score, false);
+  const Array scores = catenary::where(constant, 0.0, 1.0 - residual / catenary::where(constant, 1.0, total));
+  const bool as_one = multioutput == Multioutput::uniform_average;
+  return Variable((as_one ? scores.mean() : scores).astype(pred.dtype()), false);
 }
 
 Variable detail::accuracy_of_checked(const Variable& y, const Variable& t) {

@@ -142,7 +142,7 @@ Variable connectionist_temporal_classification(const std::vector<Variable>& x, c
   const Variable all = stack(x);
   const Variable losses =
       apply(node<ConnectionistTemporalClassification>(paths), is_16bit_float(dtype) ? cast(all, Dtype::float32) : all);
-  return detail::reduce_elements(is_16bit_float(dtype) ? cast(losses, dtype) : losses, options.reduce, kFunction);
+  return cast(detail::reduce_elements(losses, options.reduce, kFunction), dtype);
 }
 
 }  // namespace catenary::functions

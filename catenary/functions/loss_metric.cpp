@@ -164,6 +164,12 @@ std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variab
                                                                     int max_embedding_dim,
                                                                     const ClusteringLossOptions& options) {
   constexpr const char* kWhat = "discriminative_margin_based_clustering_loss";
+  if (const Dtype given = embeddings.dtype(); is_16bit_float(given)) {
+    auto losses = discriminative_margin_based_clustering_loss(cast(embeddings, Dtype::float32), labels, delta_v,
+                                                              delta_d, max_embedding_dim, options);
+    for (Variable& loss : losses) loss = cast(loss, given);
+    return losses;
+  }
   const std::int64_t instances = max_embedding_dim;
   if (options.norm != 1 && options.norm != 2) fail<ValueError>("{}: norm must be 1 or 2, not {}", kWhat, options.norm);
   if (!is_floating(embeddings.dtype()))

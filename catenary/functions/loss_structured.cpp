@@ -146,6 +146,12 @@ Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std:
 }
 
 std::pair<Variable, std::vector<Array>> argmax_crf1d(const Variable& cost, const std::vector<Variable>& xs) {
+  if (const Dtype given = cost.dtype(); is_16bit_float(given)) {
+    std::vector<Variable> wide;
+    for (const Variable& x : xs) wide.push_back(cast(x, Dtype::float32));
+    const auto [score, path] = argmax_crf1d(cast(cost, Dtype::float32), wide);
+    return {cast(score, given), path};
+  }
   check_chain(cost, xs, "argmax_crf1d");
   Running alpha(xs[0]);
   std::vector<Array> best_before;      // for each time but the first: the label before, for each label

@@ -222,6 +222,9 @@ Variable argmin(const Variable& x, const std::optional<int>& axis) { return appl
 Variable mean(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Mean>(axis, keepdims), x); }
 Variable average(const Variable& x, const AxisArg& axis, const Variable& weights, bool keepdims) {
   if (!weights.defined()) return mean(x, axis, keepdims);
+  if (const auto narrow = detail::in_float32(
+          [&](const Variable& a, const Variable& w) { return average(a, axis, w, keepdims); }, x, weights))
+    return *narrow;
   if (axis.all()) {
     if (weights.shape() != x.shape())
       fail<ShapeError>("average: without an axis weights must be {} as x, not {}", x.shape(), weights.shape());
@@ -236,7 +239,11 @@ Variable average(const Variable& x, const AxisArg& axis, const Variable& weights
   shape[a] = x.shape(a);
   return sum(x * reshape(weights, shape), axis, keepdims) / sum(weights);
 }
-Variable prod(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Prod>(axis, keepdims), x); }
+Variable prod(const Variable& x, const AxisArg& axis, bool keepdims) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return prod(a, axis, keepdims); }, x))
+    return *narrow;
+  return apply(node<Prod>(axis, keepdims), x);
+}
 Variable logsumexp(const Variable& x, const AxisArg& axis) {
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return logsumexp(a, axis); }, x)) return *narrow;
   return apply(node<LogSumExp>(axis), x);
@@ -246,6 +253,7 @@ Variable cumsum(const Variable& x, const std::optional<int>& axis) {
   return apply(node<CumSum>(normalize_axis(*axis, x.ndim(), "cumsum")), x);
 }
 Variable cumprod(const Variable& x, const std::optional<int>& axis) {
+  if (const auto narrow = detail::in_float32([&](const Variable& a) { return cumprod(a, axis); }, x)) return *narrow;
   if (!axis) return cumprod(reshape(x, {x.size()}), 0);
   return apply(node<CumProd>(normalize_axis(*axis, x.ndim(), "cumprod")), x);
 }

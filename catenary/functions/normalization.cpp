@@ -209,7 +209,7 @@ void check_running(const BatchNormalizationOptions& options, const Variable& gam
 struct WindowSum : Unary<WindowSum, keep::nothing> {
   explicit WindowSum(std::int64_t half) : half(half) {}
   static constexpr const char* kName = "WindowSum";
-  Array f(const Array& x) {
+  static Array of(const Array& x, std::int64_t half) {
     std::vector<PerSide<std::int64_t>::Pair> widths(static_cast<std::size_t>(x.ndim()), {0, 0});
     widths[1] = {half, half};
     const Array padded = pad(x, widths);
@@ -218,10 +218,28 @@ struct WindowSum : Unary<WindowSum, keep::nothing> {
       if (i != half) total = total + padded(slice(), slice(i, i + x.shape(1)));
     return total;
   }
-  Variable df(const Variable& gy, const Variable&, const Variable&) {
-    return catenary::apply(node<WindowSum>(half), gy);
-  }
+  Array f(const Array& x) { return of(x, half); }
+  Variable df(const Variable& gy, const Variable&, const Variable&) { return of(gy, half); }
+  static Variable of(const Variable& x, std::int64_t half) { return catenary::apply(node<WindowSum>(half), x); }
   std::int64_t half;
+};
+
+/// x over a power of the sum of squares around it; of 16-bit floats in float32, of which none is kept.
+struct LocalResponseNormalization : Unary<LocalResponseNormalization, keep::x> {
+  explicit LocalResponseNormalization(const LocalResponseNormalizationOptions& options) : options(options) {}
+  static constexpr const char* kName = "LocalResponseNormalization";
+  static Dtype wide_of(Dtype dtype) { return promote(dtype, Dtype::float32); }
+  auto around(const auto& x) const { return WindowSum::of(x * x, options.n / 2) * options.alpha + options.k; }
+  Array f(const Array& input) {
+    const Array given = as_float(input), x = as_dtype(given, wide_of(given.dtype()));
+    return as_dtype(x * catenary::power(around(x), -options.beta), given.dtype());
+  }
+  Variable df(const Variable& given_gy, const Variable& given, const Variable&) {
+    const Variable x = cast(given, wide_of(given.dtype())), gy = cast(given_gy, x.dtype()), s = around(x);
+    const Variable back = WindowSum::of(gy * x * pow(s, -options.beta - 1), options.n / 2);
+    return cast(gy * pow(s, -options.beta) - x * back * (2 * options.alpha * options.beta), given.dtype());
+  }
+  LocalResponseNormalizationOptions options;
 };
 
 }  // namespace
@@ -378,8 +396,7 @@ Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
 Variable local_response_normalization(const Variable& x, const LocalResponseNormalizationOptions& options) {
   if (x.ndim() < 2) fail<ShapeError>("local_response_normalization: x must be (n, channels, d…), not {}", x.shape());
   if (options.n < 1) fail<ValueError>("local_response_normalization: n must be at least 1, not {}", options.n);
-  const Variable s = catenary::apply(node<WindowSum>(options.n / 2), square(x));
-  return x * pow(s * options.alpha + options.k, -options.beta);
+  return apply(node<LocalResponseNormalization>(options), x);
 }
 
 }  // namespace catenary::functions

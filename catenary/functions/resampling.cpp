@@ -14,6 +14,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/window.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/in_float32.h"
 #include "catenary/functions/linear_map.h"
 #include "catenary/functions/math_basic.h"
 
@@ -89,7 +90,7 @@ struct Resize {
     lows = tables.lows.to_device(x.device());
     firsts = Array::from_host(tables.firsts.data(), {static_cast<std::int64_t>(tables.firsts.size())}, Dtype::int32,
                               x.device());
-    weights = tables.weights.astype(x.dtype()).to_device(x.device());
+    weights = tables.weights.astype(promote(x.dtype(), Dtype::float32)).to_device(x.device());
   }
 
   Array forward(const Array& x) const {
@@ -153,9 +154,9 @@ class SpatialTransformerSampler : public FunctionNode {
   }
 };
 
-/// 0, step, 2 step, …, of x's dtype and on its device.
-Array steps(std::int64_t n, std::int64_t step, const Variable& x) {
-  return (catenary::detail::iota(n, x.device()) * step).astype(x.dtype());
+/// 0, step, 2 step, …
+Array steps(std::int64_t n, std::int64_t step, Dtype dtype, const Device& device) {
+  return (catenary::detail::iota(n, device) * step).astype(dtype);
 }
 
 }  // namespace
@@ -174,6 +175,9 @@ Variable spatial_transformer_grid(const Variable& theta, const Shape& output_sha
   if (!is_floating(theta.dtype())) fail<DtypeError>("{}: theta must be floating, not {}", function, theta.dtype());
   check_output_shape(output_shape, function);
   const std::int64_t n = theta.shape(0), h = output_shape[0], w = output_shape[1];
+  if (const auto narrow =
+          detail::in_float32([&](const Variable& t) { return spatial_transformer_grid(t, output_shape); }, theta))
+    return *narrow;
   const auto from_edge_to_edge = [&](std::int64_t count) {
     return catenary::linspace(-1, 1, count, {.dtype = theta.dtype()}).to_device(theta.device());
   };
@@ -222,25 +226,28 @@ Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& of
     last_pixel[axis] = extent == 1 ? 1 : extent - 1;
   }
 
-  // The coordinates of all taps in the padded image, of one axis: the tap's own place and how far it is moved.
+  // The coordinates of all taps in the padded image, of one axis: the tap's own place and how far it is moved. 16 bits
+  // tell no parts of pixels apart in a large image.
+  const Dtype wide = promote(x.dtype(), Dtype::float32);
   const std::int64_t h = offset.shape(2), w = offset.shape(3);
   const auto coordinates = [&](const Variable& moved, int axis) {
     const std::int64_t counts[] = {h, w};
     Shape tap_axis = {1, 1, 1}, window_axis = {1, 1, 1, 1};
     tap_axis[1 + axis] = window.size[axis];
     window_axis[2 + axis] = counts[axis];
-    const Array tap = steps(window.size[axis], 1, x)
+    const Array tap = steps(window.size[axis], 1, wide, x.device())
                           .reshape(tap_axis)
                           .broadcast_to({1, window.size[0], window.size[1]})
                           .reshape({1, taps, 1, 1});
-    const Array place = tap + steps(counts[axis], window.stride[axis], x).reshape(window_axis);
+    const Array place = tap + steps(counts[axis], window.stride[axis], wide, x.device()).reshape(window_axis);
     return ((moved + place) / static_cast<double>(last_pixel[axis]) - 0.5) * 2.0;
   };
-  const Variables halves = split_axis(offset, 2, 1);  // along x, along y
+  const Variables halves = split_axis(cast(offset, wide), 2, 1);  // along x, along y
   const Variable grid = stack({coordinates(halves[0], 1), coordinates(halves[1], 0)}, 1);
 
   const Variable padded = functions::pad(x, {{0, 0}, {0, 0}, pads[0], pads[1]});
-  const Variable samples = spatial_transformer_sampler(padded, reshape(grid, {n, 2, taps, h * w}));
+  const Variable samples =
+      cast(spatial_transformer_sampler(cast(padded, wide), reshape(grid, {n, 2, taps, h * w})), x.dtype());
   const Variable rows = reshape(samples, {n, x.shape(1) * taps, h * w});
   const Variable filters = broadcast_to(reshape(W, {1, channels, x.shape(1) * taps}), {n, channels, x.shape(1) * taps});
   return reshape(matmul(filters, rows), {n, channels, h, w});

@@ -108,10 +108,12 @@ void check_arguments(const primitives::RunText& run) {
                        name_of(parameter.kind), name_of(given.kind));
     if (given.kind != Kind::array) continue;
     const Dtype dtype = given.view->dtype;
-    const bool fits = parameter.type == "MEM" ? dtype == run.dtype : parameter.type == memory_type(dtype);
-    if (!fits)
+    const std::string wanted = parameter.type == "MEM" ? dtype_name(run.dtype)
+                               : parameter.type == "T" ? dtype_name(dtype_of_register(ops::register_of(run.dtype)))
+                                                       : parameter.type;
+    if (wanted != dtype_name(dtype) && wanted != memory_type(dtype))
       fail<DtypeError>("{}.{}: argument {}, '{}', is an array of {}, and one of {} was given", run.text, run.kernel, i,
-                       parameter.name, parameter.type == "MEM" ? dtype_name(run.dtype) : parameter.type, dtype);
+                       parameter.name, wanted, dtype);
   }
 }
 

@@ -4,8 +4,8 @@
 //   KERNEL REQD(GROUP) resize(GLOBAL const MEM* RESTRICT x, idx x_at, GLOBAL i32* RESTRICT at, idx at_at, idx n, T
 //   scale, idx units)
 //
-// Arrays of MEM have the dtype that the text is compiled for, others the one that is written; each is followed by the
-// offset of its first element. The other arguments are integers (idx) and numbers of a register (T), and the last one
+// Arrays of MEM have the dtype that the text is compiled for, those of T its register's (float32 for 16-bit floats), others
+// the one that is written; each is followed by the offset of its first element. The other arguments are integers (idx) and numbers of a register (T), and the last one
 // is how many units there are.
 
 #include <string>
@@ -17,7 +17,7 @@ namespace catenary::kernels {
 
 struct TextParameter {
   TextArgument::Kind kind;
-  std::string type;  ///< of an array: "MEM", "i32", …
+  std::string type;  ///< of an array: "MEM", "T", "i32", …
   std::string name;
 };
 

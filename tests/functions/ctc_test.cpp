@@ -138,6 +138,14 @@ TEST(Ctc, LabelsThatDoNotFitHaveOneLossAndNoGradient) {
 }
 
 // Softmax of such scores is 0 in float32, and its logarithm is not.
+// Ten times 1e4 are more than float16 has, and their mean is not.
+TEST(Ctc, TheirMeanIsInRange) {
+  const std::int64_t n = 10;
+  const Variable one(zeros({n, kSymbols}, Dtype::float16));
+  const Array labels = full({n, 3}, 1, Dtype::int32);  // which takes five times
+  EXPECT_EQ(F::connectionist_temporal_classification({one}, labels, 0).array().item<double>(), 1e4);
+}
+
 TEST(Ctc, ScoresFarApart) {
   const Array label = array<std::int32_t>({1}, {1, 1});
   const auto loss_of = [&](const std::vector<float>& scores, int times, std::vector<double>* gradient) {

@@ -168,6 +168,21 @@ TEST(DeformableConvolution2D, OfOneRowOrColumnOfPixels) {
   }
 }
 
+// In a wide image 16 bits tell no pixels apart: the coordinates are float32.
+TEST(DeformableConvolution2D, OfAWideImageIn16Bits) {
+  const Array x = numbers({1, 1, 2, 500}), W = numbers({1, 1, 1, 3});
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const Array a = x.astype(dtype), w = W.astype(dtype), offset = full({1, 6, 2, 498}, 0.25, dtype);
+    const Variable y = F::deformable_convolution_2d_sampler(a, offset, w);
+    EXPECT_EQ(y.dtype(), dtype);
+    const Array wide = F::deformable_convolution_2d_sampler(a.astype(Dtype::float32), offset.astype(Dtype::float32),
+                                                            w.astype(Dtype::float32))
+                           .array();
+    const double unit = dtype == Dtype::float16 ? 0x1p-10 : 0x1p-7;
+    assert_allclose(y.array().astype(Dtype::float32), wide, 2 * unit, 0);
+  }
+}
+
 TEST(Im2Col, ValuesGradientsAndLayouts) {
   const Array x = numbers({2, 3, 6, 5});
   const F::Im2ColOptions options{.stride = {2, 1}, .pad = {1, 2}, .dilate = {1, 2}};
