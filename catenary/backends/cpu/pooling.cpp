@@ -228,7 +228,7 @@ class Walk {
       r.place = distances(place_, places_of_out_);
       r.divisor = divisor > 0 ? divisor : static_cast<double>(r.count);
       r.accumulate = accumulate;
-      CT_SIMD_SELECT(pool_run)(in_.dtype == Dtype::float64, loop_, r);
+      CT_SIMD_SELECT(pool_run)(in_.dtype, loop_, r);
     }
   }
 
@@ -243,44 +243,16 @@ class Walk {
   std::vector<Stretch> along_h_, along_w_;
 };
 
-/// A float32 copy of a view of 16-bit floats, which are storage.
-class Wide {
- public:
-  Wide(const View& narrow, bool with_values)
-      : narrow_(narrow),
-        memory_(narrow.size() * 4),
-        view_{memory_.as<void>(), 0, Dtype::float32, narrow.shape, strides_like(narrow.shape, narrow.strides)} {
-    if (with_values) compute(Copy{view_, narrow_});
-  }
-  const View& view() const { return view_; }
-  void write() const { compute(Copy{narrow_, view_}); }
-
- private:
-  const View& narrow_;
-  Scratch memory_;
-  View view_;
-};
-
 }  // namespace
 
 template <>
 void compute(const Pool& p) {
-  if (is_16bit_float(p.x.dtype)) {
-    const Wide x(p.x, true), y(p.y, false);
-    compute(Pool{p.op, p.window, x.view(), y.view(), p.places});
-    return y.write();
-  }
   const Walk walk(p.op == Pooling::max ? PoolLoop::max : PoolLoop::sum, p.window, false, p.x, p.y, p.places);
   walk.run(divisor_of(p.op, p.window), false);
 }
 
 template <>
 void compute(const PoolBack& p) {
-  if (is_16bit_float(p.gy.dtype)) {
-    const Wide gy(p.gy, true), gx(p.gx, p.accumulate);
-    compute(PoolBack{p.op, p.window, gy.view(), gx.view(), p.places, p.accumulate});
-    return gx.write();
-  }
   const PoolLoop loop = p.op == Pooling::max ? PoolLoop::placed : PoolLoop::sum_of_shares;
   const Walk walk(loop, p.window, true, p.gy, p.gx, p.op == Pooling::max ? p.places : nullptr);
   walk.run(divisor_of(p.op, p.window), p.accumulate);
@@ -288,11 +260,6 @@ void compute(const PoolBack& p) {
 
 template <>
 void compute(const PoolPick& p) {
-  if (is_16bit_float(p.x.dtype)) {
-    const Wide x(p.x, true), y(p.y, false);
-    compute(PoolPick{p.window, x.view(), p.places, y.view()});
-    return y.write();
-  }
   Walk(PoolLoop::pick, p.window, false, p.x, p.y, &p.places).run(1, false);
 }
 

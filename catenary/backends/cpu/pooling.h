@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "catenary/core/cpu_features.h"
+#include "catenary/core/dtype.h"
 
 namespace catenary::cpu {
 
@@ -42,8 +43,8 @@ struct PoolRun {
 
 // clang-format off
 CT_SIMD_DECLARE(
-  /// Arrays are of double (f64) or float.
-  void pool_run(bool f64, PoolLoop loop, const PoolRun& run);
+  /// Arrays are of this floating dtype; 16 bits are computed with in float.
+  void pool_run(Dtype dtype, PoolLoop loop, const PoolRun& run);
 )
 // clang-format on
 

@@ -2,10 +2,11 @@
 #include "catenary/backends/cpu/pooling.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "catenary/backends/cpu/gemm_micro.h"
+#include "catenary/backends/cpu/gemm_elements.h"
 
 namespace catenary::cpu {
 namespace CT_SIMD_NAMESPACE {
@@ -14,6 +15,10 @@ namespace {
 using std::int32_t;
 using std::int64_t;
 
+// Elements in memory are of E, and are computed with in T: 16-bit floats in float.
+template <class E>
+using ComputedIn = std::conditional_t<sizeof(E) == 2, float, E>;
+
 template <class T>
 using Word = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 template <class T>
@@ -21,6 +26,7 @@ struct WordVectors {
   typedef Word<T> Words __attribute__((vector_size(kVectorBytes)));
   typedef int32_t Places __attribute__((vector_size(kLanes<T> * 4), aligned(4), may_alias));
 };
+typedef std::uint16_t Halves __attribute__((vector_size(kLanes<float> * 2)));
 template <class T>
 using Words = typename WordVectors<T>::Words;
 template <class T>
@@ -57,30 +63,60 @@ CT_INLINE void interleave(Vector<T>& a, Vector<T>& b) {
   }
 }
 
+// The bits of 16-bit floats, rounded to even.
+CT_INLINE Halves rounded(Vector<float> x, bfloat16) {
+  typedef std::uint32_t Bits __attribute__((vector_size(kVectorBytes)));
+  const auto bits = reinterpret_cast<Bits>(x);
+  const Bits even = bits + 0x7fff + ((bits >> 16) & 1), nan = bits | 0x400000;
+  return __builtin_convertvector((x != x ? nan : even) >> 16, Halves);
+}
+CT_INLINE Halves rounded(Vector<float> x, float16) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Halves>(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+  return reinterpret_cast<Halves>(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+#else
+  Halves h;
+  for (int j = 0; j < kLanes<float>; ++j) h[j] = detail::float_to_half(x[j]);
+  return h;
+#endif
+}
+// The first n lanes.
+template <class E, class T = ComputedIn<E>>
+CT_INLINE void store_first(E* p, Vector<T> x, int64_t n) {
+  if constexpr (sizeof(E) == 2) {
+    const Halves h = rounded(x, E{});
+    std::memcpy(static_cast<void*>(p), &h, static_cast<std::size_t>(n) * sizeof(E));
+  } else {
+    n == kLanes<T> ? store(p, x) : store_some(p, x, static_cast<int>(n));
+  }
+}
+
 /// How a run's elements lie: side by side, every second one of `in`, or any way.
 enum class Lie { beside, second, any };
 
 /// A vector of `in`'s elements; the first n lanes of it where it is not a whole one.
-template <class T, Lie lie, bool whole>
-CT_INLINE Vector<T> load_lanes(const T* p, int64_t step, int64_t n) {
+template <class E, Lie lie, bool whole, class T = ComputedIn<E>>
+CT_INLINE Vector<T> load_lanes(const E* p, int64_t step, int64_t n) {
   constexpr int L = kLanes<T>;
-  if constexpr (lie == Lie::beside) return whole ? load(p) : load_some(p, static_cast<int>(n));
+  if constexpr (lie == Lie::beside) return whole ? load_wide(p) : load_wide_some(p, static_cast<int>(n));
   if constexpr (lie == Lie::second) {  // nothing is read behind the last element
-    if (whole) return even_lanes<T>(load(p), load(p + L - 1));
-    return even_lanes<T>(load_some(p, static_cast<int>(std::min<int64_t>(L, 2 * n - 1))),
-                         load_some(p + L - 1, static_cast<int>(std::max<int64_t>(0, 2 * n - L))));
+    if (whole) return even_lanes<T>(load_wide(p), load_wide(p + L - 1));
+    return even_lanes<T>(load_wide_some(p, static_cast<int>(std::min<int64_t>(L, 2 * n - 1))),
+                         load_wide_some(p + L - 1, static_cast<int>(std::max<int64_t>(0, 2 * n - L))));
   }
   alignas(64) T values[L] = {};
-  for (int64_t j = 0; j < (whole ? L : n); ++j) values[j] = p[j * step];
+  for (int64_t j = 0; j < (whole ? L : n); ++j) values[j] = widened(p[j * step]);
   return *reinterpret_cast<const Vector<T>*>(values);
 }
-template <class T, bool whole>
-CT_INLINE void store_lanes(T* p, int64_t step, Vector<T> x, int64_t n, bool accumulate) {
+template <class E, bool whole, class T = ComputedIn<E>>
+CT_INLINE void store_lanes(E* p, int64_t step, Vector<T> x, int64_t n, bool accumulate) {
   if (step == 1) {
-    if (whole) return store(p, accumulate ? load(p) + x : x);
-    return store_some(p, accumulate ? load_some(p, static_cast<int>(n)) + x : x, static_cast<int>(n));
+    if (accumulate) x += whole ? load_wide(p) : load_wide_some(p, static_cast<int>(n));
+    return store_first(p, x, whole ? kLanes<T> : n);
   }
-  for (int64_t j = 0; j < (whole ? kLanes<T> : n); ++j) p[j * step] = accumulate ? p[j * step] + x[j] : x[j];
+  for (int64_t j = 0; j < (whole ? kLanes<T> : n); ++j)
+    p[j * step] = static_cast<E>(accumulate ? widened(p[j * step]) + x[j] : x[j]);
 }
 template <class T, bool whole>
 CT_INLINE Words<T> load_places(const int32_t* p, int64_t step, int64_t n) {
@@ -99,13 +135,13 @@ CT_INLINE void store_places(int32_t* p, int64_t step, Words<T> x, int64_t n) {
 }
 
 /// What `count` taps make of a vector of elements; at: the places of maxima.
-template <class T, PoolLoop loop, Lie lie, bool whole>
-CT_INLINE Vector<T> made_of(const PoolRun& r, const PoolTap* tap, int64_t count, const T* in, const int32_t* places,
+template <class E, PoolLoop loop, Lie lie, bool whole, class T = ComputedIn<E>>
+CT_INLINE Vector<T> made_of(const PoolRun& r, const PoolTap* tap, int64_t count, const E* in, const int32_t* places,
                             int64_t n, Words<T>& at) {
   constexpr bool is_max = loop == PoolLoop::max;
   Vector<T> result = Vector<T>{} + (is_max ? -std::numeric_limits<T>::infinity() : T(0));
   for (const PoolTap* end = tap + count; tap != end; ++tap) {
-    const Vector<T> x = load_lanes<T, lie, whole>(in + tap->in, r.from.lane, n);
+    const Vector<T> x = load_lanes<E, lie, whole>(in + tap->in, r.from.lane, n);
     const Words<T> number = Words<T>{} + static_cast<Word<T>>(tap->number);
     if constexpr (is_max) {
       // Not "larger": a NaN is better than a number, and nothing is better than a NaN. The sign of a mask is enough.
@@ -126,76 +162,86 @@ CT_INLINE Vector<T> made_of(const PoolRun& r, const PoolTap* tap, int64_t count,
   return loop == PoolLoop::sum ? result / static_cast<T>(r.divisor) : result;
 }
 
-template <class T, PoolLoop loop, Lie lie, bool whole>
-CT_INLINE void block(const PoolRun& r, const T* in, T* out, int32_t* places, int64_t n) {
+template <class E, PoolLoop loop, Lie lie, bool whole>
+CT_INLINE void block(const PoolRun& r, const E* in, E* out, int32_t* places, int64_t n) {
+  using T = ComputedIn<E>;
   Words<T> at{};
   if (loop == PoolLoop::pick) at = load_places<T, whole>(places, r.place.lane, n);
-  Vector<T> x = made_of<T, loop, lie, whole>(r, r.taps, r.count, in, places, n, at);
+  Vector<T> x = made_of<E, loop, lie, whole>(r, r.taps, r.count, in, places, n, at);
   if (r.second_count < 0) {
     if (loop == PoolLoop::max && places) store_places<T, whole>(places, r.place.lane, at, n);
-    return store_lanes<T, whole>(out, r.to.lane, x, n, r.accumulate);
+    return store_lanes<E, whole>(out, r.to.lane, x, n, r.accumulate);
   }
-  Vector<T> y = made_of<T, loop, lie, whole>(r, r.taps + r.count, r.second_count, in, places, n, at);
+  Vector<T> y = made_of<E, loop, lie, whole>(r, r.taps + r.count, r.second_count, in, places, n, at);
   interleave<T>(x, y);
   const int64_t first = std::min<int64_t>(kLanes<T>, 2 * n);
-  store_lanes<T, whole>(out, 1, x, first, r.accumulate);
-  store_lanes<T, whole>(out + first, 1, y, 2 * n - first, r.accumulate);
+  store_lanes<E, whole>(out, 1, x, first, r.accumulate);
+  store_lanes<E, whole>(out + first, 1, y, 2 * n - first, r.accumulate);
 }
 
-template <class T, PoolLoop loop, Lie lie>
-CT_INLINE void line(const PoolRun& r, const T* in, T* out, int32_t* places) {
-  constexpr int L = kLanes<T>;
+template <class E, PoolLoop loop, Lie lie>
+CT_INLINE void line(const PoolRun& r, const E* in, E* out, int32_t* places) {
+  constexpr int L = kLanes<ComputedIn<E>>;
   const bool overlap = r.lanes > L && !r.accumulate;  // the last vector may compute once more what the one before did
   for (int64_t lane = 0; lane < r.lanes; lane += L) {
     const bool last = lane + L > r.lanes;
     const int64_t i = last && overlap ? r.lanes - L : lane;
     int32_t* place = places ? places + i * r.place.lane : nullptr;
     if (last && !overlap) {
-      block<T, loop, lie, false>(r, in + i * r.from.lane, out + i * r.to.lane, place, r.lanes - lane);
+      block<E, loop, lie, false>(r, in + i * r.from.lane, out + i * r.to.lane, place, r.lanes - lane);
     } else {
-      block<T, loop, lie, true>(r, in + i * r.from.lane, out + i * r.to.lane, place, L);
+      block<E, loop, lie, true>(r, in + i * r.from.lane, out + i * r.to.lane, place, L);
     }
   }
 }
 
 // By value: what is written might be the run itself, for all that the compiler knows.
-template <class T, PoolLoop loop, Lie lie>
+template <class E, PoolLoop loop, Lie lie>
 void run_as(PoolRun r) {
   for (int64_t plane = 0; plane < r.planes; ++plane)
     for (int64_t repeat = 0; repeat < r.repeats; ++repeat) {
       const auto at = [&](const PoolRun::Distances& d) { return plane * d.plane + repeat * d.repeat; };
-      line<T, loop, lie>(r, static_cast<const T*>(r.in) + at(r.from), static_cast<T*>(r.out) + at(r.to),
+      line<E, loop, lie>(r, static_cast<const E*>(r.in) + at(r.from), static_cast<E*>(r.out) + at(r.to),
                          r.places ? r.places + at(r.place) : nullptr);
     }
 }
 
-template <class T, PoolLoop loop>
+template <class E, PoolLoop loop>
 void run_as(const PoolRun& r) {
-  if (r.from.lane == 1) return run_as<T, loop, Lie::beside>(r);
-  if (r.from.lane == 2) return run_as<T, loop, Lie::second>(r);
-  return run_as<T, loop, Lie::any>(r);
+  if (r.from.lane == 1) return run_as<E, loop, Lie::beside>(r);
+  if (r.from.lane == 2) return run_as<E, loop, Lie::second>(r);
+  return run_as<E, loop, Lie::any>(r);
 }
 
-template <class T>
+template <class E>
 void run_as(PoolLoop loop, const PoolRun& r) {
   switch (loop) {
     case PoolLoop::max:
-      return run_as<T, PoolLoop::max>(r);
+      return run_as<E, PoolLoop::max>(r);
     case PoolLoop::sum:
-      return run_as<T, PoolLoop::sum>(r);
+      return run_as<E, PoolLoop::sum>(r);
     case PoolLoop::sum_of_shares:
-      return run_as<T, PoolLoop::sum_of_shares>(r);
+      return run_as<E, PoolLoop::sum_of_shares>(r);
     case PoolLoop::placed:
-      return run_as<T, PoolLoop::placed>(r);
+      return run_as<E, PoolLoop::placed>(r);
     case PoolLoop::pick:
-      return run_as<T, PoolLoop::pick>(r);
+      return run_as<E, PoolLoop::pick>(r);
   }
 }
 
 }  // namespace
 
-void pool_run(bool f64, PoolLoop loop, const PoolRun& run) {
-  return f64 ? run_as<double>(loop, run) : run_as<float>(loop, run);
+void pool_run(Dtype dtype, PoolLoop loop, const PoolRun& run) {
+  switch (dtype) {
+    case Dtype::float16:
+      return run_as<float16>(loop, run);
+    case Dtype::bfloat16:
+      return run_as<bfloat16>(loop, run);
+    case Dtype::float64:
+      return run_as<double>(loop, run);
+    default:
+      return run_as<float>(loop, run);
+  }
 }
 
 }  // namespace CT_SIMD_NAMESPACE
