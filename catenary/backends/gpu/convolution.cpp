@@ -227,17 +227,19 @@ struct Steps {
   Axes step, move, jump, count, phases;
 };
 
-/// The filter as the gathering kernels want it: for each group [rows, taps and depth] or, transposed, by columns.
-void order_filter(Context& context, const Problem& p, const Steps& steps, const Scratch& ordered, bool by_columns,
-                  bool wide) {
+/// The filter as the gathering kernels want it: for each group [rows, taps and depth] or, transposed, by columns; for
+/// panels as `sums`.
+void order_filter(Context& context, const Problem& p, const Steps& steps, const Scratch& ordered, bool wide) {
+  const bool by_columns = !context.loops;
+  Defines defines = convolution_defines(context, p, wide, "ORDER");
+  if (context.loops) defines.emplace_back("WIDENED", "");
   Args args;
   add(args, p.w, wide);
   add(args, p.taps, wide);
   add(args, steps.step, wide);
   args.index(p.rows, wide).index(p.depth, wide).add(ordered.handle());
   args.index(by_columns ? 1 : p.taps_count() * p.depth, wide).index(by_columns ? p.rows : 1, wide);
-  launch_units(context, context.kernel("convolution", "order_filter", convolution_defines(context, p, wide, "ORDER")),
-               p.w.view.size(), wide, args);
+  launch_units(context, context.kernel("convolution", "order_filter", defines), p.w.view.size(), wide, args);
 }
 
 /// Forward and to_data by tiles or panels.
@@ -247,12 +249,13 @@ OwnKernel gather(Context& context, const Problem& p) {
   const std::int64_t images = p.out.view.shape[0], pixels = images * steps.count[0] * steps.count[1] * steps.count[2];
   const std::int64_t copies = p.groups * steps.phases[0] * steps.phases[1] * steps.phases[2];
   const bool wide = p.wide() || needs_wide({pixels * 2});
-  const Scratch ordered(context,
-                        std::max<std::int64_t>(1, p.w.view.size()) * static_cast<std::int64_t>(itemsize(sums)));
-  order_filter(context, p, steps, ordered, !context.loops, wide);
+  const Scratch ordered(context, std::max<std::int64_t>(1, p.w.view.size()) *
+                                     static_cast<std::int64_t>(itemsize(context.loops ? sums : p.w.view.dtype)));
+  order_filter(context, p, steps, ordered, wide);
 
   Defines defines = convolution_defines(context, p, wide, context.loops ? "PANELS" : "TILES");
   defines.emplace_back("RESULT", context.loops ? "T" : "MEM");
+  if (context.loops) defines.emplace_back("WIDENED", "");
   Args args;
   add(args, p.in, wide);
   add(args, p.in.extents, wide);
