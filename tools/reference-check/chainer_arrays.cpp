@@ -22,6 +22,11 @@ std::string describe(const Array& a) { return std::string(ct::dtype_name(a.dtype
 
 }  // namespace
 
+void check_form(const std::string& key, const Array& got, ct::Dtype dtype, const ct::Shape& shape) {
+  if (got.defined() && (got.dtype() != dtype || got.shape() != shape))
+    throw Mismatch(fmt::format("{} is {}, it should be {}{}", key, describe(got), ct::dtype_name(dtype), shape.str()));
+}
+
 Array load_as(const ct::io::NpzReader& file, const std::string& key, ct::Dtype dtype) {
   const Array a = load(file, key);
   return (ct::is_floating(a.dtype()) ? a.astype(dtype) : a).to_device(ct::current_device());
@@ -31,10 +36,7 @@ void compare_with(const ct::io::NpzReader& file, const std::string& key, const A
                   const Tolerance& tolerance) {
   const Array expected = load(file, key);
   const bool floating = ct::is_floating(expected.dtype());
-  const ct::Dtype wanted = floating ? dtype : expected.dtype();
-  if (got.defined() && (got.dtype() != wanted || got.shape() != expected.shape()))
-    throw Mismatch(
-        fmt::format("{} is {}, it should be {}{}", key, describe(got), ct::dtype_name(wanted), expected.shape().str()));
+  check_form(key, got, floating ? dtype : expected.dtype(), expected.shape());
   const std::vector<double> e = expected.to_vector<double>();
   const std::vector<double> g = got.defined() ? got.to_vector<double>() : std::vector<double>(e.size(), 0);
   double largest = 1;
@@ -49,6 +51,19 @@ void compare_with(const ct::io::NpzReader& file, const std::string& key, const A
       throw Mismatch(
           fmt::format("{} in {}: element {} is {:.17g} instead of {:.17g}", key, ct::dtype_name(dtype), i, g[i], e[i]));
   }
+}
+
+Array Vectors::given(const std::string& key, double factor) const {
+  const Array a = load(file_, key);
+  return given(factor == 1 ? a : a * factor);
+}
+
+Array Vectors::given(const Array& values) const {
+  return (ct::is_floating(values.dtype()) ? values.astype(dtype_) : values).to_device(ct::current_device());
+}
+
+void Vectors::compare(const std::string& key, const Array& got, Part, const Tolerance& tolerance) const {
+  compare_with(file_, key, got, dtype_, tolerance);
 }
 
 }  // namespace reference

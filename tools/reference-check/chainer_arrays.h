@@ -25,4 +25,36 @@ struct Tolerance {
 void compare_with(const catenary::io::NpzReader& file, const std::string& key, const catenary::Array& got,
                   catenary::Dtype dtype, const Tolerance& tolerance);
 
+/// Throws Mismatch where an array, if it is defined, has not this dtype and shape.
+void check_form(const std::string& key, const catenary::Array& got, catenary::Dtype dtype,
+                const catenary::Shape& shape);
+
+/// What a result is.
+enum class Part : std::uint8_t { value, gradient, second };
+
+/// Where a case has its arrays from, what floats are computed in, and what becomes of its results: here they are
+/// compared with the file's.
+class Vectors {
+ public:
+  Vectors(const std::string& path, catenary::Dtype dtype) : file_(path), dtype_(dtype) {}
+  virtual ~Vectors() = default;
+  Vectors(const Vectors&) = delete;
+  Vectors& operator=(const Vectors&) = delete;
+
+  catenary::Dtype dtype() const { return dtype_; }
+  const catenary::io::NpzReader& file() const { return file_; }
+  bool contains(const std::string& key) const { return file_.contains(key); }
+  /// A new array on the current device with the values of a key, times a factor; floats become dtype().
+  catenary::Array given(const std::string& key, double factor = 1) const;
+  /// The same of values that no file has: a new array, or the given one.
+  virtual catenary::Array given(const catenary::Array& values) const;
+  /// Takes a result. `tolerance` is how far it may be off what another program computed with the same inputs. Throws
+  /// Mismatch.
+  virtual void compare(const std::string& key, const catenary::Array& got, Part part, const Tolerance& tolerance) const;
+
+ private:
+  catenary::io::NpzReader file_;
+  catenary::Dtype dtype_;
+};
+
 }  // namespace reference

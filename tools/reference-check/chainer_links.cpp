@@ -63,8 +63,7 @@ std::vector<std::string> paths(const ct::io::NpzReader& file, const std::string&
 
 class LinkCase {
  public:
-  LinkCase(const std::string& directory, const json& entry, const LinkTable& table, Dtype dtype)
-      : entry_(entry), file_(directory + "/" + entry.at("file").get<std::string>()), dtype_(dtype) {
+  LinkCase(const json& entry, const LinkTable& table, const Vectors& vectors) : entry_(entry), vectors_(vectors) {
     Keywords keywords(entry.at("kwargs"));
     made_ = table.find(entry.at("class"))(Positions(entry.at("args")), keywords);
     keywords.check_all_used();
@@ -77,20 +76,20 @@ class LinkCase {
     Variable total;
     for (int k = 0; k < entry_.at("calls").get<int>(); ++k) {
       Inputs x;
-      for (int i = 0; file_.contains(fmt::format("x{}_{}", k, i)); ++i) {
+      for (int i = 0; vectors_.contains(fmt::format("x{}_{}", k, i)); ++i) {
         names.push_back(fmt::format("x{}_{}", k, i));
-        const Array a = load_as(file_, names.back(), dtype_);
+        const Array a = vectors_.given(names.back());
         x.push_back(ct::is_floating(a.dtype()) ? Variable(a) : ct::as_variable(a));
       }
       inputs.insert(inputs.end(), x.begin(), x.end());
       const std::vector<Variable> y = made_.call(x);
       for (std::size_t i = 0; i < y.size(); ++i) {
         const std::string place = fmt::format("y{}_{}", k, i);
-        compare_with(file_, place, y[i].array(), dtype_, tolerance());
-        const Variable part = ct::functions::sum(y[i] * load_as(file_, "g" + place, dtype_));
+        compare(place, y[i].array(), Part::value);
+        const Variable part = ct::functions::sum(y[i] * vectors_.given("g" + place));
         total = total.defined() ? total + part : part;
       }
-      if (file_.contains(fmt::format("y{}_{}", k, y.size())))
+      if (vectors_.contains(fmt::format("y{}_{}", k, y.size())))
         throw Mismatch(fmt::format("{} results, there should be more", y.size()));
     }
     total.backward();
@@ -99,46 +98,47 @@ class LinkCase {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i].requires_grad()) compare_gradient("g" + names[i], inputs[i].grad());
     for (const auto& [path, array] : made_.link->namedpersistents())
-      if (file_.contains("after" + path)) compare_with(file_, "after" + path, array, array.dtype(), tolerance());
+      if (vectors_.contains("after" + path)) compare("after" + path, array, Part::value);
   }
 
  private:
-  const Tolerance& tolerance() const { return dtype_ == Dtype::float64 ? kDouble : kSingle; }
+  void compare(const std::string& key, const Array& got, Part part) const {
+    vectors_.compare(key, got, part, vectors_.dtype() == Dtype::float64 ? kDouble : kSingle);
+  }
 
   /// Every parameter and persistent array that Chainer has, we have, with its shape.
   void set_members() {
-    std::vector<std::string> expected = paths(file_, "p");
+    std::vector<std::string> expected = paths(vectors_.file(), "p");
     const auto known = [&](const std::string& path) { return std::erase(expected, path) > 0; };
     for (const auto& [path, parameter] : made_.link->namedparams()) {
       if (!parameter.defined()) continue;
       if (!known(path)) throw Mismatch("a parameter that should not be there: " + path);
-      const Array values = load_as(file_, "p" + path, dtype_);
+      const Array values = vectors_.given("p" + path);
       parameter.initialize(values.shape());
       ct::copyto(parameter.array(), values);
       parameter.cleargrad();
     }
     for (const auto& [path, array] : made_.link->namedpersistents())
-      if (known(path)) ct::copyto(array, load_as(file_, "p" + path, dtype_));
+      if (known(path)) ct::copyto(array, vectors_.given("p" + path));
     if (!expected.empty()) throw Mismatch("there is no " + expected.front());
   }
 
   void compare_gradient(const std::string& key, const Array& got) const {
-    if (file_.contains(key)) return compare_with(file_, key, got, dtype_, tolerance());
+    if (vectors_.contains(key)) return compare(key, got, Part::gradient);
     if (got.defined() && got.any()) throw Mismatch("there should be no gradient " + key);
   }
 
   const json& entry_;
-  ct::io::NpzReader file_;
-  const Dtype dtype_;
+  const Vectors& vectors_;
   MadeLink made_;
 };
 
 }  // namespace
 
-void check_link(const std::string& directory, const json& entry, const LinkTable& table, Dtype dtype) {
+void check_link(const json& entry, const LinkTable& table, const Vectors& vectors) {
   const auto train = ct::using_config(ct::config.train, entry.at("train").get<bool>());
-  const auto default_dtype = ct::using_config(ct::config.dtype, dtype);
-  LinkCase(directory, entry, table, dtype).run();
+  const auto default_dtype = ct::using_config(ct::config.dtype, vectors.dtype());
+  LinkCase(entry, table, vectors).run();
 }
 
 }  // namespace reference

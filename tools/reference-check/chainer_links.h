@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "catenary/core/dtype.h"
 #include "catenary/links/link.h"
+#include "chainer_arrays.h"
 #include "chainer_functions.h"
 
 namespace reference {
@@ -63,6 +63,6 @@ void add_rnn_links(LinkTable& table);
 
 /// Runs a case of "links": parameters and persistent arrays are set, the link is called as often as the case says, and
 /// results, gradients and persistent arrays are compared.
-void check_link(const std::string& directory, const json& entry, const LinkTable& table, catenary::Dtype dtype);
+void check_link(const json& entry, const LinkTable& table, const Vectors& vectors);
 
 }  // namespace reference

@@ -44,19 +44,19 @@ double element(std::uint64_t k, std::uint64_t i) {
   return static_cast<double>((z ^ (z >> 31)) >> 40) * 0x1p-24;
 }
 
-/// An array of offset + scale * element, on the current device.
-Array filled(std::uint64_t k, const ct::Shape& shape, double scale, double offset) {
+/// An array of offset + scale * element, as the vectors give it.
+Array filled(const Vectors& vectors, std::uint64_t k, const ct::Shape& shape, double scale, double offset) {
   const Array a = Array::empty(shape, ct::Dtype::float32, ct::Device());
   float* to = a.mutable_data<float>();
   ct::parallel_for(a.size(), 4096, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       to[i] = static_cast<float>(offset + scale * element(k, static_cast<std::uint64_t>(i)));
   });
-  return a.to_device(ct::current_device());
+  return vectors.given(a);
 }
 
 /// Parameters and running statistics by their paths' order.
-void fill(const ct::Link& model, double gain) {
+void fill(const Vectors& vectors, const ct::Link& model, double gain) {
   std::map<std::string, Array> members;
   for (const auto& [path, parameter] : model.namedparams()) members[path] = parameter.array();
   for (const auto& [path, array] : model.namedpersistents())
@@ -67,23 +67,23 @@ void fill(const ct::Link& model, double gain) {
     const double inputs = static_cast<double>(array.size()) / static_cast<double>(array.shape(0));
     const double range = kind == "W" ? std::sqrt(gain / inputs) : 0.2;
     const bool positive = kind == "gamma" || kind == "avg_var";
-    ct::copyto(array, positive ? filled(k, array.shape(), 1, 0.5) : filled(k, array.shape(), 2 * range, -range));
+    ct::copyto(array, positive ? filled(vectors, k, array.shape(), 1, 0.5)
+                               : filled(vectors, k, array.shape(), 2 * range, -range));
     ++k;
   }
 }
 
 }  // namespace
 
-void check_model(const std::string& directory, const nlohmann::json& entry) {
+void check_model(const nlohmann::json& entry, const Vectors& vectors) {
   const auto no_training = ct::using_config(ct::config.train, false);
   const auto no_graph = ct::no_backprop_mode();
-  const auto dtype = ct::using_config(ct::config.dtype, ct::Dtype::float32);
-  const ct::io::NpzReader file(directory + "/" + entry.at("file").get<std::string>());
+  const auto dtype = ct::using_config(ct::config.dtype, vectors.dtype());
   const auto model = make_model(entry.at("class"));
-  fill(*model, entry.at("gain"));
-  const Array x = filled(1000000, {1, 3, 224, 224}, 2, -1);
+  fill(vectors, *model, entry.at("gain"));
+  const Array x = filled(vectors, 1000000, {1, 3, 224, 224}, 2, -1);
   const std::string layer = entry.at("layer");
-  compare_with(file, "y", (*model)(x, {layer}).at(layer).array(), ct::Dtype::float32, {0, 1e-4});
+  vectors.compare("y", (*model)(x, {layer}).at(layer).array(), Part::value, {0, 1e-4});
 }
 
 }  // namespace reference

@@ -1,5 +1,6 @@
 // reference-check DIR: runs the calls that a manifest of reference vectors describes through the public functions and
-// compares. CATENARY_TEST_SHARE and CATENARY_TEST_SEED leave a share of the cases, as of other tests.
+// compares; with --dtype, in 16 bits. CATENARY_TEST_SHARE and CATENARY_TEST_SEED leave a share of the cases, as of
+// other tests.
 
 #include <fmt/format.h>
 
@@ -61,22 +62,31 @@ void expect_wrong(const std::string& directory, Report& report) {
 }
 
 /// Tells by the manifest's form who made the vectors.
-Report run(const std::string& directory, const tests::Share& share) {
+Report run(const std::string& directory, const tests::Share& share, std::optional<catenary::Dtype> sixteen) {
   const std::string path = directory + "/manifest.json";
-  if (!catenary::os::exists(path) && catenary::os::exists(directory + "/ranks_2.npz"))
+  const auto has_its_own = [&](const char* whose) {
+    if (sixteen)
+      throw catenary::ValueError(
+          std::string("--dtype is for NumPy's vectors and Chainer's functions, links, models and "
+                      "optimizers, ") +
+          whose + " have dtypes of their own");
+  };
+  if (!catenary::os::exists(path) && catenary::os::exists(directory + "/ranks_2.npz")) {
+    has_its_own("ChainerMN's");
     return reference::run_chainermn(directory);
+  }
   json manifest = read_json(path);
   if (!share.is_whole())
     for (const char* group : {"cases", "functions", "links", "models", "optimizers", "trajectories"})
       if (manifest.contains(group)) choose(share, manifest[group]);
   Report report;
   if (manifest.is_object() && manifest.contains("cases"))
-    report = reference::run_numpy(directory, manifest);
+    report = reference::run_numpy(directory, manifest, sixteen);
   else if (manifest.is_object() &&
            (manifest.contains("functions") || manifest.contains("optimizers") || manifest.contains("trajectories")))
-    report = reference::run_chainer(directory, manifest);
+    report = reference::run_chainer(directory, manifest, sixteen);
   else if (manifest.is_object() && manifest.contains("torch"))
-    report = reference::run_torch(directory, manifest);
+    has_its_own("torchvision's"), report = reference::run_torch(directory, manifest);
   else
     throw catenary::FileError(path + ": a manifest of a form that is not known here");
   expect_wrong(directory, report);
@@ -93,6 +103,8 @@ const char* name(Verdict verdict) {
       return "not implemented";
     case Verdict::wrong:
       return "the vectors are wrong";
+    case Verdict::not_in_16_bits:
+      return "not in 16 bits";
     default:
       return "needs float64";
   }
@@ -102,20 +114,21 @@ const char* mark(Verdict verdict) {
   return verdict == Verdict::passed ? "ok  " : verdict == Verdict::failed ? "FAIL" : "----";
 }
 
-void print_text(const Report& report) {
+void print_text(const Report& report, bool sixteen) {
   for (const reference::Line& line : report.lines)
     fmt::print("{} {} {}{}{}\n", mark(line.verdict), line.id, line.function, line.detail.empty() ? "" : ": ",
                line.detail);
   const catenary::Device device = catenary::current_device();
   const bool has_float64 = catenary::has_float64(device);
-  if (!has_float64) fmt::print("{} has no float64: what needs none was checked\n", device.name());
+  if (!has_float64 && !sixteen) fmt::print("{} has no float64: what needs none was checked\n", device.name());
   const auto more = [&](Verdict verdict, bool always, const char* words) {
     const int n = report.count(verdict);
     return n || always ? fmt::format(", {} {}", n, words) : "";
   };
-  fmt::print("{} passed, {} failed, {} not implemented{}{}\n", report.count(Verdict::passed),
+  fmt::print("{} passed, {} failed, {} not implemented{}{}{}\n", report.count(Verdict::passed),
              report.count(Verdict::failed), report.count(Verdict::not_implemented),
-             more(Verdict::needs_float64, !has_float64, "need float64"),
+             more(Verdict::needs_float64, !has_float64 && !sixteen, "need float64"),
+             more(Verdict::not_in_16_bits, sixteen, "not in 16 bits"),
              more(Verdict::wrong, false, "that are wrong themselves"));
 }
 
@@ -131,6 +144,7 @@ void print_json(const Report& report) {
                        {"not_implemented", report.count(Verdict::not_implemented)},
                        {"needs_float64", report.count(Verdict::needs_float64)},
                        {"wrong", report.count(Verdict::wrong)},
+                       {"not_in_16_bits", report.count(Verdict::not_in_16_bits)},
                        {"cases", cases}};
   fmt::print("{}\n", object.dump(1));
 }
@@ -139,10 +153,12 @@ void print_json(const Report& report) {
 
 int main(int argc, char** argv) {
   CLI::App app("Checks Catenary against reference vectors of other programs.");
-  std::string directory, device = "cpu";
+  std::string directory, device = "cpu", dtype;
   bool as_json = false;
   app.add_option("DIR", directory, "folder with manifest.json and its arrays")->required();
   app.add_option("--device,-d", device, "where to compute");
+  app.add_option("--dtype", dtype, "16 bits that what is given is rounded to, and that are computed in")
+      ->check(CLI::IsMember({"float16", "bfloat16"}));
   app.add_flag("--json", as_json, "print one JSON object");
   try {
     app.parse(argc, argv);
@@ -152,8 +168,9 @@ int main(int argc, char** argv) {
   try {
     const tests::Share share = tests::Share::of_environment();
     catenary::get_device(device).use();
-    const Report report = run(directory, share);
-    if (!report.lines.empty()) as_json ? print_json(report) : print_text(report);
+    const auto sixteen = dtype.empty() ? std::nullopt : std::optional(catenary::dtype_from_name(dtype));
+    const Report report = run(directory, share, sixteen);
+    if (!report.lines.empty()) as_json ? print_json(report) : print_text(report, sixteen.has_value());
     return report.count(Verdict::failed) > 0 ? 1 : 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "reference-check: {}\n", e.what());

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -33,12 +34,19 @@ class Value {
   catenary::Scalar scalar_ = false;
 };
 
+/// What becomes of float32 and float64: they are rounded to 16 bits, and computed in another dtype or in these.
+struct Rounding {
+  catenary::Dtype to, computed;
+};
+
 /// The arrays of a manifest, on the current device.
 class Arrays {
  public:
-  explicit Arrays(const std::string& directory) : reader_(directory + "/arrays.npz") {}
+  explicit Arrays(const std::string& directory, const std::optional<Rounding>& rounding = {})
+      : reader_(directory + "/arrays.npz"), rounding_(rounding) {}
   /// A new array with the values of a key.
   Array load(const std::string& key) const;
+  /// As it was written.
   catenary::Dtype dtype(const std::string& key) const { return reader_.read_array(key).dtype; }
   /// {"array": key, "prep": […]}: a new array, passed through the steps of "prep".
   Array decode(const json& j) const;
@@ -48,6 +56,7 @@ class Arrays {
 
  private:
   catenary::io::NpzReader reader_;
+  std::optional<Rounding> rounding_;
 };
 
 class Arguments {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "catenary/array/elementwise.h"
@@ -11,6 +12,7 @@
 #include "catenary/device/float64.h"
 #include "numpy_arguments.h"
 #include "report.h"
+#include "sixteen.h"
 
 namespace reference {
 
@@ -55,28 +57,45 @@ class Case {
  public:
   Case(const json& j, const Arrays& arrays) : json_(j), arrays_(arrays) {}
 
+  /// The dtypes of its arrays: of those that it is given, and of its results in order.
+  std::set<ct::Dtype> given() const {
+    std::set<ct::Dtype> all;
+    collect(json_, all);
+    return all;
+  }
+  std::vector<ct::Dtype> resulting() const {
+    std::vector<ct::Dtype> all;
+    for (const json& key : json_.value("results", json::array())) all.push_back(arrays_.dtype(key));
+    return all;
+  }
   /// Whether one of its arrays is of this dtype.
   bool names(ct::Dtype dtype) const {
-    for (const json& key : json_.value("results", json::array()))
-      if (arrays_.dtype(key) == dtype) return true;
-    return names(json_, dtype);
+    const std::vector<ct::Dtype> results = resulting();
+    return given().contains(dtype) || std::ranges::count(results, dtype) > 0;
   }
+  bool is_error() const { return json_.at("kind") == "error"; }
 
   void run() const {
     const std::string kind = json_.at("kind");
-    if (kind == "call") return check(call());
-    if (kind == "getitem") return getitem();
-    if (kind == "setitem") return check({setitem(target())});
-    if (kind == "inplace") return check({inplace(target())});
     if (kind == "error") return refused();
+    if (kind == "getitem") return getitem();
+    check(results());
+  }
+
+  std::vector<Array> results() const {
+    const std::string kind = json_.at("kind");
+    if (kind == "call") return call();
+    if (kind == "getitem") return {target().get(arrays_.index(json_.at("index")))};
+    if (kind == "setitem") return {setitem(target())};
+    if (kind == "inplace") return {inplace(target())};
     throw NotImplemented("kind " + kind);
   }
 
  private:
-  bool names(const json& j, ct::Dtype dtype) const {
-    if (j.is_object() && j.contains("array")) return arrays_.dtype(j["array"]) == dtype;
-    return std::any_of(j.begin(), j.end(),
-                       [&](const json& inner) { return inner.is_structured() && names(inner, dtype); });
+  void collect(const json& j, std::set<ct::Dtype>& all) const {
+    if (j.is_object() && j.contains("array")) all.insert(arrays_.dtype(j["array"]));
+    for (const json& inner : j)
+      if (inner.is_structured()) collect(inner, all);
   }
   Array target() const { return arrays_.decode(json_.at("x")); }
 
@@ -176,10 +195,68 @@ std::string name_of(const json& c) {
   return c.contains("op") ? c["op"].get<std::string>() : kind;
 }
 
+bool is_among(const std::string& names, const std::string& name) {
+  return (" " + names + " ").find(" " + name + " ") != std::string::npos;
+}
+
+// What refuses 16 bits, in some cases or in all.
+constexpr const char* kTooNarrow =
+    "linalg.cholesky linalg.cond linalg.det linalg.eigvalsh linalg.inv linalg.lstsq linalg.matrix_rank linalg.norm "
+    "linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals polyfit solve_triangular";
+// What is rounded between two steps.
+constexpr const char* kSeveralSteps = "histogram linalg.multi_dot nanquantile quantile trapezoid";
+constexpr Units kOneStep = {0.5, 0.5}, kTwoSteps = {0.5, 4};
+
+/// Why a case says nothing of what is computed in 16 bits; empty where it does.
+std::string why_not_in_16_bits(const json& c, const Case& one) {
+  const std::string function = c.value("function", "");
+  if (is_among("histogram2d interp", function)) return "its result is float64, whatever it is given";
+  if (is_among("percentile nanpercentile", function)) return "a list of percentages is float64, and so is its result";
+  if (function == "nan_to_num") return "it puts the dtype's own largest numbers in";
+  std::set<ct::Dtype> floats = one.given();
+  std::erase_if(floats, [](ct::Dtype dtype) { return !ct::is_floating(dtype); });
+  if (floats.empty()) return "it is given no floating-point numbers";
+  if (floats.size() > 1) return "it mixes floating-point dtypes";
+  if (ct::is_16bit_float(*floats.begin())) return "it is given 16 bits anyway";
+  const std::string arguments = c.value("args", json::array()).dump() + c.value("kwargs", json::object()).dump();
+  if (arguments.find("\"dtype\"") != std::string::npos) return "it names a dtype";
+  for (const ct::Dtype dtype : one.resulting())
+    if (ct::is_floating(dtype) && dtype != *floats.begin()) return "its result has a dtype of its own";
+  return "";
+}
+
+/// What is given rounded to 16 bits: what comes out is compared with what float64 makes of it on the processor.
+void check_in_16_bits(const json& c, const Arrays& narrow, const Arrays& wide, ct::Dtype dtype) {
+  const Case one(c, narrow);
+  if (one.is_error()) return one.run();
+  std::vector<Array> expected;
+  {
+    const ct::DeviceScope processor{ct::Device()};
+    expected = Case(c, wide).results();
+  }
+  const std::vector<Array> got = one.results();
+  if (got.size() != expected.size()) mismatch("{} results, there should be {}", got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    ct::Dtype wanted = expected[i].dtype();
+    if (ct::is_floating(wanted)) {
+      wanted = dtype;
+      for (const ct::Dtype beside : one.given())
+        if (ct::is_integer(beside) && got[i].dtype() == ct::promote(beside, dtype)) wanted = got[i].dtype();
+    }
+    compare_in_16_bits(fmt::format("result {}", i), got[i], expected[i], wanted,
+                       is_among(kSeveralSteps, c.value("function", "")) ? kTwoSteps : kOneStep);
+  }
+}
+
 }  // namespace
 
-Report run_numpy(const std::string& directory, const json& manifest) {
+Report run_numpy(const std::string& directory, const json& manifest, std::optional<ct::Dtype> sixteen) {
   const Arrays arrays(directory);
+  std::optional<Arrays> narrow, wide;
+  if (sixteen) {
+    narrow.emplace(directory, Rounding{*sixteen, *sixteen});
+    wide.emplace(directory, Rounding{*sixteen, ct::Dtype::float64});
+  }
   const bool has_float64 = ct::has_float64(ct::current_device());
   Report report;
   int position = 0;
@@ -188,7 +265,13 @@ Report run_numpy(const std::string& directory, const json& manifest) {
     ++position;
     try {
       const Case one(c, arrays);
-      if (has_float64 || !one.names(ct::Dtype::float64)) {
+      if (sixteen) {
+        line.detail = why_not_in_16_bits(c, one);
+        if (line.detail.empty())
+          check_in_16_bits(c, *narrow, *wide, *sixteen);
+        else
+          line.verdict = Verdict::not_in_16_bits;
+      } else if (has_float64 || !one.names(ct::Dtype::float64)) {
         one.run();
       } else {
         line.verdict = Verdict::needs_float64;
@@ -196,6 +279,10 @@ Report run_numpy(const std::string& directory, const json& manifest) {
       }
     } catch (const NotImplemented& e) {
       line.verdict = Verdict::not_implemented;
+      line.detail = e.what();
+    } catch (const ct::DtypeError& e) {
+      const bool narrow_alone = sixteen && is_among(kTooNarrow, line.function);
+      line.verdict = narrow_alone ? Verdict::not_in_16_bits : Verdict::failed;
       line.detail = e.what();
     } catch (
         const ct::DeviceError& e) {  // float64 between what is given and what comes out, as of an int32 and a float32

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "catenary/core/dtype.h"
 
 namespace reference {
 
@@ -26,6 +29,7 @@ enum class Verdict {
   failed,
   not_implemented,
   needs_float64,
+  not_in_16_bits,
   wrong  ///< the vectors are, not what they were compared with
 };
 
@@ -43,12 +47,14 @@ struct Report {
 };
 
 /// Checks the cases of a NumPy manifest whose arrays lie in DIR/arrays.npz, on the current device; those with float64
-/// in them only where it has that. Throws catenary::FileError for what cannot be read.
-Report run_numpy(const std::string& directory, const nlohmann::json& manifest);
+/// in them only where it has that; or those with float32 or float64 in them in `sixteen`, float16 or bfloat16. Throws
+/// catenary::FileError for what cannot be read.
+Report run_numpy(const std::string& directory, const nlohmann::json& manifest, std::optional<catenary::Dtype> sixteen);
 
 /// Checks a manifest of Chainer's functions and optimizers, whose arrays lie in DIR in a file each, in float32 and,
-/// where the current device has it, in float64, on that device.
-Report run_chainer(const std::string& directory, const nlohmann::json& manifest);
+/// where the current device has it, in float64, on that device; or in `sixteen`, float16 or bfloat16.
+Report run_chainer(const std::string& directory, const nlohmann::json& manifest,
+                   std::optional<catenary::Dtype> sixteen);
 
 /// Checks torchvision's and timm's networks, whose weights and scores lie in DIR in two files each, in float32 on the
 /// current device.

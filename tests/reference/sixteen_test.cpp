@@ -1,0 +1,124 @@
+// reference-check --dtype: Chainer's and NumPy's vectors in 16 bits. All pass but those that do not compute in 16 bits,
+// which are named here too; a wrong value is found, and so is a case that the table names wrongly.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "catenary/io/npz.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+#include "tests/reference/damage.h"
+#include "tests/reference/run.h"
+
+namespace fs = std::filesystem;
+namespace io = catenary::io;
+using nlohmann::json;
+using reference::reference_check;
+
+namespace {
+
+constexpr const char* kDtypes[] = {"float16", "bfloat16"};
+const std::string kVectors = tests::source_path("tests/data/reference/");
+
+json run_json(const std::string& folder, const std::string& dtype) {
+  return json::parse(reference_check(folder + " --json --dtype " + dtype).output);
+}
+
+/// All pass; of some the table says why they are not computed in 16 bits, of some the vectors are wrong.
+void expect_passed(const std::string& group, std::size_t cases, const std::set<std::string>& not_in_16_bits,
+                   const std::set<std::string>& wrong = {}) {
+  for (const char* dtype : kDtypes) {
+    const json report = run_json(kVectors + group, dtype);
+    EXPECT_EQ(report["cases"].size(), cases);
+    EXPECT_EQ(report["not_in_16_bits"], not_in_16_bits.size());
+    for (const json& c : report["cases"])
+      EXPECT_EQ(c["result"], not_in_16_bits.contains(c["id"]) ? "not in 16 bits"
+                             : wrong.contains(c["id"])        ? "the vectors are wrong"
+                                                              : "passed")
+          << dtype << " " << c.dump();
+  }
+}
+
+TEST(SixteenBitReference, FunctionsPass) {
+  expect_passed("chainer/functions", 184,
+                {"batch_inv.npz", "cholesky.npz", "det.npz", "fft.npz", "ifft.npz", "inv.npz"});
+}
+TEST(SixteenBitReference, NetworksPass) {
+  expect_passed("chainer/nets", 80, {"fft__odd.npz"}, {"average_pooling_nd__pad_value.npz"});
+}
+TEST(SixteenBitReference, OptimizersPass) { expect_passed("chainer/optimizers", 25, {}); }
+
+// Those of trajectories of trainings, each of which has a dtype, are named.
+TEST(SixteenBitReference, WhatHasADtypeOfItsOwnIsSaid) {
+  const json report = run_json(kVectors + "chainer/precision", "float16");
+  EXPECT_EQ(report["not_in_16_bits"], 24);
+  for (const json& c : report["cases"]) EXPECT_EQ(c["detail"], "the case has a dtype of its own");
+  for (const char* folder : {"chainer/functions --dtype float32", "chainer/functions --dtype mixed16"})
+    EXPECT_EQ(reference_check(kVectors + folder).status, 2);
+  const tests::Folder torch;
+  std::ofstream(torch / "manifest.json") << json{{"torch", json::array()}};
+  const reference::Outcome outcome = reference_check(torch.path + " --dtype float16");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.output.find("torchvision's have dtypes of their own"), std::string::npos) << outcome.output;
+}
+
+/// A folder with one case, of which an array may be changed and the entry be another's.
+class OneCase {
+ public:
+  OneCase(const std::string& group, const std::string& file, const std::string& changed = "",
+          const std::string& function = "") {
+    const std::string from = kVectors + "chainer/" + group + "/";
+    for (json entry : json::parse(std::ifstream(from + "manifest.json"))[group]) {
+      if (entry["file"] != file) continue;
+      if (!function.empty()) entry["function"] = function;
+      std::ofstream(folder_ / "manifest.json") << json{{group, {entry}}};
+    }
+    const io::NpzReader reader(from + file);
+    std::vector<std::pair<std::string, io::HostArray>> arrays;
+    for (const std::string& key : reader.names()) {
+      arrays.emplace_back(key, reader.read_array(key));
+      if (key == changed) reference::change(arrays.back().second, 0, 0.01 * reference::magnitude(arrays.back().second));
+    }
+    reference::write_npz(folder_ / file, arrays);
+  }
+  json run(const std::string& dtype) const { return run_json(folder_.path, dtype)["cases"][0]; }
+
+ private:
+  const tests::Folder folder_;
+};
+
+TEST(SixteenBitReference, AWrongValueIsFound) {
+  for (const char* dtype : kDtypes) {
+    for (const char* key : {"y0", "gx0", "d_x0"})
+      EXPECT_EQ(OneCase("functions", "tanh.npz", key).run(dtype)["result"], "failed") << key;
+    EXPECT_EQ(OneCase("functions", "tanh.npz").run(dtype)["result"], "passed");
+    EXPECT_EQ(OneCase("optimizers", "optimizer_Adam.npz", "w7").run(dtype)["result"], "failed");
+  }
+}
+
+// A function that the table says not to compute in 16 bits, and that does, has failed.
+TEST(SixteenBitReference, WhatTheTableNamesMustBeRefused) {
+  const json c = OneCase("functions", "inv.npz").run("float16");
+  EXPECT_EQ(c["result"], "not in 16 bits");
+  EXPECT_EQ(c["detail"], "matrices are inverted in float32 and float64 alone");
+}
+
+TEST(SixteenBitReference, NumpysCasesPassWhereTheyAreGivenFloats) {
+  for (const char* group : {"numpy", "numpy_linalg"}) {
+    for (const char* dtype : kDtypes) {
+      const json report = run_json(kVectors + group, dtype);
+      EXPECT_EQ(report["failed"], 0);
+      EXPECT_EQ(report["not_implemented"], 0);
+      EXPECT_GT(report["passed"], 0);
+      for (const json& c : report["cases"])
+        EXPECT_TRUE(c["result"] == "passed" || !c["detail"].get<std::string>().empty());
+    }
+  }
+}
+
+}  // namespace
