@@ -36,6 +36,10 @@ class Share {
   }
 
   bool is_whole() const { return size_ == 1; }
+  /// A part of a share, which other words choose; all of what is whole.
+  Share part(double size, const std::string& words) const {
+    return is_whole() ? *this : Share(size * size_, seed_ + words);
+  }
   /// "share 0.25 of seed 1a2b".
   std::string words() const {
     std::string size = std::to_string(size_);

@@ -102,6 +102,14 @@ TEST(Share, OfReferenceVectors) {
   EXPECT_LT(lines(some), lines(all));
   EXPECT_EQ(same.output, some.output);
   EXPECT_NE(some.errors.find("share 0.3 of seed 'a': "), std::string::npos) << some.errors;
+
+  // in 16 bits a third of the share, which other words choose for each dtype
+  std::vector<std::string> command16 = command;
+  command16.insert(command16.end(), {"--dtype", "bfloat16"});
+  const os::ProcessResult narrow = run(command16, "0.3", "a");
+  EXPECT_TRUE(narrow.ok()) << narrow.output << narrow.errors;
+  EXPECT_NE(narrow.errors.find("share 0.1 of seed 'abfloat16': "), std::string::npos) << narrow.errors;
+  EXPECT_EQ(lines(run(command16, "", "")), lines(all));
 }
 
 }  // namespace

@@ -166,7 +166,9 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   try {
-    const tests::Share share = tests::Share::of_environment();
+    tests::Share share = tests::Share::of_environment();
+    // each dtype's kernels are compiled for themselves
+    if (!dtype.empty()) share = share.part(1.0 / 3, dtype);
     catenary::get_device(device).use();
     const auto sixteen = dtype.empty() ? std::nullopt : std::optional(catenary::dtype_from_name(dtype));
     const Report report = run(directory, share, sixteen);
