@@ -2,7 +2,8 @@
 // Private to the library: what CATENARY_TRACE shows of a device's work. Where it shows nothing, a primitive pays one
 // branch for it.
 //
-//   kernels: a line on standard error for each piece of work, with device, name, shape, dtypes, bytes, time (the device is
+//   kernels: a line on standard error for each piece of work, with device, name, shape, dtypes, bytes, time (the device
+//   is
 //     waited for), and why it ran now
 //   ops: at the end of the process a line for each kind of work, `op DEVICE NAME COUNT TIME ms SHARE%`, by falling
 //     share. Operations that ran as one are one kind: multiply+add+tanh. As the device is waited for after each, the

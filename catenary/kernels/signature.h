@@ -4,9 +4,9 @@
 //   KERNEL REQD(GROUP) resize(GLOBAL const MEM* RESTRICT x, idx x_at, GLOBAL i32* RESTRICT at, idx at_at, idx n, T
 //   scale, idx units)
 //
-// Arrays of MEM have the dtype that the text is compiled for, those of T its register's (float32 for 16-bit floats), others
-// the one that is written; each is followed by the offset of its first element. The other arguments are integers (idx) and numbers of a register (T), and the last one
-// is how many units there are.
+// Arrays of MEM have the dtype that the text is compiled for, those of T its register's (float32 for 16-bit floats),
+// others the one that is written; each is followed by the offset of its first element. The other arguments are integers
+// (idx) and numbers of a register (T), and the last one is how many units there are.
 
 #include <string>
 #include <vector>

@@ -182,6 +182,8 @@ void add_normalizations(Cases& all) {
   all["scaled_dot_product_attention"] = {
       CASE(F::scaled_dot_product_attention(x[0], x[1], x[2])), {{2, 3, 7, 16}, {2, 3, 33, 16}, {2, 3, 33, 8}}, 2, 0, 2};
   all["rotary_embedding"] = {CASE(F::rotary_embedding(x[0], labels({5}, 100, 13))), {{2, 5, 8}}};
+  all["gelu"] = {CASE(F::gelu(x[0])), {{5, 37}}, 4};
+  all["silu"] = {CASE(F::silu(x[0])), {{5, 37}}, 4};
   all["logsumexp"] = {CASE(F::logsumexp(x[0], 1)), {{5, 37}}, 6};
 }
 
