@@ -259,20 +259,20 @@ def verdict(reached):
 
 def units(ours, peers, divisor):
     torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
-    print(f"{'one linear layer on ' + ours.device:<32}{'TFLOPS':>10}{torch.name if torch else '':>24}{'of it':>8}  units (wanted: 97 % of it)")
+    print(f"{'one linear layer on ' + ours.device:<32}{'TFLOPS':>10}{torch.name if torch else '':>24}{'of it':>10}  units (wanted: 97 % of it)")
     for size in (4096, 8192):
         size = max(16, size // divisor)
         for dtype, tf32 in (("float16", False), ("bfloat16", False), ("float32", False), ("float32", True)):
             rate, ran = ours.linear(size, 2 if divisor > 1 else 20, dtype, tf32)
             line = f"{dtype + (' as TF32' if tf32 else '') + ' ' + str(size):<32}{rate:>10.4g}"
             theirs = torch.linear(size, dtype, tf32) if torch else None
-            line += f"{theirs:>24.4g}{rate / theirs:>8.1%}" if torch else f"{'':>32}"
+            line += f"{theirs:>24.4g}{rate / theirs:>10.1%}" if torch else f"{'':>34}"
             print(line + "  " + ran + verdict(not torch or rate >= 0.97 * theirs), flush=True)
 
 
 def mixed(ours, peers, divisor):
     torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
-    images, units_of_layers, batch, extent = (4096, 4096, 64, 224) if divisor == 1 else (4, max(16, 4096 // divisor), 1, 32)
+    images, units_of_layers, batch, extent = (4096, 4096, 64, 224) if divisor == 1 else (4, max(16, 4096 // divisor), 2, 32)  # PyTorch normalizes no single value
     print(f"{'a step of training on ' + ours.device:<44}{'Catenary':>14}{torch.name + ', autocast' if torch else '':>34}{'ratio':>8}  (wanted: 1)")
     for precision, dtype in (("mixed16", "float16"), ("mixed_bf16", "bfloat16")):
         if dtype == ("float16" if ours.device == "cpu" else "bfloat16" if divisor > 1 else ""):
