@@ -32,6 +32,7 @@ const Optimizer& Optimizer::setup(const Model& target) const {
   target.link().check_members();
   state_->target = target;
   state_->t = state_->epoch = 0;
+  state_->in_a_row = Array();
   for (const Parameter& parameter : parameters) {
     const auto rule = std::make_shared<UpdateRule>(state_->rule, state_->hyperparam);
     rule->use_fp32_update = state_->use_fp32_update;

@@ -78,6 +78,25 @@ TEST(TrainMnist, LearnsOnTheDeviceAsOnTheCpu) {
   EXPECT_GT(there["validation/main/accuracy"], 0.5);
 }
 
+// Twenty updates in 16 bits: what products round differently stays as small as a rounding.
+TEST(TrainMnistDeep, LearnsIn16BitsOnTheDeviceAsOnTheCpu) {
+  const Folder folder;
+  for (const std::string dtype : {"float16", "mixed16", "bfloat16"}) {
+    const auto train = [&](const std::string& where) {
+      const std::string out = folder / (dtype + where);
+      output_of("train_mnist_deep", {"-d", where, "--dtype", dtype, "-u", "32", "-b", "3000", "-e", "1", "--seed", "2",
+                                     "--optimizer", "adam", "-o", out});
+      return read_json(out + "/log")[0];
+    };
+    const json there = train(device()), here = train("cpu");
+    EXPECT_EQ(there["iteration"], 20);
+    for (const char* key : {"main/loss", "validation/main/loss"})
+      EXPECT_NEAR(there[key].get<double>(), here[key].get<double>(), dtype == "bfloat16" ? 0x1p-5 : 0x1p-8)
+          << key << " in " << dtype;
+    EXPECT_LT(there["validation/main/loss"], 2) << dtype;
+  }
+}
+
 TEST(Gemm, PrintsBothTimes) {
   const std::string text = output_of("gemm", {"-d", device(), "-m", "50", "-n", "33", "-k", "20", "--repeats", "1"});
   const std::regex expected(
