@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "catenary/array/body.h"
 #include "catenary/catenary.h"
 #include "tests/folder.h"
 #include "tests/training/message.h"
