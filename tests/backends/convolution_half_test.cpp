@@ -42,7 +42,7 @@ TEST(HalfConvolution, ManyImagesAreComputedInParts) {
     const Shape images = {kImages, kChannels, kSide, kSide}, filter = {kChannels, kChannels, size, size};
     for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
       const Array x = waves(images, 0).astype(dtype), w = (waves(filter, 1) * 0.1).astype(dtype),
-                  y = waves(images, 2).astype(dtype), bias = waves({kChannels}, 3).astype(dtype);
+                  y = (waves(images, 2) * 0.1).astype(dtype), bias = waves({kChannels}, 3).astype(dtype);
       const auto wide = [](const Array& a) { return a.astype(Dtype::float32); };
       for (const Pass pass : {Pass::forward, Pass::to_data, Pass::to_filter}) {
         for (const bool accumulate : {false, true}) {
