@@ -72,10 +72,11 @@ class OneCase {
   OneCase(const std::string& group, const std::string& file, const std::string& changed = "",
           const std::string& function = "") {
     const std::string from = kVectors + "chainer/" + group + "/";
-    for (json entry : json::parse(std::ifstream(from + "manifest.json"))[group]) {
+    const json manifest = json::parse(std::ifstream(from + "manifest.json"));
+    for (json entry : manifest[group]) {
       if (entry["file"] != file) continue;
       if (!function.empty()) entry["function"] = function;
-      std::ofstream(folder_ / "manifest.json") << json{{group, {entry}}};
+      std::ofstream(folder_ / "manifest.json") << json{{group, json::array({entry})}};
     }
     const io::NpzReader reader(from + file);
     std::vector<std::pair<std::string, io::HostArray>> arrays;
