@@ -82,8 +82,10 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool p
       const double beside = speed(depthwise ? copy : product);
       for (const ConvolutionPass pass :
            {ConvolutionPass::forward, ConvolutionPass::to_data, ConvolutionPass::to_filter}) {
-        const Array& result = pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w;
-        const auto view = [&](const Array& a) { return &a == &result ? writable(a) : readable(a); };
+        const Array& like = pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w;
+        // an array of its own, as the next pass would read larger and larger numbers, up to infinity
+        const Array result = like.copy();
+        const auto view = [&](const Array& a) { return &a == &like ? writable(result) : readable(a); };
         const View vx = view(x), vw = view(w), vy = view(y);
         const primitives::Convolution convolution{pass, window, layer.groups, vx, vw, vy};
         const char* unit = depthwise ? "GB/s" : "GFLOP/s";
