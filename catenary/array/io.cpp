@@ -2,7 +2,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/io/npy.h"
-#include "catenary/io/safetensors.h"
+#include "catenary/io/safetensors_index.h"
 
 namespace catenary {
 
@@ -60,7 +60,7 @@ void save_safetensors(const std::string& path, const NamedArrays& arrays,
 }
 
 NamedArrays load_safetensors(const std::string& path) {
-  const io::SafetensorsReader reader(path);
+  const io::ShardedSafetensorsReader reader(path);
   NamedArrays arrays;
   for (const std::string& name : reader.names()) arrays.emplace_back(name, from_host(reader.read(name)));
   return arrays;

@@ -60,7 +60,7 @@ CT_API NamedArrays load_npz(const std::string& path, const io::NpyOptions& optio
 /// Writes a safetensors file.
 CT_API void save_safetensors(const std::string& path, const NamedArrays& arrays,
                              const std::map<std::string, std::string>& metadata = {});
-/// Reads all arrays of a safetensors file, in the order of its header, onto the current device.
+/// Reads all arrays of a safetensors file, or of all files of an index (or its folder), onto the current device.
 CT_API NamedArrays load_safetensors(const std::string& path);
 
 }  // namespace catenary

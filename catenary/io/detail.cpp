@@ -26,6 +26,14 @@ void append_extent(Shape& shape, std::int64_t extent, const std::string& name, s
   shape.push_back(extent);
 }
 
+std::string shown(std::string_view text) {
+  constexpr std::size_t kMost = 80;
+  std::string result(text.substr(0, kMost));
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) < 0x20) c = '?';
+  return text.size() <= kMost ? result : result + "…";
+}
+
 void swap_bytes(std::byte* data, std::size_t count, std::size_t itemsize) {
   const auto swap_all = [&]<class T>(T) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -47,6 +47,9 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// A piece of text from a file as a message shows it: not too long, and without what would end or tear the message.
+std::string shown(std::string_view text);
+
 /// What deflate can make at most of `compressed` bytes (258 bytes a 2-bit code at best: 1032 to 1), with room for block
 /// headers.
 inline std::uint64_t deflate_bound(std::uint64_t compressed) {

@@ -25,6 +25,15 @@ bool is_torch(std::string_view text) {
   return text.substr(kHeader, length).ends_with("/data.pkl");
 }
 
+/// A JSON object with a weight_map, which stands near its beginning.
+bool is_safetensors_index(std::string_view text) {
+  constexpr std::size_t kNear = 1 << 16;
+  const std::string_view start = text.substr(0, kNear);
+  const std::size_t first = start.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && start[first] == '{' &&
+         start.find("\"weight_map\"") != std::string_view::npos;
+}
+
 }  // namespace
 
 const char* file_kind_name(FileKind kind) {
@@ -45,6 +54,10 @@ const char* file_kind_name(FileKind kind) {
       return "jpeg";
     case FileKind::torch:
       return "PyTorch";
+    case FileKind::gguf:
+      return "GGUF";
+    case FileKind::safetensors_index:
+      return "safetensors index";
     case FileKind::unknown:
       break;
   }
@@ -55,6 +68,7 @@ FileKind identify(std::span<const std::byte> bytes) {
   const std::string_view text = detail::as_text(bytes);
   const auto begins = [&](std::string_view magic) { return text.substr(0, magic.size()) == magic; };
   if (begins("\x93NUMPY")) return FileKind::npy;
+  if (begins("GGUF")) return FileKind::gguf;
   if (is_torch(text)) return FileKind::torch;
   if (begins("PK\x03\x04") || begins("PK\x05\x06")) return FileKind::npz;
   if (begins("\x89PNG\r\n\x1a\n")) return FileKind::png;
@@ -72,6 +86,7 @@ FileKind identify(std::span<const std::byte> bytes) {
   // safetensors has no magic: a length that fits and a JSON object
   if (text.size() > 9 && text[8] == '{' && detail::load_le<std::uint64_t>(bytes.data()) <= text.size() - 8)
     return FileKind::safetensors;
+  if (is_safetensors_index(text)) return FileKind::safetensors_index;
   return is_idx(text) ? FileKind::idx : FileKind::unknown;
 }
 
@@ -85,6 +100,8 @@ std::string what_it_is(std::span<const std::byte> bytes) {
       return "an npz file, which load_npz reads";
     case FileKind::safetensors:
       return "a safetensors file, which load_safetensors reads";
+    case FileKind::safetensors_index:
+      return "an index of safetensors files, which load_safetensors reads";
     case FileKind::torch:
       return "a file of PyTorch's own; in Python, safetensors.torch.save_file(model.state_dict(), "
              "\"model.safetensors\") "

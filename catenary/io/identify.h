@@ -8,7 +8,7 @@
 namespace catenary::io {
 
 /// The kinds of files that are known.
-enum class FileKind { unknown, npy, npz, safetensors, idx, idx_gzip, png, jpeg, torch };
+enum class FileKind { unknown, npy, npz, safetensors, idx, idx_gzip, png, jpeg, torch, gguf, safetensors_index };
 
 /// "npy", "npz", …
 CT_API const char* file_kind_name(FileKind kind);

@@ -8,7 +8,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/io/npz.h"
-#include "catenary/io/safetensors.h"
+#include "catenary/io/safetensors_index.h"
 #include "catenary/serializers/detail.h"
 #include "catenary/serializers/names.h"
 
@@ -162,7 +162,7 @@ class TensorLoader : public Archive {
     return key;
   }
   std::string file_;
-  io::SafetensorsReader reader_;
+  io::ShardedSafetensorsReader reader_;
   const serializers::SafetensorsLoadOptions& options_;
   std::map<std::string, serializers::Names::Tensor> tensors_;  // by our names
   std::set<std::string> used_;

@@ -12,6 +12,7 @@
 #include "catenary/array/manipulation.h"
 #include "tests/array/facts.h"
 #include "tests/folder.h"
+#include "tests/paths.h"
 
 namespace ct = catenary;
 using ct::Dtype;
@@ -67,6 +68,17 @@ TEST_F(ArrayFiles, Safetensors) {
     } else {
       expect(a, Dtype::int64, {3}, {0, 1, 2});
     }
+  }
+}
+
+TEST_F(ArrayFiles, SafetensorsInSeveralFiles) {
+  const std::string folder = tests::source_path("tests/data/io/sharded");
+  for (const std::string& given : {folder, folder + "/model.safetensors.index.json"}) {
+    const ct::NamedArrays arrays = ct::load_safetensors(given);
+    ASSERT_EQ(arrays.size(), 3u);
+    EXPECT_EQ(arrays[1].first, "layer.bias");
+    expect(arrays[1].second, Dtype::bfloat16, {4}, {-2, -1, 0, 1});
+    expect(arrays[2].second, Dtype::float16, {3}, {-2, -1, 0});
   }
 }
 

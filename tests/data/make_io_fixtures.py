@@ -5,6 +5,7 @@ Usage: make_io_fixtures.py [FOLDER]     (NumPy 1.23 or newer; Pillow, safetensor
 """
 import gzip
 import io
+import json
 import pathlib
 import pickle
 import struct
@@ -175,3 +176,15 @@ tensors = {"weight": numbers("<f4", (2, 3)), "half": numbers("<f2", (3,)), "flag
            "empty": np.zeros((0, 4), "f4"), "brain": numbers("<f4", (4,)).astype(ml_dtypes.bfloat16),
            "eight": numbers("<f4", (3,)).astype(ml_dtypes.float8_e4m3fn)}
 save_file(tensors, out / "model.safetensors", metadata={"format": "pt", "note": "h\u00e9 \"quoted\""})
+
+# Two files and their index, as transformers' save_pretrained writes it.
+sharded = out / "sharded"
+sharded.mkdir(exist_ok=True)
+parts = [{"embed.weight": numbers("<f4", (2, 3))},
+         {"layer.bias": numbers("<f4", (4,)).astype(ml_dtypes.bfloat16), "layer.weight": numbers("<f2", (3,))}]
+index = {"metadata": {"total_size": sum(a.nbytes for part in parts for a in part.values())}, "weight_map": {}}
+for i, part in enumerate(parts):
+    file = f"model-{i + 1:05}-of-{len(parts):05}.safetensors"
+    save_file(part, sharded / file, metadata={"format": "pt"})
+    index["weight_map"].update({name: file for name in part})
+(sharded / "model.safetensors.index.json").write_text(json.dumps(index, indent=2, sort_keys=True) + "\n")

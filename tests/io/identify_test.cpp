@@ -16,6 +16,8 @@ TEST(Identify, ByContent) {
       {"io/08.idx", FileKind::idx},
       {"io/0e.idx.gz", FileKind::idx_gzip},
       {"io/model.safetensors", FileKind::safetensors},
+      {"io/sharded/model.safetensors.index.json", FileKind::safetensors_index},
+      {"io/gguf/model.gguf", FileKind::gguf},
       {"io/rgb8.png", FileKind::png},
       {"io/rgb.jpg", FileKind::jpeg},
       {"make_io_fixtures.py", FileKind::unknown},

@@ -7,7 +7,7 @@
 
 #include "catenary/core/os/process.h"
 #include "catenary/io/npz.h"
-#include "catenary/io/safetensors.h"
+#include "catenary/io/safetensors_index.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
@@ -67,6 +67,19 @@ TEST(Convert, TorchvisionsNamesBecomeOurs) {
   EXPECT_EQ(std::vector<float>(var.as<float>(), var.as<float>() + 2), (std::vector<float>{40, 41}));
   EXPECT_EQ(*ours.read("bn1.N").as<std::int64_t>(), 0);
   EXPECT_EQ(*ours.read("res3.b3.bn3.N").as<std::int64_t>(), 70);
+}
+
+TEST(Convert, AnIndexAndItsFolder) {
+  const Folder folder;
+  const std::string index = io::write_sharded_safetensors(folder / "theirs", resnet(), 10);
+  for (const std::string& from : {index, folder / "theirs"}) {
+    const auto result = convert({from, "-o", folder / "ours.npz"});
+    EXPECT_TRUE(result.ok()) << result.errors;
+    const io::NpzReader ours(folder / "ours.npz");
+    EXPECT_EQ(ours.names().size(), 9u);
+    const io::HostArray bias = ours.read_array("fc/bias");
+    EXPECT_EQ(std::vector<float>(bias.as<float>(), bias.as<float>() + 3), (std::vector<float>{80, 81, 82}));
+  }
 }
 
 TEST(Convert, ToNpzAndFromIt) {

@@ -7,7 +7,7 @@
 #include "catenary/core/os/file.h"
 #include "catenary/io/identify.h"
 #include "catenary/io/npz.h"
-#include "catenary/io/safetensors.h"
+#include "catenary/io/safetensors_index.h"
 #include "tools/catenary/commands.h"
 
 namespace catenary::command {
@@ -21,11 +21,11 @@ Tensors read_all(const std::string& file) {
   const auto read = [&](const auto& reader, const auto& one) {
     for (const std::string& name : reader.names()) tensors.emplace_back(name, one(name));
   };
-  if (io::identify(file) == io::FileKind::npz) {
+  if (!os::is_directory(file) && io::identify(file) == io::FileKind::npz) {
     const io::NpzReader reader(file);
     read(reader, [&](const std::string& name) { return reader.read_array(name); });
   } else {
-    const io::SafetensorsReader reader(file);
+    const io::ShardedSafetensorsReader reader(file);
     read(reader, [&](const std::string& name) { return reader.read(name); });
   }
   return tensors;

@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   CLI::App* inspect_command = app.add_subcommand("inspect",
                                                  "Names, dtypes, shapes, minimum, mean and maximum of what is in NPY, "
-                                                 "NPZ (trainer snapshots too), safetensors and IDX files");
+                                                 "NPZ (trainer snapshots too), safetensors and IDX files; of GGUF "
+                                                 "files metadata, kinds, shapes and bytes");
   add_json(inspect_command);
   inspect_command->add_option("FILE", files, "Files to look into; the kind is found by content")->required();
 
@@ -49,7 +50,8 @@ int main(int argc, char** argv) {
   CLI::App* convert_command =
       app.add_subcommand("convert", "Weights of another framework: the same tensors under Catenary's names");
   convert_command->footer(
-      "FILE is safetensors, or NPZ of arrays; OUT is what its name ends with: .safetensors or .npz.\n"
+      "FILE is safetensors (or an index of such files, or their folder), or NPZ of arrays; OUT is what its name\n"
+      "ends with: .safetensors or .npz.\n"
       "Rules: torch maps weight, bias, running_mean and their like; torchvision and timm also the modules of ResNet,\n"
       "VGG and MobileNet-V2; THEIRS=OURS renames a tensor, or a module with all that is in it, and comes first.\n"
       "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/from-pytorch.md.");
