@@ -28,6 +28,7 @@ struct QuantizationInfo {
   std::int64_t head = 0;  ///< bytes before a row's first block
   double bits_per_element() const { return 8.0 * static_cast<double>(bytes) / static_cast<double>(elements); }
 };
+/// The row of a kind.
 CT_API const QuantizationInfo& quantization_info(Quantization kind);
 /// The kind of a name, whose letters may be small; nothing for another name.
 CT_API std::optional<Quantization> quantization_from_name(std::string_view name);

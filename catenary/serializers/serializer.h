@@ -73,7 +73,7 @@ void save_npz(const std::string& path, T&& object, bool compression = true);
 /// then nothing has changed.
 template <class T>
 void load_npz(const std::string& file, T&& object, const std::string& path = "", bool strict = true);
-/// The same in safetensors form, for links (arrays only): '/' is '.'. Loads several files by their index or folder too.
+/// The same in safetensors form, with '.' for '/'; for links (arrays only). Loads an index's files, or a folder's, too.
 template <class T>
 void save_safetensors(const std::string& path, T&& object);
 template <class T>

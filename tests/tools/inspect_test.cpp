@@ -92,13 +92,60 @@ TEST(Inspect, EveryKindOfFile) {
   EXPECT_NEAR(list[2]["entries"][0]["mean"].get<double>(), 33.79, 0.01);
 }
 
+TEST(Inspect, AnIndexOfSafetensorsAndItsFolder) {
+  const std::string folder = tests::source_path("tests/data/io/sharded"),
+                    index = folder + "/model.safetensors.index.json";
+  const ct::os::ProcessResult result = inspect({index, folder, "--json"});
+  EXPECT_TRUE(result.ok()) << result.errors;
+  for (const json& file : json::parse(result.output)["files"]) {
+    EXPECT_EQ(file["kind"], "safetensors index");
+    ASSERT_EQ(file["entries"].size(), 3u);
+    EXPECT_EQ(file["entries"][1]["name"], "layer.bias");
+    EXPECT_EQ(file["entries"][1]["dtype"], "bfloat16");
+    EXPECT_EQ(file["entries"][1]["mean"], -0.5);
+    EXPECT_EQ(file["entries"][1]["file"], folder + "/model-00002-of-00002.safetensors");
+  }
+}
+
+TEST(Inspect, AGgufFile) {
+  const std::string path = tests::source_path("tests/data/io/gguf/model.gguf");
+  const ct::os::ProcessResult result = inspect({path, "--json"});
+  EXPECT_TRUE(result.ok()) << result.errors;
+  const json file = json::parse(result.output)["files"][0];
+  EXPECT_EQ(file["kind"], "GGUF");
+  const auto find = [](const json& list, const char* by, const std::string& name) {
+    for (const json& one : list)
+      if (one[by] == name) return one;
+    return json();
+  };
+  EXPECT_EQ(find(file["metadata"], "key", "general.architecture")["first"], json({"llama"}));
+  EXPECT_EQ(find(file["metadata"], "key", "t.bools"),
+            json({{"key", "t.bools"}, {"type", "bool"}, {"count", 3}, {"first", {true, false, true}}}));
+  EXPECT_EQ(find(file["metadata"], "key", "t.u64")["first"][0], 9223372036854775809u);
+  const json blocks = find(file["entries"], "name", "q4_k");
+  EXPECT_EQ(blocks["dtype"], "Q4_K");
+  EXPECT_EQ(blocks["shape"], "(2, 256)");
+  EXPECT_EQ(blocks["bytes"], 288);
+  EXPECT_EQ(find(file["entries"], "name", "f64")["bytes"], 48);
+
+  const std::string text = inspect({path}).output;
+  EXPECT_TRUE(has(text, "model.gguf: GGUF\n  general.architecture  string           \"llama\"\n")) << text;
+  EXPECT_TRUE(has(text, "  t.ints                int32 × 3        3, -1, 7\n")) << text;
+  EXPECT_TRUE(has(text, "  q8_0          Q8_0      (3, 64)                   204\n")) << text;
+  const std::string tokens = inspect({tests::source_path("tests/data/io/gguf/vocabulary.gguf")}).output;
+  EXPECT_TRUE(has(tokens, "string × 50      \"t0\", \"t1\"")) << tokens;
+  EXPECT_TRUE(has(tokens, "\"t7\", …\n")) << tokens;
+  EXPECT_FALSE(has(tokens, "\"t8\"")) << tokens;
+}
+
 TEST(Inspect, FilesThatItCannotRead) {
   const Folder folder;
   const std::string text = folder.write("notes.txt", "some notes\n"), missing = folder / "missing.npz";
   const std::string good = tests::source_path("tests/data/io/le_f4.npy");
   const ct::os::ProcessResult result = inspect({text, missing, good, "--json"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_TRUE(has(result.errors, "notes.txt: this is a file of no known kind; NPY, NPZ, safetensors and IDX files"))
+  EXPECT_TRUE(
+      has(result.errors, "notes.txt: this is a file of no known kind; NPY, NPZ, safetensors, GGUF and IDX files"))
       << result.errors;
   EXPECT_TRUE(has(result.errors, "missing.npz: ")) << result.errors;
   const json list = json::parse(result.output)["files"];

@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
+#include "catenary/io/gguf.h"
 #include "catenary/io/identify.h"
 #include "catenary/io/idx.h"
 #include "catenary/io/npz.h"
-#include "catenary/io/safetensors.h"
+#include "catenary/io/safetensors_index.h"
 #include "tools/catenary/commands.h"
 
 namespace catenary::command {
@@ -18,7 +21,21 @@ namespace {
 struct Entry {
   std::string name, dtype, shape;
   std::optional<double> min, mean, max;
-  std::string text;  ///< of a string, or a remark
+  std::string text;                         ///< of a string, or a remark
+  std::string file = {};                    ///< of an index, that the entry is in
+  std::optional<std::uint64_t> bytes = {};  ///< where they are told in place of statistics
+};
+
+/// A value of a GGUF file's metadata: its type, how many elements an array has, and the first of them.
+struct Fact {
+  std::string key, type;
+  std::uint64_t count;
+  nlohmann::ordered_json first;
+};
+
+struct Contents {
+  std::vector<Entry> entries;
+  std::vector<Fact> metadata = {};
 };
 
 Entry describe(const std::string& name, const io::HostArray& host) {
@@ -41,7 +58,43 @@ Entry describe(const std::string& name, const io::NpyValue& value) {
   return {name, "None", "", {}, {}, {}, {}};
 }
 
-std::vector<Entry> read(const std::string& file, io::FileKind kind) {
+Fact describe(const io::GgufReader& reader, std::string_view key) {
+  constexpr std::size_t kFirst = 8;
+  const io::GgufReader::Value& value = *reader.find(key);
+  const bool is_array = value.type == io::GgufType::array;
+  Fact fact{std::string(key), gguf_type_name(value.element), value.count, nlohmann::ordered_json::array()};
+  if (value.element == io::GgufType::array) return fact;
+  const auto add = [&](const auto& x) { fact.first.push_back(x); };
+  if (value.element == io::GgufType::string) {
+    const auto texts = is_array ? reader.texts(key) : std::vector<std::string_view>{reader.text(key)};
+    std::for_each_n(texts.begin(), std::min(texts.size(), kFirst), add);
+    return fact;
+  }
+  std::visit(
+      [&]<class T>(const T& x) {
+        if constexpr (std::is_arithmetic_v<T>) {
+          add(x);
+        } else if constexpr (!std::is_same_v<T, std::string>) {
+          for (std::size_t i = 0; i < std::min(x.size(), kFirst); ++i) add(typename T::value_type(x[i]));
+        }
+      },
+      reader.value(key));
+  return fact;
+}
+
+Contents read_gguf(const std::string& file) {
+  const io::GgufReader reader(file);
+  Contents contents;
+  for (const std::string_view key : reader.keys()) contents.metadata.push_back(describe(reader, key));
+  for (const std::string& name : reader.names()) {
+    const io::GgufReader::Tensor& tensor = reader.tensor(name);
+    contents.entries.push_back(
+        {name, std::string(tensor.type_name), tensor.shape.str(), {}, {}, {}, {}, {}, tensor.end - tensor.begin});
+  }
+  return contents;
+}
+
+Contents read(const std::string& file, io::FileKind kind) {
   std::vector<Entry> entries;
   switch (kind) {
     case io::FileKind::npy:
@@ -52,26 +105,30 @@ std::vector<Entry> read(const std::string& file, io::FileKind kind) {
       for (const std::string& name : reader.names()) entries.push_back(describe(name, reader.read(name)));
       break;
     }
-    case io::FileKind::safetensors: {
-      const io::SafetensorsReader reader(file);
+    case io::FileKind::safetensors:
+    case io::FileKind::safetensors_index: {
+      const io::ShardedSafetensorsReader reader(file);
       for (const std::string& name : reader.names()) {
         const auto& tensor = reader.tensor(name);
         entries.push_back(
             tensor.dtype ? describe(name, reader.read(name))
                          : Entry{name, tensor.dtype_name, tensor.shape.str(), {}, {}, {}, "a dtype that is not read"});
+        if (kind == io::FileKind::safetensors_index) entries.back().file = reader.file_of(name);
       }
       break;
     }
+    case io::FileKind::gguf:
+      return read_gguf(file);
     case io::FileKind::idx:
     case io::FileKind::idx_gzip:
       entries.push_back(describe("", io::read_idx(file)));
       break;
     default:
-      throw FileError(fmt::format("{}: this is {}; NPY, NPZ, safetensors and IDX files can be inspected", file,
+      throw FileError(fmt::format("{}: this is {}; NPY, NPZ, safetensors, GGUF and IDX files can be inspected", file,
                                   kind == io::FileKind::unknown ? "a file of no known kind"
                                                                 : fmt::format("a {} file", io::file_kind_name(kind))));
   }
-  return entries;
+  return {std::move(entries)};
 }
 
 nlohmann::ordered_json number(const std::optional<double>& x) {
@@ -80,6 +137,25 @@ nlohmann::ordered_json number(const std::optional<double>& x) {
 
 std::string cell(const std::optional<double>& x) { return x ? fmt::format("{:.6g}", *x) : "-"; }
 
+/// A text of any bytes as JSON.
+std::string dump(const nlohmann::ordered_json& value, int indent = -1) {
+  return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string shortened(const std::string& text) { return text.size() > 60 ? text.substr(0, 57) + "..." : text; }
+
+void print_metadata(const std::vector<Fact>& metadata) {
+  std::size_t width = 0;
+  for (const Fact& f : metadata) width = std::max(width, f.key.size());
+  for (const Fact& f : metadata) {
+    std::string values;
+    for (const auto& value : f.first) values += (values.empty() ? "" : ", ") + dump(value);
+    const bool is_cut = f.count > f.first.size();
+    fmt::print("  {:<{}}  {:<16} {}\n", f.key, width, f.count == 1 ? f.type : fmt::format("{} × {}", f.type, f.count),
+               shortened(values) + (is_cut ? ", …" : ""));
+  }
+}
+
 }  // namespace
 
 int inspect(const std::vector<std::string>& files, bool json) {
@@ -87,14 +163,22 @@ int inspect(const std::vector<std::string>& files, bool json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
     try {
-      const io::FileKind kind = io::identify(file);
-      const std::vector<Entry> entries = read(file, kind);
+      // a folder holds safetensors, or is refused as one
+      const io::FileKind kind = os::is_directory(file) ? io::FileKind::safetensors_index : io::identify(file);
+      const auto [entries, metadata] = read(file, kind);
       nlohmann::ordered_json rows = nlohmann::ordered_json::array();
       std::size_t width = 4;
       for (const Entry& e : entries) width = std::max(width, e.name.size());
-      if (!json)
-        fmt::print("{}: {}\n  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", file, io::file_kind_name(kind), "name",
-                   width, "dtype", "shape", "min", "mean", "max");
+      if (!json) {
+        fmt::print("{}: {}\n", file, io::file_kind_name(kind));
+        print_metadata(metadata);
+        if (kind == io::FileKind::gguf) {
+          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}\n", "name", width, "kind", "shape", "bytes");
+        } else {
+          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", "name", width, "dtype", "shape", "min", "mean",
+                     "max");
+        }
+      }
       for (const Entry& e : entries) {
         rows.push_back({{"name", e.name},
                         {"dtype", e.dtype},
@@ -103,23 +187,31 @@ int inspect(const std::vector<std::string>& files, bool json) {
                         {"mean", number(e.mean)},
                         {"max", number(e.max)}});
         if (!e.text.empty()) rows.back()["text"] = e.text;
+        if (!e.file.empty()) rows.back()["file"] = e.file;
+        if (e.bytes) rows.back()["bytes"] = *e.bytes;
         if (json) continue;
-        if (e.min) {
+        if (e.bytes) {
+          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}\n", e.name, width, e.dtype, e.shape, *e.bytes);
+        } else if (e.min) {
           fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", e.name, width, e.dtype, e.shape, cell(e.min),
                      cell(e.mean), cell(e.max));
         } else {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {}\n", e.name, width, e.dtype, e.shape,
-                     e.text.size() > 60 ? e.text.substr(0, 57) + "..." : e.text);
+          fmt::print("  {:<{}}  {:<8}  {:<16} {}\n", e.name, width, e.dtype, e.shape, shortened(e.text));
         }
       }
       list.push_back({{"file", file}, {"kind", io::file_kind_name(kind)}, {"entries", rows}});
+      if (kind != io::FileKind::gguf) continue;
+      nlohmann::ordered_json facts = nlohmann::ordered_json::array();
+      for (const Fact& f : metadata)
+        facts.push_back({{"key", f.key}, {"type", f.type}, {"count", f.count}, {"first", f.first}});
+      list.back()["metadata"] = facts;
     } catch (const std::exception& e) {
       status = 1;
       fmt::print(stderr, "catenary inspect: {}\n", e.what());
       list.push_back({{"file", file}, {"error", e.what()}});
     }
   }
-  if (json) fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1}, {"files", list}}.dump(2));
+  if (json) fmt::print("{}\n", dump({{"schema", 1}, {"files", list}}, 2));
   return status;
 }
 
