@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -64,6 +65,21 @@ std::shared_ptr<Group> Group::world() {
   std::vector<int> all(static_cast<std::size_t>(wire->transport().size()));
   std::iota(all.begin(), all.end(), 0);
   return std::shared_ptr<Group>(new Group(wire, std::move(all), ++worlds));
+}
+
+std::shared_ptr<Group> Group::of(const std::vector<int>& ranks) {
+  static std::map<std::vector<int>, int> made;  // how many of each, which all of its ranks know alike
+  const std::shared_ptr<Wire>& wire = Wire::job();
+  const int self = wire->transport().rank(), size = wire->transport().size();
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= size) fail<ValueError>("create_communicator: rank {} of {} ranks", rank, size);
+    if (std::count(ranks.begin(), ranks.end(), rank) > 1)
+      fail<ValueError>("create_communicator: rank {} is named twice in {}", rank, fmt::join(ranks, ", "));
+  }
+  if (std::find(ranks.begin(), ranks.end(), self) == ranks.end())
+    fail<ValueError>("create_communicator: rank {} is none of {}", self, fmt::join(ranks, ", "));
+  const std::string name = fmt::format("ranks {}, {}", fmt::join(ranks, " "), ++made[ranks]);
+  return std::shared_ptr<Group>(new Group(wire, ranks, static_cast<std::uint32_t>(std::hash<std::string>()(name))));
 }
 
 std::shared_ptr<Group> Group::split(int color, int key) {
@@ -316,7 +332,7 @@ void Group::send(const std::string& doing, const Part& part, int to, int tag) {
   wire_->post(member(to), {.group = id_, .tag = tag, .head = part.head}, part.data);
 }
 
-Letter Group::receive(const std::string& doing, int from, int tag) {
+Letter Group::receive(const std::string& doing, int from, std::optional<int> tag) {
   const std::lock_guard lock(wire_->mutex());
   wire_->begin(doing);
   return wire_->next_letter(member(from), id_, tag);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ class Group {
  public:
   /// All ranks of the job.
   static std::shared_ptr<Group> world();
+  /// These of them, in this order. All of them call it, and no others. Throws ValueError for a rank that is not there
+  /// or named twice, or where this one is not among them.
+  static std::shared_ptr<Group> of(const std::vector<int>& ranks);
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(members_.size()); }
@@ -55,9 +59,10 @@ class Group {
   void exchange(const std::string& doing, const std::vector<const Part*>& to, const std::vector<bool>& from,
                 const Place& place);
 
-  /// From one rank to another. Messages of a rank with one tag come in order; a receiver may take other tags first.
+  /// From one rank to another. Messages of a rank with one tag come in order; a receiver may take other tags first, or
+  /// any.
   void send(const std::string& doing, const Part& part, int to, int tag);
-  Letter receive(const std::string& doing, int from, int tag);
+  Letter receive(const std::string& doing, int from, std::optional<int> tag);
 
  private:
   Group(std::shared_ptr<Wire> wire, std::vector<int> members, std::uint32_t id);

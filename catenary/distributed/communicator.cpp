@@ -66,6 +66,8 @@ Array room_for(const Head& head, const char* function, int from) {
 
 void* address(const Array& host) { return host.nbytes() > 0 ? host.raw_mutable_data() : nullptr; }
 
+std::optional<int> wanted(int tag) { return tag == Communicator::any_tag ? std::nullopt : std::optional<int>(tag); }
+
 /// The cores of one of so many ranks on this machine.
 int own_processors(int intra_size) {
   const int usable = os::usable_processors();
@@ -104,6 +106,20 @@ Communicator::Communicator(std::shared_ptr<Group> group, std::shared_ptr<const S
     : group_(std::move(group)), strategy_(std::move(strategy)) {}
 
 Communicator create_communicator(const std::string& name, const CommunicatorOptions& options) {
+  const Communicator communicator =
+      Communicator::made(options.ranks.empty() ? Group::world() : Group::of(options.ranks), name, options);
+  if (options.ranks.empty()) random::detail::set_rank(static_cast<std::uint64_t>(communicator.rank()));
+  return communicator;
+}
+
+Communicator Communicator::as(const std::string& name, const CommunicatorOptions& options) const {
+  group();
+  if (!options.ranks.empty()) fail<ValueError>("as: {} ranks are named; split() divides ranks", options.ranks.size());
+  return made(group_, name, options);
+}
+
+Communicator Communicator::made(const std::shared_ptr<Group>& group, const std::string& name,
+                                const CommunicatorOptions& options) {
   const auto* const found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](const Name& n) { return name == n.name; });
   if (found == std::end(kNames)) {
@@ -114,7 +130,6 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
   if (options.allreduce_grad_dtype && !is_floating(*options.allreduce_grad_dtype))
     fail<DtypeError>("create_communicator: allreduce_grad_dtype is {}; a floating one is expected",
                      *options.allreduce_grad_dtype);
-  const std::shared_ptr<Group> group = Group::world();
   const auto strategy = std::make_shared<Communicator::Strategy>(
       Communicator::Strategy{name, found->exchange, options.allreduce_grad_dtype,
                              found->exchange == Exchange::by_devices ? std::make_shared<DeviceExchange>() : nullptr});
@@ -124,11 +139,10 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
     fmt::print(stderr, "create_communicator: '{}' is an older name; it is {} now\n", name, found->alias_of);
   set_default_threads(communicator.intra_size());
   const bool has_time = communicator.inter_size() > 1 || own_processors(communicator.intra_size()) > num_threads();
-  const std::string as =
+  const std::string in_dtype =
       options.allreduce_grad_dtype ? fmt::format(", gradients as {}", *options.allreduce_grad_dtype) : "";
-  strategy->overlaps = group->agree("create_communicator " + name + as, has_time) != 0 && communicator.size() > 1 &&
+  strategy->overlaps = group->agree("create_communicator " + name + in_dtype, has_time) != 0 && communicator.size() > 1 &&
                        communicator.exchanges_in_background();
-  random::detail::set_rank(static_cast<std::uint64_t>(communicator.rank()));
   return communicator;
 }
 
@@ -216,7 +230,7 @@ void Communicator::send(const Array& x, int dest, int tag) const {
 
 Array Communicator::recv(int source, int tag) const {
   check_peer(group(), "recv", source);
-  const Letter letter = group().receive(fmt::format("recv from rank {}", source), source, tag);
+  const Letter letter = group().receive(fmt::format("recv from rank {}", source), source, wanted(tag));
   const Array host = room_for(letter.frame.head, "recv", source);
   if (host.nbytes() > 0) std::memcpy(address(host), letter.bytes.get(), host.nbytes());
   return host.to_device(current_device());
@@ -330,7 +344,7 @@ void Communicator::send_object(const Object& object, int dest, int tag) const {
 
 Object Communicator::receive_object(std::uint64_t type, int source, int tag) const {
   check_peer(group(), "recv_obj", source);
-  const Letter letter = group().receive(fmt::format("recv_obj from rank {}", source), source, tag);
+  const Letter letter = group().receive(fmt::format("recv_obj from rank {}", source), source, wanted(tag));
   check_type(type, letter.frame.head, "recv_obj", source);
   return {type, {letter.bytes.get(), letter.bytes.get() + letter.frame.head.bytes}};
 }
@@ -443,5 +457,7 @@ void Communicator::finalize() const {
   group().agree("finalize");
   if (strategy_->devices) strategy_->devices->leave(group());
 }
+
+void abort_job(const std::string& why) { Wire::job()->abort(why); }
 
 }  // namespace catenary::distributed

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct Letter;
 struct CommunicatorOptions {
   /// Gradients are exchanged in this dtype: none: in their own.
   std::optional<Dtype> allreduce_grad_dtype = {};
+  /// The ranks of the job that it has, in this order, all of which call it, and no others; none: all.
+  std::vector<int> ranks = {};
 };
 
 /// The ranks of a job, or some of them. A handle. All ranks call the same functions in the same order; where they do
@@ -60,10 +63,15 @@ class CT_API Communicator {
 
   /// The ranks that give the same color, in the order of their keys. (CommunicatorBase.split)
   Communicator split(int color, int key) const;
+  /// The same ranks as a communicator of another name or other options, as create_communicator() makes it; `ranks` must
+  /// be empty. Called by all of them.
+  Communicator as(const std::string& name, const CommunicatorOptions& options = {}) const;
 
   /// To one rank; it may return before the other has received. Throws ValueError for a rank that is not there, or one's
   /// own.
   void send(const Array& x, int dest, int tag = 0) const;
+  /// As the tag of what is received: whatever tag it has.
+  static constexpr int any_tag = std::numeric_limits<int>::min();
   /// What a rank sent with this tag, in order. Throws ValueError where it sent an object.
   Array recv(int source, int tag = 0) const;
   /// The root's array, on every rank. On the others x is not looked at.
@@ -146,6 +154,8 @@ class CT_API Communicator {
   friend CT_API Communicator create_communicator(const std::string& name, const CommunicatorOptions& options);
   struct Strategy;
   Communicator(std::shared_ptr<Group> group, std::shared_ptr<const Strategy> strategy);
+  static Communicator made(const std::shared_ptr<Group>& group, const std::string& name,
+                           const CommunicatorOptions& options);
   Group& group() const;
 
   template <class T>
@@ -214,5 +224,9 @@ class CT_API Communicator {
 /// device: DeviceError on all ranks where one has none, or where two ranks have one card.
 /// (chainermn.create_communicator)
 CT_API Communicator create_communicator(const std::string& name = "flat", const CommunicatorOptions& options = {});
+
+/// Ends the job of this process at once, all ranks with it. `why` is told once, behind this rank's name.
+/// (global_except_hook, MPI_Abort)
+[[noreturn]] CT_API void abort_job(const std::string& why);
 
 }  // namespace catenary::distributed

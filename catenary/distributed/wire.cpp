@@ -217,7 +217,7 @@ bool Wire::move_on(int from, Incoming& incoming) {
   return moved;
 }
 
-Letter Wire::next_letter(int from, std::uint32_t group, std::int32_t tag) {
+Letter Wire::next_letter(int from, std::uint32_t group, std::optional<std::int32_t> tag) {
   const auto at = static_cast<std::size_t>(from);
   std::deque<Letter>& come = letters_[at];
   std::deque<Letter>::iterator found;
@@ -225,7 +225,7 @@ Letter Wire::next_letter(int from, std::uint32_t group, std::int32_t tag) {
   wait(
       [&] {
         found = std::find_if(come.begin(), come.end(), [&](const Letter& letter) {
-          return letter.frame.group == group && letter.frame.tag == tag;
+          return letter.frame.group == group && (!tag || letter.frame.tag == *tag);
         });
         if (found != come.end()) return Progress::all;
         const std::size_t before = std::exchange(missing, incoming_[at].started.size());

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,9 +86,9 @@ class Wire {
   Frame next_agreement(int from);
   /// Sends a letter, and returns when its bytes need not stay as they are.
   void post(int to, const Frame& frame, const void* data);
-  /// The next letter of a rank for a group and a tag; others before it are kept. Ends the job where it cannot come, as
-  /// that rank has ended, or is in a collective.
-  Letter next_letter(int from, std::uint32_t group, std::int32_t tag);
+  /// The next letter of a rank for a group and a tag, or any; others before it are kept. Ends the job where it cannot
+  /// come, as that rank has ended, or is in a collective.
+  Letter next_letter(int from, std::uint32_t group, std::optional<std::int32_t> tag);
 
   /// Ends the job; `why` gets this rank's name and what it was doing in front.
   [[noreturn]] void abort(const std::string& why) const noexcept { abort(doing_, why); }

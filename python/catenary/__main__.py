@@ -7,6 +7,7 @@ it, or tells of this machine.
     python -m catenary devices                  the devices, a line each: ordinal, name, memory, which is the default
     python -m catenary doctor                   checks drivers and devices, and says what to do
     python -m catenary info                     versions and devices, for a report
+    python -m catenary launch -n 4 python x.py  a script as several ranks on this machine, which train one model (chainermn)
     python -m catenary names [MODULE]           which of CuPy's names are here
 """
 
@@ -16,7 +17,7 @@ import sys
 
 from catenary import _finder
 
-COMMANDS = ('devices', 'doctor', 'info')
+COMMANDS = ('devices', 'doctor', 'info', 'launch')
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -1,4 +1,4 @@
-"""Serves `cupy`, `cupyx` and `cupy_backends` from `catenary`, and lets Chainer 7.8.1 be imported on a current Python.
+"""Serves `cupy`, `cupyx`, `cupy_backends` and `chainermn` from `catenary`, and lets Chainer 7.8.1 be imported on a current Python.
 
 `install()` is what catenary.pth calls when an interpreter starts, so nothing is imported here but `sys`; all else waits
 until one of the names below is asked for. CATENARY_PYTHON_HOOKS=0 turns everything off. NumPy is never changed.
@@ -7,6 +7,8 @@ until one of the names below is asked for. CATENARY_PYTHON_HOOKS=0 turns everyth
 import sys
 
 SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
+# Packages of Chainer's of which some modules are ours: those come first, the others are the original's, and all have one package.
+LAID_OVER = frozenset(('chainermn',))
 CHAINER = '7.8.1'
 
 # Modules of Chainer that ask for what Python or NumPy no longer have, or warn of what is well: the SHA-256 of the source, and what is replaced in
@@ -29,6 +31,9 @@ PATCHES = {
     'chainer.functions.array.resize_images': (
         '70a2f6e51cc18dbde51d5e38b9b3960669c0bb8c9ff04662ce19a24a8518b282',
         (('numpy.float)', 'float)'),)),
+    'chainermn.iterators.multi_node_iterator': (
+        'e6e1d27e9d6e3096ee875eea760b5fd21f5eab24c87045112418bea3efe33cb8',
+        (('int(_size)', 'int(_size.item())'),)),
     'chainer.testing.helper': (
         'e89b72b6f2f2bb9a8aea6c4aa76a8c07c1a1ee7aa18ba980e4c945f17512793f',
         (('import pkg_resources\n', 'from catenary import _requirements as pkg_resources\n'),)),
@@ -41,10 +46,16 @@ class Finder:
     def __init__(self):
         self._serves = None  # is `cupy` ours? Decided when it is first asked for
         self._deciding = False
+        self._layers = {}  # of a name in LAID_OVER the folders, ours first; none where it is the original alone
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition('.')[0] in SERVED:
+        package = name.partition('.')[0]
+        if package in SERVED:
             return self._alias(name)
+        if package in LAID_OVER:
+            return self._laid_over(name)
+        if package == 'catenary' and name.split('.')[1:2] and name.split('.')[1] in LAID_OVER:
+            return self._laid_over_alias(name)
         if name in PATCHES:
             return self._patched(name, path)
         return None
@@ -93,6 +104,54 @@ class Finder:
         from importlib.machinery import ModuleSpec
         return ModuleSpec(name, AliasLoader(real), origin=found.origin,
                           is_package=found.submodule_search_locations is not None)
+
+    def layers(self, package):
+        """The folders of a package of LAID_OVER. Ours comes first where the `cupy` is ours, or CATENARY_CHAINER=1 says so; it does
+        not come at all with CATENARY_CHAINER=0."""
+        if package not in self._layers and not self._deciding:
+            import os
+            asked = os.environ.get('CATENARY_CHAINER')
+            if asked == '0' or package in sys.modules or not (asked == '1' or self.serves()):
+                self._layers[package] = ()
+                return ()
+            import importlib.util
+            self._deciding = True  # the other finders are asked where the original is
+            try:
+                original = importlib.util.find_spec(package)
+            except (ImportError, ValueError):
+                original = None
+            finally:
+                self._deciding = False
+            ours = os.path.join(os.path.dirname(os.path.abspath(__file__)), package)
+            self._layers[package] = (ours, *(original.submodule_search_locations or () if original and original.origin else ()))
+        return self._layers.get(package, ())
+
+    def _laid_over(self, name):
+        package, *parts = name.split('.')
+        layers = self.layers(package)
+        if not layers:
+            return None
+        import os
+        if not parts:
+            import importlib.util
+            return importlib.util.spec_from_file_location(name, os.path.join(layers[0], '__init__.py'),
+                                                          submodule_search_locations=list(layers))
+        folders = [os.path.join(layer, *parts[:-1]) for layer in layers]
+        if name in PATCHES:
+            return self._patched(name, folders)
+        from importlib.machinery import PathFinder
+        return PathFinder.find_spec(name, folders)
+
+    def _laid_over_alias(self, name):
+        real = name.partition('.')[2]
+        if not self.layers(real.partition('.')[0]):
+            return None
+        import importlib.util
+        found = importlib.util.find_spec(real)
+        if found is None:
+            return None
+        from importlib.machinery import ModuleSpec
+        return ModuleSpec(name, AliasLoader(real), origin=found.origin, is_package=found.submodule_search_locations is not None)
 
     def _patched(self, name, path):
         from importlib.machinery import PathFinder

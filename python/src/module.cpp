@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   register_numbers(m);
   register_random(m);
   register_kernels(m);
+  register_communicator(m);
 }

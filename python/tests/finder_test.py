@@ -337,3 +337,64 @@ def test_damaged_and_missing_data(tmp_path):
     result = data(tmp_path, CATENARY_DATA=str(tmp_path))
     assert result.returncode == 1 and 'short or altered' in result.stderr
     assert not list((tmp_path / 'cache').rglob('*.npz'))
+
+
+@pytest.fixture
+def chainers(tmp_path):
+    """A folder with a small chainermn of Chainer's, and one with ours in the site."""
+    def write(root, texts):
+        for name, text in texts.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+    write(tmp_path / 'chainer', {
+        'chainermn/__init__.py': 'which = "original"\n', 'chainermn/a.py': 'which = "original"\n', 'chainermn/b/__init__.py': 'which = "original"\n',
+        'chainermn/b/c.py': 'which = "original"\n', 'chainermn/b/d.py': 'which = "original"\n'})
+    write(tmp_path / 'site', {'catenary/chainermn/__init__.py': 'which = "ours"\n', 'catenary/chainermn/a.py': 'which = "ours"\n',
+                              'catenary/chainermn/b/c.py': 'which = "ours"\n'})
+    return tmp_path / 'chainer'
+
+
+WHICH = '''
+import chainermn, chainermn.b.c, chainermn.b.d
+from chainermn import a
+print(chainermn.which, a.which, chainermn.b.which, chainermn.b.c.which, chainermn.b.d.which)'''
+
+
+def test_our_modules_of_chainermn_lie_over_the_originals(site, chainers):
+    out, err = run(site, WHICH + '''
+import catenary.chainermn.b.c, catenary.chainermn.b.d
+assert catenary.chainermn is chainermn and catenary.chainermn.b.d is chainermn.b.d and catenary.chainermn.b.c is chainermn.b.c
+assert chainermn.__name__ == chainermn.__spec__.name == 'chainermn' and chainermn.b.d.__package__ == 'chainermn.b' ''', path=[chainers])
+    assert (out, err) == ('ours ours original ours original\n', '')
+
+
+def test_chainermn_is_the_originals_where_it_is_asked_for_or_another_cupy_is_used(site, chainers, other):
+    theirs = 'original original original original original\n'
+    assert run(site, WHICH, path=[chainers], CATENARY_CHAINER='0')[0] == theirs
+    assert run(site, WHICH, path=[chainers], hook=False)[0] == theirs
+    assert run(site, WHICH, path=[chainers, other])[0] == theirs
+    assert run(site, WHICH, path=[chainers, other], CATENARY_CHAINER='1')[0] == 'ours ours original ours original\n'
+    assert run(site, WHICH, path=[chainers, other], CATENARY_CUPY='1')[0] == 'ours ours original ours original\n'
+
+
+def test_without_chainer_chainermn_says_what_to_type(site):
+    (site / 'catenary/chainermn').mkdir()
+    shutil.copy(PYTHON / 'catenary/chainermn/__init__.py', site / 'catenary/chainermn/__init__.py')
+    out, _ = run(site, '''
+try:
+    import chainermn
+except ModuleNotFoundError as error:
+    print(error.name, str(error).count(chr(10)), error)''')
+    assert out.startswith('chainer 1 chainermn runs on Chainer 7.8.1') and 'pip install' in out
+
+
+def test_another_version_of_chainer_is_named(site, chainers):
+    shutil.copy(PYTHON / 'catenary/chainermn/__init__.py', site / 'catenary/chainermn/__init__.py')
+    (chainers / 'chainer').mkdir()
+    (chainers / 'chainer/__init__.py').write_text("__version__ = '6.7.0'\n")
+    out, _ = run(site, '''
+try:
+    import chainermn
+except ImportError as error:
+    print(error)''', path=[chainers])
+    assert '7.8.1' in out and '6.7.0' in out and 'CATENARY_CHAINER=0' in out

@@ -2,21 +2,14 @@
 another `--share-seed`. A test is chosen by a hash of the seed and its name, as C++'s tests are (tests/share.h). Of a file of which none would
 be, the test whose hash is the lowest is."""
 
-import hashlib
-import re
-
 import pytest
+
+from place import place
 
 
 def pytest_addoption(parser):
     parser.addoption('--share', type=float, default=1, help='which share of the tests to run, from 0 to 1')
     parser.addoption('--share-seed', default='', metavar='WORDS', help='what decides which ones, the hash of a commit say')
-
-
-def place(seed, name):
-    """Where a test stands between 0 and 1. Addresses in names differ from run to run."""
-    name = re.sub('0x[0-9a-f]+', '', name)
-    return int.from_bytes(hashlib.sha256((seed + name).encode()).digest()[:8], 'big') / 2 ** 64
 
 
 @pytest.hookimpl(trylast=True)  # after the marks

@@ -150,6 +150,10 @@ TEST(Launch, ARankThatFails) {
   EXPECT_EQ(job.result.exit_code, 128 + 6);
   EXPECT_TRUE(has(job.result.errors, "thrown by a rank") && has(job.result.errors, "rank 0 of 3")) << job.result.errors;
   EXPECT_LT(job.seconds, 5);
+  job = ranks(3, {"abort", "2"});
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_TRUE(has(job.result.errors, "rank 2 of 3 on ") && has(job.result.errors, ": it has had enough"))
+      << job.result.errors;
   // the others compute, and do not look at the job: SIGTERM ends them
   job = ranks(2, {"compute", "0"});
   EXPECT_EQ(job.result.exit_code, 3);

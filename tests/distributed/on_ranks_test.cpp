@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -211,6 +212,10 @@ TEST(OnRanks, TagsMayBeTakenInAnotherOrder) {
   EXPECT_THROW(comm().recv_obj<std::string>(before), ct::ValueError);  // another type
   comm().send_obj(3, next);
   EXPECT_THROW(comm().recv(before), ct::ValueError);  // an object, not an array
+  comm().send_obj(5, next, 7);
+  comm().send(ct::arange(2), next, 8);
+  EXPECT_EQ(comm().recv_obj<int>(before, D::Communicator::any_tag), 5);  // in the order in which they were sent
+  EXPECT_EQ(comm().recv(before, D::Communicator::any_tag).size(), 2);
 }
 
 TEST(OnRanks, LargeMessages) {
@@ -266,6 +271,50 @@ TEST(OnRanks, Split) {
   const D::Communicator alone = half.split(half.rank(), 0);
   EXPECT_EQ(alone.size(), 1);
   EXPECT_EQ(alone.allreduce_obj(7), 7);
+}
+
+TEST(OnRanks, SomeRanksOfTheJob) {
+  // the others do something else meanwhile
+  const std::vector<int> last_first = size() > 2 ? std::vector<int>{size() - 1, 0} : std::vector<int>{rank()};
+  const auto is_in = [](const std::vector<int>& ranks) {
+    return std::find(ranks.begin(), ranks.end(), rank()) != ranks.end();
+  };
+  if (is_in(last_first)) {
+    for (int i = 0; i < 2; ++i) {  // two groups of the same ranks
+      const D::Communicator some = D::create_communicator("flat", {.ranks = last_first});
+      EXPECT_EQ(some.size(), static_cast<int>(last_first.size()));
+      EXPECT_EQ(some.allgather_obj(rank()), last_first);
+      EXPECT_EQ(last_first[static_cast<std::size_t>(some.rank())], rank());
+    }
+  }
+  const std::int64_t before = ct::random::randint(0, 1 << 30, ct::Shape{}).item<std::int64_t>();
+  EXPECT_TRUE(size() == 1 || comm().allgather_obj(before)[0] != comm().allgather_obj(before)[1]);  // still each its own
+  EXPECT_NE(message_of([] {
+              D::create_communicator("flat", {.ranks = {rank(), size()}});
+            }).find("rank"),
+            std::string::npos);
+  EXPECT_NE(message_of([] {
+              D::create_communicator("flat", {.ranks = {rank(), rank()}});
+            }).find("named twice"),
+            std::string::npos);
+  const std::vector<int> another{(rank() + 1) % size()};
+  EXPECT_EQ(
+      message_of([&] { D::create_communicator("flat", {.ranks = another}); }).find("is none of") != std::string::npos,
+      size() > 1);
+}
+
+TEST(OnRanks, TheSameRanksByAnotherName) {
+  const D::Communicator half = comm().split(rank() % 2, rank());
+  const D::Communicator flat = half.as("flat", {.allreduce_grad_dtype = ct::Dtype::float16});
+  EXPECT_EQ(flat.name(), "flat");
+  EXPECT_EQ(flat.size(), half.size());
+  L::Linear link(1, 1);
+  link.W.set_grad(filled({1, 1}, half.rank() == 0 ? 1 + 1.0 / 4096 : 1));  // 1 in float16
+  link.b.set_grad(filled({1}, 0));
+  flat.multi_node_mean_grad(link);
+  EXPECT_EQ(link.W.grad().to_vector<float>()[0], half.size() == 1 ? 1 + 1.0f / 4096 : 1.0f);
+  EXPECT_NE(message_of([&] { half.as("rings"); }).find("'rings' is none of"), std::string::npos);
+  EXPECT_NE(message_of([&] { half.as("flat", {.ranks = {0}}); }).find("split() divides"), std::string::npos);
 }
 
 TEST(OnRanks, DifferencesAreToldToAll) {

@@ -253,6 +253,8 @@ int run(const std::string& what, int which, const std::string& how) {
   }
   if (what == "status" && chosen) return std::atoi(how.c_str());
   if (what == "throw" && chosen) throw std::runtime_error("thrown by a rank");
+  if (what == "abort" && chosen) D::abort_job("it has had enough");
+  if (what == "abort") sleep(60);
   if (what == "hang" && chosen) sleep(60);
   if (what == "compute" && !chosen) sleep(60);  // does not look at the job while another fails
   if (what == "compute") return 3;

@@ -1,0 +1,36 @@
+"""ChainerMN over the library's own communicators, under the name `chainermn`: without mpi4py, by `catenary launch` or by MPI.
+
+The finder (catenary._finder) puts this folder before the original's, which Chainer 7.8.1 brings: a module that is not here is the
+original's, and calls these communicators. CATENARY_CHAINER=0 gives the original alone.
+"""
+
+if __name__ != 'chainermn':
+    raise ImportError('%s: this package is found under the name chainermn, and CATENARY_CHAINER=0 or another CuPy has kept it from '
+                      'being so' % __name__, name=__name__)
+
+try:
+    import chainer
+except ModuleNotFoundError as error:
+    if error.name != 'chainer':
+        raise
+    raise ModuleNotFoundError("chainermn runs on Chainer 7.8.1, which is not installed. With a setuptools that has pkg_resources:\n"
+                              "  echo 'setuptools<82' >c.txt; pip install --build-constraint c.txt chainer==7.8.1",
+                              name='chainer') from None
+
+from catenary import _finder
+
+if chainer.__version__ != _finder.CHAINER:
+    raise ImportError("chainermn of Catenary is made for Chainer %s, and Chainer %s is installed; CATENARY_CHAINER=0 gives that one's own"
+                      % (_finder.CHAINER, chainer.__version__), name='chainermn')
+
+from chainermn import (communicators, datasets, extensions, functions, global_except_hook, iterators, links,  # noqa: E402
+                       optimizers)
+from chainermn.communicators import CommunicatorBase, create_communicator  # noqa: E402, F401
+from chainermn.datasets import DataSizeError, scatter_dataset, scatter_index  # noqa: E402, F401
+from chainermn.extensions import create_multi_node_checkpointer, create_multi_node_evaluator  # noqa: E402, F401
+from chainermn.links import MultiNodeChainList  # noqa: E402, F401
+from chainermn.optimizers import create_multi_node_optimizer  # noqa: E402, F401
+
+__version__ = chainer.__version__
+
+global_except_hook._add_hook_if_enabled()

@@ -1,0 +1,42 @@
+"""Communicators by their names."""
+
+import importlib
+
+from chainermn.communicators.communicator_base import CommunicatorBase  # noqa: F401, of Chainer 7.8.1
+
+# Each name's class, which bears the name. The last three are ChainerMN 1's, as which the library knows them, too.
+_CLASSES = {
+    'pure_nccl': 'PureNcclCommunicator',
+    'flat': 'FlatCommunicator',
+    'naive': 'NaiveCommunicator',
+    'non_cuda_aware': 'NonCudaAwareCommunicator',
+    'dummy': 'DummyCommunicator',
+    'hierarchical': 'FlatCommunicator',
+    'two_dimensional': 'FlatCommunicator',
+    'single_node': 'FlatCommunicator',
+}
+
+
+def create_communicator(communicator_name='pure_nccl', mpi_comm=None, *, allreduce_grad_dtype=None, batched_copy=True):
+    """The ranks that were started together with this process by `catenary launch` or by MPI, or this process alone; called by
+    all of them. (chainermn.create_communicator)
+
+    mpi_comm: a communicator of mpi4py's, whose ranks alone are meant, and call this.
+    allreduce_grad_dtype: of pure_nccl, the floating dtype in which gradients are exchanged; else that of `chainer.config.dtype`.
+    batched_copy: read by nobody, as gradients always go together.
+
+    All names take NumPy's arrays and those of every device. ValueError for another name, and for allreduce_grad_dtype with
+    another communicator than pure_nccl.
+    """
+    if communicator_name not in _CLASSES:
+        raise ValueError('create_communicator: %r is none of %s' % (communicator_name, ', '.join(_CLASSES)))
+    if allreduce_grad_dtype is not None and communicator_name != 'pure_nccl':
+        raise ValueError('create_communicator: allreduce_grad_dtype is for pure_nccl, not for ' + communicator_name)
+    name = _CLASSES[communicator_name]
+    module = communicator_name if name != 'FlatCommunicator' else 'flat'
+    made = getattr(importlib.import_module('chainermn.communicators.%s_communicator' % module), name)
+    communicator = made(mpi_comm, communicator_name)
+    communicator.set_config('batched_copy', batched_copy)
+    if communicator_name == 'pure_nccl':
+        communicator.set_config('allreduce_grad_dtype', allreduce_grad_dtype)
+    return communicator

@@ -1,0 +1,84 @@
+"""Communicators of mpi4py's: which ranks one that was passed in has, and one that looks like them where there is none."""
+
+import functools
+import operator
+import sys
+
+import numpy
+
+from catenary import _core
+from chainermn.communicators import _arrays, _letters, _objects
+
+
+def ranks_of(mpi_comm, name):
+    """The ranks that a communicator is to have."""
+    if mpi_comm is None:
+        return _core.Communicator.create(name, [])
+    if isinstance(mpi_comm, Comm):
+        return mpi_comm._ranks.as_named(name)
+    mpi = sys.modules.get('mpi4py.MPI')
+    if mpi is None or not isinstance(mpi_comm, mpi.Comm):
+        raise TypeError('create_communicator: mpi_comm is %s; expected None or a communicator of mpi4py' % type(mpi_comm).__name__)
+    members = mpi.Group.Translate_ranks(mpi_comm.Get_group(), range(mpi_comm.Get_size()), mpi.COMM_WORLD.Get_group())
+    return _core.Communicator.create(name, list(members))
+
+
+class Comm:
+    """The attribute mpi_comm of a communicator that was made without mpi4py: what scripts call of it. Objects go by pickle;
+    what MPI writes into buffers is written into NumPy's arrays."""
+
+    def __init__(self, ranks):
+        self._ranks = ranks
+
+    rank = property(lambda self: self._ranks.rank)
+    size = property(lambda self: self._ranks.size)
+
+    def Get_rank(self):
+        return self.rank
+
+    def Get_size(self):
+        return self.size
+
+    def Split(self, color=0, key=0):
+        return Comm(self._ranks.split(color, key))
+
+    def Barrier(self):
+        self._ranks.barrier()
+
+    barrier = Barrier
+
+    def send(self, obj, dest, tag=0):
+        _letters.send_object(self._ranks, obj, dest, tag)
+
+    ssend = send
+
+    def recv(self, buf=None, source=0, tag=_letters.ANY_TAG, status=None):
+        return _letters.recv_object(self._ranks, source, tag, status)
+
+    def bcast(self, obj, root=0):
+        return _objects.bcast(self._ranks, obj, root)
+
+    def gather(self, sendobj, root=0):
+        return _objects.gather(self._ranks, sendobj, root)
+
+    def allgather(self, sendobj):
+        return _objects.allgather(self._ranks, sendobj)
+
+    def scatter(self, sendobj, root=0):
+        return _objects.scatter(self._ranks, sendobj, root)
+
+    def alltoall(self, sendobj):
+        return [objs[self.rank] for objs in _objects.allgather(self._ranks, sendobj)]
+
+    def allreduce(self, sendobj, op=operator.add):
+        return functools.reduce(op, _objects.allgather(self._ranks, sendobj))
+
+    def Bcast(self, buf, root=0):
+        """Writes the root's array into those of the others."""
+        array = buf if _arrays.is_array(buf) else numpy.frombuffer(buf, numpy.uint8)
+        there = self._ranks.bcast(_arrays.given(array, 'Bcast') if self.rank == root else None, root)
+        if self.rank != root:
+            array[...] = _arrays.delivered(there, isinstance(array, numpy.ndarray)).reshape(array.shape)
+
+    def Abort(self, errorcode=1):
+        _core.abort_job('Abort(%d) was called' % errorcode)

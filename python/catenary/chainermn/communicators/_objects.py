@@ -1,0 +1,69 @@
+"""Objects between ranks, as pickles.
+
+From one rank to another, and from one to all, the memory of what is large goes beside the pickle, as it lies: first one message
+with all that is small and the number of pieces, then these, as arrays of bytes.
+"""
+
+import pickle
+
+import numpy
+
+from chainermn.communicators import _arrays
+
+# What is smaller goes in the first message: a second one would cost more than the copy.
+_LARGE = 1 << 16
+
+
+def packed(obj):
+    """The first message, and arrays of bytes for the library that follow it."""
+    pieces = []
+
+    def keeps(buffer):
+        raw = buffer.raw()
+        if raw.nbytes < _LARGE:
+            return True
+        pieces.append(numpy.frombuffer(raw, numpy.uint8))
+        return False
+
+    text = pickle.dumps(obj, protocol=5, buffer_callback=keeps)
+    own = len(text) >= _LARGE
+    if own:
+        pieces.insert(0, numpy.frombuffer(text, numpy.uint8))
+    return (pickle.dumps((b'' if own else text, own, len(pieces)), protocol=5),
+            [_arrays.given(piece, 'an object') for piece in pieces])
+
+
+def unpacked(message, next_piece):
+    """The object of a first message and of what each call of next_piece gives, an array of the library's."""
+    text, own, pieces = pickle.loads(message)
+    buffers = [_arrays.taken(next_piece()) for _ in range(pieces)]
+    if own:
+        text = buffers.pop(0)
+    return pickle.loads(text, buffers=buffers)
+
+
+def bcast(ranks, obj, root):
+    """The root's, on all ranks."""
+    if ranks.rank == root:
+        message, pieces = packed(obj)
+        ranks.bcast_bytes(message, root)
+        for piece in pieces:
+            ranks.bcast(piece, root)
+        return obj
+    return unpacked(ranks.bcast_bytes(None, root), lambda: ranks.bcast(None, root))
+
+
+def gather(ranks, obj, root):
+    """All ranks' on the root, None elsewhere."""
+    messages = ranks.gather_bytes(pickle.dumps(obj, protocol=5), root)
+    return [pickle.loads(message) for message in messages] if ranks.rank == root else None
+
+
+def allgather(ranks, obj):
+    return [pickle.loads(message) for message in ranks.allgather_bytes(pickle.dumps(obj, protocol=5))]
+
+
+def scatter(ranks, objs, root):
+    """The root's, one for each rank."""
+    messages = [pickle.dumps(obj, protocol=5) for obj in objs] if ranks.rank == root else []
+    return pickle.loads(ranks.scatter_bytes(messages, root))

@@ -1,0 +1,7 @@
+from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+
+class FlatCommunicator(MpiCommunicatorBase):
+    """Gradients go in one buffer."""
+
+    _name = 'flat'
