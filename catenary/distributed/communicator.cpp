@@ -141,8 +141,8 @@ Communicator Communicator::made(const std::shared_ptr<Group>& group, const std::
   const bool has_time = communicator.inter_size() > 1 || own_processors(communicator.intra_size()) > num_threads();
   const std::string in_dtype =
       options.allreduce_grad_dtype ? fmt::format(", gradients as {}", *options.allreduce_grad_dtype) : "";
-  strategy->overlaps = group->agree("create_communicator " + name + in_dtype, has_time) != 0 && communicator.size() > 1 &&
-                       communicator.exchanges_in_background();
+  strategy->overlaps = group->agree("create_communicator " + name + in_dtype, has_time) != 0 &&
+                       communicator.size() > 1 && communicator.exchanges_in_background();
   return communicator;
 }
 
