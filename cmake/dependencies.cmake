@@ -19,12 +19,19 @@ needs(PNG libpng-dev)
 needs(JPEG libjpeg-dev)
 needs(ZLIB zlib1g-dev)
 needs(PkgConfig pkg-config)
-if(PkgConfig_FOUND)
-  pkg_check_modules(LIBZIP IMPORTED_TARGET libzip)
-endif()
-if(NOT LIBZIP_FOUND)
-  list(APPEND missing "libzip, found by pkg-config (Debian and Ubuntu: libzip-dev)")
-endif()
+# needs_module(MODULE DEBIAN'S-PACKAGE): the target PkgConfig::<MODULE in capitals>
+macro(needs_module module debian)
+  string(TOUPPER ${module} prefix)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(${prefix} IMPORTED_TARGET ${module})
+  endif()
+  if(NOT ${prefix}_FOUND)
+    list(APPEND missing "${module}, found by pkg-config (Debian and Ubuntu: ${debian})")
+  endif()
+endmacro()
+needs_module(libzip libzip-dev)
+needs_module(libpcre2-8 libpcre2-dev) # the regular expressions of tokenizers
+needs_module(libutf8proc libutf8proc-dev) # their Unicode normalization
 if(missing)
   list(JOIN missing "\n  " missing)
   message(FATAL_ERROR "Catenary is built from libraries that were not found here:\n  ${missing}\n"
@@ -33,4 +40,4 @@ endif()
 find_package(Threads REQUIRED)
 
 set(CATENARY_LIBRARIES fmt::fmt nlohmann_json::nlohmann_json OpenSSL::Crypto PNG::PNG JPEG::JPEG ZLIB::ZLIB
-                       PkgConfig::LIBZIP Threads::Threads ${CMAKE_DL_LIBS})
+                       PkgConfig::LIBZIP PkgConfig::LIBPCRE2-8 PkgConfig::LIBUTF8PROC Threads::Threads ${CMAKE_DL_LIBS})

@@ -3,9 +3,9 @@
 file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/*.cpp)
 set(fuzzed catenary)
 if(CATENARY_FUZZ)
-  # What reads files needs core and io alone, and linked statically the sanitizers see all of it.
+  # What reads files needs core, io and tokenizers alone, and linked statically the sanitizers see all of it.
   set(fuzzed catenary_fuzzed)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS catenary/core/*.cpp catenary/io/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS catenary/core/*.cpp catenary/io/*.cpp catenary/tokenizers/*.cpp)
   list(FILTER sources EXCLUDE REGEX "\\.simd\\.cpp$")
   add_library(catenary_fuzzed STATIC EXCLUDE_FROM_ALL ${sources})
   target_include_directories(catenary_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})

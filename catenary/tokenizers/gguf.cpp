@@ -1,0 +1,195 @@
+// Tokenizers of GGUF files, as llama.cpp runs them.
+
+#include <algorithm>
+#include <cmath>
+
+#include "catenary/core/format.h"
+#include "catenary/tokenizers/pipeline.h"
+
+namespace catenary {
+
+namespace tokenizers {
+
+namespace {
+
+enum Type : std::int32_t { kNormal = 1, kUnknown, kControl, kUsers, kUnused, kByte };
+
+// llama.cpp's expressions by the name of what comes before the merges.
+constexpr char kContractions[] = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
+struct Words {
+  const char* name;
+  std::vector<std::string> expressions;
+  bool ignore_merges, add_bos;
+};
+const std::vector<Words>& known_words() {
+  static const std::vector<Words> known = [] {
+    const auto modern = [](const char* numbers) {
+      return std::string(kContractions) + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" + numbers +
+             "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    };
+    return std::vector<Words>{
+        {"llama-bpe", {modern("\\p{N}{1,3}")}, true, true},
+        {"gpt-2", {kWordsOfGpt2}, false, false},
+        {"qwen2", {modern("\\p{N}")}, false, false},
+        {"chatglm-bpe", {modern("\\p{N}{1,3}")}, false, false},
+        {"default", {"[\\p{P}\\$\\+<=>\\^~\\|]+", kWordsOfGpt2, "\\p{N}+", "[0-9][0-9][0-9]"}, false, false},
+    };
+  }();
+  return known;
+}
+
+class Reader {
+ public:
+  Reader(const GgufTokens& tokens, const std::string& name) : tokens_(tokens), name_(name) {}
+
+  std::shared_ptr<const Tokenizer::State> read() {
+    check();
+    state_->name = name_;
+    if (tokens_.model == "llama") {
+      scored_pairs();
+    } else if (tokens_.model == "gpt2") {
+      byte_pairs();
+    } else {
+      refuse("model", "'{}' is not supported: llama and gpt2 are", tokens_.model.substr(0, 80));
+    }
+    for (std::size_t i = 0; i < tokens_.token_types.size(); ++i) add(i, tokens_.token_types[i]);
+    state_->added.finish(nullptr);
+    state_->bos = tokens_.bos;
+    state_->eos = tokens_.eos;
+    return std::move(state_);
+  }
+
+ private:
+  template <class... Args>
+  [[noreturn]] void refuse(const char* key, fmt::format_string<Args...> format, Args&&... args) const {
+    throw FileError(
+        fmt::format("{}: tokenizer.ggml.{}: {}", name_, key, fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+  void check() const {
+    const std::size_t count = tokens_.tokens.size();
+    if (count == 0) refuse("tokens", "there are none");
+    if (count > INT32_MAX) refuse("tokens", "{} are too many", count);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!is_valid(tokens_.tokens[i])) refuse("tokens", "the token {} is not UTF-8", i);
+    if (!tokens_.token_types.empty() && tokens_.token_types.size() != count)
+      refuse("token_type", "{} types for {} tokens", tokens_.token_types.size(), count);
+    const auto check_id = [&](const char* key, const std::optional<std::int64_t>& id) {
+      if (id && (*id < 0 || *id >= static_cast<std::int64_t>(count)))
+        refuse(key, "{} is no id of {} tokens", *id, count);
+    };
+    check_id("bos_token_id", tokens_.bos);
+    check_id("eos_token_id", tokens_.eos);
+    check_id("unknown_token_id", tokens_.unknown);
+  }
+
+  Vocabulary vocabulary() const {
+    Vocabulary vocabulary;
+    for (std::size_t i = 0; i < tokens_.tokens.size(); ++i)
+      vocabulary.add_again(tokens_.tokens[i], static_cast<std::uint32_t>(i));
+    return vocabulary;
+  }
+
+  void scored_pairs() {
+    if (tokens_.scores.size() != tokens_.tokens.size())
+      refuse("scores", "{} scores for {} tokens", tokens_.scores.size(), tokens_.tokens.size());
+    for (const float score : tokens_.scores)
+      if (std::isnan(score)) refuse("scores", "a score is not a number");
+    std::optional<std::uint32_t> unknown;
+    if (tokens_.unknown) unknown = static_cast<std::uint32_t>(*tokens_.unknown);
+    state_->model = make_scored_pairs(vocabulary(), tokens_.scores, unknown);
+    const bool prefix = tokens_.add_space_prefix.value_or(true);
+    std::vector<std::unique_ptr<Normalizer>> steps;
+    if (prefix) steps.push_back(make_prepend(" "));
+    steps.push_back(make_replace(Pattern(std::string(" ")), kSpace));
+    state_->normalizer = make_sequence(std::move(steps));
+    state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpace)), " "));
+    state_->decoders.push_back(make_fallback_decoder());
+    state_->decoders.push_back(make_fuse_decoder());
+    if (prefix) state_->decoders.push_back(make_strip_decoder(" ", 1, 0));
+    surround(true);
+  }
+
+  void byte_pairs() {
+    const auto& known = known_words();
+    const auto words = std::find_if(known.begin(), known.end(), [&](const Words& w) { return tokens_.pre == w.name; });
+    if (words == known.end()) {
+      std::string names;
+      for (const Words& w : known) names += std::string(names.empty() ? "" : ", ") + w.name;
+      refuse("pre", "'{}' is not supported: {} are", tokens_.pre.substr(0, 80), names);
+    }
+    Vocabulary all = vocabulary();
+    BytePairs options;
+    options.ignore_merges = words->ignore_merges;
+    if (tokens_.unknown) options.unknown = static_cast<std::uint32_t>(*tokens_.unknown);
+    for (std::size_t i = 0; i < tokens_.merges.size(); ++i) {
+      const std::string_view both = tokens_.merges[i];
+      // A token may be a space, so the one between them is not the first byte.
+      const std::size_t space = both.find(' ', 1);
+      if (both.empty() || space == std::string_view::npos)
+        refuse("merges", "the merge {} is not two tokens: '{}'", i, both.substr(0, 80));
+      const auto left = all.id(both.substr(0, space)), right = all.id(both.substr(space + 1));
+      if (!left || !right) refuse("merges", "a token of merge {} is not among the tokens: '{}'", i, both.substr(0, 80));
+      options.merges.emplace_back(*left, *right);
+    }
+    std::size_t at = 0;
+    try {
+      state_->model = make_byte_pairs(std::move(all), options, at);
+    } catch (const ValueError& e) {
+      refuse("merges", "merge {}: {}", at, e.what());
+    }
+    std::vector<std::unique_ptr<PreTokenizer>> steps;
+    for (const std::string& expression : words->expressions)
+      steps.push_back(make_split(Pattern(Regex::oniguruma(expression)), Behavior::isolated, false));
+    steps.push_back(make_byte_level(false, false));
+    state_->pre_tokenizer = make_sequence(std::move(steps));
+    state_->decoders.push_back(make_byte_decoder());
+    surround(words->add_bos);
+  }
+
+  /// The tokens before and after a text.
+  void surround(bool add_bos) {
+    std::vector<TemplatePart> parts;
+    if (tokens_.add_bos.value_or(add_bos)) {
+      if (!tokens_.bos) refuse("add_bos_token", "bos_token_id is missing");
+      parts.push_back({false, {*tokens_.bos}});
+    }
+    parts.push_back({true});
+    if (tokens_.add_eos.value_or(false)) {
+      if (!tokens_.eos) refuse("add_eos_token", "eos_token_id is missing");
+      parts.push_back({false, {*tokens_.eos}});
+    }
+    state_->templates.push_back(std::move(parts));
+  }
+
+  void add(std::size_t id, std::int32_t type) {
+    if (type < kNormal || type > kByte) refuse("token_type", "the type {} of token {} is not known", type, id);
+    if (type != kUnknown && type != kControl && type != kUsers) return;
+    AddedToken token;
+    token.content = tokens_.tokens[id];
+    token.id = static_cast<std::int64_t>(id);
+    token.special = type != kUsers;
+    if (token.content.empty()) return;  // is in no text
+    try {
+      state_->added.add(std::move(token));
+    } catch (const ValueError& e) {
+      refuse("tokens", "{}", e.what());
+    }
+  }
+
+  static constexpr char kSpace[] = "\xe2\x96\x81";
+
+  const GgufTokens& tokens_;
+  const std::string& name_;
+  std::shared_ptr<Tokenizer::State> state_ = std::make_shared<Tokenizer::State>();
+};
+
+}  // namespace
+
+}  // namespace tokenizers
+
+Tokenizer make_tokenizer(const GgufTokens& tokens, const std::string& name) {
+  return Tokenizer(tokenizers::Reader(tokens, name).read());
+}
+
+}  // namespace catenary

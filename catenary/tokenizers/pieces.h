@@ -1,0 +1,73 @@
+#pragma once
+// Private: a text in pieces, and the steps that a tokenizer takes from a text to words: normalizers, pre-tokenizers.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catenary/tokenizers/regex.h"
+
+namespace catenary::tokenizers {
+
+/// A part of a text: a word, or a token that is found already.
+struct Piece {
+  std::size_t begin = 0, end = 0;
+  std::int64_t id = -1;   ///< of the token, or -1
+  bool at_start = false;  ///< it begins where the whole text does
+};
+struct Pieces {
+  std::string text;
+  std::vector<Piece> list;
+  std::string_view of(const Piece& piece) const {
+    return std::string_view(text).substr(piece.begin, piece.end - piece.begin);
+  }
+};
+
+/// What is looked for in a text: an expression or some letters.
+class Pattern {
+ public:
+  explicit Pattern(Regex regex) : regex_(std::make_unique<Regex>(std::move(regex))) {}
+  explicit Pattern(std::string letters) : letters_(std::move(letters)) {}  ///< not empty
+  template <class F>
+  void for_each(std::string_view text, F f) const {
+    if (regex_) return regex_->for_each(text, f);
+    for (std::size_t at = 0; (at = text.find(letters_, at)) != std::string_view::npos; at += letters_.size())
+      f(at, at + letters_.size());
+  }
+  /// The text with `content` where the pattern was.
+  std::string replaced(std::string_view text, std::string_view content) const;
+
+ private:
+  std::unique_ptr<Regex> regex_;
+  std::string letters_;
+};
+
+struct Normalizer {
+  virtual ~Normalizer() = default;
+  virtual std::string apply(std::string text) const = 0;
+};
+enum class Form { nfc, nfd, nfkc, nfkd };
+std::unique_ptr<Normalizer> make_form(Form form);
+std::unique_ptr<Normalizer> make_lowercase();
+std::unique_ptr<Normalizer> make_prepend(std::string what);
+std::unique_ptr<Normalizer> make_replace(Pattern pattern, std::string content);
+std::unique_ptr<Normalizer> make_strip(bool left, bool right);
+std::unique_ptr<Normalizer> make_sequence(std::vector<std::unique_ptr<Normalizer>> steps);
+
+struct PreTokenizer {
+  virtual ~PreTokenizer() = default;
+  virtual void apply(Pieces& pieces) const = 0;
+};
+enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
+std::unique_ptr<PreTokenizer> make_split(Pattern pattern, Behavior behavior, bool invert);
+std::unique_ptr<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex);
+enum class Prepend { first, never, always };
+std::unique_ptr<PreTokenizer> make_metaspace(std::string replacement, Prepend prepend, bool split);
+std::unique_ptr<PreTokenizer> make_sequence(std::vector<std::unique_ptr<PreTokenizer>> steps);
+
+/// GPT-2's words.
+extern const char* const kWordsOfGpt2;
+
+}  // namespace catenary::tokenizers

@@ -1,0 +1,127 @@
+// tokenizer.json as a whole.
+
+#include "catenary/core/os/file.h"
+#include "catenary/tokenizers/json.h"
+#include "catenary/tokenizers/pipeline.h"
+
+namespace catenary {
+
+namespace tokenizers {
+
+nlohmann::json parse_json(std::string_view text, const std::string& file) {
+  try {
+    return nlohmann::json::parse(text.begin(), text.end());
+  } catch (const nlohmann::json::parse_error& e) {
+    fail<FileError>("{}: at byte {}: this is not JSON", file, e.byte);
+  } catch (const nlohmann::json::exception& e) {  // a number out of range
+    fail<FileError>("{}: this is not JSON that can be read ({})", file, e.what());
+  }
+}
+
+namespace {
+
+void read_added(const Json& list, Tokenizer::State& state) {
+  const std::size_t count = list.size();
+  const std::uint64_t most = 4 * (static_cast<std::uint64_t>(state.model->vocabulary.size()) + count) + 65536;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Json entry = list[i];
+    entry.only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+    AddedToken token;
+    token.content = entry.at("content").text();
+    token.id = entry.at("id").index(most);
+    token.single_word = entry.at("single_word").flag();
+    token.lstrip = entry.at("lstrip").flag();
+    token.rstrip = entry.at("rstrip").flag();
+    token.normalized = entry.at("normalized").flag();
+    token.special = entry.at("special").flag();
+    const auto id = state.model->vocabulary.id(token.content);
+    if (id && *id != token.id)
+      entry.at("id").refuse("'{}' has id {} in the model's vocabulary", token.content.substr(0, 80), *id);
+    const std::string* other = state.model->vocabulary.token(token.id);
+    if (other && *other != token.content)
+      entry.at("id").refuse("{} is the id of '{}' in the model's vocabulary", token.id, other->substr(0, 80));
+    entry.check([&] { state.added.add(std::move(token)); });
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Tokenizer::State> read_tokenizer(std::string_view text, const std::string& name) {
+  const nlohmann::json document = parse_json(text, name);
+  const Json json(document, name, "");
+  json.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
+             "decoder", "model"});
+  auto state = std::make_shared<Tokenizer::State>();
+  state->name = name;
+  if (const auto version = json.get("version"); version && version->text() != "1.0")
+    version->refuse("version '{}' is not known", version->text().substr(0, 80));
+  for (const char* what : {"truncation", "padding"})
+    if (const auto found = json.get(what)) found->refuse("it is not supported; the caller cuts or fills");
+  state->model = read_model(json.at("model"));
+  if (const auto found = json.get("normalizer")) state->normalizer = read_normalizer(*found);
+  if (const auto found = json.get("pre_tokenizer")) state->pre_tokenizer = read_pre_tokenizer(*found);
+  if (const auto found = json.get("post_processor")) read_post_processor(*found, state->templates);
+  if (const auto found = json.get("decoder")) {
+    read_decoder(*found, state->decoders);
+  } else {
+    state->decoders.push_back(make_join_decoder(" "));
+  }
+  if (const auto found = json.get("added_tokens")) {
+    read_added(*found, *state);
+    found->check([&] { state->added.finish(state->normalizer.get()); });
+  } else {
+    state->added.finish(nullptr);
+  }
+  for (std::size_t i = 0; i < state->templates.size(); ++i)
+    for (const TemplatePart& part : state->templates[i])
+      for (const std::int64_t id : part.ids)
+        if (!state->added.find(id) && !state->model->vocabulary.token(id))
+          json.at("post_processor").refuse("no token has the id {}", id);
+  state->json = text;
+  return state;
+}
+
+namespace {
+
+/// Which tokens begin and end a text: a text, or an object with its content.
+void read_config(const std::string& path, Tokenizer::State& state) {
+  const auto bytes = os::read_file(path);
+  const nlohmann::json document = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  const Json json(document, path, "");
+  const auto id = [&](const char* name) -> std::optional<std::int64_t> {
+    const auto found = json.get(name);
+    if (!found) return std::nullopt;
+    const std::string& content = found->is_string() ? found->text() : found->at("content").text();
+    if (const auto* token = state.added.find(content)) return token->id;
+    if (const auto known = state.model->vocabulary.id(content)) return *known;
+    found->refuse("'{}' is not a token of tokenizer.json", content.substr(0, 80));
+  };
+  state.bos = id("bos_token");
+  state.eos = id("eos_token");
+}
+
+}  // namespace
+
+}  // namespace tokenizers
+
+Tokenizer parse_tokenizer(std::string_view json, const std::string& name) {
+  return Tokenizer(tokenizers::read_tokenizer(json, name));
+}
+
+Tokenizer load_tokenizer(const std::string& path) {
+  std::string folder = path;
+  std::string file = path;
+  if (os::is_directory(path)) {
+    file = path + "/tokenizer.json";
+  } else {
+    const std::size_t slash = path.rfind('/');
+    folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  }
+  const auto bytes = os::read_file(file);
+  auto state = tokenizers::read_tokenizer({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
+  if (const std::string config = folder + "/tokenizer_config.json"; os::exists(config))
+    tokenizers::read_config(config, *state);
+  return Tokenizer(std::move(state));
+}
+
+}  // namespace catenary

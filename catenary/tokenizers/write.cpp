@@ -1,0 +1,26 @@
+// tokenizer.json as it was read, and tokenizer_config.json.
+
+#include "catenary/core/os/file.h"
+#include "catenary/tokenizers/json.h"
+#include "catenary/tokenizers/pipeline.h"
+
+namespace catenary {
+
+void Tokenizer::save(const std::string& path) const {
+  if (state_->json.empty())
+    fail<ValueError>("Tokenizer::save: {}: {} has no tokenizer.json to write: it came from a GGUF file", path,
+                     state_->name);
+  const bool folder = os::is_directory(path);
+  os::AtomicFile file(folder ? path + "/tokenizer.json" : path);
+  file.write(state_->json);
+  file.commit();
+  if (!folder) return;
+  nlohmann::ordered_json config = nlohmann::ordered_json::object();
+  if (state_->bos) config["bos_token"] = token(*state_->bos);
+  if (state_->eos) config["eos_token"] = token(*state_->eos);
+  os::AtomicFile beside(path + "/tokenizer_config.json");
+  beside.write(config.dump(1) + "\n");
+  beside.commit();
+}
+
+}  // namespace catenary

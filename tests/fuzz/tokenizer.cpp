@@ -1,0 +1,30 @@
+// libFuzzer: any bytes as a tokenizer.json and, behind the first zero, a text; nothing but FileError may come out of the
+// one, and ValueError of the other.
+
+#include "catenary/tokenizers/tokenizer.h"
+
+#include <cstddef>
+#include <cstdlib>
+
+#include "catenary/core/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  const std::string_view all(reinterpret_cast<const char*>(data), size);
+  const std::size_t zero = all.find('\0');
+  const std::string_view text = zero == std::string_view::npos ? "It's  na\xc3\xafve\n" : all.substr(zero + 1);
+  try {
+    const catenary::Tokenizer tokenizer = catenary::parse_tokenizer(all.substr(0, zero), "fuzz");
+    try {
+      const auto ids = tokenizer.encode(text, {.add_special = true, .parse_special = true});
+      const std::string decoded = tokenizer.decode(ids, false);
+      catenary::TokenStream stream(tokenizer, false);
+      std::string streamed;
+      for (const std::int64_t id : ids) streamed += stream.put(id);
+      streamed += stream.finish();
+      if (tokenizer.vocabulary_size() < 0) std::abort();
+    } catch (const catenary::ValueError&) {
+    }
+  } catch (const catenary::FileError&) {
+  }
+  return 0;
+}

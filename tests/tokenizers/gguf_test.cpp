@@ -1,0 +1,225 @@
+// Tokenizers of GGUF files. Pairs of bytes beside the package `tokenizers`, which llama.cpp agrees with; pairs by score
+// beside SentencePiece.
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "helpers.h"
+
+namespace catenary::tokenizers {
+namespace {
+
+using namespace test;
+
+nlohmann::json read_json(const std::string& name) { return nlohmann::json::parse(read_text(data_path(name))); }
+
+/// What a GGUF file would hold of a tokenizer.json with pairs of bytes.
+GgufTokens of_file(const std::string& name, const std::string& pre) {
+  const auto document = read_json(name + ".json");
+  GgufTokens tokens;
+  tokens.model = "gpt2";
+  tokens.pre = pre;
+  const auto put = [&](const std::string& token, std::size_t id, std::int32_t type) {
+    tokens.tokens.resize(std::max(tokens.tokens.size(), id + 1));
+    tokens.token_types.resize(tokens.tokens.size(), 1);
+    tokens.tokens[id] = token;
+    tokens.token_types[id] = type;
+  };
+  for (const auto& [token, id] : document["model"]["vocab"].items()) put(token, id, 1);
+  for (const auto& token : document["added_tokens"]) put(token["content"], token["id"], token["special"] ? 3 : 4);
+  for (const auto& merge : document["model"]["merges"])
+    tokens.merges.push_back(merge.is_string() ? merge.get<std::string>()
+                                              : merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+  return tokens;
+}
+
+class Bytes : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(Bytes, AreCutAsTheFileOfTheSameTokensIs) {
+  const std::string name = GetParam().first;
+  GgufTokens tokens = of_file(name, GetParam().second);
+  tokens.add_bos = false;
+  const Tokenizer tokenizer = make_tokenizer(tokens), same = load_tokenizer(data_path(name + ".json"));
+  const auto cases = read_json("cases.json");
+  for (const std::string text : cases["texts"])
+    for (const bool parse : {false, true}) {
+      const Ids ids = tokenizer.encode(text, {.add_special = true, .parse_special = parse});
+      // what tokenizer.json normalizes GGUF leaves
+      if (name == "qwen2" && same.decode(ids, false) != same.decode(same.encode(text, {.parse_special = parse}), false))
+        continue;
+      EXPECT_EQ(ids, same.encode(text, {.add_special = false, .parse_special = parse})) << text;
+      EXPECT_EQ(tokenizer.decode(ids, false), same.decode(ids, false));
+      EXPECT_EQ(streamed(tokenizer, ids, true), tokenizer.decode(ids, true));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Bytes,
+                         testing::Values(std::pair{"gpt2", "gpt-2"}, std::pair{"llama3", "llama-bpe"},
+                                         std::pair{"qwen2", "qwen2"}),
+                         [](const auto& info) { return std::string(info.param.first); });
+
+TEST(Gguf, ThreeDigitsByOneExpressionAndByMany) {
+  const GgufTokens tokens = of_file("gpt2", "");
+  const auto cut = [&](const char* pre, const std::string& text) {
+    GgufTokens with = tokens;
+    with.pre = pre;
+    with.merges.push_back("1 2");
+    for (const char* token : {"12", "34", "123"}) {
+      with.tokens.push_back(token);
+      with.token_types.push_back(1);
+    }
+    with.merges.push_back("12 3");
+    with.merges.push_back("3 4");
+    with.add_bos = false;
+    const Tokenizer tokenizer = make_tokenizer(with);
+    std::string all;
+    for (const std::int64_t id : tokenizer.encode(text)) all += (all.empty() ? "" : "|") + tokenizer.token(id);
+    return all;
+  };
+  EXPECT_EQ(cut("gpt-2", "1234"), "123|4");
+  EXPECT_EQ(cut("gpt-2", "x1234"), "x|123|4");
+  EXPECT_EQ(cut("llama-bpe", "01234"), "0|12|34");
+  EXPECT_EQ(cut("chatglm-bpe", "01234"), "0|12|34");
+  EXPECT_EQ(cut("qwen2", "1234"), "1|2|3|4");
+  EXPECT_EQ(cut("default", "01234"), "0|12|34");
+  EXPECT_EQ(cut("default", "a$12"), "a|$|12");
+}
+
+GgufTokens scored(const nlohmann::json& document) {
+  GgufTokens tokens;
+  tokens.model = "llama";
+  tokens.tokens = document["tokens"].get<std::vector<std::string>>();
+  tokens.scores = document["scores"].get<std::vector<float>>();
+  tokens.token_types = document["token_types"].get<std::vector<std::int32_t>>();
+  tokens.unknown = 0;
+  tokens.bos = 1;
+  tokens.eos = 2;
+  return tokens;
+}
+
+TEST(Gguf, PairsByScoreAreCutAsSentencePieceDoes) {
+  const auto document = read_json("sentencepiece.json");
+  const Tokenizer tokenizer = make_tokenizer(scored(document));
+  for (std::size_t i = 0; i < document["texts"].size(); ++i) {
+    const std::string text = document["texts"][i];
+    const Ids ids = document["ids"][i];
+    EXPECT_EQ(tokenizer.encode(text, {.add_special = false}), ids) << text;
+    EXPECT_EQ(tokenizer.decode(ids), text);
+    EXPECT_EQ(streamed(tokenizer, ids, true), text);
+    Ids with = ids;
+    with.insert(with.begin(), 1);
+    EXPECT_EQ(tokenizer.encode(text), with);
+    EXPECT_EQ(tokenizer.decode(with), text);
+  }
+  EXPECT_EQ(tokenizer.bos_id(), 1);
+  EXPECT_EQ(tokenizer.eos_id(), 2);
+}
+
+TEST(Gguf, SpecialTokensAndSpaces) {
+  const auto document = read_json("sentencepiece.json");
+  GgufTokens tokens = scored(document);
+  const auto names = [&](const std::string& text, const EncodeOptions& options = {}) {
+    const Tokenizer tokenizer = make_tokenizer(tokens);
+    std::string all;
+    for (const std::int64_t id : tokenizer.encode(text, options)) all += (all.empty() ? "" : "|") + tokenizer.token(id);
+    return all;
+  };
+  EXPECT_EQ(names("a"), "<s>|▁a");
+  EXPECT_EQ(names("a</s>a", {.parse_special = true}),
+            "<s>|▁a|</s>|▁a");               // the space after each special token is llama.cpp's
+  EXPECT_EQ(names("<tool>"), "<s>|<tool>");  // a user's token is not special
+  EXPECT_EQ(names(""), "<s>");
+  tokens.add_eos = true;
+  tokens.add_bos = false;
+  tokens.add_space_prefix = false;
+  EXPECT_EQ(names("a"), "a|</s>");
+  EXPECT_EQ(make_tokenizer(tokens).decode(Ids{make_tokenizer(tokens).id("▁a").value()}), " a");
+  tokens.add_space_prefix = true;
+  EXPECT_EQ(make_tokenizer(tokens).decode(Ids{make_tokenizer(tokens).id("▁a").value()}), "a");
+}
+
+// Merging the best pair again and again, looked for anew each time.
+TEST(Gguf, TheHeapMergesAsAPlainSearchDoes) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 50; ++round) {
+    GgufTokens tokens;
+    tokens.model = "llama";
+    tokens.add_bos = false;
+    tokens.add_space_prefix = false;
+    const auto add = [&](const std::string& token) {
+      if (std::find(tokens.tokens.begin(), tokens.tokens.end(), token) != tokens.tokens.end()) return;
+      tokens.tokens.push_back(token);
+      tokens.scores.push_back(static_cast<float>(random() % 7));  // many are equal
+    };
+    for (const char* letter : {"a", "b", "é"}) add(letter);
+    for (int i = 0; i < 25; ++i)
+      add(tokens.tokens[random() % tokens.tokens.size()] + tokens.tokens[random() % tokens.tokens.size()]);
+    const Tokenizer tokenizer = make_tokenizer(tokens);
+    std::vector<std::string> parts;
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += parts.emplace_back(tokens.tokens[random() % 3]);
+    for (;;) {
+      std::size_t best = parts.size();
+      float score = 0;
+      for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+        if (const auto id = tokenizer.id(parts[i] + parts[i + 1])) {
+          const float s = tokens.scores[static_cast<std::size_t>(*id)];
+          if (best == parts.size() || s > score) {
+            best = i;
+            score = s;
+          }
+        }
+      if (best == parts.size()) break;
+      parts[best] += parts[best + 1];
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    }
+    Ids expected;
+    for (const std::string& part : parts) expected.push_back(tokenizer.id(part).value());
+    EXPECT_EQ(tokenizer.encode(text), expected) << text;
+  }
+}
+
+TEST(Gguf, WhatDoesNotFitIsRefused) {
+  const auto refusal = [](const std::function<void(GgufTokens&)>& change) {
+    GgufTokens tokens;
+    tokens.model = "gpt2";
+    tokens.pre = "gpt-2";
+    tokens.tokens = {"a", "b", "ab", "<s>"};
+    tokens.token_types = {1, 1, 1, 3};
+    tokens.merges = {"a b"};
+    tokens.bos = 3;
+    change(tokens);
+    return message<FileError>([&] { make_tokenizer(tokens, "file"); });
+  };
+  EXPECT_EQ(refusal([](auto&) {}), "");
+  EXPECT_EQ(refusal([](auto& t) { t.model = "bert"; }),
+            "file: tokenizer.ggml.model: 'bert' is not supported: llama and gpt2 are");
+  EXPECT_EQ(refusal([](auto& t) { t.pre = "x"; }),
+            "file: tokenizer.ggml.pre: 'x' is not supported: llama-bpe, gpt-2, qwen2, chatglm-bpe, default are");
+  EXPECT_EQ(refusal([](auto& t) { t.tokens.clear(); }), "file: tokenizer.ggml.tokens: there are none");
+  EXPECT_EQ(refusal([](auto& t) { t.tokens[0] = "\xff"; }), "file: tokenizer.ggml.tokens: the token 0 is not UTF-8");
+  EXPECT_EQ(refusal([](auto& t) { t.token_types.pop_back(); }),
+            "file: tokenizer.ggml.token_type: 3 types for 4 tokens");
+  EXPECT_EQ(refusal([](auto& t) { t.token_types[1] = 9; }),
+            "file: tokenizer.ggml.token_type: the type 9 of token 1 is not known");
+  EXPECT_EQ(refusal([](auto& t) { t.bos = 4; }), "file: tokenizer.ggml.bos_token_id: 4 is no id of 4 tokens");
+  EXPECT_EQ(refusal([](auto& t) { t.merges = {"ab"}; }),
+            "file: tokenizer.ggml.merges: the merge 0 is not two tokens: 'ab'");
+  EXPECT_EQ(refusal([](auto& t) { t.merges = {"a c"}; }),
+            "file: tokenizer.ggml.merges: a token of merge 0 is not among the tokens: 'a c'");
+  EXPECT_EQ(refusal([](auto& t) {
+              t.merges = {"a b", "b a"};
+            }),
+            "file: tokenizer.ggml.merges: merge 1: 'ba' is not in the vocabulary");
+  EXPECT_EQ(refusal([](auto& t) { t.add_eos = true; }), "file: tokenizer.ggml.add_eos_token: eos_token_id is missing");
+  EXPECT_EQ(refusal([](auto& t) { t.model = "llama"; }), "file: tokenizer.ggml.scores: 0 scores for 4 tokens");
+  const Tokenizer tokenizer =
+      make_tokenizer({.model = "llama", .pre = "", .tokens = {"a"}, .scores = {0}, .add_bos = false});
+  EXPECT_EQ(message<ValueError>([&] { tokenizer.encode("b"); }).substr(0, 25), "the character E2 96 81 (i");
+  EXPECT_THROW(tokenizer.save("never"), ValueError);
+}
+
+}  // namespace
+}  // namespace catenary::tokenizers
