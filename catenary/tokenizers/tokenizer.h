@@ -48,8 +48,9 @@ class CT_API Tokenizer {
   std::optional<std::int64_t> bos_id() const;
   std::optional<std::int64_t> eos_id() const;
 
-  /// Writes the tokenizer.json that it was read from or trained to. A folder also gets tokenizer_config.json, which
-  /// says which tokens begin and end a text. Throws FileError, and ValueError for one of GGUF's.
+  /// Writes the tokenizer.json that it was read from or trained to: as `path` where that ends with ".json"; else into
+  /// the folder `path`, which is made where there is none, beside a tokenizer_config.json that says which tokens begin
+  /// and end a text. Throws FileError, and ValueError for one of GGUF's.
   void save(const std::string& path) const;
 
  private:

@@ -10,7 +10,8 @@ void Tokenizer::save(const std::string& path) const {
   if (state_->json.empty())
     fail<ValueError>("Tokenizer::save: {}: {} has no tokenizer.json to write: it came from a GGUF file", path,
                      state_->name);
-  const bool folder = os::is_directory(path);
+  const bool folder = !path.ends_with(".json");
+  if (folder) os::make_directories(path);
   os::AtomicFile file(folder ? path + "/tokenizer.json" : path);
   file.write(state_->json);
   file.commit();

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a tokenizer.json and, behind the first zero, a text; nothing but FileError may come out of the
-// one, and ValueError of the other.
+// libFuzzer: any bytes as a tokenizer.json and, behind the first zero, a text; nothing but FileError may come out of
+// the one, and ValueError of the other.
 
 #include "catenary/tokenizers/tokenizer.h"
 

@@ -34,8 +34,8 @@ TEST(TrainBytePairs, SavesWhatItReadsAgain) {
   EXPECT_EQ(trained.vocabulary_size(), 400);
   EXPECT_EQ(trained.bos_id(), 0);
   EXPECT_EQ(trained.eos_id(), 0);
-  trained.save(folder.path);
-  const Tokenizer read = load_tokenizer(folder.path);
+  trained.save(folder / "new/model");
+  const Tokenizer read = load_tokenizer(folder / "new/model");
   EXPECT_EQ(read.eos_id(), 0);
   EXPECT_EQ(read.encode(text), trained.encode(text));
   EXPECT_EQ(read.encode("a<|\"\\|>", {.parse_special = true}).back(), 1);
