@@ -73,6 +73,7 @@
 #include "catenary/runtime_info.h"
 #include "catenary/serializers/names.h"
 #include "catenary/serializers/serializer.h"
+#include "catenary/tokenizers/gguf_file.h"
 #include "catenary/tokenizers/tokenizer.h"
 #include "catenary/training/extensions/dump_graph.h"
 #include "catenary/training/extensions/evaluator.h"

@@ -127,7 +127,7 @@ TokenStream::TokenStream(Tokenizer tokenizer, bool skip_special)
 // What a token becomes depends on whether something stands before it: the first loses its space. So a token is decoded
 // with those before it, whose text was given already.
 std::string TokenStream::put(std::int64_t id) {
-  const auto& state = *tokenizer_.state_;
+  const auto& state = tokenizer_.state();
   if (tokenizer_.is_special(id) && skip_special_) return "";
   pending_.push_back(id);
   std::vector<std::int64_t> ids = context_;
@@ -151,7 +151,7 @@ std::string TokenStream::put(std::int64_t id) {
 std::string TokenStream::finish() {
   std::vector<std::int64_t> ids = std::move(context_);
   ids.insert(ids.end(), pending_.begin(), pending_.end());
-  const std::string all = tokenizer_.state_->decode(ids, skip_special_, true);
+  const std::string all = tokenizer_.state().decode(ids, skip_special_, true);
   std::string text;
   if (all.size() > given_) tokenizers::append_valid(text, std::string_view(all).substr(given_));
   context_.clear();

@@ -1,6 +1,7 @@
 // tokenizer.json as a whole.
 
 #include "catenary/core/os/file.h"
+#include "catenary/tokenizers/gguf_file.h"
 #include "catenary/tokenizers/json.h"
 #include "catenary/tokenizers/pipeline.h"
 
@@ -117,8 +118,10 @@ Tokenizer load_tokenizer(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   }
-  const auto bytes = os::read_file(file);
-  auto state = tokenizers::read_tokenizer({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
+  const os::FileView view(file);
+  const std::string_view text(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
+  if (text.starts_with("GGUF")) return make_tokenizer(gguf_tokens(io::GgufReader(view.bytes(), file)), file);
+  auto state = tokenizers::read_tokenizer(text, file);
   if (const std::string config = folder + "/tokenizer_config.json"; os::exists(config))
     tokenizers::read_config(config, *state);
   return Tokenizer(std::move(state));

@@ -53,8 +53,9 @@ class CT_API Tokenizer {
   /// and end a text. Throws FileError, and ValueError for one of GGUF's.
   void save(const std::string& path) const;
 
+  const State& state() const { return *state_; }  ///< private to tokenizers/
+
  private:
-  friend class TokenStream;
   std::shared_ptr<const State> state_;
 };
 
@@ -76,8 +77,9 @@ class CT_API TokenStream {
 };
 
 /// Reads tokenizer.json, or the one in a folder: byte pairs (of bytes, or of characters with bytes for the rest) and
-/// unigrams. Which tokens begin and end a text is read from tokenizer_config.json, where one lies beside it. Throws
-/// FileError, with the place, for a file that is damaged, and for a step or an option that is not known here.
+/// unigrams. Which tokens begin and end a text is read from tokenizer_config.json, where one lies beside it. A GGUF
+/// file's is read too, as make_tokenizer says. Throws FileError, with the place, for a file that is damaged, and for a
+/// step or an option that is not known here.
 CT_API Tokenizer load_tokenizer(const std::string& path);
 
 /// Reads the text of a tokenizer.json from memory; `name` is for messages.

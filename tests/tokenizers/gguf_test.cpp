@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "catenary/tokenizers/gguf_file.h"
 #include "helpers.h"
+#include "tests/folder.h"
 
 namespace catenary::tokenizers {
 namespace {
@@ -179,6 +181,40 @@ TEST(Gguf, TheHeapMergesAsAPlainSearchDoes) {
     for (const std::string& part : parts) expected.push_back(tokenizer.id(part).value());
     EXPECT_EQ(tokenizer.encode(text), expected) << text;
   }
+}
+
+TEST(Gguf, FilesHoldTokenizers) {
+  const ::tests::Folder folder;
+  const std::string text = read_text(tests::source_path("CONTRIBUTING.md"));
+  const Tokenizer trained = train_byte_pairs(text, 500);
+  io::write_gguf(folder / "trained.gguf", gguf_metadata(gguf_tokens(trained)), {});
+  const Tokenizer read = load_tokenizer(folder / "trained.gguf");
+  const Ids ids = trained.encode(text);
+  EXPECT_EQ(read.encode(text), ids);
+  EXPECT_EQ(read.decode(ids), text);
+  EXPECT_EQ(read.bos_id(), 0);
+  EXPECT_EQ(read.eos_id(), 0);
+  EXPECT_EQ(read.vocabulary_size(), 500);
+  const auto document = read_json("sentencepiece.json");
+  GgufTokens tokens = scored(document);
+  tokens.add_eos = true;
+  io::write_gguf(folder / "scored.gguf", gguf_metadata(tokens), {});
+  Ids expected = document["ids"][3];
+  expected.insert(expected.begin(), 1);
+  expected.push_back(2);
+  EXPECT_EQ(load_tokenizer(folder / "scored.gguf").encode(std::string(document["texts"][3])), expected);
+
+  io::write_gguf(folder / "none.gguf", {}, {});
+  EXPECT_NE(message<FileError>([&] { load_tokenizer(folder / "none.gguf"); }).find("tokenizer.ggml.model"),
+            std::string::npos);
+  for (const char* name : {"llama3", "qwen2", "glm4", "unigram", "gpt2_prefix", "pieces_1"})
+    EXPECT_NE(message<ValueError>([&] {
+                gguf_tokens(load_tokenizer(data_path(std::string(name) + ".json")));
+              }).find("which GGUF cannot say here"),
+              std::string::npos)
+        << name;
+  EXPECT_THROW(gguf_tokens(read), ValueError);
+  EXPECT_EQ(gguf_tokens(load_tokenizer(data_path("gpt2.json"))).tokens.size(), 400u);
 }
 
 TEST(Gguf, WhatDoesNotFitIsRefused) {
