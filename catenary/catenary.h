@@ -18,6 +18,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/array/polynomial.h"
 #include "catenary/array/print.h"
+#include "catenary/array/quantized.h"
 #include "catenary/array/random.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"

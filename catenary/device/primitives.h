@@ -17,6 +17,7 @@
 
 #include "catenary/core/dtype.h"
 #include "catenary/core/export.h"
+#include "catenary/core/quantization.h"
 #include "catenary/core/shape.h"
 #include "catenary/core/window.h"
 #include "catenary/device/index_mode.h"
@@ -295,6 +296,26 @@ struct Matmul {
   CT_API void check() const;
 };
 
+/// out [n, k], C-ordered floats, = what blocks [n, quantized_row_bytes(kind, k)] (uint8, C-ordered) stand for, in
+/// float32 and then rounded.
+struct Dequantize {
+  Quantization kind;
+  const View &blocks, &out;
+  Work work() const { return {"dequantize", out.shape, blocks.nbytes() + out.nbytes(), {blocks, out}}; }
+};
+
+/// y = x w^T (+ bias) for few rows of x: x [m, k] of floats, whose rows' elements lie side by side, w's blocks
+/// [n, quantized_row_bytes(kind, k)] (uint8, C-ordered), y [m, n] and a C-ordered bias [n] of x's dtype. Sums are
+/// float32, float64 of float64.
+struct QuantizedProduct {
+  Quantization kind;
+  const View &x, &blocks, &y;
+  const View* bias = nullptr;
+  Work work() const {
+    return {"quantized_product", y.shape, x.nbytes() + blocks.nbytes() + y.nbytes(), {x, blocks, y}};
+  }
+};
+
 /// y = x * w (+ bias) (+ y), then relu; or the same sum turned to x or to w. x [N, C, extents…], w [K, C / groups,
 /// window's size…], y [N, K, counts…], of any strides and one floating dtype; 1 to 3 axes slide. The arrays' extents
 /// need not be what Window::counts says, as rows and columns that no window reaches are left out of the sums (and get
@@ -424,7 +445,7 @@ using Any = std::variant<
     Run, Reduce, RunSegments, ArgReduce,
     Copy, Take, TakeAlongAxis, Gather, Scatter, Nonzero,
     Sort, Argsort, Select, Scan, Searchsorted,
-    Matmul, Linalg, RandomBits, CheckRange,
+    Matmul, Dequantize, QuantizedProduct, Linalg, RandomBits, CheckRange,
     Convolution, Pool, PoolBack, PoolPick, Attention, AttentionBack, Fft, Join, RunText>;
 // clang-format on
 

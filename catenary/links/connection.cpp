@@ -22,7 +22,18 @@ Linear::Linear(std::int64_t in, std::int64_t out, const LinearOptions& options) 
   W.initialize({out, in});
 }
 
+void Linear::set_quantized(const QuantizedArray& w) {
+  const auto shape = shape_of_W(W);
+  detail::check_quantized(*this, w, shape ? *shape : Shape{out_size, w.columns()});
+  set_blocks(w);
+  W = Parameter();
+}
+
 Variable Linear::operator()(const Variable& x, int batch_axes) const {
+  if (const auto quantised = quantized()) {
+    return hooked(
+        *this, [&] { return detail::quantized_linear(x, *quantised, b, batch_axes); }, x);
+  }
   if (!W.is_initialized()) {
     std::int64_t in = 1;
     for (int axis = std::max(batch_axes < 0 ? batch_axes + x.ndim() : batch_axes, 0); axis < x.ndim(); ++axis)
@@ -50,11 +61,34 @@ Variable Bilinear::operator()(const Variable& e1, const Variable& e2) const {
 
 EmbedID::EmbedID(std::int64_t in, std::int64_t out, const EmbedIDOptions& options)
     : ignore_label(options.ignore_label),
-      W(options.initialW ? *options.initialW : ParameterInit(initializers::Normal(1.0)), Shape{in, out}, "W") {}
+      W(options.initialW ? *options.initialW : ParameterInit(initializers::Normal(1.0)), Shape{in, out}, "W"),
+      shape_{in, out} {}
+
+void EmbedID::set_quantized(const QuantizedArray& w) {
+  detail::check_quantized(*this, w, shape_);
+  set_blocks(w);
+  W = Parameter();
+}
 
 Variable EmbedID::operator()(const Variable& x) const {
   return hooked(
-      *this, [&] { return functions::embed_id(x, W, ignore_label); }, x);
+      *this,
+      [&] {
+        const auto quantised = quantized();
+        return quantised ? detail::quantized_rows(x, *quantised, ignore_label)
+                         : functions::embed_id(x, W, ignore_label);
+      },
+      x);
+}
+
+Variable EmbedID::scores(const Variable& x) const {
+  return hooked(
+      *this,
+      [&] {
+        const auto quantised = quantized();
+        return quantised ? detail::quantized_linear(x, *quantised, Variable(), -1) : functions::linear(x, W, -1);
+      },
+      x);
 }
 
 Scale::Scale(int axis0, const OptionalShape& W_shape, bool bias_term, const OptionalShape& bias_shape) : axis(axis0) {

@@ -6,6 +6,7 @@
 
 #include "catenary/core/optional_shape.h"
 #include "catenary/links/link.h"
+#include "catenary/links/quantized.h"
 
 namespace catenary::links {
 
@@ -17,8 +18,8 @@ struct LinearOptions {
   int n_batch_axes = 1;  ///< of each call that does not say another; -1: the last axis is the input, as in torch
 };
 
-/// y = x Wᵀ + b for x (N, in_size), W (out_size, in_size). (chainer.links.Linear)
-class CT_API Linear : public Link {
+/// y = x Wᵀ + b for x (N, in_size), W (out_size, in_size), which may be quantised. (chainer.links.Linear)
+class CT_API Linear : public Link, public QuantizableW {
  public:
   /// The input size is found at the first call.
   explicit Linear(std::int64_t out_size, const LinearOptions& options = {});
@@ -29,10 +30,14 @@ class CT_API Linear : public Link {
   /// but the last.
   Variable operator()(const Variable& x, int n_batch_axes) const;
   std::string type_name() const override { return "Linear"; }
+  /// W is quantised from now on, and no parameter any more. Throws ValueError for a W that is not initialised.
+  void quantize(Quantization kind) { set_quantized(catenary::quantize(detail::initialized(*this, W), kind)); }
+  /// Throws ShapeError for another shape than W's.
+  void set_quantized(const QuantizedArray& w);
   std::int64_t out_size;
   int n_batch_axes;
   Parameter W, b;
-  CT_LINKS(W, b)
+  CT_LINKS(W, b, W_blocks, W_kind)
 };
 
 /// Options of Bilinear.
@@ -59,15 +64,23 @@ struct EmbedIDOptions {
   std::optional<ParameterInit> initialW = {};     ///< Normal(1) when not given
   std::optional<std::int64_t> ignore_label = {};  ///< an id whose vector is 0
 };
-/// Rows of W (in_size, out_size) by id. (chainer.links.EmbedID)
-class CT_API EmbedID : public Link {
+/// Rows of W (in_size, out_size) by id; of a quantised W in config.dtype. (chainer.links.EmbedID)
+class CT_API EmbedID : public Link, public QuantizableW {
  public:
   EmbedID(std::int64_t in_size, std::int64_t out_size, const EmbedIDOptions& options = {});
   Variable operator()(const Variable& x) const;
+  /// x Wᵀ over the last axis: how well each id's vector fits, where a model's last layer shares W.
+  Variable scores(const Variable& x) const;
+  /// As Linear's.
+  void quantize(Quantization kind) { set_quantized(catenary::quantize(detail::initialized(*this, W), kind)); }
+  void set_quantized(const QuantizedArray& w);
   std::string type_name() const override { return "EmbedID"; }
   std::optional<std::int64_t> ignore_label;
   Parameter W;
-  CT_LINKS(W)
+  CT_LINKS(W, W_blocks, W_kind)
+
+ private:
+  Shape shape_;
 };
 
 /// x times W, broadcast from `axis` on; W is a parameter, or the second input when no shape is given.

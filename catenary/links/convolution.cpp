@@ -44,6 +44,15 @@ ConvolutionND::ConvolutionND(const char* name, int ndim, const std::optional<std
   if (in) initialize(*in);
 }
 
+void ConvolutionND::set_quantized(const QuantizedArray& w) {
+  const auto shape = shape_of_W(W);
+  const Shape expected =
+      shape ? *shape : filter_shape(out_channels, w.shape().size() > 1 ? w.shape()[1] : 1, window_.size);
+  detail::check_quantized(*this, w, expected);
+  set_blocks(w);
+  W = Parameter();
+}
+
 void ConvolutionND::initialize(std::int64_t in) const {
   check_groups(name_, "in_channels", in, groups_);
   W.initialize(filter_shape(out_channels, in / groups_, window_.size));
@@ -51,8 +60,12 @@ void ConvolutionND::initialize(std::int64_t in) const {
 
 Variable ConvolutionND::operator()(const Variable& x) const {
   check_input(name_, x, window_.axes());
-  if (!W.is_initialized()) initialize(x.shape(1));
   const functions::ConvolutionOptions options = {window_.stride, window_.pad, cover_all_, window_.dilate, groups_};
+  if (const auto quantised = quantized()) {
+    return hooked(
+        *this, [&] { return detail::quantized_convolution(x, *quantised, b, options); }, x);
+  }
+  if (!W.is_initialized()) initialize(x.shape(1));
   return hooked(
       *this,
       [&] {

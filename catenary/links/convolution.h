@@ -9,6 +9,7 @@
 #include "catenary/core/optional_shape.h"
 #include "catenary/core/per_axis.h"
 #include "catenary/core/window.h"
+#include "catenary/links/quantized.h"
 #include "catenary/links/sequential.h"
 
 namespace catenary::links {
@@ -26,18 +27,21 @@ struct ConvolutionLinkOptions {
 };
 
 /// A convolution over `ndim` axes (1 to 3) with W [out_channels, in_channels / groups, ksize…] and b [out_channels];
-/// see functions::convolution_nd. Throws ValueError for impossible sizes, and channels that are no multiple of groups.
-/// (chainer.links.ConvolutionND)
-class CT_API ConvolutionND : public Link {
+/// see functions::convolution_nd; W may be quantised. Throws ValueError for impossible sizes, and channels that are no
+/// multiple of groups. (chainer.links.ConvolutionND)
+class CT_API ConvolutionND : public Link, public QuantizableW {
  public:
   ConvolutionND(int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
                 const PerAxis& ksize, const ConvolutionLinkOptions& options = {})
       : ConvolutionND("ConvolutionND", ndim, in_channels, out_channels, ksize, options) {}
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return name_; }
+  /// As Linear's.
+  void quantize(Quantization kind) { set_quantized(catenary::quantize(detail::initialized(*this, W), kind)); }
+  void set_quantized(const QuantizedArray& w);
   std::int64_t out_channels;
   Parameter W, b;
-  CT_LINKS(W, b)
+  CT_LINKS(W, b, W_blocks, W_kind)
 
  protected:
   ConvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,

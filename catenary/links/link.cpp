@@ -263,7 +263,12 @@ bool Link::update_enabled() const { return state_->update_enabled; }
 void Link::serialize(Serializer& serializer) const {
   Visit own;
   own.on_parameter = [&](const std::string& name, Parameter& p) {
-    if (p.defined()) serializer(name, p);
+    if (!p.defined()) return;
+    if (serializer.loading() && !serializer.contains(name) && serializer.contains(name + "_blocks")) {
+      serializer.after_loading([&p] { p = Parameter(); });  // it is quantised there: links/quantized.h
+    } else {
+      serializer(name, p);
+    }
   };
   own.on_persistent = [&](const std::string& name, Persistent& a) {
     // one that is not set yet becomes what the file has

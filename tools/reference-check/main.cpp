@@ -77,7 +77,7 @@ Report run(const std::string& directory, const tests::Share& share, std::optiona
   }
   json manifest = read_json(path);
   if (!share.is_whole())
-    for (const char* group : {"cases", "functions", "links", "models", "optimizers", "trajectories"})
+    for (const char* group : {"cases", "functions", "links", "models", "optimizers", "trajectories", "quantised"})
       if (manifest.contains(group)) choose(share, manifest[group]);
   Report report;
   if (manifest.is_object() && manifest.contains("cases"))
@@ -87,6 +87,8 @@ Report run(const std::string& directory, const tests::Share& share, std::optiona
     report = reference::run_chainer(directory, manifest, sixteen);
   else if (manifest.is_object() && manifest.contains("torch"))
     has_its_own("torchvision's"), report = reference::run_torch(directory, manifest);
+  else if (manifest.is_object() && manifest.contains("quantised"))
+    has_its_own("quantised ones"), report = reference::run_quantised(directory, manifest);
   else
     throw catenary::FileError(path + ": a manifest of a form that is not known here");
   expect_wrong(directory, report);

@@ -1,0 +1,280 @@
+// How GGUF's reference quantises. Q8_0 and Q4_0 follow the Python package gguf to the bit; Q4_K and Q6_K search scales
+// as ggml's C does (quantize_row_q4_K_ref, quantize_row_q6_K_ref), whose own bits depend on whether its compiler fuses
+// products and sums.
+
+#include "catenary/array/quantize_row.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "catenary/core/half.h"
+
+namespace catenary::detail {
+
+namespace {
+
+using std::int64_t;
+using std::uint8_t;
+
+/// The bits of x in float16, little-endian; gives back what they stand for.
+float put_half(uint8_t* to, float x) {
+  const float16 half(x);
+  to[0] = static_cast<uint8_t>(half.bits);
+  to[1] = static_cast<uint8_t>(half.bits >> 8);
+  return half;
+}
+
+constexpr float kNone = 1e-15f;  // what is smaller is 0 to Q6_K
+
+int nearest(float x) { return static_cast<int>(std::lrint(x)); }
+
+bool q8_0(const float* x, uint8_t* block) {
+  float largest = 0;
+  for (int i = 0; i < 32; ++i) largest = std::max(largest, std::abs(x[i]));
+  const float scale = largest / 127, inverse = scale == 0 ? 0 : 1 / scale;
+  const float kept = put_half(block, scale);
+  for (int i = 0; i < 32; ++i) block[2 + i] = static_cast<uint8_t>(static_cast<int>(std::round(x[i] * inverse)));
+  return std::isfinite(kept);
+}
+
+bool q4_0(const float* x, uint8_t* block) {
+  float extreme = 0;
+  for (int i = 0; i < 32; ++i)
+    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  const float scale = extreme / -8, inverse = scale == 0 ? 0 : 1 / scale;
+  const float kept = put_half(block, scale);
+  const auto number = [&](float value) {
+    return static_cast<unsigned>(
+        std::clamp(std::trunc(static_cast<double>(value) * static_cast<double>(inverse) + 8.5), 0.0, 15.0));
+  };
+  for (int i = 0; i < 16; ++i) block[2 + i] = static_cast<uint8_t>(number(x[i]) | number(x[16 + i]) << 4);
+  return std::isfinite(kept);
+}
+
+/// The scale that stands for 16 numbers best, each error weighted by its number's square, and what they are by it.
+float scale_of_16(const float* x, uint8_t* numbers) {
+  constexpr int most = 32;
+  float extreme = 0;
+  for (int i = 0; i < 16; ++i)
+    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  std::fill_n(numbers, 16, uint8_t{0});
+  if (std::abs(extreme) < kNone) return 0;
+  struct Sums {
+    float xl = 0, ll = 0;
+  };
+  const auto number = [&](float inverse, int i) { return std::clamp(nearest(inverse * x[i]), -most, most - 1); };
+  const auto take = [&](float inverse) {
+    for (int i = 0; i < 16; ++i) numbers[i] = static_cast<uint8_t>(number(inverse, i) + most);
+  };
+  const auto sums_at = [&](float inverse) {
+    Sums sums;
+    for (int i = 0; i < 16; ++i) {
+      const auto l = static_cast<float>(number(inverse, i));
+      const float weight = x[i] * x[i];
+      sums.xl += weight * x[i] * l;
+      sums.ll += weight * l * l;
+    }
+    return sums;
+  };
+  const Sums first = sums_at(-static_cast<float>(most) / extreme);
+  take(-static_cast<float>(most) / extreme);
+  float scale = first.ll != 0 ? first.xl / first.ll : 0, best = scale * first.xl;
+  for (int step = -9; step <= 9; ++step) {
+    if (step == 0) continue;
+    const float inverse = -(static_cast<float>(most) + 0.1f * static_cast<float>(step)) / extreme;
+    const Sums sums = sums_at(inverse);
+    if (sums.ll > 0 && sums.xl * sums.xl > best * sums.ll) {
+      take(inverse);
+      scale = sums.xl / sums.ll;
+      best = scale * sums.xl;
+    }
+  }
+  return scale;
+}
+
+bool q6_k(const float* x, uint8_t* block) {
+  uint8_t *low = block, *high = block + 128, *scales = block + 192;
+  std::array<float, 16> wanted;
+  std::array<uint8_t, 256> numbers;
+  float extreme = 0;
+  for (int j = 0; j < 16; ++j) {
+    wanted[j] = scale_of_16(x + 16 * j, numbers.data() + 16 * j);
+    if (!std::isfinite(wanted[j])) return false;
+    if (std::abs(wanted[j]) > std::abs(extreme)) extreme = wanted[j];
+  }
+  std::memset(block, 0, 210);
+  if (std::abs(extreme) < kNone) return true;
+  const float inverse = -128.f / extreme;
+  const float kept = put_half(block + 208, 1 / inverse);
+  for (int j = 0; j < 16; ++j) {
+    const int scale = std::min(127, nearest(inverse * wanted[j]));
+    scales[j] = static_cast<uint8_t>(scale);
+    const float d = kept * static_cast<float>(scale);
+    for (int i = 16 * j; d != 0 && i < 16 * j + 16; ++i)
+      numbers[i] = static_cast<uint8_t>(std::clamp(nearest(x[i] / d), -32, 31) + 32);
+  }
+  for (int h = 0; h < 2; ++h) {
+    for (int l = 0; l < 32; ++l) {
+      const uint8_t* n = numbers.data() + 128 * h + l;
+      low[64 * h + l] = static_cast<uint8_t>((n[0] & 15) | (n[64] & 15) << 4);
+      low[64 * h + 32 + l] = static_cast<uint8_t>((n[32] & 15) | (n[96] & 15) << 4);
+      high[32 * h + l] = static_cast<uint8_t>(n[0] >> 4 | n[32] >> 4 << 2 | n[64] >> 4 << 4 | n[96] >> 4 << 6);
+    }
+  }
+  return std::isfinite(kept);
+}
+
+/// The scale and the minimum, negated, that stand for 32 numbers best, and what they are by these.
+std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers) {
+  constexpr int most = 15;
+  float squares = 0;
+  for (int i = 0; i < 32; ++i) squares += x[i] * x[i];
+  const float mean = std::sqrt(squares / 32);
+  std::array<float, 32> weights;
+  for (int i = 0; i < 32; ++i) weights[i] = mean + std::abs(x[i]);
+  float low = x[0], high = x[0], sum_w = weights[0], sum_x = sum_w * x[0];
+  for (int i = 1; i < 32; ++i) {
+    low = std::min(low, x[i]);
+    high = std::max(high, x[i]);
+    sum_w += weights[i];
+    sum_x += weights[i] * x[i];
+  }
+  low = std::min(low, 0.f);
+  std::fill_n(numbers, 32, uint8_t{0});
+  if (high == low) return {0, -low};
+  std::array<uint8_t, 32> now;
+  const auto round_all = [&](float inverse, float from) {
+    for (int i = 0; i < 32; ++i) now[i] = static_cast<uint8_t>(std::clamp(nearest(inverse * (x[i] - from)), 0, most));
+  };
+  const auto error_of = [&](float scale, float from) {
+    float error = 0;
+    for (int i = 0; i < 32; ++i) {
+      const float difference = scale * static_cast<float>(now[i]) + from - x[i];
+      error += weights[i] * (difference * difference);
+    }
+    return error;
+  };
+  const float first = static_cast<float>(most) / (high - low);
+  float scale = 1 / first, minimum = low;
+  round_all(first, minimum);
+  float best = error_of(scale, minimum);
+  std::copy(now.begin(), now.end(), numbers);
+  for (int step = 0; step <= 20; ++step) {
+    round_all((-1.f + 0.1f * static_cast<float>(step) + static_cast<float>(most)) / (high - minimum), minimum);
+    float sum_l = 0, sum_ll = 0, sum_xl = 0;
+    for (int i = 0; i < 32; ++i) {
+      const auto l = static_cast<float>(now[i]);
+      sum_l += weights[i] * l;
+      sum_ll += weights[i] * l * l;
+      sum_xl += weights[i] * l * x[i];
+    }
+    const float determinant = sum_w * sum_ll - sum_l * sum_l;
+    if (!(determinant > 0)) continue;
+    float this_scale = (sum_w * sum_xl - sum_x * sum_l) / determinant;
+    float this_minimum = (sum_ll * sum_x - sum_l * sum_xl) / determinant;
+    if (this_minimum > 0) {
+      this_minimum = 0;
+      this_scale = sum_xl / sum_ll;
+    }
+    const float error = error_of(this_scale, this_minimum);
+    if (error < best) {
+      std::copy(now.begin(), now.end(), numbers);
+      best = error;
+      scale = this_scale;
+      minimum = this_minimum;
+    }
+  }
+  return {scale, -minimum};
+}
+
+bool q4_k(const float* x, uint8_t* block) {
+  std::array<float, 8> scales, minima;
+  std::array<uint8_t, 256> l;
+  float most_scale = 0, most_minimum = 0;
+  for (int j = 0; j < 8; ++j) {
+    std::tie(scales[j], minima[j]) = scale_and_minimum(x + 32 * j, l.data() + 32 * j);
+    if (!std::isfinite(scales[j]) || !std::isfinite(minima[j])) return false;
+    most_scale = std::max(most_scale, scales[j]);
+    most_minimum = std::max(most_minimum, minima[j]);
+  }
+  const float inverse_scale = most_scale > 0 ? 63 / most_scale : 0,
+              inverse_minimum = most_minimum > 0 ? 63 / most_minimum : 0;
+  std::memset(block, 0, 144);
+  const float d = put_half(block, most_scale / 63), dmin = put_half(block + 2, most_minimum / 63);
+  uint8_t *packed = block + 4, *numbers = block + 16;
+  for (int j = 0; j < 8; ++j) {
+    const int s = std::min(63, nearest(inverse_scale * scales[j])),
+              m = std::min(63, nearest(inverse_minimum * minima[j]));
+    if (j < 4) {
+      packed[j] |= static_cast<uint8_t>(s);
+      packed[j + 4] |= static_cast<uint8_t>(m);
+    } else {
+      packed[j + 4] = static_cast<uint8_t>((s & 15) | (m & 15) << 4);
+      packed[j - 4] |= static_cast<uint8_t>(s >> 4 << 6);
+      packed[j] |= static_cast<uint8_t>(m >> 4 << 6);
+    }
+    const float scale = d * static_cast<float>(s), minimum = dmin * static_cast<float>(m);
+    for (int i = 32 * j; scale != 0 && i < 32 * j + 32; ++i)
+      l[i] = static_cast<uint8_t>(std::clamp(nearest((x[i] + minimum) / scale), 0, 15));
+  }
+  for (int g = 0; g < 4; ++g)
+    for (int i = 0; i < 32; ++i) numbers[32 * g + i] = static_cast<uint8_t>(l[64 * g + i] | l[64 * g + 32 + i] << 4);
+  return std::isfinite(d) && std::isfinite(dmin);
+}
+
+bool int8(const float* x, int64_t n, uint8_t* row) {
+  float low = 0, high = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    low = std::min(low, x[i]);
+    high = std::max(high, x[i]);
+  }
+  const float range = high - low, scale = range > 0 ? std::max(range / 255, std::numeric_limits<float>::min()) : 1;
+  const float zero = std::clamp(-128 - std::nearbyint(low / scale), -128.f, 127.f);
+  std::memcpy(row, &scale, 4);
+  std::memcpy(row + 4, &zero, 4);
+  const int64_t whole = quantized_row_bytes(Quantization::int8, n) - 8;
+  for (int64_t i = 0; i < whole; ++i) {
+    const float value = i < n ? x[i] : 0;
+    row[8 + i] =
+        static_cast<uint8_t>(static_cast<int>(std::clamp(std::nearbyint(value / scale) + zero, -128.f, 127.f)));
+  }
+  return std::isfinite(range);
+}
+
+}  // namespace
+
+bool quantize_row(Quantization kind, const float* x, int64_t n, uint8_t* blocks) {
+  if (kind == Quantization::int8) return int8(x, n, blocks);
+  const QuantizationInfo& info = quantization_info(kind);
+  bool fits = true;
+  std::array<float, 256> last{};  // zeros behind what is left
+  for (int64_t i = 0; i < n; i += info.elements, blocks += info.bytes) {
+    const float* from = x + i;
+    if (n - i < info.elements) {
+      std::copy_n(from, n - i, last.begin());
+      from = last.data();
+    }
+    switch (kind) {
+      case Quantization::q8_0:
+        fits &= q8_0(from, blocks);
+        break;
+      case Quantization::q4_0:
+        fits &= q4_0(from, blocks);
+        break;
+      case Quantization::q4_k:
+        fits &= q4_k(from, blocks);
+        break;
+      default:
+        fits &= q6_k(from, blocks);
+    }
+  }
+  return fits;
+}
+
+}  // namespace catenary::detail

@@ -1,0 +1,77 @@
+// Products with quantised weights on the CPU.
+
+#include "catenary/backends/cpu/quantized.h"
+
+#include <algorithm>
+
+#include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/move.h"
+#include "catenary/backends/cpu/primitives.h"
+#include "catenary/core/parallel.h"
+
+namespace catenary::cpu {
+
+using std::int64_t;
+
+template <>
+void compute(const Dequantize& p) {
+  const int64_t rows = p.out.shape[0], columns = p.out.shape[1], row_bytes = p.blocks.shape[1];
+  const auto row = CT_SIMD_SELECT(dequantized_row);
+  const auto* blocks = static_cast<const std::uint8_t*>(p.blocks.data());
+  auto* out = static_cast<char*>(p.out.data());
+  const auto bytes = static_cast<int64_t>(itemsize(p.out.dtype));
+  parallel_for(rows, 1 + 16384 / std::max<int64_t>(1, columns), [&](int64_t begin, int64_t end) {
+    if (p.out.dtype == Dtype::float32) {
+      for (int64_t r = begin; r < end; ++r)
+        row(p.kind, blocks + r * row_bytes, columns, reinterpret_cast<float*>(out) + r * columns);
+      return;
+    }
+    const Scratch memory(columns * static_cast<int64_t>(sizeof(float)));
+    for (int64_t r = begin; r < end; ++r) {
+      row(p.kind, blocks + r * row_bytes, columns, memory.as<float>());
+      cast(out + r * columns * bytes, p.out.dtype, memory.as<float>(), Dtype::float32, columns);
+    }
+  });
+}
+
+template <>
+void compute(const QuantizedProduct& p) {
+  const QuantizationInfo& info = quantization_info(p.kind);
+  const int64_t m = p.x.shape[0], columns = p.x.shape[1], n = p.y.shape[1];
+  const int64_t blocks = (columns + info.elements - 1) / info.elements, padded = blocks * info.elements;
+  const bool is_double = p.x.dtype == Dtype::float64;
+  // x in what is added up, filled up with zeros, so that the kernels know whole blocks only
+  const auto bytes = static_cast<int64_t>(is_double ? sizeof(double) : sizeof(float));
+  const Scratch x(m * padded * bytes);
+  std::fill_n(x.as<char>(), m * padded * bytes, char{0});
+  View copy{x.as<void>(), 0, is_double ? Dtype::float64 : Dtype::float32, p.x.shape, {padded, 1}};
+  compute(Copy{copy, p.x});
+  const bool sums = p.kind == Quantization::q4_k;
+  const Scratch x_sums(sums ? m * padded / 32 * static_cast<int64_t>(sizeof(double)) : 0);
+  if (sums) {
+    for (int64_t i = 0; i < m * padded / 32; ++i) {
+      double sum = 0;
+      for (int64_t e = 32 * i; e < 32 * i + 32; ++e)
+        sum += is_double ? x.as<double>()[e] : static_cast<double>(x.as<float>()[e]);
+      x_sums.as<double>()[i] = sum;
+    }
+  }
+  const QuantizedArgs args{p.kind,
+                           m,
+                           n,
+                           blocks,
+                           x.as<void>(),
+                           x_sums.as<double>(),
+                           static_cast<const std::uint8_t*>(p.blocks.data()),
+                           p.blocks.shape[1],
+                           p.y.data(),
+                           p.y.dtype,
+                           p.y.strides[0],
+                           p.y.strides[1],
+                           p.bias ? p.bias->data() : nullptr};
+  const auto rows = CT_SIMD_SELECT(quantized_rows);
+  parallel_for(n, 1 + 32768 / std::max<int64_t>(1, m * padded),
+               [&](int64_t begin, int64_t end) { rows(args, begin, end); });
+}
+
+}  // namespace catenary::cpu

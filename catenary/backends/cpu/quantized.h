@@ -1,0 +1,36 @@
+#pragma once
+// Private to the CPU backend: what quantized.cpp asks of quantized.simd.cpp.
+
+#include <cstdint>
+
+#include "catenary/core/cpu_features.h"
+#include "catenary/core/dtype.h"
+#include "catenary/core/quantization.h"
+
+namespace catenary::cpu {
+
+/// y = x w^T (+ bias); see primitives::QuantizedProduct.
+struct QuantizedArgs {
+  Quantization kind;
+  std::int64_t m, n;
+  std::int64_t blocks;   ///< of a row
+  const void* x;         ///< [m, blocks of a row, elements of a block], float32 or float64, zeros behind a row's last
+  const double* x_sums;  ///< [m, blocks of a row * 8]: of 32 elements of x each; for Q4_K
+  const std::uint8_t* w;
+  std::int64_t row_bytes;
+  void* y;
+  Dtype dtype;  ///< of y and bias
+  std::int64_t y_row, y_column;
+  const void* bias;
+};
+
+// clang-format off
+CT_SIMD_DECLARE(
+  /// Rows [begin, end) of w.
+  void quantized_rows(const QuantizedArgs& args, std::int64_t begin, std::int64_t end);
+  /// What the blocks of a row stand for.
+  void dequantized_row(Quantization kind, const std::uint8_t* row, std::int64_t columns, float* out);
+)
+// clang-format on
+
+}  // namespace catenary::cpu

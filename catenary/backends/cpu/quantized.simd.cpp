@@ -1,0 +1,356 @@
+// Products of few rows with quantised weights, compiled once for each instruction set; see core/cpu_features.h. Numbers
+// of few bits become floats in registers, and are multiplied with x there.
+#include "catenary/backends/cpu/quantized.h"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "catenary/backends/cpu/gemm_elements.h"
+#include "catenary/backends/cpu/gemm_kernel.h"
+#include "catenary/core/half.h"
+
+namespace catenary::cpu::CT_SIMD_NAMESPACE {
+namespace {
+
+using std::int8_t;
+using std::uint8_t;
+
+CT_INLINE float half_at(const uint8_t* p) {
+  float16 half;
+  std::memcpy(&half, p, sizeof(half));
+  return widened(half);
+}
+
+// 16 bytes at a time; written by loops, they would be bytes one by one.
+typedef uint8_t Bytes __attribute__((vector_size(16)));
+CT_INLINE Bytes bytes_at(const uint8_t* p) {
+  Bytes x;
+  std::memcpy(&x, p, sizeof(x));
+  return x;
+}
+CT_INLINE void put(int8_t* to, Bytes x) { std::memcpy(to, &x, sizeof(x)); }
+
+// Vectors of as many bytes, of their lower or their upper four bits.
+#if defined(__AVX512F__)
+CT_INLINE __m128i some_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
+CT_INLINE Vector<float> signed_bytes(const void* p, float) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(some_bytes(p)));
+}
+template <bool upper, int less>
+CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
+  const __m512i x = _mm512_cvtepu8_epi32(some_bytes(p));
+  // an entry of the table is chosen by four bits, whatever is above them
+  const __m512 table =
+      _mm512_setr_ps(0 - less, 1 - less, 2 - less, 3 - less, 4 - less, 5 - less, 6 - less, 7 - less, 8 - less, 9 - less,
+                     10 - less, 11 - less, 12 - less, 13 - less, 14 - less, 15 - less);
+  return _mm512_permutexvar_ps(upper ? _mm512_srli_epi32(x, 4) : x, table);
+}
+#elif defined(__AVX2__)
+CT_INLINE __m128i some_bytes(const void* p) { return _mm_loadl_epi64(static_cast<const __m128i_u*>(p)); }
+CT_INLINE Vector<float> signed_bytes(const void* p, float) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(some_bytes(p)));
+}
+template <bool upper, int less>
+CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
+  const __m256i x = _mm256_cvtepu8_epi32(some_bytes(p));
+  const __m256i bits = upper ? _mm256_srli_epi32(x, 4) : _mm256_and_si256(x, _mm256_set1_epi32(15));
+  return _mm256_cvtepi32_ps(less ? _mm256_sub_epi32(bits, _mm256_set1_epi32(less)) : bits);
+}
+#else
+CT_INLINE Vector<float> signed_bytes(const void* p, float) {
+  Vector<float> x;
+  for (int i = 0; i < kLanes<float>; ++i) x[i] = static_cast<const int8_t*>(p)[i];
+  return x;
+}
+template <bool upper, int less>
+CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
+  Vector<float> x;
+  for (int i = 0; i < kLanes<float>; ++i) x[i] = static_cast<float>((upper ? p[i] >> 4 : p[i] & 15) - less);
+  return x;
+}
+#endif
+CT_INLINE Vector<double> signed_bytes(const void* p, double) {
+  Vector<double> x;
+  for (int i = 0; i < kLanes<double>; ++i) x[i] = static_cast<const int8_t*>(p)[i];
+  return x;
+}
+template <bool upper, int less>
+CT_INLINE Vector<double> half_bytes(const uint8_t* p, double) {
+  Vector<double> x;
+  for (int i = 0; i < kLanes<double>; ++i) x[i] = (upper ? p[i] >> 4 : p[i] & 15) - less;
+  return x;
+}
+
+// Beside its numbers, a block has a scale for each `group` of its weights, and Q4_K what is taken away from each.
+struct Scales {
+  float of[16], minima[8];
+};
+
+// A kind: open() reads the scales, and unpacks to `room` what vector() cannot read where it lies. vector() gives the
+// numbers from place p of a group on. (The formulas are those of kernels/quantized.kernel.)
+struct Q8_0 {
+  static constexpr int elements = 32, bytes = 34, head = 0, group = 32;
+  static constexpr bool has_minima = false, has_zero = false;
+  CT_INLINE void open(const uint8_t* block, int8_t*, Scales& scales) { scales.of[0] = half_at(block); }
+  template <class T>
+  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int, int p) {
+    return signed_bytes(block + 2 + p, T());
+  }
+};
+
+struct Q4_0 {
+  static constexpr int elements = 32, bytes = 18, head = 0, group = 32;
+  static constexpr bool has_minima = false, has_zero = false;
+  CT_INLINE void open(const uint8_t* block, int8_t*, Scales& scales) { scales.of[0] = half_at(block); }
+  template <class T>
+  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int, int p) {
+    return p < 16 ? half_bytes<false, 8>(block + 2 + p, T()) : half_bytes<true, 8>(block + 2 + p - 16, T());
+  }
+};
+
+struct Q4_K {
+  static constexpr int elements = 256, bytes = 144, head = 0, group = 32;
+  static constexpr bool has_minima = true, has_zero = false;
+  CT_INLINE void open(const uint8_t* block, int8_t*, Scales& scales) {
+    const uint8_t* packed = block + 4;
+    const float d = half_at(block), dmin = half_at(block + 2);
+    for (int j = 0; j < 4; ++j) {
+      scales.of[j] = d * static_cast<float>(packed[j] & 63);
+      scales.minima[j] = dmin * static_cast<float>(packed[j + 4] & 63);
+      scales.of[j + 4] = d * static_cast<float>((packed[j + 8] & 15) | packed[j] >> 6 << 4);
+      scales.minima[j + 4] = dmin * static_cast<float>(packed[j + 8] >> 4 | packed[j + 4] >> 6 << 4);
+    }
+  }
+  template <class T>
+  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int group, int p) {
+    const uint8_t* from = block + 16 + group / 2 * 32 + p;
+    return group % 2 ? half_bytes<true, 0>(from, T()) : half_bytes<false, 0>(from, T());
+  }
+};
+
+struct Q6_K {
+  static constexpr int elements = 256, bytes = 210, head = 0, group = 16;
+  static constexpr bool has_minima = false, has_zero = false;
+  CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
+    CT_UNROLL for (int h = 0; h < 2; ++h) {
+      const uint8_t *low = block + 64 * h, *high = block + 128 + 32 * h;
+      int8_t* to = room + 128 * h;
+      CT_UNROLL for (int i = 0; i < 32; i += 16) {
+        const Bytes near = bytes_at(low + i), far = bytes_at(low + 32 + i), bits = bytes_at(high + i);
+        put(to + i, ((near & 15) | (bits & 3) << 4) - 32);
+        put(to + 32 + i, ((far & 15) | (bits >> 2 & 3) << 4) - 32);
+        put(to + 64 + i, (near >> 4 | (bits >> 4 & 3) << 4) - 32);
+        put(to + 96 + i, (far >> 4 | bits >> 6 << 4) - 32);
+      }
+    }
+    const float d = half_at(block + 208);
+    for (int j = 0; j < 16; ++j) scales.of[j] = d * static_cast<float>(static_cast<int8_t>(block[192 + j]));
+  }
+  template <class T>
+  CT_INLINE Vector<T> vector(const uint8_t*, const int8_t* room, int group, int p) {
+    return signed_bytes(room + 16 * group + p, T());
+  }
+};
+
+struct Int8 {
+  static constexpr int elements = 32, bytes = 32, head = 8, group = 32;
+  static constexpr bool has_minima = false, has_zero = true;
+  CT_INLINE void open(const uint8_t*, int8_t*, Scales&) {}
+  template <class T>
+  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int, int p) {
+    return signed_bytes(block + p, T());
+  }
+};
+
+struct Head {
+  float scale, zero;
+};
+template <class Kind>
+CT_INLINE Head head_of(const QuantizedArgs& g, int64_t j) {
+  Head head;
+  std::memcpy(&head, g.w + j * g.row_bytes, sizeof(head));
+  return head;
+}
+
+// a * b + c in a product. Elsewhere products are rounded, as what a block stands for is the same on all devices.
+#if defined(__AVX512F__)
+CT_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) { return _mm512_fmadd_ps(a, b, c); }
+#elif defined(__AVX2__)
+CT_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) { return _mm256_fmadd_ps(a, b, c); }
+#else
+CT_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) { return a * b + c; }
+#endif
+CT_INLINE Vector<double> fused(Vector<double> a, Vector<double> b, Vector<double> c) { return a * b + c; }
+
+template <class T>
+CT_INLINE T sum_of(Vector<T> x) {
+  T sum = 0;
+  for (int half = kLanes<T> / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) x[i] += x[i + half];
+  sum = x[0];
+  return sum;
+}
+
+CT_INLINE void finish(const QuantizedArgs& g, int64_t i, int64_t j, double sum) {
+  const int64_t at = i * g.y_row + j * g.y_column;
+  static_cast<double*>(g.y)[at] = sum + (g.bias ? static_cast<const double*>(g.bias)[j] : 0);
+}
+CT_INLINE void finish(const QuantizedArgs& g, int64_t i, int64_t j, float sum) {
+  const int64_t at = i * g.y_row + j * g.y_column;
+  const auto put = [&](auto element) __attribute__((always_inline)) {
+    using E = decltype(element);
+    const float with = g.bias ? sum + widened(static_cast<const E*>(g.bias)[j]) : sum;
+    if constexpr (std::is_same_v<E, float>) {
+      static_cast<E*>(g.y)[at] = with;
+    } else {
+      narrow(&with, static_cast<E*>(g.y) + at, 1);
+    }
+  };
+  if (g.dtype == Dtype::float32) {
+    put(0.f);
+  } else if (g.dtype == Dtype::float16) {
+    put(float16());
+  } else {
+    put(bfloat16());
+  }
+}
+
+// What rows [j0, j0 + count) of w and kM rows of x from row i on have added up so far.
+template <class T, int kM>
+struct Sums {
+  Vector<T> of[kM];
+  T minima[kM];
+};
+
+// Blocks [b0, b1) of row j of w times kM rows of x.
+template <class T, class Kind, int kM>
+CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b0, int64_t b1, Sums<T, kM>& sums) {
+  constexpr int L = kLanes<T>, kGroups = Kind::elements / Kind::group;
+  const int64_t columns = g.blocks * Kind::elements;
+  const T* x = static_cast<const T*>(g.x) + i * columns + b0 * Kind::elements;
+  const uint8_t* w = g.w + j * g.row_bytes + Kind::head + b0 * Kind::bytes;
+  const T zero = Kind::has_zero ? head_of<Kind>(g, j).zero : 0;
+  Sums<T, kM> now = sums;
+  alignas(64) int8_t room[Kind::elements];
+  for (int64_t b = b0; b < b1; ++b, w += Kind::bytes, x += Kind::elements) {
+    Scales scales;
+    Kind::open(w, room, scales);
+    CT_UNROLL for (int group = 0; group < kGroups; ++group) {
+      Vector<T> sum[kM];
+      CT_UNROLL for (int p = 0; p < Kind::group; p += L) {
+        Vector<T> weights = Kind::template vector<T>(w, room, group, p);
+        if constexpr (Kind::has_zero) weights -= splat(zero);
+        CT_UNROLL for (int r = 0; r < kM; ++r) {
+          const Vector<T> values = load(x + r * columns + group * Kind::group + p);
+          sum[r] = p == 0 ? weights * values : fused(weights, values, sum[r]);
+        }
+      }
+      CT_UNROLL for (int r = 0; r < kM; ++r) {
+        if constexpr (Kind::has_zero) {
+          now.of[r] += sum[r];
+        } else {
+          now.of[r] = fused(splat(static_cast<T>(scales.of[group])), sum[r], now.of[r]);
+        }
+        if constexpr (Kind::has_minima)
+          now.minima[r] += static_cast<T>(scales.minima[group]) *
+                           static_cast<T>(g.x_sums[(i + r) * g.blocks * kGroups + b * kGroups + group]);
+      }
+    }
+  }
+  sums = now;
+}
+
+// Some rows of w, as many columns of x at a time as the first cache holds.
+template <class T, class Kind, int kM>
+static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
+  constexpr int64_t kRows = 16, kColumns = 16384 / (kM * sizeof(T)), kBlocks = kColumns / Kind::elements;
+  Sums<T, kM> sums[kRows];
+  for (int64_t j0 = begin; j0 < end; j0 += kRows) {
+    const int64_t count = std::min(kRows, end - j0);
+    for (int64_t j = 0; j < count; ++j) sums[j] = {};
+    for (int64_t b = 0; b < g.blocks; b += kBlocks)
+      for (int64_t j = 0; j < count; ++j)
+        add_blocks<T, Kind, kM>(g, i, j0 + j, b, std::min(b + kBlocks, g.blocks), sums[j]);
+    for (int64_t j = 0; j < count; ++j) {
+      const T scale = Kind::has_zero ? static_cast<T>(head_of<Kind>(g, j0 + j).scale) : T(1);
+      CT_UNROLL for (int r = 0; r < kM; ++r)
+          finish(g, i + r, j0 + j, static_cast<T>(scale * sum_of<T>(sums[j].of[r]) - sums[j].minima[r]));
+    }
+  }
+}
+
+template <class T, class Kind>
+static void rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
+  int64_t i = 0;
+  for (; i + 4 <= g.m; i += 4) some_rows<T, Kind, 4>(g, i, begin, end);
+  if (i + 2 <= g.m) some_rows<T, Kind, 2>(g, i, begin, end), i += 2;
+  if (i < g.m) some_rows<T, Kind, 1>(g, i, begin, end);
+}
+
+template <class Kind>
+static void floats(const uint8_t* row, int64_t columns, float* out) {
+  constexpr int L = kLanes<float>;
+  Head head{1, 0};
+  if constexpr (Kind::has_zero) std::memcpy(&head, row, sizeof(head));
+  row += Kind::head;
+  alignas(64) int8_t room[Kind::elements];
+  const auto block = [&](float* to) __attribute__((always_inline)) {
+    Scales scales;
+    Kind::open(row, room, scales);
+    CT_UNROLL for (int group = 0; group < Kind::elements / Kind::group; ++group) {
+      CT_UNROLL for (int p = 0; p < Kind::group; p += L) {
+        Vector<float> x = Kind::template vector<float>(row, room, group, p);
+        if constexpr (Kind::has_zero) {
+          x = splat(head.scale) * (x - splat(head.zero));
+        } else {
+          x = splat(scales.of[group]) * x;
+        }
+        if constexpr (Kind::has_minima) x -= splat(scales.minima[group]);
+        store(to + group * Kind::group + p, x);
+      }
+    }
+    row += Kind::bytes;
+  };
+  for (; columns >= Kind::elements; columns -= Kind::elements, out += Kind::elements) block(out);
+  if (columns == 0) return;
+  float last[Kind::elements];
+  block(last);
+  std::memcpy(out, last, static_cast<std::size_t>(columns) * sizeof(float));
+}
+
+// Calls f with a value of the kind's class.
+template <class F>
+CT_INLINE void visit(Quantization kind, F&& f) {
+  switch (kind) {
+    case Quantization::q8_0:
+      return f(Q8_0());
+    case Quantization::q4_0:
+      return f(Q4_0());
+    case Quantization::q4_k:
+      return f(Q4_K());
+    case Quantization::q6_k:
+      return f(Q6_K());
+    case Quantization::int8:
+      return f(Int8());
+  }
+}
+
+}  // namespace
+
+void quantized_rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
+  visit(g.kind, [&](auto kind) {
+    using Kind = decltype(kind);
+    if (g.dtype == Dtype::float64) {
+      rows<double, Kind>(g, begin, end);
+    } else {
+      rows<float, Kind>(g, begin, end);
+    }
+  });
+}
+
+void dequantized_row(Quantization kind, const uint8_t* row, int64_t columns, float* out) {
+  visit(kind, [&](auto k) { floats<decltype(k)>(row, columns, out); });
+}
+
+}  // namespace catenary::cpu::CT_SIMD_NAMESPACE

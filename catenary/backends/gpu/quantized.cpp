@@ -1,0 +1,66 @@
+// Quantised weights and products with them by our own kernels (kernels/quantized.kernel).
+
+#include <algorithm>
+
+#include "catenary/backends/gpu/codegen.h"
+#include "catenary/backends/gpu/grid.h"
+#include "catenary/backends/gpu/primitives.h"
+
+namespace catenary::gpu {
+
+namespace {
+Defines kind_defines(const Context& context, bool wide, Dtype dtype, Quantization kind) {
+  Defines defines = grid_defines(context, wide, dtype_defines(context, dtype));
+  defines.emplace_back("KIND", static_cast<std::int64_t>(kind));
+  return defines;
+}
+}  // namespace
+
+template <>
+void compute(Context& context, const Dequantize& p) {
+  const std::int64_t rows = p.out.shape[0], columns = p.out.shape[1], row_bytes = p.blocks.shape[1];
+  const std::int64_t block = quantization_info(p.kind).elements, units = rows * ceil_div(columns, block) * (block / 32);
+  const bool wide = needs_wide({p.blocks.offset + p.blocks.size(), p.out.offset + p.out.size(), units});
+  Args args;
+  args.add(p.out.handle).index(p.out.offset, wide).add(p.blocks.handle).index(p.blocks.offset, wide);
+  args.index(row_bytes, wide).index(columns, wide);
+  const Defines defines = kind_defines(context, wide, p.out.dtype, p.kind);
+  launch_units(context, context.kernel("quantized", "dequantize", defines), units, wide, args);
+}
+
+template <>
+void compute(Context& context, const QuantizedProduct& p) {
+  constexpr int kItems = 64;
+  constexpr std::int64_t kRows = 8;  // of x at a time
+  const std::int64_t m = p.x.shape[0], n = p.y.shape[1], columns = p.x.shape[1], row_bytes = p.blocks.shape[1];
+  const bool wide = needs_wide(
+      {p.x.offset + m * std::abs(p.x.strides[0]) + columns, p.blocks.offset + p.blocks.size() + 512 * kItems,
+       p.y.offset + m * std::abs(p.y.strides[0]) + n * std::abs(p.y.strides[1]), p.bias ? p.bias->offset + n : 0});
+  const bool is_double = p.x.dtype == Dtype::float64;
+  for (std::int64_t row = 0; row < m;) {
+    std::int64_t count = kRows;
+    while (count > m - row) count /= 2;
+    Defines defines = kind_defines(context, wide, p.x.dtype, p.kind);
+    defines.emplace_back("ITEMS", context.loops ? 1 : kItems);
+    defines.emplace_back("COUNT", count);
+    defines.emplace_back("MADD(a, b, c)", is_double ? "MAD_F64(a, b, c)" : "MAD_F32(a, b, c)");
+    if (p.bias) defines.emplace_back("BIAS", "");
+    Args args;
+    args.add(p.x.handle).index(p.x.offset + row * p.x.strides[0], wide).index(p.x.strides[0], wide);
+    args.add(p.blocks.handle).index(p.blocks.offset, wide);
+    args.add(p.y.handle).index(p.y.offset + row * p.y.strides[0], wide);
+    args.index(p.y.strides[0], wide).index(p.y.strides[1], wide);
+    args.add(p.bias ? p.bias->handle : p.x.handle).index(p.bias ? p.bias->offset : 0, wide);
+    args.index(row_bytes, wide).index(columns, wide);
+    const Kernel& kernel = context.kernel("quantized", "quantized_product", defines);
+    if (context.loops) {
+      launch_units(context, kernel, n, wide, args);
+    } else {
+      args.index(n, wide);
+      context.launch(kernel, std::min<std::int64_t>(n, 1 << 20), kItems, args);
+    }
+    row += count;
+  }
+}
+
+}  // namespace catenary::gpu

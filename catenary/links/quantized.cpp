@@ -1,0 +1,191 @@
+#include "catenary/links/quantized.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <mutex>
+#include <regex>
+#include <utility>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/reduction.h"
+#include "catenary/autograd/function_node.h"
+#include "catenary/core/config.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/array.h"
+#include "catenary/functions/connection.h"
+#include "catenary/functions/math_elementwise.h"
+#include "catenary/links/connection.h"
+#include "catenary/links/convolution.h"
+
+namespace catenary::links {
+
+namespace {
+
+using std::int64_t;
+
+/// Of x, and perhaps b.
+class QuantizedLinear : public FunctionNode {
+ public:
+  explicit QuantizedLinear(const QuantizedArray& w) : w_(w) {}
+  const char* name() const override { return "QuantizedLinear"; }
+  Arrays forward(Inputs x) override { return {linear(x[0], w_, x.size() > 1 ? &x[1] : nullptr)}; }
+  Variables backward(Targets targets, Grads gy) override;
+
+ private:
+  const QuantizedArray w_;
+};
+
+/// Its gradient of x, of which it is the gradient.
+class QuantizedLinearBack : public FunctionNode {
+ public:
+  explicit QuantizedLinearBack(const QuantizedArray& w) : w_(w) {}
+  const char* name() const override { return "QuantizedLinearBack"; }
+  Arrays forward(Inputs gy) override { return {linear_back(gy[0], w_)}; }
+  Variables backward(Targets targets, Grads ggx) override {
+    return gradients(targets, [&](int) { return catenary::apply(node<QuantizedLinear>(w_), ggx[0]); });
+  }
+
+ private:
+  const QuantizedArray w_;
+};
+
+Variables QuantizedLinear::backward(Targets targets, Grads gy) {
+  return gradients(targets, [&](int i) {
+    return i == 0 ? catenary::apply(node<QuantizedLinearBack>(w_), gy[0]) : functions::sum_to(gy[0], input(1).shape());
+  });
+}
+
+}  // namespace
+
+// What was read of W_kind when it was that array, as it may be on a device.
+struct QuantizableW::Read {
+  std::mutex mutex;
+  Array blocks, kind;
+  std::shared_ptr<const QuantizedArray> value;
+};
+
+QuantizableW::QuantizableW() : read_(std::make_shared<Read>()) {}
+
+void QuantizableW::set_blocks(const QuantizedArray& w) const {
+  std::vector<int64_t> kind = {static_cast<int64_t>(w.kind())};
+  for (const int64_t extent : w.shape()) kind.push_back(extent);
+  W_kind = Array::from_host(kind.data(), {static_cast<int64_t>(kind.size())}, Dtype::int64, w.device());
+  W_blocks = w.blocks();
+}
+
+std::optional<Shape> QuantizableW::shape_of_W(const Parameter& W) const {
+  if (const auto w = quantized()) return w->shape();
+  return W.defined() && W.is_initialized() ? std::optional(W.shape()) : std::nullopt;
+}
+
+std::shared_ptr<const QuantizedArray> QuantizableW::quantized() const {
+  if (!W_blocks.defined() || !W_kind.defined()) return nullptr;
+  const std::lock_guard lock(read_->mutex);
+  const auto same = [](const Array& a, const Array& b) { return a.defined() && a.is(b); };
+  if (!same(read_->blocks, W_blocks) || !same(read_->kind, W_kind)) {
+    const auto kind = W_kind->to_vector<int64_t>();
+    if (kind.empty() || kind[0] < 0 || kind[0] >= kQuantizations)
+      fail<ValueError>("W_kind names no kind of quantised weights: {}", kind.empty() ? -1 : kind[0]);
+    Shape shape;
+    for (std::size_t i = 1; i < kind.size(); ++i) shape.push_back(kind[i]);
+    read_->value = std::make_shared<QuantizedArray>(W_blocks.array(), static_cast<Quantization>(kind[0]), shape);
+    read_->blocks = W_blocks.array();
+    read_->kind = W_kind.array();
+  }
+  return read_->value;
+}
+
+std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options) {
+  std::vector<std::regex> keep;
+  for (const std::string& pattern : options.keep) {
+    try {
+      keep.emplace_back(pattern);
+    } catch (const std::regex_error& error) {
+      fail<ValueError>("quantize: '{}' is no regular expression: {}", pattern, error.what());
+    }
+  }
+  std::vector<QuantizedWeight> done;
+  std::vector<std::function<void()>> changes;
+  const auto add = [&](const std::string& path, auto& link) {
+    if (link.quantized()) return;
+    const Array before = detail::initialized(link, link.W);
+    const QuantizedArray after = catenary::quantize(before, kind);
+    const Array wide = before.astype(Dtype::float32), difference = dequantize(after) - wide;
+    const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).template item<float>()); };
+    const double all = squares(wide);
+    done.push_back({path, before.shape(), static_cast<int64_t>(before.nbytes()), after.nbytes(),
+                    all > 0 ? std::sqrt(squares(difference) / all) : 0});
+    changes.push_back([&link, after] { link.set_quantized(after); });
+  };
+  model.for_each_link([&](const std::string& path, const Link& seen) {
+    auto& link = const_cast<Link&>(seen);  // of a model that may be changed
+    if (std::any_of(keep.begin(), keep.end(), [&](const std::regex& r) { return std::regex_search(path, r); })) return;
+    if (auto* const linear = dynamic_cast<Linear*>(&link)) add(path, *linear);
+    if (auto* const embed = dynamic_cast<EmbedID*>(&link)) add(path, *embed);
+    if (auto* const convolution = dynamic_cast<ConvolutionND*>(&link)) add(path, *convolution);
+  });
+  for (const auto& change : changes) change();
+  return done;
+}
+
+namespace detail {
+
+Array initialized(const Link& link, const Parameter& W) {
+  if (!W.defined() || !W.is_initialized())
+    fail<ValueError>("{}: W is to be quantised, and is not there yet", link.type_name());
+  return W.array();
+}
+
+void check_quantized(const Link& link, const QuantizedArray& w, const Shape& expected) {
+  if (w.shape() != expected)
+    fail<ShapeError>("{}: quantised weights must be {}, not {}", link.type_name(), expected, w.shape());
+}
+
+Variable quantized_linear(const Variable& x, const QuantizedArray& w, const Variable& b, int n_batch_axes) {
+  const int axes = n_batch_axes < 0 ? n_batch_axes + x.ndim() : n_batch_axes;
+  if (axes < 0 || axes >= x.ndim())
+    fail<ValueError>("linear: n_batch_axes of {} is out of range for x of {}", n_batch_axes, x.shape());
+  Shape rows;
+  int64_t columns = 1;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (axis < axes) {
+      rows.push_back(x.shape(axis));
+    } else {
+      columns *= x.shape(axis);
+    }
+  }
+  rows.push_back(columns);
+  const Variable given = axes == x.ndim() - 1 ? x : functions::reshape(x, rows);
+  return b.defined() ? apply(node<QuantizedLinear>(w), given, b) : apply(node<QuantizedLinear>(w), given);
+}
+
+Variable quantized_rows(const Variable& ids, const QuantizedArray& w, std::optional<int64_t> ignore_label) {
+  const Dtype dtype = config.dtype.value();
+  if (!ignore_label) return Variable(take(w, ids.array(), dtype), false);
+  const Array ignored = ids.array() == *ignore_label;
+  const Array rows = take(w, where(ignored, 0, ids.array()), dtype);
+  Shape mask = ids.shape();
+  mask.push_back(1);
+  return Variable(where(ignored.reshape(mask), 0, rows), false);
+}
+
+Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const Variable& b,
+                               const functions::ConvolutionOptions& options) {
+  constexpr int64_t kPart = int64_t{1} << 20;  // bytes of dequantised weights at a time
+  const int64_t row_bytes = std::max<int64_t>(1, w.columns() * static_cast<int64_t>(itemsize(x.dtype())));
+  // a group's channels see a part of x: with groups, all weights at once
+  const int64_t rows = options.groups > 1 ? w.rows() : std::clamp<int64_t>(kPart / row_bytes, 1, w.rows());
+  std::vector<Variable> parts;
+  for (int64_t first = 0; first < w.rows(); first += rows) {
+    const QuantizedArray part = w.part(first, std::min(first + rows, w.rows()));
+    parts.push_back(functions::convolution_nd(x, Variable(dequantize(part, x.dtype()), false), options));
+  }
+  const Variable y = parts.size() == 1 ? parts[0] : functions::concat(parts, 1);
+  return b.defined() ? functions::bias(y, b, 1) : y;
+}
+
+}  // namespace detail
+
+}  // namespace catenary::links

@@ -1,0 +1,273 @@
+// Quantised arrays on the current device against float64, written in the most direct way.
+
+#include "catenary/array/quantized.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/core/error.h"
+#include "catenary/core/parallel.h"
+#include "catenary/device/float64.h"
+#include "catenary/device/pool.h"
+#include "tests/device/same.h"
+
+namespace catenary {
+namespace {
+
+using testing_devices::same;
+using testing_devices::small;
+
+constexpr Quantization kKinds[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k,
+                                   Quantization::int8};
+
+Array numbers(const Shape& shape, double phase, Dtype dtype = Dtype::float32) {
+  std::vector<double> all;
+  for (std::int64_t i = 0; i < shape.product(); ++i)
+    all.push_back(std::sin(1.7 * static_cast<double>(i) + phase) * (1 + 0.6 * std::cos(0.37 * static_cast<double>(i))));
+  return Array::from_host(all.data(), shape, Dtype::float64, Device()).astype(dtype).to_device(current_device());
+}
+
+std::vector<double> values(const Array& x) { return x.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
+
+/// y = x wᵀ + b within what the rounding of sums and of the result gives.
+void expect_product(const Array& y, const Array& x, const QuantizedArray& w, const Array* bias,
+                    const std::string& what) {
+  const std::int64_t n = w.rows(), k = w.columns(), m = k ? x.size() / k : 0;
+  // more than 8 rows are multiplied with weights of x's dtype
+  const auto xs = values(x), ws = values(dequantize(w, m > 8 ? x.dtype() : Dtype::float32)), ys = values(y);
+  const auto bs = bias ? values(*bias) : std::vector<double>(static_cast<std::size_t>(n));
+  const double sums = x.dtype() == Dtype::float64 ? 0x1p-53 : 0x1p-24;
+  const double rounding = x.dtype() == Dtype::float16 ? 0x1p-11 : x.dtype() == Dtype::bfloat16 ? 0x1p-8 : sums;
+  ASSERT_EQ(ys.size(), static_cast<std::size_t>(m * n)) << what;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      double exact = bs[j], size = std::abs(bs[j]);
+      for (std::int64_t p = 0; p < k; ++p) {
+        const double product = xs[i * k + p] * ws[j * k + p];
+        exact += product;
+        // a block's weights are two roundings away from the numbers that its sums are of
+        size += 3 * std::abs(product);
+      }
+      const double bound = static_cast<double>(k + 2) * sums * size + rounding * std::abs(exact) + 1e-7;
+      ASSERT_NEAR(ys[i * n + j], exact, x.dtype() == Dtype::float64 ? 1e-6 * size : bound)
+          << what << " at " << i << ", " << j;
+    }
+  }
+}
+
+std::string name_of(Quantization kind) { return quantization_info(kind).name; }
+
+TEST(Quantized, ProductsOfRowsOfEveryLength) {
+  for (const Quantization kind : kKinds) {
+    for (std::int64_t columns = 1; columns <= 200; columns += small() ? 37 : 1) {
+      const QuantizedArray w = quantize(numbers({3, columns}, 1), kind);
+      const Array x = numbers({2, columns}, 2);
+      expect_product(linear(x, w), x, w, nullptr, name_of(kind) + " of " + std::to_string(columns));
+    }
+    for (const std::int64_t columns : {256, 257, 800}) {
+      const QuantizedArray w = quantize(numbers({5, columns}, 1), kind);
+      const Array x = numbers({2, columns}, 2);
+      expect_product(linear(x, w), x, w, nullptr, name_of(kind) + " of " + std::to_string(columns));
+    }
+  }
+}
+
+TEST(Quantized, ProductsOfAnyNumberOfRowsAreTheSameSums) {
+  for (const Quantization kind : {Quantization::q8_0, Quantization::q4_k}) {
+    const QuantizedArray w = quantize(numbers({70, 300}, 1), kind);
+    const Array bias = numbers({70}, 3);
+    for (const std::int64_t rows : {1, 2, 3, 4, 5, 8, 11, 16, 17, 40}) {
+      const Array x = numbers({rows, 300}, 2);
+      expect_product(linear(x, w, &bias), x, w, &bias, name_of(kind) + ", rows " + std::to_string(rows));
+    }
+  }
+}
+
+TEST(Quantized, ProductsOfEveryDtype) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float64}) {
+    if (dtype == Dtype::float64 && !has_float64(current_device())) continue;
+    for (const Quantization kind : kKinds) {
+      // each is a kernel to compile, of the same text
+      if (!current_device().is_cpu() && dtype != Dtype::float16 && kind != Quantization::q4_k) continue;
+      const QuantizedArray w = quantize(numbers({7, 90}, 1), kind);
+      const Array bias = numbers({7}, 3, dtype);
+      for (const std::int64_t rows : {1, 20}) {
+        const Array x = numbers({rows, 90}, 2, dtype), y = linear(x, w, &bias);
+        EXPECT_EQ(y.dtype(), dtype);
+        expect_product(y, x, w, &bias, name_of(kind) + " " + dtype_name(dtype));
+      }
+    }
+  }
+}
+
+TEST(Quantized, XMayHaveAnyStrides) {
+  const QuantizedArray w = quantize(numbers({6, 40}, 1), Quantization::q8_0);
+  for (const std::int64_t rows : {3, 30}) {
+    const Array wide = numbers({2 * rows, 80}, 2), column = numbers({rows, 1}, 2);
+    for (const Array& x :
+         {Array(wide(slice(none, none, 2), slice(0, 40))), Array(wide(slice(none, none, -2), slice(none, none, -2))),
+          Array(numbers({40, rows}, 4).transpose()), Array(column.broadcast_to({rows, 40})),
+          Array(numbers({1, 40}, 4).broadcast_to({rows, 40}))})
+      expect_product(linear(x, w), x, w, nullptr, x.strides().str());
+    const Array three = numbers({2, rows, 40}, 5);
+    const Array y = linear(three, w);
+    EXPECT_EQ(y.shape(), (Shape{2, rows, 6}));
+    expect_product(y, three, w, nullptr, "three axes");
+  }
+  const Array one = numbers({40}, 6), y = linear(one, w);
+  EXPECT_EQ(y.shape(), Shape{6});
+  expect_product(y, one, w, nullptr, "one axis");
+}
+
+TEST(Quantized, WithoutElements) {
+  for (const Quantization kind : kKinds) {
+    const QuantizedArray none_of = quantize(numbers({0, 40}, 1), kind), narrow = quantize(numbers({3, 0}, 1), kind),
+                         w = quantize(numbers({3, 40}, 1), kind);
+    EXPECT_EQ(dequantize(none_of).shape(), (Shape{0, 40}));
+    EXPECT_EQ(dequantize(narrow).shape(), (Shape{3, 0}));
+    EXPECT_EQ(linear(numbers({2, 40}, 1), none_of).shape(), (Shape{2, 0}));
+    const Array bias = numbers({3}, 1);
+    EXPECT_TRUE(same(linear(numbers({2, 0}, 1), narrow, &bias), bias.broadcast_to({2, 3}).copy()));
+    EXPECT_EQ(values(linear(numbers({2, 0}, 1), narrow)), std::vector<double>(6));
+    EXPECT_EQ(linear(numbers({0, 40}, 1), w).shape(), (Shape{0, 3}));
+    EXPECT_EQ(values(linear_back(numbers({2, 0}, 1), none_of)), std::vector<double>(80));
+  }
+}
+
+TEST(Quantized, NumbersAreTheProcessors) {
+  for (const Quantization kind : kKinds) {
+    const Array x = numbers({4, 290}, 1);
+    const QuantizedArray here = quantize(x, kind), there = quantize(x.to_device(Device()), kind);
+    EXPECT_EQ(here.device(), current_device());
+    EXPECT_TRUE(same(here.blocks(), there.blocks())) << name_of(kind);
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::float64}) {
+      if (dtype == Dtype::float64 && !has_float64(current_device())) continue;
+      EXPECT_TRUE(same(dequantize(here, dtype), dequantize(there, dtype))) << name_of(kind) << dtype_name(dtype);
+    }
+    // to the half of a step
+    const double step = kind == Quantization::q4_0 || kind == Quantization::q4_k ? 0.12
+                        : kind == Quantization::q6_k                             ? 0.04
+                                                                                 : 0.008;
+    const auto before = values(x), after = values(dequantize(here));
+    for (std::size_t i = 0; i < before.size(); ++i) ASSERT_NEAR(after[i], before[i], 1.6 * step) << name_of(kind);
+  }
+}
+
+TEST(Quantized, RowsByTheirNumbers) {
+  for (const Quantization kind : kKinds) {
+    const QuantizedArray w = quantize(numbers({9, 2, 20}, 1), kind);
+    const std::vector<std::int64_t> ids = {8, 0, -1, 3, 3, 5};
+    const Array rows = Array::from_host(ids.data(), {2, 3}, Dtype::int64);
+    EXPECT_TRUE(same(take(w, rows), take(dequantize(w), rows, 0))) << name_of(kind);
+    EXPECT_TRUE(same(dequantize(w.part(2, 5)), Array(dequantize(w)(slice(2, 5))).copy()));
+  }
+}
+
+TEST(Quantized, ProductsBackwards) {
+  for (const Quantization kind : kKinds) {
+    const QuantizedArray w = quantize(numbers({300, 1100}, 1), kind);  // more than a part
+    const Array y = numbers({3, 300}, 2), x = linear_back(y, w);
+    const auto ws = values(dequantize(w)), ys = values(y), xs = values(x);
+    for (std::int64_t i = 0; i < 3; ++i) {
+      for (std::int64_t p = 0; p < 1100; p += 7) {
+        double exact = 0, size = 0;
+        for (std::int64_t j = 0; j < 300; ++j) {
+          exact += ys[i * 300 + j] * ws[j * 1100 + p];
+          size += std::abs(ys[i * 300 + j] * ws[j * 1100 + p]);
+        }
+        ASSERT_NEAR(xs[i * 1100 + p], exact, 302 * 0x1p-24 * size) << name_of(kind);
+      }
+    }
+    EXPECT_EQ(linear_back(y.astype(Dtype::float16), w).dtype(), Dtype::float16);
+  }
+}
+
+TEST(Quantized, BitsDoNotDependOnThreads) {
+  if (!current_device().is_cpu()) return;  // of a card they are the driver's
+  const int threads = num_threads();
+  for (const std::int64_t rows : {1, 7, 40}) {
+    const QuantizedArray w = quantize(numbers({200, 500}, 1), Quantization::q4_k);
+    const Array x = numbers({rows, 500}, 2);
+    set_num_threads(1);
+    const Array alone = linear(x, w).copy();
+    set_num_threads(3);
+    EXPECT_TRUE(same(linear(x, w), alone)) << rows;
+  }
+  set_num_threads(threads);
+}
+
+TEST(Quantized, AProductTakesAMebibyteBesideItsOperands) {
+  for (const std::int64_t rows : {1, 16, 64}) {
+    const QuantizedArray w = quantize(numbers({1500, 512}, 1), Quantization::q4_0);
+    const Array x = numbers({rows, 512}, 2);
+    (void)linear(x, w);  // what is made once
+    std::vector<MemoryEvent> events;
+    std::vector<MemoryEvent>* const before = watch_memory(&events);
+    const Array y = linear(x, w);
+    current_device().synchronize();
+    watch_memory(before);
+    std::int64_t used = 0, most = 0;
+    for (const MemoryEvent& event : events) {
+      if (event.kind == MemoryEvent::taken) used += static_cast<std::int64_t>(event.bytes);
+      if (event.kind == MemoryEvent::freed) used -= static_cast<std::int64_t>(event.bytes);
+      most = std::max(most, used);
+    }
+    EXPECT_GE(most, static_cast<std::int64_t>(y.nbytes())) << rows;
+    EXPECT_LE(most, static_cast<std::int64_t>(y.nbytes()) + (1 << 20) + 4096) << rows;
+  }
+}
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Quantized, ErrorsSayWhatIsWrong) {
+  const QuantizedArray w = quantize(numbers({3, 40}, 1), Quantization::q8_0);
+  const auto expect = [](const std::string& error, const std::string& words) {
+    EXPECT_NE(error.find(words), std::string::npos) << error;
+  };
+  expect(error_of([&] {
+           (void)linear(numbers({2, 41}, 1), w);
+         }),
+         "x must be (..., 40) for weights of (3, 40), not (2, 41)");
+  expect(error_of([&] { (void)linear(zeros({2, 40}, Dtype::int32), w); }), "x must be of a floating dtype, not int32");
+  const Array bias = numbers({4}, 1);
+  expect(error_of([&] { (void)linear(numbers({2, 40}, 1), w, &bias); }), "the bias must be (3,), not (4,)");
+  expect(error_of([&] { (void)linear(numbers({2, 40}, 1), QuantizedArray()); }), "undefined");
+  expect(error_of([&] {
+           QuantizedArray(w.blocks(), Quantization::q4_0, {3, 40});
+         }),
+         "blocks of Q4_0 for shape (3, 40) are (3, 36), not (3, 68)");
+  expect(error_of([&] { (void)w.part(1, 4); }), "rows 1 to 4 of 3");
+  expect(error_of([&] {
+           (void)take(w, full({1}, 3, Dtype::int64));
+           current_device().synchronize();
+         }),
+         "3");
+  expect(error_of([&] { (void)quantize(zeros({}, Dtype::float32), Quantization::q8_0); }), "at least one axis");
+  for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 3e38}) {
+    for (const Quantization kind : {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k}) {
+      const Array x = full({2, 40}, bad, Dtype::float32);
+      expect(error_of([&] { (void)quantize(x, kind); }),
+             "holds an inf or a NaN, or numbers too large for a scale of " + name_of(kind));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace catenary

@@ -1,0 +1,265 @@
+// Links with quantised weights: as those with the weights that the blocks stand for, in files, copies and trainings.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/config.h"
+#include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
+#include "catenary/functions/functions.h"
+#include "catenary/io/npz.h"
+#include "catenary/links/connection.h"
+#include "catenary/links/convolution.h"
+#include "catenary/links/normalization.h"
+#include "catenary/optimizers/optimizers.h"
+#include "catenary/serializers/serializer.h"
+#include "tests/folder.h"
+#include "tests/gradients.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+namespace L = links;
+
+constexpr Quantization kKinds[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k,
+                                   Quantization::int8};
+
+Array numbers(const Shape& shape, double phase = 0) {
+  return sin(arange(shape.product(), Dtype::float32) * 1.7 + phase).reshape(shape);
+}
+Variable given(const Shape& shape, double phase = 0) { return Variable(numbers(shape, phase), false); }
+
+void expect_near(const Array& a, const Array& b, double tolerance) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const auto x = a.to_device(Device()).astype(Dtype::float64).to_vector<double>(),
+             y = b.to_device(Device()).astype(Dtype::float64).to_vector<double>();
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], tolerance) << i;
+}
+
+struct Net : Chain {
+  L::EmbedID embed{11, 40};
+  L::Convolution2D conv{3, 6, 3};
+  L::BatchNormalization bn{6};
+  L::Linear fc{96, 40}, last{40, 5, {.nobias = true}};
+  CT_LINKS(embed, conv, bn, fc, last)
+  Variable operator()(const Variable& x, const Variable& ids) const {
+    const Variable h = F::relu(bn(conv(x)));
+    return last(F::relu(fc(h)) + embed(ids));
+  }
+};
+
+Variable images() { return given({2, 3, 6, 6}, 3); }
+Variable ids() { return Variable(arange(2, Dtype::int32) * 7, false); }
+
+/// The same net with the weights that the blocks stand for as parameters.
+Net restored(const Net& net) {
+  Net plain;
+  const auto restore = [](auto& to, const auto& from) { to.W = Parameter(dequantize(*from.quantized()), "W"); };
+  restore(plain.embed, net.embed), restore(plain.conv, net.conv);
+  restore(plain.fc, net.fc), restore(plain.last, net.last);
+  plain.conv.b = net.conv.b, plain.fc.b = net.fc.b;
+  return plain;
+}
+
+TEST(QuantizedLinks, ComputeWithWhatTheBlocksStandFor) {
+  const auto mode = test_mode();
+  for (const Quantization kind : kKinds) {
+    Net net;
+    const auto told = L::quantize(net, kind);
+    ASSERT_EQ(told.size(), 4u);
+    EXPECT_EQ(told[0].path, "/embed");
+    EXPECT_EQ(told[1].shape, (Shape{6, 3, 3, 3}));
+    const Net plain = restored(net);
+    expect_near(net(images(), ids()).array(), plain(images(), ids()).array(), 1e-4);
+    const Variable x = given({40, 3, 6, 6}, 5), many = Variable(arange(40, Dtype::int32) % 11, false);
+    expect_near(net(x, many).array(), plain(x, many).array(), 1e-4);
+    expect_near(net.embed.scores(given({3, 40})).array(), plain.embed.scores(given({3, 40})).array(), 1e-3);
+    EXPECT_FALSE(net.fc.W.defined());
+    EXPECT_TRUE(net.fc.b.defined());
+    EXPECT_EQ(net.params().size(), 4u);  // two biases, gamma and beta
+  }
+}
+
+TEST(QuantizedLinks, GradientsOfWhatTheyAreGiven) {
+  for (const Quantization kind : {Quantization::q8_0, Quantization::q4_k}) {
+    L::Linear fc(40, 6);
+    fc.quantize(kind);
+    const Array b = numbers({6}, 2);
+    fc.b = Parameter(b, "b");
+    const gradient_check::CheckOptions options = {.eps = 0.01, .atol = 1e-2, .rtol = 1e-2};
+    tests::check_gradients([&](const std::vector<Variable>& x) { return std::vector<Variable>{F::square(fc(x[0]))}; },
+                           {numbers({3, 40})}, options);
+    fc.cleargrads();
+    // the same gradients as with the weights that the blocks stand for
+    const Variable x(numbers({3, 2, 40})), W(dequantize(*fc.quantized()), false), other(numbers({3, 2, 40})), bias2(b);
+    F::sum(F::square(fc(x, -1))).backward();
+    F::sum(F::square(F::linear(other, W, bias2, -1))).backward();
+    expect_near(x.grad(), other.grad(), 1e-2);
+    expect_near(fc.b.grad(), bias2.grad(), 1e-3);
+    // forget computes it once more
+    const Variable again(numbers({3, 2, 40}));
+    F::sum(F::forget([&](const Variable& v) { return F::square(fc(v, -1)); }, again)).backward();
+    EXPECT_TRUE(again.grad().defined());
+  }
+}
+
+TEST(QuantizedLinks, LayersBelowAreTrained) {
+  struct Two : Chain {
+    L::Linear below{20, 32}, above{32, 5};
+    CT_LINKS(below, above)
+    Variable operator()(const Variable& x) const { return above(F::tanh(below(x))); }
+  };
+  Two net;
+  net.above.quantize(Quantization::q8_0);
+  const Array blocks = net.above.quantized()->blocks().copy();
+  const optimizers::Adam optimizer(0.01);
+  optimizer.setup(net);
+  const Variable labels(arange(8, Dtype::int32) % 5, false);
+  double first = 0, last = 0;
+  for (int i = 0; i < 30; ++i) {
+    const Variable loss = F::softmax_cross_entropy(net(given({8, 20})), labels);
+    last = loss.array().astype(Dtype::float64).item<double>();
+    if (i == 0) first = last;
+    net.cleargrads();
+    loss.backward();
+    optimizer.update();
+  }
+  EXPECT_LT(last, first / 2);
+  EXPECT_EQ(net.above.quantized()->blocks().to_vector<std::uint8_t>(), blocks.to_vector<std::uint8_t>());
+}
+
+TEST(QuantizedLinks, FilesHaveTheBlocks) {
+  const auto mode = test_mode();
+  const tests::Folder folder;
+  for (const Quantization kind : kKinds) {
+    Net net;
+    L::quantize(net, kind, {.keep = {"conv"}});
+    EXPECT_FALSE(net.conv.quantized());
+    serializers::save_npz(folder / "net.npz", net);
+    serializers::save_safetensors(folder / "net.safetensors", net);
+    EXPECT_EQ(io::NpzReader(folder / "net.npz").read_array("fc/W_blocks").dtype, Dtype::uint8);
+    const Array y = net(images(), ids()).array();
+    Net plain, same_kind, another;
+    L::quantize(same_kind, kind, {.keep = {"conv"}});
+    L::quantize(another, kind == Quantization::q4_0 ? Quantization::q8_0 : Quantization::q4_0, {.keep = {"conv"}});
+    for (Net* const into : {&plain, &same_kind}) {
+      serializers::load_npz(folder / "net.npz", *into);
+      EXPECT_EQ(into->fc.quantized()->kind(), kind);
+      EXPECT_FALSE(into->fc.W.defined());
+      expect_near((*into)(images(), ids()).array(), y, 0);
+    }
+    Net fresh;
+    serializers::load_safetensors(folder / "net.safetensors", fresh);
+    expect_near(fresh(images(), ids()).array(), y, 0);
+    // blocks of other sizes: nothing changes
+    const Array before = another(images(), ids()).array();
+    EXPECT_THROW(serializers::load_npz(folder / "net.npz", another), Error);
+    expect_near(another(images(), ids()).array(), before, 0);
+    // a file with parameters does not fit
+    serializers::save_npz(folder / "plain.npz", Net());
+    EXPECT_THROW(serializers::load_npz(folder / "plain.npz", net), FileError);
+    expect_near(net(images(), ids()).array(), y, 0);
+  }
+}
+
+TEST(QuantizedLinks, AreSmaller) {
+  const tests::Folder folder;
+  const auto size = [&](std::optional<Quantization> kind) {
+    L::Linear fc(1024, 1024, {.nobias = true});
+    if (kind) fc.quantize(*kind);
+    serializers::save_safetensors(folder / "fc", fc);
+    const auto memory = static_cast<double>(kind ? fc.quantized()->nbytes() : fc.W.array().nbytes());
+    return std::pair(memory, static_cast<double>(os::read_file(folder / "fc").size()));
+  };
+  const auto [memory, file] = size({});
+  for (const auto& [kind, times] :
+       {std::pair(Quantization::q8_0, 3.6), std::pair(Quantization::int8, 3.6), std::pair(Quantization::q4_0, 6.8),
+        std::pair(Quantization::q4_k, 6.8), std::pair(Quantization::q6_k, 4.8)}) {
+    const auto [smaller, smaller_file] = size(kind);
+    EXPECT_GE(memory / smaller, times) << quantization_info(kind).name;
+    EXPECT_GE(file / smaller_file, times) << quantization_info(kind).name;
+  }
+}
+
+TEST(QuantizedLinks, CopiesAndDevices) {
+  const auto mode = test_mode();
+  Net net;
+  L::quantize(net, Quantization::q8_0);
+  const Array y = net(images(), ids()).array();
+  const Net shared = net, copy = net.copy(CopyMode::copy);
+  expect_near(shared(images(), ids()).array(), y, 0);
+  expect_near(copy(images(), ids()).array(), y, 0);
+  EXPECT_FALSE(copy.fc.quantized()->blocks().shares_memory(net.fc.quantized()->blocks()));
+  net.to_device(Device());
+  EXPECT_EQ(net.fc.quantized()->device(), Device());
+  EXPECT_EQ(shared.fc.quantized()->device(), Device());
+  net.to_device(current_device());
+  expect_near(net(images(), ids()).array(), y, 0);
+  // what a copy is given is no other's
+  Net other = net;
+  other.fc.set_quantized(quantize(numbers({40, 96}), Quantization::q8_0));
+  EXPECT_EQ(net.count_params(), other.count_params());
+}
+
+TEST(QuantizedLinks, WhatIsWrongIsSaid) {
+  const auto error = [](auto&& f) -> std::string {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  const auto has = [](const std::string& text, const std::string& words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  L::Linear late(5);
+  has(error([&] { late.quantize(Quantization::q8_0); }), "Linear: W is to be quantised, and is not there yet");
+  L::Linear fc(40, 6);
+  has(error([&] { fc.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(6, 40), not (6, 41)");
+  has(error([&] { late.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(5, 41), not (6, 41)");
+  fc.quantize(Quantization::q8_0);
+  has(error([&] { fc(given({2, 39})); }), "x must be (..., 40)");
+  L::EmbedID embed(7, 40);
+  has(error([&] { embed.set_quantized(quantize(numbers({8, 40}), Quantization::q8_0)); }), "(7, 40), not (8, 40)");
+  L::Convolution2D conv(3, 6, 3);
+  has(error([&] {
+        conv.set_quantized(quantize(numbers({6, 3, 3, 2}), Quantization::q8_0));
+      }),
+      "(6, 3, 3, 3), not (6, 3, 3, 2)");
+  // nothing has changed where one of the weights has no blocks
+  struct Pair : Chain {
+    L::Linear first{40, 6}, second{6, 5};
+    CT_LINKS(first, second)
+  } pair;
+  pair.second.W = Parameter(full({5, 6}, 1e38, Dtype::float32), "W");
+  has(error([&] { L::quantize(pair, Quantization::q4_0); }), "too large");
+  EXPECT_TRUE(pair.first.W.defined());
+  has(error([&] { L::quantize(pair, Quantization::q4_0, {.keep = {"("}}); }), "no regular expression");
+}
+
+TEST(QuantizedLinks, IgnoredIdsAreZeros) {
+  L::EmbedID embed(7, 40, {.ignore_label = -1});
+  const Variable some(Array::from_host(std::vector<std::int64_t>{3, -1, 0}.data(), {3}, Dtype::int64), false);
+  embed.quantize(Quantization::q6_k);
+  const Array y = embed(some).array();
+  EXPECT_EQ(y.shape(), (Shape{3, 40}));
+  const auto largest = [](const Array& row) { return max(absolute(row)).item<float>(); };
+  EXPECT_EQ(largest(y[1]), 0);
+  EXPECT_GT(largest(y[0]), 0);
+  const auto scope = using_config(config.dtype, Dtype::bfloat16);
+  EXPECT_EQ(embed(some).dtype(), Dtype::bfloat16);
+}
+
+}  // namespace
+}  // namespace catenary
