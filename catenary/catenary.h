@@ -67,6 +67,7 @@
 #include "catenary/links/models/unet.h"
 #include "catenary/links/models/vgg.h"
 #include "catenary/links/normalization.h"
+#include "catenary/links/quantize.h"
 #include "catenary/links/rnn.h"
 #include "catenary/links/sequential.h"
 #include "catenary/optimizers/optimizers.h"

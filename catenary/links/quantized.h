@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "catenary/array/quantized.h"
 #include "catenary/functions/convolution.h"
@@ -32,23 +30,6 @@ class CT_API QuantizableW {
   struct Read;
   std::shared_ptr<Read> read_;
 };
-
-/// Options of quantize.
-struct QuantizeOptions {
-  /// Links whose paths ("/blocks/0/fc1") one of these regular expressions is found in stay as they are.
-  std::vector<std::string> keep = {};
-};
-/// What became of a weight.
-struct QuantizedWeight {
-  std::string path;  ///< of the link
-  Shape shape;
-  std::int64_t bytes_before, bytes_after;
-  double error;  ///< root of the mean square of the differences, by that of the weights
-};
-/// Quantises the weights of each Linear, EmbedID and ConvolutionND in a model that has them as parameters; biases and
-/// normalisations stay. Tells what it did, in the model's order. Throws ValueError for a weight that is not
-/// initialised, an inf or a NaN, and a regular expression that is none; then nothing has changed.
-CT_API std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options = {});
 
 namespace detail {
 /// The parameter's values; throws ValueError, in the link's name, where there are none.

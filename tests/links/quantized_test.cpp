@@ -20,6 +20,7 @@
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
 #include "catenary/links/normalization.h"
+#include "catenary/links/quantize.h"
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/serializers/serializer.h"
 #include "tests/folder.h"
