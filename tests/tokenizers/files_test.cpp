@@ -146,6 +146,20 @@ TEST(TokenizerFile, CharactersWithoutTokens) {
             "a character of 'aé' is unknown, and unk_id is not given");
 }
 
+// Where a token is merged before it is made, and where it is made in two ways, words are not merged part by part.
+TEST(TokenizerFile, TokensThatComeAboutInUnusualWays) {
+  const auto cut = [](const std::string& vocabulary, const std::string& merges, const std::string& text) {
+    const Tokenizer tokenizer =
+        parse_tokenizer(document(R"({"type":"BPE","vocab":)" + vocabulary + R"(,"merges":)" + merges + "}"), "file");
+    return tokenizer.encode(text);
+  };
+  EXPECT_EQ(cut(R"({"a":0,"b":1,"c":2,"bc":3,"abc":4})", R"(["a bc","b c"])", "abcabc"), (Ids{4, 4}));
+  EXPECT_EQ(cut(R"({"a":0,"b":1,"c":2,"ab":3,"bc":4,"abc":5,"abcabc":6})", R"(["a b","b c","a bc","ab c","abc abc"])",
+                "abcabc"),
+            (Ids{6}));
+  EXPECT_EQ(cut(R"({"":0,"a":1,"b":2,"ab":3})", R"(["a b",["","a"]])", "abab"), (Ids{3, 3}));
+}
+
 // A few bytes of a file changed, cut out or written twice: an error of the file, or a tokenizer that works or says why
 // not.
 TEST(TokenizerFile, DamageIsSaidInWords) {
