@@ -4,7 +4,6 @@ stand-ins. What the ranks do is in chainermn_ranks.py."""
 import os
 
 import numpy
-import pytest
 
 from chainermn_test import job, results
 
@@ -15,14 +14,21 @@ def test_gradients_of_two_devices():
     job(2, 'gradients', '0', 'flat,pure_nccl', **TWO)
 
 
-@pytest.mark.parametrize('double_buffering', ['no', 'yes'])
-def test_training_on_two_devices(tmp_path, double_buffering):
-    job(2, 'training', 'pure_nccl', '0', tmp_path / 'devices', double_buffering, **TWO)
-    weights, _ = results(tmp_path / 'devices')
-    job(2, 'training', 'pure_nccl', '0', tmp_path / 'again', double_buffering, **TWO)
-    for path, values in results(tmp_path / 'again')[0].items():
-        numpy.testing.assert_array_equal(values, weights[path])
-    if double_buffering == 'no':
-        job(2, 'training', 'naive', '@numpy', tmp_path / 'numpy', **TWO)
-        for path, values in results(tmp_path / 'numpy')[0].items():
-            numpy.testing.assert_allclose(values, weights[path], rtol=1e-4, atol=1e-6)
+def trained(out, on, double_buffering):
+    job(2, 'training', 'pure_nccl' if on == '0' else 'naive', on, out, double_buffering, **TWO)
+    return results(out)[0]
+
+
+def test_training_on_two_devices(tmp_path):
+    weights, expected = trained(tmp_path / 'devices', '0', 'no'), trained(tmp_path / 'numpy', '@numpy', 'no')
+    assert set(weights) == set(expected)
+    for path, values in expected.items():
+        numpy.testing.assert_allclose(weights[path], values, rtol=1e-4, atol=1e-6)
+
+
+def test_double_buffering_on_two_devices(tmp_path):
+    weights, late = trained(tmp_path / 'one', '0', 'no'), [trained(tmp_path / name, '0', 'yes') for name in ('two', 'three')]
+    for path, values in late[0].items():
+        numpy.testing.assert_array_equal(values, late[1][path])
+    # an update takes the gradients of the iteration before, and so it has made one less
+    assert any(numpy.abs(weights[path] - values).max() > 1e-4 for path, values in late[0].items())
