@@ -54,6 +54,8 @@ std::unique_ptr<Normalizer> make_lowercase();
 std::unique_ptr<Normalizer> make_prepend(std::string what);
 std::unique_ptr<Normalizer> make_replace(Pattern pattern, std::string content);
 std::unique_ptr<Normalizer> make_strip(bool left, bool right);
+/// SentencePiece's table; throws ValueError for one that is damaged.
+std::unique_ptr<Normalizer> make_charsmap(std::string_view base64);
 std::unique_ptr<Normalizer> make_sequence(std::vector<std::unique_ptr<Normalizer>> steps);
 
 struct PreTokenizer {

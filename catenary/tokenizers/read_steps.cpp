@@ -96,6 +96,11 @@ std::unique_ptr<Normalizer> read_normalizer(const Json& json, int depth) {
     json.only({"type", "strip_left", "strip_right"});
     return make_strip(json.at("strip_left").flag(), json.at("strip_right").flag());
   }
+  if (type == "Precompiled") {
+    json.only({"type", "precompiled_charsmap"});
+    const Json table = json.at("precompiled_charsmap");
+    return table.check([&] { return make_charsmap(table.text()); });
+  }
   if (type != "Sequence") unknown_type(json, "normalizer", type);
   json.only({"type", "normalizers"});
   const Json list = json.at("normalizers");

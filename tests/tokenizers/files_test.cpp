@@ -20,8 +20,8 @@ TEST(TokenizerFile, RefusesByNameAndPlace) {
   const std::string types = R"({"type":"Sequence","pretokenizers":[{"type":"ByteLevel","add_prefix_space":true},)";
   ASSERT_EQ(refusal(document(kSmallModel)), "");
   const std::pair<std::string, std::string> cases[] = {
-      {with(R"("normalizer":{"type":"Precompiled","precompiled_charsmap":""})"),
-       "file: normalizer.type: the normalizer 'Precompiled' is not supported"},
+      {with(R"("normalizer":{"type":"BertNormalizer"})"),
+       "file: normalizer.type: the normalizer 'BertNormalizer' is not supported"},
       {with(R"("normalizer":{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Nmt"}]})"),
        "file: normalizer.normalizers[1].type: the normalizer 'Nmt' is not supported"},
       {with(R"("normalizer":{"type":"NFC","form":1})"), "file: normalizer: 'form' is not known here"},

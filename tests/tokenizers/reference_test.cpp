@@ -47,6 +47,74 @@ TEST_P(Reference, CutsAndJoinsRandomTextsAsThePackageDoes) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Reference, testing::ValuesIn(kNames),
                          [](const auto& info) { return std::string(info.param); });
 
+/// gpt2.json, whose 256 bytes bring every text back, behind a normalizer: what decode gives is the normalized text.
+Tokenizer normalizing(const std::string& normalizer) {
+  std::string json = read_text(data_path("gpt2.json"));
+  const std::string none = "\"normalizer\":null";
+  json.replace(json.find(none), none.size(), "\"normalizer\":" + normalizer);
+  return parse_tokenizer(json, "file");
+}
+
+TEST(Normalizers, ATableOfSentencePiece) {
+  const auto cases = nlohmann::json::parse(read_text(data_path("charsmap.json")));
+  const std::string table = cases["precompiled_charsmap"];
+  const auto with = [](const std::string& t) {
+    return normalizing(R"({"type":"Precompiled","precompiled_charsmap":")" + t + "\"}");
+  };
+  const Tokenizer tokenizer = with(table);
+  int changed = 0;
+  for (std::size_t i = 0; i < cases["texts"].size(); ++i) {
+    const std::string text = cases["texts"][i], expected = cases["normalized"][i];
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), expected) << text;
+    changed += text != expected;
+  }
+  EXPECT_GT(changed, 100);
+  EXPECT_NE(message<FileError>([&] { with("A*"); }).find("precompiled_charsmap: this is not base64"),
+            std::string::npos);
+  EXPECT_NE(message<FileError>([&] { with(""); }).find("a table of 0 bytes says that its trie has 0"),
+            std::string::npos);
+  EXPECT_NE(message<FileError>([&] { with("AQAAAAAA"); }).find("a table of 6 bytes says that its trie has 1"),
+            std::string::npos);
+  // damage of any kind gives valid text or an error
+  for (std::size_t i = 0; i + 1 < table.size(); i += 3) {
+    std::string damaged = table;
+    damaged[i] = damaged[i] == 'x' ? 'y' : 'x';
+    message<FileError>([&] {
+      const Tokenizer t = with(damaged);
+      for (std::size_t k = 0; k < 20; ++k) t.encode(cases["texts"][k].get<std::string>());
+    });
+  }
+}
+
+TEST(Normalizers, AreThoseOfThePackagesUnicode) {
+  const auto made = [](const std::string& form, const std::string& text) {
+    const Tokenizer tokenizer = normalizing("{\"type\":\"" + form + "\"}");
+    return tokenizer.decode(tokenizer.encode(text));
+  };
+  EXPECT_EQ(made("NFC", "e\u0301\u0323"), "\u1eb9\u0301");
+  EXPECT_EQ(made("NFD", "\u1eb9\u0301가"), "e\u0323\u0301\u1100\u1161");
+  EXPECT_EQ(made("NFKC", "\ufb01\u2460\u3000"), "fi1 ");
+  EXPECT_EQ(made("NFKD", "\ufb01\u00e9"), "fie\u0301");
+  // of later versions than its tables: copied, not decomposed (U+32FF), composed (U+11935 U+11930) or reordered
+  // (U+1ACE)
+  EXPECT_EQ(made("NFKC", "\u32ff"), "\u32ff");
+  EXPECT_EQ(made("NFC", "\U00011935\U00011930"), "\U00011935\U00011930");
+  EXPECT_EQ(made("NFC", "a\u1ace\u0323"), "a\u1ace\u0323");
+  EXPECT_EQ(made("Lowercase", "ÀİΣ\U00010d50ẞ"), "ài\u0307σ\U00010d70ß");
+}
+
+TEST(Unigram, TiesAndUnknownCharacters) {
+  const auto cut = [](const std::string& vocabulary, const std::string& text) {
+    return parse_tokenizer(document(R"({"type":"Unigram","unk_id":0,"vocab":)" + vocabulary + "}"), "file")
+        .encode(text);
+  };
+  // of equal sums the one whose last token begins first
+  EXPECT_EQ(cut(R"([["?",0],["a",-1],["b",-1],["ab",-2]])", "ab"), (Ids{3}));
+  EXPECT_EQ(cut(R"([["?",0],["xy",-1],["yz",-0.5]])", "xyz"), (Ids{0, 2}));
+  EXPECT_EQ(cut(R"([["?",0],["xy",-0.5],["yz",-1]])", "xyz"), (Ids{1, 0}));
+  EXPECT_EQ(cut(R"([["?",0],["a",-1]])", "éüa世"), (Ids{0, 1, 0}));
+}
+
 TEST(Tokenizer, BytesThatAreNoUtf8BecomeReplacementCharacters) {
   const Tokenizer tokenizer = load_tokenizer(data_path("gpt2.json"));
   // Python: bytes.decode("utf-8", "replace")

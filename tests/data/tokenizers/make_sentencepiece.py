@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Makes sentencepiece.json: a small model of SentencePiece's pairs as GGUF files hold it, and what SentencePiece makes of random texts.
+"""Makes sentencepiece.json: a small model of SentencePiece's pairs as GGUF files hold it, and what SentencePiece makes of random texts; and
+charsmap.json: a small table of normalization, and what `tokenizers` makes by it.
 
-    python3 -m venv venv && venv/bin/pip install sentencepiece tokenizers==0.23.3 && venv/bin/python make_sentencepiece.py
+    python3 -m venv venv && venv/bin/pip install sentencepiece protobuf tokenizers==0.23.3 && venv/bin/python make_sentencepiece.py
 """
+import base64
 import io
 import json
 import pathlib
-import sys
+import random
+import tempfile
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+from tokenizers import normalizers
 
 import texts
 from make_tokenizers import CORPUS
@@ -32,7 +37,41 @@ def gguf(model):
             "scores": [round(model.get_score(i), 3) for i in range(model.get_piece_size())], "token_types": kinds}
 
 
+# What becomes what, in hexadecimal: a ligature, letters with marks, a long cluster, what is left out, and beginnings of others.
+RULES = """fb01\t66 69
+41\t61
+41 300\te0
+e9\t65
+65 301\te9 21
+20ac\t45 55 52
+ad\t
+1f600\t3a 29
+3000\t20
+0e33\te4d e32
+61 62 63\t78
+"""
+
+
+def charsmap():
+    model = io.BytesIO()
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
+        rules.write(RULES)
+        rules.flush()
+        sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["hello", "world"]), model_writer=model, model_type="char", vocab_size=12,
+                                                 hard_vocab_limit=False, normalization_rule_tsv=rules.name, minloglevel=2)
+    proto = sentencepiece_model_pb2.ModelProto()
+    proto.ParseFromString(model.getvalue())
+    table = proto.normalizer_spec.precompiled_charsmap
+    rng = random.Random(4)
+    parts = ["\ufb01", "A", "\u0300", "\u0301", "e", "\u00e9", "\u20ac", "\u00ad", "\U0001f600", "\u3000", "\u0e33", "\u0e01", "abc", "a", "b", "\0", "x",
+             "\U0001f468\u200d\U0001f469", "\r\n", "\u1100\u1161", "\U0001f1e9\U0001f1ea", " "]
+    inputs = ["".join(rng.choice(parts) for _ in range(rng.randrange(1, 9))) for _ in range(150)]
+    step = normalizers.Precompiled(table)
+    return {"precompiled_charsmap": base64.b64encode(table).decode(), "texts": inputs, "normalized": [step.normalize_str(text) for text in inputs]}
+
+
 def main():
+    (HERE / "charsmap.json").write_text(json.dumps(charsmap(), ensure_ascii=False, separators=(",", ":")) + "\n")
     model = train(480)
     # SentencePiece takes the character for a space, and NUL ends a text of its Python package
     inputs = [text.replace("\u2581", "").replace("\0", "") for text in texts.texts(29, 100, (), most=6)]

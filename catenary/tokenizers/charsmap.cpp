@@ -1,0 +1,107 @@
+// SentencePiece's normalization by a table that comes with the tokenizer: a trie (Darts, a double array) of what is
+// replaced, and the replacements.
+
+#include <utf8proc.h>
+
+#include <cstring>
+#include <optional>
+
+#include "catenary/core/format.h"
+#include "catenary/tokenizers/pieces.h"
+#include "catenary/tokenizers/utf8.h"
+
+namespace catenary::tokenizers {
+
+namespace {
+
+std::string from_base64(std::string_view text) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const std::size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) fail<ValueError>("this is not base64");
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xff);
+  }
+  return bytes;
+}
+
+class Charsmap : public Normalizer {
+ public:
+  explicit Charsmap(std::string_view base64) {
+    const std::string bytes = from_base64(base64);
+    std::uint32_t size = 0;
+    if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
+    if (size == 0 || size % sizeof(std::uint32_t) != 0 || size > bytes.size() - sizeof size)
+      fail<ValueError>("a table of {} bytes says that its trie has {}", bytes.size(), size);
+    units_.resize(size / sizeof(std::uint32_t));
+    std::memcpy(units_.data(), bytes.data() + sizeof size, size);
+    texts_ = bytes.substr(sizeof size + size);
+    if (!is_valid(texts_)) fail<ValueError>("a table whose texts are not UTF-8");
+  }
+
+  /// Clusters of less than six bytes are looked for as a whole, longer ones, and those that are not found, by
+  /// character.
+  std::string apply(std::string text) const override {
+    std::string made;
+    std::size_t begin = 0;
+    const auto finish = [&](std::size_t end) {
+      const std::string_view cluster = std::string_view(text).substr(begin, end - begin);
+      begin = end;
+      constexpr std::size_t kLong = 6;
+      if (const auto found = cluster.size() < kLong ? find(cluster) : std::nullopt) {
+        made += *found;
+        return;
+      }
+      for (std::size_t at = 0; at < cluster.size();) {
+        const std::string_view character = cluster.substr(at, bytes_of_char(cluster[at]));
+        made += find(character).value_or(character);
+        at += character.size();
+      }
+    };
+    utf8proc_int32_t state = 0, before = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t here = at;
+      const auto c = static_cast<utf8proc_int32_t>(next_char(text, at));
+      if (here > 0 && utf8proc_grapheme_break_stateful(before, c, &state)) finish(here);
+      before = c;
+    }
+    if (!text.empty()) finish(text.size());
+    return made;
+  }
+
+ private:
+  static std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 0x200) >> 6); }
+
+  /// What replaces the shortest beginning of `cluster` that is in the table.
+  std::optional<std::string_view> find(std::string_view cluster) const {
+    std::size_t node = offset(units_[0]);
+    for (const char c : cluster) {
+      const auto byte = static_cast<unsigned char>(c);
+      node ^= byte;
+      if (byte == 0 || node >= units_.size() || (units_[node] & 0x800000ff) != byte) return std::nullopt;
+      const std::uint32_t unit = units_[node];
+      node ^= offset(unit);
+      if (!(unit & 0x100)) continue;
+      const std::size_t at = node < units_.size() ? units_[node] & 0x7fffffff : texts_.size();
+      if (at >= texts_.size() || (static_cast<unsigned char>(texts_[at]) & 0xc0) == 0x80) return std::nullopt;
+      return std::string_view(texts_).substr(at, texts_.find('\0', at) - at);
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::uint32_t> units_;
+  std::string texts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Normalizer> make_charsmap(std::string_view base64) { return std::make_unique<Charsmap>(base64); }
+
+}  // namespace catenary::tokenizers
