@@ -28,6 +28,13 @@ class PureNcclCommunicator(MpiCommunicatorBase):
     def get_config(self, name=None):
         return self.allreduce_grad_dtype if name == 'allreduce_grad_dtype' else super().get_config(name)
 
+    def finalize(self):
+        """As in all communicators; the cards leave NCCL's group together."""
+        for exchange in self._by_dtype.values():
+            exchange.finalize()
+        self._by_dtype.clear()
+        super().finalize()
+
     def _exchange(self):
         dtype = self.allreduce_grad_dtype
         if dtype is None:
