@@ -154,10 +154,12 @@ TEST(Gguf, WhatIsAskedForWrongly) {
            {file_error([&] { file.read("absent"); }), "no tensor 'absent'"}})
     EXPECT_TRUE(has(message, expected)) << message << "\n  not " << expected;
   EXPECT_EQ(file_error([&] { file.text("t.u8"); }).find(at + std::to_string(file.find("t.u8")->begin)), 0u);
-  const std::string empty = Raw().value("e", GgufType::array, std::uint32_t{8}, std::uint64_t{0}).str();
-  const GgufReader none(as_bytes(empty), "none");
-  EXPECT_TRUE(none.texts("e").empty() && none.integers("e").empty() && none.reals("e").empty());
-  EXPECT_TRUE(none.flags("e").empty());
+  for (const std::uint32_t element : {8u, 4u, 7u}) {  // strings, uint32, bools
+    const std::string empty = Raw().value("e", GgufType::array, element, std::uint64_t{0}).str();
+    const GgufReader none(as_bytes(empty), "none");
+    EXPECT_TRUE(none.texts("e").empty() && none.integers("e").empty() && none.reals("e").empty());
+    EXPECT_TRUE(none.flags("e").empty());
+  }
 }
 
 TEST(Gguf, PlainTensorsThatThePackageWrote) {

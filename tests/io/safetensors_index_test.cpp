@@ -1,5 +1,6 @@
 #include "catenary/io/safetensors_index.h"
 
+#include <filesystem>
 #include <random>
 
 #include "catenary/io/identify.h"
@@ -150,6 +151,11 @@ TEST(SafetensorsIndex, RefusesHostileIndices) {
     EXPECT_EQ(found.find("index: at byte "), 0u) << text.substr(0, 60) << ": " << found;
     EXPECT_TRUE(has(found, message)) << text.substr(0, 60) << ": " << found;
   }
+  const TemporaryFolder folder;
+  folder.write("large", "");
+  std::filesystem::resize_file(folder / "large", 100'000'001);  // no block of the disk is taken
+  const os::FileView large(folder / "large");
+  EXPECT_TRUE(has(file_error([&] { read_safetensors_index(large.bytes(), "index"); }), "an index of 100000001 bytes"));
   EXPECT_TRUE(has(index_error("{\"weight_map\":{\"ab\":\"b\",  \"c\":1}}"), "at byte 26:"));
 }
 
