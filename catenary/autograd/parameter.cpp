@@ -5,6 +5,7 @@
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/node_extras.h"
+#include "catenary/autograd/without_values.h"
 #include "catenary/core/format.h"
 #include "catenary/core/places.h"
 
@@ -118,6 +119,10 @@ void Parameter::initialize(const Shape& shape) const {
     if (shape == this->shape()) return;
     fail<ValueError>("parameter \"{}\" has shape {} already and cannot be initialised with {}", name(), this->shape(),
                      shape);
+  }
+  if (WithoutValues::holds()) {
+    node().shape_ = shape;
+    return;
   }
   VariableNode::Extras& extras = node().extras();
   const Array data = generate_array(ParameterInit(extras.initializer), shape, extras.initial_device);

@@ -1,7 +1,9 @@
 #include "catenary/functions/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -217,6 +219,23 @@ class Rotation : public FunctionNode {
 
 }  // namespace
 
+std::vector<double> rotary_rates(std::int64_t dims, double base, const RotaryScaling& scaling) {
+  if (!(scaling.factor > 0)) fail<ValueError>("rotary_rates: factor must be positive, not {}", scaling.factor);
+  if (!(scaling.low > 0 && scaling.high > scaling.low))
+    fail<ValueError>("rotary_rates: 0 < low < high must hold, not {} and {}", scaling.low, scaling.high);
+  std::vector<double> rates;
+  for (std::int64_t i = 0; i < dims; i += 2) {
+    const double rate = std::pow(base, -static_cast<double>(i) / static_cast<double>(dims));
+    double kept = 0;  // the part of the rate that is not scaled
+    if (scaling.learnt) {
+      const double turns = static_cast<double>(*scaling.learnt) * rate / (2 * std::numbers::pi);
+      kept = std::clamp((turns - scaling.low) / (scaling.high - scaling.low), 0.0, 1.0);
+    }
+    rates.push_back(kept * rate + (1 - kept) * rate / scaling.factor);
+  }
+  return rates;
+}
+
 Variable rotary_embedding(const Variable& x, const Array& positions, const RotaryOptions& options) {
   constexpr const char* what = "rotary_embedding";
   if (x.ndim() < 2) fail<ShapeError>("{}: x must be (…, L, E), not {}", what, x.shape());
@@ -227,10 +246,8 @@ Variable rotary_embedding(const Variable& x, const Array& positions, const Rotar
   const Shape rows = first_axes(x.shape(), x.ndim() - 1);
   const DeviceScope scope(x.device());
   const Dtype wide = promote(x.dtype(), Dtype::float32);
-  std::vector<double> rates;
-  for (std::int64_t i = 0; i < dims; i += 2)
-    rates.push_back(
-        std::pow(options.base, -static_cast<double>(i) / static_cast<double>(std::max<std::int64_t>(1, dims))));
+  const std::vector<double> rates = options.rates.empty() ? rotary_rates(dims, options.base) : options.rates;
+  if (std::ssize(rates) != dims / 2) fail<ValueError>("{}: {} rates for {} pairs", what, rates.size(), dims / 2);
   const Array rate = Array::from_host(rates.data(), {dims / 2}, Dtype::float64, get_device("cpu")).astype(wide);
   Shape column = rows;
   column.push_back(1);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "catenary/autograd/variable.h"
 
@@ -41,11 +42,26 @@ struct RotaryOptions {
   std::optional<std::int64_t> dims = {};
   /// Are pairs neighbours (0, 1), (2, 3), … (GPT-J, GLM)? Else they are half of dims apart (GPT-NeoX, Llama).
   bool interleaved = false;
+  /// What each pair is turned by from one position to the next: dims / 2 numbers; base's when there are none.
+  std::vector<double> rates = {};
 };
-/// x [axes…, L, E] with pairs of its last axis turned: pair i of dims / 2 by positions[l] base^(-2 i / dims). Positions
+/// How a model that has learnt with a shorter context turns pairs.
+struct RotaryScaling {
+  double factor = 1;  ///< by which pairs are turned more slowly
+  /// The context that the model has learnt with. When given, a pair that turns around in less than learnt / high
+  /// positions keeps its rate, one that takes more than learnt / low is turned more slowly, and between them the rate
+  /// goes from one to the other (Llama 3). Else all are turned more slowly (Chen et al. 2023).
+  std::optional<std::int64_t> learnt = {};
+  double low = 1, high = 4;
+};
+/// Rates for RotaryOptions: base^(-2 i / dims) for pair i of dims / 2, scaled. Throws ValueError for a factor that is
+/// not positive and for low and high that are not in order.
+CT_API std::vector<double> rotary_rates(std::int64_t dims, double base, const RotaryScaling& scaling = {});
+/// x [axes…, L, E] with pairs of its last axis turned: pair i of dims / 2 by positions[l] rates[i]. Positions
 /// are integers or floats of shape [L] or what broadcasts to x's axes but the last. Two-dimensional positions (GLM) are
 /// two calls, one for each half of the last axis. Angles are float32 at least, the result has x's dtype. Throws
-/// ShapeError, ValueError for dims that are odd or beyond E, DtypeError for x that is not floating. (Su et al. 2021)
+/// ShapeError, ValueError for dims that are odd or beyond E and rates that are not one a pair, DtypeError for x that is
+/// not floating. (Su et al. 2021)
 CT_API Variable rotary_embedding(const Variable& x, const Array& positions, const RotaryOptions& options = {});
 
 }  // namespace catenary::functions

@@ -11,7 +11,9 @@
 #include "catenary/autograd/hooks.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/autograd/parameter.h"
+#include "catenary/autograd/without_values.h"
 #include "catenary/core/config.h"
+#include "catenary/functions/math_reduction.h"
 #include "tests/autograd/helpers.h"
 
 namespace catenary {
@@ -421,6 +423,31 @@ TEST(Parameter, RunsItsRule) {
   p.set_update_rule(std::make_shared<Rule>());
   p.update();
   EXPECT_EQ(values(p.array()), Doubles{9});
+}
+
+TEST(Parameter, WithoutValuesUntilTheyAreSet) {
+  Parameter p, waiting(ParameterInit(2.0), "waiting");
+  {
+    const WithoutValues scope;
+    p = Parameter(ParameterInit(1.0), Shape{2, 3}, "p");
+    waiting.initialize({4});
+    std::thread([] { EXPECT_TRUE(Parameter(ParameterInit(1.0), Shape{2}).is_initialized()); }).join();
+    const WithoutValues inner;
+  }
+  EXPECT_FALSE(WithoutValues::holds());
+  EXPECT_FALSE(p.is_initialized());
+  EXPECT_FALSE(p.grad().defined());
+  EXPECT_EQ(shape_of(p), (Shape{2, 3}));
+  EXPECT_EQ(shape_of(waiting), Shape{4});
+  EXPECT_THROW(p.shape(), ValueError);
+  p.set_array(ones({2, 3}, Dtype::float64));
+  EXPECT_TRUE(p.is_initialized());
+  EXPECT_TRUE(p.requires_grad());
+  EXPECT_EQ(p.dtype(), Dtype::float64);
+  waiting.initialize({4});
+  EXPECT_EQ(values(waiting.array()), (Doubles{2, 2, 2, 2}));
+  functions::sum(p).backward();
+  EXPECT_EQ(values(p.grad()), (Doubles{1, 1, 1, 1, 1, 1}));
 }
 
 TEST(Config, ThreadsAndScopes) {

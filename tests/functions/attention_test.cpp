@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "catenary/array/creation.h"
@@ -221,6 +222,32 @@ TEST(RotaryEmbedding, GradientsShapesAndErrors) {
   EXPECT_THROW(F::rotary_embedding(waves({3, 5}, 0), arange(3)), ValueError);
   EXPECT_THROW(F::rotary_embedding(waves({3, 4}, 0), arange(3), {.dims = 6}), ValueError);
   EXPECT_THROW(F::rotary_embedding(zeros({3, 4}, Dtype::int32), arange(3)), DtypeError);
+}
+
+TEST(RotaryEmbedding, TakesRates) {
+  const Array x = waves({2, 3, 6}, 0), positions = arange(3);
+  const auto turned = [&](const F::RotaryOptions& options) {
+    return values(F::rotary_embedding(x, positions, options).array());
+  };
+  EXPECT_EQ(turned({.base = 100, .dims = 4}), turned({.base = 7, .dims = 4, .rates = {1, 0.1}}));
+  EXPECT_NE(turned({.base = 100, .dims = 4}), turned({.base = 100, .dims = 4, .rates = {1, 0.2}}));
+  EXPECT_THROW(turned({.dims = 4, .rates = {1, 2, 3}}), ValueError);
+  EXPECT_THROW(turned({.dims = 4, .rates = {1}}), ValueError);
+}
+
+TEST(RotaryRates, OfLongerContexts) {
+  const auto near = [](const std::vector<double>& found, const std::vector<double>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-15 * expected[i]) << i;
+  };
+  near(F::rotary_rates(6, 1000), {1, 0.1, 0.01});
+  near(F::rotary_rates(6, 1000, {.factor = 4}), {0.25, 0.025, 0.0025});
+  EXPECT_TRUE(F::rotary_rates(0, 1000).empty());
+  // of 100 learnt positions the first pair turns 15.9 times, the second 1.59, the third 0.159
+  const double turns = 100 * 0.1 / (2 * std::numbers::pi), kept = (turns - 1) / (4 - 1);
+  near(F::rotary_rates(6, 1000, {.factor = 8, .learnt = 100}), {1, 0.1 * kept + 0.1 / 8 * (1 - kept), 0.01 / 8});
+  EXPECT_THROW(F::rotary_rates(6, 1000, {.factor = 0}), ValueError);
+  EXPECT_THROW(F::rotary_rates(6, 1000, {.low = 4, .high = 4}), ValueError);
 }
 
 }  // namespace

@@ -197,6 +197,22 @@ std::vector<Taker> takers() {
        [](const Array& t) {
          L::GPT({.vocabulary = 3, .width = 4, .layers = 1, .heads = 1, .dropout = 0})(t.reshape({4, 1}));
        }},
+      {"links::Llama",
+       "embed_id",
+       "x",
+       3,
+       {},
+       [](const Array& t) {
+         L::Llama({.vocabulary = 3, .width = 4, .layers = 1, .heads = 1, .hidden = 2})(t.reshape({4, 1}));
+       }},
+      {"links::Glm",
+       "embed_id",
+       "x",
+       3,
+       {},
+       [](const Array& t) {
+         L::Glm({.vocabulary = 3, .width = 4, .layers = 1, .heads = 1, .groups = 1, .hidden = 2})(t.reshape({4, 1}));
+       }},
       {"links::Classifier", "softmax_cross_entropy", "t", 3, -1,
        [x](const Array& t) {
          const L::Classifier classifier(L::Linear(3, 3));
@@ -242,7 +258,8 @@ TEST(Labels, AreCheckedAndNamed) {
     SCOPED_TRACE(fmt::format("{} of {} in [0, {})", taker.name, taker.function, taker.classes));
     const std::string range = fmt::format("{}: {} must be in [0, {}){}", taker.function, taker.name, taker.classes,
                                           taker.ignored ? fmt::format(" or {}, which is ignored", *taker.ignored) : "");
-    const bool column = taker.covers == "links::GPT" || taker.name.starts_with("samples") ||
+    const bool column = taker.covers == "links::GPT" || taker.covers == "links::Llama" ||
+                        taker.covers == "links::Glm" || taker.name.starts_with("samples") ||
                         taker.function.starts_with("connectionist");
     // small dtypes of one function: each is some kernels more
     const bool all_dtypes = taker.function == "softmax_cross_entropy" && taker.ignored == -1;

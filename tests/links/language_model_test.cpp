@@ -79,7 +79,10 @@ TEST(Generate, DrawsByProbabilities) {
     std::int64_t vocabulary() const override { return 4; }
     std::int64_t context() const override { return 100000; }
     std::int64_t layers() const override { return 0; }
-    Variable scores(const Variable& x, std::vector<L::KeyValueCache>*) const override {
+    Variable features(const Variable& ids, std::int64_t, std::vector<L::KeyValueCache>*) const override {
+      return Variable(zeros({1, ids.shape(1), 1}), false);
+    }
+    Variable scores(const Variable& x) const override {
       std::vector<double> logits;
       for (double q : p) logits.push_back(std::log(q));
       const Array row = Array::from_host(logits.data(), {1, 1, 4}, Dtype::float64, Device());

@@ -19,6 +19,23 @@ struct ConvertOptions {
 /// Writes the tensors of a file under the names that they have here.
 int convert(const ConvertOptions& options);
 
+struct GenerateArguments {
+  std::string model;   ///< as links::load_language_model takes it
+  std::string prompt;  ///< text, or numbers with `ids`
+  std::string device = "cpu";
+  std::string dtype = "float32";  ///< of the weights, or "stored"
+  std::int64_t tokens = 100;
+  double temperature = 1;
+  std::int64_t top_k = 0;
+  double top_p = 1;
+  std::uint64_t seed = 0;
+  std::int64_t context = 0;  ///< 0: the model's
+  bool ids = false;          ///< prompt and text are numbers of tokens
+  bool verbose = false;      ///< figures on standard error where that is no terminal, too
+};
+/// Writes what follows a prompt, as it comes. The exit status is 128 and a signal's number where one ended it.
+int generate(const GenerateArguments& arguments);
+
 /// `list` names each entry; `clear` removes them; neither: their folder, number and size.
 enum class CacheAction { summary, list, clear };
 int cache(CacheAction action, bool json);

@@ -60,6 +60,44 @@ int main(int argc, char** argv) {
   convert_command->add_option("--from", convert_options.rules,
                               "Rules: torch, torchvision or timm, and THEIRS=OURS; names stay as they are without");
 
+  GenerateArguments generate_arguments;
+  CLI::App* generate_command = app.add_subcommand("generate", "Text that a language model writes after a prompt");
+  generate_command->footer(
+      "MODEL is a folder as `transformers` saves it: config.json and model.safetensors, or its parts with an index.\n"
+      "Text appears as it comes; figures follow on standard error where that is a terminal. Ctrl-C ends the text.\n"
+      "As catenary generate MODEL --prompt '1 15043' --ids -n 20 --temperature 0; see docs/language-models.md.\n"
+      "Exit status: 130 after Ctrl-C.");
+  generate_command->add_option("MODEL", generate_arguments.model, "The model")->required();
+  generate_command->add_option("-p,--prompt", generate_arguments.prompt, "What the text follows")->required();
+  generate_command->add_option("-n,--tokens", generate_arguments.tokens, "How many tokens at most")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40, "COUNT"));
+  generate_command
+      ->add_option("--temperature", generate_arguments.temperature,
+                   "Scores are divided by it; 0 takes the most likely token")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  generate_command->add_option("--top-k", generate_arguments.top_k, "Only the so many most likely tokens; 0: all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  generate_command
+      ->add_option("--top-p", generate_arguments.top_p, "Only the most likely tokens whose probabilities come to this")
+      ->capture_default_str();
+  generate_command->add_option("--seed", generate_arguments.seed, "Of the choices")->capture_default_str();
+  generate_command->add_option("-d,--device", generate_arguments.device, "cpu, opencl:0, gpu:0, …")
+      ->capture_default_str();
+  generate_command
+      ->add_option("--dtype", generate_arguments.dtype, "Of the weights, stored: as the embeddings in the file")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "stored"}));
+  generate_command
+      ->add_option("--context", generate_arguments.context, "Tokens of prompt and text together; 0: what the model has")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  generate_command->add_flag("--ids", generate_arguments.ids, "Prompt and text are numbers of tokens");
+  generate_command->add_flag("-v,--verbose", generate_arguments.verbose,
+                             "Figures also where standard error is no terminal");
+
   DoctorOptions doctor_options;
   std::string probe_name;
   CLI::App* doctor_command = app.add_subcommand(
@@ -158,9 +196,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
-      fmt::print(stderr,
-                 "catenary: '{}' is none of info, devices, inspect, convert, doctor, cache, bench, data, launch\n",
-                 argv[1]);
+      fmt::print(
+          stderr,
+          "catenary: '{}' is none of info, devices, inspect, convert, generate, doctor, cache, bench, data, launch\n",
+          argv[1]);
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
@@ -176,6 +215,7 @@ int main(int argc, char** argv) {
     if (*devices_command) return list_devices(json);
     if (*inspect_command) return inspect(files, json);
     if (*convert_command) return convert(convert_options);
+    if (*generate_command) return generate(generate_arguments);
     if (*cache_command)
       return cache(action == "list"    ? CacheAction::list
                    : action == "clear" ? CacheAction::clear

@@ -63,6 +63,9 @@ Report run_torch(const std::string& directory, const nlohmann::json& manifest);
 /// Checks blocks of quantised weights and products with them, a file in DIR each, on the current device.
 Report run_quantised(const std::string& directory, const nlohmann::json& manifest);
 
+/// Checks language models of `transformers` that lie in DIR in a folder each, in float32 on the current device.
+Report run_language_models(const std::string& directory, const nlohmann::json& manifest);
+
 /// Checks ChainerMN's vectors for so many ranks as run together: DIR/ranks_<n>.npz. Rank 0's report has all ranks'
 /// lines, the others' none.
 Report run_chainermn(const std::string& directory);

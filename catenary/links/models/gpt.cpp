@@ -25,12 +25,12 @@ double residual_deviation(const GPTOptions& options) {
 
 GPT::Block::Block(const GPTOptions& options)
     : dropout(options.dropout),
-      norm1(options.width, 1e-5),
+      norm1(options.width, options.epsilon),
       attention(options.width, options.heads,
                 {.dropout = options.dropout, .initialW = initializers::Normal(kDeviation)}),
-      norm2(options.width, 1e-5),
-      fc1(options.width, 4 * options.width, rows()),
-      fc2(4 * options.width, options.width, rows(residual_deviation(options))) {
+      norm2(options.width, options.epsilon),
+      fc1(options.width, options.hidden.value_or(4 * options.width), rows()),
+      fc2(options.hidden.value_or(4 * options.width), options.width, rows(residual_deviation(options))) {
   attention.out = Linear(options.width, options.width, rows(residual_deviation(options)));
 }
 
@@ -44,23 +44,24 @@ GPT::GPT(const GPTOptions& options0)
     : options(options0),
       tokens(options.vocabulary, options.width, {.initialW = initializers::Normal(kDeviation)}),
       positions(options.context, options.width, {.initialW = initializers::Normal(kDeviation)}),
-      norm(options.width, 1e-5) {
+      norm(options.width, options.epsilon) {
   for (std::int64_t i = 0; i < options.layers; ++i) blocks.emplace_back(options);
+  if (!options.tied)
+    head = Linear(options.width, options.vocabulary,
+                  {.nobias = true, .initialW = initializers::Normal(kDeviation), .n_batch_axes = -1});
 }
 
-Variable GPT::scores(const Variable& ids, std::vector<KeyValueCache>* caches) const {
+Variable GPT::features(const Variable& ids, std::int64_t first, std::vector<KeyValueCache>* caches) const {
   namespace F = functions;
-  if (ids.ndim() != 2) fail<ShapeError>("GPT: ids must be (batch, length), not {}", ids.shape());
-  if (caches && std::ssize(*caches) != options.layers)
-    fail<ValueError>("GPT: there are {} layers, and {} caches", options.layers, caches->size());
-  const std::int64_t first = caches && !caches->empty() ? caches->front().size() : 0, length = ids.shape(1);
-  if (first + length > options.context)
-    fail<ValueError>("GPT: a sequence of {} tokens is longer than the context of {}", first + length, options.context);
   const DeviceScope scope(ids.device());
-  Variable x = tokens(ids) + positions(arange(first, first + length, Dtype::int32));
+  Variable x = tokens(ids) + positions(arange(first, first + ids.shape(1), Dtype::int32));
   x = F::dropout(x, options.dropout);
   for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, caches ? &(*caches)[i] : nullptr);
-  return F::linear(norm(x), tokens.W, -1);
+  return norm(x);
+}
+
+Variable GPT::scores(const Variable& features) const {
+  return head ? (*head)(features) : functions::linear(features, tokens.W, -1);
 }
 
 }  // namespace catenary::links

@@ -49,13 +49,32 @@ std::int64_t draw(const std::vector<double>& scores, const GenerateOptions& opti
 
 }  // namespace
 
+Variable LanguageModel::operator()(const Variable& ids, std::vector<KeyValueCache>* caches) const {
+  return scores(checked_features(ids, caches));
+}
+Variable LanguageModel::last(const Variable& ids, std::vector<KeyValueCache>* caches) const {
+  return scores(checked_features(ids, caches)(slice(), slice(-1, none)));
+}
+
+Variable LanguageModel::checked_features(const Variable& ids, std::vector<KeyValueCache>* caches) const {
+  if (ids.ndim() != 2) fail<ShapeError>("{}: ids must be (batch, length), not {}", type_name(), ids.shape());
+  if (caches && std::ssize(*caches) != layers())
+    fail<ValueError>("{}: there are {} layers, and {} caches", type_name(), layers(), caches->size());
+  const std::int64_t first = caches && !caches->empty() ? caches->front().size() : 0, length = first + ids.shape(1);
+  if (length > context())
+    fail<ValueError>("{}: a sequence of {} tokens is longer than the context of {}", type_name(), length, context());
+  return features(ids, first, caches);
+}
+
 std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector<std::int64_t>& prompt,
                                    const GenerateOptions& options) {
   constexpr const char* what = "generate";
   if (prompt.empty()) fail<ValueError>("{}: the prompt has no tokens", what);
   const auto length = static_cast<std::int64_t>(prompt.size());
-  if (length > model.context())
-    fail<ValueError>("{}: the prompt has {} tokens, the model's context {}", what, length, model.context());
+  if (options.context < 0 || options.context > model.context())
+    fail<ValueError>("{}: context must be 0 to the model's {}, not {}", what, model.context(), options.context);
+  const std::int64_t context = options.context > 0 ? options.context : model.context();
+  if (length > context) fail<ValueError>("{}: the prompt has {} tokens, the context {}", what, length, context);
   if (!(options.temperature >= 0))
     fail<ValueError>("{}: temperature must not be negative, not {}", what, options.temperature);
   if (!(options.top_p > 0 && options.top_p <= 1))
@@ -70,17 +89,20 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
   const Device device = get_device(model);
   while (static_cast<std::int64_t>(all.size()) < options.tokens) {
     const auto n = static_cast<std::int64_t>(next.size());
-    if (place + n > model.context()) break;
+    if (place + n > context) break;
     const Array ids = Array::from_host(next.data(), {1, n}, Dtype::int64, device);
-    const Array scores = model(Variable(ids, false), &caches).array();
+    const std::vector<double> last = model.last(Variable(ids, false), &caches)
+                                         .array()
+                                         .to_device(Device())
+                                         .astype(Dtype::float64)
+                                         .to_vector<double>();
     place += n;
-    const std::vector<double> last =
-        Array(scores[0])[n - 1].astype(Dtype::float64).to_device(Device()).to_vector<double>();
     if (!std::all_of(last.begin(), last.end(), [](double x) { return !std::isnan(x); }))
       fail<ValueError>("{}: the model's scores are no numbers after {} tokens", what, place);
     const std::int64_t token = draw(last, options, random);
     all.push_back(token);
     if (options.on_token && !options.on_token(token)) break;
+    if (std::ranges::count(model.end_tokens, token) > 0) break;
     next = {token};
   }
   return all;

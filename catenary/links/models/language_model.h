@@ -17,22 +17,31 @@ class CT_API LanguageModel : public Chain {
   /// Scores (logits) [batch, length, vocabulary()] of ids [batch, length], integers. With caches, one for each layer,
   /// ids follow what the caches hold, which then hold these, too; see MultiHeadAttention::Call. Throws ShapeError,
   /// IndexError for an id that is none, and ValueError where the sequence would be longer than context().
-  Variable operator()(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const {
-    return scores(ids, caches);
-  }
+  Variable operator()(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const;
+  /// The scores of the last place alone, [batch, 1, vocabulary()]: the others' are not computed.
+  Variable last(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const;
   virtual std::int64_t vocabulary() const = 0;
   /// The longest sequence.
   virtual std::int64_t context() const = 0;
   /// How many caches it takes.
   virtual std::int64_t layers() const = 0;
+  /// Tokens after which a text is over: generate() ends with them. load_language_model fills them in.
+  std::vector<std::int64_t> end_tokens;
 
  protected:
-  virtual Variable scores(const Variable& ids, std::vector<KeyValueCache>* caches) const = 0;
+  /// What the scores are computed from, [batch, length, width], of ids that follow `first` others.
+  virtual Variable features(const Variable& ids, std::int64_t first, std::vector<KeyValueCache>* caches) const = 0;
+  /// Scores of features of any length.
+  virtual Variable scores(const Variable& features) const = 0;
+
+ private:
+  Variable checked_features(const Variable& ids, std::vector<KeyValueCache>* caches) const;
 };
 
 /// Options of generate.
 struct GenerateOptions {
   std::int64_t tokens = 100;  ///< at most; the end of the context comes first where it does
+  std::int64_t context = 0;   ///< of the sequence, where it is to be shorter than the model's; 0: the model's
   double temperature = 1;     ///< scores are divided by it; 0 takes the most likely token
   std::int64_t top_k = 0;     ///< only the so many most likely tokens; 0: all
   double top_p = 1;           ///< only the most likely tokens whose probabilities come to this
@@ -41,8 +50,8 @@ struct GenerateOptions {
   std::function<bool(std::int64_t token)> on_token = {};
 };
 /// Tokens that follow a prompt, one after the other, each drawn from what the model says of it. The model is called
-/// once with the prompt and then with one token at a time, in test mode. Throws ValueError for an empty prompt, one
-/// that is longer than the context, and options out of range.
+/// once with the prompt and then with one token at a time, in test mode. One of the model's end_tokens is the last.
+/// Throws ValueError for an empty prompt, one that is longer than the context, and options out of range.
 CT_API std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector<std::int64_t>& prompt,
                                           const GenerateOptions& options = {});
 

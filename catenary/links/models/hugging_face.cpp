@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/io/safetensors.h"
+#include "catenary/links/models/glm.h"
+#include "catenary/links/models/gpt.h"
+#include "catenary/links/models/language_file.h"
+#include "catenary/links/models/llama.h"
+
+namespace catenary::links::detail {
+
+namespace {
+
+using nlohmann::json;
+
+json read_json(const std::string& path) {
+  const std::vector<std::byte> bytes = os::read_file(path);
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  json value = json::parse(text, text + bytes.size(), nullptr, false);
+  if (!value.is_object()) fail<FileError>("{}: this is no JSON object", path);
+  return value;
+}
+
+/// A JSON object of settings. What is null is not there.
+class Settings {
+ public:
+  Settings(std::string path, json values) : path_(std::move(path)), values_(std::move(values)) {}
+
+  bool has(const char* key) const { return values_.contains(key) && !values_[key].is_null(); }
+  std::int64_t integer(const char* key) const {
+    const json& value = at(key);
+    if (!value.is_number_integer() || value.get<double>() < 1 || value.get<double>() > kLargest)
+      reject(key, fmt::format("must be a whole number from 1 to {}", kLargest));
+    return value.get<std::int64_t>();
+  }
+  std::int64_t integer(const char* key, std::int64_t otherwise) const { return has(key) ? integer(key) : otherwise; }
+  double number(const char* key, double otherwise) const {
+    if (!has(key)) return otherwise;
+    if (!at(key).is_number()) reject(key, "must be a number");
+    return at(key).get<double>();
+  }
+  bool flag(const char* key, bool otherwise) const {
+    if (!has(key)) return otherwise;
+    if (!at(key).is_boolean()) reject(key, "must be true or false");
+    return at(key).get<bool>();
+  }
+  std::string text(const char* key, const char* otherwise) const {
+    if (!has(key)) return otherwise;
+    if (!at(key).is_string()) reject(key, "must be a text");
+    return at(key).get<std::string>();
+  }
+  /// One number, or several.
+  std::vector<std::int64_t> integers(const char* key) const {
+    std::vector<std::int64_t> all;
+    if (!has(key)) return all;
+    for (const json& value : at(key).is_array() ? at(key) : json::array({at(key)})) {
+      if (!value.is_number_integer()) reject(key, "must be a whole number or a list of them");
+      all.push_back(value.get<std::int64_t>());
+    }
+    return all;
+  }
+  Settings below(const char* key) const {
+    if (!at(key).is_object()) reject(key, "must be an object");
+    return {path_, at(key)};
+  }
+  /// Throws where it is not what is known here.
+  void expect(const char* key, const std::vector<std::string>& known, const char* otherwise) const {
+    if (const std::string given = text(key, otherwise); std::ranges::count(known, given) == 0)
+      reject(key, fmt::format("is not known here; {} are", fmt::join(known, ", ")));
+  }
+  [[noreturn]] void reject(const char* key, const std::string& why) const {
+    fail<FileError>("{}: '{}' {}{}", path_, key, why, has(key) ? ", not " + at(key).dump().substr(0, 100) : "");
+  }
+
+ private:
+  static constexpr std::int64_t kLargest = std::int64_t{1} << 30;
+  const json& at(const char* key) const {
+    if (!has(key)) fail<FileError>("{}: '{}' is missing", path_, key);
+    return values_[key];
+  }
+  std::string path_;
+  json values_;
+};
+
+/// Layers, of which each is an object: a file cannot ask for more than a machine has.
+std::int64_t layers_of(const Settings& config, const char* key) {
+  constexpr std::int64_t kMost = 10000;
+  const std::int64_t layers = config.integer(key);
+  if (layers > kMost) config.reject(key, fmt::format("must be at most {}", kMost));
+  return layers;
+}
+
+/// The rotary positions' settings, which stand in two forms: transformers before and from version 5.
+functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_size, double part, bool interleaved) {
+  const bool is_new = config.has("rope_parameters");
+  const Settings none("", json::object());
+  const Settings given = is_new                       ? config.below("rope_parameters")
+                         : config.has("rope_scaling") ? config.below("rope_scaling")
+                                                      : none;
+  const double base = (is_new ? given : config).number("rope_theta", 10000),
+               turned = given.number("partial_rotary_factor", config.number("partial_rotary_factor", part));
+  if (!(base > 0)) config.reject("rope_theta", "must be positive");
+  if (!(turned > 0 && turned <= 1)) config.reject("partial_rotary_factor", "must be in (0, 1]");
+  const auto dims = static_cast<std::int64_t>(static_cast<double>(head_size) * turned);
+  functions::RotaryOptions rotary{.base = base, .dims = dims, .interleaved = interleaved};
+  const char* kind = given.has("rope_type") ? "rope_type" : "type";
+  given.expect(kind, {"default", "linear", "llama3"}, "default");
+  if (const std::string type = given.text(kind, "default"); type != "default") {
+    functions::RotaryScaling scaling{.factor = given.number("factor", 1)};
+    if (type == "llama3") {
+      scaling.learnt = given.integer("original_max_position_embeddings");
+      scaling.low = given.number("low_freq_factor", 1);
+      scaling.high = given.number("high_freq_factor", 4);
+    }
+    rotary.rates = functions::rotary_rates(dims, base, scaling);
+  }
+  return rotary;
+}
+
+/// The window of all layers, or 0. That of some layers is refused.
+std::int64_t window_of(const Settings& config, const std::string& type) {
+  if (type == "mistral") return config.integer("sliding_window", 0);
+  if (type != "qwen2" || !config.flag("use_sliding_window", false) || !config.has("sliding_window")) return 0;
+  if (const auto full = config.number("max_window_layers", 28); full > 0)
+    config.reject("use_sliding_window", "with a window in some of the layers (max_window_layers) is not known here");
+  return config.integer("sliding_window");
+}
+
+std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::string& type) {
+  config.expect("hidden_act", {"silu"}, "silu");
+  if (config.flag("mlp_bias", false)) config.reject("mlp_bias", "must be false");
+  LlamaOptions options;
+  options.vocabulary = config.integer("vocab_size");
+  options.context = config.integer("max_position_embeddings");
+  options.width = config.integer("hidden_size");
+  options.layers = layers_of(config, "num_hidden_layers");
+  options.heads = config.integer("num_attention_heads");
+  options.hidden = config.integer("intermediate_size");
+  options.groups = config.integer("num_key_value_heads", options.heads);
+  options.head_size = config.integer("head_dim", std::max<std::int64_t>(1, options.width / options.heads));
+  options.epsilon = config.number("rms_norm_eps", 1e-6);
+  options.tied = config.flag("tie_word_embeddings", false);
+  const bool bias = config.flag("attention_bias", type == "glm" || type == "glm4");
+  if (type == "glm" || type == "glm4") {
+    const functions::RotaryOptions rotary = rotary_of(config, *options.head_size, 0.5, true);
+    if (!rotary.rates.empty()) config.reject("rope_scaling", "is not known for GLM");
+    return std::make_unique<Glm>(GlmOptions{.vocabulary = options.vocabulary,
+                                            .context = options.context,
+                                            .width = options.width,
+                                            .layers = options.layers,
+                                            .heads = options.heads,
+                                            .groups = *options.groups,
+                                            .hidden = options.hidden,
+                                            .head_size = options.head_size,
+                                            .epsilon = options.epsilon,
+                                            .base = rotary.base,
+                                            .turned = rotary.dims,
+                                            .qkv_bias = bias,
+                                            .tied = options.tied,
+                                            .norm_after = type == "glm4"});
+  }
+  options.rotary = rotary_of(config, *options.head_size, 1, false);
+  options.qkv_bias = bias || type == "qwen2";
+  options.out_bias = bias && type == "llama";
+  options.window = window_of(config, type);
+  return std::make_unique<Llama>(options);
+}
+
+std::unique_ptr<LanguageModel> make_gpt2(const Settings& config) {
+  config.expect("activation_function", {"gelu_new", "gelu_pytorch_tanh"}, "gelu_new");
+  for (const char* key : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"})
+    if (config.flag(key, false)) config.reject(key, "must be false");
+  if (!config.flag("scale_attn_weights", true)) config.reject("scale_attn_weights", "must be true");
+  GPTOptions options;
+  options.vocabulary = config.integer("vocab_size");
+  options.context = config.integer("n_positions");
+  options.width = config.integer("n_embd");
+  options.layers = layers_of(config, "n_layer");
+  options.heads = config.integer("n_head");
+  options.hidden = config.integer("n_inner", 4 * options.width);
+  options.epsilon = config.number("layer_norm_epsilon", 1e-5);
+  options.dropout = config.number("resid_pdrop", 0.1);
+  options.tied = config.flag("tie_word_embeddings", true);
+  return std::make_unique<GPT>(options);
+}
+
+class HuggingFace : public LanguageFile {
+ public:
+  explicit HuggingFace(const std::string& folder)
+      : path_(folder), config_(folder + "/config.json", read_json(folder + "/config.json")) {
+    if (!config_.has("model_type")) config_.reject("model_type", "is missing");
+    architecture_ = config_.text("model_type", "");
+    check_architecture();
+    if (const std::string index = folder + "/model.safetensors.index.json"; os::exists(index)) {
+      open_parts(index);
+    } else if (const std::string file = folder + "/model.safetensors"; os::exists(file)) {
+      parts_.emplace_back(file);
+    } else {
+      fail<FileError>("{}: there is neither model.safetensors nor model.safetensors.index.json", folder);
+    }
+  }
+  const std::string& path() const override { return path_; }
+  serializers::LanguageFormat format() const override { return serializers::LanguageFormat::hugging_face; }
+  const std::string& architecture() const override { return architecture_; }
+
+  std::unique_ptr<LanguageModel> make() const override {
+    std::unique_ptr<LanguageModel> model;
+    try {
+      model = architecture_ == "gpt2" ? make_gpt2(config_) : make_llama(config_, architecture_);
+    } catch (const ValueError& error) {
+      fail<FileError>("{}/config.json: {}", path_, error.what());
+    }
+    const std::string generation = path_ + "/generation_config.json";
+    const Settings told(generation, os::exists(generation) ? read_json(generation) : json::object());
+    model->end_tokens = (told.has("eos_token_id") ? told : config_).integers("eos_token_id");
+    return model;
+  }
+
+  std::vector<Tensor> tensors() const override {
+    std::vector<Tensor> all;
+    for (const io::SafetensorsReader& part : parts_)
+      for (const std::string& name : part.names()) {
+        const io::SafetensorsReader::Tensor& tensor = part.tensor(name);
+        all.push_back({name, tensor.shape, tensor.dtype_name, tensor.dtype});
+      }
+    return all;
+  }
+
+  Array read(const Tensor& tensor, const Device& device) const override {
+    const auto part = std::ranges::find_if(parts_, [&](const auto& one) { return one.contains(tensor.name); });
+    return Array::from_host(part->bytes(tensor.name).data(), tensor.shape, *tensor.dtype, device);
+  }
+
+ private:
+  void open_parts(const std::string& index) {
+    const json map = read_json(index).value("weight_map", json());
+    if (!map.is_object()) fail<FileError>("{}: 'weight_map' must be an object", index);
+    std::map<std::string, std::size_t> files;
+    for (const auto& [name, file] : map.items()) {
+      if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
+        fail<FileError>("{}: '{}' must name a file of this folder", index, name);
+      if (files.emplace(file, parts_.size()).second) parts_.emplace_back(path_ + "/" + file.get<std::string>());
+      if (!parts_[files[file]].contains(name))
+        fail<FileError>("{}: '{}' is not in {}", index, name, file.get<std::string>());
+    }
+  }
+
+  std::string path_, architecture_;
+  Settings config_;
+  std::vector<io::SafetensorsReader> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<LanguageFile> open_hugging_face(const std::string& folder) {
+  return std::make_unique<HuggingFace>(folder);
+}
+
+}  // namespace catenary::links::detail

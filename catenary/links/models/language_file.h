@@ -1,0 +1,42 @@
+#pragma once
+// Private: what load_language_model reads, whatever the file's form.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catenary/links/models/language_model.h"
+#include "catenary/serializers/language_names.h"
+
+namespace catenary::links::detail {
+
+/// A file, or a folder of them, that holds a language model.
+class LanguageFile {
+ public:
+  struct Tensor {
+    std::string name;
+    Shape shape;
+    std::string dtype_name;      ///< as the file calls it
+    std::optional<Dtype> dtype;  ///< nothing for those we do not have
+  };
+
+  virtual ~LanguageFile() = default;
+  /// Where it is, for messages.
+  virtual const std::string& path() const = 0;
+  virtual serializers::LanguageFormat format() const = 0;
+  virtual const std::string& architecture() const = 0;
+  /// The model by its settings. Throws FileError for one that is not known here.
+  virtual std::unique_ptr<LanguageModel> make() const = 0;
+  virtual std::vector<Tensor> tensors() const = 0;
+  /// A tensor's values as they lie in the file.
+  virtual Array read(const Tensor& tensor, const Device& device) const = 0;
+
+  /// Throws FileError: the architecture is none that the names' table has.
+  void check_architecture() const;
+};
+
+/// A folder of Hugging Face's.
+std::unique_ptr<LanguageFile> open_hugging_face(const std::string& folder);
+
+}  // namespace catenary::links::detail

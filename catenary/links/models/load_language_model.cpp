@@ -1,0 +1,139 @@
+#include "catenary/links/models/load_language_model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "catenary/array/manipulation.h"
+#include "catenary/autograd/without_values.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/links/models/language_file.h"
+#include "catenary/links/models/llama.h"
+
+namespace catenary::links {
+
+namespace {
+
+using detail::LanguageFile;
+using serializers::LanguageLayout;
+using serializers::LanguageTensor;
+using Parameters = std::map<std::string, Parameter>;
+
+/// "a, b, c and 12 more".
+std::string some_of(const std::vector<std::string>& all) {
+  constexpr std::size_t kMost = 8;
+  const std::vector<std::string> first(
+      all.begin(), all.begin() + std::ssize(all) +
+                       std::min<std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(kMost) - std::ssize(all)));
+  return all.size() <= kMost ? fmt::format("{}", fmt::join(all, ", "))
+                             : fmt::format("{} and {} more", fmt::join(first, ", "), all.size() - kMost);
+}
+
+/// What a tensor of the file is to have: the rows of all its parameters.
+Shape shape_in_file(const LanguageTensor& tensor, const Parameters& parameters) {
+  Shape shape = shape_of(parameters.at(tensor.ours.front()));
+  for (std::size_t i = 1; i < tensor.ours.size(); ++i) shape[0] += shape_of(parameters.at(tensor.ours[i]))[0];
+  return tensor.layout == LanguageLayout::transposed ? Shape{shape[1], shape[0]} : shape;
+}
+
+/// A tensor of the file and what it becomes.
+struct Part {
+  LanguageFile::Tensor from;
+  LanguageTensor to;
+};
+
+/// All that is to be read. Throws FileError with the names of what does not fit.
+std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters) {
+  std::vector<Part> parts;
+  std::set<std::string> filled;
+  std::vector<std::string> surplus, missing, wrong;
+  for (LanguageFile::Tensor& tensor : file.tensors()) {
+    std::optional<LanguageTensor> to = serializers::language_tensor(file.format(), file.architecture(), tensor.name);
+    if (to && to->layout == LanguageLayout::ignored) continue;
+    // a model with tied weights is saved with both names, or with one
+    if (to && to->ours.front() == "head/W" && !parameters.contains("head/W")) continue;
+    if (!to || !std::ranges::all_of(to->ours, [&](const auto& path) { return parameters.contains(path); })) {
+      surplus.push_back(tensor.name);
+      continue;
+    }
+    if (const Shape shape = shape_in_file(*to, parameters); tensor.shape != shape)
+      wrong.push_back(fmt::format("{} is {}, not {}", tensor.name, tensor.shape, shape));
+    if (!tensor.dtype) wrong.push_back(fmt::format("{} is {}, which is not read", tensor.name, tensor.dtype_name));
+    for (const std::string& path : to->ours)
+      if (!filled.insert(path).second) surplus.push_back(fmt::format("{} ({} once more)", tensor.name, path));
+    parts.push_back({std::move(tensor), std::move(*to)});
+  }
+  std::set<std::string> named;  // one tensor may be several parameters
+  for (const auto& [path, parameter] : parameters)
+    if (!filled.contains(path))
+      if (std::string name = serializers::language_tensor_name(file.format(), file.architecture(), path);
+          named.insert(name).second)
+        missing.push_back(std::move(name));
+  std::vector<std::string> words;
+  if (!missing.empty()) words.push_back(fmt::format("{} tensors are missing: {}", missing.size(), some_of(missing)));
+  if (!surplus.empty()) words.push_back(fmt::format("{} have no place: {}", surplus.size(), some_of(surplus)));
+  if (!wrong.empty()) words.push_back(fmt::format("{} do not fit: {}", wrong.size(), some_of(wrong)));
+  if (!words.empty())
+    fail<FileError>("{}: its tensors are not those of the {} that its settings tell: {}", file.path(),
+                    file.architecture(), fmt::join(words, "; "));
+  return parts;
+}
+
+/// Rows that are pairs of neighbours, half a head apart.
+Array parted(const Array& rows, std::int64_t head_size) {
+  const Shape shape = rows.shape();
+  Shape heads{shape[0] / head_size, head_size / 2, 2};
+  for (int axis = 1; axis < shape.size(); ++axis) heads.push_back(shape[axis]);
+  return swapaxes(rows.reshape(heads), 1, 2).reshape(shape);
+}
+
+}  // namespace
+
+void detail::LanguageFile::check_architecture() const {
+  const std::vector<std::string> known = serializers::language_architectures(format());
+  if (std::ranges::count(known, architecture()) == 0)
+    fail<FileError>("{}: '{}' is no architecture that is known here; {} are", path(), architecture(),
+                    fmt::join(known, ", "));
+}
+
+std::unique_ptr<LanguageModel> load_language_model(const std::string& path, const LoadLanguageModelOptions& options) {
+  if (options.dtype && !is_floating(*options.dtype))
+    fail<DtypeError>("load_language_model: dtype must be floating, not {}", *options.dtype);
+  const Device device = options.device.value_or(current_device());
+  const std::unique_ptr<LanguageFile> file = detail::open_hugging_face(path);
+  file->check_architecture();
+  std::unique_ptr<LanguageModel> model;
+  {
+    const WithoutValues scope;
+    model = file->make();
+  }
+  Parameters parameters;
+  for (const auto& [name, parameter] : model->namedparams()) parameters.emplace(name.substr(1), parameter);
+  const std::vector<Part> parts = plan(*file, parameters);
+  Dtype dtype = options.dtype.value_or(Dtype::float32);
+  if (!options.dtype)
+    for (const Part& part : parts)
+      if (part.to.ours.front() == "tokens/W") dtype = *part.from.dtype;
+  if (!is_floating(dtype)) fail<FileError>("{}: its embeddings are {}; weights must be floating", file->path(), dtype);
+
+  const auto* llama = dynamic_cast<const Llama*>(model.get());
+  for (const Part& part : parts) {
+    Array rows = file->read(part.from, device);
+    if (part.to.layout == LanguageLayout::transposed) rows = rows.transpose();
+    std::int64_t begin = 0;
+    for (const std::string& to : part.to.ours) {
+      const Parameter& parameter = parameters.at(to);
+      const std::int64_t end = begin + shape_of(parameter)[0];
+      Array own = part.to.ours.size() > 1 ? Array(rows(slice(begin, end))) : rows;
+      if (part.to.layout == LanguageLayout::paired) own = parted(own, llama->blocks.front().attention.head_size);
+      own = own.astype(dtype);
+      if (part.to.ours.size() > 1 || part.to.layout != LanguageLayout::same) own = own.copy();  // its own, in C order
+      parameter.set_array(own);
+      begin = end;
+    }
+  }
+  return model;
+}
+
+}  // namespace catenary::links

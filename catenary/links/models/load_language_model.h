@@ -1,0 +1,26 @@
+#pragma once
+// Language models that others have trained, from their files.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "catenary/links/models/language_model.h"
+
+namespace catenary::links {
+
+/// Options of load_language_model.
+struct LoadLanguageModelOptions {
+  /// Of the weights, and so of all that is computed with them; when not given, that of the embeddings in the file.
+  std::optional<Dtype> dtype = Dtype::float32;
+  std::optional<Device> device = {};  ///< the current one when not given
+};
+/// A model with its weights, from a folder as `transformers` saves it: config.json, and model.safetensors or its parts
+/// behind model.safetensors.index.json. Known are Llama, Mistral, Qwen2, GLM and GPT-2, by config.json's model_type.
+/// Each tensor is read, brought to its dtype and moved by itself: there is no second copy of all weights. Throws
+/// FileError for an architecture or a setting that is not known, and where tensors are missing, too many, or of other
+/// shapes than config.json tells, with their names.
+CT_API std::unique_ptr<LanguageModel> load_language_model(const std::string& path,
+                                                          const LoadLanguageModelOptions& options = {});
+
+}  // namespace catenary::links

@@ -1,0 +1,325 @@
+// Language models from files of `transformers` with random weights, and what it says of them
+// (tests/data/language_models/make.py).
+
+#include "catenary/links/models/load_language_model.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "catenary/io/npz.h"
+#include "tests/folder.h"
+#include "tests/language_models.h"
+#include "tests/paths.h"
+
+namespace catenary {
+namespace {
+
+namespace L = links;
+namespace S = serializers;
+using tests::Folder;
+
+const std::vector<std::string> kFolders = {"llama", "llama_tied", "mistral", "qwen2", "gpt2", "glm", "glm4"};
+
+std::string data(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
+
+std::string text_of(const std::string& path) {
+  const std::vector<std::byte> bytes = os::read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+/// The text with one piece, which must be there, as another.
+std::string with(std::string text, const std::string& piece, const std::string& other) {
+  const std::size_t at = text.find(piece);
+  if (at == std::string::npos) throw ValueError("the text has no " + piece);
+  return text.replace(at, piece.size(), other);
+}
+
+/// A copy of a folder whose settings and tensors can be changed.
+class Copy {
+ public:
+  explicit Copy(const std::string& name) : config(text_of(data(name) + "/config.json")) {
+    const io::SafetensorsReader reader(data(name) + "/model.safetensors");
+    for (const std::string& tensor : reader.names()) tensors.emplace_back(tensor, reader.read(tensor));
+  }
+  io::HostArray& operator[](const std::string& name) {
+    for (auto& [tensor, array] : tensors)
+      if (tensor == name) return array;
+    throw ValueError("there is no tensor " + name);
+  }
+  void remove(const std::string& name) {
+    std::erase_if(tensors, [&](const auto& tensor) { return tensor.first == name; });
+  }
+  std::unique_ptr<L::LanguageModel> load(const L::LoadLanguageModelOptions& options = {}) const {
+    folder_.write("config.json", config);
+    io::write_safetensors(folder_ / "model.safetensors", tensors);
+    return L::load_language_model(folder_.path, options);
+  }
+  /// What the error says.
+  std::string refused() const {
+    try {
+      load();
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "it was taken";
+  }
+  std::string config;
+  std::vector<std::pair<std::string, io::HostArray>> tensors;
+
+ private:
+  Folder folder_;
+};
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+TEST(LoadLanguageModel, SaysWhatTransformersSays) {
+  for (const std::string& name : kFolders)
+    EXPECT_EQ(tests::differences(data(name), tests::ExpectedText(data(name))), "") << name;
+}
+
+TEST(LoadLanguageModel, KnowsTheModelByItsSettings) {
+  const auto llama = L::load_language_model(data("llama"));
+  const auto& options = dynamic_cast<const L::Llama&>(*llama).options;
+  EXPECT_EQ(llama->type_name(), "Llama");
+  EXPECT_EQ(llama->vocabulary(), 53);
+  EXPECT_EQ(llama->context(), 64);
+  EXPECT_EQ(llama->layers(), 2);
+  EXPECT_EQ(options.groups, 2);
+  EXPECT_EQ(options.head_size, 6);
+  EXPECT_FALSE(options.tied);
+  EXPECT_TRUE(llama->end_tokens.empty());
+  EXPECT_EQ(dynamic_cast<const L::Llama&>(*L::load_language_model(data("mistral"))).options.window, 5);
+  EXPECT_EQ(L::load_language_model(data("glm"))->type_name(), "Glm");
+  EXPECT_EQ(L::load_language_model(data("gpt2"))->type_name(), "GPT");
+  for (const auto& [name, parameter] : llama->namedparams()) EXPECT_TRUE(parameter.is_initialized()) << name;
+}
+
+TEST(LoadLanguageModel, ReadsSettingsOfOlderFiles) {
+  // transformers before version 5 has the base beside the scaling, which calls its kind "type" or "rope_type"
+  Copy llama("llama_tied");
+  const std::size_t begin = llama.config.find("\"rope_parameters\""), end = llama.config.find('}', begin);
+  llama.config.replace(begin, end + 1 - begin,
+                       R"("rope_theta": 10000.0, "rope_scaling": {"type": "linear", "factor": 2.5})");
+  const tests::ExpectedText expected(data("llama_tied"));
+  EXPECT_LE(tests::difference(*llama.load(), expected), 1e-4);
+  llama.config = with(llama.config, "2.5", "2.0");
+  EXPECT_GT(tests::difference(*llama.load(), expected), 1e-3);
+}
+
+TEST(LoadLanguageModel, TakesABaseModelsNames) {
+  for (const char* name : {"llama", "gpt2"}) {
+    Copy copy(name);
+    for (auto& [tensor, array] : copy.tensors)
+      for (const std::string_view prefix : {"model.", "transformer."})
+        if (tensor.starts_with(prefix)) tensor.erase(0, prefix.size());
+    EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(data(name))), 1e-4) << name;
+  }
+}
+
+TEST(LoadLanguageModel, TiedWeightsMayStandTwice) {
+  Copy copy("llama_tied");
+  copy.tensors.emplace_back("lm_head.weight", copy["model.embed_tokens.weight"]);
+  EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(data("llama_tied"))), 1e-4);
+}
+
+TEST(LoadLanguageModel, AnUntiedGpt2HasAHead) {
+  Copy copy("gpt2");
+  copy.config = with(copy.config, "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  EXPECT_TRUE(has(copy.refused(), "lm_head.weight")) << copy.refused();
+  copy.tensors.emplace_back("lm_head.weight", copy["transformer.wte.weight"]);
+  EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(data("gpt2"))), 1e-4);
+}
+
+TEST(LoadLanguageModel, WeightsHaveTheDtypeThatIsAskedFor) {
+  const auto dtype_of = [](const L::LanguageModel& model) {
+    std::set<Dtype> all;
+    for (const Parameter& p : model.params()) all.insert(p.array().dtype());
+    return all.size() == 1 ? *all.begin() : Dtype::bool_;
+  };
+  const tests::ExpectedText expected(data("qwen2"));
+  for (const Dtype dtype : {Dtype::bfloat16, Dtype::float16}) {
+    const auto model = L::load_language_model(data("qwen2"), {.dtype = dtype});
+    EXPECT_EQ(dtype_of(*model), dtype);
+    EXPECT_LE(tests::difference(*model, expected), dtype == Dtype::float16 ? 0.05 : 0.4);
+  }
+  EXPECT_EQ(dtype_of(*L::load_language_model(data("qwen2"), {.dtype = std::nullopt})), Dtype::float32);
+  EXPECT_THROW(L::load_language_model(data("qwen2"), {.dtype = Dtype::int8}), DtypeError);
+
+  // as stored, and 16 bits that become 32
+  Copy copy("glm");
+  for (auto& [tensor, array] : copy.tensors) {
+    const Array half = Array::from_host(array.data.get(), array.shape, array.dtype, Device()).astype(Dtype::bfloat16);
+    array = io::HostArray::empty(Dtype::bfloat16, array.shape);
+    half.copy_to_host(array.data.get());
+  }
+  EXPECT_EQ(dtype_of(*copy.load({.dtype = std::nullopt})), Dtype::bfloat16);
+  EXPECT_EQ(dtype_of(*copy.load()), Dtype::float32);
+}
+
+TEST(LoadLanguageModel, TakesNoMemoryForWeightsThatAreOverwritten) {
+  if (current_device() != Device()) return;  // what is counted is the processor's
+  MemoryPool& pool = memory_pool();
+  pool.free_all_blocks();
+  std::vector<MemoryEvent> events;
+  const std::size_t before = pool.used_bytes();
+  std::vector<MemoryEvent>* const others = watch_memory(&events);
+  const auto model = L::load_language_model(data("llama"));
+  watch_memory(others);
+  std::size_t now = before, most = before, largest = 0;
+  for (const MemoryEvent& event : events) {
+    if (event.kind == MemoryEvent::taken) now += event.block_bytes;
+    if (event.kind == MemoryEvent::freed) now -= event.block_bytes;
+    most = std::max(most, now);
+    largest = std::max(largest, event.block_bytes);
+  }
+  EXPECT_FALSE(events.empty());
+  EXPECT_LE(most, pool.used_bytes() + 2 * largest);
+}
+
+TEST(LoadLanguageModel, SaysWhatIsMissingTooMuchAndOfAnotherShape) {
+  Copy copy("llama");
+  copy.remove("model.layers.1.self_attn.k_proj.weight");
+  copy.remove("model.norm.weight");
+  copy.tensors.emplace_back("model.layers.0.mlp.more.weight", io::HostArray::scalar(1.0f));
+  copy.tensors.emplace_back("model.layers.2.input_layernorm.weight", copy["model.layers.1.input_layernorm.weight"]);
+  copy["lm_head.weight"].shape = {20, 53};
+  const std::string said = copy.refused();
+  for (const char* piece :
+       {"2 tensors are missing", "model.layers.1.self_attn.k_proj.weight", "model.norm.weight", "2 have no place",
+        "model.layers.0.mlp.more.weight", "model.layers.2.input_layernorm.weight",
+        "1 do not fit: lm_head.weight is (20, 53), not (53, 20)"})
+    EXPECT_TRUE(has(said, piece)) << said;
+
+  Copy gpt("gpt2");
+  gpt["transformer.h.0.attn.c_attn.weight"].shape = {63, 21};
+  EXPECT_TRUE(has(gpt.refused(), "c_attn.weight is (63, 21), not (21, 63)")) << gpt.refused();
+  gpt["transformer.h.0.attn.c_attn.weight"].shape = {21, 63};
+  gpt.remove("transformer.h.1.attn.c_attn.bias");
+  EXPECT_TRUE(has(gpt.refused(), "1 tensors are missing: transformer.h.1.attn.c_attn.bias")) << gpt.refused();
+}
+
+TEST(LoadLanguageModel, RefusesWhatItDoesNotKnow) {
+  struct Case {
+    const char *folder, *piece, *other, *said;
+  };
+  for (const Case& c : {
+           Case{"llama", "\"model_type\": \"llama\"", "\"model_type\": \"mamba\"",
+                "'mamba' is no architecture that is known here; glm, glm4, gpt2, llama, mistral, qwen2 are"},
+           Case{"llama", "\"model_type\": \"llama\"", "\"model_type\": null", "'model_type' is missing"},
+           Case{"llama", "\"hidden_size\": 20", "\"hidden_size\": \"20\"", "'hidden_size' must be a whole number"},
+           Case{"llama", "\"hidden_size\": 20", "\"hidden_size\": -20", "'hidden_size' must be a whole number"},
+           Case{"llama", "\"hidden_size\": 20", "\"hidden_size\": 1e400", "is no JSON object"},
+           Case{"llama", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1000000", "must be at most 10000"},
+           Case{"llama", "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3",
+                "4 heads do not share the keys of 3"},
+           Case{"llama", "\"vocab_size\": 53", "\"vocabulary\": 53", "'vocab_size' is missing"},
+           Case{"llama", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"relu\"",
+                "'hidden_act' is not known here; silu are, not"},
+           Case{"llama", "\"llama3\"", "\"yarn\"", "'rope_type' is not known here; default, linear, llama3 are"},
+           Case{"llama", "\"factor\": 8.0", "\"factor\": -8.0", "factor must be positive"},
+           Case{"llama", "\"mlp_bias\": false", "\"mlp_bias\": true", "'mlp_bias' must be false"},
+           Case{"llama", "{", "[{", "is no JSON object"},
+           Case{"gpt2", "\"gelu_new\"", "\"relu\"", "'activation_function' is not known here"},
+           Case{"gpt2", "\"scale_attn_by_inverse_layer_idx\": false", "\"scale_attn_by_inverse_layer_idx\": true",
+                "must be false"},
+           Case{"gpt2", "\"n_head\": 3", "\"n_head\": 4", "is no multiple of 4 heads"},
+       }) {
+    Copy copy(c.folder);
+    copy.config = with(copy.config, c.piece, c.other);
+    EXPECT_TRUE(has(copy.refused(), c.said)) << c.other << ": " << copy.refused();
+  }
+  const Folder empty;
+  EXPECT_THROW(L::load_language_model(empty.path), FileError);
+  EXPECT_THROW(L::load_language_model(empty / "nothing"), FileError);
+  empty.write("config.json", Copy("llama").config);
+  EXPECT_THROW(L::load_language_model(empty.path), FileError);
+}
+
+TEST(LoadLanguageModel, WindowsOfSomeLayersAreRefused) {
+  Folder folder;
+  std::filesystem::copy(data("qwen2"), folder.path, std::filesystem::copy_options::overwrite_existing);
+  const std::string config = with(
+      with(text_of(data("qwen2") + "/config.json"), "\"use_sliding_window\": false", "\"use_sliding_window\": true"),
+      "\"sliding_window\": null", "\"sliding_window\": 5");
+  folder.write("config.json", config);
+  EXPECT_THROW(L::load_language_model(folder.path), FileError);
+  folder.write("config.json", with(config, "\"max_window_layers\": 28", "\"max_window_layers\": 0"));
+  EXPECT_EQ(dynamic_cast<const L::Llama&>(*L::load_language_model(folder.path)).options.window, 5);
+}
+
+TEST(LoadLanguageModel, PartsOfAnIndexAreChecked) {
+  Folder folder;
+  std::filesystem::copy(data("qwen2"), folder.path, std::filesystem::copy_options::overwrite_existing);
+  const std::string index = text_of(folder / "model.safetensors.index.json");
+  const auto refused = [&](const std::string& text) -> std::string {
+    folder.write("model.safetensors.index.json", text);
+    try {
+      L::load_language_model(folder.path);
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "it was taken";
+  };
+  EXPECT_EQ(refused(index), "it was taken");
+  EXPECT_TRUE(has(refused(with(index, "model-00003", "../model-00003")), "must name a file of this folder"));
+  EXPECT_TRUE(has(refused(with(index, "model-00003", "model-00002")), "is not in model-00002-of"));
+  EXPECT_TRUE(has(refused("{\"weight_map\": 3}"), "must be an object"));
+  EXPECT_TRUE(has(refused(with(index, "model-00001", "model-00009")), "model-00009"));
+}
+
+TEST(LoadLanguageModel, EndTokensEndAText) {
+  Copy copy("mistral");
+  const tests::ExpectedText expected(data("mistral"));
+  const std::int64_t end = expected.greedy[3];
+  const auto first = std::ranges::find(expected.greedy, end);
+  copy.config = with(copy.config, "\"eos_token_id\": null", "\"eos_token_id\": [46, " + std::to_string(end) + "]");
+  const auto model = copy.load();
+  EXPECT_EQ(model->end_tokens, (std::vector<std::int64_t>{46, end}));
+  const auto wanted = std::find_if(expected.greedy.begin(), first, [](std::int64_t token) { return token == 46; });
+  EXPECT_EQ(L::generate(*model, expected.first, {.tokens = 20, .temperature = 0}),
+            (std::vector<std::int64_t>(expected.greedy.begin(), wanted == first ? first + 1 : wanted + 1)));
+}
+
+TEST(LanguageNames, EveryRowIsReadAndFits) {
+  // each row of Hugging Face's is used by a file or is one that files may lack
+  std::set<std::string> unused, used;
+  for (const S::LanguageName& row : S::language_names()) {
+    std::string theirs = row.theirs, ours = row.ours;
+    for (std::string* text : {&theirs, &ours})
+      for (std::size_t at; (at = text->find('*')) != std::string::npos;) text->replace(at, 1, "17");
+    const std::string architectures = row.architectures;
+    const std::string architecture = architectures.substr(0, architectures.find(' '));
+    const auto tensor = S::language_tensor(row.format, architecture, theirs);
+    ASSERT_TRUE(tensor) << theirs;
+    EXPECT_EQ(fmt::format("{}", fmt::join(tensor->ours, " ")), ours);
+    EXPECT_EQ(tensor->layout, row.layout);
+    for (const std::string& path : tensor->ours)
+      EXPECT_TRUE(has(S::language_tensor_name(row.format, architecture, path), theirs)) << path;
+    EXPECT_EQ(tensor->ours.empty(), row.layout == S::LanguageLayout::ignored) << theirs;
+  }
+  const auto gguf = S::LanguageFormat::gguf;
+  const auto hugging_face = S::LanguageFormat::hugging_face;
+  EXPECT_EQ(S::language_architectures(gguf), (std::vector<std::string>{"chatglm", "glm4", "gpt2", "llama", "qwen2"}));
+  EXPECT_EQ(S::language_tensor(gguf, "llama", "blk.3.attn_q.weight")->layout, S::LanguageLayout::paired);
+  EXPECT_EQ(S::language_tensor(gguf, "qwen2", "blk.3.attn_q.weight")->layout, S::LanguageLayout::same);
+  for (const char* name :
+       {"blk..attn_q.weight", "blk.03.attn_q.weight", "blk.x.attn_q.weight", "blk.3.attn_q.weight2", ""})
+    EXPECT_FALSE(S::language_tensor(gguf, "llama", name)) << name;
+  EXPECT_FALSE(S::language_tensor(hugging_face, "lla", "model.norm.weight"));
+  EXPECT_FALSE(S::language_tensor(hugging_face, "", "model.norm.weight"));
+  EXPECT_EQ(S::language_tensor_name(hugging_face, "llama", "nothing/W"), "");
+}
+
+TEST(LanguageNames, AFileHasAllThatItsModelHas) {
+  // every parameter of the models comes from a row, and no row of an architecture names what no model has
+  for (const std::string& name : kFolders) {
+    const auto model = L::load_language_model(data(name));
+    const std::string architecture = name == "llama_tied" ? "llama" : name;
+    for (const auto& [path, parameter] : model->namedparams())
+      EXPECT_NE(S::language_tensor_name(S::LanguageFormat::hugging_face, architecture, path.substr(1)), "") << path;
+  }
+}
+
+}  // namespace
+}  // namespace catenary

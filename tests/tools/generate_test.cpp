@@ -1,0 +1,113 @@
+// `catenary generate` with models of random weights (tests/data/language_models).
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "tests/folder.h"
+#include "tests/language_models.h"
+#include "tests/paths.h"
+
+namespace ct = catenary;
+using tests::Folder;
+
+namespace {
+
+std::string model(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
+
+ct::os::ProcessResult generate(std::vector<std::string> arguments, std::vector<std::string> before = {}) {
+  before.insert(before.end(), {tests::build_path("bin/catenary"), "generate"});
+  before.insert(before.end(), arguments.begin(), arguments.end());
+  return ct::os::run_process(before, {.timeout = 120});
+}
+
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+std::string words(const std::vector<std::int64_t>& ids) { return fmt::format("{}", fmt::join(ids, " ")); }
+
+std::vector<std::int64_t> numbers(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::int64_t>(stream), {}};
+}
+
+TEST(Generate, WritesTheMostLikelyTokens) {
+  for (const char* name : {"qwen2", "gpt2"}) {
+    const tests::ExpectedText expected(model(name));
+    const ct::os::ProcessResult result =
+        generate({model(name), "--ids", "-p", words(expected.first), "-n", "20", "--temperature", "0"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.output, words(expected.greedy) + "\n");
+    EXPECT_EQ(result.errors, "");  // no terminal
+  }
+}
+
+TEST(Generate, DrawsBySeed) {
+  const auto drawn = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {model("llama"), "--ids", "-p", "3, 1,4", "-n", "30"});
+    return generate(more).output;
+  };
+  const std::string one = drawn({"--seed", "1"});
+  EXPECT_EQ(numbers(one).size(), 30u);
+  EXPECT_EQ(drawn({"--seed", "1"}), one);
+  EXPECT_NE(drawn({"--seed", "2"}), one);
+  EXPECT_EQ(drawn({"--top-k", "1"}), drawn({"--temperature", "0"}));
+  EXPECT_NE(drawn({"--dtype", "bfloat16", "--seed", "1"}), "");
+}
+
+TEST(Generate, TellsFiguresAndAFullContext) {
+  const ct::os::ProcessResult result = generate({model("glm"), "--ids", "-p", "1 2 3", "-n", "100", "-v"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(numbers(result.output).size(), 62u);  // 64 are seen, and one more follows
+  for (const char* piece : {"the context of 64 tokens is full", "Glm of", "3 tokens of prompt", "62 more at",
+                            "tokens/s", "memory:", "MiB resident"})
+    EXPECT_TRUE(has(result.errors, piece)) << result.errors;
+  const ct::os::ProcessResult shorter = generate({model("glm"), "--ids", "-p", "1 2 3", "-n", "100", "--context", "8"});
+  EXPECT_EQ(numbers(shorter.output).size(), 6u);
+  EXPECT_EQ(shorter.errors, "catenary generate: the context of 8 tokens is full\n");
+}
+
+TEST(Generate, SaysWhatIsWrong) {
+  const auto said = [](const std::vector<std::string>& arguments) {
+    const ct::os::ProcessResult result = generate(arguments);
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_EQ(result.output, "");
+    return result.errors;
+  };
+  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 two"}), "'1 two' is no list of tokens' numbers"));
+  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 2x"}), "is no list of tokens' numbers"));
+  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", ""}), "the prompt has no tokens"));
+  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 51"}), "51"));
+  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1", "--context", "65"}), "context must be 0 to the model's 64"));
+  EXPECT_TRUE(has(said({model("none"), "--ids", "-p", "1"}), "config.json"));
+  EXPECT_EQ(generate({model("glm"), "--ids", "-p", "1", "--temperature", "-1"}).exit_code, 2);
+  EXPECT_EQ(generate({model("glm")}).exit_code, 2);
+}
+
+TEST(Generate, AnInterruptionLeavesTheTextSoFar) {
+  const Folder folder;
+  std::filesystem::copy(model("mistral"), folder.path, std::filesystem::copy_options::overwrite_existing);
+  const std::vector<std::byte> bytes = ct::os::read_file(folder / "config.json");
+  std::string config(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string context = "\"max_position_embeddings\": 64";
+  ASSERT_TRUE(has(config, context));
+  folder.write("config.json",
+               config.replace(config.find(context), context.size(), "\"max_position_embeddings\": 9999999"));
+  // as long as the machine needs to begin
+  for (int seconds = 1; seconds < 60; seconds *= 2) {
+    const ct::os::ProcessResult result =
+        generate({folder.path, "--ids", "-p", "1 2", "-n", "9999999"},
+                 {"timeout", "--preserve-status", "-s", "INT", std::to_string(seconds)});
+    if (result.output.empty()) continue;
+    EXPECT_EQ(result.exit_code, 130);
+    EXPECT_EQ(result.output.back(), '\n');
+    EXPECT_FALSE(numbers(result.output).empty());
+    EXPECT_EQ(result.errors, "");
+    return;
+  }
+  FAIL() << "nothing was written";
+}
+
+}  // namespace

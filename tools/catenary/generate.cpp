@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+
+#include "catenary/catenary.h"
+#include "catenary/core/clock.h"
+#include "catenary/core/os/memory.h"
+#include "catenary/core/os/signals.h"
+#include "catenary/core/os/terminal.h"
+#include "tools/catenary/commands.h"
+
+namespace catenary::command {
+
+namespace {
+
+/// Numbers between blanks or commas.
+std::vector<std::int64_t> ids_of(const std::string& text) {
+  std::vector<std::int64_t> ids;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (*at == ' ' || *at == ',' || *at == '\n') {
+      ++at;
+      continue;
+    }
+    std::int64_t id = 0;
+    const auto [next, error] = std::from_chars(at, end, id);
+    if (error != std::errc() || (next != end && *next != ' ' && *next != ',' && *next != '\n'))
+      throw ValueError(fmt::format("--prompt: '{}' is no list of tokens' numbers, as --ids has it", text));
+    ids.push_back(id);
+    at = next;
+  }
+  return ids;
+}
+
+std::optional<Dtype> dtype_of(const std::string& name) {
+  if (name == "stored") return {};
+  return dtype_from_name(name);
+}
+
+std::string mebibytes(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
+
+}  // namespace
+
+int generate(const GenerateArguments& arguments) {
+  if (!arguments.ids)
+    throw ValueError("text needs a tokenizer, which is not there yet: give tokens' numbers and --ids");
+  const std::vector<std::int64_t> prompt = ids_of(arguments.prompt);
+  const Device device = get_device(arguments.device);
+  const bool tells = arguments.verbose || os::is_terminal(os::kStandardError);
+  if (tells) fmt::print(stderr, "reading {} …\n", arguments.model);
+  const double start = monotonic_seconds();
+  const std::unique_ptr<links::LanguageModel> model =
+      links::load_language_model(arguments.model, {.dtype = dtype_of(arguments.dtype), .device = device});
+  if (tells)
+    fmt::print(stderr, "{} of {} weights, in {:.1f} s\n", model->type_name(), model->count_params(),
+               monotonic_seconds() - start);
+
+  const os::ScopedSignals signals;
+  const double begin = monotonic_seconds();
+  double first = begin, last = begin;
+  std::int64_t count = 0;
+  const std::vector<std::int64_t> tokens = links::generate(*model, prompt,
+                                                           {.tokens = arguments.tokens,
+                                                            .context = arguments.context,
+                                                            .temperature = arguments.temperature,
+                                                            .top_k = arguments.top_k,
+                                                            .top_p = arguments.top_p,
+                                                            .seed = arguments.seed,
+                                                            .on_token = [&](std::int64_t token) {
+                                                              last = monotonic_seconds();
+                                                              if (count++ == 0) first = last;
+                                                              fmt::print("{}{}", count == 1 ? "" : " ", token);
+                                                              std::fflush(stdout);
+                                                              return signals.received() == 0;
+                                                            }});
+  fmt::print("\n");
+  std::fflush(stdout);
+  const int signal = signals.received();
+  const bool is_over = !tokens.empty() && std::ranges::count(model->end_tokens, tokens.back()) > 0;
+  if (std::ssize(tokens) < arguments.tokens && signal == 0 && !is_over)
+    fmt::print(stderr, "catenary generate: the context of {} tokens is full\n",
+               arguments.context > 0 ? arguments.context : model->context());
+  if (tells) {
+    const auto speed = [](std::int64_t n, double seconds) {
+      return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
+    };
+    fmt::print(stderr, "{} tokens of prompt in {:.2f} s ({:.1f}/s), {} more at {:.1f} tokens/s\n", prompt.size(),
+               first - begin, speed(std::ssize(prompt), first - begin), count, speed(count - 1, last - first));
+    fmt::print(stderr, "memory: {} resident at most; {} on {}\n", mebibytes(os::peak_resident_bytes()),
+               mebibytes(memory_pool(device).peak_bytes()), device.name());
+  }
+  return signal == 0 ? 0 : 128 + signal;
+}
+
+}  // namespace catenary::command
