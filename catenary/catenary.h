@@ -61,6 +61,7 @@
 #include "catenary/links/inception.h"
 #include "catenary/links/link_hooks.h"
 #include "catenary/links/loss.h"
+#include "catenary/links/models/generator.h"
 #include "catenary/links/models/glm.h"
 #include "catenary/links/models/googlenet.h"
 #include "catenary/links/models/gpt.h"

@@ -41,6 +41,54 @@ TEST(Gpt, AScoreDependsOnWhatStandsBefore) {
   EXPECT_THROW(model(zeros({5}, Dtype::int64)), ShapeError);
 }
 
+TEST(Llama, WeightsAreAsManyAsItsShapeHas) {
+  const L::LlamaOptions options{
+      .vocabulary = 11, .context = 8, .width = 12, .layers = 2, .heads = 4, .hidden = 7, .groups = 2};
+  const std::int64_t block = 2 * 12 * 12 + 2 * 6 * 12 + 3 * 12 * 7 + 2 * 12;
+  EXPECT_EQ(L::Llama(options).count_params(), 2 * 11 * 12 + 2 * block + 12);
+  L::LlamaOptions more = options;
+  more.tied = more.qkv_bias = more.norm_after = true;
+  EXPECT_EQ(L::Llama(more).count_params(), 11 * 12 + 2 * (block + 12 + 2 * 6 + 2 * 12) + 12);
+  EXPECT_THROW(L::Llama({.width = 10, .heads = 3}), ValueError);
+  EXPECT_THROW(L::Llama({.width = 12, .layers = 1, .heads = 4, .groups = 3}), ValueError);
+}
+
+TEST(Llama, LearnsToCount) {
+  random::seed(1);
+  const L::Llama model(
+      {.vocabulary = 11, .context = 24, .width = 16, .layers = 2, .heads = 4, .hidden = 24, .groups = 2});
+  std::vector<std::int64_t> text;
+  for (std::int64_t i = 0; i < 21; ++i) text.push_back(i % 11);
+  const Variable x(ids(text)(slice(), slice(0, 20)), false), t(ids(text)(slice(), slice(1, 21)), false);
+  const optimizers::Adam optimizer(0.01);
+  optimizer.setup(model);
+  for (int step = 0; step < 100; ++step)
+    optimizer.update([&] { return F::softmax_cross_entropy(F::reshape(model(x), {-1, 11}), F::reshape(t, {-1})); });
+  EXPECT_EQ(L::generate(model, {0, 1, 2, 3, 4}, {.tokens = 6, .temperature = 0}),
+            (std::vector<std::int64_t>{5, 6, 7, 8, 9, 10}));
+}
+
+TEST(LanguageModel, LastIsTheLastPlacesScores) {
+  random::seed(3);
+  const L::GPT gpt(small());
+  const L::Glm glm({.vocabulary = 11, .context = 24, .width = 16, .layers = 2, .heads = 4, .groups = 2, .hidden = 20});
+  const auto mode = test_mode();
+  const auto no_graph = no_backprop_mode();
+  for (const L::LanguageModel* model :
+       {static_cast<const L::LanguageModel*>(&gpt), static_cast<const L::LanguageModel*>(&glm)}) {
+    const Array all = (*model)(ids({1, 2, 3, 4, 5})).array(), last = model->last(ids({1, 2, 3, 4, 5})).array();
+    EXPECT_EQ(last.shape(), (Shape{1, 1, 11}));
+    EXPECT_TRUE(allclose(last(0, 0), all(0, -1), 1e-5, 1e-6));
+    std::vector<L::KeyValueCache> caches(2), wrong(3);
+    model->last(ids({1, 2, 3}), &caches);
+    EXPECT_TRUE(allclose(model->last(ids({4, 5}), &caches).array()(0, 0), all(0, -1), 1e-5, 1e-6));
+    EXPECT_EQ(caches[1].size(), 5);
+    EXPECT_THROW(model->last(ids({1}), &wrong), ValueError);
+    EXPECT_THROW(model->last(zeros({5}, Dtype::int64)), ShapeError);
+    EXPECT_THROW(model->last(ids(std::vector<std::int64_t>(20, 1)), &caches), ValueError);
+  }
+}
+
 TEST(Gpt, LearnsToCount) {
   random::seed(1);
   const L::GPT model(small());
@@ -114,6 +162,9 @@ TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {
   int told = 0;
   EXPECT_EQ(L::generate(model, {1}, {.on_token = [&](std::int64_t) { return ++told < 3; }}).size(), 3u);
   EXPECT_TRUE(L::generate(model, {1}, {.tokens = 0}).empty());
+  EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100, .context = 6}).size(), 3u);
+  EXPECT_THROW(L::generate(model, {1, 2, 3}, {.context = 2}), ValueError);
+  EXPECT_THROW(L::generate(model, {1}, {.context = 25}), ValueError);
   EXPECT_THROW(L::generate(model, {}), ValueError);
   EXPECT_THROW(L::generate(model, std::vector<std::int64_t>(25, 1)), ValueError);
   EXPECT_THROW(L::generate(model, {1}, {.temperature = -1}), ValueError);

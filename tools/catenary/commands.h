@@ -31,6 +31,7 @@ struct GenerateArguments {
   std::uint64_t seed = 0;
   std::int64_t context = 0;  ///< 0: the model's
   bool ids = false;          ///< prompt and text are numbers of tokens
+  bool chat = false;         ///< the prompt is a message, in the form of chats that the model has learnt
   bool verbose = false;      ///< figures on standard error where that is no terminal, too
 };
 /// Writes what follows a prompt, as it comes. The exit status is 128 and a signal's number where one ended it.

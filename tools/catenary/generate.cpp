@@ -43,51 +43,74 @@ std::optional<Dtype> dtype_of(const std::string& name) {
 
 std::string mebibytes(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
+/// A model alone, or with its tokenizer.
+struct Loaded {
+  std::unique_ptr<links::LanguageModel> alone;
+  std::optional<links::Generator> generator;
+  const links::LanguageModel& model() const { return generator ? generator->model() : *alone; }
+};
+Loaded load(const GenerateArguments& arguments, const links::LoadLanguageModelOptions& options) {
+  Loaded loaded;
+  if (arguments.ids)
+    loaded.alone = links::load_language_model(arguments.model, options);
+  else
+    loaded.generator.emplace(links::load_generator(arguments.model, options));
+  return loaded;
+}
+
+void write(std::string_view piece) {
+  fmt::print("{}", piece);
+  std::fflush(stdout);
+}
+
+/// Tokens a second, and 0 for no time.
+double speed(std::int64_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; }
+
 }  // namespace
 
 int generate(const GenerateArguments& arguments) {
-  if (!arguments.ids)
-    throw ValueError("text needs a tokenizer, which is not there yet: give tokens' numbers and --ids");
-  const std::vector<std::int64_t> prompt = ids_of(arguments.prompt);
+  if (arguments.ids && arguments.chat) throw ValueError("--chat is for text, and --ids for numbers");
   const Device device = get_device(arguments.device);
   const bool tells = arguments.verbose || os::is_terminal(os::kStandardError);
   if (tells) fmt::print(stderr, "reading {} …\n", arguments.model);
   const double start = monotonic_seconds();
-  const std::unique_ptr<links::LanguageModel> model =
-      links::load_language_model(arguments.model, {.dtype = dtype_of(arguments.dtype), .device = device});
-  if (tells)
-    fmt::print(stderr, "{} of {} weights, in {:.1f} s\n", model->type_name(), model->count_params(),
-               monotonic_seconds() - start);
+  const Loaded loaded = load(arguments, {.dtype = dtype_of(arguments.dtype), .device = device});
+  const links::LanguageModel& model = loaded.model();
+  if (tells) fmt::print(stderr, "{}, read in {:.1f} s\n", model.type_name(), monotonic_seconds() - start);
+  const std::vector<std::int64_t> prompt =
+      arguments.ids ? ids_of(arguments.prompt) : loaded.generator->encode(arguments.prompt, arguments.chat);
 
   const os::ScopedSignals signals;
+  std::optional<TokenStream> stream;
+  if (loaded.generator) stream.emplace(loaded.generator->tokenizer());
   const double begin = monotonic_seconds();
   double first = begin, last = begin;
   std::int64_t count = 0;
-  const std::vector<std::int64_t> tokens = links::generate(*model, prompt,
-                                                           {.tokens = arguments.tokens,
-                                                            .context = arguments.context,
-                                                            .temperature = arguments.temperature,
-                                                            .top_k = arguments.top_k,
-                                                            .top_p = arguments.top_p,
-                                                            .seed = arguments.seed,
-                                                            .on_token = [&](std::int64_t token) {
-                                                              last = monotonic_seconds();
-                                                              if (count++ == 0) first = last;
-                                                              fmt::print("{}{}", count == 1 ? "" : " ", token);
-                                                              std::fflush(stdout);
-                                                              return signals.received() == 0;
-                                                            }});
-  fmt::print("\n");
-  std::fflush(stdout);
+  const std::vector<std::int64_t> tokens =
+      links::generate(model, prompt,
+                      {.tokens = arguments.tokens,
+                       .context = arguments.context,
+                       .temperature = arguments.temperature,
+                       .top_k = arguments.top_k,
+                       .top_p = arguments.top_p,
+                       .seed = arguments.seed,
+                       .on_token = [&](std::int64_t token) {
+                         last = monotonic_seconds();
+                         if (count++ == 0) first = last;
+                         if (arguments.ids)
+                           write(fmt::format("{}{}", count == 1 ? "" : " ", token));
+                         else
+                           write(loaded.generator->piece(*stream, token));
+                         return signals.received() == 0;
+                       }});
+  if (stream) write(stream->finish());
+  write("\n");
   const int signal = signals.received();
-  const bool is_over = !tokens.empty() && std::ranges::count(model->end_tokens, tokens.back()) > 0;
+  const bool is_over = !tokens.empty() && std::ranges::count(model.end_tokens, tokens.back()) > 0;
   if (std::ssize(tokens) < arguments.tokens && signal == 0 && !is_over)
     fmt::print(stderr, "catenary generate: the context of {} tokens is full\n",
-               arguments.context > 0 ? arguments.context : model->context());
+               arguments.context > 0 ? arguments.context : model.context());
   if (tells) {
-    const auto speed = [](std::int64_t n, double seconds) {
-      return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
-    };
     fmt::print(stderr, "{} tokens of prompt in {:.2f} s ({:.1f}/s), {} more at {:.1f} tokens/s\n", prompt.size(),
                first - begin, speed(std::ssize(prompt), first - begin), count, speed(count - 1, last - first));
     fmt::print(stderr, "memory: {} resident at most; {} on {}\n", mebibytes(os::peak_resident_bytes()),

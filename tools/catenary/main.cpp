@@ -63,9 +63,10 @@ int main(int argc, char** argv) {
   GenerateArguments generate_arguments;
   CLI::App* generate_command = app.add_subcommand("generate", "Text that a language model writes after a prompt");
   generate_command->footer(
-      "MODEL is a folder as `transformers` saves it: config.json and model.safetensors, or its parts with an index.\n"
+      "MODEL is a folder as `transformers` saves it: config.json, model.safetensors or its parts with an index, and\n"
+      "tokenizer.json; or a GGUF file.\n"
       "Text appears as it comes; figures follow on standard error where that is a terminal. Ctrl-C ends the text.\n"
-      "As catenary generate MODEL --prompt '1 15043' --ids -n 20 --temperature 0; see docs/language-models.md.\n"
+      "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/language-models.md.\n"
       "Exit status: 130 after Ctrl-C.");
   generate_command->add_option("MODEL", generate_arguments.model, "The model")->required();
   generate_command->add_option("-p,--prompt", generate_arguments.prompt, "What the text follows")->required();
@@ -95,6 +96,10 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   generate_command->add_flag("--ids", generate_arguments.ids, "Prompt and text are numbers of tokens");
+  generate_command->add_flag(
+      "--chat", generate_arguments.chat,
+      "The prompt is a message, to which the model answers: for models whose chats have the form "
+      "of Llama 3, Qwen2 (ChatML), GLM-4, Zephyr and TinyLlama, or Llama 2 and Mistral ([INST])");
   generate_command->add_flag("-v,--verbose", generate_arguments.verbose,
                              "Figures also where standard error is no terminal");
 

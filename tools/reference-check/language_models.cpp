@@ -12,7 +12,7 @@ Report run_language_models(const std::string& directory, const nlohmann::json& m
   for (const std::string name : manifest.at("language_models")) {
     const std::string folder = directory + "/" + name;
     for (const char* ending : {"", ".gguf"}) {
-      if (*ending && !catenary::os::exists(folder + ending)) continue;
+      if (!catenary::os::exists(folder + (*ending ? ending : "/config.json"))) continue;
       Line line{name + ending, "load_language_model", Verdict::passed, ""};
       try {
         line.detail = tests::differences(folder + ending, tests::ExpectedText(folder));

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
-#include "catenary/io/safetensors.h"
+#include "catenary/io/safetensors_index.h"
 #include "catenary/links/models/glm.h"
 #include "catenary/links/models/gpt.h"
 #include "catenary/links/models/language_file.h"
@@ -190,17 +189,10 @@ std::unique_ptr<LanguageModel> make_gpt2(const Settings& config) {
 class HuggingFace : public LanguageFile {
  public:
   explicit HuggingFace(const std::string& folder)
-      : path_(folder), config_(folder + "/config.json", read_json(folder + "/config.json")) {
+      : path_(folder), config_(folder + "/config.json", read_json(folder + "/config.json")), weights_(folder) {
     if (!config_.has("model_type")) config_.reject("model_type", "is missing");
     architecture_ = config_.text("model_type", "");
     check_architecture();
-    if (const std::string index = folder + "/model.safetensors.index.json"; os::exists(index)) {
-      open_parts(index);
-    } else if (const std::string file = folder + "/model.safetensors"; os::exists(file)) {
-      parts_.emplace_back(file);
-    } else {
-      fail<FileError>("{}: there is neither model.safetensors nor model.safetensors.index.json", folder);
-    }
   }
   const std::string& path() const override { return path_; }
   serializers::LanguageFormat format() const override { return serializers::LanguageFormat::hugging_face; }
@@ -221,36 +213,38 @@ class HuggingFace : public LanguageFile {
 
   std::vector<Tensor> tensors() const override {
     std::vector<Tensor> all;
-    for (const io::SafetensorsReader& part : parts_)
-      for (const std::string& name : part.names()) {
-        const io::SafetensorsReader::Tensor& tensor = part.tensor(name);
-        all.push_back({name, tensor.shape, tensor.dtype_name, tensor.dtype});
-      }
+    for (const std::string& name : weights_.names()) {
+      const io::ShardedSafetensorsReader::Tensor& tensor = weights_.tensor(name);
+      all.push_back({name, tensor.shape, tensor.dtype_name, tensor.dtype});
+    }
     return all;
   }
 
   Array read(const Tensor& tensor, const Device& device) const override {
-    const auto part = std::ranges::find_if(parts_, [&](const auto& one) { return one.contains(tensor.name); });
-    return Array::from_host(part->bytes(tensor.name).data(), tensor.shape, *tensor.dtype, device);
+    return Array::from_host(weights_.bytes(tensor.name).data(), tensor.shape, *tensor.dtype, device);
+  }
+
+  std::string chat_template() const override {
+    if (const std::string file = path_ + "/chat_template.jinja"; os::exists(file)) {
+      const std::vector<std::byte> bytes = os::read_file(file);
+      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+    const std::string file = path_ + "/tokenizer_config.json";
+    if (!os::exists(file)) return "";
+    const json told = read_json(file).value("chat_template", json());
+    if (told.is_string()) return told.get<std::string>();
+    // several by name, of which one is the usual one
+    if (told.is_array())
+      for (const json& one : told)
+        if (one.is_object() && one.value("name", json()) == "default" && one.value("template", json()).is_string())
+          return one["template"].get<std::string>();
+    return "";
   }
 
  private:
-  void open_parts(const std::string& index) {
-    const json map = read_json(index).value("weight_map", json());
-    if (!map.is_object()) fail<FileError>("{}: 'weight_map' must be an object", index);
-    std::map<std::string, std::size_t> files;
-    for (const auto& [name, file] : map.items()) {
-      if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
-        fail<FileError>("{}: '{}' must name a file of this folder", index, name);
-      if (files.emplace(file, parts_.size()).second) parts_.emplace_back(path_ + "/" + file.get<std::string>());
-      if (!parts_[files[file]].contains(name))
-        fail<FileError>("{}: '{}' is not in {}", index, name, file.get<std::string>());
-    }
-  }
-
   std::string path_, architecture_;
   Settings config_;
-  std::vector<io::SafetensorsReader> parts_;
+  io::ShardedSafetensorsReader weights_;
 };
 
 }  // namespace

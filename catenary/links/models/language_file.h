@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "catenary/core/quantization.h"
 #include "catenary/links/models/language_model.h"
 #include "catenary/serializers/language_names.h"
 
@@ -17,8 +18,9 @@ class LanguageFile {
   struct Tensor {
     std::string name;
     Shape shape;
-    std::string dtype_name;      ///< as the file calls it
-    std::optional<Dtype> dtype;  ///< nothing for those we do not have
+    std::string dtype_name;                 ///< as the file calls it
+    std::optional<Dtype> dtype;             ///< of plain elements; nothing for those we do not have
+    std::optional<Quantization> kind = {};  ///< of blocks
   };
 
   virtual ~LanguageFile() = default;
@@ -29,14 +31,19 @@ class LanguageFile {
   /// The model by its settings. Throws FileError for one that is not known here.
   virtual std::unique_ptr<LanguageModel> make() const = 0;
   virtual std::vector<Tensor> tensors() const = 0;
-  /// A tensor's values as they lie in the file.
+  /// A tensor's values as they lie in the file: of blocks uint8, [rows, bytes of a row].
   virtual Array read(const Tensor& tensor, const Device& device) const = 0;
+
+  /// What forms a chat's messages, in Jinja; empty where the file has nothing of it.
+  virtual std::string chat_template() const = 0;
 
   /// Throws FileError: the architecture is none that the names' table has.
   void check_architecture() const;
 };
 
-/// A folder of Hugging Face's.
+/// A folder of Hugging Face's, or a GGUF file.
+std::unique_ptr<LanguageFile> open_language_file(const std::string& path);
 std::unique_ptr<LanguageFile> open_hugging_face(const std::string& folder);
+std::unique_ptr<LanguageFile> open_gguf(const std::string& path);
 
 }  // namespace catenary::links::detail

@@ -97,11 +97,15 @@ void detail::LanguageFile::check_architecture() const {
                     fmt::join(known, ", "));
 }
 
+std::unique_ptr<detail::LanguageFile> detail::open_language_file(const std::string& path) {
+  return os::is_directory(path) ? open_hugging_face(path) : open_gguf(path);
+}
+
 std::unique_ptr<LanguageModel> load_language_model(const std::string& path, const LoadLanguageModelOptions& options) {
   if (options.dtype && !is_floating(*options.dtype))
     fail<DtypeError>("load_language_model: dtype must be floating, not {}", *options.dtype);
   const Device device = options.device.value_or(current_device());
-  const std::unique_ptr<LanguageFile> file = detail::open_hugging_face(path);
+  const std::unique_ptr<LanguageFile> file = detail::open_language_file(path);
   file->check_architecture();
   std::unique_ptr<LanguageModel> model;
   {

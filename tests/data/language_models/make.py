@@ -6,7 +6,8 @@ PyPI's torch, transformers, safetensors and gguf are needed. `reference-check OU
 
 A folder NAME holds config.json and model.safetensors (or its parts) as save_pretrained writes them, and expected.safetensors:
 ids [batch, length], logits [batch, length, vocabulary] in float32 of float64's sums, greedy [20], the tokens that follow the first row
-one by one. NAME.gguf, where there is one, has the same weights by the names and in the order that llama.cpp reads. manifest.json lists the
+one by one. NAME.gguf has the same weights by the names and in the order that llama.cpp reads (a window is told, too, which llama.cpp
+does not read). Of NAME_q8_0 and NAME_q4_0 there is no safetensors file: what is expected is that of the blocks' values. manifest.json lists the
 folders. Weights are normal with a deviation of 1.1 by the root of the width, and every number among them is random: biases and normalizations, too.
 """
 import argparse
@@ -14,12 +15,13 @@ import json
 import os
 import shutil
 
+import gguf
 import numpy as np
 import torch
 import transformers
 from safetensors.torch import save_file
 
-GREEDY = 20
+GREEDY, VARIETY = 20, 4
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 16,
           "rope_theta": 500.0}
 COMMON = {"num_hidden_layers": 2, "max_position_embeddings": 64, "bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
@@ -39,10 +41,15 @@ MODELS = {
     "glm4": ("glm4", 7, dict(vocab_size=43, hidden_size=18, intermediate_size=27, num_attention_heads=2, num_key_value_heads=1, head_dim=12,
                              attention_bias=True)),
 }
+WIDE = dict(vocab_size=53, hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2)
+MODELS["llama_q8_0"] = ("llama", 8, {**WIDE, "quantization": "Q8_0"})
+MODELS["qwen2_q4_0"] = ("qwen2", 9, {**WIDE, "tie_word_embeddings": True, "quantization": "Q4_0"})
+MODELS["glm_q8_0"] = ("glm", 10, {**WIDE, "head_dim": 8, "quantization": "Q8_0"})
 PARTS = {"qwen2": "10KB"}  # of those that are saved in several files
 
 
 def config_of(kind, settings):
+    settings = {k: v for k, v in settings.items() if k != "quantization"}
     common = {k: v for k, v in COMMON.items() if kind != "gpt2" or not k.startswith(("num_", "max_"))}
     return transformers.AutoConfig.for_model(kind, **{**common, **settings})
 
@@ -59,7 +66,7 @@ def make(kind, seed, settings):
 
 
 def expected(model, seed):
-    """In float64. Tokens that another rounding could change are an error, which another seed mends."""
+    """In float64. Tokens that another rounding could change, or that are few, are an error, which another seed mends."""
     rng = np.random.default_rng(seed)
     wide, vocabulary = model.double(), model.config.vocab_size
     ids = torch.from_numpy(rng.integers(0, vocabulary, (2, 19)))
@@ -70,20 +77,121 @@ def expected(model, seed):
             best = wide(text).logits[0, -1].topk(2)
             assert best.values[0] - best.values[1] > 2e-3, "two tokens are as likely"
             text = torch.cat([text, best.indices[:1].reshape(1, 1)], 1)
+    assert len(set(text[0, -GREEDY:].tolist())) >= VARIETY, "the text says the same over and over"
     model.float()
     return {"ids": ids, "logits": logits.contiguous(), "greedy": text[0, -GREEDY:].contiguous()}
+
+
+BLOCK = {"input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+         "self_attn.o_proj": "attn_output", "post_self_attn_layernorm": "post_attention_norm", "post_attention_layernorm": "ffn_norm",
+         "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.gate_up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+         "post_mlp_layernorm": "post_ffw_norm", "ln_1": "attn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "ln_2": "ffn_norm",
+         "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}
+WHOLE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output", "transformer.wte": "token_embd",
+         "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm"}
+ARCHITECTURES = {"llama": "llama", "mistral": "llama", "qwen2": "qwen2", "gpt2": "gpt2", "glm": "chatglm", "glm4": "glm4"}
+
+
+def paired(weight, heads):
+    """Halves of each head become pairs of neighbours, as llama.cpp's converter has it."""
+    return weight.reshape(heads, 2, weight.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(weight.shape)
+
+
+def gguf_tensors(model, kind, fused):
+    """Names and float32 arrays as llama.cpp reads them."""
+    config, tensors = model.config, {}
+    for name, tensor in model.state_dict().items():
+        if name == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        module, leaf = name.rsplit(".", 1)
+        value = tensor.numpy()
+        if module in WHOLE:
+            tensors[f"{WHOLE[module]}.{leaf}"] = value
+            continue
+        _, _, block, part = module.split(".", 3)
+        if kind == "gpt2" and part.split(".")[-1].startswith("c_") and leaf == "weight":
+            value = value.T
+        if ARCHITECTURES[kind] == "llama" and part in ("self_attn.q_proj", "self_attn.k_proj"):
+            value = paired(value, config.num_attention_heads if "q_" in part else config.num_key_value_heads)
+        tensors[f"blk.{block}.{BLOCK[part]}.{leaf}"] = np.ascontiguousarray(value)
+    if fused:
+        for block in range(config.num_hidden_layers):
+            for leaf in ("weight", "bias"):
+                parts = [tensors.pop(f"blk.{block}.attn_{part}.{leaf}", None) for part in "qkv"]
+                if parts[0] is not None:
+                    tensors[f"blk.{block}.attn_qkv.{leaf}"] = np.concatenate(parts)
+    if config.to_dict().get("rope_parameters", {}).get("rope_type") == "llama3":
+        rope = config.rope_parameters
+        size = config.head_dim
+        rate = rope["rope_theta"] ** -(np.arange(0, size, 2) / size)
+        turns = rope["original_max_position_embeddings"] * rate / (2 * np.pi)
+        kept = np.clip((turns - rope["low_freq_factor"]) / (rope["high_freq_factor"] - rope["low_freq_factor"]), 0, 1)
+        tensors["rope_freqs.weight"] = (1 / (kept + (1 - kept) / rope["factor"])).astype("f")
+    return tensors
+
+
+def write_gguf(path, model, kind, fused=False, quantization=None):
+    config = model.config
+    writer = gguf.GGUFWriter(path, ARCHITECTURES[kind])
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_head_count(config.num_attention_heads)
+    if kind == "gpt2":
+        writer.add_feed_forward_length(config.n_inner or 4 * config.n_embd)
+        writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    else:
+        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        writer.add_feed_forward_length(config.intermediate_size)
+        writer.add_head_count_kv(config.num_key_value_heads)
+        writer.add_key_length(size)
+        writer.add_value_length(size)
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+        rope = config.rope_parameters
+        writer.add_rope_freq_base(rope["rope_theta"])
+        writer.add_rope_dimension_count(int(size * rope.get("partial_rotary_factor", 1)))
+        if rope["rope_type"] == "linear":
+            writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
+            writer.add_rope_scaling_factor(rope["factor"])
+        if kind == "mistral" and config.sliding_window:
+            writer.add_sliding_window(config.sliding_window)
+    for name, value in gguf_tensors(model, kind, fused).items():
+        if quantization and value.ndim == 2:
+            writer.add_tensor(name, gguf.quants.quantize(value, quantization), raw_dtype=quantization)
+        else:
+            writer.add_tensor(name, value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def rounded(model, quantization):
+    """The weights that blocks of this kind stand for, in place."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.ndim == 2:
+                blocks = gguf.quants.quantize(parameter.numpy(), quantization)
+                parameter.copy_(torch.from_numpy(gguf.quants.dequantize(blocks, quantization)))
 
 
 def write(out, name, kind, seed, settings, parts=None):
     folder = os.path.join(out, name)
     shutil.rmtree(folder, ignore_errors=True)
     model = make(kind, seed, settings)
+    quantization = gguf.GGMLQuantizationType[settings["quantization"]] if "quantization" in settings else None
+    if quantization:
+        rounded(model, quantization)
     told = expected(model, seed)
-    model.save_pretrained(folder, **({"max_shard_size": parts} if parts else {}))
+    if quantization:
+        os.makedirs(folder)
+    else:
+        model.save_pretrained(folder, **({"max_shard_size": parts} if parts else {}))
     generation = os.path.join(folder, "generation_config.json")
     if os.path.exists(generation):
         os.remove(generation)
     save_file(told, os.path.join(folder, "expected.safetensors"))
+    write_gguf(folder + ".gguf", model, kind, kind.startswith("glm") and seed % 2 == 0, quantization)
 
 
 def random_settings(rng):
@@ -111,6 +219,11 @@ def random_settings(rng):
                                            {"rope_type": "linear", "factor": float(rng.uniform(0.5, 8)), "rope_theta": 10000.0},
                                            {**LLAMA3, "factor": float(rng.uniform(1, 16)), "original_max_position_embeddings": int(rng.integers(8, 64)),
                                             "low_freq_factor": float(rng.uniform(0.5, 2)), "high_freq_factor": float(rng.uniform(2.5, 8))})
+    if rng.integers(4) == 0:  # blocks of 32 numbers
+        settings["hidden_size"] = 32 * heads if kind == "qwen2" else 32 * int(rng.integers(1, 4)) * heads // np.gcd(heads, 32)
+        settings["intermediate_size"], settings["quantization"] = 32 * int(rng.integers(1, 4)), pick("Q8_0", "Q4_0")
+        if kind != "qwen2":
+            settings["head_dim"] = 32 * int(rng.integers(1, 3)) if groups * 4 < 8 else 32
     return kind, settings
 
 

@@ -1,0 +1,170 @@
+#include "catenary/io/gguf.h"
+
+#include <algorithm>
+
+#include "catenary/core/format.h"
+#include "catenary/links/models/glm.h"
+#include "catenary/links/models/gpt.h"
+#include "catenary/links/models/language_file.h"
+#include "catenary/links/models/llama.h"
+
+namespace catenary::links::detail {
+
+namespace {
+
+class Gguf : public LanguageFile {
+ public:
+  explicit Gguf(const std::string& path)
+      : path_(path), reader_(path), architecture_(reader_.text("general.architecture")) {
+    check_architecture();
+  }
+  const std::string& path() const override { return path_; }
+  serializers::LanguageFormat format() const override { return serializers::LanguageFormat::gguf; }
+  const std::string& architecture() const override { return architecture_; }
+
+  std::unique_ptr<LanguageModel> make() const override {
+    std::unique_ptr<LanguageModel> model;
+    try {
+      model = architecture_ == "gpt2" ? make_gpt2() : make_llama();
+    } catch (const ValueError& error) {
+      fail<FileError>("{}: {}", path_, error.what());
+    }
+    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+      if (reader_.find(key)) model->end_tokens.push_back(reader_.integer(key));
+    return model;
+  }
+
+  std::vector<Tensor> tensors() const override {
+    std::vector<Tensor> all;
+    for (const std::string& name : reader_.names()) {
+      const io::GgufReader::Tensor& tensor = reader_.tensor(name);
+      all.push_back({name, tensor.shape, std::string(tensor.type_name), tensor.dtype, tensor.kind});
+    }
+    return all;
+  }
+
+  Array read(const Tensor& tensor, const Device& device) const override {
+    const std::span<const std::byte> bytes = reader_.bytes(tensor.name);
+    if (!tensor.kind) return Array::from_host(bytes.data(), tensor.shape, *tensor.dtype, device);
+    const std::int64_t rows = tensor.shape[0];
+    return Array::from_host(bytes.data(), {rows, rows == 0 ? 0 : std::ssize(bytes) / rows}, Dtype::uint8, device);
+  }
+
+  std::string chat_template() const override {
+    const char* name = "tokenizer.chat_template";
+    return reader_.find(name) ? std::string(reader_.text(name)) : "";
+  }
+
+ private:
+  std::string key(const char* name) const { return architecture_ + "." + name; }
+  bool has(const char* name) const { return reader_.find(key(name)) != nullptr; }
+  std::int64_t integer(const char* name) const {
+    constexpr std::int64_t kLargest = std::int64_t{1} << 30;
+    const std::int64_t value = reader_.integer(key(name));
+    if (value < 1 || value > kLargest) reject(name, fmt::format("must be from 1 to {}, not {}", kLargest, value));
+    return value;
+  }
+  std::int64_t integer(const char* name, std::int64_t otherwise) const { return has(name) ? integer(name) : otherwise; }
+  double real(const char* name, double otherwise) const { return has(name) ? reader_.real(key(name)) : otherwise; }
+  [[noreturn]] void reject(const char* name, const std::string& why) const {
+    fail<FileError>("{}: '{}' {}", path_, key(name), why);
+  }
+  std::int64_t layers() const {
+    constexpr std::int64_t kMost = 10000;
+    const std::int64_t count = integer("block_count");
+    if (count > kMost) reject("block_count", fmt::format("must be at most {}, not {}", kMost, count));
+    return count;
+  }
+  /// As many as the embeddings have rows.
+  std::int64_t vocabulary() const {
+    const Shape& shape = reader_.tensor("token_embd.weight").shape;
+    if (shape.size() != 2) fail<FileError>("{}: token_embd.weight must have two axes, not {}", path_, shape);
+    return shape[0];
+  }
+  bool has_tensor(const char* name) const { return reader_.contains(name); }
+
+  functions::RotaryOptions rotary(std::int64_t dims, bool interleaved) const {
+    functions::RotaryOptions options{.base = real("rope.freq_base", 10000), .dims = dims, .interleaved = interleaved};
+    if (!(options.base > 0)) reject("rope.freq_base", "must be positive");
+    const std::string kind = has("rope.scaling.type") ? std::string(reader_.text(key("rope.scaling.type"))) : "none";
+    if (kind == "linear") {
+      options.rates = functions::rotary_rates(dims, options.base, {.factor = real("rope.scaling.factor", 1)});
+    } else if (kind != "none") {
+      reject("rope.scaling.type", fmt::format("is not known here; none and linear are, not '{}'", kind));
+    }
+    if (constexpr const char* name = "rope_freqs.weight"; has_tensor(name)) {
+      // what each rate is divided by: Llama 3's scaling
+      const io::GgufReader::Tensor& tensor = reader_.tensor(name);
+      if (tensor.shape != Shape{dims / 2} || tensor.dtype != Dtype::float32)
+        fail<FileError>("{}: {} must be {} numbers of F32, not {} of {}", path_, name, dims / 2, tensor.shape,
+                        tensor.type_name);
+      if (options.rates.empty()) options.rates = functions::rotary_rates(dims, options.base);
+      const io::HostArray by = reader_.read(name);
+      for (std::size_t i = 0; i < options.rates.size(); ++i) options.rates[i] /= by.as<float>()[i];
+    }
+    return options;
+  }
+
+  std::unique_ptr<LanguageModel> make_llama() const {
+    LlamaOptions options;
+    options.vocabulary = vocabulary();
+    options.context = integer("context_length");
+    options.width = integer("embedding_length");
+    options.layers = layers();
+    options.heads = integer("attention.head_count");
+    options.hidden = integer("feed_forward_length");
+    options.groups = integer("attention.head_count_kv", options.heads);
+    options.head_size = integer("attention.key_length", std::max<std::int64_t>(1, options.width / options.heads));
+    if (integer("attention.value_length", *options.head_size) != *options.head_size)
+      reject("attention.value_length", "must be attention.key_length");
+    if (has("expert_count") && reader_.integer(key("expert_count")) != 0)
+      reject("expert_count", "must be 0: mixtures of experts are not known here");
+    options.epsilon = real("attention.layer_norm_rms_epsilon", 1e-6);
+    options.tied = !has_tensor("output.weight");
+    const bool is_glm = architecture_ == "chatglm" || architecture_ == "glm4";
+    const std::int64_t dims = integer("rope.dimension_count", is_glm ? *options.head_size / 2 : *options.head_size);
+    options.qkv_bias = has_tensor("blk.0.attn_q.bias") || has_tensor("blk.0.attn_qkv.bias");
+    options.out_bias = has_tensor("blk.0.attn_output.bias");
+    options.window = has("attention.sliding_window") ? integer("attention.sliding_window") : 0;
+    options.rotary = rotary(dims, is_glm);
+    if (!is_glm) return std::make_unique<Llama>(options);
+    if (!options.rotary.rates.empty()) reject("rope.scaling.type", "is not known for GLM");
+    return std::make_unique<Glm>(GlmOptions{.vocabulary = options.vocabulary,
+                                            .context = options.context,
+                                            .width = options.width,
+                                            .layers = options.layers,
+                                            .heads = options.heads,
+                                            .groups = *options.groups,
+                                            .hidden = options.hidden,
+                                            .head_size = options.head_size,
+                                            .epsilon = options.epsilon,
+                                            .base = options.rotary.base,
+                                            .turned = dims,
+                                            .qkv_bias = options.qkv_bias,
+                                            .tied = options.tied,
+                                            .norm_after = architecture_ == "glm4"});
+  }
+
+  std::unique_ptr<LanguageModel> make_gpt2() const {
+    GPTOptions options;
+    options.vocabulary = vocabulary();
+    options.context = integer("context_length");
+    options.width = integer("embedding_length");
+    options.layers = layers();
+    options.heads = integer("attention.head_count");
+    options.hidden = integer("feed_forward_length", 4 * options.width);
+    options.epsilon = real("attention.layer_norm_epsilon", 1e-5);
+    options.tied = !has_tensor("output.weight");
+    return std::make_unique<GPT>(options);
+  }
+
+  std::string path_;
+  io::GgufReader reader_;
+  std::string architecture_;
+};
+
+}  // namespace
+
+std::unique_ptr<LanguageFile> open_gguf(const std::string& path) { return std::make_unique<Gguf>(path); }
+
+}  // namespace catenary::links::detail
