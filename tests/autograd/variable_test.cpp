@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/function_node.h"

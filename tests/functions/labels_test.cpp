@@ -20,6 +20,7 @@
 #include "catenary/links/classifier.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/loss.h"
+#include "catenary/links/models/glm.h"
 #include "catenary/links/models/gpt.h"
 #include "tests/autograd/helpers.h"
 #include "tests/paths.h"

@@ -313,6 +313,20 @@ TEST(LoadGguf, SaysWhatTransformersSays) {
     EXPECT_EQ(tests::differences(data(name) + ".gguf", tests::ExpectedText(data(name))), "") << name;
 }
 
+TEST(LoadGguf, BlocksStayBlocks) {
+  for (const char* name : {"llama_q8_0", "qwen2_q4_0", "glm_q8_0"}) {
+    const std::string file = data(name) + ".gguf";
+    EXPECT_EQ(tests::differences(file, tests::ExpectedText(data(name))), "") << name;
+    const auto model = L::load_language_model(file);
+    const auto& llama = dynamic_cast<const L::Llama&>(*model);
+    EXPECT_TRUE(llama.tokens.quantized());
+    EXPECT_TRUE(llama.blocks[1].attention.k.quantized());
+    EXPECT_TRUE(llama.blocks[1].up.quantized());
+    EXPECT_THROW(L::load_language_model(file, {.dtype = Dtype::bfloat16}), ValueError);
+    EXPECT_EQ(L::load_language_model(file, {.dtype = std::nullopt})->params().front().dtype(), Dtype::float32);
+  }
+}
+
 TEST(LoadGguf, QueriesKeysAndValuesMayBeOneTensor) {
   for (const char* name : {"glm", "glm4"}) {
     GgufCopy copy(name);

@@ -60,8 +60,6 @@ Variable GPT::features(const Variable& ids, std::int64_t first, std::vector<KeyV
   return norm(x);
 }
 
-Variable GPT::scores(const Variable& features) const {
-  return head ? (*head)(features) : functions::linear(features, tokens.W, -1);
-}
+Variable GPT::scores(const Variable& features) const { return head ? (*head)(features) : tokens.scores(features); }
 
 }  // namespace catenary::links

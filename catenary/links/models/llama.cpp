@@ -62,8 +62,6 @@ Variable Llama::features(const Variable& ids, std::int64_t, std::vector<KeyValue
   return norm(x);
 }
 
-Variable Llama::scores(const Variable& features) const {
-  return head ? (*head)(features) : functions::linear(features, tokens.W, -1);
-}
+Variable Llama::scores(const Variable& features) const { return head ? (*head)(features) : tokens.scores(features); }
 
 }  // namespace catenary::links

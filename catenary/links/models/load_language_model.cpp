@@ -1,6 +1,7 @@
 #include "catenary/links/models/load_language_model.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -8,6 +9,7 @@
 #include "catenary/autograd/without_values.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
+#include "catenary/links/connection.h"
 #include "catenary/links/models/language_file.h"
 #include "catenary/links/models/llama.h"
 
@@ -19,6 +21,8 @@ using detail::LanguageFile;
 using serializers::LanguageLayout;
 using serializers::LanguageTensor;
 using Parameters = std::map<std::string, Parameter>;
+/// How the links of some parameters take blocks in their place.
+using Quantizable = std::map<std::string, std::function<void(const QuantizedArray&)>>;
 
 /// "a, b, c and 12 more".
 std::string some_of(const std::vector<std::string>& all) {
@@ -44,7 +48,7 @@ struct Part {
 };
 
 /// All that is to be read. Throws FileError with the names of what does not fit.
-std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters) {
+std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, const Quantizable& quantizable) {
   std::vector<Part> parts;
   std::set<std::string> filled;
   std::vector<std::string> surplus, missing, wrong;
@@ -59,7 +63,11 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters) {
     }
     if (const Shape shape = shape_in_file(*to, parameters); tensor.shape != shape)
       wrong.push_back(fmt::format("{} is {}, not {}", tensor.name, tensor.shape, shape));
-    if (!tensor.dtype) wrong.push_back(fmt::format("{} is {}, which is not read", tensor.name, tensor.dtype_name));
+    const bool takes_blocks =
+        tensor.kind && to->layout != LanguageLayout::transposed &&
+        std::ranges::all_of(to->ours, [&](const std::string& path) { return quantizable.contains(path); });
+    if (!tensor.dtype && !takes_blocks)
+      wrong.push_back(fmt::format("{} is {}, which is not read", tensor.name, tensor.dtype_name));
     for (const std::string& path : to->ours)
       if (!filled.insert(path).second) surplus.push_back(fmt::format("{} ({} once more)", tensor.name, path));
     parts.push_back({std::move(tensor), std::move(*to)});
@@ -78,6 +86,19 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters) {
     fail<FileError>("{}: its tensors are not those of the {} that its settings tell: {}", file.path(),
                     file.architecture(), fmt::join(words, "; "));
   return parts;
+}
+
+Quantizable quantizable_of(const LanguageModel& model) {
+  Quantizable all;
+  model.for_each_link([&](const std::string& path, const Link& link) {
+    const auto take = [&](auto* of) {
+      if (of) all.emplace(path.substr(1) + "/W", [of](const QuantizedArray& w) { of->set_quantized(w); });
+    };
+    auto& own = const_cast<Link&>(link);  // the model's, which is being made
+    take(dynamic_cast<Linear*>(&own));
+    take(dynamic_cast<EmbedID*>(&own));
+  });
+  return all;
 }
 
 /// Rows that are pairs of neighbours, half a head apart.
@@ -114,12 +135,19 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
   }
   Parameters parameters;
   for (const auto& [name, parameter] : model->namedparams()) parameters.emplace(name.substr(1), parameter);
-  const std::vector<Part> parts = plan(*file, parameters);
+  const Quantizable quantizable = quantizable_of(*model);
+  const std::vector<Part> parts = plan(*file, parameters, quantizable);
   Dtype dtype = options.dtype.value_or(Dtype::float32);
   if (!options.dtype)
     for (const Part& part : parts)
-      if (part.to.ours.front() == "tokens/W") dtype = *part.from.dtype;
+      if (part.to.ours.front() == "tokens/W") dtype = part.from.dtype.value_or(Dtype::float32);
   if (!is_floating(dtype)) fail<FileError>("{}: its embeddings are {}; weights must be floating", file->path(), dtype);
+
+  if (dtype != Dtype::float32 &&
+      std::ranges::any_of(parts, [](const Part& part) { return part.from.kind.has_value(); }))
+    fail<ValueError>(
+        "{}: its weights are quantised, and what is computed with them is float32: .dtype must be, too, not {}",
+        file->path(), dtype);
 
   const auto* llama = dynamic_cast<const Llama*>(model.get());
   for (const Part& part : parts) {
@@ -131,9 +159,12 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
       const std::int64_t end = begin + shape_of(parameter)[0];
       Array own = part.to.ours.size() > 1 ? Array(rows(slice(begin, end))) : rows;
       if (part.to.layout == LanguageLayout::paired) own = parted(own, llama->blocks.front().attention.head_size);
-      own = own.astype(dtype);
+      if (!part.from.kind) own = own.astype(dtype);
       if (part.to.ours.size() > 1 || part.to.layout != LanguageLayout::same) own = own.copy();  // its own, in C order
-      parameter.set_array(own);
+      if (part.from.kind)
+        quantizable.at(to)(QuantizedArray(own, *part.from.kind, shape_of(parameter)));
+      else
+        parameter.set_array(own);
       begin = end;
     }
   }

@@ -97,6 +97,10 @@ def paired(weight, heads):
     return weight.reshape(heads, 2, weight.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(weight.shape)
 
 
+def head_size(config):
+    return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+
+
 def gguf_tensors(model, kind, fused):
     """Names and float32 arrays as llama.cpp reads them."""
     config, tensors = model.config, {}
@@ -122,7 +126,7 @@ def gguf_tensors(model, kind, fused):
                     tensors[f"blk.{block}.attn_qkv.{leaf}"] = np.concatenate(parts)
     if config.to_dict().get("rope_parameters", {}).get("rope_type") == "llama3":
         rope = config.rope_parameters
-        size = config.head_dim
+        size = head_size(config)
         rate = rope["rope_theta"] ** -(np.arange(0, size, 2) / size)
         turns = rope["original_max_position_embeddings"] * rate / (2 * np.pi)
         kept = np.clip((turns - rope["low_freq_factor"]) / (rope["high_freq_factor"] - rope["low_freq_factor"]), 0, 1)
@@ -141,7 +145,7 @@ def write_gguf(path, model, kind, fused=False, quantization=None):
         writer.add_feed_forward_length(config.n_inner or 4 * config.n_embd)
         writer.add_layer_norm_eps(config.layer_norm_epsilon)
     else:
-        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        size = head_size(config)
         writer.add_feed_forward_length(config.intermediate_size)
         writer.add_head_count_kv(config.num_key_value_heads)
         writer.add_key_length(size)
@@ -220,7 +224,7 @@ def random_settings(rng):
                                            {**LLAMA3, "factor": float(rng.uniform(1, 16)), "original_max_position_embeddings": int(rng.integers(8, 64)),
                                             "low_freq_factor": float(rng.uniform(0.5, 2)), "high_freq_factor": float(rng.uniform(2.5, 8))})
     if rng.integers(4) == 0:  # blocks of 32 numbers
-        settings["hidden_size"] = 32 * heads if kind == "qwen2" else 32 * int(rng.integers(1, 4)) * heads // np.gcd(heads, 32)
+        settings["hidden_size"] = 32 * heads if kind == "qwen2" else int(32 * rng.integers(1, 4) * heads // np.gcd(heads, 32))
         settings["intermediate_size"], settings["quantization"] = 32 * int(rng.integers(1, 4)), pick("Q8_0", "Q4_0")
         if kind != "qwen2":
             settings["head_dim"] = 32 * int(rng.integers(1, 3)) if groups * 4 < 8 else 32
