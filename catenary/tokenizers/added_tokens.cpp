@@ -71,15 +71,13 @@ void AddedTokens::split(std::string_view text, const Trie& tokens, bool parse_sp
       if (begin > 0 && is_word(text.substr(before(begin), begin - before(begin)))) continue;
       if (end < text.size() && is_word(text.substr(end, bytes_of_char(text[end])))) continue;
     }
-    if (token.lstrip) {
+    if (token.lstrip)
       while (begin > from) {
         std::size_t character = before(begin);
         const std::size_t start = character;
         if (!is_space(next_char(text, character))) break;
         begin = start;
       }
-      begin = std::max(begin, from);
-    }
     if (token.rstrip)
       while (end < text.size()) {
         std::size_t next = end;

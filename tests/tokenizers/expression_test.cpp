@@ -61,7 +61,10 @@ TEST(Expressions, MeanWhatOnigurumaMeans) {
       {"[\\]\\-\\[a]+", "x]-[a", 2},
       {"\\R", "a\r\nb", 3},
       {"x*", "axxb", 3},
-      {"\\p{L}", "\U00031350b", 2},  // of Unicode 15
+      // of Unicode 15 and 16
+      {"\\p{L}+", "\U00031350b", 1},
+      {"\\p{N}+", "1\U00011f50", 1},
+      {"\\p{M}+", "\u0301\u0897", 1},
   };
   for (const auto& [expression, text, expected] : cases) EXPECT_EQ(pieces(expression, text), expected) << expression;
 }
@@ -102,6 +105,64 @@ TEST(Expressions, WhatIsNotTranslatedIsRefused) {
   std::string deep;
   for (int i = 0; i < 200; ++i) deep += "(?:";
   EXPECT_NE(message<FileError>([&] { splitting(deep); }).find("more than 100 groups"), std::string::npos);
+}
+
+TEST(PreTokenizers, SplitInEachWay) {
+  // every word of "the-final--countdown" that any way makes is a token
+  const std::string words =
+      R"({"the":0,"the-":1,"-":2,"--":3,"final":4,"final-":5,"-final":6,"countdown":7,"-countdown":8})";
+  const auto cut = [&](const std::string& behavior, bool invert) {
+    const Tokenizer tokenizer =
+        parse_tokenizer(document(R"({"type":"BPE","ignore_merges":true,"vocab":)" + words + R"(,"merges":[]})",
+                                 R"(,"pre_tokenizer":{"type":"Split","pattern":{"String":"-"},"behavior":")" +
+                                     behavior + "\",\"invert\":" + (invert ? "true}" : "false}")),
+                        "file");
+    return tokenizer.encode("the-final--countdown");
+  };
+  EXPECT_EQ(cut("Removed", false), (Ids{0, 4, 7}));
+  EXPECT_EQ(cut("Isolated", false), (Ids{0, 2, 4, 2, 2, 7}));
+  EXPECT_EQ(cut("MergedWithPrevious", false), (Ids{1, 5, 2, 7}));
+  EXPECT_EQ(cut("MergedWithNext", false), (Ids{0, 6, 2, 8}));
+  EXPECT_EQ(cut("Contiguous", false), (Ids{0, 2, 4, 3, 7}));
+  EXPECT_EQ(cut("Removed", true), (Ids{2, 2, 2}));
+  EXPECT_EQ(cut("Isolated", true), (Ids{0, 2, 4, 2, 2, 7}));
+}
+
+TEST(PreTokenizers, DigitsAndPunctuationOfThePackagesUnicode) {
+  const auto pieces_by = [](const std::string& step, const std::string& text) {
+    return parse_tokenizer(document(R"({"type":"BPE","unk_token":"?","fuse_unk":true,"vocab":{"?":0},"merges":[]})",
+                                    ",\"pre_tokenizer\":" + step),
+                           "file")
+        .encode(text)
+        .size();
+  };
+  const std::string digits = R"({"type":"Digits","individual_digits":false})",
+                    punctuation = R"({"type":"Punctuation"})";
+  EXPECT_EQ(pieces_by(digits, "a1\U00011de0b"), 3u);  // of Unicode 17
+  EXPECT_EQ(pieces_by(digits, "a½٣b"), 3u);
+  EXPECT_EQ(pieces_by(punctuation, "a\u166d!b"), 4u);  // a symbol since Unicode 12
+  EXPECT_EQ(pieces_by(punctuation, "a\u2e43b"), 1u);   // of Unicode 9
+  EXPECT_EQ(pieces_by(punctuation, "a$¿b€"), 4u);
+  EXPECT_EQ(pieces_by(R"({"type":"Whitespace"})", "a\u200db ²½\u180e"), 2u);
+}
+
+TEST(PreTokenizers, OnlyWhatBeginsTheTextGetsItsSpace) {
+  const auto cut = [](const std::string& scheme, const std::string& text) {
+    const Tokenizer tokenizer = parse_tokenizer(
+        document(
+            R"({"type":"BPE","vocab":{"_":0,"a":1,"_a":2},"merges":[["_","a"]]})",
+            R"(,"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"_","prepend_scheme":")" +
+                scheme +
+                R"("}]},"added_tokens":[{"id":3,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}])"),
+        "file");
+    return tokenizer.encode(text);
+  };
+  EXPECT_EQ(cut("first", "a a"), (Ids{2, 1}));
+  EXPECT_EQ(cut("first", " a a"), (Ids{1, 1}));
+  EXPECT_EQ(cut("first", "<s>a"), (Ids{3, 1}));
+  EXPECT_EQ(cut("first", "a<s>a"), (Ids{2, 3, 1}));
+  EXPECT_EQ(cut("always", "a a"), (Ids{2, 2}));
+  EXPECT_EQ(cut("never", "a a"), (Ids{1, 1}));
 }
 
 TEST(Expressions, TooManyStepsAreSaid) {

@@ -191,6 +191,19 @@ TEST(TokenStream, OnlyTheFirstTokenLosesItsSpace) {
   }
 }
 
+TEST(TokenStream, ATokenOfNothingDoesNotMakeTheNextTheFirst) {
+  const Tokenizer tokenizer = parse_tokenizer(
+      document(
+          kSmallModel,
+          R"(,"decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"x"},"content":""},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]})"),
+      "file");
+  const Ids ids = {6, 0, 7, 6, 0};  // a space, a, x, a space, a
+  EXPECT_EQ(tokenizer.decode(ids), "a a");
+  EXPECT_EQ(streamed(tokenizer, ids, true), "a a");
+  // without a decoder a space stands between tokens
+  EXPECT_EQ(streamed(parse_tokenizer(document(kSmallModel), "file"), {0, 3, 7}, true), "a ab x");
+}
+
 TEST(Tokenizer, KnowsItsTokens) {
   const Tokenizer tokenizer = load_tokenizer(data_path("llama3.json"));
   const std::int64_t begin = tokenizer.id("<|begin_of_text|>").value();
