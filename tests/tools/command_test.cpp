@@ -609,7 +609,8 @@ TEST(Command, ExitCodes) {
   EXPECT_EQ(run({"doctor", "--help"}).exit_code, 0);
   EXPECT_EQ(run({}).exit_code, 2);
   EXPECT_EQ(run({"nothing"}).exit_code, 2);
-  EXPECT_TRUE(has(run({"nothing"}).errors, "'nothing' is none of info, devices, inspect, convert, generate, doctor"))
+  EXPECT_TRUE(
+      has(run({"nothing"}).errors, "'nothing' is none of info, devices, inspect, convert, generate, quantize, doctor"))
       << run({"nothing"}).errors;
   EXPECT_TRUE(has(run({"bench", "gemm", "--size", "x"}).errors, "range"))
       << run({"bench", "gemm", "--size", "x"}).errors;

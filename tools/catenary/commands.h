@@ -37,6 +37,14 @@ struct GenerateArguments {
 /// Writes what follows a prompt, as it comes. The exit status is 128 and a signal's number where one ended it.
 int generate(const GenerateArguments& arguments);
 
+struct QuantizeFileOptions {
+  std::string from, to;           ///< files
+  std::string kind = "Q8_0";      ///< as quantization_from_name takes it
+  std::vector<std::string> keep;  ///< regular expressions of names that stay as they are
+};
+/// Writes the weights of a file in blocks, and tells of each what it was and what its blocks lose.
+int quantize_file(const QuantizeFileOptions& options);
+
 /// `list` names each entry; `clear` removes them; neither: their folder, number and size.
 enum class CacheAction { summary, list, clear };
 int cache(CacheAction action, bool json);

@@ -56,11 +56,16 @@ void compute(const QuantizedProduct& p) {
       x_sums.as<double>()[i] = sum;
     }
   }
+  const int64_t row = is_double ? 0 : CT_SIMD_SELECT(quantized_x_row)(p.kind, blocks);
+  const Scratch ordered(m * row * bytes);
+  for (int64_t i = 0; row > 0 && i < m; ++i)
+    CT_SIMD_SELECT(quantized_x)(p.kind, blocks, x.as<float>() + i * padded, ordered.as<float>() + i * row);
   const QuantizedArgs args{p.kind,
                            m,
                            n,
                            blocks,
-                           x.as<void>(),
+                           row > 0 ? ordered.as<void>() : x.as<void>(),
+                           row > 0 ? row : padded,
                            x_sums.as<double>(),
                            static_cast<const std::uint8_t*>(p.blocks.data()),
                            p.blocks.shape[1],

@@ -14,7 +14,8 @@ struct QuantizedArgs {
   Quantization kind;
   std::int64_t m, n;
   std::int64_t blocks;   ///< of a row
-  const void* x;         ///< [m, blocks of a row, elements of a block], float32 or float64, zeros behind a row's last
+  const void* x;         ///< m rows as quantized_x makes them, or their elements, zeros behind the last
+  std::int64_t x_row;    ///< from row to row
   const double* x_sums;  ///< [m, blocks of a row * 8]: of 32 elements of x each; for Q4_K
   const std::uint8_t* w;
   std::int64_t row_bytes;
@@ -28,6 +29,10 @@ struct QuantizedArgs {
 CT_SIMD_DECLARE(
   /// Rows [begin, end) of w.
   void quantized_rows(const QuantizedArgs& args, std::int64_t begin, std::int64_t end);
+  /// How many floats a row of x has that quantized_x makes for products in float32; 0 where x stays as it is.
+  std::int64_t quantized_x_row(Quantization kind, std::int64_t blocks);
+  /// Makes one of whole blocks of x.
+  void quantized_x(Quantization kind, std::int64_t blocks, const float* x, float* out);
   /// What the blocks of a row stand for.
   void dequantized_row(Quantization kind, const std::uint8_t* row, std::int64_t columns, float* out);
 )

@@ -227,8 +227,7 @@ struct Sums {
 template <class T, class Kind, int kM>
 CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b0, int64_t b1, Sums<T, kM>& sums) {
   constexpr int L = kLanes<T>, kGroups = Kind::elements / Kind::group;
-  const int64_t columns = g.blocks * Kind::elements;
-  const T* x = static_cast<const T*>(g.x) + i * columns + b0 * Kind::elements;
+  const T* x = static_cast<const T*>(g.x) + i * g.x_row + b0 * Kind::elements;
   const uint8_t* w = g.w + j * g.row_bytes + Kind::head + b0 * Kind::bytes;
   const T zero = Kind::has_zero ? head_of<Kind>(g, j).zero : 0;
   Sums<T, kM> now = sums;
@@ -242,7 +241,7 @@ CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t 
         Vector<T> weights = Kind::template vector<T>(w, room, group, p);
         if constexpr (Kind::has_zero) weights -= splat(zero);
         CT_UNROLL for (int r = 0; r < kM; ++r) {
-          const Vector<T> values = load(x + r * columns + group * Kind::group + p);
+          const Vector<T> values = load(x + r * g.x_row + group * Kind::group + p);
           sum[r] = p == 0 ? weights * values : fused(weights, values, sum[r]);
         }
       }
@@ -261,6 +260,120 @@ CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t 
   sums = now;
 }
 
+// ---- half bytes by words ----
+
+// With AVX2, where no table of 16 numbers fits a register, eight words of eight half bytes are read at a time. A mask
+// cuts a half byte out of each word, which becomes a float where it stands: times 16 to its place, by which x, in
+// another order, is divided. So a vector of weights costs a mask, a conversion and a product.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+template <class T, class Kind>
+constexpr bool kByWords = std::is_same_v<T, float> && (std::is_same_v<Kind, Q4_0> || std::is_same_v<Kind, Q4_K>);
+
+template <int place>
+CT_INLINE Vector<float> cut(__m256i words) {
+  if constexpr (place == 7) return _mm256_cvtepi32_ps(_mm256_srli_epi32(words, 28));  // the sign's place
+  return _mm256_cvtepi32_ps(_mm256_and_si256(words, _mm256_set1_epi32(15 << 4 * place)));
+}
+CT_INLINE __m128i sixteen_bytes(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(p)); }
+
+// sum[r] += the products of the half bytes at places kFirst, kFirst + kStep, … and x's vectors.
+template <int kFirst, int kStep, int kM>
+CT_INLINE void add_places(__m256i words, const float* x, int64_t x_row, Vector<float> (&sum)[kM]) {
+  if constexpr (kFirst < 8) {
+    const Vector<float> weights = cut<kFirst>(words);
+    CT_UNROLL for (int r = 0; r < kM; ++r) sum[r] = fused(weights, load(x + r * x_row + 8 * kFirst), sum[r]);
+    add_places<kFirst + kStep, kStep, kM>(words, x, x_row, sum);
+  }
+}
+
+// Q4_0: two blocks are the halves of a vector. x has, for two blocks, what their numbers' offset of 8 takes away, then
+// its 64 elements; and behind all of these the elements of a block that is left over.
+constexpr int64_t kPair = 72;
+template <class Kind, int kM>
+CT_INLINE void add_words(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b0, int64_t b1, Sums<float, kM>& sums) {
+  const uint8_t* w = g.w + j * g.row_bytes + b0 * Kind::bytes;
+  Sums<float, kM> now = sums;
+  if constexpr (std::is_same_v<Kind, Q4_0>) {
+    const float* x = static_cast<const float*>(g.x) + i * g.x_row + b0 / 2 * kPair;
+    int64_t b = b0;
+    for (; b + 2 <= b1; b += 2, w += 36, x += kPair) {
+      const __m256i words =
+          _mm256_inserti128_si256(_mm256_castsi128_si256(sixteen_bytes(w + 2)), sixteen_bytes(w + 20), 1);
+      std::int16_t first, second;
+      std::memcpy(&first, w, 2);
+      std::memcpy(&second, w + 18, 2);
+      const Vector<float> scale = _mm256_cvtph_ps(_mm_blend_epi32(_mm_set1_epi16(first), _mm_set1_epi16(second), 12));
+      Vector<float> sum[kM];
+      CT_UNROLL for (int r = 0; r < kM; ++r) sum[r] = load(x + r * g.x_row);
+      add_places<0, 1>(words, x + 8, g.x_row, sum);
+      CT_UNROLL for (int r = 0; r < kM; ++r) now.of[r] = fused(scale, sum[r], now.of[r]);
+    }
+    if (b < b1) {
+      CT_UNROLL for (int r = 0; r < kM; ++r) {
+        for (int p = 0; p < 32; p += 8)
+          now.of[r] =
+              fused(splat(half_at(w)) * Q4_0::vector<float>(w, nullptr, 0, p), load(x + r * g.x_row + p), now.of[r]);
+      }
+    }
+  } else {  // Q4_K: the lower half bytes of 32 bytes are a group, the upper ones the next
+    const float* x = static_cast<const float*>(g.x) + i * g.x_row + b0 * 256;
+    for (int64_t b = b0; b < b1; ++b, w += Kind::bytes) {
+      Scales scales;
+      Kind::open(w, nullptr, scales);
+      CT_UNROLL for (int group = 0; group < 8; group += 2, x += 64) {
+        const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(w + 16 + 16 * group));
+        Vector<float> lower[kM] = {}, upper[kM] = {};
+        add_places<0, 2>(words, x, g.x_row, lower);
+        add_places<1, 2>(words, x, g.x_row, upper);
+        CT_UNROLL for (int r = 0; r < kM; ++r) {
+          now.of[r] = fused(splat(scales.of[group]), lower[r], now.of[r]);
+          now.of[r] = fused(splat(scales.of[group + 1]), upper[r], now.of[r]);
+          const double* x_sums = g.x_sums + (i + r) * g.blocks * 8 + b * 8 + group;
+          now.minima[r] += scales.minima[group] * static_cast<float>(x_sums[0]) +
+                           scales.minima[group + 1] * static_cast<float>(x_sums[1]);
+        }
+      }
+    }
+  }
+  sums = now;
+}
+
+// x's 64 elements in the order in which add_places meets them. Bytes come in runs: first the elements of a run's lower
+// half bytes, then those of its upper ones.
+static void order_pair(const float* x, int run, float* out) {
+  for (int place = 0; place < 8; ++place) {
+    const float scale = place == 7 ? 1 : 1 / static_cast<float>(1 << 4 * place);
+    for (int lane = 0; lane < 8; ++lane) {
+      const int byte = 4 * lane + place / 2;
+      out[8 * place + lane] = scale * x[byte / run * 2 * run + byte % run + place % 2 * run];
+    }
+  }
+}
+static void order(Quantization kind, int64_t blocks, const float* x, float* out) {
+  if (kind == Quantization::q4_k) {
+    for (int64_t p = 0; p < 4 * blocks; ++p) order_pair(x + 64 * p, 32, out + 64 * p);
+    return;
+  }
+  for (int64_t p = 0; p < blocks / 2; ++p, x += 64, out += kPair) {
+    for (int lane = 0; lane < 8; ++lane) out[lane] = 0;
+    for (int e = 0; e < 64; ++e) out[e / 32 * 4] -= 8 * x[e];
+    order_pair(x, 16, out + 8);
+  }
+  if (blocks % 2) std::memcpy(out, x, 32 * sizeof(float));
+}
+static int64_t ordered_row(Quantization kind, int64_t blocks) {
+  if (kind == Quantization::q4_k) return 256 * blocks;
+  return kind == Quantization::q4_0 ? blocks / 2 * kPair + blocks % 2 * 32 : 0;
+}
+#else
+template <class T, class Kind>
+constexpr bool kByWords = false;
+template <class Kind, int kM>
+CT_INLINE void add_words(const QuantizedArgs&, int64_t, int64_t, int64_t, int64_t, Sums<float, kM>&) {}
+static void order(Quantization, int64_t, const float*, float*) {}
+static int64_t ordered_row(Quantization, int64_t) { return 0; }
+#endif
+
 // Some rows of w, as many columns of x at a time as the first cache holds.
 template <class T, class Kind, int kM>
 static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
@@ -270,8 +383,14 @@ static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t 
     const int64_t count = std::min(kRows, end - j0);
     for (int64_t j = 0; j < count; ++j) sums[j] = {};
     for (int64_t b = 0; b < g.blocks; b += kBlocks)
-      for (int64_t j = 0; j < count; ++j)
-        add_blocks<T, Kind, kM>(g, i, j0 + j, b, std::min(b + kBlocks, g.blocks), sums[j]);
+      for (int64_t j = 0; j < count; ++j) {
+        const int64_t b1 = std::min(b + kBlocks, g.blocks);
+        if constexpr (kByWords<T, Kind>) {
+          add_words<Kind, kM>(g, i, j0 + j, b, b1, sums[j]);
+        } else {
+          add_blocks<T, Kind, kM>(g, i, j0 + j, b, b1, sums[j]);
+        }
+      }
     for (int64_t j = 0; j < count; ++j) {
       const T scale = Kind::has_zero ? static_cast<T>(head_of<Kind>(g, j0 + j).scale) : T(1);
       CT_UNROLL for (int r = 0; r < kM; ++r)
@@ -348,6 +467,10 @@ void quantized_rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
     }
   });
 }
+
+std::int64_t quantized_x_row(Quantization kind, std::int64_t blocks) { return ordered_row(kind, blocks); }
+
+void quantized_x(Quantization kind, std::int64_t blocks, const float* x, float* out) { order(kind, blocks, x, out); }
 
 void dequantized_row(Quantization kind, const uint8_t* row, int64_t columns, float* out) {
   visit(kind, [&](auto k) { floats<decltype(k)>(row, columns, out); });

@@ -1,0 +1,132 @@
+// `catenary quantize`: weights of a file in blocks.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "catenary/array/io.h"
+#include "catenary/array/quantized.h"
+#include "catenary/core/os/file.h"
+#include "catenary/core/os/process.h"
+#include "catenary/io/gguf.h"
+#include "catenary/io/npz.h"
+#include "catenary/io/safetensors.h"
+#include "catenary/links/connection.h"
+#include "catenary/serializers/serializer.h"
+#include "tests/folder.h"
+#include "tests/paths.h"
+
+namespace ct = catenary;
+namespace io = ct::io;
+using tests::Folder;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+ct::os::ProcessResult quantize(Strings arguments) {
+  arguments.insert(arguments.begin(), {tests::build_path("bin/catenary"), "quantize"});
+  return ct::os::run_process(arguments, {.timeout = 60});
+}
+std::string refused(const Strings& arguments) {
+  const ct::os::ProcessResult result = quantize(arguments);
+  EXPECT_EQ(result.exit_code, 1) << result.output << result.errors;
+  return result.errors;
+}
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+io::HostArray numbers(const ct::Shape& shape, double phase) {
+  io::HostArray array = io::HostArray::empty(ct::Dtype::float32, shape);
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    array.as<float>()[i] = static_cast<float>(std::sin(1.7 * static_cast<double>(i) + phase));
+  return array;
+}
+
+struct Net : ct::Chain {
+  ct::links::Linear fc{40, 32}, last{32, 5};
+  CT_LINKS(fc, last)
+};
+
+TEST(Quantize, FilesOfLinksAreLoadedByThem) {
+  const Folder folder;
+  const Net net;
+  for (const std::string ending : {"npz", "safetensors"}) {
+    const std::string plain = folder / ("plain." + ending), small = folder / ("small." + ending);
+    if (ending == "npz") {
+      ct::serializers::save_npz(plain, net);
+    } else {
+      ct::serializers::save_safetensors(plain, net);
+    }
+    for (const char* const kind : {"Q8_0", "q4_k", "int8"}) {
+      const auto result = quantize({plain, "-o", small, "--kind", kind, "--keep", "^last"});
+      ASSERT_TRUE(result.ok()) << result.errors;
+      EXPECT_TRUE(has(result.output, ending == "npz" ? "fc/W (32, 40)" : "fc.W (32, 40)")) << result.output;
+      EXPECT_TRUE(has(result.output, "4 tensors")) << result.output;
+      Net loaded;
+      if (ending == "npz") {
+        ct::serializers::load_npz(small, loaded);
+      } else {
+        ct::serializers::load_safetensors(small, loaded);
+      }
+      const auto w = loaded.fc.quantized();
+      ASSERT_TRUE(w) << kind;
+      EXPECT_EQ(w->kind(), ct::quantization_from_name(kind));
+      EXPECT_EQ(w->blocks().to_vector<std::uint8_t>(),
+                ct::quantize(net.fc.W.array(), w->kind()).blocks().to_vector<std::uint8_t>());
+      EXPECT_FALSE(loaded.last.quantized());
+    }
+  }
+}
+
+TEST(Quantize, GgufKeepsItsMetadata) {
+  const Folder folder;
+  io::write_gguf(folder / "model.gguf",
+                 {{"general.architecture", std::string("llama")}, {"llama.block_count", std::uint32_t{2}}},
+                 {{"token_embd.weight", numbers({6, 64}, 1)},
+                  {"output_norm.weight", numbers({64}, 2)},
+                  {"odd.weight", numbers({4, 33}, 3)},
+                  {"output.weight", numbers({6, 64}, 4)}});
+  const auto result =
+      quantize({folder / "model.gguf", "-o", folder / "small.gguf", "--kind", "Q4_0", "--keep", "^output"});
+  ASSERT_TRUE(result.ok()) << result.errors;
+  EXPECT_TRUE(has(result.output, "odd.weight stays: rows of 33 are no multiple of 32")) << result.output;
+  const io::GgufReader small(folder / "small.gguf");
+  EXPECT_EQ(small.text("general.architecture"), "llama");
+  EXPECT_EQ(small.integer("llama.block_count"), 2);
+  EXPECT_EQ(small.tensor("token_embd.weight").kind, ct::Quantization::q4_0);
+  EXPECT_EQ(small.tensor("token_embd.weight").shape, (ct::Shape{6, 64}));
+  for (const char* const name : {"output_norm.weight", "odd.weight", "output.weight"})
+    EXPECT_EQ(small.tensor(name).dtype, ct::Dtype::float32) << name;
+  const auto blocks = ct::quantize(ct::from_host(numbers({6, 64}, 1)), ct::Quantization::q4_0).blocks();
+  EXPECT_EQ(std::memcmp(small.bytes("token_embd.weight").data(), blocks.raw_data(), blocks.nbytes()), 0);
+  // what is quantised already stays as it is
+  const auto again = quantize({folder / "small.gguf", "-o", folder / "again.gguf", "--kind", "Q8_0"});
+  ASSERT_TRUE(again.ok()) << again.errors;
+  const io::GgufReader more(folder / "again.gguf");
+  EXPECT_EQ(more.tensor("token_embd.weight").kind, ct::Quantization::q4_0);
+  EXPECT_EQ(more.tensor("output.weight").kind, ct::Quantization::q8_0);
+}
+
+TEST(Quantize, WhatIsWrongIsSaid) {
+  const Folder folder;
+  io::write_safetensors(folder / "w.safetensors", {{"w", numbers({2, 40}, 1)}});
+  io::write_gguf(folder / "w.gguf", {{"general.architecture", std::string("llama")}}, {{"w", numbers({2, 32}, 1)}});
+  EXPECT_TRUE(has(refused({folder / "w.safetensors", "-o", folder / "x.safetensors", "--kind", "Q5_0"}),
+                  "'Q5_0' is none of Q8_0, Q4_0, Q4_K, Q6_K, int8"));
+  EXPECT_TRUE(
+      has(refused({folder / "w.safetensors", "-o", folder / "x.pth"}), "must end with .npz, .safetensors or .gguf"));
+  EXPECT_TRUE(has(refused({folder / "w.safetensors", "-o", folder / "x.gguf"}), "changes formats"));
+  EXPECT_TRUE(has(refused({folder / "w.gguf", "-o", folder / "x.gguf", "--kind", "int8"}), "GGUF has no int8"));
+  EXPECT_TRUE(
+      has(refused({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "("}), "no regular expression"));
+  io::HostArray bad = numbers({2, 40}, 1);
+  bad.as<float>()[50] = NAN;
+  io::write_safetensors(folder / "nan.safetensors", {{"w", bad}});
+  EXPECT_TRUE(has(refused({folder / "nan.safetensors", "-o", folder / "x.safetensors"}),
+                  "row 1 of (2, 40) holds an inf or a NaN"));
+  EXPECT_FALSE(ct::os::exists(folder / "x.safetensors"));
+  EXPECT_FALSE(ct::os::exists(folder / "x.gguf"));
+}
+
+}  // namespace

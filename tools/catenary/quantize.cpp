@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+#include <utility>
+
+#include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
+#include "catenary/io/gguf.h"
+#include "catenary/io/identify.h"
+#include "tools/catenary/commands.h"
+#include "tools/catenary/tensors.h"
+
+namespace catenary::command {
+
+namespace {
+
+/// A weight of a file, and what becomes of it.
+struct Weight {
+  std::string name;
+  io::HostArray values;
+  std::optional<QuantizedArray> blocks;
+};
+
+class Quantizer {
+ public:
+  explicit Quantizer(const QuantizeFileOptions& options) : kind_(*quantization_from_name(options.kind)) {
+    for (const std::string& pattern : options.keep) {
+      try {
+        keep_.emplace_back(pattern);
+      } catch (const std::regex_error& error) {
+        throw ValueError(fmt::format("quantize: '{}' is no regular expression: {}", pattern, error.what()));
+      }
+    }
+  }
+
+  /// Takes a tensor in, and says what becomes of it.
+  void add(const std::string& name, io::HostArray values) {
+    Weight weight{name, std::move(values), {}};
+    const Shape& shape = weight.values.shape;
+    const bool kept =
+        std::any_of(keep_.begin(), keep_.end(), [&](const auto& r) { return std::regex_search(name, r); });
+    // vectors are biases and what normalises
+    if (is_floating(weight.values.dtype) && shape.size() >= 2 && !kept) {
+      const Array before = from_host(weight.values, Device()).astype(Dtype::float32);
+      weight.blocks = quantize(before, kind_);
+      const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).item<float>()); };
+      const double all = squares(before);
+      const double error = all > 0 ? std::sqrt(squares(dequantize(*weight.blocks) - before) / all) : 0;
+      tell(weight, fmt::format("{:>6} {:9.6f}", quantization_info(kind_).name, error), weight.blocks->nbytes());
+    } else {
+      tell(weight, fmt::format("{:>6} {:>9}", dtype_name(weight.values.dtype), "-"),
+           static_cast<std::int64_t>(weight.values.nbytes()));
+    }
+    weights.push_back(std::move(weight));
+  }
+
+  Quantization kind() const { return kind_; }
+  void tell_sum(const std::string& file) const {
+    fmt::print("{}: {} tensors, {} bytes instead of {}: 1/{:.2f}\n", file, weights.size(), after_, before_,
+               static_cast<double>(before_) / static_cast<double>(std::max<std::int64_t>(after_, 1)));
+  }
+
+  std::vector<Weight> weights;
+
+ private:
+  void tell(const Weight& weight, const std::string& what, std::int64_t after) {
+    const auto before = static_cast<std::int64_t>(weight.values.nbytes());
+    fmt::print("{:>12} -> {:>12} {} {} {}\n", before, after, what, weight.name, weight.values.shape.str());
+    before_ += before;
+    after_ += after;
+  }
+
+  Quantization kind_;
+  std::vector<std::regex> keep_;
+  std::int64_t before_ = 0, after_ = 0;
+};
+
+/// The tensors that a link of ours has in place of W: links/quantized.h.
+Tensors as_links_have_them(const std::vector<Weight>& weights) {
+  Tensors tensors;
+  for (const Weight& weight : weights) {
+    if (!weight.blocks) {
+      tensors.emplace_back(weight.name, weight.values);
+      continue;
+    }
+    std::vector<std::int64_t> kind = {static_cast<std::int64_t>(weight.blocks->kind())};
+    for (const std::int64_t extent : weight.blocks->shape()) kind.push_back(extent);
+    tensors.emplace_back(weight.name + "_blocks", to_host(weight.blocks->blocks()));
+    tensors.emplace_back(
+        weight.name + "_kind",
+        to_host(Array::from_host(kind.data(), {static_cast<std::int64_t>(kind.size())}, Dtype::int64, Device())));
+  }
+  return tensors;
+}
+
+void quantize_gguf(const QuantizeFileOptions& options) {
+  const io::GgufReader reader(options.from);
+  Quantizer quantizer(options);
+  if (quantizer.kind() == Quantization::int8)
+    throw ValueError("quantize: GGUF has no int8 by rows: Q8_0, Q4_0, Q4_K and Q6_K are its kinds");
+  std::vector<io::GgufTensor> tensors;
+  for (const std::string& name : reader.names()) {
+    const io::GgufReader::Tensor& tensor = reader.tensor(name);
+    if (tensor.kind) {  // blocks stay: to quantise twice would add up both errors
+      tensors.push_back({name, reader.read(name), tensor.kind, tensor.shape});
+      continue;
+    }
+    quantizer.add(name, reader.read(name));
+    Weight& weight = quantizer.weights.back();
+    const std::int64_t elements = quantization_info(quantizer.kind()).elements;
+    if (weight.blocks && weight.values.shape.back() % elements != 0) {
+      fmt::print("{:>12}    {} stays: rows of {} are no multiple of {}\n", "", name, weight.values.shape.back(),
+                 elements);
+      weight.blocks.reset();
+    }
+    if (weight.blocks) {
+      tensors.push_back({name, to_host(weight.blocks->blocks()), weight.blocks->kind(), weight.values.shape});
+    } else {
+      tensors.push_back({name, weight.values});
+    }
+    weight.values = {};
+  }
+  io::GgufMetadata metadata;
+  for (const std::string_view key : reader.keys()) metadata.emplace_back(std::string(key), reader.value(key));
+  io::write_gguf(options.to, metadata, tensors);
+  quantizer.tell_sum(options.to);
+}
+
+}  // namespace
+
+int quantize_file(const QuantizeFileOptions& options) {
+  if (!quantization_from_name(options.kind))
+    throw ValueError(fmt::format("quantize: '{}' is none of Q8_0, Q4_0, Q4_K, Q6_K, int8", options.kind));
+  const io::FileKind from =
+      os::is_directory(options.from) ? io::FileKind::safetensors_index : io::identify(options.from);
+  const bool is_gguf = options.to.ends_with(".gguf");
+  if (!is_gguf && !options.to.ends_with(".npz") && !options.to.ends_with(".safetensors"))
+    throw ValueError(options.to + ": the name of the file to write must end with .npz, .safetensors or .gguf");
+  if (is_gguf != (from == io::FileKind::gguf))
+    throw ValueError(
+        fmt::format("quantize: {} becomes {} only as a file of a model; `catenary convert` changes formats",
+                    options.from, options.to));
+  if (is_gguf) {
+    quantize_gguf(options);
+    return 0;
+  }
+  Quantizer quantizer(options);
+  for (auto& [name, values] : read_tensors(options.from)) quantizer.add(name, std::move(values));
+  write_tensors(options.to, as_links_have_them(quantizer.weights));
+  quantizer.tell_sum(options.to);
+  return 0;
+}
+
+}  // namespace catenary::command
