@@ -377,7 +377,7 @@ static int64_t ordered_row(Quantization, int64_t) { return 0; }
 // Some rows of w, as many columns of x at a time as the first cache holds.
 template <class T, class Kind, int kM>
 static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
-  constexpr int64_t kRows = 16, kColumns = 16384 / (kM * sizeof(T)), kBlocks = kColumns / Kind::elements;
+  constexpr int64_t kRows = 16, kColumns = (kM == 1 ? 32768 : 16384) / (kM * sizeof(T)), kBlocks = kColumns / Kind::elements;
   Sums<T, kM> sums[kRows];
   for (int64_t j0 = begin; j0 < end; j0 += kRows) {
     const int64_t count = std::min(kRows, end - j0);
