@@ -223,6 +223,9 @@ struct Sums {
   T minima[kM];
 };
 
+// Bytes of w that are asked for before they are read: processors look ahead to the end of a page only.
+constexpr int kAhead = 1536;
+
 // Blocks [b0, b1) of row j of w times kM rows of x.
 template <class T, class Kind, int kM>
 CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b0, int64_t b1, Sums<T, kM>& sums) {
@@ -233,6 +236,7 @@ CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t 
   Sums<T, kM> now = sums;
   alignas(64) int8_t room[Kind::elements];
   for (int64_t b = b0; b < b1; ++b, w += Kind::bytes, x += Kind::elements) {
+    __builtin_prefetch(w + kAhead);
     Scales scales;
     Kind::open(w, room, scales);
     CT_UNROLL for (int group = 0; group < kGroups; ++group) {
@@ -297,6 +301,7 @@ CT_INLINE void add_words(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b
     const float* x = static_cast<const float*>(g.x) + i * g.x_row + b0 / 2 * kPair;
     int64_t b = b0;
     for (; b + 2 <= b1; b += 2, w += 36, x += kPair) {
+      __builtin_prefetch(w + kAhead);
       const __m256i words =
           _mm256_inserti128_si256(_mm256_castsi128_si256(sixteen_bytes(w + 2)), sixteen_bytes(w + 20), 1);
       std::int16_t first, second;
@@ -377,7 +382,8 @@ static int64_t ordered_row(Quantization, int64_t) { return 0; }
 // Some rows of w, as many columns of x at a time as the first cache holds.
 template <class T, class Kind, int kM>
 static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
-  constexpr int64_t kRows = 16, kColumns = (kM == 1 ? 32768 : 16384) / (kM * sizeof(T)), kBlocks = kColumns / Kind::elements;
+  constexpr int64_t kRows = 16, kColumns = (kM == 1 ? 32768 : 16384) / (kM * sizeof(T)),
+                    kBlocks = kColumns / Kind::elements;
   Sums<T, kM> sums[kRows];
   for (int64_t j0 = begin; j0 < end; j0 += kRows) {
     const int64_t count = std::min(kRows, end - j0);
