@@ -93,8 +93,8 @@ struct InferenceArgs {
 /// Where the weights are in the file: a trainer's snapshot, a classifier's weights, or the network's own.
 std::string path_of_weights(const ct::io::NpzReader& file, const std::string& name) {
   for (const char* path : {"updater/model:main/predictor/", "predictor/", ""})
-    if (file.contains(std::string(path) + "l1/W")) return path;
-  throw ct::FileError(name + ": neither a snapshot of train_mnist nor weights that it saved: there is no l1/W in it");
+    if (file.contains(std::string(path) + "l1/b")) return path;  // W may be quantised
+  throw ct::FileError(name + ": neither a snapshot of train_mnist nor weights that it saved: there is no l1/b in it");
 }
 
 int infer(const InferenceArgs& args) {
@@ -102,8 +102,8 @@ int infer(const InferenceArgs& args) {
   device.use();
   const ct::io::NpzReader file(args.snapshot);
   const std::string path = path_of_weights(file, args.snapshot);
-  const bool cnn = file.contains(path + "conv1/W");
-  const int unit = static_cast<int>(file.read_array(path + "l1/W").shape[0]);
+  const bool cnn = file.contains(path + "conv1/b");
+  const int unit = static_cast<int>(file.read_array(path + "l1/b").shape[0]);
   fmt::print("Device: {}\n{}\n\n", device.name(), size_of(cnn, unit));
   const ct::Model model = make_model(cnn, unit);
   ct::serializers::load_npz(args.snapshot, model, path);
