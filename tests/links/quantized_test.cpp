@@ -173,6 +173,38 @@ TEST(QuantizedLinks, FilesHaveTheBlocks) {
   }
 }
 
+TEST(QuantizedLinks, FilesOfAnotherKindOrShapeAreRefused) {
+  const tests::Folder folder;
+  struct One : Chain {
+    explicit One(std::int64_t in = 256, std::int64_t out = 4) : fc(in, out, {.nobias = true}) {}
+    L::Linear fc;
+    CT_LINKS(fc)
+  };
+  One there;
+  there.fc.quantize(Quantization::q4_k);
+  serializers::save_npz(folder / "there.npz", there);
+  serializers::save_safetensors(folder / "there.safetensors", there);
+  // Q4_0 has blocks of the same size
+  One here;
+  here.fc.quantize(Quantization::q4_0);
+  const Array before = here.fc(given({2, 256})).array().copy();
+  for (const auto& load :
+       {std::function<void(One&)>([&](One& one) { serializers::load_npz(folder / "there.npz", one); }),
+        std::function<void(One&)>(
+            [&](One& one) { serializers::load_safetensors(folder / "there.safetensors", one); })}) {
+    EXPECT_THROW(load(here), FileError);
+    expect_near(here.fc(given({2, 256})).array(), before, 0);
+    One narrow(255), tall(256, 5);
+    EXPECT_THROW(load(narrow), FileError);
+    EXPECT_THROW(load(tall), FileError);
+    EXPECT_TRUE(narrow.fc.W.defined());
+    One fits;
+    load(fits);
+    load(fits);  // of the same kind, over what is there
+    expect_near(fits.fc(given({2, 256})).array(), there.fc(given({2, 256})).array(), 0);
+  }
+}
+
 TEST(QuantizedLinks, AreSmaller) {
   const tests::Folder folder;
   const auto size = [&](std::optional<Quantization> kind) {
