@@ -6,9 +6,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catenary/core/dtype.h"
+#include "catenary/core/error.h"
 
 namespace reference {
 
@@ -45,6 +47,22 @@ struct Report {
 
   int count(Verdict verdict) const { return static_cast<int>(std::ranges::count(lines, verdict, &Line::verdict)); }
 };
+
+/// Adds a case, and what `check()` says of it by an exception.
+template <class F>
+void add_case(Report& report, const std::string& id, const std::string& function, F&& check) {
+  Line line{id, function, Verdict::passed, ""};
+  try {
+    check();
+  } catch (const NotImplemented& e) {
+    line.verdict = Verdict::not_implemented, line.detail = e.what();
+  } catch (const Mismatch& e) {
+    line.verdict = Verdict::failed, line.detail = e.what();
+  } catch (const catenary::Error& e) {
+    line.verdict = Verdict::failed, line.detail = e.what();
+  }
+  report.lines.push_back(std::move(line));
+}
 
 /// Checks the cases of a NumPy manifest whose arrays lie in DIR/arrays.npz, on the current device; those with float64
 /// in them only where it has that; or those with float32 or float64 in them in `sixteen`, float16 or bfloat16. Throws

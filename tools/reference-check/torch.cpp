@@ -55,19 +55,8 @@ void check(const std::string& directory, const json& entry) {
 
 Report run_torch(const std::string& directory, const json& manifest) {
   Report report;
-  for (const json& entry : manifest.at("torch")) {
-    Line line{entry.at("file"), entry.at("model"), Verdict::passed, ""};
-    try {
-      check(directory, entry);
-    } catch (const NotImplemented& e) {
-      line.verdict = Verdict::not_implemented, line.detail = e.what();
-    } catch (const Mismatch& e) {
-      line.verdict = Verdict::failed, line.detail = e.what();
-    } catch (const ct::Error& e) {
-      line.verdict = Verdict::failed, line.detail = e.what();
-    }
-    report.lines.push_back(std::move(line));
-  }
+  for (const json& entry : manifest.at("torch"))
+    add_case(report, entry.at("file"), entry.at("model"), [&] { check(directory, entry); });
   return report;
 }
 
