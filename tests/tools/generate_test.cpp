@@ -95,11 +95,11 @@ TEST(Generate, AnInterruptionLeavesTheTextSoFar) {
   ASSERT_TRUE(has(config, context));
   folder.write("config.json",
                config.replace(config.find(context), context.size(), "\"max_position_embeddings\": 9999999"));
-  // as long as the machine needs to begin
+  // as long as the machine needs to begin; in the foreground timeout sends its signal once
   for (int seconds = 1; seconds < 60; seconds *= 2) {
     const ct::os::ProcessResult result =
         generate({folder.path, "--ids", "-p", "1 2", "-n", "9999999"},
-                 {"timeout", "--preserve-status", "-s", "INT", std::to_string(seconds)});
+                 {"timeout", "--foreground", "--preserve-status", "-s", "INT", std::to_string(seconds)});
     if (result.output.empty()) continue;
     EXPECT_EQ(result.exit_code, 130);
     EXPECT_EQ(result.output.back(), '\n');
