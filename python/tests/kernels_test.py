@@ -375,3 +375,63 @@ def test_what_is_preloaded_is_not_for_the_compiler(monkeypatch, tmp_path):
     monkeypatch.setenv('LD_PRELOAD', 'libm.so.6')
     kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', 'by_script')
     assert kernel(cupy.zeros(3, 'f')).get().tolist() == [1] * 3 and _host._compiler(str(script))
+
+
+TEMPLATES = r'''
+template <typename T> struct Constants {};
+template <> struct Constants<float> { static constexpr float HALF = 0.5f; };
+template <typename T> __device__ T twice(T x) { return x + x; }
+
+template <typename T, int N, typename I>
+__global__ void scaled(T* out, const T* in, const I* at, T plus, int n) {
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < n; k += blockDim.x * gridDim.x) out[k] = twice<T>(in[at[k]]) * (T)N + plus;
+}
+template <typename U> __global__ void filled(U* out, U value) { out[threadIdx.x] = value / 2; }
+extern "C" __global__ void plain(float* out) { out[0] = 7; }
+'''
+
+
+@of_devices
+def test_kernels_that_are_templates():
+    names = ['scaled<float, 3, int>', 'scaled<double,-1,long long>', 'filled<int>', 'filled<float>', 'filled<missing>', 'scaled<float>']
+    module = cupy.RawModule(code=TEMPLATES, name_expressions=names)
+    at = numpy.array([4, 0, 3, 1, 2])
+    for name, dtype, index, by in (('scaled<float, 3, int>', 'f', 'i', 3), ('scaled<double,-1,long long>', 'd', 'q', -1)):
+        x, y = cupy.arange(5, dtype=dtype), cupy.zeros(5, dtype)
+        module.get_function(name)((2,), (3,), (y, x, cupy.asarray(at.astype(index)), 1.5, 5))
+        assert y.get().tolist() == (at * 2 * by + 1.5).tolist()
+    whole, broken, plain = cupy.zeros(3, 'i'), cupy.zeros(3, 'f'), cupy.zeros(1, 'f')
+    module.get_function('filled<int>')((1,), (3,), (whole, 7))
+    module.get_function('filled<float>')((1,), (3,), (broken, 7))
+    module.get_function('plain')((1,), (1,), (plain,))
+    assert (whole.get().tolist(), broken.get().tolist(), plain.get().tolist()) == ([3] * 3, [3.5] * 3, [7])
+    with pytest.raises(ValueError, match="'missing' is no type for the parameter U"):
+        module.get_function('filled<missing>')((1,), (1,), (whole, 7))
+    with pytest.raises(ValueError, match=r"'filled<char>' is not among the name_expressions"):
+        module.get_function('filled<char>')
+    for name in ('scaled<float>', 'filled'):
+        with pytest.raises((CompileException, ValueError), match='template'):
+            cupy.RawKernel(TEMPLATES, name)((1,), (1,), (whole, 7))
+
+
+def test_a_module_is_refused_where_it_is_used():
+    """A program that makes modules when it is imported can be imported."""
+    module = cupy.RawModule(path='kernels.cubin')
+    for use in (lambda: module.get_function('f'), module.compile):
+        with pytest.raises(NotImplementedError, match='RawModule: kernels.cubin: binaries of a device are not loaded; give the code'):
+            use()
+    with pytest.raises(NotImplementedError, match='get_global'):
+        cupy.RawModule(code='').get_global('x')
+
+
+@of_devices
+def test_a_class_of_a_template_is_refused_where_it_is_used():
+    code = TEMPLATES + 'template <typename T> __global__ void half(T* out) { out[0] = Constants<T>::HALF; }'
+    x = cupy.zeros(1, 'f')
+    half = cupy.RawModule(code=code, name_expressions=['half<float>']).get_function('half<float>')
+    if _core.backend_of(_core.Device()) == 'opencl':
+        with pytest.raises(CompileException, match="'Constants': a class cannot be translated"):
+            half((1,), (1,), (x,))
+    else:
+        half((1,), (1,), (x,))
+        assert x.get().tolist() == [0.5]

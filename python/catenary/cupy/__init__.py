@@ -11,10 +11,11 @@ _errors.need_gil()
 
 from catenary.cupy import _array, _functions, _info, _modules, _util
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
-                                  asnumpy, copy, ndarray)
+                                  asnumpy, copy, flatiter, ndarray)
 from catenary.cupy._files import load, save, savetxt, savez, savez_compressed
 from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
                                               triu_indices_from)
+from catenary.cupy._standard import astype, isdtype, matrix_transpose
 from catenary.cupy._util import clear_memo, fuse, memoize
 
 __version__ = _names.CUPY
@@ -26,7 +27,7 @@ _found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_nativ
           **{_name: _value for _name, _value in vars(_functions).items()
              if getattr(_value, '__module__', None) == _functions.__name__}}
 # modules of their own, made when they are first asked for
-_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'random', 'testing', 'util', '_core', 'exceptions')
+_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'random', 'testing', 'typing', 'util', '_core', 'exceptions')
 globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys()
                   if _name not in globals() and _name not in _submodules})
 # NumPy's second names
@@ -60,6 +61,9 @@ Inf = Infinity = PINF = infty = _numpy.inf
 NINF = -_numpy.inf
 NAN = NaN = _numpy.nan
 PZERO, NZERO = 0.0, -0.0
+long, ulong = _numpy.dtype('l').type, _numpy.dtype('L').type
+from catenary.cupy.exceptions import (AxisError, ComplexWarning, ModuleDeprecationWarning, RankWarning, TooHardError,
+                                      VisibleDeprecationWarning)
 del _found, _name
 
 

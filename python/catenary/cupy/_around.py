@@ -1,9 +1,34 @@
 """What stands around the texts of CuPy's kernels, alike in OpenCL C (`_translate`) and in CUDA C++ (`_cuda`)."""
 
+import re
+
+from catenary.cupy._reader import Cursor, split
+
 
 def entry(name):
-    """What a kernel is called in its text: compilers have functions of many names that kernels have, as `dot` and `exp`."""
-    return 'ct_' + name
+    """What a kernel is called in its text: compilers have functions of many names that kernels have, as `dot` and `exp`. What
+    a template makes is named by its arguments, too."""
+    return 'ct_' + re.sub(r'\W', '_', name)
+
+
+def instance_of(reader, name):
+    """`f<float, 4>` as (f, [tokens of float, tokens of 4]), by a Reader's tokens; no arguments where the name has none."""
+    c = Cursor(reader.read(name).inside)
+    base = c.take().text
+    return base, split(reader.angle(c)) if c.at('<') else []
+
+
+def argument_of(reader, kernel, parameter, number, tokens):
+    """What a template's parameter becomes: (its type as Reader knows it, None), or, where it is a `number` of this type, (type, text)."""
+    text = ''.join(t.space + t.text for t in tokens).strip()
+    if number:
+        if not re.fullmatch(r'-?\w+', text) or not text.lstrip('-')[0].isdigit() and text not in ('true', 'false'):
+            raise ValueError('RawKernel: %s: %r is no number for the parameter %s' % (kernel, text, parameter))
+        return number, text
+    found = reader.whole_type(tokens)
+    if not found or found[1]:
+        raise ValueError('RawKernel: %s: %r is no type for the parameter %s' % (kernel, text, parameter))
+    return found[0], None
 
 
 class Parameter:

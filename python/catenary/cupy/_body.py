@@ -356,6 +356,8 @@ class Body(Reader):
             self.refuse(t, REFUSED.get(name, 'this word'))
         if name == 'template':
             self.refuse(t, 'a template here')
+        if name in self.classes:
+            self.refuse(t, 'a class')
         if name.removeprefix('make_') in RESERVED and name[-1].isdigit():
             self.refuse(t, "a vector of CUDA's")
         return Value('u_' + name if name in RESERVED else name)

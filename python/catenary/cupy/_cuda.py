@@ -7,7 +7,7 @@ import functools
 import os
 import re
 
-from catenary.cupy._around import STAGES, entry, numbers
+from catenary.cupy._around import STAGES, argument_of, entry, instance_of, numbers
 from catenary.cupy._reader import DTYPES, Cursor, Reader, split, tokens
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
@@ -125,9 +125,58 @@ def _with_shared_memory(text, kernel, bytes):
     return ''.join(t.space + t.text for t in ts)
 
 
-def _kinds(text, name):
+def _templates(ts):
+    """Of kernels that are templates the places of `template`, of its `>`, of __global__ and of the name."""
+    start = 0
+    for k, t in enumerate(ts):
+        if t.text in (';', '}') or t.kind == 'directive':
+            start = k + 1
+        elif t.text == '__global__' and ts[start].text == 'template':
+            at = k + 1
+            while ts[at + 1].text != '(':
+                at += 1
+            if ts[at].text == '__launch_bounds__':
+                at = next(m for m in range(at, len(ts)) if ts[m].text == ')')
+                while ts[at + 1].text != '(':
+                    at += 1
+            yield start, next(m for m in range(start, k) if ts[m].text == '>'), k, at
+
+
+def _instantiated(text, name):
+    """The text in which a template has become the kernel for its arguments; its name, and the types among these. Other
+    templates become functions, of which a compiler makes nothing."""
+    reader, ts = Reader(name, {}), tokens(text, name)
+    base, arguments = instance_of(reader, name)
+    made, types = None if arguments else name, {}
+    for start, end, kernel, at in list(_templates(ts)):
+        parameters = split(ts[start + 2:end])
+        if not arguments and ts[at].text == base:
+            raise ValueError('RawKernel: %s is a template: its name is one such as %s<float>, in name_expressions of a RawModule' % (
+                base, base))
+        if not arguments or ts[at].text != base or len(parameters) != len(arguments):
+            ts[kernel].text = '__device__'
+            continue
+        first, made = '', entry(name)
+        for part, given in zip(parameters, arguments):
+            number = None if part[0].text in ('typename', 'class') else ' '.join(x.text for x in part[:-1])
+            type, value = argument_of(reader, name, part[-1].text, number, given)
+            if number is None:
+                types[part[-1].text] = type
+                value = ''.join(x.space + x.text for x in given).strip()
+            first += ('typedef %s %s; ' % (value, part[-1].text) if number is None else
+                      'static constexpr %s %s = %s; ' % (number, part[-1].text, value))
+        for x in ts[start:end + 1]:
+            x.text, x.space = '', '\n' * x.space.count('\n')
+        ts[start].text, ts[at].text = first + 'extern "C"', made
+    if made is None:
+        raise ValueError('RawKernel: the text has no template %s with %d parameters that makes a kernel' % (base, len(arguments)))
+    return ''.join(x.space + x.text for x in ts), made, types
+
+
+def _kinds(text, name, types):
     """For each parameter of the kernel 'pointer', the dtype in which it takes a number, or None for other types."""
     reader = Reader(name, {})
+    reader.types.update(types)
 
     def brackets(ts):
         for k, t in enumerate(ts):
@@ -143,7 +192,7 @@ def _kinds(text, name):
 
 def raw(code, name, *, block, grid=None, shared_memory=0):
     """The text of a whole kernel: the user's, for a launch of one axis. Its pointers are addresses of first elements.
-    Gives it with the kinds of its parameters, as _translate.raw does."""
-    code = _without_headers(code, name)
+    Gives it with the kinds of its parameters, as _translate.raw does, and what the kernel is called in it."""
+    code, made, types = _instantiated(_without_headers(code, name), name)
     return header() + _numbered(block, grid) + '#line 1 "%s"\n' % name + _with_shared_memory(
-        code, name, shared_memory), _kinds(code, name)
+        code, made, shared_memory), _kinds(code, made, types), made

@@ -73,6 +73,7 @@ def _of_anything(name, count=1):
     @functools.wraps(function)
     def of_anything(*args, **kwargs):
         return function(*(_given(x) for x in args[:count]), *args[count:], **kwargs)
+    del of_anything.__wrapped__  # of which `inspect` says that it has no signature
     of_anything.__module__ = __name__
     of_anything.__name__ = of_anything.__qualname__ = name
     return of_anything
@@ -81,7 +82,7 @@ def _of_anything(name, count=1):
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
-    'kron': 2, 'compress': 2, 'unique': 1, 'isin': 2, 'in1d': 2}.items()})
+    'kron': 2, 'compress': 2, 'isin': 2, 'in1d': 2}.items()})
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
@@ -510,6 +511,11 @@ def mask_indices(n, mask_func, k=0):
 def real_if_close(a, tol=100):
     """The array itself: there are no complex dtypes."""
     return _given(a)
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+    """The distinct elements, sorted; with them, as asked for, where each is first, which of them each element is, how often each is there."""
+    return _core.unique(_given(ar), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
 
 
 class _Unique:

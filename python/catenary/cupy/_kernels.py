@@ -529,9 +529,9 @@ class RawKernel:
                 'reduction kernels do. %s' % (self.name, _host.POCL))
         if _core.backend_of(device) != 'opencl':
             with _refusals(self.code, self.name):
-                text, kinds = _cuda.raw(_options(self.options) + self.code, self.name, block=block, grid=grid,
-                                        shared_memory=shared_mem)
-            return _Launcher(text, self.name, True, True), kinds
+                text, kinds, made = _cuda.raw(_options(self.options) + self.code, self.name, block=block, grid=grid,
+                                              shared_memory=shared_mem)
+            return _Launcher(text, self.name, True, True, entry=made), kinds
         with _refusals(self.code, self.name):
             text, kinds = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'],
                                          shared_memory=shared_mem, block=block, grid=grid)
@@ -561,18 +561,31 @@ class RawModule:
                  enable_cooperative_groups=False, name_expressions=None, jitify=False):
         if (code is None) == (path is None):
             raise TypeError('RawModule: exactly one of code and path must be given')
-        if path is not None:
-            raise NotImplementedError('RawModule: %s: binaries of a device are not loaded; give the code' % path)
-        if name_expressions:
-            raise NotImplementedError('RawModule: kernels that are templates are not there (name_expressions)')
-        self.code, self.options = code, tuple(options)
+        self.code, self.file_path, self.options = code, path, tuple(options)
+        self.name_expressions = None if name_expressions is None else tuple(name_expressions)
+
+    def _check(self):
+        """What is refused is refused here and not where a program makes a module that it may never use."""
+        if self.file_path is not None:
+            raise NotImplementedError('RawModule: %s: binaries of a device are not loaded; give the code' % self.file_path)
+        _check_length('RawModule', self.code)
 
     def get_function(self, name):
+        """The kernel of this name; of a template what `name<float>` makes of it. Where name_expressions are given, it is one
+        of them, or a kernel that is no template."""
+        self._check()
+        if '<' in name and name not in (self.name_expressions or ()):
+            raise ValueError('RawModule: %r is not among the name_expressions %s' % (name, list(self.name_expressions or ())))
         return RawKernel(self.code, name, self.options)
+
+    def get_global(self, name):
+        """Refused: a text's variables have no addresses that could be given."""
+        raise NotImplementedError('RawModule.get_global: %r: variables of a text are not reached from outside; give the kernel '
+                                  'an array' % name)
 
     def compile(self, log_stream=None):
         """Translates the text for an OpenCL device, so that what it cannot be is said now; others compile it at a call."""
-        _check_length('RawModule', self.code)
+        self._check()
         if _core.backend_of(_core.Device()) != 'opencl':
             return
         with _refusals(self.code, 'RawModule'):

@@ -34,7 +34,8 @@ class CUDADriverError(RuntimeError):
 _get_limit, _set_limit = _util.setting(2048)
 
 for _name, _names in {
-        'exceptions': {name: getattr(numpy.exceptions, name) for name in numpy.exceptions.__all__},
+        'exceptions': {'RankWarning': getattr(numpy.exceptions, 'RankWarning', getattr(numpy, 'RankWarning', None)),
+                       **{name: getattr(numpy.exceptions, name) for name in numpy.exceptions.__all__}},
         'lib': {'as_strided': _core.as_strided, 'stride_tricks': SimpleNamespace(
             as_strided=_core.as_strided, sliding_window_view=_core.sliding_window_view)},
         'util': {name: getattr(_util, name) for name in ('PerformanceWarning', 'clear_memo', 'memoize')},

@@ -119,6 +119,7 @@ class Function:
     body: Token
     is_kernel: bool
     lines: list
+    numbers: dict  # of the template's parameters those that are numbers, and their types
 
 
 def tokens(text, kernel='kernel', line=1):
@@ -162,7 +163,7 @@ class Reader:
         self.types = {name: REGISTER[dtype] for name, dtype in types.items()}
         self.scopes, self.functions, self.needs, self.wanted = [{}], {}, set(), {}
         self.lines, self.in_operation, self.in_kernel, self.returns = [], False, False, False
-        self.uses_index, self.block, self.grid = False, None, None
+        self.uses_index, self.block, self.grid, self.classes = False, None, None, set()
 
     def refuse(self, token, why):
         line = self.lines[token.line - 1].strip() if 0 < token.line <= len(self.lines) else ''

@@ -13,7 +13,7 @@ import math
 from dataclasses import replace
 
 from catenary.cupy import _opencl
-from catenary.cupy._around import STAGES, Parameter, entry, numbers
+from catenary.cupy._around import STAGES, Parameter, argument_of, entry, instance_of, numbers
 from catenary.cupy._body import Body
 from catenary.cupy._reader import DTYPES, MEMORY, QUALIFIERS, RANK, REGISTER, RESERVED, SPECIFIERS, Cursor, Function, \
     Token, Untranslatable, Value, split
@@ -44,11 +44,14 @@ class Translator(Body):
                 out.append(self.outside(c.peek(-1).inside))
             elif t.text == 'template':
                 c.take()
-                parts = split(self.angle(c))
-                for part in parts:
-                    if len(part) != 2 or part[0].text not in ('typename', 'class'):
-                        self.refuse(part[0] if part else t, 'a parameter of a template that is no type')
-                template = [part[1].text for part in parts]
+                template = split(self.angle(c))
+                if c.at('struct', 'class'):  # refused where it is used
+                    self.classes.add(c.peek(1).text)
+                    lines = ''
+                    while c.more and not c.at(';'):
+                        lines += '\n' * line_breaks(c.take())
+                    out.append(lines)
+                    template = []
             else:
                 at = c.i
                 while c.more and not c.at(';', '{'):
@@ -97,11 +100,18 @@ class Translator(Body):
         if any(t.text in ('operator', '::') for t in head):
             self.refuse(head[-1], 'a function of a class')
         kernel = any(t.text == '__global__' for t in head)
-        if kernel and template:
-            self.refuse(head[-1], 'a kernel that is a template')
+        numbers = {}
+        for part in template:
+            if len(part) == 2 and part[0].text in ('typename', 'class'):
+                continue
+            type = self.whole_type(part[:-1])
+            if not kernel or not type or type[1] or type[0] in ('float', 'double', 'half'):
+                self.refuse(part[0] if part else head[-1], 'a parameter of a template that is no type')
+            numbers[part[-1].text] = type[0]
+        template = [part[-1].text for part in template]
         words = [t for t in head[:-1] if t.text not in SPECIFIERS and t.text not in ('__launch_bounds__', '(')]
         parameters = [] if [t.text for t in parameters] == ['void'] else split(parameters)
-        self.functions.setdefault(name, []).append(Function(name, template, words, parameters, body, kernel, self.lines))
+        self.functions.setdefault(name, []).append(Function(name, template, words, parameters, body, kernel, self.lines, numbers))
 
     def call(self, t, c):
         name, at, explicit = t.text, c.i, []
@@ -322,18 +332,28 @@ def raw(code, name, *, float64=True, shared_memory=0, block=None, grid=None):
     """The text of a whole kernel `name` in `code`. A pointer among its parameters becomes two of the kernel's: the buffer
     and the offset of the first element (long). `shared_memory`: bytes of what is declared `extern __shared__`. With
     `block` (and `grid`, if that has several axes) the text is for a launch of one axis, which these three numbers take
-    apart. Gives the text and, for each parameter, 'pointer' or the dtype in which it takes a number. Throws Untranslatable,
-    ValueError where the text has no such kernel."""
+    apart. Gives the text and, for each parameter, 'pointer' or the dtype in which it takes a number. `name<float, 4>` is what a
+    template makes of a type and a number. Throws Untranslatable, ValueError where the text has no such kernel."""
     t = Translator(name, {}, float64, shared_memory)
     t.block, t.grid = block, grid
+    base, arguments = instance_of(t, name)
     before = t.top(code)
     kernels = {f.name: f for group in t.functions.values() for f in group if f.is_kernel}
-    if name not in kernels:
+    if base not in kernels:
         raise ValueError('RawKernel: the text has no kernel %r; it has %s' % (
-            name, ', '.join(sorted(kernels)) or 'none (a kernel begins with extern "C" __global__)'))
-    function = kernels[name]
+            base, ', '.join(sorted(kernels)) or 'none (a kernel begins with extern "C" __global__)'))
+    function = kernels[base]
     t.lines, t.in_kernel = function.lines, True
+    if len(arguments) != len(function.template):
+        t.refuse(Token('id', name, function.body.line), 'a kernel that is a template of %d parameters, called for %d of them,' % (
+            len(function.template), len(arguments)))
     t.scopes.append({})
+    for parameter, given in zip(function.template, arguments):
+        type, number = argument_of(t, name, parameter, function.numbers.get(parameter), given)
+        if number is None:
+            t.types[parameter] = type
+        else:
+            t.declare(parameter, Value('', type), number)
     takes, first, kinds = [], [], []
     for part in function.parameters:
         stars = any(x.text == '*' for x in part)

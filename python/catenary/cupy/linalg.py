@@ -5,12 +5,21 @@ from types import SimpleNamespace
 from numpy.linalg import LinAlgError  # noqa: F401
 
 from catenary import _core, _names
-from catenary.cupy._functions import _given, einsum, tensordot  # noqa: F401
+from catenary.cupy._functions import _given, einsum, matmul, tensordot  # noqa: F401
+from catenary.cupy._standard import matrix_transpose  # noqa: F401
 
 globals().update({name: getattr(_core.linalg, name) for name in dir(_core.linalg)
                   if not name.startswith('_') and name not in ('lu_factor', 'solve_triangular')})
 
 _util = SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcast_to(_core.eye(n, dtype=dtype), (*shape, n, n)))
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """The cross product of vectors with three elements along an axis."""
+    x1, x2 = _given(x1), _given(x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f'cross: both must have 3 elements along axis {axis}, given {x1.shape[axis]} and {x2.shape[axis]}')
+    return _core.cross(x1, x2, axis=axis)
 
 
 def cond(x, p=None):

@@ -1,0 +1,5 @@
+"""cupy.typing: what annotations need. An ndarray is not generic: NDArray[float] is ndarray."""
+
+from numpy.typing import ArrayLike, DTypeLike, NBitBase  # noqa: F401
+
+from catenary.cupy._array import ndarray as NDArray  # noqa: F401

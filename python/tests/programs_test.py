@@ -1,0 +1,74 @@
+"""What programs of others ask of `cupy` before they compute anything: modules that can be imported, signatures that can be read, the
+functions of the array API's standard."""
+
+import inspect
+
+import numpy
+import pytest
+
+import catenary.cupy.typing
+from catenary import cupy
+from compare import same, values
+
+pytestmark = pytest.mark.usefixtures('device')
+
+
+@pytest.mark.parametrize('n', [1, 4, 7])
+@pytest.mark.parametrize('d', [1.0, 0.25])
+def test_frequencies(n, d):
+    same(cupy.fft.fftfreq(n, d), numpy.fft.fftfreq(n, d))
+    same(cupy.fft.rfftfreq(n, d), numpy.fft.rfftfreq(n, d))
+
+
+@pytest.mark.parametrize('shape', [(5,), (4, 3), (2, 0, 3), (2, 3, 5)])
+@pytest.mark.parametrize('axes', [None, 0, -1, (0,), (-1, 0)])
+def test_shifts(shape, axes):
+    if isinstance(axes, tuple) and len(axes) > len(shape):
+        axes = (0,)
+    a = values(shape, 'i')
+    same(cupy.fft.fftshift(cupy.asarray(a), axes), numpy.fft.fftshift(a, axes))
+    same(cupy.fft.ifftshift(cupy.asarray(a), axes), numpy.fft.ifftshift(a, axes))
+    if a.size:
+        same(cupy.fft.fftshift(a.tolist(), axes), numpy.fft.fftshift(a.astype('l'), axes))
+
+
+def test_what_a_namespace_is_made_of():
+    """As array_api_compat makes one: all public names of three modules, and what `unique` takes."""
+    found = {}
+    exec('from cupy import *\nfrom cupy.linalg import *\nfrom cupy.fft import *\nfrom cupy.cuda.device import Device\n'
+         'from cupy.typing import NDArray', found)
+    assert found['fftfreq'] and 'fft' not in vars(cupy.fft) and not hasattr(cupy.fft, 'fft')
+    assert 'equal_nan' in inspect.signature(cupy.unique).parameters
+    assert inspect.signature(cupy.tril) and inspect.signature(cupy.dot)
+    assert cupy.typing.NDArray[float] is cupy.ndarray
+
+
+@pytest.mark.parametrize('dtype', ['?', 'b', 'H', 'l', 'f', 'd', 'F'])
+@pytest.mark.parametrize('kind', ['bool', 'signed integer', 'unsigned integer', 'integral', 'real floating', 'complex floating',
+                                  'numeric', numpy.float32, ('bool', 'integral'), (numpy.dtype('d'), 'bool')])
+def test_kinds_of_dtypes(dtype, kind):
+    def expected(kind):
+        return numpy.issubdtype(dtype, {'bool': numpy.bool_, 'signed integer': numpy.signedinteger, 'real floating': numpy.floating,
+                                        'unsigned integer': numpy.unsignedinteger, 'integral': numpy.integer, 'numeric': numpy.number,
+                                        'complex floating': numpy.complexfloating}.get(kind, kind))
+    assert cupy.isdtype(numpy.dtype(dtype), kind) == any(expected(k) for k in (kind if isinstance(kind, tuple) else (kind,)))
+
+
+def test_functions_of_the_standard():
+    a = cupy.asarray(values((2, 3, 4), 'f'))
+    same(cupy.matrix_transpose(a), a.get().swapaxes(-1, -2))
+    same(cupy.linalg.matrix_transpose(a[0]), a[0].get().T)
+    assert cupy.matrix_transpose(a).base is a
+    assert cupy.astype(a, 'f', copy=False) is a and cupy.astype(a, 'f') is not a
+    same(cupy.astype(a, 'i'), a.get().astype('i'))
+    same(cupy.linalg.cross(a[0].T[:, :3], a[1].T[:, :3]), numpy.cross(a[0].T[:, :3].get(), a[1].T[:, :3].get()))
+    same(cupy.linalg.cross(a[0], a[1], axis=0), numpy.cross(a[0].get(), a[1].get(), axis=0))
+    same(cupy.linalg.matmul(a[0], a[1].T), a[0].get() @ a[1].get().T)
+    with pytest.raises(ValueError):
+        cupy.matrix_transpose(a[0, 0])
+
+
+def test_numpys_own_of_more_names():
+    assert cupy.long is numpy.dtype('l').type and cupy.ulong is numpy.dtype('L').type
+    assert cupy.AxisError is numpy.exceptions.AxisError and issubclass(cupy.exceptions.RankWarning, Warning)
+    assert isinstance(cupy.ones(3).flat, cupy.flatiter)
