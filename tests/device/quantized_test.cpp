@@ -162,6 +162,26 @@ TEST(Quantized, NumbersAreTheProcessors) {
   }
 }
 
+TEST(Quantized, ScalesMayBeSubnormalOrInfinite) {
+  for (const Quantization kind : {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k}) {
+    const Array x = numbers({3, 300}, 1), tiny = x * 1e-5;
+    const QuantizedArray here = quantize(tiny, kind), there = here.to_device(Device());
+    EXPECT_TRUE(same(dequantize(here), dequantize(there))) << name_of(kind);
+    expect_product(linear(x, here), x, here, nullptr, name_of(kind));
+    // a damaged file's: the scale's bits are those of an inf and a NaN
+    for (const int high : {0x7c, 0x7e}) {
+      std::vector<std::uint8_t> bytes = there.blocks().to_vector<std::uint8_t>();
+      const int at = kind == Quantization::q6_k ? 208 : 0;
+      bytes[at] = 0, bytes[at + 1] = static_cast<std::uint8_t>(high);
+      const QuantizedArray damaged(Array::from_host(bytes.data(), there.blocks().shape(), Dtype::uint8), kind,
+                                   {3, 300});
+      const auto y = values(linear(x, damaged));
+      EXPECT_FALSE(std::isfinite(y[0])) << name_of(kind) << high;
+      EXPECT_TRUE(std::isfinite(y[1])) << name_of(kind) << high;
+    }
+  }
+}
+
 TEST(Quantized, RowsByTheirNumbers) {
   for (const Quantization kind : kKinds) {
     const QuantizedArray w = quantize(numbers({9, 2, 20}, 1), kind);

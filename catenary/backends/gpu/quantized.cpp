@@ -12,6 +12,14 @@ namespace {
 Defines kind_defines(const Context& context, bool wide, Dtype dtype, Quantization kind) {
   Defines defines = grid_defines(context, wide, dtype_defines(context, dtype));
   defines.emplace_back("KIND", static_cast<std::int64_t>(kind));
+  if (context.loops) {
+    const bool is_double = dtype == Dtype::float64;
+    defines.emplace_back("VEC", is_double ? "double8" : "float8");
+    defines.emplace_back("CONVERT(x)", is_double ? "convert_double8(x)" : "(x)");
+    defines.emplace_back("X_AT(p)", dtype == Dtype::float16    ? "vload_half8(0, (GLOBAL const half*)(p))"
+                                    : dtype == Dtype::bfloat16 ? "as_float8(convert_uint8(vload8(0, p)) << 16)"
+                                                               : "vload8(0, p)");
+  }
   return defines;
 }
 }  // namespace
@@ -19,7 +27,9 @@ Defines kind_defines(const Context& context, bool wide, Dtype dtype, Quantizatio
 template <>
 void compute(Context& context, const Dequantize& p) {
   const std::int64_t rows = p.out.shape[0], columns = p.out.shape[1], row_bytes = p.blocks.shape[1];
-  const std::int64_t block = quantization_info(p.kind).elements, units = rows * ceil_div(columns, block) * (block / 32);
+  // with loops 32 weights of the row, else of its whole blocks
+  const std::int64_t block = context.loops ? 32 : quantization_info(p.kind).elements,
+                     units = rows * ceil_div(columns, block) * (block / 32);
   const bool wide = needs_wide({p.blocks.offset + p.blocks.size(), p.out.offset + p.out.size(), units});
   Args args;
   args.add(p.out.handle).index(p.out.offset, wide).add(p.blocks.handle).index(p.blocks.offset, wide);
@@ -41,7 +51,7 @@ void compute(Context& context, const QuantizedProduct& p) {
     std::int64_t count = kRows;
     while (count > m - row) count /= 2;
     Defines defines = kind_defines(context, wide, p.x.dtype, p.kind);
-    defines.emplace_back("ITEMS", context.loops ? 1 : kItems);
+    if (!context.loops) defines.emplace_back("ITEMS", kItems);
     defines.emplace_back("COUNT", count);
     defines.emplace_back("MADD(a, b, c)", is_double ? "MAD_F64(a, b, c)" : "MAD_F32(a, b, c)");
     if (p.bias) defines.emplace_back("BIAS", "");
