@@ -69,6 +69,7 @@
 #include "catenary/links/models/load_language_model.h"
 #include "catenary/links/models/mobilenet.h"
 #include "catenary/links/models/resnet.h"
+#include "catenary/links/models/save_language_model.h"
 #include "catenary/links/models/unet.h"
 #include "catenary/links/models/vgg.h"
 #include "catenary/links/normalization.h"

@@ -56,7 +56,7 @@ io::GgufMetadata gguf_metadata(const GgufTokens& tokens) {
   put("tokens", tokens.tokens);
   if (!tokens.scores.empty()) put("scores", tokens.scores);
   if (!tokens.token_types.empty()) put("token_type", tokens.token_types);
-  if (!tokens.merges.empty()) put("merges", tokens.merges);
+  if (!tokens.merges.empty() || tokens.model == "gpt2") put("merges", tokens.merges);  // llama.cpp wants the key
   put_id("bos_token_id", tokens.bos);
   put_id("eos_token_id", tokens.eos);
   put_id("unknown_token_id", tokens.unknown);

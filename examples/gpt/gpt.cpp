@@ -1,13 +1,19 @@
-// Trains a GPT on any text, byte by byte, and lets it write.
+// Trains a GPT on any text, by bytes or by pairs of bytes, and lets it write:
+//
+//   gpt book.txt -o book
+//   catenary launch -n 2 gpt book.txt -o book
 
 #include <catenary/catenary.h>
 #include <catenary/core/os/file.h>
+#include <catenary/core/os/terminal.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 
 namespace ct = catenary;
+namespace D = ct::distributed;
 namespace F = ct::functions;
 namespace L = ct::links;
 namespace T = ct::training;
@@ -16,18 +22,60 @@ namespace X = ct::training::extensions;
 constexpr std::int64_t kBytes = 256;
 
 struct Args {
-  std::string text, device = "cpu", out = "result", dtype, resume, prompt;
+  std::string text, device = "cpu", out = "result", dtype, resume, prompt, communicator = "flat";
   std::int64_t batchsize = 8, context = 256, width = 256, layers = 4, heads = 8, steps = 2000, tokens = 500, top_k = 0;
+  std::int64_t vocabulary = 0, report = 0, sample = 100;
   double rate = 1e-3, dropout = 0, temperature = 0.8, top_p = 1;
   std::uint64_t seed = 0;
-  bool generate = false;
+  bool newest = false;
 };
 
-/// The bytes of a text from one place to another, as windows `step` bytes apart: some bytes, and those that follow each
-/// of them.
+/// The bytes that a vocabulary of nothing but bytes has as its tokens, in GPT-2's letters: those that Latin-1 prints
+/// stand for themselves, the others, in order, for the letters from U+0100 on.
+std::vector<std::int32_t> ids_of_bytes(const ct::Tokenizer& tokenizer) {
+  std::vector<std::int32_t> ids;
+  char32_t next = 0x100;
+  for (std::int64_t byte = 0; byte < kBytes; ++byte) {
+    const bool prints = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte != 0xad);
+    const char32_t c = prints ? static_cast<char32_t>(byte) : next++;
+    const std::string letter =
+        c < 0x80 ? std::string(1, static_cast<char>(c))
+                 : std::string{static_cast<char>(0xc0 | (c >> 6)), static_cast<char>(0x80 | (c & 0x3f))};
+    ids.push_back(static_cast<std::int32_t>(tokenizer.id(letter).value()));
+  }
+  return ids;
+}
+
+/// A text and the tokens that it is read as.
+struct Text {
+  std::string bytes;
+  ct::Tokenizer tokenizer;
+  std::vector<std::int32_t> ids;
+};
+Text read_text(const Args& args) {
+  const std::vector<std::byte> file = ct::os::read_file(args.text);
+  std::string bytes(reinterpret_cast<const char*>(file.data()), file.size());
+  const bool by_bytes = args.vocabulary == 0;
+  // with a token for the end of a text, as whoever reads GPT-2's files wants one: 257 of them for bytes
+  const ct::Tokenizer tokenizer = ct::train_byte_pairs(by_bytes ? "" : bytes, by_bytes ? kBytes + 1 : args.vocabulary);
+  std::vector<std::int32_t> ids;
+  if (by_bytes) {
+    const std::vector<std::int32_t> id = ids_of_bytes(tokenizer);
+    for (const char c : bytes) ids.push_back(id[static_cast<unsigned char>(c)]);
+  } else {
+    const std::vector<std::int64_t> all = tokenizer.encode(bytes);
+    if (tokenizer.decode(all) != bytes)
+      throw ct::ValueError(args.text + " is not UTF-8, of whose words pairs are made; without --vocabulary bytes are");
+    ids.assign(all.begin(), all.end());
+  }
+  return {std::move(bytes), tokenizer, std::move(ids)};
+}
+
+/// The tokens of a text from one place to another, as windows `step` apart: some tokens, and those that follow each of
+/// them.
 class Windows {
  public:
-  Windows(std::shared_ptr<const std::string> text, std::int64_t begin, std::int64_t end, std::int64_t length,
+  Windows(std::shared_ptr<const Text> text, std::int64_t begin, std::int64_t end, std::int64_t length,
           std::int64_t step)
       : text_(std::move(text)),
         begin_(begin),
@@ -35,180 +83,205 @@ class Windows {
         step_(step),
         count_((end - begin - length - 1) / step + 1) {
     if (end - begin <= length)
-      throw ct::ValueError(fmt::format("a text of {} bytes has no window of {}", end - begin, length + 1));
+      throw ct::ValueError(fmt::format("a text of {} tokens has no window of {}", end - begin, length + 1));
   }
   std::int64_t size() const { return count_; }
   std::pair<ct::Array, ct::Array> operator[](std::int64_t i) const {
-    return {bytes(begin_ + i * step_), bytes(begin_ + i * step_ + 1)};
+    return {tokens(begin_ + i * step_), tokens(begin_ + i * step_ + 1)};
   }
 
  private:
-  ct::Array bytes(std::int64_t from) const {
-    std::vector<std::int32_t> ids;
-    for (std::int64_t i = from; i < from + length_; ++i)
-      ids.push_back(static_cast<unsigned char>((*text_)[static_cast<std::size_t>(i)]));
-    return ct::Array::from_host(ids.data(), {length_}, ct::Dtype::int32, ct::Device());
+  ct::Array tokens(std::int64_t from) const {
+    return ct::Array::from_host(text_->ids.data() + from, {length_}, ct::Dtype::int32, ct::Device());
   }
-  std::shared_ptr<const std::string> text_;
+  std::shared_ptr<const Text> text_;
   std::int64_t begin_, length_, step_, count_;
 };
 
-/// What model.npz holds: the model's sizes, and the model.
-struct Sizes {
-  std::int64_t context = 0, width = 0, layers = 0, heads = 0;
-  void serialize(ct::Serializer& s) {
-    s("context", context);
-    s("width", width);
-    s("layers", layers);
-    s("heads", heads);
-  }
-  L::GPTOptions options(double dropout = 0) const {
-    return {
-        .vocabulary = kBytes, .context = context, .width = width, .layers = layers, .heads = heads, .dropout = dropout};
-  }
-};
-struct Saved {
-  Sizes sizes;
-  const L::GPT& model;
-  void serialize(ct::Serializer& s) {
-    ct::Serializer of_sizes = s["sizes"], of_model = s["gpt"];
-    sizes.serialize(of_sizes);
-    model.serialize(of_model);
-  }
-};
+L::GenerateOptions generate_options(const Args& args, std::int64_t tokens) {
+  return {
+      .tokens = tokens, .temperature = args.temperature, .top_k = args.top_k, .top_p = args.top_p, .seed = args.seed};
+}
 
-/// Bytes as the model is asked for them, and what it says.
-std::string written(const L::GPT& model, const std::string& prompt, const Args& args, bool as_it_comes) {
-  std::vector<std::int64_t> ids;
-  for (const char c : prompt) ids.push_back(static_cast<unsigned char>(c));
-  std::string text;
-  L::generate(model, ids,
-              {.tokens = args.tokens,
-               .temperature = args.temperature,
-               .top_k = args.top_k,
-               .top_p = args.top_p,
-               .seed = args.seed,
-               .on_token = [&](std::int64_t byte) {
-                 text += static_cast<char>(byte);
-                 if (as_it_comes) {
-                   fmt::print("{}", static_cast<char>(byte));
-                   std::fflush(stdout);
-                 }
-                 return true;
-               }});
-  return text;
+/// What a model says after some tokens.
+std::string written(const L::GPT& model, const Text& text, std::span<const std::int32_t> prompt, const Args& args,
+                    std::int64_t tokens) {
+  return text.tokenizer.decode(L::generate(model, {prompt.begin(), prompt.end()}, generate_options(args, tokens)));
 }
 
 int generate(const Args& args) {
-  const std::string file = args.out + "/model.npz";
-  if (!ct::os::exists(file))
-    throw ct::FileError(args.out + ": gpt has left nothing here (model.npz is missing); -o names its folder");
-  struct {
-    Sizes sizes;
-    void serialize(ct::Serializer& s) {
-      ct::Serializer below = s["sizes"];
-      sizes.serialize(below);
-    }
-  } before;
-  ct::serializers::load_npz(file, before);
-  const L::GPT model(before.sizes.options());
-  ct::serializers::load_npz(file, Saved{before.sizes, model});
-  model.to_device(ct::get_device(args.device));
+  if (!ct::os::exists(args.out + "/config.json"))
+    throw ct::FileError(args.out + ": gpt has left nothing here (config.json is missing); -o names its folder");
+  const L::Generator generator = L::load_generator(args.out, {.device = ct::get_device(args.device)});
   fmt::print("{}", args.prompt);
-  written(model, args.prompt, args, true);
+  generator(args.prompt, {.generate = generate_options(args, args.tokens), .on_text = [](std::string_view piece) {
+                            fmt::print("{}", piece);
+                            std::fflush(stdout);
+                            return true;
+                          }});
   fmt::print("\n");
   return 0;
 }
 
+/// The weights as `transformers` and as llama.cpp read them.
+void save(const L::GPT& gpt, const Text& text, const std::string& folder) {
+  L::save_language_model(folder, gpt, {.tokenizer = text.tokenizer});
+  L::save_language_model(folder + "/model.gguf", gpt, {.tokenizer = text.tokenizer});
+}
+
 int train(const Args& args) {
+  const D::Communicator comm = D::create_communicator(args.communicator);
+  const bool first = comm.rank() == 0, alone = comm.size() == 1;  // the rank that talks, and whether it is the only one
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
-  const ct::Device device = ct::get_device(args.device);
+  const ct::Device device = args.device == "gpu" ? comm.gpu() : ct::get_device(args.device);
   device.use();
   ct::random::seed(args.seed);
-  const std::vector<std::byte> bytes = ct::os::read_file(args.text);
-  const auto text = std::make_shared<const std::string>(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto length = static_cast<std::int64_t>(text->size()), cut = length * 9 / 10;
-  const Windows training(text, 0, cut, args.context, 1), validation(text, cut, length, args.context, args.context);
+  const auto text = std::make_shared<const Text>(read_text(args));
+  const auto length = std::ssize(text->ids), cut = length * 9 / 10;
+  // up to 256 windows of the last tenth say enough, and a long text would take longer to look at than to learn from
+  const Windows training(text, 0, cut, args.context, 1),
+      validation(text, cut, length, args.context, std::max(args.context, (length - cut) / 256));
+  const std::int64_t vocabulary = text->tokenizer.vocabulary_size();
 
-  const Sizes sizes{args.context, args.width, args.layers, args.heads};
-  const L::GPT gpt(sizes.options(args.dropout));
-  const auto by_byte = [](const ct::Variable& scores, const ct::Variable& next) {
-    return F::softmax_cross_entropy(F::reshape(scores, {-1, kBytes}), F::reshape(next, {-1}));
+  const L::GPT gpt({.vocabulary = vocabulary,
+                    .context = args.context,
+                    .width = args.width,
+                    .layers = args.layers,
+                    .heads = args.heads,
+                    .dropout = args.dropout});
+  const auto by_token = [vocabulary](const ct::Variable& scores, const ct::Variable& next) {
+    return F::softmax_cross_entropy(F::reshape(scores, {-1, vocabulary}), F::reshape(next, {-1}));
   };
-  L::Classifier model(gpt, by_byte);
+  L::Classifier model(gpt, by_token);
   model.compute_accuracy = false;
   model.to_device(device);
-  fmt::print("Device: {}\n# text: {} bytes\n# weights: {}\n# batch: {} x {} bytes\n\n", device.name(), length,
-             gpt.count_params(), args.batchsize, args.context);
+  if (first)
+    fmt::print("Device: {}\n{}# text: {} bytes, {} tokens of {}\n# weights: {}\n# batch: {} x {} tokens\n\n",
+               device.name(), alone ? "" : fmt::format("# processes: {}\n", comm.size()), text->bytes.size(), length,
+               vocabulary, gpt.count_params(), args.batchsize, args.context);
+  if (args.steps == 0) {
+    if (first) save(gpt, *text, args.out);
+    comm.finalize();
+    return 0;
+  }
 
-  ct::optimizers::AdamW optimizer({.alpha = args.rate, .beta2 = 0.95, .weight_decay = 0.1});
+  const auto optimizer = D::create_multi_node_optimizer(
+      ct::optimizers::AdamW({.alpha = args.rate, .beta2 = 0.95, .weight_decay = 0.1}), comm);
   optimizer.setup(model);
   optimizer.param_group([](const std::string&, const ct::Parameter& p) { return p.ndim() < 2; }, {{"weight_decay", 0}});
   optimizer.add_hook(ct::optimizer_hooks::GradientClipping(1.0));
 
-  const ct::iterators::SerialIterator batches(training, args.batchsize);
-  const ct::iterators::SerialIterator test_batches(validation, args.batchsize, {.repeat = false, .shuffle = false});
+  // each process has windows of its own
+  const auto part = [&](const Windows& all) {
+    const auto [begin, end] = D::scatter_index(all.size(), comm);
+    return ct::datasets::SubDataset(all, begin, end);
+  };
+  const ct::iterators::SerialIterator batches(part(training), args.batchsize);
+  const ct::iterators::SerialIterator test_batches(part(validation), args.batchsize,
+                                                   {.repeat = false, .shuffle = false});
   T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device}), T::Trigger(args.steps, "iteration"),
                      args.out);
-  const T::Trigger now_and_then(std::max<std::int64_t>(1, args.steps / 10), "iteration");
+  const T::Trigger now_and_then(args.report > 0 ? args.report : std::max<std::int64_t>(1, args.steps / 10),
+                                "iteration");
   trainer.extend(X::CosineShift("alpha", args.steps, {.warmup = std::min<std::int64_t>(100, args.steps / 10)}));
-  trainer.extend(X::Evaluator(test_batches, model, {.device = device}), {.trigger = now_and_then});
+  trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_batches, model, {.device = device}), comm),
+                 {.trigger = now_and_then});
   trainer.extend(X::FailOnNonNumber());
-  trainer.extend(X::LogReport({.trigger = now_and_then}));
-  trainer.extend(X::PrintReport({"iteration", "main/loss", "validation/main/loss", "elapsed_time"}));
-  trainer.extend(X::snapshot({.n_retains = 1}), {.trigger = now_and_then});
-  trainer.extend(X::ProgressBar());
-  if (!args.resume.empty()) ct::serializers::load_npz(args.resume, trainer);
-  const auto save = [&] {
+  const std::span<const std::int32_t> unseen(text->ids.data() + cut, static_cast<std::size_t>(args.context / 2));
+  if (first) {
+    trainer.extend(X::LogReport({.trigger = now_and_then}));
+    trainer.extend(X::PrintReport({"iteration", "main/loss", "validation/main/loss", "elapsed_time"}));
+    constexpr int kAfterTheReport = T::kPriorityReader - 1;
+    if (args.sample > 0)
+      trainer.extend(
+          [&](T::Trainer&) {
+            const bool terminal = ct::os::is_terminal(ct::os::kStandardOutput);  // with a bar of progress to wipe out
+            fmt::print("{}{:-^60}\n{}\n{:-^60}\n", terminal ? "\033[J" : "", " it writes ",
+                       written(gpt, *text, unseen, args, args.sample), "");
+          },
+          {.name = "sample", .trigger = now_and_then, .priority = kAfterTheReport});
+    trainer.extend(X::ProgressBar());
+  }
+  D::MultiNodeCheckpointer sets = D::create_multi_node_checkpointer("gpt", comm);
+  if (alone)
+    trainer.extend(X::snapshot({.n_retains = 1, .autoload = args.newest}), {.trigger = now_and_then});
+  else
+    trainer.extend(sets, {.trigger = now_and_then});
+  if (!alone && args.newest) sets.maybe_load(trainer);
+  if (!args.resume.empty() && alone) ct::serializers::load_npz(args.resume, trainer);
+  if (!args.resume.empty() && !alone &&
+      !D::create_multi_node_checkpointer("gpt", comm, {.path = args.resume}).maybe_load(trainer))
+    throw ct::ValueError(args.resume + ": there is no complete set of checkpoints in it");
+
+  const auto finish = [&] {
     T::check_finite(model);
-    ct::serializers::save_npz(args.out + "/model.npz", Saved{sizes, gpt});
+    if (first) save(gpt, *text, args.out);  // all processes have the same weights
   };
   try {
     trainer.run(false);
   } catch (const T::Interrupted&) {  // Ctrl-C: what was learnt so far
-    save();
+    finish();
     throw;
   }
-  save();
-  const std::string begin = text->substr(static_cast<std::size_t>(cut), static_cast<std::size_t>(args.context / 2));
-  fmt::print("\nAfter the first bytes of what it was not trained on it writes:\n{}\n",
-             written(gpt, begin, args, false));
-  fmt::print("\nThe weights are in {0}/model.npz; gpt -o {0} --prompt TEXT lets them write on\n", args.out);
+  finish();
+  if (first) {
+    fmt::print("\nAfter the beginning of what it was not trained on it writes:\n{}\n",
+               written(gpt, *text, unseen, args, args.tokens));
+    fmt::print(
+        "\nThe weights are in {0}/model.safetensors and {0}/model.gguf;\n"
+        "catenary generate {0} --prompt TEXT, or gpt -o {0} --prompt TEXT, lets them write on\n",
+        args.out);
+  }
+  comm.finalize();
   return 0;
 }
 
 int main(int argc, char** argv) {
   Args args;
-  CLI::App app("Trains a GPT on any text, byte by byte; with --prompt lets a trained one write.");
-  const CLI::Range positive(1, 1000000000, "POSITIVE");
-  app.add_option("TEXT", args.text, "The file; its last tenth is for validation. Not needed with --prompt");
-  const auto size = [&](const char* name, std::int64_t& value, const char* what) {
-    app.add_option(name, value, what)->capture_default_str()->check(positive);
+  CLI::App app("Trains a GPT on any text, by bytes or pairs of bytes; with --prompt lets a trained one write.");
+  const CLI::Range positive(1, 1000000000, "POSITIVE"), counted(0, 1000000000, "COUNT");
+  app.add_option("TEXT", args.text,
+                 "The file; its last tenth is for validation, by up to 256 windows. Not needed with --prompt");
+  const auto size = [&](const char* name, std::int64_t& value, const char* what, const CLI::Range& range) {
+    app.add_option(name, value, what)->capture_default_str()->check(range);
   };
-  size("-b,--batchsize", args.batchsize, "Windows in a minibatch");
-  size("-l,--context", args.context, "Bytes that a window has, and the model sees");
-  size("-w,--width", args.width, "Numbers that stand for a byte between layers");
-  size("-n,--layers", args.layers, "Layers");
-  size("--heads", args.heads, "Heads of a layer's attention; the width is a multiple of them");
-  size("-s,--steps", args.steps, "Updates");
-  size("-t,--tokens", args.tokens, "Bytes to write, at most as many as the context leaves");
+  app.add_option("-v,--vocabulary", args.vocabulary, "Pairs of bytes are made until there are so many tokens; 0: bytes")
+      ->capture_default_str()
+      ->check(CLI::IsMember({0}) | CLI::Range(257, 1000000));
+  size("-b,--batchsize", args.batchsize, "Windows in a minibatch of each process", positive);
+  size("-l,--context", args.context, "Tokens that a window has, and the model sees", positive);
+  size("-w,--width", args.width, "Numbers that stand for a token between layers", positive);
+  size("-n,--layers", args.layers, "Layers", positive);
+  size("--heads", args.heads, "Heads of a layer's attention; the width is a multiple of them", positive);
+  size("-s,--steps", args.steps, "Updates; 0 leaves the weights that it would begin with", counted);
+  size("--report", args.report, "Updates from one report, sample and snapshot to the next; 0: a tenth of all", counted);
+  size("--sample", args.sample, "Tokens to write at each report", counted);
+  size("-t,--tokens", args.tokens, "Tokens to write at the end, at most as many as the context leaves", positive);
   app.add_option("--rate", args.rate, "Of AdamW at its highest")->capture_default_str();
   app.add_option("--dropout", args.dropout, "Of embeddings, attention and sums")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.99));
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
-  app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
+  app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0; gpu: each process the one of its number")
+      ->capture_default_str();
+  app.add_option("--communicator", args.communicator, "Of several processes: flat, naive, pure_nccl, …")
+      ->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
+  auto* resume =
+      app.add_option("-r,--resume", args.resume,
+                     "A snapshot to continue from, with the options that it was made with; of several processes the "
+                     "folder of their sets");
+  app.add_flag("--newest", args.newest, "Continues from the newest snapshot in --out, where there is one")
+      ->excludes(resume);
   app.add_option("--seed", args.seed, "Of weights, batches and what is written")->capture_default_str();
   const auto* prompt = app.add_option("-p,--prompt", args.prompt, "What a trained model of --out goes on from");
   app.add_option("--temperature", args.temperature, "0 writes what is most likely")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 100.0));
-  app.add_option("--top-k", args.top_k, "Chooses among so many bytes; 0: among all")
+  app.add_option("--top-k", args.top_k, "Chooses among so many tokens; 0: among all")
       ->capture_default_str()
-      ->check(CLI::Range(0, 256));
-  app.add_option("--top-p", args.top_p, "Chooses among the likeliest bytes that have this probability together")
+      ->check(CLI::Range(0, 1000000));
+  app.add_option("--top-p", args.top_p, "Chooses among the likeliest tokens that have this probability together")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
   try {

@@ -15,6 +15,7 @@
 #include "catenary/io/npz.h"
 #include "catenary/io/png.h"
 #include "catenary/io/safetensors.h"
+#include "tests/examples/helpers.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
@@ -22,30 +23,8 @@ namespace ct = catenary;
 
 namespace {
 
+using namespace examples;
 using tests::Folder;
-
-ct::os::ProcessResult run(const std::string& program, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), tests::build_path("bin/") + program);
-  return ct::os::run_process(arguments,
-                             {.timeout = 300, .environment = {{"CATENARY_DATA", tests::source_path("data")}}});
-}
-
-std::string output_of(const std::string& program, const std::vector<std::string>& arguments) {
-  const ct::os::ProcessResult result = run(program, arguments);
-  EXPECT_TRUE(result.ok()) << program << ": " << result.errors;
-  return result.output;
-}
-
-std::string error_of(const std::string& program, const std::vector<std::string>& arguments, int code = 1) {
-  const ct::os::ProcessResult result = run(program, arguments);
-  EXPECT_EQ(result.exit_code, code) << program;
-  EXPECT_EQ(result.signal, 0);
-  return result.errors;
-}
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
-
-nlohmann::json log_of(const std::string& folder) { return nlohmann::json::parse(std::ifstream(folder + "/log")); }
 
 TEST(Examples, LayersOnSeveralRanks) {
   // a pair, and two pairs with half of the data each
@@ -157,36 +136,6 @@ TEST(Examples, Ptb) {
   EXPECT_NEAR(std::stod(text.substr(text.find(label) + label.size())), 5.52, 0.05) << text;
   EXPECT_TRUE(ct::io::NpzReader(folder / "ptb.npz").contains("l2/lateral/W"));
   EXPECT_TRUE(has(error_of("ptb", {"-t", folder / "none"}), "none: cannot open"));
-}
-
-TEST(Examples, GptLearnsATextAndWrites) {
-  const Folder folder;
-  const std::string text = tests::source_path("docs/tutorial.md"), out = folder / "gpt";
-  const std::vector<std::string> small = {text, "-l", "64", "-w",  "64",     "-n",   "2",  "--heads", "4",
-                                          "-b", "8",  "-s", "120", "--rate", "3e-3", "-t", "40"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), small.begin(), small.end());
-    return more;
-  };
-  const std::string whole = output_of("gpt", with({"-o", out}));
-  EXPECT_TRUE(has(whole, "# batch: 8 x 64 bytes")) << whole;
-  const auto log = log_of(out);
-  EXPECT_LT(log[9]["validation/main/loss"].get<double>(), 3.5) << whole;
-  EXPECT_LT(log[9]["main/loss"].get<double>(), log[0]["main/loss"].get<double>() - 1);
-  // the second half again gives the same weights
-  ct::os::make_directories(folder / "again");
-  const std::string again = output_of("gpt", with({"-o", folder / "again", "-r", out + "/snapshot_iter_120"}));
-  EXPECT_EQ(whole.substr(whole.find("it writes:")).substr(0, 40), again.substr(again.find("it writes:")).substr(0, 40));
-  const auto write = [&](const char* temperature) {
-    return output_of("gpt", {"-o", out, "--prompt", "The ", "-t", "20", "--temperature", temperature});
-  };
-  const std::string likely = write("0");
-  EXPECT_EQ(likely.size(), 4 + 20 + 1u) << likely;
-  EXPECT_TRUE(likely.starts_with("The ")) << likely;
-  EXPECT_EQ(likely, write("0"));
-  EXPECT_EQ(write("1"), write("1"));
-  EXPECT_TRUE(has(error_of("gpt", {"-o", folder / "none", "--prompt", "x"}), "model.npz is missing"));
-  EXPECT_TRUE(has(error_of("gpt", {text, "-l", "100000", "-o", out}), "has no window of 100001"));
 }
 
 TEST(Examples, TrainCsv) {

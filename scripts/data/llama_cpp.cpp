@@ -1,0 +1,216 @@
+// What scripts/check_llama_cpp.py has Catenary do:
+//
+//   llama_cpp models FOLDER DATA     random models and tokenizers as GGUF files; DATA is tests/data/tokenizers
+//   llama_cpp encode FILE            for each text on standard input, behind its length in bytes and a line's end: a
+//                                    line of its tokens with special ones around it, and one with such in it as well
+
+#include <catenary/catenary.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace ct = catenary;
+namespace L = ct::links;
+
+namespace {
+
+/// Weights whose texts are not the same word over and over.
+void shake(const L::LanguageModel& model, std::int64_t width) {
+  for (const auto& [path, parameter] : model.namedparams()) {
+    const ct::Array noise = ct::random::standard_normal(parameter.shape(), {.dtype = ct::Dtype::float32});
+    const bool scales = path.ends_with("/gamma");
+    parameter.set_array(noise * (1.1 / std::sqrt(static_cast<double>(width))) + (scales ? 1.0 : 0.0));
+  }
+}
+
+/// The file once more, with another tokenizer.
+void with_tokens(const std::string& from, const std::string& to, ct::GgufTokens tokens) {
+  const ct::io::GgufReader reader(from);
+  ct::io::GgufMetadata metadata;
+  for (const std::string_view key : reader.keys())
+    if (!key.starts_with("tokenizer.")) metadata.emplace_back(std::string(key), reader.value(key));
+  for (auto& pair : ct::gguf_metadata(tokens)) metadata.push_back(pair);
+  std::vector<ct::io::GgufTensor> tensors;
+  for (const std::string& name : reader.names()) tensors.push_back({.name = name, .data = reader.read(name)});
+  ct::io::write_gguf(to, metadata, tensors);
+}
+
+/// A model of Llama's shape, small, for a tokenizer of so many tokens.
+void llama_of(const std::string& path, const ct::GgufTokens& tokens) {
+  const L::Llama model(
+      {.vocabulary = std::ssize(tokens.tokens), .context = 128, .width = 32, .layers = 1, .heads = 2, .hidden = 32});
+  shake(model, 32);
+  L::save_language_model(path, model);
+  with_tokens(path, path, tokens);
+}
+
+/// What a GGUF file holds of a tokenizer.json with pairs of bytes.
+ct::GgufTokens of_json(const std::string& path, const std::string& pre) {
+  const auto document = nlohmann::json::parse(std::ifstream(path));
+  ct::GgufTokens tokens{.model = "gpt2", .pre = pre};
+  const auto put = [&](const std::string& token, std::size_t id, std::int32_t type) {
+    tokens.tokens.resize(std::max(tokens.tokens.size(), id + 1));
+    tokens.token_types.resize(tokens.tokens.size(), 1);
+    tokens.tokens[id] = token;
+    tokens.token_types[id] = type;
+  };
+  for (const auto& [token, id] : document["model"]["vocab"].items()) put(token, id, 1);
+  for (const auto& token : document["added_tokens"]) put(token["content"], token["id"], token["special"] ? 3 : 4);
+  for (std::size_t i = 0; i < tokens.tokens.size(); ++i)
+    if (tokens.tokens[i].empty()) put(fmt::format("[PAD{}]", i), i, 5);
+  for (const auto& merge : document["model"]["merges"])
+    tokens.merges.push_back(merge.is_string() ? merge.get<std::string>()
+                                              : merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+  tokens.bos = tokens.eos = 0;
+  for (std::size_t i = 0; i < tokens.tokens.size(); ++i)
+    if (tokens.token_types[i] == 3) tokens.bos = tokens.eos = static_cast<std::int64_t>(i);
+  return tokens;
+}
+
+/// Pairs by score: all bytes, and pieces of a trained vocabulary, of which those that came first have higher scores.
+ct::GgufTokens scored(const ct::Tokenizer& trained) {
+  ct::GgufTokens tokens{.model = "llama"};
+  const auto put = [&](const std::string& token, float score, std::int32_t type) {
+    tokens.tokens.push_back(token);
+    tokens.scores.push_back(score);
+    tokens.token_types.push_back(type);
+  };
+  put("<unk>", 0, 2);
+  put("<s>", 0, 3);
+  put("</s>", 0, 3);
+  for (int byte = 0; byte < 256; ++byte) put(fmt::format("<0x{:02X}>", byte), 0, 6);
+  float score = 0;
+  std::set<std::string> seen;
+  for (std::int64_t id = 0; id < trained.vocabulary_size(); ++id) {
+    const std::vector<std::int64_t> one = {id};
+    std::string text = trained.decode(one), piece;
+    if (text.empty() || text[0] == '\0' || text.find("\xef\xbf\xbd") != std::string::npos) continue;
+    for (const char c : text) piece += c == ' ' ? "\xe2\x96\x81" : std::string(1, c);
+    if (seen.insert(piece).second) put(piece, --score, 1);  // a space and its sign are one piece
+  }
+  tokens.unknown = 0;
+  tokens.bos = 1;
+  tokens.eos = 2;
+  return tokens;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void models(const std::string& folder, const std::string& data) {
+  ct::random::seed(28);
+  const ct::Tokenizer bytes = ct::train_byte_pairs("", 257),
+                      pairs =
+                          ct::train_byte_pairs(read_text(data + "/texts.py") + read_text(data + "/cases.json"), 1000);
+  const auto gpt = [&](const std::string& name, const L::GPTOptions& options, const L::SaveLanguageModelOptions& how) {
+    const L::GPT model(options);
+    shake(model, options.width);
+    L::save_language_model(folder + "/" + name, model, how);
+  };
+  const auto llama = [&](const std::string& name, const L::LlamaOptions& options,
+                         const L::SaveLanguageModelOptions& how) {
+    const L::Llama model(options);
+    shake(model, options.width);
+    L::save_language_model(folder + "/" + name, model, how);
+  };
+  gpt("gpt.gguf", {.vocabulary = 257, .context = 64, .width = 48, .layers = 2, .heads = 3}, {.tokenizer = bytes});
+  gpt("gpt_head.gguf",
+      {.vocabulary = 1003, .context = 64, .width = 64, .layers = 3, .heads = 4, .hidden = 96, .tied = false},
+      {.tokenizer = pairs});
+  gpt("gpt_f16.gguf", {.vocabulary = 257, .context = 64, .width = 48, .layers = 2, .heads = 3},
+      {.dtype = ct::Dtype::float16, .tokenizer = bytes});
+  gpt("gpt_bf16.gguf", {.vocabulary = 257, .context = 64, .width = 48, .layers = 2, .heads = 3},
+      {.dtype = ct::Dtype::bfloat16, .tokenizer = bytes});
+  gpt("gpt_alone.gguf", {.vocabulary = 90, .context = 64, .width = 48, .layers = 2, .heads = 3}, {});
+  llama("llama.gguf", {.vocabulary = 1000, .context = 64, .width = 64, .layers = 3, .heads = 4, .hidden = 96},
+        {.tokenizer = pairs});
+  llama("llama_groups.gguf",
+        {.vocabulary = 301,
+         .context = 64,
+         .width = 48,
+         .layers = 2,
+         .heads = 4,
+         .hidden = 80,
+         .groups = 2,
+         .head_size = 10,
+         .epsilon = 1e-6,
+         .rotary = {.base = 500},
+         .tied = true},
+        {.tokenizer = bytes});
+  llama("llama_bias.gguf",
+        {.vocabulary = 257,
+         .context = 64,
+         .width = 48,
+         .layers = 2,
+         .heads = 4,
+         .hidden = 80,
+         .groups = 1,
+         .qkv_bias = true,
+         .out_bias = true},
+        {.tokenizer = bytes});
+  llama("llama_rates.gguf",
+        {.vocabulary = 257,
+         .context = 64,
+         .width = 48,
+         .layers = 2,
+         .heads = 4,
+         .hidden = 80,
+         .rotary = {.base = 10000, .rates = ct::functions::rotary_rates(12, 10000, {.factor = 8, .learnt = 16})}},
+        {.tokenizer = bytes});
+  llama("qwen2.gguf",
+        {.vocabulary = 1000,
+         .context = 64,
+         .width = 48,
+         .layers = 2,
+         .heads = 4,
+         .hidden = 80,
+         .groups = 2,
+         .qkv_bias = true},
+        {.tokenizer = pairs});
+  llama("wide.gguf",
+        {.vocabulary = 257, .context = 64, .width = 256, .layers = 4, .heads = 8, .hidden = 512, .groups = 4},
+        {.tokenizer = bytes});
+  // tokenizers of other forms, each with a small model
+  llama_of(folder + "/words_llama3.gguf", of_json(data + "/llama3.json", "llama-bpe"));
+  llama_of(folder + "/words_qwen2.gguf", of_json(data + "/qwen2.json", "qwen2"));
+  llama_of(folder + "/words_glm4.gguf", of_json(data + "/glm4.json", "chatglm-bpe"));
+  llama_of(folder + "/words_gpt2.gguf", of_json(data + "/gpt2.json", "gpt-2"));
+  llama_of(folder + "/words_default.gguf", of_json(data + "/gpt2.json", "default"));
+  llama_of(folder + "/scored.gguf", scored(pairs));
+}
+
+void encode(const std::string& file) {
+  const ct::Tokenizer tokenizer = ct::load_tokenizer(file);
+  for (std::string line; std::getline(std::cin, line);) {
+    std::string text(std::stoul(line), '\0');
+    std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+    fmt::print("{}\n{}\n", fmt::join(tokenizer.encode(text), " "),
+               fmt::join(tokenizer.encode(text, {.parse_special = true}), " "));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (arguments.size() == 3 && arguments[0] == "models")
+      models(arguments[1], arguments[2]);
+    else if (arguments.size() == 2 && arguments[0] == "encode")
+      encode(arguments[1]);
+    else
+      throw ct::ValueError("models FOLDER DATA or encode FILE");
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "llama_cpp: {}\n", e.what());
+    return 1;
+  }
+}

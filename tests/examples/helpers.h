@@ -1,0 +1,41 @@
+#pragma once
+// Programs as a user runs them.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catenary/core/os/process.h"
+#include "tests/paths.h"
+
+namespace examples {
+
+inline catenary::os::ProcessResult run(const std::string& program, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), tests::build_path("bin/") + program);
+  return catenary::os::run_process(arguments,
+                                   {.timeout = 300, .environment = {{"CATENARY_DATA", tests::source_path("data")}}});
+}
+
+inline std::string output_of(const std::string& program, const std::vector<std::string>& arguments) {
+  const catenary::os::ProcessResult result = run(program, arguments);
+  EXPECT_TRUE(result.ok()) << program << ": " << result.errors;
+  return result.output;
+}
+
+inline std::string error_of(const std::string& program, const std::vector<std::string>& arguments, int code = 1) {
+  const catenary::os::ProcessResult result = run(program, arguments);
+  EXPECT_EQ(result.exit_code, code) << program;
+  EXPECT_EQ(result.signal, 0);
+  return result.errors;
+}
+
+inline bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+inline nlohmann::json log_of(const std::string& folder) {
+  return nlohmann::json::parse(std::ifstream(folder + "/log"));
+}
+
+}  // namespace examples

@@ -1,0 +1,201 @@
+// Language models as files, read again.
+
+#include "catenary/links/models/save_language_model.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "catenary/core/os/file.h"
+#include "catenary/io/gguf.h"
+#include "catenary/links/models/generator.h"
+#include "catenary/links/models/glm.h"
+#include "tests/folder.h"
+#include "tests/language_models.h"
+#include "tests/paths.h"
+
+namespace catenary {
+namespace {
+
+namespace L = links;
+using tests::Folder;
+
+std::string data(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+nlohmann::json config_of(const std::string& folder) {
+  const std::vector<std::byte> bytes = os::read_file(folder + "/config.json");
+  return nlohmann::json::parse(reinterpret_cast<const char*>(bytes.data()),
+                               reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+}
+
+/// All weights by name, as bytes of float32.
+std::map<std::string, std::vector<float>> weights_of(const L::LanguageModel& model) {
+  std::map<std::string, std::vector<float>> all;
+  for (const auto& [path, p] : model.namedparams()) all[path] = p.array().astype(Dtype::float32).to_vector<float>();
+  return all;
+}
+
+/// What the error says.
+template <class E>
+std::string refused(const std::string& path, const L::LanguageModel& model,
+                    const L::SaveLanguageModelOptions& options = {}) {
+  try {
+    L::save_language_model(path, model, options);
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "it was written";
+}
+
+TEST(SaveLanguageModel, WhatIsReadAgainIsTheSame) {
+  const Folder folder;
+  for (const std::string name : {"mistral", "qwen2", "gpt2"}) {
+    const auto model = L::load_language_model(data(name));
+    L::save_language_model(folder / name, *model);
+    EXPECT_EQ(weights_of(*L::load_language_model(folder / name)), weights_of(*model)) << name;
+    EXPECT_EQ(tests::differences(folder / name, tests::ExpectedText(data(name))), "");
+    EXPECT_EQ(config_of(folder / name)["model_type"], name);
+  }
+  for (const std::string name : {"llama", "llama_tied", "qwen2", "gpt2"}) {
+    const auto model = L::load_language_model(data(name));
+    const std::string file = folder / (name + ".gguf");
+    L::save_language_model(file, *model);
+    EXPECT_EQ(weights_of(*L::load_language_model(file)), weights_of(*model)) << name;
+    EXPECT_EQ(tests::differences(file, tests::ExpectedText(data(name))), "");
+  }
+}
+
+TEST(SaveLanguageModel, TheFilesOfOthersHaveTheSameTensors) {
+  const Folder folder;
+  for (const std::string name : {"llama", "qwen2", "gpt2"}) {
+    L::save_language_model(folder / "model.gguf", *L::load_language_model(data(name)));
+    const io::GgufReader ours(folder / "model.gguf"), theirs(data(name + ".gguf"));
+    std::set<std::string> names(theirs.names().begin(), theirs.names().end());
+    EXPECT_EQ(std::set<std::string>(ours.names().begin(), ours.names().end()), names) << name;
+    for (const std::string& tensor : ours.names()) {
+      const io::HostArray a = ours.read(tensor), b = theirs.read(tensor);
+      ASSERT_EQ(a.shape, b.shape) << name << " " << tensor;
+      ASSERT_EQ(a.dtype, b.dtype) << name << " " << tensor;
+      for (std::int64_t i = 0; i < a.size(); ++i)  // what a rate is divided by goes through float64 here
+        ASSERT_NEAR(a.as<float>()[i], b.as<float>()[i], tensor == "rope_freqs.weight" ? 1e-5 : 0) << name << tensor;
+    }
+  }
+}
+
+TEST(SaveLanguageModel, LlamasOfAllBiasesAndAHeadOfItsOwn) {
+  const Folder folder;
+  const L::LlamaOptions plain{.vocabulary = 31, .context = 16, .width = 12, .layers = 2, .heads = 2, .hidden = 14};
+  struct Case {
+    bool qkv, out, tied;
+    std::int64_t window;
+    const char* type;
+  };
+  for (const Case c :
+       {Case{false, false, false, 0, "llama"}, Case{true, true, true, 0, "llama"}, Case{true, false, false, 0, "qwen2"},
+        Case{true, false, true, 5, "qwen2"}, Case{false, false, true, 3, "mistral"}}) {
+    L::LlamaOptions options = plain;
+    options.qkv_bias = c.qkv;
+    options.out_bias = c.out;
+    options.tied = c.tied;
+    options.window = c.window;
+    const L::Llama model(options);
+    L::save_language_model(folder / c.type, model);
+    EXPECT_EQ(config_of(folder / c.type)["model_type"], c.type);
+    const auto again = L::load_language_model(folder / c.type);
+    EXPECT_EQ(weights_of(*again), weights_of(model));
+    EXPECT_EQ(dynamic_cast<const L::Llama&>(*again).options.window, c.window);
+    if (c.window > 0) {
+      EXPECT_TRUE(has(refused<ValueError>(folder / "x.gguf", model), "no window"));
+    } else {
+      L::save_language_model(folder / "x.gguf", model);
+      EXPECT_EQ(weights_of(*L::load_language_model(folder / "x.gguf")), weights_of(model));
+    }
+  }
+  const L::GPT untied({.vocabulary = 31,
+                       .context = 16,
+                       .width = 12,
+                       .layers = 1,
+                       .heads = 2,
+                       .dropout = 0,
+                       .hidden = 7,
+                       .tied = false});
+  for (const char* name : {"gpt", "gpt.gguf"}) {
+    L::save_language_model(folder / name, untied);
+    EXPECT_EQ(weights_of(*L::load_language_model(folder / name)), weights_of(untied));
+  }
+}
+
+TEST(SaveLanguageModel, WithATokenizerItWrites) {
+  const Folder folder;
+  const std::string text = "the best of times, the worst of times, the age of wisdom";
+  const Tokenizer tokenizer = train_byte_pairs(text, 280);
+  // more rows of embeddings than tokens
+  const L::GPT model({.vocabulary = 290, .context = 32, .width = 12, .layers = 1, .heads = 2, .dropout = 0});
+  std::vector<std::string> stories;
+  for (const char* name : {"gpt", "gpt.gguf"}) {
+    L::save_language_model(folder / name, model, {.tokenizer = tokenizer});
+    const L::Generator generator = L::load_generator(folder / name);
+    EXPECT_EQ(generator.encode("the best"), tokenizer.encode("the best")) << name;
+    EXPECT_EQ(generator.model().end_tokens, std::vector<std::int64_t>{*tokenizer.eos_id()});
+    stories.push_back(generator("the age", {.generate = {.tokens = 20, .seed = 1}}));
+  }
+  EXPECT_EQ(stories[0], stories[1]);
+  EXPECT_FALSE(stories[0].empty());
+  const io::GgufReader reader(folder / "gpt.gguf");
+  EXPECT_EQ(reader.texts("tokenizer.ggml.tokens").size(), 290u);
+  EXPECT_EQ(reader.integers("tokenizer.ggml.token_type").back(), 5);
+  // of bytes alone there are no pairs, and llama.cpp wants their key all the same
+  const L::GPT bytes({.vocabulary = 257, .context = 32, .width = 12, .layers = 1, .heads = 2, .dropout = 0});
+  L::save_language_model(folder / "bytes.gguf", bytes, {.tokenizer = train_byte_pairs("", 257)});
+  EXPECT_TRUE(io::GgufReader(folder / "bytes.gguf").texts("tokenizer.ggml.merges").empty());
+  EXPECT_EQ(L::load_generator(folder / "bytes.gguf").encode("é").size(), 2u);
+}
+
+TEST(SaveLanguageModel, DtypesAndEnds) {
+  const Folder folder;
+  L::GPT model({.vocabulary = 31, .context = 16, .width = 12, .layers = 1, .heads = 2, .dropout = 0});
+  model.end_tokens = {3, 7};
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    for (const char* name : {"gpt", "gpt.gguf"}) {
+      L::save_language_model(folder / name, model, {.dtype = dtype});
+      const auto again = L::load_language_model(folder / name, {.dtype = std::nullopt});
+      EXPECT_EQ(again->end_tokens, model.end_tokens);
+      EXPECT_EQ(again->params().front().array().dtype(), dtype);
+      for (const auto& [path, p] : model.namedparams()) {
+        const Array rounded = p.array().astype(dtype).astype(Dtype::float32);
+        EXPECT_EQ(weights_of(*again)[path], rounded.to_vector<float>()) << path;
+      }
+    }
+    const io::GgufReader reader(folder / "gpt.gguf");
+    EXPECT_EQ(reader.tensor("token_embd.weight").dtype, dtype);
+    EXPECT_EQ(reader.tensor("output_norm.bias").dtype, Dtype::float32);
+  }
+}
+
+TEST(SaveLanguageModel, RefusesWhatOthersWouldNotRun) {
+  const Folder folder;
+  const auto glm = L::load_language_model(data("glm")), llama = L::load_language_model(data("llama")),
+             quantised = L::load_language_model(data("llama_q8_0.gguf"));
+  EXPECT_TRUE(has(refused<ValueError>(folder / "x", *glm), "Glm is not written; GPT and Llama are"));
+  EXPECT_TRUE(has(refused<ValueError>(folder / "x", *llama), "rates of their own"));
+  EXPECT_TRUE(has(refused<ValueError>(folder / "x.gguf", *quantised), "is quantised"));
+  EXPECT_TRUE(has(refused<DtypeError>(folder / "x.gguf", *llama, {.dtype = Dtype::float64}), "not float64"));
+  const auto wide = L::load_language_model(data("gpt2"), {.dtype = Dtype::float64});
+  EXPECT_TRUE(has(refused<DtypeError>(folder / "x", *wide), "is float64"));
+  EXPECT_TRUE(has(refused<ValueError>(folder / "x.gguf", *llama, {.tokenizer = train_byte_pairs("", 257)}),
+                  "the tokenizer has 257 tokens, the model 53"));
+  L::LlamaOptions options{.vocabulary = 31, .context = 16, .width = 12, .layers = 1, .heads = 2, .hidden = 14};
+  options.out_bias = true;
+  EXPECT_TRUE(has(refused<ValueError>(folder / "x", L::Llama(options)), "alone"));
+  options.out_bias = false;
+  options.rotary.interleaved = true;
+  EXPECT_TRUE(has(refused<ValueError>(folder / "x", L::Llama(options)), "neighbours"));
+  EXPECT_FALSE(os::exists(folder / "x"));
+  EXPECT_FALSE(os::exists(folder / "x.gguf"));
+}
+
+}  // namespace
+}  // namespace catenary
