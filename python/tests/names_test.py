@@ -42,7 +42,7 @@ def test_what_is_not_in_the_list_is_not_public():
 
 @pytest.mark.parametrize('module, name', [
     ('cupy', 'disp'), ('cupy.linalg', 'eig'), ('cupy.cuda', 'Graph'), ('cupy.testing', 'shaped_linspace'), ('cupyx', 'jit'),
-    ('cupyx.scipy', 'ndimage'), ('cupyx.scipy.linalg', 'expm'), ('cupyx.scipy.special', 'gamma')])
+    ('cupyx.scipy', 'ndimage'), ('cupyx.scipy.linalg', 'dft'), ('cupyx.scipy.special', 'expi')])
 def test_what_is_absent_says_where_to_look(module, name):
     with pytest.raises(AttributeError, match=f'python -m catenary names {module}`.*docs/python.md'):
         getattr(importlib.import_module(module), name)
@@ -59,7 +59,7 @@ def test_a_module_that_is_absent_says_where_to_look(module):
 
 
 def test_an_import_from_a_package_says_where_to_look():
-    for statement in ('from cupy import gcd', 'from cupyx import jit', 'from cupyx.scipy import ndimage'):
+    for statement in ('from cupy import who', 'from cupyx import jit', 'from cupyx.scipy import ndimage'):
         with pytest.raises(ImportError, match='is not here, though CuPy has it: .*docs/python.md'):
             exec(statement, {})
     for module in ('cupyx.scipy.foo', 'cupy.never_heard_of'):

@@ -15,7 +15,7 @@ from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite,
 from catenary.cupy._files import load, save, savetxt, savez, savez_compressed
 from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
                                               triu_indices_from)
-from catenary.cupy._standard import astype, isdtype, matrix_transpose
+from catenary.cupy._standard import astype, block, isdtype, matrix_transpose
 from catenary.cupy._util import clear_memo, fuse, memoize
 
 __version__ = _names.CUPY
@@ -29,7 +29,7 @@ _found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_nativ
 # modules of their own, made when they are first asked for
 _submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'random', 'testing', 'typing', 'util', '_core', 'exceptions')
 globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys()
-                  if _name not in globals() and _name not in _submodules})
+                  if _name not in globals() and _name not in _submodules and _name != 'polyval'})
 # NumPy's second names
 abs = absolute
 acos, acosh, asin, asinh, atan, atanh, atan2 = arccos, arccosh, arcsin, arcsinh, arctan, arctanh, arctan2
@@ -102,8 +102,11 @@ def get_default_pinned_memory_pool():
     return _importlib.import_module('catenary.cupy.cuda').pinned_memory.default_pool
 
 
-_in_other_modules = {name: 'catenary.cupy._kernels' for name in
-                     ('ElementwiseKernel', 'ReductionKernel', 'RawKernel', 'RawModule')}
+_in_other_modules = {name: f'catenary.cupy.{module}' for module, names in {
+    '_kernels': ('ElementwiseKernel', 'ReductionKernel', 'RawKernel', 'RawModule'),
+    '_along': ('vectorize', 'apply_along_axis', 'apply_over_axes', 'piecewise'),
+    '_polynomials': ('poly', 'poly1d', 'polyadd', 'polymul', 'polysub', 'polyval', 'roots'),
+    '_integers': ('gcd', 'lcm', 'bitwise_count'), '_bessel': ('i0',)}.items() for name in names}
 
 
 def __getattr__(name):

@@ -1,6 +1,7 @@
 """Making arrays from Python's values, and the methods of ndarray that need no C++."""
 
 import importlib
+import pickle
 import sys
 
 import numpy
@@ -217,6 +218,28 @@ def tobytes(self, order='C'):
 
 
 ndarray.__bytes__ = tobytes
+
+
+@_method
+def tofile(self, fid, sep='', format='%s'):
+    """Writes the values in C order to a file or a path, as numpy.ndarray.tofile does: bytes, or with `sep` text."""
+    self.get().tofile(fid, sep, format)
+
+
+@_method
+def dump(self, file):
+    """Writes the array to a file or a path by pickle."""
+    if hasattr(file, 'write'):
+        pickle.dump(self, file, -1)
+        return
+    with open(file, 'wb') as opened:
+        pickle.dump(self, opened, -1)
+
+
+@_method
+def dumps(self):
+    """The array's pickle."""
+    return pickle.dumps(self, -1)
 
 
 class flatiter:

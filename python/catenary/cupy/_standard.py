@@ -2,6 +2,7 @@
 
 import numpy
 
+from catenary import _core
 from catenary.cupy._functions import _given
 
 _KINDS = {'bool': 'b', 'signed integer': 'i', 'unsigned integer': 'u', 'integral': 'iu', 'real floating': 'f',
@@ -23,6 +24,34 @@ def isdtype(dtype, kind):
 def astype(x, dtype, /, *, copy=True):
     """x.astype(dtype), which needs no copy with copy=False."""
     return x.astype(dtype, copy=copy)
+
+
+def block(arrays):
+    """Blocks in nested lists as one array: the innermost joined along the last axis, the next along the one before it. Throws
+    ValueError where lists are empty or nested differently."""
+    def depth_of(part):
+        if isinstance(part, tuple):
+            raise TypeError('block: blocks stand in lists, not in tuples')
+        if not isinstance(part, list):
+            return 0
+        depths = {depth_of(x) for x in part}
+        if len(depths) != 1:
+            raise ValueError('block: ' + ('a list is empty' if not depths else 'lists are nested to different depths'))
+        return depths.pop() + 1
+
+    def leaves(part):
+        return [x for inner in part for x in leaves(inner)] if isinstance(part, list) else [_given(part)]
+
+    def joined(part, level):
+        if isinstance(part, list):
+            return _core._concatenate([joined(x, level - 1) for x in part], -level)
+        a = _given(part)
+        return a.astype(dtype, copy=False).reshape((1,) * (ndim - a.ndim) + a.shape)
+    depth, parts = depth_of(arrays), leaves(arrays)
+    ndim = max(depth, *(a.ndim for a in parts)) if parts else depth
+    dtype = numpy.result_type(*(a.dtype for a in parts))
+    made = joined(arrays, depth)
+    return made if depth else _core._copy(made, 'K')
 
 
 def matrix_transpose(x, /):

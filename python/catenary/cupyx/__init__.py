@@ -5,12 +5,13 @@ import contextlib
 from catenary import _core, _names
 from catenary.cupy import _modules
 from catenary.cupy._info import RuntimeInfo
+from catenary.cupy._util import submodule
 from catenary.cupyx import scipy  # noqa: F401
+from catenary.cupyx._pinned import empty_like_pinned, empty_pinned, zeros_like_pinned, zeros_pinned  # noqa: F401
 
 # of cuSOLVER's functions those that linalg has an equal of
 cusolver = _modules.make('catenary.cupyx.cusolver', check_availability=lambda name: name in (
     'gesvdj', 'gesvdjBatched', 'potrfBatched', 'potrsBatched', 'syevj', 'syevjBatched'))
-__getattr__ = _names.getter('cupyx')
 
 rsqrt = _core.ufuncs['rsqrt']
 scatter_add = _core.scatter_add
@@ -28,3 +29,9 @@ def errstate(*, linalg=None, fallback_mode=None):
     if linalg == 'ignore':
         raise ValueError("errstate: linalg='ignore' is not supported, singular matrices raise")
     return contextlib.nullcontext()
+
+
+def __getattr__(name):
+    if name in ('linalg', 'profiler', 'signal'):
+        return submodule(f'{__name__}.{name}')
+    raise _names.absent('cupyx', name)

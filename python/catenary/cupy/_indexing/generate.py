@@ -6,8 +6,17 @@ from catenary import _core
 from catenary.cupy._array import array, asarray, ndarray
 
 
+def _range(key):
+    """start:stop:step as an array; with an imaginary step so many numbers from start to stop."""
+    start, step = key.start or 0, 1 if key.step is None else key.step
+    if isinstance(step, complex):
+        return _core.linspace(start, key.stop, int(abs(step)))
+    return _core.arange(start, key.stop, step)
+
+
 class AxisConcatenator:
-    """r_ and c_: arrays and numbers, joined by [ ]."""
+    """r_ and c_: arrays, numbers and ranges, joined by [ ]. A string that comes first says '0,2,1': the axis, how many axes all have
+    at least, and where those that one has stand among these."""
 
     def __init__(self, axis=0, ndmin=1, place=-1):
         self._axis, self._ndmin, self._place = axis, ndmin, place
@@ -17,17 +26,32 @@ class AxisConcatenator:
 
     def __getitem__(self, key):
         parts = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(x, (str, slice)) for x in parts):
-            raise NotImplementedError('r_ and c_ take arrays and numbers; ranges are cupy.arange and linspace')
-        known = [x if numpy.isscalar(x) else array(x, copy=False) for x in parts]
+        if parts and isinstance(parts[0], str):
+            return self._directed(parts[0])[parts[1:]]
+        if any(isinstance(x, str) for x in parts):
+            raise ValueError('special directives must be the first entry.')
+        known = [_range(x) if isinstance(x, slice) else x if numpy.isscalar(x) else array(x, copy=None) for x in parts]
         dtype = numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in known))
         return _core._concatenate([self._raised(asarray(x, dtype)) for x in known], self._axis)
+
+    def _directed(self, text):
+        """What the string asks for. Throws ValueError, and NotImplementedError for a matrix."""
+        if text in ('r', 'c'):
+            raise NotImplementedError('r_ and c_: there are no matrices: %r is cupy.r_[...][None] or [:, None]' % text)
+        numbers = text.split(',')
+        try:
+            numbers = [int(number) for number in numbers]
+        except ValueError:
+            raise ValueError(f'unknown special directive {text!r}') from None
+        if len(numbers) > 3:
+            raise ValueError(f'unknown special directive {text!r}')
+        return AxisConcatenator(*numbers, *(self._axis, self._ndmin, self._place)[len(numbers):])
 
     def _raised(self, a):
         missing = self._ndmin - a.ndim
         if missing <= 0:
             return a
-        place = 0 if self._place == 0 and a.ndim else missing
+        place = missing if self._place == -1 or a.ndim == 0 else self._place + (missing + 1 if self._place < 0 else 0)
         return a.reshape((1,) * place + a.shape + (1,) * (missing - place))
 
 

@@ -5,10 +5,11 @@ import contextlib
 from catenary import _core, _names
 from catenary.cupy.cuda import compiler, cub, cublas, cutensor, device, driver, function, memory, memory_hook, nvtx
 from catenary.cupy.cuda import pinned_memory, profiler, runtime, stream, texture
-from catenary.cupy.cuda.memory import (BaseMemory, Memory, MemoryPointer, MemoryPool, PooledMemory, UnownedMemory, alloc,
-                                       get_allocator, set_allocator)
+from catenary.cupy.cuda.memory import (BaseMemory, Memory, MemoryAsyncPool, MemoryPointer, MemoryPool, PooledMemory,
+                                       UnownedMemory, alloc, get_allocator, malloc_async, malloc_managed, set_allocator)
 from catenary.cupy.cuda.memory_hook import MemoryHook
-from catenary.cupy.cuda.pinned_memory import PinnedMemoryPool, alloc_pinned_memory, set_pinned_memory_allocator
+from catenary.cupy.cuda.pinned_memory import (PinnedMemory, PinnedMemoryPointer, PinnedMemoryPool, alloc_pinned_memory,
+                                              set_pinned_memory_allocator)
 
 Device = _core.Device
 Stream = _core.Stream

@@ -14,6 +14,8 @@ def check_allocator(allocator):
     """Raises for an allocator that is not Catenary's pool, which all memory comes from."""
     if allocator is None or allocator is alloc or isinstance(getattr(allocator, '__self__', None), MemoryPool):
         return
+    if allocator is malloc_managed:
+        malloc_managed(0)
     raise NotImplementedError('allocators other than MemoryPool.malloc are not supported: all memory is Catenary\'s '
                               'pool\'s')
 
@@ -144,6 +146,22 @@ def alloc(size):
 
 
 default_pool = MemoryPool()
+
+
+class MemoryAsyncPool(MemoryPool):
+    """The pool again: it gives memory back in the order of each stream's work, which is what CUDA's asynchronous pool is for."""
+
+    def __init__(self, pool_handles='current'):
+        super().__init__()
+
+
+malloc_async = alloc
+
+
+def malloc_managed(size):
+    """Refused: memory that moves between a device and the host is not there."""
+    raise NotImplementedError('malloc_managed: all memory is the pool\'s, and none of it moves between a device and the host by itself; '
+                              'MemoryPool() in place of MemoryPool(malloc_managed)')
 
 
 def set_allocator(allocator=None):

@@ -15,6 +15,18 @@ class PinnedMemoryPointer(bytearray):
         return numpy.frombuffer(self, 'u1').ctypes.data
 
 
+class PinnedMemory:
+    """Host memory by its pointer."""
+
+    def __init__(self, size, flags=0):
+        self._pointer, self.size = PinnedMemoryPointer(int(size)), int(size)
+
+    @property
+    def ptr(self):
+        """Its address."""
+        return self._pointer.ptr
+
+
 _allocator = None
 
 

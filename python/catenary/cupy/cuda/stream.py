@@ -31,5 +31,22 @@ def _launch_host_func(self, callback, arg):
     callback(arg)
 
 
+def _begin_capture(self, mode=None):
+    """Refused: work is not captured."""
+    raise NotImplementedError('Stream.begin_capture: work is not captured into graphs; it is recorded and fused by itself, and a kernel '
+                              'that was called is launched at once when it is called again')
+
+
+def _end_capture(self):
+    """Refused: nothing is captured."""
+    raise NotImplementedError('Stream.end_capture: work is not captured into graphs, as begin_capture says')
+
+
+def _is_capturing(self):
+    """False: nothing is captured."""
+    return False
+
+
+Stream.begin_capture, Stream.end_capture, Stream.is_capturing = _begin_capture, _end_capture, _is_capturing
 Stream.add_callback = _add_callback
 Stream.launch_host_func = _launch_host_func

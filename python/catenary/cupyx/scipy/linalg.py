@@ -1,9 +1,56 @@
 """cupyx.scipy.linalg"""
 
+import math
+
+import numpy
+
 from catenary import _core, _names
 from catenary.cupy._array import asarray_chkfinite
+from catenary.cupy._functions import _given
 
-lu_factor = _core.linalg.lu_factor
+
+def lu_factor(a, overwrite_a=False, check_finite=True):
+    """(lu, piv): both triangles of a matrix, without the diagonal of ones, and with which row each was swapped. Raises ValueError where
+    it has infinite values or NaN, unless check_finite is False."""
+    return _core.linalg.lu_factor(asarray_chkfinite(a) if check_finite else _given(a))
+
+
+def _order(piv, n):
+    """The order of rows that these swaps make."""
+    order = list(range(n))
+    for k, other in enumerate(piv.get().tolist()):
+        order[k], order[other] = order[other], order[k]
+    return order
+
+
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    """x of a x = b by what lu_factor gave of a; of a.T x = b with trans 1 or 2. Raises ValueError where shapes do not fit."""
+    lu, piv = lu_and_piv
+    b = asarray_chkfinite(b) if check_finite else _given(b)
+    if lu.ndim != 2 or lu.shape[0] != lu.shape[1] or b.shape[:1] != lu.shape[:1]:
+        raise ValueError(f'incompatible dimensions: lu has shape {lu.shape}, b {b.shape}')
+    if trans not in (0, 1, 2):
+        raise ValueError('unknown trans: expected 0, 1 or 2, not %r' % (trans,))
+    order = _order(piv, lu.shape[0])
+    if trans == 0:
+        half = _core.linalg.solve_triangular(lu, b[order], 0, True, True)
+        return _core.linalg.solve_triangular(lu, half, 0, False, False)
+    half = _core.linalg.solve_triangular(lu, b, 1, False, False)
+    found = _core.linalg.solve_triangular(lu, half, 1, True, True)
+    back = [0] * len(order)
+    for k, row in enumerate(order):
+        back[row] = k
+    return found[back]
+
+
+def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
+    """(p, l, u) whose product is a square matrix; with permute_l (p l, u)."""
+    a = asarray_chkfinite(a) if check_finite else _given(a)
+    packed, piv = _core.linalg.lu_factor(a)
+    one = _core.eye(a.shape[0], dtype=packed.dtype)
+    lower, upper = _core.tril(packed, -1) + one, _core.triu(packed)
+    p = one[_order(piv, a.shape[0])].T
+    return (p @ lower, upper) if permute_l else (p, lower, upper)
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=False):
@@ -12,6 +59,114 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
     if check_finite:
         a, b = asarray_chkfinite(a), asarray_chkfinite(b)
     return _core.linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
+
+
+def block_diag(*arrs):
+    """The matrix whose diagonal has these matrices, and 0 elsewhere."""
+    parts = [x.reshape((1,) * (2 - x.ndim) + x.shape) for x in map(_given, arrs or ([],))]
+    if any(x.ndim > 2 for x in parts):
+        raise ValueError('arguments in the following positions have dimension greater than 2: %s' % [
+            k for k, x in enumerate(parts) if x.ndim > 2])
+    out = _core.zeros((sum(x.shape[0] for x in parts), sum(x.shape[1] for x in parts)), numpy.result_type(*(x.dtype for x in parts)))
+    row = column = 0
+    for x in parts:
+        out[row:row + x.shape[0], column:column + x.shape[1]] = x
+        row, column = row + x.shape[0], column + x.shape[1]
+    return out
+
+
+def toeplitz(c, r=None):
+    """The matrix with constant diagonals whose first column is c and whose first row is r, or c."""
+    c = _given(c).ravel()
+    r = c if r is None else _given(r).ravel()
+    values = _core._concatenate([c[::-1], r[1:]], 0)
+    return values[_core.arange(c.size - 1, -1, -1)[:, None] + _core.arange(r.size)]
+
+
+def hankel(c, r=None):
+    """The matrix with constant diagonals of the other direction whose first column is c and whose last row is r, or 0."""
+    c = _given(c).ravel()
+    r = _core.zeros_like(c) if r is None else _given(r).ravel()
+    values = _core._concatenate([c, r[1:]], 0)
+    return values[_core.arange(c.size)[:, None] + _core.arange(r.size)]
+
+
+def circulant(c):
+    """The matrix whose columns are c, each moved down by one more."""
+    c = _given(c).ravel()
+    return c[(_core.arange(c.size)[:, None] - _core.arange(c.size)) % max(c.size, 1)]
+
+
+def hilbert(n):
+    """The matrix of 1 / (i + j + 1)."""
+    values = _core.arange(1, 2 * n, dtype='d')
+    return hankel(1 / values[:n], 1 / values[n - 1:])
+
+
+def hadamard(n, dtype=int):
+    """Hadamard's matrix, whose n is a power of 2: ValueError else."""
+    if n < 1 or n & n - 1:
+        raise ValueError('hadamard: n must be a power of 2, not %r' % (n,))
+    made = _core.ones((1, 1), dtype)
+    while made.shape[0] < n:
+        made = _core._concatenate([_core._concatenate([made, made], 1), _core._concatenate([made, -made], 1)], 0)
+    return made
+
+
+def companion(a):
+    """The matrix whose eigenvalues are the roots of a polynomial, the highest power first. Raises ValueError where that has less than two
+    coefficients, or begins with 0."""
+    a = _given(a)
+    if a.ndim != 1 or a.size < 2:
+        raise ValueError('`a` must be one-dimensional, with at least two elements, given shape %s' % (a.shape,))
+    if not bool(a[0]):
+        raise ValueError('The first coefficient in `a` must not be zero.')
+    row = -a[1:] / a[0]
+    made = _core.zeros((row.size, row.size), row.dtype)
+    made[0] = row
+    made[1:, :-1] += _core.eye(row.size - 1, dtype=row.dtype)
+    return made
+
+
+def kron(a, b):
+    """Kronecker's product."""
+    return _core.kron(_given(a), _given(b))
+
+
+def khatri_rao(a, b):
+    """Kronecker's products of the columns of two matrices. Raises ValueError where these are not as many."""
+    a, b = _given(a), _given(b)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
+        raise ValueError('khatri_rao: expected matrices with as many columns, given shapes %s and %s' % (a.shape, b.shape))
+    return (a[:, None, :] * b[None, :, :]).reshape(-1, a.shape[1])
+
+
+_PADE = (17643225600., 8821612800., 2075673600., 302702400., 30270240., 2162160., 110880., 3960., 90., 1.)  # of order 9
+
+
+def expm(a):
+    """The exponential of a square matrix, by Pade's quotient of order 9, after halving and before squaring."""
+    a = _given(a)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError('expm: expected a square matrix, given shape %s' % (a.shape,))
+    a = a.astype('d') if a.dtype.kind != 'f' or a.dtype == 'e' else a
+    if a.size == 0:
+        return a
+    norm = float(_core.max(_core.sum(_core.ufuncs['absolute'](a), axis=0)))
+    if not math.isfinite(norm):
+        raise ValueError('expm: the matrix has infinite values or NaN')
+    halvings = max(0, math.ceil(math.log2(norm))) if norm > 0 else 0
+    a = a * 0.5 ** halvings
+    square, one = a @ a, _core.eye(a.shape[0], dtype=a.dtype)
+    even, odd, power = _PADE[0] * one, _PADE[1] * one, one
+    for k in range(2, 10, 2):
+        power = power @ square
+        even, odd = even + _PADE[k] * power, odd + _PADE[k + 1] * power
+    odd = a @ odd
+    made = _core.linalg.solve(even - odd, even + odd)
+    for _ in range(halvings):
+        made = made @ made
+    return made
 
 
 __getattr__ = _names.getter('cupyx.scipy.linalg')

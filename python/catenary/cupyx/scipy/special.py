@@ -1,21 +1,228 @@
-"""cupyx.scipy.special"""
+"""cupyx.scipy.special: the library's functions, and what is made of them."""
+
+import math
 
 from catenary import _core, _names
+from catenary.cupy import _bessel
+from catenary.cupy._functions import _operand, sinc  # noqa: F401
+from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
+                                                 gammaincc, gdtr, gdtrc, nbdtr, nbdtrc, pdtr, pdtrc)
+from catenary.cupyx.scipy._gamma import beta, betaln, binom, gamma, gammasgn, multigammaln, poch, prepared, rgamma  # noqa: F401
 
-digamma = psi = _core.ufuncs['digamma']
-erf, erfc, erfcx, erfinv, erfcinv = (_core.ufuncs[n] for n in ('erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv'))
-gammaln = _core.ufuncs['lgamma']
-ndtr, ndtri, log_ndtr = (_core.ufuncs[n] for n in ('ndtr', 'ndtri', 'log_ndtr'))
-expit = _core.ufuncs['sigmoid']
-zeta = _core.ufuncs['zeta']
-polygamma = _core.ufuncs['polygamma']
+_ufuncs = _core.ufuncs
+_exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))
+digamma = psi = _ufuncs['digamma']
+erf, erfc, erfcx, erfinv, erfcinv = (_ufuncs[n] for n in ('erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv'))
+gammaln = loggamma = _ufuncs['lgamma']
+ndtr, ndtri, log_ndtr = (_ufuncs[n] for n in ('ndtr', 'ndtri', 'log_ndtr'))
+expit = _ufuncs['sigmoid']
+zeta = _ufuncs['zeta']
+polygamma = _ufuncs['polygamma']
+cbrt, exp2, expm1, log1p, round = (_ufuncs[n] for n in ('cbrt', 'exp2', 'expm1', 'log1p', 'rint'))
+
+
+def exp10(x):
+    """10 to the x."""
+    x, dtype = prepared('exp10', x)
+    return _ufuncs['power'](10.0, x).astype(dtype)
 
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
-    """log(sum(exp(a))), computed without overflow."""
-    if b is not None or return_sign:
-        raise NotImplementedError('logsumexp: b and return_sign are not supported')
-    return _core.logsumexp(a, axis, keepdims)
+    """log(sum(b * exp(a))), computed without overflow; with return_sign the logarithm of its absolute value, and its sign."""
+    if b is None and not return_sign:
+        return _core.logsumexp(a, axis, keepdims)
+    a = _operand(a, 'logsumexp')
+    a = a if b is None else _core.where(_operand(b, 'logsumexp') == 0, -math.inf, a)
+    top = _core.max(a, axis=axis, keepdims=True)
+    top = _core.where(_ufuncs['isfinite'](top), top, 0)
+    terms = _exp(a - top)
+    total = _core.sum(terms if b is None else terms * b, axis=axis, keepdims=True)
+    sign = _ufuncs['sign'](total)
+    result = _log(_absolute(total) if return_sign else total) + top
+    if not keepdims:
+        result, sign = (_core.squeeze(x, tuple(range(x.ndim)) if axis is None else axis) for x in (result, sign))
+    return (result, sign) if return_sign else result
+
+
+def softmax(x, axis=None):
+    """exp(x) / sum(exp(x))."""
+    x, dtype = prepared('softmax', x)
+    powers = _exp(x - _core.max(x, axis=axis, keepdims=True))
+    return (powers / _core.sum(powers, axis=axis, keepdims=True)).astype(dtype)
+
+
+def log_softmax(x, axis=None):
+    """log(softmax(x))."""
+    x, dtype = prepared('log_softmax', x)
+    shifted = x - _core.max(x, axis=axis, keepdims=True)
+    return (shifted - _log(_core.sum(_exp(shifted), axis=axis, keepdims=True))).astype(dtype)
+
+
+def logit(x):
+    """log(x / (1 - x))."""
+    x, dtype = prepared('logit', x)
+    middle = _log1p((2 * x - 1) / (1 - x))
+    return _core.where(_absolute(x - 0.5) < 0.2, middle, _log(x / (1 - x))).astype(dtype)
+
+
+def log_expit(x):
+    """log(expit(x))."""
+    x, dtype = prepared('log_expit', x)
+    return (-_ufuncs['softplus'](-x)).astype(dtype)
+
+
+def _products(name, logarithm):
+    def function(x, y):
+        x, y, dtype = prepared(name, x, y)
+        return _core.where((x == 0) & ~_ufuncs['isnan'](y), 0, x * logarithm(y)).astype(dtype)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'x * {"log1p" if logarithm is _log1p else "log"}(y), and 0 where x is 0.'
+    return function
+
+
+xlogy, xlog1py = _products('xlogy', _log), _products('xlog1py', _log1p)
+
+
+def entr(x):
+    """-x log(x): 0 at 0, and minus infinity below."""
+    x, dtype = prepared('entr', x)
+    return _core.where(x < 0, -math.inf, _core.where(x == 0, 0, -x * _log(x))).astype(dtype)
+
+
+def rel_entr(x, y):
+    """x log(x / y) of positive numbers: 0 for x = 0 and y >= 0, else infinity."""
+    x, y, dtype = prepared('rel_entr', x, y)
+    value = _core.where((x == 0) & (y >= 0), 0, _core.where((x <= 0) | (y <= 0), math.inf, x * _log(x / y)))
+    return _core.where(_ufuncs['isnan'](x + y), math.nan, value).astype(dtype)
+
+
+def kl_div(x, y):
+    """x log(x / y) - x + y of positive numbers: y for x = 0 and y >= 0, else infinity."""
+    x, y, dtype = prepared('kl_div', x, y)
+    value = _core.where((x == 0) & (y >= 0), y, _core.where((x <= 0) | (y <= 0), math.inf, x * _log(x / y) - x + y))
+    return _core.where(_ufuncs['isnan'](x + y), math.nan, value).astype(dtype)
+
+
+def huber(delta, r):
+    """Huber's loss: r * r / 2 to delta, a line beyond; infinity for delta below 0."""
+    delta, r, dtype = prepared('huber', delta, r)
+    size = _absolute(r)
+    value = _core.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
+    return _core.where(delta < 0, math.inf, value).astype(dtype)
+
+
+def pseudo_huber(delta, r):
+    """delta**2 (sqrt(1 + (r / delta)**2) - 1): 0 for delta 0, infinity for delta below 0."""
+    delta, r, dtype = prepared('pseudo_huber', delta, r)
+    ratio = r / delta
+    value = delta * delta * _expm1(0.5 * _log1p(ratio * ratio))
+    return _core.where(delta < 0, math.inf, _core.where((delta == 0) | (r == 0), 0, value)).astype(dtype)
+
+
+def boxcox(x, lmbda):
+    """(x**lmbda - 1) / lmbda, and log(x) for lmbda 0."""
+    x, lmbda, dtype = prepared('boxcox', x, lmbda)
+    value = _core.where(_absolute(lmbda) < 1e-19, _log(x), _expm1(lmbda * _log(x)) / lmbda)
+    return value.astype(dtype)
+
+
+def boxcox1p(x, lmbda):
+    """boxcox(1 + x, lmbda)."""
+    x, lmbda, dtype = prepared('boxcox1p', x, lmbda)
+    value = _core.where(_absolute(lmbda) < 1e-19, _log1p(x), _expm1(lmbda * _log1p(x)) / lmbda)
+    return value.astype(dtype)
+
+
+def inv_boxcox(y, lmbda):
+    """What boxcox undoes."""
+    y, lmbda, dtype = prepared('inv_boxcox', y, lmbda)
+    return _core.where(lmbda == 0, _exp(y), _exp(_log1p(lmbda * y) / lmbda)).astype(dtype)
+
+
+def inv_boxcox1p(y, lmbda):
+    """What boxcox1p undoes."""
+    y, lmbda, dtype = prepared('inv_boxcox1p', y, lmbda)
+    return _core.where(lmbda == 0, _expm1(y), _expm1(_log1p(lmbda * y) / lmbda)).astype(dtype)
+
+
+def cosm1(x):
+    """cos(x) - 1, accurate near 0."""
+    x, dtype = prepared('cosm1', x)
+    half = _ufuncs['sin'](x / 2)
+    return (-2 * half * half).astype(dtype)
+
+
+def exprel(x):
+    """(exp(x) - 1) / x, and 1 at 0."""
+    x, dtype = prepared('exprel', x)
+    return _core.where(x == 0, 1, _core.where(x == math.inf, x, _expm1(x) / x)).astype(dtype)
+
+
+def radian(d, m, s):
+    """Degrees, minutes and seconds in radians."""
+    d, m, s, dtype = prepared('radian', d, m, s)
+    return _ufuncs['radians'](d + m / 60 + s / 3600).astype(dtype)
+
+
+def _of_degrees(name, ufunc, quarters):
+    """A function of degrees, which are brought between -45 and 45 exactly; at each quarter of a turn it is one of `quarters`, of (sine, cosine)."""
+    def function(x):
+        x, dtype = prepared(name, x)
+        turns = _ufuncs['rint'](x / 90)
+        rest = _ufuncs['radians'](x - 90 * turns)
+        s, c, k = _ufuncs['sin'](rest), _ufuncs['cos'](rest), _ufuncs['remainder'](turns, 4)
+        value = quarters(s, c)
+        return _core.where(k == 0, value[0], _core.where(k == 1, value[1], _core.where(k == 2, value[2], value[3]))).astype(dtype)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'The {ufunc} of degrees.'
+    return function
+
+
+sindg = _of_degrees('sindg', 'sine', lambda s, c: (s, c, -s, -c))
+cosdg = _of_degrees('cosdg', 'cosine', lambda s, c: (c, -s, -c, s))
+tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, -c / s) * 2)
+cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (c / s, -s / c) * 2)
+
+
+def i0(x):
+    """The modified Bessel function of the first kind, order 0."""
+    return _bessel.i0(x)
+
+
+def i0e(x):
+    """exp(-|x|) i0(x)."""
+    return _bessel.modified('i0e', x, 0, True)
+
+
+def i1(x):
+    """The modified Bessel function of the first kind, order 1."""
+    return _bessel.modified('i1', x, 1, False)
+
+
+def i1e(x):
+    """exp(-|x|) i1(x)."""
+    return _bessel.modified('i1e', x, 1, True)
+
+
+def ellipk(m):
+    """The complete elliptic integral of the first kind."""
+    m, dtype = prepared('ellipk', m)
+    return _of_means(1 - m).astype(dtype)
+
+
+def ellipkm1(p):
+    """ellipk(1 - p), accurate near p = 0."""
+    p, dtype = prepared('ellipkm1', p)
+    return _of_means(p).astype(dtype)
+
+
+def _of_means(p):
+    """pi / 2 by the arithmetic-geometric mean of 1 and sqrt(p), which is there after 7 steps for each p that is not tiny."""
+    a, b = _core.ones_like(p), _ufuncs['sqrt'](p)
+    for _ in range(10):
+        a, b = (a + b) / 2, _ufuncs['sqrt'](a * b)
+    value = math.pi / (a + b)
+    return _core.where(p == 0, math.inf, value)
 
 
 __getattr__ = _names.getter('cupyx.scipy.special')

@@ -1,0 +1,52 @@
+"""Modified Bessel functions of the first kind, by Chebyshev's polynomials, whose coefficients are computed on the host from the integral
+that defines the functions: e^-x I_n(x) = 1/pi times that of exp(x (cos t - 1)) cos(n t) from 0 to pi."""
+
+import functools
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._functions import _operand
+
+
+def _scaled(x, n):
+    """exp(-x) I_n(x) of the host's numbers: the trapezoid's sum converges faster than any power."""
+    angles = numpy.pi * (numpy.arange(4096) + 0.5) / 4096
+    return (numpy.exp(numpy.multiply.outer(x, numpy.cos(angles) - 1)) * numpy.cos(n * angles)).mean(axis=-1)
+
+
+@functools.lru_cache(None)
+def _coefficients(n):
+    """Those of exp(-x) I_n(x) in [0, 8], where 4 t + 4 is x, and of that times sqrt(x) beyond, where 16 / (t + 1) is x."""
+    fit = numpy.polynomial.chebyshev.chebinterpolate
+    return (fit(lambda t: _scaled(4 * t + 4, n), 34).tolist(),
+            fit(lambda t: numpy.sqrt(16 / (t + 1)) * _scaled(16 / (t + 1), n), 26).tolist())
+
+
+def _chebyshev(coefficients, t):
+    """Clenshaw's sum."""
+    above, two_above = coefficients[-1] + t * 0, t * 0
+    for c in coefficients[-2:0:-1]:
+        above, two_above = _core._copy(c + 2 * t * above - two_above, 'C'), above  # one small text is compiled for all steps
+    return coefficients[0] + t * above - two_above
+
+
+def modified(name, x, n, scaled):
+    """I_n(x) for n 0 and 1, or exp(-|x|) times that."""
+    x = _operand(x, name)
+    dtype = _core.ufuncs['exp'](x).dtype
+    x = x.astype('f' if dtype == 'e' else dtype)
+    size = _core.ufuncs['absolute'](x)
+    near, far = _coefficients(n)
+    small = _core.ufuncs['minimum'](size, 8)
+    large = _core.ufuncs['maximum'](size, 8)
+    value = _core.where(size <= 8, _chebyshev(near, small / 4 - 1), _chebyshev(far, 16 / large - 1) / _core.ufuncs['sqrt'](large))
+    if n:
+        value = _core.where(x < 0, -value, value)
+    root = 1 if scaled else _core.ufuncs['exp'](size / 2)  # its square would overflow too early
+    return (value * root * root).astype(dtype)
+
+
+def i0(x):
+    """The modified Bessel function of the first kind, order 0."""
+    return modified('i0', x, 0, False)

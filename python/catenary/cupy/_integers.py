@@ -1,0 +1,61 @@
+"""Functions of integers, made of the library's operations: gcd, lcm, bitwise_count."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._functions import _delivered, _operand
+
+_STEPS = 8  # of Euclid's algorithm, before it is asked whether all are done
+
+
+def _integers(name, x1, x2):
+    """The dtype that both promote to, and the absolute values as unsigned integers of its size. Python's numbers have no dtype of their own."""
+    both = _core.ufuncs['multiply'](x1, x2)
+    dtype = both.dtype
+    if dtype.kind not in 'iu':
+        raise TypeError(f'{name}: not defined for {dtype}; expected an integer dtype')
+    unsigned = numpy.dtype(f'u{dtype.itemsize}')
+    # + 0 makes an array of a number
+    a, b = (_core.ufuncs['absolute'](_core.ufuncs['add'](x, _core.zeros((), dtype))).astype(unsigned) for x in (x1, x2))
+    return dtype, *(_core.broadcast_to(x, both.shape) for x in (a, b))
+
+
+def _greatest(a, b):
+    while b.size:
+        for _ in range(_STEPS):
+            # the remainder of a division by 0 is 0
+            a, b = _core.where(b, b, a), _core.ufuncs['remainder'](a, b)
+        b = _core._copy(b, 'C')
+        a = _core._copy(a, 'C')
+        if not bool(_core.any(b)):
+            break
+    return a
+
+
+def gcd(x1, x2, /, out=None):
+    """The greatest common divisor of |x1| and |x2|; 0 of two zeros."""
+    dtype, a, b = _integers('gcd', x1, x2)
+    return _delivered(_greatest(a, b).astype(dtype), out, 'gcd')
+
+
+def lcm(x1, x2, /, out=None):
+    """The lowest common multiple of |x1| and |x2|; 0 where one is 0."""
+    dtype, a, b = _integers('lcm', x1, x2)
+    divisor = _greatest(a, b)
+    return _delivered((_core.ufuncs['floor_divide'](a, divisor) * b).astype(dtype), out, 'lcm')
+
+
+def bitwise_count(x, /, out=None):
+    """How many bits of |x| are 1, as uint8."""
+    x = _operand(x, 'bitwise_count')
+    dtype, x, _ = _integers('bitwise_count', x.astype('b') if x.dtype == bool else x, 1)
+    bits = 8 * dtype.itemsize
+    fives, threes, ones = (int(mask * (bits // 8), 16) for mask in ('55', '33', '0f'))
+    x = x - ((x >> 1) & fives)
+    x = (x & threes) + ((x >> 2) & threes)
+    x = (x + (x >> 4)) & ones
+    shift = 8
+    while shift < bits:
+        x = x + (x >> shift)
+        shift *= 2
+    return _delivered((x & 127).astype('B'), out, 'bitwise_count')

@@ -1,0 +1,141 @@
+"""The gamma function and what is made of it."""
+
+import math
+
+from catenary import _core
+from catenary.cupy._functions import _operand
+
+_ufuncs = _core.ufuncs
+_exp, _lgamma, _absolute, _power, _floor = (_ufuncs[n] for n in ('exp', 'lgamma', 'absolute', 'power', 'floor'))
+
+
+def prepared(name, *args):
+    """The arguments of a function in the dtype in which it is computed, and the dtype of its result: as float functions have it, with
+    16-bit floats computed in float32. Numbers have no dtype of their own beside arrays."""
+    arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else _operand(x, name) for x in args]
+    found = _exp(arrays[0]) if len(arrays) == 1 else _ufuncs['logaddexp'](arrays[0], arrays[1])
+    for x in arrays[2:]:
+        found = _ufuncs['logaddexp'](found, x)
+    dtype = found.dtype
+    inner = 'f' if dtype == 'e' else dtype
+    return *(x.astype(inner) if isinstance(x, _core.ndarray) else _core.zeros((), inner) + x for x in arrays), dtype
+
+
+def stored(x):
+    """The values, computed: what a device's compiler makes of a short text is there for other functions, too, and of a long one takes seconds."""
+    return _core._copy(x, 'C')
+
+
+def _sine_of_pi(x):
+    """sin(pi x), exactly 0 at integers."""
+    near = _ufuncs['rint'](x)
+    sine = stored(_ufuncs['sin'](stored(math.pi * (x - near))))
+    return _core.where(_ufuncs['remainder'](near, 2) == 0, sine, -sine)
+
+
+# of Stirling's series, the highest power of 1 / x**2 first
+_STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+
+
+def _of_positive(x):
+    """The gamma function of numbers from 0.5 on, by Stirling's series for x + 8, or for x where that is large. Texts of devices stay small by
+    this, which are compiled."""
+    product = x
+    for k in range(1, 8):
+        product = product * (x + k)
+    near = x < 12
+    z = _core.where(near, x + 8, _ufuncs['minimum'](x, 172 if x.dtype == 'd' else 36))  # beyond it overflows
+    r = 1 / (z * z)
+    series = _STIRLING[0] * r
+    for c in _STIRLING[1:-1]:
+        series = (series + c) * r
+    series = (series + _STIRLING[-1]) / z
+    z, series = stored(z), stored(series)
+    root = stored(_power(z, stored(z / 2 - 0.25)))  # its square would overflow too early
+    value = math.sqrt(2 * math.pi) * root * stored(_exp(stored(series - z))) * root / _core.where(near, product, 1)
+    whole = (x == _floor(x)) & (value < (2.0 ** 49 if x.dtype == 'd' else 2.0 ** 20))
+    return _core.where(whole, _ufuncs['rint'](value), value)
+
+
+def _gamma(x):
+    positive = stored(_of_positive(stored(_core.where(x < 0.5, 1 - x, x))))
+    sine = _sine_of_pi(x)
+    value = _core.where(x < 0.5, math.pi / (sine * positive), positive)
+    value = _core.where((x < 0) & (x == _floor(x)) | _ufuncs['isnan'](x), math.nan, value)
+    return _core.where(x == 0, _ufuncs['copysign'](math.inf, x), value)
+
+
+def gamma(x):
+    """The gamma function; NaN at negative integers."""
+    x, dtype = prepared('gamma', x)
+    return _gamma(stored(x)).astype(dtype)
+
+
+def rgamma(x):
+    """1 / gamma(x), and 0 at 0 and negative integers."""
+    x, dtype = prepared('rgamma', x)
+    return _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x)))).astype(dtype)
+
+
+def _sign(x):
+    """The sign of gamma(x)."""
+    below = _core.where(_ufuncs['remainder'](_floor(x), 2) == 0, 1.0, -1.0).astype(x.dtype)
+    return _core.where(x > 0, 1, _core.where((x == _floor(x)) & (x < 0), math.nan, below))
+
+
+def gammasgn(x):
+    """The sign of the gamma function; NaN at negative integers."""
+    x, dtype = prepared('gammasgn', x)
+    value = _core.where(x == 0, _ufuncs['copysign'](1.0, x), _sign(x))
+    return _core.where(_ufuncs['isnan'](x), x, value).astype(dtype)
+
+
+def _log_beta(a, b):
+    return stored(_lgamma(stored(a))) + stored(_lgamma(stored(b))) - stored(_lgamma(stored(a + b)))
+
+
+def _beta(a, b):
+    return stored(_sign(a)) * stored(_sign(b)) * stored(_sign(a + b)) * stored(_exp(stored(_log_beta(a, b))))
+
+
+def beta(a, b):
+    """gamma(a) gamma(b) / gamma(a + b)."""
+    a, b, dtype = prepared('beta', a, b)
+    return _beta(a, b).astype(dtype)
+
+
+def betaln(a, b):
+    """The logarithm of |beta(a, b)|."""
+    a, b, dtype = prepared('betaln', a, b)
+    return _log_beta(a, b).astype(dtype)
+
+
+def binom(n, k):
+    """How many ways there are to choose k of n, and what that is for real numbers."""
+    n, k, dtype = prepared('binom', n, k)
+    value = 1 / ((n + 1) * _beta(1 + n - k, 1 + k))
+    whole = (n == _floor(n)) & (k == _floor(k)) & (n >= 0)
+    counted = _core.where((k < 0) | (k > n), 0, _core.where((k == 0) | (k == n), 1, _core.where(
+        _absolute(value) < 2.0 ** (40 if value.dtype == 'd' else 12), _ufuncs['rint'](value), value)))
+    return _core.where(whole, counted, value).astype(dtype)
+
+
+def poch(z, m):
+    """gamma(z + m) / gamma(z)."""
+    z, m, dtype = prepared('poch', z, m)
+    value = _sign(z + m) * _sign(z) * _exp(_lgamma(z + m) - _lgamma(z))
+    return _core.where(m == 0, 1, value).astype(dtype)
+
+
+def multigammaln(a, d):
+    """The logarithm of the multivariate gamma function of dimension d. Raises ValueError where a is not above (d - 1) / 2, or d is no
+    whole number."""
+    if int(d) != d:
+        raise ValueError('d should be a positive integer (dimension)')
+    a, dtype = prepared('multigammaln', a)
+    if bool(_core.any(a <= 0.5 * (d - 1))):
+        raise ValueError('condition a > 0.5 * (d-1) not met')
+    total = d * (d - 1) * 0.25 * math.log(math.pi) + _lgamma(a)
+    for j in range(1, int(d)):
+        total = total + _lgamma(a - j / 2)
+    return total.astype(dtype)

@@ -1,0 +1,102 @@
+"""Functions that are made of others in Python: of a Python function for parts of an array, of polynomials, of integers, of ranges and blocks."""
+
+import pickle
+
+import numpy
+import pytest
+
+from catenary import cupy
+from compare import same
+
+pytestmark = pytest.mark.usefixtures('device')
+
+CASES = '''
+xp.r_[1:5]; xp.r_[0:1:5j, 3]; xp.r_['0,2', [1,2],[3,4]]; xp.r_['0,2,0', [1,2],[3,4]]; xp.r_['-1', [[1,2]],[[3,4]]]; xp.r_['0,3,1',[1,2]]
+xp.r_['1,2,0',[1,2],[3,4]]; xp.c_[1:4, 2:5]; xp.c_[xp.array([[1,2,3]]), 0, 0, xp.array([[4,5,6]])]; xp.r_[:3, 1.5]; xp.r_[5:0:-2]
+xp.r_['0,3,-2',[[1,2]],[[3,4]]]; xp.c_[1:3:3j]; xp.block([[xp.ones((2,2)), xp.zeros((2,1))],[xp.zeros((1,2)), 5]]); xp.block([1,2,3])
+xp.block(xp.ones(3)); xp.block([[xp.ones(2,'f')],[xp.arange(2)]]); xp.poly([1,2,3]); xp.roots([1,-6,11,-6]); xp.polyadd([1,2],[3,4,5])
+xp.polysub([1,2,6],[3]); xp.polymul([1,2],[3,4,5]); xp.apply_along_axis(lambda v: v.sum(), 1, xp.arange(24.).reshape(2,3,4))
+xp.apply_along_axis(lambda v: v[:2]*2, 1, xp.arange(24.).reshape(2,3,4))
+xp.apply_along_axis(lambda v: v[:2,None]*v[None,:3], -1, xp.arange(24.).reshape(2,3,4))
+xp.apply_over_axes(xp.sum, xp.arange(24).reshape(2,3,4), [0,2])
+xp.piecewise(xp.arange(6.)-3, [xp.arange(6)<2, xp.arange(6)>4], [-1, lambda v: v*2, 7])
+xp.piecewise(xp.arange(4), xp.arange(4)>1, [lambda v: -v, 9]); xp.vectorize(lambda a,b: a if a>b else -b)(xp.arange(6).reshape(2,3), 2)
+xp.vectorize(lambda a: (a, a*.5))(xp.arange(3))[1]; xp.poly1d([1,2,3])(xp.arange(4.)); (xp.poly1d([1,2])**3 * 2 - xp.poly1d([1])).coeffs
+(3 + xp.poly1d([0,0,1,2])).c; (xp.poly1d([1,2.])/2).c; xp.poly1d([1,2,3]).deriv().c; xp.poly1d([1.,2,3]).integ(2,k=[1,2]).c
+xp.poly1d([1,2])(xp.poly1d([3,4])).c; xp.poly1d([2,3],r=True).c; xp.polyval(xp.poly1d([1,2]), xp.arange(3)); xp.poly1d([1,2])[1]
+xp.gcd(xp.arange(6), 4); xp.i0(xp.linspace(-30,30,7)); xp.bitwise_count(xp.array([-1,3,7],'b')); (5-xp.poly1d([1,2])).c
+xp.block([[xp.arange(2), xp.arange(3)], [xp.arange(5)]]); xp.block([[[1]], [[2]]]); xp.apply_over_axes(xp.max, xp.arange(6.).reshape(1, 3, 2), -1)
+xp.apply_along_axis(xp.sort, 0, xp.asarray([[3, 1], [2, 5], [0, 4]])); xp.piecewise(xp.arange(5.), [[0, 1, 0, 0, 1]], [3]); xp.lcm(xp.arange(-3, 4), 6)
+xp.gcd(xp.asarray([-128, 6], 'b'), xp.asarray([6, -128], 'b')); xp.gcd(xp.asarray([2 ** 63, 12], 'L'), xp.asarray([2 ** 40, 18], 'L')); xp.lcm(xp.asarray([0, 4], 'H'), xp.asarray([0, 6], 'h'))
+xp.gcd(xp.asarray([7540113804746346429]), 4660046610375530309); xp.bitwise_count(xp.asarray([2 ** 63, 2 ** 64 - 1, 0], 'L')); xp.bitwise_count(xp.asarray([True, False])); xp.gcd(xp.zeros((0, 3), 'i'), 2)
+xp.bitwise_count(xp.asarray([-2 ** 31, -1, 5], 'i')); xp.i0(xp.asarray([0, 1, 8, 9])); xp.i0(xp.asarray([-3., 700.])); xp.poly([[1., 2], [2, 5]]); xp.polymul(xp.poly1d([1, 2]), [1, 0]).c
+'''
+
+
+@pytest.mark.parametrize('text', [c.strip() for line in CASES.strip().splitlines() for c in line.split('; ')])
+def test_against_numpy(text):
+    same(eval(text, {'xp': cupy}), eval(text, {'xp': numpy}))
+
+
+@pytest.mark.parametrize('text, error, says', [
+    ("cupy.r_['r', 1]", NotImplementedError, "there are no matrices: 'r' is"), ("cupy.r_[1, '0']", ValueError, 'must be the first entry'),
+    ("cupy.r_['x', 1]", ValueError, "unknown special directive 'x'"), ("cupy.r_['1,2,3,4', 1]", ValueError, "unknown special directive '1,2,3,4'"),
+    ('cupy.block([])', ValueError, 'a list is empty'), ('cupy.block([1, [2]])', ValueError, 'nested to different depths'),
+    ('cupy.block([(1, 2)])', TypeError, 'blocks stand in lists, not in tuples'),
+    ('cupy.roots([1, 0, 1])', NotImplementedError, 'the roots are complex, and there are no complex dtypes; numpy.roots has them'),
+    ('cupy.poly1d([[1]])', ValueError, 'Polynomial must be 1d only'), ('cupy.poly1d([1, 2]) ** -1', ValueError, 'non-negative integers only'),
+    ('cupy.poly1d([1, 2]) / cupy.poly1d([1, 2])', NotImplementedError, 'divided by a number only; numpy.polydiv'),
+    ('cupy.apply_along_axis(cupy.sum, 2, cupy.ones((2, 3)))', cupy.AxisError, 'axis 2 is out of bounds'),
+    ('cupy.apply_along_axis(cupy.sum, 0, cupy.ones((2, 0)))', ValueError, 'iteration dimensions are 0'),
+    ('cupy.apply_over_axes(lambda a, k: a.sum(), cupy.ones((2, 3, 4)), [0])', ValueError, 'correct shape'),
+    ('cupy.piecewise(cupy.ones(2), [True, False], [1, 2, 3, 4])', ValueError, 'condition(s), either'),
+    ("cupy.vectorize(abs, signature='(n)->()')", NotImplementedError, 'a signature is not supported'),
+    ('cupy.gcd(cupy.ones(2), 2)', TypeError, 'gcd: not defined for float64'), ("cupy.lcm(cupy.ones(2, '?'), True)", TypeError, 'lcm: not defined for bool'),
+    ("cupy.gcd(cupy.ones(2, 'b'), 300)", OverflowError, 'does not fit into int8'), ("cupy.gcd(numpy.ones(2, 'b'), 3)", TypeError, "numpy.ndarray'>"),
+    ('cupy.i0(numpy.ones(2))', TypeError, 'use cupy.asarray'), ("cupy.gcd(cupy.ones(2, 'i'), 2, cupy.ones(3, 'i'))", ValueError, 'gcd: out has shape')])
+def test_what_is_refused(text, error, says):
+    with pytest.raises(error) as caught:
+        eval(text, {'cupy': cupy, 'numpy': numpy})
+    assert says in str(caught.value), caught.value
+
+
+def test_polynomials():
+    p = cupy.poly1d([1, 2, 3])
+    assert str(p) == str(numpy.poly1d([1, 2, 3])) and repr(p) == repr(numpy.poly1d([1, 2, 3])) and len(p) == p.order == p.o == 2
+    assert p == cupy.poly1d([0, 1, 2, 3]) and p != cupy.poly1d([1, 2]) and [int(x) for x in p] == [1, 2, 3] and p[2] == 1 and p[7] == 0
+    p[4] = 9
+    same(p.c, numpy.asarray([9, 0, 1, 2, 3]))
+    assert isinstance(p.get(), numpy.poly1d)
+    p.set(numpy.poly1d([4, 5]))
+    same((cupy.asarray(2) * p).coeffs, numpy.asarray([8, 10]))
+    same((-p - 1).coeffs, numpy.asarray([-4, -6]))
+    same(cupy.poly1d(p.get(), variable='z').coeffs, p.get().coeffs)
+    same(cupy.poly1d([1., -3, 2]).roots, numpy.asarray([2., 1]), 1e-9)
+    with pytest.raises(ValueError, match='Negative powers'):
+        p[-1] = 2
+    assert isinstance(cupy.polyadd(p, [1]), cupy.poly1d) and isinstance(cupy.polyadd([2], [1]), cupy.ndarray)
+
+
+def test_functions_called_for_parts_see_arrays_of_the_device():
+    seen = []
+    cupy.apply_along_axis(lambda row, more, by=0: seen.append((type(row), row.shape, more, by)) or row.sum(), 0, cupy.ones((3, 2)), 5, by=7)
+    assert seen == [(cupy.ndarray, (3,), 5, 7)] * 2
+    f = cupy.vectorize(lambda a, b: a + b, otypes='f', doc='Adds.')
+    assert f(cupy.arange(3), 2).dtype == 'f' and f.__doc__ == 'Adds.'
+    out = cupy.zeros(3, 'i')
+    assert cupy.gcd(cupy.arange(3, dtype='i'), 2, out) is out and numpy.gcd(cupy.arange(4), 2).get().tolist() == [2, 1, 2, 1]
+
+
+def test_files(tmp_path):
+    x = cupy.arange(6, dtype='f').reshape(2, 3).T
+    x.tofile(tmp_path / 'a')
+    x.tofile(str(tmp_path / 'b'), sep=' ')
+    same(cupy.fromfile(tmp_path / 'a', 'f'), x.get().ravel())
+    same(cupy.fromfile(tmp_path / 'b', 'f', sep=' '), x.get().ravel())
+    x.dump(tmp_path / 'c')
+    with open(tmp_path / 'd', 'wb') as file:
+        x.dump(file)
+    for name in 'cd':
+        with open(tmp_path / name, 'rb') as file:
+            same(pickle.load(file), x.get())
+    same(pickle.loads(x.dumps()), x.get())

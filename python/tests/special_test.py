@@ -1,0 +1,217 @@
+"""cupyx.scipy.special's functions that are made of the library's, beside the standard library's and sums that define them."""
+
+import math
+
+import numpy
+import pytest
+
+from catenary import cupy
+from catenary.cupyx.scipy import linalg, special
+
+pytestmark = pytest.mark.usefixtures('device')
+X = numpy.concatenate([numpy.linspace(-9.75, 9.75, 40), [0.25, 1, 2, 3, 10, 20, 21.5, 35, 100.5, 170.6]])
+POSITIVE = numpy.abs(X) + 0.125
+RATIOS = numpy.linspace(0.02, 0.98, X.size)
+
+
+def near(ours, expected, tolerance=1e-12, dtype='d'):
+    expected = numpy.asarray(expected)
+    assert ours.dtype == dtype and ours.shape == expected.shape
+    numpy.testing.assert_allclose(ours.get(), expected, rtol=tolerance, atol=tolerance * 1e-3)
+
+
+def each(function, *arrays):
+    return numpy.asarray([function(*values) for values in zip(*(a.tolist() for a in arrays))])
+
+
+def d(*arrays):
+    return [cupy.asarray(a) for a in arrays]
+
+
+def test_on_every_device():
+    near(special.gamma(*d(X)), each(math.gamma, X), 1e-13)
+    near(special.gammainc(2.0, *d(X[44:])), 1 - (1 + X[44:]) * numpy.exp(-X[44:]), 1e-11)
+    near(special.i0e(*d(X)), numpy.i0(X) * numpy.exp(-abs(X)))
+
+
+@pytest.mark.host
+def test_gamma():
+    near(special.gamma(*d(X)), each(math.gamma, X), 1e-13)
+    near(special.rgamma(*d(X)), 1 / each(math.gamma, X), 1e-13)
+    near(special.gamma(*d(X[:40].astype('f'))), each(math.gamma, X[:40]), 1e-5, 'f')
+    assert special.gamma(cupy.arange(1, 18)).get().tolist() == [math.factorial(k) for k in range(17)]
+    edges = special.gamma(cupy.asarray([0., -0., -1, -20, math.inf, math.nan, 172, -171.5])).get().tolist()
+    assert edges[:2] == [math.inf, -math.inf] and all(map(math.isnan, edges[2:4] + edges[5:6])) and edges[4] == edges[6] == math.inf
+    assert special.gamma(cupy.asarray([36., 35, 1e30, math.inf], 'f')).get().tolist()[::2] == [math.inf, math.inf]
+    near(special.gammasgn(*d(X)), numpy.sign(each(math.gamma, X)))
+    assert special.gamma(cupy.ones(3, 'e')).dtype == 'e' and special.gamma(5) == 24 and special.gamma(cupy.zeros((0, 2))).shape == (0, 2)
+    near(special.multigammaln(*d(POSITIVE + 1), 3), 1.5 * math.log(math.pi) + sum(each(math.lgamma, POSITIVE + 1 - j / 2) for j in range(3)))
+    with pytest.raises(ValueError, match='not met'):
+        special.multigammaln(cupy.asarray([0.5]), 3)
+
+
+@pytest.mark.host
+def test_beta_and_what_is_counted():
+    a, b = POSITIVE, POSITIVE[::-1].copy()
+    near(special.betaln(*d(a, b)), each(lambda x, y: math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y), a, b))
+    near(special.beta(*d(a, b)), each(lambda x, y: math.exp(math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)), a, b))
+    n = numpy.arange(60)
+    near(special.binom(*d(n, n // 3)), each(math.comb, n, n // 3), 1e-12)
+    assert special.binom(*d(n[:36], n[:36] // 2)).get().tolist() == [math.comb(k, k // 2) for k in range(36)]
+    near(special.binom(3.5, cupy.asarray([0, 1, 2.])), [1, 3.5, 4.375])
+    near(special.poch(*d(a, n[:a.size] % 7)), each(lambda z, m: math.prod(z + k for k in range(int(m))), a, n[:a.size] % 7))
+    near(special.beta(cupy.asarray([2.5, 30], 'f'), 3), [0.05079365, 6.7204301e-05], 1e-5, 'f')
+
+
+@pytest.mark.host
+def test_incomplete_gamma():
+    n, x = numpy.arange(1, 60), numpy.linspace(0.3, 75, 59)
+    upper = each(lambda k, y: math.exp(-y) * sum(y ** j / math.factorial(j) for j in range(k)), n, x)
+    near(special.gammaincc(*d(n, x)), upper, 1e-11)
+    near(special.gammainc(*d(n, x)), 1 - upper, 1e-9)
+    near(special.gammainc(0.5, *d(x)), each(math.erf, numpy.sqrt(x)))
+    near(special.gammaincc(0.5, *d(x[:20])), each(math.erfc, numpy.sqrt(x[:20])), 1e-11)
+    terms = [math.exp(j * math.log(980.) - 980 - math.lgamma(j + 1)) for j in range(1000)]
+    near(special.gammaincc(cupy.asarray([1000.]), 980.), [math.fsum(terms)], 1e-10)
+    near(special.gammainc(cupy.asarray([[0., 1], [2, 3]]), cupy.asarray([1., math.inf])), [[1, 1], [special.gammainc(2., 1.).item(), 1]])
+    assert numpy.isnan(special.gammainc(cupy.asarray([-1., 1, math.nan]), cupy.asarray([1., -1, 2])).get()).all()
+    near(special.gammainc(cupy.asarray([2.], 'f'), cupy.asarray([1.5], 'f')), [1 - 2.5 * math.exp(-1.5)], 1e-5, 'f')
+    near(special.pdtr(*d(n - 1, x)), upper, 1e-11)
+    near(special.pdtrc(*d(n - 1, x)), 1 - upper, 1e-9)
+    near(special.chdtrc(*d(2 * n, 2 * x)), upper, 1e-11)
+    near(special.gdtrc(2, *d(n, x / 2)), upper, 1e-11)
+    near(special.gdtr(2, *d(n, x / 2)), 1 - upper, 1e-9)
+    near(special.chdtr(*d(2 * n, 2 * x)), 1 - upper, 1e-9)
+
+
+@pytest.mark.host
+def test_incomplete_beta():
+    k, n, p = numpy.arange(30), numpy.arange(30) + 12, RATIOS[:30]
+    to_k = each(lambda j, m, q: sum(math.comb(m, i) * q ** i * (1 - q) ** (m - i) for i in range(j + 1)), k, n, p)
+    near(special.bdtr(*d(k, n, p)), to_k, 1e-11)
+    near(special.bdtrc(*d(k, n, p)), 1 - to_k, 1e-9)
+    near(special.betainc(*d(n - k, k + 1, 1 - p)), to_k, 1e-11)
+    near(special.btdtr(*d(n - k, k + 1, 1 - p)), to_k, 1e-11)
+    near(special.betainc(0.5, 0.5, *d(p)), 2 / math.pi * numpy.arcsin(numpy.sqrt(p)))
+    assert special.bdtr(4, 4, cupy.asarray([0.5])) == 1 and special.bdtrc(4, 4, cupy.asarray([0.5])) == 0
+    assert special.betainc(2., 3., cupy.asarray([0., 1])).get().tolist() == [0, 1]
+    assert numpy.isnan(special.betainc(cupy.asarray([0., 1, 1, -1]), 1., cupy.asarray([.5, -1, 2, .5])).get()).all()
+    near(special.fdtr(2, *d(2 * (k + 1), p)), 1 - (1 + p / (k + 1)) ** -(k + 1.), 1e-11)
+    near(special.fdtrc(2, *d(2 * (k + 1), p)), (1 + p / (k + 1)) ** -(k + 1.), 1e-11)
+    failures = each(lambda j, m, q: sum(math.comb(i + m - 1, i) * (1 - q) ** i * q ** m for i in range(j + 1)), k, n, p)
+    near(special.nbdtr(*d(k, n, p)), failures, 1e-10)
+    near(special.nbdtrc(*d(k, n, p)), 1 - failures, 1e-9)
+
+
+def test_logarithms_and_entropies():
+    x, y = POSITIVE, POSITIVE[::-1].copy()
+    near(special.xlogy(*d(x, y)), x * numpy.log(y))
+    near(special.xlog1py(*d(x, y)), x * numpy.log1p(y))
+    assert special.xlogy(0, cupy.asarray([0., 1])).get().tolist() == [0, 0] and math.isnan(special.xlogy(0., cupy.asarray(math.nan)))
+    near(special.entr(*d(x)), -x * numpy.log(x))
+    near(special.rel_entr(*d(x, y)), x * numpy.log(x / y))
+    near(special.kl_div(*d(x, y)), x * numpy.log(x / y) - x + y, 1e-11)
+    zero = cupy.asarray([0., 0, 1, -1])
+    other = cupy.asarray([2., -1, 0, 1])
+    assert special.rel_entr(zero, other).get().tolist() == [0, math.inf, math.inf, math.inf]
+    assert special.kl_div(zero, other).get().tolist() == [2, math.inf, math.inf, math.inf]
+    assert special.entr(zero).get().tolist() == [0, 0, 0, -math.inf]
+    near(special.logit(*d(RATIOS)), numpy.log(RATIOS / (1 - RATIOS)), 1e-12)
+    assert special.logit(cupy.asarray([0, 0.5, 1])).get().tolist() == [-math.inf, 0, math.inf]
+    near(special.log_expit(*d(X)), -numpy.logaddexp(0, -X))
+    near(special.exp10(*d(X[:40])), 10 ** X[:40])
+    near(special.huber(1.5, *d(X)), numpy.where(abs(X) <= 1.5, X * X / 2, 1.5 * (abs(X) - 0.75)))
+    near(special.pseudo_huber(1.5, *d(X)), 2.25 * (numpy.sqrt(1 + (X / 1.5) ** 2) - 1), 1e-11)
+    assert special.huber(-1., cupy.asarray([1.])) == math.inf and special.pseudo_huber(0., cupy.asarray([1.])) == 0
+    for power in (0., 0.5, -2):
+        expected = numpy.log(x) if power == 0 else (x ** power - 1) / power
+        near(special.boxcox(*d(x), power), expected)
+        near(special.inv_boxcox(special.boxcox(*d(x), power), power), x, 1e-10)
+        near(special.boxcox1p(*d(x - 1), power), expected)
+        near(special.inv_boxcox1p(special.boxcox1p(*d(x), power), power), x, 1e-10)
+    near(special.cosm1(*d(X * 1e-5)), -2 * numpy.sin(X * 5e-6) ** 2)
+    near(special.exprel(*d(X)), numpy.expm1(X) / X)
+    assert special.exprel(cupy.asarray([0., math.inf])).get().tolist() == [1, math.inf]
+
+
+@pytest.mark.parametrize('axis', [None, pytest.param(0, marks=pytest.mark.host), -1, pytest.param((0, 1), marks=pytest.mark.host)])
+def test_softmax(axis):
+    a = numpy.random.default_rng(0).uniform(-300, 300, (3, 5))
+    top = a.max(axis=axis, keepdims=True)
+    expected = numpy.exp(a - top) / numpy.exp(a - top).sum(axis=axis, keepdims=True)
+    near(special.softmax(cupy.asarray(a), axis), expected)
+    near(special.log_softmax(cupy.asarray(a), axis), a - top - numpy.log(numpy.exp(a - top).sum(axis=axis, keepdims=True)))
+    b = numpy.random.default_rng(1).uniform(-1, 1, a.shape)
+    total = (b * numpy.exp(a - top)).sum(axis=axis)
+    value, sign = special.logsumexp(cupy.asarray(a), axis, cupy.asarray(b), return_sign=True)
+    near(value, numpy.log(abs(total)) + top.reshape(total.shape), 1e-10)
+    near(sign, numpy.sign(total))
+    near(special.logsumexp(cupy.asarray(a), axis, cupy.asarray(abs(b)), True),
+         numpy.log((abs(b) * numpy.exp(a - top)).sum(axis=axis, keepdims=True)) + top, 1e-10)
+
+
+def test_degrees():
+    x = numpy.arange(-720, 721, 30)
+    for name, f in (('sindg', numpy.sin), ('cosdg', numpy.cos)):
+        near(getattr(special, name)(*d(x + 0.5)), f(numpy.radians(x + 0.5)), 1e-11)
+    assert special.sindg(cupy.asarray([0., 90, 180, 270, -90])).get().tolist() == [0, 1, 0, -1, -1]
+    assert special.cosdg(cupy.asarray([0., 90, 180, 270, -90])).get().tolist() == [1, 0, -1, 0, 0]
+    near(special.tandg(*d(x + 7.5)), numpy.tan(numpy.radians(x + 7.5)), 1e-11)
+    near(special.cotdg(*d(x + 7.5)), 1 / numpy.tan(numpy.radians(x + 7.5)), 1e-11)
+    near(special.radian(10, 20, cupy.asarray(30.)), math.radians(10 + 20 / 60 + 30 / 3600))
+
+
+@pytest.mark.host
+@pytest.mark.parametrize('order', [0, 1])
+def test_modified_bessel_functions(order):
+    def series(x):
+        return math.fsum((x / 2) ** (2 * k + order) / math.factorial(k) / math.factorial(k + order) for k in range(90))
+    x = numpy.concatenate([X[:40], [0, 8, -8, 12.5, 30, 60]])
+    near(getattr(special, 'i%d' % order)(*d(x)), each(series, x), 1e-13)
+    near(getattr(special, 'i%de' % order)(*d(x)), each(series, x) * numpy.exp(-abs(x)), 1e-13)
+    near(getattr(special, 'i%d' % order)(cupy.asarray([89.], 'f')), [series(89.)], 1e-5, 'f')
+    assert abs(getattr(special, 'i%de' % order)(cupy.asarray(1e8)).item() * math.sqrt(2e8 * math.pi) - 1) < 1e-8
+
+
+@pytest.mark.host
+def test_elliptic_integrals():
+    m = numpy.concatenate([RATIOS, [-3, 0]])
+    angles = math.pi / 2 * (numpy.arange(4000) + 0.5) / 4000
+    expected = (1 / numpy.sqrt(1 - numpy.multiply.outer(m, numpy.sin(angles) ** 2))).mean(axis=1) * math.pi / 2
+    near(special.ellipk(*d(m)), expected, 1e-12)
+    near(special.ellipkm1(*d(1 - m)), expected, 1e-12)
+    assert special.ellipk(cupy.asarray(1.)) == math.inf
+
+
+def test_matrices():
+    generator = numpy.random.default_rng(3)
+    a, b = generator.normal(size=(5, 5)), generator.normal(size=(5, 2))
+    factors = linalg.lu_factor(cupy.asarray(a))
+    for trans, matrix in ((0, a), (1, a.T), (2, a.T)):
+        near(linalg.lu_solve(factors, cupy.asarray(b), trans), numpy.linalg.solve(matrix, b), 1e-11)
+        near(linalg.lu_solve(factors, cupy.asarray(b[:, 0]), trans), numpy.linalg.solve(matrix, b[:, 0]), 1e-11)
+    p, lower, upper = linalg.lu(cupy.asarray(a))
+    near(p @ lower @ upper, a)
+    assert (numpy.diag(lower.get()) == 1).all() and not numpy.triu(lower.get(), 1).any() and not numpy.tril(upper.get(), -1).any()
+    left, right = linalg.lu(cupy.asarray(a), permute_l=True)
+    near(left @ right, a)
+    for refused in (lambda: linalg.lu_solve(factors, cupy.ones(4)), lambda: linalg.lu_solve(factors, cupy.ones(5), 3),
+                    lambda: linalg.lu_factor(cupy.full((2, 2), math.nan)), lambda: linalg.hadamard(3), lambda: linalg.companion([1.]),
+                    lambda: linalg.expm(cupy.ones((2, 3))), lambda: linalg.khatri_rao(cupy.ones((2, 3)), cupy.ones((2, 2)))):
+        with pytest.raises(ValueError):
+            refused()
+    values, vectors = numpy.linalg.eigh(a + a.T)
+    for scale in (0., 1e-3, 1., 20.):
+        near(linalg.expm(cupy.asarray((a + a.T) * scale)) / math.exp(values[-1] * scale),
+             (vectors * numpy.exp(values * scale - values[-1] * scale)) @ vectors.T, 1e-9)
+    near(linalg.toeplitz([1, 2, 3], [1, 5, 6, 7]), [[1, 5, 6, 7], [2, 1, 5, 6], [3, 2, 1, 5]], dtype='l')
+    near(linalg.toeplitz([1., 2]), [[1, 2], [2, 1]])
+    near(linalg.hankel([1, 2, 3], [3, 5, 6, 7]), [[1, 2, 3, 5], [2, 3, 5, 6], [3, 5, 6, 7]], dtype='l')
+    near(linalg.hankel([1, 2, 3]), [[1, 2, 3], [2, 3, 0], [3, 0, 0]], dtype='l')
+    near(linalg.circulant([1, 2, 3]), [[1, 3, 2], [2, 1, 3], [3, 2, 1]], dtype='l')
+    near(linalg.hilbert(3), [[1 / (i + j + 1) for j in range(3)] for i in range(3)])
+    near(linalg.hadamard(4), [[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], dtype='l')
+    near(linalg.companion([2., 3, 4]), [[-1.5, -2], [1, 0]])
+    near(linalg.block_diag([[1, 2]], 3, [[4], [5]]), [[1, 2, 0, 0], [0, 0, 3, 0], [0, 0, 0, 4], [0, 0, 0, 5]], dtype='l')
+    near(linalg.khatri_rao([[1, 2], [3, 4]], [[5, 6]]), [[5, 12], [15, 24]], dtype='l')
+    near(linalg.kron([[1, 2]], [[3], [4]]), [[3, 6], [4, 8]], dtype='l')
