@@ -1,9 +1,9 @@
 """PyTorch trains examples/gpt's model from the same weights on the same minibatches, and its losses are compared.
 
   gpt TEXT -s 0 -o start                                  # the weights that it begins with
-  gpt TEXT -s 20 --report 1 --sample 0 -o first           # the loss of each of 20 updates
+  gpt TEXT -s 20 --report 1 --sample 0 --windows 8 -o first   # the loss of each of 20 updates
   gpt TEXT -s 500 --report 50 --sample 0 -o whole         # the mean of 50 at a time
-  python torch_gpt.py TEXT start first                    # both losses and how far they are apart
+  python torch_gpt.py TEXT start first --windows 8        # both losses and how far they are apart
   python torch_gpt.py TEXT start whole
   python torch_gpt.py TEXT start whole --time 20          # only the median of so many updates, eager and compiled
 
@@ -96,7 +96,7 @@ class Training:
         vectors = [p for p in self.net.parameters() if p.ndim < 2]
         self.optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": DECAY}, {"params": vectors, "weight_decay": 0}],
                                            RATE, BETAS, EPSILON, fused=True)
-        self.run = self.net
+        self.run, self.windows = self.net, options.windows
 
     def loss(self, begins):
         windows = torch.from_numpy(np.stack([self.ids[i:i + self.net.context + 1] for i in begins]).astype(np.int64))
@@ -119,7 +119,7 @@ class Training:
     def validation(self):
         """The mean of the minibatches' losses, of which the last may be smaller, as the log has it."""
         cut = len(self.ids) * 9 // 10
-        begins = range(cut, len(self.ids) - self.net.context, max(self.net.context, (len(self.ids) - cut) // 256))
+        begins = range(cut, len(self.ids) - self.net.context, max(self.net.context, (len(self.ids) - cut) // self.windows))
         with torch.no_grad():
             return statistics.mean(self.loss(begins[i:i + BATCH]).item() for i in range(0, len(begins), BATCH))
 
@@ -156,6 +156,7 @@ parser.add_argument("text", type=pathlib.Path)
 parser.add_argument("start", type=pathlib.Path)
 parser.add_argument("run", type=pathlib.Path)
 parser.add_argument("--time", type=int, default=0)
+parser.add_argument("--windows", type=int, default=256)
 parser.add_argument("--threads", type=int, default=2)
 arguments = parser.parse_args()
 torch.set_num_threads(arguments.threads)

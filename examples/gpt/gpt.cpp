@@ -24,7 +24,7 @@ constexpr std::int64_t kBytes = 256;
 struct Args {
   std::string text, device = "cpu", out = "result", dtype, resume, prompt, communicator = "flat";
   std::int64_t batchsize = 8, context = 256, width = 256, layers = 4, heads = 8, steps = 2000, tokens = 500, top_k = 0;
-  std::int64_t vocabulary = 0, report = 0, sample = 100;
+  std::int64_t vocabulary = 0, report = 0, sample = 100, windows = 256;
   double rate = 1e-3, dropout = 0, temperature = 0.8, top_p = 1;
   std::uint64_t seed = 0;
   bool newest = false;
@@ -138,9 +138,8 @@ int train(const Args& args) {
   ct::random::seed(args.seed);
   const auto text = std::make_shared<const Text>(read_text(args));
   const auto length = std::ssize(text->ids), cut = length * 9 / 10;
-  // up to 256 windows of the last tenth say enough, and a long text would take longer to look at than to learn from
   const Windows training(text, 0, cut, args.context, 1),
-      validation(text, cut, length, args.context, std::max(args.context, (length - cut) / 256));
+      validation(text, cut, length, args.context, std::max(args.context, (length - cut) / args.windows));
   const std::int64_t vocabulary = text->tokenizer.vocabulary_size();
 
   const L::GPT gpt({.vocabulary = vocabulary,
@@ -240,8 +239,7 @@ int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a GPT on any text, by bytes or pairs of bytes; with --prompt lets a trained one write.");
   const CLI::Range positive(1, 1000000000, "POSITIVE"), counted(0, 1000000000, "COUNT");
-  app.add_option("TEXT", args.text,
-                 "The file; its last tenth is for validation, by up to 256 windows. Not needed with --prompt");
+  app.add_option("TEXT", args.text, "The file; its last tenth is for validation. Not needed with --prompt");
   const auto size = [&](const char* name, std::int64_t& value, const char* what, const CLI::Range& range) {
     app.add_option(name, value, what)->capture_default_str()->check(range);
   };
@@ -255,6 +253,8 @@ int main(int argc, char** argv) {
   size("--heads", args.heads, "Heads of a layer's attention; the width is a multiple of them", positive);
   size("-s,--steps", args.steps, "Updates; 0 leaves the weights that it would begin with", counted);
   size("--report", args.report, "Updates from one report, sample and snapshot to the next; 0: a tenth of all", counted);
+  size("--windows", args.windows,
+       "Windows of the last tenth, as far as it has so many, that are looked at for a report", positive);
   size("--sample", args.sample, "Tokens to write at each report", counted);
   size("-t,--tokens", args.tokens, "Tokens to write at the end, at most as many as the context leaves", positive);
   app.add_option("--rate", args.rate, "Of AdamW at its highest")->capture_default_str();

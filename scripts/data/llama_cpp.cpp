@@ -1,6 +1,7 @@
 // What scripts/check_llama_cpp.py has Catenary do:
 //
 //   llama_cpp models FOLDER DATA     random models and tokenizers as GGUF files; DATA is tests/data/tokenizers
+//   llama_cpp plain FROM TO          the file with all weights in float32
 //   llama_cpp encode FILE            for each text on standard input, behind its length in bytes and a line's end: a
 //                                    line of its tokens with special ones around it, and one with such in it as well
 
@@ -29,8 +30,23 @@ void shake(const L::LanguageModel& model, std::int64_t width) {
   }
 }
 
+/// The file once more, with all weights in float32.
+void plain(const std::string& from, const std::string& to) {
+  const ct::io::GgufReader reader(from);
+  ct::io::GgufMetadata metadata;
+  for (const std::string_view key : reader.keys()) metadata.emplace_back(std::string(key), reader.value(key));
+  std::vector<ct::io::GgufTensor> tensors;
+  for (const std::string& name : reader.names()) {
+    const ct::io::GgufReader::Tensor& tensor = reader.tensor(name);
+    const ct::Array read = ct::from_host(reader.read(name), ct::Device());
+    const ct::Array values = tensor.kind ? ct::dequantize(ct::QuantizedArray(read, *tensor.kind, tensor.shape)) : read;
+    tensors.push_back({.name = name, .data = ct::to_host(values.astype(ct::Dtype::float32))});
+  }
+  ct::io::write_gguf(to, metadata, tensors);
+}
+
 /// The file once more, with another tokenizer.
-void with_tokens(const std::string& from, const std::string& to, ct::GgufTokens tokens) {
+void with_tokens(const std::string& from, const std::string& to, const ct::GgufTokens& tokens) {
   const ct::io::GgufReader reader(from);
   ct::io::GgufMetadata metadata;
   for (const std::string_view key : reader.keys())
@@ -121,63 +137,48 @@ void models(const std::string& folder, const std::string& data) {
     shake(model, options.width);
     L::save_language_model(folder + "/" + name, model, how);
   };
-  gpt("gpt.gguf", {.vocabulary = 257, .context = 64, .width = 48, .layers = 2, .heads = 3}, {.tokenizer = bytes});
+  const L::GPTOptions small{.vocabulary = 257, .context = 64, .width = 64, .layers = 2, .heads = 4};
+  gpt("gpt.gguf", small, {.tokenizer = bytes});
   gpt("gpt_head.gguf",
       {.vocabulary = 1003, .context = 64, .width = 64, .layers = 3, .heads = 4, .hidden = 96, .tied = false},
       {.tokenizer = pairs});
-  gpt("gpt_f16.gguf", {.vocabulary = 257, .context = 64, .width = 48, .layers = 2, .heads = 3},
-      {.dtype = ct::Dtype::float16, .tokenizer = bytes});
-  gpt("gpt_bf16.gguf", {.vocabulary = 257, .context = 64, .width = 48, .layers = 2, .heads = 3},
-      {.dtype = ct::Dtype::bfloat16, .tokenizer = bytes});
-  gpt("gpt_alone.gguf", {.vocabulary = 90, .context = 64, .width = 48, .layers = 2, .heads = 3}, {});
-  llama("llama.gguf", {.vocabulary = 1000, .context = 64, .width = 64, .layers = 3, .heads = 4, .hidden = 96},
-        {.tokenizer = pairs});
-  llama("llama_groups.gguf",
-        {.vocabulary = 301,
-         .context = 64,
-         .width = 48,
-         .layers = 2,
-         .heads = 4,
-         .hidden = 80,
-         .groups = 2,
-         .head_size = 10,
-         .epsilon = 1e-6,
-         .rotary = {.base = 500},
-         .tied = true},
-        {.tokenizer = bytes});
-  llama("llama_bias.gguf",
-        {.vocabulary = 257,
-         .context = 64,
-         .width = 48,
-         .layers = 2,
-         .heads = 4,
-         .hidden = 80,
-         .groups = 1,
-         .qkv_bias = true,
-         .out_bias = true},
-        {.tokenizer = bytes});
-  llama("llama_rates.gguf",
-        {.vocabulary = 257,
-         .context = 64,
-         .width = 48,
-         .layers = 2,
-         .heads = 4,
-         .hidden = 80,
-         .rotary = {.base = 10000, .rates = ct::functions::rotary_rates(12, 10000, {.factor = 8, .learnt = 16})}},
-        {.tokenizer = bytes});
-  llama("qwen2.gguf",
-        {.vocabulary = 1000,
-         .context = 64,
-         .width = 48,
-         .layers = 2,
-         .heads = 4,
-         .hidden = 80,
-         .groups = 2,
-         .qkv_bias = true},
-        {.tokenizer = pairs});
-  llama("wide.gguf",
-        {.vocabulary = 257, .context = 64, .width = 256, .layers = 4, .heads = 8, .hidden = 512, .groups = 4},
-        {.tokenizer = bytes});
+  gpt("gpt_f16.gguf", small, {.dtype = ct::Dtype::float16, .tokenizer = bytes});
+  gpt("gpt_bf16.gguf", small, {.dtype = ct::Dtype::bfloat16, .tokenizer = bytes});
+  gpt("gpt_alone.gguf", {.vocabulary = 90, .context = 64, .width = 96, .layers = 2, .heads = 3}, {});
+  const L::LlamaOptions narrow{.vocabulary = 257, .context = 64, .width = 64, .layers = 2, .heads = 4, .hidden = 96};
+  const auto llama_with = [&](const std::string& name, const ct::Tokenizer& tokenizer, auto change) {
+    L::LlamaOptions options = narrow;
+    options.vocabulary = tokenizer.vocabulary_size();
+    change(options);
+    llama(name, options, {.tokenizer = tokenizer});
+  };
+  llama_with("llama.gguf", pairs, [](L::LlamaOptions& o) { o.layers = 3; });
+  llama_with("llama_groups.gguf", bytes, [](L::LlamaOptions& o) {
+    o.vocabulary = 301;
+    o.groups = 2;
+    o.head_size = 24;
+    o.epsilon = 1e-6;
+    o.rotary.base = 500;
+    o.tied = true;
+  });
+  llama_with("llama_bias.gguf", bytes, [](L::LlamaOptions& o) {
+    o.groups = 1;
+    o.qkv_bias = o.out_bias = true;
+  });
+  llama_with("llama_rates.gguf", bytes, [](L::LlamaOptions& o) {
+    o.rotary.rates = ct::functions::rotary_rates(16, 10000, {.factor = 8, .learnt = 16});
+  });
+  llama_with("qwen2.gguf", pairs, [](L::LlamaOptions& o) {
+    o.groups = 2;
+    o.qkv_bias = true;
+  });
+  llama_with("wide.gguf", bytes, [](L::LlamaOptions& o) {
+    o.width = 256;
+    o.layers = 4;
+    o.heads = 8;
+    o.hidden = 512;
+    o.groups = 4;
+  });
   // tokenizers of other forms, each with a small model
   llama_of(folder + "/words_llama3.gguf", of_json(data + "/llama3.json", "llama-bpe"));
   llama_of(folder + "/words_qwen2.gguf", of_json(data + "/qwen2.json", "qwen2"));
@@ -204,10 +205,12 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (arguments.size() == 3 && arguments[0] == "models")
       models(arguments[1], arguments[2]);
+    else if (arguments.size() == 3 && arguments[0] == "plain")
+      plain(arguments[1], arguments[2]);
     else if (arguments.size() == 2 && arguments[0] == "encode")
       encode(arguments[1]);
     else
-      throw ct::ValueError("models FOLDER DATA or encode FILE");
+      throw ct::ValueError("models FOLDER DATA, plain FROM TO or encode FILE");
     return 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "llama_cpp: {}\n", e.what());

@@ -91,6 +91,7 @@ TEST(Quantize, GgufKeepsItsMetadata) {
       quantize({folder / "model.gguf", "-o", folder / "small.gguf", "--kind", "Q4_0", "--keep", "^output"});
   ASSERT_TRUE(result.ok()) << result.errors;
   EXPECT_TRUE(has(result.output, "odd.weight stays: rows of 33 are no multiple of 32")) << result.output;
+  EXPECT_TRUE(has(result.output, "4 tensors, 2536 bytes instead of 3856")) << result.output;
   const io::GgufReader small(folder / "small.gguf");
   EXPECT_EQ(small.text("general.architecture"), "llama");
   EXPECT_EQ(small.integer("llama.block_count"), 2);

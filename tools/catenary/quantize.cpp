@@ -35,14 +35,17 @@ class Quantizer {
     }
   }
 
-  /// Takes a tensor in, and says what becomes of it.
-  void add(const std::string& name, io::HostArray values) {
+  /// Takes a tensor in, and says what becomes of it. GGUF has no blocks that are padded.
+  void add(const std::string& name, io::HostArray values, bool gguf = false) {
     Weight weight{name, std::move(values), {}};
     const Shape& shape = weight.values.shape;
     const bool kept =
         std::any_of(keep_.begin(), keep_.end(), [&](const auto& r) { return std::regex_search(name, r); });
+    const std::int64_t elements = quantization_info(kind_).elements;
+    const bool padded = gguf && !shape.empty() && shape.back() % elements != 0;
     // vectors are biases and what normalises
-    if (is_floating(weight.values.dtype) && shape.size() >= 2 && !kept) {
+    const bool wanted = is_floating(weight.values.dtype) && shape.size() >= 2 && !kept;
+    if (wanted && !padded) {
       const Array before = from_host(weight.values, Device()).astype(Dtype::float32);
       weight.blocks = quantize(before, kind_);
       const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).item<float>()); };
@@ -52,6 +55,8 @@ class Quantizer {
     } else {
       tell(weight, fmt::format("{:>6} {:>9}", dtype_name(weight.values.dtype), "-"),
            static_cast<std::int64_t>(weight.values.nbytes()));
+      if (wanted)
+        fmt::print("{:>12}    {} stays: rows of {} are no multiple of {}\n", "", name, shape.back(), elements);
     }
     weights.push_back(std::move(weight));
   }
@@ -107,14 +112,8 @@ void quantize_gguf(const QuantizeFileOptions& options) {
       tensors.push_back({name, reader.read(name), tensor.kind, tensor.shape});
       continue;
     }
-    quantizer.add(name, reader.read(name));
+    quantizer.add(name, reader.read(name), true);
     Weight& weight = quantizer.weights.back();
-    const std::int64_t elements = quantization_info(quantizer.kind()).elements;
-    if (weight.blocks && weight.values.shape.back() % elements != 0) {
-      fmt::print("{:>12}    {} stays: rows of {} are no multiple of {}\n", "", name, weight.values.shape.back(),
-                 elements);
-      weight.blocks.reset();
-    }
     if (weight.blocks) {
       tensors.push_back({name, to_host(weight.blocks->blocks()), weight.blocks->kind(), weight.values.shape});
     } else {
