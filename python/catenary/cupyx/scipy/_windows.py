@@ -1,0 +1,109 @@
+"""Windows that move over an array: borders, and the views in which each element of a window stands at its place."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import ndarray
+from catenary.cupy._functions import _given, pad
+
+MODES = {'reflect': 'symmetric', 'grid-mirror': 'symmetric', 'mirror': 'reflect', 'nearest': 'edge', 'wrap': 'wrap', 'grid-wrap': 'wrap',
+         'constant': 'constant', 'grid-constant': 'constant'}
+_TOGETHER = 24  # operations before their result is stored: a text of hundreds takes a device's compiler minutes
+
+
+def each_axis(value, ndim, what):
+    """A number or a word for each axis, or a sequence of them. Raises RuntimeError where that has another length."""
+    if isinstance(value, str) or numpy.ndim(value) == 0:
+        return [value] * ndim
+    values = list(value)
+    if len(values) != ndim:
+        raise RuntimeError(f'{what}: expected a value for each of {ndim} axes, given {values}')
+    return values
+
+
+def bordered(x, before, after, mode, cval):
+    """The array with so many elements more before and after it along each axis, by SciPy's modes. Raises ValueError for an unknown one."""
+    modes = each_axis(mode, x.ndim, 'mode')
+    for name in modes:
+        if name not in MODES:
+            raise ValueError(f'mode must be one of {", ".join(MODES)}, not {name!r}')
+    if x.size == 0 or not any((*before, *after)):
+        return x
+    if len(set(modes)) == 1:
+        widths = list(zip(before, after))
+        return pad(x, widths, 'constant', constant_values=cval) if MODES[modes[0]] == 'constant' else pad(x, widths, MODES[modes[0]])
+    for axis, name in enumerate(modes):
+        widths = [(0, 0)] * x.ndim
+        widths[axis] = before[axis], after[axis]
+        x = pad(x, widths, 'constant', constant_values=cval) if MODES[name] == 'constant' else pad(x, widths, MODES[name])
+    return x
+
+
+def origins(origin, shape, function):
+    """The origin of each axis of a window. Raises ValueError where its centre would leave it."""
+    found = [int(o) for o in each_axis(origin, len(shape), f'{function}: origin')]
+    for o, n in zip(found, shape):
+        if not 0 <= n // 2 + o < max(n, 1):
+            raise ValueError(f'{function}: invalid origin {o} for a window of {n} elements')
+    return found
+
+
+def views(x, shape, origin, mode, cval, places):
+    """For each of these places in a window of this shape the view of the bordered array in which the element there stands."""
+    before = [n // 2 + o for n, o in zip(shape, origin)]
+    wide = bordered(x, before, [n - 1 - b for n, b in zip(shape, before)], mode, cval)
+    for place in places:
+        yield wide[tuple(slice(p, p + n) for p, n in zip(place, x.shape))]
+
+
+def combined(values, combine):
+    """All values by a function of two."""
+    total = None
+    for k, value in enumerate(values):
+        total = value if total is None else combine(total, value)
+        if k % _TOGETHER == _TOGETHER - 1:
+            total = _core._copy(total, 'C')
+    return total
+
+
+def working(x):
+    """The dtype in which sums are computed: float64 where the device has it."""
+    return numpy.dtype('d' if _core.device_of(x).info['has_f64'] else 'f')
+
+
+def result_dtype(x, output):
+    """The dtype of a result: the array's, or that of `output`, a dtype or an array."""
+    return x.dtype if output is None else output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
+
+
+def delivered(result, x, output):
+    """The result in its dtype, or written into `output`. Raises RuntimeError where that has another shape."""
+    result = result.astype(result_dtype(x, output), copy=False)
+    if not isinstance(output, ndarray):
+        return result
+    if output.shape != result.shape:
+        raise RuntimeError(f'output shape not correct: it is {output.shape}, the result has {result.shape}')
+    output[...] = result
+    return output
+
+
+def correlated(x, weights, origin, mode, cval):
+    """The sums of what a window of weights (NumPy's) covers."""
+    kind = working(x)
+    places = list(zip(*numpy.nonzero(weights)))
+    if not places or x.size == 0:
+        return _core.zeros(x.shape, kind)
+    terms = views(x.astype(kind), weights.shape, origin, mode, cval, places)
+    return combined((view * float(weights[place]) for view, place in zip(terms, places)), lambda a, b: a + b)
+
+
+def on_host(weights):
+    """Weights as NumPy's array of floats."""
+    return numpy.asarray(weights.get() if isinstance(weights, ndarray) else weights, float)
+
+
+def array_of(x, function):
+    """An argument as an array of numbers that can be computed. Raises TypeError for NumPy's arrays, as everywhere."""
+    if isinstance(x, numpy.ndarray):
+        raise TypeError(f'{function}: Unsupported type {type(x)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
+    return _given(x)

@@ -1,0 +1,271 @@
+"""Filters: sums, extrema and ranks of windows."""
+
+import numbers
+
+import numpy
+
+from catenary import _core
+from catenary.cupyx.scipy._windows import (array_of, combined, correlated, delivered, each_axis, on_host, origins, result_dtype,
+                                           views)
+
+_minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
+
+
+def correlate(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
+    """The sums of the elements that a window of weights covers, each times its weight, computed in float64 where the device has it."""
+    x, w = array_of(input, 'correlate'), on_host(weights)
+    if w.ndim != x.ndim:
+        raise RuntimeError(f'filter weights array has incorrect shape: it has {w.ndim} axes, the array has {x.ndim}')
+    return delivered(correlated(x, w, origins(origin, w.shape, 'correlate'), mode, cval), x, output)
+
+
+def _turned(origin, shape):
+    """The origin for the window turned round."""
+    return [-o - (n % 2 == 0) for o, n in zip(each_axis(origin, len(shape), 'origin'), shape)]
+
+
+def convolve(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
+    """correlate with the weights turned round."""
+    w = on_host(weights)
+    return correlate(input, w[(slice(None, None, -1),) * w.ndim], output, mode, cval, _turned(origin, w.shape))
+
+
+def correlate1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
+    """correlate along one axis."""
+    x, w = array_of(input, 'correlate1d'), on_host(weights)
+    if w.ndim != 1 or w.size < 1:
+        raise RuntimeError('no filter weights given: expected one axis of them, given shape %s' % (w.shape,))
+    axis = _axis(axis, x.ndim)
+    shape, at = [1] * x.ndim, [0] * x.ndim
+    shape[axis], at[axis] = w.size, origins(origin, w.shape, 'correlate1d')[0]
+    return delivered(correlated(x, w.reshape(shape), at, mode, cval), x, output)
+
+
+def convolve1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
+    """convolve along one axis."""
+    w = on_host(weights)
+    return correlate1d(input, w[::-1], axis, output, mode, cval, _turned(origin, w.shape)[0])
+
+
+def _axis(axis, ndim):
+    if not -ndim <= axis < ndim:
+        raise numpy.exceptions.AxisError(axis, ndim)
+    return axis % ndim
+
+
+def _one_by_one(x, output, axes, filters, modes):
+    """Filters along axes, one after another; what stands between them has the result's dtype, as SciPy's has."""
+    dtype, ndim = result_dtype(x, output), x.ndim
+    axes = range(ndim) if axes is None else [_axis(a, ndim) for a in ([axes] if numpy.ndim(axes) == 0 else axes)]
+    modes = each_axis(modes, len(axes), 'mode')
+    result = x
+    for k, axis in enumerate(axes):
+        made = filters(k, result, axis, modes[k])
+        result = result if made is None else made.astype(dtype, copy=False)
+    return delivered(_core._copy(x, 'K') if result is x else result, x, output)
+
+
+def _gaussian(sigma, order, radius):
+    """The weights of a Gaussian's derivative of this order."""
+    x = numpy.arange(-radius, radius + 1)
+    bell = numpy.exp(-0.5 / (sigma * sigma) * x ** 2)
+    bell /= bell.sum()
+    factor = numpy.polynomial.Polynomial([1.0])  # by which a derivative is the bell's multiple
+    for _ in range(order):
+        factor = factor.deriv() - factor * numpy.polynomial.Polynomial([0, 1 / (sigma * sigma)])
+    return factor(x) * bell
+
+
+def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode='reflect', cval=0.0, truncate=4.0, *, radius=None):
+    """A Gaussian, or its derivative of this order, along an axis. Raises ValueError where the order is negative or no whole number."""
+    if not isinstance(order, numbers.Integral) or order < 0:
+        raise ValueError('order must be a non-negative integer, not %r' % (order,))
+    radius = int(truncate * float(sigma) + 0.5) if radius is None else radius
+    if not isinstance(radius, numbers.Integral) or radius < 0:
+        raise ValueError('Radius must be a nonnegative integer, not %r' % (radius,))
+    return correlate1d(input, _gaussian(float(sigma), int(order), int(radius))[::-1], axis, output, mode, cval, 0)
+
+
+def gaussian_filter(input, sigma, order=0, output=None, mode='reflect', cval=0.0, truncate=4.0, *, radius=None, axes=None):
+    """gaussian_filter1d along all axes, or those named."""
+    x = array_of(input, 'gaussian_filter')
+    count = x.ndim if axes is None else numpy.size(axes)
+    sigmas, orders, radii = (each_axis(v, count, name) for v, name in ((sigma, 'sigma'), (order, 'order'), (radius, 'radius')))
+    return _one_by_one(x, output, axes, lambda k, y, axis, own: gaussian_filter1d(
+        y, sigmas[k], axis, orders[k], result_dtype(x, output), own, cval, truncate, radius=radii[k]) if sigmas[k] > 1e-15 else None, mode)
+
+
+def uniform_filter1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
+    """Means of so many elements along an axis."""
+    x = array_of(input, 'uniform_filter1d')
+    if size < 1:
+        raise RuntimeError('incorrect filter size: %r' % (size,))
+    axis = _axis(axis, x.ndim)
+    shape, at = [1] * x.ndim, [0] * x.ndim
+    shape[axis], at[axis] = int(size), origins(origin, (size,), 'uniform_filter1d')[0]
+    return delivered(correlated(x, numpy.ones(shape), at, mode, cval) / int(size), x, output)
+
+
+def uniform_filter(input, size=3, output=None, mode='reflect', cval=0.0, origin=0, *, axes=None):
+    """uniform_filter1d along all axes, or those named."""
+    x = array_of(input, 'uniform_filter')
+    count = x.ndim if axes is None else numpy.size(axes)
+    sizes, at = each_axis(size, count, 'size'), each_axis(origin, count, 'origin')
+    return _one_by_one(x, output, axes, lambda k, y, axis, own: uniform_filter1d(
+        y, sizes[k], axis, result_dtype(x, output), own, cval, at[k]) if sizes[k] > 1 else None, mode)
+
+
+def _along_two(name, axis_weights, input, axis, output, mode, cval):
+    x = array_of(input, name)
+    axis = _axis(axis, x.ndim)
+    modes = each_axis(mode, x.ndim, 'mode')
+    result = correlate1d(x, [-1, 0, 1], axis, result_dtype(x, output), modes[axis], cval)
+    for k in range(x.ndim):
+        if k != axis:
+            result = correlate1d(result, axis_weights, k, None, modes[k], cval)
+    return delivered(result, x, output)
+
+
+def sobel(input, axis=-1, output=None, mode='reflect', cval=0.0):
+    """Sobel's derivative along an axis."""
+    return _along_two('sobel', [1, 2, 1], input, axis, output, mode, cval)
+
+
+def prewitt(input, axis=-1, output=None, mode='reflect', cval=0.0):
+    """Prewitt's derivative along an axis."""
+    return _along_two('prewitt', [1, 1, 1], input, axis, output, mode, cval)
+
+
+def _keywords(extra_keywords):
+    return {} if extra_keywords is None else extra_keywords
+
+
+def generic_laplace(input, derivative2, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None):
+    """The sum of second derivatives along all axes, by derivative2(input, axis, output, mode, cval, ...)."""
+    x = array_of(input, 'generic_laplace')
+    modes = each_axis(mode, x.ndim, 'mode')
+    if x.ndim == 0:
+        return delivered(_core._copy(x, 'K'), x, output)
+    parts = (derivative2(x, k, result_dtype(x, output), modes[k], cval, *extra_arguments, **_keywords(extra_keywords)) for k in range(x.ndim))
+    return delivered(combined(parts, lambda a, b: a + b), x, output)
+
+
+def laplace(input, output=None, mode='reflect', cval=0.0):
+    """The sum of the second differences along all axes."""
+    return generic_laplace(input, lambda x, axis, output, mode, cval: correlate1d(x, [1, -2, 1], axis, output, mode, cval), output, mode, cval)
+
+
+def _gaussian_derivative(x, axis, output, mode, cval, sigma, order, keywords):
+    orders = [0] * x.ndim
+    orders[axis] = order
+    return gaussian_filter(x, sigma, orders, output, mode, cval, **keywords)
+
+
+def gaussian_laplace(input, sigma, output=None, mode='reflect', cval=0.0, **kwargs):
+    """The sum of the second derivatives by a Gaussian along all axes."""
+    return generic_laplace(input, _gaussian_derivative, output, mode, cval, (sigma, 2, kwargs))
+
+
+def generic_gradient_magnitude(input, derivative, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None):
+    """The length of the vector of derivatives along all axes, by derivative(input, axis, output, mode, cval, ...)."""
+    x = array_of(input, 'generic_gradient_magnitude')
+    modes = each_axis(mode, x.ndim, 'mode')
+    if x.ndim == 0:
+        return delivered(_core._copy(x, 'K'), x, output)
+    parts = [derivative(x, k, result_dtype(x, output), modes[k], cval, *extra_arguments, **_keywords(extra_keywords)) for k in range(x.ndim)]
+    return delivered(_core.ufuncs['sqrt'](combined((p * p for p in parts), lambda a, b: a + b)), x, output)
+
+
+def gaussian_gradient_magnitude(input, sigma, output=None, mode='reflect', cval=0.0, **kwargs):
+    """The length of the vector of derivatives by a Gaussian along all axes."""
+    return generic_gradient_magnitude(input, _gaussian_derivative, output, mode, cval, (sigma, 1, kwargs))
+
+
+def footprint_of(x, size, footprint, function):
+    """Which elements of a window count: NumPy's bools. Raises RuntimeError where nothing says it."""
+    if footprint is None:
+        if size is None:
+            raise RuntimeError(f'{function}: no footprint or filter size provided')
+        return numpy.ones([int(n) for n in each_axis(size, x.ndim, 'size')], bool)
+    found = on_host(footprint) != 0
+    if found.ndim != x.ndim:
+        raise RuntimeError(f'{function}: footprint array has incorrect shape: it has {found.ndim} axes, the array has {x.ndim}')
+    if not found.any():
+        raise ValueError(f'{function}: all-zero footprint is not supported')
+    return found
+
+
+def extremum(input, footprint, structure, output, mode, cval, origin, combine, sign):
+    """The least or the largest of what a window covers, where `structure` is subtracted or added first."""
+    x = input
+    places = list(zip(*numpy.nonzero(footprint)))
+    if x.size == 0 or not places:
+        return delivered(_core._copy(x, 'K'), x, output)
+    at = origins(origin, footprint.shape, 'filter')
+    if structure is None and footprint.all() and x.ndim > 1:  # along one axis after the other
+        result = x
+        for axis, n in enumerate(footprint.shape):
+            shape, own = [1] * x.ndim, [0] * x.ndim
+            shape[axis], own[axis] = n, at[axis]
+            result = combined(views(result, shape, own, mode, cval, numpy.ndindex(*shape)), combine)
+        return delivered(result, x, output)
+    parts = views(x, footprint.shape, at, mode, cval, places)
+    if structure is not None:
+        parts = (part + sign * float(structure[place]) for part, place in zip(parts, places))
+    return delivered(combined(parts, combine), x, output)
+
+
+def _of_windows(name, combine):
+    def function(input, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
+        x = array_of(input, name)
+        return extremum(x, footprint_of(x, size, footprint, name), None, output, mode, cval, origin, combine, 0)
+
+    def function1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
+        x = array_of(input, name + '1d')
+        if size < 1:
+            raise RuntimeError('incorrect filter size: %r' % (size,))
+        shape, at = [1] * x.ndim, [0] * x.ndim
+        shape[_axis(axis, x.ndim)], at[_axis(axis, x.ndim)] = int(size), origin
+        return extremum(x, numpy.ones(shape, bool), None, output, mode, cval, at, combine, 0)
+    what = 'least' if combine is _minimum else 'largest'
+    for f, own, text in ((function, name, f'The {what} element of each window.'), (function1d, name + '1d', f'The {what} of so many elements along an axis.')):
+        f.__name__ = f.__qualname__ = own
+        f.__doc__ = text
+    return function, function1d
+
+
+minimum_filter, minimum_filter1d = _of_windows('minimum_filter', _minimum)
+maximum_filter, maximum_filter1d = _of_windows('maximum_filter', _maximum)
+
+
+def _ranked(name, rank, input, size, footprint, output, mode, cval, origin):
+    x = array_of(input, name)
+    window = footprint_of(x, size, footprint, name)
+    count = int(window.sum())
+    k = rank(count)
+    if not -count <= k < count:
+        raise RuntimeError(f'{name}: rank not within filter footprint size {count}')
+    if x.size == 0:
+        return delivered(_core._copy(x, 'K'), x, output)
+    places = list(zip(*numpy.nonzero(window)))
+    parts = list(views(x, window.shape, origins(origin, window.shape, name), mode, cval, places))
+    return delivered(_core._sort(_core._stack(parts, 0), 0)[k], x, output)
+
+
+def rank_filter(input, rank, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
+    """The element of this rank in each window, from the least on; negative ones count from the largest."""
+    return _ranked('rank_filter', lambda count: int(rank), input, size, footprint, output, mode, cval, origin)
+
+
+def median_filter(input, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
+    """The median of each window; of an even number of elements the larger of those in the middle."""
+    return _ranked('median_filter', lambda count: count // 2, input, size, footprint, output, mode, cval, origin)
+
+
+def percentile_filter(input, percentile, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
+    """The element of each window below which so many percent are; negative ones count from 100 down."""
+    share = float(percentile) + (100 if percentile < 0 else 0)
+    if not 0 <= share <= 100:
+        raise RuntimeError('invalid percentile: %r' % (percentile,))
+    return _ranked('percentile_filter', lambda count: count - 1 if share == 100 else int(count * share / 100), input, size, footprint,
+                   output, mode, cval, origin)

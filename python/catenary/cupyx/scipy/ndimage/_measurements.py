@@ -1,0 +1,131 @@
+"""Connected parts of an array, and what is in each of them."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import ndarray
+from catenary.cupyx.scipy._windows import array_of, combined, on_host, views
+from catenary.cupyx.scipy.ndimage._morphology import _ball
+
+_minimum = _core.ufuncs['minimum']
+
+
+def label(input, structure=None, output=None):
+    """The parts of what is not 0 that hang together, numbered from 1 in C's order, and how many there are. Raises ValueError where the
+    structure has not 3 elements along each axis, or is not the same turned round."""
+    x = array_of(input, 'label') != 0
+    window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
+    if window.shape != (3,) * x.ndim or (window != window[(slice(None, None, -1),) * x.ndim]).any():
+        raise ValueError('label: the structure must have 3 elements along each of %d axes, and be the same turned round' % x.ndim)
+    size = x.size
+    places = [p for p in zip(*numpy.nonzero(window)) if p != (1,) * x.ndim]
+    # each element knows one of its part that comes before it, until that is the first of all: the element's neighbours', then that one's
+    own = _core.where(x, _core.arange(size).reshape(x.shape), size)
+    while size and places:
+        near = combined(views(own, window.shape, [0] * x.ndim, 'constant', size, places), _minimum)
+        found = _core.where(x, _minimum(own, near), size)
+        for _ in range(2):
+            known = _core._concatenate([found.ravel(), _core.full((1,), size, found.dtype)], 0)
+            found = known[found]
+        if bool(_core.array_equal(found, own)):
+            break
+        own = found
+    first = x & (own == _core.arange(size).reshape(x.shape))
+    number = _core._concatenate([_core.cumsum(first.ravel()), _core.zeros((1,), 'l')], 0)
+    labels, count = number[own].astype('i'), int(first.sum())
+    if isinstance(output, ndarray):
+        if output.shape != x.shape:
+            raise ValueError(f'label: output has shape {output.shape}, the array {x.shape}')
+        output[...] = labels
+        return count
+    return (labels if output is None else labels.astype(output)), count
+
+
+def _parts(input, labels, index, function):
+    """Values and to which of the asked parts each belongs, with one part more for all others; how many there are; the result's shape."""
+    x = array_of(input, function)
+    if labels is None:
+        if index is not None:
+            raise ValueError(f'{function}: index without given labels')
+        return x.ravel(), _core.zeros((x.size,), 'l'), 1, ()
+    labels = _core.broadcast_to(array_of(labels, function), x.shape)
+    if index is None:
+        return x.ravel(), _core.where(labels.ravel() != 0, 0, 1).astype('l'), 1, ()
+    asked = numpy.asarray(index.get() if isinstance(index, ndarray) else index)
+    flat, where = numpy.unique(asked.ravel(), return_inverse=True)
+    sorted_labels = array_of(flat.tolist(), function)
+    place = _core.searchsorted(sorted_labels, labels.ravel())
+    place = _minimum(place, flat.size - 1)
+    part = _core.where(sorted_labels[place] == labels.ravel(), place, flat.size)
+    return x.ravel(), part, (flat.size, where), asked.shape
+
+
+def _shaped(values, count, shape):
+    if isinstance(count, tuple):
+        return values[array_of(count[1].reshape(-1).tolist(), 'index')].reshape(shape)
+    return values[0]
+
+
+def _number(count):
+    return count[0] if isinstance(count, tuple) else count
+
+
+def _total(x, part, count):
+    return _core.bincount(part, x.astype('d'), _number(count) + 1)[:_number(count)]
+
+
+def sum_labels(input, labels=None, index=None):
+    """The sum of each part that `index` names, of all that have a label, or of all."""
+    x, part, count, shape = _parts(input, labels, index, 'sum_labels')
+    return _shaped(_total(x, part, count), count, shape)
+
+
+sum = sum_labels
+
+
+def mean(input, labels=None, index=None):
+    """The mean of each part, as sum_labels."""
+    x, part, count, shape = _parts(input, labels, index, 'mean')
+    return _shaped(_total(x, part, count) / _total(_core.ones_like(x), part, count), count, shape)
+
+
+def variance(input, labels=None, index=None):
+    """The variance of each part, as sum_labels."""
+    x, part, count, shape = _parts(input, labels, index, 'variance')
+    members = _total(_core.ones_like(x), part, count)
+    means = _core._concatenate([_total(x, part, count) / members, _core.zeros((1,), 'd')], 0)
+    return _shaped(_total((x.astype('d') - means[part]) ** 2, part, count) / members, count, shape)
+
+
+def standard_deviation(input, labels=None, index=None):
+    """The standard deviation of each part, as sum_labels."""
+    return _core.ufuncs['sqrt'](variance(input, labels, index))
+
+
+def _extremum(name, largest):
+    def function(input, labels=None, index=None):
+        x, part, count, shape = _parts(input, labels, index, name)
+        # after a sort by value, then stably by part, a part's extrema are the first and the last of it
+        order = x.argsort()
+        order = order[part[order].argsort()]
+        members = _core.bincount(part, None, _number(count) + 1)[:_number(count)]
+        last = _core.cumsum(members)
+        at = (last - 1 if largest else last - members)
+        found = _core.where(members > 0, x[order[_core.clip(at, 0, max(x.size - 1, 0))]], 0)
+        return _shaped(found.astype(x.dtype), count, shape)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'The {"largest" if largest else "least"} element of each part, as sum_labels; 0 of one without elements.'
+    return function
+
+
+minimum, maximum = _extremum('minimum', False), _extremum('maximum', True)
+
+
+def center_of_mass(input, labels=None, index=None):
+    """Where the weighted mean of places is: a tuple of a number for each axis, or a list of such for each part of `index`."""
+    x = array_of(input, 'center_of_mass')
+    weight = sum_labels(x, labels, index)
+    sums = [sum_labels(x * places, labels, index) / weight for places in _core.indices(x.shape, 'd')] if x.ndim else []
+    if sums and sums[0].ndim:
+        return [tuple(s[k] for s in sums) for k in range(sums[0].size)]
+    return tuple(sums)

@@ -1,0 +1,172 @@
+"""Morphology: shapes that grow and shrink."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import asarray
+from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis, on_host, origins, views
+from catenary.cupyx.scipy.ndimage._filters import extremum
+
+_minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
+_and, _or = _core.ufuncs['logical_and'], _core.ufuncs['logical_or']
+
+
+def _ball(rank, connectivity):
+    """NumPy's bools: the places of a window of 3 along each axis that are so many steps at most from its middle."""
+    return numpy.abs(numpy.indices([3] * rank) - 1).sum(0) <= max(int(connectivity), 1)
+
+
+def generate_binary_structure(rank, connectivity):
+    """A window of 3 elements along each axis: those that are so many steps at most from its middle."""
+    return asarray(_ball(rank, connectivity))
+
+
+def iterate_structure(structure, iterations, origin=None):
+    """A window that does in one step what this one does in several; with `origin` also its origin."""
+    window = on_host(structure) != 0
+    if iterations < 2:
+        return asarray(window)
+    grown = asarray(numpy.pad(window, [(n // 2 * (iterations - 1), n // 2 * (iterations - 1)) for n in window.shape]))
+    grown = binary_dilation(grown, window, iterations - 1)
+    return grown if origin is None else (grown, [iterations * o for o in each_axis(origin, window.ndim, 'origin')])
+
+
+def _window(x, structure, function):
+    window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
+    if window.ndim != x.ndim:
+        raise RuntimeError(f'{function}: structure and input must have same dimensionality, given {window.ndim} and {x.ndim}')
+    if not window.size:
+        raise ValueError(f'{function}: structure must not be empty')
+    return window
+
+
+def _steps(name, combine, input, structure, iterations, mask, output, border_value, origin, brute_force):
+    x = array_of(input, name) != 0
+    window = _window(x, structure, name)
+    if combine is _or:
+        window = window[(slice(None, None, -1),) * window.ndim]
+        origin = [-o - (n % 2 == 0) for o, n in zip(each_axis(origin, x.ndim, 'origin'), window.shape)]
+    at = origins(origin, window.shape, name)
+    places = list(zip(*numpy.nonzero(window)))
+    left = int(iterations)
+    while x.size and places:
+        made = combined(views(x, window.shape, at, 'constant', bool(border_value), places), combine)
+        if mask is not None:
+            made = _core.where(array_of(mask, name) != 0, made, x)
+        made, before = _core._copy(made, 'C'), x
+        x = made
+        left -= 1
+        if left == 0 or left < 0 and bool(_core.array_equal(made, before)):
+            break
+    return delivered(_core._copy(x, 'K'), x, output)
+
+
+def binary_erosion(input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False):
+    """Where the whole window lies on what is not 0; so many times, or with less than 1 until nothing changes. Only where `mask` is true."""
+    return _steps('binary_erosion', _and, input, structure, iterations, mask, output, border_value, origin, brute_force)
+
+
+def binary_dilation(input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False):
+    """What the window covers that stands at each element that is not 0; else as binary_erosion."""
+    return _steps('binary_dilation', _or, input, structure, iterations, mask, output, border_value, origin, brute_force)
+
+
+def binary_opening(input, structure=None, iterations=1, output=None, origin=0, mask=None, border_value=0, brute_force=False):
+    """Dilation of the erosion."""
+    made = binary_erosion(input, structure, iterations, mask, None, border_value, origin, brute_force)
+    return binary_dilation(made, structure, iterations, mask, output, border_value, origin, brute_force)
+
+
+def binary_closing(input, structure=None, iterations=1, output=None, origin=0, mask=None, border_value=0, brute_force=False):
+    """Erosion of the dilation."""
+    made = binary_dilation(input, structure, iterations, mask, None, border_value, origin, brute_force)
+    return binary_erosion(made, structure, iterations, mask, output, border_value, origin, brute_force)
+
+
+def binary_propagation(input, structure=None, mask=None, output=None, border_value=0, origin=0):
+    """Dilation until nothing changes, where `mask` is true."""
+    return binary_dilation(input, structure, -1, mask, output, border_value, origin)
+
+
+def binary_fill_holes(input, structure=None, output=None, origin=0):
+    """What cannot be reached from outside."""
+    x = array_of(input, 'binary_fill_holes') != 0
+    outside = binary_dilation(_core.zeros_like(x), structure, -1, ~x, None, 1, origin)
+    return delivered(~outside, x, output)
+
+
+def binary_hit_or_miss(input, structure1=None, structure2=None, output=None, origin1=0, origin2=None):
+    """Where the first window lies on what is not 0, and the second, or what is not of the first, on 0."""
+    x = array_of(input, 'binary_hit_or_miss') != 0
+    first = _window(x, structure1, 'binary_hit_or_miss')
+    second = ~first if structure2 is None else on_host(structure2) != 0
+    hit = binary_erosion(x, first, 1, None, None, 0, origin1)
+    miss = binary_dilation(x, second[(slice(None, None, -1),) * second.ndim], 1, None, None, 0, _mirrored(origin1 if origin2 is None else origin2, second.shape))
+    return delivered(hit & ~miss, x, output)
+
+
+def _mirrored(origin, shape):
+    return [-o - (n % 2 == 0) for o, n in zip(each_axis(origin, len(shape), 'origin'), shape)]
+
+
+def _grey(x, size, footprint, structure, function):
+    """The footprint and the structure of a grey operation, NumPy's. Raises ValueError where nothing says it."""
+    values = None if structure is None else on_host(structure)
+    if footprint is not None:
+        window = on_host(footprint) != 0
+    elif values is not None:
+        window = numpy.ones(values.shape, bool)
+    elif size is not None:
+        window = numpy.ones([int(n) for n in each_axis(size, x.ndim, 'size')], bool)
+    else:
+        raise ValueError(f'{function}: size, footprint, or structure must be specified')
+    if window.ndim != x.ndim:
+        raise RuntimeError(f'{function}: the window has {window.ndim} axes, the array has {x.ndim}')
+    return window, values
+
+
+def grey_erosion(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
+    """The least of what the window covers, less the structure."""
+    x = array_of(input, 'grey_erosion')
+    window, values = _grey(x, size, footprint, structure, 'grey_erosion')
+    return extremum(x, window, values, output, mode, cval, origin, _minimum, -1)
+
+
+def grey_dilation(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
+    """The largest of what the window turned round covers, and the structure more."""
+    x = array_of(input, 'grey_dilation')
+    window, values = _grey(x, size, footprint, structure, 'grey_dilation')
+    turn = (slice(None, None, -1),) * x.ndim
+    return extremum(x, window[turn], None if values is None else values[turn], output, mode, cval, _mirrored(origin, window.shape), _maximum, 1)
+
+
+def grey_opening(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
+    """Dilation of the erosion."""
+    made = grey_erosion(input, size, footprint, structure, None, mode, cval, origin)
+    return grey_dilation(made, size, footprint, structure, output, mode, cval, origin)
+
+
+def grey_closing(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
+    """Erosion of the dilation."""
+    made = grey_dilation(input, size, footprint, structure, None, mode, cval, origin)
+    return grey_erosion(made, size, footprint, structure, output, mode, cval, origin)
+
+
+def _of_two(name, description, compute):
+    def function(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
+        x = array_of(input, name)
+        return delivered(compute(x, size, footprint, structure, None, mode, cval, origin), x, output)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = description
+    return function
+
+
+morphological_gradient = _of_two('morphological_gradient', 'Dilation less erosion.', lambda *a: grey_dilation(*a) - grey_erosion(*a))
+morphological_laplace = _of_two('morphological_laplace', 'Dilation and erosion, less the array twice.',
+                                lambda x, *a: grey_dilation(x, *a) + grey_erosion(x, *a) - x - x)
+white_tophat = _of_two('white_tophat', 'The array less its opening.', lambda x, *a: _less(x, grey_opening(x, *a)))
+black_tophat = _of_two('black_tophat', 'The closing less the array.', lambda x, *a: _less(grey_closing(x, *a), x))
+
+
+def _less(a, b):
+    return _core.ufuncs['logical_xor'](a, b) if a.dtype == bool else a - b

@@ -1,3 +1,0 @@
-"""cupyx.scipy.sparse is not there."""
-
-raise ImportError('cupyx.scipy.sparse is not available: there are no sparse matrices')

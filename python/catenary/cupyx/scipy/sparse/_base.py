@@ -1,0 +1,360 @@
+"""What sparse matrices have in common, told by their elements: rows, columns and values."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import asarray, ndarray
+from catenary.cupy._functions import _given
+
+ABSENT = ('cupyx.scipy.sparse: %s is not supported; toarray() gives the matrix as an array, get() SciPy\'s')
+
+
+def spread(starts, counts):
+    """starts[k], starts[k] + 1, ... of counts[k] elements each, for one k after another: (these places, the k of each)."""
+    owner = _core.repeat(_core.arange(counts.size), counts) if counts.size else _core.zeros((0,), 'l')
+    if owner.size == 0:
+        return owner, owner
+    before = _core.cumsum(counts) - counts
+    return _core.arange(owner.size) - before[owner] + starts[owner], owner
+
+
+def merged(rows, columns, data, shape):
+    """The elements by rows and, within them, columns, those of one place added up."""
+    if data.size == 0:
+        return rows.astype('i'), columns.astype('i'), data
+    key = rows.astype('l') * max(shape[1], 1) + columns
+    order = _core._argsort(key, 0)
+    key, data = key[order], data[order]
+    first = _core._concatenate([_core.ones((1,), bool), key[1:] != key[:-1]], 0)
+    place = _core.cumsum(first) - 1
+    count = int(place[-1]) + 1
+    if count < data.size:
+        total = _core.zeros((count,), 'b' if data.dtype == bool else data.dtype)
+        _core.scatter_add(total, place, data.astype(total.dtype, copy=False))
+        key, data = key[first], total.astype(data.dtype, copy=False)
+    width = max(shape[1], 1)
+    return (key // width).astype('i'), (key % width).astype('i'), data
+
+
+def is_scalar(x):
+    """Is it one number?"""
+    return numpy.isscalar(x) or isinstance(x, ndarray) and x.ndim == 0
+
+
+class spmatrix:
+    """A matrix of which only some elements are kept. `*` and `@` are products of matrices, as those of SciPy's matrices."""
+
+    __array_priority__ = 101
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+    ndim = 2
+    format = None
+
+    def __init__(self, shape):
+        if len(shape) != 2 or min(shape) < 0:
+            raise ValueError(f'invalid shape (must be a 2-tuple of extents), given {shape}')
+        self._shape = tuple(int(n) for n in shape)
+
+    shape = property(lambda self: self._shape)
+    dtype = property(lambda self: self.data.dtype)
+    nnz = property(lambda self: self.getnnz(), None, None, 'How many elements are kept.')
+    size = property(lambda self: self.getnnz(), None, None, 'How many elements are kept.')
+    T = property(lambda self: self.transpose(), None, None, 'The transposed matrix.')
+    device = property(lambda self: self.data.device)
+
+    def getnnz(self, axis=None):
+        """How many elements are kept: in all, in each column (axis 0), or in each row (axis 1)."""
+        if axis is None:
+            return int(self.data.size)
+        rows, columns, _ = self._elements()
+        axis = axis % 2
+        return _core.bincount(columns if axis == 0 else rows, None, self.shape[1 - axis])[:self.shape[1 - axis]]
+
+    def get_shape(self):
+        """The extents."""
+        return self._shape
+
+    def getformat(self):
+        """'csr', 'csc' or 'coo'."""
+        return self.format
+
+    def __len__(self):
+        raise TypeError('sparse matrix length is ambiguous; use getnnz()')
+
+    def __repr__(self):
+        return f'<{self.shape[0]}x{self.shape[1]} sparse matrix of type {self.dtype} with {self.nnz} stored elements in {self.format.upper()} format>'
+
+    def __str__(self):
+        rows, columns, data = (x.get().tolist() for x in self._elements())
+        return '\n'.join(f'  ({i}, {j})\t{x}' for i, j, x in zip(rows, columns, data))
+
+    def __bool__(self):
+        if self.shape == (1, 1):
+            return self.nnz != 0
+        raise ValueError('The truth value of an array with more than one element is ambiguous.')
+
+    # ------------------------------------------------------------------ other forms
+    def _made(self, rows, columns, data, shape=None):
+        """A matrix of this format of elements that are in no order."""
+        from catenary.cupyx.scipy.sparse._formats import coo_matrix
+        return coo_matrix((data, (rows, columns)), shape=shape or self.shape).asformat(self.format)
+
+    def asformat(self, format):
+        """The matrix in a format, or as it is for None. Raises ValueError for an unknown one."""
+        if format not in (None, 'csr', 'csc', 'coo'):
+            raise ValueError(f'Format {format} is unknown: csr, csc and coo are here.')
+        return self if format in (None, self.format) else getattr(self, 'to' + format)()
+
+    def toarray(self, order=None, out=None):
+        """The matrix with all its elements as an ndarray."""
+        rows, columns, data = self._elements()
+        made = _core.zeros(self.shape, 'b' if data.dtype == bool else data.dtype)
+        if data.size:
+            _core.scatter_add(made, (rows, columns), data.astype(made.dtype, copy=False))
+        made = made.astype(data.dtype, copy=False)
+        if out is not None:
+            out[...] = made
+            return out
+        return _core._contiguous(made, True) if order == 'F' else made
+
+    todense = toarray
+
+    def get(self, stream=None):
+        """SciPy's matrix of this format."""
+        import scipy.sparse
+        own = self.tocoo()
+        return scipy.sparse.coo_matrix((own.data.get(), (own.row.get(), own.col.get())), shape=self.shape).asformat(self.format)
+
+    def astype(self, t):
+        """The matrix with its values cast."""
+        return self._with(self.data.astype(t))
+
+    def copy(self):
+        """A matrix with its own arrays."""
+        return self._with(_core._copy(self.data, 'C'))
+
+    def conj(self, copy=True):
+        """The matrix: there are no complex dtypes."""
+        return self.copy() if copy else self
+
+    conjugate = conj
+    real = property(lambda self: self)
+
+    # ------------------------------------------------------------------ elementwise
+    def __neg__(self):
+        return self._with(-self.data)
+
+    def __abs__(self):
+        return self._with(_core.ufuncs['absolute'](self.data))
+
+    def power(self, n, dtype=None):
+        """Each kept element to the n, a positive number."""
+        if not is_scalar(n) or n <= 0:
+            raise NotImplementedError(ABSENT % f'power({n!r}), which makes something of what is 0,')
+        return self._with((self.data if dtype is None else self.data.astype(dtype)) ** n)
+
+    def _sum_with(self, other, sign):
+        if is_scalar(other):
+            if other == 0:
+                return self.copy()
+            raise NotImplementedError('adding a nonzero scalar to a sparse matrix is not supported: toarray() first')
+        if not isinstance(other, spmatrix):
+            dense = self.toarray()
+            return dense + other if sign > 0 else dense - other
+        _same_shape(self, other)
+        (r, c, d), (s, e, f) = self._elements(), other._elements()
+        dtype = numpy.result_type(d.dtype, f.dtype)
+        f = f.astype(dtype)
+        return self._made(*(_core._concatenate(list(pair), 0) for pair in ((r, s), (c, e), (d.astype(dtype), f if sign > 0 else -f))))
+
+    def __add__(self, other):
+        return self._sum_with(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._sum_with(other, -1)
+
+    def __rsub__(self, other):
+        return (-self)._sum_with(other, 1)
+
+    def multiply(self, other):
+        """The product of elements: with a number, an array that broadcasts to the matrix, or a matrix."""
+        if is_scalar(other):
+            return self._with(self.data * other)
+        rows, columns, data = self.tocsr()._elements()
+        if isinstance(other, spmatrix):
+            _same_shape(self, other)
+            values = other.tocsr()._at(rows, columns)
+        else:
+            other = _core.broadcast_to(_given(other), self.shape)
+            values = other[rows, columns]
+        return self._made(rows, columns, data * values)
+
+    def __truediv__(self, other):
+        if is_scalar(other):
+            return self._with(self.data / other)
+        if isinstance(other, spmatrix):
+            return self.toarray() / other.toarray()
+        return self.multiply(1 / _given(other))
+
+    # ------------------------------------------------------------------ products
+    def __mul__(self, other):
+        return self._with(self.data * other) if is_scalar(other) else self._product(other)
+
+    def __rmul__(self, other):
+        return self._with(other * self.data) if is_scalar(other) else self.T._product(_given(other).T).T
+
+    def __matmul__(self, other):
+        if is_scalar(other):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return self._product(other)
+
+    def __rmatmul__(self, other):
+        return self.T._product(_given(other).T).T
+
+    def dot(self, other):
+        """The product with a number, a vector, a matrix of either kind."""
+        return self * other
+
+    def __pow__(self, other):
+        if self.shape[0] != self.shape[1]:
+            raise TypeError('matrix is not square')
+        if other != int(other) or other < 0:
+            raise ValueError('exponent must be an integer >= 0')
+        from catenary.cupyx.scipy.sparse._construct import identity
+        made, factor, left = None, self, int(other)
+        while left:
+            if left % 2:
+                made = factor if made is None else made * factor
+            factor, left = factor * factor if left > 1 else factor, left // 2
+        return identity(self.shape[0], self.dtype, self.format) if made is None else made
+
+    def _product(self, other):
+        """self times a vector, an array of two axes, or a matrix. Raises ValueError where the extents do not fit."""
+        inner = other.shape[0] if getattr(other, 'shape', ()) else None
+        if isinstance(other, numpy.ndarray) or not hasattr(other, 'shape') or other.ndim > 2:
+            raise TypeError(f'sparse matrix product: expected a cupy.ndarray of one or two axes, or a matrix, not {type(other)}')
+        if inner != self.shape[1]:
+            raise ValueError(f'dimension mismatch: {self.shape} and {other.shape}')
+        if isinstance(other, spmatrix):
+            return self._by_matrix(other)
+        rows, columns, data = self._elements()
+        dtype = numpy.result_type(data.dtype, other.dtype)
+        made = _core.zeros((self.shape[0], *other.shape[1:]), 'b' if dtype == bool else dtype)
+        if data.size and made.size:
+            data = data.astype(made.dtype, copy=False)
+            values = other.astype(made.dtype, copy=False)[columns]
+            _core.scatter_add(made, rows, data * values if other.ndim == 1 else data[:, None] * values)
+        return made.astype(dtype, copy=False)
+
+    def _by_matrix(self, other):
+        left, right = self.tocsr(), other.tocsr()
+        rows, columns, data = left._elements()
+        counts = (right.indptr[1:] - right.indptr[:-1]).astype('l')[columns]
+        places, owner = spread(right.indptr[columns].astype('l'), counts)
+        shape = (self.shape[0], other.shape[1])
+        if owner.size == 0:
+            return self._made(rows[:0], columns[:0], data[:0].astype(numpy.result_type(data.dtype, right.dtype)), shape)
+        return self._made(rows[owner], right.indices[places], data[owner] * right.data[places], shape)
+
+    # ------------------------------------------------------------------ sums
+    def sum(self, axis=None, dtype=None, out=None):
+        """The sum of all elements, or along an axis: an ndarray of two axes, one of extent 1."""
+        rows, columns, data = self._elements()
+        dtype = numpy.dtype(dtype) if dtype is not None else _core.sum(_core.zeros((1,), data.dtype)).dtype
+        data = data.astype(dtype)
+        if axis is None:
+            made = _core.sum(data)
+        else:
+            if axis not in (0, 1, -1, -2):
+                raise ValueError(f'axis out of range: {axis!r} of a matrix')
+            keep = 1 - axis % 2
+            made = _core.zeros((self.shape[keep],), dtype)
+            if data.size:
+                _core.scatter_add(made, columns if keep else rows, data)
+            made = made.reshape((1, -1) if keep else (-1, 1))
+        if out is not None:
+            out[...] = made
+            return out
+        return made
+
+    def mean(self, axis=None, dtype=None, out=None):
+        """The mean, as sum."""
+        dtype = numpy.dtype('d') if dtype is None and self.dtype.kind != 'f' else dtype
+        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis % 2]
+        made = self.sum(axis, dtype) / count
+        if out is not None:
+            out[...] = made
+            return out
+        return made
+
+    def diagonal(self, k=0):
+        """The k-th diagonal. Raises ValueError where it leaves the matrix."""
+        rows, columns = self.shape
+        if not -rows < k < columns:
+            raise ValueError('k exceeds matrix dimensions')
+        at = _core.arange(min(rows + min(k, 0), columns - max(k, 0)))
+        return self.tocsr()._at(at - min(k, 0), at + max(k, 0))
+
+    def trace(self, offset=0):
+        """The sum of a diagonal."""
+        return self.diagonal(offset).sum()
+
+    def count_nonzero(self):
+        """How many elements are not 0."""
+        return int(_core.count_nonzero(self.tocsr().data))
+
+    def _extremum(self, function, axis, out, explicit):
+        if out is not None or explicit:
+            raise NotImplementedError(ABSENT % 'out= and explicit= of extrema')
+        return function(self.toarray(), axis=axis, keepdims=axis is not None)
+
+    def max(self, axis=None, out=None, *, explicit=False):
+        """The largest element, or those along an axis, what is not kept counting as 0: an array of two axes, one of extent 1."""
+        return self._extremum(_core.max, axis, out, explicit)
+
+    def min(self, axis=None, out=None, *, explicit=False):
+        """The least element, as max."""
+        return self._extremum(_core.min, axis, out, explicit)
+
+    def getrow(self, i):
+        """A row as a csr matrix of one."""
+        return self.tocsr()[int(i)]
+
+    def getcol(self, i):
+        """A column as a csr matrix of one."""
+        return self.tocsr()[:, int(i)]
+
+    def nonzero(self):
+        """Rows and columns of what is not 0."""
+        rows, columns, data = self.tocsr()._elements()
+        kept = data != 0
+        return rows[kept], columns[kept]
+
+    def __eq__(self, other):
+        return self._compared('equal', other)
+
+    def __ne__(self, other):
+        return self._compared('not_equal', other)
+
+    def __lt__(self, other):
+        return self._compared('less', other)
+
+    def __gt__(self, other):
+        return self._compared('greater', other)
+
+    def _compared(self, name, other):
+        other = other.toarray() if isinstance(other, spmatrix) else other
+        from catenary.cupyx.scipy.sparse._formats import csr_matrix
+        return csr_matrix(_core.ufuncs[name](self.toarray(), other))
+
+
+def _same_shape(a, b):
+    if a.shape != b.shape:
+        raise ValueError(f'inconsistent shapes: {a.shape} and {b.shape}')
+
+
+def device_array(x, dtype=None):
+    """A part of a matrix as an array of the device; NumPy's are taken, too."""
+    return asarray(x, dtype)

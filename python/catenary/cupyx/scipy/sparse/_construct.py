@@ -1,0 +1,178 @@
+"""Matrices of parts, of diagonals, by chance."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._functions import _given
+from catenary.cupyx.scipy.sparse._base import spmatrix
+from catenary.cupyx.scipy.sparse._formats import coo_matrix, csc_matrix, csr_matrix
+
+
+def issparse(x):
+    """Is it one of the matrices here?"""
+    return isinstance(x, spmatrix)
+
+
+isspmatrix = issparse
+
+
+def isspmatrix_csr(x):
+    """Is it a csr_matrix?"""
+    return isinstance(x, csr_matrix)
+
+
+def isspmatrix_csc(x):
+    """Is it a csc_matrix?"""
+    return isinstance(x, csc_matrix)
+
+
+def isspmatrix_coo(x):
+    """Is it a coo_matrix?"""
+    return isinstance(x, coo_matrix)
+
+
+def _as_matrix(x):
+    return x if isinstance(x, spmatrix) else coo_matrix(x)
+
+
+def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
+    """The matrix that has these diagonals, csr unless a format is given; a number is one for the whole of it. Raises ValueError where the
+    lengths do not fit."""
+    if numpy.ndim(offsets) == 0:
+        diagonals = [_given(diagonals).ravel()] if not (isinstance(diagonals, (list, tuple)) and len(diagonals) and numpy.ndim(
+            diagonals[0]) > 0 or isinstance(diagonals, (list, tuple)) and len(diagonals) and hasattr(diagonals[0], 'ravel') and diagonals[0].ndim) else diagonals
+        offsets = [int(offsets)]
+    diagonals = [_given(d).ravel() for d in diagonals]
+    offsets = [int(k) for k in offsets]
+    if len(diagonals) != len(offsets):
+        raise ValueError(f'different number of diagonals ({len(diagonals)}) and offsets ({len(offsets)})')
+    if shape is None:
+        n = diagonals[0].size + abs(offsets[0])
+        shape = n, n
+    rows, columns, data = [], [], []
+    for d, k in zip(diagonals, offsets):
+        length = min(shape[0] + min(k, 0), shape[1] - max(k, 0))
+        if length < 0 or d.size not in (1, length):
+            raise ValueError(f'Diagonal length (index {k}: {d.size} at offset {k}) does not agree with matrix size {tuple(shape)}')
+        at = _core.arange(length)
+        rows.append(at - min(k, 0))
+        columns.append(at + max(k, 0))
+        data.append(_core.broadcast_to(d, (length,)) if d.size == 1 else d)
+    kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(d.dtype for d in data), numpy.float16)
+    kind = numpy.dtype('d') if dtype is None and all(d.dtype.kind != 'f' for d in data) else kind
+    joined = [_core._concatenate(parts, 0) for parts in (rows, columns, [d.astype(kind) for d in data])]
+    return coo_matrix((joined[2], (joined[0], joined[1])), shape=shape).asformat(format or 'csr')
+
+
+def eye(m, n=None, k=0, dtype='d', format=None):
+    """Ones on a diagonal."""
+    n = m if n is None else n
+    length = max(0, min(m + min(k, 0), n - max(k, 0)))
+    at = _core.arange(length)
+    return coo_matrix((_core.ones((length,), dtype), (at - min(k, 0), at + max(k, 0))), shape=(m, n)).asformat(format or 'csr')
+
+
+def identity(n, dtype='d', format=None):
+    """Ones on the main diagonal of a square matrix."""
+    return eye(n, n, 0, dtype, format)
+
+
+def bmat(blocks, format=None, dtype=None):
+    """The matrix of a list of lists of matrices; None is one of zeros. Raises ValueError where extents do not fit."""
+    parts = [[None if x is None else _as_matrix(x) for x in row] for row in blocks]
+    heights, widths = [None] * len(parts), [None] * len(parts[0])
+    for i, row in enumerate(parts):
+        if len(row) != len(widths):
+            raise ValueError('blocks must be 2-D: rows of different lengths are given')
+        for j, x in enumerate(row):
+            if x is None:
+                continue
+            for sizes, at, n in ((heights, i, x.shape[0]), (widths, j, x.shape[1])):
+                if sizes[at] not in (None, n):
+                    raise ValueError(f'blocks[{i},{j}] has incompatible dimensions: {n}, expected {sizes[at]}')
+                sizes[at] = n
+    if None in heights or None in widths:
+        raise ValueError('a row or a column of the blocks is None alone')
+    rows, columns, data = [], [], []
+    for i, row in enumerate(parts):
+        for j, x in enumerate(row):
+            if x is not None:
+                r, c, d = x._elements()
+                rows.append(r.astype('l') + sum(heights[:i]))
+                columns.append(c.astype('l') + sum(widths[:j]))
+                data.append(d)
+    kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(d.dtype for d in data))
+    joined = [_core._concatenate(own, 0) for own in (rows, columns, [d.astype(kind) for d in data])]
+    return coo_matrix((joined[2], (joined[0], joined[1])), shape=(sum(heights), sum(widths))).asformat(format)
+
+
+def hstack(blocks, format=None, dtype=None):
+    """Matrices beside each other."""
+    return bmat([list(blocks)], format, dtype)
+
+
+def vstack(blocks, format=None, dtype=None):
+    """Matrices below each other."""
+    return bmat([[x] for x in blocks], format, dtype)
+
+
+def block_diag(mats, format=None, dtype=None):
+    """Matrices along the diagonal."""
+    mats = [_as_matrix(x) for x in mats]
+    return bmat([[x if i == j else coo_matrix((x.shape[0], mats[j].shape[1])) if i == 0 or j == 0 else None for j in range(len(mats))]
+                 for i, x in enumerate(mats)], format, dtype or numpy.result_type(*(x.dtype for x in mats)))
+
+
+def kron(A, B, format=None):
+    """Kronecker's product."""
+    A, B = _as_matrix(A), _as_matrix(B)
+    (r, c, d), (s, e, f) = A._elements(), B._elements()
+    rows = (r.astype('l') * B.shape[0])[:, None] + s
+    columns = (c.astype('l') * B.shape[1])[:, None] + e
+    shape = A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]
+    return coo_matrix(((d[:, None] * f).ravel(), (rows.ravel(), columns.ravel())), shape=shape).asformat(format)
+
+
+def _triangle(A, k, format, keep):
+    A = _as_matrix(A)
+    rows, columns, data = A._elements()
+    kept = keep(columns.astype('l') - rows, k)
+    return coo_matrix((data[kept], (rows[kept], columns[kept])), shape=A.shape).asformat(format)
+
+
+def tril(A, k=0, format=None):
+    """What is on and below the k-th diagonal."""
+    return _triangle(A, k, format, lambda over, k: over <= k)
+
+
+def triu(A, k=0, format=None):
+    """What is on and above the k-th diagonal."""
+    return _triangle(A, k, format, lambda over, k: over >= k)
+
+
+def find(A):
+    """Rows, columns and values of what is not 0."""
+    rows, columns, data = _as_matrix(A).tocsr()._elements()
+    kept = data != 0
+    return rows[kept], columns[kept], data[kept]
+
+
+def random(m, n, density=0.01, format='coo', dtype=None, random_state=None, data_rvs=None):
+    """A matrix with this share of its places taken by random numbers, of [0, 1) unless data_rvs(size) draws them."""
+    from catenary.cupy import random as generators
+    if not 0 <= density <= 1:
+        raise ValueError('density expected to be 0 <= density <= 1')
+    dtype = numpy.dtype('d' if dtype is None else dtype)
+    if random_state is None:
+        random_state = generators
+    elif isinstance(random_state, (int, numpy.integer)):
+        random_state = generators.RandomState(random_state)
+    count = int(density * m * n)
+    places = random_state.permutation(m * n)[:count] if count else _core.zeros((0,), 'l')
+    values = (data_rvs or random_state.random_sample)(count) if count else _core.zeros((0,), dtype)
+    return coo_matrix((_given(values).astype(dtype), (places // max(n, 1), places % max(n, 1))), shape=(m, n)).asformat(format)
+
+
+def rand(m, n, density=0.01, format='coo', dtype=None, random_state=None):
+    """random, with numbers of [0, 1)."""
+    return random(m, n, density, format, dtype, random_state)

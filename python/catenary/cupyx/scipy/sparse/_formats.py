@@ -1,0 +1,295 @@
+"""coo, csr and csc matrices."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import ndarray
+from catenary.cupy._functions import _given
+from catenary.cupyx.scipy.sparse._base import device_array, merged, spmatrix, spread
+
+
+def _of_scipy(x):
+    return hasattr(x, 'tocoo') and type(x).__module__.startswith('scipy.sparse')
+
+
+class coo_matrix(spmatrix):
+    """A matrix by rows, columns and values of its elements; those of one place are added up. Of an array of two axes, SciPy's matrices, a
+    matrix, a shape, or (data, (row, col))."""
+
+    format = 'coo'
+
+    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        if isinstance(arg1, spmatrix):
+            row, col, data = arg1._elements()
+            shape = shape or arg1.shape
+        elif _of_scipy(arg1):
+            own = arg1.tocoo()
+            row, col, data, shape = device_array(own.row, 'i'), device_array(own.col, 'i'), device_array(own.data), shape or own.shape
+        elif isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list)) and len(arg1[1]) == 2:
+            data, row, col = device_array(arg1[0]), *(device_array(x) for x in arg1[1])
+            if not data.size == row.size == col.size:
+                raise ValueError(f'row, column, and data array must all be the same length, given {row.size}, {col.size} and {data.size}')
+            if shape is None:
+                if row.size == 0:
+                    raise ValueError('cannot infer dimensions from zero sized index arrays')
+                shape = int(row.max()) + 1, int(col.max()) + 1
+            if row.size and not (0 <= int(row.min()) and int(row.max()) < shape[0] and 0 <= int(col.min()) and int(col.max()) < shape[1]):
+                raise ValueError(f'row or column index exceeds matrix dimensions {tuple(shape)}')
+        elif isinstance(arg1, tuple) and len(arg1) == 2 and all(isinstance(n, (int, numpy.integer)) for n in arg1):
+            shape, data = arg1, _core.zeros((0,), 'd' if dtype is None else dtype)
+            row = col = _core.zeros((0,), 'i')
+        elif isinstance(arg1, numpy.ndarray):
+            raise TypeError("Unsupported initializer format: <class 'numpy.ndarray'>; use cupy.asarray")
+        else:
+            dense = _given(arg1)
+            dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
+            if dense.ndim > 2:
+                raise TypeError(f'expected dimension <= 2 array or matrix, given shape {dense.shape}')
+            row, col = _core.nonzero(dense)
+            data, shape = dense[row, col], dense.shape
+        super().__init__(shape)
+        self.data = data if dtype is None else data.astype(dtype, copy=False)
+        if copy:
+            self.data = _core._copy(self.data, 'C')
+        self.row, self.col = row.astype('i', copy=False), col.astype('i', copy=False)
+        self.has_canonical_format = False
+
+    def _with(self, data):
+        made = coo_matrix(self.shape)
+        made.data, made.row, made.col, made.has_canonical_format = data, self.row, self.col, self.has_canonical_format
+        return made
+
+    def _elements(self):
+        return self.row, self.col, self.data
+
+    def transpose(self, axes=None, copy=False):
+        """The transposed matrix."""
+        return coo_matrix((self.data, (self.col, self.row)), shape=self.shape[::-1], copy=copy)
+
+    def tocoo(self, copy=False):
+        """The matrix itself, or a copy."""
+        return self.copy() if copy else self
+
+    def sum_duplicates(self):
+        """Adds up what is of one place."""
+        self.row, self.col, self.data = merged(self.row, self.col, self.data, self.shape)
+        self.has_canonical_format = True
+
+    def eliminate_zeros(self):
+        """Keeps what is not 0."""
+        kept = self.data != 0
+        self.row, self.col, self.data = self.row[kept], self.col[kept], self.data[kept]
+
+    def tocsr(self, copy=False):
+        """The matrix by rows."""
+        return csr_matrix._of_sorted(*merged(self.row, self.col, self.data, self.shape), self.shape)
+
+    def tocsc(self, copy=False):
+        """The matrix by columns."""
+        return csc_matrix._of_sorted(*merged(self.col, self.row, self.data, self.shape[::-1]), self.shape)
+
+    def __getitem__(self, key):
+        return self.tocsr()[key]
+
+
+class _compressed(spmatrix):
+    """A matrix by its major axis, rows or columns: the elements of the k-th are those from indptr[k] to indptr[k + 1]."""
+
+    _major = 0
+
+    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        if isinstance(arg1, tuple) and len(arg1) == 3:
+            data, indices, indptr = device_array(arg1[0]), device_array(arg1[1], 'i'), device_array(arg1[2], 'i')
+            if data.ndim != 1 or indices.ndim != 1 or indptr.ndim != 1:
+                raise ValueError('data, indices, and indptr should be 1-D')
+            if data.size != indices.size:
+                raise ValueError(f'indices and data should have the same size, given {indices.size} and {data.size}')
+            if shape is None:
+                minor = int(indices.max()) + 1 if indices.size else 0
+                shape = (indptr.size - 1, minor) if self._major == 0 else (minor, indptr.size - 1)
+            if indptr.size != shape[self._major] + 1:
+                raise ValueError(f'index pointer size {indptr.size} should be {shape[self._major] + 1}')
+            if int(indptr[-1]) > indices.size or int(indptr[0]) != 0:
+                raise ValueError('index pointer should start with 0 and end with the number of indices at most, given '
+                                 f'{int(indptr[0])} and {int(indptr[-1])} for {indices.size}')
+            if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < shape[1 - self._major]:
+                raise ValueError(f'an index exceeds matrix dimensions {tuple(shape)}')
+        else:
+            made = arg1 if isinstance(arg1, type(self)) else coo_matrix(arg1, shape, dtype).asformat(self.format)
+            data, indices, indptr, shape = made.data, made.indices, made.indptr, made.shape
+        super().__init__(shape)
+        if dtype is not None:
+            data = data.astype(dtype, copy=False)
+        self.data, self.indices, self.indptr = (_core._copy(x, 'C') for x in (data, indices, indptr)) if copy else (data, indices, indptr)
+
+    @classmethod
+    def _of_sorted(cls, major, minor, data, shape):
+        made = cls.__new__(cls)
+        spmatrix.__init__(made, shape)
+        extent = shape[cls._major]
+        counts = _core.bincount(major, None, extent)[:extent]
+        made.indptr = _core._concatenate([_core.zeros((1,), 'i'), _core.cumsum(counts).astype('i')], 0)
+        made.data, made.indices = data, minor
+        return made
+
+    def _with(self, data):
+        made = type(self).__new__(type(self))
+        spmatrix.__init__(made, self.shape)
+        made.data, made.indices, made.indptr = data, self.indices, self.indptr
+        return made
+
+    def _majors(self):
+        counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')
+        return _core.repeat(_core.arange(counts.size), counts).astype('i') if counts.size else _core.zeros((0,), 'i')
+
+    def _elements(self):
+        major = self._majors()
+        return (major, self.indices, self.data) if self._major == 0 else (self.indices, major, self.data)
+
+    def tocoo(self, copy=True):
+        """The matrix by its elements."""
+        rows, columns, data = self._elements()
+        return coo_matrix((data, (rows, columns)), shape=self.shape, copy=copy)
+
+    has_canonical_format = property(lambda self: self._is_sorted(False), None, None, 'Are the indices sorted, each there once?')
+    has_sorted_indices = property(lambda self: self._is_sorted(True), None, None, 'Are the indices sorted?')
+
+    def _is_sorted(self, twice):
+        if self.indices.size < 2:
+            return True
+        major = self._majors()
+        step = self.indices[1:] - self.indices[:-1]
+        return bool(_core.all((major[1:] != major[:-1]) | (step >= 0 if twice else step > 0)))
+
+    def _take(self, other):
+        self.data, self.indices, self.indptr = other.data, other.indices, other.indptr
+
+    def sum_duplicates(self):
+        """Sorts the indices, and adds up what is of one place."""
+        minor = self.shape[1 - self._major]
+        self._take(self._of_sorted(*merged(self._majors(), self.indices, self.data, (self.shape[self._major], minor)), self.shape))
+
+    sort_indices = sum_duplicates
+
+    def sorted_indices(self):
+        """A copy with sorted indices."""
+        made = self.copy()
+        made.sum_duplicates()
+        return made
+
+    def eliminate_zeros(self):
+        """Keeps what is not 0."""
+        kept = self.data != 0
+        self._take(self._of_sorted(self._majors()[kept], self.indices[kept], self.data[kept], self.shape))
+
+    def transpose(self, axes=None, copy=False):
+        """The transposed matrix: the same arrays read the other way."""
+        made = (csc_matrix if self._major == 0 else csr_matrix).__new__(csc_matrix if self._major == 0 else csr_matrix)
+        spmatrix.__init__(made, self.shape[::-1])
+        made.data, made.indices, made.indptr = (_core._copy(x, 'C') for x in self._parts()) if copy else self._parts()
+        return made
+
+    def _parts(self):
+        return self.data, self.indices, self.indptr
+
+    # ------------------------------------------------------------------ places
+    def _chosen(self, which):
+        """The rows, or columns, of these numbers, in their order."""
+        which = which.astype('l')
+        counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')[which]
+        places, owner = spread(self.indptr[which].astype('l'), counts)
+        shape = list(self.shape)
+        shape[self._major] = which.size
+        if owner.size == 0:
+            return type(self)(tuple(shape), dtype=self.dtype)
+        return self._of_sorted(owner.astype('i'), self.indices[places], self.data[places], tuple(shape))
+
+    def _at(self, rows, columns):
+        """The elements at these places, as an array of their shape."""
+        major, minor = (rows, columns) if self._major == 0 else (columns, rows)
+        width = self.shape[1 - self._major]
+        a, b, data = merged(self._majors(), self.indices, self.data, (self.shape[self._major], width))
+        key = a.astype('l') * max(width, 1) + b
+        wanted = major.astype('l') * max(width, 1) + minor
+        if key.size == 0:
+            return _core.zeros(wanted.shape, self.dtype)
+        place = _core.ufuncs['minimum'](_core.searchsorted(key, wanted.ravel()), key.size - 1).reshape(wanted.shape)
+        return _core.where(key[place] == wanted, data[place], _core.zeros((), data.dtype))
+
+    def __getitem__(self, key):
+        if isinstance(key, spmatrix):
+            raise NotImplementedError('cupyx.scipy.sparse: masks are not supported as keys of sparse matrices: multiply by them')
+        row, column = (key + (slice(None),) * 2)[:2] if isinstance(key, tuple) else (key, slice(None))
+        if isinstance(key, tuple) and len(key) > 2:
+            raise IndexError('too many indices: a matrix has 2')
+        # a number beside what is none keeps its axis, with the extent 1
+        outer = numpy.isscalar(row) != numpy.isscalar(column)
+        row, column = (_index([k] if outer and numpy.isscalar(k) else k, n) for k, n in zip((row, column), self.shape))
+        if not outer and not isinstance(row, slice) and not isinstance(column, slice):
+            if row.ndim <= 1 and column.ndim <= 1:
+                row, column = (_core.broadcast_to(x, _core._broadcast_shapes([row.shape, column.shape])) for x in (row, column))
+                return self._at(row, column)
+            if row.ndim == 2 and row.shape[1] == 1 and (column.ndim == 1 or column.shape[0] == 1):  # of ix_
+                row, column = row.ravel(), column.ravel()
+            else:
+                raise IndexError('index arrays of a sparse matrix: one axis, or the two that ix_ gives')
+        made = self
+        for axis, own in ((self._major, (row, column)[self._major]), (1 - self._major, (row, column)[1 - self._major])):
+            if isinstance(own, slice) and own == slice(None):
+                continue
+            which = _core.arange(*own.indices(self.shape[axis])) if isinstance(own, slice) else own.reshape(-1)
+            made = made.asformat('csr' if axis == 0 else 'csc')._chosen(which)
+        return made.copy() if made is self else made.asformat(self.format)
+
+    def __setitem__(self, key, value):
+        raise NotImplementedError('cupyx.scipy.sparse: elements are not set: make the matrix of its elements, or add one to it')
+
+
+def _index(key, extent):
+    """A slice, or an array of places, none of them negative. Raises IndexError for a place that is not there."""
+    if isinstance(key, slice):
+        return key
+    if key is Ellipsis:
+        return slice(None)
+    a = _given(numpy.asarray(key) if isinstance(key, (list, tuple)) and key and not any(isinstance(k, ndarray) for k in key) else key)
+    if a.dtype == bool:
+        if a.ndim != 1 or a.size != extent:
+            raise IndexError(f'boolean index of shape {a.shape} does not match {extent} rows or columns')
+        return _core.nonzero(a)[0]
+    if a.size == 0:
+        a = a.astype('l')
+    if a.dtype.kind not in 'iu':
+        raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {a.dtype}')
+    if a.size and not -extent <= int(a.min()) <= int(a.max()) < extent:
+        raise IndexError(f'index ({int(a.max())}) out of range for an extent of {extent}')
+    return _core.where(a < 0, a + extent, a)
+
+
+class csr_matrix(_compressed):
+    """A matrix by rows. Of an array of two axes, SciPy's matrices, a matrix, a shape, (data, (row, col)) or (data, indices, indptr)."""
+
+    format = 'csr'
+
+    def tocsr(self, copy=False):
+        """The matrix itself, or a copy."""
+        return self.copy() if copy else self
+
+    def tocsc(self, copy=False):
+        """The matrix by columns."""
+        rows, columns, data = self._elements()
+        return csc_matrix._of_sorted(*merged(columns, rows, data, self.shape[::-1]), self.shape)
+
+
+class csc_matrix(_compressed):
+    """A matrix by columns. Of what csr_matrix takes; (data, indices, indptr) are by columns."""
+
+    format = 'csc'
+    _major = 1
+
+    def tocsc(self, copy=False):
+        """The matrix itself, or a copy."""
+        return self.copy() if copy else self
+
+    def tocsr(self, copy=False):
+        """The matrix by rows."""
+        return csr_matrix._of_sorted(*merged(*self._elements(), self.shape), self.shape)

@@ -1,0 +1,52 @@
+"""cupyx.scipy.sparse.linalg: norms and the method of conjugate gradients."""
+
+import math
+
+import numpy
+
+from catenary import _core, _names
+from catenary.cupy._functions import _given
+
+
+def norm(x, ord=None, axis=None):
+    """A sparse matrix' norm: Frobenius', or with ord 1 or infinity the largest sum of a column or a row. Raises NotImplementedError for others."""
+    if axis is not None or ord not in (None, 'fro', 1, math.inf):
+        raise NotImplementedError(f'norm: ord={ord!r} and axis={axis!r} are not supported; expected Frobenius\', 1 or infinity of the whole matrix')
+    if ord in (1, math.inf):
+        return _core.max(abs(x).sum(axis=0 if ord == 1 else 1))
+    data = x.tocsr().data
+    return _core.ufuncs['sqrt'](_core.sum(data * data))
+
+
+def cg(A, b, x0=None, *, tol=1e-5, rtol=None, atol=0.0, maxiter=None, M=None, callback=None):
+    """x of A x = b by conjugate gradients, for a symmetric positive definite A, a matrix or what has `@` with a vector: (x, 0), or (x, the number
+    of steps) where these were not enough. M is near to the inverse of A."""
+    b = _given(b)
+    if b.ndim > 1 and b.shape[1:] != (1,):
+        raise ValueError(f'b has incompatible dimensions: {b.shape}')
+    if A.shape != (b.shape[0],) * 2:
+        raise ValueError(f'A and b have incompatible dimensions: {A.shape} and {b.shape}')
+    b = b.ravel()
+    kind = numpy.result_type(A.dtype, b.dtype)
+    b = b.astype(kind if kind.kind == 'f' else 'd')
+    x = _core.zeros_like(b) if x0 is None else _core._copy(_given(x0).ravel().astype(b.dtype), 'C')
+    limit = max(float(atol), float(tol if rtol is None else rtol) * math.sqrt(float(_core.dot(b, b))))
+    r = b - A @ x
+    z = r if M is None else M @ r
+    p, rz = z, _core.dot(r, z)
+    for step in range(10 * b.size if maxiter is None else maxiter):
+        if math.sqrt(float(_core.dot(r, r))) <= limit:
+            return x, 0
+        q = A @ p
+        alpha = rz / _core.dot(p, q)
+        x, r = _core._copy(x + alpha * p, 'C'), _core._copy(r - alpha * q, 'C')
+        z = r if M is None else M @ r
+        after = _core.dot(r, z)
+        p, rz = _core._copy(z + after / rz * p, 'C'), after
+        if callback is not None:
+            callback(x)
+    done = math.sqrt(float(_core.dot(r, r))) <= limit
+    return x, 0 if done else 10 * b.size if maxiter is None else maxiter
+
+
+__getattr__ = _names.getter('cupyx.scipy.sparse.linalg')
