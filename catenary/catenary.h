@@ -1,5 +1,6 @@
 #pragma once
-// All of Catenary.
+// All of Catenary but its formats of files: a program that reads or writes such by itself includes io/gguf.h,
+// io/safetensors.h, io/safetensors_index.h, io/npz.h and so on, which models, datasets and serializers do not need.
 
 #if __cplusplus < 202002L
 #  error "Catenary needs C++20: compile with -std=c++20 (in CMake, linking Catenary::catenary says so)"
@@ -61,6 +62,7 @@
 #include "catenary/links/inception.h"
 #include "catenary/links/link_hooks.h"
 #include "catenary/links/loss.h"
+#include "catenary/links/models/chatglm.h"
 #include "catenary/links/models/generator.h"
 #include "catenary/links/models/glm.h"
 #include "catenary/links/models/googlenet.h"

@@ -7,10 +7,11 @@
 #include "catenary/autograd/operators.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
+#include "catenary/functions/array.h"
 
 namespace catenary::links {
 
-KeyValueCache::KeyValueCache(const KeyValueCache& other) : size_(other.size_) {
+KeyValueCache::KeyValueCache(const KeyValueCache& other) : notes(other.notes), size_(other.size_) {
   if (!other.keys_.defined()) return;
   keys_ = other.keys_.copy();
   values_ = other.values_.copy();
@@ -19,6 +20,7 @@ KeyValueCache::KeyValueCache(const KeyValueCache& other) : size_(other.size_) {
 void KeyValueCache::resize(std::int64_t size) {
   if (size < 0 || size > size_) fail<ValueError>("KeyValueCache: it holds {} positions, not {}", size_, size);
   size_ = size;
+  if (size == 0) notes.clear();
 }
 
 void KeyValueCache::append(const Array& keys, const Array& values) {
@@ -88,6 +90,7 @@ Variable MultiHeadAttention::operator()(const Variable& x, const Call& call) con
 }
 Variable MultiHeadAttention::operator()(const Variable& x, const Variable& other, const Call& call) const {
   if (call.cache) throw ValueError("MultiHeadAttention: a cache holds x's own keys, not another sequence's");
+  if (!call.positions.empty()) throw ValueError("MultiHeadAttention: positions are x's own, not another sequence's");
   return hooked(
       *this, [&] { return attend(x, other, call); }, x);
 }
@@ -100,6 +103,10 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& other, co
     throw ValueError(
         "MultiHeadAttention: a cache is for generating: no gradient reaches the calls before (set "
         "config.enable_backprop to false)");
+  if (!call.positions.empty() && !rotary)
+    throw ValueError("MultiHeadAttention: positions turn queries and keys where there are rotary options");
+  if (const auto parts = std::ssize(call.positions); parts > 1 && head_size % parts != 0)
+    fail<ValueError>("MultiHeadAttention: heads of {} have no {} equal parts", head_size, parts);
   const std::int64_t before = call.cache ? call.cache->size() : 0;
   // heads in front of rows: views, as attention takes any strides
   const auto projected = [&](const Linear& by, const Variable& from, std::int64_t n) {
@@ -109,9 +116,17 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& other, co
   Variable queries = projected(q, x, heads), keys = projected(k, other, groups), values = projected(v, other, groups);
   if (rotary) {
     const DeviceScope scope(x.device());
-    const auto positions = [&](std::int64_t n) { return arange(before, before + n); };
-    queries = functions::rotary_embedding(queries, positions(x.shape(1)), *rotary);
-    keys = functions::rotary_embedding(keys, positions(other.shape(1)), *rotary);
+    const auto turned = [&](const Variable& y) {
+      if (call.positions.empty()) return functions::rotary_embedding(y, arange(before, before + y.shape(2)), *rotary);
+      const std::int64_t parts = std::ssize(call.positions), part = head_size / parts;
+      std::vector<Variable> all;
+      for (std::int64_t i = 0; i < parts; ++i)
+        all.push_back(functions::rotary_embedding(y(ellipsis, slice(i * part, (i + 1) * part)),
+                                                  call.positions[static_cast<std::size_t>(i)], *rotary));
+      return parts == 1 ? all[0] : functions::concat(all, 3);
+    };
+    queries = turned(queries);
+    keys = turned(keys);
   }
   if (call.cache) {
     call.cache->append(keys.array(), values.array());

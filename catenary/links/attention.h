@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "catenary/functions/attention.h"
 #include "catenary/links/connection.h"
@@ -23,6 +24,7 @@ class CT_API KeyValueCache {
     std::swap(keys_, other.keys_);
     std::swap(values_, other.values_);
     size_ = other.size_;
+    notes = std::move(other.notes);
     return *this;
   }
   /// How many positions it holds.
@@ -35,6 +37,9 @@ class CT_API KeyValueCache {
   /// [batch, groups, size(), E or F], views that live until the next append.
   const Array keys() const;
   const Array values() const;
+  /// What a model has to know of a sequence beside its keys, in the first layer's cache (ChatGlm: where its parts
+  /// begin). resize(0) forgets it.
+  std::vector<std::int64_t> notes;
 
  private:
   Array keys_, values_;
@@ -64,6 +69,9 @@ class CT_API MultiHeadAttention : public Link {
     /// Keys and values of earlier calls come before x's own, and x's are added. No gradient reaches earlier calls: it
     /// is refused while a graph is recorded (config.enable_backprop).
     KeyValueCache* cache = nullptr;
+    /// Of x, in place of its places behind the cache's: of shape [L] or what broadcasts to [batch, heads, L]. Where
+    /// there are several, each head has as many equal parts, and each part is turned by its own (GLM has two).
+    std::vector<Array> positions = {};
   };
 
   /// Throws ValueError where size is no multiple of heads (unless head_size is given), or heads of groups.
@@ -71,7 +79,7 @@ class CT_API MultiHeadAttention : public Link {
   /// Of x to itself.
   Variable operator()(const Variable& x) const { return (*this)(x, Call()); }
   Variable operator()(const Variable& x, const Call& call) const;
-  /// Of x to another sequence [batch, S, size]. Throws ValueError for a cache.
+  /// Of x to another sequence [batch, S, size]. Throws ValueError for a cache and for positions.
   Variable operator()(const Variable& x, const Variable& other) const { return (*this)(x, other, Call()); }
   Variable operator()(const Variable& x, const Variable& other, const Call& call) const;
   std::string type_name() const override { return "MultiHeadAttention"; }

@@ -21,6 +21,8 @@ enum class LanguageLayout {
   /// Rows of each head are pairs of neighbours there, and half a head apart here: GGUF turns llama's queries and keys
   /// so.
   paired,
+  /// Of each head the rows of its queries, its keys and its values follow one another there (ChatGLM).
+  by_heads,
   ignored,  ///< made of others, or a mask: nothing is read
 };
 

@@ -20,6 +20,7 @@
 #include "catenary/links/classifier.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/loss.h"
+#include "catenary/links/models/chatglm.h"
 #include "catenary/links/models/glm.h"
 #include "catenary/links/models/gpt.h"
 #include "tests/autograd/helpers.h"
@@ -214,6 +215,17 @@ std::vector<Taker> takers() {
        [](const Array& t) {
          L::Glm({.vocabulary = 3, .width = 4, .layers = 1, .heads = 1, .groups = 1, .hidden = 2})(t.reshape({4, 1}));
        }},
+      {"links::ChatGlm",
+       "embed_id",
+       "x",
+       3,
+       {},
+       [](const Array& t) {
+         L::ChatGlmOptions options{.vocabulary = 3, .width = 4, .layers = 1, .heads = 1, .hidden = 2};
+         options.mask = options.gmask = options.begin = 0;
+         const L::ChatGlm model(options);
+         model(t.reshape({1, 4}));
+       }},
       {"links::Classifier", "softmax_cross_entropy", "t", 3, -1,
        [x](const Array& t) {
          const L::Classifier classifier(L::Linear(3, 3));
@@ -281,10 +293,11 @@ TEST(Labels, AreCheckedAndNamed) {
       if (dtype != Dtype::uint8) wrong.insert(wrong.end(), {taker.ignored == -1 ? -2 : -1, -3});
       if (dtype == Dtype::uint8) wrong.push_back(255);  // not -1
       for (const std::int64_t value : wrong) {
-        const std::string place = taker.name == "labels"    ? "0, 1, 0"
-                                  : taker.name == "indexes" ? "0, 0, 1, 0"
-                                  : column                  ? "2, 0"
-                                                            : "2";  // of pixels, of a column, of a row
+        const std::string place = taker.name == "labels"             ? "0, 1, 0"
+                                  : taker.name == "indexes"          ? "0, 0, 1, 0"
+                                  : column                           ? "2, 0"
+                                  : taker.covers == "links::ChatGlm" ? "0, 2"
+                                                                     : "2";  // of pixels, of a column, of a row
         EXPECT_EQ(call(value), fmt::format("{}, but {}[{}] is {}", range, taker.name, place, value));
       }
     }

@@ -4,6 +4,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/safetensors_index.h"
+#include "catenary/links/models/chatglm.h"
 #include "catenary/links/models/glm.h"
 #include "catenary/links/models/gpt.h"
 #include "catenary/links/models/language_file.h"
@@ -186,6 +187,30 @@ std::unique_ptr<LanguageModel> make_gpt2(const Settings& config) {
   return std::make_unique<GPT>(options);
 }
 
+/// ChatGLM-6B. Those after it have settings of other names, and say they were of the same type.
+std::unique_ptr<LanguageModel> make_chatglm(const Settings& config, bool tied) {
+  if (config.has("padded_vocab_size") || !config.has("inner_hidden_size"))
+    config.reject("model_type",
+                  "of ChatGLM2 and ChatGLM3 in their own form is not known here; chatglm-6b's is, and GGUF");
+  if (!config.flag("position_encoding_2d", true)) config.reject("position_encoding_2d", "must be true");
+  if (config.number("quantization_bit", 0) != 0)
+    config.reject("quantization_bit", "must be 0: `catenary quantize` makes blocks of weights that are not quantised");
+  if (config.has("pre_seq_len")) config.reject("pre_seq_len", "(a prefix that is trained) is not known here");
+  ChatGlmOptions options;
+  options.vocabulary = config.integer("vocab_size");
+  options.context = config.integer("max_sequence_length", 2048);
+  options.width = config.integer("hidden_size");
+  options.layers = layers_of(config, "num_layers");
+  options.heads = config.integer("num_attention_heads");
+  options.hidden = config.integer("inner_hidden_size");
+  options.epsilon = config.number("layernorm_epsilon", 1e-5);
+  options.tied = tied;
+  options.mask = config.integer("mask_token_id", options.mask);
+  options.gmask = config.integer("gmask_token_id", options.gmask);
+  options.begin = config.integer("bos_token_id", options.begin);
+  return std::make_unique<ChatGlm>(options);
+}
+
 class HuggingFace : public LanguageFile {
  public:
   explicit HuggingFace(const std::string& folder)
@@ -201,7 +226,10 @@ class HuggingFace : public LanguageFile {
   std::unique_ptr<LanguageModel> make() const override {
     std::unique_ptr<LanguageModel> model;
     try {
-      model = architecture_ == "gpt2" ? make_gpt2(config_) : make_llama(config_, architecture_);
+      model = architecture_ == "gpt2"      ? make_gpt2(config_)
+              : architecture_ == "chatglm" ? make_chatglm(config_, !weights_.contains("lm_head.weight") &&
+                                                                       !weights_.contains("lm_head.weight_blocks"))
+                                           : make_llama(config_, architecture_);
     } catch (const ValueError& error) {
       fail<FileError>("{}/config.json: {}", path_, error.what());
     }
@@ -215,13 +243,19 @@ class HuggingFace : public LanguageFile {
     std::vector<Tensor> all;
     for (const std::string& name : weights_.names()) {
       const io::ShardedSafetensorsReader::Tensor& tensor = weights_.tensor(name);
-      all.push_back({name, tensor.shape, tensor.dtype_name, tensor.dtype});
+      if (const std::string weight = without(name, kBlocks); !weight.empty() && weights_.contains(weight + kKind)) {
+        all.push_back(quantised(weight));
+      } else if (const std::string of = without(name, kKind); of.empty() || !weights_.contains(of + kBlocks)) {
+        all.push_back({name, tensor.shape, tensor.dtype_name, tensor.dtype});
+      }
     }
     return all;
   }
 
   Array read(const Tensor& tensor, const Device& device) const override {
-    return Array::from_host(weights_.bytes(tensor.name).data(), tensor.shape, *tensor.dtype, device);
+    if (!tensor.kind) return Array::from_host(weights_.bytes(tensor.name).data(), tensor.shape, *tensor.dtype, device);
+    const std::string blocks = tensor.name + kBlocks;
+    return Array::from_host(weights_.bytes(blocks).data(), weights_.tensor(blocks).shape, Dtype::uint8, device);
   }
 
   std::string chat_template() const override {
@@ -242,6 +276,32 @@ class HuggingFace : public LanguageFile {
   }
 
  private:
+  // what `catenary quantize` writes in place of a tensor, as links have it: links/quantized.h
+  static constexpr const char *kBlocks = "_blocks", *kKind = "_kind";
+  static std::string without(const std::string& name, std::string_view end) {
+    return name.ends_with(end) ? name.substr(0, name.size() - end.size()) : "";
+  }
+  Tensor quantised(const std::string& name) const {
+    const io::HostArray kind = weights_.read(name + kKind);
+    const std::int64_t count = kind.shape.product();
+    const auto* numbers = kind.dtype == Dtype::int64 ? kind.as<std::int64_t>() : nullptr;
+    if (!numbers || count < 2 || numbers[0] < 0 || numbers[0] >= kQuantizations)
+      fail<FileError>("{}: {}{} names no kind of quantised weights", path_, name, kKind);
+    Tensor tensor{name,
+                  {},
+                  quantization_info(static_cast<Quantization>(numbers[0])).name,
+                  {},
+                  static_cast<Quantization>(numbers[0])};
+    for (std::int64_t i = 1; i < count; ++i) tensor.shape.push_back(numbers[i]);
+    const io::ShardedSafetensorsReader::Tensor& blocks = weights_.tensor(name + kBlocks);
+    const std::int64_t columns = tensor.shape.size() == 2 ? tensor.shape[1] : 0;
+    if (const Shape expected{tensor.shape[0], quantized_row_bytes(*tensor.kind, columns)};
+        tensor.shape.size() != 2 || blocks.dtype != Dtype::uint8 || blocks.shape != expected)
+      fail<FileError>("{}: {}{} is {} of {}, which does not go with {} of {}", path_, name, kBlocks, blocks.dtype_name,
+                      blocks.shape, tensor.dtype_name, tensor.shape);
+    return tensor;
+  }
+
   std::string path_, architecture_;
   Settings config_;
   io::ShardedSafetensorsReader weights_;

@@ -11,7 +11,6 @@
 #include "catenary/core/os/file.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/models/language_file.h"
-#include "catenary/links/models/llama.h"
 
 namespace catenary::links {
 
@@ -109,6 +108,23 @@ Array parted(const Array& rows, std::int64_t head_size) {
   return swapaxes(rows.reshape(heads), 1, 2).reshape(shape);
 }
 
+/// Rows by heads, of which each has its queries, keys and values: first all heads' queries, then their keys and values.
+Array gathered(const Array& rows, std::int64_t head_size) {
+  const Shape shape = rows.shape();
+  Shape heads{shape[0] / (3 * head_size), 3, head_size};
+  for (int axis = 1; axis < shape.size(); ++axis) heads.push_back(shape[axis]);
+  return swapaxes(rows.reshape(heads), 0, 1).reshape(shape);
+}
+
+/// Of the model's attention, whose heads are all as large.
+std::int64_t head_size_of(const LanguageModel& model) {
+  std::int64_t size = 0;
+  model.for_each_link([&](const std::string&, const Link& link) {
+    if (const auto* attention = dynamic_cast<const MultiHeadAttention*>(&link)) size = attention->head_size;
+  });
+  return size;
+}
+
 }  // namespace
 
 void detail::LanguageFile::check_architecture() const {
@@ -149,16 +165,17 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
         "{}: its weights are quantised, and what is computed with them is float32: .dtype must be, too, not {}",
         file->path(), dtype);
 
-  const auto* llama = dynamic_cast<const Llama*>(model.get());
+  const std::int64_t head_size = head_size_of(*model);
   for (const Part& part : parts) {
     Array rows = file->read(part.from, device);
     if (part.to.layout == LanguageLayout::transposed) rows = rows.transpose();
+    if (part.to.layout == LanguageLayout::by_heads) rows = gathered(rows, head_size);
     std::int64_t begin = 0;
     for (const std::string& to : part.to.ours) {
       const Parameter& parameter = parameters.at(to);
       const std::int64_t end = begin + shape_of(parameter)[0];
       Array own = part.to.ours.size() > 1 ? Array(rows(slice(begin, end))) : rows;
-      if (part.to.layout == LanguageLayout::paired) own = parted(own, llama->blocks.front().attention.head_size);
+      if (part.to.layout == LanguageLayout::paired) own = parted(own, head_size);
       if (!part.from.kind) own = own.astype(dtype);
       if (part.to.ours.size() > 1 || part.to.layout != LanguageLayout::same) own = own.copy();  // its own, in C order
       if (part.from.kind)
