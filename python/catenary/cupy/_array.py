@@ -482,12 +482,27 @@ def _outer(self, a, b, **kwargs):
     return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
 
+_ASSOCIATIVE = ('maximum', 'minimum', 'fmax', 'fmin', 'logical_and', 'logical_or', 'logical_xor', 'bitwise_and', 'bitwise_or', 'bitwise_xor')
+
+
 def _accumulate(self, array, axis=0, dtype=None, out=None):
     """The function of the elements so far, along an axis."""
     scans = {'add': _core.cumsum, 'multiply': _core.cumprod}
-    if self.__name__ not in scans:
-        raise TypeError(f'{self.__name__}.accumulate: expected add or multiply')
-    return scans[self.__name__](array, axis, dtype, out)
+    if self.__name__ in scans:
+        return scans[self.__name__](array, axis, dtype, out)
+    if self.__name__ not in _ASSOCIATIVE:
+        raise TypeError(f'{self.__name__}.accumulate: expected add, multiply or one of {", ".join(_ASSOCIATIVE)}')
+    rows = _core.moveaxis(array, axis, 0)
+    rows = rows.astype(bool if self.__name__.startswith('logical') else dtype or rows.dtype)
+    step = 1
+    while step < len(rows):  # after a step each has what is of 2 * step elements to itself
+        rows = _core._concatenate([rows[:step], self(rows[:-step], rows[step:])], 0)
+        step *= 2
+    result = _core.moveaxis(rows, 0, axis)
+    if out is None:
+        return _core._copy(result, 'C')
+    _core.copyto(out, result)
+    return out
 
 
 def _reduceat(self, array, indices, axis=0, dtype=None, out=None):

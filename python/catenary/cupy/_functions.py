@@ -66,13 +66,18 @@ def _given(x):
     return x if isinstance(x, ndarray) else asarray(x)
 
 
-def _of_anything(name, count=1):
-    """The function of this name, for whose first arguments lists and numbers count as arrays."""
+def _listed(x):
+    """A list as an array; all else as it is."""
+    return asarray(x) if isinstance(x, (list, tuple)) else x
+
+
+def _of_anything(name, count=1, given=_given):
+    """The function of this name, for whose first arguments lists and numbers count as arrays; or what else `given` makes of them."""
     function = getattr(_core, name)
 
     @functools.wraps(function)
     def of_anything(*args, **kwargs):
-        return function(*(_given(x) for x in args[:count]), *args[count:], **kwargs)
+        return function(*(given(x) for x in args[:count]), *args[count:], **kwargs)
     del of_anything.__wrapped__  # of which `inspect` says that it has no signature
     of_anything.__module__ = __name__
     of_anything.__name__ = of_anything.__qualname__ = name
@@ -83,6 +88,8 @@ globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
     'kron': 2, 'compress': 2, 'isin': 2, 'in1d': 2}.items()})
+globals().update({_name: _of_anything(_name, _n, _listed) for _name, _n in {
+    'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'correlate': 2, 'trapezoid': 2, 'cross': 2, 'ediff1d': 1}.items()})
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
@@ -172,6 +179,7 @@ def putmask(a, mask, values):
 
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Values at x of the broken line through the points (xp, fp), which goes on as it began where there is a period."""
+    x, xp, fp = map(_listed, (x, xp, fp))
     if period is None:
         return _core.interp(x, xp, fp, left, right)
     if period == 0:

@@ -1,0 +1,136 @@
+"""Lines that programs have: sixty of every day, beside NumPy, and those of a guide to kernels. What is refused is refused by a sentence."""
+
+import math
+
+import numpy
+import pytest
+
+from catenary import _core, cupy
+from catenary.cupyx.scipy import linalg, ndimage, signal, sparse, special
+import catenary.cupyx.profiler
+from compare import same
+
+pytestmark = pytest.mark.usefixtures('device')
+G = numpy.random.default_rng(11)
+NAMES = {'A': G.uniform(-1, 1, (5, 4)), 'V': G.uniform(0, 1, 9), 'I': G.integers(0, 6, (4, 5)), 'Q': G.normal(size=(4, 4)), 'F': G.uniform(-1, 1, (3, 7)).astype('f')}
+
+LINES = '''
+np.linalg.norm(A, axis=1); (A - A.mean(0)) / A.std(0); np.dot(A.T, A); A @ A.T; np.where(A > 0, A, -A); A[A > 0].sum(); np.clip(A, -0.5, 0.5)
+np.unique(I, return_counts=True); np.bincount(I.ravel()); np.histogram(V, bins=4, range=(0, 1)); np.argsort(V)[::-1]; np.sort(I, axis=0)
+np.cumsum(I, axis=1); np.diff(V, n=2); np.concatenate([A, A[:2]]); np.stack([V, V * 2], axis=1); np.hstack([A, A]); np.split(V, 3)[1]; np.tile(V, (2, 1))
+np.repeat(V, 2); V[:, None] * V[None, :]; np.einsum('ij,kj->ik', A, A); np.outer(V, V); np.tensordot(A, A, axes=([1], [1])); np.meshgrid(V[:3], V[:2])
+np.percentile(A, [25, 50, 75], axis=0); np.median(A, axis=1); np.average(A, axis=0, weights=V[:5]); np.cov(A.T); np.corrcoef(A.T); A.argmax(1); np.nanmean(np.where(A > 0, A, np.nan))
+np.searchsorted(np.sort(V), [0.2, 0.5]); np.digitize(V, [0.25, 0.5]); np.take_along_axis(I, np.argsort(I, axis=1), axis=1); np.isin(I, [1, 3]); np.interp(V, [0., 1], [2., 3])
+np.linalg.solve(Q, Q[0]); np.linalg.inv(Q) @ Q; np.linalg.det(Q); np.linalg.svd(A, compute_uv=False); np.linalg.eigvalsh(Q + Q.T); np.abs(np.linalg.qr(A)[1]); np.linalg.lstsq(A, V[:5], rcond=None)[0]
+np.polyfit(V, 3 * V + 1, 1); np.polyval([1., 2, 3], V); np.convolve(V, [1., 2, 1], 'same'); np.gradient(V); np.trapezoid(V, dx=0.5) if hasattr(np, 'trapezoid') else V; np.pad(A, 1, mode='reflect')
+np.roll(A, 1, axis=0); np.flip(A, 1); np.rot90(A); np.fliplr(A); np.moveaxis(A[None], 0, -1); np.squeeze(A[None]); A.reshape(-1, 2); A.T.copy(); np.triu(Q); np.eye(3)[I[0] % 3]
+np.apply_along_axis(lambda r: r - r.max(), 1, A); np.vectorize(lambda a: a * 2 if a > 0 else 0.)(A); np.piecewise(V, [V < 0.5, V >= 0.5], [0, 1]); np.r_[0:3, 10, V[:2]]; np.c_[V[:3], V[3:6]]
+np.block([[Q, np.ones((4, 1))], [np.zeros((1, 4)), 1]]); np.poly1d([1., -3, 2])(V); np.gcd(I, 4); np.allclose(A, A + 1e-9); np.array_equal(I, I); F.astype('d').sum(); (F * 2).dtype.itemsize + V * 0
+np.exp(F - F.max(axis=1, keepdims=True)); np.logaddexp(A, 0); np.sqrt(np.abs(A)); np.hypot(A, A); np.log1p(V); np.floor(A * 10).astype('i'); np.bitwise_xor(I, 3); I // 2 % 3; np.maximum.accumulate(V); np.minimum.accumulate(I, axis=1); np.bitwise_xor.accumulate(I); np.logical_or.accumulate(I[:, ::-1], 1); np.maximum.accumulate(A[:1]); np.count_nonzero(I, axis=0)
+'''
+
+
+@pytest.mark.parametrize('line', [c.strip() for row in LINES.strip().splitlines() for c in row.split('; ')])
+def test_lines_of_every_day(line):
+    def values(np):
+        return eval(line, {'np': np, **{k: np.asarray(v) for k, v in NAMES.items()}})
+    ours, theirs = values(cupy), values(numpy)
+    for a, b in zip(*((x,) if not isinstance(x, (tuple, list)) else x for x in (ours, theirs)), strict=True):
+        if isinstance(a, cupy.ndarray):
+            numpy.testing.assert_allclose(a.get().astype('d'), numpy.asarray(b, 'd'), rtol=1e-5, atol=1e-6)
+            assert a.shape == numpy.shape(b)
+        else:
+            assert a == b
+
+
+def test_lines_with_scipys_modules():
+    a, v = cupy.asarray(NAMES['A']), cupy.asarray(NAMES['V'])
+    same(special.expit(v), 1 / (1 + numpy.exp(-NAMES['V'])))
+    same(special.softmax(a, axis=1).sum(axis=1), numpy.ones(5))
+    same(special.logsumexp(a, axis=0), numpy.log(numpy.exp(NAMES['A']).sum(0)), 1e-10)
+    same(ndimage.gaussian_filter(cupy.ones((6, 6)), 1.0), numpy.ones((6, 6)), 1e-12)
+    assert ndimage.label(cupy.asarray([1, 0, 1, 1]))[1] == 2
+    same(signal.convolve(v, cupy.ones(3) / 3, 'valid'), numpy.convolve(NAMES['V'], numpy.ones(3) / 3, 'valid'), 1e-12)
+    same(sparse.csr_matrix(a) @ cupy.ones(4), NAMES['A'].sum(1), 1e-12)
+    q = cupy.asarray(NAMES['Q'])
+    same(linalg.lu_solve(linalg.lu_factor(q), v[:4]), numpy.linalg.solve(NAMES['Q'], NAMES['V'][:4]), 1e-9)
+    assert cupyx_profiler().cpu_times.size == 2
+
+
+def cupyx_profiler():
+    return catenary.cupyx.profiler.benchmark(lambda: cupy.ones(3) + 1, n_repeat=2, n_warmup=0)
+
+
+@pytest.mark.parametrize('line, error, says', [
+    ('np.fft.fft(V)', AttributeError, 'Fourier transforms need complex numbers'), ('V + 1j', TypeError, 'complex'), ("V.astype('F')", TypeError, 'complex dtypes are not supported'),
+    ('np.linalg.eig(Q)', AttributeError, 'python -m catenary names cupy.linalg'), ('np.roots([1., 0, 1])', NotImplementedError, 'the roots are complex'),
+    ('np.sort_complex(V)', AttributeError, 'python -m catenary names cupy'), ('np.busday_count(V)', AttributeError, 'cupy has no'), ('np.asarray(A) + numpy.ones((5, 4))', TypeError, 'use cupy.asarray'),
+    ('signal.fftconvolve(V, V)', AttributeError, 'needs complex numbers'), ("np.array(['a'])", ValueError, 'Unsupported dtype'), ('numpy.asarray(V)', TypeError, 'use `.get()`')])
+def test_lines_that_are_refused(line, error, says):
+    with pytest.raises(error) as caught:
+        eval(line, {'np': cupy, 'numpy': numpy, 'signal': signal, **{k: cupy.asarray(v) for k, v in NAMES.items()}})
+    assert says.replace('use `.get()`', 'Please use `.get()`') in str(caught.value), caught.value
+
+
+def test_lines_of_a_guide_to_arrays():
+    x = cupy.array([1, 2, 3])
+    assert isinstance(x, cupy.ndarray) and float(cupy.linalg.norm(x)) == pytest.approx(math.sqrt(14))
+    with cupy.cuda.Device(0) if _core.getDeviceCount() else cupy.cuda.Device():
+        y = cupy.asarray(numpy.arange(3))
+        assert y.device == cupy.cuda.Device()
+    assert cupy.asnumpy(y).tolist() == y.get().tolist() == [0, 1, 2]
+    assert cupy.get_array_module(x) is cupy and cupy.get_array_module(numpy.ones(1)) is numpy
+
+    def softplus(z):
+        xp = cupy.get_array_module(z)
+        return xp.maximum(0, z) + xp.log1p(xp.exp(-abs(z)))
+    same(softplus(cupy.arange(-2., 3)), softplus(numpy.arange(-2., 3)))
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        z = x * 2
+    stream.synchronize()
+    assert z.get().tolist() == [2, 4, 6]
+    start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+    start.record()
+    (x + 1).sum()
+    stop.record()
+    stop.synchronize()
+    assert cupy.cuda.get_elapsed_time(start, stop) >= 0
+    assert cupy.get_default_memory_pool().used_bytes() >= 0 and cupy.get_default_pinned_memory_pool().n_free_blocks() == 0
+    cupy.get_default_memory_pool().free_all_blocks()
+
+
+def test_lines_of_a_guide_to_kernels():
+    x, y = cupy.arange(10, dtype='f').reshape(2, 5), cupy.arange(5, dtype='f')
+    squared = cupy.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = (x - y) * (x - y)', 'squared')
+    expected = (x.get() - y.get()) ** 2
+    same(squared(x, y), expected)
+    out = cupy.empty((2, 5), 'f')
+    assert squared(x, y, out) is out
+    same(squared(x, 5), (x.get() - 5) ** 2)
+    generic = cupy.ElementwiseKernel('T x, T y', 'T z', 'T d = x - y; z = d * d', 'generic')
+    same(generic(x.astype('d'), y.astype('d')), expected.astype('d'))
+    turned = cupy.ElementwiseKernel('T x, raw T y', 'T z', 'z = x + y[_ind.size() - i - 1]', 'turned')
+    same(turned(y, y), numpy.full(5, 4, 'f'))
+    length = cupy.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'length')
+    same(length(x, axis=1), numpy.linalg.norm(x.get(), axis=1), 1e-6)
+    same(length(x), numpy.linalg.norm(x.get()), 1e-6)
+
+    @cupy.fuse(kernel_name='fused')
+    def fused(a, b):
+        return (a - b) ** 2
+    same(fused(x, y), expected)
+    if _core.backend_of(_core.Device()) == 'cpu':
+        return  # whole kernels need a device with a compiler, which kernels_test.py says
+    added = cupy.RawKernel('extern "C" __global__ void added(const float* a, const float* b, float* c) {'
+                           ' int i = blockDim.x * blockIdx.x + threadIdx.x; c[i] = a[i] + b[i]; }', 'added')
+    total = cupy.zeros((5, 5), 'f')
+    a = cupy.arange(25, dtype='f').reshape(5, 5)
+    added((5,), (5,), (a, a, total))
+    same(total, a.get() * 2)
+    module = cupy.RawModule(code='template <typename T> __global__ void twice(const T* a, T* b) { b[threadIdx.x] = a[threadIdx.x] * 2; }',
+                            options=('-std=c++11',), name_expressions=['twice<float>', 'twice<double>'])
+    for name, dtype in (('twice<float>', 'f'), ('twice<double>', 'd')):
+        z = cupy.zeros(5, dtype)
+        module.get_function(name)((1,), (5,), (y.astype(dtype), z))
+        same(z, y.get().astype(dtype) * 2)
