@@ -97,7 +97,6 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
     fail<ValueError>("{}: a function can be applied only once; make a new one for each call", name());
   const Inputs x(nodes, count);
   bool requires_grad = false;
-  int rank = 0;
   for (int i = 0; i < count; ++i) {
     if (!nodes[i])
       fail<ValueError>(
@@ -106,7 +105,6 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
     if (!x[i].defined())
       fail<ValueError>("{}: input {} has no values (a parameter that is not initialised?)", name(), i);
     requires_grad |= nodes[i]->requires_grad();
-    rank = std::max(rank, nodes[i]->rank());
   }
   const ActiveHooks hooks(*this);
   hooks.each([&](FunctionHook& hook) { hook.forward_preprocess(*this, x); });
@@ -132,26 +130,30 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
     if (!y.defined()) fail<ValueError>("{}: forward returned an undefined array", name());
     outputs.push_back(Variable(y, requires_grad));
   }
-  if (!config.enable_backprop) return outputs;
+  if (config.enable_backprop) connect(nodes, count, outputs);
+  return outputs;
+}
 
-  rank_ = rank;
+void FunctionNode::connect(VariableNode* const* nodes, int count, const Variables& outputs) {
+  rank_ = 0;
   inputs_.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     nodes[i]->add_reference();
     inputs_.push_back(nodes[i]);
+    rank_ = std::max(rank_, nodes[i]->rank());
   }
-  outputs_.resize(ys.size());
-  for (std::size_t i = 0; i < ys.size(); ++i) {
+  outputs_.resize(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
     VariableNode* y = outputs[i].node_;
     add_reference();
     y->creator_ = this;
     y->output_index_ = static_cast<std::int16_t>(i);
-    y->rank_ = rank + 1;
+    y->rank_ = rank_ + 1;
     outputs_[i].node = y;
   }
-  for (int i : retained_inputs_) inputs_[static_cast<std::size_t>(i)]->retained_.store(true, std::memory_order_relaxed);
-  for (int i : retained_outputs_) outputs_[static_cast<std::size_t>(i)].retained = ys[static_cast<std::size_t>(i)];
-  return outputs;
+  for (int i : retained_inputs_) inputs_[static_cast<std::size_t>(i)]->retain();
+  for (int i : retained_outputs_)
+    outputs_[static_cast<std::size_t>(i)].retained = outputs[static_cast<std::size_t>(i)].array();
 }
 
 void FunctionNode::retain_inputs(std::initializer_list<int> indexes) {

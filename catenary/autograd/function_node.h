@@ -92,8 +92,27 @@ class CT_API FunctionNode {
   /// DtypeError with this function's name.
   Variables checked_backward(Targets targets, Grads grad_outputs);
 
-  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// An object of another language that a function is a part of: it counts the function's references with its own.
+  class Owner {
+   public:
+    virtual void add_reference() noexcept = 0;
+    virtual void release() noexcept = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+  Owner* owner() const { return owner_; }
+  /// The object by which another language knows a function without an owner. It is not counted: who sets it takes it
+  /// back in time.
+  void* peer() const { return peer_; }
+  void set_peer(void* peer) { peer_ = peer; }
+
+  void add_reference() {
+    if (owner_) return owner_->add_reference();
+    references_.fetch_add(1, std::memory_order_relaxed);
+  }
   void release() {
+    if (owner_) return owner_->release();
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(this);
   }
 
@@ -106,11 +125,20 @@ class CT_API FunctionNode {
   /// Variable means no gradient, and so does not overriding it.
   virtual Variables backward(Targets targets, Grads grad_outputs);
 
+  /// To be called before anything refers to the function.
+  void set_owner(Owner* owner) { owner_ = owner; }
+  void set_rank(int rank) { rank_ = rank; }
+  /// Puts this function between its inputs and `outputs`, which nothing has computed yet, and keeps what is to be
+  /// retained: the end of apply.
+  void connect(VariableNode* const* inputs, int count, const Variables& outputs);
+
   /// In forward: keep these inputs' arrays, or outputs', for backward. What is not retained is freed as soon as nobody
   /// else holds it.
   void retain_inputs(std::initializer_list<int> indexes);
   void retain_inputs(Inputs all);
+  void retain_inputs(std::span<const int> indexes) { retained_inputs_ = SmallVector<int, 3>(indexes); }
   void retain_outputs(std::initializer_list<int> indexes);
+  void retain_outputs(std::span<const int> indexes) { retained_outputs_ = SmallVector<int, 2>(indexes); }
   /// In backward: an input or output that was retained, as a variable of the graph. Throws ValueError when it was not.
   Variable retained_input(int i) const;
   Variable retained_output(int i);
@@ -146,6 +174,8 @@ class CT_API FunctionNode {
   SmallVector<int, 2> retained_outputs_;
   std::unique_ptr<std::vector<std::shared_ptr<FunctionHook>>> hooks_;
   FunctionNode* next_dead_ = nullptr;
+  Owner* owner_ = nullptr;
+  void* peer_ = nullptr;
 };
 
 /// Applies a function with one output: `apply(node<Tanh>(), x)`. Arrays may stand for variables that want no gradient.

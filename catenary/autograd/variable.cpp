@@ -26,12 +26,20 @@ VariableNode::VariableNode(const Array& array, bool requires_grad) {
   }
 }
 
+VariablePeer::~VariablePeer() = default;
+
 VariableNode::~VariableNode() { detach(); }
 
 void VariableNode::set_data(const Array& array) {
   data_ = array;
   dtype_ = array.dtype();
   shape_ = array.shape();
+  if (peer_) peer_->data_changed();
+}
+
+void VariableNode::forget_data() {
+  data_ = Array();
+  if (peer_) peer_->data_changed();
 }
 
 VariableNode::Extras& VariableNode::extras() {
@@ -53,8 +61,22 @@ void VariableNode::detach() {
   if (!creator_) return;
   FunctionNode* creator = std::exchange(creator_, nullptr);
   rank_ = 0;
-  creator->outputs_[static_cast<std::size_t>(output_index_)].node = nullptr;
+  if (const auto i = static_cast<std::size_t>(output_index_);
+      i < creator->outputs_.size() && creator->outputs_[i].node == this)
+    creator->outputs_[i].node = nullptr;
   creator->release();
+}
+
+void VariableNode::set_creator(FunctionNode* f) {
+  if (f == creator_) return;
+  detach();
+  if (!f) return;
+  f->add_reference();
+  creator_ = f;
+  rank_ = f->rank() + 1;
+  // an output that was cut off comes back to its place
+  if (const auto i = static_cast<std::size_t>(output_index_); i < f->outputs_.size() && !f->outputs_[i].node)
+    f->outputs_[i].node = this;
 }
 
 void VariableNode::release_handle() {
@@ -70,7 +92,7 @@ void VariableNode::release_handle() {
   // The last handle goes, the graph stays: keep a reference while dropping what only handles need.
   if ((references_.fetch_sub(std::uint64_t{1} << 32, std::memory_order_acq_rel) >> 32) == 1) {
     const Variable gradient = std::move(grad_);
-    if (!retained_.load(std::memory_order_relaxed)) data_ = Array();
+    if (!is_retained()) forget_data();
   }
   release();
 }
@@ -215,7 +237,7 @@ void Variable::to_device(const Device& device) const {
   if (node_->extras_) node_->extras_->initial_device = device;
   if (!array().defined()) return;
   const Array gradient = grad();
-  node_->data_ = array().to_device(device);
+  node_->set_data(array().to_device(device));
   if (gradient.defined()) set_grad(gradient.to_device(device));
 }
 

@@ -145,6 +145,14 @@ CT_API std::string repr(const Variable& v);
 CT_API std::string to_string(const Variable& v);
 CT_API std::ostream& operator<<(std::ostream& stream, const Variable& v);
 
+/// What a binding to another language keeps beside a node; it goes with the node.
+class CT_API VariablePeer {
+ public:
+  virtual ~VariablePeer();
+  /// The node has other values from now on, or none.
+  virtual void data_changed() noexcept = 0;
+};
+
 /// A variable's place in the graph. It holds the array while there are handles, or for ever once a function retained
 /// it. Graphs are made and walked by one thread at a time; leaves (parameters) may be used by several.
 /// (chainer.variable.VariableNode)
@@ -164,6 +172,24 @@ class CT_API VariableNode {
   bool requires_grad() const { return requires_grad_; }
   const std::string& name() const;
   std::string label() const;
+  /// Did a function retain it, or retain()? Then the values stay when the last Variable goes.
+  bool is_retained() const { return retained_.load(std::memory_order_relaxed); }
+  void retain(bool retained = true) { retained_.store(retained, std::memory_order_relaxed); }
+  /// Lets go of the values.
+  void forget_data();
+  /// Is there one reference, or one Variable and nothing else?
+  bool is_held_once() const {
+    const std::uint64_t now = references_.load(std::memory_order_acquire);
+    return now == 1 || now == kHandle;
+  }
+  /// Makes `f` the function that computed it, or none, though no output of f need be this node.
+  void set_creator(FunctionNode* f);
+  /// Of what is cut off and put together again.
+  void set_rank(int rank) { rank_ = rank; }
+  /// Integers may ask for a gradient, too, where a function that another language brought knows what that is.
+  void set_requires_grad(bool requires_grad) { requires_grad_ = requires_grad; }
+  VariablePeer* peer() const { return peer_.get(); }
+  void set_peer(std::unique_ptr<VariablePeer> peer) { peer_ = std::move(peer); }
   /// Is there a Variable for this node?
   bool has_handle() const { return references_.load(std::memory_order_relaxed) >> 32 != 0; }
 
@@ -191,6 +217,7 @@ class CT_API VariableNode {
   Variable grad_;
   FunctionNode* creator_ = nullptr;  // counted
   std::unique_ptr<Extras> extras_;
+  std::unique_ptr<VariablePeer> peer_;
   int rank_ = 0;
   std::int16_t output_index_ = 0;
   Dtype dtype_ = Dtype::float32;

@@ -21,8 +21,8 @@ struct Start {
 using Final = std::function<void(const VariableNode& leaf, const Variable& gradient)>;
 
 /// Gradients flow from the starts to all leaves, whose grad they are added to.
-void backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
-                     const Final& final = {});
+CT_API void backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
+                            const Final& final = {});
 
 /// What Variable::backward does.
 void backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<Number> loss_scale,

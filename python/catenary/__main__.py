@@ -9,6 +9,7 @@ it, or tells of this machine.
     python -m catenary info                     versions and devices, for a report
     python -m catenary launch -n 4 python x.py  a script as several ranks on this machine, which train one model (chainermn)
     python -m catenary names [MODULE]           which of CuPy's names are here
+    python -m catenary chainer                  which of Chainer's names are the library's with CATENARY_CHAINER=1
 """
 
 import os
@@ -79,6 +80,9 @@ def main(arguments):
             sys.stdout.flush()
         except BrokenPipeError:  # the reader had enough (head), which is no error
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for the flush at Python's end
+    elif arguments[0] == 'chainer':
+        from catenary import _chainer
+        print('\n'.join(_chainer.names()))
     elif arguments[0] in COMMANDS:
         command(arguments)
     else:

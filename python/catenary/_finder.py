@@ -10,6 +10,8 @@ SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
 # Packages of Chainer's of which some modules are ours: those come first, the others are the original's, and all have one package.
 LAID_OVER = frozenset(('chainermn',))
 CHAINER = '7.8.1'
+HOW_TO_INSTALL = ("Chainer 7.8.1 runs on Catenary as it is. With a setuptools that has pkg_resources:\n"
+                  "  echo 'setuptools<82' >c.txt; pip install --build-constraint c.txt chainer==7.8.1")
 
 # Modules of Chainer that ask for what Python or NumPy no longer have, or warn of what is well: the SHA-256 of the source, and what is replaced in
 # it. Both texts of a pair have the same number of lines, so that tracebacks name the right ones.
@@ -46,10 +48,13 @@ class Finder:
     def __init__(self):
         self._serves = None  # is `cupy` ours? Decided when it is first asked for
         self._deciding = False
+        self._grafts = None
         self._layers = {}  # of a name in LAID_OVER the folders, ours first; none where it is the original alone
 
     def find_spec(self, name, path=None, target=None):
         package = name.partition('.')[0]
+        if package == 'chainer' and self.grafts():
+            return self._grafted(name, path)
         if package in SERVED:
             return self._alias(name)
         if package in LAID_OVER:
@@ -87,6 +92,27 @@ class Finder:
                 "`import cupy` gives %s; CATENARY_CUPY=1 gives Catenary's")
         sys.stderr.write('catenary: two CuPys are installed: ' + says % os.path.dirname(other.origin) + '\n')
         return ours
+
+    def grafts(self):
+        """Are Chainer's variables and functions to be the library's? Where CATENARY_CHAINER=1 says so."""
+        if self._grafts is None:
+            import os
+            self._grafts = os.environ.get('CATENARY_CHAINER') == '1'
+        return self._grafts
+
+    def _grafted(self, name, path):
+        spec = self._patched(name, path) if name in PATCHES else None
+        from catenary import _chainer
+        if name == 'chainer':
+            _check_version(path)
+        if not _chainer.takes(name):
+            return spec
+        if spec is None:
+            from importlib.machinery import PathFinder
+            spec = PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _chainer.loader(spec.loader)
+        return spec
 
     def _alias(self, name):
         if not self.serves():
@@ -168,6 +194,8 @@ class Absent:
 
     def find_spec(self, name, path=None, target=None):
         package, _, own = name.partition('.')
+        if name == 'chainer':
+            raise ModuleNotFoundError('%s is not installed. %s' % (name, HOW_TO_INSTALL), name=name)
         if package == 'catenary' and own.partition('.')[0] in SERVED:
             from catenary import _names
             if error := _names.not_imported(own):
@@ -220,6 +248,20 @@ def _chainer_version():
         except importlib.metadata.PackageNotFoundError:
             version = 'of an unknown version'
     return version
+
+
+def _check_version(path):
+    """ImportError where the installed Chainer is another than the one whose modules are grafted."""
+    import os
+    from importlib.machinery import PathFinder
+    spec = PathFinder.find_spec('chainer', path)
+    if spec is None or spec.origin is None:
+        return
+    with open(os.path.join(os.path.dirname(spec.origin), '_version.py')) as file:
+        text = file.read()
+    if "'%s'" % CHAINER not in text:
+        raise ImportError("CATENARY_CHAINER=1 puts Chainer %s on the library's graph, and another one is installed in %s: install "
+                          'chainer==%s, or leave CATENARY_CHAINER away' % (CHAINER, os.path.dirname(spec.origin), CHAINER), name='chainer')
 
 
 def _patching_loader(name, path):

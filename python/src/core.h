@@ -260,6 +260,7 @@ void register_numbers(nb::module_& m);
 void register_random(nb::module_& m);
 void register_kernels(nb::module_& m);
 void register_communicator(nb::module_& m);
+void register_chainer(nb::module_& m);
 
 }  // namespace catenary_python
 

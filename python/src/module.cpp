@@ -22,4 +22,5 @@ NB_MODULE(_core, m) {
   register_random(m);
   register_kernels(m);
   register_communicator(m);
+  register_chainer(m);
 }

@@ -8,16 +8,15 @@ if __name__ != 'chainermn':
     raise ImportError('%s: this package is found under the name chainermn, and CATENARY_CHAINER=0 or another CuPy has kept it from '
                       'being so' % __name__, name=__name__)
 
+from catenary import _finder
+
 try:
     import chainer
 except ModuleNotFoundError as error:
     if error.name != 'chainer':
         raise
-    raise ModuleNotFoundError("chainermn runs on Chainer 7.8.1, which is not installed. With a setuptools that has pkg_resources:\n"
-                              "  echo 'setuptools<82' >c.txt; pip install --build-constraint c.txt chainer==7.8.1",
+    raise ModuleNotFoundError('chainermn runs on Chainer %s, which is not installed. %s' % (_finder.CHAINER, _finder.HOW_TO_INSTALL),
                               name='chainer') from None
-
-from catenary import _finder
 
 if chainer.__version__ != _finder.CHAINER:
     raise ImportError("chainermn of Catenary is made for Chainer %s, and Chainer %s is installed; CATENARY_CHAINER=0 gives that one's own"

@@ -1,0 +1,548 @@
+// The object behind chainer.FunctionNode: a function that Python wrote, as a function of the library's graph; or one of
+// the library's, as Python sees it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catenary/autograd/backward.h"
+#include "catenary/autograd/hooks.h"
+#include "catenary/autograd/walk.h"
+#include "catenary/core/config.h"
+#include "objects.h"
+
+namespace catenary_python {
+
+namespace {
+
+PyObject* check_grad_type = nullptr;      // chainer.variable._check_grad_type
+PyObject* backward_accumulate = nullptr;  // FunctionNode's own
+PyObject* output_reference = nullptr;     // called with a function and the index of an output
+PyObject* original_apply = nullptr;       // Chainer's own FunctionNode.apply
+PyObject* original_check = nullptr;       // and its check_type_forward, which checks nothing
+PyTypeObject* numpy_array = nullptr;
+
+/// Is a method something else than FunctionNode's own, by its class or by an attribute of the object?
+bool overrides(PyObject* o, const char* name, PyObject* original) {
+  const nb::object method = checked(PyObject_GetAttrString(o, name));
+  const nb::object function = nb::steal(PyObject_GetAttrString(method.ptr(), "__func__"));
+  if (!function.is_valid()) PyErr_Clear();
+  return function.ptr() != original;
+}
+
+/// The retained arrays of a function's inputs, None for the others.
+nb::object in_data_of(ct::FunctionNode& f) {
+  const nb::object all = checked(PyTuple_New(f.input_count()));
+  for (int i = 0; i < f.input_count(); ++i)
+    PyTuple_SetItem(all.ptr(), i, Py_NewRef(f.input(i).is_retained() ? array_object(f.input(i)) : Py_None));
+  return all;
+}
+nb::object arrays_of(ct::Grads gradients) {
+  const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(gradients.size())));
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i),
+                    Py_NewRef(gradients[i].defined() ? array_object(gradients[i].node()) : Py_None));
+  return all;
+}
+
+/// Shows Chainer's hooks what the library's functions call, while Chainer's own code walks the graph.
+class ToChainersHooks final : public ct::FunctionHook {
+ public:
+  std::string name() const override { return "Chainer's hooks"; }
+  void forward_preprocess(ct::FunctionNode& f, ct::Inputs x) override { tell("forward_preprocess", f, x); }
+  void forward_postprocess(ct::FunctionNode& f, ct::Inputs x) override { tell("forward_postprocess", f, x); }
+
+ private:
+  static void tell(const char* method, ct::FunctionNode& f, ct::Inputs x) {
+    const nb::object in_data = checked(PyTuple_New(x.size()));
+    for (int i = 0; i < x.size(); ++i)
+      PyTuple_SetItem(in_data.ptr(), i, x[i].device() == ct::Device() ? numpy_over(x[i]) : wrap(x[i]));
+    const nb::object function = checked(wrap_function(&f));
+    for (nb::handle hook : nb::handle(thread_hooks()).attr("values")()) hook.attr(method)(function, in_data);
+  }
+};
+
+/// Counts a function's references by its object's. A chain of functions dies one after the other, not inside of each
+/// other: a long one would overflow the stack.
+class Count final : public ct::FunctionNode::Owner {
+ public:
+  explicit Count(PyObject* o) : o_(o) {}
+  void add_reference() noexcept override {
+    const Held gil;
+    Py_INCREF(o_);
+  }
+  void release() noexcept override {
+    if (interpreter_has_ended()) return;
+    const Held gil;
+    thread_local std::vector<PyObject*> waiting;
+    thread_local bool busy = false;
+    if (Py_REFCNT(o_) > 1) return Py_DECREF(o_);
+    waiting.push_back(o_);
+    if (busy) return;
+    busy = true;
+    while (!waiting.empty()) {
+      PyObject* const next = waiting.back();
+      waiting.pop_back();
+      Py_DECREF(next);
+    }
+    busy = false;
+  }
+
+ private:
+  PyObject* const o_;
+};
+
+}  // namespace
+
+class PythonFunction final : public ct::FunctionNode {
+ public:
+  explicit PythonFunction(PyObject* o) : o_(o), count_(o) {
+    set_owner(&count_);
+    set_peer(o);
+    name_ = nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
+  }
+  ~PythonFunction() override = default;
+  const char* name() const override { return name_.c_str(); }
+  std::string label() const override { return nb::cast<std::string>(nb::str(nb::handle(o_).attr("label"))); }
+
+  void join(std::vector<ct::VariableNode*>& inputs, const ct::Variables& outputs, const std::vector<int>& kept_inputs,
+            const std::vector<int>& kept_outputs) {
+    if (joined) unchain();  // Chainer lets a function be applied again, which makes it the last outputs' own
+    retain_inputs(std::span<const int>(kept_inputs));
+    retain_outputs(std::span<const int>(kept_outputs));
+    connect(inputs.data(), static_cast<int>(inputs.size()), outputs);
+    for (const int i : kept_outputs) outputs[static_cast<std::size_t>(i)].node().retain();
+    joined = true;
+  }
+  ct::Variable kept_output(int i) { return retained_output(i); }
+  void rank_is(int rank) { set_rank(rank); }
+  bool joined = false;
+
+ protected:
+  ct::Arrays forward(ct::Inputs) override {
+    raise(PyExc_RuntimeError, name_ + ": a function of Python's is applied by its method apply");
+  }
+
+  ct::Variables backward(ct::Targets targets, ct::Grads grad_outputs) override {
+    const Held gil;
+    const nb::object indexes = checked(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
+    for (std::size_t k = 0; k < targets.size(); ++k)
+      PyTuple_SetItem(indexes.ptr(), static_cast<Py_ssize_t>(k), PyLong_FromLong(targets[k]));
+    const nb::object gradients = checked(PyTuple_New(static_cast<Py_ssize_t>(grad_outputs.size())));
+    for (std::size_t i = 0; i < grad_outputs.size(); ++i)
+      PyTuple_SetItem(gradients.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(grad_outputs[i]));
+    const nb::handle self(o_);
+    const nb::object hooks = self.attr("_local_function_hooks");
+    const auto tell = [&](const char* method) {
+      if (hooks.is_none() || is_special()) return;  // Chainer's own walk tells them itself
+      for (nb::handle hook : hooks.attr("values")())
+        hook.attr(method)(self, in_data_of(*this), arrays_of(grad_outputs));
+    };
+    tell("backward_preprocess");
+    nb::object results;
+    if (overrides(o_, "backward_accumulate", backward_accumulate)) {
+      const nb::object none = checked(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
+      for (std::size_t k = 0; k < targets.size(); ++k)
+        PyTuple_SetItem(none.ptr(), static_cast<Py_ssize_t>(k), Py_NewRef(Py_None));
+      results = self.attr("backward_accumulate")(indexes, gradients, none);
+    } else {
+      results = self.attr("backward")(indexes, gradients);
+    }
+    tell("backward_postprocess");
+    results = checked(PySequence_Tuple(results.ptr()));
+    const auto count = static_cast<std::size_t>(PyTuple_Size(results.ptr()));
+    const bool of_all = count == static_cast<std::size_t>(input_count());
+    if (!of_all && count != targets.size()) {
+      const std::string expected =
+          std::to_string(input_count()) +
+          (targets.size() == static_cast<std::size_t>(input_count()) ? "" : " or " + std::to_string(targets.size()));
+      const nb::object message = self.attr("_get_error_message")(
+          "number of gradients returned from backward is incorrect: " + std::to_string(count) + " != expected " +
+          expected);
+      raise(PyExc_ValueError, nb::cast<std::string>(message));
+    }
+    ct::Variables all;
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      PyObject* const g =
+          PyTuple_GetItem(results.ptr(), of_all ? static_cast<Py_ssize_t>(targets[k]) : static_cast<Py_ssize_t>(k));
+      if (g == Py_None) {
+        all.push_back(ct::Variable());
+        continue;
+      }
+      if (!is_variable(g))
+        raise(PyExc_TypeError, name_ + ": backward must return Variables and None, not " +
+                                   nb::cast<std::string>(nb::repr(nb::handle(g).type())));
+      const ct::Variable& gradient = variable_of(g);
+      const ct::VariableNode& x = input(targets[k]);
+      if (!gradient.array().defined() && array_object(gradient.node()) == Py_None) {
+        all.push_back(ct::Variable());
+        continue;
+      }
+      if (!gradient.array().defined() || gradient.shape() != x.shape() || gradient.dtype() != x.dtype())
+        (void)nb::handle(check_grad_type)(self, checked(wrap_node(&input(targets[k]))), true,
+                                          nb::borrow(array_object(gradient.node())));
+      all.push_back(gradient);
+    }
+    return all;
+  }
+
+ private:
+  PyObject* const o_;
+  Count count_;
+  std::string name_;
+};
+
+namespace {
+
+FunctionObject& self(PyObject* o) { return *reinterpret_cast<FunctionObject*>(o); }
+
+PyObject* new_function(PyTypeObject* type, PyObject*, PyObject*) {
+  return guarded([&] {
+    PyObject* o = allocate(type);
+    self(o).own = new PythonFunction(o);
+    self(o).f = self(o).own;
+    return o;
+  });
+}
+
+void free_function(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  PyTypeObject* type = Py_TYPE(o);
+  Py_CLEAR(self(o).ends);
+  if (self(o).own) {
+    delete self(o).own;
+  } else if (ct::FunctionNode* f = self(o).f) {
+    if (f->peer() == o) f->set_peer(nullptr);
+    f->release();
+  }
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
+  Py_DECREF(type);
+}
+
+int traverse_function(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  const PythonFunction* f = self(o).own;
+  if (!f || !f->joined) return 0;
+  for (int i = 0; i < f->input_count(); ++i) {
+    const ct::VariableNode& x = f->input(i);
+    if (!x.is_held_once()) continue;
+    if (ct::FunctionNode* creator = x.creator(); creator && creator->owner())
+      Py_VISIT(static_cast<PyObject*>(creator->peer()));
+  }
+  return 0;
+}
+
+int clear_function(PyObject* o) {
+  if (self(o).own) self(o).own->unchain();
+  return 0;
+}
+
+std::vector<int> indexes_from(PyObject* o, int count, const char* what) {
+  std::vector<int> indexes;
+  if (o == Py_None) return indexes;
+  for (nb::handle item : nb::handle(o)) {
+    long i = nb::cast<long>(nb::int_(item));
+    if (i < 0) i += count;
+    if (i < 0 || i >= count) raise(PyExc_IndexError, std::string(what) + ": there is no such index");
+    indexes.push_back(static_cast<int>(i));
+  }
+  return indexes;
+}
+
+PyObject* nones(std::size_t count) {
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(count));
+  if (!tuple) raise_set();
+  for (std::size_t i = 0; i < count; ++i) PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(Py_None));
+  return tuple;
+}
+
+void set_attribute(PyObject* o, const char* name, const nb::object& value) {
+  if (PyObject_SetAttrString(o, name, value.ptr()) != 0) raise_set();
+}
+
+/// apply(inputs) where they are all in NumPy's arrays and nothing special is on; else Chainer's own.
+PyObject* apply(PyObject* o, PyObject* given) {
+  return guarded([&]() -> PyObject* {
+    PythonFunction* const f = self(o).own;
+    const auto by_chainer = [&] { return PyObject_CallFunctionObjArgs(original_apply, o, given, nullptr); };
+    if (!f || f->joined || is_special()) return by_chainer();
+    const nb::object inputs = checked(PySequence_Tuple(given));
+    const Py_ssize_t count = PyTuple_Size(inputs.ptr());
+    if (count == 0) return by_chainer();
+    const nb::object in_data = checked(PyTuple_New(count));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* const x = PyTuple_GetItem(inputs.ptr(), i);
+      PyObject* const array = is_variable(x) ? array_object(variable_of(x).node()) : x;
+      if (!PyObject_TypeCheck(array, numpy_array)) return by_chainer();
+      PyTuple_SetItem(in_data.ptr(), i, Py_NewRef(array));
+    }
+    const nb::handle self(o);
+    if (!nb::object(self.attr("_local_function_hooks")).is_none()) return by_chainer();
+    std::vector<ct::Variable> variables;
+    std::vector<ct::VariableNode*> nodes;
+    bool requires_grad = false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* const x = PyTuple_GetItem(inputs.ptr(), i);
+      variables.push_back(is_variable(x) ? variable_of(x) : variable_over(x, false));
+      ct::VariableNode& node = variables.back().node();
+      nodes.push_back(&node);
+      requires_grad |= node.requires_grad();
+    }
+    set_attribute(o, "_input_layouts", nb::steal(nones(static_cast<std::size_t>(count))));
+    if (overrides(o, "check_type_forward", original_check)) {
+      static PyObject* const settings =
+          checked(PyObject_GetAttrString(checked(PyImport_ImportModule("chainer")).ptr(), "config")).release().ptr();
+      if (nb::cast<bool>(nb::bool_(nb::object(nb::handle(settings).attr("type_check")))))
+        self.attr("_check_data_type_forward")(in_data);
+    }
+    set_attribute(o, "_input_indexes_to_retain", nb::none());
+    set_attribute(o, "_output_indexes_to_retain", nb::none());
+    const nb::object outputs = self.attr("forward")(in_data);
+    if (!PyTuple_Check(outputs.ptr()))
+      raise(PyExc_TypeError, "forward output must be a tuple (" + f->label() +
+                                 ")\nActual: " + nb::cast<std::string>(nb::repr(outputs.type())));
+    const auto made = static_cast<std::size_t>(PyTuple_Size(outputs.ptr()));
+    ct::Variables ys;
+    for (std::size_t i = 0; i < made; ++i) {
+      PyObject* const y = PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(i));
+      if (y != Py_None && !PyObject_TypeCheck(y, numpy_array))
+        raise(PyExc_TypeError, "forward output must be a tuple of ndarrays.\nFunction: " + f->label() +
+                                   "\nActual output types: " + nb::cast<std::string>(nb::repr(nb::handle(y).type())));
+      ys.push_back(variable_over(y, requires_grad));
+    }
+    if (made > 1 && nb::cast<bool>(nb::bool_(nb::object(self.attr("is_elementwise")))))
+      for (std::size_t i = 1; i < made; ++i)
+        if (!nb::object(outputs[i].attr("shape")).equal(outputs[0].attr("shape")))
+          raise(PyExc_RuntimeError,
+                "An elementwise function returned outputs with different shapes.\nFunction: " + f->label());
+    set_attribute(o, "_output_layouts", nb::steal(nones(made)));
+    set_attribute(o, "_output_count", nb::int_(made));
+    if (ct::config.enable_backprop) {
+      const std::vector<int> kept = indexes_from(nb::object(self.attr("_output_indexes_to_retain")).ptr(),
+                                                 static_cast<int>(made), "retain_outputs");
+      f->join(nodes, ys,
+              indexes_from(nb::object(self.attr("_input_indexes_to_retain")).ptr(), static_cast<int>(count),
+                           "retain_inputs"),
+              kept);
+      if (!nb::object(self.attr("_output_indexes_to_retain")).is_none()) {
+        const nb::object data = checked(PyTuple_New(static_cast<Py_ssize_t>(kept.size())));
+        for (std::size_t k = 0; k < kept.size(); ++k)
+          PyTuple_SetItem(data.ptr(), static_cast<Py_ssize_t>(k),
+                          Py_NewRef(PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(kept[k]))));
+        set_attribute(o, "_retained_output_data", data);
+      }
+    }
+    const nb::object result = checked(PyTuple_New(static_cast<Py_ssize_t>(made)));
+    for (std::size_t i = 0; i < made; ++i)
+      PyTuple_SetItem(result.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(ys[i]));
+    return nb::object(result).release().ptr();
+  });
+}
+
+bool is_joined(PyObject* o) {
+  const FunctionObject& f = self(o);
+  return f.own ? f.own->joined : f.f->input_count() > 0;
+}
+
+PyObject* get_inputs(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    if (!is_joined(o)) return Py_NewRef(self(o).ends ? self(o).ends : Py_None);
+    const ct::FunctionNode& f = *self(o).f;
+    const nb::object all = checked(PyTuple_New(f.input_count()));
+    for (int i = 0; i < f.input_count(); ++i) PyTuple_SetItem(all.ptr(), i, wrap_node(&f.input(i)));
+    return nb::object(all).release().ptr();
+  });
+}
+
+PyObject* get_outputs(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    if (!is_joined(o)) Py_RETURN_NONE;
+    const ct::FunctionNode& f = *self(o).f;
+    const nb::object all = checked(PyTuple_New(f.output_count()));
+    for (int i = 0; i < f.output_count(); ++i) {
+      ct::VariableNode* const y = f.output(i);
+      const auto* peer = y ? static_cast<Peer*>(y->peer()) : nullptr;
+      PyObject* reference = nullptr;
+      if (peer && peer->variable) {  // the variable keeps its node's object, so that a weak reference lives as long
+        const nb::object node = nb::handle(peer->variable).attr("node");
+        reference = PyWeakref_NewRef(node.ptr(), nullptr);
+      } else {
+        reference = PyObject_CallFunction(output_reference, "Oi", o, i);
+      }
+      PyTuple_SetItem(all.ptr(), i, checked(reference).release().ptr());
+    }
+    return nb::object(all).release().ptr();
+  });
+}
+
+void cut_off(PyObject* o) {
+  Py_CLEAR(self(o).ends);
+  if (is_joined(o)) self(o).f->unchain();
+  if (self(o).own) self(o).own->joined = false;
+}
+
+/// Chainer's own apply sets inputs, a tuple of nodes, and then outputs, a tuple of weak references to nodes. None cuts
+/// the function off.
+int set_inputs(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    if (!value || value == Py_None) {
+      cut_off(o);
+    } else {
+      if (!self(o).own) raise(PyExc_AttributeError, "FunctionNode.inputs: this function is the library's");
+      Py_XDECREF(std::exchange(self(o).ends, Py_NewRef(value)));
+    }
+    return 0;
+  });
+}
+
+int set_outputs(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    if (!value || value == Py_None) {
+      cut_off(o);
+      return 0;
+    }
+    PythonFunction* const f = self(o).own;
+    if (!f || !self(o).ends)
+      raise(PyExc_AttributeError, "FunctionNode.outputs: it is set once, after inputs, by what applies a function");
+    const nb::object ends = nb::steal(std::exchange(self(o).ends, nullptr));
+    std::vector<ct::VariableNode*> inputs;
+    for (nb::handle x : ends) inputs.push_back(reinterpret_cast<NodeObject*>(x.ptr())->node.get());
+    ct::Variables outputs;
+    for (nb::handle reference : nb::handle(value)) {
+      const nb::object node = reference();
+      if (node.is_none()) raise(PyExc_ValueError, "FunctionNode.outputs: an output is gone");
+      outputs.push_back(ct::Variable(reinterpret_cast<NodeObject*>(node.ptr())->node.get()));
+      outputs.back().node().set_creator(nullptr);
+    }
+    const nb::handle self(o);
+    f->join(inputs, outputs,
+            indexes_from(nb::object(self.attr("_input_indexes_to_retain")).ptr(), static_cast<int>(inputs.size()),
+                         "retain_inputs"),
+            indexes_from(nb::object(self.attr("_output_indexes_to_retain")).ptr(), static_cast<int>(outputs.size()),
+                         "retain_outputs"));
+    return 0;
+  });
+}
+
+int set_rank(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    if (self(o).own) self(o).own->rank_is(nb::cast<int>(nb::handle(value)));
+    return 0;
+  });
+}
+
+PyObject* unchain(PyObject* o, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    cut_off(o);
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* get_output(PyObject* o, PyObject* index) {
+  return guarded([&] {
+    const int i = nb::cast<int>(nb::handle(index));
+    ct::FunctionNode& f = *self(o).f;
+    return wrap_node(i < f.output_count() ? f.output(i) : nullptr);
+  });
+}
+
+PyObject* kept_output(PyObject* o, PyObject* index) {
+  return guarded([&] {
+    PythonFunction* const f = self(o).own;
+    if (!f) raise(PyExc_RuntimeError, "get_retained_outputs: this function is the library's");
+    return wrap_variable(f->kept_output(nb::cast<int>(nb::handle(index))));
+  });
+}
+
+PyObject* get_rank(PyObject* o, void*) { return PyLong_FromLong(self(o).f->rank()); }
+
+PyObject* native_label(PyObject* o, PyObject*) {
+  return guarded([&] {
+    const std::string label = self(o).f->label();
+    return PyUnicode_FromStringAndSize(label.data(), static_cast<Py_ssize_t>(label.size()));
+  });
+}
+
+/// _native_backward(indexes, gradients): of one of the library's functions.
+PyObject* native_backward(PyObject* o, PyObject* arguments) {
+  return guarded([&]() -> PyObject* {
+    PyObject *indexes, *gradients;
+    if (!PyArg_ParseTuple(arguments, "OO", &indexes, &gradients)) return nullptr;
+    ct::FunctionNode& f = *self(o).f;
+    const std::vector<int> targets = indexes_from(indexes, f.input_count(), "backward");
+    ct::Variables given;
+    for (nb::handle g : nb::handle(gradients))
+      given.push_back(g.is_none()            ? ct::Variable()
+                      : is_variable(g.ptr()) ? variable_of(g.ptr())
+                                             : variable_over(g.ptr(), false));
+    ToChainersHooks hooks;
+    std::optional<ct::HookScope> scope;
+    if (PyObject* const known = thread_hooks(); known && PyDict_Size(known) > 0) scope.emplace(hooks);
+    const ct::Variables results = f.checked_backward(targets, given);
+    scope.reset();
+    const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(results.size())));
+    for (std::size_t i = 0; i < results.size(); ++i)
+      PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(results[i]));
+    return nb::object(all).release().ptr();
+  });
+}
+
+PyGetSetDef function_attributes[] = {{"inputs", get_inputs, set_inputs, nullptr, nullptr},
+                                     {"outputs", get_outputs, set_outputs, nullptr, nullptr},
+                                     {"rank", get_rank, set_rank, nullptr, nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef function_methods[] = {{"apply", apply, METH_O, nullptr},
+                                  {"unchain", unchain, METH_NOARGS, nullptr},
+                                  {"_output", get_output, METH_O, nullptr},
+                                  {"_kept_output", kept_output, METH_O, nullptr},
+                                  {"_native_label", native_label, METH_NOARGS, nullptr},
+                                  {"_native_backward", native_backward, METH_VARARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+
+template <class F>
+void* slot(F* f) {
+  return reinterpret_cast<void*>(f);
+}
+
+}  // namespace
+
+PyObject* wrap_function(ct::FunctionNode* f) {
+  if (!f) return Py_NewRef(Py_None);
+  if (auto* o = static_cast<PyObject*>(f->peer()); o && Py_REFCNT(o) > 0) return Py_NewRef(o);
+  const nb::object type = nb::handle(classes.native)(f->name());
+  PyObject* o = allocate(reinterpret_cast<PyTypeObject*>(type.ptr()));
+  f->add_reference();
+  self(o).own = nullptr;
+  self(o).f = f;
+  f->set_peer(o);
+  return o;
+}
+
+void register_function_nodes(nb::module_& m) {
+  PyType_Slot slots[] = {{Py_tp_new, slot(new_function)},
+                         {Py_tp_dealloc, slot(free_function)},
+                         {Py_tp_traverse, slot(traverse_function)},
+                         {Py_tp_clear, slot(clear_function)},
+                         {Py_tp_getset, function_attributes},
+                         {Py_tp_methods, function_methods},
+                         {0, nullptr}};
+  function_base =
+      new_type(m, "FunctionNodeBase", sizeof(FunctionObject), Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots);
+  numpy_array = reinterpret_cast<PyTypeObject*>(nb::object(numpy().attr("ndarray")).release().ptr());
+  m.def(
+      "_chainer_functions",
+      [](nb::object check, nb::object base, nb::object reference, nb::object hooks) {
+        if (!check.is_none()) check_grad_type = check.release().ptr();
+        if (!base.is_none()) {
+          backward_accumulate = nb::object(base.attr("backward_accumulate")).release().ptr();
+          original_check = nb::object(base.attr("check_type_forward")).release().ptr();
+          original_apply = nb::object(base.attr("_apply")).release().ptr();
+        }
+        if (!reference.is_none()) output_reference = reference.release().ptr();
+        if (!hooks.is_none()) set_hooks(hooks.release().ptr());
+      },
+      nb::arg("check").none() = nb::none(), nb::arg("base").none() = nb::none(),
+      nb::arg("reference").none() = nb::none(), nb::arg("hooks").none() = nb::none());
+}
+
+}  // namespace catenary_python

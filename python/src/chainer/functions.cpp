@@ -1,0 +1,289 @@
+// What stands in Chainer's modules for functions that are the library's (rows.cpp), and the operators of variables.
+// What they do not take, Chainer's own function gets, which stands behind each: other types, rare options, hooks, and
+// what is wrong, whose error is then Chainer's.
+
+#include "functions.h"
+
+#include <cstring>
+
+#include "catenary/array/indexing.h"
+#include "catenary/autograd/operators.h"
+#include "catenary/core/error.h"
+#include "catenary/functions/math_basic.h"
+
+namespace catenary_python {
+
+namespace {
+
+using ct::Variable;
+namespace F = ct::functions;
+
+PyTypeObject* call_type = nullptr;
+
+struct CallObject {
+  PyObject ob_base;
+  const Row* row;
+  PyObject* original;
+};
+
+CallObject& self(PyObject* o) { return *reinterpret_cast<CallObject*>(o); }
+
+/// Puts arguments in the places of a row's parameters; false where they do not fit.
+bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** places) {
+  const Py_ssize_t count = PyTuple_Size(arguments);
+  std::size_t all = 0;
+  while (all < row.parameters.size() && row.parameters[all]) ++all;
+  if (count > static_cast<Py_ssize_t>(all)) return false;
+  for (Py_ssize_t i = 0; i < count; ++i) places[i] = PyTuple_GetItem(arguments, i);
+  if (keywords) {
+    PyObject *name, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &name, &value);) {
+      std::size_t i = 0;
+      while (i < all && PyUnicode_CompareWithASCIIString(name, row.parameters[i]) != 0) ++i;
+      if (i == all || places[i]) return false;
+      places[i] = value;
+    }
+  }
+  for (int i = 0; i < row.required; ++i)
+    if (!places[i]) return false;
+  return true;
+}
+
+/// What f computes; nothing where the library refuses it.
+template <class Compute>
+auto or_nothing(Compute&& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const ct::DeviceError&) {
+    throw;
+  } catch (const ct::Error&) {
+    return {};
+  }
+}
+
+PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const Row& row = *self(o).row;
+    PyObject* places[10] = {};
+    if (!is_special() && placed(row, arguments, keywords, places)) {
+      const ct::Variables ys = or_nothing([&] {
+        ct::Variables result;
+        return row.call(places, result) ? result : ct::Variables();
+      });
+      if (!ys.empty() && !row.many) return wrap_variable(ys[0]);
+      if (!ys.empty()) {
+        const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(ys.size())));
+        for (std::size_t i = 0; i < ys.size(); ++i)
+          PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(ys[i]));
+        return nb::object(all).release().ptr();
+      }
+    }
+    return PyObject_Call(self(o).original, arguments, keywords);
+  });
+}
+
+PyObject* get_attribute(PyObject* o, PyObject* name) {
+  if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) return Py_NewRef(self(o).original);
+  if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0)
+    return Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(o)));
+  if (PyUnicode_CompareWithASCIIString(name, "__reduce_ex__") == 0 ||
+      PyUnicode_CompareWithASCIIString(name, "__reduce__") == 0)
+    return PyObject_GenericGetAttr(o, name);
+  return PyObject_GetAttr(self(o).original, name);
+}
+
+/// Pickled by its name, as functions are.
+PyObject* reduce(PyObject* o, PyObject*) { return PyObject_GetAttrString(self(o).original, "__qualname__"); }
+PyMethodDef call_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+
+PyObject* represent(PyObject* o) { return PyUnicode_FromFormat("<%s by Catenary>", self(o).row->name); }
+
+PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const char* name;
+    PyObject* original;
+    if (!PyArg_ParseTuple(arguments, "sO", &name, &original)) return nullptr;
+    for (const Row& row : rows()) {
+      if (std::strcmp(row.name, name) != 0) continue;
+      PyObject* o = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+      if (!o) return nullptr;
+      self(o).row = &row;
+      self(o).original = Py_NewRef(original);
+      return o;
+    }
+    raise(PyExc_KeyError, name);
+  });
+}
+
+void free_call(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  PyTypeObject* type = Py_TYPE(o);
+  Py_CLEAR(self(o).original);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
+  Py_DECREF(type);
+}
+int traverse_call(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(self(o).original);
+  return 0;
+}
+int clear_call(PyObject* o) {
+  Py_CLEAR(self(o).original);
+  return 0;
+}
+// ---- operators of variables
+
+enum Operator : std::size_t { kAdd, kSubtract, kMultiply, kDivide, kPower, kNegative, kGetItem, kMatmul, kOperators };
+/// Chainer's methods: `__add__`, `__radd__` and so on.
+PyObject* methods[kOperators] = {};
+PyObject* reflected[kOperators] = {};
+
+/// A Python number as a weak literal.
+bool number(PyObject* o, Scalar& to) {
+  if (PyFloat_CheckExact(o)) {
+    to = Scalar(PyFloat_AsDouble(o));
+    return true;
+  }
+  std::int64_t whole;
+  if (!read(o, whole)) return false;
+  to = Scalar(whole);
+  return true;
+}
+
+template <Operator op, class A, class B>
+Variable computed(const A& a, const B& b) {
+  switch (op) {
+    case kAdd:
+      return F::add(a, b);
+    case kSubtract:
+      return F::subtract(a, b);
+    case kMultiply:
+      return F::multiply(a, b);
+    case kDivide:
+      return F::divide(a, b);
+    default:
+      return F::power(a, b);
+  }
+}
+
+bool usable(PyObject* o) {
+  const Variable& v = variable_of(o);
+  return v.defined() && v.array().defined() && ct::is_floating(v.dtype());
+}
+
+template <Operator op>
+PyObject* binary(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    const bool left = is_variable(a);
+    if (!is_special()) {
+      Variable y;
+      Scalar literal(false);
+      if (left && is_variable(b)) {
+        if (usable(a) && usable(b) && of_one_dtype(variable_of(a), variable_of(b)))
+          y = or_nothing([&] { return computed<op>(variable_of(a), variable_of(b)); });
+      } else if (left && usable(a) && number(b, literal)) {
+        y = or_nothing([&] { return computed<op>(variable_of(a), literal); });
+      } else if (!left && usable(b) && number(a, literal)) {
+        y = or_nothing([&] { return computed<op>(literal, variable_of(b)); });
+      }
+      if (y.defined()) return wrap_variable(y);
+    }
+    PyObject* const method = left ? methods[op] : reflected[op];
+    if (!method) Py_RETURN_NOTIMPLEMENTED;
+    return left ? PyObject_CallFunctionObjArgs(method, a, b, nullptr)
+                : PyObject_CallFunctionObjArgs(method, b, a, nullptr);
+  });
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPower>(a, b); }
+
+PyObject* negative(PyObject* a) {
+  return guarded([&]() -> PyObject* {
+    if (!is_special() && usable(a)) return wrap_variable(F::negative(variable_of(a)));
+    return PyObject_CallFunctionObjArgs(methods[kNegative], a, nullptr);
+  });
+}
+
+PyObject* matrix_product(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    const bool left = is_variable(a);
+    if (!is_special() && left && is_variable(b) && usable(a) && usable(b) &&
+        of_one_dtype(variable_of(a), variable_of(b))) {
+      const Variable y = or_nothing([&] { return F::matmul(variable_of(a), variable_of(b)); });
+      if (y.defined()) return wrap_variable(y);
+    }
+    PyObject* const method = left ? methods[kMatmul] : reflected[kMatmul];
+    if (!method) Py_RETURN_NOTIMPLEMENTED;
+    return left ? PyObject_CallFunctionObjArgs(method, a, b, nullptr)
+                : PyObject_CallFunctionObjArgs(method, b, a, nullptr);
+  });
+}
+
+bool is_plain_key(PyObject* key) {
+  return PyLong_CheckExact(key) || PySlice_Check(key) || key == Py_Ellipsis || key == Py_None;
+}
+
+PyObject* get_item(PyObject* a, PyObject* key) {
+  return guarded([&]() -> PyObject* {
+    bool plain = is_plain_key(key);
+    if (PyTuple_Check(key)) {
+      plain = true;
+      for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i) plain &= is_plain_key(PyTuple_GetItem(key, i));
+    }
+    if (plain && !is_special() && usable(a)) {
+      const Variable y =
+          or_nothing([&] { return F::get_item(variable_of(a), parse_key(key, variable_of(a).array())); });
+      if (y.defined()) return wrap_variable(y);
+    }
+    return PyObject_CallFunctionObjArgs(methods[kGetItem], a, key, nullptr);
+  });
+}
+
+template <class T>
+void* slot(T* f) {
+  return reinterpret_cast<void*>(f);
+}
+
+PyType_Slot operator_slots[] = {{Py_nb_add, slot(binary<kAdd>)},
+                                {Py_nb_subtract, slot(binary<kSubtract>)},
+                                {Py_nb_multiply, slot(binary<kMultiply>)},
+                                {Py_nb_true_divide, slot(binary<kDivide>)},
+                                {Py_nb_power, slot(power)},
+                                {Py_nb_negative, slot(negative)},
+                                {Py_nb_matrix_multiply, slot(matrix_product)},
+                                {Py_mp_subscript, slot(get_item)},
+                                {0, nullptr}};
+
+}  // namespace
+
+PyType_Slot* variable_operators() { return operator_slots; }
+
+void register_functions(nb::module_& m) {
+  PyType_Slot slots[] = {
+      {Py_tp_new, slot(new_call)},     {Py_tp_dealloc, slot(free_call)},  {Py_tp_traverse, slot(traverse_call)},
+      {Py_tp_clear, slot(clear_call)}, {Py_tp_call, slot(call_function)}, {Py_tp_getattro, slot(get_attribute)},
+      {Py_tp_repr, slot(represent)},   {Py_tp_methods, call_methods},     {0, nullptr}};
+  call_type = new_type(m, "_Call", sizeof(CallObject), Py_TPFLAGS_HAVE_GC, slots);
+  m.def("_chainer_rows", [] {
+    nb::list names;
+    for (const Row& row : rows()) names.append(row.name);
+    return names;
+  });
+  m.def("_chainer_operators", [](nb::list own, nb::list other) {
+    for (std::size_t i = 0; i < kOperators; ++i) {
+      if (!own[i].is_none()) methods[i] = nb::object(own[i]).release().ptr();
+      if (!other[i].is_none()) reflected[i] = nb::object(other[i]).release().ptr();
+    }
+  });
+}
+
+void register_chainer(nb::module_& m) {
+  register_arrays(m);
+  register_graph(m);
+  register_variables(m);
+  register_function_nodes(m);
+  register_functions(m);
+  register_optimizers(m);
+}
+
+}  // namespace catenary_python

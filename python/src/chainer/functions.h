@@ -1,0 +1,131 @@
+#pragma once
+// How a function of Chainer's that is the library's is described, and how its arguments are read.
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "objects.h"
+
+namespace catenary_python {
+
+/// A function that sees only when it is called that it does not take its arguments returns nothing: an undefined
+/// Variable, or no Variables.
+struct Row {
+  const char* name;                        // of the module of Chainer's, and of the function in it
+  std::array<const char*, 10> parameters;  // Chainer's names; those that have no default come first
+  int required;
+  bool (*call)(PyObject* const*, ct::Variables&);
+  bool many = false;  // Chainer's gives a tuple
+};
+/// All of them.
+std::span<const Row> rows();
+
+inline bool of_one_dtype(const ct::Variable& a, const ct::Variable& b) {
+  return a.dtype() == b.dtype() && a.device() == b.device();
+}
+
+/// A variable of a floating dtype, or of any other.
+struct Floats {
+  ct::Variable v;
+};
+struct Any {
+  ct::Variable v;
+};
+
+// How an argument is read: false where the row does not take it.
+
+inline bool read(PyObject* o, Any& to) {
+  if (is_variable(o)) {
+    const ct::Variable& v = variable_of(o);
+    if (!v.defined() || !v.array().defined()) return false;
+    // labels and ids get no gradient from the library's functions, whatever their variables ask for
+    to.v = ct::is_floating(v.dtype()) ? v : ct::Variable(v.array(), false);
+    return true;
+  }
+  Array a;
+  if (!array_over(o, a)) return false;
+  to.v = ct::Variable(a, false);
+  return true;
+}
+inline bool read(PyObject* o, Floats& to) {
+  Any any;
+  if (!read(o, any) || !ct::is_floating(any.v.dtype())) return false;
+  to.v = std::move(any.v);
+  return true;
+}
+inline bool read(PyObject* o, bool& to) {
+  to = o == Py_True;
+  return PyBool_Check(o);
+}
+inline bool read(PyObject* o, std::int64_t& to) {
+  if (!PyLong_CheckExact(o)) return false;
+  int overflow;
+  to = PyLong_AsLongLongAndOverflow(o, &overflow);
+  return overflow == 0;
+}
+inline bool read(PyObject* o, int& to) {
+  std::int64_t wide;
+  if (!read(o, wide) || wide != static_cast<int>(wide)) return false;
+  to = static_cast<int>(wide);
+  return true;
+}
+inline bool read(PyObject* o, double& to) {
+  if (!PyFloat_CheckExact(o) && !PyLong_CheckExact(o)) return false;
+  to = PyFloat_AsDouble(o);
+  if (to != -1 || !PyErr_Occurred()) return true;
+  PyErr_Clear();
+  return false;
+}
+inline bool read(PyObject* o, ct::Dims& to) {
+  return (PyTuple_Check(o) || PyLong_CheckExact(o)) && nb::try_cast(nb::handle(o), to);
+}
+/// A word of a parameter that takes words.
+inline bool read(PyObject* o, std::string& to) { return PyUnicode_Check(o) && nb::try_cast(nb::handle(o), to); }
+inline bool read(PyObject* o, std::vector<ct::Variable>& to) {
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
+  for (nb::handle item : nb::handle(o)) {
+    Floats one;
+    if (!read(item.ptr(), one)) return false;
+    to.push_back(std::move(one.v));
+  }
+  return !to.empty();
+}
+/// One that may be None or not be given.
+template <class T>
+inline bool read(PyObject* o, std::optional<T>& to) {
+  if (!o || o == Py_None) return true;
+  return read(o, to.emplace());
+}
+
+inline ct::Variables results(ct::Variable&& y) {
+  ct::Variables all;
+  if (y.defined()) all.push_back(std::move(y));
+  return all;
+}
+inline ct::Variables results(std::pair<ct::Variable, ct::Variable>&& y) {
+  ct::Variables all(std::move(y.first));
+  all.push_back(std::move(y.second));
+  return all;
+}
+inline ct::Variables results(ct::Variables&& ys) { return std::move(ys); }
+
+/// Reads the arguments of a function of the library's and calls it. False where it does not take them.
+template <class R, class... A>
+bool called(R (*f)(A...), PyObject* const* arguments, ct::Variables& result) {
+  std::tuple<std::remove_cvref_t<A>...> values;
+  const bool taken = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return (read(arguments[i], std::get<i>(values)) && ...);
+  }
+  (std::index_sequence_for<A...>());
+  if (!taken) return false;
+  result = results(std::apply(f, std::move(values)));
+  return true;
+}
+
+}  // namespace catenary_python

@@ -1,0 +1,105 @@
+// The library's walks over Chainer's graph, and the settings of a thread that both know.
+
+#include <string>
+#include <vector>
+
+#include "catenary/autograd/backward.h"
+#include "catenary/autograd/walk.h"
+#include "catenary/core/config.h"
+#include "objects.h"
+
+namespace catenary_python {
+
+namespace {
+
+PyObject* get_hooks = nullptr;  // chainer.get_function_hooks
+
+/// Settings that only Chainer's own code knows what to do with.
+constexpr const char* kSpecial[] = {"debug", "lazy_grad_sum", "schedule_func"};
+int special_globally[3] = {};
+thread_local int special_here[3] = {-1, -1, -1};
+
+}  // namespace
+
+void set_hooks(PyObject* get) { get_hooks = get; }
+
+/// Chainer's dict of the calling thread's hooks, which lives as long as the thread; null before Chainer is there.
+PyObject* thread_hooks() {
+  thread_local PyObject* hooks = nullptr;
+  if (!hooks && get_hooks) hooks = nb::object(nb::handle(get_hooks)()).release().ptr();
+  return hooks;
+}
+
+bool layouts_are_used = false;
+
+bool is_special() {
+  if (layouts_are_used) return true;
+  for (std::size_t i = 0; i < std::size(kSpecial); ++i)
+    if ((special_here[i] >= 0 ? special_here[i] : special_globally[i]) != 0) return true;
+  PyObject* const hooks = thread_hooks();
+  return hooks && PyDict_Size(hooks) > 0;
+}
+
+void register_graph(nb::module_& m) {
+  m.def(
+      "_backprop_to_all",
+      [](nb::list outputs, bool retain_grad, nb::object loss_scale) {
+        std::vector<ct::walk::Start> starts;
+        for (nb::handle pair : outputs) {
+          const nb::object node = pair[0], gradient = pair[1];
+          starts.push_back({reinterpret_cast<NodeObject*>(node.ptr())->node.get(), variable_of(gradient.ptr())});
+        }
+        const auto scale =
+            loss_scale.is_none() ? std::optional<ct::Number>() : ct::Number(nb::cast<double>(nb::float_(loss_scale)));
+        ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
+      },
+      nb::arg("outputs"), nb::arg("retain_grad"), nb::arg("loss_scale").none());
+  m.def(
+      "_grad",
+      [](nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, nb::handle grad_inputs, bool set_grad,
+         bool retain_grad, bool enable_double_backprop, nb::handle loss_scale) {
+        const auto variables = [](nb::handle all) {
+          std::vector<ct::Variable> list;
+          if (!all.is_none())
+            for (nb::handle v : all)
+              list.push_back(v.is_none()            ? ct::Variable()
+                             : is_variable(v.ptr()) ? variable_of(v.ptr())
+                                                    : variable_over(v.ptr(), false));
+          return list;
+        };
+        ct::GradOptions options{.grad_outputs = variables(grad_outputs),
+                                .grad_inputs = variables(grad_inputs),
+                                .set_grad = set_grad,
+                                .retain_grad = retain_grad,
+                                .enable_double_backprop = enable_double_backprop};
+        if (!loss_scale.is_none()) options.loss_scale = ct::Number(nb::cast<double>(nb::float_(loss_scale)));
+        nb::list results;
+        for (const ct::Variable& g : ct::grad(variables(outputs), variables(inputs), options))
+          results.append(checked(wrap_variable(g)));
+        return results;
+      },
+      nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none(), nb::arg("grad_inputs").none(),
+      nb::arg("set_grad"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"), nb::arg("loss_scale").none(),
+      "What chainer.grad gives, by the library.");
+  m.def("_is_special", is_special);
+  m.def("_old_style", [] { return old_style_gradients > 0; });
+  m.def(
+      "_set_config",
+      [](const std::string& name, int value, bool global) {
+        using S = ct::detail::Setting;
+        for (std::size_t i = 0; i < std::size(kSpecial); ++i)
+          if (name == kSpecial[i]) (global ? special_globally : special_here)[i] = value;
+        const auto set = [&](S s) {
+          if (global) {
+            ct::detail::set_global_setting(s, static_cast<std::uint8_t>(value));
+          } else {
+            ct::detail::set_local_setting(s, value);
+          }
+        };
+        if (name == "enable_backprop") set(S::enable_backprop);
+        if (name == "train") set(S::train);
+      },
+      "A setting of Chainer's as the library knows it, too: for all threads, or for this one, -1 taking it away.");
+}
+
+}  // namespace catenary_python

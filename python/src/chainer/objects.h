@@ -1,0 +1,102 @@
+#pragma once
+// Chainer's variables and functions in Python over the library's: three types of objects, of which the classes of
+// Chainer derive, and how its functions are found. Design: docs/python.md.
+//
+// One node of the graph is one object: `node.get_variable() is x`. A Variable and a VariableNode are handles whose
+// nodes know them; a function that was written in Python is an object with a function of the library inside of it,
+// which counts its references by the object's.
+
+#include "../core.h"
+#include "catenary/autograd/function_node.h"
+#include "catenary/autograd/variable.h"
+
+namespace catenary_python {
+
+/// chainer.Variable's base.
+struct VariableObject {
+  PyObject ob_base;
+  ct::Variable v;
+  PyObject* node;  // its node's object, once somebody has asked for it: others refer to that weakly
+};
+/// chainer.variable.VariableNode's base.
+struct NodeObject {
+  PyObject ob_base;
+  ct::Ref<ct::VariableNode> node;
+};
+class PythonFunction;
+/// chainer.FunctionNode's base: around a function that is written in Python, or around one of the library's.
+struct FunctionObject {
+  PyObject ob_base;
+  PyObject* ends;       // what `inputs` was set to, until `outputs` is
+  PythonFunction* own;  // null for one of the library's
+  ct::FunctionNode* f;
+};
+
+/// What Python knows of a node.
+struct Peer final : ct::VariablePeer {
+  PyObject* variable = nullptr;   // borrowed: while the object lives
+  PyObject* node = nullptr;       // borrowed
+  PyObject* array = nullptr;      // the values as Python sees them, once somebody has looked
+  PyObject* old_style = nullptr;  // the label of the old-style function whose gradient it is
+  bool nothing = false;           // Variable(None)
+  ~Peer() override;
+  void data_changed() noexcept override;
+};
+Peer& peer_of(ct::VariableNode& node);
+
+/// The classes of which the library makes objects: set by `_chainer_classes`.
+struct Classes {
+  PyTypeObject* variable = nullptr;
+  PyTypeObject* node = nullptr;
+  PyObject* native = nullptr;  // called with a function's name: the class of its objects
+};
+extern Classes classes;
+extern PyTypeObject *variable_base, *node_base, *function_base;
+
+inline bool is_variable(PyObject* o) { return PyObject_TypeCheck(o, variable_base); }
+inline ct::Variable& variable_of(PyObject* o) { return reinterpret_cast<VariableObject*>(o)->v; }
+
+/// The object of a variable: the one that there is, or a new one. A new reference; None for an undefined variable.
+PyObject* wrap_variable(const ct::Variable& v);
+PyObject* wrap_node(ct::VariableNode* node);
+PyObject* wrap_function(ct::FunctionNode* f);
+
+/// The library's array over the memory of a NumPy array or of an ndarray; false for what it has no dtype for, or what
+/// is no array.
+bool array_over(PyObject* o, Array& a);
+/// The values of a node as Python sees them, or None: a borrowed reference.
+PyObject* array_object(ct::VariableNode& node);
+/// A NumPy array over the memory of one of the library's on the processor. A new reference.
+PyObject* numpy_over(const Array& a);
+/// A variable of Python's array, which its object will show as it is.
+ct::Variable variable_over(PyObject* array, bool requires_grad);
+
+/// Is there anything in the calling thread's settings that only Chainer's own code does: debug, hooks, lazy sums of
+/// gradients, static graphs, memory layouts?
+bool is_special();
+/// Gradients of old-style functions that are alive: they cannot be differentiated, and Chainer's own code says so.
+extern int old_style_gradients;
+/// Somebody uses memory layouts.
+extern bool layouts_are_used;
+
+/// The slots of a Variable's operators.
+PyType_Slot* variable_operators();
+
+/// A new object of a type, whose members are yet to be made.
+PyObject* allocate(PyTypeObject* type);
+/// Chainer's dict of the calling thread's hooks, which lives as long as the thread; null before Chainer is there.
+PyObject* thread_hooks();
+/// What gives that dict: chainer.get_function_hooks.
+void set_hooks(PyObject* get);
+
+void register_arrays(nb::module_& m);
+void register_graph(nb::module_& m);
+void register_variables(nb::module_& m);
+void register_function_nodes(nb::module_& m);
+void register_functions(nb::module_& m);
+void register_optimizers(nb::module_& m);
+
+/// A new heap type of this module.
+PyTypeObject* new_type(nb::module_& m, const char* name, int size, unsigned flags, PyType_Slot* slots);
+
+}  // namespace catenary_python

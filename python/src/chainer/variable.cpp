@@ -1,0 +1,524 @@
+// The objects behind chainer.Variable and its node, and arrays that NumPy and the library see at once.
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catenary/array/body.h"
+#include "catenary/array/creation.h"
+#include "catenary/core/config.h"
+#include "objects.h"
+
+namespace catenary_python {
+
+Classes classes;
+int old_style_gradients = 0;
+PyTypeObject *variable_base = nullptr, *node_base = nullptr, *function_base = nullptr;
+
+namespace {
+
+void set_array(ct::VariableNode& node, const ct::Variable& v, PyObject* o) {
+  Array a;
+  const bool requires_grad = node.requires_grad();
+  if (o != Py_None && array_over(o, a)) {
+    v.set_array(a);
+    node.set_requires_grad(requires_grad);  // of integers, too
+  } else {
+    node.forget_data();
+  }
+  Peer& peer = peer_of(node);
+  if (peer.array) Py_DECREF(std::exchange(peer.array, nullptr));
+  if (o != Py_None) peer.array = Py_NewRef(o);
+  peer.nothing = o == Py_None;
+}
+
+}  // namespace
+
+Peer::~Peer() {
+  if (old_style) --old_style_gradients;
+  if (interpreter_has_ended() || (!array && !old_style)) return;
+  const Held gil;
+  Py_XDECREF(array);
+  Py_XDECREF(old_style);
+}
+
+void Peer::data_changed() noexcept {
+  if (!array || interpreter_has_ended()) return;
+  const Held gil;
+  Py_DECREF(std::exchange(array, nullptr));
+}
+
+Peer& peer_of(ct::VariableNode& node) {
+  if (!node.peer()) node.set_peer(std::make_unique<Peer>());
+  return static_cast<Peer&>(*node.peer());
+}
+
+PyObject* array_object(ct::VariableNode& node) {
+  Peer& peer = peer_of(node);
+  if (peer.array) return peer.array;
+  const Array& a = node.data();
+  if (!a.defined()) return Py_None;
+  PyObject* o = a.device() == ct::Device() ? numpy_over(a) : wrap(a);
+  return peer.array = o;
+}
+
+ct::Variable variable_over(PyObject* array, bool requires_grad) {
+  Array a;
+  ct::Variable v(new ct::VariableNode(Array(), requires_grad));
+  if (array == Py_None) {
+    peer_of(v.node()).nothing = true;
+    return v;
+  }
+  if (array_over(array, a)) v = ct::Variable(a, requires_grad);
+  Peer& peer = peer_of(v.node());
+  peer.array = Py_NewRef(array);
+  v.node().set_requires_grad(requires_grad);
+  return v;
+}
+
+PyObject* wrap_variable(const ct::Variable& v) {
+  if (!v.defined()) return Py_NewRef(Py_None);
+  Peer& peer = peer_of(v.node());
+  if (peer.variable && Py_REFCNT(peer.variable) > 0) return Py_NewRef(peer.variable);
+  PyObject* o = allocate(classes.variable ? classes.variable : variable_base);
+  new (&variable_of(o)) ct::Variable(v);
+  return peer.variable = o;
+}
+
+PyObject* wrap_node(ct::VariableNode* node) {
+  if (!node) return Py_NewRef(Py_None);
+  Peer& peer = peer_of(*node);
+  if (peer.node && Py_REFCNT(peer.node) > 0) return Py_NewRef(peer.node);
+  PyObject* o = allocate(classes.node ? classes.node : node_base);
+  new (&reinterpret_cast<NodeObject*>(o)->node) ct::Ref<ct::VariableNode>(node);
+  return peer.node = o;
+}
+
+namespace {
+
+// ---- Variable
+
+ct::Variable& self(PyObject* o) { return variable_of(o); }
+
+PyObject* new_variable(PyTypeObject* type, PyObject*, PyObject*) {
+  return guarded([&] {
+    PyObject* o = allocate(type);
+    new (&variable_of(o)) ct::Variable();
+    return o;
+  });
+}
+
+void forget(PyObject* o) {
+  ct::Variable& v = variable_of(o);
+  if (!v.defined()) return;
+  if (auto* peer = static_cast<Peer*>(v.node().peer()); peer && peer->variable == o) peer->variable = nullptr;
+}
+
+void free_object(PyObject* o) {
+  PyTypeObject* type = Py_TYPE(o);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
+  Py_DECREF(type);
+}
+
+void free_variable(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  forget(o);
+  Py_CLEAR(reinterpret_cast<VariableObject*>(o)->node);
+  std::destroy_at(&variable_of(o));
+  free_object(o);
+}
+
+int clear_variable(PyObject* o) {
+  forget(o);
+  Py_CLEAR(reinterpret_cast<VariableObject*>(o)->node);
+  variable_of(o) = ct::Variable();
+  return 0;
+}
+
+/// What only this variable keeps alive, of Python's: the function that computed it.
+int traverse_variable(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  const ct::Variable& v = variable_of(o);
+  if (!v.defined() || !v.node().is_held_once()) return 0;
+  if (ct::FunctionNode* f = v.creator(); f && f->owner()) Py_VISIT(static_cast<PyObject*>(f->peer()));
+  return 0;
+}
+
+/// _init_impl(data, device, name, grad, grad_valid, requires_grad, is_chainerx_array, node, layout)
+PyObject* init(PyObject* o, PyObject* arguments) {
+  return guarded([&]() -> PyObject* {
+    PyObject *data, *device, *name, *grad, *valid, *requires_grad, *chainerx, *node, *layout;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOO", &data, &device, &name, &grad, &valid, &requires_grad, &chainerx,
+                          &node, &layout))
+      return nullptr;
+    forget(o);
+    Py_CLEAR(reinterpret_cast<VariableObject*>(o)->node);
+    if (layout != Py_None) layouts_are_used = true;
+    if (node != Py_None) {
+      variable_of(o) = ct::Variable(reinterpret_cast<NodeObject*>(node)->node.get());
+    } else {
+      variable_of(o) = variable_over(data, requires_grad == Py_True);
+    }
+    const ct::Variable& v = variable_of(o);
+    peer_of(v.node()).variable = o;
+    if (name != Py_None) v.set_name(nb::cast<std::string>(nb::str(nb::handle(name))));
+    if (grad != Py_None) v.set_grad_var(variable_over(grad, true));
+    const auto set = [&](const char* attribute, PyObject* value) {
+      if (PyObject_SetAttrString(o, attribute, value) != 0) raise_set();
+    };
+    if (device != Py_None) set("_device", device);
+    if (valid != Py_True) set("_grad_valid", valid);
+    if (layout != Py_None) set("_layout", layout);
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* raw_array(PyObject* o, void*) {
+  return guarded([&] { return Py_NewRef(array_object(self(o).node())); });
+}
+
+int set_raw_array(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    const ct::Variable& v = self(o);
+    set_array(v.node(), v, value ? value : Py_None);
+    return 0;
+  });
+}
+
+PyObject* get_grad(PyObject* o, void*) {
+  return guarded([&] {
+    const ct::Variable& gradient = self(o).grad_var();
+    return Py_NewRef(gradient.defined() ? array_object(gradient.node()) : Py_None);
+  });
+}
+
+int set_grad(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    self(o).set_grad_var(!value || value == Py_None ? ct::Variable() : variable_over(value, true));
+    return 0;
+  });
+}
+
+PyObject* get_grad_var(PyObject* o, void*) {
+  return guarded([&] { return wrap_variable(self(o).grad_var()); });
+}
+
+int set_grad_var(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    const bool none = !value || value == Py_None;
+    if (!none && !is_variable(value)) raise(PyExc_TypeError, "Variable.grad_var: expected a Variable or None");
+    self(o).set_grad_var(none ? ct::Variable() : variable_of(value));
+    return 0;
+  });
+}
+
+/// An attribute of the values, from what the node remembers of them where they are gone; None where there never were
+/// any.
+template <class F>
+PyObject* of_values(ct::VariableNode& node, const char* attribute, const F& remembered) {
+  const auto* peer = static_cast<Peer*>(node.peer());
+  if (!node.data().defined() && peer && peer->array) return PyObject_GetAttrString(peer->array, attribute);
+  if (!node.data().defined() && peer && peer->nothing) return Py_NewRef(Py_None);
+  return remembered();
+}
+PyObject* shape_of(ct::VariableNode& node) {
+  return of_values(node, "shape", [&] { return tuple_of(node.shape()); });
+}
+PyObject* dtype_of(ct::VariableNode& node) {
+  return of_values(node, "dtype", [&] { return Py_NewRef(numpy_dtype(node.dtype())); });
+}
+
+PyObject* get_shape(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    ct::VariableNode& node = self(o).node();
+    if (node.data().defined()) return tuple_of(node.shape());
+    return PyObject_GetAttrString(array_object(node), "shape");  // AttributeError where there is none, as Chainer's
+  });
+}
+PyObject* get_dtype(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    ct::VariableNode& node = self(o).node();
+    if (node.data().defined()) return Py_NewRef(numpy_dtype(node.dtype()));
+    return PyObject_GetAttrString(array_object(node), "dtype");
+  });
+}
+PyObject* get_ndim(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    ct::VariableNode& node = self(o).node();
+    if (node.data().defined()) return PyLong_FromLong(node.shape().size());
+    return PyObject_GetAttrString(array_object(node), "ndim");
+  });
+}
+PyObject* get_size(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    ct::VariableNode& node = self(o).node();
+    if (node.data().defined()) return PyLong_FromLongLong(node.shape().product());
+    return PyObject_GetAttrString(array_object(node), "size");
+  });
+}
+PyObject* get_node(PyObject* o, void*) {
+  return guarded([&] {
+    PyObject*& node = reinterpret_cast<VariableObject*>(o)->node;
+    if (!node) node = wrap_node(&self(o).node());
+    return Py_NewRef(node);
+  });
+}
+PyObject* get_requires_grad(PyObject* o, void*) {
+  return guarded([&] { return PyBool_FromLong(self(o).requires_grad()); });
+}
+PyObject* get_creator_node(PyObject* o, void*) {
+  return guarded([&] { return wrap_function(self(o).creator()); });
+}
+PyObject* get_rank(PyObject* o, void*) {
+  return guarded([&] { return PyLong_FromLong(self(o).rank()); });
+}
+PyObject* get_name(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    const std::string& name = self(o).name();
+    return name.empty() ? Py_NewRef(Py_None)
+                        : PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+  });
+}
+int set_name_of(const ct::Variable& v, PyObject* value) {
+  v.set_name(!value || value == Py_None ? std::string() : nb::cast<std::string>(nb::str(nb::handle(value))));
+  return 0;
+}
+int set_name(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] { return set_name_of(self(o), value); });
+}
+PyObject* get_loss_scale(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    const std::optional<ct::Number> scale = self(o).loss_scale();
+    return scale ? PyFloat_FromDouble(scale->value()) : Py_NewRef(Py_None);
+  });
+}
+int set_loss_scale(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    const bool none = !value || value == Py_None;
+    self(o).set_loss_scale(none ? std::optional<ct::Number>()
+                                : ct::Number(nb::cast<double>(nb::float_(nb::handle(value)))));
+    return 0;
+  });
+}
+Py_ssize_t length(PyObject* o) {
+  return guarded_int([&]() -> int { return static_cast<int>(PyObject_Size(array_object(self(o).node()))); });
+}
+
+PyGetSetDef variable_attributes[] = {{"raw_array", raw_array, set_raw_array, nullptr, nullptr},
+                                     {"_array", raw_array, set_raw_array, nullptr, nullptr},
+                                     {"_grad", get_grad, set_grad, nullptr, nullptr},
+                                     {"_grad_var", get_grad_var, set_grad_var, nullptr, nullptr},
+                                     {"shape", get_shape, nullptr, nullptr, nullptr},
+                                     {"dtype", get_dtype, nullptr, nullptr, nullptr},
+                                     {"ndim", get_ndim, nullptr, nullptr, nullptr},
+                                     {"size", get_size, nullptr, nullptr, nullptr},
+                                     {"node", get_node, nullptr, nullptr, nullptr},
+                                     {"_node", get_node, nullptr, nullptr, nullptr},
+                                     {"requires_grad", get_requires_grad, nullptr, nullptr, nullptr},
+                                     {"_requires_grad", get_requires_grad, nullptr, nullptr, nullptr},
+                                     {"_creator_node", get_creator_node, nullptr, nullptr, nullptr},
+                                     {"rank", get_rank, nullptr, nullptr, nullptr},
+                                     {"name", get_name, set_name, nullptr, nullptr},
+                                     {"_loss_scale", get_loss_scale, set_loss_scale, nullptr, nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef variable_methods[] = {{"_init_impl", init, METH_VARARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+
+// ---- VariableNode
+
+ct::VariableNode& node_of(PyObject* o) {
+  ct::VariableNode* node = reinterpret_cast<NodeObject*>(o)->node.get();
+  if (!node) raise(PyExc_RuntimeError, "VariableNode: it has no variable");
+  return *node;
+}
+
+/// VariableNode(variable, name): the variable's node.
+PyObject* new_node(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    if (PyTuple_Size(arguments) < 1 || !is_variable(PyTuple_GetItem(arguments, 0)))
+      raise(PyExc_TypeError, "VariableNode: expected a Variable");
+    PyObject* o = allocate(type);
+    new (&reinterpret_cast<NodeObject*>(o)->node)
+        ct::Ref<ct::VariableNode>(&variable_of(PyTuple_GetItem(arguments, 0)).node());
+    return o;
+  });
+}
+
+void forget_node(PyObject* o) {
+  ct::Ref<ct::VariableNode>& node = reinterpret_cast<NodeObject*>(o)->node;
+  if (!node) return;
+  if (auto* peer = static_cast<Peer*>(node->peer()); peer && peer->node == o) peer->node = nullptr;
+}
+void free_node(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  forget_node(o);
+  std::destroy_at(&reinterpret_cast<NodeObject*>(o)->node);
+  free_object(o);
+}
+int clear_node(PyObject* o) {
+  forget_node(o);
+  reinterpret_cast<NodeObject*>(o)->node = {};
+  return 0;
+}
+int traverse_node(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  return 0;
+}
+
+PyObject* node_data(PyObject* o, void*) {
+  return guarded([&] {
+    ct::VariableNode& node = node_of(o);
+    return Py_NewRef(node.is_retained() ? array_object(node) : Py_None);
+  });
+}
+int set_node_data(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    ct::VariableNode& node = node_of(o);
+    const bool none = !value || value == Py_None;
+    if (none) {
+      node.retain(false);
+      if (!node.has_handle()) node.forget_data();
+      return 0;
+    }
+    node.retain();
+    if (array_object(node) != value) set_array(node, ct::Variable(&node), value);
+    return 0;
+  });
+}
+PyObject* node_shape(PyObject* o, void*) {
+  return guarded([&] { return shape_of(node_of(o)); });
+}
+PyObject* node_dtype(PyObject* o, void*) {
+  return guarded([&] { return dtype_of(node_of(o)); });
+}
+PyObject* node_rank(PyObject* o, void*) {
+  return guarded([&] { return PyLong_FromLong(node_of(o).rank()); });
+}
+PyObject* node_requires_grad(PyObject* o, void*) {
+  return guarded([&] { return PyBool_FromLong(node_of(o).requires_grad()); });
+}
+int set_node_rank(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    node_of(o).set_rank(nb::cast<int>(nb::handle(value)));
+    return 0;
+  });
+}
+int set_node_requires_grad(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    node_of(o).set_requires_grad(nb::cast<bool>(nb::bool_(nb::handle(value))));
+    return 0;
+  });
+}
+PyObject* node_creator(PyObject* o, void*) {
+  return guarded([&] { return wrap_function(node_of(o).creator()); });
+}
+int set_node_creator(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    if (value && value != Py_None && !PyObject_TypeCheck(value, function_base))
+      raise(PyExc_TypeError, "VariableNode.creator_node: expected a FunctionNode or None");
+    ct::VariableNode& node = node_of(o);
+    const bool none = !value || value == Py_None;
+    const int rank = node.rank();
+    node.set_creator(none ? nullptr : reinterpret_cast<FunctionObject*>(value)->f);
+    if (none) node.set_rank(rank);
+    return 0;
+  });
+}
+PyObject* node_name(PyObject* o, void*) {
+  return guarded([&]() -> PyObject* {
+    const std::string& name = node_of(o).name();
+    return name.empty() ? Py_NewRef(Py_None)
+                        : PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+  });
+}
+int set_node_name(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] { return set_name_of(ct::Variable(&node_of(o)), value); });
+}
+PyObject* node_old_style(PyObject* o, void*) {
+  return guarded([&] {
+    const Peer& peer = peer_of(node_of(o));
+    return Py_NewRef(peer.old_style ? peer.old_style : Py_None);
+  });
+}
+int set_node_old_style(PyObject* o, PyObject* value, void*) {
+  return guarded_int([&] {
+    Peer& peer = peer_of(node_of(o));
+    if (peer.old_style) --old_style_gradients;
+    if (value && value != Py_None) ++old_style_gradients;
+    Py_XDECREF(std::exchange(peer.old_style, value && value != Py_None ? Py_NewRef(value) : nullptr));
+    return 0;
+  });
+}
+PyObject* node_variable_or_none(PyObject* o, PyObject*) {
+  return guarded([&] {
+    const Peer& peer = peer_of(node_of(o));
+    return Py_NewRef(peer.variable ? peer.variable : Py_None);
+  });
+}
+PyObject* node_variable(PyObject* o, PyObject*) {
+  return guarded([&] { return wrap_variable(ct::Variable(&node_of(o))); });
+}
+
+PyGetSetDef node_attributes[] = {{"data", node_data, set_node_data, nullptr, nullptr},
+                                 {"_data", node_data, set_node_data, nullptr, nullptr},
+                                 {"shape", node_shape, nullptr, nullptr, nullptr},
+                                 {"dtype", node_dtype, nullptr, nullptr, nullptr},
+                                 {"rank", node_rank, nullptr, nullptr, nullptr},
+                                 {"_rank", node_rank, set_node_rank, nullptr, nullptr},
+                                 {"requires_grad", node_requires_grad, nullptr, nullptr, nullptr},
+                                 {"_requires_grad", node_requires_grad, set_node_requires_grad, nullptr, nullptr},
+                                 {"_creator_node", node_creator, set_node_creator, nullptr, nullptr},
+                                 {"name", node_name, set_node_name, nullptr, nullptr},
+                                 {"_old_style_grad_generator", node_old_style, set_node_old_style, nullptr, nullptr},
+                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef node_methods[] = {{"_variable", node_variable_or_none, METH_NOARGS, nullptr},
+                              {"get_variable_or_none", node_variable_or_none, METH_NOARGS, nullptr},
+                              {"get_variable", node_variable, METH_NOARGS, nullptr},
+                              {nullptr, nullptr, 0, nullptr}};
+
+template <class F>
+void* slot(F* f) {
+  return reinterpret_cast<void*>(f);
+}
+
+}  // namespace
+
+PyTypeObject* new_type(nb::module_& m, const char* name, int size, unsigned flags, PyType_Slot* slots) {
+  const std::string full = std::string("catenary._core.") + name;
+  PyType_Spec spec{full.c_str(), size, 0, static_cast<unsigned>(Py_TPFLAGS_DEFAULT) | flags, slots};
+  const nb::object type = checked(PyType_FromSpec(&spec));
+  m.attr(name) = type;
+  return reinterpret_cast<PyTypeObject*>(nb::object(type).release().ptr());
+}
+
+void register_variables(nb::module_& m) {
+  constexpr unsigned kBase = Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
+  std::vector<PyType_Slot> of_variable = {{Py_tp_new, slot(new_variable)},
+                                          {Py_tp_dealloc, slot(free_variable)},
+                                          {Py_tp_traverse, slot(traverse_variable)},
+                                          {Py_tp_clear, slot(clear_variable)},
+                                          {Py_tp_getset, variable_attributes},
+                                          {Py_tp_methods, variable_methods},
+                                          {Py_sq_length, slot(length)}};
+  for (const PyType_Slot* more = variable_operators(); more->slot != 0; ++more) of_variable.push_back(*more);
+  of_variable.push_back({0, nullptr});
+  variable_base = new_type(m, "VariableBase", sizeof(VariableObject), kBase, of_variable.data());
+  PyType_Slot of_node[] = {{Py_tp_new, slot(new_node)},
+                           {Py_tp_dealloc, slot(free_node)},
+                           {Py_tp_traverse, slot(traverse_node)},
+                           {Py_tp_clear, slot(clear_node)},
+                           {Py_tp_getset, node_attributes},
+                           {Py_tp_methods, node_methods},
+                           {0, nullptr}};
+  node_base = new_type(m, "VariableNodeBase", sizeof(NodeObject), kBase, of_node);
+  m.def(
+      "_chainer_classes",
+      [](nb::object variable, nb::object node, nb::object native) {
+        if (!variable.is_none()) classes.variable = reinterpret_cast<PyTypeObject*>(variable.release().ptr());
+        if (!node.is_none()) classes.node = reinterpret_cast<PyTypeObject*>(node.release().ptr());
+        if (!native.is_none()) classes.native = native.release().ptr();
+      },
+      nb::arg("variable").none(), nb::arg("node").none(), nb::arg("native").none());
+}
+
+}  // namespace catenary_python

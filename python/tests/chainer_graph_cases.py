@@ -1,0 +1,324 @@
+"""What chainer_graph_test.py runs with CATENARY_CHAINER=1."""
+
+import copy
+import gc
+import pickle
+import sys
+import weakref
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+import pytest
+from catenary import _core
+from chainer import gradient_check
+
+x_data = np.random.RandomState(0).uniform(-1, 1, (3, 4)).astype('f')
+
+
+class Square(chainer.FunctionNode):
+    """A user's function, with a second derivative."""
+
+    def forward(self, inputs):
+        self.retain_inputs((0,))
+        return inputs[0] ** 2,
+
+    def backward(self, indexes, grad_outputs):
+        x, = self.get_retained_inputs()
+        return 2 * x * grad_outputs[0],
+
+
+class Old(chainer.Function):
+    """One of before version 3."""
+
+    def forward(self, inputs):
+        return inputs[0] * 3,
+
+    def backward(self, inputs, grad_outputs):
+        return grad_outputs[0] * 3,
+
+
+def test_one_class_has_one_name():
+    names = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition('.')[0] not in ('chainer', 'chainermn') or module is None:
+            continue
+        for value in list(vars(module).values()):
+            if isinstance(value, type) and value.__module__.partition('.')[0] in ('chainer', 'chainermn'):
+                names.setdefault((value.__module__, value.__qualname__), set()).add(value)
+    assert [name for name, classes in names.items() if len(classes) > 1] == []
+    assert issubclass(chainer.Parameter, chainer.Variable) and issubclass(chainer.Variable, _core.VariableBase)
+    assert issubclass(F.activation.relu.ReLU, _core.FunctionNodeBase)
+
+
+def test_arrays_are_shared_and_one_object():
+    a = x_data.copy()
+    x = chainer.Variable(a)
+    assert x.array is a and x.data is a
+    y = x * 2
+    assert y.array is y.array
+    a[0, 0] = 10
+    assert F.sum(x * 1).array == np.float32(a.sum(dtype='f')) or abs(F.sum(x * 1).array - a.sum()) < 1e-5
+    y.array[...] = 5
+    assert (y * 2).array[1, 1] == 10  # a write through the view is seen by what comes next
+    strided = np.arange(24, dtype='f').reshape(4, 6)[::2, ::-3]
+    np.testing.assert_array_equal((chainer.Variable(strided) + 0).array, strided)
+
+
+def test_a_node_knows_its_variable():
+    x = chainer.Variable(x_data)
+    x.mark = 'mine'
+    y = F.relu(x)
+    assert y.creator is y.creator_node is y.node.creator
+    assert y.creator.inputs[0] is x.node and x.node.get_variable() is x and x.node.get_variable().mark == 'mine'
+    assert y.creator.outputs[0]() is y.node and y.creator.label == 'ReLU' and y.rank == x.rank + 1
+    f = Square()
+    z, = f.apply((y,))
+    assert z.creator is f and f.inputs[0] is y.node and f.rank == 1 and z.rank == 2
+    node = x.node
+    del x, y, z, f
+    gc.collect()
+    assert node.get_variable_or_none() is None and node.shape == (3, 4)
+
+
+@pytest.mark.parametrize('f', [F.relu, F.sigmoid, F.tanh, F.softmax, F.log_softmax, F.exp, F.sqrt, F.square, F.leaky_relu, F.elu,
+                               F.clipped_relu, lambda x: F.sum(x, axis=1), lambda x: F.reshape(x, (4, 3)), F.transpose,
+                               lambda x: F.concat((x, x), axis=0), lambda x: x[1:, 2], lambda x: 3 - x / 2 + x ** 3 * (-x),
+                               lambda x: x @ x.T, F.sin, lambda x: F.tile(x, (2, 1)), lambda x: F.batch_normalization(x, np.ones(4), np.zeros(4)), F.softplus,
+                               lambda x: F.max(x, axis=0), lambda x: F.split_axis(x, 2, 1)[0], lambda x: F.average(x, axis=1)])
+def test_gradients(f):
+    x = np.random.RandomState(1).uniform(0.2, 0.9, (3, 4))
+    gradient_check.check_backward(f, x, np.ones(f(x).shape), dtype='d', atol=1e-4, rtol=1e-3)
+
+
+def test_library_and_python_functions_in_one_graph():
+    x = chainer.Variable(x_data.astype('d'))
+    y = F.sum(F.tanh(Square().apply((F.exp(x),))[0]))
+    gx, = chainer.grad([y], [x], enable_double_backprop=True)
+    e = np.exp(x.array)
+    expected = (1 - np.tanh(e ** 2) ** 2) * 2 * e * e
+    np.testing.assert_allclose(gx.array, expected, rtol=1e-9)
+    F.sum(gx).backward()
+    h = 1e-6
+    numeric = []
+    for sign in (1, -1):
+        e = np.exp(x.array + sign * h)
+        numeric.append((1 - np.tanh(e ** 2) ** 2) * 2 * e * e)
+    np.testing.assert_allclose(x.grad, (numeric[0] - numeric[1]) / (2 * h), rtol=1e-5, atol=1e-8)
+
+
+def test_an_old_function_is_not_differentiated_twice():
+    x = chainer.Variable(x_data)
+    y = F.sum(Old()(x))
+    y.backward(enable_double_backprop=True)
+    np.testing.assert_array_equal(x.grad, np.full_like(x_data, 3))
+    with pytest.raises(RuntimeError, match='old style'):
+        x.grad_var.backward()
+
+
+def test_the_originals_errors():
+    x = chainer.Variable(x_data)
+    with pytest.raises(chainer.utils.type_check.InvalidType, match='LinearFunction'):
+        F.linear(x, np.zeros((2, 5), 'f'))
+    with pytest.raises(chainer.utils.type_check.InvalidType):
+        F.relu(np.arange(3))
+    with pytest.raises(TypeError, match='missing|required'):
+        F.softmax_cross_entropy(x)
+    with pytest.raises(ValueError, match='Shape of data and grad mismatch'):
+        x.grad = np.zeros(3, 'f')
+    with pytest.raises(TypeError):
+        chainer.Variable([1, 2])
+
+    class Wrong(Square):
+        def backward(self, indexes, grad_outputs):
+            raise KeyError('mine')
+
+    with pytest.raises(KeyError, match='mine') as info:
+        F.sum(Wrong().apply((x,))[0]).backward()
+    assert any('backward' == entry.name for entry in info.traceback)
+
+
+def test_hooks_see_every_function():
+    seen = []
+
+    class Hook(chainer.FunctionHook):
+        name = 'mine'
+
+        def forward_postprocess(self, function, in_data):
+            seen.append(('forward', function.label))
+
+        def backward_postprocess(self, function, in_data, out_grad):
+            seen.append(('backward', function.label))
+
+    x = chainer.Variable(x_data)
+    with Hook():
+        y = F.sum(F.relu(x) * 2)
+        y.backward()
+    assert seen[:3] == [('forward', 'ReLU'), ('forward', '_ * 2'), ('forward', 'Sum')] or len(seen) == 6
+    assert [direction for direction, _ in seen].count('backward') == 3
+    # and those of functions that were applied before the hook came
+    x.cleargrad()
+    z = F.sum(F.relu(x))
+    del seen[:]
+    with Hook():
+        z.backward()
+    assert [label for direction, label in seen if direction == 'backward'] == ['Sum', 'ReLU']
+
+
+def test_settings_are_one_store():
+    x = chainer.Variable(x_data)
+    with chainer.no_backprop_mode():
+        assert F.relu(x).creator is None and (x + 1).creator is None
+        with chainer.force_backprop_mode():
+            assert F.relu(x).creator is not None
+    chainer.global_config.enable_backprop = False
+    try:
+        assert (x * 2).creator is None
+    finally:
+        chainer.global_config.enable_backprop = True
+    assert (x * 2).creator is not None
+    with chainer.using_config('mine', 3):
+        assert chainer.config.mine == 3
+    with chainer.using_config('debug', True):
+        with pytest.raises(RuntimeError, match='NaN'):
+            F.relu(chainer.Variable(np.array([np.nan], 'f'))) * 2
+
+
+def test_integers_may_want_gradients():
+    x = chainer.Variable(np.arange(3))
+    assert x.requires_grad and F.identity(x).requires_grad
+    t = chainer.Variable(np.array([0, 1, 2]))
+    loss = F.softmax_cross_entropy(chainer.Variable(x_data), t)
+    loss.backward()
+    assert t.grad is None
+
+
+def test_copies_and_pickles():
+    x = chainer.Variable(x_data, name='x')
+    x.grad = np.ones_like(x_data)
+    for y in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert y.name == 'x' and y.array is not x.array
+        np.testing.assert_array_equal(y.array, x.array)
+        np.testing.assert_array_equal(y.grad, x.grad)
+    p = chainer.Parameter(0)
+    q = copy.copy(p)
+    p.initialize((2, 3))
+    assert q.array is p.array  # a link's copy is initialised with it
+    link = L.Linear(4, 2)
+    assert link.copy('share').W.array is link.W.array and link.copy('copy').W.array is not link.W.array
+    assert not np.array_equal(link.copy('init').W.array, link.W.array)
+    F.relu(pickle.loads(pickle.dumps(F.relu))(x))
+
+
+def test_cycles_are_collected():
+    class Loop(Square):
+        pass
+
+    def make():
+        x = chainer.Variable(x_data)
+        f = Loop()
+        y, = f.apply((x,))
+        f.itself = y  # y -> f -> y
+        return weakref.ref(f)
+
+    reference = make()
+    gc.collect()
+    assert reference() is None
+
+
+def test_long_chains_die_one_after_the_other():
+    x = chainer.Variable(np.zeros(1, 'f'))
+    y = x
+    for i in range(20000):
+        y = Square().apply((y,))[0] if i % 100 == 0 else y * 0
+    del y
+    y = x
+    for _ in range(3000):
+        y, = Square().apply((y * 0,))
+    y.grad = np.ones(1, 'f')
+    y.backward()
+    del y
+
+
+def test_memory_stays_flat():
+    import resource
+    x = chainer.Variable(x_data)
+
+    def some(n):
+        for _ in range(n):
+            y = Square().apply((x * 2,))[0]
+            y.grad = x_data
+            x.cleargrad()
+            y.backward()
+
+    some(2000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    some(10000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2048  # KiB
+
+
+@pytest.mark.parametrize('optimizer', ['SGD', 'MomentumSGD', 'Adam', 'AdamW', 'AMSGrad', 'RMSprop'])
+def test_training_as_by_the_originals_code(optimizer):
+    """The same steps with hooks on, which puts Chainer's own functions to work, and without."""
+    t = np.array([0, 1, 1], 'i')
+
+    def train(hooked):
+        np.random.seed(0)
+        model = L.Classifier(chainer.Sequential(L.Linear(4, 5), F.relu, L.Linear(5, 2)))
+        o = getattr(chainer.optimizers, optimizer)()
+        o.setup(model)
+        losses = []
+        for _ in range(5):
+            if hooked:
+                with chainer.function_hooks.TimerHook():
+                    o.update(model, x_data, t)
+            else:
+                o.update(model, x_data, t)
+            losses.append(float(model.loss.array))
+        return losses, [p.array.copy() for p in model.params()]
+
+    (losses, parameters), (expected, others) = train(False), train(True)
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    for a, b in zip(parameters, others):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+    assert losses[-1] < losses[0]
+
+
+def test_half_precision_and_loss_scaling():
+    with chainer.using_config('dtype', chainer.mixed16):
+        model = L.Linear(4, 2)
+    o = chainer.optimizers.SGD(0.1)
+    o.setup(model)
+    o.use_fp32_update()
+    o.loss_scaling()
+    x, t = x_data.astype('e'), np.array([0, 1, 1], 'i')
+    before = model.W.array.copy()
+    o.update(lambda: F.softmax_cross_entropy(model(x), t))
+    assert model.W.dtype == 'e' and not np.array_equal(before, model.W.array)
+
+
+def test_on_the_device_of_ordinal_0():
+    import cupy
+    t = np.array([0, 1, 1], 'i')
+    losses = []
+    for device in ('@numpy', '@cupy:0'):
+        np.random.seed(0)
+        model = L.Classifier(chainer.Sequential(L.Linear(4, 5), F.tanh, lambda h: Square().apply((h,))[0], L.Linear(5, 2)))
+        model.to_device(device)
+        o = chainer.optimizers.Adam().setup(model)
+        x = chainer.get_device(device).send(x_data)
+        labels = chainer.get_device(device).send(t)
+        for _ in range(3):
+            o.update(model, x, labels)
+        losses.append(float(model.loss.array))
+        kind = cupy.ndarray if device == '@cupy:0' else np.ndarray
+        assert isinstance(model.loss.array, kind) and isinstance(model.predictor[0].W.grad, kind)
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
+
+
+def test_what_the_library_has_no_dtype_for_stays_numpys():
+    x = chainer.Variable(np.zeros(3, 'c8'))
+    assert x.dtype == 'c8' and x.shape == (3,) and x.array.dtype == 'c8'
+    none = chainer.Variable(None)
+    assert none.array is None and none.node.shape is None
