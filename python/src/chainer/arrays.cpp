@@ -171,7 +171,7 @@ PyObject* numpy_over(const Array& a) {
     buffer->strides[i] = a.strides()[i] * size;
   }
   static PyObject* const asarray = checked(PyObject_GetAttrString(numpy().ptr(), "asarray")).release().ptr();
-  return checked(PyObject_CallOneArg(asarray, holder.ptr())).release().ptr();
+  return checked(PyObject_CallFunctionObjArgs(asarray, holder.ptr(), nullptr)).release().ptr();
 }
 
 bool array_over(PyObject* o, Array& a) {

@@ -232,6 +232,7 @@ Variable batch_normalization(Floats x, Floats gamma, Floats beta, std::optional<
                              std::optional<Averages> mean, std::optional<Averages> var, std::optional<double> decay,
                              std::optional<ct::Dims> axis) {
   if (!of_one_dtype(gamma.v, beta.v) || !of_one_dtype(x.v, gamma.v)) return {};
+  if (x.v.size() <= gamma.v.size()) return {};  // Chainer warns of a batch of one
   F::BatchNormalizationOptions options{.eps = eps.value_or(2e-5), .decay = decay.value_or(0.9)};
   if (mean) options.running_mean = mean->a;
   if (var) options.running_var = var->a;

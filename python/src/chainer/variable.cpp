@@ -232,6 +232,11 @@ PyObject* dtype_of(ct::VariableNode& node) {
 PyObject* get_shape(PyObject* o, void*) {
   return guarded([&]() -> PyObject* {
     ct::VariableNode& node = self(o).node();
+    if (layouts_are_used) {
+      const nb::object layout = nb::handle(o).attr("_layout");
+      const nb::object transposed = nb::module_::import_("chainer.memory_layouts").attr("_transpose_shape");
+      if (!layout.is_none()) return transposed(nb::steal(tuple_of(node.shape())), layout, nb::none()).release().ptr();
+    }
     if (node.data().defined()) return tuple_of(node.shape());
     return PyObject_GetAttrString(array_object(node), "shape");  // AttributeError where there is none, as Chainer's
   });
