@@ -177,6 +177,7 @@ PyObject* numpy_over(const Array& a) {
 bool array_over(PyObject* o, Array& a) {
   if (is_ndarray(o)) {
     a = array_of(o);
+    if (a.device() == ct::Device()) cupy_is_on_processor = true;
     return true;
   }
   return over_numpy(o, a);

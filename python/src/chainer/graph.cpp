@@ -31,9 +31,10 @@ PyObject* thread_hooks() {
 }
 
 bool layouts_are_used = false;
+bool cupy_is_on_processor = false;
 
 bool is_special() {
-  if (layouts_are_used) return true;
+  if (layouts_are_used || cupy_is_on_processor) return true;
   for (std::size_t i = 0; i < std::size(kSpecial); ++i)
     if ((special_here[i] >= 0 ? special_here[i] : special_globally[i]) != 0) return true;
   PyObject* const hooks = thread_hooks();

@@ -78,6 +78,9 @@ bool is_special();
 extern int old_style_gradients;
 /// Somebody uses memory layouts.
 extern bool layouts_are_used;
+/// cupy's arrays are on the processor, too (CATENARY_CUPY_CPU): what the library computes there could be meant as
+/// NumPy's or as cupy's, so that everything is Chainer's own.
+extern bool cupy_is_on_processor;
 
 /// The slots of a Variable's operators.
 PyType_Slot* variable_operators();
