@@ -159,7 +159,7 @@ def _variable(module):
         '_set_grad_without_check': set_grad, '_set_grad_var_without_check': set_grad_var,
         'zerograd': zerograd, '_copy_to': copy_to,
     }
-    module.Variable = _derived(original, _core.VariableBase, ours)
+    module.Variable = _derived(original, _core._VariableBase, ours)
     module.Parameter = _derived(parameter, module.Variable, {})
 
     def init(self, variable, name, **kwargs):
@@ -175,7 +175,7 @@ def _variable(module):
 
     node = {'__init__': init, '_update_data_info': lambda self, data: None,
             'creator_node': property(lambda self: self._creator_node, set_creator_node)}
-    module.VariableNode = _derived(module.VariableNode, _core.VariableNodeBase, node)
+    module.VariableNode = _derived(module.VariableNode, _core._VariableNodeBase, node)
     _core._chainer_classes(module.Variable, module.VariableNode, None)
     _core._chainer_functions(check=module._check_grad_type)
 
@@ -212,7 +212,7 @@ def _function_node(module):
         arguments = (outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, enable_double_backprop, loss_scale)
         lists = [values for values in arguments[:4] if values is not None]
         if (retain_grad or _core._is_special() or _core._old_style() or not all(isinstance(values, (tuple, list)) for values in lists)
-                or not all(isinstance(v, _core.VariableBase) and v.array is not None for v in (*outputs, *inputs))
+                or not all(isinstance(v, _core._VariableBase) and v.array is not None for v in (*outputs, *inputs))
                 or any(len(other) != len(of) for other, of in ((grad_outputs, outputs), (grad_inputs, inputs)) if other is not None)):
             return by_chainer(*arguments)
         with module.chainer.using_config('enable_backprop', enable_double_backprop):
@@ -220,7 +220,7 @@ def _function_node(module):
 
     module.grad = grad
     ours = {'_apply': original.apply, 'get_retained_outputs': get_retained_outputs}
-    FunctionNode = module.FunctionNode = _derived(original, _core.FunctionNodeBase, ours)
+    FunctionNode = module.FunctionNode = _derived(original, _core._FunctionNodeBase, ours)
 
     def backward(self, target_input_indexes, grad_outputs):
         return self._native_backward(target_input_indexes, grad_outputs)

@@ -48,8 +48,8 @@ def test_one_class_has_one_name():
             if isinstance(value, type) and value.__module__.partition('.')[0] in ('chainer', 'chainermn'):
                 names.setdefault((value.__module__, value.__qualname__), set()).add(value)
     assert [name for name, classes in names.items() if len(classes) > 1] == []
-    assert issubclass(chainer.Parameter, chainer.Variable) and issubclass(chainer.Variable, _core.VariableBase)
-    assert issubclass(F.activation.relu.ReLU, _core.FunctionNodeBase)
+    assert issubclass(chainer.Parameter, chainer.Variable) and issubclass(chainer.Variable, _core._VariableBase)
+    assert issubclass(F.activation.relu.ReLU, _core._FunctionNodeBase)
 
 
 def test_arrays_are_shared_and_one_object():

@@ -527,7 +527,7 @@ void register_function_nodes(nb::module_& m) {
                          {Py_tp_methods, function_methods},
                          {0, nullptr}};
   function_base =
-      new_type(m, "FunctionNodeBase", sizeof(FunctionObject), Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots);
+      new_type(m, "_FunctionNodeBase", sizeof(FunctionObject), Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots);
   numpy_array = reinterpret_cast<PyTypeObject*>(nb::object(numpy().attr("ndarray")).release().ptr());
   m.def(
       "_chainer_functions",

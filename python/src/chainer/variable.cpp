@@ -507,7 +507,7 @@ void register_variables(nb::module_& m) {
                                           {Py_sq_length, slot(length)}};
   for (const PyType_Slot* more = variable_operators(); more->slot != 0; ++more) of_variable.push_back(*more);
   of_variable.push_back({0, nullptr});
-  variable_base = new_type(m, "VariableBase", sizeof(VariableObject), kBase, of_variable.data());
+  variable_base = new_type(m, "_VariableBase", sizeof(VariableObject), kBase, of_variable.data());
   PyType_Slot of_node[] = {{Py_tp_new, slot(new_node)},
                            {Py_tp_dealloc, slot(free_node)},
                            {Py_tp_traverse, slot(traverse_node)},
@@ -515,7 +515,7 @@ void register_variables(nb::module_& m) {
                            {Py_tp_getset, node_attributes},
                            {Py_tp_methods, node_methods},
                            {0, nullptr}};
-  node_base = new_type(m, "VariableNodeBase", sizeof(NodeObject), kBase, of_node);
+  node_base = new_type(m, "_VariableNodeBase", sizeof(NodeObject), kBase, of_node);
   m.def(
       "_chainer_classes",
       [](nb::object variable, nb::object node, nb::object native) {
