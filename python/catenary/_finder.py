@@ -194,7 +194,8 @@ class Absent:
 
     def find_spec(self, name, path=None, target=None):
         package, _, own = name.partition('.')
-        if name == 'chainer':
+        # importlib.util.find_spec only asks whether it is there
+        if name == 'chainer' and sys._getframe(2).f_globals.get('__name__') != 'importlib.util':
             raise ModuleNotFoundError('%s is not installed. %s' % (name, HOW_TO_INSTALL), name=name)
         if package == 'catenary' and own.partition('.')[0] in SERVED:
             from catenary import _names

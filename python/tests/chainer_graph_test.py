@@ -54,6 +54,8 @@ from catenary import _finder
 _finder.install()
 import sys
 sys.path = [entry for entry in sys.path if 'site-packages' not in entry]
+import importlib.util
+assert importlib.util.find_spec('chainer') is None
 try:
     import chainer
 except ModuleNotFoundError as error:
