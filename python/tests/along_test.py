@@ -8,7 +8,7 @@ import pytest
 from catenary import cupy
 from compare import same
 
-pytestmark = pytest.mark.usefixtures('device')
+pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 
 CASES = '''
 xp.r_[1:5]; xp.r_[0:1:5j, 3]; xp.r_['0,2', [1,2],[3,4]]; xp.r_['0,2,0', [1,2],[3,4]]; xp.r_['-1', [[1,2]],[[3,4]]]; xp.r_['0,3,1',[1,2]]

@@ -9,18 +9,30 @@ if _worker := os.environ.get('PYTEST_XDIST_WORKER'):
     os.environ.setdefault('POCL_CACHE_DIR', str(pathlib.Path(__file__).parents[2] / f'build/python/pocl-{_worker}'))
 
 import pytest  # noqa: E402
+from place import place  # noqa: E402
 
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'host: many combinations of dtypes, whose kernels would take minutes to compile '
                                        'and are compared by the tests of the library: on the processor only')
+    config.addinivalue_line('markers', 'kernels: each compiles kernels of its own: on a device a share of them, where CATENARY_TEST_SHARE and '
+                                       'CATENARY_TEST_SEED say which')
 
 
 def pytest_collection_modifyitems(config, items):
-    extra = [item for item in items if item.get_closest_marker('host') and item.callspec.params.get('device') == 'gpu']
-    if extra:
-        config.hook.pytest_deselected(items=extra)
-        items[:] = [item for item in items if item not in set(extra)]
+    share, seed = float(os.environ.get('CATENARY_TEST_SHARE') or 1), os.environ.get('CATENARY_TEST_SEED', '')
+
+    def is_left(item):
+        if not hasattr(item, 'callspec') or item.callspec.params.get('device') != 'gpu':
+            return True
+        if item.get_closest_marker('host'):
+            return False
+        return not item.get_closest_marker('kernels') or place(seed, item.nodeid) <= share
+
+    left = [item for item in items if is_left(item)]
+    if len(left) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(left)])
+        items[:] = left
 
 
 @pytest.fixture(params=['cpu', 'gpu'])

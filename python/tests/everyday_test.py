@@ -10,7 +10,7 @@ from catenary.cupyx.scipy import linalg, ndimage, signal, sparse, special
 import catenary.cupyx.profiler
 from compare import same
 
-pytestmark = pytest.mark.usefixtures('device')
+pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 G = numpy.random.default_rng(11)
 NAMES = {'A': G.uniform(-1, 1, (5, 4)), 'V': G.uniform(0, 1, 9), 'I': G.integers(0, 6, (4, 5)), 'Q': G.normal(size=(4, 4)), 'F': G.uniform(-1, 1, (3, 7)).astype('f')}
 

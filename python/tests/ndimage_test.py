@@ -9,7 +9,7 @@ from catenary import cupy
 from catenary.cupyx.scipy import ndimage, signal
 from compare import same
 
-pytestmark = pytest.mark.usefixtures('device')
+pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 MODES = {'reflect': 'symmetric', 'mirror': 'reflect', 'nearest': 'edge', 'wrap': 'wrap', 'constant': 'constant'}
 G = numpy.random.default_rng(7)
 ARRAYS = [G.uniform(-9, 9, 7), G.uniform(-9, 9, (5, 4)).astype('f'), G.integers(0, 200, (5, 8)).astype('i'), G.integers(0, 9, (3, 4, 2)).astype('B')]

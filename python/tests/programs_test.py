@@ -10,7 +10,7 @@ import catenary.cupy.typing
 from catenary import cupy
 from compare import same, values
 
-pytestmark = pytest.mark.usefixtures('device')
+pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 
 
 @pytest.mark.parametrize('n', [1, 4, 7])

@@ -10,7 +10,7 @@ from catenary.cupyx.scipy import sparse
 from catenary.cupyx.scipy.sparse import linalg
 from compare import same
 
-pytestmark = pytest.mark.usefixtures('device')
+pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 G = numpy.random.default_rng(5)
 FORMATS = ['csr', 'csc', 'coo']
 

@@ -8,7 +8,7 @@ import pytest
 from catenary import cupy
 from catenary.cupyx.scipy import linalg, special
 
-pytestmark = pytest.mark.usefixtures('device')
+pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 X = numpy.concatenate([numpy.linspace(-9.75, 9.75, 40), [0.25, 1, 2, 3, 10, 20, 21.5, 35, 100.5, 170.6]])
 POSITIVE = numpy.abs(X) + 0.125
 RATIOS = numpy.linspace(0.02, 0.98, X.size)
