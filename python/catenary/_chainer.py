@@ -41,6 +41,7 @@ def loader(original):
 def names():
     """What is the library's, by the original's names; all else is the original's."""
     return sorted({'chainer.Variable', 'chainer.Parameter', 'chainer.variable.VariableNode', 'chainer.FunctionNode', 'chainer.backward',
+                   'chainer.grad',
                    'chainer.optimizers.Adam', *_core._chainer_rows()})
 
 
@@ -294,7 +295,6 @@ _MODULES = {
 }
 
 
-
 def _functions():
     found = {}
     for row in _core._chainer_rows():
@@ -303,5 +303,5 @@ def _functions():
     return found
 
 
-# The functions of Chainer that call the library's, by module: the rows of python/src/chainer/functions.cpp.
+# The functions of Chainer that call the library's, by module: the rows of python/src/chainer/rows.cpp.
 FUNCTIONS = _functions()

@@ -130,6 +130,9 @@ def test_the_originals_errors():
     with pytest.raises(TypeError):
         chainer.Variable([1, 2])
 
+    with pytest.raises(TypeError, match='third argument'):
+        pow(x, 2, 3)
+
     class Wrong(Square):
         def backward(self, indexes, grad_outputs):
             raise KeyError('mine')
@@ -283,6 +286,17 @@ def test_training_as_by_the_originals_code(optimizer):
     for a, b in zip(parameters, others):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
     assert losses[-1] < losses[0]
+
+
+def test_read_only_parameters_are_not_written():
+    data = np.zeros((2, 3), 'f')
+    data.flags.writeable = False
+    p = chainer.Parameter(data)
+    p.update_rule = chainer.optimizers.adam.AdamRule(alpha=0.1)
+    p.grad = np.ones_like(data)
+    with pytest.raises(ValueError, match='read-only'):
+        p.update()
+    assert not data.any()
 
 
 def test_half_precision_and_loss_scaling():

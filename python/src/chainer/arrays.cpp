@@ -65,8 +65,8 @@ bool dtype_of_letter(const char* format, Dtype& dtype) {
 struct Buffer {
   Py_buffer view{};
   bool held = false;
-  explicit Buffer(PyObject* o) {
-    held = PyObject_GetBuffer(o, &view, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0;
+  Buffer(PyObject* o, bool written) {
+    held = PyObject_GetBuffer(o, &view, (written ? PyBUF_STRIDED : PyBUF_STRIDED_RO) | PyBUF_FORMAT) == 0;
     if (!held) PyErr_Clear();
   }
   ~Buffer() {
@@ -76,8 +76,8 @@ struct Buffer {
   Buffer& operator=(const Buffer&) = delete;
 };
 
-bool over_numpy(PyObject* o, Array& a) {
-  const Buffer buffer(o);
+bool over_numpy(PyObject* o, Array& a, bool written) {
+  const Buffer buffer(o, written);
   const Py_buffer& view = buffer.view;
   Dtype dtype;
   if (!buffer.held || view.ndim > ct::kMaxDims || !dtype_of_letter(view.format, dtype)) return false;
@@ -135,17 +135,9 @@ int get_buffer(PyObject* o, Py_buffer* view, int) {
   return 0;
 }
 
-template <class Object>
-void destroy(PyObject* o) {
-  PyTypeObject* type = Py_TYPE(o);
-  std::destroy_at(&reinterpret_cast<Object*>(o)->array);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
-  Py_DECREF(type);
-}
-
-template <class F>
-void* slot(F* f) {
-  return reinterpret_cast<void*>(f);
+void free_buffer(PyObject* o) {
+  std::destroy_at(&reinterpret_cast<BufferObject*>(o)->array);
+  free_object(o);
 }
 
 }  // namespace
@@ -154,6 +146,12 @@ PyObject* allocate(PyTypeObject* type) {
   PyObject* o = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0);
   if (!o) raise_set();
   return o;
+}
+
+void free_object(PyObject* o) {
+  PyTypeObject* type = Py_TYPE(o);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
+  Py_DECREF(type);
 }
 
 PyObject* numpy_over(const Array& a) {
@@ -174,18 +172,17 @@ PyObject* numpy_over(const Array& a) {
   return checked(PyObject_CallFunctionObjArgs(asarray, holder.ptr(), nullptr)).release().ptr();
 }
 
-bool array_over(PyObject* o, Array& a) {
+bool array_over(PyObject* o, Array& a, bool written) {
   if (is_ndarray(o)) {
     a = array_of(o);
     if (a.device() == ct::Device()) cupy_is_on_processor = true;
     return true;
   }
-  return over_numpy(o, a);
+  return over_numpy(o, a, written);
 }
 
 void register_arrays(nb::module_& m) {
-  PyType_Slot of_buffer[] = {
-      {Py_tp_dealloc, slot(destroy<BufferObject>)}, {Py_bf_getbuffer, slot(get_buffer)}, {0, nullptr}};
+  PyType_Slot of_buffer[] = {{Py_tp_dealloc, slot(free_buffer)}, {Py_bf_getbuffer, slot(get_buffer)}, {0, nullptr}};
   buffer_type = new_type(m, "_Buffer", sizeof(BufferObject), 0, of_buffer);
 }
 

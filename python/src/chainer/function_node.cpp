@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "catenary/autograd/backward.h"
 #include "catenary/autograd/hooks.h"
-#include "catenary/autograd/walk.h"
 #include "catenary/core/config.h"
 #include "objects.h"
 
@@ -28,6 +26,12 @@ bool overrides(PyObject* o, const char* name, PyObject* original) {
   const nb::object function = nb::steal(PyObject_GetAttrString(method.ptr(), "__func__"));
   if (!function.is_valid()) PyErr_Clear();
   return function.ptr() != original;
+}
+
+nb::object nones(std::size_t count) {
+  const nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (std::size_t i = 0; i < count; ++i) PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(Py_None));
+  return tuple;
 }
 
 /// The retained arrays of a function's inputs, None for the others.
@@ -128,9 +132,7 @@ class PythonFunction final : public ct::FunctionNode {
     const nb::object indexes = checked(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
     for (std::size_t k = 0; k < targets.size(); ++k)
       PyTuple_SetItem(indexes.ptr(), static_cast<Py_ssize_t>(k), PyLong_FromLong(targets[k]));
-    const nb::object gradients = checked(PyTuple_New(static_cast<Py_ssize_t>(grad_outputs.size())));
-    for (std::size_t i = 0; i < grad_outputs.size(); ++i)
-      PyTuple_SetItem(gradients.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(grad_outputs[i]));
+    const nb::object gradients = wrap_variables(grad_outputs);
     const nb::handle self(o_);
     const nb::object hooks = self.attr("_local_function_hooks");
     const auto tell = [&](const char* method) {
@@ -141,10 +143,7 @@ class PythonFunction final : public ct::FunctionNode {
     tell("backward_preprocess");
     nb::object results;
     if (overrides(o_, "backward_accumulate", backward_accumulate)) {
-      const nb::object none = checked(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
-      for (std::size_t k = 0; k < targets.size(); ++k)
-        PyTuple_SetItem(none.ptr(), static_cast<Py_ssize_t>(k), Py_NewRef(Py_None));
-      results = self.attr("backward_accumulate")(indexes, gradients, none);
+      results = self.attr("backward_accumulate")(indexes, gradients, nones(targets.size()));
     } else {
       results = self.attr("backward")(indexes, gradients);
     }
@@ -207,7 +206,6 @@ PyObject* new_function(PyTypeObject* type, PyObject*, PyObject*) {
 
 void free_function(PyObject* o) {
   PyObject_GC_UnTrack(o);
-  PyTypeObject* type = Py_TYPE(o);
   Py_CLEAR(self(o).ends);
   if (self(o).own) {
     delete self(o).own;
@@ -215,8 +213,7 @@ void free_function(PyObject* o) {
     if (f->peer() == o) f->set_peer(nullptr);
     f->release();
   }
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
-  Py_DECREF(type);
+  free_object(o);
 }
 
 int traverse_function(PyObject* o, visitproc visit, void* arg) {
@@ -247,13 +244,6 @@ std::vector<int> indexes_from(PyObject* o, int count, const char* what) {
     indexes.push_back(static_cast<int>(i));
   }
   return indexes;
-}
-
-PyObject* nones(std::size_t count) {
-  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(count));
-  if (!tuple) raise_set();
-  for (std::size_t i = 0; i < count; ++i) PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(Py_None));
-  return tuple;
 }
 
 void set_attribute(PyObject* o, const char* name, const nb::object& value) {
@@ -288,7 +278,7 @@ PyObject* apply(PyObject* o, PyObject* given) {
       nodes.push_back(&node);
       requires_grad |= node.requires_grad();
     }
-    set_attribute(o, "_input_layouts", nb::steal(nones(static_cast<std::size_t>(count))));
+    set_attribute(o, "_input_layouts", nones(static_cast<std::size_t>(count)));
     if (overrides(o, "check_type_forward", original_check)) {
       static PyObject* const settings =
           checked(PyObject_GetAttrString(checked(PyImport_ImportModule("chainer")).ptr(), "config")).release().ptr();
@@ -315,7 +305,7 @@ PyObject* apply(PyObject* o, PyObject* given) {
         if (!nb::object(outputs[i].attr("shape")).equal(outputs[0].attr("shape")))
           raise(PyExc_RuntimeError,
                 "An elementwise function returned outputs with different shapes.\nFunction: " + f->label());
-    set_attribute(o, "_output_layouts", nb::steal(nones(made)));
+    set_attribute(o, "_output_layouts", nones(made));
     set_attribute(o, "_output_count", nb::int_(made));
     if (ct::config.enable_backprop) {
       const std::vector<int> kept = indexes_from(nb::object(self.attr("_output_indexes_to_retain")).ptr(),
@@ -332,10 +322,7 @@ PyObject* apply(PyObject* o, PyObject* given) {
         set_attribute(o, "_retained_output_data", data);
       }
     }
-    const nb::object result = checked(PyTuple_New(static_cast<Py_ssize_t>(made)));
-    for (std::size_t i = 0; i < made; ++i)
-      PyTuple_SetItem(result.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(ys[i]));
-    return nb::object(result).release().ptr();
+    return wrap_variables(ys).release().ptr();
   });
 }
 
@@ -471,19 +458,13 @@ PyObject* native_backward(PyObject* o, PyObject* arguments) {
     ct::FunctionNode& f = *self(o).f;
     const std::vector<int> targets = indexes_from(indexes, f.input_count(), "backward");
     ct::Variables given;
-    for (nb::handle g : nb::handle(gradients))
-      given.push_back(g.is_none()            ? ct::Variable()
-                      : is_variable(g.ptr()) ? variable_of(g.ptr())
-                                             : variable_over(g.ptr(), false));
+    for (nb::handle g : nb::handle(gradients)) given.push_back(variable_from(g));
     ToChainersHooks hooks;
     std::optional<ct::HookScope> scope;
     if (PyObject* const known = thread_hooks(); known && PyDict_Size(known) > 0) scope.emplace(hooks);
     const ct::Variables results = f.checked_backward(targets, given);
     scope.reset();
-    const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(results.size())));
-    for (std::size_t i = 0; i < results.size(); ++i)
-      PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(results[i]));
-    return nb::object(all).release().ptr();
+    return wrap_variables(results).release().ptr();
   });
 }
 
@@ -498,11 +479,6 @@ PyMethodDef function_methods[] = {{"apply", apply, METH_O, nullptr},
                                   {"_native_label", native_label, METH_NOARGS, nullptr},
                                   {"_native_backward", native_backward, METH_VARARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
-
-template <class F>
-void* slot(F* f) {
-  return reinterpret_cast<void*>(f);
-}
 
 }  // namespace
 

@@ -71,12 +71,7 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
         return row.call(places, result) ? result : ct::Variables();
       });
       if (!ys.empty() && !row.many) return wrap_variable(ys[0]);
-      if (!ys.empty()) {
-        const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(ys.size())));
-        for (std::size_t i = 0; i < ys.size(); ++i)
-          PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(ys[i]));
-        return nb::object(all).release().ptr();
-      }
+      if (!ys.empty()) return wrap_variables(ys).release().ptr();
     }
     return PyObject_Call(self(o).original, arguments, keywords);
   });
@@ -105,8 +100,7 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject*) {
     if (!PyArg_ParseTuple(arguments, "sO", &name, &original)) return nullptr;
     for (const Row& row : rows()) {
       if (std::strcmp(row.name, name) != 0) continue;
-      PyObject* o = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-      if (!o) return nullptr;
+      PyObject* o = allocate(type);
       self(o).row = &row;
       self(o).original = Py_NewRef(original);
       return o;
@@ -117,10 +111,8 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject*) {
 
 void free_call(PyObject* o) {
   PyObject_GC_UnTrack(o);
-  PyTypeObject* type = Py_TYPE(o);
   Py_CLEAR(self(o).original);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
-  Py_DECREF(type);
+  free_object(o);
 }
 int traverse_call(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
@@ -131,6 +123,7 @@ int clear_call(PyObject* o) {
   Py_CLEAR(self(o).original);
   return 0;
 }
+
 // ---- operators of variables
 
 enum Operator : std::size_t { kAdd, kSubtract, kMultiply, kDivide, kPower, kNegative, kGetItem, kMatmul, kOperators };
@@ -171,6 +164,13 @@ bool usable(PyObject* o) {
   return v.defined() && v.array().defined() && ct::is_floating(v.dtype());
 }
 
+PyObject* by_chainer(Operator op, PyObject* a, PyObject* b) {
+  const bool left = is_variable(a);
+  PyObject* const method = left ? methods[op] : reflected[op];
+  if (!method) Py_RETURN_NOTIMPLEMENTED;
+  return PyObject_CallFunctionObjArgs(method, left ? a : b, left ? b : a, nullptr);
+}
+
 template <Operator op>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
@@ -188,14 +188,17 @@ PyObject* binary(PyObject* a, PyObject* b) {
       }
       if (y.defined()) return wrap_variable(y);
     }
-    PyObject* const method = left ? methods[op] : reflected[op];
-    if (!method) Py_RETURN_NOTIMPLEMENTED;
-    return left ? PyObject_CallFunctionObjArgs(method, a, b, nullptr)
-                : PyObject_CallFunctionObjArgs(method, b, a, nullptr);
+    return by_chainer(op, a, b);
   });
 }
 
-PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPower>(a, b); }
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
+  if (modulo != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "pow: a third argument is not supported");
+    return nullptr;
+  }
+  return binary<kPower>(a, b);
+}
 
 PyObject* negative(PyObject* a) {
   return guarded([&]() -> PyObject* {
@@ -206,16 +209,12 @@ PyObject* negative(PyObject* a) {
 
 PyObject* matrix_product(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    const bool left = is_variable(a);
-    if (!is_special() && left && is_variable(b) && usable(a) && usable(b) &&
+    if (!is_special() && is_variable(a) && is_variable(b) && usable(a) && usable(b) &&
         of_one_dtype(variable_of(a), variable_of(b))) {
       const Variable y = or_nothing([&] { return F::matmul(variable_of(a), variable_of(b)); });
       if (y.defined()) return wrap_variable(y);
     }
-    PyObject* const method = left ? methods[kMatmul] : reflected[kMatmul];
-    if (!method) Py_RETURN_NOTIMPLEMENTED;
-    return left ? PyObject_CallFunctionObjArgs(method, a, b, nullptr)
-                : PyObject_CallFunctionObjArgs(method, b, a, nullptr);
+    return by_chainer(kMatmul, a, b);
   });
 }
 
@@ -237,11 +236,6 @@ PyObject* get_item(PyObject* a, PyObject* key) {
     }
     return PyObject_CallFunctionObjArgs(methods[kGetItem], a, key, nullptr);
   });
-}
-
-template <class T>
-void* slot(T* f) {
-  return reinterpret_cast<void*>(f);
 }
 
 PyType_Slot operator_slots[] = {{Py_nb_add, slot(binary<kAdd>)},

@@ -23,7 +23,6 @@ thread_local int special_here[3] = {-1, -1, -1};
 
 void set_hooks(PyObject* get) { get_hooks = get; }
 
-/// Chainer's dict of the calling thread's hooks, which lives as long as the thread; null before Chainer is there.
 PyObject* thread_hooks() {
   thread_local PyObject* hooks = nullptr;
   if (!hooks && get_hooks) hooks = nb::object(nb::handle(get_hooks)()).release().ptr();
@@ -50,9 +49,7 @@ void register_graph(nb::module_& m) {
           const nb::object node = pair[0], gradient = pair[1];
           starts.push_back({reinterpret_cast<NodeObject*>(node.ptr())->node.get(), variable_of(gradient.ptr())});
         }
-        const auto scale =
-            loss_scale.is_none() ? std::optional<ct::Number>() : ct::Number(nb::cast<double>(nb::float_(loss_scale)));
-        ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
+        ct::walk::backprop_to_all(std::move(starts), retain_grad, scale_from(loss_scale));
       },
       nb::arg("outputs"), nb::arg("retain_grad"), nb::arg("loss_scale").none());
   m.def(
@@ -62,18 +59,15 @@ void register_graph(nb::module_& m) {
         const auto variables = [](nb::handle all) {
           std::vector<ct::Variable> list;
           if (!all.is_none())
-            for (nb::handle v : all)
-              list.push_back(v.is_none()            ? ct::Variable()
-                             : is_variable(v.ptr()) ? variable_of(v.ptr())
-                                                    : variable_over(v.ptr(), false));
+            for (nb::handle v : all) list.push_back(variable_from(v));
           return list;
         };
-        ct::GradOptions options{.grad_outputs = variables(grad_outputs),
-                                .grad_inputs = variables(grad_inputs),
-                                .set_grad = set_grad,
-                                .retain_grad = retain_grad,
-                                .enable_double_backprop = enable_double_backprop};
-        if (!loss_scale.is_none()) options.loss_scale = ct::Number(nb::cast<double>(nb::float_(loss_scale)));
+        const ct::GradOptions options{.grad_outputs = variables(grad_outputs),
+                                      .grad_inputs = variables(grad_inputs),
+                                      .set_grad = set_grad,
+                                      .retain_grad = retain_grad,
+                                      .enable_double_backprop = enable_double_backprop,
+                                      .loss_scale = scale_from(loss_scale)};
         nb::list results;
         for (const ct::Variable& g : ct::grad(variables(outputs), variables(inputs), options))
           results.append(checked(wrap_variable(g)));

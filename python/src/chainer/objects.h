@@ -6,6 +6,8 @@
 // nodes know them; a function that was written in Python is an object with a function of the library inside of it,
 // which counts its references by the object's.
 
+#include <span>
+
 #include "../core.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/variable.h"
@@ -58,18 +60,24 @@ inline ct::Variable& variable_of(PyObject* o) { return reinterpret_cast<Variable
 
 /// The object of a variable: the one that there is, or a new one. A new reference; None for an undefined variable.
 PyObject* wrap_variable(const ct::Variable& v);
+/// A tuple of them.
+nb::object wrap_variables(std::span<const ct::Variable> all);
 PyObject* wrap_node(ct::VariableNode* node);
 PyObject* wrap_function(ct::FunctionNode* f);
 
 /// The library's array over the memory of a NumPy array or of an ndarray; false for what it has no dtype for, or what
-/// is no array.
-bool array_over(PyObject* o, Array& a);
+/// is no array, and for read-only memory where it is to be written.
+bool array_over(PyObject* o, Array& a, bool written = false);
 /// The values of a node as Python sees them, or None: a borrowed reference.
 PyObject* array_object(ct::VariableNode& node);
 /// A NumPy array over the memory of one of the library's on the processor. A new reference.
 PyObject* numpy_over(const Array& a);
 /// A variable of Python's array, which its object will show as it is.
 ct::Variable variable_over(PyObject* array, bool requires_grad);
+/// The variable of an object, one over an array that wants no gradient, or an undefined one for None.
+ct::Variable variable_from(nb::handle o);
+/// A loss scale, or None.
+std::optional<ct::Number> scale_from(nb::handle o);
 
 /// Is there anything in the calling thread's settings that only Chainer's own code does: debug, hooks, lazy sums of
 /// gradients, static graphs, memory layouts?
@@ -87,6 +95,13 @@ PyType_Slot* variable_operators();
 
 /// A new object of a type, whose members are yet to be made.
 PyObject* allocate(PyTypeObject* type);
+/// Gives its memory back, its members being gone.
+void free_object(PyObject* o);
+/// A function as a slot of a type.
+template <class F>
+void* slot(F* f) {
+  return reinterpret_cast<void*>(f);
+}
 /// Chainer's dict of the calling thread's hooks, which lives as long as the thread; null before Chainer is there.
 PyObject* thread_hooks();
 /// What gives that dict: chainer.get_function_hooks.

@@ -28,9 +28,10 @@ class Unseen {
   std::vector<Array> arrays_;
 };
 
-Array over(nb::handle o) {
+Array over(nb::handle o, bool written = true) {
   Array a;
-  if (!array_over(o.ptr(), a) || !a.body().storage) raise(PyExc_TypeError, "an update: arrays of other elements");
+  if (!array_over(o.ptr(), a, written) || !a.body().storage)
+    raise(PyExc_ValueError, "an update: an array that is read-only, or of elements that the library does not know");
   return a;
 }
 
@@ -38,7 +39,7 @@ Array over(nb::handle o) {
 /// one floating dtype and one shape.
 void adam(nb::handle x_, nb::handle g_, nb::handle m_, nb::handle v_, double alpha_t, double beta1, double beta2,
           double eps, double eta, double decay) {
-  const Array x = over(x_), g = over(g_), m = over(m_), v = over(v_);
+  const Array x = over(x_), g = over(g_, false), m = over(m_), v = over(v_);
   const Unseen scope({x, g, m, v});
   m += (1 - beta1) * (g - m);
   v += (1 - beta2) * (g * g - v);

@@ -25,7 +25,6 @@ Variable of_one(Floats x) {
   return f(x.v);
 }
 
-Variable relu(Floats x) { return F::relu(x.v); }
 Variable leaky_relu(Floats x, std::optional<double> slope) { return F::leaky_relu(x.v, slope.value_or(0.2)); }
 Variable elu(Floats x, std::optional<double> alpha) { return F::elu(x.v, alpha.value_or(1.0)); }
 Variable clipped_relu(Floats x, std::optional<double> z) { return F::clipped_relu(x.v, z.value_or(20.0)); }
@@ -37,21 +36,9 @@ Variable linear(Floats x, Floats W, std::optional<Floats> b, std::optional<int> 
   return b ? F::linear(x.v, W.v, b->v, n_batch_axes.value_or(1)) : F::linear(x.v, W.v, n_batch_axes.value_or(1));
 }
 
-Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
-                        std::optional<ct::Dims> pad, std::optional<bool> cover_all, std::optional<ct::Dims> dilate,
-                        std::optional<std::int64_t> groups) {
-  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v)) || x.v.ndim() != 4) return {};
-  const ct::functions::ConvolutionOptions options{.stride = both(stride, 1),
-                                                  .pad = both(pad, 0),
-                                                  .cover_all = cover_all.value_or(false),
-                                                  .dilate = both(dilate, 1),
-                                                  .groups = groups.value_or(1)};
-  return b ? F::convolution_2d(x.v, W.v, b->v, options) : F::convolution_2d(x.v, W.v, options);
-}
-
 Variable max_pooling_2d(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
                         std::optional<bool> cover_all, std::optional<bool> return_indices) {
-  if (return_indices.value_or(false) || x.v.ndim() != 4) return {};
+  if (return_indices.value_or(false)) return {};
   F::MaxPoolingOptions options{.pad = both(pad, 0), .cover_all = cover_all.value_or(true)};
   if (stride) options.stride = ct::PerAxis(*stride);
   return F::max_pooling_2d(x.v, ct::PerAxis(ksize), options);
@@ -89,12 +76,6 @@ Variable reshape(Floats x, ct::Dims shape) { return x.v.shape() == shape ? Varia
 
 Variable transpose(Floats x, std::optional<ct::Dims> axes) {
   return axes ? F::transpose(x.v, *axes) : F::transpose(x.v);
-}
-
-Variable concat(std::vector<Variable> xs, std::optional<int> axis) {
-  for (const Variable& x : xs)
-    if (!of_one_dtype(x, xs[0])) return {};
-  return F::concat(xs, axis.value_or(1));
 }
 
 Variable matmul(Floats a, Floats b, std::optional<bool> transa, std::optional<bool> transb) {
@@ -173,6 +154,9 @@ Variable swapaxes(Floats x, int axis1, int axis2) { return F::swapaxes(x.v, axis
 Variable squeeze(Floats x, std::optional<ct::Dims> axis) {
   return F::squeeze(x.v, axis ? ct::AxisArg(*axis) : ct::AxisArg());
 }
+Variable concat(std::vector<Variable> xs, std::optional<int> axis) {
+  return of_one_kind(xs) ? F::concat(xs, axis.value_or(1)) : Variable();
+}
 Variable stack(std::vector<Variable> xs, std::optional<int> axis) {
   return of_one_kind(xs) ? F::stack(xs, axis.value_or(0)) : Variable();
 }
@@ -215,7 +199,6 @@ using BackWithBias = Variable (*)(const Variable&, const Variable&, const Variab
 using BackNoBias = Variable (*)(const Variable&, const Variable&, const F::DeconvolutionOptions&);
 
 Variable average_pooling_2d(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad) {
-  if (x.v.ndim() != 4) return {};
   F::AveragePoolingOptions options{.pad = both(pad, 0)};
   if (stride) options.stride = ct::PerAxis(*stride);
   return F::average_pooling_2d(x.v, ct::PerAxis(ksize), options);
@@ -226,7 +209,7 @@ struct Averages {
   Array a;
 };
 bool read(PyObject* o, Averages& to) {
-  return (is_ndarray(o) || PyObject_HasAttrString(o, "__array_interface__")) && array_over(o, to.a);
+  return (is_ndarray(o) || PyObject_HasAttrString(o, "__array_interface__")) && array_over(o, to.a, true);
 }
 Variable batch_normalization(Floats x, Floats gamma, Floats beta, std::optional<double> eps,
                              std::optional<Averages> mean, std::optional<Averages> var, std::optional<double> decay,
@@ -293,7 +276,7 @@ Variable gaussian_nll(Floats x, Floats mean, Floats ln_var, std::optional<std::s
 }
 
 constexpr Row table[] = {
-    {"chainer.functions.activation.relu.relu", {"x"}, 1, call<relu>},
+    {"chainer.functions.activation.relu.relu", {"x"}, 1, call<of_one<F::relu>>},
     {"chainer.functions.activation.leaky_relu.leaky_relu", {"x", "slope"}, 1, call<leaky_relu>},
     {"chainer.functions.activation.elu.elu", {"x", "alpha"}, 1, call<elu>},
     {"chainer.functions.activation.clipped_relu.clipped_relu", {"x", "z"}, 1, call<clipped_relu>},
@@ -307,7 +290,7 @@ constexpr Row table[] = {
     {"chainer.functions.connection.convolution_2d.convolution_2d",
      {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
      2,
-     call<convolution_2d>},
+     call<convolution<WithBias(F::convolution_2d), NoBias(F::convolution_2d)>>},
     {"chainer.functions.connection.embed_id.embed_id", {"x", "W", "ignore_label"}, 2, call<embed_id>},
     {"chainer.functions.connection.linear.linear", {"x", "W", "b", "n_batch_axes"}, 2, call<linear>},
     {"chainer.functions.evaluation.accuracy.accuracy", {"y", "t", "ignore_label"}, 2, call<accuracy>},

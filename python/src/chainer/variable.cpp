@@ -1,13 +1,9 @@
-// The objects behind chainer.Variable and its node, and arrays that NumPy and the library see at once.
+// The objects behind chainer.Variable and its node.
 
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "catenary/array/body.h"
-#include "catenary/array/creation.h"
-#include "catenary/core/config.h"
 #include "objects.h"
 
 namespace catenary_python {
@@ -81,16 +77,32 @@ PyObject* wrap_variable(const ct::Variable& v) {
   if (!v.defined()) return Py_NewRef(Py_None);
   Peer& peer = peer_of(v.node());
   if (peer.variable && Py_REFCNT(peer.variable) > 0) return Py_NewRef(peer.variable);
-  PyObject* o = allocate(classes.variable ? classes.variable : variable_base);
+  PyObject* o = allocate(classes.variable);
   new (&variable_of(o)) ct::Variable(v);
   return peer.variable = o;
+}
+
+nb::object wrap_variables(std::span<const ct::Variable> all) {
+  const nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(all.size())));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(all[i]));
+  return tuple;
+}
+
+ct::Variable variable_from(nb::handle o) {
+  if (o.is_none()) return {};
+  return is_variable(o.ptr()) ? variable_of(o.ptr()) : variable_over(o.ptr(), false);
+}
+
+std::optional<ct::Number> scale_from(nb::handle o) {
+  return o.is_none() ? std::optional<ct::Number>() : ct::Number(nb::cast<double>(nb::float_(o)));
 }
 
 PyObject* wrap_node(ct::VariableNode* node) {
   if (!node) return Py_NewRef(Py_None);
   Peer& peer = peer_of(*node);
   if (peer.node && Py_REFCNT(peer.node) > 0) return Py_NewRef(peer.node);
-  PyObject* o = allocate(classes.node ? classes.node : node_base);
+  PyObject* o = allocate(classes.node);
   new (&reinterpret_cast<NodeObject*>(o)->node) ct::Ref<ct::VariableNode>(node);
   return peer.node = o;
 }
@@ -113,12 +125,6 @@ void forget(PyObject* o) {
   ct::Variable& v = variable_of(o);
   if (!v.defined()) return;
   if (auto* peer = static_cast<Peer*>(v.node().peer()); peer && peer->variable == o) peer->variable = nullptr;
-}
-
-void free_object(PyObject* o) {
-  PyTypeObject* type = Py_TYPE(o);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(o);
-  Py_DECREF(type);
 }
 
 void free_variable(PyObject* o) {
@@ -278,12 +284,13 @@ PyObject* get_creator_node(PyObject* o, void*) {
 PyObject* get_rank(PyObject* o, void*) {
   return guarded([&] { return PyLong_FromLong(self(o).rank()); });
 }
+PyObject* name_of(const ct::VariableNode& node) {
+  const std::string& name = node.name();
+  return name.empty() ? Py_NewRef(Py_None)
+                      : PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+}
 PyObject* get_name(PyObject* o, void*) {
-  return guarded([&]() -> PyObject* {
-    const std::string& name = self(o).name();
-    return name.empty() ? Py_NewRef(Py_None)
-                        : PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-  });
+  return guarded([&] { return name_of(self(o).node()); });
 }
 int set_name_of(const ct::Variable& v, PyObject* value) {
   v.set_name(!value || value == Py_None ? std::string() : nb::cast<std::string>(nb::str(nb::handle(value))));
@@ -300,14 +307,13 @@ PyObject* get_loss_scale(PyObject* o, void*) {
 }
 int set_loss_scale(PyObject* o, PyObject* value, void*) {
   return guarded_int([&] {
-    const bool none = !value || value == Py_None;
-    self(o).set_loss_scale(none ? std::optional<ct::Number>()
-                                : ct::Number(nb::cast<double>(nb::float_(nb::handle(value)))));
+    self(o).set_loss_scale(scale_from(value ? value : Py_None));
     return 0;
   });
 }
 Py_ssize_t length(PyObject* o) {
-  return guarded_int([&]() -> int { return static_cast<int>(PyObject_Size(array_object(self(o).node()))); });
+  const nb::object array = nb::steal(raw_array(o, nullptr));
+  return array.is_valid() ? PyObject_Size(array.ptr()) : -1;
 }
 
 PyGetSetDef variable_attributes[] = {{"raw_array", raw_array, set_raw_array, nullptr, nullptr},
@@ -430,11 +436,7 @@ int set_node_creator(PyObject* o, PyObject* value, void*) {
   });
 }
 PyObject* node_name(PyObject* o, void*) {
-  return guarded([&]() -> PyObject* {
-    const std::string& name = node_of(o).name();
-    return name.empty() ? Py_NewRef(Py_None)
-                        : PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-  });
+  return guarded([&] { return name_of(node_of(o)); });
 }
 int set_node_name(PyObject* o, PyObject* value, void*) {
   return guarded_int([&] { return set_name_of(ct::Variable(&node_of(o)), value); });
@@ -480,11 +482,6 @@ PyMethodDef node_methods[] = {{"_variable", node_variable_or_none, METH_NOARGS, 
                               {"get_variable_or_none", node_variable_or_none, METH_NOARGS, nullptr},
                               {"get_variable", node_variable, METH_NOARGS, nullptr},
                               {nullptr, nullptr, 0, nullptr}};
-
-template <class F>
-void* slot(F* f) {
-  return reinterpret_cast<void*>(f);
-}
 
 }  // namespace
 
