@@ -226,7 +226,11 @@ def _function_node(module):
     def backward(self, target_input_indexes, grad_outputs):
         return self._native_backward(target_input_indexes, grad_outputs)
 
-    native = {'backward': backward, 'label': property(lambda self: self._native_label()), '__module__': 'chainer.functions'}
+    def add_hook(self, hook, name=None):
+        raise NotImplementedError("%s is the library's function, which has no hooks of its own: `with hook:` around the call "
+                                  'shows it, as then Chainer computes it' % self.label)
+
+    native = {'backward': backward, 'add_hook': add_hook, 'label': property(lambda self: self._native_label()), '__module__': 'chainer.functions'}
 
     @functools.cache
     def class_of(name):

@@ -160,6 +160,8 @@ def test_hooks_see_every_function():
         y.backward()
     assert seen[:3] == [('forward', 'ReLU'), ('forward', '_ * 2'), ('forward', 'Sum')] or len(seen) == 6
     assert [direction for direction, _ in seen].count('backward') == 3
+    with pytest.raises(NotImplementedError, match='ReLU is the library'):
+        F.relu(x).creator.add_hook(Hook())
     # and those of functions that were applied before the hook came
     x.cleargrad()
     z = F.sum(F.relu(x))
