@@ -120,6 +120,44 @@ TEST_F(Columns, WhatThisMachineLacksIsSaidLastAndFailsInCI) {
   EXPECT_EQ(result.output, "not run: opencl on opencl:0: PoCL is not installed\n1 passed, 1 failed\n");
 }
 
+TEST_F(Columns, WhatFailedIsSaidInAFewLines) {
+  const auto what_failed = [&](const std::string& log, const std::string& lines) {
+    write("log", log);
+    return os::run_process({tests::source_path("scripts/what_failed"), folder_ + "/log", lines}, {.timeout = 60})
+        .output;
+  };
+  const std::string log =
+      "      Start 1: one\n"
+      "1/4 Test #1: one ...***Failed    2.00 sec\n"
+      "[ RUN      ] A.B\n"
+      "/a/b_test.cpp:12: Failure\n"
+      "Value of: x\n"
+      "[  FAILED  ] A.B (3 ms)\n"
+      "[ RUN      ] A.C\n"
+      "[       OK ] A.C (3 ms)\n"
+      "      Start 2: two\n"
+      "2/4 Test #2: two ...   Passed    2.00 sec\n"
+      "3/4 Test #3: three ...***Timeout    2.00 sec\n"
+      "[ RUN      ] D.E\n"
+      "4/4 Test #4: four ...***Failed    2.00 sec\n"
+      "words\n"
+      "\n"
+      "25% tests passed, 3 tests failed out of 4\n";
+  const std::string names =
+      "1/4 Test #1: one ...***Failed    2.00 sec\n"
+      "[  FAILED  ] A.B (3 ms)\n"
+      "3/4 Test #3: three ...***Timeout    2.00 sec\n"
+      "4/4 Test #4: four ...***Failed    2.00 sec\n";
+  EXPECT_EQ(what_failed(log, "40"), "/a/b_test.cpp:12: Failure\nValue of: x\n[ RUN      ] D.E\nwords\n" + names);
+  EXPECT_EQ(count(what_failed(log, "6"), "\n"), 6);
+  EXPECT_EQ(
+      what_failed("____ test_a ____\n    x()\nE   ValueError: a\nFAILED a_test.py::test_a - ValueError: a\n", "40"),
+      "E   ValueError: a\nFAILED a_test.py::test_a - ValueError: a\n");
+  EXPECT_EQ(what_failed("a.cpp:1:2: error: no\nninja: build stopped\n", "40"),
+            "a.cpp:1:2: error: no\nninja: build stopped\n");
+  EXPECT_EQ(what_failed("1 passed, 0 failed\n", "40"), "");
+}
+
 TEST_F(Columns, CheckKernelsTakesOneChipOfEachVendorByTheCommit) {
   write("fine.kernel", "kernel fine\n\nint two() { return 2; }\n");
   const std::string libraries = tests::build_path("simgpu/cuda") + ":" + tests::build_path("simgpu/hip");
