@@ -78,6 +78,7 @@
 #include "catenary/links/quantize.h"
 #include "catenary/links/rnn.h"
 #include "catenary/links/sequential.h"
+#include "catenary/optimizers/formula.h"
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/reporter/reporter.h"
 #include "catenary/runtime_info.h"

@@ -147,6 +147,7 @@ class CT_API UpdateRule : public UpdateRuleBase {
 
  private:
   friend class Optimizer;
+  friend class OptimizerFormula;
   friend class UpdateStep;
   struct Job;
   struct Call;
@@ -301,6 +302,7 @@ class CT_API Optimizer {
 
  private:
   friend class Hyper;
+  friend class OptimizerFormula;
   struct State;
   std::shared_ptr<State> state_;
 };

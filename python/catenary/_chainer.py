@@ -9,6 +9,8 @@ are the original's, too. One class has one name: nothing of Chainer's is there t
 import functools
 import weakref
 
+import numpy
+
 from catenary import _core
 
 
@@ -42,7 +44,7 @@ def names():
     """What is the library's, by the original's names; all else is the original's."""
     return sorted({'chainer.Variable', 'chainer.Parameter', 'chainer.variable.VariableNode', 'chainer.FunctionNode', 'chainer.backward',
                    'chainer.grad',
-                   'chainer.optimizers.Adam', *_core._chainer_rows()})
+                   *('chainer.optimizers.' + name for name in _OPTIMIZERS.values()), *_core._chainer_rows()})
 
 
 def takes(name):
@@ -271,26 +273,146 @@ def _chainer(module):
     _core._chainer_functions(hooks=module.get_function_hooks)
 
 
-# ---- chainer.optimizers
+# ---- chainer.optimizer, chainer.optimizers
 
-def _adam(module):
-    """Adam in one pass over memory, for float32 and float64 on the processor."""
-    rule = module.AdamRule
-    original = rule.update_core_cpu
+# Chainer's modules of optimizers that are the library's, with the optimizer's name; its rule's is that with Rule behind.
+_OPTIMIZERS = {
+    'ada_delta': 'AdaDelta', 'ada_grad': 'AdaGrad', 'adam': 'Adam', 'corrected_momentum_sgd': 'CorrectedMomentumSGD', 'momentum_sgd': 'MomentumSGD',
+    'msvag': 'MSVAG', 'nesterov_ag': 'NesterovAG', 'rmsprop': 'RMSprop', 'rmsprop_graves': 'RMSpropGraves', 'sgd': 'SGD', 'smorms3': 'SMORMS3',
+}
+# The classes of update rules whose formula is the library's, by the optimizer's name.
+_RULES = {}
+# What a rule has of its own where somebody changed what it does.
+_CHANGES = frozenset(('update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'init_state', '_init_states'))
 
-    def update_core_cpu(self, param):
-        hp, g, x = self.hyperparam, param.grad, param.array
-        if (g is None or hp.amsgrad or hp.adabound or x.dtype.name not in ('float32', 'float64') or x.size == 0
-                or not g.dtype == x.dtype == self.state['m'].dtype == self.state['v'].dtype):
-            return original(self, param)
-        self._check_eps(x.dtype.type)
-        _core._adam(x, g, self.state['m'], self.state['v'], float(self.alpha_t), hp.beta1, hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate)
+_formula = functools.cache(_core._Formula)
 
-    rule.update_core_cpu = update_core_cpu
+
+def _numbers(rule):
+    """The formula and the hyperparameters of a rule's next update; None for what the library's formula does not do."""
+    name, hyperparam = _RULES[type(rule)], rule.hyperparam
+    if name != 'Adam':
+        formula = _formula(name)
+    elif hyperparam.adabound:
+        formula = _formula(name, bool(hyperparam.amsgrad), True, float(rule.initial_alpha))
+    else:
+        formula = _formula(name, bool(hyperparam.amsgrad))
+    values = []
+    for name in formula.hyperparameters:
+        value = getattr(hyperparam, 'weight_decay_rate' if name == 'chainer_decay' else name)
+        if not isinstance(value, (int, float, numpy.number, numpy.bool_)):
+            return None
+        if name == 'eps' and value != 0 and numpy.float32(value) == 0:
+            return None
+        values.append(float(value))
+    return formula, tuple(values)
+
+
+def _counts(rule):
+    """Is the count of a rule's updates the one that its formula goes by? M-SVAG's has its own in Chainer."""
+    if rule.t < 1:
+        return False
+    power = rule.__dict__.get('beta_power')
+    return power is None or abs(power - rule.hyperparam.beta ** rule.t) <= 1e-9 * power
+
+
+def _was_updated(rule):
+    if 'beta_power' in rule.__dict__:
+        rule.beta_power *= rule.hyperparam.beta
+
+
+def _rule(name, module):
+    """The updates of one of Chainer's rules are the library's."""
+    rule = getattr(module, name + 'Rule')
+    _RULES[rule] = name
+
+    def core(original):
+        @functools.wraps(original)
+        def update_core(self, param):
+            numbers = _numbers(self) if type(self) in _RULES and _counts(self) else None
+            if numbers is None or numbers[0].update(self.t, numbers[1], [(param, self.state)]):
+                return original(self, param)
+            _was_updated(self)
+        return update_core
+
+    rule.update_core_cpu = core(rule.update_core_cpu)
+    rule.update_core_gpu = core(rule.update_core_gpu)
+
+
+def _is_plain(rule, param):
+    """Is an update of a parameter nothing but its rule's formula?"""
+    hookable = rule._hookable
+    return not (hookable._pre_update_hooks or hookable._post_update_hooks or param._loss_scale is not None or rule.__dict__.keys() & _CHANGES)
+
+
+def _update_all(params, update):
+    """Updates parameters: those whose formula, number of the update and hyperparameters are the same, at once."""
+    groups, known = {}, {}
+    for param in params:
+        rule = param.update_rule
+        if type(rule) not in _RULES or type(param).update is not update or 'update' in param.__dict__ or not rule.enabled or not _is_plain(rule, param):
+            param.update()
+            continue
+        if rule.state is None and param.is_initialized:
+            rule._init_states(param)
+        hyperparam = rule.hyperparam
+        if len(hyperparam.__dict__) == 1:  # its parent alone, whose values it has
+            key = type(rule), id(hyperparam._parent), rule.__dict__.get('initial_alpha')
+            numbers = known[key] if key in known else known.setdefault(key, _numbers(rule))
+        else:
+            numbers = _numbers(rule)
+        rule.t += 1
+        if numbers is None or not _counts(rule):
+            rule.t -= 1
+            param.update()
+        else:
+            groups.setdefault((*numbers, rule.t), []).append((param, rule.state))
+    for (formula, values, t), pairs in groups.items():
+        refused = set(formula.update(t, values, pairs))
+        for i, (param, _) in enumerate(pairs):
+            if i in refused:
+                param.update_rule.t -= 1
+                param.update()
+            else:
+                _was_updated(param.update_rule)
+
+
+def _optimizer(module):
+    """Optimizers update all parameters at once. Hooks, loss scales and parameters with rules of their own see what they see in Chainer."""
+    GradientMethod = module.GradientMethod
+    reallocate = GradientMethod.reallocate_cleared_grads
+
+    @functools.wraps(reallocate)
+    def reallocate_cleared_grads(self):
+        if not all(param._has_grad for param in self.target.params(False)):
+            reallocate(self)
+
+    @functools.wraps(GradientMethod.update)
+    def update(self, lossfun=None, *args, **kwds):
+        target = self.target
+        if lossfun is not None:
+            loss = lossfun(*args, **kwds)
+            clear = target.cleargrads if getattr(self, '_use_cleargrads', True) else target.zerograds
+            clear()
+            loss.backward(loss_scale=self._loss_scale)
+            del loss
+        self.reallocate_cleared_grads()
+        self.check_nan_in_grads()
+        self.call_hooks('pre')
+        self.t += 1
+        if self.is_safe_to_update():
+            _update_all(target.params(), module.variable.Parameter.update)
+        self.reallocate_cleared_grads()
+        self.call_hooks('post')
+        self.update_loss_scale()
+
+    GradientMethod.reallocate_cleared_grads = reallocate_cleared_grads
+    GradientMethod.update = update
 
 
 _MODULES = {
-    'chainer.optimizers.adam': _adam,
+    'chainer.optimizer': _optimizer,
+    **{'chainer.optimizers.' + module: functools.partial(_rule, name) for module, name in _OPTIMIZERS.items()},
     'chainer': _chainer,
     'chainer._backprop': _backprop,
     'chainer.configuration': _configuration,

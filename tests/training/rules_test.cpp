@@ -100,6 +100,39 @@ TEST(Rules, OneOfOnesOwnIsAsTheLibrarys) {
   EXPECT_EQ(own.learning_rate(), 0.02);
 }
 
+// Parameters and state that are somebody else's, by the library's formulas.
+TEST(Rules, AFormulaByItself) {
+  const optimizers::Adam adam({.alpha = 0.1, .amsgrad = true});
+  const Two model;
+  adam.setup(model);
+  const OptimizerFormula formula(adam);
+  ASSERT_EQ(formula.state().size(), 3U);
+  std::vector<std::vector<Array>> mine;
+  for (const Parameter& p : model.params()) {
+    mine.push_back({p.array().copy(), Array()});
+    for (std::size_t k = 0; k < formula.state().size(); ++k) mine.back().push_back(p.array() * 0);
+  }
+  for (int t = 1; t <= 9; ++t) {
+    if (t == 5) adam.hyperparam().set("beta1", 0.5);
+    trained(adam, model, 1);
+    std::size_t k = 0;
+    for (const Parameter& p : model.params()) mine[k++][1] = p.grad().copy();
+    formula.update(mine, t, {{"alpha", 0.1}, {"beta1", t < 5 ? 0.9 : 0.5}});
+    Values all;
+    for (const auto& arrays : mine)
+      for (const double value : values_of(arrays[0])) all.push_back(value);
+    EXPECT_EQ(all, values_of(model)) << t;
+  }
+  formula.update({}, 1, {});
+  EXPECT_NE(message_of([&] { formula.update(mine, 1, {{"lr", 1}}); }).find("(the rate is 'alpha')"), std::string::npos);
+  EXPECT_THROW(formula.update(mine, 0, {}), ValueError);
+  EXPECT_THROW(formula.update({{mine[0][0], mine[0][1]}}, 1, {}), ValueError);
+  std::swap(mine[0][1], mine[1][1]);
+  EXPECT_THROW(formula.update(mine, 1, {}), ShapeError);
+  mine[0][1] = mine[0][0].astype(Dtype::float64);
+  EXPECT_THROW(formula.update(mine, 1, {}), DtypeError);
+}
+
 namespace {
 
 struct Shared : Chain {

@@ -1,10 +1,14 @@
-// Updates of Chainer's optimizers as one pass over memory, where Chainer's own code takes one for each operation.
+// Updates of Chainer's optimizers by the library's formulas: one program for all parameters that have their
+// hyperparameters in common, where Chainer's own code takes one pass over memory for each operation.
 
-#include <cmath>
+#include "catenary/optimizers/optimizers.h"
+
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "catenary/array/body.h"
-#include "catenary/array/elementwise.h"
+#include "catenary/optimizers/formula.h"
 #include "objects.h"
 
 namespace catenary_python {
@@ -28,34 +32,97 @@ class Unseen {
   std::vector<Array> arrays_;
 };
 
-Array over(nb::handle o, bool written = true) {
-  Array a;
-  if (!array_over(o.ptr(), a, written) || !a.body().storage)
-    raise(PyExc_ValueError, "an update: an array that is read-only, or of elements that the library does not know");
-  return a;
+/// The library's optimizers that Chainer has, by Chainer's names. What Adam's forms are is told by `first`.
+ct::Optimizer optimizer_of(const std::string& name, bool amsgrad, bool adabound, double first_alpha) {
+  namespace O = ct::optimizers;
+  if (name == "Adam") return O::Adam({.alpha = first_alpha, .amsgrad = amsgrad, .adabound = adabound});
+  if (name == "SGD") return O::SGD();
+  if (name == "MomentumSGD") return O::MomentumSGD();
+  if (name == "CorrectedMomentumSGD") return O::CorrectedMomentumSGD();
+  if (name == "NesterovAG") return O::NesterovAG();
+  if (name == "AdaGrad") return O::AdaGrad();
+  if (name == "AdaDelta") return O::AdaDelta();
+  if (name == "RMSprop") return O::RMSprop();
+  if (name == "RMSpropGraves") return O::RMSpropGraves();
+  if (name == "SMORMS3") return O::SMORMS3();
+  if (name == "MSVAG") return O::MSVAG();
+  raise(PyExc_KeyError, name);
 }
 
-/// Adam's update of x by its gradient g (chainer.optimizers.adam.AdamRule, neither AMSGrad nor AdaBound). All are of
-/// one floating dtype and one shape.
-void adam(nb::handle x_, nb::handle g_, nb::handle m_, nb::handle v_, double alpha_t, double beta1, double beta2,
-          double eps, double eta, double decay) {
-  const Array x = over(x_), g = over(g_, false), m = over(m_), v = over(v_);
-  const Unseen scope({x, g, m, v});
-  m += (1 - beta1) * (g - m);
-  v += (1 - beta2) * (g * g - v);
-  const Array change = (eta * alpha_t) * m / (ct::sqrt(v) + eps);
-  if (decay == 0) {
-    x -= change;
-  } else {
-    ct::copyto(x, (1 - eta * decay) * x - change);
+class Formula {
+ public:
+  Formula(const std::string& name, bool amsgrad, bool adabound, double first_alpha)
+      : formula_(optimizer_of(name, amsgrad, adabound, first_alpha)) {}
+  nb::list state() const {
+    nb::list names;
+    for (const ct::OptimizerState& array : formula_.state()) names.append(array.name);
+    return names;
   }
-}
+  nb::list hyperparameters() const {
+    nb::list names;
+    for (const auto& [name, value] : formula_.hyperparameters()) names.append(name);
+    return names;
+  }
+
+  /// Updates parameters, each with the dict of its state; `values` are those of hyperparameters(). Gives the indexes of
+  /// those that were not updated, as their arrays are not what the library takes: read-only ones, 16-bit floats.
+  nb::list update(std::int64_t t, const std::vector<double>& values, nb::handle parameters) const {
+    ct::Hyperparameters::Values all = formula_.hyperparameters();
+    for (std::size_t k = 0; k < all.size(); ++k) all[k].second = values.at(k);
+    nb::list refused;
+    std::vector<std::vector<std::vector<Array>>> groups;  // of one dtype and device
+    std::vector<Array> seen;
+    int index = 0;
+    for (nb::handle pair : parameters) {
+      std::vector<Array> arrays;
+      if (!read(pair[0].ptr(), pair[1].ptr(), arrays)) {
+        refused.append(index++);
+        continue;
+      }
+      ++index;
+      seen.insert(seen.end(), arrays.begin(), arrays.end());
+      const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) {
+        return g[0][0].dtype() == arrays[0].dtype() && g[0][0].device() == arrays[0].device();
+      });
+      (group == groups.end() ? groups.emplace_back() : *group).push_back(std::move(arrays));
+    }
+    const Unseen scope(std::move(seen));
+    for (const auto& group : groups) formula_.update(group, t, all);
+    return refused;
+  }
+
+ private:
+  /// The arrays of a parameter; false where the library does not take them.
+  bool read(PyObject* parameter, PyObject* state, std::vector<Array>& arrays) const {
+    if (!is_variable(parameter) || !variable_of(parameter).defined() || !PyDict_Check(state)) return false;
+    const ct::Variable& v = variable_of(parameter);
+    const ct::Variable& gradient = v.grad_var();
+    if (!v.array().defined() || !gradient.defined() || !gradient.array().defined()) return false;
+    const Array& x = v.array();
+    if ((x.dtype() != Dtype::float32 && x.dtype() != Dtype::float64) || x.size() == 0) return false;
+    arrays = {x, gradient.array()};
+    if (PyObject* const own = peer_of(v.node()).array; own && !array_over(own, arrays[0], true)) return false;
+    for (const ct::OptimizerState& s : formula_.state()) {
+      PyObject* const array = PyDict_GetItemString(state, s.name.c_str());
+      if (!array || !array_over(array, arrays.emplace_back(), true)) return false;
+    }
+    return std::all_of(arrays.begin(), arrays.end(), [&](const Array& a) {
+      return a.dtype() == x.dtype() && a.device() == x.device() && a.shape() == x.shape() && a.body().storage;
+    });
+  }
+
+  ct::OptimizerFormula formula_;
+};
 
 }  // namespace
 
 void register_optimizers(nb::module_& m) {
-  m.def("_adam", adam, nb::arg("x"), nb::arg("g"), nb::arg("m"), nb::arg("v"), nb::arg("alpha_t"), nb::arg("beta1"),
-        nb::arg("beta2"), nb::arg("eps"), nb::arg("eta"), nb::arg("decay"));
+  nb::class_<Formula>(m, "_Formula", "The formula by which one of the library's optimizers updates parameters.")
+      .def(nb::init<const std::string&, bool, bool, double>(), nb::arg("name"), nb::arg("amsgrad") = false,
+           nb::arg("adabound") = false, nb::arg("first_alpha") = 0.001)
+      .def_prop_ro("state", &Formula::state)
+      .def_prop_ro("hyperparameters", &Formula::hyperparameters)
+      .def("update", &Formula::update, nb::arg("t"), nb::arg("values"), nb::arg("parameters"));
 }
 
 }  // namespace catenary_python

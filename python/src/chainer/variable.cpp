@@ -278,6 +278,9 @@ PyObject* get_node(PyObject* o, void*) {
 PyObject* get_requires_grad(PyObject* o, void*) {
   return guarded([&] { return PyBool_FromLong(self(o).requires_grad()); });
 }
+PyObject* has_grad(PyObject* o, void*) {
+  return guarded([&] { return PyBool_FromLong(self(o).grad_var().defined()); });
+}
 PyObject* get_creator_node(PyObject* o, void*) {
   return guarded([&] { return wrap_function(self(o).creator()); });
 }
@@ -320,6 +323,7 @@ PyGetSetDef variable_attributes[] = {{"raw_array", raw_array, set_raw_array, nul
                                      {"_array", raw_array, set_raw_array, nullptr, nullptr},
                                      {"_grad", get_grad, set_grad, nullptr, nullptr},
                                      {"_grad_var", get_grad_var, set_grad_var, nullptr, nullptr},
+                                     {"_has_grad", has_grad, nullptr, nullptr, nullptr},
                                      {"shape", get_shape, nullptr, nullptr, nullptr},
                                      {"dtype", get_dtype, nullptr, nullptr, nullptr},
                                      {"ndim", get_ndim, nullptr, nullptr, nullptr},
