@@ -20,5 +20,5 @@ if(TARGET test_distributed) # which has `catenary launch` built
   target_link_libraries(test_simgpu_nccl PRIVATE test_main ${test_libraries})
   add_dependencies(test_simgpu_nccl simgpu catenary_command train_mnist_mn)
   add_test(NAME simgpu_nccl COMMAND test_simgpu_nccl)
-  set_tests_properties(simgpu_nccl PROPERTIES TIMEOUT 900 ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/simgpu_nccl.xml;${CATENARY_WHOLE}")
+  set_tests_properties(simgpu_nccl PROPERTIES TIMEOUT 2400 ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/simgpu_nccl.xml;${CATENARY_WHOLE}")
 endif()

@@ -46,7 +46,7 @@ foreach(room IN LISTS rooms)
   target_link_libraries(test_${room} PRIVATE test_main ${test_libraries})
   catenary_precompile(test_${room} REUSE_FROM test_headers)
   add_test(NAME ${room} COMMAND test_${room})
-  set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml;${CATENARY_WHOLE}" TIMEOUT 900)
+  set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml;${CATENARY_WHOLE}" TIMEOUT 2400)
 endforeach()
 if(TARGET test_backends)
   set_tests_properties(backends PROPERTIES COST 1000) # the longest under a sanitizer: it begins first
@@ -101,7 +101,7 @@ if(TARGET test_distributed AND TARGET catenary_mpi AND MPIEXEC_EXECUTABLE)
     add_dependencies(test_mpi simgpu)
   endif()
   add_test(NAME mpi_distributed COMMAND test_mpi)
-  set_tests_properties(mpi_distributed PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/mpi_distributed.xml;${CATENARY_WHOLE}" TIMEOUT 900)
+  set_tests_properties(mpi_distributed PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/mpi_distributed.xml;${CATENARY_WHOLE}" TIMEOUT 2400)
   # The same by MPICH, whose plugin is made as users make it. Debian's names; others are given as these variables.
   find_program(CATENARY_MPICH_CXX mpicxx.mpich DOC "MPICH's compiler of C++")
   find_program(CATENARY_MPICH_EXEC mpiexec.mpich DOC "MPICH's mpiexec")
@@ -114,7 +114,7 @@ if(TARGET test_distributed AND TARGET catenary_mpi AND MPIEXEC_EXECUTABLE)
     add_dependencies(test_mpi mpich_plugin)
     # its mpiexec may lose the last words of a rank that ends early
     add_test(NAME mpich_distributed COMMAND test_mpi --gtest_filter=*MpiRanks*:Mpi.ARank*:Mpi.TheExampleTrains-Mpi.ARankThatEndsEarly)
-    set_tests_properties(mpich_distributed PROPERTIES TIMEOUT 900 ENVIRONMENT
+    set_tests_properties(mpich_distributed PROPERTIES TIMEOUT 2400 ENVIRONMENT
                          "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/mpich_distributed.xml;CATENARY_TEST_MPIEXEC=${CATENARY_MPICH_EXEC};CATENARY_MPI_PLUGIN=${plugin};${CATENARY_WHOLE}")
   else()
     file(APPEND ${PROJECT_BINARY_DIR}/columns "mpich: it is not installed (scripts/setup --with-dev)\n")

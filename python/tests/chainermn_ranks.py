@@ -303,7 +303,7 @@ def dies(how):
             os.kill(os.getpid(), signal.SIGKILL)
         if how == 'hook':
             chainermn.global_except_hook.add_hook()
-            threading.Thread(target=time.sleep, args=(60,)).start()  # which the end of a process waits for
+            threading.Thread(target=time.sleep, args=(250,)).start()  # which the end of a process waits for
         if how == 'abort':
             comm.mpi_comm.Abort()
         raise RuntimeError('what rank 1 could not do')

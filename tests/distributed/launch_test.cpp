@@ -28,6 +28,9 @@ using tests::sorted;
 
 using Clock = std::chrono::steady_clock;
 
+/// Seconds, on a machine that has other things to do as well: ranks that nobody ends sleep for 60.
+constexpr double kSoon = 30;
+
 /// Processes that were started with this mark and still run.
 std::vector<std::string> running(const std::string& mark) {
   std::vector<std::string> found;
@@ -46,7 +49,7 @@ struct Job {
 
 /// Runs a command and looks that nothing of it is left.
 Job run(std::vector<std::string> command, std::vector<std::pair<std::string, std::string>> environment = {},
-        double timeout = 120) {
+        double timeout = 600) {
   static int count = 0;
   const std::string mark = fmt::format("{}-{}", ct::os::process_id(), ++count);
   environment.emplace_back("CATENARY_TEST_MARK", mark);
@@ -66,7 +69,7 @@ std::vector<std::string> launch(int ranks, std::vector<std::string> program) {
   return command;
 }
 Job ranks(int n, std::vector<std::string> arguments, std::vector<std::pair<std::string, std::string>> environment = {},
-          double timeout = 120) {
+          double timeout = 600) {
   arguments.insert(arguments.begin(), tests::build_path("bin/ranks"));
   return run(launch(n, std::move(arguments)), std::move(environment), timeout);
 }
@@ -106,7 +109,7 @@ TEST(Launch, ARankThatDies) {
   for (const auto& [number, name] : {std::pair{"9", "SIGKILL"}, {"11", "SIGSEGV"}, {"6", "SIGABRT"}}) {
     const Job job = ranks(4, {"signal", "2", number});
     EXPECT_EQ(job.result.exit_code, 128 + std::atoi(number));
-    EXPECT_LT(job.seconds, 5);
+    EXPECT_LT(job.seconds, kSoon);
     EXPECT_TRUE(job.result.errors.starts_with("catenary launch: rank 2 of 4 on ")) << job.result.errors;
     EXPECT_TRUE(has(job.result.errors, fmt::format("was ended by {}, in or after allreduce of float64 (10,)", name)))
         << job.result.errors;
@@ -149,7 +152,7 @@ TEST(Launch, ARankThatFails) {
   job = ranks(3, {"throw", "0"});
   EXPECT_EQ(job.result.exit_code, 128 + 6);
   EXPECT_TRUE(has(job.result.errors, "thrown by a rank") && has(job.result.errors, "rank 0 of 3")) << job.result.errors;
-  EXPECT_LT(job.seconds, 5);
+  EXPECT_LT(job.seconds, kSoon);
   job = ranks(3, {"abort", "2"});
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_TRUE(has(job.result.errors, "rank 2 of 3 on ") && has(job.result.errors, ": it has had enough"))
@@ -157,7 +160,7 @@ TEST(Launch, ARankThatFails) {
   // the others compute, and do not look at the job: SIGTERM ends them
   job = ranks(2, {"compute", "0"});
   EXPECT_EQ(job.result.exit_code, 3);
-  EXPECT_LT(job.seconds, 5);
+  EXPECT_LT(job.seconds, kSoon);
 }
 
 TEST(Launch, ARankThatFailsInAnUpdate) {
@@ -167,7 +170,7 @@ TEST(Launch, ARankThatFailsInAnUpdate) {
     EXPECT_TRUE(has(job.result.errors, fmt::format("thrown in {}", where[0] == 'l' ? "the loss" : "backward")) &&
                 has(job.result.errors, "rank 1 of 3"))
         << job.result.errors;
-    EXPECT_LT(job.seconds, 10);
+    EXPECT_LT(job.seconds, kSoon);
   }
   // one that goes on to something else
   const Job job = ranks(3, {"update", "1", "caught"});
@@ -175,7 +178,7 @@ TEST(Launch, ARankThatFailsInAnUpdate) {
   EXPECT_TRUE(has(job.result.errors, "calls barrier") && has(job.result.errors, "calls mean of gradients in 3 parts") &&
               has(job.result.errors, "an exception ended an earlier update of SGD"))
       << job.result.errors;
-  EXPECT_LT(job.seconds, 10);
+  EXPECT_LT(job.seconds, kSoon);
   EXPECT_TRUE(ranks(3, {"update"}).result.ok());
 }
 
@@ -184,7 +187,7 @@ TEST(Launch, ARankThatEndsEarly) {
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_TRUE(has(job.result.errors, "rank 1 has ended") && has(job.result.errors, "allreduce")) << job.result.errors;
   EXPECT_EQ(count_of(job.result.errors, "\n"), 1) << job.result.errors;
-  EXPECT_LT(job.seconds, 5);
+  EXPECT_LT(job.seconds, kSoon);
 }
 
 TEST(Launch, ARankThatHangs) {
@@ -193,7 +196,7 @@ TEST(Launch, ARankThatHangs) {
   EXPECT_TRUE(has(job.result.errors, "waited 0.01 minutes for rank 2 (in or after: allreduce of float64 (10,)"))
       << job.result.errors;
   EXPECT_EQ(count_of(job.result.errors, "\n"), 1) << job.result.errors;
-  EXPECT_LT(job.seconds, 10);
+  EXPECT_LT(job.seconds, kSoon);
 }
 
 TEST(Launch, HandsOnSignals) {
@@ -352,7 +355,7 @@ TEST(Launch, ARankWhoseExtensionOrHookThrows) {
        {std::pair("train-throw-in-extension", "an extension's error"), {"train-throw-in-hook", "a hook's error"}}) {
     const Job job = ranks(3, {event, "1", folder / event});
     EXPECT_EQ(job.result.exit_code, 1);
-    EXPECT_LT(job.seconds, 5);
+    EXPECT_LT(job.seconds, kSoon);
     EXPECT_TRUE(has(job.result.errors, fmt::format("Exception in main training loop: {}\n", says)) &&
                 has(job.result.errors, fmt::format("ranks: {}\n", says)))
         << job.result.errors;
@@ -367,14 +370,14 @@ TEST(Launch, ARankWithOtherParametersOrLessData) {
   const tests::Folder folder;
   Job job = ranks(3, {"train-other-parameters", "2", folder / "parameters"});
   EXPECT_EQ(job.result.exit_code, 1);
-  EXPECT_LT(job.seconds, 5);
+  EXPECT_LT(job.seconds, kSoon);
   EXPECT_TRUE(has(job.result.errors,
                   "ranks: bcast_data: rank 0 has 4 parameters and rank 2 has 4; the first difference: "
                   "/predictor/l1/W float32 (8, 4) and /predictor/l1/W float32 (9, 4)\n"))
       << job.result.errors;
   job = ranks(3, {"train-less-data", "1", folder / "data"});
   EXPECT_EQ(job.result.exit_code, 1);
-  EXPECT_LT(job.seconds, 5);
+  EXPECT_LT(job.seconds, kSoon);
   EXPECT_TRUE(
       has(job.result.errors,
           "ranks: ranks would train unequally: rank 0 has 40 examples in batches of 6 for 4 epochs and rank 1 "

@@ -50,7 +50,7 @@ Environment environment_of(const tests::Folder& folder) {
 const char* other_mpiexec() { return std::getenv("CATENARY_TEST_MPIEXEC"); }
 
 /// mpiexec with these arguments.
-Job mpiexec(std::vector<std::string> command, const Environment& more = {}, double timeout = 120) {
+Job mpiexec(std::vector<std::string> command, const Environment& more = {}, double timeout = 600) {
   const tests::Folder folder;
   command.insert(command.begin(), other_mpiexec() ? other_mpiexec() : CT_MPIEXEC);
   Environment environment = environment_of(folder);
@@ -79,6 +79,9 @@ int count_of(const std::string& text, const std::string& piece) {
   return n;
 }
 
+/// Seconds, on a machine that has other things to do as well: ranks that nobody ends sleep for 60.
+constexpr double kSoon = 30;
+
 class MpiRanks : public testing::TestWithParam<int> {};
 
 TEST_P(MpiRanks, DoTogetherWhatOnRanksTests) {
@@ -93,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Mpi, MpiRanks, testing::Values(1, 2, 3, 4, 8));
 TEST(Mpi, ARankThatDiesEndsTheJob) {
   for (const char* const number : {"9", "11"}) {
     const Job job = ranks(3, {"signal", "1", number});
-    EXPECT_LT(job.seconds, 10);
+    EXPECT_LT(job.seconds, kSoon);
     EXPECT_NE(job.result.exit_code, 0) << job.result.errors;
     if (other_mpiexec()) continue;
     EXPECT_EQ(job.result.exit_code, 128 + std::stoi(number)) << job.result.errors;
@@ -117,11 +120,11 @@ TEST(Mpi, ARankThatFailsDoesNotWaitForTheOthers) {
         << job.result.errors;
   }
   EXPECT_FALSE(has(job.result.errors, "has died")) << job.result.errors;
-  EXPECT_LT(job.seconds, 10);
+  EXPECT_LT(job.seconds, kSoon);
   job = ranks(3, {"throw", "0"});
   EXPECT_NE(job.result.exit_code, 0);
   EXPECT_TRUE(has(job.result.errors, "thrown by a rank")) << job.result.errors;
-  EXPECT_LT(job.seconds, 10);
+  EXPECT_LT(job.seconds, kSoon);
 }
 
 TEST(Mpi, ARankThatEndsEarly) {
@@ -158,7 +161,7 @@ TEST(Mpi, ARankThatHangsIsNamed) {
   const Job job = ranks(3, {"hang", "2"}, {{"CATENARY_COLLECTIVE_TIMEOUT", "0.01"}});
   EXPECT_NE(job.result.exit_code, 0);
   EXPECT_TRUE(has(job.result.errors, "waited 0.01 minutes for rank ")) << job.result.errors;
-  EXPECT_LT(job.seconds, 10);
+  EXPECT_LT(job.seconds, kSoon);
 }
 
 TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
@@ -167,7 +170,7 @@ TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
     Environment environment = environment_of(folder);
     environment.insert(environment.end(), more.begin(), more.end());
     return ct::os::run_process({tests::build_path("bin/ranks"), "loop", "0", "barrier"},
-                               {.timeout = 20, .environment = environment});
+                               {.timeout = 120, .environment = environment});
   };
   ct::os::ProcessResult result =
       alone({{"OMPI_COMM_WORLD_SIZE", "2"}, {"CATENARY_MPI_PLUGIN", "/nowhere/libcatenary_mpi.so"}});
@@ -200,7 +203,7 @@ TEST(Mpi, SrunWithoutPmix) {
     // cat waits for all that may still write, the rank's obituary too
     const auto result = ct::os::run_process(
         {"bash", "-o", "pipefail", "-c", R"("$0" loop 0 barrier 2>&1 | cat >&2)", tests::build_path("bin/ranks")},
-        {.timeout = 20, .environment = environment});
+        {.timeout = 120, .environment = environment});
     EXPECT_FALSE(result.ok() || result.timed_out);
     EXPECT_EQ(count_of(result.errors,
                        "srun has not told the ranks how they find each other. Start them by "
