@@ -92,6 +92,99 @@ def test_gradients(f):
     gradient_check.check_backward(f, x, np.ones(f(x).shape), dtype='d', atol=1e-4, rtol=1e-3)
 
 
+def test_every_row_is_a_function_of_chainers():
+    rows = _core._chainer_rows()
+    assert len(set(rows)) == len(rows) > 200
+    for row in rows:
+        module, _, name = row.rpartition('.')
+        assert type(getattr(sys.modules[module], name)) is _core._Call, row
+
+
+def some(*shape, seed=3):
+    return np.random.RandomState(seed).uniform(0.1, 0.9, shape).astype('f')
+
+
+images, labels, states = some(2, 4, 6, 5), np.array([0, 2, 1], 'i'), [some(n, 3, seed=n) for n in (3, 2, 2)]
+boxes, box_of = np.array([[0, 0, 3, 4], [1, 1, 4, 4]], 'f'), np.array([0, 1], 'i')
+
+
+def gates(count, width=3):
+    return [[some(4, width if i < count // 2 else 4, seed=i) - 0.5 for i in range(count)]]
+
+
+def of_images(f, **arguments):
+    return lambda call: call(getattr(F, f), images, **arguments)
+
+
+@pytest.mark.parametrize('compute', [
+    lambda call: call(F.add, images, images, images), lambda call: call(F.absolute, some(3, 2) - 0.5), lambda call: call(F.fmod, images, images * 0.3),
+    lambda call: call(F.argmax, images, axis=1), lambda call: call(F.batch_matmul, some(2, 3, 4), some(2, 5, 4), transb=True),
+    lambda call: call(F.einsum, 'ij,jk->ik', some(2, 3), some(3, 4)), lambda call: call(F.fft, (some(2, 4), some(2, 4))), lambda call: call(F.sum_to, images, (2, 1, 6, 5)),
+    lambda call: call(F.broadcast, some(2, 1), some(1, 3)), lambda call: call(F.cast, images, np.float64), of_images('space2depth', r=1), of_images('diagonal', axis1=2, axis2=3),
+    lambda call: call(F.get_item, images, (0, slice(1, None, 2), Ellipsis, 1)), of_images('im2col', ksize=3, pad=1), of_images('moveaxis', source=(0, 1), destination=(2, 0)),
+    of_images('pad', pad_width=((1, 0), (0, 0), (2, 1), (0, 3)), mode='constant', constant_values=2), lambda call: call(F.pad_sequence, [some(2), some(3)], padding=-1),
+    lambda call: call(F.permutate, some(3, 2), np.array([2, 0, 1], 'i')), of_images('repeat', repeats=2, axis=1), of_images('resize_images', output_shape=(3, 7)),
+    of_images('tile', reps=(2, 1)), lambda call: call(F.transpose_sequence, states), lambda call: call(F.split_axis, some(5, 2), [2, 3], 0),
+    lambda call: call(F.convolution_1d, some(2, 3, 7), some(4, 3, 2), some(4), stride=2), lambda call: call(F.dilated_convolution_2d, images, some(3, 4, 2, 2), dilate=2),
+    lambda call: call(F.depthwise_convolution_2d, images, some(2, 4, 2, 3)), lambda call: call(F.local_convolution_2d, images, some(3, 5, 4, 4, 2, 2)),
+    lambda call: call(F.bilinear, some(2, 3), some(2, 4), some(3, 4, 5)), of_images('max_pooling_2d', ksize=2), of_images('max_pooling_nd', ksize=(2, 3), stride=1),
+    of_images('average_pooling_nd', ksize=2, pad=1, pad_value=None), of_images('unpooling_2d', ksize=2), of_images('spatial_pyramid_pooling_2d', pyramid_height=2, pooling='max'),
+    of_images('roi_average_align_2d', rois=boxes, roi_indices=box_of, outsize=2, spatial_scale=1.0, sampling_ratio=(1, 2)), of_images('dropout', ratio=0.3),
+    lambda call: call(F.gaussian, some(2, 3), some(2, 3)), lambda call: call(F.slstm, some(2, 2), some(2, 2), some(2, 8), some(2, 8)),
+    lambda call: call(F.tree_lstm, some(2, 2), some(2, 2), some(2, 10)), lambda call: call(F.n_step_lstm, 1, 0.0, some(1, 3, 4), some(1, 3, 4), gates(8), [[some(4)] * 8], states),
+    lambda call: call(F.n_step_gru, 1, 0.0, some(1, 3, 4), gates(6), [[some(4)] * 6], states), lambda call: call(F.n_step_rnn, 1, 0.0, some(1, 3, 4), gates(2), [[some(4)] * 2], states),
+    lambda call: call(F.hinge, some(3, 4), labels, norm='L2'), lambda call: call(F.huber_loss, some(3, 4), some(3, 4, seed=9), 0.1),
+    lambda call: call(F.contrastive, some(3, 4), some(3, 4, seed=9), np.array([0, 1, 1], 'i')), lambda call: call(F.triplet, some(3, 4), some(3, 4, seed=8), some(3, 4, seed=9)),
+    lambda call: call(F.decov, some(3, 4)), lambda call: call(F.connectionist_temporal_classification, [some(2, 3, seed=i) for i in range(5)], np.array([[1, 2], [2, 1]], 'i'), 0),
+    lambda call: call(F.crf1d, some(3, 3), states, [np.array(t, 'i') for t in ([0, 1, 2], [1, 0], [2, 2])]),
+    lambda call: call(F.binary_accuracy, some(4) - 0.5, np.array([1, 0, 1, -1], 'i')), lambda call: call(F.precision, some(3, 4), labels), lambda call: call(F.r2_score, some(5), some(5, seed=4)),
+    lambda call: call(F.batch_renormalization, some(5, 3), some(3), some(3), 1.5, 0.5, running_mean=np.zeros(3, 'f'), running_var=np.ones(3, 'f'))])
+def test_values_and_gradients_are_chainers(compute):
+    """A function, and the original behind it: what they give and its kind, gradients, and the noise of NumPy's generator."""
+    taken = []
+
+    def run(original):
+        inputs = []
+
+        def variables(argument):
+            if isinstance(argument, np.ndarray) and argument.dtype == 'f' and argument is not boxes and not np.isin(argument, (0, 1)).all():
+                inputs.append(chainer.Variable(argument.copy()))
+                return inputs[-1]
+            if isinstance(argument, (list, tuple)) and not all(isinstance(item, (int, tuple, slice, type(Ellipsis))) for item in argument):
+                return type(argument)(variables(item) for item in argument)
+            return argument
+
+        def call(f, *arguments, **keywords):
+            assert type(f) is _core._Call
+            taken.append(f)
+            return (f.__wrapped__ if original else f)(*variables(arguments), **{name: variables(value) for name, value in keywords.items()})
+
+        def flat(results):
+            return [results] if isinstance(results, chainer.Variable) else [y for part in results for y in flat(part)]
+
+        np.random.seed(5)
+        results = compute(call)
+        with chainer.using_config('enable_backprop', True):
+            loss = sum(F.sum(y * np.arange(1, y.size + 1, dtype=y.dtype).reshape(y.shape)) for y in flat(results) if y.creator is not None and y.dtype.kind == 'f')
+        if isinstance(loss, chainer.Variable):
+            loss.backward()
+        kinds = [type(results), [type(part) for part in results] if isinstance(results, tuple) else None]
+        kinds[1] = kinds[1] and [tuple if kind in (list, tuple) else kind for kind in kinds[1]]
+        return kinds, flat(results), [x.grad for x in inputs]
+
+    (kinds, values, gradients), (expected_kinds, expected, expected_gradients) = run(False), run(True)
+    assert kinds == expected_kinds
+    # the library's, where it has a gradient: no function of Chainer's made it
+    assert all(y.creator is None or type(y.creator).__module__ == 'chainer.functions' for y in values), [y.creator for y in values]
+    for y, e in zip(values, expected):
+        assert y.dtype == e.dtype
+        np.testing.assert_allclose(y.array, e.array, rtol=2e-4, atol=1e-5)
+    for g, e in zip(gradients, expected_gradients):
+        assert (g is None) == (e is None)
+        if g is not None:
+            np.testing.assert_allclose(g, e, rtol=1e-3, atol=1e-4)
+
+
 def test_library_and_python_functions_in_one_graph():
     x = chainer.Variable(x_data.astype('d'))
     y = F.sum(F.tanh(Square().apply((F.exp(x),))[0]))

@@ -31,6 +31,10 @@ CallObject& self(PyObject* o) { return *reinterpret_cast<CallObject*>(o); }
 /// Puts arguments in the places of a row's parameters; false where they do not fit.
 bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** places) {
   const Py_ssize_t count = PyTuple_Size(arguments);
+  if (row.parameters[0][0] == '*') {
+    places[0] = arguments;
+    return !keywords || PyDict_Size(keywords) == 0;
+  }
   std::size_t all = 0;
   while (all < row.parameters.size() && row.parameters[all]) ++all;
   if (count > static_cast<Py_ssize_t>(all)) return false;
@@ -61,6 +65,17 @@ auto or_nothing(Compute&& f) -> decltype(f()) {
   }
 }
 
+PyObject* given_as(Gives gives, const ct::Variables& ys) {
+  if (gives == Gives::one) return wrap_variable(ys[0]);
+  if (gives == Gives::all) return wrap_variables(ys).release().ptr();
+  const std::size_t alone = gives == Gives::one_and_rest ? 1 : 2;
+  const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(alone + 1)));
+  for (std::size_t i = 0; i < alone; ++i) PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(ys[i]));
+  PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(alone),
+                  wrap_variables(std::span<const Variable>(ys.begin(), ys.end()).subspan(alone)).release().ptr());
+  return nb::object(all).release().ptr();
+}
+
 PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const Row& row = *self(o).row;
@@ -70,8 +85,7 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
         ct::Variables result;
         return row.call(places, result) ? result : ct::Variables();
       });
-      if (!ys.empty() && !row.many) return wrap_variable(ys[0]);
-      if (!ys.empty()) return wrap_variables(ys).release().ptr();
+      if (!ys.empty()) return given_as(row.gives, ys);
     }
     return PyObject_Call(self(o).original, arguments, keywords);
   });
@@ -218,18 +232,9 @@ PyObject* matrix_product(PyObject* a, PyObject* b) {
   });
 }
 
-bool is_plain_key(PyObject* key) {
-  return PyLong_CheckExact(key) || PySlice_Check(key) || key == Py_Ellipsis || key == Py_None;
-}
-
 PyObject* get_item(PyObject* a, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    bool plain = is_plain_key(key);
-    if (PyTuple_Check(key)) {
-      plain = true;
-      for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i) plain &= is_plain_key(PyTuple_GetItem(key, i));
-    }
-    if (plain && !is_special() && usable(a)) {
+    if (is_plain_key(key) && !is_special() && usable(a)) {
       const Variable y =
           or_nothing([&] { return F::get_item(variable_of(a), parse_key(key, variable_of(a).array())); });
       if (y.defined()) return wrap_variable(y);
@@ -249,6 +254,16 @@ PyType_Slot operator_slots[] = {{Py_nb_add, slot(binary<kAdd>)},
                                 {0, nullptr}};
 
 }  // namespace
+
+bool is_plain_key(PyObject* key) {
+  const auto plain = [](PyObject* o) {
+    return PyLong_CheckExact(o) || PySlice_Check(o) || o == Py_Ellipsis || o == Py_None;
+  };
+  if (!PyTuple_Check(key)) return plain(key);
+  for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i)
+    if (!plain(PyTuple_GetItem(key, i))) return false;
+  return true;
+}
 
 PyType_Slot* variable_operators() { return operator_slots; }
 

@@ -14,17 +14,22 @@
 
 namespace catenary_python {
 
+/// What Chainer's function gives: a variable, a tuple, or one or two variables and a tuple of the others.
+enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest };
 /// A function that sees only when it is called that it does not take its arguments returns nothing: an undefined
 /// Variable, or no Variables.
 struct Row {
   const char* name;                        // of the module of Chainer's, and of the function in it
-  std::array<const char*, 10> parameters;  // Chainer's names; those that have no default come first
+  std::array<const char*, 10> parameters;  // Chainer's names, those without a default first; "*xs": all, as a tuple
   int required;
   bool (*call)(PyObject* const*, ct::Variables&);
-  bool many = false;  // Chainer's gives a tuple
+  Gives gives = Gives::one;
 };
 /// All of them.
 std::span<const Row> rows();
+
+/// Is it of whole numbers, slices, None and Ellipsis only?
+bool is_plain_key(PyObject* key);
 
 inline bool of_one_dtype(const ct::Variable& a, const ct::Variable& b) {
   return a.dtype() == b.dtype() && a.device() == b.device();
@@ -87,6 +92,15 @@ inline bool read(PyObject* o, ct::Dims& to) {
 }
 /// A word of a parameter that takes words.
 inline bool read(PyObject* o, std::string& to) { return PyUnicode_Check(o) && nb::try_cast(nb::handle(o), to); }
+bool read(PyObject* o, std::vector<ct::Variable>& to);
+/// Lists and tuples.
+template <class T>
+bool read(PyObject* o, std::vector<T>& to) {
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
+  for (nb::handle item : nb::handle(o))
+    if (!read(item.ptr(), to.emplace_back())) return false;
+  return !to.empty();
+}
 inline bool read(PyObject* o, std::vector<ct::Variable>& to) {
   if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
   for (nb::handle item : nb::handle(o)) {

@@ -1,0 +1,59 @@
+#pragma once
+// What the rows of Chainer's functions share.
+
+#include "catenary/core/error.h"
+#include "catenary/core/per_axis.h"
+#include "functions.h"
+
+namespace catenary_python {
+
+using ct::Variable;
+
+/// The rows of some of Chainer's packages; rows() has all of them.
+std::span<const Row> rows_of_layers();  // connection, noise, normalization, pooling, rnn
+std::span<const Row> rows_of_losses();  // loss, evaluation
+std::span<const Row> rows_of_shapes();  // array
+
+template <auto f>
+bool call(PyObject* const* arguments, ct::Variables& result) {
+  return called(+f, arguments, result);
+}
+
+inline ct::PerAxis both(const std::optional<ct::Dims>& given, std::int64_t otherwise) {
+  return given ? ct::PerAxis(*given) : ct::PerAxis(otherwise);
+}
+inline ct::AxisArg axes_of(const std::optional<ct::Dims>& axis) { return axis ? ct::AxisArg(*axis) : ct::AxisArg(); }
+
+/// Labels or ids beside a variable: of integers, on its device?
+inline bool are_labels(const Any& t, const Floats& x) {
+  return !ct::is_floating(t.v.dtype()) && x.v.device() == t.v.device();
+}
+/// Of one dtype, on one device, with as many axes?
+inline bool of_one_kind(const std::vector<Variable>& xs) {
+  for (const Variable& x : xs)
+    if (!of_one_dtype(x, xs[0]) || x.ndim() != xs[0].ndim()) return false;
+  return true;
+}
+/// Are all of one dtype, and on one device?
+inline bool of_one_dtype(std::initializer_list<const Variable*> all) {
+  for (const Variable* v : all)
+    if (!of_one_dtype(*v, **all.begin())) return false;
+  return true;
+}
+
+// Functions of the library's as those of rows.
+
+template <Variable (*f)(const Variable&)>
+Variable of_one(Floats x) {
+  return f(x.v);
+}
+template <Variable (*f)(const Variable&, const Variable&)>
+Variable of_two(Floats a, Floats b) {
+  return of_one_dtype(a.v, b.v) ? f(a.v, b.v) : Variable();
+}
+template <Variable (*f)(const std::vector<Variable>&)>
+Variable of_list(std::vector<Variable> xs) {
+  return of_one_kind(xs) ? f(xs) : Variable();
+}
+
+}  // namespace catenary_python

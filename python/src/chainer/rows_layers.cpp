@@ -1,0 +1,495 @@
+// Chainer's functions of connections, noise, normalization, pooling and recurrence that are the library's.
+
+#include "catenary/array/body.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/core/config.h"
+#include "catenary/functions/functions.h"
+#include "rows.h"
+
+namespace catenary_python {
+
+namespace {
+
+namespace F = ct::functions;
+
+Variable linear(Floats x, Floats W, std::optional<Floats> b, std::optional<int> n_batch_axes) {
+  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
+  return b ? F::linear(x.v, W.v, b->v, n_batch_axes.value_or(1)) : F::linear(x.v, W.v, n_batch_axes.value_or(1));
+}
+template <Variable (*f)(const Variable&, const ct::PerAxis&, const F::MaxPoolingOptions&)>
+Variable max_pooling(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
+                     std::optional<bool> cover_all, std::optional<bool> return_indices) {
+  if (return_indices.value_or(false)) return {};
+  F::MaxPoolingOptions options{.pad = both(pad, 0), .cover_all = cover_all.value_or(true)};
+  if (stride) options.stride = ct::PerAxis(*stride);
+  return f(x.v, ct::PerAxis(ksize), options);
+}
+Variable embed_id(Any x, Floats W, std::optional<std::int64_t> ignore_label) {
+  if (!are_labels(x, W)) return {};
+  return F::embed_id(x.v, W.v, ignore_label);
+}
+template <auto with_bias, auto without_bias>
+Variable convolution(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
+                     std::optional<ct::Dims> pad, std::optional<bool> cover_all, std::optional<ct::Dims> dilate,
+                     std::optional<std::int64_t> groups) {
+  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
+  const F::ConvolutionOptions options{.stride = both(stride, 1),
+                                      .pad = both(pad, 0),
+                                      .cover_all = cover_all.value_or(false),
+                                      .dilate = both(dilate, 1),
+                                      .groups = groups.value_or(1)};
+  return b ? with_bias(x.v, W.v, b->v, options) : without_bias(x.v, W.v, options);
+}
+template <auto with_bias, auto without_bias>
+Variable deconvolution(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
+                       std::optional<ct::Dims> pad, std::optional<ct::Dims> outsize, std::optional<ct::Dims> dilate,
+                       std::optional<std::int64_t> groups) {
+  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
+  F::DeconvolutionOptions options{
+      .stride = both(stride, 1), .pad = both(pad, 0), .dilate = both(dilate, 1), .groups = groups.value_or(1)};
+  if (outsize) options.outsize = *outsize;
+  return b ? with_bias(x.v, W.v, b->v, options) : without_bias(x.v, W.v, options);
+}
+using WithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const F::ConvolutionOptions&);
+using NoBias = Variable (*)(const Variable&, const Variable&, const F::ConvolutionOptions&);
+using BackWithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const F::DeconvolutionOptions&);
+using BackNoBias = Variable (*)(const Variable&, const Variable&, const F::DeconvolutionOptions&);
+F::UnpoolingOptions unpooling_options(const std::optional<ct::Dims>& stride, const std::optional<ct::Dims>& pad,
+                                      const std::optional<ct::Dims>& outsize, const std::optional<bool>& cover_all) {
+  F::UnpoolingOptions options{.pad = both(pad, 0), .cover_all = cover_all.value_or(true)};
+  if (stride) options.stride = ct::PerAxis(*stride);
+  if (outsize) options.outsize = *outsize;
+  return options;
+}
+/// What a pad counts as; None: nothing.
+struct PadValue {
+  std::optional<double> value = 0;
+};
+bool read(PyObject* o, PadValue& to) {
+  if (!o) return true;
+  if (o != Py_None) return catenary_python::read(o, to.value.emplace());
+  to.value.reset();
+  return true;
+}
+template <Variable (*f)(const Variable&, const ct::PerAxis&, const F::AveragePoolingOptions&)>
+Variable average_pooling(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
+                         PadValue pad_value) {
+  F::AveragePoolingOptions options{.pad = both(pad, 0), .pad_value = pad_value.value};
+  if (stride) options.stride = ct::PerAxis(*stride);
+  return f(x.v, ct::PerAxis(ksize), options);
+}
+template <Variable (*f)(const Variable&, const ct::PerAxis&, const F::UnpoolingOptions&)>
+Variable unpooling(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
+                   std::optional<ct::Dims> outsize, std::optional<bool> cover_all) {
+  return f(x.v, ct::PerAxis(ksize), unpooling_options(stride, pad, outsize, cover_all));
+}
+Variable upsampling_2d(Floats x, Any indexes, ct::Dims ksize, std::optional<ct::Dims> stride,
+                       std::optional<ct::Dims> pad, std::optional<ct::Dims> outsize, std::optional<bool> cover_all) {
+  if (!are_labels(indexes, x)) return {};
+  return F::upsampling_2d(x.v, indexes.v.array(), ct::PerAxis(ksize),
+                          unpooling_options(stride, pad, outsize, cover_all));
+}
+Variable spatial_pyramid_pooling_2d(Floats x, int pyramid_height, std::string pooling) {
+  return pooling == "max" ? F::spatial_pyramid_pooling_2d(x.v, pyramid_height, pooling) : Variable();
+}
+
+Variable roi_pooling_2d(Floats x, Floats rois, std::int64_t outh, std::int64_t outw, double spatial_scale) {
+  return of_one_dtype(x.v, rois.v) ? F::roi_pooling_2d(x.v, rois.v, outh, outw, spatial_scale) : Variable();
+}
+template <Variable (*f)(const Variable&, const Variable&, const Variable&, const ct::PerAxis&, double)>
+Variable roi_pooling(Floats x, Floats rois, Any roi_indices, ct::Dims outsize, double spatial_scale) {
+  if (!of_one_dtype(x.v, rois.v) || !are_labels(roi_indices, x)) return {};
+  return f(x.v, rois.v, roi_indices.v, outsize, spatial_scale);
+}
+template <Variable (*f)(const Variable&, const Variable&, const Variable&, const ct::PerAxis&, double,
+                        const ct::PerAxis&)>
+Variable roi_align(Floats x, Floats rois, Any roi_indices, ct::Dims outsize, double spatial_scale,
+                   std::optional<ct::Dims> sampling_ratio) {
+  if (!of_one_dtype(x.v, rois.v) || !are_labels(roi_indices, x)) return {};
+  return f(x.v, rois.v, roi_indices.v, outsize, spatial_scale, both(sampling_ratio, 0));
+}
+/// Averages that a function changes in place, or none.
+struct Averages {
+  Array a;
+};
+bool read(PyObject* o, Averages& to) {
+  return (is_ndarray(o) || PyObject_HasAttrString(o, "__array_interface__")) && array_over(o, to.a, true);
+}
+Variable batch_normalization(Floats x, Floats gamma, Floats beta, std::optional<double> eps,
+                             std::optional<Averages> mean, std::optional<Averages> var, std::optional<double> decay,
+                             std::optional<ct::Dims> axis) {
+  if (!of_one_dtype(gamma.v, beta.v) || !of_one_dtype(x.v, gamma.v)) return {};
+  if (x.v.size() <= gamma.v.size()) return {};  // Chainer warns of a batch of one
+  F::BatchNormalizationOptions options{.eps = eps.value_or(2e-5), .decay = decay.value_or(0.9)};
+  if (mean) options.running_mean = mean->a;
+  if (var) options.running_var = var->a;
+  if (axis) options.axis = *axis;
+  return F::batch_normalization(x.v, gamma.v, beta.v, options);
+}
+Variable fixed_batch_normalization(Floats x, Floats gamma, Floats beta, Floats mean, Floats var,
+                                   std::optional<double> eps, std::optional<ct::Dims> axis) {
+  for (const Variable* v : {&gamma.v, &beta.v, &mean.v, &var.v})
+    if (!of_one_dtype(x.v, *v)) return {};
+  return axis ? F::fixed_batch_normalization(x.v, gamma.v, beta.v, mean.v, var.v, eps.value_or(2e-5), *axis)
+              : F::fixed_batch_normalization(x.v, gamma.v, beta.v, mean.v, var.v, eps.value_or(2e-5));
+}
+Variable layer_normalization(Floats x, Floats gamma, Floats beta, std::optional<double> eps) {
+  if (!of_one_dtype(x.v, gamma.v) || !of_one_dtype(x.v, beta.v)) return {};
+  return F::layer_normalization(x.v, gamma.v, beta.v, eps.value_or(1e-5));
+}
+Variable group_normalization(Floats x, int groups, Floats gamma, Floats beta, std::optional<double> eps) {
+  if (!of_one_dtype(x.v, gamma.v) || !of_one_dtype(x.v, beta.v)) return {};
+  return F::group_normalization(x.v, groups, gamma.v, beta.v, eps.value_or(1e-5));
+}
+Variable normalize(Floats x, std::optional<double> eps, std::optional<ct::Dims> axis) {
+  return F::normalize(x.v, eps.value_or(1e-5), axis ? ct::AxisArg(*axis) : ct::AxisArg(1));
+}
+Variable local_response_normalization(Floats x, std::optional<int> n, std::optional<double> k,
+                                      std::optional<double> alpha, std::optional<double> beta) {
+  return F::local_response_normalization(
+      x.v, {.n = n.value_or(5), .k = k.value_or(2), .alpha = alpha.value_or(1e-4), .beta = beta.value_or(0.75)});
+}
+std::pair<Variable, Variable> lstm(Floats c_prev, Floats x) {
+  if (!of_one_dtype(c_prev.v, x.v)) throw ct::DtypeError("lstm: c_prev and x are of different dtypes");
+  return F::lstm(c_prev.v, x.v);
+}
+
+std::pair<Variable, Variable> slstm(Floats c_prev1, Floats c_prev2, Floats x1, Floats x2) {
+  if (!of_one_dtype({&c_prev1.v, &c_prev2.v, &x1.v, &x2.v}))
+    throw ct::DtypeError("slstm: arguments of different dtypes");
+  return F::slstm(c_prev1.v, c_prev2.v, x1.v, x2.v);
+}
+std::pair<Variable, Variable> tree_lstm(std::vector<Variable> all) {
+  if (all.size() < 2 || !of_one_kind(all)) throw ct::DtypeError("tree_lstm: expected states and x, all of one dtype");
+  const Variable x = all.back();
+  all.pop_back();
+  return F::tree_lstm(all, x);
+}
+
+/// Of the n_step functions; not in training with dropout, whose noise is NumPy's.
+bool is_taken(double dropout_ratio, std::initializer_list<const Variable*> states, const F::LayerParameters& ws,
+              const F::LayerParameters& bs, const std::vector<Variable>& xs) {
+  if ((dropout_ratio != 0 && ct::config.train) || !of_one_kind(xs)) return false;
+  for (const Variable* h : states)
+    if (!of_one_dtype(*h, xs[0])) return false;
+  for (const F::LayerParameters* all : {&ws, &bs})
+    for (const std::vector<Variable>& layer : *all)
+      for (const Variable& v : layer)
+        if (!of_one_dtype(v, xs[0])) return false;
+  return true;
+}
+ct::Variables flat(F::NStepResult&& result) {
+  ct::Variables all(std::move(result.hy));
+  if (result.cy.defined()) all.push_back(std::move(result.cy));
+  for (Variable& y : result.ys) all.push_back(std::move(y));
+  return all;
+}
+template <auto f>
+ct::Variables n_step_lstm(int n_layers, double dropout_ratio, Floats hx, Floats cx, F::LayerParameters ws,
+                          F::LayerParameters bs, std::vector<Variable> xs) {
+  if (!is_taken(dropout_ratio, {&hx.v, &cx.v}, ws, bs, xs)) return {};
+  return flat(f(n_layers, dropout_ratio, hx.v, cx.v, ws, bs, xs));
+}
+template <auto f>
+ct::Variables n_step_gru(int n_layers, double dropout_ratio, Floats hx, F::LayerParameters ws, F::LayerParameters bs,
+                         std::vector<Variable> xs) {
+  if (!is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
+  return flat(f(n_layers, dropout_ratio, hx.v, ws, bs, xs));
+}
+template <auto f>
+ct::Variables n_step_rnn(int n_layers, double dropout_ratio, Floats hx, F::LayerParameters ws, F::LayerParameters bs,
+                         std::vector<Variable> xs, std::optional<std::string> activation) {
+  const std::string by = activation.value_or("tanh");
+  if ((by != "tanh" && by != "relu") || !is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
+  return flat(
+      f(n_layers, dropout_ratio, hx.v, ws, bs, xs, by == "relu" ? F::RnnActivation::relu : F::RnnActivation::tanh));
+}
+
+/// Noise from NumPy's generator, which users seed, in an array that nobody else sees.
+std::optional<Array> drawn(const char* distribution, const Shape& shape) {
+  static PyObject* const random = nb::object(numpy().attr("random")).release().ptr();
+  const nb::object sizes = nb::steal(tuple_of(shape));
+  const nb::object values = nb::handle(random).attr(distribution)(sizes);
+  Array a;
+  if (!array_over(values.ptr(), a) || !a.body().storage) return {};
+  a.body().storage->exported.store(false, std::memory_order_relaxed);
+  return a;
+}
+Variable dropout(Floats x, std::optional<double> ratio) {
+  const double p = ratio.value_or(0.5);
+  if (!ct::config.train || x.v.device() != ct::Device() || !(p >= 0 && p < 1)) return {};
+  const std::optional<Array> noise = drawn("random_sample", x.v.shape());
+  if (!noise) return {};
+  return F::dropout(x.v, p, {.mask = (*noise >= p).astype(x.v.dtype()) * (1 / (1 - p))});
+}
+Variable gaussian(Floats mean, Floats ln_var) {
+  if (mean.v.device() != ct::Device() || !of_one_dtype(mean.v, ln_var.v)) return {};
+  const std::optional<Array> noise = drawn("standard_normal", ln_var.v.shape());
+  return noise ? F::gaussian(mean.v, ln_var.v, {.eps = noise->astype(mean.v.dtype())}) : Variable();
+}
+
+Variable bilinear(Floats e1, Floats e2, Floats W, std::optional<Floats> V1, std::optional<Floats> V2,
+                  std::optional<Floats> b) {
+  if (!of_one_dtype({&e1.v, &e2.v, &W.v})) return {};
+  if (!V1 && !V2 && !b) return F::bilinear(e1.v, e2.v, W.v);
+  if (!V1 || !V2 || !b || !of_one_dtype({&W.v, &V1->v, &V2->v, &b->v})) return {};
+  return F::bilinear(e1.v, e2.v, W.v, V1->v, V2->v, b->v);
+}
+Variable dilated_convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
+                                std::optional<ct::Dims> pad, std::optional<ct::Dims> dilate,
+                                std::optional<bool> cover_all) {
+  return convolution<WithBias(F::dilated_convolution_2d), NoBias(F::dilated_convolution_2d)>(x, W, b, stride, pad,
+                                                                                             cover_all, dilate, {});
+}
+Variable depthwise_convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
+                                  std::optional<ct::Dims> pad) {
+  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
+  const F::DepthwiseConvolutionOptions options{.stride = both(stride, 1), .pad = both(pad, 0)};
+  return b ? F::depthwise_convolution_2d(x.v, W.v, b->v, options) : F::depthwise_convolution_2d(x.v, W.v, options);
+}
+Variable deformable_convolution(Floats x, Floats offset, Floats W, std::optional<Floats> b,
+                                std::optional<ct::Dims> stride, std::optional<ct::Dims> pad) {
+  if (!of_one_dtype({&x.v, &offset.v, &W.v}) || (b && !of_one_dtype(x.v, b->v))) return {};
+  const F::DeformableConvolutionOptions options{.stride = both(stride, 1), .pad = both(pad, 0)};
+  return b ? F::deformable_convolution_2d_sampler(x.v, offset.v, W.v, b->v, options)
+           : F::deformable_convolution_2d_sampler(x.v, offset.v, W.v, options);
+}
+Variable local_convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride) {
+  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
+  return b ? F::local_convolution_2d(x.v, W.v, b->v, both(stride, 1))
+           : F::local_convolution_2d(x.v, W.v, both(stride, 1));
+}
+Variable shift(Floats x, std::optional<ct::Dims> ksize, std::optional<ct::Dims> dilate) {
+  return F::shift(x.v, both(ksize, 3), both(dilate, 1));
+}
+
+Variable batch_renormalization(Floats x, Floats gamma, Floats beta, double rmax, double dmax, std::optional<double> eps,
+                               std::optional<Averages> mean, std::optional<Averages> var, std::optional<double> decay,
+                               std::optional<bool> update_statistics) {
+  if (!of_one_dtype({&x.v, &gamma.v, &beta.v}) || !mean || !var) return {};
+  F::BatchRenormalizationOptions options;
+  options.eps = eps.value_or(2e-5);
+  options.running_mean = mean->a;
+  options.running_var = var->a;
+  options.decay = decay.value_or(0.9);
+  options.update_statistics = update_statistics.value_or(false);
+  return F::batch_renormalization(x.v, gamma.v, beta.v, rmax, dmax, options);
+}
+Variable decorrelated_batch_normalization(Floats x, std::optional<int> groups, std::optional<double> eps,
+                                          std::optional<Averages> mean, std::optional<Averages> projection,
+                                          std::optional<double> decay) {
+  F::DecorrelatedBatchNormalizationOptions options{
+      .groups = groups.value_or(16), .eps = eps.value_or(2e-5), .decay = decay.value_or(0.9)};
+  if (mean) options.running_mean = mean->a;
+  if (projection) options.running_projection = projection->a;
+  return F::decorrelated_batch_normalization(x.v, options);
+}
+Variable fixed_decorrelated_batch_normalization(Floats x, Floats mean, Floats projection, std::optional<int> groups) {
+  if (!of_one_dtype({&x.v, &mean.v, &projection.v})) return {};
+  return F::fixed_decorrelated_batch_normalization(x.v, mean.v, projection.v, groups.value_or(16));
+}
+
+constexpr Row table[] = {
+    {"chainer.functions.connection.convolution_2d.convolution_2d",
+     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     2,
+     call<convolution<WithBias(F::convolution_2d), NoBias(F::convolution_2d)>>},
+    {"chainer.functions.connection.embed_id.embed_id", {"x", "W", "ignore_label"}, 2, call<embed_id>},
+    {"chainer.functions.connection.linear.linear", {"x", "W", "b", "n_batch_axes"}, 2, call<linear>},
+    {"chainer.functions.pooling.max_pooling_nd.max_pooling_2d",
+     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     2,
+     call<max_pooling<F::max_pooling_2d>>},
+    {"chainer.functions.connection.convolution_nd.convolution_nd",
+     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     2,
+     call<convolution<WithBias(F::convolution_nd), NoBias(F::convolution_nd)>>},
+    {"chainer.functions.connection.deconvolution_2d.deconvolution_2d",
+     {"x", "W", "b", "stride", "pad", "outsize", "dilate", "groups"},
+     2,
+     call<deconvolution<BackWithBias(F::deconvolution_2d), BackNoBias(F::deconvolution_2d)>>},
+    {"chainer.functions.connection.deconvolution_nd.deconvolution_nd",
+     {"x", "W", "b", "stride", "pad", "outsize", "dilate", "groups"},
+     2,
+     call<deconvolution<BackWithBias(F::deconvolution_nd), BackNoBias(F::deconvolution_nd)>>},
+    {"chainer.functions.normalization.batch_normalization.batch_normalization",
+     {"x", "gamma", "beta", "eps", "running_mean", "running_var", "decay", "axis"},
+     3,
+     call<batch_normalization>},
+    {"chainer.functions.normalization.batch_normalization.fixed_batch_normalization",
+     {"x", "gamma", "beta", "mean", "var", "eps", "axis"},
+     5,
+     call<fixed_batch_normalization>},
+    {"chainer.functions.normalization.group_normalization.group_normalization",
+     {"x", "groups", "gamma", "beta", "eps"},
+     4,
+     call<group_normalization>},
+    {"chainer.functions.normalization.l2_normalization.normalize", {"x", "eps", "axis"}, 1, call<normalize>},
+    {"chainer.functions.normalization.layer_normalization.layer_normalization",
+     {"x", "gamma", "beta", "eps"},
+     3,
+     call<layer_normalization>},
+    {"chainer.functions.normalization.local_response_normalization.local_response_normalization",
+     {"x", "n", "k", "alpha", "beta"},
+     1,
+     call<local_response_normalization>},
+    {"chainer.functions.pooling.average_pooling_2d.average_pooling_2d",
+     {"x", "ksize", "stride", "pad"},
+     2,
+     call<average_pooling<F::average_pooling_2d>>},
+    {"chainer.functions.rnn.lstm.lstm", {"c_prev", "x"}, 2, call<lstm>, Gives::all},
+    {"chainer.functions.connection.convolution_nd.convolution_1d",
+     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     2,
+     call<convolution<WithBias(F::convolution_1d), NoBias(F::convolution_1d)>>},
+    {"chainer.functions.connection.deconvolution_nd.deconvolution_1d",
+     {"x", "W", "b", "stride", "pad", "outsize", "dilate", "groups"},
+     2,
+     call<deconvolution<BackWithBias(F::deconvolution_1d), BackNoBias(F::deconvolution_1d)>>},
+    {"chainer.functions.connection.convolution_nd.convolution_3d",
+     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     2,
+     call<convolution<WithBias(F::convolution_3d), NoBias(F::convolution_3d)>>},
+    {"chainer.functions.connection.deconvolution_nd.deconvolution_3d",
+     {"x", "W", "b", "stride", "pad", "outsize", "dilate", "groups"},
+     2,
+     call<deconvolution<BackWithBias(F::deconvolution_3d), BackNoBias(F::deconvolution_3d)>>},
+    {"chainer.functions.pooling.max_pooling_nd.max_pooling_1d",
+     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     2,
+     call<max_pooling<F::max_pooling_1d>>},
+    {"chainer.functions.pooling.average_pooling_nd.average_pooling_1d",
+     {"x", "ksize", "stride", "pad", "pad_value"},
+     2,
+     call<average_pooling<F::average_pooling_1d>>},
+    {"chainer.functions.pooling.unpooling_nd.unpooling_1d",
+     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     2,
+     call<unpooling<F::unpooling_1d>>},
+    {"chainer.functions.pooling.max_pooling_nd.max_pooling_3d",
+     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     2,
+     call<max_pooling<F::max_pooling_3d>>},
+    {"chainer.functions.pooling.average_pooling_nd.average_pooling_3d",
+     {"x", "ksize", "stride", "pad", "pad_value"},
+     2,
+     call<average_pooling<F::average_pooling_3d>>},
+    {"chainer.functions.pooling.unpooling_nd.unpooling_3d",
+     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     2,
+     call<unpooling<F::unpooling_3d>>},
+    {"chainer.functions.pooling.max_pooling_nd.max_pooling_nd",
+     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     2,
+     call<max_pooling<F::max_pooling_nd>>},
+    {"chainer.functions.pooling.average_pooling_nd.average_pooling_nd",
+     {"x", "ksize", "stride", "pad", "pad_value"},
+     2,
+     call<average_pooling<F::average_pooling_nd>>},
+    {"chainer.functions.pooling.unpooling_nd.unpooling_nd",
+     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     2,
+     call<unpooling<F::unpooling_nd>>},
+    {"chainer.functions.pooling.unpooling_2d.unpooling_2d",
+     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     2,
+     call<unpooling<F::unpooling_2d>>},
+    {"chainer.functions.pooling.upsampling_2d.upsampling_2d",
+     {"x", "indexes", "ksize", "stride", "pad", "outsize", "cover_all"},
+     3,
+     call<upsampling_2d>},
+    {"chainer.functions.pooling.spatial_pyramid_pooling_2d.spatial_pyramid_pooling_2d",
+     {"x", "pyramid_height", "pooling"},
+     3,
+     call<spatial_pyramid_pooling_2d>},
+    {"chainer.functions.pooling.roi_pooling_2d.roi_pooling_2d",
+     {"x", "rois", "outh", "outw", "spatial_scale"},
+     5,
+     call<roi_pooling_2d>},
+    {"chainer.functions.pooling.roi_max_pooling_2d.roi_max_pooling_2d",
+     {"x", "rois", "roi_indices", "outsize", "spatial_scale"},
+     5,
+     call<roi_pooling<F::roi_max_pooling_2d>>},
+    {"chainer.functions.pooling.roi_max_align_2d.roi_max_align_2d",
+     {"x", "rois", "roi_indices", "outsize", "spatial_scale", "sampling_ratio"},
+     5,
+     call<roi_align<F::roi_max_align_2d>>},
+    {"chainer.functions.pooling.roi_average_pooling_2d.roi_average_pooling_2d",
+     {"x", "rois", "roi_indices", "outsize", "spatial_scale"},
+     5,
+     call<roi_pooling<F::roi_average_pooling_2d>>},
+    {"chainer.functions.pooling.roi_average_align_2d.roi_average_align_2d",
+     {"x", "rois", "roi_indices", "outsize", "spatial_scale", "sampling_ratio"},
+     5,
+     call<roi_align<F::roi_average_align_2d>>},
+    {"chainer.functions.connection.bilinear.bilinear", {"e1", "e2", "W", "V1", "V2", "b"}, 3, call<bilinear>},
+    {"chainer.functions.connection.dilated_convolution_2d.dilated_convolution_2d",
+     {"x", "W", "b", "stride", "pad", "dilate", "cover_all"},
+     2,
+     call<dilated_convolution_2d>},
+    {"chainer.functions.connection.depthwise_convolution_2d.depthwise_convolution_2d",
+     {"x", "W", "b", "stride", "pad"},
+     2,
+     call<depthwise_convolution_2d>},
+    {"chainer.functions.connection.deformable_convolution_2d_sampler.deformable_convolution_2d_sampler",
+     {"x", "offset", "W", "b", "stride", "pad"},
+     3,
+     call<deformable_convolution>},
+    {"chainer.functions.connection.local_convolution_2d.local_convolution_2d",
+     {"x", "W", "b", "stride"},
+     2,
+     call<local_convolution_2d>},
+    {"chainer.functions.connection.shift.shift", {"x", "ksize", "dilate"}, 1, call<shift>},
+    {"chainer.functions.noise.dropout.dropout", {"x", "ratio"}, 1, call<dropout>},
+    {"chainer.functions.noise.gaussian.gaussian", {"mean", "ln_var"}, 2, call<gaussian>},
+    {"chainer.functions.normalization.batch_renormalization.batch_renormalization",
+     {"x", "gamma", "beta", "rmax", "dmax", "eps", "running_mean", "running_var", "decay", "update_statistics"},
+     5,
+     call<batch_renormalization>},
+    {"chainer.functions.normalization.decorrelated_batch_normalization.decorrelated_batch_normalization",
+     {"x", "groups", "eps", "running_mean", "running_projection", "decay"},
+     1,
+     call<decorrelated_batch_normalization>},
+    {"chainer.functions.normalization.decorrelated_batch_normalization.fixed_decorrelated_batch_normalization",
+     {"x", "mean", "projection", "groups"},
+     3,
+     call<fixed_decorrelated_batch_normalization>},
+    {"chainer.functions.rnn.slstm.slstm", {"c_prev1", "c_prev2", "x1", "x2"}, 4, call<slstm>, Gives::all},
+    {"chainer.functions.rnn.tree_lstm.tree_lstm", {"*inputs"}, 1, call<tree_lstm>, Gives::all},
+    {"chainer.functions.rnn.n_step_lstm.n_step_lstm",
+     {"n_layers", "dropout_ratio", "hx", "cx", "ws", "bs", "xs"},
+     7,
+     call<n_step_lstm<F::n_step_lstm>>,
+     Gives::two_and_rest},
+    {"chainer.functions.rnn.n_step_gru.n_step_gru",
+     {"n_layers", "dropout_ratio", "hx", "ws", "bs", "xs"},
+     6,
+     call<n_step_gru<F::n_step_gru>>,
+     Gives::one_and_rest},
+    {"chainer.functions.rnn.n_step_rnn.n_step_rnn",
+     {"n_layers", "dropout_ratio", "hx", "ws", "bs", "xs", "activation"},
+     6,
+     call<n_step_rnn<F::n_step_rnn>>,
+     Gives::one_and_rest},
+    {"chainer.functions.rnn.n_step_lstm.n_step_bilstm",
+     {"n_layers", "dropout_ratio", "hx", "cx", "ws", "bs", "xs"},
+     7,
+     call<n_step_lstm<F::n_step_bilstm>>,
+     Gives::two_and_rest},
+    {"chainer.functions.rnn.n_step_gru.n_step_bigru",
+     {"n_layers", "dropout_ratio", "hx", "ws", "bs", "xs"},
+     6,
+     call<n_step_gru<F::n_step_bigru>>,
+     Gives::one_and_rest},
+    {"chainer.functions.rnn.n_step_rnn.n_step_birnn",
+     {"n_layers", "dropout_ratio", "hx", "ws", "bs", "xs", "activation"},
+     6,
+     call<n_step_rnn<F::n_step_birnn>>,
+     Gives::one_and_rest},
+};
+
+}  // namespace
+
+std::span<const Row> rows_of_layers() { return table; }
+
+}  // namespace catenary_python

@@ -1,0 +1,207 @@
+// Chainer's functions of arrays' shapes that are the library's.
+
+#include "catenary/functions/functions.h"
+#include "rows.h"
+
+namespace catenary_python {
+
+namespace {
+
+namespace F = ct::functions;
+
+/// An argument of split_axis.
+struct SplitAt {
+  std::int64_t parts = 0;
+  std::optional<std::vector<std::int64_t>> places;
+};
+bool read(PyObject* o, SplitAt& to) {
+  if (PyLong_CheckExact(o)) return catenary_python::read(o, to.parts);
+  return (PyTuple_Check(o) || PyList_Check(o)) && nb::try_cast(nb::handle(o), to.places.emplace());
+}
+/// A key of whole numbers, slices, None and Ellipsis.
+struct Key {
+  PyObject* o = nullptr;
+};
+bool read(PyObject* o, Key& to) {
+  to.o = o;
+  return is_plain_key(o);
+}
+/// numpy.pad's width: a number, a pair, or a pair for each axis.
+struct Borders {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+};
+bool read(PyObject* o, Borders& to) {
+  std::int64_t all;
+  if (catenary_python::read(o, all)) {
+    to.pairs = {{all, all}};
+    return true;
+  }
+  std::pair<std::int64_t, std::int64_t> pair;
+  if (PyTuple_Check(o) && PyTuple_Size(o) == 2 && PyLong_CheckExact(PyTuple_GetItem(o, 0)) &&
+      nb::try_cast(nb::handle(o), pair)) {
+    to.pairs = {pair};
+    return true;
+  }
+  return (PyTuple_Check(o) || PyList_Check(o)) && nb::try_cast(nb::handle(o), to.pairs) && !to.pairs.empty();
+}
+struct Type {
+  Dtype dtype = Dtype::float32;
+};
+bool read(PyObject* o, Type& to) {
+  try {
+    to.dtype = dtype_from(o);
+    return true;
+  } catch (const nb::python_error&) {
+    return false;
+  }
+}
+
+// Of the same shape Chainer gives the variable itself.
+Variable reshape(Floats x, ct::Dims shape) { return x.v.shape() == shape ? Variable() : F::reshape(x.v, shape); }
+Variable transpose(Floats x, std::optional<ct::Dims> axes) {
+  return axes ? F::transpose(x.v, *axes) : F::transpose(x.v);
+}
+template <Variable (*f)(const Variable&, int)>
+Variable with_axis(Floats x, int axis) {
+  return f(x.v, axis);
+}
+Variable broadcast_to(Floats x, ct::Dims shape) {
+  return x.v.shape() == shape ? Variable() : F::broadcast_to(x.v, shape);
+}
+Variable rollaxis(Floats x, int axis, std::optional<int> start) { return F::rollaxis(x.v, axis, start.value_or(0)); }
+Variable swapaxes(Floats x, int axis1, int axis2) { return F::swapaxes(x.v, axis1, axis2); }
+Variable squeeze(Floats x, std::optional<ct::Dims> axis) { return F::squeeze(x.v, axes_of(axis)); }
+Variable concat(std::vector<Variable> xs, std::optional<int> axis) {
+  return of_one_kind(xs) ? F::concat(xs, axis.value_or(1)) : Variable();
+}
+Variable stack(std::vector<Variable> xs, std::optional<int> axis) {
+  return of_one_kind(xs) ? F::stack(xs, axis.value_or(0)) : Variable();
+}
+
+/// How an axis is split: in so many parts, or at these places.
+ct::Variables split_axis(Floats x, SplitAt at, int axis, std::optional<bool> force_tuple) {
+  if (!force_tuple.value_or(true)) return {};
+  return at.places ? F::split_axis(x.v, ct::Sections(*at.places), axis) : F::split_axis(x.v, at.parts, axis);
+}
+ct::Variables separate(Floats x, std::optional<int> axis) { return F::separate(x.v, axis.value_or(0)); }
+Variable select_item(Floats x, Any t) { return !are_labels(t, x) ? Variable() : F::select_item(x.v, t.v); }
+Variable where(Any condition, Floats x, Floats y) {
+  return of_one_dtype(x.v, y.v) && condition.v.dtype() == Dtype::bool_ ? F::where(condition.v, x.v, y.v) : Variable();
+}
+
+Variable as_strided(Floats x, ct::Dims shape, ct::Dims strides, std::optional<std::int64_t> offset) {
+  return x.v.array().is_contiguous() ? F::as_strided(x.v, shape, strides, offset.value_or(0)) : Variable();
+}
+ct::Variables broadcast(std::vector<Variable> xs) {
+  for (const Variable& x : xs)
+    if (!of_one_dtype(x, xs[0])) return {};
+  return xs.size() > 1 ? F::broadcast(xs) : ct::Variables();
+}
+Variable cast(Floats x, Type typ) {
+  return x.v.dtype() == typ.dtype || !ct::is_floating(typ.dtype) ? Variable() : F::cast(x.v, typ.dtype);
+}
+template <Variable (*f)(const Variable&, int)>
+Variable blocks(Floats x, int r) {
+  return f(x.v, r);
+}
+Variable diagonal(Floats x, std::optional<std::int64_t> offset, std::optional<int> axis1, std::optional<int> axis2) {
+  return F::diagonal(x.v, offset.value_or(0), axis1.value_or(0), axis2.value_or(1));
+}
+Variable get_item(Floats x, Key key) { return F::get_item(x.v, parse_key(key.o, x.v.array())); }
+Variable im2col(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
+                std::optional<bool> cover_all, std::optional<ct::Dims> dilate) {
+  return F::im2col(x.v, ksize,
+                   {.stride = both(stride, 1),
+                    .pad = both(pad, 0),
+                    .dilate = both(dilate, 1),
+                    .cover_all = cover_all.value_or(false)});
+}
+Variable moveaxis(Floats x, ct::Dims source, ct::Dims destination) { return F::moveaxis(x.v, source, destination); }
+Variable pad(Floats x, Borders width, std::string mode, std::optional<double> value) {
+  if (mode != "constant") return {};
+  ct::PadOptions options;
+  options.constant_value = value.value_or(0);
+  return F::pad(x.v, width.pairs, options);
+}
+Variable pad_sequence(std::vector<Variable> xs, std::optional<std::int64_t> length, std::optional<double> padding) {
+  return of_one_kind(xs) ? F::pad_sequence(xs, length, padding.value_or(0)) : Variable();
+}
+Variable permutate(Floats x, Any indices, std::optional<int> axis, std::optional<bool> inv) {
+  return are_labels(indices, x) ? F::permutate(x.v, indices.v, axis.value_or(0), inv.value_or(false)) : Variable();
+}
+Variable repeat(Floats x, ct::Dims repeats, std::optional<int> axis) { return F::repeat(x.v, repeats, axis); }
+Variable resize_images(Floats x, ct::Dims output_shape, std::optional<std::string> mode,
+                       std::optional<bool> align_corners) {
+  const std::string by = mode.value_or("bilinear");
+  if (by != "bilinear" && by != "nearest") return {};
+  return F::resize_images(x.v, output_shape,
+                          {.mode = by == "nearest" ? F::ResizeMode::nearest : F::ResizeMode::bilinear,
+                           .align_corners = align_corners.value_or(true)});
+}
+Variable transformer_grid(Floats theta, ct::Dims output_shape) {
+  return F::spatial_transformer_grid(theta.v, output_shape);
+}
+Variable tile(Floats x, ct::Dims reps) { return F::tile(x.v, reps); }
+ct::Variables transpose_sequence(std::vector<Variable> xs) {
+  return of_one_kind(xs) ? F::transpose_sequence(xs) : ct::Variables();
+}
+
+constexpr Row table[] = {
+    {"chainer.functions.array.concat.concat", {"xs", "axis"}, 1, call<concat>},
+    {"chainer.functions.array.reshape.reshape", {"x", "shape"}, 2, call<reshape>},
+    {"chainer.functions.array.transpose.transpose", {"x", "axes"}, 1, call<transpose>},
+    {"chainer.functions.array.broadcast.broadcast_to", {"x", "shape"}, 2, call<broadcast_to>},
+    {"chainer.functions.array.dstack.dstack", {"xs"}, 1, call<of_list<F::dstack>>},
+    {"chainer.functions.array.expand_dims.expand_dims", {"x", "axis"}, 2, call<with_axis<F::expand_dims>>},
+    {"chainer.functions.array.flatten.flatten", {"x"}, 1, call<of_one<F::flatten>>},
+    {"chainer.functions.array.flip.flip", {"x", "axis"}, 2, call<with_axis<F::flip>>},
+    {"chainer.functions.array.fliplr.fliplr", {"a"}, 1, call<of_one<F::fliplr>>},
+    {"chainer.functions.array.flipud.flipud", {"a"}, 1, call<of_one<F::flipud>>},
+    {"chainer.functions.array.hstack.hstack", {"xs"}, 1, call<of_list<F::hstack>>},
+    {"chainer.functions.array.rollaxis.rollaxis", {"x", "axis", "start"}, 2, call<rollaxis>},
+    {"chainer.functions.array.select_item.select_item", {"x", "t"}, 2, call<select_item>},
+    {"chainer.functions.array.separate.separate", {"x", "axis"}, 1, call<separate>, Gives::all},
+    {"chainer.functions.array.split_axis.split_axis",
+     {"x", "indices_or_sections", "axis", "force_tuple"},
+     3,
+     call<split_axis>,
+     Gives::all},
+    {"chainer.functions.array.squeeze.squeeze", {"x", "axis"}, 1, call<squeeze>},
+    {"chainer.functions.array.stack.stack", {"xs", "axis"}, 1, call<stack>},
+    {"chainer.functions.array.swapaxes.swapaxes", {"x", "axis1", "axis2"}, 3, call<swapaxes>},
+    {"chainer.functions.array.vstack.vstack", {"xs"}, 1, call<of_list<F::vstack>>},
+    {"chainer.functions.array.where.where", {"condition", "x", "y"}, 3, call<where>},
+    {"chainer.functions.array.as_strided.as_strided", {"x", "shape", "strides", "storage_offset"}, 3, call<as_strided>},
+    {"chainer.functions.array.broadcast.broadcast", {"*args"}, 1, call<broadcast>, Gives::all},
+    {"chainer.functions.array.cast.cast", {"x", "typ"}, 2, call<cast>},
+    {"chainer.functions.array.depth2space.depth2space", {"X", "r"}, 2, call<blocks<F::depth2space>>},
+    {"chainer.functions.array.space2depth.space2depth", {"X", "r"}, 2, call<blocks<F::space2depth>>},
+    {"chainer.functions.array.diagonal.diagonal", {"x", "offset", "axis1", "axis2"}, 1, call<diagonal>},
+    {"chainer.functions.array.get_item.get_item", {"x", "slices"}, 2, call<get_item>},
+    {"chainer.functions.array.im2col.im2col", {"x", "ksize", "stride", "pad", "cover_all", "dilate"}, 2, call<im2col>},
+    {"chainer.functions.array.moveaxis.moveaxis", {"x", "source", "destination"}, 3, call<moveaxis>},
+    {"chainer.functions.array.pad.pad", {"x", "pad_width", "mode", "constant_values"}, 3, call<pad>},
+    {"chainer.functions.array.pad_sequence.pad_sequence", {"xs", "length", "padding"}, 1, call<pad_sequence>},
+    {"chainer.functions.array.permutate.permutate", {"x", "indices", "axis", "inv"}, 2, call<permutate>},
+    {"chainer.functions.array.repeat.repeat", {"x", "repeats", "axis"}, 2, call<repeat>},
+    {"chainer.functions.array.resize_images.resize_images",
+     {"x", "output_shape", "mode", "align_corners"},
+     2,
+     call<resize_images>},
+    {"chainer.functions.array.spatial_transformer_grid.spatial_transformer_grid",
+     {"theta", "output_shape"},
+     2,
+     call<transformer_grid>},
+    {"chainer.functions.array.spatial_transformer_sampler.spatial_transformer_sampler",
+     {"x", "grid"},
+     2,
+     call<of_two<F::spatial_transformer_sampler>>},
+    {"chainer.functions.array.tile.tile", {"x", "reps"}, 2, call<tile>},
+    {"chainer.functions.array.transpose_sequence.transpose_sequence", {"xs"}, 1, call<transpose_sequence>, Gives::all},
+};
+
+}  // namespace
+
+std::span<const Row> rows_of_shapes() { return table; }
+
+}  // namespace catenary_python
