@@ -234,9 +234,21 @@ def _function_node(module):
 
     native = {'backward': backward, 'add_hook': add_hook, 'label': property(lambda self: self._native_label()), '__module__': 'chainer.functions'}
 
+    def mask(self):
+        x = self.inputs[0]
+        return self.backward((0,), (numpy.ones(x.shape, x.dtype),))[0].array  # on the processor alone dropout is the library's
+
+    def y(self):
+        import chainer.functions
+        x = self.inputs[0].get_variable_or_none()
+        return None if x is None else chainer.functions.softmax(x.array).array
+
+    # what scripts read of Chainer's objects
+    attributes = {'Dropout': {'mask': property(mask)}, 'SoftmaxCrossEntropy': {'y': property(y)}}
+
     @functools.cache
     def class_of(name):
-        return type(name, (FunctionNode,), native)
+        return type(name, (FunctionNode,), {**native, **attributes.get(name, {})})
 
     _core._chainer_classes(None, None, class_of)
     _core._chainer_functions(base=FunctionNode, reference=_Output)

@@ -101,6 +101,13 @@ PyObject* get_attribute(PyObject* o, PyObject* name) {
   return PyObject_GetAttr(self(o).original, name);
 }
 
+/// An attribute of a class, as functions of Python are: bound to the object (Variable.__abs__).
+PyObject* bind(PyObject* o, PyObject* object, PyObject*) {
+  if (!object || object == Py_None) return Py_NewRef(o);
+  static PyObject* const method = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
+  return PyObject_CallFunctionObjArgs(method, o, object, nullptr);
+}
+
 /// Pickled by its name, as functions are.
 PyObject* reduce(PyObject* o, PyObject*) { return PyObject_GetAttrString(self(o).original, "__qualname__"); }
 PyMethodDef call_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
@@ -268,10 +275,11 @@ bool is_plain_key(PyObject* key) {
 PyType_Slot* variable_operators() { return operator_slots; }
 
 void register_functions(nb::module_& m) {
-  PyType_Slot slots[] = {
-      {Py_tp_new, slot(new_call)},     {Py_tp_dealloc, slot(free_call)},  {Py_tp_traverse, slot(traverse_call)},
-      {Py_tp_clear, slot(clear_call)}, {Py_tp_call, slot(call_function)}, {Py_tp_getattro, slot(get_attribute)},
-      {Py_tp_repr, slot(represent)},   {Py_tp_methods, call_methods},     {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, slot(new_call)},           {Py_tp_dealloc, slot(free_call)},
+                         {Py_tp_traverse, slot(traverse_call)}, {Py_tp_clear, slot(clear_call)},
+                         {Py_tp_call, slot(call_function)},     {Py_tp_getattro, slot(get_attribute)},
+                         {Py_tp_descr_get, slot(bind)},         {Py_tp_repr, slot(represent)},
+                         {Py_tp_methods, call_methods},         {0, nullptr}};
   call_type = new_type(m, "_Call", sizeof(CallObject), Py_TPFLAGS_HAVE_GC, slots);
   m.def("_chainer_rows", [] {
     nb::list names;

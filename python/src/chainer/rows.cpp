@@ -65,10 +65,6 @@ template <Variable (*f)(const Variable&, const std::optional<int>&)>
 Variable position(Floats x, std::optional<int> axis) {
   return f(x.v, axis);
 }
-Variable batch_matmul(Floats a, Floats b, std::optional<bool> transa, std::optional<bool> transb) {
-  if (!of_one_dtype(a.v, b.v)) return {};
-  return F::batch_matmul(a.v, b.v, transa.value_or(false), transb.value_or(false));
-}
 Variable add(std::vector<Variable> xs) { return xs.size() > 1 && of_one_kind(xs) ? F::add(xs) : Variable(); }
 Variable identity(std::vector<Variable> xs) { return xs.size() == 1 ? F::identity(xs[0]) : Variable(); }
 /// The words of einsum and its operands.
@@ -83,6 +79,7 @@ bool read(PyObject* o, Product& to) {
   return catenary_python::read(others.ptr(), to.operands);
 }
 Variable einsum(Product product) {
+  if (product.subscripts.find('.') != std::string::npos) return {};  // Chainer broadcasts nothing there
   for (const Variable& v : product.operands)
     if (!of_one_dtype(v, product.operands[0])) return {};
   return F::einsum(product.subscripts, product.operands);
@@ -173,7 +170,6 @@ constexpr Row table[] = {
     {"chainer.functions.math.fmod.fmod", {"x", "divisor"}, 2, call<of_two<F::fmod>>},
     {"chainer.functions.math.minmax.argmax", {"x", "axis"}, 1, call<position<F::argmax>>},
     {"chainer.functions.math.minmax.argmin", {"x", "axis"}, 1, call<position<F::argmin>>},
-    {"chainer.functions.math.matmul.batch_matmul", {"a", "b", "transa", "transb"}, 2, call<batch_matmul>},
     {"chainer.functions.math.basic_math.add", {"*xs"}, 1, call<add>},
     {"chainer.functions.math.identity.identity", {"*inputs"}, 1, call<identity>},
     {"chainer.functions.math.einsum.einsum", {"*operands"}, 1, call<einsum>},

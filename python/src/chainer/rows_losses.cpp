@@ -11,12 +11,12 @@ namespace {
 
 namespace F = ct::functions;
 
-Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool>,
+Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool> cache_score,
                                std::optional<Any> class_weight, std::optional<std::int64_t> ignore_label,
                                std::optional<std::string> reduce, std::optional<bool>,
                                std::optional<std::string> soft_target_loss) {
   const std::string by = reduce.value_or("mean");
-  if (class_weight || ct::is_floating(t.v.dtype()) || (by != "mean" && by != "no") ||
+  if (!cache_score.value_or(true) || class_weight || ct::is_floating(t.v.dtype()) || (by != "mean" && by != "no") ||
       soft_target_loss.value_or("cross-entropy") != "cross-entropy" || x.v.device() != t.v.device())
     return {};
   return F::softmax_cross_entropy(x.v, t.v,
