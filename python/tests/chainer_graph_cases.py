@@ -430,7 +430,7 @@ def test_updates_are_chainers(make, dtype, monkeypatch):
             for i, values in enumerate(first):
                 setattr(model, 'p%d' % i, chainer.Parameter(values.copy()))
         optimizer = make().setup(model)
-        name = next(iter(vars(optimizer.hyperparam).keys() - {'_parent', 'amsgrad', 'adabound', 'eps_inside_sqrt', 'final_lr'}))
+        name = next(name for name in ('lr', 'alpha', 'rho') if name in vars(optimizer.hyperparam))
         setattr(model.p1.update_rule.hyperparam, name, getattr(optimizer.hyperparam, name) * 0.9)
         return list(model.params()), optimizer
 
@@ -455,6 +455,27 @@ def test_updates_are_chainers(make, dtype, monkeypatch):
             for name, value in q.update_rule.state.items():
                 assert isinstance(p.update_rule.state[name], np.ndarray)
                 np.testing.assert_allclose(p.update_rule.state[name], value, rtol=2e-5 if dtype == 'f' else 1e-11, atol=1e-6)
+
+
+def test_msvag_with_another_beta_is_chainers_own():
+    """Chainer's rule keeps a power of the beta that it began with."""
+    p, q = chainer.Parameter(np.ones(3, 'f')), chainer.Parameter(np.ones(3, 'f'))
+    link = chainer.Link()
+    with link.init_scope():
+        link.p = p
+    optimizer = chainer.optimizers.MSVAG().setup(link)
+    rule = q.update_rule = optimizer.create_update_rule()
+    for r in (p.update_rule, rule):
+        r.hyperparam.beta = 0.5
+    for i in range(3):
+        p.grad = q.grad = np.arange(3, dtype='f') + i
+        optimizer.update()
+        if rule.state is None:
+            rule._init_states(q)
+        rule.t += 1
+        own_rule(rule)(rule, q)
+    np.testing.assert_array_equal(p.array, q.array)
+    assert p.update_rule.beta_power == rule.beta_power
 
 
 def test_hooks_and_special_rules_beside_updates_at_once():
