@@ -20,10 +20,33 @@ PyObject* original_apply = nullptr;       // Chainer's own FunctionNode.apply
 PyObject* original_check = nullptr;       // and its check_type_forward, which checks nothing
 PyTypeObject* numpy_array = nullptr;
 
+/// Names of attributes that are asked for in each call: made once.
+struct Names {
+  PyObject* hooks = PyUnicode_InternFromString("_local_function_hooks");
+  PyObject* input_layouts = PyUnicode_InternFromString("_input_layouts");
+  PyObject* output_layouts = PyUnicode_InternFromString("_output_layouts");
+  PyObject* output_count = PyUnicode_InternFromString("_output_count");
+  PyObject* inputs_to_retain = PyUnicode_InternFromString("_input_indexes_to_retain");
+  PyObject* outputs_to_retain = PyUnicode_InternFromString("_output_indexes_to_retain");
+  PyObject* check_type_forward = PyUnicode_InternFromString("check_type_forward");
+  PyObject* accumulate = PyUnicode_InternFromString("backward_accumulate");
+  PyObject* forward = PyUnicode_InternFromString("forward");
+  PyObject* backward = PyUnicode_InternFromString("backward");
+  PyObject* function = PyUnicode_InternFromString("__func__");
+};
+const Names& names() {
+  static const Names all;
+  return all;
+}
+nb::object get_attribute(PyObject* o, PyObject* name) { return checked(PyObject_GetAttr(o, name)); }
+void set_attribute(PyObject* o, PyObject* name, const nb::object& value) {
+  if (PyObject_SetAttr(o, name, value.ptr()) != 0) raise_set();
+}
+
 /// Is a method something else than FunctionNode's own, by its class or by an attribute of the object?
-bool overrides(PyObject* o, const char* name, PyObject* original) {
-  const nb::object method = checked(PyObject_GetAttrString(o, name));
-  const nb::object function = nb::steal(PyObject_GetAttrString(method.ptr(), "__func__"));
+bool overrides(PyObject* o, PyObject* name, PyObject* original) {
+  const nb::object method = get_attribute(o, name);
+  const nb::object function = nb::steal(PyObject_GetAttr(method.ptr(), names().function));
   if (!function.is_valid()) PyErr_Clear();
   return function.ptr() != original;
 }
@@ -134,7 +157,7 @@ class PythonFunction final : public ct::FunctionNode {
       PyTuple_SetItem(indexes.ptr(), static_cast<Py_ssize_t>(k), PyLong_FromLong(targets[k]));
     const nb::object gradients = wrap_variables(grad_outputs);
     const nb::handle self(o_);
-    const nb::object hooks = self.attr("_local_function_hooks");
+    const nb::object hooks = get_attribute(o_, names().hooks);
     const auto tell = [&](const char* method) {
       if (hooks.is_none() || is_special()) return;  // Chainer's own walk tells them itself
       for (nb::handle hook : hooks.attr("values")())
@@ -142,10 +165,11 @@ class PythonFunction final : public ct::FunctionNode {
     };
     tell("backward_preprocess");
     nb::object results;
-    if (overrides(o_, "backward_accumulate", backward_accumulate)) {
+    if (overrides(o_, names().accumulate, backward_accumulate)) {
       results = self.attr("backward_accumulate")(indexes, gradients, nones(targets.size()));
     } else {
-      results = self.attr("backward")(indexes, gradients);
+      results = checked(PyObject_CallFunctionObjArgs(get_attribute(o_, names().backward).ptr(), indexes.ptr(),
+                                                     gradients.ptr(), nullptr));
     }
     tell("backward_postprocess");
     results = checked(PySequence_Tuple(results.ptr()));
@@ -246,10 +270,6 @@ std::vector<int> indexes_from(PyObject* o, int count, const char* what) {
   return indexes;
 }
 
-void set_attribute(PyObject* o, const char* name, const nb::object& value) {
-  if (PyObject_SetAttrString(o, name, value.ptr()) != 0) raise_set();
-}
-
 /// apply(inputs) where they are all in NumPy's arrays and nothing special is on; else Chainer's own.
 PyObject* apply(PyObject* o, PyObject* given) {
   return guarded([&]() -> PyObject* {
@@ -267,7 +287,7 @@ PyObject* apply(PyObject* o, PyObject* given) {
       PyTuple_SetItem(in_data.ptr(), i, Py_NewRef(array));
     }
     const nb::handle self(o);
-    if (!nb::object(self.attr("_local_function_hooks")).is_none()) return by_chainer();
+    if (!get_attribute(o, names().hooks).is_none()) return by_chainer();
     std::vector<ct::Variable> variables;
     std::vector<ct::VariableNode*> nodes;
     bool requires_grad = false;
@@ -278,16 +298,17 @@ PyObject* apply(PyObject* o, PyObject* given) {
       nodes.push_back(&node);
       requires_grad |= node.requires_grad();
     }
-    set_attribute(o, "_input_layouts", nones(static_cast<std::size_t>(count)));
-    if (overrides(o, "check_type_forward", original_check)) {
+    set_attribute(o, names().input_layouts, nones(static_cast<std::size_t>(count)));
+    if (overrides(o, names().check_type_forward, original_check)) {
       static PyObject* const settings =
           checked(PyObject_GetAttrString(checked(PyImport_ImportModule("chainer")).ptr(), "config")).release().ptr();
       if (nb::cast<bool>(nb::bool_(nb::object(nb::handle(settings).attr("type_check")))))
         self.attr("_check_data_type_forward")(in_data);
     }
-    set_attribute(o, "_input_indexes_to_retain", nb::none());
-    set_attribute(o, "_output_indexes_to_retain", nb::none());
-    const nb::object outputs = self.attr("forward")(in_data);
+    set_attribute(o, names().inputs_to_retain, nb::none());
+    set_attribute(o, names().outputs_to_retain, nb::none());
+    const nb::object outputs =
+        checked(PyObject_CallFunctionObjArgs(get_attribute(o, names().forward).ptr(), in_data.ptr(), nullptr));
     if (!PyTuple_Check(outputs.ptr()))
       raise(PyExc_TypeError, "forward output must be a tuple (" + f->label() +
                                  ")\nActual: " + nb::cast<std::string>(nb::repr(outputs.type())));
@@ -305,21 +326,20 @@ PyObject* apply(PyObject* o, PyObject* given) {
         if (!nb::object(outputs[i].attr("shape")).equal(outputs[0].attr("shape")))
           raise(PyExc_RuntimeError,
                 "An elementwise function returned outputs with different shapes.\nFunction: " + f->label());
-    set_attribute(o, "_output_layouts", nones(made));
-    set_attribute(o, "_output_count", nb::int_(made));
+    set_attribute(o, names().output_layouts, nones(made));
+    set_attribute(o, names().output_count, nb::int_(made));
     if (ct::config.enable_backprop) {
-      const std::vector<int> kept = indexes_from(nb::object(self.attr("_output_indexes_to_retain")).ptr(),
-                                                 static_cast<int>(made), "retain_outputs");
+      const std::vector<int> kept =
+          indexes_from(get_attribute(o, names().outputs_to_retain).ptr(), static_cast<int>(made), "retain_outputs");
       f->join(nodes, ys,
-              indexes_from(nb::object(self.attr("_input_indexes_to_retain")).ptr(), static_cast<int>(count),
-                           "retain_inputs"),
+              indexes_from(get_attribute(o, names().inputs_to_retain).ptr(), static_cast<int>(count), "retain_inputs"),
               kept);
-      if (!nb::object(self.attr("_output_indexes_to_retain")).is_none()) {
+      if (!get_attribute(o, names().outputs_to_retain).is_none()) {
         const nb::object data = checked(PyTuple_New(static_cast<Py_ssize_t>(kept.size())));
         for (std::size_t k = 0; k < kept.size(); ++k)
           PyTuple_SetItem(data.ptr(), static_cast<Py_ssize_t>(k),
                           Py_NewRef(PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(kept[k]))));
-        set_attribute(o, "_retained_output_data", data);
+        self.attr("_retained_output_data") = data;
       }
     }
     return wrap_variables(ys).release().ptr();
@@ -403,9 +423,9 @@ int set_outputs(PyObject* o, PyObject* value, void*) {
     }
     const nb::handle self(o);
     f->join(inputs, outputs,
-            indexes_from(nb::object(self.attr("_input_indexes_to_retain")).ptr(), static_cast<int>(inputs.size()),
+            indexes_from(get_attribute(o, names().inputs_to_retain).ptr(), static_cast<int>(inputs.size()),
                          "retain_inputs"),
-            indexes_from(nb::object(self.attr("_output_indexes_to_retain")).ptr(), static_cast<int>(outputs.size()),
+            indexes_from(get_attribute(o, names().outputs_to_retain).ptr(), static_cast<int>(outputs.size()),
                          "retain_outputs"));
     return 0;
   });
