@@ -18,7 +18,7 @@ function(catenary_simd_sources target)
     add_library(${objects} OBJECT ${ARGN})
     set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                                                 VISIBILITY_INLINES_HIDDEN ON)
-    target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
     target_compile_definitions(${objects} PRIVATE CT_SIMD=${level} CT_SIMD_${level}=1)
     # -fwrapv: integer arithmetic wraps as in NumPy; -O3 and no trapping or errno so that the loops vectorise. Never -ffast-math.
     target_compile_options(${objects} PRIVATE ${optimise} ${CATENARY_WARNINGS} -fwrapv -ffp-contract=off -fno-math-errno

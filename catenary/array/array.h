@@ -60,7 +60,7 @@ class CT_API ArrayHead {
 /// scalars).
 class CT_API Scalar {
  public:
-  enum class Kind : std::uint8_t { boolean, integer, real };
+  enum class Kind : std::uint8_t { boolean, integer, real, complex };
   Scalar(bool value) : kind_(Kind::boolean), integer_(value) {}
   template <std::integral T>
   Scalar(T value) : kind_(Kind::integer), integer_(static_cast<std::int64_t>(value)) {}
@@ -68,13 +68,19 @@ class CT_API Scalar {
   Scalar(float value) : Scalar(static_cast<double>(value)) {}
   Scalar(float16 value) : Scalar(static_cast<double>(float{value})) {}
   Scalar(bfloat16 value) : Scalar(static_cast<double>(float{value})) {}
+  /// std::complex<float> and std::complex<double>.
+  template <detail::ComplexNumber C>
+  Scalar(const C& value)
+      : kind_(Kind::complex), real_(static_cast<double>(value.real())), imag_(static_cast<double>(value.imag())) {}
 
   Kind kind() const { return kind_; }
-  double real() const { return kind_ == Kind::real ? real_ : static_cast<double>(integer_); }
+  double real() const { return kind_ >= Kind::real ? real_ : static_cast<double>(integer_); }
+  double imag() const { return imag_; }
   std::int64_t integer() const { return integer_; }
-  /// The dtype of NumPy's default for such a literal: bool, int64 or float64.
+  /// The dtype of NumPy's default for such a literal: bool, int64, float64 or complex128.
   Dtype default_dtype() const {
-    return kind_ == Kind::boolean ? Dtype::bool_ : kind_ == Kind::integer ? Dtype::int64 : Dtype::float64;
+    constexpr Dtype dtypes[] = {Dtype::bool_, Dtype::int64, Dtype::float64, Dtype::complex128};
+    return dtypes[static_cast<int>(kind_)];
   }
 
  private:
@@ -83,6 +89,7 @@ class CT_API Scalar {
     std::int64_t integer_;
     double real_;
   };
+  double imag_ = 0;
 };
 
 /// An argument that may be an array or a literal. It refers to the array only for the length of the call.
@@ -95,7 +102,8 @@ class CT_API Operand {
   Operand(const Operand& other) : array_(other.array_), scalar_(other.scalar_) {}
   Operand(Operand&&) = default;
   template <class T>
-  requires(std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16>) Operand(T value)
+  requires(std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16> || detail::ComplexNumber<T>)
+      Operand(T value)
       : scalar_(value) {}
   Operand(const Scalar& value) : scalar_(value) {}
 
@@ -380,7 +388,7 @@ namespace detail {
 template <class T>
 concept ArrayArgument = std::same_as<std::remove_cvref_t<T>, Array>;
 template <class T>
-concept Literal = std::is_arithmetic_v<T>;
+concept Literal = std::is_arithmetic_v<T> || ComplexNumber<T>;
 /// The type of a forwarding reference to a temporary that may be a copy.
 template <class T>
 concept MaybeCopy = std::same_as<T, const Array>;

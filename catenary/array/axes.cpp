@@ -129,7 +129,7 @@ Dtype common_dtype(const std::vector<Array>& arrays) {
   Dtype dtype = Dtype::bool_;
   for (const bool floating : {true, false})
     for (const Array& a : arrays)
-      if (is_floating(a.dtype()) == floating) dtype = promote(dtype, a.dtype());
+      if (is_inexact(a.dtype()) == floating) dtype = promote(dtype, a.dtype());
   return dtype;
 }
 
@@ -152,11 +152,12 @@ Dtype sum_dtype(Dtype dtype) {
     case Kind::unsigned_int:
       return Dtype::uint64;
     case Kind::floating:
+    case Kind::complex:
       break;
   }
   return dtype;
 }
 
-Dtype mean_dtype(Dtype dtype) { return is_floating(dtype) ? dtype : Dtype::float64; }
+Dtype mean_dtype(Dtype dtype) { return is_inexact(dtype) ? dtype : Dtype::float64; }
 
 }  // namespace catenary::detail

@@ -163,6 +163,9 @@ Array tri(std::int64_t rows, const std::optional<std::int64_t>& columns, std::in
 Array arange(const Scalar& stop, const std::optional<Dtype>& dtype) { return arange(0, stop, 1, dtype); }
 
 Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const std::optional<Dtype>& dtype) {
+  if (dtype && is_complex(*dtype)) return arange(start, stop, step, part_dtype(*dtype)).astype(*dtype);
+  for (const Scalar& bound : {start, stop, step})
+    if (bound.kind() == Scalar::Kind::complex) fail<ValueError>("arange: a range has no complex ends, nor such a step");
   const bool whole =
       start.kind() != Scalar::Kind::real && stop.kind() != Scalar::Kind::real && step.kind() != Scalar::Kind::real;
   const Dtype to = dtype.value_or(whole ? Dtype::int64 : Dtype::float64);
@@ -208,7 +211,7 @@ Array linspace(double start, double stop, std::int64_t num, const LinspaceOption
 Array linspace(const Operand& start, const Operand& stop, std::int64_t num, const LinspaceOptions& options) {
   if (num < 0) fail<ValueError>("linspace: num must not be negative, {} was given", num);
   const Device device = start.is_array() ? start.array().device() : stop.is_array() ? stop.array().device() : Device();
-  const Dtype common = result_type(start, stop), dtype = is_floating(common) ? common : widest_float(device);
+  const Dtype common = result_type(start, stop), dtype = is_inexact(common) ? common : widest_float(device);
   const Array from = detail::as_array(start, dtype, device), to = detail::as_array(stop, dtype, device);
   const Array delta = subtract(to, from);
   Shape column = Shape::filled(delta.ndim() + 1, 1);

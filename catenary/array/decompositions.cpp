@@ -44,6 +44,7 @@ struct HostStack {
       fail<ShapeError>("linalg::{}: matrices are needed, an array of shape {} was given", what, a.shape());
     if (is_16bit_float(a.dtype()))
       fail<DtypeError>("linalg::{}: {} is too narrow; cast to float32 or float64", what, a.dtype());
+    if (is_complex(a.dtype())) fail<DtypeError>("linalg::{}: not yet there for complex matrices", what);
     trace_host(device, fmt::format("linalg.{}", what).c_str());
     result = is_floating(a.dtype()) ? a.dtype() : Dtype::float64;
     outer = Shape(a.shape().data(), a.ndim() - 2);
@@ -164,6 +165,7 @@ LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
                       a.shape(), b.shape());
   if (is_16bit_float(b.dtype()))
     fail<DtypeError>("linalg::lstsq: {} is too narrow; cast to float32 or float64", b.dtype());
+  if (is_complex(b.dtype())) fail<DtypeError>("linalg::lstsq: not yet there for complex matrices");
   HostStack stack(a, "lstsq");
   stack.result = promote(stack.result, is_floating(b.dtype()) ? b.dtype() : Dtype::float64);
   const std::int64_t m = stack.m, n = stack.n;

@@ -23,7 +23,7 @@ Array border(const std::optional<Operand>& given, const Array& x, const char* wh
   if (!given) return Array::empty({0}, dtype, x.device());
   const Dtype from = given->is_array() ? given->array().dtype() : given->scalar().default_dtype();
   // A cast may lose digits, not the kind of number.
-  if ((is_floating(from) && !is_floating(dtype)) || (from != Dtype::bool_ && dtype == Dtype::bool_))
+  if ((is_inexact(from) && kind(from) > kind(dtype)) || (from != Dtype::bool_ && dtype == Dtype::bool_))
     fail<DtypeError>("ediff1d: {} is {}, which does not fit into an array of {}", what, from, dtype);
   return detail::as_array(*given, dtype, x.device()).reshape({-1});
 }

@@ -75,6 +75,7 @@ EighResult eigh(const Array& a, const std::string& uplo) {
   detail::check_square(given, "eigh");
   if (is_16bit_float(given.dtype()))
     fail<DtypeError>("linalg::eigh: {} is too narrow; cast to float32 or float64", given.dtype());
+  if (is_complex(given.dtype())) fail<DtypeError>("linalg::eigh: not yet there for complex matrices");
   const Dtype result = is_floating(given.dtype()) ? given.dtype() : Dtype::float64;
   const std::int64_t n = given.shape().back();
   const Shape outer(given.shape().data(), given.ndim() - 2);

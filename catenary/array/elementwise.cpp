@@ -18,7 +18,7 @@ using ops::Op;
 using ops::Rule;
 
 Dtype float_of(Dtype d) {
-  if (is_floating(d)) return d;
+  if (is_inexact(d)) return d;
   const std::size_t size = itemsize(d);
   return size == 1 ? Dtype::float16 : size == 2 ? Dtype::float32 : Dtype::float64;
 }
@@ -82,6 +82,19 @@ Types types_of(Op op, Dtype d) {
   const auto refuse = [&](const char* instead) {
     fail<DtypeError>("{}: not defined for {}; {}", row.name, d, instead);
   };
+  if (is_complex(d)) {
+    switch (ops::of_complex(op)) {
+      case ops::OfComplex::undefined:
+        refuse("it has no meaning for complex numbers");
+        break;
+      case ops::OfComplex::value:
+        return {d, d};
+      case ops::OfComplex::part:
+        return {d, part_dtype(d)};
+      case ops::OfComplex::truth:
+        return {d, Dtype::bool_};
+    }
+  }
   switch (row.rule) {
     case Rule::ARITH:
       return {d, d};
@@ -140,7 +153,7 @@ Array unary(Op op, Operand& x) {
   const Dtype d = dtype_of_operand(x);
   const Types types = types_of(op, d);
   if (d == Dtype::bool_) op = op_for_bool(op);
-  if (ops::info(op).rule == Rule::ROUND && !is_floating(d)) op = Op::cast;
+  if (ops::info(op).rule == Rule::ROUND && !is_inexact(d)) op = Op::cast;
   const LazyOperand operand = lazy_operand(x, types.operand);
   Array result = lazy::apply(op, {&operand, 1}, types.result, shape_of(x), device_of(x, current_device()));
   x.release();
@@ -171,11 +184,11 @@ Dtype operands_dtype(Op op, const Operand& x, const Operand& y) {
 std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   if (!x.is_array() || y.is_array()) return std::nullopt;
   const double exponent = y.scalar().real();
-  if (x.array().dtype() == Dtype::bool_) return std::nullopt;
+  if (x.array().dtype() == Dtype::bool_ || y.scalar().kind() == Scalar::Kind::complex) return std::nullopt;
   if (exponent == 2)
-    return y.scalar().kind() == Scalar::Kind::real && !is_floating(x.array().dtype()) ? std::nullopt
-                                                                                      : std::optional(Op::square);
-  if (!is_floating(x.array().dtype())) return std::nullopt;
+    return y.scalar().kind() == Scalar::Kind::real && !is_inexact(x.array().dtype()) ? std::nullopt
+                                                                                     : std::optional(Op::square);
+  if (!is_inexact(x.array().dtype())) return std::nullopt;
   if (exponent == 1) return Op::cast;
   if (exponent == 0.5) return Op::sqrt;
   if (exponent == -1) return Op::reciprocal;
@@ -199,7 +212,7 @@ Array binary(Op op, Operand& x, Operand& y) {
     if (const auto fast = fast_power(x, y))
       return *fast == Op::cast ? x.array().astype(x.array().dtype()) : unary(*fast, x);
     if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 &&
-        !is_floating(dtype_of_operand(x)))
+        !is_inexact(dtype_of_operand(x)))
       fail<ValueError>("power: the exponent {} is negative, whose result no integer holds; cast x to a float dtype",
                        y.scalar().integer());
   }
@@ -317,9 +330,11 @@ Dtype result_type(const Operand& x, const Operand& y) {
     case Scalar::Kind::integer:
       return array == Dtype::bool_ ? Dtype::int64 : array;
     case Scalar::Kind::real:
+      return is_inexact(array) ? array : Dtype::float64;
+    case Scalar::Kind::complex:
       break;
   }
-  return is_floating(array) ? array : Dtype::float64;
+  return is_inexact(array) ? promote(array, Dtype::complex64) : Dtype::complex128;
 }
 
 Array positive(const Array& x) {
@@ -331,6 +346,7 @@ namespace {
 /// f of floats: of arrays of others those that hold them, of literals their value.
 template <class F>
 Array of_floats(const Operand& x, F&& f) {
+  if (is_complex(dtype_of_operand(x))) detail::refuse_complex(dtype_of_operand(x));
   return x.is_array() ? f(x.array().astype(float_of(x.array().dtype()))) : f(x.scalar().real());
 }
 }  // namespace
@@ -364,12 +380,14 @@ Array ldexp(const Operand& x, const Operand& exponent) {
   if (is_floating(dtype_of_operand(exponent)))
     fail<DtypeError>("ldexp: exponent must be an integer, got {}", dtype_of_operand(exponent));
   const Dtype d = float_of(dtype_of_operand(x));
+  if (is_complex(d)) detail::refuse_complex(d);
   const LazyOperand operands[] = {lazy_operand(x, d), lazy_operand(exponent, Dtype::int32)};
   return lazy::apply(Op::ldexp, operands, d, broadcast_shapes(shape_of(x), shape_of(exponent), "ldexp"),
                      common_device(x, exponent, "ldexp"));
 }
 
 std::pair<Array, Array> frexp(const Operand& x) {
+  if (is_complex(dtype_of_operand(x))) detail::refuse_complex(dtype_of_operand(x));
   const LazyOperand operand = lazy_operand(x, float_of(dtype_of_operand(x)));
   return {frexp_mantissa(x),
           lazy::apply(Op::frexp_exponent, {&operand, 1}, Dtype::int32, shape_of(x), device_of(x, current_device()))};

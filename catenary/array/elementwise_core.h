@@ -7,14 +7,14 @@
 
 namespace catenary {
 
-CT_API Array negative(Operand x), absolute(Operand x), sign(Operand x), square(Operand x), sqrt(Operand x),
-    rsqrt(Operand x), exp(Operand x), expm1(Operand x), log(Operand x), log2(Operand x), log10(Operand x),
-    log1p(Operand x), sin(Operand x), cos(Operand x), tan(Operand x), arcsin(Operand x), arccos(Operand x),
-    arctan(Operand x), sinh(Operand x), cosh(Operand x), tanh(Operand x), arctanh(Operand x), rint(Operand x),
-    floor(Operand x), ceil(Operand x), trunc(Operand x), isnan(Operand x), isinf(Operand x), isfinite(Operand x),
-    logical_not(Operand x), invert(Operand x), sigmoid(Operand x), softplus(Operand x), relu(Operand x), erf(Operand x),
-    erfc(Operand x), erfcx(Operand x), erfinv(Operand x), erfcinv(Operand x), ndtr(Operand x), ndtri(Operand x),
-    log_ndtr(Operand x), lgamma(Operand x), digamma(Operand x);
+CT_API Array negative(Operand x), absolute(Operand x), sign(Operand x), conjugate(Operand x), square(Operand x),
+    sqrt(Operand x), rsqrt(Operand x), exp(Operand x), expm1(Operand x), log(Operand x), log2(Operand x),
+    log10(Operand x), log1p(Operand x), sin(Operand x), cos(Operand x), tan(Operand x), arcsin(Operand x),
+    arccos(Operand x), arctan(Operand x), sinh(Operand x), cosh(Operand x), tanh(Operand x), arctanh(Operand x),
+    rint(Operand x), floor(Operand x), ceil(Operand x), trunc(Operand x), isnan(Operand x), isinf(Operand x),
+    isfinite(Operand x), logical_not(Operand x), invert(Operand x), sigmoid(Operand x), softplus(Operand x),
+    relu(Operand x), erf(Operand x), erfc(Operand x), erfcx(Operand x), erfinv(Operand x), erfcinv(Operand x),
+    ndtr(Operand x), ndtri(Operand x), log_ndtr(Operand x), lgamma(Operand x), digamma(Operand x);
 CT_API Array add(Operand x, Operand y), subtract(Operand x, Operand y), multiply(Operand x, Operand y),
     divide(Operand x, Operand y), floor_divide(Operand x, Operand y), remainder(Operand x, Operand y),
     fmod(Operand x, Operand y), power(Operand x, Operand y), maximum(Operand x, Operand y),

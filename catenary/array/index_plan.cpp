@@ -3,6 +3,7 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -429,8 +430,14 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
   }
   std::vector<View> views;
   for (const Array& i : picks) views.push_back(readable(i));  // all are looked at before the first element is written
-  const View from = readable(ordered);
-  compute(target.device(), primitives::Scatter{writable(view), views, from, mode, plan.axes});
+  const auto scatter = [&](const Array& to, const Array& from) {
+    const View read = readable(from);
+    compute(target.device(), primitives::Scatter{writable(to), views, read, mode, plan.axes});
+  };
+  if (!is_complex(view.dtype()) || mode == ScatterMode::assign) return scatter(view, ordered);
+  if (mode != ScatterMode::add) detail::refuse_complex(view.dtype());
+  scatter(real(view), real(ordered));
+  scatter(imag(view), imag(ordered));
 }
 
 }  // namespace catenary

@@ -154,6 +154,7 @@ void KernelLaunch::pointer(const std::string& name, const View& view, bool writt
 }
 
 void KernelLaunch::value(const std::string& name, const Scalar& scalar, Dtype dtype) {
+  if (is_complex(dtype)) detail::refuse_complex(dtype);
   const char* type = variable_type(dtype);
   switch (ops::register_of(dtype)) {
     case ops::Reg::f32:

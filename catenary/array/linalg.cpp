@@ -11,6 +11,7 @@
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 
 namespace catenary::linalg {
@@ -30,6 +31,7 @@ struct Stack {
     detail::check_square(a, what);
     if (is_16bit_float(dtype))
       fail<DtypeError>("linalg::{}: {} is too narrow; cast to float32 or float64", what, dtype);
+    if (is_complex(dtype)) fail<DtypeError>("linalg::{}: not yet there for complex matrices", what);
     result = is_floating(dtype) ? dtype : Dtype::float64;
     outer = Shape(a.shape().data(), a.ndim() - 2);
     batch = outer.product();
@@ -76,7 +78,59 @@ Array column(const Array& table, int i, const Shape& shape) {
 
 }  // namespace
 
+namespace {
+
+/// Complex matrices as real ones of twice the size: an element is the block [re -im; im re]. Sums, products, inverses
+/// and Cholesky factors of these are those of the complex matrices.
+Array blocks_of(const Array& a) {
+  Shape shape(a.shape().data(), a.ndim() - 2);
+  const std::int64_t rows = a.shape(-2), columns = a.shape(-1);
+  Shape spread = shape;
+  for (std::int64_t extent : {rows, std::int64_t{2}, columns, std::int64_t{2}}) spread.push_back(extent);
+  for (std::int64_t extent : {2 * rows, 2 * columns}) shape.push_back(extent);
+  const Array blocks = Array::empty(spread, part_dtype(a.dtype()), a.device());
+  Strides strides = blocks.strides();
+  const int axis = a.ndim() - 1;
+  strides.erase(axis + 2);
+  strides.erase(axis);
+  const std::int64_t down = 2 * columns;
+  const Array re = real(a), im = imag(a);
+  const auto place = [&](std::int64_t at) { return blocks.as_strided(a.shape(), strides, at); };
+  copyto(place(0), re);
+  copyto(place(1), negative(im));
+  copyto(place(down), im);
+  copyto(place(down + 1), re);
+  return blocks.reshape(shape);
+}
+
+/// What blocks_of made of a stack, from the first column of each block.
+Array from_blocks(const Array& blocks) {
+  Shape shape = blocks.shape();
+  Strides strides = blocks.strides();
+  const int row = blocks.ndim() - 2;
+  const std::int64_t down = strides[row];
+  for (int axis : {row, row + 1}) {
+    shape[axis] /= 2;
+    strides[axis] *= 2;
+  }
+  return complex(blocks.as_strided(shape, strides, 0), blocks.as_strided(shape, strides, down));
+}
+
+/// Complex right sides as real ones: of an element [re; im].
+Array column_of_parts(const Array& b, bool vector) {
+  const Array parts = view(b.contiguous(), part_dtype(b.dtype()));
+  if (vector) return parts;
+  Shape shape = b.shape();
+  shape.push_back(2);
+  Shape rows = b.shape();
+  rows[b.ndim() - 2] *= 2;
+  return moveaxis(parts.reshape(shape), {-1}, {-2}).reshape(rows);
+}
+
+}  // namespace
+
 Array cholesky(const Array& a) {
+  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(cholesky(blocks_of(a)));
   const Stack stack(a, a.dtype(), "cholesky");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
   run(LinalgOp::cholesky, stack, {}, out, "cholesky", "not positive definite");
@@ -84,6 +138,7 @@ Array cholesky(const Array& a) {
 }
 
 Array inv(const Array& a) {
+  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(inv(blocks_of(a)));
   const Stack stack(a, a.dtype(), "inv");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
   run(LinalgOp::inv, stack, {}, out, "inv", "singular");
@@ -168,6 +223,17 @@ Array solve_upper(const Array& u, const Array& b) {
 }  // namespace
 
 Array solve(const Array& a, const Array& b) {
+  if (const Dtype dtype = promote(a.dtype(), b.dtype()); is_complex(dtype) && a.ndim() >= 2 && b.ndim() >= 1) {
+    const bool vector = b.ndim() == 1;
+    const Array x = solve(blocks_of(as_dtype(a, dtype)), column_of_parts(as_dtype(b, dtype), vector));
+    if (vector) return view(x, dtype);
+    Shape shape = x.shape();
+    shape[x.ndim() - 2] /= 2;
+    Shape pairs = shape;
+    pairs.insert(x.ndim() - 1, 2);
+    const Array parts = moveaxis(x.reshape(pairs), {-2}, {-1}).contiguous();
+    return view(parts, dtype).reshape(shape);
+  }
   const System system(a, b, "solve");
   const Array out = Array::empty(system.right.shape(), system.stack.result, a.device());
   run(LinalgOp::solve, system.stack, readable(system.right), out, "solve", "singular");
@@ -292,8 +358,9 @@ namespace {
 
 /// |x| in a floating dtype; 16-bit ones are widened until the end.
 Array magnitudes(const Array& x, Dtype& result) {
-  result = detail::mean_dtype(x.dtype());
-  return absolute(as_dtype(x, is_16bit_float(result) ? Dtype::float32 : result));
+  const Dtype dtype = detail::mean_dtype(x.dtype());
+  result = part_dtype(dtype);
+  return absolute(as_dtype(x, is_16bit_float(dtype) ? Dtype::float32 : dtype));
 }
 
 Array vector_norm(const Array& x, double ord, int axis, bool keepdims) {

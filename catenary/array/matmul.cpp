@@ -7,6 +7,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -45,6 +46,29 @@ Axes other_axes(int ndim, const Axes& axes) {
   return others;
 }
 
+/// A product of complex matrices as one of real ones: a row of the left factor as it lies in memory, its parts side by
+/// side, meets for each element of the right one the block [re im; -im re].
+Array complex_product(const Array& left, const Array& right) {
+  const Dtype part = part_dtype(left.dtype());
+  Shape blocks = without_last(right.shape(), 2), spread = blocks;
+  const std::int64_t k = right.shape()[right.ndim() - 2], n = right.shape().back();
+  for (std::int64_t extent : {k, std::int64_t{2}, n, std::int64_t{2}}) blocks.push_back(extent);
+  for (std::int64_t extent : {2 * k, 2 * n}) spread.push_back(extent);
+  const Array factor = Array::empty(blocks, part, right.device());
+  Strides strides = factor.strides();
+  const int axis = right.ndim() - 1;  // of the block's rows
+  const std::int64_t down = strides[axis];
+  strides.erase(axis + 2);
+  strides.erase(axis);
+  const Array re = real(right), im = imag(right);
+  const auto place = [&](std::int64_t at) { return factor.as_strided(right.shape(), strides, at); };
+  copyto(place(0), re);
+  copyto(place(1), im);
+  copyto(place(down), negative(im));
+  copyto(place(down + 1), re);
+  return view(matmul(view(left.contiguous(), part), factor.reshape(spread)), left.dtype());
+}
+
 }  // namespace
 
 Array matmul(const Array& a, const Array& b, const MatmulOptions& options) {
@@ -80,6 +104,9 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options) {
   if (k == 0) {
     out.fill(0);
     if (bias) copyto(out, column ? bias->reshape({}) : *bias);
+  } else if (is_complex(from)) {
+    const Array product = complex_product(left, right).reshape(shape);
+    return bias ? add(product, column ? bias->reshape({}) : *bias) : product;
   } else if (ln == 2 && rn == 2) {
     multiply_stacks(stack_of_one(readable(left)), stack_of_one(readable(right)), out, bias);
   } else if (rn == 2 && left.is_contiguous()) {
@@ -104,7 +131,8 @@ Array dot(const Array& a, const Array& b) {
 
 Array vdot(const Array& a, const Array& b) {
   if (a.size() != b.size()) fail<ShapeError>("vdot: arrays of {} and {} elements", a.size(), b.size());
-  return matmul(a.reshape({-1}), b.reshape({-1}));
+  const Array flat = a.reshape({-1});
+  return matmul(is_complex(a.dtype()) ? conjugate(flat) : flat, b.reshape({-1}));
 }
 
 Array inner(const Array& a, const Array& b) {

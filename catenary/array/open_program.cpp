@@ -58,11 +58,13 @@ bool apart(const Access& a, const Access& b, const Shape& shape) {
 
 ops::Constant constant_of(const Scalar& scalar, Reg reg) {
   ops::Constant c;
-  if (reg == Reg::f32 || reg == Reg::f64) {
-    c.f = reg == Reg::f32 ? static_cast<double>(static_cast<float>(scalar.real())) : scalar.real();
+  if (const Reg part = ops::part_register(reg); part == Reg::f32 || part == Reg::f64) {
+    const auto rounded = [&](double x) { return part == Reg::f32 ? static_cast<double>(static_cast<float>(x)) : x; };
+    c.f = rounded(scalar.real());
+    if (ops::is_complex(reg)) c.imag = rounded(scalar.imag());
   } else if (reg == Reg::b) {
-    c.i = scalar.kind() == Scalar::Kind::real ? scalar.real() != 0 : scalar.integer() != 0;
-  } else if (scalar.kind() != Scalar::Kind::real) {
+    c.i = scalar.kind() >= Scalar::Kind::real ? scalar.real() != 0 || scalar.imag() != 0 : scalar.integer() != 0;
+  } else if (scalar.kind() < Scalar::Kind::real) {
     c.i = scalar.integer();
   } else {
     const double f = scalar.real();
@@ -74,6 +76,7 @@ ops::Constant constant_of(const Scalar& scalar, Reg reg) {
 
 /// The values of a literal in a dtype that is narrower than its register.
 ops::Constant narrowed(ops::Constant c, Dtype dtype) {
+  if (is_complex(dtype)) return c;
   visit_dtype(dtype, [&](auto of) {
     using T = decltype(of);
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
@@ -190,9 +193,11 @@ std::int16_t OpenProgram::operate(Op op, std::span<const LazyOperand> operands, 
     return value != args[0] ? value : emit(Op::cast, operand_reg, operand_reg, args);
   }
   const ops::Rule rule = ops::info(op).rule;
-  const Dtype result = rule == ops::Rule::COMPARE || rule == ops::Rule::PREDICATE ? Dtype::bool_
-                       : op == Op::frexp_exponent                                 ? Dtype::int32
-                                                                                  : operand_dtype;
+  const bool part = is_complex(operand_dtype) && ops::of_complex(op) == ops::OfComplex::part;
+  const Dtype result = part                                                         ? part_dtype(operand_dtype)
+                       : rule == ops::Rule::COMPARE || rule == ops::Rule::PREDICATE ? Dtype::bool_
+                       : op == Op::frexp_exponent                                   ? Dtype::int32
+                                                                                    : operand_dtype;
   const std::int16_t value = emit(op, ops::register_of(result), operand_reg, args);
   return cast_to(picks(op) ? value : narrow(value, result), result, dtype);
 }
@@ -357,7 +362,10 @@ std::int16_t OpenProgram::append(const Node& node) {
 
 std::int16_t OpenProgram::constant(ops::Constant value, Reg reg) {
   for (const ConstantSlot& slot : constants_)
-    if (slot.constant.u == value.u && nodes_[slot.value].reg == reg) return slot.value;
+    if (slot.constant.u == value.u &&
+        std::bit_cast<std::uint64_t>(slot.constant.imag) == std::bit_cast<std::uint64_t>(value.imag) &&
+        nodes_[slot.value].reg == reg)
+      return slot.value;
   constants_.push_back({value, static_cast<std::int16_t>(nodes_.size())});
   Node node;
   node.op = Op::constant;

@@ -12,6 +12,7 @@
 #include "catenary/array/array.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/indexing.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -157,7 +158,8 @@ class Format;
 template <class T>
 requires(!std::is_integral_v<T>) class Format<T> {
  public:
-  Format(const std::vector<T>& values, const Style& style) : style_(style) {
+  /// `plus`: the sign is written of positive numbers too.
+  Format(const std::vector<T>& values, const Style& style, bool plus = false) : style_(style), plus_(plus) {
     double largest = 0, smallest = INFINITY;
     bool finite = false, special = false, negative_infinity = false;
     for (T x : values) {
@@ -185,7 +187,7 @@ requires(!std::is_integral_v<T>) class Format<T> {
         if (!std::isfinite(wide(x))) continue;
         const Parts parts = scientific(x, style.precision);
         precision_ = std::max(precision_, static_cast<int>(parts.fraction.size()));
-        left_ = std::max(left_, static_cast<int>(parts.whole.size()));
+        left_ = std::max(left_, static_cast<int>(signed_text(parts.whole).size()));
         exponent_digits_ = std::max(exponent_digits_, exponent_digits(parts.exponent));
       }
       right_ = exponent_digits_ + 2 + precision_;
@@ -193,11 +195,12 @@ requires(!std::is_integral_v<T>) class Format<T> {
       for (T x : values) {
         if (!std::isfinite(wide(x))) continue;
         const Parts parts = positional(x, style.precision);
-        left_ = std::max(left_, static_cast<int>(parts.whole.size()));
+        left_ = std::max(left_, static_cast<int>(signed_text(parts.whole).size()));
         right_ = std::max(right_, static_cast<int>(parts.fraction.size()));
       }
     }
-    const auto nan = static_cast<int>(style.nan.size()), inf = static_cast<int>(style.inf.size()) + negative_infinity;
+    const auto nan = static_cast<int>(style.nan.size()),
+               inf = static_cast<int>(style.inf.size()) + (negative_infinity || plus);
     if (special) left_ = std::max({left_, nan - (right_ + 1), inf - (right_ + 1)});
   }
 
@@ -205,22 +208,23 @@ requires(!std::is_integral_v<T>) class Format<T> {
     const double v = wide(x);
     if (!std::isfinite(v))
       return fmt::format("{:>{}}",
-                         std::isnan(v) ? style_.nan
+                         std::isnan(v) ? signed_text(style_.nan)
                          : v < 0       ? "-" + style_.inf
-                                       : style_.inf,
+                                       : signed_text(style_.inf),
                          left_ + right_ + 1);
     if (scientific_) {
       // all with as many digits as the longest needs, past what is shortest
       Decimal d = rounded(v, precision_ + 1);
       d.digits.resize(static_cast<std::size_t>(precision_) + 1, '0');
-      const std::string whole = (std::signbit(v) ? "-" : "") + d.digits.substr(0, 1);
+      const std::string whole = signed_text((std::signbit(v) ? "-" : "") + d.digits.substr(0, 1));
       return fmt::format("{:>{}}.{}{}", whole, left_, d.digits.substr(1), exponent_text(d.exponent, exponent_digits_));
     }
     const Parts parts = positional(x, style_.precision);
-    return fmt::format("{:>{}}.{:<{}}", parts.whole, left_, parts.fraction, right_);
+    return fmt::format("{:>{}}.{:<{}}", signed_text(parts.whole), left_, parts.fraction, right_);
   }
 
  private:
+  std::string signed_text(const std::string& text) const { return plus_ && text[0] != '-' ? "+" + text : text; }
   static T narrow(double v) {
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
       return T(static_cast<float>(v));
@@ -230,6 +234,7 @@ requires(!std::is_integral_v<T>) class Format<T> {
   }
 
   const Style& style_;
+  bool plus_;
   bool scientific_ = false;
   int left_ = 0, right_ = 0, precision_ = 0, exponent_digits_ = 2;
 };
@@ -312,8 +317,25 @@ class Layout {
   std::int64_t edge_items_;
 };
 
+/// The same of complex numbers: both parts, and j before what pads the second one.
+template <class T>
+std::vector<std::string> complex_words(const Array& a, const Style& style) {
+  const std::vector<T> re = real(a).to_vector<T>(), im = imag(a).to_vector<T>();
+  const Format<T> format_re(re, style), format_im(im, style, true);
+  std::vector<std::string> words;
+  words.reserve(re.size());
+  for (std::size_t i = 0; i < re.size(); ++i) {
+    std::string second = format_im(im[i]);
+    second.insert(second.find_last_not_of(' ') + 1, "j");
+    words.push_back(format_re(re[i]) + second);
+  }
+  return words;
+}
+
 /// Elements that are shown, as text.
 std::vector<std::string> words_of(const Array& a, const Style& style) {
+  if (a.dtype() == Dtype::complex64) return complex_words<float>(a, style);
+  if (a.dtype() == Dtype::complex128) return complex_words<double>(a, style);
   return visit_dtype(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     std::vector<std::string> words;
@@ -349,6 +371,15 @@ std::string array_text(const Array& a, const Style& style, std::string_view sepa
 
 /// A number by itself: all digits that it needs.
 std::string scalar_text(const Array& a) {
+  if (is_complex(a.dtype())) {
+    const auto short_text = [](const Array& part) {
+      const std::string text = scalar_text(part);
+      return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+    };
+    const std::string re = short_text(real(a)), im = short_text(imag(a));
+    if (re == "0") return im + "j";
+    return fmt::format("({}{}{}j)", re, im[0] == '-' ? "" : "+", im);
+  }
   return visit_dtype(a.dtype(), [&](auto zero) -> std::string {
     using T = decltype(zero);
     const T x = a.item<T>();
@@ -407,7 +438,8 @@ std::string repr(const Array& a) {
   std::vector<std::string> extras;
   if ((a.size() == 0 && !(a.shape() == Shape{0})) || a.size() > style.threshold)
     extras.push_back("shape=" + a.shape().str());
-  const bool implied = a.dtype() == Dtype::float64 || a.dtype() == Dtype::int64 || a.dtype() == Dtype::bool_;
+  const bool implied = a.dtype() == Dtype::float64 || a.dtype() == Dtype::int64 || a.dtype() == Dtype::bool_ ||
+                       a.dtype() == Dtype::complex128;
   if (!implied || a.size() == 0) extras.push_back(std::string("dtype=") + dtype_name(a.dtype()));
   if (extras.empty()) return text + ")";
   text += ",";

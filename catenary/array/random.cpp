@@ -215,6 +215,7 @@ IntegerRange range_of(Dtype dtype) {
     case Kind::unsigned_int:
       return {0, ~std::uint64_t{0} >> (64 - value_bits)};
     case Kind::floating:
+    case Kind::complex:
       break;
   }
   fail<DtypeError>("random::randint: the dtype must be an integer's, {} was given", dtype);

@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "catenary/array/axes.h"
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -46,6 +48,10 @@ Array arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, b
   const int a = axis ? normalize_axis(*axis, x.ndim(), what) : 0;
   if (flat.shape()[a] == 0)
     fail<ValueError>("{}: there is no element along axis {} of an array of shape {}", what, a, x.shape());
+  if (is_complex(x.dtype())) {  // the first that is equal to the largest, or NaN
+    const Array end = largest ? max(flat, a, true) : min(flat, a, true);
+    return arg_reduce(logical_or(equal(flat, end), isnan(flat)).reshape(x.shape()), true, axis, keepdims, what);
+  }
   const unsigned bit = 1u << a;
   const Array out = Array::empty(kept_shape(flat.shape(), bit, false), Dtype::int64, x.device());
   if (out.size() > 0) compute(x.device(), primitives::ArgReduce{largest, readable(flat), a, writable(out)});
@@ -53,10 +59,29 @@ Array arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, b
   return out.reshape(axis ? kept_shape(x.shape(), bit, true) : Shape::filled(x.ndim(), 1));
 }
 
+/// Sums are those of the parts; products are taken up over 1, 2, 4, … elements.
+Array scan_complex(const Array& x, ScanOp op, int axis) {
+  Array out = copy(x);
+  if (op == ScanOp::sum) {
+    for (const Array& part : {real(out), imag(out)})
+      if (out.size() > 0) compute(x.device(), primitives::Scan{op, readable(copy(part)), axis, writable(part)});
+    return out;
+  }
+  const std::int64_t n = x.shape()[axis];
+  for (std::int64_t step = 1; step < n; step *= 2) {
+    const Array next = copy(out);
+    copyto(slice_axis(next, axis, step, n),
+           multiply(slice_axis(out, axis, step, n), slice_axis(out, axis, 0, n - step)));
+    out = next;
+  }
+  return out;
+}
+
 Array scan(const Array& x, ScanOp op, const std::optional<int>& axis, std::optional<Dtype> dtype, const char* what) {
   const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
   const Array flat = as_dtype(axis ? x : x.reshape({-1}), result);
   const int a = axis ? normalize_axis(*axis, x.ndim(), what) : 0;
+  if (is_complex(result)) return scan_complex(flat, op, a);
   const Array out = Array::empty(flat.shape(), result, x.device());
   if (out.size() > 0) compute(x.device(), primitives::Scan{op, readable(flat), a, writable(out)});
   return out;
@@ -66,7 +91,7 @@ Array scan(const Array& x, ScanOp op, const std::optional<int>& axis, std::optio
 Array not_nan(const Array& x) { return equal(x, x); }
 
 /// x with `instead` where it is NaN.
-Array without_nan(const Array& x, double instead) { return is_floating(x.dtype()) ? where(not_nan(x), x, instead) : x; }
+Array without_nan(const Array& x, double instead) { return is_inexact(x.dtype()) ? where(not_nan(x), x, instead) : x; }
 
 Array nan_arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, bool keepdims, const char* what) {
   if (!is_floating(x.dtype())) return arg_reduce(x, largest, axis, keepdims, what);
@@ -77,12 +102,18 @@ Array nan_arg_reduce(const Array& x, bool largest, const std::optional<int>& axi
   return found;
 }
 
+/// |x|^2, of a real number x^2.
+Array squared_size(Array x) {
+  if (!is_complex(x.dtype())) return square(std::move(x));
+  return add(square(real(x)), square(imag(x)));
+}
+
 Array variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof, const char* what) {
   const Dtype result = mean_dtype(x.dtype());
   const Array wide_x = as_dtype(x, wide(result));
   const double n = element_count(x, axis, what);
-  Array total = sum(square(subtract(wide_x, mean(wide_x, axis, true))), axis, keepdims);
-  return as_dtype(divide(total, std::max(n - ddof, 0.0)), result);
+  Array total = sum(squared_size(subtract(wide_x, mean(wide_x, axis, true))), axis, keepdims);
+  return as_dtype(divide(total, std::max(n - ddof, 0.0)), part_dtype(result));
 }
 
 Array nan_variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
@@ -90,10 +121,11 @@ Array nan_variance(const Array& x, const AxisArg& axis, bool keepdims, double dd
   const Array wide_x = as_dtype(x, wide(result));
   const Array valid = not_nan(wide_x);
   const Array center = nanmean(wide_x, axis, true);
-  Array total = sum(where(valid, square(subtract(wide_x, center)), 0), axis, keepdims);
+  Array total = sum(where(valid, squared_size(subtract(wide_x, center)), 0), axis, keepdims);
   const Array n = subtract(count_nonzero(valid, axis, keepdims), ddof);
   return as_dtype(
-      divide(where(greater(n, 0), total, std::numeric_limits<double>::quiet_NaN()), n.astype(total.dtype())), result);
+      divide(where(greater(n, 0), total, std::numeric_limits<double>::quiet_NaN()), n.astype(total.dtype())),
+      part_dtype(result));
 }
 
 Array nan_extremum(const Array& x, bool largest, const AxisArg& axis, bool keepdims) {
@@ -121,7 +153,7 @@ Array prod(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dty
 
 Array mean(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
   const Dtype result = dtype.value_or(mean_dtype(x.dtype()));
-  if (!is_floating(result)) fail<DtypeError>("mean: the result's dtype must be floating, {} was given", result);
+  if (!is_inexact(result)) fail<DtypeError>("mean: the result's dtype must be floating, {} was given", result);
   const double n = element_count(x, axis, "mean");
   Array total = reduce(std::move(x), ops::Reduce::sum, axis, keepdims, wide(result), wide(result), "mean");
   return as_dtype(divide(total, n), result);
@@ -133,7 +165,7 @@ Array var(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
 
 Array std(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
   const Dtype result = mean_dtype(x.dtype());
-  return as_dtype(sqrt(variance(as_dtype(x, wide(result)), axis, keepdims, ddof, "std")), result);
+  return as_dtype(sqrt(variance(as_dtype(x, wide(result)), axis, keepdims, ddof, "std")), part_dtype(result));
 }
 
 Array max(Array x, const AxisArg& axis, bool keepdims) {
@@ -162,6 +194,7 @@ Array count_nonzero(Array x, const AxisArg& axis, bool keepdims) {
 }
 
 Array logsumexp(const Array& x, const AxisArg& axis, bool keepdims) {
+  if (is_complex(x.dtype())) detail::refuse_complex(x.dtype());
   const Dtype result = mean_dtype(x.dtype());
   const Array wide_x = as_dtype(x, wide(result));
   Array top = max(wide_x, axis, true);
@@ -180,17 +213,17 @@ Array argmin(const Array& x, const std::optional<int>& axis, bool keepdims) {
 Array nansum(const Array& x, const AxisArg& axis, bool keepdims) { return sum(without_nan(x, 0), axis, keepdims); }
 Array nanprod(const Array& x, const AxisArg& axis, bool keepdims) { return prod(without_nan(x, 1), axis, keepdims); }
 Array nanmean(const Array& x, const AxisArg& axis, bool keepdims) {
-  if (!is_floating(x.dtype())) return mean(x, axis, keepdims);
+  if (!is_inexact(x.dtype())) return mean(x, axis, keepdims);
   const Array valid = not_nan(x);
   const Dtype as = wide(x.dtype());
   const Array total = sum(where(valid, as_dtype(x, as), 0), axis, keepdims);
   return as_dtype(divide(total, count_nonzero(valid, axis, keepdims).astype(as)), x.dtype());
 }
 Array nanvar(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
-  return is_floating(x.dtype()) ? nan_variance(x, axis, keepdims, ddof) : var(x, axis, keepdims, ddof);
+  return is_inexact(x.dtype()) ? nan_variance(x, axis, keepdims, ddof) : var(x, axis, keepdims, ddof);
 }
 Array nanstd(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {
-  return as_dtype(sqrt(nanvar(as_dtype(x, wide(x.dtype())), axis, keepdims, ddof)), mean_dtype(x.dtype()));
+  return as_dtype(sqrt(nanvar(as_dtype(x, wide(x.dtype())), axis, keepdims, ddof)), part_dtype(mean_dtype(x.dtype())));
 }
 Array nanmax(const Array& x, const AxisArg& axis, bool keepdims) { return nan_extremum(x, true, axis, keepdims); }
 Array nanmin(const Array& x, const AxisArg& axis, bool keepdims) { return nan_extremum(x, false, axis, keepdims); }
@@ -221,7 +254,7 @@ Array average(const Array& x, const AxisArg& axis, const std::optional<Array>& w
     w = w.reshape(spread).broadcast_to(x.shape());
   }
   Dtype result = promote(x.dtype(), w.dtype());
-  if (!is_floating(x.dtype())) result = promote(result, Dtype::float64);
+  if (!is_inexact(x.dtype())) result = promote(result, Dtype::float64);
   const Dtype as = wide(result);
   w = as_dtype(w, as);
   const Array total = sum(w, axis, keepdims);

@@ -11,6 +11,7 @@
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/device/float64.h"
 
@@ -37,8 +38,22 @@ Array rows_of(const Array& x, const std::optional<int>& axis, int& from, const c
   return axis_to_end(x, from);
 }
 
+Array argsorted_rows(const Array& rows);
+
+/// The order of complex numbers, along the last axis: by the real part, then the imaginary one; what has a NaN is last,
+/// as NumPy has it: first of the imaginary part, then of the real one, then of both.
+Array order_of_complex(const Array& rows) {
+  const Array re = real(rows), im = imag(rows);
+  const Array last = add(multiply(isnan(re).astype(Dtype::int8), 2), isnan(im).astype(Dtype::int8));
+  Array order = argsorted_rows(im);
+  for (const Array& key : {re, last})
+    order = take_along_axis(order, argsorted_rows(take_along_axis(key, order, -1)), -1);
+  return order;
+}
+
 /// Sorts along the last axis into a new array.
 Array sorted_rows(const Array& rows) {
+  if (is_complex(rows.dtype()) && rows.size() > 0) return take_along_axis(rows, order_of_complex(rows), -1);
   const Array out = Array::empty(rows.shape(), rows.dtype(), rows.device());
   Array keep;
   if (out.size() > 0) compute(out.device(), primitives::Sort{readable_contiguous(rows, keep), writable(out)});
@@ -46,6 +61,7 @@ Array sorted_rows(const Array& rows) {
 }
 
 Array argsorted_rows(const Array& rows) {
+  if (is_complex(rows.dtype()) && rows.size() > 0) return order_of_complex(rows);
   const Array out = Array::empty(rows.shape(), Dtype::int64, rows.device());
   Array keep;
   if (out.size() > 0) compute(out.device(), primitives::Argsort{readable_contiguous(rows, keep), writable(out)});
@@ -71,7 +87,7 @@ Array starts_group(const Array& sorted, bool equal_nan = true) {
   if (n == 0) return out;
   const Array before = slice_axis(sorted, 0, 0, n - 1), after = slice_axis(sorted, 0, 1, n);
   Array differs = not_equal(before, after);
-  if (equal_nan && is_floating(sorted.dtype()))
+  if (equal_nan && is_inexact(sorted.dtype()))
     differs = logical_and(differs, logical_not(logical_and(isnan(before), isnan(after))));
   if (sorted.ndim() == 2) differs = any(differs, 1);
   copyto(slice_axis(out, 0, 0, 1), true);
@@ -108,6 +124,11 @@ Array argsort(const Array& x, std::optional<int> axis) {
 namespace detail {
 Array selected(const Array& rows, Selection what, const std::vector<std::int64_t>& kth, bool descending,
                std::int64_t places) {
+  if (is_complex(rows.dtype())) {  // in their whole order
+    if (descending) refuse_complex(rows.dtype());
+    const Array all = what == Selection::indices ? argsorted_rows(rows) : sorted_rows(rows);
+    return slice_axis(all, all.ndim() - 1, 0, places);
+  }
   Shape shape = rows.shape();
   shape[shape.size() - 1] = places;
   const Array out = Array::empty(shape, what == Selection::indices ? Dtype::int64 : rows.dtype(), rows.device());
@@ -165,6 +186,7 @@ Array lexsort(const Array& keys) {
 
 std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool largest) {
   const int from = normalize_axis(axis, x.ndim(), "topk");
+  if (is_complex(x.dtype())) detail::refuse_complex(x.dtype());
   const Array rows = axis_to_end(x, from);
   const int last = rows.ndim() - 1;
   const std::int64_t n = rows.shape().back();
@@ -187,6 +209,7 @@ std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool larg
 Array searchsorted(const Array& sorted, const Operand& values, Side side) {
   check_1d(sorted, "searchsorted");
   const Dtype dtype = result_type(sorted, values);
+  if (is_complex(dtype)) detail::refuse_complex(dtype);
   const Array wanted = detail::as_array(values, dtype, sorted.device());
   check_same_device(sorted, wanted, "searchsorted");
   const Array out = Array::empty(wanted.shape(), Dtype::int64, sorted.device());
@@ -285,6 +308,7 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
   if (minlength < 0) fail<ValueError>("bincount: minlength must not be negative, {} was given", minlength);
   if (weights && weights->shape() != x.shape())
     fail<ShapeError>("bincount: weights of shape {} for values of shape {}", weights->shape(), x.shape());
+  if (weights && is_complex(weights->dtype())) detail::refuse_complex(weights->dtype());
   const Array at = as_dtype(x, Dtype::int64);
   std::int64_t length = minlength;
   if (at.size() > 0) {

@@ -12,6 +12,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/device/float64.h"
 
@@ -38,7 +39,7 @@ bool allclose(const Operand& a, const Operand& b, double rtol, double atol, bool
 bool array_equal(const Array& a, const Array& b, bool equal_nan) {
   if (a.shape() != b.shape()) return false;
   Array same = equal(a, b);
-  if (equal_nan && is_floating(a.dtype()) && is_floating(b.dtype()))
+  if (equal_nan && is_inexact(a.dtype()) && is_inexact(b.dtype()))
     same = logical_or(same, logical_and(isnan(a), isnan(b)));
   return same.all();
 }
@@ -73,6 +74,10 @@ Array isneginf(const Array& x) { return equal(x, -std::numeric_limits<double>::i
 
 Array nan_to_num(const Array& x, const Operand& nan, const std::optional<Operand>& posinf,
                  const std::optional<Operand>& neginf) {
+  if (is_complex(x.dtype())) {
+    const auto part = [&](const Array& of) { return nan_to_num(of, nan, posinf, neginf); };
+    return complex(part(real(x)), part(imag(x)));
+  }
   if (!is_floating(x.dtype())) return x.astype(x.dtype());
   Array result = x;
   const auto replace = [&](const Array& at, const Operand& by) {
@@ -87,11 +92,12 @@ Array nan_to_num(const Array& x, const Operand& nan, const std::optional<Operand
   return result;
 }
 Array nan_to_num(const Array& x, const NanToNumOptions& options) {
-  const double largest = is_floating(x.dtype()) ? largest_number(x.dtype()) : 0;
+  const double largest = is_inexact(x.dtype()) ? largest_number(part_dtype(x.dtype())) : 0;
   return nan_to_num(x, options.nan, options.posinf.value_or(largest), options.neginf.value_or(-largest));
 }
 
 Array around(const Array& x, int decimals) {
+  if (is_complex(x.dtype())) return complex(around(real(x), decimals), around(imag(x), decimals));
   if (!is_floating(x.dtype())) {
     if (decimals >= 0) return x.astype(x.dtype() == Dtype::bool_ ? Dtype::float16 : x.dtype());
     return multiply(rint(divide(x, std::pow(10.0, -decimals))), std::pow(10.0, -decimals)).astype(x.dtype());

@@ -39,6 +39,39 @@ Array view(const Array& a, Dtype dtype) {
 
 namespace {
 
+Array parts(const Array& a, std::int64_t which) {
+  lazy::settle(a.body());
+  const ArrayBody& body = a.body();
+  Strides strides = body.strides;
+  for (std::int64_t& step : strides) step *= 2;
+  return Array(Ref<ArrayHead>(
+      new ArrayBody(part_dtype(body.dtype), body.shape, strides, body.offset * 2 + which, body.storage)));
+}
+
+}  // namespace
+
+Array real(const Array& a) { return is_complex(a.dtype()) ? parts(a, 0) : a; }
+Array imag(const Array& a) {
+  return is_complex(a.dtype()) ? parts(a, 1) : detail::filled(a.shape(), 0, a.dtype(), a.device());
+}
+Array angle(const Array& a) {
+  if (a.dtype() == Dtype::bool_) throw DtypeError("angle: not defined for bool");
+  return arctan2(imag(a), real(a));
+}
+Array complex(const Array& re, const Array& im) {
+  const Dtype part = promote(re.dtype(), im.dtype());
+  if (is_complex(part))
+    fail<DtypeError>("complex: real parts are needed, {} and {} were given", re.dtype(), im.dtype());
+  detail::check_same_device(re, im, "complex");
+  const Array result =
+      Array::empty(broadcast_shapes(re.shape(), im.shape(), "complex"), promote(part, Dtype::complex64), re.device());
+  copyto(real(result), re);
+  copyto(imag(result), im);
+  return result;
+}
+
+namespace {
+
 /// A view of the bytes, along a last axis.
 Array bytes_of(const Array& a) {
   const auto size = static_cast<std::int64_t>(a.itemsize());

@@ -12,6 +12,24 @@ template <detail::MaybeCopy A>
 const Array view(A&& a, Dtype dtype) {
   return view(a, dtype);
 }
+/// A view of the real parts, which are written through it; of what is not complex the array itself. (numpy.real)
+CT_API Array real(const Array& a);
+template <detail::MaybeCopy A>
+const Array real(A&& a) {
+  return real(a);
+}
+/// A view of the imaginary parts; of what is not complex new zeros. (numpy.imag)
+CT_API Array imag(const Array& a);
+template <detail::MaybeCopy A>
+const Array imag(A&& a) {
+  return imag(a);
+}
+/// The angle of each number in the plane, in radians; of a negative real number pi. Throws DtypeError for bool.
+/// (numpy.angle)
+CT_API Array angle(const Array& a);
+/// The complex numbers of these real and imaginary parts, which broadcast. Throws DtypeError where one is complex.
+/// (torch.complex)
+CT_API Array complex(const Array& real, const Array& imag);
 /// A copy in which the bytes of each element are in the reverse order; it lies in C order, or in Fortran order where
 /// that is a's. (numpy.ndarray.byteswap)
 CT_API Array byteswap(const Array& a);

@@ -1,6 +1,7 @@
 #pragma once
 // Element types of arrays, and NumPy 2's rules for mixing them.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -12,43 +13,46 @@
 
 namespace catenary {
 
-/// Element type of an array. The order within a kind is by size; complex types will follow float64.
+/// Element type of an array: a row of core/dtypes.def. The order within a kind is by size.
 enum class Dtype : std::uint8_t {
-  bool_,
-  int8,
-  int16,
-  int32,
-  int64,
-  uint8,
-  uint16,
-  uint32,
-  uint64,
-  float16,
-  bfloat16,
-  float32,
-  float64,
+#define CT_DTYPE(id, ...) id,
+#include "catenary/core/dtypes.def"
 };
-/// How many dtypes there are.
-inline constexpr int kDtypes = 13;
+/// How many dtypes there are, and how many of them hold real numbers: the first ones.
+inline constexpr int kDtypes = 15;
+inline constexpr int kRealDtypes = 13;
 
 /// NumPy's kind of a dtype.
-enum class Kind : std::uint8_t { boolean, signed_int, unsigned_int, floating };
+enum class Kind : std::uint8_t { boolean, signed_int, unsigned_int, floating, complex };
 
 /// Bytes of one element.
 constexpr std::size_t itemsize(Dtype d) {
-  constexpr std::uint8_t sizes[kDtypes] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+  constexpr std::uint8_t sizes[kDtypes] = {
+#define CT_DTYPE(id, name, T, ...) sizeof(T),
+#define CT_COMPLEX_DTYPE(id, name, T, ...) 2 * sizeof(T),
+#include "catenary/core/dtypes.def"
+  };
   return sizes[static_cast<int>(d)];
 }
 /// What kind of number a dtype is.
 constexpr Kind kind(Dtype d) {
-  return d == Dtype::bool_    ? Kind::boolean
-         : d <= Dtype::int64  ? Kind::signed_int
-         : d <= Dtype::uint64 ? Kind::unsigned_int
-                              : Kind::floating;
+  constexpr Kind kinds[kDtypes] = {
+#define CT_DTYPE(id, name, T, kind, ...) Kind::kind,
+#include "catenary/core/dtypes.def"
+  };
+  return kinds[static_cast<int>(d)];
 }
+/// float16 to float64; complex numbers are not among them.
 constexpr bool is_floating(Dtype d) { return kind(d) == Kind::floating; }
+constexpr bool is_complex(Dtype d) { return kind(d) == Kind::complex; }
+/// NumPy's inexact: floating or complex.
+constexpr bool is_inexact(Dtype d) { return kind(d) >= Kind::floating; }
 constexpr bool is_integer(Dtype d) { return kind(d) == Kind::signed_int || kind(d) == Kind::unsigned_int; }
 constexpr bool is_16bit_float(Dtype d) { return d == Dtype::float16 || d == Dtype::bfloat16; }
+/// The dtype of the parts of a complex one; others are their own.
+constexpr Dtype part_dtype(Dtype d) {
+  return d == Dtype::complex64 ? Dtype::float32 : d == Dtype::complex128 ? Dtype::float64 : d;
+}
 
 /// NumPy's name of a dtype: "float32", "bool", …
 CT_API const char* dtype_name(Dtype d);
@@ -61,66 +65,57 @@ CT_API Dtype promote(Dtype a, Dtype b);
 /// NumPy's can_cast(from, to, "same_kind"): may an in-place operation store `from` into `to`?
 CT_API bool can_cast_same_kind(Dtype from, Dtype to);
 
+namespace detail {
+/// A type like std::complex<float>, which need not be included for it.
+template <class C>
+concept ComplexNumber = requires(const C& c) {
+  typename C::value_type;
+  requires sizeof(C) == 2 * sizeof(typename C::value_type);
+  c.real();
+  c.imag();
+};
+[[noreturn]] CT_API void refuse_complex(Dtype d);
+}  // namespace detail
+
 template <class T>
 struct dtype_traits;
-#define CT_DTYPE_TRAIT(T, D)                 \
-  template <>                                \
-  struct dtype_traits<T> {                   \
-    static constexpr Dtype value = Dtype::D; \
+#define CT_DTYPE(id, name, T, ...)            \
+  template <>                                 \
+  struct dtype_traits<T> {                    \
+    static constexpr Dtype value = Dtype::id; \
   };
-CT_DTYPE_TRAIT(bool, bool_)
-CT_DTYPE_TRAIT(std::int8_t, int8)
-CT_DTYPE_TRAIT(std::int16_t, int16)
-CT_DTYPE_TRAIT(std::int32_t, int32)
-CT_DTYPE_TRAIT(long, int64)
-CT_DTYPE_TRAIT(long long, int64)
-CT_DTYPE_TRAIT(std::uint8_t, uint8)
-CT_DTYPE_TRAIT(std::uint16_t, uint16)
-CT_DTYPE_TRAIT(std::uint32_t, uint32)
-CT_DTYPE_TRAIT(unsigned long, uint64)
-CT_DTYPE_TRAIT(unsigned long long, uint64)
-CT_DTYPE_TRAIT(float16, float16)
-CT_DTYPE_TRAIT(bfloat16, bfloat16)
-CT_DTYPE_TRAIT(float, float32)
-CT_DTYPE_TRAIT(double, float64)
-#undef CT_DTYPE_TRAIT
-/// The dtype that holds a C++ type.
+#define CT_COMPLEX_DTYPE(...)
+#include "catenary/core/dtypes.def"
+// of long and long long one is std::int64_t, which has a row
+template <class T>
+requires(std::same_as<T, long> || std::same_as<T, long long>) struct dtype_traits<T> {
+  static constexpr Dtype value = sizeof(T) == 8 ? Dtype::int64 : Dtype::int32;
+};
+template <class T>
+requires(std::same_as<T, unsigned long> || std::same_as<T, unsigned long long>) struct dtype_traits<T> {
+  static constexpr Dtype value = sizeof(T) == 8 ? Dtype::uint64 : Dtype::uint32;
+};
+template <detail::ComplexNumber C>
+struct dtype_traits<C> {
+  static constexpr Dtype value = sizeof(C) == 8 ? Dtype::complex64 : Dtype::complex128;
+};
+/// The dtype that holds a C++ type; that of std::complex<float> is complex64.
 template <class T>
 inline constexpr Dtype dtype_of = dtype_traits<T>::value;
 
 /// Calls f with a value of the C++ type that `d` stands for: `visit_dtype(d, [&](auto zero) { using T = decltype(zero);
-/// … })`.
+/// … })`. Throws DtypeError for a complex dtype.
 template <class F>
 decltype(auto) visit_dtype(Dtype d, F&& f) {
   switch (d) {
-    case Dtype::bool_:
-      return f(bool{});
-    case Dtype::int8:
-      return f(std::int8_t{});
-    case Dtype::int16:
-      return f(std::int16_t{});
-    case Dtype::int32:
-      return f(std::int32_t{});
-    case Dtype::int64:
-      return f(std::int64_t{});
-    case Dtype::uint8:
-      return f(std::uint8_t{});
-    case Dtype::uint16:
-      return f(std::uint16_t{});
-    case Dtype::uint32:
-      return f(std::uint32_t{});
-    case Dtype::uint64:
-      return f(std::uint64_t{});
-    case Dtype::float16:
-      return f(catenary::float16{});
-    case Dtype::bfloat16:
-      return f(catenary::bfloat16{});
-    case Dtype::float32:
-      return f(float{});
-    case Dtype::float64:
-      break;
+#define CT_DTYPE(id, name, T, ...) \
+  case Dtype::id:                  \
+    return f(T{});
+#define CT_COMPLEX_DTYPE(id, ...) case Dtype::id:
+#include "catenary/core/dtypes.def"
+    break;
   }
-  return f(double{});
+  detail::refuse_complex(d);
 }
 
 }  // namespace catenary

@@ -1,5 +1,6 @@
 #include "catenary/io/npy.h"
 
+#include <complex>
 #include <optional>
 
 #include "catenary/core/os/file.h"
@@ -182,8 +183,9 @@ void interpret_descr(const std::string& descr, NpyHeader& header, const std::str
         if (size == 2) refuse("raw bytes; if they are bfloat16, say so by NpyOptions::bfloat16_as_void");
         return std::nullopt;
       case 'c':
-        refuse("complex numbers are not supported");
-        break;
+        return size == 8    ? std::optional(Dtype::complex64)
+               : size == 16 ? std::optional(Dtype::complex128)
+                            : std::nullopt;
       case 'M':
       case 'm':
         refuse("dates and times are not supported");
@@ -193,7 +195,7 @@ void interpret_descr(const std::string& descr, NpyHeader& header, const std::str
     }
     return std::nullopt;
   }();
-  if (!dtype) refuse("not one of bool, int8-64, uint8-64, float16-64, str, bytes");
+  if (!dtype) refuse("not one of bool, int8-64, uint8-64, float16-64, complex64-128, str, bytes");
   header.dtype = *dtype;
   header.itemsize = itemsize(*dtype);
 }
@@ -374,7 +376,10 @@ NpyHeader parse_npy_header(std::span<const std::byte> start, std::uint64_t total
 
 HostArray finish_npy_numbers(const NpyHeader& header, HostArray raw) {
   const auto count = static_cast<std::size_t>(header.count);
-  if (header.big_endian) swap_bytes(raw.data.get(), count, header.itemsize);
+  if (header.big_endian) {
+    const std::size_t parts = is_complex(header.dtype) ? 2 : 1;
+    swap_bytes(raw.data.get(), parts * count, header.itemsize / parts);
+  }
   if (header.dtype == Dtype::bool_) normalize_bools(raw.data.get(), count);
   const int ndim = header.shape.size();
   if (!header.fortran_order || ndim < 2 || count == 0) return raw;
@@ -385,10 +390,10 @@ HostArray finish_npy_numbers(const NpyHeader& header, HostArray raw) {
     strides[i] = step;
     step *= header.shape[i];
   }
-  visit_dtype(header.dtype, [&](auto zero) {
+  const auto walk = [&](auto zero) {
     using T = decltype(zero);
-    const T* from = raw.as<T>();
-    T* to = result.as<T>();
+    const T* from = reinterpret_cast<const T*>(raw.data.get());
+    T* to = reinterpret_cast<T*>(result.data.get());
     Dims index = Dims::filled(ndim, 0);
     const std::int64_t inner = header.shape.back(), inner_stride = strides.back();
     std::int64_t base = 0;
@@ -401,7 +406,14 @@ HostArray finish_npy_numbers(const NpyHeader& header, HostArray raw) {
         index[axis] = 0;
       }
     }
-  });
+  };
+  if (header.dtype == Dtype::complex64) {
+    walk(std::complex<float>{});
+  } else if (header.dtype == Dtype::complex128) {
+    walk(std::complex<double>{});
+  } else {
+    visit_dtype(header.dtype, walk);
+  }
   return result;
 }
 
@@ -467,9 +479,12 @@ std::string npy_header(const HostArray& array, const NpyOptions& options) {
   if (array.dtype == Dtype::bfloat16 && !options.bfloat16_as_void)
     fail<DtypeError>(
         "npy: the format has no bfloat16; convert to float32, use safetensors, or set NpyOptions::bfloat16_as_void");
-  constexpr std::string_view descrs[kDtypes] = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2",
-                                                "<u4", "<u8", "<f2", "<V2", "<f4", "<f8"};
-  return detail::make_header(descrs[static_cast<int>(array.dtype)], array.shape);
+  constexpr std::string_view descrs[kDtypes] = {
+#define CT_DTYPE(id, name, T, kind, npy, ...) npy,
+#include "catenary/core/dtypes.def"
+  };
+  const bool is_void = array.dtype == Dtype::bfloat16;
+  return detail::make_header(is_void ? "<V2" : descrs[static_cast<int>(array.dtype)], array.shape);
 }
 
 std::string npy_string(const std::string& utf8) {

@@ -19,14 +19,11 @@ constexpr std::uint64_t kMaxHeader = 100'000'000;  // the reference's limit
 constexpr std::uint64_t kLengthBytes = 8;
 
 constexpr std::pair<const char*, Dtype> kDtypeNames[] = {
-    {"BOOL", Dtype::bool_},    {"I8", Dtype::int8},     {"I16", Dtype::int16},   {"I32", Dtype::int32},
-    {"I64", Dtype::int64},     {"U8", Dtype::uint8},    {"U16", Dtype::uint16},  {"U32", Dtype::uint32},
-    {"U64", Dtype::uint64},    {"F16", Dtype::float16}, {"F32", Dtype::float32}, {"F64", Dtype::float64},
-    {"BF16", Dtype::bfloat16},
+#define CT_DTYPE(id, name, T, kind, npy, safetensors, ...) {safetensors, Dtype::id},
+#include "catenary/core/dtypes.def"
 };
 /// Bytes of dtypes that can be listed, not read.
-constexpr std::pair<const char*, std::uint64_t> kForeign[] = {
-    {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"F8_E8M0", 1}, {"C64", 8}};
+constexpr std::pair<const char*, std::uint64_t> kForeign[] = {{"F8_E4M3", 1}, {"F8_E5M2", 1}, {"F8_E8M0", 1}};
 
 /// Takes the header piece by piece, so that a hostile one builds nothing that is not part of the format.
 class Header : public nlohmann::json_sax<nlohmann::json> {
@@ -159,7 +156,7 @@ class Header : public nlohmann::json_sax<nlohmann::json> {
     if (fields_ != 7) bad("one of dtype, shape, data_offsets is missing");
     std::optional<std::uint64_t> size;
     for (const auto& [text, dtype] : kDtypeNames) {
-      if (current_.dtype_name != text) continue;
+      if (current_.dtype_name != text || current_.dtype_name.empty()) continue;
       current_.dtype = dtype;
       size = itemsize(dtype);
     }
@@ -310,6 +307,8 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
     const HostArray& a = tensor->second;
     const auto* dtype = std::find_if(std::begin(kDtypeNames), std::end(kDtypeNames),
                                      [&](const auto& n) { return n.second == a.dtype; });
+    if (std::string_view(dtype->first).empty())
+      fail<DtypeError>("write_safetensors: {}: the format has no {}; convert it, or use npz", tensor->first, a.dtype);
     entries.push_back(fmt::format("{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
                                   quoted(tensor->first), dtype->first, fmt::join(a.shape.begin(), a.shape.end(), ","),
                                   position, position + a.nbytes()));

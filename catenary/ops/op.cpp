@@ -47,6 +47,64 @@ Op narrowing(Dtype dtype) {
   }
 }
 
+namespace {
+
+/// A row of complex.def.
+struct ComplexRow {
+  OfComplex result;
+  std::string_view expression;
+};
+constexpr OfComplex T = OfComplex::value, PART = OfComplex::part, TRUTH = OfComplex::truth;
+
+ComplexRow complex_row(Op op) {
+  switch (op) {
+#define CT_COMPLEX_1(name, result) \
+  case Op::name:                   \
+    return {result, "FN(" #name ")(a)"};
+#define CT_COMPLEX_2(name, result) \
+  case Op::name:                   \
+    return {result, "FN(" #name ")(a, b)"};
+#define CT_COMPLEX_REDUCE(...)
+#include "catenary/ops/complex.def"
+    default:
+      return {OfComplex::undefined, {}};
+  }
+}
+
+struct ComplexReduction {
+  std::string_view combine, identity;
+};
+ComplexReduction complex_reduction(Reduce op) {
+  switch (op) {
+#define CT_COMPLEX_1(...)
+#define CT_COMPLEX_2(...)
+#define CT_COMPLEX_REDUCE(name, combine, identity) \
+  case Reduce::name:                               \
+    return {#combine, #identity};
+#include "catenary/ops/complex.def"
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+OfComplex of_complex(Op op) {
+  if (op == Op::load || op == Op::constant || op == Op::cast || op == Op::where) return OfComplex::value;
+  return complex_row(op).result;
+}
+
+std::string_view expression(Op op, Reg operands) {
+  return is_complex(operands) && op != Op::where ? complex_row(op).expression : info(op).expression;
+}
+
+std::string_view combine(Reduce op, Reg reg) {
+  return is_complex(reg) ? complex_reduction(op).combine : info(op).combine;
+}
+std::string_view identity(Reduce op, Reg reg) {
+  return is_complex(reg) ? complex_reduction(op).identity : info(op).identity;
+}
+
 const ReduceInfo& info(Reduce op) {
   static const ReduceInfo table[] = {
 #define CT_REDUCE(name, registers, combine, identity, description) {#name, registers, #combine, #identity},
@@ -57,7 +115,7 @@ const ReduceInfo& info(Reduce op) {
 }
 
 const char* register_name(Reg r) {
-  constexpr const char* names[kRegs] = {"b", "i32", "i64", "u64", "f32", "f64"};
+  constexpr const char* names[kRegs] = {"b", "i32", "i64", "u64", "f32", "f64", "c64", "c128"};
   return names[static_cast<int>(r)];
 }
 

@@ -33,10 +33,13 @@ struct Store {
 };
 
 /// A constant in the register type of its node.
-union Constant {
-  std::int64_t i;
-  std::uint64_t u;
-  double f;
+struct Constant {
+  union {
+    std::int64_t i;
+    std::uint64_t u;
+    double f;  ///< of a complex number the real part
+  };
+  double imag = 0;
 };
 
 /// Operations over one shape, in order.

@@ -26,7 +26,7 @@ using testing_devices::small;
 
 std::vector<Dtype> dtypes_of_device() {
   std::vector<Dtype> dtypes;
-  for (int i = 0; i < kDtypes; ++i)
+  for (int i = 0; i < kRealDtypes; ++i)
     // of each size one where the kernels are interpreted
     if ((static_cast<Dtype>(i) != Dtype::float64 || current_device().info().has_f64) && (!small() || i % 3 == 2))
       dtypes.push_back(static_cast<Dtype>(i));

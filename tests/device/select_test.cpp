@@ -46,7 +46,7 @@ void expect_same(const Array& x, const Make& make, const std::string& what) {
 
 TEST(DeviceSelect, FindsTheFirstOfTheBest) {
   const Shape shapes[] = {{1}, {large(30000)}, {4, 10}, {3, 700, 2}, {2, 1, 3}, {5, 3, 4, 6}};
-  for (int i = 0; i < kDtypes; ++i) {
+  for (int i = 0; i < kRealDtypes; ++i) {
     const Dtype dtype = static_cast<Dtype>(i);
     if (!device_has(dtype)) continue;
     for (const Shape& shape : shapes) {
@@ -91,7 +91,7 @@ TEST(DeviceSelect, FindsWhatIsTrue) {
 
 TEST(DeviceSelect, RunningTotals) {
   const Shape shapes[] = {{1}, {large(50000)}, {3, 0, 2}, {7, 40, 5}, {2, large(9000), 3}, {300, 20}};
-  for (int i = 0; i < kDtypes; ++i) {
+  for (int i = 0; i < kRealDtypes; ++i) {
     const Dtype dtype = static_cast<Dtype>(i);
     if (!device_has(dtype)) continue;
     for (const Shape& shape : shapes) {
@@ -137,7 +137,7 @@ TEST(DeviceSelect, RunningTotalsOfFractionsAreAsNearAsTheirOrderAllows) {
 }
 
 TEST(DeviceSelect, Searches) {
-  for (int i = 0; i < kDtypes; ++i) {
+  for (int i = 0; i < kRealDtypes; ++i) {
     const Dtype dtype = static_cast<Dtype>(i);
     if (!device_has(dtype)) continue;
     for (std::int64_t n : {0, 1, 300}) {

@@ -164,6 +164,7 @@ template <>
 void compute(const ArgReduce& p) {
   const Geometry g(p.x, p.axis);
   if (g.shape.product() == 0) return;
+  if (is_complex(g.dtype)) detail::refuse_complex(g.dtype);
   const bool largest = p.largest;
   std::int64_t* to = static_cast<std::int64_t*>(p.out.data());
   switch (ops::register_of(g.dtype)) {

@@ -132,6 +132,9 @@ void arg_columns(ops::Reg reg, bool largest, void* best, void* at, const void* x
       return update<std::int32_t, std::int32_t>(largest, best, at, x, row, n);
     case ops::Reg::b:
       break;
+    case ops::Reg::c64:
+    case ops::Reg::c128:
+      return;  // array/reduction.cpp finds them by comparison
   }
   update<std::uint8_t, std::int8_t>(largest, best, at, x, row, n);
 }

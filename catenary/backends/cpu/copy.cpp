@@ -256,6 +256,34 @@ bool same_places(const StridedView& a, const StridedView& b) {
   return true;
 }
 
+/// The real or imaginary parts.
+StridedView part(const StridedView& view, bool imaginary) {
+  StridedView parts = view;
+  parts.dtype = part_dtype(view.dtype);
+  for (std::int64_t& stride : parts.strides) stride *= 2;
+  if (imaginary) parts.data = static_cast<char*>(view.data) + itemsize(parts.dtype);
+  return parts;
+}
+
+/// Between a complex dtype and another one. A real number is its real part, a bool tells whether it is not 0.
+void copy_complex(const StridedView& dst, const StridedView& src, std::int64_t size) {
+  if (is_complex(dst.dtype)) {
+    strided_copy(part(dst, false), is_complex(src.dtype) ? part(src, false) : src);
+    if (is_complex(src.dtype)) return strided_copy(part(dst, true), part(src, true));
+    const std::int8_t zero = 0;
+    StridedView zeros{const_cast<std::int8_t*>(&zero), Dtype::int8, dst.shape, dst.strides};
+    for (std::int64_t& stride : zeros.strides) stride = 0;
+    return strided_copy(part(dst, true), zeros);
+  }
+  if (dst.dtype != Dtype::bool_) return strided_copy(dst, part(src, false));
+  const Scratch re(size), im(size);
+  const StridedView either = contiguous_view(re.as<void>(), Dtype::bool_, src.shape);
+  strided_copy(either, part(src, false));
+  strided_copy(contiguous_view(im.as<void>(), Dtype::bool_, src.shape), part(src, true));
+  for (std::int64_t i = 0; i < size; ++i) re.as<std::uint8_t>()[i] |= im.as<std::uint8_t>()[i];
+  strided_copy(dst, either);
+}
+
 }  // namespace
 
 void strided_copy(const StridedView& dst, const StridedView& src, bool stream) {
@@ -278,6 +306,7 @@ void strided_copy(const StridedView& dst, const StridedView& src, bool stream) {
     strided_copy(dst, middle);
     return;
   }
+  if (dst.dtype != src.dtype && (is_complex(dst.dtype) || is_complex(src.dtype))) return copy_complex(dst, src, size);
   Walk walk{static_cast<char*>(dst.data), static_cast<const char*>(src.data), {}, {}, {}, stream};
   collapse(walk, dst.shape, dst.strides, src.strides, static_cast<std::int64_t>(itemsize(dst.dtype)),
            static_cast<std::int64_t>(itemsize(src.dtype)));

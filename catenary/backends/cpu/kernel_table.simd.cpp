@@ -8,13 +8,12 @@
 
 #define CT_NO_FAR_ANGLES  // a row's loop never sees one: CT_OF_ANGLES in kernels_of_type.inc
 #include "catenary/backends/cpu/half_bits.h"
-#include "catenary/ops/math.h"
+#include "catenary/ops/complex.h"
 
 namespace catenary::cpu {
 namespace {
 
 using namespace math;  // NOLINT: the prelude's short names are the language of the rows
-using b8 = std::uint8_t;
 #include "catenary/ops/rows.inc"
 
 #define CT_JOIN_(a, b) a##b
@@ -50,11 +49,34 @@ using b8 = std::uint8_t;
 #define CT_KIND_FLOAT
 #include "catenary/backends/cpu/kernels_of_type.inc"
 
+#define T c64
+#define CT_PART f32
+#define CT_SUFFIX c64
+#define CT_KIND_COMPLEX
+#include "catenary/backends/cpu/kernels_of_type.inc"
+
+#define T c128
+#define CT_PART f64
+#define CT_SUFFIX c128
+#define CT_KIND_COMPLEX
+#include "catenary/backends/cpu/kernels_of_type.inc"
+
+template <class R>
+constexpr bool is_complex = std::is_same_v<R, c64> || std::is_same_v<R, c128>;
+
 // Casts between register types. Floats out of an integer's range give what x86 gives, on every machine.
 template <class To, class From>
 To convert(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
+  } else if constexpr (is_complex<From> && is_complex<To>) {
+    return {static_cast<decltype(To::re)>(x.re), static_cast<decltype(To::re)>(x.im)};
+  } else if constexpr (is_complex<To>) {
+    return {static_cast<decltype(To::re)>(x), 0};
+  } else if constexpr (is_complex<From> && sizeof(To) == 1) {
+    return x.re != 0 || x.im != 0;
+  } else if constexpr (is_complex<From>) {
+    return convert<To>(x.re);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if constexpr (sizeof(To) == 1) {
       return x != From(0);
@@ -130,6 +152,8 @@ void add_casts(KernelTable& table, ops::Reg from) {
   row[3] = cast_loop<u64, From>;
   row[4] = cast_loop<f32, From>;
   row[5] = cast_loop<f64, From>;
+  row[6] = cast_loop<c64, From>;
+  row[7] = cast_loop<c128, From>;
 }
 
 template <class T, T (*narrow)(T)>
@@ -167,12 +191,16 @@ KernelTable make_table() {
   fill_table_u64(table);
   fill_table_f32(table);
   fill_table_f64(table);
+  fill_table_c64(table);
+  fill_table_c128(table);
   add_casts<b8>(table, ops::Reg::b);
   add_casts<i32>(table, ops::Reg::i32);
   add_casts<i64>(table, ops::Reg::i64);
   add_casts<u64>(table, ops::Reg::u64);
   add_casts<f32>(table, ops::Reg::f32);
   add_casts<f64>(table, ops::Reg::f64);
+  add_casts<c64>(table, ops::Reg::c64);
+  add_casts<c128>(table, ops::Reg::c128);
   add_memory_type<b8, b8>(table, Dtype::bool_);
   add_memory_type<std::int8_t, i32>(table, Dtype::int8);
   add_memory_type<std::int16_t, i32>(table, Dtype::int16);
@@ -184,6 +212,8 @@ KernelTable make_table() {
   add_memory_type<u64, u64>(table, Dtype::uint64);
   add_memory_type<f32, f32>(table, Dtype::float32);
   add_memory_type<f64, f64>(table, Dtype::float64);
+  add_memory_type<c64, c64>(table, Dtype::complex64);
+  add_memory_type<c128, c128>(table, Dtype::complex128);
   table.load[static_cast<int>(Dtype::float16)] = load_loop<std::uint16_t, f32, from_half>;
   table.store[static_cast<int>(Dtype::float16)] = store_loop<std::uint16_t, f32, to_half>;
   table.load[static_cast<int>(Dtype::bfloat16)] = load_loop<std::uint16_t, f32, from_bfloat>;

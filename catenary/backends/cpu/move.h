@@ -40,7 +40,12 @@ class Scratch {
   std::size_t bytes_;
 };
 
-/// Calls f with a zero word of `size` bytes (1, 2, 4 or 8).
+/// An element of 16 bytes.
+struct Word16 {
+  std::uint64_t low, high;
+};
+
+/// Calls f with a zero word of `size` bytes (1, 2, 4, 8 or 16).
 template <class F>
 decltype(auto) visit_word(std::size_t size, F&& f) {
   switch (size) {
@@ -50,6 +55,8 @@ decltype(auto) visit_word(std::size_t size, F&& f) {
       return f(std::uint16_t{});
     case 4:
       return f(std::uint32_t{});
+    case 16:
+      return f(Word16{});
     default:
       return f(std::uint64_t{});
   }

@@ -158,6 +158,9 @@ void store_as(void* dst, Dtype dtype, const R* src, std::int64_t n) {
       return store<float>(dst, src, n);
     case Dtype::float64:
       return store<double>(dst, src, n);
+    case Dtype::complex64:
+    case Dtype::complex128:
+      break;  // by their parts: strided_copy
   }
 }
 
@@ -367,6 +370,9 @@ void cast_elements(void* dst, Dtype to, const void* src, Dtype from, std::int64_
       return cast_through<float, float>(dst, to, src, n);
     case Dtype::float64:
       return cast_through<double, double>(dst, to, src, n);
+    case Dtype::complex64:
+    case Dtype::complex128:
+      break;  // by their parts: strided_copy
   }
 }
 
@@ -383,6 +389,11 @@ void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::i
       return words(std::uint16_t{});
     case 4:
       return words(std::uint32_t{});
+    case 16:
+      for (std::int64_t c = 0; c < columns; ++c)
+        for (std::int64_t r = 0; r < rows; ++r)
+          static_cast<Word16*>(dst)[c * dst_stride + r] = static_cast<const Word16*>(src)[r * src_stride + c];
+      return;
     default:
       return words(std::uint64_t{});
   }
@@ -414,6 +425,10 @@ ScatterFunction scatter_function(Dtype dtype, ScatterMode mode) {
       return scatter_for<Bfloat>(mode);
     case Dtype::float32:
       return scatter_for<float>(mode);
+    case Dtype::complex64:  // these are assigned only
+      return scatter_share<ScatterMode::assign, std::uint64_t>;
+    case Dtype::complex128:
+      return scatter_share<ScatterMode::assign, Word16>;
     case Dtype::float64:
       break;
   }

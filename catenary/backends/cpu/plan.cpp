@@ -114,6 +114,10 @@ void Plan::start(char* registers) const {
       if (node.reg == ops::Reg::f32) from = &single;
       if (node.reg == ops::Reg::i32) from = &small;
       if (node.reg == ops::Reg::b) from = &boolean;
+      const float singles[] = {single, static_cast<float>(value.imag)};
+      const double doubles[] = {value.f, value.imag};
+      if (node.reg == ops::Reg::c64) from = singles;
+      if (node.reg == ops::Reg::c128) from = doubles;
       table_.fill[static_cast<int>(node.reg)](registers + register_[i] * kRegisterBytes, from, filled());
     } else if (kind_[i] == Kind::uniform) {
       const Access& access = program_.loads[node.slot];

@@ -13,7 +13,7 @@ namespace catenary::cpu {
 
 inline constexpr std::int64_t kBlock = 1024;   // elements of a register
 inline constexpr std::int64_t kGrain = 16384;  // elements that are worth a thread, of a few sums or products each
-inline constexpr std::size_t kRegisterBytes = kBlock * 8;
+inline constexpr std::size_t kRegisterBytes = kBlock * 16;
 
 /// Scratch registers of this thread, kept from program to program.
 char* scratch(std::size_t registers);

@@ -79,6 +79,9 @@ decltype(auto) visit_keys(Dtype dtype, F&& f) {
       return f(KeyMap<std::uint16_t, true>{0, 0x7f80});
     case Dtype::float32:
       return f(KeyMap<std::uint32_t, true>{0, 0x7f800000u});
+    case Dtype::complex64:
+    case Dtype::complex128:
+      catenary::detail::refuse_complex(dtype);
     case Dtype::float64:
       break;
   }

@@ -107,7 +107,12 @@ std::string ProgramText::operands(const std::string& suffix) const {
 std::string ProgramText::constants() const {
   std::string text;
   for (std::size_t i = 0; i < program_.nodes.size(); ++i)
-    if (program_.nodes[i].op == Op::constant) text += fmt::format("{} v{}, ", register_type(program_.nodes[i].reg), i);
+    if (program_.nodes[i].op == Op::constant) {
+      const Reg reg = program_.nodes[i].reg;
+      const char* const type = register_type(ops::part_register(reg));
+      text += ops::is_complex(reg) ? fmt::format("{} v{}re, {} v{}im, ", type, i, type, i)
+                                   : fmt::format("{} v{}, ", type, i);
+    }
   return text;
 }
 
@@ -140,6 +145,12 @@ void ProgramText::add_constants(Args& args) const {
       case Reg::f32:
         args.add(static_cast<float>(value.f));
         break;
+      case Reg::c64:
+        args.add(static_cast<float>(value.f)).add(static_cast<float>(value.imag));
+        break;
+      case Reg::c128:
+        args.add(value.f).add(value.imag);
+        break;
       default:
         args.add(value.u);
     }
@@ -168,7 +179,8 @@ std::string ProgramText::names() const {
   std::string text;
   for (std::size_t p = 0; p < places_.size(); ++p) text += fmt::format("p{}, o{}, ", p, p);
   for (std::size_t i = 0; i < program_.nodes.size(); ++i)
-    if (program_.nodes[i].op == Op::constant) text += fmt::format("v{}, ", i);
+    if (program_.nodes[i].op == Op::constant)
+      text += ops::is_complex(program_.nodes[i].reg) ? fmt::format("v{}re, v{}im, ", i, i) : fmt::format("v{}, ", i);
   return text;
 }
 
@@ -218,7 +230,9 @@ std::string ProgramText::element(std::int16_t place) const {
 
 namespace {
 
-bool is_circular(Op op) { return op == Op::sin || op == Op::cos || op == Op::tan; }
+bool is_circular(const Node& node) {
+  return (node.op == Op::sin || node.op == Op::cos || node.op == Op::tan) && !ops::is_complex(node.operand_reg);
+}
 
 /// sin, cos or tan of an angle that is not far (ops/math.inc), without a branch.
 std::string near_circular(const Node& node, const std::string& angle) {
@@ -234,9 +248,9 @@ std::string ProgramText::far_angles() const {
   std::string tests;
   for (std::size_t i = program_.nodes.size(); i-- > 0;) {
     const Node& node = program_.nodes[i];
-    if (is_circular(node.op))
+    if (is_circular(node))
       tests += fmt::format("far |= ct_is_far_{}(v{});\n", ops::register_name(node.operand_reg), node.args[0]);
-    if (!wanted[i] && !is_circular(node.op)) continue;
+    if (!wanted[i] && !is_circular(node)) continue;
     for (std::int16_t arg : node.args)
       if (arg >= 0) wanted[static_cast<std::size_t>(arg)] = true;
   }
@@ -249,9 +263,11 @@ std::string ProgramText::lines(const std::vector<bool>& wanted, bool near) const
   std::string text;
   for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
     const Node& node = program_.nodes[i];
-    if (node.op == Op::constant || !wanted[i]) continue;
+    if ((node.op == Op::constant && !ops::is_complex(node.reg)) || !wanted[i]) continue;
     std::string value;
-    if (node.op == Op::load) {
+    if (node.op == Op::constant) {
+      value = fmt::format("ct_complex_{}(v{}re, v{}im)", ops::register_name(node.reg), i, i);
+    } else if (node.op == Op::load) {
       const std::int16_t place = load_place_[static_cast<std::size_t>(node.slot)];
       value = fmt::format("LOAD_{}(p{}, {})", dtype_name(places_[static_cast<std::size_t>(place)].access->dtype), place,
                           element(place));
@@ -259,10 +275,10 @@ std::string ProgramText::lines(const std::vector<bool>& wanted, bool near) const
       std::vector<std::string> operands;
       for (std::int16_t arg : node.args)
         if (arg >= 0) operands.push_back(fmt::format("v{}", arg));
-      if (near && is_circular(node.op)) {
+      if (near && is_circular(node)) {
         value = near_circular(node, operands[0]);
       } else if (node.op != Op::cast) {
-        value = substitute(ops::info(node.op).expression, node.operand_reg, operands);
+        value = substitute(ops::expression(node.op, node.operand_reg), node.operand_reg, operands);
       } else if (node.reg == node.operand_reg) {
         value = operands[0];
       } else {

@@ -269,7 +269,7 @@ void Context::submitted(const std::string& what, const Describe& failure) {
 }
 
 void Context::check_dtype(Dtype dtype, const char* what) const {
-  if (dtype != Dtype::float64 || info.has_f64) return;
+  if (part_dtype(dtype) != Dtype::float64 || info.has_f64) return;
   fail<DeviceError>(
       "{}: {}:{} ({}) has no float64{}; give its arrays float32 (astype(Dtype::float32), or the dtype at their "
       "creation), or bring them to another device (to_device)",

@@ -52,7 +52,7 @@ void check_dtypes(const Context& context, const ops::Program& program) {
   if (context.info.has_f64) return;
   const char* what = nullptr;  // of the operations, or of what there is where there is none
   for (const Node& node : program.nodes) {
-    if (node.reg != ops::Reg::f64) continue;
+    if (node.reg != ops::Reg::f64 && node.reg != ops::Reg::c128) continue;
     if (node.op != Op::load && node.op != Op::constant && node.op != Op::cast)
       return context.check_dtype(Dtype::float64, ops::info(node.op).name);
     what = node.op == Op::cast ? "a cast" : "an array";
@@ -355,7 +355,6 @@ Cut cut_of(const ops::Program& program, const std::vector<bool>& reduced, bool b
 std::string reduction_text(const ProgramText& program, const ops::Program& p, const ReduceSpec& spec, const Cut& cut,
                            Dtype out) {
   constexpr const char* kForms[] = {"BY_GROUP", "BY_ITEM", "BY_LANES", "BY_COLUMNS"};
-  const ops::ReduceInfo& op = ops::info(spec.op);
   const ops::Reg reg = p.nodes[static_cast<std::size_t>(spec.value)].reg;
   const int last = p.shape.size() - 1;
   const bool by_cards = cut.form == Form::group || cut.form == Form::items;
@@ -372,8 +371,8 @@ std::string reduction_text(const ProgramText& program, const ops::Program& p, co
          kernels::macro("KEPT(n)", program.decompose("(n)", kept)) +
          kernels::macro("GONE(n)", program.decompose("(n)", cut.gone) + index + program.bases()) +
          kernels::macro("ELEMENT", program.body() + program.stores()) +
-         kernels::macro("IDENTITY", substitute(op.identity, reg, {})) +
-         kernels::macro("COMBINE(a, b)", substitute(op.combine, reg, {"(a)", "(b)"})) +
+         kernels::macro("IDENTITY", substitute(ops::identity(spec.op, reg), reg, {})) +
+         kernels::macro("COMBINE(a, b)", substitute(ops::combine(spec.op, reg), reg, {"(a)", "(b)"})) +
          kernels::macro("STORE_RESULT(at, v)", fmt::format("STORE_{}(reduced, at, v)", dtype_name(out))) +
          std::string(kernels::text("reduce"));
 }

@@ -53,7 +53,11 @@ Defines dtype_defines(const Context& context, Dtype dtype) {
 }
 
 Dtype word_of(std::int64_t bytes) {
-  return bytes == 1 ? Dtype::uint8 : bytes == 2 ? Dtype::uint16 : bytes == 4 ? Dtype::uint32 : Dtype::uint64;
+  return bytes == 1   ? Dtype::uint8
+         : bytes == 2 ? Dtype::uint16
+         : bytes == 4 ? Dtype::uint32
+         : bytes == 8 ? Dtype::uint64
+                      : Dtype::complex128;
 }
 
 }  // namespace catenary::gpu
