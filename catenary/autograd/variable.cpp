@@ -31,6 +31,10 @@ VariablePeer::~VariablePeer() = default;
 VariableNode::~VariableNode() { detach(); }
 
 void VariableNode::set_data(const Array& array) {
+  if (is_complex(array.dtype()))
+    fail<DtypeError>(
+        "Variable: autograd takes no complex numbers, an array of {} was given; give it their parts (real, imag)",
+        array.dtype());
   data_ = array;
   dtype_ = array.dtype();
   shape_ = array.shape();

@@ -30,6 +30,14 @@ concept AddsTo = requires(V v) {
   static_cast<V>(v) += 1;
 };
 
+TEST(Variable, TakesNoComplexNumbers) {
+  const Array z = zeros({2}, Dtype::complex64);
+  EXPECT_THROW(Variable{z}, DtypeError);
+  const Variable x(array<float>({1, 2}));
+  EXPECT_THROW(x.set_array(z), DtypeError);
+  EXPECT_EQ(x.dtype(), Dtype::float32);
+}
+
 TEST(Variable, GradientOfAPolynomial) {
   const Variable x(array<float>({1, 2, 3}));
   const Variable y = x * x * 2.0 + x - 1.0;

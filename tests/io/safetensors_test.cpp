@@ -1,5 +1,7 @@
 #include "catenary/io/safetensors.h"
 
+#include <cstring>
+
 #include "helpers.h"
 
 namespace catenary::io {
@@ -49,6 +51,20 @@ TEST(Safetensors, WhatCanBeListedOnlyHasItsSizeTooOrIsRefused) {
   EXPECT_NE(refused("F8_E5M2", 5).find("shape (3,) of F8_E5M2 needs 3 bytes"), std::string::npos);
   EXPECT_EQ(refused("C64", 24), "");
   EXPECT_NE(refused("C64", 3).find("needs 24 bytes"), std::string::npos);
+}
+
+TEST(Safetensors, ComplexNumbersOfTheFormatsOneSize) {
+  const TemporaryFolder folder;
+  HostArray a = HostArray::empty(Dtype::complex64, {3});
+  const float parts[] = {1, 2, 3, 4, 5, 6};
+  std::memcpy(a.data.get(), parts, sizeof parts);
+  write_safetensors(folder / "z", {{"z", a}});
+  const SafetensorsReader file(folder / "z");
+  EXPECT_EQ(file.tensor("z").dtype_name, "C64");
+  const HostArray b = file.read("z");
+  EXPECT_EQ(b.dtype, Dtype::complex64);
+  EXPECT_EQ(std::memcmp(b.data.get(), parts, sizeof parts), 0);
+  EXPECT_THROW(write_safetensors(folder / "w", {{"w", HostArray::empty(Dtype::complex128, {1})}}), DtypeError);
 }
 
 TEST(Safetensors, RoundTrip) {

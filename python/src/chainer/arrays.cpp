@@ -53,7 +53,7 @@ bool dtype_of_letter(const char* format, Dtype& dtype) {
   if (*format == '@' || *format == '=') ++format;
   if (std::strlen(format) != 1) return false;
   const char letter = *format == 'q' ? 'l' : *format == 'Q' ? 'L' : *format;
-  for (int i = 0; i < ct::kDtypes; ++i)
+  for (int i = 0; i < ct::kRealDtypes; ++i)
     if (letter_of(static_cast<Dtype>(i)) == letter) {
       dtype = static_cast<Dtype>(i);
       return true;
