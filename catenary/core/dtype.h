@@ -13,7 +13,8 @@
 
 namespace catenary {
 
-/// Element type of an array: a row of core/dtypes.def. The order within a kind is by size.
+/// Element type of an array: bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
+/// float32, float64, complex64, complex128. Each is a row of core/dtypes.def.
 enum class Dtype : std::uint8_t {
 #define CT_DTYPE(id, ...) id,
 #include "catenary/core/dtypes.def"
