@@ -37,6 +37,7 @@ amax, amin = max, min
 bitwise_invert = bitwise_not = invert
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 concat = concatenate
+conj = conjugate
 deg2rad, rad2deg = radians, degrees
 fabs = _native.fabs
 mod = remainder

@@ -474,15 +474,6 @@ def _operand(x, function):
     return _given(x)
 
 
-def conj(x, out=None):
-    """The values: there are no complex dtypes. Of bools int8, as in NumPy."""
-    x = _operand(x, 'conj')
-    return _delivered(x.astype('b') if x.dtype == bool else _core._copy(x, 'K'), out, 'conj')
-
-
-conjugate = conj
-
-
 def angle(z, deg=False):
     """The angle of numbers on the real axis: 0, or pi for negative ones."""
     z = _operand(z, 'angle')
