@@ -7,6 +7,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
+#include "catenary/array/complex_blocks.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
@@ -80,30 +81,7 @@ Array column(const Array& table, int i, const Shape& shape) {
 
 namespace {
 
-/// Complex matrices as real ones of twice the size: an element is the block [re -im; im re]. Sums, products, inverses
-/// and Cholesky factors of these are those of the complex matrices.
-Array blocks_of(const Array& a) {
-  Shape shape(a.shape().data(), a.ndim() - 2);
-  const std::int64_t rows = a.shape(-2), columns = a.shape(-1);
-  Shape spread = shape;
-  for (std::int64_t extent : {rows, std::int64_t{2}, columns, std::int64_t{2}}) spread.push_back(extent);
-  for (std::int64_t extent : {2 * rows, 2 * columns}) shape.push_back(extent);
-  const Array blocks = Array::empty(spread, part_dtype(a.dtype()), a.device());
-  Strides strides = blocks.strides();
-  const int axis = a.ndim() - 1;
-  strides.erase(axis + 2);
-  strides.erase(axis);
-  const std::int64_t down = 2 * columns;
-  const Array re = real(a), im = imag(a);
-  const auto place = [&](std::int64_t at) { return blocks.as_strided(a.shape(), strides, at); };
-  copyto(place(0), re);
-  copyto(place(1), negative(im));
-  copyto(place(down), im);
-  copyto(place(down + 1), re);
-  return blocks.reshape(shape);
-}
-
-/// What blocks_of made of a stack, from the first column of each block.
+/// What real_blocks made of a stack, from the first column of each block.
 Array from_blocks(const Array& blocks) {
   Shape shape = blocks.shape();
   Strides strides = blocks.strides();
@@ -130,7 +108,7 @@ Array column_of_parts(const Array& b, bool vector) {
 }  // namespace
 
 Array cholesky(const Array& a) {
-  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(cholesky(blocks_of(a)));
+  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(cholesky(detail::real_blocks(a)));
   const Stack stack(a, a.dtype(), "cholesky");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
   run(LinalgOp::cholesky, stack, {}, out, "cholesky", "not positive definite");
@@ -138,7 +116,7 @@ Array cholesky(const Array& a) {
 }
 
 Array inv(const Array& a) {
-  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(inv(blocks_of(a)));
+  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(inv(detail::real_blocks(a)));
   const Stack stack(a, a.dtype(), "inv");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
   run(LinalgOp::inv, stack, {}, out, "inv", "singular");
@@ -225,7 +203,7 @@ Array solve_upper(const Array& u, const Array& b) {
 Array solve(const Array& a, const Array& b) {
   if (const Dtype dtype = promote(a.dtype(), b.dtype()); is_complex(dtype) && a.ndim() >= 2 && b.ndim() >= 1) {
     const bool vector = b.ndim() == 1;
-    const Array x = solve(blocks_of(as_dtype(a, dtype)), column_of_parts(as_dtype(b, dtype), vector));
+    const Array x = solve(detail::real_blocks(as_dtype(a, dtype)), column_of_parts(as_dtype(b, dtype), vector));
     if (vector) return view(x, dtype);
     Shape shape = x.shape();
     shape[x.ndim() - 2] /= 2;

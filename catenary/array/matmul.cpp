@@ -4,6 +4,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
+#include "catenary/array/complex_blocks.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
@@ -49,24 +50,8 @@ Axes other_axes(int ndim, const Axes& axes) {
 /// A product of complex matrices as one of real ones: a row of the left factor as it lies in memory, its parts side by
 /// side, meets for each element of the right one the block [re im; -im re].
 Array complex_product(const Array& left, const Array& right) {
-  const Dtype part = part_dtype(left.dtype());
-  Shape blocks = without_last(right.shape(), 2), spread = blocks;
-  const std::int64_t k = right.shape()[right.ndim() - 2], n = right.shape().back();
-  for (std::int64_t extent : {k, std::int64_t{2}, n, std::int64_t{2}}) blocks.push_back(extent);
-  for (std::int64_t extent : {2 * k, 2 * n}) spread.push_back(extent);
-  const Array factor = Array::empty(blocks, part, right.device());
-  Strides strides = factor.strides();
-  const int axis = right.ndim() - 1;  // of the block's rows
-  const std::int64_t down = strides[axis];
-  strides.erase(axis + 2);
-  strides.erase(axis);
-  const Array re = real(right), im = imag(right);
-  const auto place = [&](std::int64_t at) { return factor.as_strided(right.shape(), strides, at); };
-  copyto(place(0), re);
-  copyto(place(1), im);
-  copyto(place(down), negative(im));
-  copyto(place(down + 1), re);
-  return view(matmul(view(left.contiguous(), part), factor.reshape(spread)), left.dtype());
+  const Array parts = view(left.contiguous(), part_dtype(left.dtype()));
+  return view(matmul(parts, detail::real_blocks(right, true)), left.dtype());
 }
 
 }  // namespace
