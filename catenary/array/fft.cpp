@@ -1,9 +1,19 @@
 #include "catenary/array/fft.h"
 
+#include <cmath>
+
+#include "catenary/array/axes.h"
 #include "catenary/array/body.h"
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
+#include "catenary/device/float64.h"
 
 namespace catenary {
+
+namespace detail {
 
 std::pair<Array, Array> fourier_transform(const char* function, const Array& re, const std::optional<Array>& im,
                                           bool inverse, double scale) {
@@ -33,4 +43,190 @@ std::pair<Array, Array> fourier_transform(const char* function, const Array& re,
   return {out_re, out_im};
 }
 
+}  // namespace detail
+
+namespace fft {
+
+namespace {
+
+using detail::slice_axis;
+
+/// The dtype of the parts that a transform works with.
+Dtype part_of(const Array& x) {
+  const Dtype part = part_dtype(x.dtype());
+  if (is_16bit_float(part)) return Dtype::float32;
+  return is_floating(part) ? part : widest_float(x.device());
+}
+
+/// The elements of an axis up to n, zeros where there are fewer.
+Array of_length(const Array& x, int axis, std::int64_t n) {
+  const std::int64_t have = x.shape()[axis];
+  if (have == n) return x;
+  if (have > n) return slice_axis(x, axis, 0, n);
+  Shape shape = x.shape();
+  shape[axis] = n;
+  const Array longer = detail::filled(shape, 0, x.dtype(), x.device());
+  copyto(slice_axis(longer, axis, 0, have), x);
+  return longer;
+}
+
+std::int64_t length_of(const Array& x, int axis, const std::optional<std::int64_t>& n, const char* function) {
+  const std::int64_t length = n.value_or(x.shape()[axis]);
+  if (length < 1)
+    fail<ValueError>("fft::{}: a transform needs at least one element, {} were asked for", function, length);
+  return length;
+}
+
+/// What a transform of n elements is multiplied with.
+double scale_of(std::int64_t n, bool inverse, Norm norm) {
+  const auto count = static_cast<double>(n);
+  if (norm == Norm::ortho) return 1 / std::sqrt(count);
+  return inverse == (norm == Norm::backward) ? 1 / count : 1;
+}
+
+/// Transforms n elements of an axis.
+Array transform(const Array& x, int axis, std::int64_t n, bool inverse, double scale) {
+  const Dtype part = part_of(x);
+  const bool has_imag = is_complex(x.dtype());
+  const Dtype result = promote(part, Dtype::complex64);
+  const Array rows = detail::axis_to_end(of_length(detail::as_dtype(x, has_imag ? result : part), axis, n), axis);
+  const Array out = Array::empty(rows.shape(), result, x.device());
+  if (out.size() > 0) {
+    const Shape flat{out.size() / n, n};
+    const Array from = rows.reshape(flat), to = out.reshape(flat);
+    const View imaginary = readable(has_imag ? imag(from) : from);
+    compute(x.device(), primitives::Fft{inverse, scale, readable(real(from)), has_imag ? &imaginary : nullptr,
+                                        writable(real(to)), writable(imag(to))});
+  }
+  return detail::axis_from_end(out, axis);
+}
+
+Array complex_transform(const Array& x, const Options& options, bool inverse, const char* function) {
+  const int axis = normalize_axis(options.axis, x.ndim(), function);
+  const std::int64_t n = length_of(x, axis, options.n, function);
+  return transform(x, axis, n, inverse, scale_of(n, inverse, options.norm));
+}
+
+Array half_transform(const Array& x, const Options& options, bool inverse, const char* function) {
+  if (is_complex(x.dtype())) fail<DtypeError>("fft::{}: real numbers are needed, {} was given", function, x.dtype());
+  const int axis = normalize_axis(options.axis, x.ndim(), function);
+  const std::int64_t n = length_of(x, axis, options.n, function);
+  const Array whole = transform(x, axis, n, false, scale_of(n, inverse, options.norm));
+  return copy(slice_axis(whole, axis, 0, n / 2 + 1));
+}
+
+Array real_transform(const Array& x, const Options& options, bool inverse, const char* function) {
+  const int axis = normalize_axis(options.axis, x.ndim(), function);
+  const std::int64_t n = options.n.value_or(2 * (x.shape()[axis] - 1));
+  if (n < 1) fail<ValueError>("fft::{}: a transform needs at least one element, {} were asked for", function, n);
+  const Array half = of_length(detail::as_dtype(x, promote(part_of(x), Dtype::complex64)), axis, n / 2 + 1);
+  // the other half is the conjugate of the first one, from behind
+  Shape shape = half.shape();
+  shape[axis] = n;
+  const Array whole = Array::empty(shape, half.dtype(), x.device());
+  copyto(slice_axis(whole, axis, 0, n / 2 + 1), half);
+  const std::int64_t mirrored = (n - 1) / 2;
+  if (mirrored > 0)
+    copyto(slice_axis(whole, axis, n / 2 + 1, n), conjugate(flip(slice_axis(half, axis, 1, mirrored + 1), axis)));
+  // of real results these are real
+  imag(slice_axis(whole, axis, 0, 1)).fill(0);
+  if (n % 2 == 0) imag(slice_axis(whole, axis, n / 2, n / 2 + 1)).fill(0);
+  return copy(real(transform(whole, axis, n, true, scale_of(n, inverse, options.norm))));
+}
+
+/// The axes and their lengths.
+struct Plan {
+  Axes axes;
+  std::vector<std::optional<std::int64_t>> lengths;
+};
+Plan plan_of(const Array& x, const OptionsN& options, const char* function) {
+  Plan plan;
+  if (options.axes) {
+    plan.axes = normalize_axes(*options.axes, x.ndim(), function);
+  } else {
+    const int count = options.s ? options.s->size() : x.ndim();
+    if (count > x.ndim()) fail<ShapeError>("fft::{}: {} lengths for an array of shape {}", function, count, x.shape());
+    for (int axis = x.ndim() - count; axis < x.ndim(); ++axis) plan.axes.push_back(axis);
+  }
+  if (options.s && options.s->size() != plan.axes.size())
+    fail<ShapeError>("fft::{}: {} lengths for {} axes", function, options.s->size(), plan.axes.size());
+  for (int i = 0; i < plan.axes.size(); ++i)
+    plan.lengths.push_back(options.s ? std::optional((*options.s)[i]) : std::nullopt);
+  return plan;
+}
+
+Options one_of(const Plan& plan, int i, Norm norm) {
+  return {plan.lengths[static_cast<std::size_t>(i)], static_cast<int>(plan.axes[i]), norm};
+}
+
+Array along_all(const Array& x, const OptionsN& options, bool inverse, const char* function) {
+  const Plan plan = plan_of(x, options, function);
+  Array y = x;
+  for (int i = plan.axes.size(); i-- > 0;) y = complex_transform(y, one_of(plan, i, options.norm), inverse, function);
+  return plan.axes.empty() ? x.astype(promote(part_of(x), Dtype::complex64)) : y;
+}
+
+Norm other_way(Norm norm) {
+  return norm == Norm::backward ? Norm::forward : norm == Norm::forward ? Norm::backward : norm;
+}
+
+Array shifted(const Array& x, const AxisArg& axes, bool back, const char* function) {
+  Array y = x;
+  for (const std::int64_t axis : axes.normalized(x.ndim(), function)) {
+    const std::int64_t half = x.shape()[static_cast<int>(axis)] / 2;
+    y = roll(y, back ? -half : half, static_cast<int>(axis));
+  }
+  return y.is(x) ? copy(x) : y;
+}
+
+}  // namespace
+
+Array fft(const Array& x, const Options& options) { return complex_transform(x, options, false, "fft"); }
+Array ifft(const Array& x, const Options& options) { return complex_transform(x, options, true, "ifft"); }
+Array rfft(const Array& x, const Options& options) { return half_transform(x, options, false, "rfft"); }
+Array irfft(const Array& x, const Options& options) { return real_transform(x, options, true, "irfft"); }
+Array hfft(const Array& x, const Options& options) {
+  Options other = options;
+  other.norm = other_way(options.norm);
+  return real_transform(is_complex(x.dtype()) ? conjugate(x) : x, other, true, "hfft");
+}
+Array ihfft(const Array& x, const Options& options) {
+  Options other = options;
+  other.norm = other_way(options.norm);
+  return conjugate(half_transform(x, other, false, "ihfft"));
+}
+
+Array fftn(const Array& x, const OptionsN& options) { return along_all(x, options, false, "fftn"); }
+Array ifftn(const Array& x, const OptionsN& options) { return along_all(x, options, true, "ifftn"); }
+Array rfftn(const Array& x, const OptionsN& options) {
+  const Plan plan = plan_of(x, options, "rfftn");
+  if (plan.axes.empty()) fail<ShapeError>("fft::rfftn: at least one axis is needed");
+  const int last = plan.axes.size() - 1;
+  Array y = half_transform(x, one_of(plan, last, options.norm), false, "rfftn");
+  for (int i = last; i-- > 0;) y = complex_transform(y, one_of(plan, i, options.norm), false, "rfftn");
+  return y;
+}
+Array irfftn(const Array& x, const OptionsN& options) {
+  const Plan plan = plan_of(x, options, "irfftn");
+  if (plan.axes.empty()) fail<ShapeError>("fft::irfftn: at least one axis is needed");
+  const int last = plan.axes.size() - 1;
+  Array y = x;
+  for (int i = 0; i < last; ++i) y = complex_transform(y, one_of(plan, i, options.norm), true, "irfftn");
+  return real_transform(y, one_of(plan, last, options.norm), true, "irfftn");
+}
+
+Array fftfreq(std::int64_t n, double d) {
+  if (n < 1) fail<ValueError>("fft::fftfreq: n must be at least 1, {} was given", n);
+  const std::int64_t positive = (n + 1) / 2;
+  const Array whole = concatenate({arange(positive), arange(-(n - positive), std::int64_t{0})});
+  return multiply(whole.astype(widest_float(current_device())), 1 / (static_cast<double>(n) * d));
+}
+Array rfftfreq(std::int64_t n, double d) {
+  if (n < 1) fail<ValueError>("fft::rfftfreq: n must be at least 1, {} was given", n);
+  return multiply(arange(n / 2 + 1).astype(widest_float(current_device())), 1 / (static_cast<double>(n) * d));
+}
+Array fftshift(const Array& x, const AxisArg& axes) { return shifted(x, axes, false, "fftshift"); }
+Array ifftshift(const Array& x, const AxisArg& axes) { return shifted(x, axes, true, "ifftshift"); }
+
+}  // namespace fft
 }  // namespace catenary

@@ -16,7 +16,7 @@ class Fft : public FunctionNode {
  protected:
   Arrays forward(Inputs x) override {
     const std::int64_t n = x[0].ndim() > 0 ? x[0].shape().back() : 1;
-    const auto y = fourier_transform(inverse_ ? "ifft" : "fft", x[0], x[1], inverse_,
+    const auto y = detail::fourier_transform(inverse_ ? "ifft" : "fft", x[0], x[1], inverse_,
                                      inverse_ ? 1.0 / static_cast<double>(n) : 1.0);
     Arrays parts;
     parts.push_back(y.first);

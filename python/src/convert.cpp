@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -21,7 +22,7 @@ namespace {
 struct NumPy {
   PyObject* module = nullptr;
   PyTypeObject *generic = nullptr, *ndarray = nullptr;
-  std::array<PyObject*, ct::kRealDtypes> dtypes{}, scalars{};
+  std::array<PyObject*, ct::kDtypes> dtypes{}, scalars{};
 };
 NumPy np;
 
@@ -32,9 +33,14 @@ PyObject* attribute(PyObject* of, const char* name) {
 std::string text_of(PyObject* o) { return nb::cast<std::string>(nb::str(nb::handle(o))); }
 
 [[noreturn]] void refuse_dtype(const std::string& name) {
-  if (name.rfind("complex", 0) == 0)
-    raise(PyExc_TypeError, "dtype " + name + ": complex dtypes are not supported; use the real and imaginary parts");
-  raise(PyExc_TypeError, "dtype " + name + ": expected bool, an integer dtype, float16, float32 or float64");
+  raise(PyExc_TypeError,
+        "dtype " + name + ": expected bool, an integer dtype, float16, float32, float64, complex64 or complex128");
+}
+
+Scalar complex_scalar(PyObject* o) {
+  const Py_complex value = PyComplex_AsCComplex(o);
+  if (value.real == -1 && PyErr_Occurred()) raise_set();
+  return Scalar(std::complex<double>(value.real, value.imag));
 }
 
 /// A Python integer as a literal; a 0-d uint64 array where only that holds it.
@@ -74,6 +80,9 @@ void set_numpy_scalar(Argument& argument, PyObject* o) {
       argument.scalar = Scalar(value);
       return;
     }
+    case ct::Kind::complex:
+      argument.scalar = complex_scalar(o);
+      return;
     default:
       set_integer(argument, checked(PyNumber_Index(o)).ptr());
       if (argument.array) argument.strong.reset();
@@ -131,7 +140,7 @@ bool Argument::parse(PyObject* o) {
   } else if (PyFloat_Check(o)) {
     scalar = Scalar(PyFloat_AsDouble(o));
   } else if (PyComplex_Check(o)) {
-    refuse_dtype("complex128");
+    scalar = complex_scalar(o);
   } else if (has_protocol(o)) {
     kept = array_of(nb::module_::import_("catenary.cupy._array").attr("asarray")(nb::handle(o)).ptr());
     array = &kept;
@@ -156,7 +165,9 @@ void Argument::parse_values(PyObject* o, const ct::Device& device, std::optional
 }
 
 void Argument::stored_as(Dtype into) {
-  if (ct::is_floating(into)) beyond_uint64 = nullptr;
+  if (ct::is_inexact(into)) beyond_uint64 = nullptr;
+  if (!array && scalar.kind() == Scalar::Kind::complex && !ct::is_complex(into))
+    raise(PyExc_TypeError, std::string("a complex number does not go into ") + ct::dtype_name(into));
   if (array || beyond_int64 || !ct::is_integer(into) || !ct::is_floating(strong.value_or(scalar.default_dtype())))
     return;
   const double value = std::trunc(scalar.real());
@@ -195,7 +206,7 @@ void settle(Argument& x, Argument& y, bool compared) {
   for (auto [wide, beside] : {std::pair(&x, &y), std::pair(&y, &x)}) {
     if (!wide->beyond_int64 || !beside->array || beside->beyond_int64) continue;
     const Dtype dtype = beside->array->dtype();
-    const bool floating = ct::is_floating(dtype);
+    const bool floating = ct::is_inexact(dtype);
     if (!floating && !(compared && (wide->beyond_uint64 || dtype != Dtype::uint64))) {
       if (compared || dtype == Dtype::uint64 || dtype == Dtype::bool_ || wide->beyond_uint64) continue;
       raise(PyExc_OverflowError, "Python integer " + std::to_string(wide->array->item<std::uint64_t>()) +
@@ -331,7 +342,7 @@ void register_conversions(nb::module_&) {
   np.module = checked(PyImport_ImportModule("numpy")).release().ptr();
   np.generic = reinterpret_cast<PyTypeObject*>(attribute(np.module, "generic"));
   np.ndarray = reinterpret_cast<PyTypeObject*>(attribute(np.module, "ndarray"));
-  for (int i = 0; i < ct::kRealDtypes; ++i) {
+  for (int i = 0; i < ct::kDtypes; ++i) {
     const auto dtype = static_cast<Dtype>(i);
     const auto at = static_cast<std::size_t>(i);
     if (dtype == Dtype::bfloat16) continue;

@@ -254,6 +254,7 @@ void register_ndarray(nb::module_& m);
 void register_memory(nb::module_& m);
 void register_dlpack(nb::module_& m);
 void register_ufuncs(nb::module_& m);
+void register_fft(nb::module_& m);
 void register_creation(nb::module_& m);
 void register_manipulation(nb::module_& m);
 void register_numbers(nb::module_& m);

@@ -2,6 +2,8 @@
 
 #include "catenary/array/creation.h"
 
+#include <complex>
+
 #include "bind.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
@@ -25,6 +27,13 @@ namespace {
 
 using namespace nb::literals;
 
+/// NumPy's warning where a cast leaves imaginary parts out.
+void warn_of_lost_parts(Dtype from, Dtype to) {
+  if (!ct::is_complex(from) || ct::is_complex(to) || to == Dtype::bool_) return;
+  const nb::object warning = numpy().attr("exceptions").attr("ComplexWarning");
+  if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) < 0) raise_set();
+}
+
 /// Scalar of a Python or NumPy number.
 Scalar scalar_from(PyObject* o, const char* function) {
   Argument argument;
@@ -33,6 +42,7 @@ Scalar scalar_from(PyObject* o, const char* function) {
     if (argument.array->size() != 1 || argument.array->ndim() != 0)
       raise(PyExc_TypeError,
             std::string(function) + ": expected a number, not an array of shape " + argument.array->shape().str());
+    if (ct::is_complex(argument.array->dtype())) return Scalar(argument.array->item<std::complex<double>>());
     return ct::is_floating(argument.array->dtype()) ? Scalar(argument.array->item<double>())
                                                     : Scalar(argument.array->item<std::int64_t>());
   }
@@ -73,7 +83,7 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const Dtyp
 /// Fills with a number, or with what broadcasts, NumPy's arrays and lists too. Floats are cast as elements are.
 Array full_of(Array a, nb::handle value) {
   Argument v;
-  v.parse_values(value.ptr(), a.device(), ct::is_floating(a.dtype()) ? std::optional(a.dtype()) : std::nullopt);
+  v.parse_values(value.ptr(), a.device(), ct::is_inexact(a.dtype()) ? std::optional(a.dtype()) : std::nullopt);
   ct::copyto(a, v.operand());
   return a;
 }
@@ -104,7 +114,7 @@ void register_creation(nb::module_& m) {
       [](const Shape& shape, nb::handle fill_value, DtypeArg dtype, nb::handle order) {
         Argument v;
         const std::optional<Dtype> wanted = dtype.get();
-        v.parse_values(fill_value.ptr(), current_device(), wanted && ct::is_floating(*wanted) ? wanted : std::nullopt);
+        v.parse_values(fill_value.ptr(), current_device(), wanted && ct::is_inexact(*wanted) ? wanted : std::nullopt);
         const Dtype own = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         return full_of(empty(shape, dtype.value_or(own), order), fill_value);
       },
@@ -189,6 +199,7 @@ void register_creation(nb::module_& m) {
         const Array& a = self.array();
         const Dtype d = dtype.value_or(Dtype::float64);
         check_cast("astype", a.dtype(), d, casting);
+        warn_of_lost_parts(a.dtype(), d);
         const Order o = order_from(order.ptr(), Order::K, {&a});
         if (d != a.dtype()) return checked(wrap(ct::in_order(a.astype(d), o)));
         return !copy && ct::is_in_order(a, o) ? nb::borrow(self.o) : checked(wrap(ct::copy(a, o)));

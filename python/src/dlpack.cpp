@@ -66,7 +66,7 @@ ct::Device device_from(const DLDevice& device) {
                                "; expected the host's (1), CUDA's (2), OpenCL's (4) or ROCm's (10)");
 }
 
-/// DLPack's codes: 0 signed, 1 unsigned, 2 floating, 4 bfloat, 6 bool.
+/// DLPack's codes: 0 signed, 1 unsigned, 2 floating, 4 bfloat, 5 complex, 6 bool.
 DLDtype dtype_of(Dtype dtype) {
   const auto bits = static_cast<std::uint8_t>(8 * ct::itemsize(dtype));
   if (dtype == Dtype::bfloat16) return {4, bits, 1};
@@ -75,6 +75,8 @@ DLDtype dtype_of(Dtype dtype) {
       return {6, bits, 1};
     case ct::Kind::floating:
       return {2, bits, 1};
+    case ct::Kind::complex:
+      return {5, bits, 1};
     case ct::Kind::signed_int:
       return {0, bits, 1};
     default:
@@ -83,13 +85,14 @@ DLDtype dtype_of(Dtype dtype) {
 }
 
 Dtype dtype_from(const DLDtype& dtype) {
-  for (int i = 0; i < ct::kRealDtypes; ++i) {
+  for (int i = 0; i < ct::kDtypes; ++i) {
     const DLDtype known = dtype_of(static_cast<Dtype>(i));
     if (known.code == dtype.code && known.bits == dtype.bits && dtype.lanes == 1) return static_cast<Dtype>(i);
   }
-  raise(PyExc_BufferError, "from_dlpack: elements of DLPack's type code " + std::to_string(dtype.code) + " with " +
-                               std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) +
-                               " lanes; expected bool, an integer dtype, float16, bfloat16, float32 or float64");
+  raise(PyExc_BufferError,
+        "from_dlpack: elements of DLPack's type code " + std::to_string(dtype.code) + " with " +
+            std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) +
+            " lanes; expected bool, an integer dtype, float16, bfloat16, float32, float64, complex64 or complex128");
 }
 
 /// A capsule that keeps the array until whoever takes it, or else the garbage collector, calls the deleter.

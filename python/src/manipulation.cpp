@@ -164,6 +164,9 @@ void register_manipulation(nb::module_& m) {
         return checked(wrap_view(flat.is_contiguous() ? flat : flat.copy(), self.o));
       },
       nb::arg("order").none() = "C");
+  // the parts of complex numbers, as views
+  m.def("_real", viewing(+[](const Array& a) { return ct::real(a); }), "a"_a);
+  m.def("_imag", viewing(+[](const Array& a) { return ct::imag(a); }), "a"_a);
   both(m, "squeeze",
        viewing(+[](const Array& a, const ct::AxisArg& axis) { return zero_of_none(a, axis) ? a : a.squeeze(axis); }),
        "a", no_axis);

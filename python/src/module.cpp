@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   register_memory(m);
   register_dlpack(m);
   register_ufuncs(m);
+  register_fft(m);
   register_creation(m);
   register_manipulation(m);
   register_numbers(m);

@@ -1,5 +1,6 @@
 // cupy.ndarray: its slots and attributes. Methods that are functions too are registered with the functions.
 
+#include <complex>
 #include <string>
 
 #include "catenary/array/body.h"
@@ -170,6 +171,10 @@ nb::object item_of(const Array& a, const char* function) {
       return nb::bool_(read(bool{}));
     case ct::Kind::floating:
       return nb::float_(read(double{}));
+    case ct::Kind::complex: {
+      const auto value = read(std::complex<double>{});
+      return checked(PyComplex_FromDoubles(value.real(), value.imag()));
+    }
     case ct::Kind::signed_int:
       return nb::int_(read(std::int64_t{}));
     default:

@@ -98,7 +98,7 @@ auto paired(R (*f)(A...)) {
 
 /// The dtype of bools or integers among arrays and numbers, by NumPy's rule for all at once.
 Dtype common_dtype(const Array& a, std::initializer_list<nb::object> others) {
-  if (ct::is_floating(a.dtype())) return a.dtype();
+  if (ct::is_inexact(a.dtype())) return a.dtype();
   nb::list all;
   all.append(nb::handle(numpy_dtype(a.dtype())));
   for (const nb::object& other : others)
@@ -121,7 +121,7 @@ OptionalAxis along(const Array& a, const OptionalAxis& axis) {
 
 /// Throws TypeError where NaN is left out of floats, and the dtype could not say that nothing was left.
 void check_inexact(const Array& a, std::optional<Dtype> dtype, const std::string& function) {
-  if (dtype && ct::is_floating(a.dtype()) && !ct::is_floating(*dtype))
+  if (dtype && ct::is_inexact(a.dtype()) && !ct::is_inexact(*dtype))
     raise(PyExc_TypeError, function + ": dtype must be floating for a floating array, not " + ct::dtype_name(*dtype));
 }
 
@@ -168,7 +168,7 @@ void register_numbers(nb::module_& m) {
 
   // reductions that are no rows
   const auto mean = [](const Array& a, const AxisArg& axis, std::optional<Dtype> d, bool keepdims) {
-    if (!d || ct::is_floating(*d)) return ct::mean(a, axis, keepdims, d);
+    if (!d || ct::is_inexact(*d)) return ct::mean(a, axis, keepdims, d);
     return ct::divide(ct::sum(a, axis, keepdims, d), count_along(a, axis, "mean")).astype(*d);
   };
   both(
@@ -183,7 +183,7 @@ void register_numbers(nb::module_& m) {
         m, name,
         [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, double ddof, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
-          if (d && !ct::is_floating(*d)) return out(integer_variance(a, axis, *d, keepdims, ddof, name), name);
+          if (d && !ct::is_inexact(*d)) return out(integer_variance(a, axis, *d, keepdims, ddof, name), name);
           Array result = without_gil(is_large(a), [&] { return f(d ? a.astype(*d) : a, axis, keepdims, ddof); });
           return out(std::move(result), name);
         },
@@ -193,9 +193,9 @@ void register_numbers(nb::module_& m) {
         name,
         [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
-          if (d && !ct::is_floating(*d)) {  // NaN goes before integers come, which have none
+          if (d && !ct::is_inexact(*d)) {  // NaN goes before integers come, which have none
             const bool is_sum = f == &ct::nansum;
-            const Array x = ct::is_floating(a.dtype()) ? ct::where(ct::isnan(a), is_sum ? 0 : 1, a) : a;
+            const Array x = ct::is_inexact(a.dtype()) ? ct::where(ct::isnan(a), is_sum ? 0 : 1, a) : a;
             return out.cast(is_sum ? ct::sum(x, axis, keepdims, d) : ct::prod(x, axis, keepdims, d), name);
           }
           return out.cast(f(d ? a.astype(*d) : a, axis, keepdims), name);
@@ -207,7 +207,7 @@ void register_numbers(nb::module_& m) {
         const std::optional<Dtype> d = dtype.get();
         check_inexact(a, d, "nanmean");
         return out.cast(
-            ct::is_floating(a.dtype()) ? ct::nanmean(d ? a.astype(*d) : a, axis, keepdims) : mean(a, axis, d, keepdims),
+            ct::is_inexact(a.dtype()) ? ct::nanmean(d ? a.astype(*d) : a, axis, keepdims) : mean(a, axis, d, keepdims),
             "nanmean");
       },
       "a"_a, no_axis, no_dtype, out, keepdims);

@@ -57,7 +57,7 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
   const bool is_float_rule = row.rule == Rule::FLOAT || row.rule == Rule::DIVIDE;
   const bool is_bool_rule = row.rule == Rule::COMPARE || row.rule == Rule::PREDICATE;
   if (is_bool_rule && dtype == Dtype::bool_) return;
-  if (is_bool_rule || (is_float_rule && !ct::is_floating(dtype)))
+  if (is_bool_rule || (is_float_rule && !ct::is_inexact(dtype)))
     raise(PyExc_TypeError, std::string(row.name) + ": no loop with the result dtype " + ct::dtype_name(dtype));
   for (int i = 0; i < row.arity; ++i) {
     Argument& x = inputs[i];
@@ -159,7 +159,7 @@ PyObject* represent(PyObject* self) {
 /// "ff->f": what the row computes for each dtype, found by applying it to nothing.
 nb::list types_of(const Ufunc& f) {
   nb::list types;
-  for (int i = 0; i < ct::kRealDtypes; ++i) {
+  for (int i = 0; i < ct::kDtypes; ++i) {
     const auto dtype = static_cast<Dtype>(i);
     if (dtype == Dtype::bfloat16) continue;
     const Array none = Array::empty({0}, dtype, ct::Device());

@@ -276,14 +276,16 @@ class flatiter:
 
 
 ndarray.flat = property(flatiter)
-ndarray.real = property(lambda self: self, lambda self, value: self.__setitem__(..., value))
+ndarray.real = property(_core._real, lambda self, value: _core._real(self).__setitem__(..., value), None, 'The real parts.')
 
 
 def _set_imag(self, value):
-    raise TypeError('imag: the array has no imaginary part to set')
+    if self.dtype.kind != 'c':
+        raise TypeError('imag: the array has no imaginary part to set')
+    _core._imag(self)[...] = value
 
 
-ndarray.imag = property(lambda self: _core.zeros_like(self), _set_imag, None, 'Zeros: there are no complex dtypes.')
+ndarray.imag = property(_core._imag, _set_imag, None, 'The imaginary parts; zeros of an array that is not complex.')
 
 
 @_method
@@ -390,8 +392,8 @@ def reduced_view(self, dtype=None):
 
 @_method
 def conj(self):
-    """The array itself: there are no complex dtypes."""
-    return self
+    """The complex conjugates; an array that is not complex itself."""
+    return _core.ufuncs['conjugate'](self) if self.dtype.kind == 'c' else self
 
 
 def _flags(self):

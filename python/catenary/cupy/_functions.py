@@ -448,23 +448,23 @@ def isfortran(a):
 
 
 def iscomplex(x):
-    """False for each element: there are no complex dtypes."""
-    return _core.zeros_like(_given(x), bool)
+    """Which elements have an imaginary part that is not 0."""
+    return _given(x).imag != 0
 
 
 def isreal(x):
-    """True for each element."""
-    return _core.ones_like(_given(x), bool)
+    """Which elements have none, or one that is 0."""
+    return _given(x).imag == 0
 
 
 def real(val):
-    """The array itself."""
-    return _given(val)
+    """The real parts, a view; the array itself where it is not complex."""
+    return _given(val).real
 
 
 def imag(val):
-    """Zeros."""
-    return _core.zeros_like(_given(val))
+    """The imaginary parts, a view; zeros where the array is not complex."""
+    return _given(val).imag
 
 
 def _operand(x, function):
@@ -475,10 +475,10 @@ def _operand(x, function):
 
 
 def angle(z, deg=False):
-    """The angle of numbers on the real axis: 0, or pi for negative ones."""
+    """The angles of numbers in the plane: on the real axis 0, or pi for negative ones."""
     z = _operand(z, 'angle')
     z = z.astype(int) if z.dtype == bool else z
-    radians = _core.ufuncs['arctan2'](_core.zeros_like(z), z)
+    radians = _core.ufuncs['arctan2'](z.imag, z.real)
     return _core.ufuncs['degrees'](radians) if deg else radians
 
 
@@ -508,8 +508,13 @@ def mask_indices(n, mask_func, k=0):
 
 
 def real_if_close(a, tol=100):
-    """The array itself: there are no complex dtypes."""
-    return _given(a)
+    """The real parts where no imaginary one is above `tol` (times the dtype's eps where it is above 1); else the array."""
+    a = _given(a)
+    if a.dtype.kind != 'c':
+        return a
+    if tol > 1:
+        tol *= numpy.finfo(a.dtype).eps
+    return a.real if _core.all(_core.ufuncs['absolute'](a.imag) < tol) else a
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):

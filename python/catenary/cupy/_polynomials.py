@@ -6,24 +6,14 @@ from catenary import _core
 from catenary.cupy._array import array, asarray, asnumpy, ndarray
 from catenary.cupy._functions import _given
 
-_COMPLEX = '%s: the %s are complex, and there are no complex dtypes; numpy.%s has them for cupy.asnumpy(x)'
-
-
-def _real(values, function, what):
-    """What NumPy computed, on the device."""
-    if numpy.iscomplexobj(values):
-        raise NotImplementedError(_COMPLEX % (function, what, function))
-    return asarray(values)
-
-
 def roots(p):
-    """The roots of a polynomial. Throws NotImplementedError where they are complex."""
-    return _real(numpy.roots(asnumpy(_coefficients(p))), 'roots', 'roots')
+    """The roots of a polynomial, complex where one of them is."""
+    return asarray(numpy.roots(asnumpy(_coefficients(p))))
 
 
 def poly(seq_of_zeros):
     """The polynomial that has these zeros; of a square matrix its characteristic one."""
-    return _real(numpy.poly(asnumpy(seq_of_zeros)), 'poly', 'coefficients')
+    return asarray(numpy.poly(asnumpy(seq_of_zeros)))
 
 
 def _coefficients(p):
@@ -107,7 +97,7 @@ class poly1d:
     c = coef = coefficients = coeffs
     variable = property(lambda self: self._variable)
     order = o = property(lambda self: self._coeffs.size - 1, None, None, 'The highest power.')
-    roots = r = property(lambda self: roots(self), None, None, 'The zeros. Throws NotImplementedError where they are complex.')
+    roots = r = property(lambda self: roots(self), None, None, 'The zeros, complex where one of them is.')
 
     def get(self, stream=None, out=None):
         """The same as numpy.poly1d."""

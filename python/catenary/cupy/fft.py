@@ -1,12 +1,55 @@
-"""cupy.fft: what of it needs no complex numbers. The transforms are not there."""
+"""cupy.fft: discrete Fourier transforms with NumPy's names and conventions, by the library's own kernels."""
 
 import numpy
 
 from catenary import _core, _names
-from catenary.cupy._array import asarray
+from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._functions import _given
 
-_ABSENT = _names.known()['cupy.fft'][1]
+
+def _operand(a):
+    if isinstance(a, numpy.ndarray):
+        raise TypeError(f'Unsupported type {type(a)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
+    return a if isinstance(a, ndarray) else _given(a)
+
+
+def _one(name, doc):
+    def transform(a, n=None, axis=-1, norm=None):
+        return _core._fft(name, _operand(a), n, axis, norm)
+    return _named(transform, name, doc)
+
+
+def _several(name, doc, axes, s_of=None):
+    def transform(a, s=None, axes=axes, norm=None):
+        a = _operand(a)
+        if axes is not None and len(axes) == 0:
+            if name in ('rfftn', 'irfftn'):
+                raise IndexError('tuple index out of range')
+            return a.astype(numpy.result_type(a.dtype, numpy.complex64)) if s is None else a
+        return _core._fftn(s_of or name, a, s, axes, norm)
+    return _named(transform, name, doc)
+
+
+def _named(function, name, doc):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+fft = _one('fft', 'The transform of one axis.')
+ifft = _one('ifft', 'The inverse of fft.')
+rfft = _one('rfft', 'The first n // 2 + 1 elements of the transform of real numbers.')
+irfft = _one('irfft', 'The inverse of rfft: n real numbers.')
+hfft = _one('hfft', 'The real transform of what has conjugates at mirrored places.')
+ihfft = _one('ihfft', 'The inverse of hfft.')
+fftn = _several('fftn', 'The transform of several axes.', None)
+ifftn = _several('ifftn', 'The inverse of fftn.', None)
+rfftn = _several('rfftn', 'rfft along the last of the axes, fft along the others.', None)
+irfftn = _several('irfftn', 'The inverse of rfftn.', None)
+fft2 = _several('fft2', 'The transform of the last two axes.', (-2, -1), 'fftn')
+ifft2 = _several('ifft2', 'The inverse of fft2.', (-2, -1), 'ifftn')
+rfft2 = _several('rfft2', 'rfft along the last axis, fft along the one before.', (-2, -1), 'rfftn')
+irfft2 = _several('irfft2', 'The inverse of rfft2.', (-2, -1), 'irfftn')
 
 
 def fftfreq(n, d=1.0):
@@ -36,7 +79,4 @@ def ifftshift(x, axes=None):
 
 
 def __getattr__(name):
-    if name in _ABSENT:
-        raise AttributeError(f'cupy.fft.{name} is not here: Fourier transforms need complex numbers, and there are no complex '
-                             'dtypes; numpy.fft has them for cupy.asnumpy(x)')
     raise _names.absent('cupy.fft', name)

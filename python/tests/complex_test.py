@@ -1,0 +1,101 @@
+"""Complex numbers and Fourier transforms beside NumPy."""
+
+import pickle
+import warnings
+
+import numpy
+import pytest
+from compare import same
+
+from catenary import cupy
+
+DTYPES = ['F', 'D']
+
+
+def numbers(shape, dtype, seed=0):
+    random = numpy.random.RandomState(seed)
+    return (random.uniform(-2, 2, shape) + 1j * random.uniform(-2, 2, shape)).astype(dtype)
+
+
+def close(x, y):
+    y = numpy.asarray(y)
+    assert x.dtype == y.dtype and x.shape == y.shape, (x.dtype, y.dtype, x.shape, y.shape)
+    single = y.dtype.char in 'fFe' or y.dtype.kind in 'biu'
+    numpy.testing.assert_allclose(x.get(), y, rtol=2e-5 if single else 1e-12, atol=2e-5 if single else 1e-12)
+
+
+LINES = """
+x + y; x - y; x * y; x / y; x ** 2; x ** -1; x ** 0.5; x ** y; -x; +x; abs(x); x == y; x != y; x < y; x >= y; x + 1; 1 - x; 2j * x; x / 1j; x + r; r * 1j; i + 1j
+x.real; x.imag; x.conj(); x.T; x.sum(); x.sum(0); x.prod(1); x.mean(); x.var(); x.std(0); x.max(); x.min(1); x.cumsum(); x.cumprod(1); x.round(2); x.argmax(); x.argmin(0)
+xp.conj(x); xp.conjugate(r); xp.real(x); xp.imag(r); xp.angle(x); xp.angle(x, deg=True); xp.abs(x); xp.absolute(r); xp.sign(x); xp.square(x); xp.reciprocal(x)
+xp.sqrt(x); xp.exp(x); xp.exp2(x); xp.expm1(x); xp.log(x); xp.log2(x); xp.log10(x); xp.log1p(x); xp.sin(x); xp.cos(x); xp.tan(x)
+xp.arcsin(x); xp.arccos(x); xp.arctan(x); xp.sinh(x); xp.cosh(x); xp.tanh(x); xp.arcsinh(x); xp.arccosh(x); xp.arctanh(x); xp.rint(x)
+xp.isnan(x); xp.isinf(x); xp.isfinite(x); xp.iscomplex(x); xp.isreal(x); xp.iscomplex(r); xp.maximum(x, y); xp.minimum(x, y); xp.fmax(x, y); xp.logical_not(x); xp.logical_and(x, y)
+xp.real_if_close(x); xp.real_if_close(r + 0j); xp.nan_to_num(x); xp.sort(x); xp.argsort(x, 0); xp.unique(x); xp.where(x.real > 0, x, y); xp.concatenate([x, r]); xp.stack([x, y]); xp.tril(x)
+xp.dot(x, y.T); x @ y.T; r @ x.T; xp.vdot(x, y); xp.outer(x[0], y[0]); xp.inner(x, y); xp.tensordot(x, y, 2); xp.einsum('ij,kj->ik', x, y); xp.kron(x, y); xp.trace(x)
+xp.linalg.inv(m); xp.linalg.solve(m, x[:, :3].T); xp.linalg.norm(x); xp.linalg.cholesky(m @ m.conj().T); xp.linalg.matrix_power(m, 3)
+xp.zeros(3, x.dtype); xp.full((2,), 1 + 2j); xp.ones_like(x); xp.arange(4, dtype=x.dtype); xp.eye(3, dtype=x.dtype); xp.array([1, 2j]); xp.linspace(0, 1, 5) * 1j; xp.roots(xp.array([1., 0, 1])); xp.poly(xp.array([1j, -1j]))
+x.astype('D'); x.astype(bool); r.astype(x.dtype); i.astype(x.dtype); x[::-1, ::2]; x[[2, 0]]; x[x.real > 0]; x.ravel(); x.reshape(4, 3); x.copy(); x.flatten('F'); x.view(x.real.dtype); xp.take(x, xp.array([1, 0]), 1)
+xp.allclose(x, x + 1e-9); xp.isclose(x, y); xp.array_equal(x, y); xp.result_type(x, 'f'); xp.iscomplexobj(x); xp.count_nonzero(x); x.any(); x.all(0); xp.diff(x); xp.nansum(x); xp.average(x, 1); xp.ptp(x.real)
+xp.fft.fft(x); xp.fft.ifft(x, axis=0); xp.fft.fft(r); xp.fft.fft(i); xp.fft.fft(x, 7, 0, 'ortho'); xp.fft.ifft(x, 2, norm='forward'); xp.fft.rfft(r); xp.fft.irfft(x); xp.fft.irfft(x, 5, 0); xp.fft.hfft(x); xp.fft.ihfft(r)
+xp.fft.fft2(x); xp.fft.ifft2(x, (2, 5)); xp.fft.rfft2(r); xp.fft.irfft2(x); xp.fft.fftn(x); xp.fft.ifftn(x, axes=(0,)); xp.fft.rfftn(r, (4, 4), (0, 1)); xp.fft.irfftn(x, norm='ortho'); xp.fft.fftfreq(5, 0.1); xp.fft.rfftfreq(6); xp.fft.fftshift(x); xp.fft.ifftshift(x, 1)
+"""
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+@pytest.mark.parametrize('line', [line.strip() for line in LINES.replace('\n', ';').split(';') if line.strip()])
+def test_beside_numpy(line, dtype):
+    host = {'x': numbers((3, 4), dtype), 'y': numbers((3, 4), dtype, 1), 'm': numbers((3, 3), dtype, 2),
+            'r': numpy.abs(numbers((3, 4), dtype, 3)), 'i': numpy.arange(12).reshape(3, 4)}
+    here = eval(line, {'xp': cupy, **{k: cupy.asarray(v) for k, v in host.items()}})
+    there = eval(line, {'xp': numpy, **host})
+    if isinstance(here, cupy.ndarray):
+        close(here, there)
+    else:
+        assert here == there
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+def test_parts_are_written_through(dtype):
+    x = cupy.asarray(numbers((2, 3), dtype))
+    y = x.get()
+    x.real[0] = 5
+    x.imag = x.real
+    y.real[0] = 5
+    y.imag = y.real
+    x[1] *= 2j
+    y[1] *= 2j
+    x[0, 1] = 1 - 1j
+    y[0, 1] = 1 - 1j
+    same(x, y)
+    with pytest.raises(TypeError, match='no imaginary part'):
+        cupy.ones(2).imag = 1
+
+
+def test_numbers_and_text():
+    x = cupy.array([1 + 2j, -0.5j])
+    assert x.dtype == 'D' and complex(x[0]) == 1 + 2j and x[1].item() == -0.5j and x.tolist() == [1 + 2j, -0.5j]
+    assert repr(x) == repr(x.get()) and str(x) == str(x.get())
+    assert repr(x.astype('F')) == repr(x.get().astype('F'))
+    same(pickle.loads(pickle.dumps(x)), x.get())
+    with pytest.raises(TypeError):
+        float(x[0])
+
+
+def test_a_cast_to_real_numbers_warns():
+    x = cupy.array([1 + 2j])
+    with pytest.warns(numpy.exceptions.ComplexWarning):
+        assert x.astype('f').get() == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        assert x.astype(bool).get() == [True]
+
+
+def test_in_place_and_out():
+    x, z = cupy.arange(3.), cupy.zeros(3, 'D')
+    with pytest.raises(TypeError, match='which does not go into'):
+        x += 1j
+    cupy.add(x, 1j, out=z)
+    same(z, numpy.arange(3) + 1j)
+    cupy.scatter_add(z, cupy.array([0, 0]), cupy.array([1j, 1.]))
+    same(z, numpy.array([1 + 2j, 1 + 1j, 2 + 1j]))

@@ -1,0 +1,172 @@
+// catenary::fft against sums in long double.
+
+#include "catenary/array/fft.h"
+
+#include <cmath>
+#include <complex>
+#include <random>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/array/view.h"
+#include "catenary/core/error.h"
+#include "catenary/device/float64.h"
+#include "tests/array/expect.h"
+
+namespace ct = catenary;
+namespace fft = catenary::fft;
+using namespace testing_arrays;
+using ct::Dtype;
+using ct::Shape;
+
+namespace {
+
+using C = std::complex<double>;
+using Wide = std::complex<long double>;
+
+std::vector<C> numbers(std::int64_t n, unsigned seed, bool real = false) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> one(-1, 1);
+  std::vector<C> all(static_cast<std::size_t>(n));
+  for (C& z : all) z = {one(random), real ? 0 : one(random)};
+  return all;
+}
+
+Dtype widest() { return ct::has_float64(ct::current_device()) ? Dtype::complex128 : Dtype::complex64; }
+
+Array from(const std::vector<C>& values, const Shape& shape, Dtype dtype) {
+  const Array all = Array::from_host(values.data(), shape, Dtype::complex128, ct::Device())
+                        .astype(ct::is_complex(dtype) ? dtype : Dtype::complex128);
+  return (ct::is_complex(dtype) ? all : ct::real(all).astype(dtype)).to_device(ct::current_device());
+}
+
+/// The sums of the definition over one axis of [before, n, after], of `length` elements, times `scale`.
+std::vector<C> sums(const std::vector<C>& x, std::int64_t before, std::int64_t n, std::int64_t after,
+                    std::int64_t length, bool inverse, double scale) {
+  const long double turn = (inverse ? 2 : -2) * std::acos(-1.0L) / static_cast<long double>(length);
+  std::vector<C> y(static_cast<std::size_t>(before * length * after));
+  for (std::int64_t b = 0; b < before; ++b)
+    for (std::int64_t a = 0; a < after; ++a)
+      for (std::int64_t f = 0; f < length; ++f) {
+        Wide total = 0;
+        for (std::int64_t t = 0; t < std::min(n, length); ++t)
+          total += Wide(x[static_cast<std::size_t>((b * n + t) * after + a)]) *
+                   std::polar(1.0L, turn * static_cast<long double>(f * t % length));
+        y[static_cast<std::size_t>((b * length + f) * after + a)] = C(total * static_cast<long double>(scale));
+      }
+  return y;
+}
+
+void expect_near(const Array& a, const std::vector<C>& expected, const Shape& shape, Dtype dtype) {
+  ASSERT_EQ(a.shape(), shape);
+  ASSERT_EQ(a.dtype(), dtype);
+  const std::vector<C> values = a.to_device(ct::Device()).to_vector<C>();
+  ASSERT_EQ(values.size(), expected.size());
+  double largest = 1;
+  for (const C& z : expected) largest = std::max(largest, std::abs(z));
+  const double close = (ct::part_dtype(dtype) == Dtype::float32 ? 2e-6 : 1e-14) * largest;
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(values[i] - expected[i]), close) << i;
+}
+
+TEST(FourierTransforms, OfAllLengthsOnAllAxes) {
+  for (const Dtype dtype : {Dtype::complex64, widest()})
+    for (const std::int64_t n : {1, 2, 3, 5, 8, 12, 17, 30, 97, 128}) {
+      const std::vector<C> v = numbers(2 * n * 3, static_cast<unsigned>(n));
+      const Array x = from(v, {2, n, 3}, dtype);
+      const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
+      for (const bool inverse : {false, true}) {
+        const double scale = inverse ? 1 / static_cast<double>(n) : 1;
+        const auto transform = inverse ? fft::ifft : fft::fft;
+        expect_near(transform(x, {.axis = 1}), sums(given, 2, n, 3, n, inverse, scale), {2, n, 3}, dtype);
+        expect_near(transform(x.transpose({0, 2, 1}), {}).transpose({0, 2, 1}), sums(given, 2, n, 3, n, inverse, scale),
+                    {2, n, 3}, dtype);
+        // cut, and filled with zeros
+        for (const std::int64_t length : {std::max<std::int64_t>(1, n - 2), n + 3})
+          expect_near(transform(x, {.n = length, .axis = -2}),
+                      sums(given, 2, n, 3, length, inverse, inverse ? 1 / static_cast<double>(length) : 1),
+                      {2, length, 3}, dtype);
+      }
+    }
+}
+
+TEST(FourierTransforms, OfRealNumbersAndBack) {
+  const Dtype part = ct::part_dtype(widest());
+  for (const std::int64_t n : {1, 2, 5, 6, 31, 64}) {
+    const Array x = from(numbers(2 * n, static_cast<unsigned>(n), true), {2, n}, part);
+    const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
+    const std::vector<C> whole = sums(given, 2, n, 1, n, false, 1);
+    std::vector<C> half;
+    for (std::int64_t r = 0; r < 2; ++r)
+      for (std::int64_t f = 0; f <= n / 2; ++f) half.push_back(whole[static_cast<std::size_t>(r * n + f)]);
+    const Array y = fft::rfft(x);
+    expect_near(y, half, {2, n / 2 + 1}, widest());
+    expect_near(fft::irfft(y, {.n = n}), given, {2, n}, part);
+    expect_near(fft::hfft(fft::ihfft(x), {.n = n}), given, {2, n}, part);
+    for (C& z : half) z = std::conj(z) / static_cast<double>(n);
+    expect_near(fft::ihfft(x), half, {2, n / 2 + 1}, widest());
+    expect_near(fft::fft(x), whole, {2, n}, widest());
+    if (n % 2 == 0) expect_near(fft::irfft(y), given, {2, n}, part);
+  }
+  // what cannot be the transform of real numbers: the imaginary parts at both ends count for nothing, as in NumPy
+  const Array odd = from({{1, 5}, {2, 1}, {3, 7}}, {3}, Dtype::complex64);
+  expect_near(fft::irfft(odd), {2, -1, 0, 0}, {4}, Dtype::float32);
+}
+
+TEST(FourierTransforms, NormsAndDtypes) {
+  const Array x = from(numbers(6, 1), {6}, Dtype::complex64);
+  const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
+  const double root = 1 / std::sqrt(6.0);
+  expect_near(fft::fft(x, {.norm = fft::Norm::ortho}), sums(given, 1, 6, 1, 6, false, root), {6}, Dtype::complex64);
+  expect_near(fft::ifft(x, {.norm = fft::Norm::ortho}), sums(given, 1, 6, 1, 6, true, root), {6}, Dtype::complex64);
+  expect_near(fft::fft(x, {.norm = fft::Norm::forward}), sums(given, 1, 6, 1, 6, false, 1 / 6.0), {6},
+              Dtype::complex64);
+  expect_near(fft::ifft(x, {.norm = fft::Norm::forward}), sums(given, 1, 6, 1, 6, true, 1), {6}, Dtype::complex64);
+  for (const Dtype d : {Dtype::float16, Dtype::bfloat16, Dtype::float32})
+    EXPECT_EQ(fft::fft(ct::ones({4}, d)).dtype(), Dtype::complex64) << d;
+  for (const Dtype d : {Dtype::bool_, Dtype::int8, Dtype::int64})
+    EXPECT_EQ(fft::rfft(ct::ones({4}, d)).dtype(), widest()) << d;
+}
+
+TEST(FourierTransforms, OfSeveralAxes) {
+  const Array x = from(numbers(4 * 3 * 6, 2), {4, 3, 6}, Dtype::complex64);
+  const auto one_by_one = [](Array y, std::initializer_list<int> axes) {
+    for (int axis : axes) y = fft::fft(y, {.axis = axis});
+    return y.to_device(ct::Device()).to_vector<C>();
+  };
+  expect_near(fft::fftn(x), one_by_one(x, {0, 1, 2}), {4, 3, 6}, Dtype::complex64);
+  expect_near(fft::fftn(x, {.axes = ct::Axes{0, -1}}), one_by_one(x, {0, 2}), {4, 3, 6}, Dtype::complex64);
+  expect_near(fft::fftn(x, {.s = Shape{3, 6}}), one_by_one(x, {1, 2}), {4, 3, 6}, Dtype::complex64);
+  expect_near(fft::ifftn(fft::fftn(x)), x.to_device(ct::Device()).to_vector<C>(), {4, 3, 6}, Dtype::complex64);
+  EXPECT_EQ(fft::fftn(x, {.s = Shape{2, 8}}).shape(), (Shape{4, 2, 8}));
+  const Array real = ct::real(x);
+  expect_near(fft::irfftn(fft::rfftn(real), {.s = Shape{4, 3, 6}}), real.to_device(ct::Device()).to_vector<C>(),
+              {4, 3, 6}, Dtype::float32);
+  EXPECT_EQ(fft::rfftn(real).shape(), (Shape{4, 3, 4}));
+  EXPECT_EQ(fft::fftn(x, {.axes = ct::Axes{}}).shape(), x.shape());
+}
+
+TEST(FourierTransforms, FrequenciesAndShifts) {
+  const Dtype part = ct::part_dtype(widest());
+  expect_array(fft::fftfreq(5, 0.5), {0, 0.4, 0.8, -0.8, -0.4}, {5}, part, 1e-6);
+  expect_array(fft::fftfreq(4), {0, 0.25, -0.5, -0.25}, {4}, part, 1e-6);
+  expect_array(fft::rfftfreq(5), {0, 0.2, 0.4}, {3}, part, 1e-6);
+  const Array x = ct::arange(6).reshape({2, 3});
+  expect_array(fft::fftshift(x), {5, 3, 4, 2, 0, 1}, {2, 3}, Dtype::int64);
+  expect_array(fft::ifftshift(fft::fftshift(x)), {0, 1, 2, 3, 4, 5}, {2, 3}, Dtype::int64);
+  expect_array(fft::fftshift(x, 1), {2, 0, 1, 5, 3, 4}, {2, 3}, Dtype::int64);
+}
+
+TEST(FourierTransforms, OfWhatIsNoTransform) {
+  const Array x = ct::ones({4, 3}, Dtype::float32);
+  EXPECT_THROW(fft::fft(x, {.axis = 2}), ct::ShapeError);
+  EXPECT_THROW(fft::fft(x, {.n = 0}), ct::ValueError);
+  EXPECT_THROW(fft::fft(ct::ones({4, 0}, Dtype::float32)), ct::ValueError);
+  EXPECT_THROW(fft::rfft(x.astype(Dtype::complex64)), ct::DtypeError);
+  EXPECT_THROW(fft::fftn(x, {.s = Shape{1, 2, 3}}), ct::ShapeError);
+  EXPECT_THROW(fft::fftn(x, {.s = Shape{1}, .axes = ct::Axes{0, 1}}), ct::ShapeError);
+  EXPECT_THROW(fft::fft(ct::ones({}, Dtype::float32)), ct::ShapeError);
+  EXPECT_EQ(fft::fft(ct::ones({0, 4}, Dtype::float32)).shape(), (Shape{0, 4}));
+}
+
+}  // namespace
