@@ -7,7 +7,7 @@ import numpy
 import pytest
 from compare import same
 
-from catenary import cupy
+from catenary import cupy, cupyx
 
 DTYPES = ['F', 'D']
 
@@ -97,5 +97,5 @@ def test_in_place_and_out():
         x += 1j
     cupy.add(x, 1j, out=z)
     same(z, numpy.arange(3) + 1j)
-    cupy.scatter_add(z, cupy.array([0, 0]), cupy.array([1j, 1.]))
+    cupyx.scatter_add(z, cupy.array([0, 0]), cupy.array([1j, 1.]))
     same(z, numpy.array([1 + 2j, 1 + 1j, 2 + 1j]))

@@ -47,20 +47,26 @@ def test_decorators_of_dtypes_and_orders():
     def both(d, order):
         seen.append((numpy.dtype(d).kind, order))
     both()
-    assert set(seen) == {(k, o) for k in 'fiu' for o in 'CF'} and len(seen) == 22
+    assert set(seen) == {(k, o) for k in 'fiuc' for o in 'CF'} and len(seen) == 26
     pairs = []
 
     @testing.for_dtypes_combination('fdF', names=('x', 'y'), full=True)
     def pair(x, y):
         pairs.append((x, y))
     pair()
-    assert len(pairs) == 4  # complex64 is left out
+    assert len(pairs) == 9
+
+    @testing.for_all_dtypes(no_complex=True)
+    def real(dtype):
+        assert numpy.dtype(dtype).kind != 'c'
+    real()
+    seen.clear()
 
     @testing.for_complex_dtypes()
-    def none(dtype):
-        raise AssertionError('there are no complex dtypes')
-    with pytest.raises(pytest.skip.Exception):
-        none()
+    def parts(dtype):
+        seen.append(numpy.dtype(dtype).char)
+    parts()
+    assert seen == ['F', 'D']
 
 
 def test_decorators_that_compare():

@@ -276,7 +276,10 @@ class flatiter:
 
 
 ndarray.flat = property(flatiter)
-ndarray.real = property(_core._real, lambda self, value: _core._real(self).__setitem__(..., value), None, 'The real parts.')
+
+
+def _set_real(self, value):
+    _core._real(self)[...] = value
 
 
 def _set_imag(self, value):
@@ -285,6 +288,8 @@ def _set_imag(self, value):
     _core._imag(self)[...] = value
 
 
+ndarray.real = property(lambda self: _core._real(self) if self.dtype.kind == 'c' else self, _set_real, None,
+                        'The real parts; the array itself where it is not complex.')
 ndarray.imag = property(_core._imag, _set_imag, None, 'The imaginary parts; zeros of an array that is not complex.')
 
 
@@ -388,6 +393,11 @@ def reduced_view(self, dtype=None):
     if self.size == 0:
         return self.reshape(0)
     return _core.as_strided(self, tuple(shape), tuple(strides))
+
+
+@_method
+def __complex__(self):
+    return complex(self.item())
 
 
 @_method

@@ -113,8 +113,6 @@ def _each(names, combinations):
     def decorator(impl):
         @_wraps_partial_xp(impl, *names)
         def test(*args, **kwargs):
-            if not combinations:
-                pytest.skip('there are no complex dtypes')
             for values in combinations:
                 try:
                     impl(*args, **kwargs, **dict(zip(names, values)))
@@ -125,8 +123,8 @@ def _each(names, combinations):
 
 
 def for_dtypes_combination(dtypes, names=('dtype',), full=None):
-    """A test for combinations of dtypes: all if `full`, else each beside itself and two more; no complex ones."""
-    dtypes = [numpy.dtype(d).type for d in dtypes if numpy.dtype(d).kind != 'c']
+    """A test for combinations of dtypes: all if `full`, else each beside itself and two more."""
+    dtypes = [numpy.dtype(d).type for d in dtypes]
     if full:
         return _each(names, list(itertools.product(dtypes, repeat=len(names))))
     n, columns = len(dtypes), range(len(names))
@@ -135,10 +133,10 @@ def for_dtypes_combination(dtypes, names=('dtype',), full=None):
 
 
 for_dtypes = lambda dtypes, name='dtype': for_dtypes_combination(dtypes, (name,))  # noqa: E731
-for _kind, _letters in {'all': 'dfebhiqBHIQ?', 'float': 'dfe', 'int': 'bhiqBHIQ?', 'signed': 'bhiq', 'unsigned': 'BHIQ',
-                        'complex': ''}.items():
+for _kind, _letters in {'all': 'dfebhiqBHIQ?FD', 'float': 'dfe', 'int': 'bhiqBHIQ?', 'signed': 'bhiq', 'unsigned': 'BHIQ',
+                        'complex': 'FD'}.items():
     def _chosen(no_float16=False, no_bool=False, no_complex=False, _letters=_letters):
-        return [d for d in _letters if not (no_float16 and d == 'e') and not (no_bool and d == '?')]
+        return [d for d in _letters if not (no_float16 and d == 'e' or no_bool and d == '?' or no_complex and d in 'FD')]
     globals()[f'for_{_kind}_dtypes'] = lambda name='dtype', _chosen=_chosen, **no: for_dtypes(_chosen(**no), name)
     globals()[f'for_{_kind}_dtypes_combination'] = lambda names=('dtype',), full=None, _chosen=_chosen, **no: (
         for_dtypes_combination(_chosen(**no), names, full))
