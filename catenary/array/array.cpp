@@ -133,6 +133,8 @@ void Array::copy_to_host(void* to) const {
 void Array::item(void* to, Dtype wanted) const {
   if (size() != 1) fail<ShapeError>("item: the array must have exactly one element, its shape is {}", shape());
   if (dtype() == wanted) return copy_to_host(to);
+  if (is_complex(dtype()) && !is_complex(wanted) && wanted != Dtype::bool_)
+    fail<DtypeError>("item: a number of {} is not one of {}; take real(x), imag(x) or absolute(x)", dtype(), wanted);
   to_device(Device()).astype(wanted).copy_to_host(to);
 }
 

@@ -91,7 +91,14 @@ void check_range(const Array& x, const Range& range) {
   compute(x.device(), primitives::CheckRange{readable(values), range});
 }
 
-Array as_dtype(Array x, Dtype dtype) { return x.dtype() == dtype ? x : std::move(x).astype(dtype); }
+Array as_dtype(Array x, Dtype dtype) {
+  if (x.dtype() == dtype) return x;
+  if (is_complex(x.dtype()) && !is_complex(dtype) && dtype != Dtype::bool_)
+    fail<DtypeError>(
+        "complex numbers ({}) were given where real ones ({}) are computed with; give real(x), imag(x) or absolute(x)",
+        x.dtype(), dtype);
+  return std::move(x).astype(dtype);
+}
 
 Dtype dtype_of_sums(Dtype dtype, const std::vector<Index>& indices) {
   const bool may_repeat = std::any_of(indices.begin(), indices.end(),

@@ -399,8 +399,20 @@ std::pair<Array, Array> modf(const Operand& x) {
 
 std::pair<Array, Array> divmod(const Operand& x, const Operand& y) { return {floor_divide(x, y), remainder(x, y)}; }
 
+namespace {
+
+/// Throws DtypeError where a copy would drop imaginary parts, as numpy.copyto does.
+void check_keeps_parts(Dtype from, Dtype to) {
+  if (is_complex(from) && !is_complex(to) && to != Dtype::bool_)
+    fail<DtypeError>(
+        "copyto: {} does not go into {}, which has no imaginary parts; copy real(x), imag(x) or absolute(x)", from, to);
+}
+
+}  // namespace
+
 void copyto(Target to, const Operand& value) {
   const Array& target = to;
+  check_keeps_parts(dtype_of_operand(value), target.dtype());
   if (value.is_array()) {
     broadcast_strides(value.array().shape(), value.array().strides(), target.shape(), "copyto");
     common_device(target, value, "copyto");
@@ -414,6 +426,7 @@ void copyto(Target to, const Operand& value, const Array& mask) {
         target.shape()))
     fail<ShapeError>("copyto: a value of shape {} and a mask of shape {} do not broadcast to the target's {}",
                      shape_of(value), mask.shape(), target.shape());
+  check_keeps_parts(dtype_of_operand(value), target.dtype());
   common_device(target, value, "copyto");
   common_device(target, mask, "copyto");
   const LazyOperand operands[] = {lazy_operand(mask, Dtype::bool_), lazy_operand(value, target.dtype()),

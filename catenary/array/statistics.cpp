@@ -116,6 +116,10 @@ Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<dou
     fail<ShapeError>("interp: xp and fp must be 1-d and of one length, shapes {} and {} were given", xp.shape(),
                      fp.shape());
   if (xp.size() == 0) fail<ValueError>("interp: there are no points");
+  if (is_complex(fp.dtype())) {
+    const auto none_of = [](const auto& end) { return end ? std::optional(0.0) : std::nullopt; };
+    return complex(interp(x, xp, real(fp), left, right), interp(x, xp, imag(fp), none_of(left), none_of(right)));
+  }
   const std::int64_t n = xp.size();
   const Dtype wide = widest_float(x.device());
   const Array at = as_dtype(x, wide), from = as_dtype(xp, wide), to = as_dtype(fp, wide);

@@ -98,6 +98,11 @@ Array byteswap(const Array& a) {
   const Order order = is_in_order(a, Order::F) && !is_in_order(a, Order::C) ? Order::F : Order::C;  // NumPy's order A
   if (a.itemsize() == 1) return copy(a, order);
   const Array result = empty(a.shape(), a.dtype(), order, a.device());
+  if (is_complex(a.dtype())) {  // each part has an order of its own
+    copyto(real(result), byteswap(real(a)));
+    copyto(imag(result), byteswap(imag(a)));
+    return result;
+  }
   copyto(bytes_of(result), detail::reverse_last(bytes_of(a)));
   return result;
 }

@@ -271,22 +271,34 @@ void Serializer::operator()(const std::string& key, std::vector<std::string>& va
   archive_->later([&value, read] { value = read.get<std::vector<std::string>>(); });
 }
 
+namespace {
+
+/// What is there is an array of a dtype that goes into `into`.
+const io::HostArray& stored_array(const io::NpyValue& read, Dtype into, const std::string& where) {
+  const auto* host = std::get_if<io::HostArray>(&read);
+  if (!host) fail<FileError>("{}: expected an array", where);
+  if (is_complex(host->dtype) && !is_complex(into))
+    fail<DtypeError>("{}: the array there is of {}, which {} does not hold", where, host->dtype, into);
+  return *host;
+}
+
+}  // namespace
+
 void Serializer::operator()(const std::string& key, Array& value) const {
   const std::string full = path_ + key;
   if (!loading())
     return archive_->write(full, value.defined() ? io::NpyValue(to_host(value)) : io::NpyValue(io::None{}));
   const auto read = archive_->read(full);
   if (!read || std::holds_alternative<io::None>(*read)) return;
-  const auto* host = std::get_if<io::HostArray>(&*read);
-  if (!host) fail<FileError>("{}: expected an array", archive_->where(full));
+  const io::HostArray& host =
+      stored_array(*read, value.defined() ? value.dtype() : Dtype::complex128, archive_->where(full));
   if (!value.defined()) {
-    archive_->later([&value, loaded = from_host(*host, current_device())] { value = loaded; });
+    archive_->later([&value, loaded = from_host(host, current_device())] { value = loaded; });
     return;
   }
-  if (!(host->shape == value.shape()))
-    fail<ShapeError>("{}: the array there has shape {}, expected {}", archive_->where(full), host->shape,
-                     value.shape());
-  archive_->later([value, loaded = from_host(*host, value.device())] { value.set(loaded, ellipsis); });
+  if (!(host.shape == value.shape()))
+    fail<ShapeError>("{}: the array there has shape {}, expected {}", archive_->where(full), host.shape, value.shape());
+  archive_->later([value, loaded = from_host(host, value.device())] { value.set(loaded, ellipsis); });
 }
 
 void Serializer::operator()(const std::string& key, const Parameter& value) const {
@@ -296,12 +308,12 @@ void Serializer::operator()(const std::string& key, const Parameter& value) cons
                            value.is_initialized() ? io::NpyValue(to_host(value.array())) : io::NpyValue(io::None{}));
   const auto read = archive_->read(full);
   if (!read || std::holds_alternative<io::None>(*read)) return;
-  const auto* host = std::get_if<io::HostArray>(&*read);
-  if (!host) fail<FileError>("{}: expected an array", archive_->where(full));
-  if (value.is_initialized() && !(host->shape == value.shape()))
-    fail<ShapeError>("{}: the array there has shape {}, the parameter {}", archive_->where(full), host->shape,
+  // a parameter takes part in backward, which knows real numbers alone
+  const io::HostArray& host = stored_array(*read, Dtype::float64, archive_->where(full));
+  if (value.is_initialized() && !(host.shape == value.shape()))
+    fail<ShapeError>("{}: the array there has shape {}, the parameter {}", archive_->where(full), host.shape,
                      value.shape());
-  archive_->later([value, loaded = from_host(*host, value.initial_device())] {
+  archive_->later([value, loaded = from_host(host, value.initial_device())] {
     if (!value.is_initialized()) value.initialize(loaded.shape());
     value.array().set(loaded, ellipsis);
   });

@@ -11,6 +11,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/view.h"
 #include "catenary/device/backend.h"
 #include "core.h"
 
@@ -164,8 +165,24 @@ void Argument::parse_values(PyObject* o, const ct::Device& device, std::optional
   bring_to(device);
 }
 
+void warn_of_lost_parts(Dtype from, Dtype into) {
+  if (!ct::is_complex(from) || ct::is_complex(into) || into == Dtype::bool_) return;
+  const nb::object warning = numpy().attr("exceptions").attr("ComplexWarning");
+  if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) < 0) raise_set();
+}
+
+Array stored_parts(const Array& a, Dtype into) {
+  if (!ct::is_complex(a.dtype()) || ct::is_complex(into) || into == Dtype::bool_) return a;
+  warn_of_lost_parts(a.dtype(), into);
+  return ct::real(a);
+}
+
 void Argument::stored_as(Dtype into) {
   if (ct::is_inexact(into)) beyond_uint64 = nullptr;
+  if (array && ct::is_complex(array->dtype())) {
+    kept = stored_parts(*array, into);
+    array = &kept;
+  }
   if (!array && scalar.kind() == Scalar::Kind::complex && !ct::is_complex(into))
     raise(PyExc_TypeError, std::string("a complex number does not go into ") + ct::dtype_name(into));
   if (array || beyond_int64 || !ct::is_integer(into) || !ct::is_floating(strong.value_or(scalar.default_dtype())))

@@ -164,8 +164,9 @@ struct Argument {
   bool parse(PyObject* o);
   /// Takes NumPy's arrays and lists, too. What is written into an array of a dtype is stored_as() that, too.
   void parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into = {});
-  /// A float that is to be stored as an integer becomes one, which wraps where the dtype does not hold it. Throws
-  /// ValueError for NaN and OverflowError for what no integer dtype holds.
+  /// Of complex numbers that are to be stored as real ones the real parts, with NumPy's warning, or TypeError for a
+  /// number. A float that is to be stored as an integer becomes one, which wraps where the dtype does not hold it.
+  /// Throws ValueError for NaN and OverflowError for what no integer dtype holds.
   void stored_as(Dtype into);
   Operand operand() const {
     if (beyond_uint64) refuse_integer();
@@ -231,6 +232,10 @@ struct Value {
   Argument argument;
   Operand operand() const { return argument.operand(); }
 };
+/// NumPy's warning where a cast leaves imaginary parts out.
+void warn_of_lost_parts(Dtype from, Dtype into);
+/// What of the array is stored as that dtype: the real parts, with that warning, where it has no imaginary ones.
+Array stored_parts(const Array& a, Dtype into);
 /// `order=`, None being `otherwise`. 'A' is F where all of these arrays lie in that order alone, else C; without arrays
 /// K.
 Order order_from(PyObject* o, Order otherwise, std::initializer_list<const Array*> of = {});

@@ -27,13 +27,6 @@ namespace {
 
 using namespace nb::literals;
 
-/// NumPy's warning where a cast leaves imaginary parts out.
-void warn_of_lost_parts(Dtype from, Dtype to) {
-  if (!ct::is_complex(from) || ct::is_complex(to) || to == Dtype::bool_) return;
-  const nb::object warning = numpy().attr("exceptions").attr("ComplexWarning");
-  if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) < 0) raise_set();
-}
-
 /// Scalar of a Python or NumPy number.
 Scalar scalar_from(PyObject* o, const char* function) {
   Argument argument;
@@ -236,6 +229,7 @@ void register_creation(nb::module_& m) {
         const Dtype from = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         const bool weak = !v.array && !v.strong;
         if (!weak || ct::result_type(dst, v.scalar) != dst.dtype()) check_cast("copyto", from, dst.dtype(), casting);
+        if (v.array) v.stored_as(dst.dtype());
         if (where.ptr() == Py_True) return ct::copyto(dst, src.operand());
         if (!is_ndarray(where.ptr())) raise(PyExc_TypeError, "copyto: where must be an ndarray of bool");
         ct::copyto(dst, src.operand(), array_of(where.ptr()));

@@ -64,7 +64,7 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
     if (x.array) {
       check_cast(std::string(row.name) + ": input " + std::to_string(i), x.array->dtype(), dtype, casting);
       if (x.array->dtype() != dtype) {
-        x.kept = x.array->astype(dtype);
+        x.kept = stored_parts(*x.array, dtype).astype(dtype);
         x.array = &x.kept;
       }
     } else {
@@ -140,8 +140,9 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     if (!is_ndarray(options.out)) raise(PyExc_TypeError, std::string(row.name) + ": out must be an ndarray");
     const Array& out = array_of(options.out);
     if (options.where || options.casting != "same_kind") {
-      const Array result = compute();
+      Array result = compute();
       check_cast(std::string(row.name) + ": the result", result.dtype(), out.dtype(), options.casting);
+      result = stored_parts(result, out.dtype());
       options.where ? ct::copyto(out, result, mask_of(options.where, row.name)) : ct::copyto(out, result);
     } else if (row.arity == 1) {
       ct::apply_to(out, op, inputs[0].operand());

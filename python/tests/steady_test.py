@@ -177,7 +177,8 @@ def test_a_million_arrays_leave_nothing(device):
     cycles(10 ** 6)
     gc.collect()
     assert pool.used_bytes() == used and pool.total_bytes() <= total + (1 << 20)
-    assert resident() - before < 4 << 20
+    if 'libasan' not in os.environ.get('LD_PRELOAD', ''):  # it keeps what was freed for a while
+        assert resident() - before < 4 << 20
 
 
 # Each is done many times; afterwards what it was given has as many references as before.

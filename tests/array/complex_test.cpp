@@ -508,6 +508,16 @@ TEST(Complex, WhatHasNoMeaningIsRefused) {
   EXPECT_THROW(ct::searchsorted(z, z), ct::DtypeError);
   EXPECT_THROW(ct::topk(z, 1), ct::DtypeError);
   EXPECT_THROW(ct::logsumexp(z), ct::DtypeError);
+  const Array real = ct::ones({2}), truth = Array::empty({2}, Dtype::bool_);
+  EXPECT_THROW(ct::copyto(real, z), ct::DtypeError);
+  EXPECT_THROW(ct::copyto(real, z, ct::ones({2}, Dtype::bool_)), ct::DtypeError);
+  EXPECT_THROW(ct::copyto(real, std::complex<double>(0, 1)), ct::DtypeError);
+  EXPECT_THROW(real[0].set(z[0]), ct::DtypeError);
+  EXPECT_THROW(real.fill(std::complex<double>(0, 1)), ct::DtypeError);
+  EXPECT_EQ(real.to_vector<float>(), (std::vector<float>{1, 1}));
+  EXPECT_THROW((void)z[0].item<double>(), ct::DtypeError);
+  ct::copyto(truth, z);
+  EXPECT_TRUE(ct::all(truth).item<bool>() && z[0].item<bool>());
   try {
     ct::signbit(z);
     FAIL();

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -41,6 +42,7 @@ TEST(Inspect, EntriesOfAnNpz) {
   writer.write("not", array_of<double>({2}, {1, NAN}));
   writer.write("name", std::string("Adam"));
   writer.write("none", io::None{});
+  writer.write("z", array_of<std::complex<float>>({1}, {{1, 2}}));
   writer.finish();
   const ct::os::ProcessResult text = inspect({folder / "a.npz"});
   EXPECT_TRUE(text.ok()) << text.errors;
@@ -51,7 +53,7 @@ TEST(Inspect, EntriesOfAnNpz) {
     words.emplace_back(std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>());
   }
   using Words = std::vector<std::string>;
-  ASSERT_EQ(words.size(), 8u) << text.output;
+  ASSERT_EQ(words.size(), 9u) << text.output;
   EXPECT_EQ(words[0], (Words{folder / "a.npz:", "npz"}));
   EXPECT_EQ(words[1], (Words{"name", "dtype", "shape", "min", "mean", "max"}));
   EXPECT_EQ(words[2], (Words{"model/W", "float32", "(2,", "3)", "1", "3.5", "6"}));
@@ -59,11 +61,12 @@ TEST(Inspect, EntriesOfAnNpz) {
   EXPECT_EQ(words[4], (Words{"empty", "float64", "(0,", "4)"}));
   EXPECT_EQ(words[6], (Words{"name", "str", "()", "Adam"}));
   EXPECT_EQ(words[7], (Words{"none", "None"}));
+  EXPECT_EQ(words[8], (Words{"z", "complex64", "(1,)"}));  // complex numbers have no order
 
   const json object = json::parse(inspect({folder / "a.npz", "--json"}).output);
   EXPECT_EQ(object["schema"], 1);
   const json& entries = object["files"][0]["entries"];
-  ASSERT_EQ(entries.size(), 6u);
+  ASSERT_EQ(entries.size(), 7u);
   EXPECT_EQ(entries[0]["mean"], 3.5);
   EXPECT_TRUE(entries[2]["max"].is_null());
   EXPECT_TRUE(entries[3]["mean"].is_null());  // JSON has no NaN

@@ -40,7 +40,7 @@ struct Contents {
 
 Entry describe(const std::string& name, const io::HostArray& host) {
   Entry entry{name, dtype_name(host.dtype), host.shape.str(), {}, {}, {}, {}};
-  if (host.size() == 0) return entry;
+  if (host.size() == 0 || is_complex(host.dtype)) return entry;  // complex numbers have no order
   const Array x =
       Array::from_memory(host.data.get(), host.shape, contiguous_strides(host.shape), host.dtype, Device(), host.data)
           .astype(Dtype::float64);

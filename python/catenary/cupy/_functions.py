@@ -93,8 +93,9 @@ globals().update({_name: _of_anything(_name, _n, _listed) for _name, _n in {
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
-    """x1 to the x2 in float64."""
-    return _core.ufuncs['power'](x1, x2, out=out, dtype=numpy.float64 if dtype is None else dtype, **kwargs)
+    """x1 to the x2 in float64, or in complex128 where one is complex."""
+    dtype = numpy.result_type(float, *(x.dtype if isinstance(x, ndarray) else x for x in (x1, x2))) if dtype is None else dtype
+    return _core.ufuncs['power'](x1, x2, out=out, dtype=dtype, **kwargs)
 
 
 def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None, axes=None):
@@ -180,6 +181,12 @@ def putmask(a, mask, values):
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Values at x of the broken line through the points (xp, fp), which goes on as it began where there is a period."""
     x, xp, fp = map(_listed, (x, xp, fp))
+    if any(isinstance(end, complex) for end in (left, right)):
+        parts = [interp(x, xp, part(fp), *(None if end is None else part(end) for end in (left, right)), period)
+                 for part in (lambda v: v.real, lambda v: v.imag)]
+        result = _core.zeros_like(parts[0], numpy.result_type(parts[0].dtype, numpy.complex64))
+        result.real, result.imag = parts
+        return result
     if period is None:
         return _core.interp(x, xp, fp, left, right)
     if period == 0:
