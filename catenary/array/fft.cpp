@@ -131,7 +131,8 @@ Array real_transform(const Array& x, const Options& options, bool inverse, const
   // of real results these are real
   imag(slice_axis(whole, axis, 0, 1)).fill(0);
   if (n % 2 == 0) imag(slice_axis(whole, axis, n / 2, n / 2 + 1)).fill(0);
-  return copy(real(transform(whole, axis, n, true, scale_of(n, inverse, options.norm))));
+  const Array result = real(transform(whole, axis, n, true, scale_of(n, inverse, options.norm)));
+  return is_16bit_float(x.dtype()) ? result.astype(x.dtype()) : copy(result);
 }
 
 /// The axes and their lengths.

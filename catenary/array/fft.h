@@ -30,7 +30,8 @@ struct Options {
 };
 
 // Of integers and of float64 the transforms are complex128 (complex64 on a device without float64), of other floats
-// complex64. All throw ShapeError for an axis that is not there, ValueError for a length below 1.
+// complex64; irfft and hfft give a 16-bit float's own dtype back, as NumPy's. All throw ShapeError for an axis that is
+// not there, ValueError for a length below 1.
 
 /// The transform of one axis: y[f] = sum over t of x[t] exp(-2 pi i f t / n). (numpy.fft.fft)
 CT_API Array fft(const Array& x, const Options& options = {});

@@ -17,7 +17,7 @@ class Fft : public FunctionNode {
   Arrays forward(Inputs x) override {
     const std::int64_t n = x[0].ndim() > 0 ? x[0].shape().back() : 1;
     const auto y = detail::fourier_transform(inverse_ ? "ifft" : "fft", x[0], x[1], inverse_,
-                                     inverse_ ? 1.0 / static_cast<double>(n) : 1.0);
+                                             inverse_ ? 1.0 / static_cast<double>(n) : 1.0);
     Arrays parts;
     parts.push_back(y.first);
     parts.push_back(y.second);

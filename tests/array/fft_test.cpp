@@ -126,6 +126,8 @@ TEST(FourierTransforms, NormsAndDtypes) {
     EXPECT_EQ(fft::fft(ct::ones({4}, d)).dtype(), Dtype::complex64) << d;
   for (const Dtype d : {Dtype::bool_, Dtype::int8, Dtype::int64})
     EXPECT_EQ(fft::rfft(ct::ones({4}, d)).dtype(), widest()) << d;
+  EXPECT_EQ(ct::fft::irfft(ct::ones({3}, Dtype::float16)).dtype(), Dtype::float16);
+  EXPECT_EQ(ct::fft::hfft(ct::ones({3}, Dtype::bfloat16)).dtype(), Dtype::bfloat16);
 }
 
 TEST(FourierTransforms, OfSeveralAxes) {

@@ -166,6 +166,11 @@ def product(parameter):
     return [dict(zip(parameter, values)) for values in itertools.product(*parameter.values())]
 
 
+def product_dict(*parameters):
+    """Dicts that have all items of one dict of each list, for all combinations."""
+    return [{k: v for part in parts for k, v in part.items()} for parts in itertools.product(*parameters)]
+
+
 def parameterize(*params, _ids=True):
     """For each dict a class of tests that has its items as attributes."""
     def decorate(cls):
