@@ -1,91 +1,53 @@
-// QR and singular values, and what is made of them. One matrix is array/factor.h's business, in float64 and host
-// memory; here stacks of matrices go there and come back.
+// QR, singular values, eigenvalues of general matrices, and what is made of them. One matrix is array/factor.h's
+// business, in float64 or complex128 and host memory; here stacks of matrices go there and come back.
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <utility>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/factor.h"
+#include "catenary/array/hermitian.h"
+#include "catenary/array/host_stack.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
-#include "catenary/device/trace.h"
 
 namespace catenary::linalg {
 
 namespace {
 
-/// A copy of the elements in host memory, C-ordered and float64.
-Array host_copy(const Array& a) { return a.to_device(Device()).astype(Dtype::float64).copy(); }
+using detail::adjoint;
+using detail::host_array;
+using detail::host_copy;
+using detail::HostStack;
+using detail::matrix_of;
 
-Array host_array(const Shape& shape) { return Array::empty(shape, Dtype::float64, Device()); }
-
-/// Matrix i of a stack in host memory.
-factor::Matrix matrix_of(const Array& stack, std::int64_t i) {
-  const std::int64_t rows = stack.shape(1), columns = stack.shape(2);
-  return {stack.mutable_data<double>() + i * rows * columns, rows, columns};
-}
-
-/// A stack of matrices as [batch, m, n] in host memory, and how results go back to where it came from.
-struct HostStack {
-  Array matrices;  ///< a copy
-  Shape outer;     ///< the axes before the last two
-  Dtype result;
-  Device device;
-  std::int64_t batch, m, n, k;
-
-  HostStack(const Array& a, const char* what) : device(a.device()) {
-    if (a.ndim() < 2)
-      fail<ShapeError>("linalg::{}: matrices are needed, an array of shape {} was given", what, a.shape());
-    if (is_16bit_float(a.dtype()))
-      fail<DtypeError>("linalg::{}: {} is too narrow; cast to float32 or float64", what, a.dtype());
-    if (is_complex(a.dtype())) fail<DtypeError>("linalg::{}: not yet there for complex matrices", what);
-    trace_host(device, fmt::format("linalg.{}", what).c_str());
-    result = is_floating(a.dtype()) ? a.dtype() : Dtype::float64;
-    outer = Shape(a.shape().data(), a.ndim() - 2);
-    batch = outer.product();
-    m = a.shape(-2);
-    n = a.shape(-1);
-    k = std::min(m, n);
-    matrices = host_copy(a).reshape({batch, m, n});
-  }
-  /// The lower triangles, and what they are mirrored to.
-  void symmetrise(const char* what) {
-    if (m != n)
-      fail<ShapeError>("linalg::{}: a hermitian matrix is square, one of {} rows and {} columns was given", what, m, n);
-    matrices = (tril(matrices) + matrix_transpose(tril(matrices, -1))).eval();
-  }
-  /// [batch, …] as the stack's dtype on its device, with the axes of the stack.
-  Array back(const Array& host) const {
-    Shape shape = outer;
-    for (int i = 1; i < host.ndim(); ++i) shape.push_back(host.shape()[i]);
-    return host.astype(result).to_device(device).reshape(shape).copy();
-  }
-};
-
-/// Singular vectors in rows and singular values: [batch, …, m], [batch, k], [batch, …, n].
+/// Singular vectors in rows, not conjugated, and singular values: [batch, …, m], [batch, k], [batch, …, n].
 struct Singular {
   Array ut, s, vt;
 };
 
 /// All m and n vectors if `full`, else k of each; none at all unless `vectors`.
 Singular singular(const HostStack& a, bool full, bool vectors, const char* what) {
-  // Of a wide matrix the transposed one is decomposed.
+  // Of a wide matrix the adjoint is decomposed.
   const bool wide = a.m < a.n;
-  const Array tall = wide ? matrix_transpose(a.matrices).copy() : a.matrices.copy();
+  const Array tall = wide ? adjoint(a.matrices).copy() : a.matrices.copy();
   const std::int64_t rows = tall.shape(1), left = vectors ? full ? rows : a.k : 0, right = vectors ? a.k : 0;
-  Singular found{host_array({a.batch, left, rows}), host_array({a.batch, a.k}), host_array({a.batch, right, a.k})};
+  Singular found{host_array({a.batch, left, rows}, tall.dtype()), host_array({a.batch, a.k}),
+                 host_array({a.batch, right, a.k}, tall.dtype())};
   tall.eval();
   std::vector<char> done(static_cast<std::size_t>(a.batch));
-  parallel_for(a.batch, 1, [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i)
-      done[static_cast<std::size_t>(i)] = factor::svd(matrix_of(tall, i), found.s.mutable_data<double>() + i * a.k,
-                                                      matrix_of(found.ut, i), matrix_of(found.vt, i));
+  a.each([&](auto type, std::int64_t i) {
+    using T = decltype(type);
+    done[static_cast<std::size_t>(i)] = factor::svd(matrix_of<T>(tall, i), found.s.mutable_data<double>() + i * a.k,
+                                                    matrix_of<T>(found.ut, i), matrix_of<T>(found.vt, i));
   });
   for (std::size_t i = 0; i < done.size(); ++i)
     if (!done[i])
@@ -113,15 +75,15 @@ QrResult qr(const Array& a, const std::string& mode) {
     fail<ValueError>("linalg::qr: the mode is \"reduced\", \"complete\", \"r\" or \"raw\", not \"{}\"", mode);
   const HostStack stack(a, "qr");
   const bool with_q = mode == "reduced" || mode == "complete";
-  const Array taus = host_array({stack.batch, stack.k});
-  const Array q = host_array({stack.batch, stack.m, with_q ? mode == "complete" ? stack.m : stack.k : 0});
+  const Dtype dtype = stack.matrices.dtype();
+  const Array taus = host_array({stack.batch, stack.k}, dtype);
+  const Array q = host_array({stack.batch, stack.m, with_q ? mode == "complete" ? stack.m : stack.k : 0}, dtype);
   stack.matrices.eval();
-  parallel_for(stack.batch, 1, [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i) {
-      double* tau = taus.mutable_data<double>() + i * stack.k;
-      factor::qr(matrix_of(stack.matrices, i), tau);
-      if (with_q) factor::qr_columns(matrix_of(stack.matrices, i), tau, matrix_of(q, i));
-    }
+  stack.each([&](auto type, std::int64_t i) {
+    using T = decltype(type);
+    T* tau = taus.mutable_data<T>() + i * stack.k;
+    factor::qr(matrix_of<T>(stack.matrices, i), tau);
+    if (with_q) factor::qr_columns(matrix_of<T>(stack.matrices, i), tau, matrix_of<T>(q, i));
   });
   if (mode == "raw") return {stack.back(matrix_transpose(stack.matrices)), stack.back(taus)};
   const std::int64_t rows = mode == "complete" ? stack.m : stack.k;
@@ -134,7 +96,7 @@ SvdResult svd(const Array& a, bool full_matrices, bool compute_uv, bool hermitia
   if (hermitian) stack.symmetrise("svd");
   const Singular found = singular(stack, full_matrices, compute_uv, "svd");
   if (!compute_uv) return {{}, stack.back(found.s), {}};
-  return {stack.back(matrix_transpose(found.ut)), stack.back(found.s), stack.back(found.vt)};
+  return {stack.back(matrix_transpose(found.ut)), stack.back(found.s), stack.back(conjugate(found.vt))};
 }
 
 Array svdvals(const Array& a) { return svd(a, false, false).s; }
@@ -142,10 +104,11 @@ Array svdvals(const Array& a) { return svd(a, false, false).s; }
 Array pinv(const Array& a, std::optional<double> rcond, bool hermitian) {
   HostStack stack(a, "pinv");
   if (hermitian) stack.symmetrise("pinv");
-  if (stack.k == 0) return stack.back(host_array({stack.batch, stack.n, stack.m}));
+  if (stack.k == 0) return stack.back(host_array({stack.batch, stack.n, stack.m}, stack.matrices.dtype()));
   const Singular found = singular(stack, false, true, "pinv");
   const Array inverse = inverted(found.s, rcond.value_or(1e-15));
-  return stack.back(matmul(matrix_transpose(found.vt), found.ut * inverse.reshape({stack.batch, stack.k, 1})));
+  return stack.back(
+      matmul(matrix_transpose(found.vt), conjugate(found.ut) * inverse.reshape({stack.batch, stack.k, 1})));
 }
 
 Array matrix_rank(const Array& a, std::optional<double> tol, bool hermitian, std::optional<double> rtol) {
@@ -165,29 +128,65 @@ LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
                       a.shape(), b.shape());
   if (is_16bit_float(b.dtype()))
     fail<DtypeError>("linalg::lstsq: {} is too narrow; cast to float32 or float64", b.dtype());
-  if (is_complex(b.dtype())) fail<DtypeError>("linalg::lstsq: not yet there for complex matrices");
-  HostStack stack(a, "lstsq");
-  stack.result = promote(stack.result, is_floating(b.dtype()) ? b.dtype() : Dtype::float64);
+  HostStack stack(a, "lstsq", is_inexact(b.dtype()) ? b.dtype() : Dtype::float64);
   const std::int64_t m = stack.m, n = stack.n;
-  const Array right = host_copy(b).reshape({m, b.ndim() == 1 ? 1 : b.shape(1)});
+  const Dtype dtype = stack.matrices.dtype();
+  const Array right = host_copy(b, dtype).reshape({m, b.ndim() == 1 ? 1 : b.shape(1)});
   const auto back = [&](const Array& host, const Shape& shape) {
-    return host.astype(stack.result).to_device(stack.device).reshape(shape).copy();
+    return host.astype(stack.result_of(host)).to_device(stack.device).reshape(shape).copy();
   };
   const Singular found = singular(stack, false, true, "lstsq");
   LstsqResult result;
-  Array x = detail::filled({n, right.shape(1)}, 0, Dtype::float64, Device());
+  Array x = detail::filled({n, right.shape(1)}, 0, dtype, Device());
   if (stack.k > 0) {
-    const double cutoff = rcond.value_or(epsilon_of(stack.result) * static_cast<double>(std::max(m, n)));
+    const double cutoff = rcond.value_or(epsilon_of(part_dtype(stack.result)) * static_cast<double>(std::max(m, n)));
     const Array inverse = inverted(found.s, cutoff);
     result.rank = count_nonzero(inverse).item<std::int64_t>();
-    x = matmul(found.vt(0).T(), matmul(found.ut(0), right) * inverse.reshape({stack.k, 1}));
+    x = matmul(found.vt(0).T(), matmul(conjugate(found.ut(0)), right) * inverse.reshape({stack.k, 1}));
   }
   result.x = back(x, b.ndim() == 1 ? Shape{n} : Shape{n, right.shape(1)});
   result.singular_values = back(found.s, {stack.k});
   const bool determined = result.rank == n && m > n;
-  const Array rest = determined ? sum(square(right - matmul(stack.matrices(0), x)), 0) : host_array({0});
+  const Array rest = determined ? sum(square(absolute(right - matmul(stack.matrices(0), x))), 0) : host_array({0});
   result.residuals = back(rest, {rest.size()});
   return result;
 }
+
+namespace {
+
+/// Eigenvalues, and with `vectors` eigenvectors, of general matrices.
+EigResult general(const Array& a, bool vectors, const char* what) {
+  detail::check_square(a, what);
+  const HostStack stack(a, what);
+  if (!isfinite(stack.matrices).all())
+    fail<LinAlgError>("linalg::{}: elements must be finite, an infinity or a NaN was given", what);
+  const Array values = host_array({stack.batch, stack.n}, Dtype::complex128);
+  const Array rows = host_array({stack.batch, vectors ? stack.n : 0, stack.n}, Dtype::complex128);
+  stack.matrices.eval();
+  std::vector<char> done(static_cast<std::size_t>(stack.batch));
+  stack.each([&](auto type, std::int64_t i) {
+    using T = decltype(type);
+    done[static_cast<std::size_t>(i)] =
+        factor::eig(matrix_of<T>(stack.matrices, i), values.mutable_data<std::complex<double>>() + i * stack.n,
+                    matrix_of<std::complex<double>>(rows, i), vectors);
+  });
+  for (std::size_t i = 0; i < done.size(); ++i)
+    if (!done[i])
+      fail<LinAlgError>("linalg::{}: the eigenvalues of matrix {} of {} did not converge", what, i, done.size());
+  const Array columns = matrix_transpose(rows);
+  const Array imaginary = imag(values);
+  const bool all_real = !is_complex(stack.result) && !any(imaginary != 0).item<bool>();
+  const Dtype result = all_real || is_complex(stack.result) ? stack.result
+                       : stack.result == Dtype::float32     ? Dtype::complex64
+                                                            : Dtype::complex128;
+  const auto back = [&](const Array& host) { return stack.back(all_real ? real(host) : host, result); };
+  return {back(values), vectors ? back(columns) : Array()};
+}
+
+}  // namespace
+
+EigResult eig(const Array& a) { return general(a, true, "eig"); }
+
+Array eigvals(const Array& a) { return general(a, false, "eigvals").values; }
 
 }  // namespace catenary::linalg

@@ -7,11 +7,13 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/array/hermitian.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/device/device_info.h"
 
@@ -53,48 +55,54 @@ Array diagonals(const Array& a) { return diagonal(a, 0, 1, 2); }
 /// Turns all pairs of a round so that their elements off the diagonal become 0.
 void turn(Array& a, Array& v, const Round& round, const Array& negligible) {
   const std::int64_t batch = a.shape(0), n = a.shape(1);
-  const Array swapped = take(a, round.partner, 2), values = diagonals(a).copy();
+  const bool complex = is_complex(a.dtype());
+  const Array swapped = take(a, round.partner, 2), values = real(diagonals(a)).copy();
   // The same for both of a pair, bit for bit: else the turn would not be one.
-  const Array above = diagonals(swapped).copy(), off = (above + take(above, round.partner, 1)) * 0.5;
+  const Array above = diagonals(swapped).copy(), mean = (above + conjugate(take(above, round.partner, 1))) * 0.5;
+  // A complex element is a number that is not negative and a phase, which the second axis is turned by before.
+  const Array off = complex ? absolute(mean) : mean;
   const Array tau = (take(values, round.partner, 1) - values) / (2 * where(off == 0, 1, off));
   const Array direction = where(tau == 0, round.order, sign(tau));
   const Array tangent = where(logical_and(absolute(off) > negligible, round.order != 0),
                               direction / (absolute(tau) + sqrt(1 + square(tau))), 0);
-  const Array cosine = rsqrt(1 + square(tangent)), sine = -(tangent * cosine);
+  const Array cosine = rsqrt(1 + square(tangent)), real_sine = -(tangent * cosine);
+  const Array sine = complex ? real_sine * conjugate(mean) / where(off == 0, 1, off) : real_sine;
   const Array c = cosine.reshape({batch, 1, n}), s = sine.reshape({batch, 1, n});
   v = (v * c + take(v, round.partner, 2) * s).eval();
   const Array columns = (a * c + swapped * s).eval();
-  a = (columns * cosine.reshape({batch, n, 1}) + take(columns, round.partner, 1) * sine.reshape({batch, n, 1})).eval();
+  a = (columns * cosine.reshape({batch, n, 1}) +
+       take(columns, round.partner, 1) * conjugate(sine).reshape({batch, n, 1}))
+          .eval();
 }
 
 }  // namespace
 
 EighResult eigh(const Array& a, const std::string& uplo) {
   if (uplo != "L" && uplo != "U") fail<ValueError>("linalg::eigh: uplo is \"L\" or \"U\", not \"{}\"", uplo);
-  const Array given = uplo == "U" && a.ndim() >= 2 ? matrix_transpose(a) : a;
+  const Array given = uplo == "U" && a.ndim() >= 2 ? detail::adjoint(a) : a;
   detail::check_square(given, "eigh");
   if (is_16bit_float(given.dtype()))
     fail<DtypeError>("linalg::eigh: {} is too narrow; cast to float32 or float64", given.dtype());
-  if (is_complex(given.dtype())) fail<DtypeError>("linalg::eigh: not yet there for complex matrices");
-  const Dtype result = is_floating(given.dtype()) ? given.dtype() : Dtype::float64;
+  const Dtype result = is_inexact(given.dtype()) ? given.dtype() : Dtype::float64, real_result = part_dtype(result);
   const std::int64_t n = given.shape().back();
   const Shape outer(given.shape().data(), given.ndim() - 2);
   Shape values_shape = outer;
   values_shape.push_back(n);
   const std::int64_t batch = outer.product();
   const Device device = given.device();
-  if (batch * n == 0) return {Array::empty(values_shape, result, device), Array::empty(given.shape(), result, device)};
+  if (batch * n == 0)
+    return {Array::empty(values_shape, real_result, device), Array::empty(given.shape(), result, device)};
   // Rounding adds up over hundreds of rounds: in float32 some twenty times what LAPACK's methods lose.
-  const Dtype dtype = device.info().has_f64 ? Dtype::float64 : result;
+  const Dtype dtype = device.info().has_f64 ? Dtype::float64 : real_result;
 
-  const Array lower = tril(given.astype(dtype).reshape({batch, n, n}));
+  const Array lower = tril(given.astype(promote(result, dtype)).reshape({batch, n, n}));
   if (!isfinite(lower).all()) fail<LinAlgError>("linalg::eigh: an element is not finite");
   // Scaled, so that squares do not overflow.
   const Array largest = max(absolute(lower), {1, 2}, true), scale = where(largest > 0, largest, 1).eval();
-  Array symmetric = ((lower + matrix_transpose(tril(lower, -1))) / scale).eval();
-  Array v = eye(n, {}, 0, dtype).to_device(device).broadcast_to({batch, n, n}).copy();
+  Array symmetric = (detail::hermitian_of(lower) / scale).eval();
+  Array v = eye(n, {}, 0, lower.dtype()).to_device(device).broadcast_to({batch, n, n}).copy();
   const double epsilon = dtype == Dtype::float32 ? 0x1p-24 : 0x1p-53;
-  const Array norm = sqrt(sum(square(symmetric), {1, 2})).reshape({batch, 1}).eval();
+  const Array norm = sqrt(sum(square(absolute(symmetric)), {1, 2})).reshape({batch, 1}).eval();
   const Array negligible = (norm * (epsilon / static_cast<double>(n))).eval();
   const Array off_diagonal = (1 - eye(n, {}, 0, dtype)).to_device(device).eval();
   const std::vector<Round> rounds = rounds_of(n, dtype, device);
@@ -104,8 +112,8 @@ EighResult eigh(const Array& a, const std::string& uplo) {
     if ((rest <= norm * epsilon).all()) break;
     for (const Round& round : rounds) turn(symmetric, v, round, negligible);
   }
-  const Array values = (diagonals(symmetric) * scale.reshape({batch, 1})).eval(), order = argsort(values, 1);
-  return {take_along_axis(values, order, 1).reshape(values_shape).astype(result),
+  const Array values = (real(diagonals(symmetric)) * scale.reshape({batch, 1})).eval(), order = argsort(values, 1);
+  return {take_along_axis(values, order, 1).reshape(values_shape).astype(real_result),
           take_along_axis(v, order.reshape({batch, 1, n}).broadcast_to({batch, n, n}), 2)
               .reshape(given.shape())
               .astype(result)};

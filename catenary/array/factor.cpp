@@ -4,128 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
+#include "catenary/array/reflections.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::factor {
 
 namespace {
-
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr std::int64_t kGrain = 1 << 15;  // multiplications that are worth a thread
-
-double dot(const double* x, const double* y, std::int64_t n) {
-  double sums[4] = {0, 0, 0, 0};  // several, so that an addition need not wait for the one before
-  std::int64_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int j = 0; j < 4; ++j) sums[j] += x[i + j] * y[i + j];
-  for (; i < n; ++i) sums[0] += x[i] * y[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-void add_multiple(double* y, double factor, const double* x, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
-}
-
-/// Euclid's norm, without overflow.
-double norm(const double* x, std::int64_t n) {
-  const double squares = dot(x, x, n);
-  if ((squares > 1e-280 && squares < 1e280) || std::isnan(squares)) return std::sqrt(squares);
-  double largest = 0;
-  for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
-  if (largest == 0 || std::isinf(largest)) return largest;
-  double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += (x[i] / largest) * (x[i] / largest);
-  return largest * std::sqrt(sum);
-}
-
-/// Turns x into the vector of the reflection that takes it to (beta, 0, 0, …): x[0] becomes 1. Gives beta.
-double reflector(double* x, std::int64_t n, double& tau) {
-  const double alpha = x[0], rest = norm(x + 1, n - 1);
-  if (rest != 0 && std::max(std::abs(alpha), rest) < 0x1p-900) {
-    // Numbers without all their digits would give a matrix that is no reflection.
-    for (std::int64_t i = 0; i < n; ++i) x[i] *= 0x1p900;
-    return reflector(x, n, tau) * 0x1p-900;
-  }
-  x[0] = 1;
-  tau = 0;
-  if (rest == 0) return alpha;
-  const double beta = -std::copysign(std::hypot(alpha, rest), alpha);
-  tau = (beta - alpha) / beta;
-  for (std::int64_t i = 1; i < n; ++i) x[i] /= alpha - beta;
-  return beta;
-}
-
-/// A part of a row-major matrix.
-struct Block {
-  double* data;
-  std::int64_t rows, columns, stride;
-};
-
-/// block = H block. Columns do not know of each other, so threads take some each.
-void reflect_rows(const Block& block, const double* v, double tau) {
-  if (tau == 0) return;
-  parallel_for(block.columns, std::max<std::int64_t>(kGrain / block.rows, 16), [&](std::int64_t from, std::int64_t to) {
-    std::vector<double> sums(static_cast<std::size_t>(to - from));
-    for (std::int64_t i = 0; i < block.rows; ++i)
-      add_multiple(sums.data(), v[i], block.data + i * block.stride + from, to - from);
-    for (std::int64_t i = 0; i < block.rows; ++i)
-      add_multiple(block.data + i * block.stride + from, -tau * v[i], sums.data(), to - from);
-  });
-}
-
-/// block = block H.
-void reflect_columns(const Block& block, const double* v, double tau) {
-  if (tau == 0) return;
-  parallel_for(block.rows, std::max<std::int64_t>(kGrain / block.columns, 1), [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i) {
-      double* row = block.data + i * block.stride;
-      add_multiple(row, -tau * dot(row, v, block.columns), v, block.columns);
-    }
-  });
-}
-
-/// The vectors of reflections, one after the other: the k-th begins at element k + `shift`.
-struct Reflections {
-  std::int64_t count, length, shift;
-  std::vector<double> vectors, taus;
-
-  Reflections(std::int64_t count, std::int64_t length, std::int64_t shift)
-      : count(count),
-        length(length),
-        shift(shift),
-        vectors(static_cast<std::size_t>(count * length)),
-        taus(static_cast<std::size_t>(count)) {}
-  /// Where the k-th vector differs from 0.
-  double* vector(std::int64_t k) { return vectors.data() + k * length + k + shift; }
-  std::int64_t extent(std::int64_t k) const { return length - k - shift; }
-
-  /// Rows of `to` become the first columns of the product.
-  void columns_into_rows(const Matrix& to) {
-    constexpr std::int64_t kRows = 8;  // that share a vector while it is in the cache
-    const std::int64_t blocks = (to.rows + kRows - 1) / kRows;
-    parallel_for(blocks, std::max<std::int64_t>(kGrain / std::max<std::int64_t>(count * length * kRows, 1), 1),
-                 [&](std::int64_t from, std::int64_t until) {
-                   for (std::int64_t b = from; b < until; ++b) {
-                     const std::int64_t first = b * kRows, end = std::min(first + kRows, to.rows);
-                     for (std::int64_t r = first; r < end; ++r) {
-                       std::fill_n(to.row(r), length, 0.0);
-                       to.row(r)[r] = 1;
-                     }
-                     for (std::int64_t k = std::min(count, end) - 1; k >= 0; --k) {
-                       const double tau = taus[static_cast<std::size_t>(k)];
-                       if (tau == 0) continue;
-                       const double* v = vector(k);
-                       const std::int64_t n = extent(k);
-                       for (std::int64_t r = first; r < end; ++r) {
-                         double* row = to.row(r) + k + shift;
-                         add_multiple(row, -tau * dot(row, v, n), v, n);
-                       }
-                     }
-                   }
-                 });
-  }
-};
 
 /// A plane rotation of rows `row` and `row` + 1 of a matrix of vectors.
 struct Turn {
@@ -152,9 +38,10 @@ double rotation(double f, double g, double& cosine, double& sine) {
 
 /// Rotations that wait until there are enough of them: columns do not know of each other, so a few at a time stay in
 /// the cache through all rotations, and threads take some each.
+template <class T>
 class Turns {
  public:
-  explicit Turns(const Matrix& of) : of_(of) {}
+  explicit Turns(const Matrix<T>& of) : of_(of) {}
   void add(std::int64_t row, double cosine, double sine) {
     if (of_.rows == 0) return;
     turns_.push_back({row, cosine, sine});
@@ -167,9 +54,9 @@ class Turns {
       for (std::int64_t chunk = from; chunk < to; ++chunk) {
         const std::int64_t first = chunk * kColumns, n = std::min(kColumns, of_.columns - first);
         for (const Turn& turn : turns_) {
-          double *upper = of_.row(turn.row) + first, *lower = upper + of_.columns;
+          T *upper = of_.row(turn.row) + first, *lower = upper + of_.columns;
           for (std::int64_t i = 0; i < n; ++i) {
-            const double x = upper[i], y = lower[i];
+            const T x = upper[i], y = lower[i];
             upper[i] = turn.cosine * x + turn.sine * y;
             lower[i] = turn.cosine * y - turn.sine * x;
           }
@@ -180,7 +67,7 @@ class Turns {
   }
 
  private:
-  Matrix of_;
+  Matrix<T> of_;
   std::vector<Turn> turns_;
 };
 
@@ -190,10 +77,11 @@ double smaller_of_two(double f, double g, double h) {
   return larger == 0 ? 0 : std::abs(f) / larger * std::abs(h);
 }
 
-/// An upper bidiagonal matrix on its way to a diagonal one.
+/// An upper bidiagonal matrix, which is real, on its way to a diagonal one; T is of the vectors.
+template <class T>
 struct Bidiagonal {
   std::vector<double> d, e;
-  Turns left, right;
+  Turns<T> left, right;
 
   double& diagonal(std::int64_t i) { return d[static_cast<std::size_t>(i)]; }
   double& above(std::int64_t i) { return e[static_cast<std::size_t>(i)]; }
@@ -272,64 +160,69 @@ struct Bidiagonal {
 
 }  // namespace
 
-void qr(const Matrix& a, double* tau) {
-  std::vector<double> v(static_cast<std::size_t>(a.rows));
+template <class T>
+void qr(const Matrix<T>& a, T* tau) {
+  std::vector<T> v(static_cast<std::size_t>(a.rows));
   for (std::int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
     const std::int64_t n = a.rows - k;
     for (std::int64_t i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = a.row(k + i)[k];
     const double beta = reflector(v.data(), n, tau[k]);
-    reflect_rows({a.row(k) + k + 1, n, a.columns - k - 1, a.columns}, v.data(), tau[k]);
+    reflect_rows<T>({a.row(k) + k + 1, n, a.columns - k - 1, a.columns}, v.data(), tau[k]);
     a.row(k)[k] = beta;
     for (std::int64_t i = 1; i < n; ++i) a.row(k + i)[k] = v[static_cast<std::size_t>(i)];
   }
 }
 
-void qr_columns(const Matrix& a, const double* tau, const Matrix& q) {
+template <class T>
+void qr_columns(const Matrix<T>& a, const T* tau, const Matrix<T>& q) {
   const std::int64_t count = std::min(a.rows, a.columns);
-  Reflections reflections(count, a.rows, 0);
+  Reflections<T> reflections(count, a.rows, 0);
   for (std::int64_t k = 0; k < count; ++k) {
-    reflections.taus[static_cast<std::size_t>(k)] = tau[k];
-    double* v = reflections.vector(k);
+    reflections.tau(k) = tau[k];
+    T* v = reflections.vector(k);
     v[0] = 1;
     for (std::int64_t i = k + 1; i < a.rows; ++i) v[i - k] = a.row(i)[k];
   }
-  std::vector<double> rows(static_cast<std::size_t>(q.rows * q.columns));
+  std::vector<T> rows(static_cast<std::size_t>(q.rows * q.columns));
   reflections.columns_into_rows({rows.data(), q.columns, q.rows});
   for (std::int64_t i = 0; i < q.rows; ++i)
     for (std::int64_t j = 0; j < q.columns; ++j) q.row(i)[j] = rows[static_cast<std::size_t>(j * q.rows + i)];
 }
 
-bool svd(const Matrix& a, double* s, const Matrix& ut, const Matrix& vt) {
+template <class T>
+bool svd(const Matrix<T>& a, double* s, const Matrix<T>& ut, const Matrix<T>& vt) {
   const std::int64_t m = a.rows, n = a.columns;
   if (n == 0) {
     for (std::int64_t i = 0; i < ut.rows; ++i)
       for (std::int64_t j = 0; j < m; ++j) ut.row(i)[j] = i == j;
     return true;
   }
+  double* const elements = parts(a.data);
+  const std::int64_t count = m * n * kParts<T>;
   double largest = 0;
-  for (std::int64_t i = 0; i < m * n; ++i) {
-    if (!std::isfinite(a.data[i])) return false;
-    largest = std::max(largest, std::abs(a.data[i]));
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(elements[i])) return false;
+    largest = std::max(largest, std::abs(elements[i]));
   }
   // Scaled by a power of two, so that nothing overflows and only what is far below rounding underflows.
   const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
-  for (std::int64_t i = 0; i < m * n; ++i) a.data[i] = std::scalbn(a.data[i], exponent);
+  for (std::int64_t i = 0; i < count; ++i) elements[i] = std::scalbn(elements[i], exponent);
 
-  Bidiagonal b{std::vector<double>(static_cast<std::size_t>(n)), std::vector<double>(static_cast<std::size_t>(n)),
-               Turns(ut), Turns(vt)};
-  Reflections left(n, m, 0), right(n - 1, n, 1);
+  Bidiagonal<T> b{std::vector<double>(static_cast<std::size_t>(n)), std::vector<double>(static_cast<std::size_t>(n)),
+                  Turns<T>(ut), Turns<T>(vt)};
+  Reflections<T> left(n, m, 0), right(n - 1, n, 1);
+  std::vector<T> row(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k) {
-    double* v = left.vector(k);
+    T* v = left.vector(k);
     for (std::int64_t i = k; i < m; ++i) v[i - k] = a.row(i)[k];
-    double& tau = left.taus[static_cast<std::size_t>(k)];
-    b.diagonal(k) = reflector(v, m - k, tau);
+    b.diagonal(k) = reflector(v, m - k, left.tau(k));
     if (k + 1 == n) break;
-    reflect_rows({a.row(k) + k + 1, m - k, n - k - 1, n}, v, tau);
-    double* w = right.vector(k);
-    std::copy_n(a.row(k) + k + 1, n - k - 1, w);
-    double& right_tau = right.taus[static_cast<std::size_t>(k)];
-    b.above(k) = reflector(w, n - k - 1, right_tau);
-    if (k + 1 < m) reflect_columns({a.row(k + 1) + k + 1, m - k - 1, n - k - 1, n}, w, right_tau);
+    reflect_rows<T>({a.row(k) + k + 1, m - k, n - k - 1, n}, v, left.tau(k));
+    T* w = right.vector(k);
+    std::transform(a.row(k) + k + 1, a.row(k) + n, w, [](const T& x) { return conjugated(x); });
+    b.above(k) = reflector(w, n - k - 1, right.tau(k));
+    std::transform(w, w + n - k - 1, row.data(), [](const T& x) { return conjugated(x); });
+    if (k + 1 < m) reflect_columns<T>({a.row(k + 1) + k + 1, m - k - 1, n - k - 1, n}, row.data(), right.tau(k));
   }
   left.columns_into_rows(ut);
   right.columns_into_rows(vt);
@@ -339,9 +232,9 @@ bool svd(const Matrix& a, double* s, const Matrix& ut, const Matrix& vt) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::int64_t i, std::int64_t j) { return std::abs(b.diagonal(i)) > std::abs(b.diagonal(j)); });
-  const auto rearrange = [&](const Matrix& vectors, bool with_signs) {
+  const auto rearrange = [&](const Matrix<T>& vectors, bool with_signs) {
     if (vectors.rows == 0) return;
-    std::vector<double> rows(vectors.data, vectors.data + n * vectors.columns);
+    std::vector<T> rows(vectors.data, vectors.data + n * vectors.columns);
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t from = order[static_cast<std::size_t>(i)];
       const double sign = with_signs && b.diagonal(from) < 0 ? -1 : 1;
@@ -355,5 +248,33 @@ bool svd(const Matrix& a, double* s, const Matrix& ut, const Matrix& vt) {
     s[i] = std::scalbn(std::abs(b.diagonal(order[static_cast<std::size_t>(i)])), -exponent);
   return true;
 }
+
+void lu(const Matrix<Complex>& a, std::int32_t* pivots) {
+  const std::int64_t n = a.rows;
+  const auto size = [](const Complex& x) { return std::abs(x.real()) + std::abs(x.imag()); };
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::int64_t pivot = k;
+    for (std::int64_t i = k + 1; i < n; ++i)
+      if (size(a.row(i)[k]) > size(a.row(pivot)[k])) pivot = i;
+    pivots[k] = static_cast<std::int32_t>(pivot);
+    if (pivot != k) std::swap_ranges(a.row(k), a.row(k) + n, a.row(pivot));
+    const Complex top = a.row(k)[k];
+    if (top == 0.0) continue;
+    const std::int64_t rest = n - k - 1;
+    parallel_for(rest, std::max<std::int64_t>(kGrain / (rest + 1), 1), [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = k + 1 + from; i < k + 1 + to; ++i) {
+        a.row(i)[k] /= top;
+        add_multiple(a.row(i) + k + 1, -a.row(i)[k], a.row(k) + k + 1, rest);
+      }
+    });
+  }
+}
+
+template void qr(const Matrix<double>& a, double* tau);
+template void qr(const Matrix<Complex>& a, Complex* tau);
+template void qr_columns(const Matrix<double>& a, const double* tau, const Matrix<double>& q);
+template void qr_columns(const Matrix<Complex>& a, const Complex* tau, const Matrix<Complex>& q);
+template bool svd(const Matrix<double>& a, double* s, const Matrix<double>& ut, const Matrix<double>& vt);
+template bool svd(const Matrix<Complex>& a, double* s, const Matrix<Complex>& ut, const Matrix<Complex>& vt);
 
 }  // namespace catenary::factor

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
 
@@ -9,6 +10,8 @@
 #include "catenary/array/body.h"
 #include "catenary/array/complex_blocks.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/array/hermitian.h"
+#include "catenary/array/host_stack.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
@@ -25,15 +28,14 @@ namespace {
 struct Stack {
   Array matrices;
   Shape outer;   ///< the axes before the last two
-  Dtype result;  ///< float32 or float64 as computed; 16-bit floats are refused as NumPy does
+  Dtype result;  ///< the dtype as computed, of 32 or 64 bits a part; 16-bit floats are refused as NumPy does
   std::int64_t batch, n;
 
   Stack(const Array& a, Dtype dtype, const char* what) {
     detail::check_square(a, what);
     if (is_16bit_float(dtype))
       fail<DtypeError>("linalg::{}: {} is too narrow; cast to float32 or float64", what, dtype);
-    if (is_complex(dtype)) fail<DtypeError>("linalg::{}: not yet there for complex matrices", what);
-    result = is_floating(dtype) ? dtype : Dtype::float64;
+    result = is_inexact(dtype) ? dtype : Dtype::float64;
     outer = Shape(a.shape().data(), a.ndim() - 2);
     batch = outer.product();
     n = a.shape().back();
@@ -47,39 +49,19 @@ struct Stack {
   }
 };
 
-/// Runs a primitive. Gives false for each matrix that it could not handle.
-std::vector<bool> attempt(LinalgOp op, const Stack& stack, const View& b, const Array& out) {
+/// Runs a primitive on real matrices. Gives false for each matrix that it could not handle.
+std::vector<bool> attempt(LinalgOp op, const Array& matrices, const View& b, const Array& out) {
   std::vector<bool> ok;
-  if (stack.batch == 0 || stack.n == 0) return ok;
-  const View matrices = readable(stack.matrices);
-  compute(out.device(), primitives::Linalg{op, matrices, b, writable(out), ok});
+  if (matrices.size() == 0) return ok;
+  compute(out.device(), primitives::Linalg{op, readable(matrices), b, writable(out), ok});
   return ok;
 }
 
-/// The same; throws LinAlgError naming the first such matrix.
-void run(LinalgOp op, const Stack& stack, const View& b, const Array& out, const char* what, const char* problem) {
-  const std::vector<bool> ok = attempt(op, stack, b, out);
-  for (std::size_t i = 0; problem && i < ok.size(); ++i)
+/// Throws LinAlgError naming the first matrix that a primitive could not handle.
+void check(const std::vector<bool>& ok, const char* what, const char* problem) {
+  for (std::size_t i = 0; i < ok.size(); ++i)
     if (!ok[i]) fail<LinAlgError>("linalg::{}: matrix {} of {} is {}", what, i, ok.size(), problem);
 }
-
-Array determinants(const Stack& stack, const char* what) {
-  const Array out = Array::empty({stack.batch, 3}, stack.result, stack.matrices.device());
-  if (stack.n == 0) {  // the empty product: 1, sign 1, logarithm 0
-    copyto(detail::slice_axis(out, 1, 0, 2), 1);
-    copyto(detail::slice_axis(out, 1, 2, 3), 0);
-  }
-  run(LinalgOp::det, stack, {}, out, what, nullptr);
-  return out;
-}
-
-Array column(const Array& table, int i, const Shape& shape) {
-  return detail::slice_axis(table, 1, i, i + 1).copy().reshape(shape);
-}
-
-}  // namespace
-
-namespace {
 
 /// What real_blocks made of a stack, from the first column of each block.
 Array from_blocks(const Array& blocks) {
@@ -94,44 +76,120 @@ Array from_blocks(const Array& blocks) {
   return complex(blocks.as_strided(shape, strides, 0), blocks.as_strided(shape, strides, down));
 }
 
-/// Complex right sides as real ones: of an element [re; im].
-Array column_of_parts(const Array& b, bool vector) {
-  const Array parts = view(b.contiguous(), part_dtype(b.dtype()));
-  if (vector) return parts;
-  Shape shape = b.shape();
-  shape.push_back(2);
-  Shape rows = b.shape();
-  rows[b.ndim() - 2] *= 2;
-  return moveaxis(parts.reshape(shape), {-1}, {-2}).reshape(rows);
+/// Cholesky factors or inverses of a stack, in the order of its matrices.
+Array factored(LinalgOp op, const Stack& stack, std::vector<bool>& ok) {
+  const bool complex = is_complex(stack.result);
+  const Array matrices = complex ? detail::real_blocks(stack.matrices).contiguous() : stack.matrices;
+  const Array out = Array::empty(matrices.shape(), matrices.dtype(), matrices.device());
+  ok = attempt(op, matrices, {}, out);
+  return complex ? from_blocks(out) : out;
+}
+
+/// x of a x = b: [batch, n, n] and [batch, n, columns]. A complex right side is a real one whose elements are columns
+/// [re; im].
+Array solved(const Array& a, const Array& b, const char* what) {
+  if (!is_complex(a.dtype())) {
+    const Array right = b.contiguous(), out = Array::empty(right.shape(), a.dtype(), a.device());
+    check(attempt(LinalgOp::solve, a.contiguous(), readable(right), out), what, "singular");
+    return out;
+  }
+  const std::int64_t batch = b.shape(0), n = b.shape(1), columns = b.shape(2);
+  const Array pairs = view(b.contiguous(), part_dtype(b.dtype())).reshape({batch, n, columns, 2});
+  const Array right = moveaxis(pairs, {3}, {2}).reshape({batch, 2 * n, columns});
+  const Array x = solved(detail::real_blocks(a), right, what).reshape({batch, n, 2, columns});
+  const auto part = [&](int i) { return detail::slice_axis(x, 2, i, i + 1).reshape(b.shape()); };
+  return complex(part(0), part(1));
+}
+
+/// Of each matrix of a stack.
+struct Determinants {
+  Array value, sign, logarithm;
+};
+
+/// LU factors [batch, n, n] and pivots [batch, n] of complex matrices, by the processor.
+std::pair<Array, Array> complex_lu(const detail::HostStack& stack) {
+  const Array pivots = detail::host_array({stack.batch, stack.n}, Dtype::int32);
+  stack.matrices.eval();
+  parallel_for(stack.batch, 1, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t i = from; i < to; ++i)
+      factor::lu(detail::matrix_of<std::complex<double>>(stack.matrices, i),
+                 pivots.mutable_data<std::int32_t>() + i * stack.n);
+  });
+  return {stack.matrices, pivots};
+}
+
+Determinants complex_determinants(const Array& a, const char* what) {
+  detail::check_square(a, what);
+  const detail::HostStack stack(a, what);
+  const auto [lu, pivots] = complex_lu(stack);
+  const std::int64_t batch = stack.batch, n = stack.n;
+  const Determinants found{detail::host_array({batch}, Dtype::complex128),
+                           detail::host_array({batch}, Dtype::complex128), detail::host_array({batch})};
+  for (std::int64_t i = 0; i < batch; ++i) {
+    const auto factors = detail::matrix_of<std::complex<double>>(lu, i);
+    // Of the value the exponent is apart, so that a product of many numbers is one where it is itself.
+    std::complex<double> value = 1, sign = 1;
+    double logarithm = 0;
+    std::int64_t exponent = 0;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const bool exchanged = pivots.data<std::int32_t>()[i * n + k] != k;
+      const std::complex<double> element = exchanged ? -factors.row(k)[k] : factors.row(k)[k];
+      const double size = std::abs(element);
+      sign *= size == 0 ? 0 : element / size;
+      logarithm += std::log(size);
+      value *= element;
+      const double largest = std::max(std::abs(value.real()), std::abs(value.imag()));
+      if (largest == 0 || !std::isfinite(largest)) continue;
+      const int digits = std::ilogb(largest);
+      exponent += digits;
+      value = {std::scalbn(value.real(), -digits), std::scalbn(value.imag(), -digits)};
+    }
+    const int digits = static_cast<int>(std::clamp<std::int64_t>(exponent, -10000, 10000));
+    found.value.mutable_data<std::complex<double>>()[i] = {std::scalbn(value.real(), digits),
+                                                           std::scalbn(value.imag(), digits)};
+    found.sign.mutable_data<std::complex<double>>()[i] = sign;
+    found.logarithm.mutable_data<double>()[i] = logarithm;
+  }
+  return {stack.back(found.value), stack.back(found.sign), stack.back(found.logarithm)};
+}
+
+Determinants determinants(const Array& a, const char* what) {
+  if (is_complex(a.dtype())) return complex_determinants(a, what);
+  const Stack stack(a, a.dtype(), what);
+  const Array table = Array::empty({stack.batch, 3}, stack.result, stack.matrices.device());
+  if (stack.n == 0) {  // the empty product: 1, sign 1, logarithm 0
+    copyto(detail::slice_axis(table, 1, 0, 2), 1);
+    copyto(detail::slice_axis(table, 1, 2, 3), 0);
+  }
+  attempt(LinalgOp::det, stack.matrices, {}, table);
+  const auto column = [&](int i) { return detail::slice_axis(table, 1, i, i + 1).copy().reshape(stack.outer); };
+  return {column(0), column(1), column(2)};
 }
 
 }  // namespace
 
 Array cholesky(const Array& a) {
-  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(cholesky(detail::real_blocks(a)));
-  const Stack stack(a, a.dtype(), "cholesky");
-  const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
-  run(LinalgOp::cholesky, stack, {}, out, "cholesky", "not positive definite");
+  const bool complex = is_complex(a.dtype()) && a.ndim() >= 2;
+  const Stack stack(complex ? detail::hermitian_of(a) : a, a.dtype(), "cholesky");
+  std::vector<bool> ok;
+  const Array out = factored(LinalgOp::cholesky, stack, ok);
+  check(ok, "cholesky", "not positive definite");
   return out.reshape(a.shape());
 }
 
 Array inv(const Array& a) {
-  if (is_complex(a.dtype()) && a.ndim() >= 2) return from_blocks(inv(detail::real_blocks(a)));
   const Stack stack(a, a.dtype(), "inv");
-  const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
-  run(LinalgOp::inv, stack, {}, out, "inv", "singular");
+  std::vector<bool> ok;
+  const Array out = factored(LinalgOp::inv, stack, ok);
+  check(ok, "inv", "singular");
   return out.reshape(a.shape());
 }
 
-Array det(const Array& a) {
-  const Stack stack(a, a.dtype(), "det");
-  return column(determinants(stack, "det"), 0, stack.outer);
-}
+Array det(const Array& a) { return determinants(a, "det").value; }
 
 SlogdetResult slogdet(const Array& a) {
-  const Stack stack(a, a.dtype(), "slogdet");
-  const Array table = determinants(stack, "slogdet");
-  return {column(table, 1, stack.outer), column(table, 2, stack.outer)};
+  const Determinants found = determinants(a, "slogdet");
+  return {found.sign, found.logarithm};
 }
 
 namespace {
@@ -181,12 +239,7 @@ struct System {
 Array solve_upper(const Array& u, const Array& b) {
   constexpr std::int64_t kBlock = 64;
   const std::int64_t n = u.shape(1), half = n / 2;
-  if (n <= kBlock) {
-    const Stack stack(u, u.dtype(), "solve_triangular");
-    const Array right = b.contiguous(), out = Array::empty(right.shape(), stack.result, u.device());
-    run(LinalgOp::solve, stack, readable(right), out, "solve_triangular", "singular");
-    return out;
-  }
+  if (n <= kBlock) return solved(u, b, "solve_triangular");
   const Array out = Array::empty(b.shape(), b.dtype(), b.device());
   const auto part = [&](const Array& x, std::int64_t from, std::int64_t to) {
     return detail::slice_axis(x, 1, from, to);
@@ -201,25 +254,13 @@ Array solve_upper(const Array& u, const Array& b) {
 }  // namespace
 
 Array solve(const Array& a, const Array& b) {
-  if (const Dtype dtype = promote(a.dtype(), b.dtype()); is_complex(dtype) && a.ndim() >= 2 && b.ndim() >= 1) {
-    const bool vector = b.ndim() == 1;
-    const Array x = solve(detail::real_blocks(as_dtype(a, dtype)), column_of_parts(as_dtype(b, dtype), vector));
-    if (vector) return view(x, dtype);
-    Shape shape = x.shape();
-    shape[x.ndim() - 2] /= 2;
-    Shape pairs = shape;
-    pairs.insert(x.ndim() - 1, 2);
-    const Array parts = moveaxis(x.reshape(pairs), {-2}, {-1}).contiguous();
-    return view(parts, dtype).reshape(shape);
-  }
   const System system(a, b, "solve");
-  const Array out = Array::empty(system.right.shape(), system.stack.result, a.device());
-  run(LinalgOp::solve, system.stack, readable(system.right), out, "solve", "singular");
-  return system.result(out);
+  return system.result(solved(system.stack.matrices, system.right, "solve"));
 }
 
 Array solve_triangular(const Array& a, const Array& b, const SolveTriangularOptions& options) {
-  const System system(options.trans && a.ndim() >= 2 ? matrix_transpose(a) : a, b, "solve_triangular");
+  const Array given = options.conjugate && is_complex(a.dtype()) ? conjugate(a) : a;
+  const System system(options.trans && a.ndim() >= 2 ? matrix_transpose(given) : given, b, "solve_triangular");
   if (system.right.size() == 0) return system.result(system.right.copy());
   // A lower triangle is an upper one from the other end.
   const bool lower = options.lower != options.trans;
@@ -274,10 +315,16 @@ Array multi_dot(const std::vector<Array>& arrays) {
 }
 
 LuResult lu(const Array& a) {
+  if (is_complex(a.dtype())) {
+    detail::check_square(a, "lu");
+    const detail::HostStack stack(a, "lu");
+    const auto [factors, pivots] = complex_lu(stack);
+    return {stack.back(factors), stack.back(pivots, Dtype::int32)};
+  }
   const Stack stack(a, a.dtype(), "lu");
   const Array out = Array::empty(stack.matrices.shape(), stack.result, a.device());
   const Array pivots = Array::empty({stack.batch, stack.n}, Dtype::int32, a.device());
-  run(LinalgOp::lu, stack, writable(pivots), out, "lu", nullptr);
+  attempt(LinalgOp::lu, stack.matrices, writable(pivots), out);
   return {out.reshape(a.shape()), pivots.reshape(stack.shape({stack.n}))};
 }
 
@@ -413,8 +460,8 @@ Array cond(const Array& x, const NormOrder& p) {
     found = p.number() == -2 ? last / first : first / last;
   } else {
     const Stack stack(x, x.dtype(), "cond");
-    const Array inverses = Array::empty(stack.matrices.shape(), stack.result, x.device());
-    const std::vector<bool> ok = attempt(LinalgOp::inv, stack, {}, inverses);
+    std::vector<bool> ok;
+    const Array inverses = factored(LinalgOp::inv, stack, ok);
     const std::vector<std::uint8_t> regular(ok.begin(), ok.end());
     const Array is_regular = Array::from_host(regular.data(), {stack.batch}, Dtype::bool_, x.device());
     found =

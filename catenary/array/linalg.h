@@ -2,9 +2,11 @@
 // Products of matrices and small dense linear algebra, with NumPy's names.
 //
 // Products take every dtype: integers wrap around, bool is "any of and", 16-bit floats are summed in float32 and
-// rounded once. What solves or factors computes in float32 or float64 (integers become float64) on stacks of matrices:
-// all axes but the last two are a batch. QR and singular values, and what is made of them, are computed by the
-// processor in float64 for every device, and rounded once; CATENARY_TRACE=ops says so.
+// rounded once. What solves or factors computes in float32, float64, complex64 or complex128 (integers become float64)
+// on stacks of matrices: all axes but the last two are a batch. QR, singular values, eigenvalues of general matrices,
+// and what is made of them, LU factors and determinants of complex matrices too, are computed by the processor in
+// float64 or complex128 for every device, and rounded once; CATENARY_TRACE=ops says so. Norms, singular values,
+// eigenvalues of hermitian matrices and the like of complex matrices are real.
 
 #include <optional>
 #include <string>
@@ -55,7 +57,7 @@ CT_API Array trace(const Array& x, std::int64_t offset = 0, int axis1 = 0, int a
 
 namespace linalg {
 
-/// Lower triangular L with L Lᵀ = a, from the lower triangle of a. Throws LinAlgError for a matrix that is not positive
+/// Lower triangular L with L Lᴴ = a, from the lower triangle of a. Throws LinAlgError for a matrix that is not positive
 /// definite. numpy.linalg.cholesky
 CT_API Array cholesky(const Array& a);
 /// Inverses. Throws LinAlgError for a singular matrix. numpy.linalg.inv
@@ -67,7 +69,8 @@ struct SlogdetResult {
   Array sign;
   Array logabsdet;
 };
-/// Sign and logarithm of the absolute value of the determinants. numpy.linalg.slogdet
+/// Sign, of complex matrices a number of absolute value 1, and logarithm of the absolute value of the determinants.
+/// numpy.linalg.slogdet
 CT_API SlogdetResult slogdet(const Array& a);
 /// x with a x = b; a 1-d b is one column. Throws LinAlgError for a singular matrix. numpy.linalg.solve
 CT_API Array solve(const Array& a, const Array& b);
@@ -83,27 +86,39 @@ struct LuResult {
   Array lu;      ///< U, and below the diagonal L without its ones
   Array pivots;  ///< int32: row i was exchanged with row pivots(i)
 };
-/// LU factors with partial pivoting, as scipy.linalg.lu_factor.
+/// LU factors of square matrices with partial pivoting, as scipy.linalg.lu_factor.
 CT_API LuResult lu(const Array& a);
 /// What eigh gives.
 struct EighResult {
   Array values;   ///< ascending
   Array vectors;  ///< orthonormal columns: a vectors = vectors * values
 };
-/// Eigenvalues and eigenvectors of symmetric matrices, from the lower triangle of a or, with uplo "U", from the upper.
-/// By Jacobi's method, for small matrices. Throws LinAlgError for elements that are not finite. numpy.linalg.eigh
+/// Eigenvalues and eigenvectors of symmetric or hermitian matrices, from the lower triangle of a or, with uplo "U",
+/// from the upper. By Jacobi's method, for small matrices. Throws LinAlgError for elements that are not finite.
+/// numpy.linalg.eigh
 CT_API EighResult eigh(const Array& a, const std::string& uplo = "L");
 /// The eigenvalues alone, ascending. numpy.linalg.eigvalsh
 CT_API Array eigvalsh(const Array& a, const std::string& uplo = "L");
+/// What eig gives.
+struct EigResult {
+  Array values;   ///< in no order; those of a real matrix that are conjugate to each other are neighbours
+  Array vectors;  ///< columns of norm 1 whose largest element is positive: a vectors = vectors * values
+};
+/// Eigenvalues and eigenvectors of square matrices. Of real ones both are real where no eigenvalue of the stack has an
+/// imaginary part, else complex. Throws LinAlgError for elements that are not finite. numpy.linalg.eig
+CT_API EigResult eig(const Array& a);
+/// The eigenvalues alone. numpy.linalg.eigvals
+CT_API Array eigvals(const Array& a);
 
 /// What qr gives.
 struct QrResult {
   Array q;  ///< orthonormal columns; undefined in mode "r"
   Array r;  ///< upper triangular
 };
-/// a = q r by Householder's reflections. With k the smaller extent of a, mode "reduced" gives q [m, k] and r [k, n],
-/// "complete" q [m, m] and r [m, n], "r" only r [k, n], "raw" the transposed array of reflections in q and their
-/// factors in r, as LAPACK leaves them. Throws ValueError for another mode. numpy.linalg.qr
+/// a = q r by Householder's reflections; the diagonal of r is real, as LAPACK leaves it. With k the smaller extent of
+/// a, mode "reduced" gives q [m, k] and r [k, n], "complete" q [m, m] and r [m, n], "r" only r [k, n], "raw" the
+/// transposed array of reflections in q and their factors in r, as LAPACK leaves them. Throws ValueError for another
+/// mode. numpy.linalg.qr
 CT_API QrResult qr(const Array& a, const std::string& mode = "reduced");
 /// What svd gives.
 struct SvdResult {
@@ -112,7 +127,7 @@ struct SvdResult {
   Array vh;  ///< orthonormal rows: [n, n], or [k, n]
 };
 /// a = u s vh, k being the smaller extent of a; without full_matrices only k columns of u and rows of vh, without
-/// compute_uv none (they are undefined). hermitian: a is symmetric and only its lower triangle is read. Throws
+/// compute_uv none (they are undefined). hermitian: a is hermitian and only its lower triangle is read. Throws
 /// LinAlgError for elements that are not finite. numpy.linalg.svd
 CT_API SvdResult svd(const Array& a, bool full_matrices = true, bool compute_uv = true, bool hermitian = false);
 /// Singular values, descending. numpy.linalg.svdvals
@@ -141,6 +156,7 @@ struct SolveTriangularOptions {
   bool trans = false;          ///< solves with the transposed a
   bool lower = false;          ///< reads the lower triangle of a, else the upper one
   bool unit_diagonal = false;  ///< takes the diagonal to be 1
+  bool conjugate = false;      ///< solves with the conjugate of a; with trans with the adjoint
 };
 /// x with a x = b, of which only a triangle of a is read; shapes as solve. Throws LinAlgError where the diagonal has a
 /// 0. scipy.linalg.solve_triangular

@@ -528,6 +528,8 @@ void register_numbers(nb::module_& m) {
   linalg.def("tensorinv", freed(la::tensorinv), "a"_a, "ind"_a = 2);
   linalg.def("lu_factor", paired(la::lu), "a"_a);
   linalg.def("eigh", paired(la::eigh), "a"_a, "UPLO"_a = "L");
+  linalg.def("eig", paired(la::eig), "a"_a);
+  linalg.def("eigvals", freed(la::eigvals), "a"_a);
   linalg.def("eigvalsh", freed(la::eigvalsh), "a"_a, "UPLO"_a = "L");
   linalg.def(
       "qr",
@@ -564,7 +566,7 @@ void register_numbers(nb::module_& m) {
         const std::string how = nb::cast<std::string>(nb::str(trans));
         if (how != "0" && how != "1" && how != "N" && how != "T" && how != "2" && how != "C")
           raise(PyExc_ValueError, "solve_triangular: trans must be 0, 1, 2, 'N', 'T' or 'C', not " + how);
-        return la::solve_triangular(a, b, {how != "0" && how != "N", lower, unit_diagonal});
+        return la::solve_triangular(a, b, {how != "0" && how != "N", lower, unit_diagonal, how == "2" || how == "C"});
       },
       "a"_a, "b"_a, "trans"_a = 0, "lower"_a = false, "unit_diagonal"_a = false);
   linalg.def(

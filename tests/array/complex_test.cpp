@@ -445,9 +445,6 @@ TEST(Complex, ProductsAndSystems) {
     same(ct::matmul(factor, ct::conjugate(factor.T())), hermitian);
     same(factor, ct::tril(factor));
     EXPECT_NEAR(ct::linalg::norm(v).item<double>(), 4, 1e-5);
-    EXPECT_THROW(ct::linalg::det(m), ct::DtypeError);
-    EXPECT_THROW(ct::linalg::eigh(m), ct::DtypeError);
-    EXPECT_THROW(ct::linalg::svd(m), ct::DtypeError);
   }
 }
 
