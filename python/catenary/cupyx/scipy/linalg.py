@@ -24,7 +24,7 @@ def _order(piv, n):
 
 
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
-    """x of a x = b by what lu_factor gave of a; of a.T x = b with trans 1 or 2. Raises ValueError where shapes do not fit."""
+    """x of a x = b by what lu_factor gave of a; of a.T x = b with trans 1, of a.conj().T x = b with 2. Raises ValueError where shapes do not fit."""
     lu, piv = lu_and_piv
     b = asarray_chkfinite(b) if check_finite else _given(b)
     if lu.ndim != 2 or lu.shape[0] != lu.shape[1] or b.shape[:1] != lu.shape[:1]:
@@ -35,8 +35,8 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     if trans == 0:
         half = _core.linalg.solve_triangular(lu, b[order], 0, True, True)
         return _core.linalg.solve_triangular(lu, half, 0, False, False)
-    half = _core.linalg.solve_triangular(lu, b, 1, False, False)
-    found = _core.linalg.solve_triangular(lu, half, 1, True, True)
+    half = _core.linalg.solve_triangular(lu, b, trans, False, False)
+    found = _core.linalg.solve_triangular(lu, half, trans, True, True)
     back = [0] * len(order)
     for k, row in enumerate(order):
         back[row] = k
@@ -47,15 +47,15 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
     """(p, l, u) whose product is a square matrix; with permute_l (p l, u)."""
     a = asarray_chkfinite(a) if check_finite else _given(a)
     packed, piv = _core.linalg.lu_factor(a)
-    one = _core.eye(a.shape[0], dtype=packed.dtype)
+    one = _core.eye(a.shape[0], dtype=packed.real.dtype)
     lower, upper = _core.tril(packed, -1) + one, _core.triu(packed)
     p = one[_order(piv, a.shape[0])].T
     return (p @ lower, upper) if permute_l else (p, lower, upper)
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=False):
-    """x of a x = b, where only one triangle of `a` is read; of a.T x = b with trans 1 or 'T'. `b` is left as it is. Raises
-    ValueError with check_finite where one of them has infinite values or NaN."""
+    """x of a x = b, where only one triangle of `a` is read; of a.T x = b with trans 1 or 'T', of a.conj().T x = b
+    with 2 or 'C'. `b` is left as it is. Raises ValueError with check_finite where one of them has infinite values or NaN."""
     if check_finite:
         a, b = asarray_chkfinite(a), asarray_chkfinite(b)
     return _core.linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
@@ -149,7 +149,7 @@ def expm(a):
     a = _given(a)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError('expm: expected a square matrix, given shape %s' % (a.shape,))
-    a = a.astype('d') if a.dtype.kind != 'f' or a.dtype == 'e' else a
+    a = a.astype('d') if a.dtype.kind not in 'fc' or a.dtype == 'e' else a
     if a.size == 0:
         return a
     norm = float(_core.max(_core.sum(_core.ufuncs['absolute'](a), axis=0)))
