@@ -13,8 +13,8 @@ RawKernel::RawKernel(const std::string& code, const std::string& name, const Raw
     : code_(code), name_(name), options_(options), number_(++last_number) {}
 
 RawKernel::Argument::Argument(const void* value, std::size_t size) : size_(size) {
-  if (size > sizeof bits_) fail<ValueError>("a kernel's number has up to {} bytes, {} are given", sizeof bits_, size);
-  std::memcpy(&bits_, value, size);
+  if (size > sizeof words_) fail<ValueError>("a kernel's number has up to {} bytes, {} are given", sizeof words_, size);
+  std::memcpy(&words_, value, size);
 }
 
 std::pair<std::int64_t, int> RawKernel::groups_for(const Device& device, std::int64_t items) {
@@ -36,16 +36,16 @@ void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Ar
   }
   if (!device) found = current_device();
   KernelLauncher& launcher = launcher_for(found, name_);
-  std::vector<std::uint64_t> values;
+  std::vector<std::array<std::uint64_t, 2>> values;
   std::vector<std::size_t> sizes;
   for (const Argument& argument : arguments) {
     if (argument.array().defined()) {
       const View view = writable(argument.array());
-      values.push_back(reinterpret_cast<std::uint64_t>(view.handle));
-      values.push_back(static_cast<std::uint64_t>(view.offset));
+      values.push_back({reinterpret_cast<std::uint64_t>(view.handle)});
+      values.push_back({static_cast<std::uint64_t>(view.offset)});
       sizes.insert(sizes.end(), 2, 8);
     } else {
-      values.push_back(argument.bits());
+      values.push_back(argument.words());
       sizes.push_back(argument.size());
     }
   }

@@ -3,6 +3,7 @@
 // Their text is the portable C of kernels/ (f32, i64, …, KERNEL, GLOBAL, …; the math prelude's ct_exp_f32 and the
 // like), compiled for the device that the arguments are on.
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -172,15 +173,15 @@ class CT_API RawKernel {
     Argument(Array array) : array_(std::move(array)) {}
     template <class T>
     requires std::is_arithmetic_v<T> Argument(T value) : Argument(&value, sizeof(T)) {}
-    /// A number of up to 8 bytes, which are taken as they are.
+    /// A number of up to 16 bytes (a complex128), which are taken as they are. Throws ValueError for more.
     Argument(const void* value, std::size_t size);
     const Array& array() const { return array_; }
-    std::uint64_t bits() const { return bits_; }
+    const std::array<std::uint64_t, 2>& words() const { return words_; }
     std::size_t size() const { return size_; }
 
    private:
     Array array_;
-    std::uint64_t bits_ = 0;
+    std::array<std::uint64_t, 2> words_{};
     std::size_t size_ = 0;
   };
 

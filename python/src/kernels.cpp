@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -68,18 +69,18 @@ class HostFunction {
     Py_ssize_t position = 0;
     for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, false));
     const Released released;
-    std::vector<std::uint64_t> values;
+    std::vector<std::array<std::uint64_t, 2>> values;
     for (const RawKernel::Argument& argument : list) {
       if (!argument.array().defined()) {
-        values.push_back(argument.bits());
+        values.push_back(argument.words());
         continue;
       }
       const ct::View view = ct::writable(argument.array());
-      values.push_back(reinterpret_cast<std::uint64_t>(view.handle));
-      values.push_back(static_cast<std::uint64_t>(view.offset));
+      values.push_back({reinterpret_cast<std::uint64_t>(view.handle)});
+      values.push_back({static_cast<std::uint64_t>(view.offset)});
     }
     std::vector<const void*> places;
-    for (const std::uint64_t& value : values) places.push_back(&value);
+    for (const auto& value : values) places.push_back(&value);
     ct::parallel_for(groups, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t part = begin; part < end; ++part) entry_(places.data(), part, groups);
     });

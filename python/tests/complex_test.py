@@ -7,7 +7,7 @@ import numpy
 import pytest
 from compare import same
 
-from catenary import cupy, cupyx
+from catenary import _core, cupy, cupyx
 
 DTYPES = ['F', 'D']
 
@@ -99,3 +99,60 @@ def test_in_place_and_out():
     same(z, numpy.arange(3) + 1j)
     cupyx.scatter_add(z, cupy.array([0, 0]), cupy.array([1j, 1.]))
     same(z, numpy.array([1 + 2j, 1 + 1j, 2 + 1j]))
+
+
+FUNCTIONS = {name: name for name in 'exp expm1 log log2 log10 log1p sqrt sin cos tan sinh cosh tanh'.split()}
+FUNCTIONS.update({short: 'arc' + short[1:] for short in ('asin', 'acos', 'atan', 'asinh', 'acosh', 'atanh')}, conj='conj')
+
+
+@pytest.fixture
+def templates(device):
+    """A device whose kernels are C++."""
+    if _core.backend_of(device) == 'opencl':
+        with pytest.raises(cupy.cuda.compiler.CompileException, match='x.real and x.imag'):
+            cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'of_complex')(cupy.ones(2, 'F'))
+        with pytest.raises(cupy.cuda.compiler.CompileException, match='x.real and x.imag'):
+            cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'of_complex')(cupy.ones(2, 'F'))
+        return None
+    return device
+
+
+def test_kernels_of_users(templates):
+    if templates is None:
+        return
+    kernel = cupy.ElementwiseKernel('T x, T y', 'T z', 'z = x * y + T(0, 1) - 2 / x', 'kernel_of_complex')
+    mixed = cupy.ElementwiseKernel(
+        'complex64 x, complex128 y, complex128 a', 'complex128 z, float64 n, bool t',
+        'z = x * y - 2.5 * y + a; z.imag(z.imag() + 1); n = norm(x) + arg(y) + abs(x); t = isfinite(z) && !isnan(z) && !isinf(z)', 'mixed')
+    for dtype in DTYPES:
+        x, y = numbers((2, 5), dtype), numbers(5, dtype, 1)
+        close(kernel(cupy.asarray(x), cupy.asarray(y)), (x * y + 1j - 2 / x).astype(dtype))
+        parts = ', '.join('y%d = %s(x)' % (k, name) for k, name in enumerate(FUNCTIONS))
+        outs = ', '.join('T y%d' % k for k in range(len(FUNCTIONS)))
+        for got, name in zip(cupy.ElementwiseKernel('T x', outs, parts.replace(',', ';'), 'functions')(cupy.asarray(x)), FUNCTIONS.values()):
+            same(got, getattr(cupy, name)(cupy.asarray(x)).get())
+        total = cupy.ReductionKernel('T x', 'T y', 'x * conj(x)', 'a + b', 'y = a', '0', 'norms')(cupy.asarray(x), axis=1)
+        close(total, (x * x.conj()).sum(1))
+        sums = cupy.zeros(2, dtype)
+        cupy.ElementwiseKernel('T x', 'raw T z', 'atomicAdd(&z[1], x)', 'added')(cupy.asarray(x), sums)
+        close(sums, numpy.array([0, x.sum()], dtype))
+    x, y = numbers(5, 'F'), numbers(5, 'D', 1)
+    z, n, t = mixed(cupy.asarray(x), cupy.asarray(y), 2 - 3j)
+    close(z, x * y - 2.5 * y + 2 - 2j)
+    numpy.testing.assert_allclose(n.get(), abs(x) ** 2 + numpy.angle(y) + abs(x), rtol=1e-5)
+    assert t.all()
+    with pytest.raises(TypeError, match='takes float32 where the complex number'):
+        cupy.ElementwiseKernel('float32 x, float32 a', 'float32 y', 'y = x + a', 'of_real')(cupy.ones(2, 'f'), 1j)
+
+
+def test_whole_kernels(templates):
+    if templates is None or _core.backend_of(templates) == 'cpu':
+        return
+    kernel = cupy.RawKernel('''#include <cupy/complex.cuh>
+extern "C" __global__ void f(const complex<double>* x, complex<float>* y, complex<double> s, int n) {
+  int i = blockDim.x * blockIdx.x + threadIdx.x;
+  if (i < n) y[i] = thrust::complex<float>(x[i] * s);
+}''', 'f')
+    x, y = numbers(7, 'D'), cupy.zeros(7, 'F')
+    kernel((2,), (4,), (cupy.asarray(x), y, numpy.complex128(2 - 1j), numpy.int32(7)))
+    close(y, (x * (2 - 1j)).astype('F'))

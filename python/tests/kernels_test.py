@@ -242,8 +242,8 @@ def test_wrong_calls(call, error, says):
 
 
 @pytest.mark.parametrize('arguments, error, says', [
-    (('T', 'T y', 'y = x'), ValueError, "'T' is no parameter"), (('flat32 x', 'T y', ''), TypeError, 'flat32'),
-    (('complex64 x', 'T y', ''), TypeError, 'complex'), (('T i', 'T y', ''), ValueError, 'the name i'),
+    (('T', 'T y', 'y = x'), ValueError, "'T' is no parameter"), (('flat32 x', 'T y', ''), TypeError, 'flat32'), (('complex256 x', 'T y', ''), TypeError, 'complex256'),
+    (('T i', 'T y', ''), ValueError, 'the name i'),
     (('T x', 'T y', '', '2 names'), ValueError, 'Invalid kernel name')])
 def test_wrong_parameters(arguments, error, says):
     with pytest.raises(error, match=says):

@@ -125,12 +125,13 @@ TEST(Axes, AnAxisThatIsNotThereIsAnAxisError) {
   EXPECT_THROW(make<float>({1, 2}).sum({0, 0}), ct::ShapeError);
 }
 
-TEST(RawKernelArgument, HoldsUpToEightBytes) {
+TEST(RawKernelArgument, HoldsUpToSixteenBytes) {
   EXPECT_EQ(ct::RawKernel::Argument(std::int32_t{5}).size(), 4u);
-  EXPECT_EQ(ct::RawKernel::Argument(std::int32_t{5}).bits(), 5u);
+  EXPECT_EQ(ct::RawKernel::Argument(std::int32_t{5}).words()[0], 5u);
   EXPECT_TRUE(ct::RawKernel::Argument(make<float>({1})).array().defined());
-  const char nine[9] = {};
-  EXPECT_THROW(ct::RawKernel::Argument(nine, sizeof nine), ct::ValueError);
+  const char many[17] = {};
+  EXPECT_EQ(ct::RawKernel::Argument(many, 16).size(), 16u);
+  EXPECT_THROW(ct::RawKernel::Argument(many, sizeof many), ct::ValueError);
   EXPECT_THROW(ct::RawKernel::groups_for(ct::Device(), 1), ct::DeviceError);
 }
 

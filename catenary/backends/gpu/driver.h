@@ -26,16 +26,23 @@ namespace catenary::gpu {
 class Args {
  public:
   static constexpr int kMost = 320;
+  static constexpr std::size_t kLargest = 16;  ///< bytes of one: of a complex128
 
   template <class T>
   requires std::is_trivially_copyable_v<T> Args& add(const T& value) {
-    static_assert(sizeof(T) <= 8);
+    static_assert(sizeof(T) <= kLargest);
     return add(&value, sizeof(T));
   }
-  /// At most 8 bytes.
+  /// At most kLargest bytes.
   Args& add(const void* bytes, std::size_t size) {
-    std::memcpy(&values_[static_cast<std::size_t>(check(count_))], bytes, size);
-    sizes_[static_cast<std::size_t>(count_++)] = static_cast<std::uint8_t>(size);
+    const auto i = static_cast<std::size_t>(check(count_));
+    const int words = size > sizeof(std::uint64_t) ? 2 : 1;
+    check(words_ + words - 1);
+    std::memcpy(&values_[static_cast<std::size_t>(words_)], bytes, size);
+    sizes_[i] = static_cast<std::uint8_t>(size);
+    places_[i] = static_cast<std::uint16_t>(words_);
+    words_ += words;
+    ++count_;
     bytes_ += size;
     return *this;
   }
@@ -45,15 +52,16 @@ class Args {
   int count() const { return count_; }
   /// Of all together.
   std::size_t bytes() const { return bytes_; }
-  const void* data(int i) const { return &values_[static_cast<std::size_t>(i)]; }
+  const void* data(int i) const { return &values_[places_[static_cast<std::size_t>(i)]]; }
   std::size_t size(int i) const { return sizes_[static_cast<std::size_t>(i)]; }
 
  private:
   static int check(int i);  // throws when there are too many
 
-  std::array<std::uint64_t, kMost> values_;
+  alignas(kLargest) std::array<std::uint64_t, kMost> values_;  // one word for each, or two
   std::array<std::uint8_t, kMost> sizes_;
-  int count_ = 0;
+  std::array<std::uint16_t, kMost> places_;
+  int count_ = 0, words_ = 0;
   std::size_t bytes_ = 0;
 };
 

@@ -11,7 +11,7 @@ from catenary.cupy._around import STAGES, argument_of, entry, instance_of, numbe
 from catenary.cupy._reader import DTYPES, Cursor, Reader, split, tokens
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
-          'uint64': 'unsigned long long'}
+          'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}
 
 
 def _type(dtype):
@@ -19,16 +19,20 @@ def _type(dtype):
 
 
 @functools.lru_cache(None)
-def header():
-    """The text of carray.cuh."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers', 'carray.cuh')) as file:
+def _text(name):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers', name)) as file:
         return file.read()
+
+
+def header(*texts):
+    """The text of carray.cuh, and of complex.cuh where one of the texts speaks of complex numbers."""
+    return _text('carray.cuh') + (_text('complex.cuh') if any(re.search(r'\bcomplex\b', text) for text in texts) else '')
 
 
 def _without_headers(text, kernel):
     """The text without lines that include CuPy's headers, which are there already."""
     found = [t for t in tokens(text, kernel) if t.kind == 'directive' and re.match(
-        r'#\s*include\s*[<"](cupy/(carray|atomics|float16)\.cuh|cuda_fp16\.h)', t.text)]
+        r'#\s*include\s*[<"](cupy/(carray|atomics|float16|complex)\.cuh|cuda_fp16\.h)', t.text)]
     for t in found:
         text = text.replace(t.text, '', 1)
     return text
@@ -55,10 +59,10 @@ def _elements(parameters, place, index):
                                                p.at(p.name, place, index)) for p in parameters if p.kind == 'element')
 
 
-def _head(name, types, preamble, group, takes):
+def _head(name, types, preamble, group, takes, *others):
     typedefs = ''.join('typedef %s %s;\n' % (_type(dtype), placeholder) for placeholder, dtype in types.items())
     return '%s%s%s\nextern "C" __global__ void __launch_bounds__(%d) %s(%s) {\n' % (
-        header(), typedefs, _without_headers(preamble, name), group, entry(name), ', '.join(takes))
+        header(typedefs, preamble, *takes, *others), typedefs, _without_headers(preamble, name), group, entry(name), ', '.join(takes))
 
 
 def _counts(parameters, ndim, size):
@@ -82,7 +86,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     takes, first = _bind(parameters)
     takes += numbers('long long', ndim, '_size')
     done = '[&] { do {\n#line 1 "%s"\n%s;\n} while (0); }();' if group == 1 else '#line 1 "%s"\n%s;'
-    return _head(name, types, preamble, group, takes) + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
+    return _head(name, types, preamble, group, takes, operation, loop_prep) + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
         first + _counts(parameters, ndim, '_size'), loop_prep, _loop('i', '_size', group),
         _elements(parameters, 'i', '_ind.get()'), done % (name, operation), after_loop)
 
@@ -94,7 +98,7 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
     kind = _type(reduce_type or parameters[-1].dtype)
     takes += ['%s* _partial_p' % ('float' if kind == 'float16' else kind), 'long long _partial_at']
     takes += numbers('long long', ndim, '_outs', '_rows', '_chunks', '_stage')
-    return _head(name, types, preamble, group, takes) + STAGES % dict(
+    return _head(name, types, preamble, group, takes, kind, map_expr, reduce_expr) + STAGES % dict(
         long='ptrdiff_t', kind=kind, first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units', group),
         identity=identity or '0', reduce=reduce_expr, map=map_expr, post=post_map_expr, write='',
         loads='const ptrdiff_t _i = _out, _j = i;\n_ind.set(i);\n' + _elements(parameters[:-1], 'i', '_ind.get()'),
@@ -194,5 +198,5 @@ def raw(code, name, *, block, grid=None, shared_memory=0):
     """The text of a whole kernel: the user's, for a launch of one axis. Its pointers are addresses of first elements.
     Gives it with the kinds of its parameters, as _translate.raw does, and what the kernel is called in it."""
     code, made, types = _instantiated(_without_headers(code, name), name)
-    return header() + _numbered(block, grid) + '#line 1 "%s"\n' % name + _with_shared_memory(
+    return header(code) + _numbered(block, grid) + '#line 1 "%s"\n' % name + _with_shared_memory(
         code, made, shared_memory), _kinds(code, made, types), made

@@ -16,6 +16,7 @@ from catenary.cupy.cuda.compiler import CompileException
 HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers')
 FLAGS = ('-std=c++17', '-O3', '-w', '-fno-math-errno', '-ffp-contract=off', '-shared', '-fPIC', '-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
+_COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # complex.cuh is there
 POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
         'CATENARY_GPU_INCLUDE_CPU=1 (without CATENARY_CUPY_CPU=1 it is ordinal 0)')
 
@@ -45,7 +46,8 @@ def header():
 
 def source(text, entry):
     """The whole C++ text of a kernel of _cuda's whose function is `entry`: `ct_run` does one of several parts of its loop."""
-    return ('#define CATENARY_SPECIAL\n' if _SPECIAL.search(text) else '') + header() + text + '''
+    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX)) if words.search(text)]
+    return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + text + '''
 extern "C" void ct_run(const void* const* values, long long part, long long parts) {
   blockIdx.x = static_cast<unsigned>(part);
   gridDim.x = static_cast<unsigned>(parts);

@@ -21,9 +21,9 @@ from catenary.cupy.cuda.compiler import CompileException
 _int64 = numpy.int64
 _MOST_PLANS = 1024
 _DTYPES = frozenset(('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32',
-                     'float64'))
-_NAMES = {'bool_': 'bool', 'int_': 'int64', 'int': 'int64', 'float': 'float64', 'double': 'float64', 'half': 'float16'}
-_COMPLEX = ('complex64', 'complex128', 'complex')
+                     'float64', 'complex64', 'complex128'))
+_NAMES = {'bool_': 'bool', 'int_': 'int64', 'int': 'int64', 'float': 'float64', 'double': 'float64', 'half': 'float16',
+          'complex': 'complex128'}
 _SCALAR_MEMORY = {'bool': numpy.dtype('uint8'), 'float16': numpy.dtype('float32')}
 
 
@@ -38,8 +38,6 @@ class ParameterInfo:
             raise ValueError('%s: %r is no parameter; expected "TYPE NAME" or "raw TYPE NAME"' % (kernel, text.strip()))
         self.ctype, self.name = words[-2:]
         name = _NAMES.get(self.ctype, self.ctype)
-        if self.ctype in _COMPLEX:
-            raise TypeError('%s: the parameter %s is %s; there are no complex dtypes' % (kernel, self.name, self.ctype))
         self.dtype = numpy.dtype(name) if name in _DTYPES else None
         if self.name in ('i', '_ind') or self.name.startswith('__'):
             raise ValueError('%s: a parameter cannot have the name %s' % (kernel, self.name))
@@ -75,7 +73,7 @@ def _dtype_of(kernel, p, known, argument=None):
 
 def _check_arguments(kernel, arguments):
     for a in arguments:
-        if not isinstance(a, ndarray) and not isinstance(a, (int, float, numpy.generic)):
+        if not isinstance(a, ndarray) and not isinstance(a, (int, float, complex, numpy.generic)):
             raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number' % (kernel, type(a)))
 
 
@@ -125,6 +123,9 @@ def _made(way, kernel, *arguments, **more):
     backend, device = more.pop('backend'), more.pop('device')
     _check_length(kernel, *arguments, *more.values())
     if backend == 'opencl':
+        if any(p.dtype.startswith('complex') for p in arguments[0]):
+            raise CompileException('kernel %s: complex numbers are a template of C++, which OpenCL C lacks: on an OpenCL device the '
+                                   'kernel takes the parts, x.real and x.imag' % kernel, '', kernel)
         with _refusals('', kernel):
             text = getattr(_translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
         return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text, entry=_translate.entry(kernel))
@@ -135,7 +136,9 @@ def _made(way, kernel, *arguments, **more):
 
 
 def _scalar(dtype, value):
-    """A number as the kernel takes it."""
+    """A number as the kernel takes it. Throws TypeError for a complex one where it takes real ones."""
+    if dtype.kind != 'c' and numpy.iscomplexobj(value):
+        raise TypeError('a kernel takes %s where the complex number %s is given' % (dtype, value))
     with numpy.errstate(over='ignore'):
         cast = numpy.asarray(value).astype(dtype)
     return cast.astype(_SCALAR_MEMORY.get(dtype.name, dtype))[()]

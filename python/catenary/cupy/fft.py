@@ -25,7 +25,7 @@ def _several(name, doc, axes, s_of=None):
         if axes is not None and len(axes) == 0:
             if (s_of or name) in ('rfftn', 'irfftn'):
                 raise IndexError('tuple index out of range')
-            return a.astype(numpy.result_type(a.dtype, numpy.complex64)) if s is None else a
+            return a
         return _core._fftn(s_of or name, a, s, axes, norm)
     return _named(transform, name, doc)
 

@@ -124,7 +124,8 @@ std::vector<Item> items_of(const std::string& text) {
       const std::size_t next = text.find_first_not_of(" \n", i + 1);
       const std::string head = text.substr(begin, text.find('{', begin) - begin);
       if (next != std::string::npos && text[next] == ';') continue;
-      if (head.find(')') == std::string::npos && head.find("extern") == std::string::npos) continue;
+      const bool is_type = head.find(')') == std::string::npos && head.find("extern") == std::string::npos;
+      if (is_type && head.find("namespace") == std::string::npos) continue;
     }
     items.push_back(item_of(text.substr(begin, i + 1 - begin)));
     begin = i + 1;

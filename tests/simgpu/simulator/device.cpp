@@ -245,11 +245,14 @@ bool is_allocated(Handle p, std::size_t bytes, int device = current_device) {
   return static_cast<char*>(p) + bytes <= after->first + after->second;
 }
 
-int run_kernel(const Function& f, std::vector<std::uint64_t> values, unsigned groups, unsigned group_size) {
+/// What a launch gives an argument: up to 16 bytes.
+using Value = std::array<std::uint64_t, 2>;
+
+int run_kernel(const Function& f, std::vector<Value> values, unsigned groups, unsigned group_size) {
   Device& d = device_at(f.device);
   std::lock_guard lock(d.running);
   std::vector<void*> arguments;
-  for (std::uint64_t& value : values) arguments.push_back(&value);
+  for (Value& value : values) arguments.push_back(&value);
   State& state = *f.state;
   state.block_size = {group_size, 1, 1};
   state.grid = {groups, 1, 1};
@@ -531,7 +534,7 @@ int launch(Handle function, unsigned groups, unsigned group_size, Handle stream,
   if (fault("launch")) return kLaunchFailed;
   static const bool idle = std::getenv("SIMGPU_IDLE");
   if (idle) return kSuccess;
-  std::vector<std::uint64_t> values(f.sizes.size());
+  std::vector<Value> values(f.sizes.size());
   for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&values[i], arguments[i], f.sizes[i]);
   const bool fails = fault("kernel"), slow = fault("slow");
   s->submit([&f, values = std::move(values), groups, group_size, fails, slow] {

@@ -209,6 +209,11 @@ CATENARY_SPECIAL_FUNCTION(log_ndtr, log_ndtr)
 #  undef CATENARY_SPECIAL_FUNCTION
 #endif
 
+#ifdef CATENARY_OF_COMPLEX
+#  include "catenary/ops/complex.h"
+#  define CATENARY_MATH ::catenary::math::
+#endif
+
 /// Calls a kernel with the values that lie at these places.
 template <class... A, size_t... I>
 static inline void ct_call(void (*kernel)(A...), const void* const* values, std::index_sequence<I...>) {
