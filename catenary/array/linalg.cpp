@@ -95,7 +95,7 @@ Array solved(const Array& a, const Array& b, const char* what) {
   }
   const std::int64_t batch = b.shape(0), n = b.shape(1), columns = b.shape(2);
   const Array pairs = view(b.contiguous(), part_dtype(b.dtype())).reshape({batch, n, columns, 2});
-  const Array right = moveaxis(pairs, {3}, {2}).reshape({batch, 2 * n, columns});
+  const Array right = moveaxis(pairs, 3, 2).reshape({batch, 2 * n, columns});
   const Array x = solved(detail::real_blocks(a), right, what).reshape({batch, n, 2, columns});
   const auto part = [&](int i) { return detail::slice_axis(x, 2, i, i + 1).reshape(b.shape()); };
   return complex(part(0), part(1));

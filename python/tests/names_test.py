@@ -73,10 +73,10 @@ def test_an_import_from_a_package_says_where_to_look():
 def test_the_command():
     def run(*arguments):
         return subprocess.run([sys.executable, '-m', 'catenary', 'names', *arguments], capture_output=True, text=True)
-    names, gone = _names.known()['cupy.linalg']
-    assert f'\ncupy.linalg: {len(names)} of {len(names | gone)} are here\n' in run().stdout
-    shown = run('cupy.linalg').stdout
-    assert '\n  cholesky\n' in shown and '\n- eig\n' in shown
+    names, gone = _names.known()['cupyx.scipy.linalg']
+    assert f'\ncupyx.scipy.linalg: {len(names)} of {len(names | gone)} are here\n' in run().stdout
+    shown = run('cupyx.scipy.linalg').stdout
+    assert '\n  lu_solve\n' in shown and '\n- dft\n' in shown
     assert run('cupy.nothing').returncode == 1 and "'cupy.nothing' is none of cupy, " in run('cupy.nothing').stderr
 
 
