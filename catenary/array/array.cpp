@@ -286,6 +286,10 @@ const Array Array::broadcast_to(const Shape& to) const {
   return view_of(*this, to, step, body().offset);
 }
 
-void Array::fill(const Scalar& value) const& { lazy::assign(*this, {.scalar = value, .as = dtype()}); }
+void Array::fill(const Scalar& value) const& {
+  if (value.kind() == Scalar::Kind::complex && !is_complex(dtype()) && dtype() != Dtype::bool_)
+    fail<DtypeError>("fill: a complex number does not go into {}, which has no imaginary parts", dtype());
+  lazy::assign(*this, {.scalar = value, .as = dtype()});
+}
 
 }  // namespace catenary

@@ -298,7 +298,7 @@ Array values_for(const Array& target, const Operand& value, const char* what) {
     return values;
   }
   check_same_device(target, value.array(), what);
-  const Array values = value.array().dtype() == target.dtype() ? value.array() : value.array().astype(target.dtype());
+  const Array values = detail::as_dtype(value.array(), target.dtype());
   return values.shares_memory(target) ? values.copy() : values;
 }
 
