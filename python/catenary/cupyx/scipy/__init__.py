@@ -16,6 +16,6 @@ def get_array_module(*args):
 
 
 def __getattr__(name):
-    if name in ('ndimage', 'signal', 'sparse'):
+    if name in ('fft', 'fftpack', 'ndimage', 'signal', 'sparse'):
         return submodule(f'{__name__}.{name}')
     raise _names.absent('cupyx.scipy', name)

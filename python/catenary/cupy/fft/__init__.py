@@ -5,6 +5,7 @@ import numpy
 from catenary import _core, _names
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._functions import _given
+from catenary.cupy.fft import config  # noqa: F401
 
 
 def _operand(a):

@@ -1,0 +1,74 @@
+"""cupy.fft._cache: what programs ask of CuPy's cache of plans. The library keeps its own, of the lengths that were lately in use."""
+
+
+class PlanCache:
+    """CuPy's interface of a cache of plans. There are no plans of cuFFT's here: sizes are kept as they are set, and heeded by nothing."""
+
+    def __init__(self, size=16, memsize=-1, dev=-1):
+        self._size, self._memsize = size, memsize
+
+    def get_size(self):
+        """The size that was set."""
+        return self._size
+
+    def set_size(self, size):
+        """Keeps a size."""
+        self._size = size
+
+    def get_memsize(self):
+        """The bytes that were set."""
+        return self._memsize
+
+    def set_memsize(self, memsize):
+        """Keeps a number of bytes."""
+        self._memsize = memsize
+
+    def get_curr_size(self):
+        """0: no plan is kept here."""
+        return 0
+
+    get_curr_memsize = get_curr_size
+
+    def clear(self):
+        """Does nothing: no plan is kept here."""
+
+    def show_info(self):
+        """Prints that no plan is kept here."""
+        print('cuFFT plans: none, transforms are the library\'s own')
+
+
+_cache = PlanCache()
+
+
+def get_plan_cache():
+    """A cache of plans that keeps none."""
+    return _cache
+
+
+def clear_plan_cache():
+    """Does nothing: no plan is kept here."""
+
+
+def get_plan_cache_size():
+    """The size that was set."""
+    return _cache.get_size()
+
+
+def set_plan_cache_size(size):
+    """Keeps a size, which nothing heeds."""
+    _cache.set_size(size)
+
+
+def get_plan_cache_max_memsize():
+    """The bytes that were set."""
+    return _cache.get_memsize()
+
+
+def set_plan_cache_max_memsize(size):
+    """Keeps a number of bytes, which nothing heeds."""
+    _cache.set_memsize(size)
+
+
+def show_plan_cache_info():
+    """Prints that no plan is kept here."""
+    _cache.show_info()

@@ -1,0 +1,126 @@
+"""cupyx.scipy.fft: transforms with SciPy's names and arguments, made of cupy.fft. It is a backend of scipy.fft, too: scipy.fft.set_backend."""
+
+import sys
+
+from catenary import _core, _names
+from catenary.cupy import fft as _fft
+from catenary.cupy._array import asarray, ndarray
+from catenary.cupy.fft import fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
+from catenary.cupyx.scipy._fht import fht, ifht  # noqa: F401
+from catenary.cupyx.scipy._real_transforms import dct, dctn, dst, dstn, idct, idctn, idst, idstn  # noqa: F401
+
+__ua_domain__ = 'numpy.scipy.fft'
+
+
+def check_plan(plan, function):
+    """Raises NotImplementedError for another plan than None."""
+    if plan is not None:
+        raise NotImplementedError(f'{function}: plan={plan!r}: there are no plans here; the library keeps what it knows of lengths by itself')
+
+
+def _named(function, name):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'cupy.fft.{name}; `overwrite_x` is not made use of.'
+    return function
+
+
+def _one(name):
+    transform = getattr(_fft, name)
+
+    def function(x, n=None, axis=-1, norm=None, overwrite_x=False, *, plan=None):
+        check_plan(plan, name)
+        return transform(x, n, axis, norm)
+    return _named(function, name)
+
+
+def _several(name, axes):
+    transform = getattr(_fft, name)
+
+    def function(x, s=None, axes=axes, norm=None, overwrite_x=False, *, plan=None):
+        check_plan(plan, name)
+        return transform(*_placed(x, s, axes), norm)
+    return _named(function, name)
+
+
+def _placed(x, s, axes):
+    """The array, the lengths and the axes as tuples: an axis' own length for -1."""
+    x = _fft._operand(x)
+    s, axes = ((v,) if isinstance(v, int) else v if v is None else tuple(int(k) for k in v) for v in (s, axes))
+    if s is not None and -1 in s:
+        places = range(x.ndim - len(s), x.ndim) if axes is None else axes
+        if any(not -x.ndim <= axis < x.ndim for axis in places):
+            raise ValueError(f'axes exceeds dimensionality of input: {tuple(places)} of an array of {x.ndim} axes')
+        s = tuple(x.shape[axis] if n == -1 else n for n, axis in zip(s, places))
+    return x, s, axes
+
+
+fft, ifft, rfft, irfft, hfft, ihfft = map(_one, ('fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft'))
+fftn, ifftn, rfftn, irfftn = (_several(name, None) for name in ('fftn', 'ifftn', 'rfftn', 'irfftn'))
+fft2, ifft2, rfft2, irfft2 = (_several(name, (-2, -1)) for name in ('fft2', 'ifft2', 'rfft2', 'irfft2'))
+_OTHER_WAY = {None: 'forward', 'backward': 'forward', 'forward': 'backward'}
+
+
+def hfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
+    """The real transform of what has conjugates at mirrored places, of which half along the last of the axes is given."""
+    check_plan(plan, 'hfftn')
+    x, s, axes = _placed(x, s, axes)
+    return _fft.irfftn(_core.ufuncs['conjugate'](x), s, axes, _OTHER_WAY.get(norm, norm))
+
+
+def ihfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
+    """The inverse of hfftn."""
+    check_plan(plan, 'ihfftn')
+    return _core.ufuncs['conjugate'](_fft.rfftn(*_placed(x, s, axes), _OTHER_WAY.get(norm, norm)))
+
+
+def hfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, plan=None):
+    """hfftn of two axes."""
+    return hfftn(x, s, axes, norm, overwrite_x, plan=plan)
+
+
+def ihfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, plan=None):
+    """The inverse of hfft2."""
+    return ihfftn(x, s, axes, norm, overwrite_x, plan=plan)
+
+
+def next_fast_len(target, real=False):
+    """The least length from `target` on that has no other factors than 2, 3, 5 and 7, whose passes are compiled ones. Raises
+    ValueError for one below 1."""
+    target = int(target)
+    if target < 1:
+        raise ValueError(f'next_fast_len: the length must be positive, not {target}')
+    best = 1 << (target - 1).bit_length()
+    sevens = 1
+    while sevens < best:
+        fives = sevens
+        while fives < best:
+            threes = fives
+            while threes < best:
+                best = min(best, threes << max(0, (-(-target // threes) - 1).bit_length()))
+                threes *= 3
+            fives *= 5
+        sevens *= 7
+    return best
+
+
+def __ua_convert__(dispatchables, coerce):
+    """What scipy.fft gives to this backend, as arrays: NotImplemented where one is none, and none may be made of it."""
+    values = []
+    for one in dispatchables:
+        if one.value is not None and not isinstance(one.value, ndarray) and getattr(one.type, '__name__', '') == 'ndarray':
+            if not (coerce and one.coercible):
+                return NotImplemented
+            values.append(asarray(one.value))
+        else:
+            values.append(one.value)
+    return values
+
+
+def __ua_function__(method, args, kwargs):
+    """A function of scipy.fft's by this module's of the same name; NotImplemented where there is none."""
+    function = getattr(sys.modules[__name__], method.__name__, None) if method.__name__ in _names.here('cupyx.scipy.fft') else None
+    kwargs = {name: value for name, value in kwargs.items() if name != 'workers'}  # how many threads of SciPy's
+    return NotImplemented if function is None else function(*args, **kwargs)
+
+
+__getattr__ = _names.getter('cupyx.scipy.fft')
