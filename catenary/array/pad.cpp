@@ -9,6 +9,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/array/run_text.h"
 #include "catenary/array/sorting.h"
+#include "catenary/array/view.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -99,6 +100,8 @@ Shape padded_shape(Shape shape, const std::vector<Width>& widths) {
 }
 
 Array repeated(const Array& a, const std::vector<Width>& widths, PadMode mode) {
+  if (a.dtype() == Dtype::complex128)  // no integer that a kernel moves is as wide
+    return complex(repeated(real(a), widths, mode), repeated(imag(a), widths, mode));
   const std::vector<PadAxis> axes = pad_axes(mode, a.shape(), widths, a.strides());
   if (axes.size() > kPadAxes) {  // one by one, which needs three in C order
     const auto [first, rest] = split(widths);

@@ -18,6 +18,12 @@ def check_plan(plan, function):
         raise NotImplementedError(f'{function}: plan={plan!r}: there are no plans here; the library keeps what it knows of lengths by itself')
 
 
+def operand(x):
+    """The array; one of float16 in float32, in which it is transformed and stays."""
+    x = _fft._operand(x)
+    return x.astype('f') if x.dtype == 'e' else x
+
+
 def _named(function, name):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'cupy.fft.{name}; `overwrite_x` is not made use of.'
@@ -29,7 +35,7 @@ def _one(name):
 
     def function(x, n=None, axis=-1, norm=None, overwrite_x=False, *, plan=None):
         check_plan(plan, name)
-        return transform(x, n, axis, norm)
+        return transform(operand(x), n, axis, norm)
     return _named(function, name)
 
 
@@ -44,7 +50,7 @@ def _several(name, axes):
 
 def _placed(x, s, axes):
     """The array, the lengths and the axes as tuples: an axis' own length for -1."""
-    x = _fft._operand(x)
+    x = operand(x)
     s, axes = ((v,) if isinstance(v, int) else v if v is None else tuple(int(k) for k in v) for v in (s, axes))
     if s is not None and -1 in s:
         places = range(x.ndim - len(s), x.ndim) if axes is None else axes

@@ -3,61 +3,61 @@
 from catenary import _core, _names
 from catenary.cupy import fft as _fft
 from catenary.cupyx.scipy._parts import of_parts
-from catenary.cupyx.scipy.fft import check_plan
+from catenary.cupyx.scipy.fft import check_plan, operand
 
 
 def fft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """cupy.fft.fft."""
     check_plan(plan, 'fft')
-    return _fft.fft(x, n, axis)
+    return _fft.fft(operand(x), n, axis)
 
 
 def ifft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The inverse of fft."""
     check_plan(plan, 'ifft')
-    return _fft.ifft(x, n, axis)
+    return _fft.ifft(operand(x), n, axis)
 
 
 def fft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
     """cupy.fft.fft2."""
     check_plan(plan, 'fft2')
-    return _fft.fft2(x, shape, axes)
+    return _fft.fft2(operand(x), shape, axes)
 
 
 def ifft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
     """The inverse of fft2."""
     check_plan(plan, 'ifft2')
-    return _fft.ifft2(x, shape, axes)
+    return _fft.ifft2(operand(x), shape, axes)
 
 
 def fftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
     """cupy.fft.fftn."""
     check_plan(plan, 'fftn')
-    return _fft.fftn(x, shape, axes)
+    return _fft.fftn(operand(x), shape, axes)
 
 
 def ifftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
     """The inverse of fftn."""
     check_plan(plan, 'ifftn')
-    return _fft.ifftn(x, shape, axes)
+    return _fft.ifftn(operand(x), shape, axes)
 
 
 def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The transform of real numbers as n real ones: the element 0, then the real and imaginary parts of 1, 2, …; for an even n the last
     has no imaginary part."""
     check_plan(plan, 'rfft')
-    made = _core.moveaxis(_fft.rfft(x, n, axis), (axis,), (-1,))
-    n = _fft._operand(x).shape[axis] if n is None else n
+    made = _core.moveaxis(_fft.rfft(operand(x), n, axis), (axis,), (-1,))
+    n = operand(x).shape[axis] if n is None else n
     parts = _core._stack([made.real, made.imag], -1).reshape(made.shape[:-1] + (2 * made.shape[-1],))
     return _core._copy(_core.moveaxis(_core._concatenate([parts[..., :1], parts[..., 2:n + 1]], -1), (-1,), (axis,)), 'C')
 
 
 def irfft(x, n=None, axis=-1, overwrite_x=False):
     """The inverse of rfft."""
-    x = _fft._operand(x)
+    x = operand(x)
     if x.dtype.kind == 'c':
         raise TypeError(f'irfft: real numbers are needed, {x.dtype} was given')
-    x = _core.moveaxis(x if x.dtype.char in 'fd' else x.astype('f' if x.dtype == 'e' else 'd'), (axis,), (-1,))
+    x = _core.moveaxis(x if x.dtype.char in 'fd' else x.astype('d'), (axis,), (-1,))
     n = x.shape[-1] if n is None else n
     missing = max(0, n - x.shape[-1])
     x = _core._concatenate([x[..., :n], _core.zeros(x.shape[:-1] + (missing + 1,), x.dtype)], -1)  # one more, the last imaginary part of an even n

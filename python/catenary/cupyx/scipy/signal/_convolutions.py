@@ -1,0 +1,244 @@
+"""Convolutions and correlations, by their sums or by spectra."""
+
+import math
+
+import numpy
+
+from catenary import _core
+from catenary.cupy import fft as _fft
+from catenary.cupyx.scipy._windows import array_of, bordered, combined
+from catenary.cupyx.scipy.fft import next_fast_len
+
+_BOUNDARIES = {'fill': 'constant', 'wrap': 'wrap', 'circular': 'wrap', 'symm': 'reflect', 'symmetric': 'reflect'}  # as in ndimage
+
+
+def _both(in1, in2, function):
+    x, y = array_of(in1, function), array_of(in2, function)
+    if x.ndim != y.ndim:
+        raise ValueError(f'{function}: in1 and in2 should have the same dimensionality, given {x.ndim} and {y.ndim} axes')
+    return x, y
+
+
+def _by_sums(x, y, boundary='constant', value=0):
+    """The full convolution; y is the smaller one."""
+    dtype = numpy.result_type(x.dtype, y.dtype)
+    if dtype == bool:
+        raise TypeError('convolve: not defined for bool; astype to an integer dtype')
+    wide = bordered(x.astype(dtype, copy=False), [n - 1 for n in y.shape], [n - 1 for n in y.shape], boundary, value)
+    shape = tuple(a + b - 1 for a, b in zip(x.shape, y.shape))
+    parts = (wide[tuple(slice(n - 1 - p, n - 1 - p + m) for p, n, m in zip(place, y.shape, shape))] * y[place] for place in numpy.ndindex(y.shape))
+    return combined(parts, lambda a, b: a + b).astype(dtype, copy=False)
+
+
+def _product_of_spectra(x, y, lengths, axes):
+    """The circular convolution of these lengths along axes; along the others the extents broadcast."""
+    if not axes:
+        return x * y
+    if x.dtype.kind == 'c' or y.dtype.kind == 'c':
+        return _fft.ifftn(_fft.fftn(x, lengths, axes) * _fft.fftn(y, lengths, axes), lengths, axes)
+    return _fft.irfftn(_fft.rfftn(x, lengths, axes) * _fft.rfftn(y, lengths, axes), lengths, axes)
+
+
+def _by_spectra(x, y, axes=None):
+    """The full convolution along axes in which both have more than one element."""
+    axes = range(x.ndim) if axes is None else axes
+    shape = [a + b - 1 if k in axes else max(a, b) for k, (a, b) in enumerate(zip(x.shape, y.shape))]
+    axes = [k for k in axes if x.shape[k] != 1 and y.shape[k] != 1]
+    lengths = [next_fast_len(shape[k]) for k in axes]
+    return _product_of_spectra(x, y, lengths, axes)[tuple(slice(0, n) for n in shape)]
+
+
+def _in_blocks(x, y, axes):
+    """_by_spectra, where the longer one is cut into blocks along the axis in which it is longest, compared to the other."""
+    if not axes:
+        return _by_spectra(x, y, axes)
+    along = max(axes, key=lambda k: max(x.shape[k], y.shape[k]) / min(x.shape[k], y.shape[k]))
+    if x.shape[along] < y.shape[along]:
+        x, y = y, x
+    n, overlap = x.shape[along], y.shape[along] - 1
+    length = next_fast_len(max(8 * (overlap + 1), 64))
+    step = length - overlap
+    if overlap == 0 or 2 * step >= n:
+        return _by_spectra(x, y, axes)
+    blocks = -(-n // step)
+    rest = list(x.shape)
+    rest[along] = blocks * step - n
+    x = _core._concatenate([x, _core.zeros(tuple(rest), x.dtype)], along)
+    x = x.reshape(x.shape[:along] + (blocks, step) + x.shape[along + 1:])
+    y = _core.expand_dims(y, along)
+    made = _by_spectra(x, y, [k + (k >= along) for k in axes])
+    made = overlapped(_core.moveaxis(made, (along, along + 1), (-2, -1)), step)
+    return _core.moveaxis(made[..., :n + overlap], (-1,), (along,))
+
+
+def overlapped(blocks, step):
+    """The sums of blocks [..., number, element] that begin each `step` elements after the one before."""
+    number, length = blocks.shape[-2:]
+    parts = -(-length // step)
+    wide = _core._concatenate([blocks, _core.zeros(blocks.shape[:-1] + (parts * step - length,), blocks.dtype)], -1)
+    rows = blocks.shape[:-2]
+
+    def moved(k):
+        zeros = [_core.zeros(rows + (n, step), blocks.dtype) for n in (k, parts - 1 - k)]
+        return _core._concatenate([zeros[0], wide[..., k * step:(k + 1) * step], zeros[1]], -2)
+    total = combined((moved(k) for k in range(parts)), lambda a, b: a + b)
+    return total.reshape(rows + ((number + parts - 1) * step,))[..., :(number - 1) * step + length]
+
+
+def _cut(full, shape, starts):
+    return _core._copy(full[tuple(slice(s, s + n) for s, n in zip(starts, shape))], 'C')
+
+
+def _check_mode(x, y, mode, function, axes):
+    """Which of both is the larger one in 'valid' mode."""
+    if mode not in ('full', 'same', 'valid'):
+        raise ValueError("acceptable mode flags are 'valid', 'same', or 'full', not %r" % (mode,))
+    if mode == 'valid' and not (all(x.shape[k] >= y.shape[k] for k in axes) or all(x.shape[k] <= y.shape[k] for k in axes)):
+        raise ValueError(f"{function}: for 'valid' mode, one must be at least as large as the other in every dimension, given shapes "
+                         f'{x.shape} and {y.shape}')
+
+
+def _of_mode(full, x, y, mode, axes, late=False):
+    if mode == 'full':
+        return full
+    shape, starts = list(full.shape), [0] * full.ndim
+    for k in axes:
+        a, b = x.shape[k], y.shape[k]
+        shape[k], starts[k] = (a, (b - (not late)) // 2) if mode == 'same' else (abs(a - b) + 1, min(a, b) - 1)
+    return _cut(full, shape, starts)
+
+
+def _convolved(x, y, mode, function, boundary='constant', value=0, late=False, method='direct'):
+    axes = range(x.ndim)
+    if x.size == 0 or y.size == 0:
+        _check_mode(x[:0], x[:0], mode, function, ())
+        return _core.zeros((0,), numpy.result_type(x.dtype, y.dtype))
+    _check_mode(x, y, mode, function, axes)
+    if method == 'fft':
+        dtype = numpy.result_type(x.dtype, y.dtype)
+        full = _by_spectra(x.astype(dtype, copy=False), y.astype(dtype, copy=False))
+        full = _core.around(full) if dtype.kind in 'iu' else full
+        return _of_mode(full.astype(dtype, copy=False), x, y, mode, axes, late)
+    large, small = (y, x) if y.size > x.size and boundary == 'constant' and value == 0 or mode == 'valid' and any(
+        a < b for a, b in zip(x.shape, y.shape)) else (x, y)
+    return _of_mode(_by_sums(large, small, boundary, value), x, y, mode, axes, late)
+
+
+def _method(method, x, y, mode):
+    if method not in ('auto', 'direct', 'fft'):
+        raise ValueError("Acceptable method flags are 'auto', 'direct', or 'fft', not %r" % (method,))
+    return choose_conv_method(x, y, mode) if method == 'auto' else method
+
+
+def convolve(in1, in2, mode='full', method='auto'):
+    """The convolution of two arrays by their sums ('direct') or by their spectra ('fft'), which is rounded for integers."""
+    x, y = _both(in1, in2, 'convolve')
+    method = _method(method, x, y, mode)
+    return x * y if x.ndim == 0 else _convolved(x, y, mode, 'convolve', method=method)
+
+
+def correlate(in1, in2, mode='full', method='auto'):
+    """The correlation of two arrays, of which the second is conjugated, as convolve."""
+    x, y = _both(in1, in2, 'correlate')
+    method = _method(method, x, y, mode)
+    y = _core.ufuncs['conjugate'](y) if y.dtype.kind == 'c' else y
+    if x.ndim == 0:
+        return x * y
+    return _convolved(x, y[(slice(None, None, -1),) * y.ndim], mode, 'correlate', method=method)
+
+
+def _is_faster_by_spectra(x, y):
+    """By some microseconds for an element of the smaller one and nanoseconds for each product, beside those of three transforms."""
+    small, out = min(x.size, y.size), math.prod(a + b - 1 for a, b in zip(x.shape, y.shape))
+    sums = small * (40e-6 + 0.5e-9 * out)
+    return sums > 500e-6 + 5e-9 * out * math.log2(out + 1) * 3
+
+
+def choose_conv_method(in1, in2, mode='full', measure=False):
+    """'fft' or 'direct', whichever should be faster, and 'direct' where integers are so large that spectra do not give them exactly. With
+    `measure` a dict of the seconds of both comes with it."""
+    x, y = _both(in1, in2, 'choose_conv_method')
+    if measure:
+        from time import perf_counter
+        times = {}
+        for method in ('direct', 'fft'):
+            start = perf_counter()
+            convolve(x, y, mode, method)
+            _core.deviceSynchronize()
+            times[method] = perf_counter() - start
+        return min(times, key=times.get), times
+    dtype = numpy.result_type(x.dtype, y.dtype)
+    if x.size == 0 or y.size == 0 or dtype == bool or not _is_faster_by_spectra(x, y):
+        return 'direct'
+    if dtype.kind in 'iu':
+        largest = [max(abs(int(_core.max(a))), abs(int(_core.min(a)))) for a in (x, y)]
+        if largest[0] * largest[1] * min(x.size, y.size) >= 2 ** 51:
+            return 'direct'
+    return 'fft'
+
+
+def _along_axes(in1, in2, mode, axes, function, compute):
+    x, y = _both(in1, in2, function)
+    if x.ndim == 0:
+        return x * y
+    if x.size == 0 or y.size == 0:
+        return _core.zeros((0,), 'd')
+    given, axes = axes is not None, range(x.ndim) if axes is None else [axes] if isinstance(axes, int) else list(axes)
+    if given and not axes:
+        raise ValueError(f'{function}: when provided, axes cannot be empty')
+    if any(not -x.ndim <= k < x.ndim for k in axes):
+        raise ValueError(f'{function}: axes exceeds dimensionality of input: {axes} of {x.ndim} axes')
+    axes = sorted({k % x.ndim for k in axes})
+    if any(k not in axes and a != b and 1 not in (a, b) for k, (a, b) in enumerate(zip(x.shape, y.shape))):
+        raise ValueError(f'{function}: incompatible shapes for in1 and in2: {x.shape} and {y.shape}')
+    _check_mode(x, y, mode, function, axes)
+    dtype = numpy.result_type(x.dtype, y.dtype)
+    dtype = dtype if dtype.char in 'fdFD' else numpy.dtype('f' if dtype == 'e' else 'd')
+    x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
+    return _of_mode(_core._copy(compute(x, y, axes), 'C'), x, y, mode, axes)
+
+
+def fftconvolve(in1, in2, mode='full', axes=None):
+    """The convolution of two arrays along axes, or all, by their spectra; along other axes the extents broadcast."""
+    return _along_axes(in1, in2, mode, axes, 'fftconvolve', _by_spectra)
+
+
+def oaconvolve(in1, in2, mode='full', axes=None):
+    """fftconvolve, where the spectra are those of blocks of the longer array, along one of the axes."""
+    return _along_axes(in1, in2, mode, axes, 'oaconvolve', _in_blocks)
+
+
+def _in_two(function, in1, in2, mode, boundary, fillvalue, turn):
+    x, y = _both(in1, in2, function)
+    if x.ndim != 2:
+        raise ValueError(f'{function} inputs must both be 2-D arrays, given {x.ndim} axes')
+    if boundary not in _BOUNDARIES:
+        raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm'), not %r" % (boundary,))
+    if turn:
+        y = _core.ufuncs['conjugate'](y) if y.dtype.kind == 'c' else y
+        y = y[::-1, ::-1]
+    return _convolved(x, y, mode, function, _BOUNDARIES[boundary], fillvalue, turn)
+
+
+def convolve2d(in1, in2, mode='full', boundary='fill', fillvalue=0):
+    """The convolution of two matrices, beyond whose borders is a value ('fill'), the other end ('wrap') or the mirror's image ('symm')."""
+    return _in_two('convolve2d', in1, in2, mode, boundary, fillvalue, False)
+
+
+def correlate2d(in1, in2, mode='full', boundary='fill', fillvalue=0):
+    """The correlation of two matrices, of which the second is conjugated, as convolve2d."""
+    return _in_two('correlate2d', in1, in2, mode, boundary, fillvalue, True)
+
+
+def correlation_lags(in1_len, in2_len, mode='full'):
+    """By how much the second is moved in each element of a correlation."""
+    lags = numpy.arange(1 - in2_len, in1_len)
+    if mode == 'same':
+        start = lags.size // 2 - in1_len // 2
+        lags = lags[start:start + in1_len]
+    elif mode == 'valid':
+        shift = in1_len - in2_len
+        lags = numpy.arange(shift + 1) if shift >= 0 else numpy.arange(shift, 1)
+    elif mode != 'full':
+        raise ValueError('Mode %s is invalid' % mode)
+    return array_of(lags.tolist(), 'correlation_lags')

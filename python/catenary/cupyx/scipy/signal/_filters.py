@@ -1,0 +1,161 @@
+"""Filters by ranks, and linear ones with feedback."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import ndarray
+from catenary.cupyx.scipy import ndimage
+from catenary.cupyx.scipy._windows import array_of
+
+
+def order_filter(a, domain, rank):
+    """The element of this rank among those that the domain, a window of odd extents, covers; 0 beyond the borders."""
+    a = array_of(a, 'order_filter')
+    window = numpy.asarray(domain.get() if isinstance(domain, ndarray) else domain)
+    if any(n % 2 == 0 for n in window.shape):
+        raise ValueError('Each dimension of domain argument should have an odd number of elements, given shape %s' % (window.shape,))
+    return ndimage.rank_filter(a, int(rank), footprint=window, mode='constant')
+
+
+def medfilt(volume, kernel_size=None):
+    """The median of each window of odd extents; 0 beyond the borders."""
+    volume = array_of(volume, 'medfilt')
+    sizes = [3] * volume.ndim if kernel_size is None else [int(n) for n in numpy.broadcast_to(numpy.asarray(
+        kernel_size.get() if isinstance(kernel_size, ndarray) else kernel_size), (volume.ndim,))]
+    if any(n % 2 == 0 for n in sizes):
+        raise ValueError('Each element of kernel_size should be odd, given %s' % (sizes,))
+    return ndimage.median_filter(volume, size=sizes, mode='constant')
+
+
+def medfilt2d(input, kernel_size=3):
+    """medfilt of a matrix."""
+    input = array_of(input, 'medfilt2d')
+    if input.ndim != 2:
+        raise ValueError('medfilt2d: expected a matrix, given %d axes' % input.ndim)
+    return medfilt(input, kernel_size)
+
+
+def _on_host(values):
+    values = numpy.atleast_1d(values.get() if isinstance(values, ndarray) else numpy.asarray(values))
+    return values.astype('D' if values.dtype.kind == 'c' else 'd')
+
+
+def _sent(values, dtype):
+    return _core.from_numpy(numpy.ascontiguousarray(values), None).astype(dtype)
+
+
+def _filtered(b, a, x, state):
+    """A filter whose a[0] is 1 along the last axis, from a state [..., order]: (what it gives, the state at its end). The states are sums of
+    A^(n - i) u[i], which are doubled: what reaches 2^j steps back is made of what reaches half as far."""
+    order = max(a.size, b.size) - 1
+    b, a = (numpy.concatenate([c, numpy.zeros(order + 1 - c.size)]) for c in (b, a))
+    if order == 0:
+        return x * _sent(b[0], x.dtype), state
+    step = numpy.eye(order, k=1, dtype=a.dtype)
+    step[:, 0] -= a[1:]
+    states = x[..., None] * _sent(b[1:] - a[1:] * b[0], x.dtype)
+    if state is not None:
+        states[..., 0, :] += _core.matmul(state, _sent(step.T, x.dtype))
+    reach, power = 1, step
+    while reach < x.shape[-1]:
+        if numpy.abs(power).max() < 1e-30:
+            break  # what is further back is nothing beside a rounding
+        more = _core.matmul(states[..., :-reach, :], _sent(power.T, x.dtype))
+        states = _core._concatenate([states[..., :reach, :], states[..., reach:, :] + more], -2)
+        with numpy.errstate(all='ignore'):
+            reach, power = 2 * reach, power @ power
+    before = _core.zeros_like(states[..., :1, 0]) if state is None else state[..., :1]
+    return x * _sent(b[0], x.dtype) + _core._concatenate([before, states[..., :-1, 0]], -1), states[..., -1, :]
+
+
+def _operands(x, *filters):
+    """The array in the dtype in which it is filtered: that of it and of the coefficients."""
+    dtype = numpy.result_type(x.dtype, *(f.dtype if isinstance(f, ndarray) else numpy.asarray(f).dtype for f in filters))
+    return x.astype(dtype if dtype.char in 'fdFD' else 'f' if dtype == 'e' else 'd')
+
+
+def lfilter(b, a, x, axis=-1, zi=None):
+    """A filter with the coefficients b of what comes in and a of what comes out, along an axis; with a state zi (what it gives, the state at
+    its end). The states are computed by doubling, as many times as the length has bits. Raises ValueError where a begins with 0."""
+    x = array_of(x, 'lfilter')
+    wide = _operands(x, b, a, *(() if zi is None else (zi,)))
+    b, a = _on_host(b), _on_host(a)
+    if b.ndim != 1 or a.ndim != 1 or not a.size or not a[0]:
+        raise ValueError('lfilter: b and a must have one axis, and a[0] must not be 0')
+    if not -x.ndim <= axis < x.ndim:
+        raise numpy.exceptions.AxisError(axis, x.ndim)
+    rows = _core.moveaxis(wide, (axis,), (x.ndim - 1,))
+    order = max(a.size, b.size) - 1
+    state = None
+    if zi is not None:
+        state = array_of(zi, 'lfilter')
+        expected = list(x.shape)
+        expected[axis] = order
+        if state.ndim != x.ndim or state.shape[axis] != order or any(m not in (n, 1) for m, n in zip(state.shape, expected)):
+            raise ValueError(f'lfilter: unexpected shape for zi: expected {tuple(expected)}, found {state.shape}')
+        state = _core.moveaxis(_core.broadcast_to(state, tuple(expected)).astype(rows.dtype), (axis,), (x.ndim - 1,))
+    if rows.size == 0:
+        made, end = rows, state
+    else:
+        made, end = _filtered(b / a[0], a / a[0], rows, state)
+    made = _core._copy(_core.moveaxis(made, (-1,), (axis,)), 'C')
+    return made if zi is None else (made, _core._copy(_core.moveaxis(end, (-1,), (axis,)), 'C'))
+
+
+def _sections(sos):
+    sos = sos.get() if isinstance(sos, ndarray) else numpy.asarray(sos)
+    if sos.ndim != 2 or sos.shape[1] != 6:
+        raise ValueError('sos array must be shape (n_sections, 6), given %s' % (sos.shape,))
+    if not (sos[:, 3] == 1).all():
+        raise ValueError('sos[:, 3] should be all ones')
+    return sos
+
+
+def sosfilt(sos, x, axis=-1, zi=None):
+    """Filters of second order one after another along an axis, as lfilter; zi has the shape [sections, ..., 2, ...]."""
+    x = array_of(x, 'sosfilt')
+    wide = _operands(x, sos, *(() if zi is None else (zi,)))
+    sos = _sections(sos)
+    if not -x.ndim <= axis < x.ndim:
+        raise numpy.exceptions.AxisError(axis, x.ndim)
+    axis %= x.ndim
+    if zi is not None:
+        zi = array_of(zi, 'sosfilt')
+        expected = (len(sos),) + x.shape[:axis] + (2,) + x.shape[axis + 1:]
+        if zi.shape != expected:
+            raise ValueError(f'Invalid zi shape. With axis={axis!r}, an input with shape {x.shape!r}, and an sos array with {len(sos)} sections, '
+                             f'zi must have shape {expected!r}, got {zi.shape!r}.')
+    ends = []
+    for k, section in enumerate(sos):
+        if zi is None:
+            wide = lfilter(section[:3], section[3:], wide, axis)
+        else:
+            wide, end = lfilter(section[:3], section[3:], wide, axis, zi[k])
+            ends.append(end)
+    return wide if zi is None else (wide, _core._stack(ends, 0))
+
+
+def lfilter_zi(b, a):
+    """The state of lfilter for a step that has been on for ever."""
+    b, a = _on_host(b), _on_host(a)
+    if b.ndim != 1 or a.ndim != 1:
+        raise ValueError('Numerator b must be 1-D.' if b.ndim != 1 else 'Denominator a must be 1-D.')
+    a = numpy.trim_zeros(a, 'f')
+    if a.size < 1:
+        raise ValueError('There must be at least one nonzero `a` coefficient.')
+    b, a = b / a[0], a / a[0]
+    order = max(a.size, b.size) - 1
+    b, a = (numpy.concatenate([c, numpy.zeros(order + 1 - c.size)]) for c in (b, a))
+    step = numpy.eye(order, k=1, dtype=a.dtype)
+    step[:, :1] -= a[1:, None]
+    return _core.from_numpy(numpy.ascontiguousarray(numpy.linalg.solve(numpy.eye(order) - step, b[1:] - a[1:] * b[0])), None)
+
+
+def sosfilt_zi(sos):
+    """The states of sosfilt for a step that has been on for ever."""
+    sos = _sections(sos).astype(float)
+    made, scale = [], 1.0
+    for section in sos:
+        made.append(scale * lfilter_zi(section[:3], section[3:]))
+        scale *= section[:3].sum() / section[3:].sum()
+    return _core._stack(made, 0)
