@@ -89,7 +89,13 @@ globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
     'kron': 2, 'compress': 2, 'isin': 2, 'in1d': 2}.items()})
 globals().update({_name: _of_anything(_name, _n, _listed) for _name, _n in {
-    'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'correlate': 2, 'trapezoid': 2, 'cross': 2, 'ediff1d': 1}.items()})
+    'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'trapezoid': 2, 'cross': 2, 'ediff1d': 1}.items()})
+
+
+def correlate(a, v, mode='valid'):
+    """The sums of a's elements times the conjugates of v's, which is moved along it."""
+    a, v = _listed(a), _listed(v)
+    return _core.correlate(a, _core.ufuncs['conjugate'](v) if isinstance(v, ndarray) and v.dtype.kind == 'c' else v, mode)
 
 
 def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
@@ -325,6 +331,12 @@ def sort(a, axis=-1, kind=None):
     if a.ndim == 0 and axis is not None:
         raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
     return _core._sort(a, axis)
+
+
+def sort_complex(a):
+    """A copy sorted along the last axis, by real parts and then by imaginary ones, as complex numbers: complex64 of integers below 32 bits."""
+    a = _given(a)
+    return sort(a if a.dtype.kind == 'c' else a.astype('F' if a.dtype.char in 'bhBH' else 'D'))
 
 
 def tensordot(a, b, axes=2):
