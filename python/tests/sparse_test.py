@@ -163,3 +163,31 @@ def test_conjugate_gradients():
         same(linalg.norm(of(A, 'csc'), order), numpy.linalg.norm(A, order))
     with pytest.raises(ValueError, match='incompatible dimensions'):
         linalg.cg(of(A, 'csr'), b)
+
+
+@pytest.mark.parametrize('format', FORMATS)
+@pytest.mark.parametrize('dtype', ['D', pytest.param('F', marks=pytest.mark.host)])
+def test_complex_elements(format, dtype):
+    a, b, s = (some(*shape, dtype=dtype) + (1j * some(*shape)).astype(dtype) for shape in ((5, 7), (7, 4), (6, 6)))
+    x, y, z, r = of(a, format), of(b, format), of(s, format), of(A.astype(dtype.lower()), format)
+    real = A.astype(dtype.lower())
+    v = (V[:7] + 1j * W[:, 0]).astype(dtype)
+    for ours, expected in ((x.T, a.T), (x.H, a.conj().T), (x.getH(), a.conj().T), (x.conj(), a.conj()), (x.real, a.real), (x.imag, a.imag), (r.conj(), real), (r.imag, real * 0),
+                           (-x, -a), (x * 2j, a * 2j), (x / 2j, a / 2j), (r * 1j, real * dtype_of(1j, dtype)), (x + r, a + real), (r - x, real - a), (x @ y, a @ b), (r @ y, real @ b), (x @ x.H, a @ a.conj().T),
+                           (x.multiply(x), a * a), (x.multiply(r), a * real), (x.power(2), a ** 2), (x != r, a != real), (x.tocsc().tocoo().tocsr(), a), (sparse.kron(x, y), numpy.kron(a, b)),
+                           (sparse.hstack([x, r]), numpy.hstack([a, real])), (z ** 2, s @ s), (r.astype(dtype), real.astype(dtype)), (x.sqrt(), numpy.sqrt(a)), (r.sin(), numpy.sin(real))):
+        assert ours.dtype == expected.dtype and ours.nnz == len(ours.data)
+        numpy.testing.assert_allclose(ours.toarray().get(), expected, rtol=1e-5, atol=1e-5)
+    for ours, expected in ((x @ cupy.asarray(v), a @ v), (r @ cupy.asarray(v), real @ v), (x.sum(), a.sum()), (x.sum(0), a.sum(0, keepdims=True)), (x.mean(), a.mean()), (x.mean(1), a.mean(1, keepdims=True)),
+                           (z.diagonal(), s.diagonal()), (z.trace(), s.trace()), (linalg.norm(x), numpy.linalg.norm(a)), (linalg.norm(x, 1), numpy.linalg.norm(a, 1)), (abs(x).sum(), abs(a).sum()),
+                           (sparse.diags([cupy.asarray(v[:3])], [0]).toarray(), numpy.diag(v[:3]))):
+        assert ours.dtype == expected.dtype and ours.shape == expected.shape
+        numpy.testing.assert_allclose(ours.get(), expected, rtol=1e-5, atol=1e-4)
+    whole = s @ s.conj().T + 6 * numpy.eye(6, dtype=dtype)
+    found, steps = linalg.cg(of(whole, format), cupy.asarray(v[:6]), rtol=1e-6)
+    assert steps == 0
+    numpy.testing.assert_allclose(found.get(), numpy.linalg.solve(whole, v[:6]), rtol=1e-3, atol=1e-3)
+
+
+def dtype_of(number, dtype):
+    return numpy.dtype(dtype).type(number)

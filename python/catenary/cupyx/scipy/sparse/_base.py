@@ -134,11 +134,20 @@ class spmatrix:
         return self._with(_core._copy(self.data, 'C'))
 
     def conj(self, copy=True):
-        """The matrix: there are no complex dtypes."""
+        """The matrix of the conjugates; of real numbers the matrix itself with copy=False."""
+        if self.dtype.kind == 'c':
+            return self._with(_core.ufuncs['conjugate'](self.data))
         return self.copy() if copy else self
 
     conjugate = conj
-    real = property(lambda self: self)
+    real = property(lambda self: self._with(_core._copy(self.data.real, 'C')) if self.dtype.kind == 'c' else self, None, None, 'The real parts.')
+    imag = property(lambda self: self._with(_core._copy(self.data.imag, 'C')), None, None, 'The imaginary parts.')
+
+    def getH(self):
+        """The transposed matrix of the conjugates."""
+        return self.transpose().conj(copy=False)
+
+    H = property(getH, None, None, 'The transposed matrix of the conjugates.')
 
     # ------------------------------------------------------------------ elementwise
     def __neg__(self):
@@ -281,7 +290,7 @@ class spmatrix:
 
     def mean(self, axis=None, dtype=None, out=None):
         """The mean, as sum."""
-        dtype = numpy.dtype('d') if dtype is None and self.dtype.kind != 'f' else dtype
+        dtype = numpy.dtype('d') if dtype is None and self.dtype.kind not in 'fc' else dtype
         count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis % 2]
         made = self.sum(axis, dtype) / count
         if out is not None:
@@ -358,3 +367,17 @@ def _same_shape(a, b):
 def device_array(x, dtype=None):
     """A part of a matrix as an array of the device; NumPy's are taken, too."""
     return asarray(x, dtype)
+
+
+def _of_elements(name):
+    def function(self):
+        return self._with(_core.ufuncs[name](self.data))
+    function.__name__ = name
+    function.__qualname__ = f'spmatrix.{name}'
+    function.__doc__ = f'{name} of each kept element.'
+    return function
+
+
+for _name in ('arcsin', 'arcsinh', 'arctan', 'arctanh', 'ceil', 'deg2rad', 'expm1', 'floor', 'log1p', 'rad2deg', 'rint', 'sign', 'sin', 'sinh',
+              'sqrt', 'tan', 'tanh', 'trunc'):  # what is 0 of 0
+    setattr(spmatrix, _name, _of_elements({'deg2rad': 'radians', 'rad2deg': 'degrees'}.get(_name, _name)))

@@ -59,7 +59,7 @@ def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
         columns.append(at + max(k, 0))
         data.append(_core.broadcast_to(d, (length,)) if d.size == 1 else d)
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(d.dtype for d in data), numpy.float16)
-    kind = numpy.dtype('d') if dtype is None and all(d.dtype.kind != 'f' for d in data) else kind
+    kind = numpy.dtype('d') if dtype is None and all(d.dtype.kind not in 'fc' for d in data) else kind
     joined = [_core._concatenate(parts, 0) for parts in (rows, columns, [d.astype(kind) for d in data])]
     return coo_matrix((joined[2], (joined[0], joined[1])), shape=shape).asformat(format or 'csr')
 

@@ -15,11 +15,17 @@ def norm(x, ord=None, axis=None):
     if ord in (1, math.inf):
         return _core.max(abs(x).sum(axis=0 if ord == 1 else 1))
     data = x.tocsr().data
-    return _core.ufuncs['sqrt'](_core.sum(data * data))
+    squares = data * data if data.dtype.kind != 'c' else data.real * data.real + data.imag * data.imag
+    return _core.ufuncs['sqrt'](_core.sum(squares))
+
+
+def _product(a, b):
+    """The sum of products with the conjugates of the first."""
+    return _core.vdot(a, b) if a.dtype.kind == 'c' else _core.dot(a, b)
 
 
 def cg(A, b, x0=None, *, tol=1e-5, rtol=None, atol=0.0, maxiter=None, M=None, callback=None):
-    """x of A x = b by conjugate gradients, for a symmetric positive definite A, a matrix or what has `@` with a vector: (x, 0), or (x, the number
+    """x of A x = b by conjugate gradients, for a symmetric (or Hermitian) positive definite A, a matrix or what has `@` with a vector: (x, 0), or (x, the number
     of steps) where these were not enough. M is near to the inverse of A."""
     b = _given(b)
     if b.ndim > 1 and b.shape[1:] != (1,):
@@ -28,24 +34,24 @@ def cg(A, b, x0=None, *, tol=1e-5, rtol=None, atol=0.0, maxiter=None, M=None, ca
         raise ValueError(f'A and b have incompatible dimensions: {A.shape} and {b.shape}')
     b = b.ravel()
     kind = numpy.result_type(A.dtype, b.dtype)
-    b = b.astype(kind if kind.kind == 'f' else 'd')
+    b = b.astype(kind if kind.kind in 'fc' else 'd')
     x = _core.zeros_like(b) if x0 is None else _core._copy(_given(x0).ravel().astype(b.dtype), 'C')
-    limit = max(float(atol), float(tol if rtol is None else rtol) * math.sqrt(float(_core.dot(b, b))))
+    limit = max(float(atol), float(tol if rtol is None else rtol) * math.sqrt(float(_product(b, b).real)))
     r = b - A @ x
     z = r if M is None else M @ r
-    p, rz = z, _core.dot(r, z)
+    p, rz = z, _product(r, z)
     for step in range(10 * b.size if maxiter is None else maxiter):
-        if math.sqrt(float(_core.dot(r, r))) <= limit:
+        if math.sqrt(float(_product(r, r).real)) <= limit:
             return x, 0
         q = A @ p
-        alpha = rz / _core.dot(p, q)
+        alpha = rz / _product(p, q)
         x, r = _core._copy(x + alpha * p, 'C'), _core._copy(r - alpha * q, 'C')
         z = r if M is None else M @ r
-        after = _core.dot(r, z)
+        after = _product(r, z)
         p, rz = _core._copy(z + after / rz * p, 'C'), after
         if callback is not None:
             callback(x)
-    done = math.sqrt(float(_core.dot(r, r))) <= limit
+    done = math.sqrt(float(_product(r, r).real)) <= limit
     return x, 0 if done else 10 * b.size if maxiter is None else maxiter
 
 
