@@ -75,9 +75,7 @@ template <class T>
 std::int64_t block_begin(const Matrix<T>& h, std::int64_t last) {
   for (std::int64_t i = last; i > 0; --i) {
     const double near = size(h.row(i - 1)[i - 1]) + size(h.row(i)[i]), below = size(h.row(i)[i - 1]);
-    // Of a matrix whose largest element is about 1; where the diagonal is 0, that tells what is small.
-    if (below <= kEpsilon / 2 * near || below < std::numeric_limits<double>::min() ||
-        (near == 0 && below < kEpsilon * kEpsilon)) {
+    if (below <= kEpsilon / 2 * near || below < std::numeric_limits<double>::min()) {
       h.row(i)[i - 1] = 0;
       return i;
     }
