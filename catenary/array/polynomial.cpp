@@ -92,8 +92,9 @@ PolyfitResult polyfit(const Array& x, const Array& y, int deg, const PolyfitOpti
     right = y.ndim() == 1 ? right * w : right * w.reshape({n, 1});
   }
   PolyfitResult result;
-  const double epsilon = dtype == Dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                 : std::numeric_limits<double>::epsilon();
+  const double epsilon = part_dtype(dtype) == Dtype::float32
+                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                             : std::numeric_limits<double>::epsilon();
   result.rcond = options.rcond.value_or(static_cast<double>(n) * epsilon);
   // Columns of one length: else high powers would hide the others.
   const Array scale = sqrt(sum(square(left), 0)).eval();
@@ -107,7 +108,7 @@ PolyfitResult polyfit(const Array& x, const Array& y, int deg, const PolyfitOpti
   if (options.cov == PolyfitOptions::Cov::no) return result;
   const Array base = linalg::inv(matmul(left.T(), left)) / outer(scale, scale);
   if (options.cov == PolyfitOptions::Cov::unscaled) {
-    result.covariance = base;
+    result.covariance = one ? base : base.reshape({terms, terms, 1});
     return result;
   }
   if (n <= terms)

@@ -43,7 +43,7 @@ struct Rows {
   /// Finds what sorting would put at these places, and the last, where a NaN would be.
   void select(std::vector<std::int64_t> at) {
     places = std::move(at);
-    if (is_floating(rows.dtype())) places.push_back(n - 1);
+    if (is_inexact(rows.dtype())) places.push_back(n - 1);
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
     elements = detail::selected(rows, Selection::elements, places, false, static_cast<std::int64_t>(places.size()));
@@ -55,7 +55,7 @@ struct Rows {
   }
   /// `value`, but NaN where a row has one: it is the last.
   Array unless_nan(const Array& value) const {
-    return is_floating(rows.dtype()) ? where(isnan(at(n - 1)), kNan, value) : value;
+    return is_inexact(rows.dtype()) ? where(isnan(at(n - 1)), kNan, value) : value;
   }
 };
 
@@ -230,6 +230,7 @@ std::vector<Array> quantiles_of(Of of, Rows& rows, const Fractions& q, const Met
 }
 
 void check_not_empty(const Rows& rows, const Array& x, const char* what) {
+  if (is_complex(x.dtype())) detail::refuse_complex(x.dtype());
   if (rows.n == 0)
     fail<ValueError>("{}: there is no element along the reduced axes of an array of shape {}", what, x.shape());
 }
@@ -284,7 +285,7 @@ Array median(const Array& x, const AxisArg& axis, bool keepdims) {
 }
 
 Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
-  if (!is_floating(x.dtype())) return median(x, axis, keepdims);
+  if (!is_inexact(x.dtype())) return median(x, axis, keepdims);
   const Rows rows(x, axis, keepdims, "nanmedian");
   if (rows.n == 0) return detail::filled(rows.result, kNan, x.dtype(), x.device());
   // Each row has a middle of its own.

@@ -127,6 +127,8 @@ Array selected(const Array& rows, Selection what, const std::vector<std::int64_t
   if (is_complex(rows.dtype())) {  // in their whole order
     if (descending) refuse_complex(rows.dtype());
     const Array all = what == Selection::indices ? argsorted_rows(rows) : sorted_rows(rows);
+    if (what == Selection::elements)
+      return take(all, Array::from_host(kth.data(), {places}, Dtype::int64, rows.device()), -1);
     return slice_axis(all, all.ndim() - 1, 0, places);
   }
   Shape shape = rows.shape();
@@ -206,12 +208,31 @@ std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool larg
   return {axis_from_end(values, from), axis_from_end(indices, from)};
 }
 
+namespace {
+
+/// searchsorted of complex numbers: how many of `sorted` come before each where all are sorted together. Of equal ones
+/// the first given come first.
+Array merged_places(const Array& sorted, const Array& values, Side side) {
+  const Array flat = values.reshape({values.size()});
+  const bool after = side == Side::right;
+  const Array order = argsort(concatenate(after ? std::vector{sorted, flat} : std::vector{flat, sorted}), 0);
+  const std::int64_t n = sorted.size(), m = flat.size();
+  const Array is_sorted = after ? less(order, n) : greater_equal(order, m);
+  const Array before = cumsum(is_sorted.astype(Dtype::int64), 0);
+  const Array places = Array::empty({n + m}, Dtype::int64, sorted.device());
+  put(places, order, before);
+  const std::int64_t first = after ? n : 0;
+  return slice_axis(places, 0, first, first + m).copy().reshape(values.shape());
+}
+
+}  // namespace
+
 Array searchsorted(const Array& sorted, const Operand& values, Side side) {
   check_1d(sorted, "searchsorted");
   const Dtype dtype = result_type(sorted, values);
-  if (is_complex(dtype)) detail::refuse_complex(dtype);
   const Array wanted = detail::as_array(values, dtype, sorted.device());
   check_same_device(sorted, wanted, "searchsorted");
+  if (is_complex(dtype)) return merged_places(as_dtype(sorted, dtype), wanted, side);
   const Array out = Array::empty(wanted.shape(), Dtype::int64, sorted.device());
   if (out.size() == 0) return out;
   Array keep_sorted, keep_wanted;
@@ -223,6 +244,7 @@ Array searchsorted(const Array& sorted, const Operand& values, Side side) {
 
 Array digitize(const Array& x, const Array& bins, bool right) {
   check_1d(bins, "digitize");
+  if (is_complex(result_type(bins, x))) detail::refuse_complex(result_type(bins, x));
   const Side side = right ? Side::left : Side::right;
   if (ascends(bins)) return searchsorted(bins, x, side);
   const Array reversed = reverse_last(bins);

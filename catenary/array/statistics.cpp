@@ -156,7 +156,7 @@ Array variables_of(const Array& m, bool rowvar, const char* what) {
 Array observed(const Array& weights, std::int64_t n, Dtype dtype, const char* what) {
   if (weights.shape() != Shape{n})
     fail<ShapeError>("cov: {} of shape {} were given for {} observations", what, weights.shape(), n);
-  return as_dtype(weights, dtype);
+  return as_dtype(weights, part_dtype(dtype));
 }
 
 /// The covariances, always [variables, variables].
@@ -169,7 +169,7 @@ Array covariances(const Array& m, const std::optional<Array>& y, const CovOption
   if (ddof != std::floor(ddof)) fail<ValueError>("cov: ddof must be a whole number, {} was given", ddof);
   if (rows.size() == 0 && rows.shape()[0] == 0)  // NumPy: of float64, whatever the dtype is
     return Array::empty({0, 0}, widest_float(rows.device()), rows.device());
-  if (!is_floating(dtype)) fail<DtypeError>("{}: dtype must be a floating one, not {}", what, dtype);
+  if (!is_inexact(dtype)) fail<DtypeError>("{}: dtype must be a floating one, not {}", what, dtype);
   if (options.fweights && is_floating(options.fweights->dtype()))
     fail<DtypeError>("cov: fweights are numbers of observations, {} was given", options.fweights->dtype());
   rows = as_dtype(rows, dtype);
@@ -185,9 +185,9 @@ Array covariances(const Array& m, const std::optional<Array>& y, const CovOption
     const Array total = sum(*weights);
     const Array lost = accuracy ? divide(sum(multiply(*weights, *accuracy)), total) : ones_like(total);
     const Array count = subtract(total, multiply(lost, ddof));
-    products = divide(matmul(multiply(deviation, *weights), deviation.T()), maximum(count, 0));
+    products = divide(matmul(multiply(deviation, *weights), conjugate(deviation.T())), maximum(count, 0));
   } else {
-    products = divide(matmul(deviation, deviation.T()), std::max(static_cast<double>(n) - ddof, 0.0));
+    products = divide(matmul(deviation, conjugate(deviation.T())), std::max(static_cast<double>(n) - ddof, 0.0));
   }
   return options.dtype ? as_dtype(products, dtype) : products;
 }
@@ -203,8 +203,10 @@ Array cov(const Array& m, const std::optional<Array>& y, const CovOptions& optio
 Array corrcoef(const Array& m, const std::optional<Array>& y, bool rowvar, std::optional<Dtype> dtype) {
   const Array c = covariances(m, y, {.rowvar = rowvar, .dtype = dtype}, "corrcoef");
   const std::int64_t n = c.shape()[0];
-  const Array deviation = sqrt(c.as_strided({n}, {n + 1}).copy());
-  return matrix_or_number(clip(divide(divide(c, deviation.reshape({n, 1})), deviation), -1.0, 1.0));
+  const Array deviation = sqrt(real(c.as_strided({n}, {n + 1}).copy()));
+  const Array r = divide(divide(c, deviation.reshape({n, 1})), deviation);
+  if (!is_complex(r.dtype())) return matrix_or_number(clip(r, -1.0, 1.0));
+  return matrix_or_number(complex(clip(real(r), -1.0, 1.0), clip(imag(r), -1.0, 1.0)));
 }
 
 }  // namespace catenary

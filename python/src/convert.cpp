@@ -145,6 +145,7 @@ bool Argument::parse(PyObject* o) {
   } else if (has_protocol(o)) {
     kept = array_of(nb::module_::import_("catenary.cupy._array").attr("asarray")(nb::handle(o)).ptr());
     array = &kept;
+    by_protocol = true;
   } else {
     return false;
   }

@@ -153,6 +153,7 @@ struct Argument {
   Array kept;  // when the array had to be made
   Scalar scalar{false};
   std::optional<Dtype> strong;        // of a NumPy scalar
+  bool by_protocol = false;           // `array` is what an object of another class gives
   bool beyond_int64 = false;          // a Python integer that `array` holds as uint64, where that does
   PyObject* beyond_uint64 = nullptr;  // a Python integer that no integer dtype holds: only floats take it
 

@@ -60,6 +60,14 @@ PyObject* not_implemented(PyObject* a, PyObject* b, const char* name) {
   Py_RETURN_NOTIMPLEMENTED;
 }
 
+/// An object that can be taken for an array, and does not want to be: its class has operators of its own. (NumPy)
+bool stands_back(const Argument& argument, PyObject* o) {
+  if (!argument.by_protocol) return false;
+  const nb::object ufunc = nb::steal(PyObject_GetAttrString(o, "__array_ufunc__"));
+  if (!ufunc.is_valid()) PyErr_Clear();
+  return ufunc.is_valid() && ufunc.is_none();
+}
+
 template <Op op>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
@@ -67,6 +75,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
       return wrap(ct::apply(op, Operand(array_of(a)), Operand(array_of(b))));
     Argument x, y;
     if (!x.parse(a) || !y.parse(b)) return not_implemented(a, b, ct::ops::info(op).name);
+    if (stands_back(x, a) || stands_back(y, b)) Py_RETURN_NOTIMPLEMENTED;
     settle(x, y, ct::ops::info(op).rule == ct::ops::Rule::COMPARE);
     return wrap(ct::apply(op, x.operand(), y.operand()));
   });

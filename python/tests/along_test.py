@@ -71,6 +71,15 @@ def test_polynomials():
     same((-p - 1).coeffs, numpy.asarray([-4, -6]))
     same(cupy.poly1d(p.get(), variable='z').coeffs, p.get().coeffs)
     same(cupy.poly1d([1., -3, 2]).roots, numpy.asarray([2., 1]), 1e-9)
+    same(cupy.add(cupy.ones(2), cupy.poly1d([4, 5])), numpy.asarray([5., 6]))
+    with pytest.warns(numpy.exceptions.RankWarning):
+        cupy.polyfit(cupy.arange(3.), cupy.arange(3.), 4.0)
+    for x, y, w in ((3, 4, None), ((2, 2), 4, None), (3, (3, 2, 1), None), (3, 3, 2), (0, 0, None)):
+        with pytest.raises(TypeError, match='polyfit: . has shape'):
+            cupy.polyfit(cupy.ones(x), cupy.ones(y), 1, w=None if w is None else cupy.ones(w))
+    with pytest.raises(TypeError, match='coefficients are needed'):
+        cupy.polyval(2, cupy.ones(3))
+    same(cupy.polymul(cupy.ones(0), cupy.ones(2)), numpy.polymul(numpy.ones(0), numpy.ones(2)))
     with pytest.raises(ValueError, match='Negative powers'):
         p[-1] = 2
     assert isinstance(cupy.polyadd(p, [1]), cupy.poly1d) and isinstance(cupy.polyadd([2], [1]), cupy.ndarray)

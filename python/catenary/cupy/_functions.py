@@ -406,7 +406,12 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """The polynomial of least squares; with `full` or `cov` what numpy.polyfit gives then."""
     if cov not in (False, True, 'unscaled'):
         raise ValueError(f"polyfit: cov must be False, True or 'unscaled', not {cov!r}")
-    *fit, covariance = _core._polyfit(x, y, deg, rcond, w, 0 if full else 2 if cov == 'unscaled' else int(cov))
+    for name, a, axes in (('x', x, (1,)), ('y', y, (1, 2)), ('w', w, (1,))):
+        if a is not None and (a.ndim not in axes or a.size == 0 or len(a) != x.size):
+            raise TypeError(f'polyfit: {name} has shape {a.shape} where x has {x.shape}; expected a value for each of its points')
+    *fit, covariance = _core._polyfit(x, y, int(deg), rcond, w, 0 if full else 2 if cov == 'unscaled' else int(cov))
+    if fit[2] != int(deg) + 1 and not full:
+        warnings.warn('Polyfit may be poorly conditioned', numpy.exceptions.RankWarning, stacklevel=2)
     return tuple(fit) if full else (fit[0], covariance) if cov else fit[0]
 
 

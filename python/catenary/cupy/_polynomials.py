@@ -50,12 +50,16 @@ def polysub(a1, a2):
 
 def polymul(a1, a2):
     """The product of two polynomials: a poly1d where one of them is."""
-    return _of_two(a1, a2, _core.convolve)
+    def product(a, b):  # what has no coefficients is 0
+        return _core.convolve(*(x if x.size else _core.zeros((1,), x.dtype) for x in (a, b)))
+    return _of_two(a1, a2, product)
 
 
 def polyval(p, x):
     """The values of a polynomial at x; at a poly1d the polynomial of a polynomial."""
     coefficients = _coefficients(p)
+    if not isinstance(p, poly1d) and _given(p).ndim == 0:
+        raise TypeError(f'polyval: coefficients are needed, the number {p} was given')
     if not isinstance(x, poly1d):
         return _core.polyval(coefficients, _given(x))
     result = poly1d([0])
@@ -93,6 +97,9 @@ class poly1d:
         values = _given(values)
         found = numpy.flatnonzero(asnumpy(values))
         self._coeffs = values[int(found[0]):] if found.size else _core.zeros((1,), values.dtype)
+
+    def __cupy_get_ndarray__(self):
+        return self._coeffs
 
     c = coef = coefficients = coeffs
     variable = property(lambda self: self._variable)

@@ -57,6 +57,8 @@ def _outcomes(impl, args, kwargs, name, accept_error):
 
 def _compared(compare, name='xp', type_check=True, accept_error=False, contiguous_check=False, **names):
     def check(ours, theirs):
+        if isinstance(theirs, numpy.poly1d):
+            ours, theirs = getattr(ours, 'coeffs', ours), theirs.coeffs
         if not isinstance(ours, ndarray) and not (numpy.isscalar(ours) and numpy.isscalar(theirs)):
             raise AssertionError(f'results of the types {type(ours)} and {type(theirs)} cannot be compared')
         ours, theirs = ours if isinstance(ours, ndarray) else numpy.asarray(ours), numpy.asarray(theirs)
