@@ -40,7 +40,7 @@ xp.pad(x, 2, 'wrap'); xp.pad(x, ((1, 0), (2, 3)), 'reflect'); xp.pad(x.T, 1, 'ed
 xp.median(x); xp.median(x, 0); xp.nanmedian(x, 1); xp.searchsorted(xp.sort(x.ravel()), x); xp.searchsorted(xp.sort(y.ravel()), x, 'right'); xp.isin(x, x[0]); xp.setdiff1d(x, x[0]); xp.cov(x); xp.corrcoef(x); xp.partition(x, 1).real[:, 1]
 xp.interp(r.ravel(), xp.arange(4.), x[0]); xp.interp(r.ravel(), xp.arange(4.), x[0], 1j, 2); xp.float_power(x, 2); x.byteswap(); xp.polyfit(xp.arange(3.), x, 1); xp.pad(x, 1, 'mean')
 xp.fft.fft(x); xp.fft.ifft(x, axis=0); xp.fft.fft(r); xp.fft.fft(i); xp.fft.fft(x, 7, 0, 'ortho'); xp.fft.ifft(x, 2, norm='forward'); xp.fft.rfft(r); xp.fft.irfft(x); xp.fft.irfft(x, 5, 0); xp.fft.hfft(x); xp.fft.ihfft(r)
-xp.fft.fft2(x); xp.fft.ifft2(x, (2, 5)); xp.fft.rfft2(r); xp.fft.irfft2(x); xp.fft.fftn(x); xp.fft.ifftn(x, axes=(0,)); xp.fft.rfftn(r, (4, 4), (0, 1)); xp.fft.irfftn(x, norm='ortho'); xp.fft.fftfreq(5, 0.1); xp.fft.rfftfreq(6); xp.fft.fftshift(x); xp.fft.ifftshift(x, 1)
+xp.fft.fft2(x); xp.fft.ifft2(x, (2, 5)); xp.fft.rfft2(r); xp.fft.irfft2(x); xp.fft.fftn(x); xp.fft.ifftn(x, axes=(0,)); xp.fft.rfftn(r, (4, 4), (0, 1)); xp.fft.irfftn(x, norm='ortho'); xp.fft.fftn(x, (-1, 2), (0, 1)); xp.fft.irfftn(x, (2, -1), (0, 1)); xp.fft.fftfreq(5, 0.1); xp.fft.rfftfreq(6); xp.fft.fftshift(x); xp.fft.ifftshift(x, 1)
 """
 
 

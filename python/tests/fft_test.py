@@ -151,7 +151,9 @@ def test_lengths_and_settings(capsys):
     near(fft.fftfreq(5, 0.5), numpy.fft.fftfreq(5, 0.5))
     near(fft.fftshift(cupy.arange(5.)), numpy.fft.fftshift(numpy.arange(5.)))
     config = cupy.fft.config
-    assert config.enable_nd_planning and config.get_plan_cache().get_curr_size() == 0
+    with pytest.warns(DeprecationWarning, match='enable_nd_planning'):
+        assert config.enable_nd_planning
+    assert config.get_plan_cache().get_curr_size() == 0
     cupy.fft._cache.clear_plan_cache()
     config.show_plan_cache_info()
     assert 'none' in capsys.readouterr().out

@@ -20,6 +20,17 @@ def _one(name, doc):
     return _named(transform, name, doc)
 
 
+def _lengths(a, s, axes, name):
+    """`s` with numbers for what NumPy takes as the whole axis: -1 and None."""
+    if s is None or isinstance(s, int) or all(n not in (None, -1) for n in s):
+        return s
+    axes = range(a.ndim - len(s), a.ndim) if axes is None else axes
+    whole = [a.shape[k] for k in axes]
+    if name == 'irfftn' and s[-1] is None:
+        whole[-1] = 2 * (whole[-1] - 1)
+    return tuple(length if n in (None, -1) else n for n, length in zip(s, whole, strict=True))
+
+
 def _several(name, doc, axes, s_of=None):
     def transform(a, s=None, axes=axes, norm=None):
         a = _operand(a)
@@ -27,7 +38,7 @@ def _several(name, doc, axes, s_of=None):
             if (s_of or name) in ('rfftn', 'irfftn'):
                 raise IndexError('tuple index out of range')
             return a
-        return _core._fftn(s_of or name, a, s, axes, norm)
+        return _core._fftn(s_of or name, a, _lengths(a, s, axes, s_of or name), axes, norm)
     return _named(transform, name, doc)
 
 

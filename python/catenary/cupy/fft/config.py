@@ -1,9 +1,30 @@
 """cupy.fft.config: CuPy's settings of transforms, of which the library's own have no need."""
 
+import sys
+import types
+import warnings
+
 from catenary.cupy.fft._cache import get_plan_cache, show_plan_cache_info  # noqa: F401
 
-enable_nd_planning = True  # heeded by nothing: several axes are transformed one after the other
 use_multi_gpus = False
+
+
+class _Config(types.ModuleType):
+    _enable_nd_planning = True
+
+    def _planning(self):
+        warnings.warn('enable_nd_planning is deprecated, as in CuPy 14, and heeded by nothing: several axes are transformed one after the '
+                      'other', DeprecationWarning, stacklevel=2)
+        return self._enable_nd_planning
+
+    def _set_planning(self, value):
+        self._planning()
+        type(self)._enable_nd_planning = value
+
+    enable_nd_planning = property(_planning, _set_planning)
+
+
+sys.modules[__name__].__class__ = _Config
 
 
 def set_cufft_gpus(gpus):
