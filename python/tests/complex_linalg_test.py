@@ -25,7 +25,7 @@ def close(x, y, dtype, factor=1):
 
 LINES = """
 xp.linalg.det(m); xp.linalg.det(s); xp.linalg.det(m.T[::-1]); xp.linalg.slogdet(m)[0]; xp.linalg.slogdet(s)[1]; xp.linalg.det(m[:0, :0]); xp.linalg.det(m[:1, :1])
-xp.linalg.inv(s); xp.linalg.pinv(x); xp.linalg.pinv(x.T, 1e-3); xp.linalg.pinv(s); xp.linalg.pinv(h, hermitian=True); xp.linalg.matrix_rank(x); xp.linalg.matrix_rank(low)
+xp.linalg.inv(s); xp.linalg.pinv(x); xp.linalg.pinv(x.T, 1e-3); xp.linalg.pinv(s, xp.full(s.shape[:-2], .3)); xp.linalg.pinv(s); xp.linalg.pinv(h, hermitian=True); xp.linalg.matrix_rank(x); xp.linalg.matrix_rank(low)
 xp.linalg.svd(x, compute_uv=False); xp.linalg.svd(s, compute_uv=False); xp.linalg.svd(x[:0], compute_uv=False); xp.linalg.svd(h, compute_uv=False, hermitian=True)
 xp.linalg.qr(x)[0]; xp.linalg.qr(x)[1]; xp.linalg.qr(x.T)[1]; xp.linalg.qr(x.T, 'complete')[0]; xp.linalg.qr(x, 'r'); xp.linalg.qr(s)[0]; xp.linalg.qr(x.T, 'raw')[0]; xp.linalg.qr(x, 'raw')[1]; xp.linalg.qr(x.conj()[:, ::-1])[1]
 xp.linalg.eigvalsh(h); xp.linalg.eigvalsh(s, 'U'); xp.linalg.eigvalsh(s); xp.linalg.eigh(h)[0]; xp.linalg.eigvalsh(h[:1, :1])

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from numpy.linalg import LinAlgError  # noqa: F401
 
 from catenary import _core, _names
+from catenary.cupy._array import ndarray
 from catenary.cupy._functions import _given, einsum, matmul, tensordot  # noqa: F401
 from catenary.cupy._standard import matrix_transpose  # noqa: F401
 
@@ -25,6 +26,16 @@ def cross(x1, x2, /, *, axis=-1):
 def cond(x, p=None):
     """The condition number of matrices, of lists too."""
     return _core.linalg.cond(_given(x), p)
+
+
+def pinv(a, rcond=None, hermitian=False):
+    """The pseudo-inverses of matrices; what is left out may be said of each by an array of `rcond`, as in numpy.linalg.pinv."""
+    if not isinstance(rcond, ndarray) or rcond.ndim == 0:
+        return _core.linalg.pinv(a, rcond if rcond is None else float(rcond), hermitian)
+    u, s, vh = _core.linalg.svd(a, full_matrices=False, compute_uv=True)
+    large = s > rcond[..., None] * s.max(axis=-1, keepdims=True, initial=0)
+    inverse = _core.where(large, 1 / _core.where(large, s, 1), 0).astype(s.dtype)
+    return _core.matmul(vh.conj().swapaxes(-1, -2), inverse[..., None] * u.conj().swapaxes(-1, -2))
 
 
 __getattr__ = _names.getter('cupy.linalg')
