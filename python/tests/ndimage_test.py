@@ -198,7 +198,7 @@ def test_parts():
     ('ndimage.sobel(x, output=cupy.zeros(3))', RuntimeError, 'output shape not correct: it is (3,)'), ('ndimage.rank_filter(x, 9, 3)', RuntimeError, 'rank not within'),
     ('ndimage.uniform_filter1d(x, 0)', RuntimeError, 'incorrect filter size: 0'), ('ndimage.sobel(x, 2)', cupy.AxisError, 'axis 2'),
     ('ndimage.minimum_filter(x, footprint=numpy.zeros((2, 2)))', ValueError, 'all-zero footprint'), ('ndimage.grey_erosion(x)', ValueError, 'must be specified'),
-    ('ndimage.uniform_filter(x, [1, 2, 3])', RuntimeError, 'size: expected a value for each of 2 axes'), ('ndimage.zoom', AttributeError, 'names cupyx.scipy.ndimage'),
+    ('ndimage.uniform_filter(x, [1, 2, 3])', RuntimeError, 'size: expected a value for each of 2 axes'), ('ndimage.value_indices', AttributeError, 'names cupyx.scipy.ndimage'),
     ("signal.convolve(x, x, 'most')", ValueError, "not 'most'"), ('signal.convolve(x, x[0])', ValueError, 'same dimensionality, given 2 and 1'),
     ("signal.convolve(x, cupy.ones((1, 4)), 'valid')", ValueError, "for 'valid' mode"), ("signal.convolve2d(x, x, boundary='line')", ValueError, "not 'line'"),
     ('signal.medfilt(x, 2)', ValueError, 'should be odd'), ('signal.order_filter(x, numpy.ones((2, 1)), 0)', ValueError, 'odd number of elements'),
@@ -254,3 +254,149 @@ def test_lags_and_medians():
     same(signal.medfilt(cupy.asarray(a), [3, 5]), expected)
     same(signal.medfilt2d(cupy.asarray(a), [3, 5]), expected)
     same(signal.order_filter(cupy.asarray(a), numpy.ones((3, 5)), 0), windows(a, (3, 5), 'constant').min((2, 3)).astype('f'))
+
+
+def almost(ours, expected, tolerance):
+    assert ours.dtype == expected.dtype and ours.shape == expected.shape, (ours.dtype, expected.dtype)
+    numpy.testing.assert_allclose(ours.get(), expected, rtol=tolerance, atol=tolerance)
+
+
+def complex_numbers(shape):
+    return G.normal(size=shape) + 1j * G.normal(size=shape)
+
+
+@pytest.mark.host
+def test_sums_of_complex_numbers():
+    a, w = complex_numbers((5, 4)), complex_numbers((3, 2))
+    for b in (a, a.real.copy()):
+        x = cupy.asarray(b)
+        covered = windows_of(b, (3, 2), 'mirror')
+        almost(ndimage.correlate(x, cupy.asarray(w), mode='mirror'), (covered * w.conj()).sum((2, 3)), 1e-11)
+        back = numpy.pad(b, ((1, 1), (0, 1)), 'reflect')
+        almost(ndimage.convolve(x, w, mode='mirror'), (numpy.lib.stride_tricks.sliding_window_view(back, (3, 2)) * w[::-1, ::-1]).sum((2, 3)), 1e-11)
+    x = cupy.asarray(a)
+    almost(ndimage.correlate(x, w.real, mode='mirror'), (windows_of(a, (3, 2), 'mirror') * w.real).sum((2, 3)), 1e-11)
+    almost(ndimage.correlate1d(x, w[:, 0], 0, mode='mirror'), (windows_of(a, (3, 1), 'mirror')[..., 0] * w[:, 0].conj()).sum(2), 1e-11)
+    for name, more in (('gaussian_filter', (1.2,)), ('uniform_filter', (3,)), ('sobel', ()), ('laplace', ())):
+        f = getattr(ndimage, name)
+        almost(f(x, *more), f(cupy.asarray(a.real), *more).get() + 1j * f(cupy.asarray(a.imag), *more).get(), 1e-11)
+        assert f(x.astype('F'), *more).dtype == 'F'
+    for f in (ndimage.minimum_filter, ndimage.median_filter, ndimage.grey_erosion, ndimage.maximum_filter1d):
+        with pytest.raises(TypeError, match='Complex type not supported'):
+            f(x, 3)
+    with pytest.raises(RuntimeError, match='output must have complex dtype, not float64'):
+        ndimage.uniform_filter(x, 3, output='d')
+
+
+def windows_of(a, shape, mode):
+    return numpy.lib.stride_tricks.sliding_window_view(numpy.pad(a, [(n // 2, n - 1 - n // 2) for n in shape], MODES[mode]), shape)
+
+
+@pytest.mark.host
+def test_filters_of_transforms():
+    a = G.normal(size=(6, 9))
+    x = cupy.fft.fft2(cupy.asarray(a))
+    moved = cupy.fft.ifft2(ndimage.fourier_shift(x, (2, -3)))
+    almost(moved.real, numpy.roll(a, (2, -3), (0, 1)), 1e-11)
+    half = cupy.fft.rfft2(cupy.asarray(a))
+    almost(cupy.fft.irfft2(ndimage.fourier_shift(half, (2, -3), 9), a.shape), numpy.roll(a, (2, -3), (0, 1)), 1e-11)
+    almost(cupy.fft.irfft2(ndimage.fourier_shift(half, 1, 9, axis=-1), a.shape), numpy.roll(a, (1, 1), (0, 1)), 1e-11)
+    turns = [numpy.fft.fftfreq(6)[:, None], numpy.fft.fftfreq(9)]
+    ones = cupy.ones((6, 9))
+    almost(ndimage.fourier_gaussian(ones, (1, 2)), numpy.exp(-2 * numpy.pi ** 2 * (turns[0] ** 2 + 4 * turns[1] ** 2)), 1e-12)
+    almost(ndimage.fourier_uniform(ones, (1, 2)), numpy.sinc(turns[0]) * numpy.sinc(2 * turns[1]), 1e-12)
+    almost(ndimage.fourier_gaussian(x.astype('F'), 1), (x.get() * numpy.exp(-2 * numpy.pi ** 2 * (turns[0] ** 2 + turns[1] ** 2))).astype('F'), 1e-4)
+    assert ndimage.fourier_shift(ones.astype('f'), 1).dtype == 'D' and ndimage.fourier_uniform(ones.astype('f'), 1).dtype == 'f'
+    # means of a disk's and of a ball's points
+    t = (numpy.arange(400) + 0.5) / 400 * 2 - 1
+    disk = numpy.sqrt(1 - t ** 2)
+    ball = 1 - t ** 2
+    radius = numpy.pi * 3 * numpy.fft.fftfreq(8)
+    near_disk = [(numpy.cos(r * t) * disk).sum() / disk.sum() for r in radius]
+    near_ball = [(numpy.cos(r * t) * ball).sum() / ball.sum() for r in radius]
+    numpy.testing.assert_allclose(ndimage.fourier_ellipsoid(cupy.ones((8, 1)), 3).get()[:, 0], near_disk, atol=1e-3)
+    numpy.testing.assert_allclose(ndimage.fourier_ellipsoid(cupy.ones((1, 8, 1)), 3).get()[0, :, 0], near_ball, atol=1e-4)
+    almost(ndimage.fourier_ellipsoid(cupy.ones(8), 3), numpy.sinc(radius / numpy.pi), 1e-12)
+    out = cupy.zeros((6, 9), 'D')
+    assert ndimage.fourier_uniform(x, 2, output=out) is out
+    with pytest.raises(NotImplementedError, match='Only 1d, 2d and 3d'):
+        ndimage.fourier_ellipsoid(cupy.ones((2, 2, 2, 2)), 1)
+
+
+def bell(order, t):
+    """The B-spline of this order, by the recurrence."""
+    if order == 0:
+        return ((t >= -0.5) & (t < 0.5)).astype(float)
+    half = (order + 1) / 2
+    return ((half + t) * bell(order - 1, t + 0.5) + (half - t) * bell(order - 1, t - 0.5)) / order
+
+
+def splined(a, at, order, mode, cval):
+    """The spline through a line that goes on by its mode for 60 elements, at these places."""
+    n, wide = len(a), 60
+    outside = (at < 0) | (at > n - 1)
+    if mode == 'wrap':
+        at = numpy.where(outside, at % (n - 1), at)
+    line = numpy.pad(a, wide, {'constant': 'reflect', 'wrap': 'reflect', 'grid-wrap': 'wrap', 'grid-mirror': 'symmetric', 'grid-constant': 'constant'}.get(
+        mode, MODES.get(mode)), **({'constant_values': cval} if mode == 'grid-constant' else {}))
+    places = numpy.arange(len(line))
+    coefficients = numpy.linalg.solve(bell(order, places[:, None] - places), line) if order > 1 else line
+    made = bell(order, at[:, None] + wide - places) @ coefficients
+    return numpy.where(outside, cval, made) if mode == 'constant' else made
+
+
+@pytest.mark.host
+@pytest.mark.parametrize('mode', ['constant', 'grid-constant', 'nearest', 'mirror', 'reflect', 'grid-mirror', 'wrap', 'grid-wrap'])
+@pytest.mark.parametrize('order', range(6))
+def test_splines(order, mode):
+    a, at = G.normal(size=9), G.uniform(-14, 22, 40)
+    limit = 1e-3 if mode in ('nearest', 'grid-constant') else 1e-6  # whose borders have twelve elements, as SciPy's
+    for b in (a, a + 1j * G.normal(size=9)):
+        x = cupy.asarray(b)
+        numpy.testing.assert_allclose(ndimage.map_coordinates(x, cupy.asarray(at[None]), order=order, mode=mode, cval=0.5).get(),
+                                      splined(b, at, order, mode, 0.5), atol=limit)
+        numpy.testing.assert_allclose(ndimage.shift(x, 1.3, order=order, mode=mode).get(), splined(b, numpy.arange(9) - 1.3, order, mode, 0), atol=limit)
+    m = G.normal(size=(5, 6))
+    rows = numpy.stack([splined(row, numpy.arange(4) * 1.6, order, mode, 0) for row in m])
+    both = numpy.stack([splined(column, numpy.arange(3) * 1.9, order, mode, 0) for column in rows.T], 1)
+    same(ndimage.affine_transform(cupy.asarray(m), [1.9, 1.6], 0, (3, 4), order=order, mode=mode), both, limit)
+    if order > 1 and mode in ('mirror', 'reflect', 'grid-wrap'):
+        back = ndimage.map_coordinates(ndimage.spline_filter(cupy.asarray(m), order, mode=mode), cupy.asarray(numpy.indices(m.shape)), order=order, mode=mode, prefilter=False)
+        same(back, m, 1e-10)
+        same(ndimage.spline_filter1d(ndimage.spline_filter1d(cupy.asarray(m), order, 0, mode=mode), order, 1, mode=mode), ndimage.spline_filter(cupy.asarray(m), order, mode=mode).get(), 1e-12)
+
+
+def test_an_interpolation_on_every_device():
+    a = G.normal(size=9)
+    same(ndimage.shift(cupy.asarray(a), 1.25, order=1, mode='nearest'), splined(a, numpy.arange(9) - 1.25, 1, 'nearest', 0), 1e-12)
+
+
+@pytest.mark.host
+def test_turned_and_enlarged():
+    a = G.normal(size=(4, 7))
+    x = cupy.asarray(a)
+    same(ndimage.zoom(x, 2, order=1, mode='nearest')[::7, ::13], a[::3, ::6], 1e-12)
+    same(ndimage.zoom(x, (1, 2), order=0, mode='nearest', grid_mode=True), numpy.repeat(a, 2, 1))
+    same(ndimage.rotate(x, 90, order=1), numpy.rot90(a), 1e-12)
+    same(ndimage.rotate(x, -180, order=3), a[::-1, ::-1], 1e-10)
+    assert ndimage.rotate(x, 45, order=0).shape == (8, 8) and ndimage.rotate(x, 45, reshape=False, order=0).shape == (4, 7)
+    same(ndimage.shift(x, (1, -2), order=0, cval=5), numpy.pad(a, ((1, 0), (0, 2)), constant_values=5)[:-1, 2:])
+    turn = numpy.asarray([[0., 1, 0.5], [1, 0, -1]])
+    same(ndimage.affine_transform(x, turn, output_shape=(7, 4), order=1, mode='nearest'), ndimage.affine_transform(x, turn[:, :2], turn[:, 2], (7, 4), order=1, mode='nearest').get())
+    same(ndimage.zoom(cupy.asarray([0, 10], 'B'), 2, order=1), numpy.asarray([0, 3, 7, 10], 'B'))
+    same(ndimage.shift(cupy.asarray([-5, 5, -5, 5], 'i'), 0.9, order=1, mode='mirror'), numpy.asarray([4, -4, 4, -4], 'i'))
+    assert ndimage.zoom(cupy.zeros((2, 0)), (2, 1)).shape == (4, 0) and ndimage.map_coordinates(x, cupy.zeros((2, 0, 3))).shape == (0, 3)
+    out = cupy.zeros((4, 7), 'f')
+    assert ndimage.shift(x, 0.5, output=out) is out
+
+
+@pytest.mark.parametrize('statement, error, says', [
+    ('ndimage.shift(x, 1, order=6)', RuntimeError, 'expected 0 to 5, given 6'), ("ndimage.shift(x, 1, mode='q')", ValueError, 'boundary mode (q)'),
+    ('ndimage.map_coordinates(x, cupy.ones((3, 2)))', RuntimeError, '(3, 2) for an array of 2 axes'), ('ndimage.map_coordinates(x, x * 1j)', TypeError, 'for coordinates'),
+    ('ndimage.affine_transform(x, numpy.ones((3, 2)))', RuntimeError, 'wrong number of rows or columns'), ('ndimage.affine_transform(x, [1, 1], texture_memory=True)', NotImplementedError, 'no textures'),
+    ('ndimage.affine_transform(x, numpy.ones((3, 3)))', ValueError, 'bottom row'), ('ndimage.rotate(x[0], 3)', ValueError, 'at least 2D'), ('ndimage.rotate(x, 3, (0, 2))', ValueError, 'invalid rotation plane'),
+    ('ndimage.spline_filter(x, 1)', RuntimeError, 'spline order not supported'), ("ndimage.shift(x * 1j, 1, output='d')", RuntimeError, 'must have complex dtype'), ('ndimage.zoom(numpy.ones(3), 2)', TypeError, 'use cupy.asarray')])
+def test_interpolations_that_are_refused(statement, error, says):
+    with pytest.raises(error) as caught:
+        eval(statement, {'ndimage': ndimage, 'numpy': numpy, 'cupy': cupy, 'x': cupy.ones((2, 3))})
+    assert says in str(caught.value), caught.value

@@ -66,19 +66,24 @@ def combined(values, combine):
     return total
 
 
-def working(x):
-    """The dtype in which sums are computed: float64 where the device has it."""
-    return numpy.dtype('d' if _core.device_of(x).info['has_f64'] else 'f')
+def working(x, is_complex=False):
+    """The dtype in which sums are computed: float64 where the device has it, or a complex one of such parts."""
+    return numpy.dtype(('D' if is_complex else 'd') if _core.device_of(x).info['has_f64'] else 'F' if is_complex else 'f')
 
 
-def result_dtype(x, output):
-    """The dtype of a result: the array's, or that of `output`, a dtype or an array."""
-    return x.dtype if output is None else output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
+def result_dtype(x, output, is_complex=False):
+    """The dtype of a result: the array's, or that of `output`, a dtype or an array. Raises RuntimeError for complex numbers in a real one."""
+    if output is None:
+        return numpy.result_type(x.dtype, 'F') if is_complex else x.dtype
+    dtype = output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
+    if (is_complex or x.dtype.kind == 'c') and dtype.kind != 'c':
+        raise RuntimeError(f'output must have complex dtype, not {dtype}')
+    return dtype
 
 
 def delivered(result, x, output):
     """The result in its dtype, or written into `output`. Raises RuntimeError where that has another shape."""
-    result = result.astype(result_dtype(x, output), copy=False)
+    result = result.astype(result_dtype(x, output, result.dtype.kind == 'c'), copy=False)
     if not isinstance(output, ndarray):
         return result
     if output.shape != result.shape:
@@ -89,17 +94,18 @@ def delivered(result, x, output):
 
 def correlated(x, weights, origin, mode, cval):
     """The sums of what a window of weights (NumPy's) covers."""
-    kind = working(x)
+    kind = working(x, x.dtype.kind == 'c' or weights.dtype.kind == 'c')
     places = list(zip(*numpy.nonzero(weights)))
     if not places or x.size == 0:
         return _core.zeros(x.shape, kind)
     terms = views(x.astype(kind), weights.shape, origin, mode, cval, places)
-    return combined((view * float(weights[place]) for view, place in zip(terms, places)), lambda a, b: a + b)
+    return combined((view * weights[place].item() for view, place in zip(terms, places)), lambda a, b: a + b)
 
 
 def on_host(weights):
-    """Weights as NumPy's array of floats."""
-    return numpy.asarray(weights.get() if isinstance(weights, ndarray) else weights, float)
+    """Weights as NumPy's array of floats, or of complex numbers."""
+    weights = numpy.asarray(weights.get() if isinstance(weights, ndarray) else weights)
+    return weights.astype(complex if weights.dtype.kind == 'c' else float)
 
 
 def array_of(x, function):

@@ -1,10 +1,13 @@
-"""cupyx.scipy.ndimage: filters, morphology and measurements, of the library's own operations."""
+"""cupyx.scipy.ndimage: filters, interpolation, morphology and measurements, of the library's own operations."""
 
 from catenary import _names
 from catenary.cupyx.scipy.ndimage._filters import (  # noqa: F401
     convolve, convolve1d, correlate, correlate1d, gaussian_filter, gaussian_filter1d, gaussian_gradient_magnitude, gaussian_laplace,
     generic_gradient_magnitude, generic_laplace, laplace, maximum_filter, maximum_filter1d, median_filter, minimum_filter,
     minimum_filter1d, percentile_filter, prewitt, rank_filter, sobel, uniform_filter, uniform_filter1d)
+from catenary.cupyx.scipy.ndimage._fourier import fourier_ellipsoid, fourier_gaussian, fourier_shift, fourier_uniform  # noqa: F401
+from catenary.cupyx.scipy.ndimage._interpolation import (  # noqa: F401
+    affine_transform, map_coordinates, rotate, shift, spline_filter, spline_filter1d, zoom)
 from catenary.cupyx.scipy.ndimage._measurements import (  # noqa: F401
     center_of_mass, label, maximum, mean, minimum, standard_deviation, sum, sum_labels, variance)
 from catenary.cupyx.scipy.ndimage._morphology import (  # noqa: F401

@@ -1,4 +1,4 @@
-"""Filters: sums, extrema and ranks of windows."""
+"""Filters: sums, extrema and ranks of windows. Sums are those of complex numbers, too."""
 
 import numbers
 
@@ -12,8 +12,9 @@ _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 
 
 def correlate(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
-    """The sums of the elements that a window of weights covers, each times its weight, computed in float64 where the device has it."""
-    x, w = array_of(input, 'correlate'), on_host(weights)
+    """The sums of the elements that a window of weights covers, each times its weight, or that one's conjugate, computed in float64 where the
+    device has it."""
+    x, w = array_of(input, 'correlate'), on_host(weights).conj()
     if w.ndim != x.ndim:
         raise RuntimeError(f'filter weights array has incorrect shape: it has {w.ndim} axes, the array has {x.ndim}')
     return delivered(correlated(x, w, origins(origin, w.shape, 'correlate'), mode, cval), x, output)
@@ -27,15 +28,15 @@ def _turned(origin, shape):
 def convolve(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
     """correlate with the weights turned round."""
     w = on_host(weights)
-    return correlate(input, w[(slice(None, None, -1),) * w.ndim], output, mode, cval, _turned(origin, w.shape))
+    return correlate(input, w[(slice(None, None, -1),) * w.ndim].conj(), output, mode, cval, _turned(origin, w.shape))
 
 
 def correlate1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
     """correlate along one axis."""
-    x, w = array_of(input, 'correlate1d'), on_host(weights)
+    x, w = array_of(input, 'correlate1d'), on_host(weights).conj()
     if w.ndim != 1 or w.size < 1:
         raise RuntimeError('no filter weights given: expected one axis of them, given shape %s' % (w.shape,))
-    axis = _axis(axis, x.ndim)
+    axis = axis_of(axis, x.ndim)
     shape, at = [1] * x.ndim, [0] * x.ndim
     shape[axis], at[axis] = w.size, origins(origin, w.shape, 'correlate1d')[0]
     return delivered(correlated(x, w.reshape(shape), at, mode, cval), x, output)
@@ -44,10 +45,11 @@ def correlate1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, 
 def convolve1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
     """convolve along one axis."""
     w = on_host(weights)
-    return correlate1d(input, w[::-1], axis, output, mode, cval, _turned(origin, w.shape)[0])
+    return correlate1d(input, w[::-1].conj(), axis, output, mode, cval, _turned(origin, w.shape)[0])
 
 
-def _axis(axis, ndim):
+def axis_of(axis, ndim):
+    """An axis from 0 on. Raises AxisError where there is none such."""
     if not -ndim <= axis < ndim:
         raise numpy.exceptions.AxisError(axis, ndim)
     return axis % ndim
@@ -56,7 +58,7 @@ def _axis(axis, ndim):
 def _one_by_one(x, output, axes, filters, modes):
     """Filters along axes, one after another; what stands between them has the result's dtype, as SciPy's has."""
     dtype, ndim = result_dtype(x, output), x.ndim
-    axes = range(ndim) if axes is None else [_axis(a, ndim) for a in ([axes] if numpy.ndim(axes) == 0 else axes)]
+    axes = range(ndim) if axes is None else [axis_of(a, ndim) for a in ([axes] if numpy.ndim(axes) == 0 else axes)]
     modes = each_axis(modes, len(axes), 'mode')
     result = x
     for k, axis in enumerate(axes):
@@ -100,7 +102,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0
     x = array_of(input, 'uniform_filter1d')
     if size < 1:
         raise RuntimeError('incorrect filter size: %r' % (size,))
-    axis = _axis(axis, x.ndim)
+    axis = axis_of(axis, x.ndim)
     shape, at = [1] * x.ndim, [0] * x.ndim
     shape[axis], at[axis] = int(size), origins(origin, (size,), 'uniform_filter1d')[0]
     return delivered(correlated(x, numpy.ones(shape), at, mode, cval) / int(size), x, output)
@@ -117,7 +119,7 @@ def uniform_filter(input, size=3, output=None, mode='reflect', cval=0.0, origin=
 
 def _along_two(name, axis_weights, input, axis, output, mode, cval):
     x = array_of(input, name)
-    axis = _axis(axis, x.ndim)
+    axis = axis_of(axis, x.ndim)
     modes = each_axis(mode, x.ndim, 'mode')
     result = correlate1d(x, [-1, 0, 1], axis, result_dtype(x, output), modes[axis], cval)
     for k in range(x.ndim):
@@ -181,8 +183,15 @@ def gaussian_gradient_magnitude(input, sigma, output=None, mode='reflect', cval=
     return generic_gradient_magnitude(input, _gaussian_derivative, output, mode, cval, (sigma, 1, kwargs))
 
 
+def real(x, function):
+    """Raises TypeError for complex numbers, which have no ranks."""
+    if x.dtype.kind == 'c':
+        raise TypeError(f'{function}: Complex type not supported')
+
+
 def footprint_of(x, size, footprint, function):
     """Which elements of a window count: NumPy's bools. Raises RuntimeError where nothing says it."""
+    real(x, function)
     if footprint is None:
         if size is None:
             raise RuntimeError(f'{function}: no footprint or filter size provided')
@@ -198,6 +207,7 @@ def footprint_of(x, size, footprint, function):
 def extremum(input, footprint, structure, output, mode, cval, origin, combine, sign):
     """The least or the largest of what a window covers, where `structure` is subtracted or added first."""
     x = input
+    real(x, 'filter')
     places = list(zip(*numpy.nonzero(footprint)))
     if x.size == 0 or not places:
         return delivered(_core._copy(x, 'K'), x, output)
@@ -225,7 +235,7 @@ def _of_windows(name, combine):
         if size < 1:
             raise RuntimeError('incorrect filter size: %r' % (size,))
         shape, at = [1] * x.ndim, [0] * x.ndim
-        shape[_axis(axis, x.ndim)], at[_axis(axis, x.ndim)] = int(size), origin
+        shape[axis_of(axis, x.ndim)], at[axis_of(axis, x.ndim)] = int(size), origin
         return extremum(x, numpy.ones(shape, bool), None, output, mode, cval, at, combine, 0)
     what = 'least' if combine is _minimum else 'largest'
     for f, own, text in ((function, name, f'The {what} element of each window.'), (function1d, name + '1d', f'The {what} of so many elements along an axis.')):

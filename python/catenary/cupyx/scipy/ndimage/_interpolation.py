@@ -1,0 +1,301 @@
+"""Splines through an array's elements, and what lies between these: each value is a sum of elements that are gathered by whole arrays of places."""
+
+import itertools
+import math
+import operator
+
+import numpy
+
+from catenary import _core
+from catenary.cupy import fft as _fft
+from catenary.cupy._array import ndarray
+from catenary.cupy._functions import pad
+from catenary.cupyx.scipy._windows import array_of, combined, each_axis, working
+from catenary.cupyx.scipy.ndimage._filters import axis_of
+
+_floor = _core.ufuncs['floor']
+_MODES = ('constant', 'grid-constant', 'nearest', 'mirror', 'reflect', 'grid-mirror', 'wrap', 'grid-wrap')
+_BORDER = 12  # elements of a constant border, beyond which a spline does not tell it from an endless one
+
+
+def _checked(mode, order):
+    if mode not in _MODES:
+        raise ValueError(f'boundary mode ({mode}) is not supported: expected one of {", ".join(_MODES)}')
+    if order not in range(6):
+        raise RuntimeError(f'spline order not supported: expected 0 to 5, given {order!r}')
+    return 'reflect' if mode == 'grid-mirror' else mode
+
+
+def _at_integers(order):
+    """The B-spline of this order at 0, 1, …."""
+    return [sum((-1) ** k * math.comb(order + 1, k) * max(t + (order + 1) / 2 - k, 0) ** order for k in range(order + 2)) / math.factorial(order)
+            for t in range(order // 2 + 1)]
+
+
+def _coefficients(x, order, axis, mode):
+    """The coefficients of splines through the elements along an axis: the spectrum of the array, continued by its mode, over the B-spline's."""
+    n = x.shape[axis]
+    if order < 2 or n < 2:
+        return x
+    x = _core.moveaxis(x, (axis,), (x.ndim - 1,))
+    wide = x
+    if mode in ('reflect', 'nearest'):
+        wide = _core._concatenate([x, x[..., ::-1]], -1)
+    elif mode != 'grid-wrap':
+        wide = _core._concatenate([x, x[..., -2:0:-1]], -1)
+    length = wide.shape[-1]
+    values = _at_integers(order)
+    turns = 2 * math.pi * numpy.arange(length if x.dtype.kind == 'c' else length // 2 + 1) / length
+    spectrum = values[0] + 2 * sum(v * numpy.cos((k + 1) * turns) for k, v in enumerate(values[1:]))
+    inverse = _core.from_numpy(1 / spectrum, None).astype(x.real.dtype)
+    made = _fft.ifft(_fft.fft(wide) * inverse) if x.dtype.kind == 'c' else _fft.irfft(_fft.rfft(wide) * inverse, length)
+    return _core._copy(_core.moveaxis(made[..., :n], (x.ndim - 1,), (axis,)), 'C')
+
+
+def _cast(values, dtype):
+    """Values in the dtype of a result: rounded for integers, half away from 0."""
+    if dtype.kind in 'iu':
+        values = _core.where(values >= 0, _floor(values + 0.5), -_floor(0.5 - values))
+        values = _core.ufuncs['maximum'](values, 0) if dtype.kind == 'u' else values
+    return values.astype(dtype, copy=False)
+
+
+def _output(values, x, output, function):
+    dtype = x.dtype if output is None else output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
+    if values.dtype.kind == 'c' and dtype.kind != 'c':
+        raise RuntimeError(f'{function}: output must have complex dtype, not {dtype}')
+    values = _cast(values, dtype)
+    if not isinstance(output, ndarray):
+        return values
+    if output.shape != values.shape:
+        raise RuntimeError(f'{function}: output shape not correct: it is {output.shape}, the result has {values.shape}')
+    output[...] = values
+    return output
+
+
+def _working(x):
+    return x.astype(working(x, x.dtype.kind == 'c'), copy=False)
+
+
+def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode='mirror'):
+    """The coefficients of splines of this order through the elements along an axis."""
+    x = array_of(input, 'spline_filter1d')
+    mode = _checked(mode, order)
+    output = numpy.complex128 if output is numpy.float64 and x.dtype.kind == 'c' else output
+    return _output(_coefficients(_working(x), order, axis_of(axis, x.ndim), mode), x, output, 'spline_filter1d')
+
+
+def spline_filter(input, order=3, output=numpy.float64, mode='mirror'):
+    """The coefficients of splines of this order, 2 to 5, through the elements along all axes."""
+    x = array_of(input, 'spline_filter')
+    if order < 2:
+        raise RuntimeError('spline order not supported')
+    mode = _checked(mode, order)
+    output = numpy.complex128 if output is numpy.float64 and x.dtype.kind == 'c' else output
+    made = _working(x)
+    for axis in range(x.ndim):
+        made = _coefficients(made, order, axis, mode)
+    return _output(made, x, output, 'spline_filter')
+
+
+def _inside(c, n, mode):
+    """Coordinates brought into the array by its mode: (these, where they are outside, or None). Those of 'nearest' and 'grid-constant' stay as they
+    are: there the elements around them are brought into it."""
+    if mode == 'constant':
+        outside = (c < 0) | (c > n - 1)
+        return _core.where(outside, 0.0, c), outside
+    if mode == 'mirror':
+        if n == 1:
+            return c * 0, None
+        c = _core.ufuncs['remainder'](c, 2 * n - 2)
+        return _core.where(c > n - 1, 2 * n - 2 - c, c), None
+    if mode == 'reflect':
+        c = _core.ufuncs['remainder'](c + 0.5, 2 * n)
+        return _core.where(c > n, 2 * n - c, c) - 0.5, None
+    if mode == 'grid-wrap':
+        return _core.ufuncs['remainder'](c, n), None
+    if mode == 'wrap':
+        if n == 1:
+            return c * 0, None
+        return _core.where((c >= 0) & (c <= n - 1), c, _core.ufuncs['remainder'](c, n - 1)), None
+    return c, None
+
+
+def _element(i, n, mode):
+    """Places of elements brought into the array: (these, where they are outside, or None)."""
+    if mode == 'grid-constant':
+        return _core.clip(i, 0, n - 1), (i < 0) | (i >= n)
+    if mode == 'nearest':
+        return _core.clip(i, 0, n - 1), None
+    if mode == 'grid-wrap':
+        return _core.ufuncs['remainder'](i, n), None
+    if mode == 'reflect':
+        i = _core.ufuncs['remainder'](i, 2 * n)
+        return _core.where(i >= n, 2 * n - 1 - i, i), None
+    if n == 1:
+        return i * 0, None
+    i = _core.ufuncs['remainder'](i, 2 * n - 2)
+    return _core.where(i >= n, 2 * n - 2 - i, i), None
+
+
+def _weights(g, order):
+    """The B-splines of the elements around a place: polynomials of how far it is from the one before."""
+    for tap in range(order + 1):
+        poly = sum((-1) ** k * math.comb(order + 1, k) * numpy.polynomial.Polynomial([order - tap - k, 1]) ** order for k in range(order - tap + 1))
+        coefficients = (poly.coef / math.factorial(order)).tolist()
+        value = coefficients[-1] + g * 0
+        for c in coefficients[-2::-1]:
+            value = value * g + c
+        yield value
+
+
+def _interpolated(x, coordinates, shape, order, mode, cval, prefilter):
+    """The values at coordinates, one array for each axis; these broadcast to the shape."""
+    x = _working(x)
+    if 0 in shape:
+        return _core.zeros(shape, x.dtype)
+    if x.size == 0:
+        return _core.full(shape, cval, x.dtype)
+    border = 0
+    if prefilter and order > 1:
+        if mode in ('nearest', 'grid-constant'):
+            border = _BORDER
+            x = pad(x, border, 'edge') if mode == 'nearest' else pad(x, border, 'constant', constant_values=cval)
+        for axis in range(x.ndim):
+            x = _coefficients(x, order, axis, mode)
+    outside, taps = None, []
+    for n, c in zip(x.shape, coordinates):
+        c, out = _inside(c.astype(working(x), copy=False), n, mode)
+        outside = out if outside is None else outside if out is None else outside | out
+        c = c + border
+        c = c + 0.5 if order % 2 == 0 else c
+        first = _floor(c)
+        start = _core._copy(first.astype('l') - order // 2, 'C')
+        fraction = _core._copy(c - first, 'C')
+        own = [_element(start + k, n, mode) for k in range(order + 1)]
+        weights = [None] if order == 0 else list(_weights(fraction, order))
+        taps.append([(_core._copy(i, 'C'), None if o is None else _core._copy(o, 'C'), w if w is None else _core._copy(w, 'C'))
+                     for (i, o), w in zip(own, weights)])
+    flat = x.ravel()
+    strides = [math.prod(x.shape[k + 1:]) for k in range(x.ndim)]
+
+    def terms():
+        for chosen in itertools.product(*taps):
+            place, gone, weight = 0, None, None
+            for (i, o, w), stride in zip(chosen, strides):
+                place = place + i * stride
+                gone = o if gone is None else gone if o is None else gone | o
+                weight = w if weight is None else weight if w is None else weight * w
+            value = flat[_core.broadcast_to(place, shape)] if not isinstance(place, int) else _core.broadcast_to(flat[0], shape)
+            if gone is not None:
+                value = _core.where(gone, cval, value)
+            yield value if weight is None else value * weight
+    made = combined(terms(), lambda a, b: a + b)
+    return made if outside is None else _core.where(outside, cval, made)
+
+
+def _operands(function, input, order, mode):
+    x = array_of(input, function)
+    if x.ndim < 1:
+        raise RuntimeError(f'{function}: input and output rank must be > 0')
+    return x, _checked(mode, order)
+
+
+def map_coordinates(input, coordinates, output=None, order=3, mode='constant', cval=0.0, prefilter=True):
+    """The values of splines through the elements at coordinates [axis, ...], by SciPy's modes beyond the borders."""
+    x, mode = _operands('map_coordinates', input, order, mode)
+    at = array_of(coordinates, 'map_coordinates')
+    if at.dtype.kind == 'c':
+        raise TypeError('map_coordinates: Complex type not supported for coordinates')
+    if at.ndim < 1 or at.shape[0] != x.ndim:
+        raise RuntimeError(f'map_coordinates: invalid shape for coordinate array: {at.shape} for an array of {x.ndim} axes')
+    return _output(_interpolated(x, [at[k] for k in range(x.ndim)], at.shape[1:], order, mode, cval, prefilter), x, output, 'map_coordinates')
+
+
+def _axes(shape, x):
+    """The places of a result along each of its axes, which broadcast."""
+    kind = working(x)
+    return [_core.arange(n).astype(kind).reshape([-1 if m == k else 1 for m in range(len(shape))]) for k, n in enumerate(shape)]
+
+
+def affine_transform(input, matrix, offset=0.0, output_shape=None, output=None, order=3, mode='constant', cval=0.0, prefilter=True, *,
+                     texture_memory=False):
+    """The values at matrix @ place + offset of each place of the result; a matrix of one axis is a diagonal one, and one of an axis more has
+    homogeneous coordinates. `texture_memory` is refused."""
+    if texture_memory:
+        raise NotImplementedError('affine_transform: there are no textures; texture_memory=False')
+    x, mode = _operands('affine_transform', input, order, mode)
+    matrix = numpy.asarray(matrix.get() if isinstance(matrix, ndarray) else matrix, float)
+    offset = offset.get() if isinstance(offset, ndarray) else offset
+    shape = tuple(output_shape) if output_shape is not None else output.shape if isinstance(output, ndarray) else x.shape
+    if matrix.ndim not in (1, 2) or matrix.shape[0] < 1:
+        raise RuntimeError('no proper affine matrix provided')
+    if matrix.ndim == 2 and matrix.shape[1] == x.ndim + 1 and matrix.shape[0] in (x.ndim, x.ndim + 1):
+        if matrix.shape[0] == x.ndim + 1 and not numpy.array_equal(matrix[-1], [0] * x.ndim + [1]):
+            raise ValueError(f'Expected homogeneous transformation matrix with shape {matrix.shape} for image shape {x.shape}, but bottom row was not '
+                             f'equal to {[0] * x.ndim + [1]}')
+        offset, matrix = matrix[:x.ndim, -1], matrix[:x.ndim, :-1]
+    if matrix.shape[0] != x.ndim or matrix.ndim == 2 and matrix.shape[1] != len(shape):
+        raise RuntimeError(f'affine matrix has wrong number of rows or columns: {matrix.shape} for {x.ndim} axes of the input and {len(shape)} of the result')
+    offset = [float(o) for o in numpy.broadcast_to(numpy.asarray(offset, float), (x.ndim,))]
+    matrix = numpy.diag(matrix) if matrix.ndim == 1 else matrix
+    axes = _axes(shape, x)
+    at = []
+    for row, o in zip(matrix.tolist(), offset):
+        terms = [axis * m for axis, m in zip(axes, row) if m]
+        at.append((sum(terms[1:], terms[0]) if terms else axes[0] * 0) + o)
+    return _output(_interpolated(x, at, shape, order, mode, cval, prefilter), x, output, 'affine_transform')
+
+
+def shift(input, shift, output=None, order=3, mode='constant', cval=0.0, prefilter=True):
+    """The array moved by so many elements, or parts of such, along each axis."""
+    x, mode = _operands('shift', input, order, mode)
+    moved = [float(s) for s in each_axis(shift.get() if isinstance(shift, ndarray) else shift, x.ndim, 'shift')]
+    at = [axis - s for axis, s in zip(_axes(x.shape, x), moved)]
+    return _output(_interpolated(x, at, x.shape, order, mode, cval, prefilter), x, output, 'shift')
+
+
+def zoom(input, zoom, output=None, order=3, mode='constant', cval=0.0, prefilter=True, *, grid_mode=False):
+    """The array with zoom times as many elements along each axis: the first and the last ones keep their places, or with grid_mode the borders
+    of the elements at both ends."""
+    x, mode = _operands('zoom', input, order, mode)
+    factors = [float(z) for z in each_axis(zoom.get() if isinstance(zoom, ndarray) else zoom, x.ndim, 'zoom')]
+    shape = tuple(int(round(n * z)) for n, z in zip(x.shape, factors))
+    at = []
+    for axis, n, m in zip(_axes(shape, x), x.shape, shape):
+        if grid_mode:
+            at.append((axis + 0.5) * (n / m) - 0.5 if m else axis)
+        else:
+            at.append(axis * ((n - 1) / (m - 1)) if m > 1 else axis)
+    if not grid_mode and mode in ('constant', 'wrap'):  # the last place is that of the last element, whatever the quotient was rounded to
+        at = [_core.ufuncs['minimum'](c, n - 1) if n else c for c, n in zip(at, x.shape)]
+    return _output(_interpolated(x, at, shape, order, mode, cval, prefilter), x, output, 'zoom')
+
+
+def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode='constant', cval=0.0, prefilter=True):
+    """The array turned by degrees in the plane of two axes; with reshape all of it is in the result."""
+    x, mode = _operands('rotate', input, order, mode)
+    if x.ndim < 2:
+        raise ValueError('input array should be at least 2D')
+    axes = list(axes)
+    if len(axes) != 2:
+        raise ValueError('axes should contain exactly two values')
+    axes = sorted(operator.index(a) + x.ndim if a < 0 else operator.index(a) for a in axes)
+    if axes[0] < 0 or axes[1] >= x.ndim:
+        raise ValueError('invalid rotation plane specified')
+    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    if angle % 90 == 0:
+        c, s = ((1, 0), (0, 1), (-1, 0), (0, -1))[int(angle // 90) % 4]
+    turn = numpy.array([[c, s], [-s, c]], float)
+    plane = numpy.array([x.shape[axes[0]], x.shape[axes[1]]])
+    if reshape:
+        corners = turn @ [[0, 0, plane[0], plane[0]], [0, plane[1], 0, plane[1]]]
+        new = (numpy.ptp(corners, axis=1) + 0.5).astype(int)
+    else:
+        new = plane
+    shape = list(x.shape)
+    shape[axes[0]], shape[axes[1]] = (int(n) for n in new)
+    matrix, offset = numpy.eye(x.ndim), numpy.zeros(x.ndim)
+    matrix[numpy.ix_(axes, axes)] = turn
+    offset[axes] = (plane - 1) / 2 - turn @ ((new - 1) / 2)
+    return affine_transform(x, matrix, offset, tuple(shape), output, order, mode, cval, prefilter)
