@@ -147,6 +147,81 @@ def test_kernels_of_users(templates):
         cupy.ElementwiseKernel('float32 x, float32 a', 'float32 y', 'y = x + a', 'of_real')(cupy.ones(2, 'f'), 1j)
 
 
+def test_operators_and_functions_in_kernels(templates):
+    if templates is None:
+        return
+    x, y = numbers(6, 'F'), numbers(6, 'D', 1)
+    here = cupy.asarray(x), cupy.asarray(y)
+    steps = cupy.ElementwiseKernel('complex64 x, complex128 y', 'complex128 a, complex128 b, complex128 c, complex128 d, complex128 e, complex64 f',
+                                   'a = y; a += x; b = y; b -= +y * y; c = y; c *= 2 - y; d = -y; d /= y + 1; e = x / y - y / x + (x - y) * (x + y); f = y; f *= y', 'steps')
+    for got, expected in zip(steps(*here), (y + x, y - y * y, y * (2 - y), -y / (y + 1), x / y - y / x + (x - y) * (x + y), (y * y.astype('F')).astype('F'))):
+        near(got, expected)
+    equal = cupy.ElementwiseKernel('T x, U y', 'bool a, bool b, bool c, bool d', 'a = x == y; b = x != y; c = x == x && !(x != x); d = real(x) == y', 'equal')
+    here_equal = cupy.asarray([1, 1j, 1 + 1j, 0], 'F'), cupy.asarray([1, 1j, 1, 1j], 'D')
+    assert [v.tolist() for v in equal(*here_equal)] == [[True, True, False, False], [False, False, True, True], [True] * 4, [True, False, True, False]]
+    finite = cupy.ElementwiseKernel('T x', 'bool a, bool b, bool c', 'a = isnan(x); b = isinf(x); c = isfinite(x)', 'finite')
+    inf, nan = numpy.inf, numpy.nan
+    for dtype in DTYPES:
+        v = numpy.array([complex(*parts) for parts in ((1, nan), (nan, 1), (inf, 0), (0, -inf), (-inf, 2), (3, inf), (nan, inf), (1, 2))], dtype)
+        for got, expected in zip(finite(cupy.asarray(v)), (numpy.isnan(v), numpy.isinf(v), numpy.isfinite(v))):
+            same(got, expected)
+        v, w = numbers(6, dtype), numbers(6, dtype, 1)
+        several = cupy.ElementwiseKernel('T x, T y', 'T a, T b, T c, R d, R e, R f, R g, R h',
+                                         'a = pow(x, y); b = polar(abs(x), arg(x)); c = polar(R(2)); d = real(x); e = imag(x); f = norm(x); g = abs(x); h = arg(x)',
+                                         'several')
+        part = v.real.dtype
+        outs = [cupy.empty(6, dtype) for _ in range(3)] + [cupy.empty(6, part) for _ in range(5)]
+        several(cupy.asarray(v), cupy.asarray(w), *outs)
+        for got, expected in zip(outs, (v ** w, v, numpy.full(6, 2, dtype), v.real, v.imag, abs(v) ** 2, abs(v), numpy.angle(v))):
+            near(got, expected.astype(got.dtype))
+    wide = cupy.ElementwiseKernel('complex64 x, complex128 y', 'complex128 a, complex128 b, complex64 c', 'a = pow(x, y); b = thrust::pow(y, x); c = x; c.real(7)', 'wide')
+    for got, expected in zip(wide(*here), (x ** y, y ** x, 7 + 1j * x.imag)):
+        near(got, expected.astype(got.dtype))
+
+
+def near(got, expected):
+    assert got.dtype == expected.dtype
+    limit = 2e-5 if got.dtype.char in 'fF' else 1e-12
+    numpy.testing.assert_allclose(got.get(), expected, rtol=limit, atol=limit)
+
+
+# Complex numbers in one of a kernel's texts alone, whose arrays are real.
+def test_kernels_of_real_arrays(templates):
+    if templates is None:
+        return
+    x = cupy.arange(6, dtype='f').reshape(2, 3)
+    squares = x.get() ** 2
+    for k, texts in enumerate((dict(operation='y = norm(complex<float>(x, 1))'),
+                               dict(operation='y = square(x)', preamble='static __device__ float square(float x) { return norm(complex<float>(x, 1)); }'),
+                               dict(operation='y = x * x + imag(z)', loop_prep='const complex<float> z(0, 1);'),
+                               dict(operation='y = x * x + 1', after_loop='const complex<float> z(0, 1); (void)z;'))):
+        close(cupy.ElementwiseKernel('float32 x', 'float32 y', name='real_%d' % k, **texts)(x), squares + 1)
+    for k, texts in enumerate((('norm(complex<float>(x, 1))', 'a + b', 'y = a', '0'), ('x * x + 1', 'real(complex<float>(a + b))', 'y = a', '0'),
+                               ('x * x + 1', 'a + b', 'y = real(complex<float>(a))', '0'), ('x * x + 1', 'a + b', 'y = a', 'imag(complex<float>(1))'))):
+        close(cupy.ReductionKernel('float32 x', 'float32 y', *texts, 'real_sum_%d' % k)(x, axis=0), (squares + 1).sum(0))
+
+
+def test_complex_numbers_that_are_stored_as_real_ones_warn():
+    z, x = cupy.array([1 + 2j, 3 - 1j]), cupy.zeros(2)
+    for f in (lambda: x.__setitem__(slice(None), z), lambda: cupy.copyto(x, z, casting='unsafe'),
+              lambda: cupy.add(z, 1, out=x, casting='unsafe'), lambda: cupy.add(z, 1, out=x, where=cupy.array([True, False]), casting='unsafe'),
+              lambda: cupy.add(z, z, dtype='d', casting='unsafe'), lambda: cupy.put(x, cupy.array([0]), z[:1])):
+        with pytest.warns(numpy.exceptions.ComplexWarning, match='discards the imaginary part'):
+            f()
+        with warnings.catch_warnings(), pytest.raises(numpy.exceptions.ComplexWarning):
+            warnings.simplefilter('error')
+            f()
+    truth = cupy.zeros(2, bool)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        truth[:] = z
+        z[:] = z * 1j
+        z.astype('F')
+    assert truth.all()
+    with pytest.raises(TypeError, match='a complex number does not go into float64'):
+        x[0] = 1j
+
+
 def test_whole_kernels(templates):
     if templates is None or _core.backend_of(templates) == 'cpu':
         return

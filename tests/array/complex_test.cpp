@@ -1,6 +1,7 @@
 // Complex numbers: complex64 and complex128 on the device of the run, against std::complex<long double> and the CPU's
 // bits.
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -345,6 +346,27 @@ TEST(Complex, PartsAreViewsThatAreWrittenThrough) {
   const Array z = ct::complex(real_array, ct::ones({2, 1}, Dtype::float32));
   expect_numbers(z, {{0, 1}, {1, 1}, {2, 1}, {0, 1}, {1, 1}, {2, 1}}, Dtype::complex64);
   EXPECT_THROW(ct::complex(z, real_array), ct::DtypeError);
+}
+
+TEST(Complex, BytesAreSwappedInEachPart) {
+  for (const Dtype dtype : complex_dtypes()) {
+    const Array x = from({{1, 2}, {3, -4}, {0.5, 6}, {7, 8}, {-1, 1e-3}, {9, 0}}, {2, 3}, dtype);
+    const auto bytes_of = [](const Array& a) {
+      const Array here = a.to_device(ct::Device()).copy();
+      std::vector<std::uint8_t> bytes(here.nbytes());
+      here.copy_to_host(bytes.data());
+      return bytes;
+    };
+    std::vector<std::uint8_t> expected = bytes_of(x);
+    const auto part = static_cast<std::ptrdiff_t>(ct::itemsize(dtype)) / 2;
+    for (auto at = expected.begin(); at != expected.end(); at += part) std::reverse(at, at + part);
+    const Array swapped = ct::byteswap(x), turned = ct::byteswap(x.T());
+    EXPECT_EQ(swapped.dtype(), dtype);
+    EXPECT_EQ(bytes_of(swapped), expected);
+    EXPECT_EQ(turned.strides(), x.T().strides());
+    EXPECT_EQ(bytes_of(turned.T()), expected);
+    EXPECT_EQ(bytes_of(ct::byteswap(swapped)), bytes_of(x));
+  }
 }
 
 TEST(Complex, CastsToAndFromEveryDtype) {

@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <random>
+#include <tuple>
+#include <utility>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
@@ -159,11 +162,91 @@ TEST(FourierTransforms, FrequenciesAndShifts) {
   expect_array(fft::fftshift(x, 1), {2, 0, 1, 5, 3, 4}, {2, 3}, Dtype::int64);
 }
 
+// The ends' imaginary parts count for nothing, whatever they are; results lie without gaps.
+TEST(FourierTransforms, OfRealResultsAlone) {
+  // a length whose transform mixes the parts of all elements
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const auto& [first, middle] :
+       {std::pair(inf, 0.0), std::pair(0.0, -inf), std::pair(std::nan(""), 1.0), std::pair(1e30, -1e30)}) {
+    std::vector<C> ones(1010, 1), expected(2018, 0);
+    ones.front() = {1, first};
+    ones.back() = {1, middle};
+    expected.front() = 1;
+    expect_near(fft::irfft(from(ones, {1010}, Dtype::complex64)), expected, {2018}, Dtype::float32);
+  }
+  // of an odd number the last one has its mirror
+  expect_near(fft::irfft(from({{3, 5}, {0, 3}}, {2}, Dtype::complex64), {.n = 3}),
+              {1, 1 - std::sqrt(3.0), 1 + std::sqrt(3.0)}, {3}, Dtype::float32);
+  const Array x = from(numbers(10, 4, true), {2, 5}, Dtype::float32);
+  EXPECT_TRUE(fft::rfft(x).is_contiguous() && fft::irfft(x).is_contiguous() && fft::ihfft(x).is_contiguous());
+  for (const Dtype d : {Dtype::float16, Dtype::bfloat16}) {
+    const Array narrow = x.astype(d), wide = narrow.astype(Dtype::float32);
+    EXPECT_EQ(fft::rfft(narrow).to_vector<C>(), fft::rfft(wide).to_vector<C>());
+    EXPECT_EQ(fft::irfft(narrow).to_vector<float>(), fft::irfft(wide).astype(d).to_vector<float>());
+  }
+}
+
+TEST(FourierTransforms, NormsOfHalves) {
+  const Dtype part = ct::part_dtype(widest());
+  for (const std::int64_t n : {5, 6}) {
+    const Array x = from(numbers(n, 3, true), {n}, part);
+    const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
+    const double root = 1 / std::sqrt(static_cast<double>(n)), count = 1 / static_cast<double>(n);
+    const std::vector<C> whole = sums(given, 1, n, 1, n, false, 1);
+    const Array half = from({whole.begin(), whole.begin() + n / 2 + 1}, {n / 2 + 1}, widest());
+    for (const auto& [norm, forth, back] : {std::tuple(fft::Norm::backward, 1.0, count),
+                                            {fft::Norm::ortho, root, root},
+                                            {fft::Norm::forward, count, 1.0}}) {
+      const auto first = [&](std::vector<C> all) {
+        all.resize(static_cast<std::size_t>(n / 2 + 1));
+        return all;
+      };
+      expect_near(fft::rfft(x, {.norm = norm}), first(sums(given, 1, n, 1, n, false, forth)), {n / 2 + 1}, widest());
+      expect_near(fft::ihfft(x, {.norm = norm}), first(sums(given, 1, n, 1, n, true, back)), {n / 2 + 1}, widest());
+      expect_near(fft::irfft(half, {.n = n, .norm = norm}), sums(whole, 1, n, 1, n, true, back), {n}, part);
+      expect_near(fft::hfft(half, {.n = n, .norm = norm}), sums(whole, 1, n, 1, n, false, forth), {n}, part);
+    }
+  }
+}
+
+TEST(FourierTransforms, OfSeveralAxesOfRealNumbers) {
+  const Array x = from(numbers(4 * 3 * 5, 6, true), {4, 3, 5}, Dtype::float32);
+  const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
+  const auto values = [](const Array& y) { return y.to_device(ct::Device()).to_vector<C>(); };
+  for (const auto norm : {fft::Norm::backward, fft::Norm::ortho, fft::Norm::forward}) {
+    const Array half = fft::rfftn(x, {.axes = ct::Axes{2, 0}, .norm = norm});
+    expect_near(half, values(fft::fftn(x, {.axes = ct::Axes{0, 2}, .norm = norm})(ct::slice(0, 3))), {3, 3, 5},
+                Dtype::complex64);
+    expect_near(fft::irfftn(half, {.s = Shape{5, 4}, .axes = ct::Axes{2, 0}, .norm = norm}), given, {4, 3, 5},
+                Dtype::float32);
+    expect_near(fft::ifftn(fft::fftn(x, {.norm = norm}), {.norm = norm}), given, {4, 3, 5}, Dtype::complex64);
+  }
+  EXPECT_EQ(fft::fftn(x, {.axes = ct::Axes{}}).dtype(), Dtype::complex64);
+  EXPECT_EQ(fft::irfftn(ct::ones({0, 3}, Dtype::complex64), {.axes = ct::Axes{1}}).shape(), (Shape{0, 4}));
+  EXPECT_THROW(fft::rfftn(x, {.axes = ct::Axes{}}), ct::ShapeError);
+  EXPECT_THROW(fft::irfftn(x, {.axes = ct::Axes{}}), ct::ShapeError);
+}
+
+TEST(FourierTransforms, FrequenciesOfSamplesThatAreFarApart) {
+  const Dtype part = ct::part_dtype(widest());
+  expect_array(fft::rfftfreq(6, 0.25), {0, 2 / 3.0, 4 / 3.0, 2}, {4}, part, 1e-6);
+  expect_array(fft::fftfreq(1, 3), {0}, {1}, part);
+  EXPECT_THROW(fft::fftfreq(0), ct::ValueError);
+  EXPECT_THROW(fft::rfftfreq(0), ct::ValueError);
+  const Array x = ct::arange(6).reshape({2, 3});
+  const Array same = fft::fftshift(x, ct::Axes{});
+  expect_array(same, {0, 1, 2, 3, 4, 5}, {2, 3}, Dtype::int64);
+  same.fill(7);  // a copy, as that of any axes
+  EXPECT_EQ(x(1, 2).item<int>(), 5);
+}
+
 TEST(FourierTransforms, OfWhatIsNoTransform) {
   const Array x = ct::ones({4, 3}, Dtype::float32);
   EXPECT_THROW(fft::fft(x, {.axis = 2}), ct::ShapeError);
   EXPECT_THROW(fft::fft(x, {.n = 0}), ct::ValueError);
   EXPECT_THROW(fft::fft(ct::ones({4, 0}, Dtype::float32)), ct::ValueError);
+  EXPECT_THROW(fft::irfft(ct::ones({3, 1}, Dtype::complex64)), ct::ValueError);  // of 2 (1 - 1) elements
+  EXPECT_THROW(fft::hfft(x, {.n = 0}), ct::ValueError);
   EXPECT_THROW(fft::rfft(x.astype(Dtype::complex64)), ct::DtypeError);
   EXPECT_THROW(fft::fftn(x, {.s = Shape{1, 2, 3}}), ct::ShapeError);
   EXPECT_THROW(fft::fftn(x, {.s = Shape{1}, .axes = ct::Axes{0, 1}}), ct::ShapeError);

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -204,6 +206,33 @@ TEST(UserKernels, WholeKernelsAndModules) {
   module.get_function("scale")(2, 16, x(slice(2, 8)), 6, 10.0f);
   module.get_function("flip")(1, 16, x, y, 8);
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{70, 60, 50, 40, 30, 20, 1, 0}));
+}
+
+// Numbers of 1 to 16 bytes, whole words or not, beside each other; as many as a launch holds.
+TEST(UserKernels, NumbersOfManySizes) {
+  const std::array<std::int32_t, 4> four{1, 2, 3, 4};
+  const std::array<std::int32_t, 5> five{};
+  EXPECT_NE(message_of([&] { RawKernel::Argument(&five, sizeof five); }).find("up to 16 bytes, 20 are given"),
+            std::string::npos);
+  if (current_device().is_cpu()) return;
+  const RawKernel kernel(
+      "typedef struct { i32 a, b, c, d; } four;\ntypedef struct { i32 a, b, c; } three;\n"
+      "KERNEL REQD(16) sizes(GLOBAL i32* x, i64 at, i8 small, four v, i32 n, three w, four last) {\n"
+      "  if (GLOBAL_ID > 0) return;\n  x += at;\n  x[0] = small; x[1] = v.a; x[2] = v.b; x[3] = v.c; x[4] = v.d;\n"
+      "  x[5] = n; x[6] = w.a; x[7] = w.b; x[8] = w.c; x[9] = last.a; x[10] = last.d;\n}\n",
+      "sizes");
+  const Array x = zeros({12}, Dtype::int32);
+  const RawKernel::Argument whole(&four, 16), part(&four, 12);
+  kernel.launch(1, 16, {x(slice(1, 12)), std::int8_t{-7}, whole, 70, part, whole});
+  EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{0, -7, 1, 2, 3, 4, 70, 1, 2, 3, 1, 4}));
+  EXPECT_NE(message_of([&] {
+              kernel.launch(1, 16, std::vector<RawKernel::Argument>(200, whole));
+            }).find("more than 320 arguments"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              kernel.launch(1, 16, {x, zeros({1}).to_device(Device())});
+            }).find("its arguments are on"),
+            std::string::npos);
 }
 
 TEST(UserKernels, ACompilersWordsNameTheUsersLine) {

@@ -86,7 +86,8 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     takes, first = _bind(parameters)
     takes += numbers('long long', ndim, '_size')
     done = '[&] { do {\n#line 1 "%s"\n%s;\n} while (0); }();' if group == 1 else '#line 1 "%s"\n%s;'
-    return _head(name, types, preamble, group, takes, operation, loop_prep) + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
+    head = _head(name, types, preamble, group, takes, operation, loop_prep, after_loop)
+    return head + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
         first + _counts(parameters, ndim, '_size'), loop_prep, _loop('i', '_size', group),
         _elements(parameters, 'i', '_ind.get()'), done % (name, operation), after_loop)
 
@@ -98,7 +99,8 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
     kind = _type(reduce_type or parameters[-1].dtype)
     takes += ['%s* _partial_p' % ('float' if kind == 'float16' else kind), 'long long _partial_at']
     takes += numbers('long long', ndim, '_outs', '_rows', '_chunks', '_stage')
-    return _head(name, types, preamble, group, takes, kind, map_expr, reduce_expr) + STAGES % dict(
+    texts = kind, map_expr, reduce_expr, post_map_expr, str(identity or '')
+    return _head(name, types, preamble, group, takes, *texts) + STAGES % dict(
         long='ptrdiff_t', kind=kind, first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units', group),
         identity=identity or '0', reduce=reduce_expr, map=map_expr, post=post_map_expr, write='',
         loads='const ptrdiff_t _i = _out, _j = i;\n_ind.set(i);\n' + _elements(parameters[:-1], 'i', '_ind.get()'),

@@ -32,10 +32,17 @@ class complex {
   CATENARY_BOTH complex& operator=(const complex<U>& z) {
     return *this = complex(z);
   }
-  CATENARY_BOTH complex& operator+=(const complex& z) { return *this = *this + z; }
-  CATENARY_BOTH complex& operator-=(const complex& z) { return *this = *this - z; }
-  CATENARY_BOTH complex& operator*=(const complex& z) { return *this = *this * z; }
-  CATENARY_BOTH complex& operator/=(const complex& z) { return *this = *this / z; }
+#define CATENARY_INTO(op)                                                                        \
+  CATENARY_BOTH complex& operator op##=(const complex& z) { return *this = *this op z; }         \
+  template <class U>                                                                             \
+  CATENARY_BOTH complex& operator op##=(const complex<U>& z) { /* as wide as the wider one */    \
+    return *this = *this op z;                                                                        \
+  }
+  CATENARY_INTO(+)
+  CATENARY_INTO(-)
+  CATENARY_INTO(*)
+  CATENARY_INTO(/)
+#undef CATENARY_INTO
   friend CATENARY_BOTH complex operator+(const complex& x) { return x; }
   friend CATENARY_BOTH complex operator-(const complex& x) { return complex(-x.re_, -x.im_); }
   friend CATENARY_BOTH complex operator+(const complex& x, const complex& y) {
