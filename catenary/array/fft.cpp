@@ -107,15 +107,15 @@ Array complex_transform(const Array& x, const Options& options, bool inverse, co
   return transform(x, axis, n, inverse, scale_of(n, inverse, options.norm));
 }
 
-Array half_transform(const Array& x, const Options& options, bool inverse, const char* function) {
+Array half_transform(const Array& x, const Options& options, const char* function) {
   if (is_complex(x.dtype())) fail<DtypeError>("fft::{}: real numbers are needed, {} was given", function, x.dtype());
   const int axis = normalize_axis(options.axis, x.ndim(), function);
   const std::int64_t n = length_of(x, axis, options.n, function);
-  const Array whole = transform(x, axis, n, false, scale_of(n, inverse, options.norm));
+  const Array whole = transform(x, axis, n, false, scale_of(n, false, options.norm));
   return copy(slice_axis(whole, axis, 0, n / 2 + 1));
 }
 
-Array real_transform(const Array& x, const Options& options, bool inverse, const char* function) {
+Array real_transform(const Array& x, const Options& options, const char* function) {
   const int axis = normalize_axis(options.axis, x.ndim(), function);
   const std::int64_t n = options.n.value_or(2 * (x.shape()[axis] - 1));
   if (n < 1) fail<ValueError>("fft::{}: a transform needs at least one element, {} were asked for", function, n);
@@ -131,7 +131,7 @@ Array real_transform(const Array& x, const Options& options, bool inverse, const
   // of real results these are real
   imag(slice_axis(whole, axis, 0, 1)).fill(0);
   if (n % 2 == 0) imag(slice_axis(whole, axis, n / 2, n / 2 + 1)).fill(0);
-  const Array result = real(transform(whole, axis, n, true, scale_of(n, inverse, options.norm)));
+  const Array result = real(transform(whole, axis, n, true, scale_of(n, true, options.norm)));
   return is_16bit_float(x.dtype()) ? result.astype(x.dtype()) : copy(result);
 }
 
@@ -184,17 +184,17 @@ Array shifted(const Array& x, const AxisArg& axes, bool back, const char* functi
 
 Array fft(const Array& x, const Options& options) { return complex_transform(x, options, false, "fft"); }
 Array ifft(const Array& x, const Options& options) { return complex_transform(x, options, true, "ifft"); }
-Array rfft(const Array& x, const Options& options) { return half_transform(x, options, false, "rfft"); }
-Array irfft(const Array& x, const Options& options) { return real_transform(x, options, true, "irfft"); }
+Array rfft(const Array& x, const Options& options) { return half_transform(x, options, "rfft"); }
+Array irfft(const Array& x, const Options& options) { return real_transform(x, options, "irfft"); }
 Array hfft(const Array& x, const Options& options) {
   Options other = options;
   other.norm = other_way(options.norm);
-  return real_transform(is_complex(x.dtype()) ? conjugate(x) : x, other, true, "hfft");
+  return real_transform(is_complex(x.dtype()) ? conjugate(x) : x, other, "hfft");
 }
 Array ihfft(const Array& x, const Options& options) {
   Options other = options;
   other.norm = other_way(options.norm);
-  return conjugate(half_transform(x, other, false, "ihfft"));
+  return conjugate(half_transform(x, other, "ihfft"));
 }
 
 Array fftn(const Array& x, const OptionsN& options) { return along_all(x, options, false, "fftn"); }
@@ -203,7 +203,7 @@ Array rfftn(const Array& x, const OptionsN& options) {
   const Plan plan = plan_of(x, options, "rfftn");
   if (plan.axes.empty()) fail<ShapeError>("fft::rfftn: at least one axis is needed");
   const int last = plan.axes.size() - 1;
-  Array y = half_transform(x, one_of(plan, last, options.norm), false, "rfftn");
+  Array y = half_transform(x, one_of(plan, last, options.norm), "rfftn");
   for (int i = last; i-- > 0;) y = complex_transform(y, one_of(plan, i, options.norm), false, "rfftn");
   return y;
 }
@@ -213,7 +213,7 @@ Array irfftn(const Array& x, const OptionsN& options) {
   const int last = plan.axes.size() - 1;
   Array y = x;
   for (int i = 0; i < last; ++i) y = complex_transform(y, one_of(plan, i, options.norm), true, "irfftn");
-  return real_transform(y, one_of(plan, last, options.norm), true, "irfftn");
+  return real_transform(y, one_of(plan, last, options.norm), "irfftn");
 }
 
 Array fftfreq(std::int64_t n, double d) {

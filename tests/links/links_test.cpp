@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <complex>
 
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/catenary.h"
+#include "catenary/io/npz.h"
 #include "tests/folder.h"
 
 namespace ct = catenary;
@@ -170,6 +172,12 @@ TEST(Link, WhatDoesNotFitChangesNothing) {
   ct::serializers::save_npz(folder / "complex.npz", complex);
   EXPECT_EQ(refused([&] { ct::serializers::load_npz(folder / "complex.npz", link); }),
             (folder / "complex.npz") + ", key 'count': the array there is of complex64, which float64 does not hold");
+  EXPECT_EQ(state(), before);
+  ct::io::NpzWriter writer(folder / "parameter.npz");
+  writer.write("l1/W", ct::io::HostArray::from<std::complex<float>>({3, 2}, std::vector<std::complex<float>>(6)));
+  writer.finish();
+  EXPECT_EQ(refused([&] { ct::serializers::load_npz(folder / "parameter.npz", link, "", false); }),
+            (folder / "parameter.npz") + ", key 'l1/W': the array there is of complex64, which float64 does not hold");
   EXPECT_EQ(state(), before);
   // a gradient of another dtype, which a sum would bring to that of its parameter
   const Counted half(2, 2);
