@@ -12,7 +12,7 @@ thread_local bool counting = false;
 thread_local std::int64_t now = 0, most = 0;
 }  // namespace
 
-// What asks for arrays, or takes nullptr for no memory, calls this one.
+// What asks for arrays calls this one.
 void* operator new(std::size_t size) {
   if (counting) most = std::max(most, now + static_cast<std::int64_t>(std::min<std::size_t>(size, PTRDIFF_MAX / 2)));
   void* memory = std::malloc(std::max<std::size_t>(size, 1));
@@ -21,11 +21,21 @@ void* operator new(std::size_t size) {
   return memory;
 }
 
+// A sanitizer has one of its own, whose memory is not free's.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* memory) noexcept {
   if (counting && memory) now -= static_cast<std::int64_t>(malloc_usable_size(memory));
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
 
 namespace catenary::io::test {
 
