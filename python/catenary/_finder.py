@@ -122,6 +122,9 @@ class Finder:
         try:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError as error:
+            if error.name == name:
+                error.name = real  # else `from cupy import …` drops what it says (_names.not_imported)
+                raise
             if not real.startswith(str(error.name)):
                 raise  # ours, but something that it imports is missing; or CuPy's, and absent
             found = None
@@ -216,7 +219,10 @@ class AliasLoader:
     def exec_module(self, module):
         import importlib
         # the import system takes what stands in sys.modules afterwards
-        sys.modules[module.__spec__.name] = importlib.import_module(self.real)
+        name = module.__spec__.name
+        sys.modules[name] = real = importlib.import_module(self.real)
+        if name in SERVED:
+            real.__name__ = name  # by which programs know whose arrays these are
 
     # runpy asks for these: `python -m cupy.something`
     def get_code(self, name):

@@ -74,7 +74,7 @@ assert cupy is catenary.cupy and cupyx is catenary.cupyx
 assert cupy.cuda.runtime is catenary.cupy.cuda.runtime
 assert sys.modules['cupy.cuda'] is sys.modules['catenary.cupy.cuda']
 assert ndarray is catenary.cupy.ndarray
-assert cupy.__spec__.name == cupy.__name__ == 'catenary.cupy'
+assert cupy.__spec__.name == 'catenary.cupy' and cupy.__name__ == 'cupy'
 import importlib
 assert importlib.reload(cupy) is catenary.cupy
 print('same')''')

@@ -8,6 +8,7 @@ import pytest
 
 import catenary.cupy.typing
 from catenary import cupy
+from catenary.cupyx.scipy import sparse
 from compare import same, values
 
 pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
@@ -39,6 +40,7 @@ def test_what_a_namespace_is_made_of():
          'from cupy.typing import NDArray', found)
     assert found['fftfreq'] is cupy.fft.fftfreq and found['rfftn'] is cupy.fft.rfftn
     assert 'equal_nan' in inspect.signature(cupy.unique).parameters
+    assert found['testing'] is cupy.testing and found['ElementwiseKernel'] is cupy.ElementwiseKernel and found['cuda'] is cupy.cuda
     assert inspect.signature(cupy.tril) and inspect.signature(cupy.dot)
     assert cupy.typing.NDArray[float] is cupy.ndarray
 
@@ -72,3 +74,34 @@ def test_numpys_own_of_more_names():
     assert cupy.long is numpy.dtype('l').type and cupy.ulong is numpy.dtype('L').type
     assert cupy.AxisError is numpy.exceptions.AxisError and issubclass(cupy.exceptions.RankWarning, Warning)
     assert isinstance(cupy.ones(3).flat, cupy.flatiter)
+
+
+@pytest.mark.parametrize('generator', ['XORWOW', 'MRG32k3a', 'Philox4x3210'])
+def test_seeds_of_generators_have_children(generator):
+    """As dask makes generators of its chunks: of the children of a seed."""
+    make = getattr(cupy.random, generator)
+
+    def drawn(seed):
+        parts = [cupy.random.Generator(make(child)) for child in make(seed)._seed_seq.spawn(2)]
+        return [part.random(5).tolist() for part in parts]
+    first, second = drawn(7)
+    assert first != second and [first, second] == drawn(7) == drawn(numpy.random.SeedSequence(7))
+    assert drawn([1, 2]) == drawn(cupy.asarray([1, 2])) != drawn([2, 1])
+    assert drawn(None) != drawn(None)
+    assert cupy.random.default_rng(3).integers(0, 99, 8).tolist() == cupy.random.default_rng(make(3)).integers(0, 99, 8).tolist()
+
+
+def test_classes_name_the_package_that_their_functions_are_in():
+    for value, package in ((cupy.ones(1), 'cupy'), (cupy.random.default_rng(0), 'cupy'), (cupy.random.XORWOW(0), 'cupy'), (cupy.random.RandomState(0), 'cupy'),
+                           (sparse.coo_matrix((2, 2)), 'cupyx'), (sparse.csr_matrix((2, 2)), 'cupyx'), (sparse.csc_matrix((2, 2)), 'cupyx')):
+        assert type(value).__module__.partition('.')[0] == package, type(value)
+
+
+@pytest.mark.parametrize('n', [1, 2])
+@pytest.mark.parametrize('more', [0, [0], [-1, 0]])
+def test_diff_of_lists_before_and_after(n, more):
+    a = numpy.arange(5) ** 2
+    same(cupy.diff(cupy.asarray(a), n, prepend=more), numpy.diff(a, n, prepend=more))
+    same(cupy.diff(cupy.asarray(a), n, append=more), numpy.diff(a, n, append=more))
+    same(cupy.diff(cupy.asarray(a)[None], n, -1, more if isinstance(more, int) else [more], [[3]]),
+         numpy.diff(a[None], n, -1, more if isinstance(more, int) else [more], [[3]]))

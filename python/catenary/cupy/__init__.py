@@ -109,6 +109,10 @@ _in_other_modules = {name: f'catenary.cupy.{module}' for module, names in {
     '_polynomials': ('poly', 'poly1d', 'polyadd', 'polymul', 'polysub', 'polyval', 'roots'),
     '_integers': ('gcd', 'lcm', 'bitwise_count'), '_bessel': ('i0',)}.items() for name in names}
 
+# What `from cupy import *` gives, by which array_api_compat makes its namespace: modules and classes that are made when asked for, too.
+__all__ = [*(_name for _name in globals() if not _name.startswith('_')), *_in_other_modules,
+           'cuda', 'exceptions', 'fft', 'lib', 'linalg', 'polynomial', 'random', 'testing']
+
 
 def __getattr__(name):
     if name in _submodules:

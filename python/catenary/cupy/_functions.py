@@ -92,6 +92,11 @@ globals().update({_name: _of_anything(_name, _n, _listed) for _name, _n in {
     'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'trapezoid': 2, 'cross': 2, 'ediff1d': 1}.items()})
 
 
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """The differences of neighbours along an axis, n times, with what is put before and after."""
+    return _core.diff(a, n, axis, _listed(prepend), _listed(append))
+
+
 def correlate(a, v, mode='valid'):
     """The sums of a's elements times the conjugates of v's, which is moved along it."""
     a, v = _listed(a), _listed(v)

@@ -164,7 +164,13 @@ class BitGenerator:
     """What a Generator draws from: Philox4x32-10, which is also what XORWOW, MRG32k3a and Philox4x3210 draw by."""
 
     def __init__(self, seed=None, *, size=-1):
-        self._random_state = RandomState(seed)
+        if isinstance(seed, numpy.random.SeedSequence):
+            self._seed_seq = seed
+        elif isinstance(seed, (numpy.ndarray, list, tuple, ndarray)):
+            self._seed_seq = numpy.random.SeedSequence([int(x) for x in array(seed).tolist()])
+        else:
+            self._seed_seq = numpy.random.SeedSequence(None if seed is None else _seed_of(seed))
+        self._random_state = RandomState(self._seed_seq if seed is None else seed)
 
     def random_raw(self, size=None, output=True):
         """32 random bits an element, as int32; None where output is False."""
@@ -260,6 +266,9 @@ def _bind(name, method):
     function.__doc__ = method.__doc__
     return function
 
+
+for _class in (RandomState, BitGenerator, XORWOW, MRG32k3a, Philox4x3210, Generator):
+    _class.__module__ = 'cupy.random'  # programs find the package of a generator by it
 
 random = ranf = sample = None
 globals().update({_name: _bind(_name, _value) for _name, _value in inspect.getmembers(RandomState)

@@ -8,6 +8,9 @@ from catenary.cupyx.scipy.sparse._construct import (  # noqa: F401
     random, tril, triu, vstack)
 from catenary.cupyx.scipy.sparse._formats import coo_matrix, csc_matrix, csr_matrix  # noqa: F401
 
+for _class in (spmatrix, coo_matrix, csr_matrix, csc_matrix):
+    _class.__module__ = 'cupyx.scipy.sparse'  # by which programs find what joins and multiplies them
+
 
 class SparseWarning(Warning):
     """Never given."""
