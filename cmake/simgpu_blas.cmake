@@ -1,6 +1,6 @@
 # tests/simgpu/blas: libraries that stand in for the vendors' of matrix products on simulated devices, in
 # build/<preset>/simgpu/blas/{cuda,hip,broken,older}; `broken` has a cuBLAS that lacks a function.
-# simgpu_vendor_library(KIND FOLDER SONAME SOURCE [DEFINITION…]): KIND is blas, dnn or nccl.
+# simgpu_vendor_library(KIND FOLDER SONAME SOURCE [DEFINITION…]): KIND is blas, dnn, fft or nccl.
 function(simgpu_vendor_library kind folder soname source)
   string(MAKE_C_IDENTIFIER simgpu_${kind}_${folder}_${soname} target)
   add_library(${target} SHARED tests/simgpu/${kind}/${source})

@@ -133,7 +133,7 @@ void Array::copy_to_host(void* to) const {
 void Array::item(void* to, Dtype wanted) const {
   if (size() != 1) fail<ShapeError>("item: the array must have exactly one element, its shape is {}", shape());
   if (dtype() == wanted) return copy_to_host(to);
-  if (is_complex(dtype()) && !is_complex(wanted) && wanted != Dtype::bool_)
+  if (loses_parts(dtype(), wanted))
     fail<DtypeError>("item: a number of {} is not one of {}; take real(x), imag(x) or absolute(x)", dtype(), wanted);
   to_device(Device()).astype(wanted).copy_to_host(to);
 }
@@ -287,7 +287,7 @@ const Array Array::broadcast_to(const Shape& to) const {
 }
 
 void Array::fill(const Scalar& value) const& {
-  if (value.kind() == Scalar::Kind::complex && !is_complex(dtype()) && dtype() != Dtype::bool_)
+  if (value.kind() == Scalar::Kind::complex && loses_parts(Dtype::complex128, dtype()))
     fail<DtypeError>("fill: a complex number does not go into {}, which has no imaginary parts", dtype());
   lazy::assign(*this, {.scalar = value, .as = dtype()});
 }

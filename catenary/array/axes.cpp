@@ -93,7 +93,7 @@ void check_range(const Array& x, const Range& range) {
 
 Array as_dtype(Array x, Dtype dtype) {
   if (x.dtype() == dtype) return x;
-  if (is_complex(x.dtype()) && !is_complex(dtype) && dtype != Dtype::bool_)
+  if (loses_parts(x.dtype(), dtype))
     fail<DtypeError>(
         "complex numbers ({}) were given where real ones ({}) are computed with; give real(x), imag(x) or absolute(x)",
         x.dtype(), dtype);

@@ -403,7 +403,7 @@ namespace {
 
 /// Throws DtypeError where a copy would drop imaginary parts, as numpy.copyto does.
 void check_keeps_parts(Dtype from, Dtype to) {
-  if (is_complex(from) && !is_complex(to) && to != Dtype::bool_)
+  if (loses_parts(from, to))
     fail<DtypeError>(
         "copyto: {} does not go into {}, which has no imaginary parts; copy real(x), imag(x) or absolute(x)", from, to);
 }

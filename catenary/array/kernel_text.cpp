@@ -201,7 +201,7 @@ void KernelLaunch::run(KernelLauncher& launcher, const Device& device, const voi
                        int group_size) const {
   std::vector<KernelArgument> arguments;
   for (const auto& [bits, size] : numbers_) arguments.push_back({&bits, size});
-  launcher.launch(device, kernel, groups, group_size, arguments);
+  launcher.launch(device, kernel, {groups, group_size}, arguments);
 }
 
 std::string kernel_loops(int group_size) {

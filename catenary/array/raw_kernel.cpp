@@ -23,7 +23,7 @@ std::pair<std::int64_t, int> RawKernel::groups_for(const Device& device, std::in
   return {launcher.groups_for(device.index(), items), group_size};
 }
 
-void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Argument>& arguments) const {
+void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& arguments) const {
   const Device* device = nullptr;
   Device found;
   for (const Argument& argument : arguments) {
@@ -51,8 +51,8 @@ void RawKernel::launch(std::int64_t groups, int group_size, const std::vector<Ar
   }
   std::vector<KernelArgument> list;
   for (std::size_t k = 0; k < values.size(); ++k) list.push_back({&values[k], sizes[k]});
-  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable, number_}), groups,
-                  group_size, list);
+  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable, number_}), shape,
+                  list);
 }
 
 }  // namespace catenary

@@ -15,6 +15,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/core/export.h"
+#include "catenary/device/launch_shape.h"
 
 namespace catenary {
 
@@ -189,10 +190,16 @@ class CT_API RawKernel {
   /// Runs `groups` groups of `group_size` work-items on the device of the first array. Throws DeviceError.
   template <class... A>
   void operator()(std::int64_t groups, int group_size, const A&... arguments) const {
-    launch(groups, group_size, std::vector<Argument>{Argument(arguments)...});
+    launch({groups, group_size}, std::vector<Argument>{Argument(arguments)...});
+  }
+  /// The same along several axes, `kernel({{3, 2, 1}, {16, 4, 1}}, x, y)`, and with memory of groups. A portable text
+  /// knows the first axis only. Throws DeviceError, where a device has no groups of such a size, too.
+  template <class... A>
+  void operator()(const LaunchShape& shape, const A&... arguments) const {
+    launch(shape, std::vector<Argument>{Argument(arguments)...});
   }
   /// The same with a list of arguments.
-  void launch(std::int64_t groups, int group_size, const std::vector<Argument>& arguments) const;
+  void launch(const LaunchShape& shape, const std::vector<Argument>& arguments) const;
   /// How many groups of how many work-items a loop over so many items should have on a device. Throws DeviceError for
   /// one without a compiler.
   static std::pair<std::int64_t, int> groups_for(const Device& device, std::int64_t items);

@@ -45,14 +45,21 @@ constexpr Kind kind(Dtype d) {
 }
 /// float16 to float64; complex numbers are not among them.
 constexpr bool is_floating(Dtype d) { return kind(d) == Kind::floating; }
+/// complex64 and complex128.
 constexpr bool is_complex(Dtype d) { return kind(d) == Kind::complex; }
 /// NumPy's inexact: floating or complex.
 constexpr bool is_inexact(Dtype d) { return kind(d) >= Kind::floating; }
+/// int8 to int64 and uint8 to uint64; bool is not among them.
 constexpr bool is_integer(Dtype d) { return kind(d) == Kind::signed_int || kind(d) == Kind::unsigned_int; }
+/// float16 and bfloat16.
 constexpr bool is_16bit_float(Dtype d) { return d == Dtype::float16 || d == Dtype::bfloat16; }
 /// The dtype of the parts of a complex one; others are their own.
 constexpr Dtype part_dtype(Dtype d) {
   return d == Dtype::complex64 ? Dtype::float32 : d == Dtype::complex128 ? Dtype::float64 : d;
+}
+/// Would a number of `from` that is stored as `into` lose its imaginary part? As bool it is compared with 0.
+constexpr bool loses_parts(Dtype from, Dtype into) {
+  return is_complex(from) && !is_complex(into) && into != Dtype::bool_;
 }
 
 /// NumPy's name of a dtype: "float32", "bool", …

@@ -56,6 +56,7 @@ bool is_blas(std::string_view value) {
   return is_one_of(lower(value), {"own", "cublaslt", "cublas", "hipblaslt", "rocblas", "clblast"});
 }
 bool is_dnn(std::string_view value) { return is_one_of(lower(value), {"own", "cudnn", "miopen"}); }
+bool is_fft(std::string_view value) { return is_one_of(lower(value), {"own", "cufft", "hipfft"}); }
 
 std::vector<std::string_view> words_of(std::string_view list) {
   std::vector<std::string_view> words;
@@ -69,7 +70,7 @@ std::vector<std::string_view> words_of(std::string_view list) {
 bool is_trace(std::string_view value) {
   const std::vector<std::string_view> words = words_of(value);
   return std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    return is_one_of(word, {"compile", "source", "kernels", "ops", "counts", "blas", "dnn", "libraries"});
+    return is_one_of(word, {"compile", "source", "kernels", "ops", "counts", "blas", "dnn", "fft", "libraries"});
   });
 }
 
@@ -97,6 +98,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_FUSION", is_flag, kFlag},
     {"CATENARY_GPU_BLAS", is_blas, "one of own, cublaslt, cublas, hipblaslt, rocblas, clblast"},
     {"CATENARY_GPU_DNN", is_dnn, "one of own, cudnn, miopen"},
+    {"CATENARY_GPU_FFT", is_fft, "one of own, cufft, hipfft"},
     {"CATENARY_GPU_FORMS", is_flag, kFlag},
     {"CATENARY_GPU_INCLUDE_CPU", is_flag, kFlag},
     {"CATENARY_GPU_INCLUDE_SIMULATED", is_flag, kFlag},
@@ -114,7 +116,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_SYNC", is_flag, kFlag},
     {"CATENARY_TF32", is_flag, kFlag},
     {"CATENARY_TRACE", is_trace,
-     "a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn, libraries"},
+     "a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn, fft, libraries"},
     {"CATENARY_TRACE_FILE", is_any, ""},
     {"CATENARY_WINOGRAD", is_flag, kFlag},
     {"OMP_NUM_THREADS", begins_with_number, kThreads},

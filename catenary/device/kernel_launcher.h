@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "catenary/device/device.h"
+#include "catenary/device/launch_shape.h"
 
 namespace catenary {
 
@@ -31,14 +32,14 @@ class KernelLauncher {
   /// it. Throws DeviceError with the line of the text and the compiler's words.
   virtual const void* kernel(int device, const UserKernelText& text) = 0;
   /// Tells CATENARY_TRACE of it.
-  void launch(const Device& device, const void* kernel, std::int64_t groups, int group_size,
+  void launch(const Device& device, const void* kernel, const LaunchShape& shape,
               std::span<const KernelArgument> arguments);
   /// Groups of how many work-items a grid-stride loop over `items` should have, and how many of them.
   virtual int group_size(int device) const = 0;
   virtual std::int64_t groups_for(int device, std::int64_t items) const = 0;
 
  protected:
-  virtual void do_launch(int device, const void* kernel, std::int64_t groups, int group_size,
+  virtual void do_launch(int device, const void* kernel, const LaunchShape& shape,
                          std::span<const KernelArgument> arguments) = 0;
 };
 

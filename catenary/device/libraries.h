@@ -24,10 +24,10 @@ struct LibraryInfo {
 };
 
 /// The libraries of a device, or those of one kind: of each kind first what its variable (CATENARY_GPU_BLAS,
-/// CATENARY_GPU_DNN) leaves of the vendor's libraries that are found, in the order in which they are tried, then
-/// Catenary's own code, then those that are not used. Kinds are missing where the device never asks a library. Looks
-/// for the libraries. Throws DeviceError where a variable names one that cannot be used,
-/// ValueError where it names none that there is.
+/// CATENARY_GPU_DNN, CATENARY_GPU_FFT) leaves of the vendor's libraries that are found, in the order in which they are
+/// tried, then Catenary's own code, then those that are not used. Kinds are missing where the device never asks a
+/// library. Looks for the libraries. Throws DeviceError where a variable names one that cannot be used, ValueError
+/// where it names none that there is.
 CT_API std::vector<LibraryInfo> libraries(const Device& device, std::string_view kind = {});
 
 /// How a product of matrices or a convolution was computed, and by which units.

@@ -87,6 +87,11 @@ class Providers {
     }
   }
 
+  /// Is there one that is asked?
+  bool any() const {
+    return std::any_of(entries_.begin(), entries_.end(), [](const auto& e) { return e->used.load(); });
+  }
+
   /// The name of the library that computed it, which lives as long as this; null where none takes it.
   const std::string* run(const Spec& spec) {
     for (const auto& e : entries_) {

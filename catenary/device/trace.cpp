@@ -159,13 +159,14 @@ void Backend::compute(int device, const Primitive& primitive) {
   trace.work(*this, device, work, names, [&] { do_compute(device, primitive); });
 }
 
-void KernelLauncher::launch(const Device& device, const void* kernel, std::int64_t groups, int group_size,
+void KernelLauncher::launch(const Device& device, const void* kernel, const LaunchShape& shape,
                             std::span<const KernelArgument> arguments) {
   Trace& trace = Trace::instance();
-  const auto run = [&] { do_launch(device.index(), kernel, groups, group_size, arguments); };
+  const auto run = [&] { do_launch(device.index(), kernel, shape, arguments); };
   if (!trace.any) return run();
   trace.count(device.backend(), device.index(), "user_kernel");
-  trace.work(device.backend(), device.index(), {"user_kernel", {groups, group_size}, 0}, {"user_kernel"}, run);
+  trace.work(device.backend(), device.index(), {"user_kernel", {shape.group_count(), shape.items_of_group()}, 0},
+             {"user_kernel"}, run);
 }
 
 void trace_host(const Device& device, const char* what) {

@@ -277,7 +277,7 @@ namespace {
 const io::HostArray& stored_array(const io::NpyValue& read, Dtype into, const std::string& where) {
   const auto* host = std::get_if<io::HostArray>(&read);
   if (!host) fail<FileError>("{}: expected an array", where);
-  if (is_complex(host->dtype) && !is_complex(into))
+  if (loses_parts(host->dtype, into))
     fail<DtypeError>("{}: the array there is of {}, which {} does not hold", where, host->dtype, into);
   return *host;
 }

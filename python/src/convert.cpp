@@ -167,13 +167,13 @@ void Argument::parse_values(PyObject* o, const ct::Device& device, std::optional
 }
 
 void warn_of_lost_parts(Dtype from, Dtype into) {
-  if (!ct::is_complex(from) || ct::is_complex(into) || into == Dtype::bool_) return;
+  if (!ct::loses_parts(from, into)) return;
   const nb::object warning = numpy().attr("exceptions").attr("ComplexWarning");
   if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) < 0) raise_set();
 }
 
 Array stored_parts(const Array& a, Dtype into) {
-  if (!ct::is_complex(a.dtype()) || ct::is_complex(into) || into == Dtype::bool_) return a;
+  if (!ct::loses_parts(a.dtype(), into)) return a;
   warn_of_lost_parts(a.dtype(), into);
   return ct::real(a);
 }
@@ -184,7 +184,7 @@ void Argument::stored_as(Dtype into) {
     kept = stored_parts(*array, into);
     array = &kept;
   }
-  if (!array && scalar.kind() == Scalar::Kind::complex && !ct::is_complex(into))
+  if (!array && scalar.kind() == Scalar::Kind::complex && ct::loses_parts(Dtype::complex128, into))
     raise(PyExc_TypeError, std::string("a complex number does not go into ") + ct::dtype_name(into));
   if (array || beyond_int64 || !ct::is_integer(into) || !ct::is_floating(strong.value_or(scalar.default_dtype())))
     return;

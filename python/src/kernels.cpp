@@ -1,6 +1,8 @@
 // Kernels in a device's own language, which catenary.cupy writes: launched with lists of arguments.
 
 #include <dlfcn.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/variant.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include "bind.h"
 #include "catenary/array/body.h"
@@ -22,6 +25,16 @@ namespace catenary_python {
 namespace {
 
 using ct::RawKernel;
+
+/// A number along one axis, or along three.
+template <class T>
+using Axes = std::variant<T, std::array<T, 3>>;
+
+template <class T>
+std::array<T, 3> along_three(const Axes<T>& axes) {
+  const T* one = std::get_if<T>(&axes);
+  return one ? std::array<T, 3>{*one, 1, 1} : std::get<1>(axes);
+}
 
 /// An ndarray, or a NumPy scalar whose bytes are passed.
 RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addresses) {
@@ -151,7 +164,8 @@ void register_kernels(nb::module_& m) {
           nb::arg("code"), nb::arg("name"), nb::arg("portable") = false)
       .def(
           "launch",
-          [](const RawKernel& kernel, std::int64_t groups, int group_size, nb::sequence arguments, bool addresses) {
+          [](const RawKernel& kernel, Axes<std::int64_t> groups, Axes<int> group_size, nb::sequence arguments,
+             bool addresses, std::size_t shared_mem) {
             std::vector<RawKernel::Argument> list;
             Py_ssize_t position = 0;
             ct::Device device = ct::current_device();
@@ -161,9 +175,13 @@ void register_kernels(nb::module_& m) {
             }
             const ct::DeviceScope scope(device);
             const Released released;  // the first launch compiles
-            kernel.launch(groups, group_size, list);
+            kernel.launch({along_three(groups), along_three(group_size), shared_mem}, list);
           },
-          nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"), nb::arg("addresses") = false);
+          nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"), nb::arg("addresses") = false,
+          nb::arg("shared_mem") = 0,
+          "Groups and the work-items of each, along one axis or three; shared_mem are bytes that each group gets "
+          "beside "
+          "what the kernel declares.");
   nb::class_<HostFunction>(
       m, "_HostFunction",
       "A kernel of the processor's, from the library that a C++ compiler made. Arguments are those of "

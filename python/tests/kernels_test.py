@@ -202,6 +202,42 @@ def test_whole_kernels():
     numpy.testing.assert_array_equal(x.get(), numpy.arange(10)[::-1])
 
 
+THREE_AXES = r'''extern "C" __global__ void three(int* out) {
+    extern __shared__ int t[];
+    int i = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), n = blockDim.x * blockDim.y * blockDim.z;
+    int group = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    t[i] = threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z + 1000 * blockIdx.x + 10000 * blockIdx.y + 100000 * blockIdx.z;
+    __syncthreads();
+    out[group * n + n - 1 - i] = t[i];
+}'''
+
+
+@of_devices
+def test_a_launch_of_three_axes():
+    """The shape of a launch and its memory of groups are no part of a text: a kernel is compiled once for all of them."""
+    kernel = cupy.RawKernel(THREE_AXES, 'three')
+    for grid, block in (((2, 3, 4), (3, 2, 2)), ((5,), (4,)), ((1, 6), (2, 5)), ((7, 1, 2), (1, 1, 3)), (3, 8), ((1,), (1,))):
+        wide, tall = ((numpy.atleast_1d(axes).tolist() + [1, 1])[:3] for axes in (grid, block))
+        out = cupy.full(int(numpy.prod(wide) * numpy.prod(tall)), -1, 'i')
+        kernel(grid, block, (out,), shared_mem=4 * int(numpy.prod(tall)))
+        gz, gy, gx, z, y, x = numpy.indices(tuple(wide[::-1]) + tuple(tall[::-1]))
+        expected = (x + 10 * y + 100 * z + 1000 * gx + 10000 * gy + 100000 * gz).reshape(-1, int(numpy.prod(tall)))[:, ::-1]
+        numpy.testing.assert_array_equal(out.get(), expected.ravel())
+    assert len(kernel._launchers) == 1
+
+
+@of_devices
+def test_launches_that_are_too_large():
+    """A grid or a block that a device does not take is an error with the kernel's name, not what happens to come out."""
+    kernel, out = cupy.RawKernel('extern "C" __global__ void large(int* x) { x[0] = 1; }', 'large'), cupy.zeros(1, 'i')
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='large.* 1 groups of 5000'):
+        kernel((1,), (5000,), (out,))
+    if not cupy.cuda.Device().name.startswith('opencl'):
+        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='large, 1 x 70000 groups of 1 x 1; axis y takes up to 65535'):
+            kernel((1, 70000), (1,), (out,))
+    assert out.get() == 0
+
+
 def test_texts_are_made_once_for_their_types():
     kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'one')
     for shape in ((3,), (5,), (1000,)):

@@ -63,9 +63,9 @@ class OpenCL:
     def release(self, program):
         self.cl.clReleaseProgram(program)
 
-    def run(self, text, name, arguments, groups, group):
+    def run(self, text, name, arguments, groups, group, memory=0):
         """Runs the kernel. An array among the arguments is a buffer, and holds what the kernel has written afterwards; any
-        other is a NumPy scalar. `groups` and `group` are numbers or tuples of numbers."""
+        other is a NumPy scalar. `groups` and `group` are numbers or tuples of numbers; `memory`: bytes of a last parameter."""
         program = self.build(text)
         error = ctypes.c_int()
         kernel = _p(self.cl.clCreateKernel(program, _translate.entry(name).encode(), ctypes.byref(error)))
@@ -84,6 +84,8 @@ class OpenCL:
                 value = ctypes.create_string_buffer(argument.tobytes())
                 kept.append(value)
                 self.check(self.cl.clSetKernelArg(kernel, k, _s(argument.nbytes), value), 'argument %d' % k)
+        if memory:
+            self.check(self.cl.clSetKernelArg(kernel, len(arguments), _s(memory), None), 'memory of a group')
         groups = groups if isinstance(groups, tuple) else (groups,)
         group = group if isinstance(group, tuple) else (group,)
         axes = len(groups)

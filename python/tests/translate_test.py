@@ -365,11 +365,13 @@ def test_a_maximum_with_parameters_called_a_and_b(folder, device, chunks):
 
 
 # ---------------------------------------------------------------------- whole kernels
-def launch(device, code, name, arguments, groups, group, **more):
+def launch(device, code, name, arguments, groups, group, memory=0):
     values = []
     for argument in arguments:
         values += [argument, numpy.int64(0)] if isinstance(argument, numpy.ndarray) else [argument]
-    device.run(two_ways.with_library(_translate.raw(code, name, **more)[0]), name, values, groups, group)
+    text, _, dynamic = _translate.raw(code, name)
+    assert dynamic == bool(memory)
+    device.run(two_ways.with_library(text), name, values, groups, group, memory)
 
 
 def test_a_whole_kernel(device):
@@ -388,8 +390,8 @@ def test_a_whole_kernel(device):
     numpy.testing.assert_array_equal(z, numpy.where(numpy.arange(100) < 90, x + y, 0))
 
 
-@pytest.mark.parametrize('shared', ['__shared__ float t[8];', 'extern __shared__ float t[];'])
-def test_shared_memory(device, shared):
+@pytest.mark.parametrize('shared, memory', [('__shared__ float t[8];', 0), ('extern __shared__ float t[];', 32)])
+def test_shared_memory(device, shared, memory):
     x = numbers((32,), 'float32')
     y = numpy.zeros(32, 'f')
     launch(device, '''
@@ -400,7 +402,7 @@ def test_shared_memory(device, shared):
         swap_in(t, start, 8);
         __syncthreads();
         y[blockIdx.x * blockDim.x + threadIdx.x] = t[threadIdx.x];
-    }''' % shared, 'reverse', [x, y], 4, 8, shared_memory=32)
+    }''' % shared, 'reverse', [x, y], 4, 8, memory)
     numpy.testing.assert_array_equal(y.reshape(4, 8), x.reshape(4, 8)[:, ::-1])
 
 

@@ -208,6 +208,39 @@ TEST(UserKernels, WholeKernelsAndModules) {
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{70, 60, 50, 40, 30, 20, 1, 0}));
 }
 
+// A text in the device's own language knows all axes of a launch, and memory of a group whose size the launch says.
+TEST(UserKernels, LaunchesOfThreeAxes) {
+  EXPECT_EQ(LaunchShape(6, 64).text(), "6 groups of 64");
+  EXPECT_EQ(LaunchShape({3, 2, 1}, {16, 4, 1}).text(), "3 x 2 groups of 16 x 4");
+  EXPECT_EQ(LaunchShape({1, 1, 1}, {1, 1, 4}, 512).text(), "1 x 1 x 1 groups of 1 x 1 x 4, with 512 bytes each");
+  if (current_device().is_cpu()) return;
+  const RawKernel kernel(
+      "#ifdef __OPENCL_VERSION__\n"
+      "__kernel void places(__global int* x, long at, __local int* t) {\n"
+      "#define ITEM(k) (int)get_local_id(k)\n#define ITEMS(k) (int)get_local_size(k)\n"
+      "#define GROUP_AT(k) (int)get_group_id(k)\n#define GROUPS(k) (int)get_num_groups(k)\n"
+      "#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)\n"
+      "#else\n"
+      "extern \"C\" __global__ void places(int* x, long long at) {\n  extern __shared__ int t[];\n"
+      "#define AXIS(v, k) (int)((k) == 0 ? v.x : (k) == 1 ? v.y : v.z)\n"
+      "#define ITEM(k) AXIS(threadIdx, k)\n#define ITEMS(k) AXIS(blockDim, k)\n"
+      "#define GROUP_AT(k) AXIS(blockIdx, k)\n#define GROUPS(k) AXIS(gridDim, k)\n"
+      "#define BARRIER __syncthreads()\n"
+      "#endif\n"
+      "  int n = ITEMS(0) * ITEMS(1) * ITEMS(2), i = ITEM(0) + ITEMS(0) * (ITEM(1) + ITEMS(1) * ITEM(2));\n"
+      "  int group = GROUP_AT(0) + GROUPS(0) * (GROUP_AT(1) + GROUPS(1) * GROUP_AT(2));\n"
+      "  t[i] = group * n + i;\n  BARRIER;\n  x[at + group * n + i] = t[n - 1 - i];\n}\n",
+      "places", {.portable = false});
+  for (const auto& [groups, items] :
+       {std::pair(std::array<std::int64_t, 3>{2, 3, 4}, std::array<int, 3>{3, 2, 2}), {{5, 1, 1}, {1, 4, 1}}}) {
+    const LaunchShape shape(groups, items, 4 * static_cast<std::size_t>(items[0] * items[1] * items[2]));
+    const std::int64_t n = shape.items_of_group(), count = shape.group_count();
+    const Array x = zeros({n * count}, Dtype::int32);
+    kernel(shape, x);
+    EXPECT_EQ(x.to_vector<int>(), flip(arange(n * count, Dtype::int32).reshape({count, n}), 1).to_vector<int>());
+  }
+}
+
 // Numbers of 1 to 16 bytes, whole words or not, beside each other; as many as a launch holds.
 TEST(UserKernels, NumbersOfManySizes) {
   const std::array<std::int32_t, 4> four{1, 2, 3, 4};
@@ -223,14 +256,14 @@ TEST(UserKernels, NumbersOfManySizes) {
       "sizes");
   const Array x = zeros({12}, Dtype::int32);
   const RawKernel::Argument whole(&four, 16), part(&four, 12);
-  kernel.launch(1, 16, {x(slice(1, 12)), std::int8_t{-7}, whole, 70, part, whole});
+  kernel.launch({1, 16}, {x(slice(1, 12)), std::int8_t{-7}, whole, 70, part, whole});
   EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{0, -7, 1, 2, 3, 4, 70, 1, 2, 3, 1, 4}));
   EXPECT_NE(message_of([&] {
-              kernel.launch(1, 16, std::vector<RawKernel::Argument>(200, whole));
+              kernel.launch({1, 16}, std::vector<RawKernel::Argument>(200, whole));
             }).find("more than 320 arguments"),
             std::string::npos);
   EXPECT_NE(message_of([&] {
-              kernel.launch(1, 16, {x, zeros({1}).to_device(Device())});
+              kernel.launch({1, 16}, {x, zeros({1}).to_device(Device())});
             }).find("its arguments are on"),
             std::string::npos);
 }

@@ -67,8 +67,8 @@ void check_libraries(const Machine& machine, Report& report) {
   for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib"}) folders.emplace_back(folder);
   std::vector<std::string> found;
   bool products = false;
-  for (const char* library : {"libcublasLt.so", "libcublas.so", "libcudnn.so", "libnccl.so"}) {
-    for (const char* version : {"13", "12", "11", "9", "8", "2"}) {
+  for (const char* library : {"libcublasLt.so", "libcublas.so", "libcudnn.so", "libcufft.so", "libnccl.so"}) {
+    for (const char* version : {"13", "12", "11", "10", "9", "8", "2"}) {
       const std::string name = fmt::format("{}.{}", library, version);
       for (const std::string& folder : folders) {
         if (!machine.exists(folder + "/" + name)) continue;

@@ -27,7 +27,7 @@ ordered_json libraries_json(const char* kind, Backend& backend, int device) {
   try {
     for (const LibraryInfo& library : libraries(Device(backend, device), kind))
       list.push_back({{"name", library.name}, {"usable", library.usable}, {"detail", library.detail}});
-  } catch (const Error& error) {  // CATENARY_GPU_BLAS or CATENARY_GPU_DNN asks for what cannot be had
+  } catch (const Error& error) {  // CATENARY_GPU_BLAS, CATENARY_GPU_DNN or CATENARY_GPU_FFT asks for what cannot be had
     list.push_back({{"name", ""}, {"usable", false}, {"detail", error.what()}});
   }
   return list;

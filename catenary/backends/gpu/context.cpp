@@ -244,11 +244,11 @@ void* Context::module_of(const std::string& name, const std::string& source) {
   return module;
 }
 
-void Context::launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {
-  if (groups == 0) return;
-  driver.launch(index, kernel.function, groups, group_size, args);
+void Context::launch(const Kernel& kernel, const LaunchShape& shape, const Args& args) {
+  if (shape.group_count() == 0) return;
+  driver.launch(index, kernel.function, shape, args);
   submitted(kernel.what, [&](const std::string& device) {
-    return fmt::format("kernel {} failed on {}, {} groups of {}", kernel.what, device, groups, group_size);
+    return fmt::format("kernel {} failed on {}, {}", kernel.what, device, shape.text());
   });
 }
 

@@ -73,8 +73,11 @@ class Context {
 
   /// Throws DeviceError for float64 on a device that has none.
   void check_dtype(Dtype dtype, const char* what) const;
-  /// Runs groups of `group_size` work-items; nothing for 0 groups.
-  void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args);
+  /// Runs a kernel; nothing for 0 groups. All launches come through here.
+  void launch(const Kernel& kernel, const LaunchShape& shape, const Args& args);
+  void launch(const Kernel& kernel, std::int64_t groups, int group_size, const Args& args) {
+    launch(kernel, {groups, group_size}, args);
+  }
   /// After a library submitted work. The name lives as long as the process.
   void submitted_by(const std::string& library);
   /// The groups that keep the device busy with `items` work-items of a loop over a grid.

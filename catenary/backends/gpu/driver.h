@@ -19,6 +19,7 @@
 #include "catenary/backends/gpu/ahead.h"
 #include "catenary/device/device_info.h"
 #include "catenary/device/device_streams.h"
+#include "catenary/device/launch_shape.h"
 
 namespace catenary::gpu {
 
@@ -109,7 +110,7 @@ class Driver : public DeviceStreams {
   /// Loads a binary, for ever. Throws when it is not one for this device.
   virtual void* load(int device, const Binary& binary) = 0;
   virtual void* function(int device, void* module, const std::string& name) = 0;
-  virtual void launch(int device, void* function, std::int64_t groups, int group_size, const Args& args) = 0;
+  virtual void launch(int device, void* function, const LaunchShape& shape, const Args& args) = 0;
 
   /// Waits for all streams.
   virtual void synchronize(int device) = 0;

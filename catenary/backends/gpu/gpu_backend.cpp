@@ -110,12 +110,12 @@ class GpuBackend : public Backend, public KernelLauncher {
     Context& context = usable(device);
     std::visit([&](const auto& p) { gpu::compute(context, p); }, primitive);
   }
-  void do_launch(int device, const void* kernel, std::int64_t groups, int group_size,
+  void do_launch(int device, const void* kernel, const LaunchShape& shape,
                  std::span<const KernelArgument> arguments) override {
     // the kernel is what kernel() gave, which refuses in a child by fork
     Args args;
     for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
-    at(device).launch(*static_cast<const Kernel*>(kernel), groups, group_size, args);
+    at(device).launch(*static_cast<const Kernel*>(kernel), shape, args);
   }
   const std::vector<std::unique_ptr<Context>>& contexts() const { return state().contexts; }
 

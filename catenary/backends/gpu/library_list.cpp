@@ -5,11 +5,13 @@
 #include "catenary/backends/gpu/blas/gemm.h"
 #include "catenary/backends/gpu/dnn/spec.h"
 #include "catenary/backends/gpu/libraries.h"
+#include "catenary/backends/gpu/primitives.h"
 
 namespace catenary::gpu {
 
 OpenLibrary<Gemm> open_cublaslt, open_cublas, open_hipblaslt, open_rocblas, open_clblast;
 OpenLibrary<ConvolutionSpec> open_cudnn, open_miopen;
+OpenLibrary<Fft> open_cufft, open_hipfft;
 
 template <>
 const LibraryKind<Gemm>& library_kind() {
@@ -34,6 +36,13 @@ const LibraryKind<ConvolutionSpec>& library_kind() {
   return kind;
 }
 
+template <>
+const LibraryKind<Fft>& library_kind() {
+  static const LibraryKind<Fft> kind = {
+      "fft", "CATENARY_GPU_FFT", {{"cuda", "cuFFT", open_cufft}, {"hip", "hipFFT", open_hipfft}}};
+  return kind;
+}
+
 namespace {
 
 template <class... Specs>
@@ -50,7 +59,7 @@ std::vector<LibraryInfo> libraries_of(Context& context, std::string_view kind) {
 }  // namespace
 
 std::vector<LibraryInfo> libraries(Context& context, std::string_view kind) {
-  return libraries_of<Gemm, ConvolutionSpec>(context, kind);
+  return libraries_of<Gemm, ConvolutionSpec, Fft>(context, kind);
 }
 
 }  // namespace catenary::gpu

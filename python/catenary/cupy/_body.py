@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import math
 from dataclasses import replace
 
 from catenary.cupy import _opencl
@@ -18,6 +17,7 @@ STARTS = frozenset(('(', '++', '--', *'-+~!*&'))
 KEYWORDS = frozenset(('if', 'while', 'for', 'switch', 'else', 'do', 'case', 'default', 'break', 'continue'))
 INTEGERS = frozenset(RANK[:RANK.index('half')])
 IDS = {'threadIdx': 'get_local_id', 'blockIdx': 'get_group_id', 'blockDim': 'get_local_size', 'gridDim': 'get_num_groups'}
+DYNAMIC = 'ct_dynamic'  # a kernel's last parameter: memory of a group, of the size that the launch says
 PLAIN = {'NULL': '0', 'nullptr': '0', '__restrict__': 'restrict', '__restrict': 'restrict', 'constexpr': 'const',
          '__forceinline__': '', '__typeof__': '__typeof__'}
 CALLS = {'assert': '(void)0', 'static_assert': '(void)0',
@@ -306,7 +306,7 @@ class Body(Reader):
             return self.word(c.take(), c)
         if name in IDS and c.at('.') and c.peek(1).text in ('x', 'y', 'z'):
             c.take()
-            return Value(self.place(name, 'xyz'.index(c.take().text)), 'uint')
+            return Value('((uint)%s(%d))' % (IDS[name], 'xyz'.index(c.take().text)), 'uint')
         return self.known(t, c)
 
     def size(self, t, of):
@@ -318,17 +318,6 @@ class Body(Reader):
         if v.type == 'half':
             self.refuse(t, 'the size of 16-bit floats, which are wider within a kernel,')
         return joined('sizeof' + v.text, [v], 'ulong')
-
-    def place(self, name, axis):
-        """threadIdx.x and the like, of a launch as it is or of one axis that stands for several."""
-        numbers = self.block if name in ('threadIdx', 'blockDim') else self.grid
-        if numbers is None:
-            if self.block is None or axis == 0:
-                return '((uint)%s(%d))' % (IDS[name], axis)
-            return '1u' if name == 'gridDim' else '0u'
-        if name in ('blockDim', 'gridDim'):
-            return '%du' % numbers[axis]
-        return '((uint)%s(0) / %du %% %du)' % (IDS[name], math.prod(numbers[:axis]), numbers[axis])
 
     def known(self, t, c):
         """A word that stands for something of CUDA's."""
@@ -427,7 +416,9 @@ class Body(Reader):
             count = str(len(split(c.peek().inside))) if sizes == [''] and c.at('{') else sizes[0] if len(sizes) == 1 else ''
             extent = int(count) if count.isdigit() else 0
             if shared and sizes == ['']:
-                sizes = ['%d / sizeof(%s)' % (self.shared_memory, self.register(type))]
+                self.takes_memory = True
+                memory = '__local %s' % self.register(type)
+                return memory, '%s* %s = (%s*)%s' % (space, self.declare(name.text, Value('', type, (home,), home)), memory, DYNAMIC)
         rest = c.ts[c.i:]
         v = self.part(c, ',', ';')
         value = v.text and ' = ' + str(v).strip()

@@ -107,30 +107,6 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
         read='const ptrdiff_t _i = _out;\n' + _elements(parameters[-1:], '_out', ''))
 
 
-def _numbered(block, grid):
-    """What takes the one axis of a launch apart, where the kernel's block or grid has several."""
-    text = ''
-    for number, size, axes in (('threadIdx', 'blockDim', block), ('blockIdx', 'gridDim', grid)):
-        if axes and axes[1:] != (1, 1):
-            text += 'static __device__ __forceinline__ uint3 _ct_%s() {\n  const unsigned n = %s.x;\n' \
-                    '  return make_uint3(n %% %du, n / %du %% %du, n / %du);\n}\n' % (
-                        number, number, axes[0], axes[0], axes[1], axes[0] * axes[1])
-            text += '#define %s _ct_%s()\n#define %s (make_uint3(%du, %du, %du))\n' % (number, number, size, *axes)
-    return text
-
-
-def _with_shared_memory(text, kernel, bytes):
-    """Gives arrays that are declared `extern __shared__` the size that the launch says."""
-    ts = tokens(text, kernel)
-    for t, (word, after) in enumerate(zip(ts, ts[1:])):
-        if (word.text, after.text) != ('extern', '__shared__'):
-            continue
-        opening = next(k for k in range(t, len(ts)) if ts[k].text == '[')
-        type = ' '.join(x.text for x in ts[t + 2:opening - 1])
-        ts[t].text, ts[opening].text = '', '[(%d + sizeof(%s) - 1) / sizeof(%s)' % (bytes, type, type)
-    return ''.join(t.space + t.text for t in ts)
-
-
 def _templates(ts):
     """Of kernels that are templates the places of `template`, of its `>`, of __global__ and of the name."""
     start = 0
@@ -196,9 +172,8 @@ def _kinds(text, name, types):
     raise ValueError('RawKernel: the text has no kernel %r (a kernel begins with extern "C" __global__)' % name)
 
 
-def raw(code, name, *, block, grid=None, shared_memory=0):
-    """The text of a whole kernel: the user's, for a launch of one axis. Its pointers are addresses of first elements.
-    Gives it with the kinds of its parameters, as _translate.raw does, and what the kernel is called in it."""
+def raw(code, name):
+    """The text of a whole kernel, which is the user's. Its pointers are addresses of first elements. Gives it with the kinds of
+    its parameters, as _translate.raw does, and what the kernel is called in it."""
     code, made, types = _instantiated(_without_headers(code, name), name)
-    return header(code) + _numbered(block, grid) + '#line 1 "%s"\n' % name + _with_shared_memory(
-        code, made, shared_memory), _kinds(code, made, types), made
+    return header(code) + '#line 1 "%s"\n' % name + code, _kinds(code, made, types), made

@@ -85,11 +85,11 @@ class _Launcher:
         self.function, self.addresses = function or _core.RawFunction(text, entry or name, portable), addresses
         self.compiled = False
 
-    def __call__(self, groups, group, arguments):
+    def __call__(self, groups, group, arguments, *shared_mem):
         if self.compiled:
-            return self.function.launch(groups, group, arguments, self.addresses)
+            return self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
         try:
-            self.function.launch(groups, group, arguments, self.addresses)
+            self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
         except _core.CUDARuntimeError as error:
             if not re.search('BuildProgram|compil|error:', str(error)):
                 raise
@@ -501,14 +501,12 @@ class RawKernel:
         grid, block = _three(grid, 'grid', self.name), _three(block, 'block', self.name)
         arrays = [a for a in args if isinstance(a, ndarray)]
         device = _core.device_of(arrays[0]) if arrays else _core.Device()
-        several = grid if grid[1:] != (1, 1) else None  # a grid of one axis has no place in the text
         most = device.info['local_bytes']
         if shared_mem > most:
             raise ValueError('%s: shared_mem = %d: %s gives a group %d bytes' % (self.name, shared_mem, device.name, most))
-        key = device.name, block, several, shared_mem
-        if key not in self._launchers:
-            self._launchers[key] = self._make(device, block, several, shared_mem)
-        launcher, kinds = self._launchers[key]
+        if device.name not in self._launchers:
+            self._launchers[device.name] = self._make(device)
+        launcher, kinds, dynamic = self._launchers[device.name]
         _check_arguments(self.name, args)
         other = next((d for d in map(_core.device_of, arrays) if d.name != device.name), None)
         if other is not None:
@@ -522,9 +520,12 @@ class RawKernel:
                 raise TypeError('%s: argument %d must be %s, given %s' % (
                     self.name, position, 'a cupy.ndarray' if kind == 'pointer' else 'a number', type(a)))
             values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
-        launcher(math.prod(grid), math.prod(block), values)
+        # OpenCL's memory of a group is a parameter, which a kernel has or has not
+        launcher(grid, block, values, (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem)
 
-    def _make(self, device, block, grid, shared_mem):
+    def _make(self, device):
+        """The launcher, the kinds of parameters, and whether one more is for memory of a group; None where a launch has a
+        place of its own for that."""
         _check_length(self.name, self.code)
         if _core.backend_of(device) == 'cpu':
             raise _core.CUDARuntimeError(
@@ -532,13 +533,11 @@ class RawKernel:
                 'reduction kernels do. %s' % (self.name, _host.POCL))
         if _core.backend_of(device) != 'opencl':
             with _refusals(self.code, self.name):
-                text, kinds, made = _cuda.raw(_options(self.options) + self.code, self.name, block=block, grid=grid,
-                                              shared_memory=shared_mem)
-            return _Launcher(text, self.name, True, True, entry=made), kinds
+                text, kinds, made = _cuda.raw(_options(self.options) + self.code, self.name)
+            return _Launcher(text, self.name, True, True, entry=made), kinds, None
         with _refusals(self.code, self.name):
-            text, kinds = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'],
-                                         shared_memory=shared_mem, block=block, grid=grid)
-        return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text, entry=_translate.entry(self.name)), kinds
+            text, kinds, dynamic = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
+        return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text, entry=_translate.entry(self.name)), kinds, dynamic
 
     @property
     def max_dynamic_shared_size_bytes(self):
@@ -554,7 +553,7 @@ class RawKernel:
 
     def compile(self, log_stream=None):
         """Translates the text, so that what it cannot be is said now."""
-        self._make(_core.Device(), (1, 1, 1), None, 0)
+        self._make(_core.Device())
 
 
 class RawModule:

@@ -158,12 +158,12 @@ def split(ts):
 class Reader:
     """What is known while a kernel is translated for one set of dtypes. `types` are names that stand for dtypes."""
 
-    def __init__(self, kernel, types, float64=True, shared_memory=0):
-        self.kernel, self.float64, self.shared_memory = kernel, float64, shared_memory
+    def __init__(self, kernel, types, float64=True):
+        self.kernel, self.float64, self.takes_memory = kernel, float64, False
         self.types = {name: REGISTER[dtype] for name, dtype in types.items()}
         self.scopes, self.functions, self.needs, self.wanted = [{}], {}, set(), {}
         self.lines, self.in_operation, self.in_kernel, self.returns = [], False, False, False
-        self.uses_index, self.block, self.grid, self.classes = False, None, None, set()
+        self.uses_index, self.classes = False, set()
 
     def refuse(self, token, why):
         line = self.lines[token.line - 1].strip() if 0 < token.line <= len(self.lines) else ''

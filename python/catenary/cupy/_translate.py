@@ -9,12 +9,11 @@ stay where they were, so that a compiler's line is the user's.
 """
 
 import copy
-import math
 from dataclasses import replace
 
 from catenary.cupy import _opencl
 from catenary.cupy._around import STAGES, Parameter, argument_of, entry, instance_of, numbers
-from catenary.cupy._body import Body
+from catenary.cupy._body import DYNAMIC, Body
 from catenary.cupy._reader import DTYPES, MEMORY, QUALIFIERS, RANK, REGISTER, RESERVED, SPECIFIERS, Cursor, Function, \
     Token, Untranslatable, Value, split
 
@@ -328,14 +327,12 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
         write=write)
 
 
-def raw(code, name, *, float64=True, shared_memory=0, block=None, grid=None):
+def raw(code, name, *, float64=True):
     """The text of a whole kernel `name` in `code`. A pointer among its parameters becomes two of the kernel's: the buffer
-    and the offset of the first element (long). `shared_memory`: bytes of what is declared `extern __shared__`. With
-    `block` (and `grid`, if that has several axes) the text is for a launch of one axis, which these three numbers take
-    apart. Gives the text and, for each parameter, 'pointer' or the dtype in which it takes a number. `name<float, 4>` is what a
-    template makes of a type and a number. Throws Untranslatable, ValueError where the text has no such kernel."""
-    t = Translator(name, {}, float64, shared_memory)
-    t.block, t.grid = block, grid
+    and the offset of the first element (long). What it declares `extern __shared__` is one more, the last one. Gives the text;
+    for each parameter 'pointer' or the dtype in which it takes a number; and whether there is that last one. `name<float, 4>` is
+    what a template makes of a type and a number. Throws Untranslatable, ValueError where the text has no such kernel."""
+    t = Translator(name, {}, float64)
     base, arguments = instance_of(t, name)
     before = t.top(code)
     kernels = {f.name: f for group in t.functions.values() for f in group if f.is_kernel}
@@ -375,5 +372,7 @@ def raw(code, name, *, float64=True, shared_memory=0, block=None, grid=None):
     inside = function.body.inside
     line = inside[0].line - inside[0].space.count('\n') if inside else 1
     body = t.text(inside, True)
-    return _head(t, name, {}, before, math.prod(block) if block else None, takes) + '%s\n#line %d "%s"\n%s\n}\n' % (
-        '\n'.join(first), line, name, body), kinds
+    if t.takes_memory:
+        takes.append('__local ulong4* %s' % DYNAMIC)
+    return _head(t, name, {}, before, None, takes) + '%s\n#line %d "%s"\n%s\n}\n' % (
+        '\n'.join(first), line, name, body), kinds, t.takes_memory

@@ -6,8 +6,6 @@
 // SIMGPU_BLAS=create or multiply (a list) makes that call fail; with untold cuBLASLt says nothing of its algorithms;
 // with slow all of cuBLASLt's and hipBLASLt's algorithms but the second take 5 ms longer.
 
-#include <dlfcn.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +13,8 @@
 #include <cstring>
 #include <functional>
 #include <thread>
+
+#include "tests/simgpu/driver_function.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -141,17 +141,8 @@ struct Product {
   }
 };
 
-/// A function of the simulated driver, which the process has loaded.
-template <class F>
-F* driver_function(const char* name) {
-  for (const char* library : {"libcuda.so.1", "libamdhip64.so.6", "libamdhip64.so.5"})
-    if (void* driver = ::dlopen(library, RTLD_NOW | RTLD_NOLOAD))
-      if (void* symbol = ::dlsym(driver, name)) return reinterpret_cast<F*>(symbol);
-  std::abort();
-}
-
 inline bool is_allocated(const void* p, std::size_t bytes) {
-  static auto* const ask = driver_function<int(const void*, std::size_t)>("simgpu_is_allocated");
+  static auto* const ask = simgpu::driver_function<int(const void*, std::size_t)>("simgpu_is_allocated");
   return ask(p, bytes);
 }
 
@@ -170,7 +161,7 @@ inline bool is_valid(const Product& p) {
 
 /// Puts it at the end of the stream; false for a stream that is not the current device's.
 inline bool submit(const Product& product, Handle stream) {
-  static auto* const put = driver_function<int(Handle, void (*)(void*), void*)>("simgpu_submit");
+  static auto* const put = simgpu::driver_function<int(Handle, void (*)(void*), void*)>("simgpu_submit");
   return put(
              stream,
              [](void* data) {

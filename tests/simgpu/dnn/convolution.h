@@ -14,7 +14,7 @@
 
 namespace simgpu_dnn {
 
-using simgpu_blas::driver_function;
+using simgpu::driver_function;
 using simgpu_blas::Handle;
 using simgpu_blas::is_allocated;
 using simgpu_blas::load;

@@ -33,7 +33,7 @@
 
 namespace {
 
-using simgpu_blas::driver_function;
+using simgpu::driver_function;
 using simgpu_blas::Handle;
 using simgpu_blas::is_allocated;
 using simgpu_blas::load;

@@ -111,6 +111,27 @@ std::string without_linkage_blocks(std::string text) {
   return text;
 }
 
+/// What is declared `extern __shared__` (static, once preprocessed) is a name of the memory that a launch gives a
+/// group.
+std::string with_dynamic_memory(std::string text) {
+  const std::string head = "extern static ";
+  for (std::size_t at = 0; (at = text.find(head, at)) != std::string::npos;) {
+    int depth = 0;
+    for (std::size_t i = 0; i < at; ++i) depth += (text[i] == '{') - (text[i] == '}');
+    const std::size_t open = text.find('[', at), end = text.find(';', open);
+    if (end == std::string::npos) break;
+    std::size_t name = open;
+    while (name > at && !is_word(text[name - 1])) --name;
+    while (name > at && is_word(text[name - 1])) --name;
+    const std::string type = text.substr(at + head.size(), name - at - head.size()) + "*&";
+    const std::string made = (depth ? "" : "static ") + type + " " + text.substr(name, open - name) + " = (" + type +
+                             ")sim_state.dynamic_memory";
+    text.replace(at, end - at, made);
+    at += made.size();
+  }
+  return text;
+}
+
 /// Each ends with a ';' or with a '}' that nothing but another item follows, outside of braces.
 std::vector<Item> items_of(const std::string& text) {
   std::vector<Item> items;
@@ -281,7 +302,7 @@ std::string translate(const std::string& text, const std::string& folder, std::s
   write(base + "a.cpp", text);
   std::string code;
   if (run(SIMGPU_PREPROCESS " -w -include " SIMGPU_SHIM " -o " + base + "b.ii " + base + "a.cpp" + to_log)) {
-    const std::string plain = for_host(without_linkage_blocks(without_ptx(read(base + "b.ii")))),
+    const std::string plain = for_host(with_dynamic_memory(without_linkage_blocks(without_ptx(read(base + "b.ii"))))),
                       key = options() + "\n" + plain;
     code = stored(key);
     if (!code.empty()) return code;

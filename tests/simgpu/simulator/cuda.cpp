@@ -105,9 +105,8 @@ EXPORT cuModuleGetFunction(Handle* function, Handle module, const char* name) {
   return simgpu::function(function, module, name);
 }
 EXPORT cuLaunchKernel(Handle function, unsigned groups, unsigned y, unsigned z, unsigned size, unsigned size_y,
-                      unsigned size_z, unsigned, Handle stream, void** arguments, void**) {
-  if (y != 1 || z != 1 || size_y != 1 || size_z != 1) return simgpu::kInvalidValue;
-  return simgpu::launch(function, groups, size, stream, arguments, false);
+                      unsigned size_z, unsigned dynamic_bytes, Handle stream, void** arguments, void**) {
+  return simgpu::launch(function, {groups, y, z}, {size, size_y, size_z}, dynamic_bytes, stream, arguments, false);
 }
 EXPORT cuGetErrorName(int code, const char** name) {
   *name = simgpu::error_name(code);

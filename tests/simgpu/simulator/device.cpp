@@ -1,6 +1,7 @@
 #include "tests/simgpu/simulator/device.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,10 +26,9 @@ namespace {
 
 /// As kernel_shim.h has it.
 struct State {
-  struct Index {
-    unsigned x, y, z;
-  } thread, block, block_size, grid;
+  Extent thread, block, block_size, grid;
   void (*barrier)();
+  void* dynamic_memory;
 };
 
 // Switches stacks: keeps what a call must keep, and goes on where the other one left.
@@ -70,7 +70,8 @@ struct Function {
 class Fibers {
  public:
   /// False where a barrier was not reached by all.
-  bool run(const Function& function, void** arguments, unsigned count) {
+  bool run(const Function& function, void** arguments, Extent group) {
+    const auto count = static_cast<unsigned>(group.size());
     function_ = &function;
     arguments_ = arguments;
     while (fibers_.size() < count) fibers_.push_back(make());
@@ -81,7 +82,7 @@ class Fibers {
       unsigned ended = 0;
       for (current_ = 0; current_ < count; ++current_) {
         if (!done_[current_]) {
-          function.state->thread = {current_, 0, 0};
+          function.state->thread = group.at(current_);
           simgpu_switch(&scheduler_, fibers_[current_]);
         }
         ended += done_[current_];
@@ -248,26 +249,29 @@ bool is_allocated(Handle p, std::size_t bytes, int device = current_device) {
 /// What a launch gives an argument: up to 16 bytes.
 using Value = std::array<std::uint64_t, 2>;
 
-int run_kernel(const Function& f, std::vector<Value> values, unsigned groups, unsigned group_size) {
+int run_kernel(const Function& f, std::vector<Value> values, Extent groups, Extent group, unsigned dynamic_bytes) {
   Device& d = device_at(f.device);
   std::lock_guard lock(d.running);
   std::vector<void*> arguments;
   for (Value& value : values) arguments.push_back(&value);
   State& state = *f.state;
-  state.block_size = {group_size, 1, 1};
-  state.grid = {groups, 1, 1};
-  for (unsigned group = 0; group < groups; ++group) {
-    state.block = {group, 0, 0};
+  state.block_size = group;
+  state.grid = groups;
+  // nothing less than what was asked for and nothing more, so that a sanitizer sees a step beyond it
+  const std::unique_ptr<void, decltype(&std::free)> dynamic(std::malloc(dynamic_bytes), std::free);
+  state.dynamic_memory = dynamic.get();
+  for (unsigned n = 0; n < groups.size(); ++n) {
+    state.block = groups.at(n);
     if (f.barriers) {
-      if (!d.fibers.run(f, arguments.data(), group_size)) {
+      if (!d.fibers.run(f, arguments.data(), group)) {
         std::fprintf(stderr, "simgpu: kernel %s: a barrier that not all work-items of group %u come to\n",
-                     f.name.c_str(), group);
+                     f.name.c_str(), n);
         return kLaunchFailed;
       }
       continue;
     }
-    for (unsigned item = 0; item < group_size; ++item) {
-      state.thread = {item, 0, 0};
+    for (unsigned item = 0; item < group.size(); ++item) {
+      state.thread = group.at(item);
       f.call(arguments.data());
     }
   }
@@ -496,15 +500,19 @@ int load(Handle* module, const void* binary) {
   std::memcpy(&length, binary, sizeof length);
   const char* code = static_cast<const char*>(binary) + sizeof length;
   if (fault("load") || std::memcmp(code, "\177ELF", 4) != 0) return kInvalidImage;
-  // A file of its own for every device: what is static in it is the device's.
+  // A file of its own for every device: what is static in it is the device's. Its name is never used twice in a
+  // process: dlopen takes one that it has heard before for the library that it loaded then. Those of mkstemp come from
+  // the nanoseconds of the clock, and the same ones come again within some thousand modules.
   ::mkdir(SIMGPU_STORE, 0777);
-  char path[] = SIMGPU_STORE "/module-XXXXXX";
-  const int file = ::mkstemp(path);
+  static std::atomic<int> count{0};
+  const std::string path = SIMGPU_STORE "/module-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+  ::unlink(path.c_str());  // of a process of this number that was killed
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return kInvalidImage;
   const bool written = ::write(file, code, length) == static_cast<ssize_t>(length);
   ::close(file);
-  *module = written ? ::dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
-  ::unlink(path);
+  *module = written ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  ::unlink(path.c_str());
   return *module ? kSuccess : kInvalidImage;
 }
 
@@ -523,23 +531,26 @@ int function(Handle* function, Handle module, const char* name) {
   return kSuccess;
 }
 
-int launch(Handle function, unsigned groups, unsigned group_size, Handle stream, void** arguments, bool exact) {
+int launch(Handle function, Extent groups, Extent group, unsigned dynamic_bytes, Handle stream, void** arguments,
+           bool exact) {
   auto* s = static_cast<Stream*>(stream);
   if (const int code = ready(s)) return code;
   const auto& f = *static_cast<const Function*>(function);
   if (f.device != current_device) return kInvalidHandle;
-  constexpr unsigned kMost = 1024;
-  if (groups == 0 || group_size == 0 || group_size > kMost) return kInvalidValue;
-  if (f.group_size && (exact ? group_size != f.group_size : group_size > f.group_size)) return kInvalidValue;
+  constexpr unsigned kMost = 1024, kMostAlongZ = 64, kMostGroups = 65535, kMostBytes = 48 << 10;
+  const std::uint64_t size = group.size();
+  if (groups.size() == 0 || size == 0 || size > kMost || group.z > kMostAlongZ) return kInvalidValue;
+  if (groups.y > kMostGroups || groups.z > kMostGroups || dynamic_bytes > kMostBytes) return kInvalidValue;
+  if (f.group_size && (exact ? size != f.group_size : size > f.group_size)) return kInvalidValue;
   if (fault("launch")) return kLaunchFailed;
   static const bool idle = std::getenv("SIMGPU_IDLE");
   if (idle) return kSuccess;
   std::vector<Value> values(f.sizes.size());
   for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&values[i], arguments[i], f.sizes[i]);
   const bool fails = fault("kernel"), slow = fault("slow");
-  s->submit([&f, values = std::move(values), groups, group_size, fails, slow] {
+  s->submit([&f, values = std::move(values), groups, group, dynamic_bytes, fails, slow] {
     if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(250));
-    return fails ? static_cast<int>(kIllegalAddress) : run_kernel(f, values, groups, group_size);
+    return fails ? static_cast<int>(kIllegalAddress) : run_kernel(f, values, groups, group, dynamic_bytes);
   });
   return kSuccess;
 }

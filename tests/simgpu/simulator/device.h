@@ -52,6 +52,14 @@ int current();
 
 using Handle = void*;
 
+/// As kernel_shim.h has it (uint3).
+struct Extent {
+  unsigned x, y, z;
+  std::uint64_t size() const { return std::uint64_t{x} * y * z; }
+  /// Of the nth element, x first.
+  Extent at(unsigned n) const { return {n % x, n / x % y, n / x / y}; }
+};
+
 int create_stream(Handle* stream);
 int destroy_stream(Handle stream);
 int synchronize(Handle stream);
@@ -77,7 +85,8 @@ int between_devices(Handle to, int to_device, Handle from, int from_device, std:
 int load(Handle* module, const void* binary);
 int function(Handle* function, Handle module, const char* name);
 /// `exact`: the group must have the size that the kernel was compiled for (HIP), not only at most that (CUDA).
-int launch(Handle function, unsigned groups, unsigned group_size, Handle stream, void** arguments, bool exact);
+int launch(Handle function, Extent groups, Extent group, unsigned dynamic_bytes, Handle stream, void** arguments,
+           bool exact);
 
 const char* error_name(int code);
 

@@ -109,9 +109,8 @@ EXPORT hipModuleGetFunction(Handle* function, Handle module, const char* name) {
   return simgpu::function(function, module, name);
 }
 EXPORT hipModuleLaunchKernel(Handle function, unsigned groups, unsigned y, unsigned z, unsigned size, unsigned size_y,
-                             unsigned size_z, unsigned, Handle stream, void** arguments, void**) {
-  if (y != 1 || z != 1 || size_y != 1 || size_z != 1) return simgpu::kInvalidValue;
-  return simgpu::launch(function, groups, size, stream, arguments, true);
+                             unsigned size_z, unsigned dynamic_bytes, Handle stream, void** arguments, void**) {
+  return simgpu::launch(function, {groups, y, z}, {size, size_y, size_z}, dynamic_bytes, stream, arguments, true);
 }
 extern "C" __attribute__((visibility("default"))) const char* hipGetErrorName(int code) {
   return simgpu::error_name(code);

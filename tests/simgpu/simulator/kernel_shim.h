@@ -10,6 +10,7 @@ static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, 
 struct SimState {
   uint3 thread, block, block_size, grid;
   void (*sim_barrier)();
+  void* dynamic_memory;  // of a group, for what is declared extern __shared__
 };
 extern "C" {
 SimState sim_state;

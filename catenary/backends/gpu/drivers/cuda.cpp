@@ -289,17 +289,24 @@ class CudaDriver final : public Driver {
     check(api_->function(&function->handle, module, name.c_str()), "find a kernel", [&] { return name; });
     return function;
   }
-  void launch(int device, void* function, std::int64_t groups, int group_size, const Args& args) override {
+  void launch(int device, void* function, const LaunchShape& shape, const Args& args) override {
     const Function& f = *static_cast<const Function*>(function);
-    const auto where = [&] { return fmt::format("kernel {}, {} groups of {}", f.name, groups, group_size); };
-    // CUDA's limit of groups; HIP counts work-items in 32 bits.
-    if (groups > (std::int64_t{1} << 31) - 1 || (hip_ && groups * group_size >= std::int64_t{1} << 32))
-      fail<DeviceError>("internal: a launch that is too large: {}", where());
+    const auto where = [&] { return fmt::format("kernel {}, {}", f.name, shape.text()); };
+    unsigned groups[3], items[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      // CUDA's limits; HIP counts the work-items of an axis in 32 bits.
+      const std::int64_t most = k == 0 ? (std::int64_t{1} << 31) - 1 : 65535;
+      if (shape.groups[k] > most || (hip_ && shape.groups[k] * shape.group_size[k] >= std::int64_t{1} << 32))
+        fail<DeviceError>("a launch that is too large: {}; axis {} takes up to {} groups{}", where(), "xyz"[k], most,
+                          hip_ ? " and 4294967295 work-items" : "");
+      groups[k] = static_cast<unsigned>(shape.groups[k]);
+      items[k] = static_cast<unsigned>(shape.group_size[k]);
+    }
     void* arguments[Args::kMost];
     for (int i = 0; i < args.count(); ++i) arguments[i] = const_cast<void*>(args.data(i));
     const Handle stream = queue(device);
-    check(api_->launch(f.handle, static_cast<unsigned>(groups), 1, 1, static_cast<unsigned>(group_size), 1, 1, 0,
-                       stream, arguments, nullptr),
+    check(api_->launch(f.handle, groups[0], groups[1], groups[2], items[0], items[1], items[2],
+                       static_cast<unsigned>(shape.local_bytes), stream, arguments, nullptr),
           "launch", where);
   }
 

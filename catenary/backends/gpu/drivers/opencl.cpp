@@ -223,7 +223,7 @@ class OpenclDriver final : public Driver {
     thread_kernels()[function->number] = kernel;
     return function;
   }
-  void launch(int device, void* function, std::int64_t groups, int group_size, const Args& args) override {
+  void launch(int device, void* function, const LaunchShape& shape, const Args& args) override {
     Function& f = *static_cast<Function*>(function);
     Handle& kernel = thread_kernels()[f.number];
     if (!kernel) {
@@ -234,10 +234,17 @@ class OpenclDriver final : public Driver {
     for (int i = 0; i < args.count(); ++i)
       check(api_->SetKernelArg(kernel, static_cast<cl_uint>(i), args.size(i), args.data(i)), "SetKernelArg",
             [&] { return fmt::format("argument {} of kernel {}", i, f.name); });
-    const std::size_t local = static_cast<std::size_t>(group_size), global = static_cast<std::size_t>(groups) * local;
-    check(api_->EnqueueNDRangeKernel(queue(device), kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
-          "EnqueueNDRangeKernel",
-          [&] { return fmt::format("kernel {}, {} groups of {}", f.name, groups, group_size); });
+    if (shape.local_bytes)
+      check(api_->SetKernelArg(kernel, static_cast<cl_uint>(args.count()), shape.local_bytes, nullptr), "SetKernelArg",
+            [&] { return fmt::format("{} bytes of a group of kernel {}", shape.local_bytes, f.name); });
+    std::size_t local[3], global[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      local[k] = static_cast<std::size_t>(shape.group_size[k]);
+      global[k] = static_cast<std::size_t>(shape.groups[k]) * local[k];
+    }
+    check(api_->EnqueueNDRangeKernel(queue(device), kernel, static_cast<cl_uint>(shape.ndim()), nullptr, global, local,
+                                     0, nullptr, nullptr),
+          "EnqueueNDRangeKernel", [&] { return fmt::format("kernel {}, {}", f.name, shape.text()); });
   }
 
  private:

@@ -1,12 +1,18 @@
-// Fourier transforms: a launch for each pass, between the views and scratch memory. Tables are made on the host, in
-// float64.
+// Fourier transforms: by a library, or a launch for each pass, between the views and scratch memory. Tables are made on
+// the host, in float64, and stay in the device's memory.
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "catenary/backends/gpu/grid.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/device/fft_plan.h"
 
@@ -27,23 +33,40 @@ struct Parts {
   Parts exchanged() const { return {im, re}; }
 };
 
-/// A table of the host in the device's memory.
-class Uploaded {
+/// The tables of a device, each uploaded once, as long as all together take at most kMost bytes; what goes beyond that
+/// is there for one transform.
+class Tables {
  public:
-  Uploaded(Context& context, const FftTable& table, Dtype dtype)
-      : memory_(context, static_cast<std::int64_t>(table.f64.size() * itemsize(dtype))) {
-    context.write(memory_.handle(), 0, table.data(dtype), table.f64.size() * itemsize(dtype));
+  explicit Tables(Context& context) : context_(context) {}
+
+  std::shared_ptr<const Scratch> get(const FftTable& table, const char* what, std::int64_t n, Dtype dtype) {
+    const std::size_t bytes = table.f64.size() * itemsize(dtype);
+    std::lock_guard lock(mutex_);
+    const Key key{what, n, dtype};
+    if (const auto known = kept_.find(key); known != kept_.end()) return known->second;
+    auto made = std::make_shared<Scratch>(context_, static_cast<std::int64_t>(bytes));
+    context_.write(made->handle(), 0, table.data(dtype), bytes);
+    if (bytes_ + bytes > kMost) return made;
+    // once, so that all streams may read it
+    context_.driver.synchronize_stream(context_.index, context_.driver.stream(context_.index));
+    bytes_ += bytes;
+    return kept_.emplace(key, std::move(made)).first->second;
   }
-  void* handle() const { return memory_.handle(); }
 
  private:
-  Scratch memory_;
+  static constexpr std::size_t kMost = std::size_t{32} << 20;
+  using Key = std::tuple<std::string_view, std::int64_t, Dtype>;
+  Context& context_;
+  std::mutex mutex_;
+  std::map<Key, std::shared_ptr<const Scratch>> kept_;
+  std::size_t bytes_ = 0;
 };
 
 class Transform {
  public:
   Transform(Context& context, const Fft& p)
       : context_(context),
+        tables_(context.part<Tables>()),
         dtype_(p.re.dtype),
         rows_(p.re.shape[0]),
         item_(static_cast<std::int64_t>(itemsize(dtype_))) {
@@ -56,6 +79,15 @@ class Transform {
     wide_ = needs_wide({reach, 4 * rows_ * (plan->inner ? plan->inner->n : plan->n)});
   }
 
+  /// y = x times `scale`; y may be x.
+  void scaled(const Parts& x, const Parts& y, std::int64_t n, double scale) const {
+    Args args = arguments(x, y);
+    args.index(n, wide_);
+    add_real(args, scale);
+    const Defines defines = grid_defines(context_, wide_, dtype_defines(context_, dtype_));
+    launch_units(context_, context_.kernel("fft", "fft_scale", defines), rows_ * n, wide_, args);
+  }
+
   /// y = the transform of x times `scale`. Nothing of x is read once y is written.
   void run(const FftPlan& plan, const Parts& x, const Parts& y, double scale) const {
     if (!plan.inner) return passes(plan, x, y, scale);
@@ -64,13 +96,14 @@ class Transform {
     const auto parts = [&](int i) {
       return Parts{Part(memory, 2 * i * rows_ * length, length), Part(memory, (2 * i + 1) * rows_ * length, length)};
     };
-    const Uploaded chirp(context_, plan.chirp, dtype_), spectrum(context_, plan.spectrum, dtype_);
-    multiply(x, parts(0), chirp, plan.n, length, 1);
+    const auto chirp = tables_.get(plan.chirp, "chirp", plan.n, dtype_),
+               spectrum = tables_.get(plan.spectrum, "spectrum", plan.n, dtype_);
+    multiply(x, parts(0), *chirp, plan.n, length, 1);
     passes(*plan.inner, parts(0), parts(1), 1);
-    multiply(parts(1), parts(0), spectrum, length, length, 1);
+    multiply(parts(1), parts(0), *spectrum, length, length, 1);
     // back is there with the parts exchanged
     passes(*plan.inner, parts(0).exchanged(), parts(1).exchanged(), 1);
-    multiply(parts(1), y, chirp, plan.n, plan.n, scale);
+    multiply(parts(1), y, *chirp, plan.n, plan.n, scale);
   }
 
  private:
@@ -83,7 +116,7 @@ class Transform {
     }
     while (radices.size() < 2) radices.push_back(1);  // so that y may be x
     const Scratch memory(context_, 4 * rows_ * n * item_);
-    const Uploaded roots(context_, plan.roots, dtype_);
+    const auto roots = tables_.get(plan.roots, "roots", n, dtype_);
     const auto scratch = [&](std::size_t i) {
       const std::int64_t first = i % 2 ? 2 * rows_ * n : 0;
       return Parts{Part(memory, first, n), Part(memory, first + rows_ * n, n)};
@@ -93,7 +126,7 @@ class Transform {
       const int radix = radices[i];
       const bool last = i + 1 == radices.size(), compiled = radix == 2 || radix == 4;
       Args args = arguments(i == 0 ? x : scratch(i - 1), last ? y : scratch(i));
-      args.add(roots.handle()).index(n, wide_).index(length, wide_).index(stride, wide_);
+      args.add(roots->handle()).index(n, wide_).index(length, wide_).index(stride, wide_);
       add_real(args, last ? scale : 1);
       if (!compiled) args.index(radix, wide_);
       Defines defines = grid_defines(context_, wide_, dtype_defines(context_, dtype_));
@@ -105,7 +138,7 @@ class Transform {
     }
   }
 
-  void multiply(const Parts& x, const Parts& y, const Uploaded& table, std::int64_t filled, std::int64_t n,
+  void multiply(const Parts& x, const Parts& y, const Scratch& table, std::int64_t filled, std::int64_t n,
                 double scale) const {
     Args args = arguments(x, y);
     args.add(table.handle()).index(filled, wide_).index(n, wide_);
@@ -129,10 +162,29 @@ class Transform {
   }
 
   Context& context_;
+  Tables& tables_;
   Dtype dtype_;
   std::int64_t rows_, item_;
   bool wide_;
 };
+
+/// Libraries know complex numbers whose parts lie side by side, and no scale: what lies otherwise is brought to the
+/// place of the result first, and the result is scaled there. False where none has computed it.
+bool by_library(Context& context, const Fft& p, const Transform& transform, const Parts& x, const Parts& y) {
+  Libraries<Fft>& libraries = libraries_for<Fft>(context);
+  if (!libraries.any()) return false;
+  const std::int64_t n = p.re.shape[1];
+  const std::string* library = libraries.run(p);
+  const bool is_apart = p.re.handle != p.out_re.handle && (!p.im || p.im->handle != p.out_re.handle);
+  if (!library && is_apart && p.out_im.handle == p.out_re.handle) {
+    transform.scaled(x, y, n, 1);
+    library = libraries.run({p.inverse, p.scale, p.out_re, &p.out_im, p.out_re, p.out_im});
+  }
+  if (!library) return false;
+  context.submitted_by(*library);
+  if (p.scale != 1) transform.scaled(y, y, n, p.scale);
+  return true;
+}
 
 }  // namespace
 
@@ -149,12 +201,14 @@ void compute(Context& context, const Fft& p) {
     im = Part(*zeros, 0, 0);
     im.step = 0;
   }
+  const Transform transform(context, p);
   Parts x{re, im}, y{Part(p.out_re), Part(p.out_im)};
+  if (by_library(context, p, transform, x, y)) return;
+  libraries_for<Fft>(context).count_own();
   if (p.inverse) {  // a transform back is one there with the parts exchanged
     x = x.exchanged();
     y = y.exchanged();
   }
-  const Transform transform(context, p);
   transform.run(*fft_plan(p.re.shape[1]), x, y, p.scale);
 }
 

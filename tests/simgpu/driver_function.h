@@ -1,0 +1,19 @@
+#pragma once
+// For libraries that stand in for the vendors': what the simulated driver, which the process has loaded, has for them.
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace simgpu {
+
+/// A function of the simulated driver, which the process has loaded.
+template <class F>
+F* driver_function(const char* name) {
+  for (const char* library : {"libcuda.so.1", "libamdhip64.so.6", "libamdhip64.so.5"})
+    if (void* driver = ::dlopen(library, RTLD_NOW | RTLD_NOLOAD))
+      if (void* symbol = ::dlsym(driver, name)) return reinterpret_cast<F*>(symbol);
+  std::abort();
+}
+
+}  // namespace simgpu
