@@ -105,7 +105,7 @@ class Json {
   std::string path_;
 };
 
-/// The text of a file as JSON; throws FileError with the byte.
+/// The text of a file as JSON; throws FileError with the byte, also for what is too deep to be walked through.
 nlohmann::json parse_json(std::string_view text, const std::string& file);
 
 struct Normalizer;

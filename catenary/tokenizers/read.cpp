@@ -9,7 +9,32 @@ namespace catenary {
 
 namespace tokenizers {
 
+namespace {
+
+/// Throws for values in each other of which the library's functions, that call themselves for each, would fill the
+/// stack.
+void check_depth(std::string_view text, const std::string& file) {
+  constexpr int kMost = 200;
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_text = !in_text;
+    if (in_text) {
+      i += c == '\\';
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMost)
+        fail<FileError>("{}: at byte {}: more than {} lists and objects in each other", file, i, kMost);
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+}
+
+}  // namespace
+
 nlohmann::json parse_json(std::string_view text, const std::string& file) {
+  check_depth(text, file);
   try {
     return nlohmann::json::parse(text.begin(), text.end());
   } catch (const nlohmann::json::parse_error& e) {

@@ -26,7 +26,9 @@ class Gguf : public LanguageFile {
     std::unique_ptr<LanguageModel> model;
     try {
       model = architecture_ == "gpt2" ? make_gpt2() : make_llama();
-    } catch (const ValueError& error) {
+    } catch (const FileError&) {
+      throw;
+    } catch (const Error& error) {  // of a shape that no memory has, for instance
       fail<FileError>("{}: {}", path_, error.what());
     }
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
@@ -70,9 +72,8 @@ class Gguf : public LanguageFile {
     fail<FileError>("{}: '{}' {}", path_, key(name), why);
   }
   std::int64_t layers() const {
-    constexpr std::int64_t kMost = 10000;
-    const std::int64_t count = integer("block_count");
-    if (count > kMost) reject("block_count", fmt::format("must be at most {}, not {}", kMost, count));
+    const std::int64_t count = integer("block_count"), most = most_layers();
+    if (count > most) reject("block_count", fmt::format("must be at most {} for these tensors, not {}", most, count));
     return count;
   }
   /// As many as the embeddings have rows.
@@ -88,6 +89,9 @@ class Gguf : public LanguageFile {
     if (!(options.base > 0)) reject("rope.freq_base", "must be positive");
     const std::string kind = has("rope.scaling.type") ? std::string(reader_.text(key("rope.scaling.type"))) : "none";
     if (kind == "linear") {
+      if (dims > kMostRotated)
+        reject("rope.dimension_count",
+               fmt::format("must be at most {} where rates are scaled, not {}", kMostRotated, dims));
       options.rates = functions::rotary_rates(dims, options.base, {.factor = real("rope.scaling.factor", 1)});
     } else if (kind != "none") {
       reject("rope.scaling.type", fmt::format("is not known here; none and linear are, not '{}'", kind));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "catenary/core/format.h"
@@ -9,6 +10,7 @@
 #include "catenary/links/models/gpt.h"
 #include "catenary/links/models/language_file.h"
 #include "catenary/links/models/llama.h"
+#include "catenary/tokenizers/json.h"
 
 namespace catenary::links::detail {
 
@@ -18,8 +20,7 @@ using nlohmann::json;
 
 json read_json(const std::string& path) {
   const std::vector<std::byte> bytes = os::read_file(path);
-  const auto* text = reinterpret_cast<const char*>(bytes.data());
-  json value = json::parse(text, text + bytes.size(), nullptr, false);
+  json value = tokenizers::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
   if (!value.is_object()) fail<FileError>("{}: this is no JSON object", path);
   return value;
 }
@@ -57,7 +58,8 @@ class Settings {
     std::vector<std::int64_t> all;
     if (!has(key)) return all;
     for (const json& value : at(key).is_array() ? at(key) : json::array({at(key)})) {
-      if (!value.is_number_integer()) reject(key, "must be a whole number or a list of them");
+      if (!value.is_number_integer() || std::abs(value.get<double>()) > kLargest)
+        reject(key, fmt::format("must be a whole number of at most {}, or a list of them", kLargest));
       all.push_back(value.get<std::int64_t>());
     }
     return all;
@@ -85,11 +87,9 @@ class Settings {
   json values_;
 };
 
-/// Layers, of which each is an object: a file cannot ask for more than a machine has.
-std::int64_t layers_of(const Settings& config, const char* key) {
-  constexpr std::int64_t kMost = 10000;
+std::int64_t layers_of(const Settings& config, const char* key, std::int64_t most_layers) {
   const std::int64_t layers = config.integer(key);
-  if (layers > kMost) config.reject(key, fmt::format("must be at most {}", kMost));
+  if (layers > most_layers) config.reject(key, fmt::format("must be at most {} for these tensors", most_layers));
   return layers;
 }
 
@@ -115,6 +115,8 @@ functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_siz
       scaling.low = given.number("low_freq_factor", 1);
       scaling.high = given.number("high_freq_factor", 4);
     }
+    if (dims > LanguageFile::kMostRotated)
+      config.reject("head_dim", fmt::format("must be at most {} where rates are scaled", LanguageFile::kMostRotated));
     rotary.rates = functions::rotary_rates(dims, base, scaling);
   }
   return rotary;
@@ -129,14 +131,14 @@ std::int64_t window_of(const Settings& config, const std::string& type) {
   return config.integer("sliding_window");
 }
 
-std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::string& type) {
+std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::string& type, std::int64_t most_layers) {
   config.expect("hidden_act", {"silu"}, "silu");
   if (config.flag("mlp_bias", false)) config.reject("mlp_bias", "must be false");
   LlamaOptions options;
   options.vocabulary = config.integer("vocab_size");
   options.context = config.integer("max_position_embeddings");
   options.width = config.integer("hidden_size");
-  options.layers = layers_of(config, "num_hidden_layers");
+  options.layers = layers_of(config, "num_hidden_layers", most_layers);
   options.heads = config.integer("num_attention_heads");
   options.hidden = config.integer("intermediate_size");
   options.groups = config.integer("num_key_value_heads", options.heads);
@@ -169,7 +171,7 @@ std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::str
   return std::make_unique<Llama>(options);
 }
 
-std::unique_ptr<LanguageModel> make_gpt2(const Settings& config) {
+std::unique_ptr<LanguageModel> make_gpt2(const Settings& config, std::int64_t most_layers) {
   config.expect("activation_function", {"gelu_new", "gelu_pytorch_tanh"}, "gelu_new");
   for (const char* key : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"})
     if (config.flag(key, false)) config.reject(key, "must be false");
@@ -178,7 +180,7 @@ std::unique_ptr<LanguageModel> make_gpt2(const Settings& config) {
   options.vocabulary = config.integer("vocab_size");
   options.context = config.integer("n_positions");
   options.width = config.integer("n_embd");
-  options.layers = layers_of(config, "n_layer");
+  options.layers = layers_of(config, "n_layer", most_layers);
   options.heads = config.integer("n_head");
   options.hidden = config.integer("n_inner", 4 * options.width);
   options.epsilon = config.number("layer_norm_epsilon", 1e-5);
@@ -188,7 +190,7 @@ std::unique_ptr<LanguageModel> make_gpt2(const Settings& config) {
 }
 
 /// ChatGLM-6B. Those after it have settings of other names, and say they were of the same type.
-std::unique_ptr<LanguageModel> make_chatglm(const Settings& config, bool tied) {
+std::unique_ptr<LanguageModel> make_chatglm(const Settings& config, bool tied, std::int64_t most_layers) {
   if (config.has("padded_vocab_size") || !config.has("inner_hidden_size"))
     config.reject("model_type",
                   "of ChatGLM2 and ChatGLM3 in their own form is not known here; chatglm-6b's is, and GGUF");
@@ -200,7 +202,7 @@ std::unique_ptr<LanguageModel> make_chatglm(const Settings& config, bool tied) {
   options.vocabulary = config.integer("vocab_size");
   options.context = config.integer("max_sequence_length", 2048);
   options.width = config.integer("hidden_size");
-  options.layers = layers_of(config, "num_layers");
+  options.layers = layers_of(config, "num_layers", most_layers);
   options.heads = config.integer("num_attention_heads");
   options.hidden = config.integer("inner_hidden_size");
   options.epsilon = config.number("layernorm_epsilon", 1e-5);
@@ -226,11 +228,13 @@ class HuggingFace : public LanguageFile {
   std::unique_ptr<LanguageModel> make() const override {
     std::unique_ptr<LanguageModel> model;
     try {
-      model = architecture_ == "gpt2"      ? make_gpt2(config_)
-              : architecture_ == "chatglm" ? make_chatglm(config_, !weights_.contains("lm_head.weight") &&
-                                                                       !weights_.contains("lm_head.weight_blocks"))
-                                           : make_llama(config_, architecture_);
-    } catch (const ValueError& error) {
+      const bool has_head = weights_.contains("lm_head.weight") || weights_.contains("lm_head.weight_blocks");
+      model = architecture_ == "gpt2"      ? make_gpt2(config_, most_layers())
+              : architecture_ == "chatglm" ? make_chatglm(config_, !has_head, most_layers())
+                                           : make_llama(config_, architecture_, most_layers());
+    } catch (const FileError&) {
+      throw;
+    } catch (const Error& error) {  // of a shape that no memory has, for instance
       fail<FileError>("{}/config.json: {}", path_, error.what());
     }
     const std::string generation = path_ + "/generation_config.json";

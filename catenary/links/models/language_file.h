@@ -37,6 +37,12 @@ class LanguageFile {
   /// What forms a chat's messages, in Jinja; empty where the file has nothing of it.
   virtual std::string chat_template() const = 0;
 
+  /// What settings may ask for before the tensors are compared with them, so that a few bytes of a file do not have a
+  /// machine make as much as a number can say: layers, of which each is an object of some KiB, and the rates of a head,
+  /// which each layer has.
+  std::int64_t most_layers() const;
+  static constexpr std::int64_t kMostRotated = 1024;
+
   /// Throws FileError: the architecture is none that the names' table has.
   void check_architecture() const;
 };

@@ -127,6 +127,11 @@ std::int64_t head_size_of(const LanguageModel& model) {
 
 }  // namespace
 
+std::int64_t detail::LanguageFile::most_layers() const {
+  constexpr std::int64_t kMost = 10000;
+  return std::min(kMost, static_cast<std::int64_t>(tensors().size()));
+}
+
 void detail::LanguageFile::check_architecture() const {
   const std::vector<std::string> known = serializers::language_architectures(format());
   if (std::ranges::count(known, architecture()) == 0)

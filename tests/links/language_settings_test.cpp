@@ -1,0 +1,192 @@
+// config.json and what stands beside it, of a stranger: an error in words, and memory for what the file can be of.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <random>
+
+#include "catenary/core/error.h"
+#include "catenary/core/format.h"
+#include "catenary/core/os/file.h"
+#include "catenary/io/gguf.h"
+#include "catenary/links/models/generator.h"
+#include "tests/folder.h"
+#include "tests/io/counted_memory.h"
+#include "tests/paths.h"
+
+namespace catenary {
+namespace {
+
+namespace L = links;
+using io::test::CountedMemory;
+using tests::Folder;
+
+std::string data(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
+std::string text_of(const std::string& path) {
+  const std::vector<std::byte> bytes = os::read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+/// What a FileError says; "" for none. Another exception fails the test.
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const FileError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "no FileError: " << error.what();
+  }
+  return "";
+}
+
+/// The text with the value behind a key, a number or a word, as another.
+std::string with(std::string text, const std::string& key, const std::string& value) {
+  const std::size_t at = text.find("\"" + key + "\": ");
+  if (at == std::string::npos) throw ValueError("the text has no " + key);
+  const std::size_t begin = at + key.size() + 4, end = text.find_first_of(",\n", begin);
+  return text.replace(begin, end - begin, value);
+}
+
+void copy_model(const std::string& name, const Folder& folder) {
+  std::filesystem::copy(data(name), folder.path,
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+}
+
+constexpr std::array kFolders = {"llama", "mistral", "qwen2", "gpt2", "glm", "glm4", "chatglm"};
+
+/// Bytes changed, cut out and written twice; numbers that are too large, words and lists in their place.
+std::string damaged(std::string text, std::mt19937& random) {
+  const auto any = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
+  static const std::vector<std::string> values = {"0",
+                                                  "-1",
+                                                  "1073741824",
+                                                  "1073741823",
+                                                  "9223372036854775807",
+                                                  "18446744073709551616",
+                                                  "1e30",
+                                                  "0.5",
+                                                  "\"12\"",
+                                                  "null",
+                                                  "[3, [4]]",
+                                                  "{\"rope_type\": \"linear\"}",
+                                                  "true",
+                                                  "7",
+                                                  "10000",
+                                                  "{\"factor\": 1e9}"};
+  for (std::size_t n = 1 + any(3); n > 0; --n) {
+    const std::size_t at = any(text.size());
+    switch (any(6)) {
+      case 0:
+        text[at] = static_cast<char>(random());
+        break;
+      case 1:
+        text.erase(at, 1 + any(40));
+        break;
+      case 2:
+        text.insert(at, text.substr(any(text.size()), 1 + any(40)));
+        break;
+      default:  // a value
+        if (const std::size_t begin = text.find("\": ", at); begin != std::string::npos)
+          text.replace(begin + 3, text.find_first_of(",\n", begin) - begin - 3, values[any(values.size())]);
+    }
+    if (text.empty()) text = "{";
+  }
+  return text;
+}
+
+TEST(LanguageSettings, TwoHundredDamagedFiles) {
+  int refused = 0;
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const Folder folder;
+    const std::string name = kFolders[seed % kFolders.size()];
+    copy_model(name, folder);
+    const std::string text = damaged(text_of(folder / "config.json"), random);
+    folder.write("config.json", text);
+    std::uintmax_t size = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder.path)) size += file.file_size();
+    const CountedMemory memory;
+    const std::string error = error_of([&] { L::load_language_model(folder.path, {.device = Device()}); });
+    EXPECT_LT(memory.peak(), static_cast<std::int64_t>(16 * size)) << seed << ": " << text;
+    if (error.empty()) continue;
+    ++refused;
+    EXPECT_EQ(error.find(folder.path), 0u) << error;
+  }
+  EXPECT_GT(refused, 120);
+}
+
+TEST(LanguageSettings, AFewBytesAskForNoMoreThanTheFileIsOf) {
+  const Folder folder;
+  copy_model("llama", folder);
+  const std::string config = text_of(folder / "config.json");
+  const auto refused = [&](const std::string& text) {
+    folder.write("config.json", text);
+    const CountedMemory memory;
+    const std::string error = error_of([&] { L::load_language_model(folder.path, {.device = Device()}); });
+    EXPECT_LT(memory.peak(), static_cast<std::int64_t>(40 * text.size() + (1 << 20)));
+    return error;
+  };
+  const auto expect = [&](const std::string& text, const std::string& said) {
+    const std::string error = refused(text);
+    EXPECT_TRUE(has(error, said)) << error.substr(0, 500);
+  };
+  expect(with(config, "num_hidden_layers", "10000"), "'num_hidden_layers' must be at most 21 for these tensors");
+  expect(with(config, "head_dim", "1073741824"), "'head_dim' must be at most 1024 where rates are scaled");
+  // heads of a size that no memory has
+  expect(with(with(with(with(config, "head_dim", "1073741824"), "rope_type", "\"default\""), "num_attention_heads",
+                   "1073741824"),
+              "num_key_value_heads", "1073741824"),
+         folder.path);
+  expect(with(config, "eos_token_id", "18446744073709551615"), "'eos_token_id' must be a whole number of at most");
+
+  // lists in lists: what walks through them calls itself
+  const std::size_t n = 200000;
+  const std::string deep = std::string(n, '[') + std::string(n, ']');
+  expect(with(config, "hidden_size", deep), "more than 200 lists and objects in each other");
+  expect(with(config, "transformers_version", deep), "more than 200 lists and objects in each other");
+  EXPECT_EQ(refused(with(config, "transformers_version", std::string(190, '[') + std::string(190, ']'))), "");
+  EXPECT_EQ(refused(with(config, "transformers_version", "\"" + std::string(300, '[') + "\\\"" + "\"")), "");
+  folder.write("generation_config.json", "{\"eos_token_id\": " + deep + "}");
+  expect(config, "generation_config.json: at byte");
+  folder.write("generation_config.json", "{}");
+  EXPECT_EQ(refused(config), "");
+  folder.write("tokenizer_config.json", "{\"chat_template\": " + deep + "}");
+  std::filesystem::copy(tests::source_path("tests/data/tokenizers/han.json"), folder / "tokenizer.json");
+  const std::string error = error_of([&] { L::load_generator(folder.path); });
+  EXPECT_TRUE(has(error, "tokenizer_config.json: at byte")) << error.substr(0, 500);
+}
+
+TEST(LanguageSettings, NeitherDoThoseOfGguf) {
+  const io::GgufReader reader(data("llama_tied") + ".gguf");
+  const Folder folder;
+  const auto refused = [&](const std::vector<std::pair<std::string, io::GgufValue>>& changes) {
+    io::GgufMetadata metadata;
+    for (const std::string_view key : reader.keys()) metadata.emplace_back(std::string(key), reader.value(key));
+    for (const auto& [key, value] : changes) {
+      std::erase_if(metadata, [&](const auto& one) { return one.first == key; });
+      metadata.emplace_back(key, value);
+    }
+    std::vector<io::GgufTensor> tensors;
+    for (const std::string& tensor : reader.names()) tensors.push_back({tensor, reader.read(tensor)});
+    io::write_gguf(folder / "model.gguf", metadata, tensors);
+    const CountedMemory memory;
+    const std::string error = error_of([&] { L::load_language_model(folder / "model.gguf", {.device = Device()}); });
+    EXPECT_LT(memory.peak(), 1 << 20);
+    return error;
+  };
+  EXPECT_EQ(refused({}), "");
+  EXPECT_TRUE(has(refused({{"llama.block_count", std::uint32_t{9999}}}), "'llama.block_count' must be at most"));
+  EXPECT_TRUE(has(refused({{"llama.rope.dimension_count", std::uint32_t{1} << 30}}),
+                  "'llama.rope.dimension_count' must be at most 1024 where rates are scaled"));
+  const std::string error = refused({{"llama.rope.scaling.type", std::string("none")},
+                                     {"llama.attention.key_length", std::uint32_t{1} << 30},
+                                     {"llama.attention.value_length", std::uint32_t{1} << 30},
+                                     {"llama.attention.head_count", std::uint32_t{1} << 30},
+                                     {"llama.attention.head_count_kv", std::uint32_t{1} << 30}});
+  EXPECT_EQ(error.find(folder.path), 0u) << error;
+}
+
+}  // namespace
+}  // namespace catenary
