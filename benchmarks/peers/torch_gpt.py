@@ -1,5 +1,10 @@
 """PyTorch trains examples/gpt's model from the same weights on the same minibatches, and its losses are compared.
 
+  python torch_gpt.py TEXT --gpt build/release/bin/gpt    # all of it: 20 updates one by one, 500 by 50, and both losses
+  python torch_gpt.py TEXT --gpt build/release/bin/gpt --width 128 --context 128      # a sixth of the time
+
+By hand, with the runs kept:
+
   gpt TEXT -s 0 -o start                                  # the weights that it begins with
   gpt TEXT -s 20 --report 1 --sample 0 --windows 8 -o first   # the loss of each of 20 updates
   gpt TEXT -s 500 --report 50 --sample 0 -o whole         # the mean of 50 at a time
@@ -7,15 +12,20 @@
   python torch_gpt.py TEXT start whole
   python torch_gpt.py TEXT start whole --time 20          # only the median of so many updates, eager and compiled
 
-gpt is called with its other options left as they are: bytes, 8 windows of 256, float32, one process. The order of the
-minibatches is read from its snapshot, the updates from its log. PyTorch, NumPy and safetensors are needed.
+gpt is called with its other options left as they are: bytes, 8 windows of 256, 4 layers, float32, one process. The order
+of the minibatches is read from its snapshot, the updates from its log. It exits with 1 where a mean of losses is more than
+1 % from PyTorch's, or one of the first 20 more than 1e-5 of it. PyTorch, NumPy and safetensors are needed.
 """
 
 import argparse
 import json
 import math
+import os
 import pathlib
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 import numpy as np
@@ -137,6 +147,27 @@ def compare(training):
         print(f"{entry['iteration']:9}  {entry['main/loss']:.9f}  {theirs:.9f}  {apart[0]:9.1e}  {entry['validation/main/loss']:.9f}  "
               f"{unseen:.9f}  {apart[1]:9.1e}", flush=True)
     print(f"at most {furthest:.1e} apart")
+    return furthest
+
+
+def whole(options):
+    """gpt's weights at the beginning, its first 20 updates and the 500 in a folder of their own; exits with 1 where PyTorch's losses
+    are others."""
+    with tempfile.TemporaryDirectory() as folder:
+        def gpt(name, *arguments):
+            subprocess.run([options.gpt, options.text, "-o", f"{folder}/{name}", "--width", str(options.width), "--context",
+                            str(options.context), "--sample", "0", "--windows", str(options.windows), *arguments], check=True,
+                           stdout=subprocess.DEVNULL, env=os.environ | {"CATENARY_NUM_THREADS": str(options.threads)})
+            return pathlib.Path(folder, name)
+
+        start, wrong = gpt("start", "-s", "0"), []
+        for name, steps, report, limit in (("first", 20, 1, 1e-5), ("whole", options.steps, max(1, options.steps // 10), 0.01)):
+            run = gpt(name, "-s", str(steps), "--report", str(report))
+            print(f"\n{steps} updates, width {options.width}, windows of {options.context}")
+            furthest = compare(Training(argparse.Namespace(text=options.text, start=start, run=run, windows=options.windows)))
+            if not furthest <= limit:
+                wrong.append(f"{steps} updates: {furthest:.1e} apart, at most {limit} wanted")
+        sys.exit("\n".join(wrong))
 
 
 def measure(training, count):
@@ -153,14 +184,22 @@ def measure(training, count):
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("text", type=pathlib.Path)
-parser.add_argument("start", type=pathlib.Path)
-parser.add_argument("run", type=pathlib.Path)
+parser.add_argument("start", type=pathlib.Path, nargs="?")
+parser.add_argument("run", type=pathlib.Path, nargs="?")
+parser.add_argument("--gpt", type=pathlib.Path, help="the program, which is run here: start and run are not given then")
+parser.add_argument("--steps", type=int, default=500, help="with --gpt, a multiple of 10")
+parser.add_argument("--width", type=int, default=256, help="with --gpt")
+parser.add_argument("--context", type=int, default=256, help="with --gpt")
 parser.add_argument("--time", type=int, default=0)
 parser.add_argument("--windows", type=int, default=256)
 parser.add_argument("--threads", type=int, default=2)
 arguments = parser.parse_args()
+if (arguments.gpt is None) == (arguments.run is None):
+    parser.error("either --gpt, or start and run")
 torch.set_num_threads(arguments.threads)
-if arguments.time:
+if arguments.gpt:
+    whole(arguments)
+elif arguments.time:
     measure(Training(arguments), arguments.time)
 else:
     compare(Training(arguments))
