@@ -41,7 +41,7 @@ def test_what_is_not_in_the_list_is_not_public():
 
 
 @pytest.mark.parametrize('module, name', [
-    ('cupy', 'disp'), ('cupy.cuda', 'Graph'), ('cupy.testing', 'shaped_linspace'), ('cupyx', 'jit'),
+    ('cupy', 'disp'), ('cupy.cuda', 'Graph'), ('cupy.testing', 'shaped_linspace'), ('cupyx', 'tools'),
     ('cupyx.scipy', 'stats'), ('cupyx.scipy.linalg', 'dft'), ('cupyx.scipy.special', 'expi')])
 def test_what_is_absent_says_where_to_look(module, name):
     with pytest.raises(AttributeError, match=f'python -m catenary names {module}`.*docs/python.md'):
@@ -50,7 +50,7 @@ def test_what_is_absent_says_where_to_look(module, name):
         importlib.import_module(module).never_heard_of
 
 
-@pytest.mark.parametrize('module', ['cupy.cuda.nccl', 'cupyx.jit', 'cupyx.scipy.stats', 'cupyx.scipy.spatial.distance'])
+@pytest.mark.parametrize('module', ['cupy.cuda.nccl', 'cupyx.distributed', 'cupyx.scipy.stats', 'cupyx.scipy.spatial.distance'])
 def test_a_module_that_is_absent_says_where_to_look(module):
     parent = next(parent for parent in ('cupy.cuda', 'cupyx.scipy', 'cupy', 'cupyx') if module.startswith(parent + '.'))
     for statement in (f'import {module}', f'import {module} as m', f'from {module} import anything'):
@@ -59,7 +59,7 @@ def test_a_module_that_is_absent_says_where_to_look(module):
 
 
 def test_an_import_from_a_package_says_where_to_look():
-    for statement in ('from cupy import who', 'from cupyx import jit', 'from cupyx.scipy import stats'):
+    for statement in ('from cupy import who', 'from cupyx import tools', 'from cupyx.scipy import stats'):
         with pytest.raises(ImportError, match='is not here, though CuPy has it: .*docs/python.md'):
             exec(statement, {})
     for module in ('cupyx.scipy.foo', 'cupy.never_heard_of'):

@@ -32,6 +32,6 @@ def errstate(*, linalg=None, fallback_mode=None):
 
 
 def __getattr__(name):
-    if name in ('linalg', 'profiler', 'signal'):
+    if name in ('jit', 'linalg', 'profiler', 'signal'):
         return submodule(f'{__name__}.{name}')
     raise _names.absent('cupyx', name)

@@ -115,7 +115,9 @@ static inline To sim_bits(From x) {
     return old;                             \
   }
 SIM_ATOMIC(Add, (T)(old + x))
+SIM_ATOMIC(Sub, (T)(old - x))
 SIM_ATOMIC(Or, (T)(old | x))
+SIM_ATOMIC(Xor, (T)(old ^ x))
 SIM_ATOMIC(And, (T)(old& x))
 SIM_ATOMIC(Min, x < old ? x : old)
 SIM_ATOMIC(Max, x > old ? x : old)

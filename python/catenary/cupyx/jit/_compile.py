@@ -1,0 +1,721 @@
+"""The syntax tree of a Python function as CUDA C++, for the types of its arguments.
+
+An expression is a `Data` (a text of C++ and its dtype), a `Constant` (an object that is known now: what is made of constants alone
+is computed by Python), an array, or a tuple of such. A variable has the type of its first value. What a kernel cannot be is
+refused with the line."""
+
+import ast
+import inspect
+import operator
+import textwrap
+from dataclasses import dataclass
+
+import numpy
+
+_INT64, _UINT32, _BOOL = numpy.dtype('int64'), numpy.dtype('uint32'), numpy.dtype('bool')
+_WORDS = {'?': 'bool', 'b': 'signed char', 'B': 'unsigned char', 'h': 'short', 'H': 'unsigned short', 'i': 'int', 'I': 'unsigned int',
+          'l': 'long long', 'L': 'unsigned long long', 'q': 'long long', 'Q': 'unsigned long long', 'e': 'float16', 'f': 'float',
+          'd': 'double', 'F': 'complex<float>', 'D': 'complex<double>'}
+_RANK = '?bBhHiIlqLQefdFD'  # of C++'s types: an operation on two has the later one's
+_OPERATORS = {ast.Add: 'add', ast.Sub: 'subtract', ast.Mult: 'multiply', ast.Div: 'true_divide', ast.FloorDiv: 'floor_divide',
+              ast.Mod: 'remainder', ast.Pow: 'power', ast.LShift: 'left_shift', ast.RShift: 'right_shift', ast.BitOr: 'bitwise_or',
+              ast.BitAnd: 'bitwise_and', ast.BitXor: 'bitwise_xor', ast.Eq: 'equal', ast.NotEq: 'not_equal', ast.Lt: 'less',
+              ast.LtE: 'less_equal', ast.Gt: 'greater', ast.GtE: 'greater_equal', ast.USub: 'negative', ast.UAdd: 'positive',
+              ast.Invert: 'invert', ast.Not: 'logical_not'}
+_OF_PYTHON = {'add': operator.add, 'subtract': operator.sub, 'multiply': operator.mul, 'true_divide': operator.truediv,
+              'floor_divide': operator.floordiv, 'remainder': operator.mod, 'power': operator.pow, 'left_shift': operator.lshift,
+              'right_shift': operator.rshift, 'bitwise_or': operator.or_, 'bitwise_and': operator.and_, 'bitwise_xor': operator.xor,
+              'equal': operator.eq, 'not_equal': operator.ne, 'less': operator.lt, 'less_equal': operator.le, 'greater': operator.gt,
+              'greater_equal': operator.ge, 'negative': operator.neg, 'positive': operator.pos, 'invert': operator.invert,
+              'logical_not': operator.not_}
+_INFIX = {'add': '+', 'subtract': '-', 'multiply': '*', 'true_divide': '/', 'left_shift': '<<', 'right_shift': '>>', 'bitwise_or': '|',
+          'bitwise_and': '&', 'bitwise_xor': '^', 'equal': '==', 'not_equal': '!=', 'less': '<', 'less_equal': '<=', 'greater': '>',
+          'greater_equal': '>=', 'logical_and': '&&', 'logical_or': '||'}
+_OF_BOOL = {'add': '||', 'multiply': '&&', 'maximum': '||', 'minimum': '&&'}
+_PREFIX = {'negative': '-', 'positive': '+', 'invert': '~', 'logical_not': '!'}
+# NumPy's functions by C's names, where these differ
+_CALLS = {name: name for name in (
+    'sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt floor ceil trunc rint fabs hypot copysign nextafter fmod '
+    'fmax fmin isnan isinf isfinite signbit').split()}
+_CALLS.update(arcsin='asin', arccos='acos', arctan='atan', arcsinh='asinh', arccosh='acosh', arctanh='atanh', arctan2='atan2')
+_HELPERS = {
+    'floor_divide': '''template <typename T> __device__ T jit_floor_divide(T a, T b) {
+  if (b == 0) return 0;
+  T q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+''', 'remainder': '''template <typename T> __device__ T jit_remainder(T a, T b) {
+  if (b == 0) return 0;
+  T r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+''', 'remainder_float': '''template <typename T> __device__ T jit_remainder_float(T a, T b) {
+  T r = fmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+''', 'power': '''template <typename T> __device__ T jit_power(T a, T b) {
+  T result = 1;
+  for (; b > 0; b = b / 2) {
+    if (b % 2 != 0) result = result * a;
+    a = a * a;
+  }
+  return result;
+}
+''', 'warps': '''#ifdef __HIP_PLATFORM_AMD__
+#define __shfl_sync(mask, value, from, width) __shfl(value, from, width)
+#define __shfl_up_sync(mask, value, by, width) __shfl_up(value, by, width)
+#define __shfl_down_sync(mask, value, by, width) __shfl_down(value, by, width)
+#define __shfl_xor_sync(mask, value, with, width) __shfl_xor(value, with, width)
+#define __syncwarp(mask) __builtin_amdgcn_wave_barrier()
+#endif
+''', 'atomic_inc': '''__device__ unsigned int jit_atomic_inc(unsigned int* p, unsigned int most) {
+  unsigned int old = *p, seen;
+  do { seen = old; old = atomicCAS(p, seen, seen >= most ? 0u : seen + 1u); } while (old != seen);
+  return old;
+}
+''', 'atomic_max': '''__device__ long long jit_atomic_max(long long* p, long long value) {
+  long long old = *p, seen = old;
+  while (old < value) {
+    seen = old;
+    old = (long long)atomicCAS((unsigned long long*)p, (unsigned long long)seen, (unsigned long long)value);
+    if (old == seen) break;
+  }
+  return old;
+}
+''', 'atomic_min': '''__device__ long long jit_atomic_min(long long* p, long long value) {
+  long long old = *p, seen = old;
+  while (value < old) {
+    seen = old;
+    old = (long long)atomicCAS((unsigned long long*)p, (unsigned long long)seen, (unsigned long long)value);
+    if (old == seen) break;
+  }
+  return old;
+}
+''', 'atomic_dec': '''__device__ unsigned int jit_atomic_dec(unsigned int* p, unsigned int most) {
+  unsigned int old = *p, seen;
+  do { seen = old; old = atomicCAS(p, seen, seen == 0u || seen > most ? most : seen - 1u); } while (old != seen);
+  return old;
+}
+'''}
+
+
+@dataclass
+class Data:
+    text: str
+    dtype: object  # None: nothing, as of a barrier
+
+
+@dataclass
+class Constant:
+    obj: object
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    dtype: numpy.dtype
+    ndim: int
+
+
+@dataclass
+class Array:
+    name: str
+    type: ArrayType
+
+    def numbers(self, letter):
+        return tuple(Data('%s_%s%d' % (self.name, letter, k), _INT64) for k in range(self.type.ndim))
+
+
+@dataclass
+class Local:
+    """Memory of a group."""
+    name: str
+    dtype: numpy.dtype
+
+
+@dataclass
+class SharedMemory:
+    """What a variable is to be made of."""
+    dtype: numpy.dtype
+    size: object
+
+
+@dataclass
+class Loop:
+    start: object
+    stop: object
+    step: object
+    unroll: object
+
+
+class Intrinsic:
+    """What a kernel reads by a name: threadIdx.x."""
+
+    def __init__(self, text, dtype):
+        self.text, self.dtype = text, dtype
+
+
+class Builtin:
+    """A function that kernels call."""
+
+    def __init__(self, name, call):
+        self.name, self.call = name, call
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError('jit.%s is called by kernels, not by the host' % self.name)
+
+
+def whole_number(compiler, value, what):
+    """Throws TypeError for what is no whole number."""
+    if not isinstance(value, (Data, Constant)) or compiler.type_of(value).kind not in 'iub':
+        raise TypeError('%s: whole numbers are needed' % what)
+
+
+def kernel(made, types):
+    """The text of a kernel for these types (ArrayType, dtype), and its name in it."""
+    unit = _Unit()
+    name = unit.function(made, types, 'extern "C" __global__')[0]
+    return ''.join(_HELPERS[helper] for helper in sorted(unit.needed)) + ''.join(unit.texts), name
+
+
+class _Unit:
+    """A text that comes to be: its functions, and those that are under way."""
+
+    def __init__(self):
+        self.texts, self.needed, self.made, self.under_way, self.count = [], set(), {}, [], 0
+
+    def function(self, made, types, specifier):
+        """(name, dtype of the result) of a function for these types."""
+        key = id(made), tuple(types)
+        if key in self.under_way:
+            raise ValueError('%s: a function that calls itself is not supported' % made.__name__)
+        if key not in self.made:
+            self.under_way.append(key)
+            plain = made.__name__ if made.__name__.isascii() and made.__name__.isidentifier() else 'kernel'
+            self.count += 1
+            name = 'jit_%s' % plain if specifier != '__device__' else 'jit_%s_%d' % (plain, self.count)
+            text, result = _Function(self, made, types).translated(name, specifier)
+            self.under_way.pop()
+            self.texts.append(text)
+            self.made[key] = name, result, made  # which is kept, so that no other has its id
+        return self.made[key][:2]
+
+
+class _Function:
+    def __init__(self, unit, made, types):
+        self.unit, self.made, self.mode = unit, made, made._mode
+        func = made._func
+        try:
+            lines, self.first = inspect.getsourcelines(func)
+        except OSError:
+            raise ValueError('%s: its source cannot be read: a kernel is written in a file, not typed' % made.__name__) from None
+        self.lines = textwrap.dedent(''.join(lines)).split('\n')
+        self.tree = next((n for n in ast.parse('\n'.join(self.lines)).body if isinstance(n, ast.FunctionDef)), None)
+        if self.tree is None:
+            raise ValueError('%s: a kernel is a function that def makes' % made.__name__)
+        given = self.tree.args
+        if given.vararg or given.kwarg or given.kwonlyargs or given.defaults:
+            raise ValueError('%s: a kernel has parameters without defaults, * and **' % made.__name__)
+        self.names = [a.arg for a in given.posonlyargs + given.args]
+        if len(self.names) != len(types):
+            raise TypeError('%s takes %d arguments, given %d' % (made.__name__, len(self.names), len(types)))
+        found = inspect.getclosurevars(func)
+        self.known = {**found.builtins, **found.globals, **found.nonlocals}
+        self.variables, self.declared, self.body, self.depth, self.temporaries = {}, [], [], 1, 0
+        self.result, self.is_device = None, made._device
+        self.types = types
+
+    # ------------------------------------------------------------------ the function
+    def translated(self, name, specifier):
+        parameters = []
+        for given, type in zip(self.names, self.types):
+            own = 'v_' + given
+            if isinstance(type, ArrayType):
+                array = self.variables[given] = Array(own, type)
+                parameters += ['%s* %s' % (self.word(type.dtype), own)]
+                parameters += ['long long %s' % v.text for v in array.numbers('n') + array.numbers('s')]
+            else:
+                self.variables[given] = Data(own, type)
+                parameters.append('%s %s' % (self.word(type), own))
+        self.block(self.tree.body)
+        result = 'void' if self.result is None else self.word(self.result)
+        return '%s %s %s(%s) {\n%s%s}\n' % (specifier, result, name, ', '.join(parameters), ''.join(self.declared),
+                                            ''.join(self.body)), self.result
+
+    def block(self, statements):
+        for node in statements:
+            try:
+                getattr(self, 'do_' + type(node).__name__, self.refuse)(node)
+            except Exception as error:
+                if getattr(error, 'is_told', False) or not isinstance(error, (TypeError, ValueError, NameError, NotImplementedError,
+                                                                             AttributeError, IndexError, ZeroDivisionError)):
+                    raise
+                told = type(error)('%s\n  in %s, line %d: %s' % (error, self.made.__name__, self.first + node.lineno - 1,
+                                                                 self.lines[node.lineno - 1].strip()))
+                told.is_told = True
+                raise told from None
+
+    def refuse(self, node):
+        raise NotImplementedError('%s cannot be in a kernel' % type(node).__name__)
+
+    def emit(self, text):
+        self.body.append('  ' * self.depth + text + '\n')
+
+    def inside(self, statements, head):
+        self.emit(head + ' {')
+        self.depth += 1
+        self.block(statements)
+        self.depth -= 1
+        self.emit('}')
+
+    # ------------------------------------------------------------------ statements
+    def do_Pass(self, node):
+        pass
+
+    def do_Break(self, node):
+        self.emit('break;')
+
+    def do_Continue(self, node):
+        self.emit('continue;')
+
+    def do_Expr(self, node):
+        if isinstance(node.value, ast.Constant):
+            return  # a text that says what the function does
+        value = self.expression(node.value)
+        if isinstance(value, Data):
+            self.emit(value.text + ';')
+
+    def do_Return(self, node):
+        value = Constant(None) if node.value is None else self.expression(node.value)
+        if isinstance(value, Constant) and value.obj is None:
+            return self.emit('return;')
+        if not self.is_device:
+            raise TypeError('a kernel returns nothing')
+        value = self.data(value)
+        if self.result not in (None, value.dtype):
+            raise TypeError('the function returns %s here and %s before' % (value.dtype, self.result))
+        self.result = value.dtype
+        self.emit('return %s;' % value.text)
+
+    def do_If(self, node):
+        test = self.expression(node.test)
+        if isinstance(test, Constant):
+            return self.block(node.body if test.obj else node.orelse)
+        self.inside(node.body, 'if (%s)' % self.truth(test))
+        if node.orelse:
+            self.inside(node.orelse, 'else')
+
+    def do_While(self, node):
+        if node.orelse:
+            raise NotImplementedError('a while loop with else cannot be in a kernel')
+        self.inside(node.body, 'while (%s)' % self.truth(self.expression(node.test)))
+
+    def do_For(self, node):
+        if node.orelse:
+            raise NotImplementedError('a for loop with else cannot be in a kernel')
+        if not isinstance(node.target, ast.Name):
+            raise NotImplementedError('a for loop has one variable in a kernel')
+        loop = self.expression(node.iter)
+        if not isinstance(loop, Loop):
+            raise TypeError('a kernel loops over range(), not over %s' % type(node.iter).__name__)
+        dtype = self.common((loop.start, loop.stop, loop.step))
+        variable = self.variables.get(node.target.id)
+        if variable is None:
+            variable = self.declare(node.target.id, dtype)
+        if not isinstance(variable, Data):
+            raise TypeError('the variable %s is no number' % node.target.id)
+        count, stop = self.temporary(dtype, None), self.temporary(dtype, loop.stop)
+        word, start = self.word(dtype), self.cast(loop.start, dtype)
+        if isinstance(loop.step, Constant):
+            step, test = self.cast(loop.step, dtype), '%s %s %s' % (count, '<' if loop.step.obj > 0 else '>', stop)
+        else:
+            step = self.temporary(dtype, loop.step)
+            test = '%s < %s' % (count, stop) if dtype.kind == 'u' else '(%s > 0 ? %s < %s : %s > %s)' % (step, count, stop, count, stop)
+        if loop.unroll is not None:
+            self.body.append('#pragma unroll%s\n' % ('' if loop.unroll is True else '(%d)' % (loop.unroll or 1)))
+        self.emit('for (%s = %s; %s; %s += (%s)%s) {' % (count, start, test, count, word, step))
+        self.depth += 1
+        self.emit('%s = %s;' % (variable.text, self.cast(Data(count, dtype), variable.dtype)))
+        self.block(node.body)
+        self.depth -= 1
+        self.emit('}')
+
+    def do_Assign(self, node):
+        if len(node.targets) != 1:
+            raise NotImplementedError('a value is given to one variable at a time in a kernel')
+        self.assign(node.targets[0], self.expression(node.value))
+
+    def do_AnnAssign(self, node):
+        if node.value is None:
+            raise NotImplementedError('a variable without a value cannot be in a kernel')
+        self.assign(node.target, self.expression(node.value))
+
+    def do_AugAssign(self, node):
+        if isinstance(node.target, ast.Subscript):
+            base, index = self.expression(node.target.value), self.expression(node.target.slice)
+            index = tuple(i if isinstance(i, Constant) else Data(self.temporary(self.type_of(i), i), self.type_of(i))
+                          for i in (index if isinstance(index, tuple) else (index,)))  # evaluated once
+            place = self.element(base, index)
+        else:
+            place = self.expression(node.target)
+            if not isinstance(place, Data):
+                raise TypeError('a variable that has no number yet')
+        value = self.operation(_OPERATORS[type(node.op)], place, self.expression(node.value))
+        self.emit('%s = %s;' % (place.text, self.cast(value, place.dtype)))
+
+    def assign(self, target, value):
+        if isinstance(target, ast.Subscript):
+            place = self.element(self.expression(target.value), self.expression(target.slice))
+            return self.emit('%s = %s;' % (place.text, self.cast(value, place.dtype)))
+        if isinstance(value, Constant) and isinstance(value.obj, tuple):
+            value = tuple(map(Constant, value.obj))
+        if isinstance(target, ast.Tuple):
+            if not isinstance(value, tuple):
+                raise ValueError('cannot unpack what is no tuple into %d variables' % len(target.elts))
+            if len(value) != len(target.elts):
+                raise ValueError('cannot unpack %d values into %d variables' % (len(value), len(target.elts)))
+            if len(value) > 1:  # all are evaluated before the first is written
+                value = [v if isinstance(v, Constant) else Data(self.temporary(self.type_of(v), v), self.type_of(v)) for v in value]
+            for each, part in zip(target.elts, value):
+                self.assign(each, part)
+            return
+        if not isinstance(target, ast.Name):
+            self.refuse(target)
+        name = target.id
+        if isinstance(value, SharedMemory):
+            if name in self.variables:
+                raise TypeError('the variable %s has a value already' % name)
+            size = '' if value.size is None else str(value.size)
+            self.declared.append('  %s__shared__ %s v_%s[%s];\n' % ('' if size else 'extern ', self.word(value.dtype), name, size))
+            self.variables[name] = Local('v_' + name, value.dtype)
+        elif isinstance(value, (tuple, Array, Local)):
+            if name in self.variables:
+                raise TypeError('the variable %s has a value already' % name)
+            self.variables[name] = value if not isinstance(value, tuple) else tuple(
+                v if isinstance(v, Constant) else Data(self.temporary(self.type_of(v), v), self.type_of(v)) for v in value)
+        else:
+            value = self.data(value)
+            variable = self.variables.get(name)
+            if variable is None:
+                variable = self.declare(name, value.dtype)
+            if not isinstance(variable, Data) or variable.dtype != value.dtype:
+                raise TypeError('Data type mismatch of variable: `%s`: it is %s, the value is %s' % (
+                    name, variable.dtype if isinstance(variable, Data) else 'no number', value.dtype))
+            self.emit('%s = %s;' % (variable.text, value.text))
+
+    def declare(self, name, dtype):
+        self.declared.append('  %s v_%s;\n' % (self.word(dtype), name))
+        variable = self.variables[name] = Data('v_' + name, dtype)
+        return variable
+
+    def temporary(self, dtype, value):
+        name = 't_%d' % self.temporaries
+        self.temporaries += 1
+        self.declared.append('  %s %s;\n' % (self.word(dtype), name))
+        if value is not None:
+            self.emit('%s = %s;' % (name, self.cast(value, dtype)))
+        return name
+
+    # ------------------------------------------------------------------ expressions
+    def expression(self, node):
+        return getattr(self, 'of_' + type(node).__name__, self.refuse)(node)
+
+    def of_Constant(self, node):
+        return Constant(node.value)
+
+    def of_Name(self, node):
+        if node.id in self.variables:
+            return self.variables[node.id]
+        if node.id not in self.known:
+            raise NameError('Unbound name: ' + node.id)
+        return self.wrapped(self.known[node.id])
+
+    def of_Attribute(self, node):
+        value = self.expression(node.value)
+        if isinstance(value, Constant):
+            return self.wrapped(getattr(value.obj, node.attr))
+        if isinstance(value, Array):
+            if node.attr == 'ndim':
+                return Constant(value.type.ndim)
+            if node.attr == 'shape':
+                return value.numbers('n')
+            if node.attr == 'strides':
+                return tuple(Data('(%s * %d)' % (v.text, value.type.dtype.itemsize), _INT64) for v in value.numbers('s'))
+            if node.attr == 'size':
+                return Data('(%s)' % (' * '.join(v.text for v in value.numbers('n')) or '1LL'), _INT64)
+            if node.attr == 'dtype':
+                return Constant(value.type.dtype)
+        raise AttributeError('%s has no attribute %s in a kernel' % (type(value).__name__.lower(), node.attr))
+
+    def of_Tuple(self, node):
+        values = tuple(map(self.expression, node.elts))
+        return Constant(tuple(v.obj for v in values)) if all(isinstance(v, Constant) for v in values) and values else values
+
+    def of_Subscript(self, node):
+        base, index = self.expression(node.value), self.expression(node.slice)
+        if isinstance(base, (Constant, tuple)):
+            if not isinstance(index, Constant):
+                raise TypeError('what is known when the kernel is compiled is indexed by what is known then, too')
+            return self.wrapped(base.obj[index.obj]) if isinstance(base, Constant) else base[index.obj]
+        return self.element(base, index)
+
+    def of_BinOp(self, node):
+        return self.operation(_OPERATORS.get(type(node.op), type(node.op).__name__), self.expression(node.left), self.expression(node.right))
+
+    def of_UnaryOp(self, node):
+        value = self.expression(node.operand)
+        if isinstance(node.op, ast.Not) and not isinstance(value, Constant):
+            return Data('(!%s)' % self.truth(value), _BOOL)
+        return self.operation(_OPERATORS[type(node.op)], value)
+
+    def of_Compare(self, node):
+        if len(node.ops) != 1:
+            raise NotImplementedError('a comparison of more than two values cannot be in a kernel')
+        if type(node.ops[0]) not in _OPERATORS:
+            raise NotImplementedError('the comparison %s cannot be in a kernel' % type(node.ops[0]).__name__)
+        return self.operation(_OPERATORS[type(node.ops[0])], self.expression(node.left), self.expression(node.comparators[0]))
+
+    def of_BoolOp(self, node):
+        is_and, texts = isinstance(node.op, ast.And), []
+        for value in map(self.expression, node.values):
+            if isinstance(value, Constant):
+                if bool(value.obj) != is_and:
+                    return Constant(not is_and) if not texts else Data('(%s)' % (' && ' if is_and else ' || ').join(
+                        texts + [str(not is_and).lower()]), _BOOL)
+                continue
+            texts.append(self.truth(value))
+        return Data('(%s)' % (' && ' if is_and else ' || ').join(texts), _BOOL) if texts else Constant(is_and)
+
+    def of_IfExp(self, node):
+        test = self.expression(node.test)
+        if isinstance(test, Constant):
+            return self.expression(node.body if test.obj else node.orelse)
+        values = self.expression(node.body), self.expression(node.orelse)
+        dtype = self.common(values)
+        return Data('(%s ? %s : %s)' % (self.truth(test), *(self.cast(v, dtype) for v in values)), dtype)
+
+    def of_Call(self, node):
+        function = self.expression(node.func)
+        args = [self.expression(a) for a in node.args]
+        kwargs = {k.arg: self.expression(k.value) for k in node.keywords}
+        if not isinstance(function, Constant):
+            raise TypeError('what is called is no function')
+        callee = function.obj
+        if callee is range:
+            from catenary.cupyx.jit import _builtins
+            callee = _builtins.range
+        if isinstance(callee, Builtin):
+            return callee.call(self, *args, **kwargs)
+        if getattr(callee, '_device', None) is not None and hasattr(callee, '_func'):
+            return self.called(callee, args, kwargs)
+        if all(isinstance(a, Constant) for a in [*args, *kwargs.values()]) and callable(callee):
+            return self.wrapped(callee(*(a.obj for a in args), **{k: a.obj for k, a in kwargs.items()}))
+        if kwargs:
+            raise TypeError('%s takes no keywords in a kernel' % getattr(callee, '__name__', callee))
+        return self.function(callee, args)
+
+    def called(self, callee, args, kwargs):
+        if kwargs or not callee._device:
+            raise TypeError('%s: a kernel calls device functions (rawkernel(device=True)), by position' % callee.__name__)
+        types, texts = [], []
+        for a in args:
+            if isinstance(a, Array):
+                types.append(a.type)
+                texts += [a.name] + [v.text for v in a.numbers('n') + a.numbers('s')]
+            elif isinstance(a, (Data, Constant)):
+                a = self.data(a)
+                types.append(a.dtype)
+                texts.append(a.text)
+            else:
+                raise TypeError('%s: a device function takes arrays and numbers' % callee.__name__)
+        name, result = self.unit.function(callee, types, '__device__')
+        return Data('%s(%s)' % (name, ', '.join(texts)), result)
+
+    def function(self, callee, args):
+        if callee is len:
+            if len(args) != 1 or not isinstance(args[0], Array) or args[0].type.ndim == 0:
+                raise TypeError('len() is of an array with axes in a kernel')
+            return args[0].numbers('n')[0]
+        if callee in (min, max):
+            result = args[0]
+            for a in args[1:]:
+                result = self.operation('minimum' if callee is min else 'maximum', result, a)
+            return result
+        if callee is abs:
+            return self.operation('absolute', *args)
+        if isinstance(callee, type) and (callee in (int, float, bool, complex) or issubclass(callee, numpy.generic)):
+            if len(args) != 1:
+                raise TypeError('%s() takes one argument' % callee.__name__)
+            dtype = numpy.dtype(callee)
+            return Data(self.cast(args[0], dtype), dtype)
+        name = getattr(callee, '__name__', '')
+        if not isinstance(getattr(numpy, name, None), numpy.ufunc) or not hasattr(callee, 'nin'):
+            raise TypeError('a kernel cannot call %r' % (callee,))
+        return self.operation(name, *args)
+
+    # ------------------------------------------------------------------ values
+    def wrapped(self, obj):
+        return Data(obj.text, obj.dtype) if isinstance(obj, Intrinsic) else Constant(obj)
+
+    def need(self, helper):
+        self.unit.needed.add(helper)
+
+    def word(self, dtype):
+        if dtype.char not in _WORDS:
+            raise TypeError('%s cannot be in a kernel' % dtype)
+        return _WORDS[dtype.char]
+
+    def type_of(self, value):
+        """The dtype of a number."""
+        if isinstance(value, Data) and value.dtype is not None:
+            return value.dtype
+        obj = value.obj if isinstance(value, Constant) else None
+        if isinstance(obj, numpy.generic):
+            return obj.dtype
+        if isinstance(obj, bool):
+            return _BOOL
+        if isinstance(obj, int):
+            small = self.mode == 'cuda' and -2 ** 31 <= obj < 2 ** 31
+            return numpy.dtype('int32' if small else 'int64' if obj < 2 ** 63 else 'uint64')
+        if isinstance(obj, (float, complex)):
+            wide = self.mode == 'numpy'
+            return numpy.dtype(('float64' if wide else 'float32') if isinstance(obj, float) else 'complex128' if wide else 'complex64')
+        what = 'nothing' if isinstance(value, Data) else repr(obj) if isinstance(value, Constant) else 'a tuple' if isinstance(
+            value, tuple) else 'an array'
+        raise TypeError('a number is needed, not %s' % what)
+
+    def common(self, values):
+        """The dtype for all of these."""
+        types = [self.type_of(v) for v in values]
+        if self.mode == 'cuda':
+            return max(types, key=lambda t: _RANK.index(t.char))
+        return numpy.result_type(*(v.obj if isinstance(v, Constant) else t for v, t in zip(values, types)))
+
+    def data(self, value):
+        return value if isinstance(value, Data) and value.dtype is not None else Data(self.literal(value, self.type_of(value)),
+                                                                                     self.type_of(value))
+
+    def truth(self, value):
+        dtype = self.type_of(value)
+        return self.cast(value, _BOOL) if dtype != _BOOL else self.data(value).text
+
+    def cast(self, value, dtype):
+        """The text of a number as one of another dtype."""
+        of = self.type_of(value)
+        if of.kind == 'c' and dtype.kind not in 'cb':
+            raise TypeError('a complex number is not one of %s; take real parts' % dtype)
+        if isinstance(value, Constant):
+            return self.literal(value, dtype)
+        if of == dtype or _WORDS[of.char] == self.word(dtype):
+            return value.text
+        if dtype == _BOOL:
+            return '(%s != 0)' % value.text if of.char != 'e' else '((float)%s != 0)' % value.text
+        if 'e' in (of.char, dtype.char) and 'f' not in (of.char, dtype.char):
+            return '((%s)(float)%s)' % (self.word(dtype), value.text)
+        if dtype.kind == 'c' and of.kind == 'c':
+            return '%s(%s.real(), %s.imag())' % (self.word(dtype), value.text, value.text)
+        return ('%s(%s)' if dtype.kind == 'c' else '((%s)%s)') % (self.word(dtype), value.text)
+
+    def literal(self, constant, dtype):
+        obj, word = constant.obj, self.word(dtype)
+        if dtype.kind == 'b':
+            return 'true' if obj else 'false'
+        if dtype.kind in 'iu':
+            number = int(obj)
+            if not numpy.iinfo(dtype).min <= number <= numpy.iinfo(dtype).max:
+                number = int(numpy.array(number % 2 ** 64, 'uint64').astype(dtype))
+            end = {'long long': 'LL', 'unsigned long long': 'ULL', 'unsigned int': 'u'}.get(word, '')
+            if number == -2 ** 63:
+                return '(-9223372036854775807LL - 1)'
+            text = '%d%s' % (number, end)
+            text = '(-2147483647 - 1)' if number == -2 ** 31 and word == 'int' else text
+            return '((%s)%s)' % (word, text) if dtype.itemsize < 4 else '(%s)' % text if number < 0 else text
+        if dtype.kind == 'c':
+            part = numpy.dtype('float32' if dtype.char == 'F' else 'float64')
+            return '%s(%s, %s)' % (word, *(self.literal(Constant(float(x)), part) for x in (complex(obj).real, complex(obj).imag)))
+        number = dtype.type(obj)
+        if dtype.char == 'd':
+            return '(%r)' % float(number) if numpy.isfinite(number) else '__longlong_as_double(%dLL)' % number.view('int64')
+        wide = numpy.float32(number)
+        text = '(%rf)' % float(wide) if numpy.isfinite(wide) else '__int_as_float(%d)' % wide.view('int32')
+        return '((float16)%s)' % text if dtype.char == 'e' else text
+
+    def element(self, base, index):
+        """The place that an index means, which can be written, too."""
+        if not isinstance(base, (Array, Local)):
+            raise TypeError('%s cannot be indexed' % type(base).__name__.lower())
+        if isinstance(index, Constant) and isinstance(index.obj, tuple):
+            index = tuple(map(Constant, index.obj))
+        index = index if isinstance(index, tuple) else (index,)
+        ndim = base.type.ndim if isinstance(base, Array) else 1
+        if len(index) != ndim:
+            raise IndexError('an array of %d axes is indexed by %d numbers' % (ndim, len(index)))
+        for i in index:
+            whole_number(self, i, 'an index')
+        if isinstance(base, Local):
+            return Data('%s[%s]' % (base.name, self.data(index[0]).text), base.dtype)
+        at = ' + '.join('%s * %s' % (self.cast(i, _INT64), v.text) for i, v in zip(index, base.numbers('s')))
+        return Data('%s[%s]' % (base.name, at or '0'), base.type.dtype)
+
+    def operation(self, name, *values):
+        """What a function of NumPy's gives."""
+        if all(isinstance(v, Constant) for v in values) and name in _OF_PYTHON:
+            return Constant(_OF_PYTHON[name](*(v.obj for v in values)))
+        ufunc = getattr(numpy, name, None)
+        if not isinstance(ufunc, numpy.ufunc) or ufunc.nout != 1:
+            raise NotImplementedError('%s cannot be in a kernel' % name)
+        if len(values) != ufunc.nin:
+            raise TypeError('%s takes %d arguments, given %d' % (name, ufunc.nin, len(values)))
+        if self.mode == 'cuda':
+            asked = [self.common(values)] * len(values)
+        else:
+            asked = [type(v.obj) if isinstance(v, Constant) and type(v.obj) in (int, float, complex) else self.type_of(v) for v in values]
+        *types, result = ufunc.resolve_dtypes((*asked, None))
+        if len({t.kind for t in types} | {'i', 'u'}) == 2 and len({t.kind for t in types}) == 2:
+            raise TypeError('%s of %s and %s: neither holds the other; give them one dtype' % (name, *types))
+        if 'O' in {t.char for t in types}:
+            raise TypeError('%s is not there for %s' % (name, ', '.join(str(self.type_of(v)) for v in values)))
+        texts = [self.cast(v, t) for v, t in zip(values, types)]
+        return Data(self.expressed(name, types[0], texts, result), result)
+
+    def expressed(self, name, dtype, texts, result):
+        """The text of a function on values of one dtype, as `result`."""
+        if dtype.char == 'e':  # is computed as float
+            single = numpy.dtype('float32')
+            text = self.expressed(name, single, ['(float)' + t for t in texts], single)
+            return text if result == _BOOL else '((float16)%s)' % text
+        narrow = dtype.kind in 'iu' and dtype.itemsize < 4 and result == dtype
+        if dtype == _BOOL and name in _OF_BOOL:
+            text = '(%s)' % (' %s ' % _OF_BOOL[name]).join(texts)
+        elif dtype == _BOOL and name == 'invert':
+            text = '(!%s)' % texts[0]
+        elif name in _INFIX:
+            text = '(%s)' % (' %s ' % _INFIX[name]).join(texts)
+        elif name in _PREFIX:
+            text = '(%s%s)' % (_PREFIX[name], texts[0])
+        elif name in ('minimum', 'maximum'):
+            text = self.chosen(name, dtype, texts)
+        elif name == 'absolute':
+            text = texts[0] if dtype.kind in 'ub' else '%s(%s)' % ('fabs' if dtype.kind == 'f' else 'abs', texts[0])
+        elif name == 'floor_divide' and dtype.kind == 'f':
+            text = 'floor(%s / %s)' % tuple(texts)
+        elif name in ('floor_divide', 'remainder', 'power') and dtype.kind in 'iu':
+            self.need(name)
+            text = 'jit_%s<%s>(%s)' % (name, self.word(dtype), ', '.join(texts))
+        elif name == 'remainder' and dtype.kind == 'f':
+            self.need('remainder_float')
+            text = 'jit_remainder_float<%s>(%s)' % (self.word(dtype), ', '.join(texts))
+        elif name == 'power':
+            text = 'pow(%s, %s)' % tuple(texts)
+        elif name in _CALLS:
+            text = '%s(%s)' % (_CALLS[name], ', '.join(texts))
+            text = '(%s != 0)' % text if result == _BOOL else text
+        else:
+            raise NotImplementedError('%s of %s cannot be in a kernel' % (name, dtype))
+        return '((%s)%s)' % (self.word(dtype), text) if narrow else text
+
+    def chosen(self, name, dtype, texts):
+        """NaN where one is, as NumPy has it."""
+        a, b = (Data(self.temporary(dtype, Data(t, dtype)), dtype).text for t in texts)
+        sign = '<' if name == 'minimum' else '>'
+        nan = ' || %s != %s' % (a, a) if dtype.kind == 'f' else ''
+        return '(%s %s %s%s ? %s : %s)' % (a, sign, b, nan, a, b)
