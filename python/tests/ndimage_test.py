@@ -104,8 +104,8 @@ def test_gaussians_and_derivatives():
     same(ndimage.laplace(x), (windows(a, (3, 3)) * [[0, 1, 0], [1, -4, 1], [0, 1, 0]]).sum((2, 3)), 1e-11)
     out = cupy.zeros(a.shape, 'f')
     assert ndimage.sobel(x, output=out) is out and bool((out == ndimage.sobel(x, output='f')).all())
-    modes = ndimage.correlate1d(ndimage.correlate1d(x, [1, 2, 1], 0, mode='wrap'), [1, 2, 1], 1, mode='nearest')
-    same(ndimage.correlate(x, numpy.outer([1, 2, 1], [1, 2, 1]), mode=['wrap', 'nearest']), modes.get(), 1e-12)
+    modes = ndimage.gaussian_filter1d(ndimage.gaussian_filter1d(x, 1.5, 0, mode='wrap'), 1.5, 1, mode='nearest')
+    same(ndimage.gaussian_filter(x, 1.5, mode=['wrap', 'nearest']), modes.get(), 1e-12)
 
 
 def test_shapes_that_grow():
@@ -198,7 +198,7 @@ def test_parts():
     ('ndimage.sobel(x, output=cupy.zeros(3))', RuntimeError, 'output shape not correct: it is (3,)'), ('ndimage.rank_filter(x, 9, 3)', RuntimeError, 'rank not within'),
     ('ndimage.uniform_filter1d(x, 0)', RuntimeError, 'incorrect filter size: 0'), ('ndimage.sobel(x, 2)', cupy.AxisError, 'axis 2'),
     ('ndimage.minimum_filter(x, footprint=numpy.zeros((2, 2)))', ValueError, 'all-zero footprint'), ('ndimage.grey_erosion(x)', ValueError, 'must be specified'),
-    ('ndimage.uniform_filter(x, [1, 2, 3])', RuntimeError, 'size: expected a value for each of 2 axes'), ('ndimage.value_indices', AttributeError, 'names cupyx.scipy.ndimage'),
+    ('ndimage.uniform_filter(x, [1, 2, 3])', RuntimeError, 'size: expected a value for each of 2 axes'), ('ndimage.find_objects', AttributeError, 'names cupyx.scipy.ndimage'),
     ("signal.convolve(x, x, 'most')", ValueError, "not 'most'"), ('signal.convolve(x, x[0])', ValueError, 'same dimensionality, given 2 and 1'),
     ("signal.convolve(x, cupy.ones((1, 4)), 'valid')", ValueError, "for 'valid' mode"), ("signal.convolve2d(x, x, boundary='line')", ValueError, "not 'line'"),
     ('signal.medfilt(x, 2)', ValueError, 'should be odd'), ('signal.order_filter(x, numpy.ones((2, 1)), 0)', ValueError, 'odd number of elements'),
@@ -285,7 +285,7 @@ def test_sums_of_complex_numbers():
         with pytest.raises(TypeError, match='Complex type not supported'):
             f(x, 3)
     with pytest.raises(RuntimeError, match='output must have complex dtype, not float64'):
-        ndimage.uniform_filter(x, 3, output='d')
+        ndimage.uniform_filter(x, 3, output=cupy.zeros(x.shape, 'd'))
 
 
 def windows_of(a, shape, mode):
@@ -400,3 +400,71 @@ def test_interpolations_that_are_refused(statement, error, says):
     with pytest.raises(error) as caught:
         eval(statement, {'ndimage': ndimage, 'numpy': numpy, 'cupy': cupy, 'x': cupy.ones((2, 3))})
     assert says in str(caught.value), caught.value
+
+
+def test_complex_results_have_complex_dtypes():
+    x, w = cupy.asarray(ARRAYS[1]), numpy.asarray([[1, 1j]])
+    with pytest.warns(UserWarning, match='promoting specified output dtype to complex'):
+        made = ndimage.correlate(x, w, output='f')
+    assert made.dtype == 'F'
+    same(made, ndimage.correlate(x, w, output='F').get())
+    with pytest.raises(RuntimeError, match='output must have complex dtype, not float32'):
+        ndimage.correlate(x, w, output=cupy.zeros_like(x))
+    for call in (lambda m: ndimage.correlate(x, w, mode=m), lambda m: ndimage.median_filter(x, 3, mode=m), lambda m: ndimage.maximum_filter(
+            x, footprint=[[1, 0], [0, 1]], mode=m)):
+        with pytest.raises(RuntimeError, match='a sequence of modes is not supported'):
+            call(['reflect', 'wrap'])
+    assert ndimage.maximum_filter(x, 3, mode=['reflect', 'wrap']).shape == x.shape
+    with pytest.warns(UserWarning, match='use mode = grid-wrap instead of wrap'):
+        ndimage.zoom(x, 2, mode='wrap', grid_mode=True)
+
+
+def test_morphology_of_one_element_and_of_even_windows():
+    for function in (ndimage.binary_erosion, ndimage.binary_dilation, ndimage.binary_propagation):
+        assert function(cupy.ones(())).item() is True and function(cupy.zeros(())).item() is False
+    assert ndimage.label(cupy.ones(()))[0].item() == 1 and ndimage.label(cupy.zeros(()))[1] == 0
+    grown = ndimage.iterate_structure(cupy.asarray([[0, 1], [1, 1], [0, 1]]), 2)
+    assert grown.get().tolist() == [[False, False, True], [False, True, True], [True, True, True], [False, True, True], [False, False, True]]
+    for iterations in (0.5, 2.0):
+        with pytest.raises(TypeError):
+            ndimage.binary_opening(cupy.ones(3), iterations=iterations)
+
+
+@pytest.mark.parametrize('dtype', ['i', 'f', 'd', '?'])
+@pytest.mark.parametrize('labels', [None, 'of two axes', 'of one'])
+def test_selections(dtype, labels):
+    """Places of extrema, medians, histograms and functions of parts, beside loops over the parts."""
+    a = G.integers(0, 5, (4, 6)).astype(dtype)
+    x = cupy.asarray(a)
+    own = {None: None, 'of two axes': numpy.arange(24).reshape(4, 6) * 7 % 4, 'of one': numpy.asarray([1, 0, 2, 2, 1, 1])}[labels]
+    given = None if own is None else cupy.asarray(own)
+    wide = None if own is None else numpy.broadcast_to(own, a.shape)
+    masks = [numpy.ones(a.shape, bool)] if own is None else [wide != 0] + [wide == k for k in (2, 1)]
+    for index, mask in zip((None, 2, 1), masks):
+        part = numpy.where(mask, a.astype('d'), numpy.nan)
+        low, high = (numpy.unravel_index(f(part), a.shape) for f in (numpy.nanargmin, numpy.nanargmax))
+        assert ndimage.minimum_position(x, given, index) == low and ndimage.maximum_position(x, given, index) == high
+        same(ndimage.median(x, given, index), numpy.float32(numpy.median(a[mask])) if dtype == 'f' else numpy.median(a[mask].astype('d')))
+        least, largest, *places = ndimage.extrema(x, given, index)
+        assert (least.item(), largest.item(), *places) == (a[mask].min(), a[mask].max(), low, high)
+        same(ndimage.histogram(x, 0, 5, 5, given, index), numpy.histogram(a[mask], 5, (0, 5))[0])
+    if own is None:
+        with pytest.raises(ValueError, match='index without'):
+            ndimage.labeled_comprehension(x, None, 1, cupy.sum, 'd', 0)
+        return
+    asked = cupy.asarray([2, 1])
+    lows = ndimage.minimum_position(x, given, asked)
+    assert lows == [tuple(numpy.argwhere(m & (a == a[m].min()))[0]) for m in masks[1:]]
+    assert ndimage.maximum_position(x, given, asked) == [tuple(numpy.argwhere(m & (a == a[m].max()))[-1]) for m in masks[1:]]
+    assert [h.get().tolist() for h in ndimage.histogram(x, 0, 5, 5, given, asked)] == [numpy.histogram(a[m], 5, (0, 5))[0].tolist() for m in masks[1:]]
+    same(ndimage.labeled_comprehension(x, given, [2, 77, 1], lambda values, places: values.sum() + places[0], 'd', -1, True),
+         numpy.asarray([a[m].sum(dtype='l') + numpy.flatnonzero(m)[0] if m is not None else -1 for m in (masks[1], None, masks[2])], 'd'))
+    assert numpy.isnan(ndimage.median(x.astype('d'), given, 77).item())
+
+
+def test_indices_of_values():
+    a = numpy.asarray([[1, 0, 3], [3, 3, 0]])
+    found = ndimage.value_indices(cupy.asarray(a), ignore_value=0)
+    assert list(found) == [1, 3] and all([p.get().tolist() for p in found[v]] == [p.tolist() for p in numpy.nonzero(a == v)] for v in found)
+    with pytest.raises(ValueError, match='must be an integer array'):
+        ndimage.value_indices(cupy.ones(3))

@@ -105,3 +105,49 @@ def test_diff_of_lists_before_and_after(n, more):
     same(cupy.diff(cupy.asarray(a), n, append=more), numpy.diff(a, n, append=more))
     same(cupy.diff(cupy.asarray(a)[None], n, -1, more if isinstance(more, int) else [more], [[3]]),
          numpy.diff(a[None], n, -1, more if isinstance(more, int) else [more], [[3]]))
+
+
+@pytest.mark.parametrize('dtype', ['f', 'd', 'F', 'D'])
+def test_vectors_of_cublas(dtype):
+    """Thinc's lengths of gradients are nrm2."""
+    from catenary.cupy import cublas
+    a, b = values((7,), dtype), values((7,), dtype)[::-1] + 1
+    if dtype in 'FD':
+        a, b = a + a[::-1] * numpy.dtype(dtype).type(1j), b * numpy.dtype(dtype).type(1 - 2j)
+    x, y = cupy.asarray(a), cupy.asarray(b)
+    size = abs(a) if dtype in 'fd' else abs(a.real) + abs(a.imag)
+    near = 1e-5 if dtype in 'fF' else 1e-12
+    assert int(cublas.iamax(x)) == size.argmax() + 1 and int(cublas.iamin(x)) == size.argmin() + 1
+    same(cublas.asum(x), size.sum(), near)
+    same(cublas.nrm2(x), numpy.linalg.norm(a), near)
+    same(cublas.dotu(x, y), a @ b, near)
+    same(cublas.dotc(x, y), numpy.vdot(a, b), near)
+    out = cupy.zeros((), dtype)
+    if dtype in 'fd':
+        assert cublas.dot(x, y, out) is out
+        same(out, a @ b, near)
+    else:
+        with pytest.raises(TypeError, match='dotu and dotc'):
+            cublas.dot(x, y)
+    cublas.axpy(2.5, x, y)
+    same(y, b + numpy.dtype(dtype).type(2.5) * a, near)
+    cublas.scal(cupy.asarray(-2, dtype), y)
+    same(y, (b + numpy.dtype(dtype).type(2.5) * a) * numpy.dtype(dtype).type(-2), near)
+    with pytest.raises(ValueError, match='of one length'):
+        cublas.axpy(1, x, y[1:])
+    with pytest.raises(TypeError, match='expected float32'):
+        cublas.nrm2(cupy.arange(3))
+
+
+def test_a_kernel_that_takes_its_index_apart():
+    """As sigpy's kernels of blocks do: what they leave in `i` is not where the processor's loop goes on."""
+    with cupy.cuda.Device('cpu'):
+        taken = cupy.ElementwiseKernel('raw T x, int32 columns', 'raw T y', '''
+            int row = i / columns;
+            i -= row * columns;
+            int at[] = {(int)i, row};
+            y[at] = x[row * columns + i];
+        ''', 'taken')
+        x, y = cupy.arange(300, dtype='f'), cupy.zeros((20, 15), 'f')
+        taken(x, 20, y, size=300)
+        same(y, x.get().reshape(15, 20).T)

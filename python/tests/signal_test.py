@@ -5,6 +5,7 @@ import pytest
 
 from catenary import cupy
 from catenary.cupyx.scipy import signal
+from compare import same
 
 pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 G = numpy.random.default_rng(9)
@@ -303,7 +304,7 @@ def test_sections():
     ("signal.fftconvolve(m, m[:2].T, 'valid')", ValueError, "for 'valid' mode"), ('signal.fftconvolve(numpy.ones(3), x)', TypeError, 'use cupy.asarray'),
     ('signal.hilbert(x * 1j)', ValueError, 'x must be real'), ('signal.hilbert(x, 0)', ValueError, 'N must be positive'), ('signal.hilbert2(x)', ValueError, 'at least 2-D'),
     ("signal.detrend(x, type='q')", ValueError, "must be 'linear' or 'constant'"), ('signal.detrend(x, bp=99)', ValueError, 'Breakpoints'), ("signal.resample(x, 3, domain='q')", ValueError, 'domain=q'),
-    ('signal.resample(x, 0)', ValueError, 'num must be positive, not 0'), ('signal.resample(x, 3, window=cupy.ones(4))', ValueError, 'not equal to number of frequency bins'),
+    ('signal.resample(x, 0)', ValueError, 'num must be positive, not 0'), ('signal.resample(x, 3, window=cupy.ones(4))', ValueError, 'as many elements as there are frequency bins'),
     ('signal.welch(x, nperseg=8, noverlap=8)', ValueError, 'noverlap must be less'), ('signal.welch(x, nperseg=8, nfft=7)', ValueError, 'nfft must be greater'),
     ("signal.welch(x, nperseg=8, scaling='q')", ValueError, "Unknown scaling: 'q'"), ('signal.welch(x, window=cupy.ones(50))', ValueError, 'longer than input'),
     ("signal.stft(x, nperseg=8, boundary='q')", ValueError, "Unknown boundary option 'q'"), ("signal.spectrogram(x, mode='q')", ValueError, 'unknown value for mode q'),
@@ -315,3 +316,14 @@ def test_what_is_refused(statement, error, says):
     with pytest.raises(error) as caught:
         eval(statement, {'signal': signal, 'numpy': numpy, 'cupy': cupy, 'x': cupy.arange(20.), 'm': cupy.ones((3, 4))})
     assert says in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize('function', ['fftconvolve', 'oaconvolve'])
+def test_convolution_of_axes_that_are_broadcast(function):
+    """Where in1 has one element along an axis that is not transformed, the middle of the broadcast result is given (as by SciPy)."""
+    a, b = numpy.random.default_rng(5).normal(size=(9, 1)), numpy.random.default_rng(6).normal(size=(4, 3))
+    made = getattr(signal, function)(cupy.asarray(a), cupy.asarray(b), 'same', axes=0)
+    same(made, numpy.convolve(a[:, 0], b[:, 1], 'same')[:, None], 1e-12)
+    turned = getattr(signal, function)(cupy.asarray(b), cupy.asarray(a), 'full', axes=0)
+    same(turned, numpy.stack([numpy.convolve(a[:, 0], b[:, k]) for k in range(3)], 1), 1e-12)
+    assert getattr(signal, function)(cupy.asarray([4967]), cupy.asarray([3920])).tolist() == [4967 * 3920]

@@ -87,8 +87,9 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     takes += numbers('long long', ndim, '_size')
     done = '[&] { do {\n#line 1 "%s"\n%s;\n} while (0); }();' if group == 1 else '#line 1 "%s"\n%s;'
     head = _head(name, types, preamble, group, takes, operation, loop_prep, after_loop)
-    return head + '%s\n%s;\n%s {\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
-        first + _counts(parameters, ndim, '_size'), loop_prep, _loop('i', '_size', group),
+    # operations may change i, which is not what counts
+    return head + '%s\n%s;\n%s {\nptrdiff_t i = _at;\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
+        first + _counts(parameters, ndim, '_size'), loop_prep, _loop('_at', '_size', group),
         _elements(parameters, 'i', '_ind.get()'), done % (name, operation), after_loop)
 
 

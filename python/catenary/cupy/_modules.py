@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import numpy.exceptions
 
 from catenary import _core
-from catenary.cupy import _util
+from catenary.cupy import _util, _vectors
 
 
 def make(name, **names):
@@ -43,7 +43,8 @@ for _name, _names in {
         '_core._routines_linalg': {'COMPUTE_TYPE_' + name: number for number, name in enumerate(
             ('DEFAULT', 'PEDANTIC', 'FP16', 'FP32', 'FP64', 'BF16', 'TF32'), -1)},
         # solvers choose by the matrix
-        'cublas': {'get_batched_gesv_limit': _get_limit, 'set_batched_gesv_limit': _set_limit},
+        'cublas': {'get_batched_gesv_limit': _get_limit, 'set_batched_gesv_limit': _set_limit, **{
+            name: getattr(_vectors, name) for name in ('iamax', 'iamin', 'asum', 'axpy', 'dot', 'dotu', 'dotc', 'nrm2', 'scal')}},
         'cuda.cub': {'available': False},
         'cuda.cutensor': {'available': False},
         'cuda.driver': {'CUDADriverError': CUDADriverError, 'get_build_version': lambda: 12000,

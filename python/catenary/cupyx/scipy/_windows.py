@@ -1,5 +1,7 @@
 """Windows that move over an array: borders, and the views in which each element of a window stands at its place."""
 
+import warnings
+
 import numpy
 
 from catenary import _core
@@ -72,12 +74,16 @@ def working(x, is_complex=False):
 
 
 def result_dtype(x, output, is_complex=False):
-    """The dtype of a result: the array's, or that of `output`, a dtype or an array. Raises RuntimeError for complex numbers in a real one."""
+    """The dtype of a result: the array's, or that of `output`, a dtype or an array. Complex numbers have a complex dtype instead of a real one,
+    with a warning; for them in a real array it raises RuntimeError."""
     if output is None:
         return numpy.result_type(x.dtype, 'F') if is_complex else x.dtype
     dtype = output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
     if (is_complex or x.dtype.kind == 'c') and dtype.kind != 'c':
-        raise RuntimeError(f'output must have complex dtype, not {dtype}')
+        if isinstance(output, ndarray):
+            raise RuntimeError(f'output must have complex dtype, not {dtype}')
+        warnings.warn('promoting specified output dtype to complex', stacklevel=4)
+        return numpy.promote_types(dtype, 'F')
     return dtype
 
 

@@ -11,10 +11,17 @@ from catenary.cupyx.scipy._windows import (array_of, combined, correlated, deliv
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 
 
+def _one_mode(mode, function):
+    """Raises RuntimeError for a mode for each axis, where a window is not one of axes."""
+    if not isinstance(mode, str):
+        raise RuntimeError(f'{function}: a sequence of modes is not supported for windows that are not taken axis by axis, given {mode}')
+
+
 def correlate(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
     """The sums of the elements that a window of weights covers, each times its weight, or that one's conjugate, computed in float64 where the
     device has it."""
     x, w = array_of(input, 'correlate'), on_host(weights).conj()
+    _one_mode(mode, 'correlate')
     if w.ndim != x.ndim:
         raise RuntimeError(f'filter weights array has incorrect shape: it has {w.ndim} axes, the array has {x.ndim}')
     return delivered(correlated(x, w, origins(origin, w.shape, 'correlate'), mode, cval), x, output)
@@ -219,6 +226,8 @@ def extremum(input, footprint, structure, output, mode, cval, origin, combine, s
             shape[axis], own[axis] = n, at[axis]
             result = combined(views(result, shape, own, mode, cval, numpy.ndindex(*shape)), combine)
         return delivered(result, x, output)
+    if x.ndim > 1:
+        _one_mode(mode, 'filter')
     parts = views(x, footprint.shape, at, mode, cval, places)
     if structure is not None:
         parts = (part + sign * float(structure[place]) for part, place in zip(parts, places))
@@ -250,6 +259,7 @@ maximum_filter, maximum_filter1d = _of_windows('maximum_filter', _maximum)
 
 def _ranked(name, rank, input, size, footprint, output, mode, cval, origin):
     x = array_of(input, name)
+    _one_mode(mode, name)
     window = footprint_of(x, size, footprint, name)
     count = int(window.sum())
     k = rank(count)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import operator
+import warnings
 
 import numpy
 
@@ -259,6 +260,8 @@ def zoom(input, zoom, output=None, order=3, mode='constant', cval=0.0, prefilter
     """The array with zoom times as many elements along each axis: the first and the last ones keep their places, or with grid_mode the borders
     of the elements at both ends."""
     x, mode = _operands('zoom', input, order, mode)
+    if grid_mode and mode in ('constant', 'wrap'):
+        warnings.warn(f'It is recommended to use mode = grid-{mode} instead of {mode} when grid_mode is True.', stacklevel=2)
     factors = [float(z) for z in each_axis(zoom.get() if isinstance(zoom, ndarray) else zoom, x.ndim, 'zoom')]
     shape = tuple(int(round(n * z)) for n, z in zip(x.shape, factors))
     at = []

@@ -18,7 +18,7 @@ def label(input, structure=None, output=None):
     if window.shape != (3,) * x.ndim or (window != window[(slice(None, None, -1),) * x.ndim]).any():
         raise ValueError('label: the structure must have 3 elements along each of %d axes, and be the same turned round' % x.ndim)
     size = x.size
-    places = [p for p in zip(*numpy.nonzero(window)) if p != (1,) * x.ndim]
+    places = [tuple(p) for p in numpy.argwhere(window) if tuple(p) != (1,) * x.ndim]
     # each element knows one of its part that comes before it, until that is the first of all: the element's neighbours', then that one's
     own = _core.where(x, _core.arange(size).reshape(x.shape), size)
     while size and places:

@@ -1,5 +1,7 @@
 """Morphology: shapes that grow and shrink."""
 
+import operator
+
 import numpy
 
 from catenary import _core
@@ -26,7 +28,7 @@ def iterate_structure(structure, iterations, origin=None):
     window = on_host(structure) != 0
     if iterations < 2:
         return asarray(window)
-    grown = asarray(numpy.pad(window, [(n // 2 * (iterations - 1), n // 2 * (iterations - 1)) for n in window.shape]))
+    grown = asarray(numpy.pad(window, [(n // 2 * (iterations - 1), (n - 1 - n // 2) * (iterations - 1)) for n in window.shape]))
     grown = binary_dilation(grown, window, iterations - 1)
     return grown if origin is None else (grown, [iterations * o for o in each_axis(origin, window.ndim, 'origin')])
 
@@ -41,14 +43,14 @@ def _window(x, structure, function):
 
 
 def _steps(name, combine, input, structure, iterations, mask, output, border_value, origin, brute_force):
+    left = operator.index(iterations)
     x = array_of(input, name) != 0
     window = _window(x, structure, name)
     if combine is _or:
         window = window[(slice(None, None, -1),) * window.ndim]
         origin = [-o - (n % 2 == 0) for o, n in zip(each_axis(origin, x.ndim, 'origin'), window.shape)]
     at = origins(origin, window.shape, name)
-    places = list(zip(*numpy.nonzero(window)))
-    left = int(iterations)
+    places = [tuple(place) for place in numpy.argwhere(window)]
     while x.size and places:
         made = combined(views(x, window.shape, at, 'constant', bool(border_value), places), combine)
         if mask is not None:

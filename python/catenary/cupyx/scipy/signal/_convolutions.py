@@ -192,10 +192,14 @@ def _along_axes(in1, in2, mode, axes, function, compute):
     if any(k not in axes and a != b and 1 not in (a, b) for k, (a, b) in enumerate(zip(x.shape, y.shape))):
         raise ValueError(f'{function}: incompatible shapes for in1 and in2: {x.shape} and {y.shape}')
     _check_mode(x, y, mode, function, axes)
+    # SciPy cuts the middle out of an axis that in1 is broadcast along, too
+    cut = [k for k in range(x.ndim) if k in axes or x.shape[k] == 1] if mode == 'same' else axes
+    if all(1 in (x.shape[k], y.shape[k]) for k in axes):  # nothing to transform: integers stay such
+        return _of_mode(x * y, x, y, mode, cut)
     dtype = numpy.result_type(x.dtype, y.dtype)
     dtype = dtype if dtype.char in 'fdFD' else numpy.dtype('f' if dtype == 'e' else 'd')
     x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
-    return _of_mode(_core._copy(compute(x, y, axes), 'C'), x, y, mode, axes)
+    return _of_mode(_core._copy(compute(x, y, axes), 'C'), x, y, mode, cut)
 
 
 def fftconvolve(in1, in2, mode='full', axes=None):

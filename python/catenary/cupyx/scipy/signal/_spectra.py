@@ -77,6 +77,8 @@ def hilbert2(x, N=None, axes=(-2, -1)):
         raise ValueError('x must be at least 2-D.')
     if x.dtype.kind == 'c':
         raise ValueError('x must be real.')
+    if isinstance(N, int) and N <= 0:
+        raise ValueError(f'N must be positive, not {N}')
     lengths = tuple(x.shape[k] for k in axes) if N is None else (N, N) if isinstance(N, int) else tuple(N)
     if len(lengths) != 2 or min(lengths) <= 0:
         raise ValueError('When given as a tuple, N must hold exactly two positive integers')
@@ -105,7 +107,7 @@ def resample(x, num, t=None, axis=0, window=None, domain='time'):
             weights = asarray(window(_fft.fftfreq(n)))
         elif isinstance(window, (ndarray, numpy.ndarray)):
             if window.shape != (n,):
-                raise ValueError(f'window.shape={window.shape} != ({n},), i.e. window length is not equal to number of frequency bins!')
+                raise ValueError(f'window must have as many elements as there are frequency bins: window.shape={window.shape} != ({n},)')
             weights = asarray(window)
         else:
             weights = _fft.fftshift(get_window(window, n))

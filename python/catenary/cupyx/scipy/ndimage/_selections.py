@@ -1,0 +1,99 @@
+"""What is in each part of an array beyond sums: places of extrema, medians, histograms, and functions of users."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import ndarray
+from catenary.cupyx.scipy._windows import array_of
+from catenary.cupyx.scipy.ndimage._measurements import _number, _parts, _shaped, maximum, minimum
+
+
+def _sorted(x, part, count):
+    """The places in order of part, then value, then place; where each part begins there; how many elements it has."""
+    order = x.argsort()
+    order = order[part[order].argsort()]
+    members = _core.bincount(part, None, _number(count) + 1)[:_number(count)]
+    return order, _core.cumsum(members) - members, members
+
+
+def median(input, labels=None, index=None):
+    """The median of each part, as sum_labels; NaN of one without elements."""
+    x, part, count, shape = _parts(input, labels, index, 'median')
+    values = x.astype('d') if x.dtype.kind in 'biu' else x
+    if x.size == 0:
+        return _shaped(_core.full((_number(count),), numpy.nan, values.dtype), count, shape)
+    order, first, members = _sorted(x, part, count)
+    low, high = (values[order[_core.clip(first + at, 0, x.size - 1)]] for at in ((members - 1) // 2, members // 2))
+    return _shaped(_core.where(members > 0, low + (high - low) / 2, numpy.nan).astype(values.dtype), count, shape)
+
+
+def _position(name, largest):
+    def function(input, labels=None, index=None):
+        x = array_of(input, name)
+        values, part, count, shape = _parts(x, labels, index, name)
+        order, first, members = _sorted(values, part, count)
+        if isinstance(count, tuple) and shape:
+            at = first + members - 1 if largest else first
+            found = order[_core.clip(at, 0, max(x.size - 1, 0))].get()[count[1].reshape(-1)]
+            return [tuple(int(k) for k in numpy.unravel_index(p, x.shape)) for p in found.tolist()]
+        # of one part the first of equal extrema counts, whichever they are
+        own = _core.where(part == 0, _core.arange(x.size), x.size)
+        extreme = values[order[first[0] + members[0] - 1 if largest else first[0]]]
+        at = int(_core.where(values == extreme, own, x.size).min())
+        return tuple(int(k) for k in numpy.unravel_index(at, x.shape))
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (f'Where the {"largest" if largest else "least"} element of each part is: a tuple of indices, or with several parts in `index` a list of '
+                        f'such, of which each is the {"last" if largest else "first"} of equal ones.')
+    return function
+
+
+minimum_position, maximum_position = _position('minimum_position', False), _position('maximum_position', True)
+
+
+def extrema(input, labels=None, index=None):
+    """The least and the largest element of each part, and where they are."""
+    return (minimum(input, labels, index), maximum(input, labels, index), minimum_position(input, labels, index),
+            maximum_position(input, labels, index))
+
+
+def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_positions=False):
+    """func of the elements of each part (and with pass_positions of their places in the flattened array); `default` of a part without
+    elements. Of all elements where labels is None, of those with a label where index is."""
+    x = array_of(input, 'labeled_comprehension')
+    values, places = x.ravel(), _core.arange(x.size)
+
+    def call(mask):
+        chosen = (values, places) if mask is None else (values[mask], places[mask])
+        return func(*chosen) if pass_positions else func(chosen[0])
+    if labels is None:
+        if index is not None:
+            raise ValueError('index without defined labels')
+        return call(None)
+    labels = _core.broadcast_to(array_of(labels, 'labeled_comprehension'), x.shape).ravel()
+    if index is None:
+        return call(labels > 0)
+    asked = numpy.asarray(index.get() if isinstance(index, ndarray) else index)
+    found = []
+    for wanted in asked.reshape(-1).tolist():
+        mask = labels == wanted
+        found.append(call(mask) if bool(mask.any()) else default)
+    if asked.ndim == 0:
+        return found[0]
+    if numpy.dtype(out_dtype) == object:
+        return found
+    return array_of(found, 'labeled_comprehension').astype(out_dtype).reshape(asked.shape)
+
+
+def histogram(input, min, max, bins, labels=None, index=None):
+    """How many elements of each part lie in each of so many bins from min to max: an array, or a list of such for the parts of `index`."""
+    from catenary import cupy
+    edges = cupy.linspace(min, max, bins + 1)
+    return labeled_comprehension(input, labels, index, lambda values: cupy.histogram(values, edges)[0], object, None)
+
+
+def value_indices(arr, *, ignore_value=None):
+    """For each value of an array of integers, but for ignore_value, the indices of its elements, as nonzero gives them."""
+    x = array_of(arr, 'value_indices')
+    if x.dtype.kind not in 'iu':
+        raise ValueError("Parameter 'arr' must be an integer array")
+    return {value: _core.nonzero(x == value) for value in _core.unique(x).tolist() if value != ignore_value}
