@@ -95,7 +95,7 @@ def test_loops_and_branches():
         out[0] = total
         out[1] = i
         count = 0
-        while count < 100:
+        while min(count, out[2] + 200) < 100:  # a condition is evaluated each time
             count += 7
         out[2] = count
         for k in jit.range(3, unroll=True):

@@ -4,7 +4,7 @@ import builtins
 
 import numpy
 
-from catenary.cupyx.jit._compile import Builtin, Constant, Data, Intrinsic, Loop, SharedMemory, whole_number
+from catenary.cupyx.jit._numbers import Builtin, Constant, Data, Intrinsic, Loop, SharedMemory, whole_number
 
 _UINT32 = numpy.dtype('uint32')
 _INTEGERS = 'iIlLqQ'
