@@ -135,15 +135,17 @@ Array real_transform(const Array& x, const Options& options, const char* functio
   return is_16bit_float(x.dtype()) ? result.astype(x.dtype()) : copy(result);
 }
 
-/// The axes and their lengths.
+/// The axes and their lengths; nothing where that follows from half a spectrum.
 struct Plan {
   Axes axes;
   std::vector<std::optional<std::int64_t>> lengths;
 };
-Plan plan_of(const Array& x, const OptionsN& options, const char* function) {
+Plan plan_of(const Array& x, const OptionsN& options, const char* function, bool last_is_half = false) {
   Plan plan;
   if (options.axes) {
-    plan.axes = normalize_axes(*options.axes, x.ndim(), function);
+    // an axis may be named twice, and is transformed twice then
+    for (const std::int64_t axis : *options.axes)
+      plan.axes.push_back(normalize_axis(static_cast<int>(axis), x.ndim(), function));
   } else {
     const int count = options.s ? options.s->size() : x.ndim();
     if (count > x.ndim()) fail<ShapeError>("fft::{}: {} lengths for an array of shape {}", function, count, x.shape());
@@ -151,8 +153,12 @@ Plan plan_of(const Array& x, const OptionsN& options, const char* function) {
   }
   if (options.s && options.s->size() != plan.axes.size())
     fail<ShapeError>("fft::{}: {} lengths for {} axes", function, options.s->size(), plan.axes.size());
-  for (int i = 0; i < plan.axes.size(); ++i)
-    plan.lengths.push_back(options.s ? std::optional((*options.s)[i]) : std::nullopt);
+  for (int i = 0; i < plan.axes.size(); ++i) {
+    const bool half = last_is_half && i == plan.axes.size() - 1;
+    plan.lengths.push_back(options.s ? std::optional((*options.s)[i])
+                           : half    ? std::nullopt
+                                     : std::optional(x.shape()[static_cast<int>(plan.axes[i])]));
+  }
   return plan;
 }
 
@@ -208,7 +214,7 @@ Array rfftn(const Array& x, const OptionsN& options) {
   return y;
 }
 Array irfftn(const Array& x, const OptionsN& options) {
-  const Plan plan = plan_of(x, options, "irfftn");
+  const Plan plan = plan_of(x, options, "irfftn", true);
   if (plan.axes.empty()) fail<ShapeError>("fft::irfftn: at least one axis is needed");
   const int last = plan.axes.size() - 1;
   Array y = x;

@@ -148,6 +148,7 @@ TEST(FourierTransforms, OfSeveralAxes) {
   expect_near(fft::irfftn(fft::rfftn(real), {.s = Shape{4, 3, 6}}), real.to_device(ct::Device()).to_vector<C>(),
               {4, 3, 6}, Dtype::float32);
   EXPECT_EQ(fft::rfftn(real).shape(), (Shape{4, 3, 4}));
+  expect_near(fft::fftn(x, {.axes = ct::Axes{1, 0, -2}}), one_by_one(x, {1, 0, 1}), {4, 3, 6}, Dtype::complex64);
   EXPECT_EQ(fft::fftn(x, {.axes = ct::Axes{}}).shape(), x.shape());
 }
 

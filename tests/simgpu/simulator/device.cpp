@@ -257,8 +257,9 @@ int run_kernel(const Function& f, std::vector<Value> values, Extent groups, Exte
   State& state = *f.state;
   state.block_size = group;
   state.grid = groups;
-  // nothing less than what was asked for and nothing more, so that a sanitizer sees a step beyond it
-  const std::unique_ptr<void, decltype(&std::free)> dynamic(std::malloc(dynamic_bytes), std::free);
+  // no more than what was asked for, so that a sanitizer sees a step beyond it, and nothing where nothing was
+  const std::unique_ptr<void, decltype(&std::free)> dynamic(dynamic_bytes ? std::malloc(dynamic_bytes) : nullptr,
+                                                            std::free);
   state.dynamic_memory = dynamic.get();
   for (unsigned n = 0; n < groups.size(); ++n) {
     state.block = groups.at(n);
