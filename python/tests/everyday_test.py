@@ -98,6 +98,102 @@ def test_lines_of_a_guide_to_arrays():
     cupy.get_default_memory_pool().free_all_blocks()
 
 
+def test_more_lines_of_a_guide_to_arrays():
+    x, host = cupy.array([1, 2, 3]), numpy.array([4, 5, 6])
+    assert cupy.ndarray([1, 2, 3]).shape == (1, 2, 3) and cupy.asarray(x) is x and cupy.array(x, copy=True) is not x
+    assert cupy.array(x, copy=False) is x and cupy.asarray(host).tolist() == cupy.asarray([4, 5, 6]).tolist() == [4, 5, 6]
+    assert cupy.cuda.get_current_stream() == cupy.cuda.Stream.null
+    with pytest.raises(TypeError, match='Unsupported type .*numpy.ndarray.*use cupy.asarray'):
+        x + host
+    for total in (cupy.asnumpy(x) + host, cupy.asnumpy(x) + cupy.asnumpy(host), (x + cupy.asarray(host)).get(),
+                  (cupy.asarray(x) + cupy.asarray(host)).get()):
+        assert total.tolist() == [5, 7, 9]
+    count = cupy.cuda.runtime.getDeviceCount()
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match=f'invalid device ordinal {count}; there are {count}'):
+        with cupy.cuda.Device(count):
+            cupy.array([1, 2, 3])
+
+
+def test_more_lines_of_a_guide_to_elementwise_and_reduction_kernels():
+    x, y = cupy.arange(10, dtype='f').reshape(2, 5), cupy.arange(5, dtype='f')
+    several = cupy.ElementwiseKernel('X x, Y y', 'Z z', 'z = (x - y) * (x - y)', 'several')
+    same(several(x, y, cupy.empty((2, 5), 'd')), (x.get() - y.get()).astype('d') ** 2)
+    with pytest.raises(TypeError, match='no argument says what the type Z of z is'):
+        several(x, y)
+    all_raw = cupy.ElementwiseKernel('raw T x', 'raw T z', 'z[i] = x[_ind.size() - 1 - i]', 'all_raw')
+    same(all_raw(y, cupy.empty(5, 'f'), size=5), y.get()[::-1])
+    with pytest.raises(ValueError, match="'size' is needed"):
+        all_raw(y, cupy.empty(5, 'f'))
+    with pytest.raises(NotImplementedError, match='TextureObject: textures are not supported; give the kernel an array'):
+        cupy.cuda.texture.TextureObject(None, None)
+    weighted = cupy.ReductionKernel('T x, raw T w', 'T z', 'x * w[1]', 'a + b', 'z = a', '0', 'weighted')
+    same(weighted(x, cupy.asarray([2, 3], 'f'), axis=0), x.get().sum(0) * 3)
+
+    @cupy.fuse()
+    def squared(a, b):
+        return (a - b) * (a - b)
+    same(squared(cupy.arange(10), cupy.arange(10)[::-1]), (2 * numpy.arange(10) - 9) ** 2)
+    assert squared(numpy.arange(3), 1).tolist() == [1, 0, 1] and squared(3, 5) == 4
+
+    @cupy.fuse()
+    def of_products(a, b):
+        return cupy.sum(a * b, axis=-1)
+    same(of_products(x, y), (x.get() * y.get()).sum(-1))
+
+
+ADDED = 'extern "C" __global__ void added(const float* a, const float* b, float* c) { int i = blockDim.x * blockIdx.x + threadIdx.x; c[i] = a[i] + b[i]; }'
+
+
+def takes_whole_kernels():
+    return _core.backend_of(_core.Device()) != 'cpu'
+
+
+def test_more_lines_of_a_guide_to_whole_kernels():
+    added = cupy.RawKernel(ADDED, 'added')
+    a = cupy.arange(25, dtype='f').reshape(5, 5)
+    out = cupy.zeros((5, 5), 'f')
+    if not takes_whole_kernels():
+        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='whole kernels.*PoCL makes an OpenCL device of the processor: apt install'):
+            added((5,), (5,), (a, a, out))
+        return
+    added((5,), (5,), (a.T, a, out))  # a view that holds the same memory in the same order
+    same(out, a.get() * 2)
+    assert added.attributes['max_dynamic_shared_size_bytes'] == added.max_dynamic_shared_size_bytes > 0
+    added.max_dynamic_shared_size_bytes = 1024
+    for options in ({'jitify': True}, {'options': ('-dc',)}, {'translate_cucomplex': True}, {'backend': 'nvcc'}):
+        cupy.RawKernel(ADDED, 'added', **options)((5,), (5,), (a, a, out))
+    module = cupy.RawModule(code='extern "C" {\n%s\n%s\n}' % (ADDED.replace('extern "C"', ''), ADDED.replace('extern "C"', '').replace(
+        'added', 'times').replace('a[i] + b', 'a[i] * b')))
+    for name, expected in (('added', a.get() * 2), ('times', a.get() ** 2)):
+        module.get_function(name)((5,), (5,), (a, a, out))
+        same(out, expected)
+    with pytest.raises(NotImplementedError, match="RawModule.get_global: 'c': .*give the kernel an array"):
+        module.get_global('c')
+    with pytest.raises(NotImplementedError, match='binaries of a device are not loaded; give the code'):
+        cupy.RawModule(path='kernels.cubin').get_function('added')
+
+
+@pytest.mark.parametrize('value, kind', [
+    (3, 'long long'), (2.5, 'double'), (True, 'bool'), (numpy.int8(-3), 'signed char'), (numpy.int16(-3), 'short'), (numpy.int32(-3), 'int'),
+    (numpy.int64(-3), 'long long'), (numpy.uint8(3), 'unsigned char'), (numpy.uint16(3), 'unsigned short'), (numpy.uint32(3), 'unsigned int'),
+    (numpy.uint64(3), 'unsigned long long'), (numpy.float16(1.5), 'half'), (numpy.float32(1.5), 'float'), (numpy.array([7], 'i'), 'int')], ids=repr)
+def test_numbers_that_a_kernel_is_given(value, kind):
+    if not takes_whole_kernels():
+        return  # test_more_lines_of_a_guide_to_whole_kernels has what is said there
+    out = cupy.zeros(1, 'f')
+    cupy.RawKernel('extern "C" __global__ void stored(%s value, float* out) { out[0] = (float)value; }' % kind, 'stored')((1,), (1,), (value, out))
+    assert out.tolist() == [float(numpy.asarray(value).item() if numpy.ndim(value) == 0 else value[0])]
+
+
+def test_structures_are_refused_by_a_sentence():
+    if not takes_whole_kernels():
+        return
+    point = numpy.zeros(1, numpy.dtype({'names': ['x', 'y', 'z'], 'formats': [numpy.float32] * 3}))
+    stored = cupy.RawKernel('extern "C" __global__ void stored(float value, float* out) { out[0] = value; }', 'stored')
+    with pytest.raises(TypeError, match='a structure is not passed: give its numbers one by one, or in a cupy.ndarray'):
+        stored((1,), (1,), (point, cupy.zeros(1, 'f')))
+
+
 def test_lines_of_a_guide_to_kernels():
     x, y = cupy.arange(10, dtype='f').reshape(2, 5), cupy.arange(5, dtype='f')
     squared = cupy.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = (x - y) * (x - y)', 'squared')

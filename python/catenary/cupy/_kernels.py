@@ -73,8 +73,10 @@ def _dtype_of(kernel, p, known, argument=None):
 
 def _check_arguments(kernel, arguments):
     for a in arguments:
-        if not isinstance(a, ndarray) and not isinstance(a, (int, float, complex, numpy.generic)):
-            raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number' % (kernel, type(a)))
+        if not isinstance(a, (ndarray, int, float, complex, numpy.generic)) or isinstance(a, numpy.void):
+            raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number%s' % (
+                kernel, type(a), '; a structure is not passed: give its numbers one by one, or in a cupy.ndarray'
+                if getattr(getattr(a, 'dtype', None), 'kind', '') == 'V' else ''))
 
 
 class _Launcher:
@@ -499,6 +501,7 @@ class RawKernel:
             with stream:
                 return self(grid, block, args, shared_mem=shared_mem)
         grid, block = _three(grid, 'grid', self.name), _three(block, 'block', self.name)
+        args = [a[(0,) * a.ndim] if isinstance(a, numpy.ndarray) and a.size == 1 else a for a in args]  # a number, as in CuPy
         arrays = [a for a in args if isinstance(a, ndarray)]
         device = _core.device_of(arrays[0]) if arrays else _core.Device()
         most = device.info['local_bytes']
@@ -538,6 +541,11 @@ class RawKernel:
         with _refusals(self.code, self.name):
             text, kinds, dynamic = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
         return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text, entry=_translate.entry(self.name)), kinds, dynamic
+
+    @property
+    def attributes(self):
+        """What is known of the kernel: CuPy's also has what NVIDIA's compiler counts, registers among it, which no other tells."""
+        return {'max_dynamic_shared_size_bytes': self.max_dynamic_shared_size_bytes}
 
     @property
     def max_dynamic_shared_size_bytes(self):
