@@ -41,6 +41,7 @@ def test_what_a_namespace_is_made_of():
     assert found['fftfreq'] is cupy.fft.fftfreq and found['rfftn'] is cupy.fft.rfftn
     assert 'equal_nan' in inspect.signature(cupy.unique).parameters
     assert found['testing'] is cupy.testing and found['ElementwiseKernel'] is cupy.ElementwiseKernel and found['cuda'] is cupy.cuda
+    assert list(inspect.signature(cupy.tril).parameters) == list(inspect.signature(cupy.triu).parameters) == ['m', 'k']
     assert inspect.signature(cupy.tril) and inspect.signature(cupy.dot)
     assert cupy.typing.NDArray[float] is cupy.ndarray
 

@@ -85,11 +85,21 @@ def _of_anything(name, count=1, given=_given):
 
 
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
-    'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1, 'tril': 1, 'triu': 1,
+    'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1,
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
     'kron': 2, 'compress': 2, 'isin': 2, 'in1d': 2}.items()})
 globals().update({_name: _of_anything(_name, _n, _listed) for _name, _n in {
     'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'trapezoid': 2, 'cross': 2, 'ediff1d': 1}.items()})
+
+
+def tril(m, k=0):
+    """What lies on and below the k-th diagonal of matrices, and 0 above."""
+    return _core.tril(_given(m), k)
+
+
+def triu(m, k=0):
+    """What lies on and above the k-th diagonal of matrices, and 0 below."""
+    return _core.triu(_given(m), k)
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):

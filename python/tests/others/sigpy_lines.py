@@ -28,7 +28,7 @@ def test_there_is_a_device():
 @pytest.mark.parametrize('center', [True, False])
 def test_transforms(center):
     beside(lambda x: sp.fft(x, center=center), values((6, 7)))
-    beside(lambda x: sp.ifft(x, axes=(-1,), oshape=(6, 9), center=center), values((6, 7)))
+    beside(lambda x: sp.ifft(x, axes=(-1,), center=center), values((6, 7)))
 
 
 def test_transforms_of_other_places():
@@ -49,11 +49,14 @@ def test_thresholds():
     beside(lambda x: sp.soft_thresh(0.5, x), values((5, 4)).real.copy())
 
 
-def test_blocks_convolutions_and_wavelets():
+def test_blocks_and_wavelets():
     beside(lambda x: sp.array_to_blocks(x, (3, 3), (2, 2)), values((9, 7)))
     beside(lambda x: sp.blocks_to_array(x, (9, 7), (3, 3), (2, 2)), values((4, 3, 3, 3)))
-    beside(lambda x, f: sp.convolve(x, f, mode='valid'), values((7, 6)), values((3, 2)))
     beside(lambda x: sp.fwt(x), values((8, 8)))
+
+
+def test_convolutions():
+    beside(lambda x, f: sp.convolve(x, f, mode='valid'), values((7, 6)), values((3, 2)))
 
 
 def test_least_squares():
