@@ -67,30 +67,23 @@ HELPERS = {
   do { seen = old; old = atomicCAS(p, seen, seen >= most ? 0u : seen + 1u); } while (old != seen);
   return old;
 }
-''', 'atomic_max': '''__device__ long long jit_atomic_max(long long* p, long long value) {
-  long long old = *p, seen = old;
-  while (old < value) {
-    seen = old;
-    old = (long long)atomicCAS((unsigned long long*)p, (unsigned long long)seen, (unsigned long long)value);
-    if (old == seen) break;
-  }
-  return old;
-}
-''', 'atomic_min': '''__device__ long long jit_atomic_min(long long* p, long long value) {
-  long long old = *p, seen = old;
-  while (value < old) {
-    seen = old;
-    old = (long long)atomicCAS((unsigned long long*)p, (unsigned long long)seen, (unsigned long long)value);
-    if (old == seen) break;
-  }
-  return old;
-}
 ''', 'atomic_dec': '''__device__ unsigned int jit_atomic_dec(unsigned int* p, unsigned int most) {
   unsigned int old = *p, seen;
   do { seen = old; old = atomicCAS(p, seen, seen == 0u || seen > most ? most : seen - 1u); } while (old != seen);
   return old;
 }
 '''}
+for _name, _test in (('atomic_max', 'old < value'), ('atomic_min', 'value < old')):
+    HELPERS[_name] = '''__device__ long long jit_%s(long long* p, long long value) {
+  long long old = *p, seen = old;
+  while (%s) {
+    seen = old;
+    old = (long long)atomicCAS((unsigned long long*)p, (unsigned long long)seen, (unsigned long long)value);
+    if (old == seen) break;
+  }
+  return old;
+}
+''' % (_name, _test)
 
 
 @dataclass
