@@ -23,7 +23,7 @@ function(simgpu_library_tests kind program filter)
     set(name simgpu_${kind}_${provider})
     add_test(NAME ${name} COMMAND ${program} --gtest_filter=${filter} --device ${vendor}:0)
     set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT
-      "LD_LIBRARY_PATH=${simgpu}/${kind}/${vendor}:${simgpu}/${vendor};CATENARY_GPU_${variable}=${provider};CATENARY_CACHE_DIR=${simgpu}/cache;GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml")
+      "LD_LIBRARY_PATH=${simgpu}/${kind}/${vendor}:${simgpu}/${vendor};CATENARY_GPU_${variable}=${provider};CATENARY_CACHE_DIR=${simgpu}/cache;CATENARY_KERNEL_LOG=${simgpu}/kernels;GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml")
   endforeach()
   set(name simgpu_${kind})
   add_executable(test_${name} tests/simgpu/${kind}/providers_test.cpp)
