@@ -17,6 +17,7 @@
 #include "catenary/core/os/file.h"
 #include "catenary/functions/functions.h"
 #include "catenary/io/npz.h"
+#include "catenary/io/safetensors.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
 #include "catenary/links/normalization.h"
@@ -203,6 +204,114 @@ TEST(QuantizedLinks, FilesOfAnotherKindOrShapeAreRefused) {
     load(fits);  // of the same kind, over what is there
     expect_near(fits.fc(given({2, 256})).array(), there.fc(given({2, 256})).array(), 0);
   }
+}
+
+// A file whose entries do not go together is refused when it is loaded, by the file's and the entry's name.
+TEST(QuantizedLinks, BlocksThatDoNotFitTheirKindAreRefused) {
+  struct One : Chain {
+    L::Linear fc{40, 6, {.nobias = true}};
+    CT_LINKS(fc)
+  };
+  const tests::Folder folder;
+  const auto host_of = [](const Array& a) {
+    io::HostArray host = io::HostArray::empty(a.dtype(), a.shape());
+    a.copy_to_host(host.data.get());
+    return host;
+  };
+  const auto integers = [&](const std::vector<std::int64_t>& all, Dtype dtype = Dtype::int64) {
+    return host_of(Array::from_host(all.data(), {std::ssize(all)}, Dtype::int64, Device()).astype(dtype));
+  };
+  const auto blocks_of = [&](const Shape& shape, Dtype dtype = Dtype::uint8) {
+    return host_of(zeros(shape, dtype).to_device(Device()));
+  };
+  const std::int64_t huge = std::int64_t{1} << 62;
+  struct Case {
+    io::HostArray blocks, kind;
+    const char *entry, *said;  // none: it is taken
+  };
+  const Case cases[] = {
+      {blocks_of({6, 68}), integers({0, 6, 40}), nullptr, nullptr},
+      {blocks_of({6, 36}), integers({1, 6, 40}, Dtype::int16), nullptr, nullptr},
+      {blocks_of({6, 67}), integers({0, 6, 40}), "W_blocks",
+       "Q8_0 for weights of (6, 40) are uint8 of (6, 68), not uint8 of (6, 67)"},
+      {blocks_of({5, 68}), integers({0, 6, 40}), "W_blocks", "not uint8 of (5, 68)"},
+      {blocks_of({408}), integers({0, 6, 40}), "W_blocks", "not uint8 of (408,)"},
+      {blocks_of({6, 0}), integers({0, 6, 40}), "W_blocks", "not uint8 of (6, 0)"},
+      {blocks_of({6, 68}, Dtype::int8), integers({0, 6, 40}), "W_blocks", "not int8 of (6, 68)"},
+      {blocks_of({6, 68}, Dtype::float32), integers({0, 6, 40}), "W_blocks", "not float32 of (6, 68)"},
+      {blocks_of({6, 68}), integers({1, 6, 40}), "W_blocks", "Q4_0 for weights of (6, 40) are uint8 of (6, 36)"},
+      {blocks_of({6, 68}), integers({kQuantizations, 6, 40}), "W_kind", "names no kind of quantised weights: 5, 6, 40"},
+      {blocks_of({6, 68}), integers({-1, 6, 40}), "W_kind", "names no kind of quantised weights: -1, 6, 40"},
+      {blocks_of({6, 68}), integers({}), "W_kind", ""},
+      {blocks_of({6, 68}), integers({0}), "W_kind", ""},
+      {blocks_of({6, 68}), integers({0, 6, 41}), "W_kind", "have shape (6, 41), the parameter (6, 40)"},
+      {blocks_of({6, 68}), integers({0, -6, -40}), "W_kind", ""},
+      {blocks_of({6, 68}), integers({0, huge, 4}), "W_kind", ""},
+      {blocks_of({6, 68}), integers({0, 6, 40}, Dtype::float32), "W_kind", "expected whole numbers"},
+      {blocks_of({6, 68}), integers({0, 6, 40}, Dtype::complex64), "W_kind", "expected whole numbers"},
+  };
+  for (const bool npz : {true, false})
+    for (const bool there : {false, true})
+      for (const Case& c : cases) {
+        const std::string file = folder / "net";
+        const std::string slash = npz ? "/" : ".";
+        const std::vector<std::pair<std::string, io::HostArray>> entries = {{"fc" + slash + "W_blocks", c.blocks},
+                                                                            {"fc" + slash + "W_kind", c.kind}};
+        if (!npz && is_complex(c.kind.dtype)) continue;
+        if (npz) {
+          io::NpzWriter writer(file);
+          for (const auto& [name, value] : entries) writer.write(name, value);
+          writer.finish();
+        } else {
+          io::write_safetensors(file, entries);
+        }
+        One net;
+        if (there) net.fc.quantize(Quantization::q8_0);
+        const Array before = net.fc(given({2, 40})).array().copy();
+        std::string said;
+        try {
+          npz ? serializers::load_npz(file, net) : serializers::load_safetensors(file, net);
+        } catch (const Error& error) {
+          said = error.what();
+        }
+        if (!c.entry && (!there || c.kind.dtype == Dtype::int64)) {
+          EXPECT_EQ(said, "");
+          EXPECT_EQ(max(absolute(net.fc(given({2, 40})).array())).item<float>(), 0);
+          continue;
+        }
+        EXPECT_NE(said.find(file), std::string::npos) << said;
+        if (c.entry && !there) {
+          EXPECT_NE(said.find("fc" + slash + c.entry), std::string::npos) << said;
+          EXPECT_NE(said.find(c.said), std::string::npos) << said;
+        }
+        expect_near(net.fc(given({2, 40})).array(), before, 0);
+      }
+
+  // weights of a shape that is not known yet
+  const auto late = [&](const std::vector<std::int64_t>& kind) {
+    struct Late : Chain {
+      L::Linear fc{6, {.nobias = true}};
+      CT_LINKS(fc)
+    } net;
+    io::write_safetensors(folder / "late", {{"fc.W_blocks", blocks_of({6, 68})}, {"fc.W_kind", integers(kind)}});
+    try {
+      serializers::load_safetensors(folder / "late", net);
+    } catch (const FileError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken as ") + net.fc.quantized()->shape().str();
+  };
+  EXPECT_EQ(late({0, 6, 40}), "taken as (6, 40)");
+  EXPECT_EQ(late({0, 6, 4, 10}), "taken as (6, 4, 10)");
+  for (const std::vector<std::int64_t>& kind : {std::vector<std::int64_t>{0, 6, 70},
+                                                {0, 6, -40},
+                                                {0, -6, 40},
+                                                {0, 6, huge, 4},
+                                                {0, 6, huge, 0, huge},
+                                                {0},
+                                                {},
+                                                {9, 6, 40}})
+    EXPECT_NE(late(kind).find("fc.W_"), std::string::npos) << late(kind);
 }
 
 TEST(QuantizedLinks, AreSmaller) {
