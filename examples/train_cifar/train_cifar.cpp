@@ -84,7 +84,7 @@ struct Args {
   int batchsize = 64, epoch = 300, width = 64, examples = 50000;
   double learnrate = 0.05;
   std::string device = "cpu", out = "result", dataset = "cifar10", model = "vgg", dtype;
-  std::optional<std::string> resume;
+  std::optional<std::string> resume, evaluate;
   std::optional<std::uint64_t> seed;
   bool prefetch = false;
 };
@@ -133,11 +133,17 @@ int train(const Args& args) {
   auto model = L::Classifier(args.model == "vgg" ? ct::Model(VGG(args.width, classes))
                                                  : ct::Model(ResNet18(args.width, classes)));
   model.to_device(device);
+  auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
+  if (args.evaluate) {
+    ct::serializers::load_npz(*args.evaluate, model);
+    X::Evaluator evaluator(test_iter, model, {.device = device});
+    for (const auto& [name, mean] : evaluator()) fmt::print("{}: {:.4f}\n", name, mean);
+    return 0;
+  }
   auto optimizer = ct::optimizers::MomentumSGD(args.learnrate);
   optimizer.setup(model);
   optimizer.add_hook(ct::optimizer_hooks::WeightDecay(5e-4));
   auto train_iter = ct::iterators::SerialIterator(train, args.batchsize);
-  auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
   auto trainer = T::Trainer(T::StandardUpdater(train_iter, optimizer, {.device = device, .prefetch = args.prefetch}),
                             T::Trigger(args.epoch, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_iter, model, {.device = device}));
@@ -187,6 +193,9 @@ int main(int argc, char** argv) {
   app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
+  app.add_option("--evaluate", args.evaluate,
+                 "Trains nothing: tells how many test images these weights get right, model.npz or what `catenary "
+                 "quantize` makes of it");
   app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers")

@@ -124,7 +124,17 @@ TEST(Examples, TrainCifar) {
   const Folder folder;
   const std::string text = output_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000", "-e", "5",
                                                      "--seed", "0", "--prefetch", "-o", folder / "r"});
-  EXPECT_GT(log_of(folder / "r")[4]["validation/main/accuracy"].get<double>(), 0.95) << text;
+  const double accuracy = log_of(folder / "r")[4]["validation/main/accuracy"].get<double>();
+  EXPECT_GT(accuracy, 0.95) << text;
+  // its weights in fewer bits
+  for (const std::string kind : {"int8", "Q8_0", "Q4_0"}) {
+    output_of("catenary", {"quantize", folder / "r/model.npz", "-o", folder / "small.npz", "--kind", kind});
+    const std::string told = output_of(
+        "train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000", "--evaluate", folder / "small.npz"});
+    const std::string label = "main/accuracy: ";
+    ASSERT_TRUE(has(told, label)) << told;
+    EXPECT_NEAR(std::stod(told.substr(told.find(label) + label.size())), accuracy, 0.01 + 0.0001) << kind;
+  }
 }
 
 // The figure that its README states.
