@@ -1,0 +1,71 @@
+"""ONNX Runtime's MatMulNBits beside the product of blocks of 4 bits with vectors: weights [rows, columns], in turn.
+
+  python onnxruntime_4bit.py build/release/bin/bench_quantized [--rows 4096] [--columns 4096] [--vectors 1] [--rounds 5]
+
+MatMulNBits has 4 bits in blocks of 32, as Q4_0, with float32 scales. Its accuracy_level is 0 (vectors stay float32, as here) and 4
+(vectors are rounded to 8 bits, and integers are multiplied). onnxruntime, onnx and NumPy are needed. The last line has the ratio of the
+least times, ours by that of the faster level; --threads says how many both have.
+"""
+
+import argparse
+import os
+import subprocess
+import time
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("bench")
+parser.add_argument("--rows", type=int, default=4096)
+parser.add_argument("--columns", type=int, default=4096)
+parser.add_argument("--vectors", type=int, default=1)
+parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--threads", type=int, default=os.cpu_count())
+arguments = parser.parse_args()
+BLOCK = 32
+
+
+def session(level):
+    rows, columns = arguments.rows, arguments.columns
+    generator = np.random.default_rng(0)
+    blocks = generator.integers(0, 256, (rows, columns // BLOCK, BLOCK // 2), np.uint8)
+    scales = generator.uniform(0.01, 0.02, (rows, columns // BLOCK)).astype(np.float32)
+    node = helper.make_node("MatMulNBits", ["x", "w", "scales"], ["y"], domain="com.microsoft", K=columns, N=rows, bits=4, block_size=BLOCK,
+                            accuracy_level=level)
+    graph = helper.make_graph([node], "product", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [arguments.vectors, columns])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [arguments.vectors, rows])],
+                              [numpy_helper.from_array(blocks, "w"), numpy_helper.from_array(scales, "scales")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=9)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = arguments.threads
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def theirs(run, x):
+    times = []
+    for _ in range(60):
+        start = time.perf_counter()
+        run.run(None, {"x": x})
+        times.append(1e3 * (time.perf_counter() - start))
+    return min(times)
+
+
+def ours():
+    told = subprocess.run([arguments.bench, str(arguments.rows), str(arguments.columns), str(arguments.vectors)], check=True, text=True,
+                          stdout=subprocess.PIPE, env=os.environ | {"CATENARY_NUM_THREADS": str(arguments.threads)}).stdout
+    return {line.split()[0]: float(line.split()[3]) for line in told.splitlines()[1:]}
+
+
+x = np.random.default_rng(1).normal(size=(arguments.vectors, arguments.columns)).astype(np.float32)
+sessions = {level: session(level) for level in (0, 4)}
+least = {}
+for _ in range(arguments.rounds):
+    told = {f"MatMulNBits, level {level}": theirs(run, x) for level, run in sessions.items()} | ours()
+    print("  ".join(f"{name} {value:.3f}" for name, value in told.items()), flush=True)
+    for name, value in told.items():
+        least[name] = min(value, least.get(name, value))
+faster = min(least["MatMulNBits, level 0"], least["MatMulNBits, level 4"])
+print(f"onnxruntime {onnxruntime.__version__}, {arguments.threads} threads, ms: " + ", ".join(f"{n} {v:.3f}" for n, v in least.items()))
+print(f"Q4_0 / MatMulNBits: {least['Q4_0'] / least['MatMulNBits, level 0']:.2f} with vectors of float32, {least['Q4_0'] / faster:.2f} of the faster")
