@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "catenary/catenary.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/safetensors.h"
 #include "tests/folder.h"
+#include "tests/paths.h"
 
 namespace catenary {
 namespace {
@@ -99,21 +102,19 @@ TEST(Generator, AMessageHasTheFormOfTheModelsChats) {
   folder.write("tokenizer_config.json", R"({"chat_template": "{% for m in messages %}<|im_start|>{{ m.role }}"})");
   const L::Generator generator = L::load_generator(folder.path);
   const std::vector<std::int64_t> ids = generator.encode("the cat sat", true);
-  EXPECT_EQ(tokens.decode(ids, false),
-            "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\nthe cat sat<|im_end|>\n"
-            "<|im_start|>assistant\n");
-  EXPECT_EQ(std::ranges::count(ids, *tokens.id("<|im_start|>")), 3);
+  EXPECT_EQ(tokens.decode(ids, false), "<|im_start|>user\nthe cat sat<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(std::ranges::count(ids, *tokens.id("<|im_start|>")), 2);
   EXPECT_TRUE(has(error_of([&] { generator.encode("the <|im_end|> cat", true); }), "the special token '<|im_end|>'"));
   EXPECT_EQ(std::ranges::count(generator.encode("the <|im_end|> cat"), *tokens.id("<|im_end|>")), 0);
 
   // the file by itself comes first, and one of several by name
-  folder.write("chat_template.jinja", "{{ '[INST]' }}");
+  folder.write("chat_template.jinja", "{{ '[INST] ' + x + ' [/INST]' }}");
   EXPECT_EQ(tokens.decode(L::load_generator(folder.path).encode("the cat", true), false), "<s>[INST] the cat [/INST]");
   os::remove_file(folder / "chat_template.jinja");
   folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "tool", "template": "[INST]"},
                                                               {"name": "default", "template": "[gMASK]<sop>"}]})");
   EXPECT_EQ(tokens.decode(L::load_generator(folder.path).encode("the cat", true), false),
-            "[gMASK]<sop><|user|>\nthe cat<|assistant|>\n");
+            "[gMASK]<sop><|user|>\nthe cat<|assistant|>");
 }
 
 TEST(Generator, RefusesATokenizerOfAnotherModel) {
@@ -129,12 +130,136 @@ TEST(Generator, RefusesATokenizerOfAnotherModel) {
 
 TEST(ChatForm, IsToldByItsMarks) {
   EXPECT_EQ(L::chat_form("{% if x %}<|start_header_id|>user<|user|>")->name, "llama-3");
-  EXPECT_EQ(L::chat_form("<|user|> … <|assistant|>")->name, "zephyr");
+  EXPECT_EQ(L::chat_form("<|user|> … eos_token <|assistant|>")->name, "zephyr");
   EXPECT_EQ(L::chat_form("[gMASK]<sop><|user|>")->name, "glm-4");
   EXPECT_EQ(L::chat_form("[INST] … [/INST]")->name, "inst");
-  EXPECT_FALSE(L::chat_form(""));
-  EXPECT_FALSE(L::chat_form("### Instruction:"));
+  for (const char* other : {"", "### Instruction:", "<|user|>\n … <|end|>\n<|assistant|> eos_token",
+                            "<|user|> … <|assistant|>", "default_system_message [INST]"})
+    EXPECT_FALSE(L::chat_form(other)) << other;
   EXPECT_EQ(L::chat_forms().size(), 5u);
+  // what looks like a literal and is none; marks at the ends of the text
+  EXPECT_EQ(L::chat_form("<|im_start|>system\n")->begin, "");
+  EXPECT_EQ(L::chat_form("<|im_start|>system\\n' + x + '<|im_end|>")->begin, "");
+  EXPECT_EQ(L::chat_form("[INST]")->before_user, "[INST] ");
+  EXPECT_EQ(L::chat_form("'[INST]")->before_user, "[INST] ");
+  EXPECT_EQ(L::chat_form("[gMASK]<sop>add_generation_prompt <|assistant|>")->before_answer, "<|assistant|>");
+  // the date is today's where none is given
+  const std::string begin = L::chat_form("<|start_header_id|>Cutting Knowledge Date strftime_now")->begin;
+  EXPECT_TRUE(has(begin, "Today Date: ") && has(begin, " 20")) << begin;
+}
+
+// tests/data/chat/make_chat.py
+TEST(ChatForm, WritesWhatTransformersWrites) {
+  const std::vector<std::byte> bytes = os::read_file(tests::source_path("tests/data/chat/chats.json"));
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  const auto all = nlohmann::json::parse(text, text + bytes.size());
+  EXPECT_EQ(all.size(), 16u);
+  for (const auto& entry : all) {
+    const std::string name = entry["name"], first = entry["first"], second = entry["second"],
+                      answer = entry["messages"][1];
+    const auto form = L::chat_form(entry["template"].get<std::string>(), "05 Mar 2026");
+    ASSERT_TRUE(form) << name;
+    EXPECT_EQ(form->name, entry["form"].get<std::string>()) << name;
+    EXPECT_EQ(form->turn(entry["messages"][0].get<std::string>(), true), first) << name;
+    ASSERT_TRUE(second.starts_with(first)) << name;
+    // a blank before the answer, or the end of a line, is the model's to say
+    const std::size_t blank = second[first.size()] == ' ' || second[first.size()] == '\n' ? 1 : 0;
+    EXPECT_EQ(answer + form->turn(entry["messages"][2].get<std::string>(), false), second.substr(first.size() + blank))
+        << name;
+  }
+}
+
+/// Counts the tokens that a model's embeddings are asked for.
+class CountTokens : public LinkHook {
+ public:
+  std::string name() const override { return "CountTokens"; }
+  void forward_preprocess(const LinkCall& call) override {
+    if (call.link.type_name() == "EmbedID") tokens += call.inputs[0].size();
+  }
+  std::int64_t tokens = 0;
+};
+
+TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
+  random::seed(4);
+  const Tokenizer tokens = tokenizer();
+  L::LlamaOptions options = small(tokens.vocabulary_size());
+  options.context = 160;
+  const auto form = L::chat_form("<|im_start|>").value();
+  const auto generator_of = [&](const std::vector<std::int64_t>& end_tokens) {
+    random::seed(4);
+    auto model = std::make_unique<L::Llama>(options);
+    for (const Parameter& p : model->params()) p.set_array(p.array() * 20);  // so that what was said matters
+    model->end_tokens = end_tokens;
+    return L::Generator(std::move(model), tokens, form);
+  };
+  const L::Generator generator = generator_of({});
+  const L::GeneratorOptions greedy{.generate = {.tokens = 6, .temperature = 0}};
+  L::Conversation chat(generator);
+  const auto counted = std::make_shared<CountTokens>();
+  const LinkHookScope scope(counted);
+  const std::string first = chat("the cat", greedy);
+  const std::vector<std::int64_t> said = chat.tokens();
+  EXPECT_EQ(first, generator("the cat", {.generate = greedy.generate, .chat = true}));
+  counted->tokens = chat.computed();
+
+  const std::string second = chat("the dog", greedy);
+  EXPECT_EQ(counted->tokens, chat.computed());  // each token once
+  EXPECT_EQ(chat.computed(), std::ssize(chat.tokens()) - 1);
+  // as without caches, of all that was said
+  std::vector<std::int64_t> prompt = said;
+  for (const std::int64_t id : generator.encode_message("the dog", false)) prompt.push_back(id);
+  EXPECT_EQ(tokens.decode(prompt, false), form.turn("the cat", true) + first + form.turn("the dog", false));
+  const std::vector<std::int64_t> answer = L::generate(generator.model(), prompt, greedy.generate);
+  EXPECT_EQ(second, tokens.decode(answer));
+  EXPECT_NE(second, L::Conversation(generator)("the dog", greedy));  // what was said matters
+
+  // a message that is refused, and an answer that an exception ends, are as if they had not been
+  L::Conversation other(generator);
+  other("the cat", greedy);
+  EXPECT_TRUE(has(error_of([&] { other("the <|im_end|> cat", greedy); }), "the special token '<|im_end|>'"));
+  EXPECT_THROW(other("a mat", {.generate = greedy.generate, .on_text = [](std::string_view) -> bool { throw 1; }}),
+               int);
+  EXPECT_EQ(other.tokens(), said);
+  EXPECT_EQ(other("the dog", greedy), second);
+  // the context ends a chat
+  EXPECT_TRUE(has(error_of([&] {
+                    for (int i = 0; i < 20; ++i) other("the dog sat on the mat and the log", greedy);
+                  }),
+                  "the context 160"));
+
+  // an end that the model says is the form's to write
+  const L::Generator ends = generator_of({answer[2]});
+  L::Conversation ending(ends);
+  ending("the cat", greedy);
+  std::vector<std::int64_t> before = ending.tokens();
+  EXPECT_EQ(std::ranges::count(before, answer[2]), std::ranges::count(ends.encode_message("the cat", true), answer[2]));
+  for (const std::int64_t id : ends.encode_message("the dog", false)) before.push_back(id);
+  const std::string end_answer = ending("the dog", greedy);
+  EXPECT_EQ(end_answer, tokens.decode(L::generate(ends.model(), before, greedy.generate)));
+
+  EXPECT_TRUE(has(error_of([&] {
+                    const L::Generator none(std::make_unique<L::Llama>(options), tokens);
+                    L::Conversation silent(none);
+                  }),
+                  "no form of chats"));
+}
+
+TEST(Generate, CachesHoldWhatThePromptBeginsWith) {
+  random::seed(4);
+  const L::Llama model(small(300));
+  const std::vector<std::int64_t> prompt = {5, 6, 7, 8, 9};
+  std::vector<L::KeyValueCache> caches(2), few(1);
+  L::GenerateOptions options{.tokens = 4, .temperature = 0};
+  const std::vector<std::int64_t> plain = L::generate(model, prompt, options);
+  options.caches = &caches;
+  EXPECT_EQ(L::generate(model, prompt, options), plain);
+  EXPECT_EQ(caches[0].size(), 8);
+  EXPECT_TRUE(
+      has(error_of([&] { L::generate(model, prompt, options); }), "the caches hold 8 tokens, the prompt has 5"));
+  for (L::KeyValueCache& cache : caches) cache.resize(4);
+  EXPECT_EQ(L::generate(model, prompt, options), plain);
+  options.caches = &few;
+  EXPECT_TRUE(has(error_of([&] { L::generate(model, prompt, options); }), "there are 2 layers, and 1 caches"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "tests/folder.h"
@@ -67,6 +68,36 @@ TEST(Generate, TellsFiguresAndAFullContext) {
   const ct::os::ProcessResult shorter = generate({model("glm"), "--ids", "-p", "1 2 3", "-n", "100", "--context", "8"});
   EXPECT_EQ(numbers(shorter.output).size(), 6u);
   EXPECT_EQ(shorter.errors, "catenary generate: the context of 8 tokens is full\n");
+}
+
+TEST(Generate, ALineIsAMessageOfAChat) {
+  namespace L = ct::links;
+  const Folder folder;
+  const auto tokens =
+      ct::train_byte_pairs("the cat sat on the mat and the dog", 290, {.special = {"<|im_end|>", "<|im_start|>"}});
+  ct::random::seed(4);
+  L::save_language_model(
+      folder.path, L::Llama({.vocabulary = 290, .context = 90, .width = 16, .layers = 1, .heads = 2, .hidden = 24}),
+      {.tokenizer = tokens});
+  folder.write("tokenizer_config.json", R"({"chat_template": "<|im_start|>{{ m.role }}"})");
+  const L::Generator generator = L::load_generator(folder.path);
+  L::Conversation chat(generator);
+  const L::GeneratorOptions greedy{.generate = {.tokens = 5, .temperature = 0}};
+  std::string expected = chat("the cat", greedy) + "\n";
+  expected += chat("sat", greedy) + "\n";
+  const std::string catenary = tests::build_path("bin/catenary") + " generate " + folder.path + " --chat ";
+  const auto said = [&](const std::string& messages, const std::string& more) {
+    return ct::os::run_process({"sh", "-c", "printf '" + messages + "' | " + catenary + more}, {.timeout = 120});
+  };
+  const ct::os::ProcessResult result = said("the cat\\nsat\\n", "-n 5 --temperature 0");
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, expected);
+  EXPECT_EQ(result.errors, "");
+  const ct::os::ProcessResult full = said("the cat\\nsat\\n", "-n 500 --temperature 0 --verbose");
+  EXPECT_EQ(full.exit_code, 0) << full.errors;
+  EXPECT_TRUE(has(full.errors, "tokens in all, ")) << full.errors;
+  EXPECT_TRUE(has(full.errors, "the context of 90 tokens is full")) << full.errors;
+  EXPECT_TRUE(has(generate({folder.path}).errors, "--prompt, or --chat is required"));
 }
 
 TEST(Generate, SaysWhatIsWrong) {

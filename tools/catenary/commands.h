@@ -2,6 +2,7 @@
 // The subcommands. Each returns the exit status: 0 fine, 1 something was found to be wrong.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ struct ConvertOptions {
 int convert(const ConvertOptions& options);
 
 struct GenerateArguments {
-  std::string model;   ///< as links::load_language_model takes it
-  std::string prompt;  ///< text, or numbers with `ids`
+  std::string model;                  ///< as links::load_language_model takes it
+  std::optional<std::string> prompt;  ///< text, or numbers with `ids`; with `chat` it may be missing: standard input
   std::string device = "cpu";
   std::string dtype = "float32";  ///< of the weights, or "stored"
   std::int64_t tokens = 100;
@@ -34,7 +35,8 @@ struct GenerateArguments {
   bool chat = false;         ///< the prompt is a message, in the form of chats that the model has learnt
   bool verbose = false;      ///< figures on standard error where that is no terminal, too
 };
-/// Writes what follows a prompt, as it comes. The exit status is 128 and a signal's number where one ended it.
+/// Writes what follows a prompt, or the answers of a chat, as it comes. The exit status is 128 and a signal's number
+/// where one ended it.
 int generate(const GenerateArguments& arguments);
 
 struct QuantizeFileOptions {

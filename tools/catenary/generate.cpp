@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iostream>
 #include <memory>
 
 #include "catenary/catenary.h"
@@ -63,6 +64,48 @@ void write(std::string_view piece) {
   std::fflush(stdout);
 }
 
+/// Of the arguments, but for what is told of each token.
+links::GenerateOptions options_of(const GenerateArguments& arguments) {
+  return {.tokens = arguments.tokens,
+          .context = arguments.context,
+          .temperature = arguments.temperature,
+          .top_k = arguments.top_k,
+          .top_p = arguments.top_p,
+          .seed = arguments.seed};
+}
+
+std::int64_t context_of(const GenerateArguments& arguments, const links::LanguageModel& model) {
+  return arguments.context > 0 ? arguments.context : model.context();
+}
+
+/// Each line of standard input is a message, until it ends.
+int converse(const links::Generator& generator, const GenerateArguments& arguments, bool tells) {
+  links::Conversation chat(generator);
+  std::string message;
+  const auto ask = [&] {
+    if (os::is_terminal(os::kStandardError)) fmt::print(stderr, "> ");
+    return static_cast<bool>(std::getline(std::cin, message));
+  };
+  while (ask()) {
+    const os::ScopedSignals signals;  // Ctrl-C ends an answer, and the chat where none is written
+    const double begin = monotonic_seconds();
+    const std::int64_t before = chat.computed();
+    chat(message, {.generate = options_of(arguments), .on_text = [&](std::string_view piece) {
+                     write(piece);
+                     return signals.received() == 0;
+                   }});
+    write("\n");
+    if (tells)
+      fmt::print(stderr, "{} tokens in all, {} of them new, in {:.2f} s\n", chat.tokens().size(),
+                 std::ssize(chat.tokens()) - before, monotonic_seconds() - begin);
+    if (const std::int64_t most = context_of(arguments, generator.model()); chat.computed() >= most) {
+      fmt::print(stderr, "catenary generate: the context of {} tokens is full\n", most);
+      break;
+    }
+  }
+  return 0;
+}
+
 /// Tokens a second, and 0 for no time.
 double speed(std::int64_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; }
 
@@ -77,8 +120,9 @@ int generate(const GenerateArguments& arguments) {
   const Loaded loaded = load(arguments, {.dtype = dtype_of(arguments.dtype), .device = device});
   const links::LanguageModel& model = loaded.model();
   if (tells) fmt::print(stderr, "{}, read in {:.1f} s\n", model.type_name(), monotonic_seconds() - start);
+  if (!arguments.prompt) return converse(*loaded.generator, arguments, tells);
   const std::vector<std::int64_t> prompt =
-      arguments.ids ? ids_of(arguments.prompt) : loaded.generator->encode(arguments.prompt, arguments.chat);
+      arguments.ids ? ids_of(*arguments.prompt) : loaded.generator->encode(*arguments.prompt, arguments.chat);
 
   const os::ScopedSignals signals;
   std::optional<TokenStream> stream;
@@ -86,30 +130,23 @@ int generate(const GenerateArguments& arguments) {
   const double begin = monotonic_seconds();
   double first = begin, last = begin;
   std::int64_t count = 0;
-  const std::vector<std::int64_t> tokens =
-      links::generate(model, prompt,
-                      {.tokens = arguments.tokens,
-                       .context = arguments.context,
-                       .temperature = arguments.temperature,
-                       .top_k = arguments.top_k,
-                       .top_p = arguments.top_p,
-                       .seed = arguments.seed,
-                       .on_token = [&](std::int64_t token) {
-                         last = monotonic_seconds();
-                         if (count++ == 0) first = last;
-                         if (arguments.ids)
-                           write(fmt::format("{}{}", count == 1 ? "" : " ", token));
-                         else
-                           write(loaded.generator->piece(*stream, token));
-                         return signals.received() == 0;
-                       }});
+  links::GenerateOptions options = options_of(arguments);
+  options.on_token = [&](std::int64_t token) {
+    last = monotonic_seconds();
+    if (count++ == 0) first = last;
+    if (arguments.ids)
+      write(fmt::format("{}{}", count == 1 ? "" : " ", token));
+    else
+      write(loaded.generator->piece(*stream, token));
+    return signals.received() == 0;
+  };
+  const std::vector<std::int64_t> tokens = links::generate(model, prompt, options);
   if (stream) write(stream->finish());
   write("\n");
   const int signal = signals.received();
   const bool is_over = !tokens.empty() && std::ranges::count(model.end_tokens, tokens.back()) > 0;
   if (std::ssize(tokens) < arguments.tokens && signal == 0 && !is_over)
-    fmt::print(stderr, "catenary generate: the context of {} tokens is full\n",
-               arguments.context > 0 ? arguments.context : model.context());
+    fmt::print(stderr, "catenary generate: the context of {} tokens is full\n", context_of(arguments, model));
   if (tells) {
     fmt::print(stderr, "{} tokens of prompt in {:.2f} s ({:.1f}/s), {} more at {:.1f} tokens/s\n", prompt.size(),
                first - begin, speed(std::ssize(prompt), first - begin), count, speed(count - 1, last - first));

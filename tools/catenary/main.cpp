@@ -69,7 +69,9 @@ int main(int argc, char** argv) {
       "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/language-models.md.\n"
       "Exit status: 130 after Ctrl-C.");
   generate_command->add_option("MODEL", generate_arguments.model, "The model")->required();
-  generate_command->add_option("-p,--prompt", generate_arguments.prompt, "What the text follows")->required();
+  generate_command->add_option(
+      "-p,--prompt", generate_arguments.prompt,
+      "What the text follows; without it, with --chat, each line of standard input is a message");
   generate_command->add_option("-n,--tokens", generate_arguments.tokens, "How many tokens at most")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40, "COUNT"));
@@ -215,6 +217,8 @@ int main(int argc, char** argv) {
     own = static_cast<int>(std::find(argv + 2, argv + argc, std::string_view("--")) - argv);
   try {
     app.parse(own, argv);
+    if (generate_command->parsed() && !generate_arguments.prompt && !generate_arguments.chat)
+      throw CLI::RequiredError("--prompt, or --chat");
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())

@@ -83,9 +83,13 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
   const auto mode = test_mode();
   const auto no_graph = no_backprop_mode();
   std::mt19937_64 random(options.seed);
-  std::vector<KeyValueCache> caches(static_cast<std::size_t>(model.layers()));
-  std::vector<std::int64_t> next = prompt, all;
-  std::int64_t place = 0;
+  std::vector<KeyValueCache> own(static_cast<std::size_t>(model.layers()));
+  std::vector<KeyValueCache>& caches = options.caches ? *options.caches : own;
+  if (std::ssize(caches) != model.layers())
+    fail<ValueError>("{}: there are {} layers, and {} caches", what, model.layers(), caches.size());
+  std::int64_t place = caches.empty() ? 0 : caches.front().size();
+  if (place >= length) fail<ValueError>("{}: the caches hold {} tokens, the prompt has {}", what, place, length);
+  std::vector<std::int64_t> next(prompt.begin() + place, prompt.end()), all;
   const Device device = get_device(model);
   while (static_cast<std::int64_t>(all.size()) < options.tokens) {
     const auto n = static_cast<std::int64_t>(next.size());

@@ -46,12 +46,16 @@ struct GenerateOptions {
   std::int64_t top_k = 0;     ///< only the so many most likely tokens; 0: all
   double top_p = 1;           ///< only the most likely tokens whose probabilities come to this
   std::uint64_t seed = 0;     ///< of the choices: the same tokens on every machine for the same scores
+  /// One for each layer, where they are to be kept: they may hold what the prompt begins with, which is not computed
+  /// again, and hold all but the last token in the end.
+  std::vector<KeyValueCache>* caches = nullptr;
   /// Told of each token as it comes; false ends it.
   std::function<bool(std::int64_t token)> on_token = {};
 };
 /// Tokens that follow a prompt, one after the other, each drawn from what the model says of it. The model is called
 /// once with the prompt and then with one token at a time, in test mode. One of the model's end_tokens is the last.
-/// Throws ValueError for an empty prompt, one that is longer than the context, and options out of range.
+/// Throws ValueError for an empty prompt, one that is longer than the context, caches that are not of this model or
+/// hold more than the prompt's beginning, and options out of range.
 CT_API std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector<std::int64_t>& prompt,
                                           const GenerateOptions& options = {});
 

@@ -1,0 +1,31 @@
+#include "catenary/links/models/conversation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace catenary::links {
+
+Conversation::Conversation(const Generator& generator)
+    : generator_(&generator), caches_(static_cast<std::size_t>(generator.model().layers())) {
+  generator.encode_message("", true);
+}
+
+std::int64_t Conversation::computed() const { return caches_.empty() ? 0 : caches_.front().size(); }
+
+std::string Conversation::operator()(std::string_view message, const GeneratorOptions& options) {
+  std::vector<std::int64_t> prompt = tokens_;
+  const std::vector<std::int64_t> turn = generator_->encode_message(message, tokens_.empty());
+  prompt.insert(prompt.end(), turn.begin(), turn.end());
+  // of an answer that an exception ended
+  for (KeyValueCache& cache : caches_)
+    if (cache.size() > std::ssize(tokens_)) cache.resize(std::ssize(tokens_));
+  std::vector<std::int64_t> answer;
+  const std::string text = generator_->continued(prompt, options, &caches_, answer);
+  // the form has an end of its own behind an answer
+  if (!answer.empty() && std::ranges::count(generator_->model().end_tokens, answer.back()) > 0) answer.pop_back();
+  prompt.insert(prompt.end(), answer.begin(), answer.end());
+  tokens_ = std::move(prompt);
+  return text;
+}
+
+}  // namespace catenary::links
