@@ -164,9 +164,9 @@ TEST(LanguageSettings, NeitherDoThoseOfGguf) {
   const auto refused = [&](const std::vector<std::pair<std::string, io::GgufValue>>& changes) {
     io::GgufMetadata metadata;
     for (const std::string_view key : reader.keys()) metadata.emplace_back(std::string(key), reader.value(key));
-    for (const auto& [key, value] : changes) {
-      std::erase_if(metadata, [&](const auto& one) { return one.first == key; });
-      metadata.emplace_back(key, value);
+    for (const auto& change : changes) {
+      std::erase_if(metadata, [&](const auto& one) { return one.first == change.first; });
+      metadata.push_back(change);
     }
     std::vector<io::GgufTensor> tensors;
     for (const std::string& tensor : reader.names()) tensors.push_back({tensor, reader.read(tensor)});
