@@ -107,21 +107,7 @@ FUNCTIONS = {name: name for name in 'exp expm1 log log2 log10 log1p sqrt sin cos
 FUNCTIONS.update({short: 'arc' + short[1:] for short in ('asin', 'acos', 'atan', 'asinh', 'acosh', 'atanh')}, conj='conj')
 
 
-@pytest.fixture
-def templates(device):
-    """A device whose kernels are C++."""
-    if _core.backend_of(device) == 'opencl':
-        with pytest.raises(cupy.cuda.compiler.CompileException, match='x.real and x.imag'):
-            cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'of_complex')(cupy.ones(2, 'F'))
-        with pytest.raises(cupy.cuda.compiler.CompileException, match='x.real and x.imag'):
-            cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'of_complex')(cupy.ones(2, 'F'))
-        return None
-    return device
-
-
-def test_kernels_of_users(templates):
-    if templates is None:
-        return
+def test_kernels_of_users(device):
     kernel = cupy.ElementwiseKernel('T x, T y', 'T z', 'z = x * y + T(0, 1) - 2 / x', 'kernel_of_complex')
     mixed = cupy.ElementwiseKernel(
         'complex64 x, complex128 y, complex128 a', 'complex128 z, float64 n, bool t',
@@ -147,9 +133,7 @@ def test_kernels_of_users(templates):
         cupy.ElementwiseKernel('float32 x, float32 a', 'float32 y', 'y = x + a', 'of_real')(cupy.ones(2, 'f'), 1j)
 
 
-def test_operators_and_functions_in_kernels(templates):
-    if templates is None:
-        return
+def test_operators_and_functions_in_kernels(device):
     x, y = numbers(6, 'F'), numbers(6, 'D', 1)
     here = cupy.asarray(x), cupy.asarray(y)
     steps = cupy.ElementwiseKernel('complex64 x, complex128 y', 'complex128 a, complex128 b, complex128 c, complex128 d, complex128 e, complex64 f',
@@ -186,9 +170,7 @@ def near(got, expected):
 
 
 # Complex numbers in one of a kernel's texts alone, whose arrays are real.
-def test_kernels_of_real_arrays(templates):
-    if templates is None:
-        return
+def test_kernels_of_real_arrays(device):
     x = cupy.arange(6, dtype='f').reshape(2, 3)
     squares = x.get() ** 2
     for k, texts in enumerate((dict(operation='y = norm(complex<float>(x, 1))'),
@@ -222,8 +204,8 @@ def test_complex_numbers_that_are_stored_as_real_ones_warn():
         x[0] = 1j
 
 
-def test_whole_kernels(templates):
-    if templates is None or _core.backend_of(templates) == 'cpu':
+def test_whole_kernels(device):
+    if _core.backend_of(device) == 'cpu':
         return
     kernel = cupy.RawKernel('''#include <cupy/complex.cuh>
 extern "C" __global__ void f(const complex<double>* x, complex<float>* y, complex<double> s, int n) {

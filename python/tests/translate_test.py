@@ -466,17 +466,184 @@ def test_a_generator_of_random_numbers(folder, device):
     assert 1.5 < y.mean() < 2.5 and y.min() >= 0 and y.max() <= 4
 
 
+# ---------------------------------------------------------------------- what else C++ has
+def test_classes(folder, device):
+    both(folder, device, [given('x', 'float32', (8,)), out('y', 'float32', (8,)), out('k', 'int64', (8,))], '''
+        Pair p = {x, (int)i}; Pair q = p, r; r = q; r.size += 2; Pair* at = &r; at->value *= 2;
+        Box<float, 3> box; for (int j = 0; j < box.count; ++j) box.data[j] = x * j;
+        box.put(1, 5); flags f = {true, 3}; f.on = x > 100; const Pair pairs[2] = {{1, 2}, {x, 4}};
+        y = p.value + r.value + sum(box) + box.get(2) + swapped(p).value + pairs[i % 2].value;
+        k = r.size + sizeof(Pair) + sizeof(Box<double, 2>) + sizeof(flags) + f.on + Box<float, 3>::count + swapped(Pair{1, 2}).size
+            + Limits<float>::most + Limits<int>::most + Limits<int>::twice(4) + box.width() + KIND_B + pairs[1].size;''',
+         {'T': 'float32'}, (8,), preamble='''
+        struct Pair { float value; int size; };
+        typedef struct { bool on; char n; short wide; } flags;
+        enum Kind { KIND_A = 5, KIND_B };
+        template <typename V, int N> struct Box {
+            static const int count = N;
+            V data[N];
+            __device__ void put(int j, V v) { data[j] = v + count; }
+            __device__ V get(int j) const { return data[j] + width(); }
+            __device__ int width() const { return sizeof(data) / sizeof(V); }
+        };
+        template <typename V> struct Limits { static constexpr int most = 7; };
+        template <> struct Limits<int> {
+            static constexpr int most = 9;
+            static __device__ int twice(int v) { return v * 2 + most; }
+        };
+        template <typename V, int N> __device__ V sum(const Box<V, N>& b) { V all = 0; for (int j = 0; j < N; ++j) all += b.data[j]; return all; }
+        __device__ Pair swapped(Pair p) { Pair q; q.value = p.size; q.size = (int)(p.value * 8); return q; }''')
+
+
+def test_vectors(device):
+    """Of CUDA's sizes, alignments and places: a float3 has 12 bytes."""
+    x, y, z, n = numbers((24,), 'float32'), numpy.zeros(12, 'f'), numpy.zeros(6, 'f'), numpy.zeros(8, 'i4')
+    launch(device, '''
+    __device__ float4 scaled(float4 v, float by) { v.x *= by; v.w = v.w * by; return v; }
+    __device__ void add(float3* to, const float3& v) { to->x += v.x; to->y += v.y; to->z += v.z; }
+    extern "C" __global__ void vectors(const float4* x, float4* y, int2* n, float* out) {
+        int i = threadIdx.x;
+        if (i < 3) {
+            float4 v = x[i];
+            v = scaled(v, 2.0f);
+            y[i] = make_float4(v.x, v.y, v.z + 1, v.w);
+            y[i].y += 1;
+        }
+        if (i == 3) {
+            float3* p = (float3*)out;
+            const float3* q = reinterpret_cast<const float3*>(x) + 4;
+            add(p, *q); add(&p[1], q[1]);
+            uchar4 b = make_uchar4(1, 2, 3, 255);
+            n[0] = make_int2(sizeof(float3), sizeof(double3)); n[1].x = sizeof(uchar4) + b.w; n[1].y = alignment();
+            ((int*)n)[4] = n[0].y;
+        }
+    }
+    template <typename T> __device__ int unused() { return T::nothing; }
+    __device__ int alignment() { struct Pad { char c; float4 v; }; return sizeof(Pad) + sizeof(longlong2); }'''.replace(
+        'extern "C" __global__', '__device__ int alignment();\n    extern "C" __global__'), 'vectors', [x, y, n, z], 1, 4)
+    expected = x[:12] * numpy.tile(numpy.array([2, 1, 1, 2], 'f'), 3) + numpy.tile(numpy.array([0, 1, 1, 0], 'f'), 3)
+    numpy.testing.assert_allclose(y, expected, rtol=1e-6)
+    numpy.testing.assert_array_equal(z, x[12:18])
+    assert n.tolist() == [12, 24, 259, 48, 24, 0, 0, 0]
+
+
+def test_templates_of_numbers(folder, device):
+    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,)), out('k', 'int64', (6,))], '''
+        y = power<3>(x) + power<0>(x) + scaled<float>(x) + scaled<float, 5>(x) + first(x) + chosen<true>(x) + chosen<sizeof(T) == 8>(x);
+        float v[4] = {x, 1, 2, 3}; k = length(v) + halved(7) + halved(7u) + halved<short>(7) + sum<4>(v) + WIDTH * AREA;''', {'T': 'float32'},
+         (6,), preamble='''
+        constexpr int WIDTH = 3;
+        static const long long AREA = WIDTH * WIDTH + (1LL << 33);
+        template <int N> __device__ float power(float x) { float p = 1; for (int j = 0; j < N; ++j) p *= x; return p; }
+        template <typename V, int N = 2> __device__ V scaled(V x) { V many[N + WIDTH]; many[N] = x; return many[N] * N; }
+        template <typename V> __device__ V first(V x, V y = 3, int more = sizeof(V)) { return x + y + more; }
+        template <typename V, int N> __device__ int length(V (&v)[N]) { return N; }
+        template <int N> __device__ float sum(const float* v) { float all = 0; _Pragma_ for (int j = 0; j < N; ++j) all += v[j]; return all; }
+        template <typename V> __device__ long long halved(V v) { return v / 2 + sizeof(V); }
+        template <bool YES> __device__ float chosen(float x) {
+            static_assert(WIDTH == 3, "three");
+            if constexpr (YES) return x; else return x * 2;
+        }'''.replace('_Pragma_', ''))
+
+
+def test_overloads_and_pointers(folder, device):
+    r = Argument('r', 'float32', 'raw', numbers((8,), 'float32'), True)
+    both(folder, device, [r, out('y', 'float32', (1,)), out('k', 'int64', (1,))], '''
+        float mine[3] = {1, 2, 3}, *rows[2] = {mine, mine + 1}; float* later; float* best = nullptr;
+        later = mine; for (int j = 0; j < 3; ++j) if (!best || mine[j] > *best) best = &mine[j];
+        k = which(1) + which(1.0f) * 10 + which(1ll) * 100 + which(&r[0]) * 1000 + which((short)1) * 10000 + (best - mine) + (later == mine) + at(&r[0], 2);
+        float& second = mine[1]; second += 5; auto& third = mine[2]; third = 9; auto pointer = &r[1]; *pointer += 1;
+        y = mine[1] + mine[2] + rows[1][1] + *most(mine, 3) + *most(&r[0], 4); float s, c; sincosf(y, &s, &c); y += s * c;
+        k += llrint(2.5) + lround(2.5f) + (int)'a' + 0b101 + 017 + 1\'000; do { k++; } while (k < 0);
+        switch (k % 3) { case 0: int z; z = 5; k += z; break; case WIDE: k += 7; default: k += 11; }''', {}, (1,), preamble='''
+        constexpr int WIDE = 1;
+        __device__ int which(int) { return 1; } __device__ int which(float) { return 2; } __device__ int which(long long) { return 3; }
+        __device__ int which(const float* p) { return 4; }
+        template <typename V> __device__ V at(V* p, int k) { return p[k] * 100; }
+        __device__ const float* most(const float* p, int n) {
+            const float* found = p;
+            for (int j = 1; j < n; j++) if (p[j] > *found) found = p + j;
+            return found;
+        }''')
+
+
+def test_macros_and_conditions(folder, device):
+    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], '''
+        #if WIDTH > 2 && defined(SCALE) && !defined(NOTHING)
+          y = SCALE(x, 3) + PASTE(fi, rst)(x) + SUM(1, 2, 3) + LONG(5) + NOT_CALLED;
+        #elif 1
+          y = this is not read;
+        #else
+          y = nor this;
+        #endif
+        #undef SCALE
+        #ifndef SCALE
+          EACH(j, 3) { y += j; }
+        #endif''', {}, (6,), preamble='''
+        #define WIDTH (1 << 2)
+        #define SCALE(a, by) \\
+            ((a) * (by) + WIDTH)
+        #define PASTE(a, b) a ## b
+        #define SUM(...) add3(__VA_ARGS__)
+        #define LONG(x) (x##LLU)
+        #define first(x) first(x + 1)
+        #define NOT_CALLED SCALE(SCALE(1, 2), first(0))
+        #define EACH(j, n) for (int j = 0; j < n; ++j)
+        __device__ float (first)(float v);
+        __device__ float add3(float a, float b, float c) { return a + b * c; }'''.replace(
+             '__device__ float (first)(float v);', '#undef first\n__device__ float first(float v) { return v; }\n'
+             '        #define first(x) first(x + 1)'))
+
+
+def test_a_generic_kernel_of_a_class(device):
+    """A class template that is for some types another one, and pointers to bytes that are read as words."""
+    x, y, digest = numbers((12,), 'float32'), numpy.zeros(12, 'f'), numpy.zeros(4, 'u8')
+    code = '''
+    typedef unsigned char byte; typedef unsigned long int word;
+    template <typename U> struct Constants { static constexpr double HALF = 0.5; };
+    template <> struct Constants<float> { static constexpr float HALF = 0.25; };
+    #define ROTATE(x, y) rotated(x, y)
+    #define WIDE(x) (x##LLU)
+    __device__ static inline word rotated(word x, signed char r) { return (x << r) | (x >> (64 - r)); }
+    __device__ void mixed(const void* key, const int n, void* out) {
+        const byte* data = (const byte*)key; const word* blocks = (const word *)(data); word h = WIDE(0xff51afd7ed558ccd);
+        for (int i = 0; i < n / 8; i++) h = ROTATE(h ^ blocks[i], 27) * 5;
+        switch (n & 7) { case 2: h ^= (word)(data[n / 8 * 8 + 1]) << 8; case 1: h ^= data[n / 8 * 8]; };
+        ((word*)out)[0] = h;
+    }
+    template <typename T> __global__ void halved(T* y, const T* x, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = x[i] * Constants<T>::HALF;
+    }
+    extern "C" __global__ void digest(char* out, const char* in, int n) {
+        char kept[8]; mixed(in, n, kept); for (int j = 0; j < 8; ++j) out[j] = kept[j];
+    }'''
+    launch(device, code, 'halved<float>', [y, x, numpy.int32(12)], 3, 4)
+    numpy.testing.assert_allclose(y, x / 4)
+    launch(device, code, 'digest', [digest.view('i1'), x.view('i1'), numpy.int32(18)], 1, 1)
+    h = 0xff51afd7ed558ccd
+    for block in x[:4].view('u8').tolist():
+        h ^= block
+        h = ((h << 27 | h >> 37) * 5) % 2**64
+    data = x.view('u1').tolist()
+    assert digest[0] == h ^ data[17] << 8 ^ data[16]
+
+
 # ---------------------------------------------------------------------- what is refused
 @pytest.mark.parametrize('operation, token, line', [
     ('y = x;\ny = __shfl_sync(0, x, 1)', '__shfl_sync', 2), ('asm("nop")', 'asm', 1), ('y = tex1D<T>(x, 1)', 'tex1D', 1),
-    ('int* p = new int[2]', 'new', 1), ('complex<float> z = x', 'complex', 1), ('y = x;\n\n  float* p;', 'p', 3),
+    ('int* p = new int[2]', 'new', 1), ('y = x;\n\n  float* p;', 'p', 3),
     ('auto f = [](float v) { return v; }; y = f(x)', '[', 1), ('y = thrust::plus(x)', 'thrust', 1), ('return x', 'return', 1),
     ('y = r.begin()', 'begin', 1), ('int ind[] = {0, 1, 2}; y = r[ind]', 'r', 1), ('y = r.shape()[2]', '2', 1),
     ('inner<<<1, 1>>>(x)', '<<', 1), ('y = two(x)', 'two', 1), ('y = x @ 2', '@', 1), ('if (x) { y = 1', '{', 1),
     ('__shared__ float s[2]', '__shared__', 1), ('atomicAdd(&u[0], 1)', 'atomicAdd', 1),
     ('int k = 0; h[k++] += 1', 'h', 1), ('float16* p = &h[0]; *p++ += 1', 'p', 1), ('goto away', 'goto', 1), ('y = _ind.next()', '_ind', 1),
-    ('float** p = 0', 'p', 1), ('float2 v = make_float2(x, x)', 'float2', 1), ('y = make_int4(1, 2, 3, 4)', 'make_int4', 1),
-    ('y = x and x', 'and', 1), ('y = sizeof(h[0])', 'sizeof', 1)])
+    ('float** p = 0', 'p', 1), ('float2 v = make_float2(x)', 'make_float2', 1), ('float2 v; v = v + v', '+', 1),
+    ('y = x and x', 'and', 1), ('y = foo(x)', 'foo', 1), ('y = j0f(x)', 'j0f', 1), ('y = no_such_name', 'no_such_name', 1),
+    ('double s; sincosf(x, &y, &s)', 'sincosf', 1), ('foo z = x', 'foo', 1), ('y = x % 2', '%', 1), ('y = exp', 'exp', 1),
+    ('y = powf(x)', 'powf', 1), ('float v[i]', 'v', 1), ('y = *x', '*', 1), ('int2 v; y = v.z', 'z', 1), ('3 = y', '=', 1),
+    ('unsigned int* p = &y', 'y', 1), ('float* p = &y; p = &r[0]', 'r', 1), ('y = two(x, &y)', 'two', 1), ('static int k = 1', 'static', 1),
+    ('static_assert(sizeof(T) == 8, "wide")', 'static_assert', 1), ('y = sizeof(h[0])', 'sizeof', 1)])
 def test_refusals_name_the_kernel_the_line_and_the_token(operation, token, line):
     parameters = [Parameter('x', 'float32'), Parameter('r', 'float32', 'raw', 2), Parameter('u', 'uint8', 'raw'),
                   Parameter('h', 'float16', 'raw'), Parameter('y', 'float32', out=True)]
@@ -490,13 +657,34 @@ def test_refusals_name_the_kernel_the_line_and_the_token(operation, token, line)
 
 
 @pytest.mark.parametrize('preamble, token', [
-    ('#include <curand_kernel.h>\n', '#include <curand_kernel.h>'), ('class A {};', 'class'), ('struct A { int x; };', 'struct'),
-    ('template <int N> __device__ int f() { return N; }', 'int'), ('using T2 = float;', 'using'),
+    ('#include <curand_kernel.h>\n', '#include <curand_kernel.h>'), ('union A { int x; };', 'union'),
+    ('template <typename... T> __device__ int f() { return 1; }', '...'), ('using namespace std;', 'using'),
     ('__device__ float state;', '__device__'), ('__constant__ float later[4];', '__constant__'),
-    ('namespace a { }', 'namespace')])
+    ('namespace a { }', 'namespace'), ('#if defined(A) + B(2)\n#endif', '#if defined(A) + B(2)'), ('#if 1\n', '#if 1'),
+    ('#warning no\n', '#warning no'), ('static_assert(sizeof(int) == 8, "wide");', 'static_assert'),
+    ('struct A : B { };', ':'), ('struct A { int x; } a = {1}; struct A { int y; };', 'a')])
 def test_refusals_outside_functions(preamble, token):
     with pytest.raises(Untranslatable, match='kernel mine, line 1: ') as caught:
         _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], 'y = 1', {}, preamble=preamble)
+    assert repr(token) in str(caught.value)
+
+
+@pytest.mark.parametrize('preamble, operation, token', [
+    ('struct A { int x; A(int v) : x(v) {} };', 'A a; y = a.x', 'A'), ('struct A { ~A() {} };', 'A a', '~'),
+    ('struct A { int x; __device__ A operator+(A b) { return b; } };', 'A a; y = a.x', 'operator'),
+    ('struct A { int x = 1; };', 'A a; y = a.x', 'x'), ('struct A { float16 x; };', 'A a', 'x'),
+    ('struct A { int x; };', 'A a; y = a + a', '+'), ('struct A { int x; };', 'A a; y = a', 'a'),
+    ('struct A { int x; };', 'A a = {1, 2}', '{'), ('struct A { int x; };', 'A a; y = a.z', 'z'),
+    ('__device__ int f(int k) { return k ? f(k - 1) : 0; }', 'y = f(3)', 'f'),
+    ('__device__ int f(int k);', 'y = f(3)', 'f'), ('__device__ int f() { asm("nop"); return 1; }', 'y = f()', 'asm'),
+    ('template <int N> __device__ int f() { return N; }', 'y = f<float>()', 'f'),
+    ('template <int N> __device__ int f() { return N; }', 'int k = 3; y = f<k>()', 'k'),
+    ('__device__ float operator+(float2 a, float2 b) { return a.x; }', 'y = 1', 'operator'),
+    ('__device__ int f(float a, double b) { return 1; } __device__ int f(double a, float b) { return 2; }', 'y = f(1, 2)', 'f'),
+    ('struct A { float* p; };', 'A a; y = 1', 'A')])
+def test_refusals_of_classes_and_functions(preamble, operation, token):
+    with pytest.raises(Untranslatable, match='kernel mine, line 1: ') as caught:
+        _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], operation, {}, preamble=preamble)
     assert repr(token) in str(caught.value)
 
 
@@ -516,9 +704,19 @@ def test_without_float64():
         _translate.elementwise('k', [y], 'double d = 1; y = d', {}, float64=False)
 
 
-def test_the_compilers_words_name_the_users_line(device):
-    text = _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], 'y = 1;\n// two\ny = no_such_name;', {})
-    with pytest.raises(RuntimeError, match=r'mine:3:\d+.*no_such_name'):
+@pytest.mark.parametrize('operation, line', [
+    ('y = 1;\n// two\nconst int k = 1; k = 2;', 3), ('y = 1 +\n  1;\n\nfor (int k = 0;\n k < 2; ++k) { y += 1;\n const int m = 1; ++m; }', 6),
+    ('y = 1' + '\n' * 50 + ';const int k = 1; k = 2;', 51), ('const int k = 1;\ny = 2 +\n  ++k;', 3)])
+def test_the_compilers_words_name_the_users_line(device, operation, line):
+    text = _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], operation, {})
+    with pytest.raises(RuntimeError, match=r'mine:%d:\d+.*const' % line):
+        device.build(text)
+
+
+def test_the_compilers_words_name_a_helpers_line(device):
+    text = _translate.elementwise('mine', [Parameter('y', 'float32', out=True)], 'y = f()', {}, preamble='\n__device__ int f() {\n'
+                                  'const int k = 1;\nreturn ++k; }')
+    with pytest.raises(RuntimeError, match=r'mine_preamble:4:\d+.*const'):
         device.build(text)
 
 

@@ -6,7 +6,7 @@ import pathlib
 
 import numpy
 
-from catenary.cupy import _cuda, _host, _translate
+from catenary.cupy import _cuda, _host, _opencl, _translate
 import opencl
 
 
@@ -111,7 +111,7 @@ def reduction(folder, device, arguments, expressions, types, shape, rows, name='
 
 
 def with_library(text):
-    return opencl.library_prelude() + text if '_f32(' in text or '_f64(' in text else text
+    return opencl.library_prelude() + text if _opencl.of_library(text) else text
 
 
 def copy_of(array):

@@ -2,7 +2,8 @@
 
 import re
 
-from catenary.cupy._reader import Cursor, split
+from catenary.cupy._reader import Untranslatable
+from catenary.cupy._texts import read_name
 
 
 def entry(name):
@@ -11,24 +12,38 @@ def entry(name):
     return 'ct_' + re.sub(r'\W', '_', name)
 
 
-def instance_of(reader, name):
-    """`f<float, 4>` as (f, [tokens of float, tokens of 4]), by a Reader's tokens; no arguments where the name has none."""
-    c = Cursor(reader.read(name).inside)
-    base = c.take().text
-    return base, split(reader.angle(c)) if c.at('<') else []
+def instance_of(name):
+    """`f<float, 4>` as ('f', ['float', '4']); no arguments where the name has none."""
+    base, _, rest = name.strip().partition('<')
+    found, depth = [''] if rest else [], 0
+    for c in rest.rstrip()[:-1] if rest.rstrip().endswith('>') else rest:
+        depth += (c in '<(') - (c in '>)')
+        if c == ',' and not depth:
+            found.append('')
+        else:
+            found[-1] += c
+    return base.strip(), [text.strip() for text in found]
 
 
-def argument_of(reader, kernel, parameter, number, tokens):
-    """What a template's parameter becomes: (its type as Reader knows it, None), or, where it is a `number` of this type, (type, text)."""
-    text = ''.join(t.space + t.text for t in tokens).strip()
-    if number:
-        if not re.fullmatch(r'-?\w+', text) or not text.lstrip('-')[0].isdigit() and text not in ('true', 'false'):
-            raise ValueError('RawKernel: %s: %r is no number for the parameter %s' % (kernel, text, parameter))
-        return number, text
-    found = reader.whole_type(tokens)
-    if not found or found[1]:
+def number_of(kernel, parameter, text):
+    """The whole number that a template's parameter becomes. Throws ValueError."""
+    if text in ('true', 'false'):
+        return int(text == 'true')
+    if not re.fullmatch(r'-?\d\w*', text):
+        raise ValueError('RawKernel: %s: %r is no number for the parameter %s' % (kernel, text, parameter))
+    return int(text.rstrip('uUlL'), 0)
+
+
+def type_of(kernel, parameter, text, resolve):
+    """The type that a template's parameter becomes: what `resolve` makes of the tree of `text`. Throws ValueError."""
+    try:
+        base, found = read_name(kernel, text)
+        found = resolve(found) if base is None and found is not None and not found.stars else None
+    except Untranslatable:
+        found = None
+    if found is None:
         raise ValueError('RawKernel: %s: %r is no type for the parameter %s' % (kernel, text, parameter))
-    return found[0], None
+    return found
 
 
 class Parameter:
@@ -65,11 +80,11 @@ typedef %(kind)s _kind;
 const %(long)s _size = _outs * _rows, _units = _stage == 1 ? _outs * _chunks : _outs;
 %(loop)s {
 const %(long)s _out = _unit %% _outs, _chunk = _unit / _outs;
-_kind _total = (_kind)(%(identity)s);
+_kind _total = %(cast)s(%(identity)s);
 if (_stage == 2) {
 for (%(long)s _k = 0; _k < _chunks; ++_k) {
 const _kind a = _total, b = _partial_p[_partial_at + _k * _outs + _out];
-_total = (_kind)(%(reduce)s);
+_total = %(cast)s(%(reduce)s);
 }
 } else {
 const %(long)s _from = _stage == 1 ? _rows * _chunk / _chunks : 0, _to = _stage == 1 ? _rows * (_chunk + 1) / _chunks : _rows;
@@ -78,11 +93,11 @@ const %(long)s i = _out * _rows + _row;
 _kind _mapped;
 {
 %(loads)s
-_mapped = (_kind)(%(map)s);
+_mapped = %(cast)s(%(map)s);
 }
 {
 const _kind a = _total, b = _mapped;
-_total = (_kind)(%(reduce)s);
+_total = %(cast)s(%(reduce)s);
 }
 }
 }

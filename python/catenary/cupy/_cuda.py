@@ -7,8 +7,9 @@ import functools
 import os
 import re
 
-from catenary.cupy._around import STAGES, argument_of, entry, instance_of, numbers
-from catenary.cupy._reader import DTYPES, Cursor, Reader, split, tokens
+from catenary.cupy._around import STAGES, entry, instance_of, number_of, numbers, type_of
+from catenary.cupy._reader import DTYPES, split, tokens
+from catenary.cupy._texts import parameter_kinds, scalar_of
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}
@@ -102,7 +103,7 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
     takes += numbers('long long', ndim, '_outs', '_rows', '_chunks', '_stage')
     texts = kind, map_expr, reduce_expr, post_map_expr, str(identity or '')
     return _head(name, types, preamble, group, takes, *texts) + STAGES % dict(
-        long='ptrdiff_t', kind=kind, first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units', group),
+        long='ptrdiff_t', kind=kind, cast='(_kind)', first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units', group),
         identity=identity or '0', reduce=reduce_expr, map=map_expr, post=post_map_expr, write='',
         loads='const ptrdiff_t _i = _out, _j = i;\n_ind.set(i);\n' + _elements(parameters[:-1], 'i', '_ind.get()'),
         read='const ptrdiff_t _i = _out;\n' + _elements(parameters[-1:], '_out', ''))
@@ -128,8 +129,8 @@ def _templates(ts):
 def _instantiated(text, name):
     """The text in which a template has become the kernel for its arguments; its name, and the types among these. Other
     templates become functions, of which a compiler makes nothing."""
-    reader, ts = Reader(name, {}), tokens(text, name)
-    base, arguments = instance_of(reader, name)
+    ts = tokens(text, name)
+    base, arguments = instance_of(name)
     made, types = None if arguments else name, {}
     for start, end, kernel, at in list(_templates(ts)):
         parameters = split(ts[start + 2:end])
@@ -142,12 +143,12 @@ def _instantiated(text, name):
         first, made = '', entry(name)
         for part, given in zip(parameters, arguments):
             number = None if part[0].text in ('typename', 'class') else ' '.join(x.text for x in part[:-1])
-            type, value = argument_of(reader, name, part[-1].text, number, given)
             if number is None:
-                types[part[-1].text] = type
-                value = ''.join(x.space + x.text for x in given).strip()
-            first += ('typedef %s %s; ' % (value, part[-1].text) if number is None else
-                      'static constexpr %s %s = %s; ' % (number, part[-1].text, value))
+                types[part[-1].text] = type_of(name, part[-1].text, given, scalar_of)
+                first += 'typedef %s %s; ' % (given, part[-1].text)
+            else:
+                number_of(name, part[-1].text, given)
+                first += 'static constexpr %s %s = %s; ' % (number, part[-1].text, given)
         for x in ts[start:end + 1]:
             x.text, x.space = '', '\n' * x.space.count('\n')
         ts[start].text, ts[at].text = first + 'extern "C"', made
@@ -158,18 +159,10 @@ def _instantiated(text, name):
 
 def _kinds(text, name, types):
     """For each parameter of the kernel 'pointer', the dtype in which it takes a number, or None for other types."""
-    reader = Reader(name, {})
-    reader.types.update(types)
-
-    def brackets(ts):
-        for k, t in enumerate(ts):
-            if t.text == '(' and ts[k - 1].text == name and any(x.text == '__global__' for x in ts[max(k - 10, 0):k]):
-                yield t
-            yield from brackets(t.inside or ())
-
-    for found in brackets(reader.read(text).inside):
-        parts = [part for part in split(found.inside) if [x.text for x in part] != ['void']]
-        return ['pointer' if any(x.text == '*' for x in part) else DTYPES.get(reader.type(Cursor(part))) for part in parts]
+    ts = [t for t in tokens(text, name) if t.text and t.kind != 'directive']
+    for k, t in enumerate(ts):
+        if t.text == '(' and ts[k - 1].text == name and any(x.text == '__global__' for x in ts[max(k - 10, 0):k]):
+            return [kind if kind == 'pointer' else DTYPES.get(kind) for kind in parameter_kinds(ts[k:], types)]
     raise ValueError('RawKernel: the text has no kernel %r (a kernel begins with extern "C" __global__)' % name)
 
 

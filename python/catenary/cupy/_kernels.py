@@ -13,9 +13,11 @@ import sys
 import numpy
 
 from catenary import _core
-from catenary.cupy import _addresses, _cuda, _host, _translate
+from catenary.cupy import _addresses, _cuda, _host, _opencl, _translate
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupy._reader import LONGEST, REGISTER, Reader
+from catenary.cupy._reader import LONGEST, REGISTER
+from catenary.cupy._texts import read_name, scalar_of
+from catenary.cupy._tree import TypeId
 from catenary.cupy.cuda.compiler import CompileException
 
 _int64 = numpy.int64
@@ -125,12 +127,9 @@ def _made(way, kernel, *arguments, **more):
     backend, device = more.pop('backend'), more.pop('device')
     _check_length(kernel, *arguments, *more.values())
     if backend == 'opencl':
-        if any(p.dtype.startswith('complex') for p in arguments[0]):
-            raise CompileException('kernel %s: complex numbers are a template of C++, which OpenCL C lacks: on an OpenCL device the '
-                                   'kernel takes the parts, x.real and x.imag' % kernel, '', kernel)
         with _refusals('', kernel):
             text = getattr(_translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
-        return _Launcher(text, kernel, '_f32(' in text or '_f64(' in text, entry=_translate.entry(kernel))
+        return _Launcher(text, kernel, _opencl.of_library(text), entry=_translate.entry(kernel))
     with _refusals('', kernel):
         text = getattr(_cuda, way)(kernel, *arguments, **more)
     entry = _translate.entry(kernel)
@@ -330,12 +329,13 @@ class ElementwiseKernel:
 @functools.lru_cache
 def _named(word, types):
     """The dtype that a kernel knows by this word, where `types` are pairs of a name and a dtype's; None if there is none."""
+    names = {name: REGISTER.get(dtype) for name, dtype in types}
     try:
-        reader = Reader('reduce_type', dict(types))
-        type, stars = reader.whole_type(reader.read(word).inside) or (None, 0)
+        type = read_name('reduce_type', word, tuple(names))[1]
     except _translate.Untranslatable:
         return None
-    return next((numpy.dtype(dtype) for dtype, own in REGISTER.items() if own == type and not stars), None)
+    own = scalar_of(type, names) if isinstance(type, TypeId) and not type.stars else None
+    return next((numpy.dtype(dtype) for dtype, register in REGISTER.items() if own == register), None)
 
 
 class ReductionKernel:
@@ -483,6 +483,14 @@ def _three(numbers, what, kernel):
     return numbers + (1,) * (3 - len(numbers))
 
 
+def _words(kernel, position, value, size):
+    """The bytes of a class, which OpenCL takes in words of eight. Throws TypeError where there are others than `size`."""
+    given = numpy.asarray(value)
+    if given.nbytes != size:
+        raise TypeError('%s: argument %d is a class of %d bytes, given are %d of %s' % (kernel, position, size, given.nbytes, given.dtype))
+    return list(numpy.frombuffer(given.tobytes().ljust(-(-size // 8) * 8, b'\0'), 'i8'))
+
+
 class RawKernel:
     """A whole kernel in CUDA C++ (cupy.RawKernel), called with (grid, block, arguments). Numbers become what the kernel's
     parameters are. Throws CompileException as ElementwiseKernel does."""
@@ -522,7 +530,10 @@ class RawKernel:
             if isinstance(a, ndarray) != (kind == 'pointer'):
                 raise TypeError('%s: argument %d must be %s, given %s' % (
                     self.name, position, 'a cupy.ndarray' if kind == 'pointer' else 'a number', type(a)))
-            values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
+            if isinstance(kind, int):
+                values += _words(self.name, position, a, kind)
+            else:
+                values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
         # OpenCL's memory of a group is a parameter, which a kernel has or has not
         launcher(grid, block, values, (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem)
 
@@ -540,7 +551,7 @@ class RawKernel:
             return _Launcher(text, self.name, True, True, entry=made), kinds, None
         with _refusals(self.code, self.name):
             text, kinds, dynamic = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
-        return _Launcher(text, self.name, '_f32(' in text or '_f64(' in text, entry=_translate.entry(self.name)), kinds, dynamic
+        return _Launcher(text, self.name, _opencl.of_library(text), entry=_translate.entry(self.name)), kinds, dynamic
 
     @property
     def attributes(self):
@@ -599,4 +610,4 @@ class RawModule:
         if _core.backend_of(_core.Device()) != 'opencl':
             return
         with _refusals(self.code, 'RawModule'):
-            _translate.Translator('RawModule', {}).top(_options(self.options) + self.code)
+            _translate.check(_options(self.options) + self.code, 'RawModule')

@@ -1,8 +1,10 @@
 """OpenCL C of what CUDA C++ has and OpenCL C 1.2 has not, or has otherwise: overloads of mathematical functions,
 intrinsics, atomic operations on every type, 16-bit floats and bool in memory. A kernel gets those that it asks for."""
 
+import re
+
 SIZES = {'bool': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16': 2, 'float16': 2, 'int32': 4, 'uint32': 4, 'float32': 4,
-         'int64': 8, 'uint64': 8, 'float64': 8}
+         'int64': 8, 'uint64': 8, 'float64': 8, 'complex64': 8, 'complex128': 16}
 
 _KINDS = ('int', 'uint', 'long', 'ulong', 'float', 'double')
 
@@ -39,9 +41,73 @@ _PLAIN = {  # name: result, parameters, expression
     '__mulhi': ('int', 'int x, int y', 'mul_hi(x, y)'), '__umulhi': ('uint', 'uint x, uint y', 'mul_hi(x, y)'),
     '__umul64hi': ('ulong', 'ulong x, ulong y', 'mul_hi(x, y)'),
     '__double_as_longlong': ('long', 'double x', 'as_long(x)'), '__longlong_as_double': ('double', 'long x', 'as_double(x)'),
-    'ldexp': None, 'log_ndtr': None}
+    'ldexp': None, 'log_ndtr': None,
+    **{name + end: (result, '%s x' % kind, '(%s)%s(x)' % (result, way)) for name, result, way in (
+        ('lrint', 'long', 'rint'), ('llrint', 'long', 'rint'), ('lround', 'long', 'round'), ('llround', 'long', 'round'))
+       for end, kind in (('', 'double'), ('f', 'float'))}}
+# Functions of a number that put two results into variables: their kind, and the two.
+_PAIRS = {name + end: (kind, 'sin%s(x)' % of, 'cos%s(x)' % of) for name, of in (('sincos', ''), ('sincospi', 'pi'))
+          for end, kind in (('', 'double'), ('f', 'float'))}
 MATH = frozenset(_UNARY) | frozenset(_LIBRARY) | frozenset(_TESTS) | frozenset(_BINARY) | frozenset(_FLOATS) | frozenset(
-    _FAST) | frozenset(_FAST_BINARY) | frozenset(_PLAIN)
+    _FAST) | frozenset(_FAST_BINARY) | frozenset(_PLAIN) | frozenset(_PAIRS)
+
+# Words that stand for numbers: what they are in OpenCL C, and their types.
+CONSTANTS = {'NULL': ('0', 'int'), 'nullptr': ('0', 'int'), 'true': ('1', 'bool'), 'false': ('0', 'bool'),
+             'INFINITY': ('INFINITY', 'float'), 'NAN': ('NAN', 'float'), 'HUGE_VALF': ('INFINITY', 'float'),
+             'HUGE_VAL': ('((double)INFINITY)', 'double'), 'CUDART_INF_F': ('INFINITY', 'float'), 'CUDART_NAN_F': ('NAN', 'float'),
+             'CUDART_INF': ('((double)INFINITY)', 'double'), 'CUDART_NAN': ('((double)NAN)', 'double'),
+             'CUDART_PI_F': ('M_PI_F', 'float'), 'CUDART_PI': ('M_PI', 'double'),
+             'LLONG_MAX': ('LONG_MAX', 'long'), 'LLONG_MIN': ('LONG_MIN', 'long'), 'ULLONG_MAX': ('ULONG_MAX', 'ulong'),
+             'INT64_MAX': ('LONG_MAX', 'long'), 'INT64_MIN': ('LONG_MIN', 'long'), 'UINT64_MAX': ('ULONG_MAX', 'ulong'),
+             'SIZE_MAX': ('ULONG_MAX', 'ulong'), 'INT32_MAX': ('INT_MAX', 'int'), 'INT32_MIN': ('INT_MIN', 'int'),
+             'UINT32_MAX': ('UINT_MAX', 'uint'), 'LONG_MAX': ('LONG_MAX', 'long'), 'LONG_MIN': ('LONG_MIN', 'long'),
+             'ULONG_MAX': ('ULONG_MAX', 'ulong'), 'UINT_MAX': ('UINT_MAX', 'uint'), 'CHAR_BIT': ('CHAR_BIT', 'int')}
+CONSTANTS.update({name: (name, 'int') for name in ('INT_MAX', 'INT_MIN', 'SHRT_MAX', 'SHRT_MIN', 'USHRT_MAX', 'SCHAR_MAX',
+                                                   'SCHAR_MIN', 'UCHAR_MAX', 'CHAR_MAX', 'CHAR_MIN')})
+CONSTANTS.update({'FLT_' + name: ('FLT_' + name, 'float') for name in ('MAX', 'MIN', 'EPSILON')})
+CONSTANTS.update({'DBL_' + name: ('DBL_' + name, 'double') for name in ('MAX', 'MIN', 'EPSILON')})
+CONSTANTS.update({'M_' + name: ('M_' + name, 'double') for name in (
+    'E LOG2E LOG10E LN2 LN10 PI PI_2 PI_4 1_PI 2_PI 2_SQRTPI SQRT2 SQRT1_2').split()})
+LIMITS = {'LONG_MAX': 2**63 - 1, 'LONG_MIN': -2**63, 'ULONG_MAX': 2**64 - 1, 'INT_MAX': 2**31 - 1, 'INT_MIN': -2**31,
+          'UINT_MAX': 2**32 - 1, 'SHRT_MAX': 2**15 - 1, 'SHRT_MIN': -2**15, 'USHRT_MAX': 2**16 - 1, 'SCHAR_MAX': 127,
+          'SCHAR_MIN': -128, 'UCHAR_MAX': 255, 'CHAR_MAX': 127, 'CHAR_MIN': -128, 'CHAR_BIT': 8, '0': 0}
+_WORDS = {'char': 'SCHAR', 'short': 'SHRT', 'int': 'INT', 'long': 'LONG'}
+# std::numeric_limits by the name of the function and of the type
+NUMERIC = {'max': {'float': 'FLT_MAX', 'double': 'DBL_MAX', 'half': '65504.0f'},
+           'lowest': {'float': '-FLT_MAX', 'double': '-DBL_MAX', 'half': '-65504.0f'},
+           'min': {'float': 'FLT_MIN', 'double': 'DBL_MIN', 'half': '6.103515625e-05f'},
+           'epsilon': {'float': 'FLT_EPSILON', 'double': 'DBL_EPSILON', 'half': '0.0009765625f'},
+           'infinity': dict.fromkeys(('float', 'double', 'half'), 'INFINITY'),
+           'quiet_NaN': dict.fromkeys(('float', 'double', 'half'), 'NAN')}
+for _kind, _word in _WORDS.items():
+    NUMERIC['max'][_kind] = _word + '_MAX'
+    NUMERIC['min'][_kind] = NUMERIC['lowest'][_kind] = _word + '_MIN'
+    NUMERIC['max']['u' + _kind] = 'U' + _word.replace('SCHAR', 'CHAR') + '_MAX'
+    NUMERIC['min']['u' + _kind] = NUMERIC['lowest']['u' + _kind] = '0'
+
+
+def signature(name):
+    """Of a function of MATH: how many arguments it takes, the type of its result, None where that is its arguments', and for
+    each argument None, or of what the pointer is."""
+    if name in _PAIRS:
+        kind = _PAIRS[name][0]
+        return 3, 'void', (None, kind, kind)
+    if name in _TESTS:
+        return 1, 'bool', (None,)
+    if name in _UNARY or name in _LIBRARY or name == 'log_ndtr':
+        return 1, None, (None,)
+    if name in _BINARY or name == 'ldexp':
+        return 2, None, (None, None)
+    if name in _FLOATS:
+        count = 2 if _FLOATS[name] in _BINARY else 1
+        return count, 'float', (None,) * count
+    if name in _FAST or name in _FAST_BINARY:
+        count = 1 if name in _FAST else 2
+        return count, 'float', (None,) * count
+    if name == 'fma':
+        return 3, None, (None,) * 3
+    count = _PLAIN[name][1].count(',') + 1
+    return count, _PLAIN[name][0], (None,) * count
 
 # name: the types of elements that it takes
 ATOMICS = {'atomicAdd': ('int', 'uint', 'long', 'ulong', 'half', 'float', 'double')}
@@ -148,6 +214,31 @@ static inline float ct_store_half(__global ushort* p, long i, float x) {
 ''',
 }
 
+# What complex numbers have and the library's prelude has not, for c64 and float; for c128 the same text in other types
+_COMPLEX = {
+    'to': 'static inline c64 ct_to_c64(c128 z) { return ct_complex_c64(z.re, z.im); }\n',
+    'of': '''static inline float ct_real_c64(c64 z) { return z.re; }
+static inline float ct_imag_c64(c64 z) { return z.im; }
+static inline float ct_norm_c64(c64 z) { return z.re * z.re + z.im * z.im; }
+static inline float ct_arg_c64(c64 z) { return ct_atan2_f32(z.im, z.re); }
+static inline c64 ct_polar_c64(float size, float angle) { return ct_complex_c64(size * cos(angle), size * sin(angle)); }
+''',
+    'add': '''static inline void ct_add_to_c64(volatile __global c64* p, c64 z) {
+  volatile __global float* parts = (volatile __global float*)p;
+  ct_atomicAdd(parts, z.re);
+  ct_atomicAdd(parts + 1, z.im);
+}
+'''}
+
+
+def _complex(name):
+    way, kind = name.split('_')
+    text = _COMPLEX[way]
+    if kind == 'c128':
+        for a, b in (('c128', 'CT'), ('c64', 'c128'), ('f32', 'f64'), ('float', 'double'), ('CT', 'c64')):
+            text = text.replace(a, b)
+    return text
+
 
 def _at(ndim):
     """Where the element i, counted in C order, of an array with these extents and strides lies."""
@@ -177,6 +268,9 @@ def _function(name, floats):
         return _define('float', name, 'float x', '%s(x)' % _FAST[name])
     if name in _FAST_BINARY:
         return _define('float', name, 'float x, float y', _FAST_BINARY[name])
+    if name in _PAIRS:
+        kind, first, second = _PAIRS[name]
+        return '%svoid ct_%s(%s x, %s* s, %s* c) { *s = %s; *c = %s; }\n' % (_OVERLOAD, name, kind, kind, kind, first, second)
     if name == 'fma':
         return ''.join(_define(kind, name, '%s x, %s y, %s z' % (kind, kind, kind), 'fma(x, y, z)') for kind in floats)
     if name == 'ldexp':
@@ -187,6 +281,11 @@ def _function(name, floats):
     if real == 'float' and 'double' in result + parameters:
         return ''
     return _define(result, name, parameters, expression)
+
+
+def of_library(text):
+    """Whether a text has words of the library's prelude."""
+    return re.search(r'_f32\(|_f64\(|\bc64\b|\bc128\b', text) is not None
 
 
 def header(needs, float64):
@@ -201,9 +300,11 @@ def header(needs, float64):
                  '#endif\n')
     if 'atomicAdd' in needs:
         text += _HALF
-    for name in sorted(needs):
+    for name in sorted(needs, key=lambda name: (name.startswith('add_c'), name)):
         if name.startswith('memory_'):
             text += _MEMORY[name[7:]]
+        elif name.endswith(('_c64', '_c128')):
+            text += _complex(name)
         elif name.startswith('at') and name[2:].isdigit():
             text += _at(int(name[2:]))
         elif name in ATOMICS:

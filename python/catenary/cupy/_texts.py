@@ -1,0 +1,103 @@
+"""Whole texts of CUDA C++ as trees: a kernel's preamble and what stands in its operations, names of types and of kernels, the
+parameters of a kernel, and the numbers behind #if."""
+
+import functools
+
+from catenary.cupy import _tree as tree
+from catenary.cupy._declare import Statements
+from catenary.cupy._macros import Macros
+from catenary.cupy._parse import CLASS, END, OTHER, TYPE
+from catenary.cupy._reader import ALIASES, RANK, balanced, tokens
+from catenary.cupy._types import FOLDS
+
+
+@functools.lru_cache(256)
+def read(kernel, types, names, preamble, texts, is_raw=False):
+    """The trees of a kernel's texts: of the preamble's declarations, and of each of `texts`, (file, text, whether it is an
+    expression). `types` are names that stand for types, `names` those of variables. Kept, as most kernels are made for several
+    dtypes."""
+    base = {'complex': CLASS, **dict.fromkeys(types, TYPE)}
+    macros = Macros(kernel, lambda ts: known_number(ts, base))
+    parser = Statements(macros.run(preamble, kernel if is_raw else kernel + '_preamble'), [base])
+    top, found = tuple(parser.outside()), []
+    parser.scopes.append(dict.fromkeys(names, OTHER))
+    for file, text, is_expression in texts:
+        inner = Statements(macros.run(text, file), parser.scopes + [{}] if is_expression else parser.scopes)
+        if is_expression:
+            found.append(inner.commas())
+            if inner.t is not END:
+                inner.misplaced()
+        else:
+            found.append(inner.statements())
+    return top, tuple(found)
+
+
+def read_name(kernel, name, types=()):
+    """`f<float, 4>` as (f, its arguments as trees or ()); a type's name as (None, its TypeId)."""
+    base = {'complex': CLASS, **dict.fromkeys(types, TYPE)}
+    ts = balanced([t for t in tokens(name, kernel) if t.text])
+    parser = Statements(ts, [base])
+    found = parser.type_id()
+    if found:
+        return None, found if parser.t is END else None
+    at = parser.name()
+    return at.text, parser.arguments() if parser.t.text == '<' else ()
+
+
+def scalar_of(type, types=None):
+    """The number of OpenCL C's that a TypeId without stars stands for, where `types` are names for some; None for others."""
+    base = type.spec.base
+    if base == 'complex' and type.spec.args and isinstance(type.spec.args[0], tree.TypeId):
+        return {'float': 'c64', 'double': 'c128'}.get(scalar_of(type.spec.args[0], types))
+    if type.spec.args or type.reference:
+        return None
+    return (types or {}).get(base) or ALIASES.get(base, base if base in RANK else None)
+
+
+def parameter_kinds(ts, types):
+    """Of a kernel's parameters, with whose bracket these tokens begin, each: 'pointer', the number that it is, or None for others."""
+    depth, parts = 0, [[]]
+    for t in ts:
+        depth += (t.text in ('(', '[', '<')) - (t.text in (')', ']', '>'))
+        if depth == 0:
+            break
+        if depth == 1 and t.text == ',':
+            parts.append([])
+        else:
+            parts[-1].append(t)
+    parts[0] = parts[0][1:]
+    found = []
+    for part in parts if [t.text for t in parts[0]] not in ([], ['void']) else ():
+        type = Statements(part, [{'complex': CLASS, **dict.fromkeys(types, TYPE)}]).type_id()
+        pointer = any(t.text in ('*', '[') for t in part)
+        found.append('pointer' if pointer else type and scalar_of(type, types))
+    return found
+
+
+def known_number(ts, base):
+    """The value of a constant expression of numbers, for #if; None where it is none."""
+    parser = Statements(list(ts), [base])
+    x = parser.commas()
+    return None if parser.t is not END else fold(x)
+
+
+def fold(x):
+    if isinstance(x, tree.Number):
+        text = x.at.text.replace("'", '').rstrip('uUlL')
+        return int(text, 8 if text[0] == '0' and text.isdigit() and len(text) > 1 else 0) if text[:2].lower() in (
+            '0x', '0b') or text.isdigit() else None
+    if isinstance(x, tree.Paren):
+        return fold(x.x)
+    if isinstance(x, tree.Unary) and x.op in '-+~!':
+        v = fold(x.x)
+        return None if v is None else {'-': -v, '+': v, '~': ~v, '!': int(not v)}[x.op]
+    if isinstance(x, tree.Choice):
+        v = fold(x.test)
+        return None if v is None else fold(x.yes if v else x.no)
+    if isinstance(x, tree.Binary):
+        a, b = fold(x.left), fold(x.right)
+        if x.op == '&&' and a == 0 or x.op == '||' and a:
+            return int(x.op == '||')
+        v = None if a is None or b is None else FOLDS[x.op](a, b)
+        return None if v is None else int(v)
+    return None
