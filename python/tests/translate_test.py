@@ -595,6 +595,23 @@ def test_macros_and_conditions(folder, device):
              '        #define first(x) first(x + 1)'))
 
 
+def test_names_of_the_standard_library(device):
+    y, n = numpy.zeros(6, 'f'), numpy.zeros(6, 'i8')
+    launch(device, '''
+    template <class F> __device__ float applied(F f, float x) { return f.of(x) + F::shift(); }
+    struct Twice { __device__ float of(float x) const { return 2 * x; } static __device__ float shift() { return 1; } };
+    extern "C" __global__ void names(float* y, long long* n) {
+        using F = float; typedef F* Place; Place p = y; std::size_t k = sizeof(std::int16_t);
+        p[0] = std::max(1.0f, 2.0f) + std::exp(0.0f); p[1] = std::numeric_limits<F>::infinity(); p[2] = FLT_MAX; p[3] = applied(Twice(), 3);
+        p[4] = M_PI; p[5] = std::numeric_limits<float>::lowest();
+        n[0] = k; n[1] = std::numeric_limits<int>::max(); n[2] = std::numeric_limits<long long>::min(); n[3] = INT_MIN; n[4] = UINT_MAX;
+        n[5] = std::numeric_limits<unsigned char>::max();
+    }''', 'names', [y, n], 1, 1)
+    most = numpy.finfo('f').max
+    assert y.tolist() == [3, numpy.inf, most, 7, numpy.float32(math.pi), -most]
+    assert n.tolist() == [2, 2**31 - 1, -2**63, -2**31, 2**32 - 1, 255]
+
+
 def test_a_generic_kernel_of_a_class(device):
     """A class template that is for some types another one, and pointers to bytes that are read as words."""
     x, y, digest = numbers((12,), 'float32'), numpy.zeros(12, 'f'), numpy.zeros(4, 'u8')
@@ -700,6 +717,9 @@ def test_without_float64():
     text = _translate.elementwise('k', [Parameter('x', 'float32'), y], 'y = x * 0.5 + pow(x, 2) + 1e-3 + 2.f + 7 + exp(3)', {},
                                   float64=False)
     assert 'double' not in text and 'fp64' not in text and '0.5f' in text and '1e-3f' in text and '2.f ' in text
+    assert 'y = M_PI_F' in _translate.elementwise('k', [y], 'y = M_PI', {}, float64=False)
+    with pytest.raises(Untranslatable, match="'DBL_MAX': double, which the device lacks"):
+        _translate.elementwise('k', [y], 'y = DBL_MAX', {}, float64=False)
     with pytest.raises(Untranslatable, match="'double': double, which the device lacks"):
         _translate.elementwise('k', [y], 'double d = 1; y = d', {}, float64=False)
 

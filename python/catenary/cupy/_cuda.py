@@ -8,7 +8,7 @@ import os
 import re
 
 from catenary.cupy._around import STAGES, entry, instance_of, number_of, numbers, type_of
-from catenary.cupy._reader import DTYPES, split, tokens
+from catenary.cupy._reader import DTYPES, balanced, split, tokens
 from catenary.cupy._texts import parameter_kinds, scalar_of
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
@@ -159,7 +159,7 @@ def _instantiated(text, name):
 
 def _kinds(text, name, types):
     """For each parameter of the kernel 'pointer', the dtype in which it takes a number, or None for other types."""
-    ts = [t for t in tokens(text, name) if t.text and t.kind != 'directive']
+    ts = balanced([t for t in tokens(text, name) if t.text and t.kind != 'directive'])
     for k, t in enumerate(ts):
         if t.text == '(' and ts[k - 1].text == name and any(x.text == '__global__' for x in ts[max(k - 10, 0):k]):
             return [kind if kind == 'pointer' else DTYPES.get(kind) for kind in parameter_kinds(ts[k:], types)]

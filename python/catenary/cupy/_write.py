@@ -103,7 +103,9 @@ class Expressions:
             text, kind = _opencl.CONSTANTS[t.text]
             type = SCALARS[kind]
             if type is DOUBLE and not self.unit.float64:
-                text, type = '((float)%s)' % text if text[0].isdigit() else text, FLOAT
+                if not text.startswith('M_'):
+                    refuse(t, 'double, which the device lacks,')
+                text, type = text + '_F', FLOAT
             const = {'true': 1, 'false': 0}.get(t.text)
             if const is None and type.name in ('int', 'uint', 'long', 'ulong') and text in _opencl.LIMITS:
                 const = _opencl.LIMITS[text]
