@@ -185,12 +185,12 @@ def test_numbers_that_a_kernel_is_given(value, kind):
     assert out.tolist() == [float(numpy.asarray(value).item() if numpy.ndim(value) == 0 else value[0])]
 
 
-def test_structures_are_refused_by_a_sentence():
+def test_structures_for_numbers_are_refused_by_a_sentence():
     if not takes_whole_kernels():
         return
     point = numpy.zeros(1, numpy.dtype({'names': ['x', 'y', 'z'], 'formats': [numpy.float32] * 3}))
     stored = cupy.RawKernel('extern "C" __global__ void stored(float value, float* out) { out[0] = value; }', 'stored')
-    with pytest.raises(TypeError, match='a structure is not passed: give its numbers one by one, or in a cupy.ndarray'):
+    with pytest.raises(TypeError, match='argument 0 is a structure of 12 bytes where the kernel takes float32: give it its numbers one by one'):
         stored((1,), (1,), (point, cupy.zeros(1, 'f')))
 
 

@@ -73,9 +73,9 @@ def _dtype_of(kernel, p, known, argument=None):
     return known[p.ctype]
 
 
-def _check_arguments(kernel, arguments):
+def _check_arguments(kernel, arguments, structures=False):
     for a in arguments:
-        if not isinstance(a, (ndarray, int, float, complex, numpy.generic)) or isinstance(a, numpy.void):
+        if not isinstance(a, (ndarray, int, float, complex, numpy.generic)) or isinstance(a, numpy.void) and not structures:
             raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number%s' % (
                 kernel, type(a), '; a structure is not passed: give its numbers one by one, or in a cupy.ndarray'
                 if getattr(getattr(a, 'dtype', None), 'kind', '') == 'V' else ''))
@@ -518,7 +518,7 @@ class RawKernel:
         if device.name not in self._launchers:
             self._launchers[device.name] = self._make(device)
         launcher, kinds, dynamic = self._launchers[device.name]
-        _check_arguments(self.name, args)
+        _check_arguments(self.name, args, True)
         other = next((d for d in map(_core.device_of, arrays) if d.name != device.name), None)
         if other is not None:
             raise _core.CUDARuntimeError('kernel %s: its arguments are on %s and on %s' % (
@@ -530,6 +530,9 @@ class RawKernel:
             if isinstance(a, ndarray) != (kind == 'pointer'):
                 raise TypeError('%s: argument %d must be %s, given %s' % (
                     self.name, position, 'a cupy.ndarray' if kind == 'pointer' else 'a number', type(a)))
+            if isinstance(a, numpy.void) and isinstance(kind, str):
+                raise TypeError('%s: argument %d is a structure of %d bytes where the kernel takes %s: give it its numbers one by one, or '
+                                'declare the structure' % (self.name, position, a.nbytes, kind))
             if isinstance(kind, int):
                 values += _words(self.name, position, a, kind)
             else:
