@@ -5,7 +5,7 @@ import os
 
 import numpy
 
-from catenary.cupy import _translate
+from catenary.cupy._translator import translate as _translate
 
 _p, _u, _s = ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t
 

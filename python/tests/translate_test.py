@@ -5,8 +5,8 @@ import math
 import numpy
 import pytest
 
-from catenary.cupy import _translate
-from catenary.cupy._translate import Parameter, Untranslatable
+from catenary.cupy._translator import translate as _translate
+from catenary.cupy._translator.translate import Parameter, Untranslatable
 import opencl
 import two_ways
 from two_ways import Argument

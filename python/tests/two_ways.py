@@ -6,7 +6,8 @@ import pathlib
 
 import numpy
 
-from catenary.cupy import _cuda, _host, _opencl, _translate
+from catenary.cupy import _cuda, _host
+from catenary.cupy._translator import opencl as _opencl, translate as _translate
 import opencl
 
 

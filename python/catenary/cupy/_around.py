@@ -1,9 +1,9 @@
-"""What stands around the texts of CuPy's kernels, alike in OpenCL C (`_translate`) and in CUDA C++ (`_cuda`)."""
+"""What stands around the texts of CuPy's kernels, alike in OpenCL C (`_translator`) and in CUDA C++ (`_cuda`)."""
 
 import re
 
-from catenary.cupy._reader import Untranslatable
-from catenary.cupy._texts import read_name
+from catenary.cupy._translator.reader import Untranslatable
+from catenary.cupy._translator.texts import read_name
 
 
 def entry(name):

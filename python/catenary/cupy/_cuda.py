@@ -1,6 +1,6 @@
 """CuPy's kernels for CUDA, HIP and the processor: the user's text is taken as it is, after a header (_headers/carray.cuh).
 
-The kernels take what those of `_translate` take. They are portable texts of the library: its prelude comes first; on the
+The kernels take what those of `_translator` take. They are portable texts of the library: its prelude comes first; on the
 processor it is `_host`'s."""
 
 import functools
@@ -8,8 +8,8 @@ import os
 import re
 
 from catenary.cupy._around import STAGES, entry, instance_of, number_of, numbers, type_of
-from catenary.cupy._reader import DTYPES, balanced, split, tokens
-from catenary.cupy._texts import parameter_kinds, scalar_of
+from catenary.cupy._translator.reader import DTYPES, balanced, split, tokens
+from catenary.cupy._translator.texts import parameter_kinds, scalar_of
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}
@@ -82,7 +82,7 @@ def _loop(index, size, group):
 
 
 def elementwise(name, parameters, operation, types, *, preamble='', loop_prep='', after_loop='', ndim=1, group=64, **_):
-    """As _translate.elementwise. An operation that returns leaves its work-item: there must be one for each element, or
+    """As translate.elementwise. An operation that returns leaves its work-item: there must be one for each element, or
     groups of one, in whose loop it is a function of its own."""
     takes, first = _bind(parameters)
     takes += numbers('long long', ndim, '_size')
@@ -96,7 +96,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
 
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,
               ndim=1, group=64, **_):
-    """As _translate.reduction; partial results of float16 are floats here, too."""
+    """As translate.reduction; partial results of float16 are floats here, too."""
     takes, first = _bind(parameters)
     kind = _type(reduce_type or parameters[-1].dtype)
     takes += ['%s* _partial_p' % ('float' if kind == 'float16' else kind), 'long long _partial_at']
@@ -168,6 +168,6 @@ def _kinds(text, name, types):
 
 def raw(code, name):
     """The text of a whole kernel, which is the user's. Its pointers are addresses of first elements. Gives it with the kinds of
-    its parameters, as _translate.raw does, and what the kernel is called in it."""
+    its parameters, as translate.raw does, and what the kernel is called in it."""
     code, made, types = _instantiated(_without_headers(code, name), name)
     return header(code) + '#line 1 "%s"\n' % name + code, _kinds(code, made, types), made

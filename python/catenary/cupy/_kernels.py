@@ -1,6 +1,6 @@
 """cupy.ElementwiseKernel, ReductionKernel, RawKernel, RawModule.
 
-A kernel's text is made for the dtypes, the axes and the layouts of its arguments, once each: by `_translate` for OpenCL,
+A kernel's text is made for the dtypes, the axes and the layouts of its arguments, once each: by `_translator` for OpenCL,
 by `_cuda` for CUDA and HIP, and for the processor, whose C++ compiler `_host` asks. Offsets, extents and strides are arguments of what was compiled."""
 
 import contextlib
@@ -13,11 +13,12 @@ import sys
 import numpy
 
 from catenary import _core
-from catenary.cupy import _addresses, _cuda, _host, _opencl, _translate
+from catenary.cupy import _addresses, _cuda, _host
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupy._reader import LONGEST, REGISTER
-from catenary.cupy._texts import read_name, scalar_of
-from catenary.cupy._tree import TypeId
+from catenary.cupy._translator import opencl, translate
+from catenary.cupy._translator.reader import LONGEST, REGISTER
+from catenary.cupy._translator.texts import read_name, scalar_of
+from catenary.cupy._translator.tree import TypeId
 from catenary.cupy.cuda.compiler import CompileException
 
 _int64 = numpy.int64
@@ -106,7 +107,7 @@ def _refusals(code, kernel):
     """What cannot be translated is the user's CompileException."""
     try:
         yield
-    except _translate.Untranslatable as error:
+    except translate.Untranslatable as error:
         raise CompileException(str(error), code, kernel) from None
     except RecursionError:
         raise CompileException('kernel %s: operators stand inside each other deeper than %d calls of Python follow '
@@ -128,11 +129,11 @@ def _made(way, kernel, *arguments, **more):
     _check_length(kernel, *arguments, *more.values())
     if backend == 'opencl':
         with _refusals('', kernel):
-            text = getattr(_translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
-        return _Launcher(text, kernel, _opencl.of_library(text), entry=_translate.entry(kernel))
+            text = getattr(translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
+        return _Launcher(text, kernel, opencl.of_library(text), entry=translate.entry(kernel))
     with _refusals('', kernel):
         text = getattr(_cuda, way)(kernel, *arguments, **more)
-    entry = _translate.entry(kernel)
+    entry = translate.entry(kernel)
     return _Launcher(text, kernel, True, entry=entry, function=_host.function(text, entry, kernel) if backend == 'cpu' else None)
 
 
@@ -312,10 +313,10 @@ class ElementwiseKernel:
         parameters = []
         for k, (p, a, dtype) in enumerate(zip(self.params, arguments, dtypes)):
             if not isinstance(a, ndarray):
-                parameters.append(_translate.Parameter(p.name, dtype.name, 'scalar'))
+                parameters.append(translate.Parameter(p.name, dtype.name, 'scalar'))
             else:
                 plain = a.flags.c_contiguous if p.raw else _is_plain(a, shape)
-                parameters.append(_translate.Parameter(p.name, dtype.name, 'raw' if p.raw else 'element',
+                parameters.append(translate.Parameter(p.name, dtype.name, 'raw' if p.raw else 'element',
                                                        a.ndim if p.raw else ndim, plain, k >= self.nin))
         backend = _core.backend_of(device)
         launcher = _made('elementwise', self.name, parameters, self.operation,
@@ -332,7 +333,7 @@ def _named(word, types):
     names = {name: REGISTER.get(dtype) for name, dtype in types}
     try:
         type = read_name('reduce_type', word, tuple(names))[1]
-    except _translate.Untranslatable:
+    except translate.Untranslatable:
         return None
     own = scalar_of(type, names) if isinstance(type, TypeId) and not type.stars else None
     return next((numpy.dtype(dtype) for dtype, register in REGISTER.items() if own == register), None)
@@ -458,7 +459,7 @@ class ReductionKernel:
         if launcher is None:
             types = {name: dtype.name for name, dtype in known.items()}
             launcher = self._cached_codes[key] = _made(
-                'reduction', self.name, [_translate.Parameter(*p) for p in parameters], self.map_expr, self.reduce_expr,
+                'reduction', self.name, [translate.Parameter(*p) for p in parameters], self.map_expr, self.reduce_expr,
                 self.post_map_expr, self.identity, types, preamble=self.preamble, reduce_type=kind.name,
                 ndim=len(ordered), group=group, backend=_core.backend_of(device), device=device)
         values += [result, partial] + [_int64(n) for n in ordered] + [_int64(outs), _int64(rows), _int64(chunks)]
@@ -553,8 +554,8 @@ class RawKernel:
                 text, kinds, made = _cuda.raw(_options(self.options) + self.code, self.name)
             return _Launcher(text, self.name, True, True, entry=made), kinds, None
         with _refusals(self.code, self.name):
-            text, kinds, dynamic = _translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
-        return _Launcher(text, self.name, _opencl.of_library(text), entry=_translate.entry(self.name)), kinds, dynamic
+            text, kinds, dynamic = translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
+        return _Launcher(text, self.name, opencl.of_library(text), entry=translate.entry(self.name)), kinds, dynamic
 
     @property
     def attributes(self):
@@ -613,4 +614,4 @@ class RawModule:
         if _core.backend_of(_core.Device()) != 'opencl':
             return
         with _refusals(self.code, 'RawModule'):
-            _translate.check(_options(self.options) + self.code, 'RawModule')
+            translate.check(_options(self.options) + self.code, 'RawModule')

@@ -1,8 +1,8 @@
-"""Statements and declarations of CUDA C++: what `_parse` does for expressions."""
+"""Statements and declarations of CUDA C++: what `parse` does for expressions."""
 
-from catenary.cupy import _tree as tree
-from catenary.cupy._parse import CLASS, END, OTHER, TEMPLATE, TYPE, Parser
-from catenary.cupy._reader import BRACKETS, CLOSING, QUALIFIERS, REFUSED, SPECIFIERS, Untranslatable, refuse
+from catenary.cupy._translator import tree
+from catenary.cupy._translator.parse import CLASS, END, OTHER, TEMPLATE, TYPE, Parser
+from catenary.cupy._translator.reader import BRACKETS, CLOSING, QUALIFIERS, REFUSED, SPECIFIERS, Untranslatable, refuse
 
 STORAGE = frozenset(('__shared__', '__constant__', '__managed__', 'extern', '__device__')) | QUALIFIERS | SPECIFIERS
 _CLASSES = frozenset(('struct', 'class', 'enum', 'typedef', 'using'))

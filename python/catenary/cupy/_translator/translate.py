@@ -1,21 +1,21 @@
 """CuPy's kernels, written in CUDA C++, as OpenCL C 1.2.
 
-A text becomes tokens (`_reader`), those without macros (`_macros`), a tree (`_tree`, `_parse`, `_declare`, `_texts`), and the
-tree a text in which each expression's type and address space is known (`_types`, `_values`, `_write`, `_calls`, `_complex`,
-`_statements`). What is not known is refused by kernel, line and token (`Untranslatable`), never guessed. Registers hold 16-bit
+A text becomes tokens (`reader`), those without macros (`macros`), a tree (`tree`, `parse`, `declare`, `texts`), and the
+tree a text in which each expression's type and address space is known (`types`, `values`, `write`, `calls`, `complex`,
+`statements`). What is not known is refused by kernel, line and token (`Untranslatable`), never guessed. Registers hold 16-bit
 floats as float: values are rounded where they are stored.
 
-`elementwise`, `reduction` and `raw` are the ways in; `_opencl` has the texts of functions that are asked for.
+`elementwise`, `reduction` and `raw` are the ways in; `opencl` has the texts of functions that are asked for.
 """
 
-from catenary.cupy import _opencl
-from catenary.cupy import _tree as tree
+from catenary.cupy._translator import opencl
+from catenary.cupy._translator import tree
 from catenary.cupy._around import STAGES, Parameter, entry, instance_of, number_of, numbers, type_of
-from catenary.cupy._reader import DTYPES, MEMORY, REGISTER, RESERVED, Untranslatable, refuse
-from catenary.cupy._statements import DYNAMIC, Writer, number_text
-from catenary.cupy._texts import read
-from catenary.cupy._types import BOOL, LONG, ORDER, SCALARS, VOID, Array, Pointer, Scalar, Struct, memory, spelled
-from catenary.cupy._values import Unit, Value, names_of
+from catenary.cupy._translator.reader import DTYPES, MEMORY, REGISTER, RESERVED, Untranslatable, refuse
+from catenary.cupy._translator.statements import DYNAMIC, Writer, number_text
+from catenary.cupy._translator.texts import read
+from catenary.cupy._translator.types import BOOL, LONG, ORDER, SCALARS, VOID, Array, Pointer, Scalar, Struct, memory, spelled
+from catenary.cupy._translator.values import Unit, Value, names_of
 
 __all__ = ['Parameter', 'Untranslatable', 'check', 'elementwise', 'raw', 'reduction']
 
@@ -89,7 +89,7 @@ def _bind(kernel, parameters):
 def _members(p, own):
     extents, strides = (['%s_%s%d' % (own, number, k) for k in range(p.ndim)] for number in 'ns')
     return {'ndim': Value(str(p.ndim), SCALARS['int'], const=p.ndim), 'size': Value('(%s)' % (' * '.join(extents) or '1L'), LONG),
-            'shape': extents, 'strides': ['(%s * %d)' % (stride, _opencl.SIZES[p.dtype]) for stride in strides]}
+            'shape': extents, 'strides': ['(%s * %d)' % (stride, opencl.SIZES[p.dtype]) for stride in strides]}
 
 
 def _index(ndim):
@@ -102,7 +102,7 @@ def _head(kernel, name, group, takes):
     """What stands before a kernel's body: all that has been asked for, classes and helpers."""
     unit, size = kernel.unit, '__attribute__((reqd_work_group_size(%d, 1, 1))) ' % group if group else ''
     return '%s%s%s__kernel %svoid %s(%s) {\n' % (
-        _opencl.header(unit.needs, unit.float64), unit.struct_texts(), ''.join(unit.functions), size, entry(name), ', '.join(takes))
+        opencl.header(unit.needs, unit.float64), unit.struct_texts(), ''.join(unit.functions), size, entry(name), ', '.join(takes))
 
 
 def _loop(index, size, group):

@@ -1,8 +1,8 @@
 """What expressions of a kernel stand for in OpenCL C: `Value`, and what is known of a whole text, `Unit`."""
 
-from catenary.cupy import _tree as tree
-from catenary.cupy._reader import RESERVED, VECTORS, refuse
-from catenary.cupy._types import SCALARS, Pointer, Scalar, Struct, align_of, size_of, spelled
+from catenary.cupy._translator import tree
+from catenary.cupy._translator.reader import RESERVED, VECTORS, refuse
+from catenary.cupy._translator.types import SCALARS, Pointer, Scalar, Struct, align_of, size_of, spelled
 
 LOST = 'a pointer of which nothing says where it points to'
 

@@ -1,4 +1,4 @@
-"""Reads CUDA C++ word by word: tokens, what is refused and how it is said. `_macros`, `_parse` and `_translate` build upon it."""
+"""Reads CUDA C++ word by word: tokens, what is refused and how it is said. `macros`, `parse` and `translate` build upon it."""
 
 import re
 

@@ -1,6 +1,6 @@
 """Types of CUDA C++ as OpenCL C has them. Registers hold 16-bit floats as float, bool lies in memory as a byte."""
 
-from catenary.cupy._reader import MEMORY, RANK
+from catenary.cupy._translator.reader import MEMORY, RANK
 
 INTEGERS = frozenset(RANK[:RANK.index('half')])
 ORDER = {name: k for k, name in enumerate(RANK)}

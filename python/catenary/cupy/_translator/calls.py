@@ -1,12 +1,12 @@
 """Calls in a kernel: of its text's functions, which are made for the types and address spaces that they are called with, and of
 CUDA's. Classes are made for the arguments of their templates."""
 
-from catenary.cupy import _opencl
-from catenary.cupy import _tree as tree
-from catenary.cupy._reader import COMPLEX_FUNCTIONS, OF_CUDA, VECTORS, Untranslatable, refuse
-from catenary.cupy._types import COMPLEX, DOUBLE, FLOAT, HALF, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, decayed, \
+from catenary.cupy._translator import opencl
+from catenary.cupy._translator import tree
+from catenary.cupy._translator.reader import COMPLEX_FUNCTIONS, OF_CUDA, VECTORS, Untranslatable, refuse
+from catenary.cupy._translator.types import COMPLEX, DOUBLE, FLOAT, HALF, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, decayed, \
     is_complex, is_integer, is_number, joined, promoted, spelled
-from catenary.cupy._values import Classes, Constant, Value, names_of
+from catenary.cupy._translator.values import Classes, Constant, Value, names_of
 
 BARRIERS = {'__syncthreads': 'barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
             '__threadfence': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
@@ -32,7 +32,7 @@ class Calls:
             return self.called(t, found, x.args, args)
         if found is not None:
             refuse(t, 'a call of what is no function')
-        if f.parts[0][0].text == 'std' and (len(f.parts) > 2 or t.text not in _opencl.MATH and
+        if f.parts[0][0].text == 'std' and (len(f.parts) > 2 or t.text not in opencl.MATH and
                                                 t.text not in COMPLEX_FUNCTIONS):
             return self.standard(x, f)
         return self.known(t, x)
@@ -318,17 +318,17 @@ class Calls:
         if name == '__ldg' and len(values) == 1 and values[0].type.__class__ is Pointer:
             v = self.element(values[0], '0', '(*%s)' % values[0].text)
             return Value(v.text, v.type, at=v.at)
-        if name in COMPLEX_FUNCTIONS and name not in _opencl.MATH or any(
+        if name in COMPLEX_FUNCTIONS and name not in opencl.MATH or any(
                 is_complex(v.type) or v.type.__class__ is Pointer and is_complex(v.type.to) for v in values):
             return self.complex_call(t, values)
         text = ', '.join(v.text for v in values)
         at = next((v.at for v in values if v.at), None)
-        if name in _opencl.ATOMICS:
+        if name in opencl.ATOMICS:
             return self.atomic(t, values)
-        if name not in _opencl.MATH:
+        if name not in opencl.MATH:
             refuse(t, 'this word' if name.startswith(OF_CUDA) or name.startswith('__') else self.why(name) if name in (
                 'malloc', 'free', 'thrust') else 'a function that is not known')
-        count, result, kinds = _opencl.signature(name)
+        count, result, kinds = opencl.signature(name)
         if len(values) != count:
             refuse(t, 'a call with %d arguments of a function that takes another number' % len(values))
         for v, kind in zip(values, kinds):
@@ -364,7 +364,7 @@ class Calls:
         pointer = values[0].type
         if pointer.__class__ is not Pointer or pointer.space not in ('__global', '__local'):
             refuse(t, 'an atomic operation on what no other thread sees')
-        if pointer.to.__class__ is not Scalar or pointer.to.name not in _opencl.ATOMICS[name] or (
+        if pointer.to.__class__ is not Scalar or pointer.to.name not in opencl.ATOMICS[name] or (
                 pointer.to is HALF and pointer.space != '__global'):
             refuse(t, 'an atomic operation on %s' % pointer.to)
         self.unit.needs.add(name)
@@ -389,9 +389,9 @@ class Calls:
         """std::numeric_limits<T>::NAME()"""
         if [t.text for t, _ in f.parts[:2]] == ['std', 'numeric_limits'] and len(f.parts) == 3 and f.parts[1][1]:
             type, t = self.argument(f.parts[1][1][0]), f.parts[2][0]
-            found = _opencl.NUMERIC.get(t.text, {}).get(type.name) if type.__class__ is Scalar else None
+            found = opencl.NUMERIC.get(t.text, {}).get(type.name) if type.__class__ is Scalar else None
             if found and not x.args:
-                const = _opencl.LIMITS.get(found) if is_integer(type) else None
+                const = opencl.LIMITS.get(found) if is_integer(type) else None
                 return Value('((%s)%s)' % (type.register, found), type, const=const)
             refuse(t, 'this limit of %s' % type)
         refuse(f.parts[-1][0], 'this name of the standard library')

@@ -1,4 +1,4 @@
-"""The tree that `_parse` makes of CUDA C++ and `_write` goes through. Nothing changes it: it may be kept for other dtypes.
+"""The tree that `parse` makes of CUDA C++ and `write` goes through. Nothing changes it: it may be kept for other dtypes.
 
 Each node has `at`, the token that messages name. A type is a `Spec` (which word, with what arguments) and what a declarator
 adds to it (`TypeId`: stars, a reference, sizes of an array)."""

@@ -3,12 +3,12 @@ parameters of a kernel, and the numbers behind #if."""
 
 import functools
 
-from catenary.cupy import _tree as tree
-from catenary.cupy._declare import Statements
-from catenary.cupy._macros import Macros
-from catenary.cupy._parse import CLASS, END, OTHER, TYPE
-from catenary.cupy._reader import ALIASES, RANK, balanced, tokens
-from catenary.cupy._types import FOLDS
+from catenary.cupy._translator import tree
+from catenary.cupy._translator.declare import Statements
+from catenary.cupy._translator.macros import Macros
+from catenary.cupy._translator.parse import CLASS, END, OTHER, TYPE
+from catenary.cupy._translator.reader import ALIASES, RANK, balanced, tokens
+from catenary.cupy._translator.types import FOLDS
 
 
 @functools.lru_cache(256)

@@ -3,14 +3,14 @@ line is the user's."""
 
 import re
 
-from catenary.cupy import _tree as tree
-from catenary.cupy._calls import Calls
-from catenary.cupy._complex import Complex
-from catenary.cupy._reader import RESERVED, refuse
-from catenary.cupy._types import HALF, INT, VOID, Array, Pointer, Scalar, Struct, decayed, is_complex, is_integer, is_number, memory, \
+from catenary.cupy._translator import tree
+from catenary.cupy._translator.calls import Calls
+from catenary.cupy._translator.complex import Complex
+from catenary.cupy._translator.reader import RESERVED, refuse
+from catenary.cupy._translator.types import HALF, INT, VOID, Array, Pointer, Scalar, Struct, decayed, is_complex, is_integer, is_number, memory, \
     size_of, spelled, wrapped
-from catenary.cupy._values import Later, Value, names_of, settled
-from catenary.cupy._write import Expressions
+from catenary.cupy._translator.values import Later, Value, names_of, settled
+from catenary.cupy._translator.write import Expressions
 
 _MARK = re.compile('\x01(\\d+)\x02')
 DYNAMIC = 'ct_dynamic'  # a kernel's last parameter: memory of a group, of the size that the launch says

@@ -1,10 +1,10 @@
-"""Expressions and types of CUDA C++: tokens become the tree of `_tree`. `_declare` reads statements and declarations with it.
+"""Expressions and types of CUDA C++: tokens become the tree of `tree`. `declare` reads statements and declarations with it.
 
 Names that stand for types have to be known where they are read, as in C++: `scopes` says of a name whether it is a type, a template
 or something else."""
 
-from catenary.cupy import _tree as tree
-from catenary.cupy._reader import ALIASES, COMPLEX_FUNCTIONS, OF_CUDA, QUALIFIERS, REFUSED, VECTORS, WORDS, Token, refuse
+from catenary.cupy._translator import tree
+from catenary.cupy._translator.reader import ALIASES, COMPLEX_FUNCTIONS, OF_CUDA, QUALIFIERS, REFUSED, VECTORS, WORDS, Token, refuse
 
 LEVELS = {'||': 1, '&&': 2, '|': 3, '^': 4, '&': 5, '==': 6, '!=': 6, '<': 7, '>': 7, '<=': 7, '>=': 7, '<<': 8, '>>': 8, '+': 9,
           '-': 9, '*': 10, '/': 10, '%': 10}

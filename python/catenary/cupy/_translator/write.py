@@ -1,11 +1,11 @@
 """Expressions of a kernel in OpenCL C: their types, and in which address space they lie."""
 
-from catenary.cupy import _opencl
-from catenary.cupy import _tree as tree
-from catenary.cupy._reader import ALIASES, OF_CUDA, REFUSED, VECTORS, WORDS, refuse
-from catenary.cupy._types import BOOL, DOUBLE, FLOAT, FOLDS, HALF, INT, LONG, SCALARS, UINT, ULONG, VOID, Array, Pointer, Scalar, \
+from catenary.cupy._translator import opencl
+from catenary.cupy._translator import tree
+from catenary.cupy._translator.reader import ALIASES, OF_CUDA, REFUSED, VECTORS, WORDS, refuse
+from catenary.cupy._translator.types import BOOL, DOUBLE, FLOAT, FOLDS, HALF, INT, LONG, SCALARS, UINT, ULONG, VOID, Array, Pointer, Scalar, \
     Struct, decayed, is_complex, is_integer, is_number, joined, memory, promoted, size_of, spelled, wrapped
-from catenary.cupy._values import LOST, Classes, Constant, Value, field_name
+from catenary.cupy._translator.values import LOST, Classes, Constant, Value, field_name
 
 TESTS = frozenset(('==', '!=', '<', '>', '<=', '>='))
 LOGICAL = frozenset(('&&', '||'))
@@ -99,16 +99,16 @@ class Expressions:
             return v
         if found.__class__ is Constant:
             return self.constant(found).named(t)
-        if found is None and t.text in _opencl.CONSTANTS:
-            text, kind = _opencl.CONSTANTS[t.text]
+        if found is None and t.text in opencl.CONSTANTS:
+            text, kind = opencl.CONSTANTS[t.text]
             type = SCALARS[kind]
             if type is DOUBLE and not self.unit.float64:
                 if not text.startswith('M_'):
                     refuse(t, 'double, which the device lacks,')
                 text, type = text + '_F', FLOAT
             const = {'true': 1, 'false': 0}.get(t.text)
-            if const is None and type.name in ('int', 'uint', 'long', 'ulong') and text in _opencl.LIMITS:
-                const = _opencl.LIMITS[text]
+            if const is None and type.name in ('int', 'uint', 'long', 'ulong') and text in opencl.LIMITS:
+                const = opencl.LIMITS[text]
             return Value(text, type, const=const, null=text == '0', at=t)
         if isinstance(found, (list, Classes)):
             refuse(t, 'a function that is not called' if isinstance(found, list) else 'a class')
@@ -121,7 +121,7 @@ class Expressions:
     def why(self, name):
         if name in REFUSED:
             return REFUSED[name]
-        if name in _opencl.MATH or name in _opencl.ATOMICS:
+        if name in opencl.MATH or name in opencl.ATOMICS:
             return 'a function that is not called'
         return 'this word' if name.startswith('__') or name.startswith(OF_CUDA) else 'a name that is not known'
 

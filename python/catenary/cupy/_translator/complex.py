@@ -1,9 +1,9 @@
 """complex<float> and complex<double> in kernels for OpenCL: structs of two numbers (c64, c128), computed by the functions of the
 library's prelude (complex.inc), with its bits, as _headers/complex.cuh does it in C++."""
 
-from catenary.cupy._reader import refuse
-from catenary.cupy._types import BOOL, COMPLEX, DOUBLE, SCALARS, VOID, Pointer, is_complex, is_number
-from catenary.cupy._values import Value
+from catenary.cupy._translator.reader import refuse
+from catenary.cupy._translator.types import BOOL, COMPLEX, DOUBLE, SCALARS, VOID, Pointer, is_complex, is_number
+from catenary.cupy._translator.values import Value
 
 OPERATORS = {'+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide', '==': 'equal', '!=': 'not_equal'}
 # by the name in CUDA C++ the library's; those that give a number have its type behind

@@ -1,6 +1,6 @@
 """CUDA C++'s macros and conditions: a text's tokens become those that are left when directives have been done."""
 
-from catenary.cupy._reader import HEADERS, LONGEST, Source, Token, balanced, refuse, tokens
+from catenary.cupy._translator.reader import HEADERS, LONGEST, Source, Token, balanced, refuse, tokens
 
 KNOWN = {'__cplusplus': '201703L', '__OPENCL_VERSION__': '120'}
 
