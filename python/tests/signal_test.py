@@ -327,3 +327,11 @@ def test_convolution_of_axes_that_are_broadcast(function):
     turned = getattr(signal, function)(cupy.asarray(b), cupy.asarray(a), 'full', axes=0)
     same(turned, numpy.stack([numpy.convolve(a[:, 0], b[:, k]) for k in range(3)], 1), 1e-12)
     assert getattr(signal, function)(cupy.asarray([4967]), cupy.asarray([3920])).tolist() == [4967 * 3920]
+
+
+def test_detrend_of_pieces_of_two():
+    x = numpy.random.default_rng(8).normal(size=(3, 7))
+    made = signal.detrend(cupy.asarray(x), bp=cupy.asarray([0, 2, 3])).get()
+    numpy.testing.assert_allclose(made[:, :3], 0, atol=1e-12)
+    rest = x[:, 3:] - numpy.stack([numpy.polyval(numpy.polyfit(range(4), row[3:], 1), range(4)) for row in x])
+    numpy.testing.assert_allclose(made[:, 3:], rest, atol=1e-12)

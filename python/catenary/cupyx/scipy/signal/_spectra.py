@@ -42,7 +42,7 @@ def detrend(data, axis=-1, type='linear', bp=0, overwrite_data=False):
     for start, stop in zip(points[:-1], points[1:]):
         piece = x[..., start:stop]
         t = numpy.arange(stop - start) - (stop - start - 1) / 2
-        t = _core.from_numpy(t / max((t * t).sum(), 1) ** 0.5, None).astype(numpy.result_type(x.real.dtype))
+        t = _core.from_numpy(t / ((t * t).sum() or 1) ** 0.5, None).astype(numpy.result_type(x.real.dtype))
         piece = piece - _core.mean(piece, axis=-1, keepdims=True)
         made.append(piece - _core.sum(piece * t, axis=-1, keepdims=True) * t)
     return _core._copy(_core.moveaxis(_core._concatenate(made, -1) if made else x, (-1,), (axis,)), 'C')
