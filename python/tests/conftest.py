@@ -23,11 +23,12 @@ def pytest_collection_modifyitems(config, items):
     share, seed = float(os.environ.get('CATENARY_TEST_SHARE') or 1), os.environ.get('CATENARY_TEST_SEED', '')
 
     def is_left(item):
-        if not hasattr(item, 'callspec') or item.callspec.params.get('device') != 'gpu':
-            return True
-        if item.get_closest_marker('host'):
+        device = item.callspec.params.get('device') if hasattr(item, 'callspec') else None
+        if device == 'gpu' and item.get_closest_marker('host'):
             return False
-        return not item.get_closest_marker('kernels') or place(seed, item.nodeid) <= share
+        if device == 'cpu' or not item.get_closest_marker('kernels'):
+            return True
+        return place(seed, item.nodeid) <= share
 
     left = [item for item in items if is_left(item)]
     if len(left) < len(items):

@@ -8,6 +8,7 @@ import catenary.cupyx.jit as jit
 from catenary.cupy.cuda.compiler import CompileException
 
 FOUR = 4
+pytestmark = pytest.mark.kernels
 
 
 @pytest.fixture(autouse=True)

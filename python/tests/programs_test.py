@@ -140,9 +140,10 @@ def test_vectors_of_cublas(dtype):
         cublas.nrm2(cupy.arange(3))
 
 
-def test_a_kernel_that_takes_its_index_apart():
-    """As sigpy's kernels of blocks do: what they leave in `i` is not where the processor's loop goes on."""
-    with cupy.cuda.Device('cpu'):
+@pytest.mark.parametrize('ordinal', ['cpu', 0])
+def test_a_kernel_that_takes_its_index_apart(ordinal):
+    """As sigpy's kernels of blocks do: what they leave in `i` is not where the loop goes on."""
+    with cupy.cuda.Device(ordinal):
         taken = cupy.ElementwiseKernel('raw T x, int32 columns', 'raw T y', '''
             int row = i / columns;
             i -= row * columns;

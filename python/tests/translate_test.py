@@ -15,6 +15,8 @@ FLOATS = ['float16', 'float32', 'float64']
 INTEGERS = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
 TOLERANCE = {'float16': 4e-3, 'float32': 2e-6, 'float64': 1e-14}
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.fixture(scope='module')
 def device():

@@ -124,7 +124,7 @@ def _check_length(kernel, *texts):
 
 
 def _made(way, kernel, *arguments, **more):
-    """The launcher of a text that `way` writes: a function of _translate or _cuda by its name, for a backend."""
+    """The launcher of a text that `way` writes: a function of translate or _cuda by its name, for a backend."""
     backend, device = more.pop('backend'), more.pop('device')
     _check_length(kernel, *arguments, *more.values())
     if backend == 'opencl':

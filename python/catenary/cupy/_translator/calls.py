@@ -1,8 +1,7 @@
 """Calls in a kernel: of its text's functions, which are made for the types and address spaces that they are called with, and of
 CUDA's. Classes are made for the arguments of their templates."""
 
-from catenary.cupy._translator import opencl
-from catenary.cupy._translator import tree
+from catenary.cupy._translator import opencl, tree
 from catenary.cupy._translator.reader import COMPLEX_FUNCTIONS, OF_CUDA, VECTORS, Untranslatable, refuse
 from catenary.cupy._translator.types import COMPLEX, DOUBLE, FLOAT, HALF, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, decayed, \
     is_complex, is_integer, is_number, joined, promoted, spelled

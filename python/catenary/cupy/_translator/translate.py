@@ -8,9 +8,8 @@ floats as float: values are rounded where they are stored.
 `elementwise`, `reduction` and `raw` are the ways in; `opencl` has the texts of functions that are asked for.
 """
 
-from catenary.cupy._translator import opencl
-from catenary.cupy._translator import tree
 from catenary.cupy._around import STAGES, Parameter, entry, instance_of, number_of, numbers, type_of
+from catenary.cupy._translator import opencl, tree
 from catenary.cupy._translator.reader import DTYPES, MEMORY, REGISTER, RESERVED, Untranslatable, refuse
 from catenary.cupy._translator.statements import DYNAMIC, Writer, number_text
 from catenary.cupy._translator.texts import read
@@ -150,12 +149,12 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     preparation = around.text()
     body = kernel.body(body, _index(ndim), True)
     after = kernel.body(after, {})
-    loads, stores = _elements(kernel, parameters, ndim)
+    loads, stores = _elements(kernel, parameters, ndim, '_at')  # an operation may change i
     takes += numbers('long', ndim, '_size')
     # the loop around the operation is left by `continue`, too
-    text = '%s\n%s;\n%s {\n%s\ndo {\n#line 1 "%s"\n%s;\n} while (0);\n%s%s\n}\n%s;\n}\n'
+    text = '%s\n%s;\n%s {\nlong i = _at;\n%s\ndo {\n#line 1 "%s"\n%s;\n} while (0);\n%s%s\n}\n%s;\n}\n'
     return _head(kernel, name, group, takes) + text % (
-        first, preparation, _loop('i', '_size', group), loads, name, body, 'ct_next:;\n' if 'return' in kernel.seen else '', stores, after)
+        first, preparation, _loop('_at', '_size', group), loads, name, body, 'ct_next:;\n' if 'return' in kernel.seen else '', stores, after)
 
 
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,

@@ -1,7 +1,6 @@
 """Expressions of a kernel in OpenCL C: their types, and in which address space they lie."""
 
-from catenary.cupy._translator import opencl
-from catenary.cupy._translator import tree
+from catenary.cupy._translator import opencl, tree
 from catenary.cupy._translator.reader import ALIASES, OF_CUDA, REFUSED, VECTORS, WORDS, refuse
 from catenary.cupy._translator.types import BOOL, DOUBLE, FLOAT, FOLDS, HALF, INT, LONG, SCALARS, UINT, ULONG, VOID, Array, Pointer, Scalar, \
     Struct, decayed, is_complex, is_integer, is_number, joined, memory, promoted, size_of, spelled, wrapped
