@@ -263,7 +263,7 @@ TEST(UserKernels, NumbersOfManySizes) {
             }).find("more than 320 arguments"),
             std::string::npos);
   EXPECT_NE(message_of([&] {
-              kernel.launch({1, 16}, {x, zeros({1}).to_device(Device())});
+              kernel.launch({1, 16}, {x, zeros({1}, Dtype::int32).to_device(Device())});
             }).find("its arguments are on"),
             std::string::npos);
 }
