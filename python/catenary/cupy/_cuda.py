@@ -7,9 +7,9 @@ import functools
 import os
 import re
 
-from catenary.cupy._around import STAGES, entry, instance_of, number_of, numbers, type_of
+from catenary.cupy._around import STAGES, entry, numbers
 from catenary.cupy._translator.reader import DTYPES, balanced, split, tokens
-from catenary.cupy._translator.texts import parameter_kinds, scalar_of
+from catenary.cupy._translator.texts import instance_of, number_of, parameter_kinds, scalar_of, type_of
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}

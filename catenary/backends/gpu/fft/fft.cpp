@@ -170,8 +170,8 @@ class Transform {
 
 /// Libraries know complex numbers whose parts lie side by side, and no scale: what lies otherwise is brought to the
 /// place of the result first, and the result is scaled there. False where none has computed it.
-bool by_library(Context& context, const Fft& p, const Transform& transform, const Parts& x, const Parts& y) {
-  Libraries<Fft>& libraries = libraries_for<Fft>(context);
+bool by_library(Context& context, Libraries<Fft>& libraries, const Fft& p, const Transform& transform, const Parts& x,
+                const Parts& y) {
   if (!libraries.any()) return false;
   const std::int64_t n = p.re.shape[1];
   const std::string* library = libraries.run(p);
@@ -203,8 +203,9 @@ void compute(Context& context, const Fft& p) {
   }
   const Transform transform(context, p);
   Parts x{re, im}, y{Part(p.out_re), Part(p.out_im)};
-  if (by_library(context, p, transform, x, y)) return;
-  libraries_for<Fft>(context).count_own();
+  Libraries<Fft>& libraries = libraries_for<Fft>(context);
+  if (by_library(context, libraries, p, transform, x, y)) return;
+  libraries.count_own();
   if (p.inverse) {  // a transform back is one there with the parts exchanged
     x = x.exchanged();
     y = y.exchanged();

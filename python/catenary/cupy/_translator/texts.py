@@ -2,12 +2,13 @@
 parameters of a kernel, and the numbers behind #if."""
 
 import functools
+import re
 
 from catenary.cupy._translator import tree
 from catenary.cupy._translator.declare import Statements
 from catenary.cupy._translator.macros import Macros
 from catenary.cupy._translator.parse import CLASS, END, OTHER, TYPE
-from catenary.cupy._translator.reader import ALIASES, RANK, balanced, tokens
+from catenary.cupy._translator.reader import ALIASES, RANK, Untranslatable, balanced, tokens
 from catenary.cupy._translator.types import FOLDS
 
 
@@ -42,6 +43,40 @@ def read_name(kernel, name, types=()):
         return None, found if parser.t is END else None
     at = parser.name()
     return at.text, parser.arguments() if parser.t.text == '<' else ()
+
+
+def instance_of(name):
+    """`f<float, 4>` as ('f', ['float', '4']); no arguments where the name has none."""
+    base, _, rest = name.strip().partition('<')
+    found, depth = [''] if rest else [], 0
+    for c in rest.rstrip()[:-1] if rest.rstrip().endswith('>') else rest:
+        depth += (c in '<(') - (c in '>)')
+        if c == ',' and not depth:
+            found.append('')
+        else:
+            found[-1] += c
+    return base.strip(), [text.strip() for text in found]
+
+
+def number_of(kernel, parameter, text):
+    """The whole number that a template's parameter becomes. Throws ValueError."""
+    if text in ('true', 'false'):
+        return int(text == 'true')
+    if not re.fullmatch(r'-?\d\w*', text):
+        raise ValueError('RawKernel: %s: %r is no number for the parameter %s' % (kernel, text, parameter))
+    return int(text.rstrip('uUlL'), 0)
+
+
+def type_of(kernel, parameter, text, resolve):
+    """The type that a template's parameter becomes: what `resolve` makes of the tree of `text`. Throws ValueError."""
+    try:
+        base, found = read_name(kernel, text)
+        found = resolve(found) if base is None and found is not None and not found.stars else None
+    except Untranslatable:
+        found = None
+    if found is None:
+        raise ValueError('RawKernel: %s: %r is no type for the parameter %s' % (kernel, text, parameter))
+    return found
 
 
 def scalar_of(type, types=None):

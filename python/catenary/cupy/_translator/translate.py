@@ -8,11 +8,11 @@ floats as float: values are rounded where they are stored.
 `elementwise`, `reduction` and `raw` are the ways in; `opencl` has the texts of functions that are asked for.
 """
 
-from catenary.cupy._around import STAGES, Parameter, entry, instance_of, number_of, numbers, type_of
+from catenary.cupy._around import STAGES, Parameter, entry, numbers
 from catenary.cupy._translator import opencl, tree
 from catenary.cupy._translator.reader import DTYPES, MEMORY, REGISTER, RESERVED, Untranslatable, refuse
 from catenary.cupy._translator.statements import DYNAMIC, Writer, number_text
-from catenary.cupy._translator.texts import read
+from catenary.cupy._translator.texts import instance_of, number_of, read, type_of
 from catenary.cupy._translator.types import BOOL, LONG, ORDER, SCALARS, VOID, Array, Pointer, Scalar, Struct, memory, spelled
 from catenary.cupy._translator.values import Unit, Value, names_of
 
@@ -42,7 +42,6 @@ class Kernel:
     def expression(self, x, scope, type):
         """An expression's text, as what takes a `type` is given it."""
         writer = self.writer(scope, self.seen)
-        writer.operation = self.seen
         return writer.marked_text(writer.converted(writer.rvalue(x), type, x.at))
 
     def body(self, nodes, scope, operation=False):

@@ -6,7 +6,6 @@ import functools
 
 import numpy
 
-from catenary import _core
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._kernels import RawKernel
 from catenary.cupyx.jit import _compile

@@ -4,7 +4,7 @@ import builtins
 
 import numpy
 
-from catenary.cupyx.jit._numbers import Builtin, Constant, Data, Intrinsic, Loop, SharedMemory, whole_number
+from catenary.cupyx.jit._numbers import Builtin, Constant, Data, Intrinsic, SharedMemory
 
 _UINT32 = numpy.dtype('uint32')
 _INTEGERS = 'iIlLqQ'
@@ -64,36 +64,19 @@ laneid, syncthreads, syncwarp, shared_memory = (
                                            ('shared_memory', _shared_memory)))
 
 
-def _range(compiler, *args, unroll=Constant(None)):
-    if not 1 <= len(args) <= 3:
-        raise TypeError('range takes one to three arguments, given %d' % len(args))
-    if not isinstance(unroll, Constant) or not (unroll.obj is None or isinstance(unroll.obj, int)):
-        raise TypeError('jit.range: unroll must be True or an int that is known when the kernel is compiled')
-    for a in args:
-        whole_number(compiler, a, 'range')
-    start, stop, step = (Constant(0), args[0], Constant(1)) if len(args) == 1 else (args + (Constant(1),))[:3]
-    if isinstance(step, Constant) and step.obj == 0:
-        raise ValueError('range: the step must not be zero')
-    return Loop(start, stop, step, unroll.obj)
-
-
 class _Range(Builtin):
     def __call__(self, *args, unroll=None):
         """Outside kernels the builtin range."""
         return builtins.range(*args)
 
 
-range = _Range('range', _range)
-
-
-def _element(compiler, name, array, index):
-    element = compiler.element(array, index)
-    return '&' + element.text, element.dtype
+range = _Range('range', lambda compiler, *args, **kwargs: compiler.loop(*args, **kwargs))
 
 
 def _atomic(name, function, kinds):
     def call(compiler, array, index, value, alt_value=None):
-        place, dtype = _element(compiler, name, array, index)
+        element = compiler.element(array, index)
+        place, dtype = '&' + element.text, element.dtype
         if dtype.char not in kinds:
             raise TypeError('jit.%s: elements of %s are not among %s' % (name, dtype, ', '.join(numpy.dtype(c).name for c in kinds)))
         values = [compiler.cast(v, dtype) for v in (value, alt_value) if v is not None]

@@ -350,8 +350,7 @@ class _Function(Numbers):
             raise TypeError('what is called is no function')
         callee = function.obj
         if callee is range:
-            from catenary.cupyx.jit import _builtins
-            callee = _builtins.range
+            return self.loop(*args, **kwargs)
         if isinstance(callee, Builtin):
             return callee.call(self, *args, **kwargs)
         if getattr(callee, '_device', None) is not None and hasattr(callee, '_func'):
@@ -361,6 +360,19 @@ class _Function(Numbers):
         if kwargs:
             raise TypeError('%s takes no keywords in a kernel' % getattr(callee, '__name__', callee))
         return self.function(callee, args)
+
+    def loop(self, *args, unroll=Constant(None)):
+        """What range() is."""
+        if not 1 <= len(args) <= 3:
+            raise TypeError('range takes one to three arguments, given %d' % len(args))
+        if not isinstance(unroll, Constant) or not (unroll.obj is None or isinstance(unroll.obj, int)):
+            raise TypeError('jit.range: unroll must be True or an int that is known when the kernel is compiled')
+        for a in args:
+            self.check_whole(a, 'range')
+        start, stop, step = (Constant(0), args[0], Constant(1)) if len(args) == 1 else (args + (Constant(1),))[:3]
+        if isinstance(step, Constant) and step.obj == 0:
+            raise ValueError('range: the step must not be zero')
+        return Loop(start, stop, step, unroll.obj)
 
     def called(self, callee, args, kwargs):
         if kwargs or not callee._device:

@@ -151,12 +151,6 @@ class Builtin:
         raise RuntimeError('jit.%s is called by kernels, not by the host' % self.name)
 
 
-def whole_number(compiler, value, what):
-    """Throws TypeError for what is no whole number."""
-    if not isinstance(value, (Data, Constant)) or compiler.type_of(value).kind not in 'iub':
-        raise TypeError('%s: whole numbers are needed' % what)
-
-
 class Numbers:
     """What a function that is translated knows of numbers. It has a `mode` and a `unit` of its own."""
 
@@ -189,6 +183,11 @@ class Numbers:
         what = 'nothing' if isinstance(value, Data) else repr(obj) if isinstance(value, Constant) else 'a tuple' if isinstance(
             value, tuple) else 'an array'
         raise TypeError('a number is needed, not %s' % what)
+
+    def check_whole(self, value, what):
+        """Throws TypeError for what is no whole number."""
+        if not isinstance(value, (Data, Constant)) or self.type_of(value).kind not in 'iub':
+            raise TypeError('%s: whole numbers are needed' % what)
 
     def common(self, values):
         """The dtype for all of these."""
@@ -257,7 +256,7 @@ class Numbers:
         if len(index) != ndim:
             raise IndexError('an array of %d axes is indexed by %d numbers' % (ndim, len(index)))
         for i in index:
-            whole_number(self, i, 'an index')
+            self.check_whole(i, 'an index')
         if isinstance(base, Local):
             return Data('%s[%s]' % (base.name, self.data(index[0]).text), base.dtype)
         at = ' + '.join('%s * %s' % (self.cast(i, INT64), v.text) for i, v in zip(index, base.numbers('s')))
