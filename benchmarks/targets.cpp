@@ -1,6 +1,6 @@
-// bench_targets [ROWS [DEVICE [json]]]: the rows of docs/performance.md, all or those whose letters are named ("FH"),
-// on the CPU or the device that is named: medians of a few runs each, one line a row; with `json` all samples, as
-// benchmarks/peers reads them.
+// bench_targets [ROWS [DEVICE [text|json [PRECISION]]]]: the rows of docs/performance.md, all or those whose letters
+// are named ("FH"), on the CPU or the device that is named: medians of a few runs each, one line a row; with `json` all
+// samples, as benchmarks/peers reads them. PRECISION is that of the networks, rows B to D: float32, mixed_bf16, …
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +21,7 @@ namespace L = ct::links;
 namespace {
 
 bool as_json = false;
+ct::Precision precision = ct::Dtype::float32;
 
 /// Seconds of `repeats` calls of work, n times over after one that counts for nothing.
 template <class Work>
@@ -92,7 +93,7 @@ void floor_of_a() {
   report("A floor", {products + evaluation + bytes}, 1, "s");
 }
 
-void deep_network() { report("B", seconds(3, ct::command::bench_deep_mlp(1024, ct::Dtype::float32).step), 1e3, "ms"); }
+void deep_network() { report("B", seconds(3, ct::command::bench_deep_mlp(1024, precision).step), 1e3, "ms"); }
 
 void report_network(const std::string& row, const ct::command::NetworkBench& network, int runs) {
   report(row + " step", seconds(runs, network.step), 1e3, "ms");
@@ -100,14 +101,13 @@ void report_network(const std::string& row, const ct::command::NetworkBench& net
 }
 
 void images() {
-  const auto f32 = ct::Dtype::float32;
-  report_network("C CNN", ct::command::bench_cnn(100, f32), 15);
-  const auto mlp = ct::command::bench_mlp(100, f32);
+  report_network("C CNN", ct::command::bench_cnn(100, precision), 15);
+  const auto mlp = ct::command::bench_mlp(100, precision);
   report("C MLP inference", seconds(15, mlp.inference, 20), 1e3, "ms");
-  report_network("C ResNet-18", ct::command::bench_resnet18(32, f32), 7);
+  report_network("C ResNet-18", ct::command::bench_resnet18(32, precision), 7);
 }
 
-void language() { report("D", seconds(7, ct::command::bench_lstm(650, ct::Dtype::float32).step), 1e3, "ms"); }
+void language() { report("D", seconds(7, ct::command::bench_lstm(650, precision).step), 1e3, "ms"); }
 
 void elementwise() {
   const ct::Array x = normal({16777216});
@@ -182,6 +182,7 @@ int main(int argc, char** argv) {
   const std::string rows = argc > 1 ? argv[1] : "ABCDEFGH";
   const ct::DeviceScope device(ct::get_device(argc > 2 ? argv[2] : "cpu"));
   as_json = argc > 3 && std::string(argv[3]) == "json";
+  if (argc > 4) precision = ct::precision_from_name(argv[4]);
   const std::pair<char, void (*)()> all[] = {{'A', floor_of_a}, {'B', deep_network}, {'C', images},
                                              {'D', language},   {'E', elementwise},  {'F', products},
                                              {'G', small_ones}, {'H', moves}};

@@ -37,5 +37,5 @@ endfunction()
 set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/backends/cpu/gemm_half.simd.cpp
                             catenary/backends/cpu/convolution_kernel.simd.cpp
                             catenary/backends/cpu/convolution_direct.simd.cpp catenary/backends/cpu/winograd.simd.cpp
-                            catenary/backends/cpu/attention.simd.cpp
+                            catenary/backends/cpu/convolution_tiles.simd.cpp catenary/backends/cpu/attention.simd.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)

@@ -1,5 +1,9 @@
-"""PyTorch on the processor: eager, compiled, and where it matters with pages kept or subnormal numbers flushed."""
+"""PyTorch on the processor: eager, compiled, and where it matters with pages kept or subnormal numbers flushed.
 
+With PEER_DTYPE=bfloat16 the networks of rows B and C run under autocast."""
+
+import contextlib
+import os
 import time
 
 import work
@@ -10,6 +14,12 @@ from torch.nn.functional import cross_entropy, embedding
 
 torch.set_num_threads(work.THREADS)
 torch.manual_seed(0)
+DTYPE = os.environ.get("PEER_DTYPE", "float32")
+
+
+def precision():
+    """What networks are computed in."""
+    return contextlib.nullcontext() if DTYPE == "float32" else torch.autocast("cpu", getattr(torch, DTYPE))
 
 
 def layers(*sizes):
@@ -60,7 +70,9 @@ def deep_network():
 
         def step():
             optimizer.zero_grad()
-            loss_of().backward()
+            with precision():
+                loss = loss_of()
+            loss.backward()
             optimizer.step()
 
         work.report(who, "B", work.seconds(step, 3))
@@ -72,7 +84,9 @@ def steps(net, optimizer, compiled):
 
     def step(x, t):
         optimizer.zero_grad()
-        loss_of(x, t).backward()
+        with precision():
+            loss = loss_of(x, t)
+        loss.backward()
         optimizer.step()
 
     return step
@@ -89,7 +103,7 @@ def network_of_images(row, make, optimizer_of, shape, runs):
         work.report(who, row + " step", work.seconds(lambda: step(x, t), runs, 2))
         net.eval()
         forward = torch.compile(net) if compiled else net
-        with torch.inference_mode():
+        with torch.inference_mode(), precision():
             work.report(who, row + " inference", work.seconds(lambda: forward(x), runs, 2))
         torch._dynamo.reset()
 
@@ -124,7 +138,7 @@ def images():
 
     network_of_images("C CNN", cnn, lambda p: torch.optim.Adam(p, fused=True), (100, 1, 28, 28), 15)
     net, x = layers(784, 1000, 1000, 10).eval(), torch.rand(100, 784)
-    with torch.inference_mode():
+    with torch.inference_mode(), precision():
         for who, forward in (("PyTorch", net), ("torch.compile", torch.compile(net))):
             work.report(who, "C MLP inference", work.seconds(lambda: forward(x), 15, 2, 20))
     network_of_images("C ResNet-18", resnet18, lambda p: torch.optim.SGD(p, 0.01, momentum=0.9), (32, 3, 32, 32), 7)

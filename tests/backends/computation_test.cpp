@@ -158,6 +158,7 @@ TEST(CpuComputation, WaysOfConvolutions) {
                         {32, 32, 24, 3, 1, 1, false, "Winograd"},
                         {32, 32, 24, 3, 2, 1, false, "gathered panels"}}) {
     for (const Dtype dtype : {Dtype::float32, Dtype::bfloat16}) {
+      const UnitScope scope(BfloatUnit::widened);  // convolution_tiles_test.cpp has AMX's
       const Window window = Window::make("test", 2, {c.window}, {c.stride}, {0});
       const Shape extents = {c.extent, c.extent}, counts = window.counts("test", extents);
       const auto images = [&](std::int64_t channels, const Shape& sides) {
@@ -172,7 +173,7 @@ TEST(CpuComputation, WaysOfConvolutions) {
       EXPECT_EQ(how.kind, "dnn");
       EXPECT_EQ(how.algorithm, std::string(c.way) + ", " + instructions());
       EXPECT_EQ(how.units, "");
-      EXPECT_EQ(how.why_not, dtype == Dtype::bfloat16 ? "convolutions widen bfloat16 to float32"
+      EXPECT_EQ(how.why_not, dtype == Dtype::bfloat16 ? "convolutions without AMX widen bfloat16 to float32"
                                                       : "dtype: AMX and AVX512_BF16 are used for bfloat16 alone");
     }
   }

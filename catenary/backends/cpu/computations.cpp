@@ -25,15 +25,19 @@ struct Noted {
   Dtype operands;
   std::uint8_t level;      ///< SimdLevel
   std::uint8_t unit_or_0;  ///< BfloatUnit and 1; it is `widened` in other ways, for other dtypes and at lower levels
+  std::uint8_t chosen;     ///< the BfloatUnit that bfloat16 has where it fits
 };
 // The calling thread's last product and convolution; unit_or_0 is 0 before the first.
 thread_local constinit Noted last_product{}, last_convolution{};
 
 Noted noted(Way way, Dtype operands) {
   const SimdLevel level = simd_level();
-  const bool by_unit = operands == Dtype::bfloat16 && way == Way::panels && level == SimdLevel::v4;
-  const BfloatUnit unit = by_unit ? bfloat_unit() : BfloatUnit::widened;
-  return {way, operands, static_cast<std::uint8_t>(level), static_cast<std::uint8_t>(static_cast<int>(unit) + 1)};
+  const BfloatUnit chosen = bfloat_unit();
+  const bool by_unit =
+      operands == Dtype::bfloat16 && level == SimdLevel::v4 && (way == Way::panels || way == Way::gathered_tiles);
+  const BfloatUnit unit = by_unit ? chosen : BfloatUnit::widened;
+  return {way, operands, static_cast<std::uint8_t>(level), static_cast<std::uint8_t>(static_cast<int>(unit) + 1),
+          static_cast<std::uint8_t>(chosen)};
 }
 
 std::string why_not(Way way, Dtype operands) {
@@ -46,14 +50,16 @@ std::string why_not(Way way, Dtype operands) {
     case Way::panels:
       return why_widened();
     default:
-      return "convolutions widen bfloat16 to float32";
+      return simd_level() == SimdLevel::v4 && bfloat_unit() == BfloatUnit::tiles
+                 ? "size: so few channels do not fill tiles"
+                 : "convolutions without AMX widen bfloat16 to float32";
   }
 }
 
 Computation describe(const Noted& n) {
   constexpr std::array<const char*, kWays> names = {"panels",    "few columns", "small",           "integers",
                                                     "integers",  "dnnl_sgemm",  "gathered panels", "few channels",
-                                                    "depthwise", "Winograd"};
+                                                    "depthwise", "Winograd",    "gathered panels"};
   constexpr std::array<const char*, kUnits> units = {"", "AVX512_BF16", "AMX"};
   Computation c;
   c.kind = n.way < Way::gathered_panels ? "blas" : "dnn";
@@ -69,9 +75,10 @@ Computation describe(const Noted& n) {
 
 const Computation& computation(const Noted& n) {
   static auto& all = *new Computations("cpu");
-  static auto& table = *new ComputationTable<kWays * kDtypes * kLevels * kUnits>;
+  static auto& table = *new ComputationTable<kWays * kDtypes * kLevels * kUnits * kUnits>;
   const std::size_t way = static_cast<std::size_t>(n.way), dtype = static_cast<std::size_t>(n.operands);
-  const std::size_t number = ((way * kDtypes + dtype) * kLevels + n.level) * kUnits + n.unit_or_0 - 1;
+  const std::size_t number =
+      (((way * kDtypes + dtype) * kLevels + n.level) * kUnits + n.unit_or_0 - 1) * kUnits + n.chosen;
   return table.get(number, [&]() -> const Computation& { return all.keep(describe(n)); });
 }
 

@@ -22,8 +22,9 @@ enum class Way : std::uint8_t {
   direct,  ///< few channels
   depthwise,
   winograd,
+  gathered_tiles,  ///< bfloat16 by AMX
 };
-constexpr int kWays = static_cast<int>(Way::winograd) + 1;
+constexpr int kWays = static_cast<int>(Way::gathered_tiles) + 1;
 
 /// The calling thread's last product went this way. A few instructions: what is said of it is made when it is asked
 /// for.

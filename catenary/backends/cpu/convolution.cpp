@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "catenary/backends/cpu/convolution_half.h"
 #include "catenary/backends/cpu/convolution_kernel.h"
 #include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/backends/cpu/scratch.h"
 #include "catenary/backends/cpu/winograd.h"
@@ -30,8 +32,13 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 const ConvolutionLevel<float>& level(float) { return CT_SIMD_SELECT(convolution_float); }
 const ConvolutionLevel<double>& level(double) { return CT_SIMD_SELECT(convolution_double); }
 
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+const ConvolutionLevel<bfloat16>& level(bfloat16) { return simd_v4::convolution_bfloat16_amx; }
+#endif
+
+// Are there kernels without panels?
 template <class T>
-constexpr Dtype kDtype = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
+constexpr bool kHasDirect = !std::is_same_v<T, bfloat16>;
 
 /// The axes of x or y from the one whose elements lie side by side: channels first, or the last axis of the image.
 Axes inwards(int ndim, bool channels_last) {
@@ -96,11 +103,11 @@ class Operand {
     for (const int64_t axis : order) strides[static_cast<int>(axis)] = next, next *= v.shape[static_cast<int>(axis)];
     data = memory.get<T>(next);
     copied_ = true;
-    if (read) strided_copy({data, kDtype<T>, v.shape, strides}, strided(v));
+    if (read) strided_copy({data, dtype_of<T>, v.shape, strides}, strided(v));
   }
   /// Writes a copy back.
   void finish() const {
-    if (copied_) strided_copy(strided(of_), {data, kDtype<T>, of_.shape, strides});
+    if (copied_) strided_copy(strided(of_), {data, dtype_of<T>, of_.shape, strides});
   }
 
   T* data;
@@ -121,7 +128,7 @@ struct Filter {
   /// As an array [groups, outputs, inputs, taps of three axes].
   StridedView view(const ConvolutionArgs<T>& g, int64_t groups) const {
     return {data,
-            kDtype<T>,
+            dtype_of<T>,
             {groups, g.outputs, g.inputs, g.axes[0].taps, g.axes[1].taps, g.axes[2].taps},
             {group, output, input, tap[0], tap[1], tap[2]}};
   }
@@ -194,7 +201,7 @@ void depthwise(const Problem<T>& p) {
   const int64_t t2 = g.axes[2].taps * channels, t1 = g.axes[1].taps * t2;
   T* const w = filters.get<T>(channels * g.taps());
   const StridedView from = p.filter.view(g, channels);
-  strided_copy({w, kDtype<T>, from.shape, {1, 0, 0, t1, t2, channels}}, from);
+  strided_copy({w, dtype_of<T>, from.shape, {1, 0, 0, t1, t2, channels}}, from);
   const DirectLevel<T>& kernels = direct_level(T{});
   const int64_t chunks = ceil_div(channels, kernels.chunk);
   parallel_for(g.images * chunks, 1 + 32768 / (g.windows() * kernels.chunk), [&](int64_t begin, int64_t end) {
@@ -231,15 +238,17 @@ Way forward(const Problem<T>& p) {
   const Filter<T>& filter = p.filter;
   const int64_t depth = g.inputs * g.taps(), windows = g.images * g.windows();
   if (windows == 0 || g.outputs == 0) return Way::gathered_panels;
-  if (g.channels_last && is_depthwise(p)) {
-    depthwise(p);
-    return Way::depthwise;
+  if constexpr (kHasDirect<T>) {
+    if (g.channels_last && is_depthwise(p)) {
+      depthwise(p);
+      return Way::depthwise;
+    }
   }
   const T* w = nullptr;
   int64_t w_row = depth, w_group = 0;
   if (g.channels_last) {
     const int64_t count = ceil_div(g.outputs, kernels.tiling.nr), nr = kernels.tiling.nr;
-    w_group = count * nr * depth;
+    w_group = count * nr * (ceil_div(depth, kernels.depth_step) * kernels.depth_step);
     T* const packed = filters.get<T>(p.groups * w_group);
     std::vector<int64_t> taps;
     for (int64_t i = 0; i < g.axes[0].taps; ++i)
@@ -267,13 +276,15 @@ Way forward(const Problem<T>& p) {
       w_group = w_row * g.outputs;
       T* const copied = filters.get<T>(p.groups * w_group);
       const StridedView from = filter.view(g, p.groups);
-      strided_copy({copied, kDtype<T>, from.shape, {w_group, w_row, t0, t1, t2, 1}}, from);
+      strided_copy({copied, dtype_of<T>, from.shape, {w_group, w_row, t0, t1, t2, 1}}, from);
       w = copied;
     }
   }
-  if (is_direct(g)) {
-    direct(p, w, w_row, w_group);
-    return Way::direct;
+  if constexpr (kHasDirect<T>) {
+    if (is_direct(g)) {
+      direct(p, w, w_row, w_group);
+      return Way::direct;
+    }
   }
   const int64_t m = g.channels_last ? windows : g.outputs, n = g.channels_last ? g.outputs : windows;
   each_part(p, m, n, depth, 1, [&](int64_t group, int64_t, const ProductPart& part) {
@@ -319,13 +330,13 @@ Way to_data(const Problem<T>& p) {
   const bool gaps = none(phases[0]) || none(phases[1]) || none(phases[2]);
   if (gaps && !p.args.accumulate) {
     const ConvolutionArgs<T>& g = p.args;
-    const T zero = 0;
+    const T zero{};
     const Shape shape = {g.images, p.groups * g.inputs, g.axes[0].extent, g.axes[1].extent, g.axes[2].extent};
     strided_copy({const_cast<T*>(g.x),
-                  kDtype<T>,
+                  dtype_of<T>,
                   shape,
                   {g.x_image, g.x_channel, g.axes[0].x_step, g.axes[1].x_step, g.axes[2].x_step}},
-                 {const_cast<T*>(g.bias ? g.bias : &zero), kDtype<T>, shape, {0, g.bias ? 1 : 0, 0, 0, 0}});
+                 {const_cast<T*>(g.bias ? g.bias : &zero), dtype_of<T>, shape, {0, g.bias ? 1 : 0, 0, 0, 0}});
   }
   Way way = Way::gathered_panels;
   for (const Phase& a : phases[0]) {
@@ -358,14 +369,15 @@ Way to_data(const Problem<T>& p) {
 
 /// w (+)= partial sums, added in their order. `strides` is how the sums of all groups lie.
 template <class T>
-void finish_filter(const Problem<T>& p, T* sums, int64_t parts, const Strides& strides) {
+void finish_filter(const Problem<T>& p, SumOf<T>* sums, int64_t parts, const Strides& strides) {
+  using Sum = SumOf<T>;
   const StridedView w = p.filter.view(p.args, p.groups);
-  const StridedView to{sums, kDtype<T>, w.shape, strides};
+  const StridedView to{sums, dtype_of<Sum>, w.shape, strides};
   const int64_t size = w.shape.product();
-  const T* before = nullptr;
+  const Sum* before = nullptr;
   if (p.args.accumulate) {
-    T* const old = panels.get<T>(size);
-    strided_copy({old, kDtype<T>, w.shape, strides}, w);
+    Sum* const old = panels.get<Sum>(size);
+    strided_copy({old, dtype_of<Sum>, w.shape, strides}, w);
     before = old;
   }
   if (parts > 1 || before) {
@@ -407,17 +419,19 @@ Way to_filter(const Problem<T>& p) {
   const ConvolutionLevel<T>& kernels = level(T{});
   const ConvolutionArgs<T>& g = p.args;
   const int64_t windows = g.images * g.windows(), elements = g.inputs * g.taps();
-  if (is_depthwise(p) && windows > 0) {
-    depthwise_to_filter(p);
-    return Way::depthwise;
+  if constexpr (kHasDirect<T>) {
+    if (is_depthwise(p) && windows > 0) {
+      depthwise_to_filter(p);
+      return Way::depthwise;
+    }
   }
   const int64_t m = g.channels_last ? g.outputs : elements, n = g.channels_last ? elements : g.outputs, size = m * n;
   // Few sums of many windows are cut into partial sums, by shape alone.
   const int64_t units = p.groups * (1 + size / 1024);
   const int64_t depths = std::max<int64_t>(1, std::min(ceil_div(32, units), windows / 2048));
-  T* const sums = filters.get<T>(depths * p.groups * size);
+  auto* const sums = filters.get<SumOf<T>>(depths * p.groups * size);
   if (windows == 0) {
-    std::fill(sums, sums + p.groups * size, T(0));
+    std::fill(sums, sums + p.groups * size, SumOf<T>(0));
   } else {
     each_part(p, m, n, windows, depths, [&](int64_t group, int64_t depth, const ProductPart& part) {
       ConvolutionArgs<T> mine = of_group(p, group);
@@ -434,7 +448,7 @@ Way to_filter(const Problem<T>& p) {
 
 template <class T>
 Way convolve(const Convolution& c) {
-  const bool last = takes_channels_last(c), to_w = c.pass == ConvolutionPass::to_filter;
+  const bool last = !kHasDirect<T> || takes_channels_last(c), to_w = c.pass == ConvolutionPass::to_filter;
   const bool to_x = c.pass == ConvolutionPass::to_data, to_y = c.pass == ConvolutionPass::forward;
   const Operand<T> x(c.x, last, false, !to_x || c.accumulate, copies_of[0]);
   const Operand<T> y(c.y, last, to_w, !to_y || c.accumulate, copies_of[1]);
@@ -463,7 +477,7 @@ Way convolve(const Convolution& c) {
   std::vector<T> bias;
   if (c.bias) {
     bias.resize(static_cast<std::size_t>(c.bias->size()));
-    strided_copy(contiguous_view(bias.data(), kDtype<T>, c.bias->shape), strided(*c.bias));
+    strided_copy(contiguous_view(bias.data(), dtype_of<T>, c.bias->shape), strided(*c.bias));
     g.bias = bias.data();
   }
   if (to_w) return to_filter(p);
@@ -471,6 +485,31 @@ Way convolve(const Convolution& c) {
   (to_x ? x : y).finish();
   return way;
 }
+
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+
+/// Are matrix units taken? Windows of few channels are gathered too slowly for them, and where three quarters of the
+/// products would be what fills tiles up, float32's are quicker.
+bool takes_tiles(const Convolution& p) {
+  if (p.x.dtype != Dtype::bfloat16 || simd_level() != SimdLevel::v4 || bfloat_unit() != BfloatUnit::tiles) return false;
+  const int64_t inputs = p.w.shape[1], outputs = p.y.shape[1] / p.groups, taps = p.window.taps();
+  const bool to_x = p.pass == ConvolutionPass::to_data;
+  const auto used = [](int64_t n) { return static_cast<double>(n) / static_cast<double>(ceil_div(n, 32) * 32); };
+  return (to_x ? outputs : inputs) >= 16 &&
+         (to_x ? used(inputs) * used(outputs * taps) : used(outputs) * used(inputs * taps)) >= 0.25;
+}
+
+Way convolve_in_tiles(const Convolution& p) {
+  convolve<bfloat16>(p);
+  return Way::gathered_tiles;
+}
+
+#else
+
+bool takes_tiles(const Convolution&) { return false; }
+Way convolve_in_tiles(const Convolution& p) { return convolve_halves(p); }
+
+#endif
 
 }  // namespace
 
@@ -482,6 +521,7 @@ void compute(const Convolution& p) {
   if (p.result().size() == 0) return;
   const auto by = p.x.dtype == Dtype::float64   ? convolve<double>
                   : p.x.dtype == Dtype::float32 ? convolve_floats
+                  : takes_tiles(p)              ? convolve_in_tiles
                                                 : convolve_halves;
   note_convolution(by(p), p.x.dtype);
 }

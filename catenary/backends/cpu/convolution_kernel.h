@@ -2,6 +2,7 @@
 // Private to the CPU backend: what convolution.cpp asks of convolution_kernel.simd.cpp, one thread's work each.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "catenary/backends/cpu/gemm_kernel.h"
 #include "catenary/core/cpu_features.h"
@@ -35,6 +36,10 @@ struct ConvolutionArgs {
   [[gnu::always_inline]] std::int64_t windows() const { return axes[0].count * axes[1].count * axes[2].count; }
 };
 
+/// What elements of T are summed in.
+template <class T>
+using SumOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
 /// The part of a product that a thread computes: rows [i0, i1) and columns [j0, j1) of a sum over [p0, p1).
 struct ProductPart {
   std::int64_t i0, i1, j0, j1, p0, p1;
@@ -43,10 +48,12 @@ struct ProductPart {
 template <class T>
 struct ConvolutionLevel {
   GemmTiling tiling;
+  /// A packed filter's depth, inputs × taps, is filled with zeros up to a multiple of this.
+  std::int64_t depth_step;
   /// Elements of scratch memory (aligned to 64 bytes) for one of the following.
   std::int64_t (*scratch)(std::int64_t cache);
   /// Panel `panel` of a filter for channels_last: outputs × inputs × taps of strides w_output and w_input become
-  /// [panels][taps][inputs][nr]; `taps` holds where each of them lies.
+  /// [panels][taps × inputs][nr], or what a matrix unit takes; `taps` holds where each of them lies.
   void (*pack_filter)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_output, std::int64_t w_input,
                       const std::int64_t* taps, std::int64_t panel, T* packed);
   /// channels_last: rows are windows, columns are channels, `w` is packed. Else rows are channels and columns windows,
@@ -56,7 +63,7 @@ struct ConvolutionLevel {
   /// w (+)= the sum over the windows [p0, p1) of y's and x's products; pixels and channels of y have no gaps.
   /// channels_last: rows are outputs, columns are taps × inputs. Else rows are inputs × taps, columns are outputs.
   /// Row i is written at w + i * w_row.
-  void (*to_filter)(const ConvolutionArgs<T>&, T* w, std::int64_t w_row, const ProductPart&, std::int64_t cache,
+  void (*to_filter)(const ConvolutionArgs<T>&, SumOf<T>* w, std::int64_t w_row, const ProductPart&, std::int64_t cache,
                     T* scratch);
 };
 
@@ -87,5 +94,12 @@ struct DirectLevel {
 CT_SIMD_DECLARE(extern const ConvolutionLevel<float> convolution_float;
                 extern const ConvolutionLevel<double> convolution_double; extern const DirectLevel<float> direct_float;
                 extern const DirectLevel<double> direct_double;)
+
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+namespace simd_v4 {
+// On AMX's tiles, for channels_last alone.
+extern const ConvolutionLevel<bfloat16> convolution_bfloat16_amx;
+}  // namespace simd_v4
+#endif
 
 }  // namespace catenary::cpu

@@ -38,43 +38,6 @@ static int rows_of(const Args<T>& g, int64_t p0, int64_t k, Row* rows) {
   return n;
 }
 
-// A tap, or with channels last all taps along the last axis where their channels make one run in memory.
-struct Tap {
-  int64_t x;      // offset from a window's first tap
-  int64_t at[3];  // the same as coordinates
-};
-template <class T>
-struct Taps {
-  std::vector<Tap> of;
-  int64_t merged = 1;  // how many each of them stands for
-  int64_t run;         // channels last: elements side by side
-
-  explicit Taps(const Args<T>& g) {
-    const ConvolutionAxis &a = g.axes[0], &b = g.axes[1], &c = g.axes[2];
-    if (g.channels_last && c.dilate == 1 && c.x_step == g.inputs) merged = std::max<int64_t>(1, c.taps);
-    run = merged * g.inputs;
-    of.reserve(static_cast<std::size_t>(g.taps() / merged));
-    for (int64_t i = 0; i < a.taps; ++i)
-      for (int64_t j = 0; j < b.taps; ++j)
-        for (int64_t k = 0; k < c.taps; k += merged)
-          of.push_back({i * a.dilate * a.x_step + j * b.dilate * b.x_step + k * c.dilate * c.x_step,
-                        {i * a.dilate, j * b.dilate, k * c.dilate}});
-  }
-};
-
-// Are the coordinates of a window's tap inside the image, bar those of the last axis?
-template <class T>
-inline bool inside(const Args<T>& g, const Place& place, const Tap& tap) {
-  return inside(g.axes[0], place.at[0] + tap.at[0]) && inside(g.axes[1], place.at[1] + tap.at[1]);
-}
-
-// Of the elements of a run of taps whose first one is at `at` of the last axis: those inside the image.
-template <class T>
-inline Range elements_inside(const Args<T>& g, const Taps<T>& taps, int64_t at) {
-  const int64_t begin = std::clamp<int64_t>(-at, 0, taps.merged);
-  return {begin * g.inputs, std::clamp(g.axes[2].extent - at, begin, taps.merged) * g.inputs};
-}
-
 // How many columns of B a block takes, so that its panels stay in the second-level cache.
 template <class T>
 static int64_t block_columns(int64_t columns, int64_t k, int64_t cache, int64_t limit) {
@@ -110,31 +73,6 @@ inline bool even(const Place* places, int n, int64_t Place::*offset, int64_t& st
 }
 
 // ---- forward, channels last ----
-
-// Row r of `out` gets elements [p0, p0 + k) of window r.
-template <class T>
-static void gather_windows(const Args<T>& g, const Taps<T>& taps, const Place* places, int rows, int64_t p0, int64_t k,
-                           T* out, int64_t ld) {
-  for (int r = 0; r < rows; ++r, out += ld) {
-    const Place& place = places[r];
-    const T* const x = g.x + place.x;
-    T* to = out;
-    int64_t begin = p0 % taps.run;
-    const Tap* tap = taps.of.data() + p0 / taps.run;
-    for (int64_t left = k; left > 0; begin = 0, ++tap) {
-      const int64_t end = std::min(taps.run, begin + left);
-      left -= end - begin;
-      Range in{begin, begin};
-      if (inside(g, place, *tap)) {
-        in = elements_inside(g, taps, place.at[2] + tap->at[2]);
-        in = {std::clamp(in.begin, begin, end), std::clamp(in.end, begin, end)};
-      }
-      if (in.begin > begin) to = zeros(to, in.begin - begin);
-      to = copied(to, x + tap->x + in.begin, in.end - in.begin);
-      if (in.end < end) to = zeros(to, end - in.end);
-    }
-  }
-}
 
 template <class T>
 static void forward_last(const Args<T>& g, const T* w, const ProductPart& part, int64_t cache, T* scratch) {
@@ -541,7 +479,7 @@ static int64_t scratch(int64_t cache) {
 }
 
 template <class T>
-constexpr ConvolutionLevel<T> kLevel = {{kRows, kColumns<T>}, scratch<T>, pack_filter<T>, forward<T>, to_filter<T>};
+constexpr ConvolutionLevel<T> kLevel = {{kRows, kColumns<T>}, 1, scratch<T>, pack_filter<T>, forward<T>, to_filter<T>};
 
 }  // namespace
 

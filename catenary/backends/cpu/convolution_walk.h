@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "catenary/backends/cpu/convolution_kernel.h"
 #include "catenary/backends/cpu/gemm_micro.h"
@@ -96,6 +98,19 @@ CT_INLINE T* copied(T* to, const T* from, int64_t n) {
   return to + n;
 }
 
+#if defined(__AVX512BW__)
+CT_INLINE bfloat16* zeros(bfloat16* to, int64_t n) {
+  for (int64_t i = 0; i < n; i += 32) _mm512_storeu_si512(to + i, _mm512_setzero_si512());
+  return to + n;
+}
+CT_INLINE bfloat16* copied(bfloat16* to, const bfloat16* from, int64_t n) {
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
+  if (i < n) _mm512_storeu_si512(to + i, _mm512_maskz_loadu_epi16((1u << (n - i)) - 1, from + i));
+  return to + n;
+}
+#endif
+
 // Every second element of two vectors.
 template <class T, std::size_t... i>
 CT_INLINE Vector<T> evens(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
@@ -117,6 +132,68 @@ static T* copied(T* to, const T* from, int64_t n, int64_t stride) {
   }
   for (; i < n; ++i) to[i] = from[i * stride];
   return to + n;
+}
+
+// A tap, or with channels last all taps along the last axis where their channels make one run in memory.
+struct Tap {
+  int64_t x;      // offset from a window's first tap
+  int64_t at[3];  // the same as coordinates
+};
+template <class T>
+struct Taps {
+  std::vector<Tap> of;
+  int64_t merged = 1;  // how many each of them stands for
+  int64_t run;         // channels last: elements side by side
+
+  explicit Taps(const Args<T>& g) {
+    const ConvolutionAxis &a = g.axes[0], &b = g.axes[1], &c = g.axes[2];
+    if (g.channels_last && c.dilate == 1 && c.x_step == g.inputs) merged = std::max<int64_t>(1, c.taps);
+    run = merged * g.inputs;
+    of.reserve(static_cast<std::size_t>(g.taps() / merged));
+    for (int64_t i = 0; i < a.taps; ++i)
+      for (int64_t j = 0; j < b.taps; ++j)
+        for (int64_t k = 0; k < c.taps; k += merged)
+          of.push_back({i * a.dilate * a.x_step + j * b.dilate * b.x_step + k * c.dilate * c.x_step,
+                        {i * a.dilate, j * b.dilate, k * c.dilate}});
+  }
+};
+
+// Are the coordinates of a window's tap inside the image, bar those of the last axis?
+template <class T>
+inline bool inside(const Args<T>& g, const Place& place, const Tap& tap) {
+  return inside(g.axes[0], place.at[0] + tap.at[0]) && inside(g.axes[1], place.at[1] + tap.at[1]);
+}
+
+// Of the elements of a run of taps whose first one is at `at` of the last axis: those inside the image.
+template <class T>
+inline Range elements_inside(const Args<T>& g, const Taps<T>& taps, int64_t at) {
+  const int64_t begin = std::clamp<int64_t>(-at, 0, taps.merged);
+  return {begin * g.inputs, std::clamp(g.axes[2].extent - at, begin, taps.merged) * g.inputs};
+}
+
+// Row r of `out` gets elements [p0, p0 + k) of window r.
+template <class T>
+static void gather_windows(const Args<T>& g, const Taps<T>& taps, const Place* places, int rows, int64_t p0, int64_t k,
+                           T* out, int64_t ld) {
+  for (int r = 0; r < rows; ++r, out += ld) {
+    const Place& place = places[r];
+    const T* const x = g.x + place.x;
+    T* to = out;
+    int64_t begin = p0 % taps.run;
+    const Tap* tap = taps.of.data() + p0 / taps.run;
+    for (int64_t left = k; left > 0; begin = 0, ++tap) {
+      const int64_t end = std::min(taps.run, begin + left);
+      left -= end - begin;
+      Range in{begin, begin};
+      if (inside(g, place, *tap)) {
+        in = elements_inside(g, taps, place.at[2] + tap->at[2]);
+        in = {std::clamp(in.begin, begin, end), std::clamp(in.end, begin, end)};
+      }
+      if (in.begin > begin) to = zeros(to, in.begin - begin);
+      to = copied(to, x + tap->x + in.begin, in.end - in.begin);
+      if (in.end < end) to = zeros(to, end - in.end);
+    }
+  }
 }
 
 }  // namespace
