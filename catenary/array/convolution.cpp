@@ -20,13 +20,14 @@ std::optional<bool> channels_last(const Array& a) {
   return last;
 }
 
-/// A new array [n, channels, extents…] that lies in memory as `data` does, or as w where data does not tell.
+/// A new array [n, channels, extents…] that lies in memory as `data` does, or as w where data does not tell; and
+/// channels-last where the device would bring all in that order anyway.
 Array empty_like(const Array& data, const Array& w, std::int64_t channels, const Shape& extents) {
   Shape shape = {data.shape(0), channels};
   for (const std::int64_t extent : extents) shape.push_back(extent);
   const Array out = Array::empty(shape, data.dtype(), data.device());
-  const std::optional<bool> last = channels_last(data);
-  if (!(last ? *last : channels_last(w).value_or(false))) return out;
+  const bool anyway = data.device().backend().convolves_channels_last(data.device().index(), data.dtype());
+  if (!anyway && !channels_last(data).value_or(channels_last(w).value_or(false))) return out;
   Axes order = {0};
   for (int axis = 2; axis < shape.size(); ++axis) order.push_back(axis);
   order.push_back(1);

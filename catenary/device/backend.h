@@ -60,6 +60,9 @@ class CT_API Backend {
   virtual std::vector<LibraryInfo> libraries(int device, std::string_view kind);
   /// The calling thread's last one on a device, for last_computation; null for none, or where that is not told.
   virtual const Computation* last_computation(int device, ComputationKind kind);
+  /// Must its convolutions bring images of another order into channels-last first? Then their results lie so, which
+  /// spares it those of a network but the first.
+  virtual bool convolves_channels_last(int /*device*/, Dtype) const { return false; }
 
  protected:
   virtual void do_compute(int device, const Primitive& primitive) = 0;

@@ -79,6 +79,10 @@ void set_bfloat_unit(BfloatUnit unit) {
   current().store(unit, std::memory_order_relaxed);
 }
 
+bool multiplies_in_tiles(Dtype dtype) {
+  return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() == BfloatUnit::tiles;
+}
+
 std::string bfloat_unit_info() {
   constexpr std::array<const char*, 3> words = {"float32's kernels", "AVX512_BF16", "AMX"};
   const BfloatUnit used = bfloat_unit();

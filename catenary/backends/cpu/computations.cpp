@@ -50,9 +50,8 @@ std::string why_not(Way way, Dtype operands) {
     case Way::panels:
       return why_widened();
     default:
-      return simd_level() == SimdLevel::v4 && bfloat_unit() == BfloatUnit::tiles
-                 ? "size: so few channels do not fill tiles"
-                 : "convolutions without AMX widen bfloat16 to float32";
+      return multiplies_in_tiles(operands) ? "size: so few channels do not fill tiles"
+                                           : "convolutions without AMX widen bfloat16 to float32";
   }
 }
 

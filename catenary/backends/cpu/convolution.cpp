@@ -491,7 +491,7 @@ Way convolve(const Convolution& c) {
 /// Are matrix units taken? Windows of few channels are gathered too slowly for them, and where three quarters of the
 /// products would be what fills tiles up, float32's are quicker.
 bool takes_tiles(const Convolution& p) {
-  if (p.x.dtype != Dtype::bfloat16 || simd_level() != SimdLevel::v4 || bfloat_unit() != BfloatUnit::tiles) return false;
+  if (!multiplies_in_tiles(p.x.dtype)) return false;
   const int64_t inputs = p.w.shape[1], outputs = p.y.shape[1] / p.groups, taps = p.window.taps();
   const bool to_x = p.pass == ConvolutionPass::to_data;
   const auto used = [](int64_t n) { return static_cast<double>(n) / static_cast<double>(ceil_div(n, 32) * 32); };

@@ -62,6 +62,7 @@ class CpuBackend final : public Backend {
     return kind.empty() || kind == "blas" ? gemm_libraries() : std::vector<LibraryInfo>();
   }
   const Computation* last_computation(int, ComputationKind kind) override { return cpu::last_computation(kind); }
+  bool convolves_channels_last(int, Dtype dtype) const override { return multiplies_in_tiles(dtype); }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
   MemoryPool& pool(int) override { return pool_; }

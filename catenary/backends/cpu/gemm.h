@@ -55,6 +55,8 @@ CT_API bool has_bfloat_unit(BfloatUnit unit);
 CT_API BfloatUnit bfloat_unit();
 /// Changes it for the whole process, for tests and comparisons; throws DeviceError for one that is not there.
 CT_API void set_bfloat_unit(BfloatUnit unit);
+/// Are this dtype's products and convolutions AMX's, where they are large enough?
+bool multiplies_in_tiles(Dtype dtype);
 /// A few words for `catenary info`: "bfloat16 by AMX", or by what else and why.
 CT_API std::string bfloat_unit_info();
 /// Why products of bfloat16 are widened here, where they are.
