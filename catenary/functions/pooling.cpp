@@ -5,6 +5,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
+#include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -20,6 +21,7 @@ namespace {
 struct Geometry {
   Window window;
   Shape elements, windows;  ///< of the whole arrays
+  Strides lie = {};         ///< how the elements that were pooled lie, and so their gradient; empty where none were
 };
 
 /// Of elements to windows. `places`: of a max pooling, where wanted.
@@ -32,12 +34,20 @@ Array pool(Pooling op, const Geometry& g, const Array& x, Array* places = nullpt
   return y;
 }
 /// Of windows to elements.
-Array unpool(Pooling op, const Geometry& g, const Array& gy, const Array& places = {}) {
-  const Array gx = empty_beside(gy, g.elements, gy.dtype());
+Array unpool(Pooling op, const Geometry& g, Array gy, const Array& places = {}) {
+  const Strides& lie = g.lie.empty() ? gy.strides() : g.lie;
+  const Array gx =
+      Array::empty(g.elements, gy.dtype(), gy.device()).as_strided(g.elements, strides_like(g.elements, lie));
   if (gx.size() == 0) return gx;
   if (gy.size() == 0) {
     gx.fill(0);
     return gx;
+  }
+  // A gradient that comes in another order, from a reshape for instance, is brought into this one: windows are few.
+  if (const Strides in_order = strides_like(g.windows, lie); in_order != gy.strides()) {
+    const Array ordered = Array::empty(g.windows, gy.dtype(), gy.device()).as_strided(g.windows, in_order);
+    copyto(ordered, gy);
+    gy = ordered;
   }
   const View from = readable(gy), taps = places.defined() ? readable(places) : View();
   compute(gy.device(), primitives::PoolBack{op, g.window, from, writable(gx), places.defined() ? &taps : nullptr});
@@ -163,7 +173,7 @@ Window checked_window(const char* function, int axes, const Variable& x, const P
 }
 
 Geometry pooling(const char* function, const Variable& x, const Window& window, bool cover_all) {
-  return {window, x.shape(), with(x.shape(), window.counts(function, slid(x.shape()), cover_all))};
+  return {window, x.shape(), with(x.shape(), window.counts(function, slid(x.shape()), cover_all)), x.array().strides()};
 }
 
 Geometry unpooling(const char* function, const Variable& x, const Window& window, const UnpoolingOptions& options) {
