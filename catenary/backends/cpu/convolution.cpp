@@ -23,9 +23,10 @@ namespace {
 
 using std::int64_t;
 
-thread_local KeptScratch panels;        // what a thread gathers
-thread_local KeptScratch filters;       // a filter in another order
-thread_local KeptScratch copies_of[2];  // of x and y
+thread_local KeptScratch panels;           // what a thread gathers
+thread_local KeptScratch filters;          // a filter, packed or in another order
+thread_local KeptScratch ordered_filters;  // what is packed there
+thread_local KeptScratch copies_of[2];     // of x and y
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -250,16 +251,23 @@ Way forward(const Problem<T>& p) {
     const int64_t count = ceil_div(g.outputs, kernels.tiling.nr), nr = kernels.tiling.nr;
     w_group = count * nr * (ceil_div(depth, kernels.depth_step) * kernels.depth_step);
     T* const packed = filters.get<T>(p.groups * w_group);
-    std::vector<int64_t> taps;
-    for (int64_t i = 0; i < g.axes[0].taps; ++i)
-      for (int64_t j = 0; j < g.axes[1].taps; ++j)
-        for (int64_t k = 0; k < g.axes[2].taps; ++k)
-          taps.push_back(i * filter.tap[0] + j * filter.tap[1] + k * filter.tap[2]);
+    // its elements in the order in which windows have them, [groups][outputs][taps][inputs]
+    const int64_t t2 = g.inputs, t1 = g.axes[2].taps * t2, t0 = g.axes[1].taps * t1;
+    const T* in_order = filter.data;
+    int64_t output = filter.output, between = filter.group;
+    if (!is_contiguous({g.axes[0].taps, g.axes[1].taps, g.axes[2].taps, g.inputs},
+                       {filter.tap[0], filter.tap[1], filter.tap[2], filter.input})) {
+      output = depth;
+      between = g.outputs * depth;
+      T* const copied = ordered_filters.get<T>(p.groups * between);
+      const StridedView from = filter.view(g, p.groups);
+      strided_copy({copied, dtype_of<T>, from.shape, {between, output, 1, t0, t1, t2}}, from);
+      in_order = copied;
+    }
     parallel_for(p.groups * count, 1 + 16384 / (nr * depth + 1), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t group = i / count;
-        kernels.pack_filter(g, filter.data + group * filter.group, filter.output, filter.input, taps.data(), i % count,
-                            packed + group * w_group);
+        kernels.pack_filter(g, in_order + group * between, output, i % count, packed + group * w_group);
       }
     });
     w = packed;

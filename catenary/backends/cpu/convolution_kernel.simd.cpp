@@ -19,25 +19,6 @@ namespace {
 
 constexpr int64_t kMaxWindows = 512;  // of a block of columns
 
-// Windows side by side along the last axis.
-struct Row {
-  Place first;
-  int64_t count;
-};
-
-// The windows [p0, p0 + k), k <= kBlockK.
-template <class T>
-static int rows_of(const Args<T>& g, int64_t p0, int64_t k, Row* rows) {
-  int n = 0;
-  for (Walk<T> walk(g, p0); k > 0; ++n) {
-    const int64_t count = std::min(k, walk.left());
-    rows[n] = {*walk, count};
-    walk.advance(count);
-    k -= count;
-  }
-  return n;
-}
-
 // How many columns of B a block takes, so that its panels stay in the second-level cache.
 template <class T>
 static int64_t block_columns(int64_t columns, int64_t k, int64_t cache, int64_t limit) {
@@ -127,13 +108,11 @@ static void forward_last(const Args<T>& g, const T* w, const ProductPart& part, 
 }
 
 template <class T>
-static void pack_filter(const Args<T>& g, const T* w, int64_t w_output, int64_t w_input, const int64_t* taps,
-                        int64_t panel, T* packed) {
+static void pack_filter(const Args<T>& g, const T* w, int64_t w_output, int64_t panel, T* packed) {
   constexpr int64_t NR = kColumns<T>;
-  T* to = packed + panel * NR * g.inputs * g.taps();
-  const int rows = static_cast<int>(std::min(NR, g.outputs - panel * NR));
-  for (int64_t t = 0; t < g.taps(); ++t, to += NR * g.inputs)
-    pack_panel<T, NR>(w + panel * NR * w_output + taps[t], w_output, w_input, rows, g.inputs, to);
+  const int64_t depth = g.inputs * g.taps();
+  pack_panel<T, NR>(w + panel * NR * w_output, w_output, 1, static_cast<int>(std::min(NR, g.outputs - panel * NR)),
+                    depth, packed + panel * NR * depth);
 }
 
 // ---- forward, neighbours along the last axis side by side ----

@@ -18,64 +18,46 @@ namespace {
 using E = bfloat16;
 using M = TilePairs;
 
-constexpr int64_t kWidth = 512;            // of a block of sums
+constexpr int64_t kWidth = 512;            // of a block of sums of results
 constexpr int64_t kWindows = 8 * M::rows;  // gathered at a time
 constexpr int64_t kDepth = 512;            // of them, at a time
-constexpr int64_t kOutputs = 512;          // of a filter's gradient, at a time
 constexpr int64_t kLine = kDepth + 32;     // from one gathered window to the next
-static_assert(kWidth == kDepth, "a gathered block serves both passes");
+constexpr int64_t kOutputs = 512;          // of a filter's gradient, at a time
+constexpr int64_t kSums = 512 * 512;       // of it, at a time
 
 /// Scratch memory: what is gathered, packed panels, and sums.
 struct Room {
-  E *gathered, *b, *a;
+  E *gathered, *a, *b;
   float* sums;
   explicit Room(E* memory)
       : gathered(memory),
-        b(gathered + kWindows * kLine),
-        a(b + kWindows * kWidth),
-        sums(reinterpret_cast<float*>(a + kWindows * M::rows)) {}
-  static constexpr int64_t elements = kWindows * (kLine + kWidth + M::rows) + 2 * kOutputs * kWidth;
+        a(gathered + kWindows * kLine),
+        b(a + kWindows * kOutputs),
+        sums(reinterpret_cast<float*>(b + kWindows * M::columns)) {}
+  static constexpr int64_t elements = kWindows * (kLine + kOutputs + M::columns) + 2 * kSums;
 };
+static_assert(kWindows * kWidth <= kSums);
 
 int64_t scratch(int64_t) { return Room::elements; }
 
-void pack_filter(const Args<E>& g, const E* w, int64_t w_output, int64_t w_input, const int64_t* taps, int64_t panel,
-                 E* packed) {
+void pack_filter(const Args<E>& g, const E* w, int64_t w_output, int64_t panel, E* packed) {
   const int64_t depth = g.inputs * g.taps(), first = panel * M::columns;
-  const int count = static_cast<int>(std::min(M::columns, g.outputs - first));
-  alignas(64) E rows[M::columns][kDepth];
-  E* to = packed + first * round_up(depth, M::step);
-  for (int64_t p0 = 0; p0 < depth; p0 += kDepth, to += M::columns * kDepth) {
-    const int64_t k = std::min(kDepth, depth - p0);
-    for (int r = 0; r < count; ++r) {
-      const E* const from = w + (first + r) * w_output;
-      for (int64_t p = 0; p < k;) {
-        const int64_t tap = (p0 + p) / g.inputs, input = (p0 + p) % g.inputs, n = std::min(g.inputs - input, k - p);
-        const E* const x = from + taps[tap] + input * w_input;
-        if (w_input == 1) {
-          std::memcpy(&rows[r][p], x, static_cast<std::size_t>(n) * sizeof(E));
-        } else {
-          for (int64_t i = 0; i < n; ++i) rows[r][p + i] = x[i * w_input];
-        }
-        p += n;
-      }
-    }
-    M::pack_b(rows[0], 1, kDepth, count, k, to);
-  }
+  M::pack_b(w + first * w_output, 1, w_output, static_cast<int>(std::min(M::columns, g.outputs - first)), depth,
+            packed + first * round_up(depth, M::step));
 }
 
 // y[0 … n) (+)= the sums and the bias, then relu; rounded.
-void round_line(const Args<E>& g, float* sums, const E* bias, E* y, int64_t n) {
+CT_BFLOAT_UNITS void round_line(const Args<E>& g, const float* sums, const E* bias, E* y, int64_t n) {
   constexpr int L = kLanes<float>;
   for (int64_t i = 0; i < n; i += L) {
     const int some = static_cast<int>(std::min<int64_t>(L, n - i));
-    Vector<float> x = load(sums + i);
-    if (g.accumulate) x += load_wide_some(y + i, some);
-    if (bias) x += load_wide_some(bias + i, some);
-    if (g.relu) x = x < Vector<float>{} ? Vector<float>{} : x;
-    store(sums + i, x);
+    const __mmask16 mask = static_cast<__mmask16>((1u << some) - 1);
+    __m512 x = _mm512_maskz_loadu_ps(mask, sums + i);
+    if (g.accumulate) x += wide_bfloat(_mm256_maskz_loadu_epi16(mask, y + i));
+    if (bias) x += wide_bfloat(_mm256_maskz_loadu_epi16(mask, bias + i));
+    if (g.relu) x = _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ), _mm512_setzero_ps());
+    _mm256_mask_storeu_epi16(y + i, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
   }
-  narrow(sums, y, n);
 }
 
 void forward(const Args<E>& g, const E* w, int64_t, const ProductPart& part, int64_t, E* scratch) {
@@ -108,32 +90,99 @@ void forward(const Args<E>& g, const E* w, int64_t, const ProductPart& part, int
   M::end();
 }
 
+// A panel of B: its rows are windows, its 32 columns some of a tap's channels, from where these lie.
+class TapPanels {
+ public:
+  /// Windows [first, first + k), k <= kWindows, which are filled up to whole steps.
+  TapPanels(const Args<E>& g, const Taps<E>& taps, int64_t first, int64_t k)
+      : g_(g), taps_(taps), rows_count_(rows_of(g, first, k, rows_)), padded_(round_up(k, M::step)) {
+    std::fill(masks_ + k, masks_ + padded_, 0);
+    std::fill(at_ + k, at_ + padded_, g.x);
+  }
+
+  void pack(int64_t column, E* out) {
+    static constexpr std::uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+                                               8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+    if (column / g_.inputs != tap_) look(column / g_.inputs);
+    const int64_t channel = column % g_.inputs;
+    const __m512i low = _mm512_loadu_si512(kLow), high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+    for (int64_t p = 0; p < padded_; p += 2) {
+      const __m512i even = _mm512_maskz_loadu_epi16(masks_[p], at_[p] + channel),
+                    odd = _mm512_maskz_loadu_epi16(masks_[p + 1], at_[p + 1] + channel);
+      E* const to = out + p / M::step * 2 * M::tile + p % M::step / 2 * 32;
+      _mm512_storeu_si512(to, _mm512_permutex2var_epi16(even, low, odd));
+      _mm512_storeu_si512(to + M::tile, _mm512_permutex2var_epi16(even, high, odd));
+    }
+  }
+
+ private:
+  // Where the tap's first channel lies in each window, and whether it is there.
+  void look(int64_t tap) {
+    tap_ = tap;
+    const ConvolutionAxis& axis = g_.axes[2];
+    const int64_t along = tap % taps_.merged, step = axis.stride * axis.x_step;
+    const Tap& of = taps_.of[static_cast<std::size_t>(tap / taps_.merged)];
+    std::uint32_t* mask = masks_;
+    const E** at = at_;
+    for (const Row* row = rows_; row < rows_ + rows_count_; ++row) {
+      Range in{0, 0};
+      if (inside(g_, row->first, of)) in = windows_inside(axis, row->first.at[2] + of.at[2] + along, row->count);
+      const E* const x = g_.x + row->first.x + of.x + along * g_.inputs;
+      for (int64_t q = 0; q < row->count; ++q) {
+        const bool there = q >= in.begin && q < in.end;
+        mask[q] = there ? ~0u : 0;
+        at[q] = there ? x + q * step : g_.x;
+      }
+      at += row->count;
+      mask += row->count;
+    }
+  }
+
+  const Args<E>& g_;
+  const Taps<E>& taps_;
+  Row rows_[kWindows];
+  const int rows_count_;
+  const int64_t padded_;
+  int64_t tap_ = -1;
+  std::uint32_t masks_[kWindows];
+  const E* at_[kWindows];
+};
+
 void to_filter(const Args<E>& g, float* w, int64_t w_row, const ProductPart& part, int64_t, E* scratch) {
   const Taps<E> taps(g);
   const Room room(scratch);
   const int64_t step = g.axes[2].y_step;
+  const bool in_place = g.inputs % M::columns == 0;
   Place places[kWindows];
   M::begin();
-  for (int64_t j0 = part.j0; j0 < part.j1; j0 += kWidth) {
-    const int64_t n = std::min(kWidth, part.j1 - j0);
-    for (int64_t i0 = part.i0; i0 < part.i1; i0 += kOutputs) {
-      const int64_t m = std::min(kOutputs, part.i1 - i0);
+  for (int64_t i0 = part.i0; i0 < part.i1; i0 += kOutputs) {
+    const int64_t m = std::min(kOutputs, part.i1 - i0), width = kSums / round_up(m, M::rows) / M::columns * M::columns;
+    for (int64_t j0 = part.j0; j0 < part.j1; j0 += width) {
+      const int64_t n = std::min(width, part.j1 - j0), row = round_up(n, M::columns);
       Walk<E> walk(g, part.p0);
       for (int64_t p0 = part.p0; p0 < part.p1; p0 += kWindows) {
         const int64_t k = std::min(kWindows, part.p1 - p0), padded = round_up(k, M::step);
-        for (int r = 0; r < k; ++r, walk.advance(1)) places[r] = *walk;
-        gather_windows(g, taps, places, static_cast<int>(k), j0, n, room.gathered, kLine);
-        for (int64_t j = 0; j < n; j += M::columns)
-          M::pack_b(room.gathered + j, kLine, 1, static_cast<int>(std::min(M::columns, n - j)), k, room.b + j * padded);
-        for (int64_t i = 0; i < m; i += M::rows) {
-          M::pack_a(g.y + p0 * step + i0 + i, 1, step, static_cast<int>(std::min(M::rows, m - i)), k, room.a);
-          for (int64_t j = 0; j < n; j += M::columns)
-            M::multiply(M::packed(room.a), room.b + j * padded, padded, M::rows, M::columns, room.sums + i * kWidth + j,
-                        kWidth, p0 > part.p0);
+        for (int64_t r = 0; r < k && !in_place; ++r, walk.advance(1)) places[r] = *walk;
+        for (int64_t i = 0; i < m; i += M::rows)
+          M::pack_a(g.y + p0 * step + i0 + i, 1, step, static_cast<int>(std::min(M::rows, m - i)), k,
+                    room.a + i * padded);
+        TapPanels panels(g, taps, p0, k);
+        for (int64_t j = 0; j < n; j += M::columns) {
+          if (in_place) {
+            panels.pack(j0 + j, room.b);
+          } else {
+            if (j % kDepth == 0)
+              gather_windows(g, taps, places, static_cast<int>(k), j0 + j, std::min(kDepth, n - j), room.gathered,
+                             kLine);
+            M::pack_b(room.gathered + j % kDepth, kLine, 1, static_cast<int>(std::min(M::columns, n - j)), k, room.b);
+          }
+          for (int64_t i = 0; i < m; i += M::rows)
+            M::multiply(M::packed(room.a + i * padded), room.b, padded, M::rows, M::columns, room.sums + i * row + j,
+                        row, p0 > part.p0);
         }
       }
       for (int64_t i = 0; i < m; ++i)
-        std::memcpy(w + (i0 + i) * w_row + j0, room.sums + i * kWidth, static_cast<std::size_t>(n) * sizeof(float));
+        std::memcpy(w + (i0 + i) * w_row + j0, room.sums + i * row, static_cast<std::size_t>(n) * sizeof(float));
     }
   }
   M::end();

@@ -69,6 +69,25 @@ class Walk {
   Place now_;
 };
 
+// Windows side by side along the last axis.
+struct Row {
+  Place first;
+  int64_t count;
+};
+
+// The windows [p0, p0 + k), k <= kBlockK.
+template <class T>
+static int rows_of(const Args<T>& g, int64_t p0, int64_t k, Row* rows) {
+  int n = 0;
+  for (Walk<T> walk(g, p0); k > 0; ++n) {
+    const int64_t count = std::min(k, walk.left());
+    rows[n] = {*walk, count};
+    walk.advance(count);
+    k -= count;
+  }
+  return n;
+}
+
 inline bool inside(const ConvolutionAxis& axis, int64_t at) { return at >= 0 && at < axis.extent; }
 struct Range {
   int64_t begin, end;

@@ -289,6 +289,26 @@ inline void store_line(void* dst, const void* line, bool stream) {
   std::memcpy(dst, line, 64);
 }
 
+// n elements, n below those of a line; what a line has beyond them is anything. memcpy would be a call.
+template <class W>
+inline void load_part(W* line, const W* src, std::int64_t n) {
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(W) == 2) return _mm512_store_si512(line, _mm512_maskz_loadu_epi16((1u << n) - 1, src));
+  if constexpr (sizeof(W) == 4)
+    return _mm512_store_si512(line, _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), src));
+#endif
+  std::memcpy(line, src, static_cast<std::size_t>(n) * sizeof(W));
+}
+template <class W>
+inline void store_part(W* dst, const W* line, std::int64_t n) {
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(W) == 2) return _mm512_mask_storeu_epi16(dst, (1u << n) - 1, _mm512_load_si512(line));
+  if constexpr (sizeof(W) == 4)
+    return _mm512_mask_storeu_epi32(dst, static_cast<__mmask16>((1u << n) - 1), _mm512_load_si512(line));
+#endif
+  std::memcpy(dst, line, static_cast<std::size_t>(n) * sizeof(W));
+}
+
 // A tile is one cache line wide and high: each line of src is read once (rows that lie a power of two apart would push
 // each other out of L1 before their second half is wanted), and each line of dst is written whole.
 template <class W, bool Whole>
@@ -296,8 +316,13 @@ inline void transpose_tile(W* dst, std::int64_t dst_stride, const W* src, std::i
                            std::int64_t columns, bool stream) {
   constexpr int kTile = 64 / sizeof(W), kLanes = 16 / sizeof(W);
   alignas(64) W in[kTile][kTile];
-  for (std::int64_t r = 0; r < (Whole ? kTile : rows); ++r)
-    std::memcpy(in[r], src + r * src_stride, Whole ? 64 : static_cast<std::size_t>(columns) * sizeof(W));
+  for (std::int64_t r = 0; r < (Whole ? kTile : rows); ++r) {
+    if (Whole || columns == kTile) {
+      std::memcpy(in[r], src + r * src_stride, 64);
+    } else {
+      load_part(in[r], src + r * src_stride, columns);
+    }
+  }
   for (std::int64_t c = 0; c < (Whole ? kTile : columns); c += kLanes) {
     alignas(64) W out[kLanes][kTile];
     for (std::int64_t r = 0; r < (Whole ? kTile : rows); r += kLanes) {
@@ -307,10 +332,12 @@ inline void transpose_tile(W* dst, std::int64_t dst_stride, const W* src, std::i
       for (int i = 0; i < kLanes; ++i) std::memcpy(&out[i][r], &v[i], 16);
     }
     for (std::int64_t i = 0; i < (Whole ? kLanes : std::min<std::int64_t>(kLanes, columns - c)); ++i) {
-      if constexpr (Whole) {
+      if (Whole) {
         store_line(dst + (c + i) * dst_stride, out[i], stream);
+      } else if (rows == kTile) {
+        std::memcpy(dst + (c + i) * dst_stride, out[i], 64);
       } else {
-        std::memcpy(dst + (c + i) * dst_stride, out[i], static_cast<std::size_t>(rows) * sizeof(W));
+        store_part(dst + (c + i) * dst_stride, out[i], rows);
       }
     }
   }
