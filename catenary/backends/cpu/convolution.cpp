@@ -133,6 +133,20 @@ struct Filter {
             {groups, g.outputs, g.inputs, g.axes[0].taps, g.axes[1].taps, g.axes[2].taps},
             {group, output, input, tap[0], tap[1], tap[2]}};
   }
+
+  /// With its inputs side by side, or its outputs: itself, or a copy [groups][others][taps][these].
+  Filter in_order(const ConvolutionArgs<T>& g, int64_t groups, bool outputs_last) const {
+    const int64_t count = outputs_last ? g.outputs : g.inputs;
+    if ((outputs_last ? output : input) == 1 || count == 1) return *this;
+    Filter f = *this;
+    f.tap = {g.axes[1].taps * g.axes[2].taps * count, g.axes[2].taps * count, count};
+    (outputs_last ? f.output : f.input) = 1;
+    (outputs_last ? f.input : f.output) = g.taps() * count;
+    f.group = g.outputs * g.inputs * g.taps();
+    f.data = ordered_filters.get<T>(groups * f.group);
+    strided_copy(f.view(g, groups), view(g, groups));
+    return f;
+  }
 };
 
 /// What the passes share: the arguments of the first group, and what lies between the groups.
@@ -187,6 +201,12 @@ bool is_depthwise(const Problem<T>& p) {
   return p.groups > 1 && p.args.inputs == 1 && p.args.outputs == 1;
 }
 
+/// Is its filter packed from channels side by side?
+template <class T>
+bool takes_order(const Problem<T>& p) {
+  return p.args.channels_last && !(kHasDirect<T> && is_depthwise(p));
+}
+
 /// Are there so few channels that packing would cost as much as the product?
 template <class T>
 bool is_direct(const ConvolutionArgs<T>& g) {
@@ -236,7 +256,7 @@ template <class T>
 Way forward(const Problem<T>& p) {
   const ConvolutionLevel<T>& kernels = level(T{});
   const ConvolutionArgs<T>& g = p.args;
-  const Filter<T>& filter = p.filter;
+  const Filter<T> filter = takes_order(p) ? p.filter.in_order(g, p.groups, false) : p.filter;
   const int64_t depth = g.inputs * g.taps(), windows = g.images * g.windows();
   if (windows == 0 || g.outputs == 0) return Way::gathered_panels;
   if constexpr (kHasDirect<T>) {
@@ -251,23 +271,16 @@ Way forward(const Problem<T>& p) {
     const int64_t count = ceil_div(g.outputs, kernels.tiling.nr), nr = kernels.tiling.nr;
     w_group = count * nr * (ceil_div(depth, kernels.depth_step) * kernels.depth_step);
     T* const packed = filters.get<T>(p.groups * w_group);
-    // its elements in the order in which windows have them, [groups][outputs][taps][inputs]
-    const int64_t t2 = g.inputs, t1 = g.axes[2].taps * t2, t0 = g.axes[1].taps * t1;
-    const T* in_order = filter.data;
-    int64_t output = filter.output, between = filter.group;
-    if (!is_contiguous({g.axes[0].taps, g.axes[1].taps, g.axes[2].taps, g.inputs},
-                       {filter.tap[0], filter.tap[1], filter.tap[2], filter.input})) {
-      output = depth;
-      between = g.outputs * depth;
-      T* const copied = ordered_filters.get<T>(p.groups * between);
-      const StridedView from = filter.view(g, p.groups);
-      strided_copy({copied, dtype_of<T>, from.shape, {between, output, 1, t0, t1, t2}}, from);
-      in_order = copied;
-    }
+    std::vector<int64_t> taps;
+    for (int64_t i = 0; i < g.axes[0].taps; ++i)
+      for (int64_t j = 0; j < g.axes[1].taps; ++j)
+        for (int64_t k = 0; k < g.axes[2].taps; ++k)
+          taps.push_back(i * filter.tap[0] + j * filter.tap[1] + k * filter.tap[2]);
     parallel_for(p.groups * count, 1 + 16384 / (nr * depth + 1), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t group = i / count;
-        kernels.pack_filter(g, in_order + group * between, output, i % count, packed + group * w_group);
+        kernels.pack_filter(g, filter.data + group * filter.group, filter.output, taps.data(), i % count,
+                            packed + group * w_group);
       }
     });
     w = packed;
@@ -304,7 +317,9 @@ Way forward(const Problem<T>& p) {
 /// The sum turned to x: for each of the strides' phases a forward pass over y with stride 1, with those of the taps,
 /// last first, that meet its pixels.
 template <class T>
-Way to_data(const Problem<T>& p) {
+Way to_data(Problem<T> p) {
+  // Once, before it is turned: a transposition of two axes is the quicker one.
+  if (takes_order(p)) p.filter = p.filter.in_order(p.args, p.groups, true);
   // How it goes along one axis for the pixels that begin at `phase`.
   struct Phase {
     int64_t pixel;      // in memory

@@ -52,9 +52,10 @@ struct ConvolutionLevel {
   std::int64_t depth_step;
   /// Elements of scratch memory (aligned to 64 bytes) for one of the following.
   std::int64_t (*scratch)(std::int64_t cache);
-  /// Panel `panel` of a filter for channels_last: outputs, w_output apart, of taps × inputs side by side become
-  /// [panels][taps × inputs][nr], or what a matrix unit takes.
-  void (*pack_filter)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_output, std::int64_t panel, T* packed);
+  /// Panel `panel` of a filter for channels_last, whose inputs lie side by side and outputs w_output apart, becomes
+  /// [panels][taps × inputs][nr], or what a matrix unit takes; `taps` holds where each of them lies.
+  void (*pack_filter)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_output, const std::int64_t* taps,
+                      std::int64_t panel, T* packed);
   /// channels_last: rows are windows, columns are channels, `w` is packed. Else rows are channels and columns windows,
   /// and row i of the filter, [inputs][taps], lies at w + i * w_row.
   void (*forward)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_row, const ProductPart&, std::int64_t cache,

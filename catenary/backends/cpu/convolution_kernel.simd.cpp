@@ -108,11 +108,12 @@ static void forward_last(const Args<T>& g, const T* w, const ProductPart& part, 
 }
 
 template <class T>
-static void pack_filter(const Args<T>& g, const T* w, int64_t w_output, int64_t panel, T* packed) {
+static void pack_filter(const Args<T>& g, const T* w, int64_t w_output, const int64_t* taps, int64_t panel, T* packed) {
   constexpr int64_t NR = kColumns<T>;
-  const int64_t depth = g.inputs * g.taps();
-  pack_panel<T, NR>(w + panel * NR * w_output, w_output, 1, static_cast<int>(std::min(NR, g.outputs - panel * NR)),
-                    depth, packed + panel * NR * depth);
+  T* to = packed + panel * NR * g.inputs * g.taps();
+  const int rows = static_cast<int>(std::min(NR, g.outputs - panel * NR));
+  for (int64_t t = 0; t < g.taps(); ++t, to += NR * g.inputs)
+    pack_panel<T, NR>(w + panel * NR * w_output + taps[t], w_output, 1, rows, g.inputs, to);
 }
 
 // ---- forward, neighbours along the last axis side by side ----

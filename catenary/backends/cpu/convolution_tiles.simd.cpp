@@ -40,10 +40,22 @@ static_assert(kWindows * kWidth <= kSums);
 
 int64_t scratch(int64_t) { return Room::elements; }
 
-void pack_filter(const Args<E>& g, const E* w, int64_t w_output, int64_t panel, E* packed) {
+void pack_filter(const Args<E>& g, const E* w, int64_t w_output, const int64_t* taps, int64_t panel, E* packed) {
   const int64_t depth = g.inputs * g.taps(), first = panel * M::columns;
-  M::pack_b(w + first * w_output, 1, w_output, static_cast<int>(std::min(M::columns, g.outputs - first)), depth,
-            packed + first * round_up(depth, M::step));
+  const int count = static_cast<int>(std::min(M::columns, g.outputs - first));
+  alignas(64) E rows[M::columns][kDepth];
+  E* to = packed + first * round_up(depth, M::step);
+  for (int64_t p0 = 0; p0 < depth; p0 += kDepth, to += M::columns * kDepth) {
+    const int64_t k = std::min(kDepth, depth - p0);
+    for (int64_t p = 0, n = 0; p < k; p += n) {
+      const int64_t tap = (p0 + p) / g.inputs, input = (p0 + p) % g.inputs;
+      n = std::min(g.inputs - input, k - p);
+      for (int r = 0; r < count; ++r)
+        std::memcpy(&rows[r][p], w + (first + r) * w_output + taps[tap] + input,
+                    static_cast<std::size_t>(n) * sizeof(E));
+    }
+    M::pack_b(rows[0], 1, kDepth, count, k, to);
+  }
 }
 
 // y[0 … n) (+)= the sums and the bias, then relu; rounded.
