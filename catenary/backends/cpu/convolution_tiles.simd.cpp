@@ -76,7 +76,9 @@ void forward(const Args<E>& g, const E* w, int64_t, const ProductPart& part, int
   const Taps<E> taps(g);
   const int64_t depth = g.inputs * g.taps(), whole = round_up(depth, M::step);
   const Room room(scratch);
+  const Sums<M> sums{room.sums, kWidth};
   Place places[kWindows];
+  alignas(64) float line[kWidth];
   M::begin();
   for (int64_t j0 = part.j0; j0 < part.j1; j0 += kWidth) {
     const int64_t n = std::min(kWidth, part.j1 - j0);
@@ -92,11 +94,13 @@ void forward(const Args<E>& g, const E* w, int64_t, const ProductPart& part, int
         for (int64_t j = 0; j < n; j += M::columns)
           for (int64_t i = 0; i < rows; i += M::rows)
             M::multiply(M::placed(room.gathered + i * kLine, kLine), w + (j0 + j) * whole + p0 * M::columns, padded,
-                        M::rows, M::columns, room.sums + i * kWidth + j, kWidth, p0 > 0);
+                        M::rows, M::columns, sums.of(i, j), M::columns, p0 > 0);
         p0 += kDepth;
       } while (p0 < depth);
-      for (int r = 0; r < rows; ++r)
-        round_line(g, room.sums + r * kWidth, g.bias ? g.bias + j0 : nullptr, g.y + places[r].y + j0, n);
+      for (int r = 0; r < rows; ++r) {
+        sums.row(r, 0, n, line);
+        round_line(g, line, g.bias ? g.bias + j0 : nullptr, g.y + places[r].y + j0, n);
+      }
     }
   }
   M::end();
@@ -170,14 +174,14 @@ void to_filter(const Args<E>& g, float* w, int64_t w_row, const ProductPart& par
   for (int64_t i0 = part.i0; i0 < part.i1; i0 += kOutputs) {
     const int64_t m = std::min(kOutputs, part.i1 - i0), width = kSums / round_up(m, M::rows) / M::columns * M::columns;
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += width) {
-      const int64_t n = std::min(width, part.j1 - j0), row = round_up(n, M::columns);
+      const int64_t n = std::min(width, part.j1 - j0);
+      const Sums<M> sums{room.sums, round_up(n, M::columns)};
       Walk<E> walk(g, part.p0);
       for (int64_t p0 = part.p0; p0 < part.p1; p0 += kWindows) {
         const int64_t k = std::min(kWindows, part.p1 - p0), padded = round_up(k, M::step);
         for (int64_t r = 0; r < k && !in_place; ++r, walk.advance(1)) places[r] = *walk;
         for (int64_t i = 0; i < m; i += M::rows)
-          M::pack_a(g.y + p0 * step + i0 + i, 1, step, static_cast<int>(std::min(M::rows, m - i)), k,
-                    room.a + i * padded);
+          M::pack_a(g.y + p0 * step + i0 + i, 1, step, std::min(M::rows, m - i), k, room.a + i * padded);
         TapPanels panels(g, taps, p0, k);
         for (int64_t j = 0; j < n; j += M::columns) {
           if (in_place) {
@@ -186,15 +190,21 @@ void to_filter(const Args<E>& g, float* w, int64_t w_row, const ProductPart& par
             if (j % kDepth == 0)
               gather_windows(g, taps, places, static_cast<int>(k), j0 + j, std::min(kDepth, n - j), room.gathered,
                              kLine);
-            M::pack_b(room.gathered + j % kDepth, kLine, 1, static_cast<int>(std::min(M::columns, n - j)), k, room.b);
+            M::pack_b(room.gathered + j % kDepth, kLine, 1, std::min(M::columns, n - j), k, room.b);
           }
           for (int64_t i = 0; i < m; i += M::rows)
-            M::multiply(M::packed(room.a + i * padded), room.b, padded, M::rows, M::columns, room.sums + i * row + j,
-                        row, p0 > part.p0);
+            M::multiply(M::packed(room.a + i * padded), room.b, padded, M::rows, M::columns, sums.of(i, j), M::columns,
+                        p0 > part.p0);
         }
       }
-      for (int64_t i = 0; i < m; ++i)
-        std::memcpy(w + (i0 + i) * w_row + j0, room.sums + i * row, static_cast<std::size_t>(n) * sizeof(float));
+      for (int64_t i = 0; i < m; ++i) {
+        float* const to = w + (i0 + i) * w_row + j0;
+        const int64_t whole = n / M::columns * M::columns;
+        sums.row(i, 0, whole, to);
+        if (whole < n)
+          std::memcpy(to + whole, sums.of(i, whole) + i % M::rows * M::columns,
+                      static_cast<std::size_t>(n - whole) * sizeof(float));
+      }
     }
   }
   M::end();

@@ -19,16 +19,18 @@ namespace {
 template <class E>
 struct Widened {
   using Panel = float;
-  static constexpr int64_t rows = kRows, columns = kColumns<float>, step = 1;
+  static constexpr int64_t rows = kRows, columns = kColumns<float>, step = 1, depth = kBlockK;
   static constexpr int64_t spill = kLanes<float>;  // what packing may write past the end of a panel
   static void begin() {}
   static void end() {}
-  static bool in_place(const GemmArgs<float, E>&, int64_t, int64_t) { return false; }
-  static void pack_a(const E* x, int64_t rs, int64_t cs, int count, int64_t k, float* out) {
-    pack_panel<float, kRows>(x, rs, cs, count, k, out);
+  static bool in_place(const GemmArgs<float, E>&, int64_t) { return false; }
+  static void pack_a(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, float* out) {
+    for (int64_t i = 0; i < count; i += rows)
+      pack_panel<float, kRows>(x + i * rs, rs, cs, static_cast<int>(std::min(rows, count - i)), k, out + i * k);
   }
-  static void pack_b(const E* x, int64_t rs, int64_t cs, int count, int64_t k, float* out) {
-    pack_panel<float, columns>(x, cs, rs, count, k, out);
+  static void pack_b(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, float* out) {
+    for (int64_t j = 0; j < count; j += columns)
+      pack_panel<float, columns>(x + j * cs, cs, rs, static_cast<int>(std::min(columns, count - j)), k, out + j * k);
   }
   static Rows<float> packed(const float* panel) { return {panel}; }
   static Rows<float> placed(const E*, int64_t) { return {}; }
@@ -38,25 +40,32 @@ struct Widened {
   }
 };
 
-// Where a block's panels and sums lie.
+// Where a block's panels and sums lie. Packing costs about as much as a matrix unit's products of a few hundred rows,
+// so a block of A is packed once for all columns, and B once for many rows; and the sums, which every block of the
+// depth goes over, stay in the second-level cache beside B's panels.
 template <class M>
 struct Room {
+  static constexpr int64_t kRowsAtOnce = 1024, kPackedA = 4 << 20;
+
   Depth depth;
-  int64_t columns;  // of a block of B, whose panels stay in the second-level cache
-  int64_t b, a, sums;
+  int64_t rows, columns;  // of a block of C
+  bool keeps_a;           // all of the depth, for the next columns
+  int64_t b, a, sums;     // bytes
 
   template <class G>
-  Room(const G& g, int64_t cache) : depth(g.k) {
+  Room(const G& g, int64_t cache) : depth(g.k, M::depth) {
+    constexpr auto size = static_cast<int64_t>(sizeof(typename M::Panel));
     depth.size = round_up(std::max<int64_t>(depth.size, 1), M::step);
     depth.blocks = std::max<int64_t>(1, ceil_div(g.k, depth.size));
-    const int64_t panel = depth.size * M::columns * static_cast<int64_t>(sizeof(typename M::Panel));
-    columns = std::min(round_up(g.n, M::columns), std::max<int64_t>(4, cache * 3 / 4 / panel) * M::columns);
-    const auto bytes = [](int64_t panels) {
-      return round_up(panels * static_cast<int64_t>(sizeof(typename M::Panel)), 64);
-    };
-    b = bytes(columns * depth.size + M::spill);
-    a = bytes(M::rows * depth.size + M::spill);
-    sums = round_up(g.m, M::rows) * columns * 4;
+    const int64_t most = std::clamp(kPackedA / (depth.size * depth.blocks * size), kRowsAtOnce / 4, kRowsAtOnce);
+    rows = round_up(ceil_div(g.m, ceil_div(g.m, most)), M::rows);
+    const int64_t fits = std::min(cache / 4 / (depth.size * size), cache / 2 / (rows * 4));
+    columns = std::min(round_up(g.n, M::columns), std::max<int64_t>(4, fits / M::columns) * M::columns);
+    const int64_t block = rows * depth.size * size;
+    keeps_a = columns < g.n && block * depth.blocks <= kPackedA;
+    b = round_up((columns * depth.size + M::spill) * size, 64);
+    a = round_up(block * (keeps_a ? depth.blocks : 1) + M::spill * size, 64);
+    sums = Sums<M>::size(rows, columns) * 4;
   }
   int64_t total() const { return b + a + sums; }
 };
@@ -66,14 +75,16 @@ static int64_t scratch(const G& g, int64_t cache) {
   return Room<M>(g, cache).total();
 }
 
-// The sums of columns [j, j + n) of a row, with all that is added to them, rounded into C.
-template <class G>
-static void round_row(const G& g, int64_t i, int64_t j, int64_t n, float* sums) {
-  typename G::Element line[256];
-  float wide[256];
-  for (int64_t from = 0; from < n; from += 256) {
-    const int64_t count = std::min<int64_t>(256, n - from);
-    float* x = sums + from;
+// Row `row` of the sums with all that is added to it, rounded into columns [j, j + n) of row i of C.
+template <class M, class G>
+static void round_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, const Sums<M>& sums) {
+  constexpr int64_t kLine = 256;
+  static_assert(kLine % M::columns == 0);
+  typename G::Element line[kLine];
+  float x[kLine], wide[kLine];
+  for (int64_t from = 0; from < n; from += kLine) {
+    const int64_t count = std::min(kLine, n - from);
+    sums.row(row, from, count, x);
     auto* c = g.c + i * g.c_rs + (j + from) * g.c_cs;
     const auto add = [&](const typename G::Element* y) {
       widen(y, wide, count);
@@ -100,28 +111,31 @@ static void blocked(const G& g, int64_t cache, char* memory) {
   using P = typename M::Panel;
   const Room<M> room(g, cache);
   P* const b_panels = reinterpret_cast<P*>(memory);
-  P* const a_panel = reinterpret_cast<P*>(memory + room.b);
-  float* const sums = reinterpret_cast<float*>(memory + room.b + room.a);
+  P* const a_panels = reinterpret_cast<P*>(memory + room.b);
+  const Sums<M> sums{reinterpret_cast<float*>(memory + room.b + room.a), room.columns};
   M::begin();
-  for (int64_t j0 = 0; j0 < g.n; j0 += room.columns) {
-    const int64_t n = std::min(room.columns, g.n - j0);
-    for (int64_t p0 = 0, block = 0; block < room.depth.blocks; ++block, p0 += room.depth.size) {
-      const int64_t k = std::min(room.depth.size, g.k - p0), whole = round_up(k, M::step);
-      for (int64_t j = 0; j < n; j += M::columns)
-        M::pack_b(g.b + p0 * g.b_rs + (j0 + j) * g.b_cs, g.b_rs, g.b_cs, std::min(M::columns, n - j), k,
-                  b_panels + j * whole);
-      for (int64_t i = 0; i < g.m; i += M::rows) {
-        const int m = std::min(M::rows, g.m - i);
-        const auto* from = g.a + i * g.a_rs + p0 * g.a_cs;
-        const bool in_place = M::in_place(g, i, k);
-        if (!in_place) M::pack_a(from, g.a_rs, g.a_cs, m, k, a_panel);
-        const Rows<P> rows = in_place ? M::placed(from, g.a_rs) : M::packed(a_panel);
-        for (int64_t j = 0; j < n; j += M::columns)
-          M::multiply(rows, b_panels + j * whole, whole, m, std::min(M::columns, n - j), sums + i * room.columns + j,
-                      room.columns, block > 0);
+  for (int64_t i0 = 0; i0 < g.m; i0 += room.rows) {
+    const int64_t m = std::min(room.rows, g.m - i0);
+    for (int64_t j0 = 0; j0 < g.n; j0 += room.columns) {
+      const int64_t n = std::min(room.columns, g.n - j0);
+      for (int64_t p0 = 0, block = 0; block < room.depth.blocks; ++block, p0 += room.depth.size) {
+        const int64_t k = std::min(room.depth.size, g.k - p0), whole = round_up(k, M::step);
+        M::pack_b(g.b + p0 * g.b_rs + j0 * g.b_cs, g.b_rs, g.b_cs, n, k, b_panels);
+        const auto* const a = g.a + i0 * g.a_rs + p0 * g.a_cs;
+        P* const panels = a_panels + (room.keeps_a ? p0 * room.rows : 0);
+        // the last rows may be fewer than a panel has
+        const int64_t in_place = M::in_place(g, k) ? m / M::rows * M::rows : 0;
+        if (j0 == 0 || !room.keeps_a)
+          M::pack_a(a + in_place * g.a_rs, g.a_rs, g.a_cs, m - in_place, k, panels + in_place * whole);
+        for (int64_t i = 0; i < m; i += M::rows) {
+          const Rows<P> rows = i < in_place ? M::placed(a + i * g.a_rs, g.a_rs) : M::packed(panels + i * whole);
+          for (int64_t j = 0; j < n; j += M::columns)
+            M::multiply(rows, b_panels + j * whole, whole, std::min(M::rows, m - i), std::min(M::columns, n - j),
+                        sums.of(i, j), M::columns, block > 0);
+        }
       }
+      for (int64_t i = 0; i < m; ++i) round_row(g, i0 + i, i, j0, n, sums);
     }
-    for (int64_t i = 0; i < g.m; ++i) round_row(g, i, j0, n, sums + i * room.columns);
   }
   M::end();
 }

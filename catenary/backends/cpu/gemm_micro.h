@@ -306,10 +306,11 @@ CT_INLINE void transpose_block(const T* x, int64_t ld, int rows, T* out, int64_t
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Blocks of k: equal parts of at most kBlockK; of k = 0 one empty block, so that bias and zeros are written.
+// Blocks of k: equal parts of at most `most`; of k = 0 one empty block, so that bias and zeros are written.
 struct Depth {
   int64_t blocks, size;
-  explicit Depth(int64_t k) : blocks(std::max<int64_t>(1, ceil_div(k, kBlockK))), size(ceil_div(k, blocks)) {}
+  explicit Depth(int64_t k, int64_t most = kBlockK)
+      : blocks(std::max<int64_t>(1, ceil_div(k, most))), size(ceil_div(k, blocks)) {}
 };
 
 // Rows whose distance is nearly a multiple of 4096 bytes share the sets of the first-level cache.

@@ -14,6 +14,24 @@ namespace {
 
 constexpr int64_t round_up(int64_t n, int64_t to) { return ceil_div(n, to) * to; }
 
+// The sums of a block of C, micro-tiles one after the other: rows of a matrix would share sets of the first-level
+// cache.
+template <class M>
+struct Sums {
+  static constexpr int64_t tile = M::rows * M::columns;
+  float* data;
+  int64_t width;  // whole micro-tiles
+
+  static constexpr int64_t size(int64_t rows, int64_t width) { return round_up(rows, M::rows) * width; }
+  /// The micro-tile of row i and column j, whose rows are M::columns apart.
+  float* of(int64_t i, int64_t j) const { return data + (i / M::rows * (width / M::columns) + j / M::columns) * tile; }
+  /// Columns [j, j + n) of row i, j the first of a micro-tile; up to M::columns past the end of x are written.
+  void row(int64_t i, int64_t j, int64_t n, float* x) const {
+    const float* from = of(i, j) + i % M::rows * M::columns;
+    for (int64_t l = 0; l < n; l += M::columns, from += tile) std::memcpy(x + l, from, M::columns * sizeof(float));
+  }
+};
+
 // A panel of A, packed or where it lies; distances in elements.
 template <class P>
 struct Rows {
@@ -36,76 +54,124 @@ struct Pairs {
   static constexpr int64_t rows = 32, columns = 32, step = 32;
   static constexpr int64_t spill = 0;
   static constexpr int64_t tile = 16 * 32;
+  static constexpr int64_t depth = 256;  // of which a panel of A and one of B share the first-level cache
 
   // A few columns of the result do not pay for a copy of A.
-  static bool in_place(const GemmArgs<float, E>& g, int64_t i, int64_t k) {
-    return g.a_cs == 1 && g.n <= 2 * columns && i + rows <= g.m && k % step == 0;
+  static bool in_place(const GemmArgs<float, E>& g, int64_t k) {
+    return g.a_cs == 1 && g.n <= 2 * columns && k % step == 0;
   }
   static Rows<E> packed(const E* panel) { return {panel, 32, tile, 2 * tile}; }
   static Rows<E> placed(const E* x, int64_t rs) { return {x, rs, 16 * rs, step}; }
 
-  // out[l] of 16 pairs: its pair i is the elements x[i * rs + p * cs] and x[i * rs + (p + 1) * cs] for p = p0 + 2 l,
-  // where i < count and p < k, else zero.
-  static void pair_lines(const E* x, int64_t rs, int64_t cs, int count, int64_t p0, int64_t k,
-                         std::uint32_t (*out)[16]) {
-    static constexpr std::uint16_t kOrder[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-                                                 8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
-    const __m512i interleave = _mm512_loadu_si512(kOrder);
-    for (int l = 0; l < 16; ++l) {
-      const int64_t p = p0 + 2 * l;
-      if (rs == 1) {
-        const auto line = [&](int64_t q) {
-          return q < k ? _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), x + q * cs)
-                       : _mm256_setzero_si256();
-        };
-        _mm512_storeu_si512(out[l], _mm512_permutex2var_epi16(_mm512_castsi256_si512(line(p)), interleave,
-                                                              _mm512_castsi256_si512(line(p + 1))));
-        continue;
-      }
-      for (int i = 0; i < 16; ++i) {
-        const auto element = [&](int64_t q) -> std::uint32_t {
-          return i < count && q < k ? x[i * rs + q * cs].bits : 0;
-        };
-        out[l][i] = element(p) | element(p + 1) << 16;
-      }
+  /// Panels of `count` rows, one after the other, of `count` columns likewise: each of them of whole steps.
+  static void pack_a(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, E* out) {
+    if (cs == 1) {
+      copy_rows(x, rs, count, k, out);
+    } else if (rs == 1) {
+      pair_lines<true>(x, cs, count, k, out);
+    } else {
+      pair_elements<true>(x, rs, cs, count, k, out);
+    }
+  }
+  static void pack_b(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, E* out) {
+    if (cs == 1) {
+      pair_lines<false>(x, rs, count, k, out);
+    } else if (rs == 1) {
+      transpose_rows(x, cs, count, k, out);
+    } else {
+      pair_elements<false>(x, cs, rs, count, k, out);
     }
   }
 
-  // 32 elements of each of 16 rows whose elements are side by side: zero from `count` and from `k` on.
-  static void whole_rows(const E* x, int64_t rs, int count, int64_t p0, int64_t k, std::uint32_t (*out)[16]) {
-    const int64_t rest = std::min<int64_t>(32, k - p0);
-    const __mmask32 mask = rest == 32 ? ~0u : (1u << rest) - 1;
-    for (int i = 0; i < 16; ++i)
-      _mm512_storeu_si512(out[i], i < count ? _mm512_maskz_loadu_epi16(mask, x + i * rs + p0) : _mm512_setzero_si512());
-  }
-
+ private:
+  static std::uint32_t first(int64_t n) { return n >= 32 ? ~0u : n <= 0 ? 0 : (1u << n) - 1; }
   static void transpose(const std::uint32_t (*x)[16], E* out) {
     transpose_block(reinterpret_cast<const float*>(x), 16, 16, reinterpret_cast<float*>(out), 16);
   }
 
-  static void pack_a(const E* x, int64_t rs, int64_t cs, int count, int64_t k, E* out) {
-    pack(x, rs, cs, count, k, true, out);
-  }
-  static void pack_b(const E* x, int64_t rs, int64_t cs, int count, int64_t k, E* out) {
-    pack(x, cs, rs, count, k, false, out);
+  // Rows whose elements are side by side, as rows. Each is read on and on, as processors look ahead.
+  static void copy_rows(const E* x, int64_t rs, int64_t count, int64_t k, E* out) {
+    const int64_t whole = round_up(k, step);
+    for (int64_t i = 0; i < round_up(count, rows); ++i) {
+      E* const to = out + i / 32 * 32 * whole + i % 32 / 16 * tile + i % 16 * 32;
+      const E* const from = x + i * rs;
+      const bool next = i + 2 < count;
+      for (int64_t p = 0; p < whole; p += step) {
+        if (next) _mm_prefetch(from + 2 * rs + p, _MM_HINT_T1);
+        _mm512_storeu_si512(to + p * 32,
+                            i < count ? _mm512_maskz_loadu_epi16(first(k - p), from + p) : _mm512_setzero_si512());
+      }
+    }
   }
 
- private:
-  // `count` rows (or columns) at the distance `across`, their elements at the distance `along`: as whole rows, or as
-  // lines of pairs. What lies otherwise in memory is transposed.
-  static void pack(const E* x, int64_t across, int64_t along, int count, int64_t k, bool as_rows, E* out) {
+  // The same, as lines of pairs.
+  static void transpose_rows(const E* x, int64_t rs, int64_t count, int64_t k, E* out) {
     alignas(64) std::uint32_t block[16][16];
-    const bool transposed = as_rows != (along == 1);
-    for (int64_t p = 0; p < k; p += step) {
-      for (int half = 0; half < 2; ++half, out += tile) {
-        auto* const lines = transposed ? block : reinterpret_cast<std::uint32_t(*)[16]>(out);
-        const int some = std::clamp(count - 16 * half, 0, 16);
-        if (along == 1) {
-          whole_rows(x + 16 * half * across, across, some, p, k, lines);
-        } else {
-          pair_lines(x + 16 * half * across, across, along, some, p, k, lines);
+    const int64_t whole = round_up(k, step);
+    for (int64_t i0 = 0; i0 < round_up(count, columns); i0 += 16) {
+      E* const to = out + i0 / 32 * 32 * whole + i0 % 32 / 16 * tile;
+      for (int64_t p = 0; p < whole; p += step) {
+        for (int64_t i = 0; i < 16; ++i) {
+          if (i0 + i + 16 < count) _mm_prefetch(x + (i0 + i + 16) * rs + p, _MM_HINT_T1);
+          _mm512_store_si512(block[i], i0 + i < count ? _mm512_maskz_loadu_epi16(first(k - p), x + (i0 + i) * rs + p)
+                                                      : _mm512_setzero_si512());
         }
-        if (transposed) transpose(block, out);
+        transpose(block, to + p * 32);
+      }
+    }
+  }
+
+  // `count` elements side by side, and the next ones `along` further on: as lines of pairs, or transposed as rows. A
+  // few panels at a time, as lines of memory that lie far apart are slow to reach.
+  template <bool as_rows>
+  static void pair_lines(const E* x, int64_t along, int64_t count, int64_t k, E* out) {
+    static constexpr std::uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+                                               8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+    constexpr int64_t kPanels = 4, kAhead = 16;
+    const __m512i low = _mm512_loadu_si512(kLow), high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+    const int64_t whole = round_up(k, step);
+    alignas(64) std::uint32_t block[2 * kPanels][16][16];
+    for (int64_t i0 = 0; i0 < count; i0 += 32 * kPanels) {
+      const int64_t panels = std::min(kPanels, ceil_div(count - i0, 32));
+      for (int64_t p = 0; p < whole; p += step) {
+        for (int64_t l = 0; l < 16; ++l) {
+          const int64_t q = p + 2 * l;
+          const E *const even = x + q * along + i0, *const odd = even + along;
+          for (int64_t i = 0; i < panels; ++i) {
+            if (q + kAhead < k) {
+              _mm_prefetch(even + kAhead * along + 32 * i, _MM_HINT_T1);
+              _mm_prefetch(odd + kAhead * along + 32 * i, _MM_HINT_T1);
+            }
+            const std::uint32_t mask = first(count - i0 - 32 * i);
+            const __m512i a = _mm512_maskz_loadu_epi16(q < k ? mask : 0, even + 32 * i),
+                          b = _mm512_maskz_loadu_epi16(q + 1 < k ? mask : 0, odd + 32 * i);
+            E* const to = out + (i0 + 32 * i) * whole + p * 32 + l * 32;
+            _mm512_storeu_si512(as_rows ? static_cast<void*>(block[2 * i][l]) : to,
+                                _mm512_permutex2var_epi16(a, low, b));
+            _mm512_storeu_si512(as_rows ? static_cast<void*>(block[2 * i + 1][l]) : to + tile,
+                                _mm512_permutex2var_epi16(a, high, b));
+          }
+        }
+        for (int64_t i = 0; i < 2 * panels && as_rows; ++i)
+          transpose(block[i], out + (i0 + i / 2 * 32) * whole + p * 32 + i % 2 * tile);
+      }
+    }
+  }
+
+  // What lies otherwise.
+  template <bool as_rows>
+  static void pair_elements(const E* x, int64_t across, int64_t along, int64_t count, int64_t k, E* out) {
+    const int64_t whole = round_up(k, step);
+    const auto element = [&](int64_t i, int64_t p) -> std::uint32_t {
+      return i < count && p < k ? x[i * across + p * along].bits : 0;
+    };
+    for (int64_t i0 = 0; i0 < round_up(count, 32); i0 += 16) {
+      for (int64_t p = 0; p < whole; p += step) {
+        auto* const to =
+            reinterpret_cast<std::uint32_t(*)[16]>(out + i0 / 32 * 32 * whole + p * 32 + i0 % 32 / 16 * tile);
+        for (int64_t l = 0; l < 16; ++l)
+          for (int64_t i = 0; i < 16; ++i)
+            to[as_rows ? i : l][as_rows ? l : i] = element(i0 + i, p + 2 * l) | element(i0 + i, p + 2 * l + 1) << 16;
       }
     }
   }
