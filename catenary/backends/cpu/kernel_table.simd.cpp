@@ -114,7 +114,14 @@ void load_loop(void* out, const void* memory, i64 stride, i64 n) {
   R* o = static_cast<R*>(out);
   const M* m = static_cast<const M*>(memory);
   if (stride == 1) {
-    for (i64 i = 0; i < n; ++i) o[i] = get(m[i]);
+    // The next block is asked for meanwhile: it begins on another page, where processors do not look ahead.
+    constexpr i64 kLine = 64 / static_cast<i64>(sizeof(M));
+    i64 i = 0;
+    for (; i + kLine <= n; i += kLine) {
+      __builtin_prefetch(m + i + n);
+      for (i64 j = 0; j < kLine; ++j) o[i + j] = get(m[i + j]);
+    }
+    for (; i < n; ++i) o[i] = get(m[i]);
   } else if (stride == 0) {
     const R value = get(*m);
     for (i64 i = 0; i < n; ++i) o[i] = value;
