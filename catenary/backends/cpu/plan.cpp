@@ -73,7 +73,8 @@ namespace {
 const ThreadState kScratch([] { scratch(0); });
 }
 
-Plan::Plan(const ops::Program& program, int kept_node) : program_(program), table_(kernel_table()) {
+Plan::Plan(const ops::Program& program, int kept_node)
+    : program_(program), table_(kernel_table()), size_(program.shape.product()) {
   const int n = static_cast<int>(program.nodes.size());
   if (n > kMaxNodes) fail<ValueError>("internal: a program of {} nodes", n);
   LastUse last_use;
@@ -101,6 +102,15 @@ Plan::Plan(const ops::Program& program, int kept_node) : program_(program), tabl
     choose_direct(static_cast<int>(s), last_use, n, kept_node < 0);  // a reduction's blocks have nobody to finish them
   assign_registers(last_use, n);
 }
+
+namespace {
+
+// The next block is asked for while this one is computed: a block is a page, and at its end processors look no further.
+void ask_for(const char* next, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 0, 2);
+}
+
+}  // namespace
 
 void Plan::start(char* registers) const {
   for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
@@ -143,6 +153,9 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
         break;
       case Kind::in_memory:
         values[i] = address(program_.loads[node.slot], begin);
+        if (begin + n < size_)
+          ask_for(static_cast<const char*>(values[i]) + n * ops::register_size(node.reg),
+                  n * ops::register_size(node.reg));
         break;
       case Kind::gathered:
         gather(program_.loads[node.slot], begin, n, own, ops::register_size(node.reg));

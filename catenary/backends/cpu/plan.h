@@ -100,7 +100,7 @@ class Plan {
   std::array<int, kMaxNodes> direct_store_;  // the store that a node writes by itself, or -1
   std::int64_t streamed_ = 0;                // a bit for each store that is written past the caches
   int registers_ = 0;
-  std::int64_t step_ = kBlock;
+  std::int64_t step_ = kBlock, size_;
 };
 
 }  // namespace catenary::cpu
