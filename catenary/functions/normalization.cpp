@@ -95,9 +95,11 @@ class Standardization : public FunctionNode {
     if (!config.enable_backprop) {
       const Array& x = input(0).data();
       const auto centered = [&] { return cast(x, dtype()) - mean_; };
-      const auto g = gradients_of<Array>(gys[0].array(), centered, inv_std_, input(1).data());
-      return gradients(targets,
-                       [&](int i) { return Variable(g[static_cast<std::size_t>(i)].astype(input_dtype(i)), false); });
+      auto g = gradients_of<Array>(gys[0].array(), centered, inv_std_, input(1).data());
+      // What is wider than the input is given up with the cast, so that it is never stored.
+      return gradients(targets, [&](int i) {
+        return Variable(std::exchange(g[static_cast<std::size_t>(i)], Array()).astype(input_dtype(i)), false);
+      });
     }
     if (over_) fail<ValueError>("{}: statistics of several processes cannot be differentiated twice", name_);
     // mean and inv_std are functions of x again
@@ -132,20 +134,20 @@ class Standardization : public FunctionNode {
   template <class T>
   std::array<T, 3> plain_gradients_of(const T& output_gradient, const auto& centered, const T& inv_std,
                                       const T& gamma) const {
-    const T gy = cast(output_gradient, dtype());
+    const auto gy = [&] { return cast(output_gradient, dtype()); };  // made anew, as a value that is kept is stored
     const Axes axes = broadcast_axes(gamma.shape());
-    const T gbeta = over_processes(sum_over(gy, axes));
+    const T gbeta = over_processes(sum_over(gy(), axes));
     if (gamma.shape() == inv_std.shape()) {
       // gamma is the same for all that share statistics, so the means below are known
-      const T ggamma = over_processes(sum_over(gy * centered(), axes) * inv_std);
+      const T ggamma = over_processes(sum_over(gy() * centered(), axes) * inv_std);
       const double count =
-          static_cast<double>(gy.size()) / static_cast<double>(std::max<std::int64_t>(gamma.size(), 1));
+          static_cast<double>(output_gradient.size()) / static_cast<double>(std::max<std::int64_t>(gamma.size(), 1));
       const T scale = inv_std * gamma;
-      return {gy * scale - centered() * (scale * inv_std * ggamma / count) - scale * gbeta / count, ggamma, gbeta};
+      return {gy() * scale - centered() * (scale * inv_std * ggamma / count) - scale * gbeta / count, ggamma, gbeta};
     }
-    const T ggamma = sum_over(gy * (centered() * inv_std), axes);
-    const T mean_g = mean_over(gy * gamma, axes_), mean_g_x = mean_over(gy * gamma * centered(), axes_);
-    return {(gy * gamma - centered() * (inv_std * inv_std * mean_g_x) - mean_g) * inv_std, ggamma, gbeta};
+    const T ggamma = sum_over(gy() * (centered() * inv_std), axes);
+    const T mean_g = mean_over(gy() * gamma, axes_), mean_g_x = mean_over(gy() * gamma * centered(), axes_);
+    return {(gy() * gamma - centered() * (inv_std * inv_std * mean_g_x) - mean_g) * inv_std, ggamma, gbeta};
   }
 
   const char* name_;
