@@ -153,7 +153,10 @@ const HalfLevel<bfloat16>& half_level(bfloat16) {
 template <class E>
 Way gemm_of(GemmArgs<float, E> g) {
   const HalfLevel<E>& level = half_level(E{});
-  if (computed_thin(g, level)) return Way::columns;
+  const auto in_place = [&](const auto& a) {
+    return a.a_cs == 1 && a.n >= level.columns_in_place && a.m >= 2 * a.n && a.k % level.row_step == 0;
+  };
+  if (!in_place(g) && !in_place(transposed(g)) && computed_thin(g, level)) return Way::columns;
   if (g.m <= kSmallSide && g.n <= kSmallSide && g.k <= kSmallSide) {
     level.small(g);
     return Way::small;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "catenary/backends/cpu/gemm_dots.h"
 #include "catenary/backends/cpu/gemm_elements.h"
@@ -20,6 +21,7 @@ template <class E>
 struct Widened {
   using Panel = float;
   static constexpr int64_t rows = kRows, columns = kColumns<float>, step = 1, depth = kBlockK;
+  static constexpr int64_t columns_in_place = std::numeric_limits<int64_t>::max();
   static constexpr int64_t spill = kLanes<float>;  // what packing may write past the end of a panel
   static void begin() {}
   static void end() {}
@@ -56,6 +58,7 @@ struct Room {
   Room(const G& g, int64_t cache) : depth(g.k, M::depth) {
     constexpr auto size = static_cast<int64_t>(sizeof(typename M::Panel));
     depth.size = round_up(std::max<int64_t>(depth.size, 1), M::step);
+    if (M::in_place(g, g.k)) depth.size = round_up(g.k, M::step);  // rows are read on and on
     depth.blocks = std::max<int64_t>(1, ceil_div(g.k, depth.size));
     const int64_t most = std::clamp(kPackedA / (depth.size * depth.blocks * size), kRowsAtOnce / 4, kRowsAtOnce);
     rows = round_up(ceil_div(g.m, ceil_div(g.m, most)), M::rows);
@@ -167,6 +170,8 @@ static void small(const GemmArgs<float, E>& g) {
 
 template <class M, class E>
 constexpr HalfLevel<E> kHalf = {{M::rows, M::columns},
+                                M::columns_in_place,
+                                M::step,
                                 scratch<M, GemmArgs<float, E>>,
                                 blocked<M, GemmArgs<float, E>>,
                                 small<E>,

@@ -62,6 +62,9 @@ template <class E>
 struct HalfLevel {
   using Scratch = char;
   GemmTiling tiling;
+  /// From so many columns on, `blocked` reads rows where they lie faster than `thin` does, if their length is a
+  /// multiple of `row_step`.
+  std::int64_t columns_in_place, row_step;
   /// Bytes of scratch memory (aligned to 64) that `blocked` needs.
   std::int64_t (*scratch)(const GemmArgs<float, E>&, std::int64_t cache);
   /// Any product.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "catenary/backends/cpu/gemm_elements.h"
 #include "catenary/backends/cpu/gemm_micro.h"
@@ -39,6 +40,7 @@ struct Rows {
   int64_t stride = 0;  // from row to row
   int64_t below = 0;   // from the first 16 rows to the next
   int64_t step = 0;    // from one step of the depth to the next
+  int64_t ahead = 0;   // where it lies: how far along a row memory is asked for
 };
 
 #if defined(CT_SIMD_v4)
@@ -58,10 +60,10 @@ struct Pairs {
 
   // A few columns of the result do not pay for a copy of A.
   static bool in_place(const GemmArgs<float, E>& g, int64_t k) {
-    return g.a_cs == 1 && g.n <= 2 * columns && k % step == 0;
+    return g.a_cs == 1 && g.n <= 2 * columns && k > 0 && k % step == 0;
   }
   static Rows<E> packed(const E* panel) { return {panel, 32, tile, 2 * tile}; }
-  static Rows<E> placed(const E* x, int64_t rs) { return {x, rs, 16 * rs, step}; }
+  static Rows<E> placed(const E* x, int64_t rs) { return {x, rs, 16 * rs, step, 1024}; }
 
   /// Panels of `count` rows, one after the other, of `count` columns likewise: each of them of whole steps.
   static void pack_a(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, E* out) {
@@ -179,6 +181,7 @@ struct Pairs {
 
 // By AVX512_BF16: a vector of pairs of B times a pair of A.
 struct DotPairs : Pairs {
+  static constexpr int64_t columns_in_place = std::numeric_limits<int64_t>::max();
   static void begin() {}
   static void end() {}
   CT_BFLOAT_UNITS static void multiply(Rows<E> a, const E* b, int64_t k, int m, int, float* c, int64_t ld,
@@ -211,6 +214,7 @@ struct DotPairs : Pairs {
 
 // By AMX: four tiles of sums, two of A and two of B.
 struct TilePairs : Pairs {
+  static constexpr int64_t columns_in_place = 5;
   struct alignas(64) Setting {
     std::uint8_t palette = 1, start = 0, zero[14] = {};
     std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
@@ -236,6 +240,8 @@ struct TilePairs : Pairs {
     }
     const E* row = a.at;
     for (int64_t p = 0; p < k; p += step, row += a.step, b += 2 * tile) {
+      if (a.ahead && p + a.ahead < k)
+        for (int64_t i = 0; i < rows; ++i) _mm_prefetch(row + i * a.stride + a.ahead, _MM_HINT_T1);
       _tile_loadd(4, row, a.stride * 2);
       _tile_loadd(6, b, 64);
       _tile_loadd(7, b + tile, 64);
