@@ -82,7 +82,7 @@ struct Plan {
     // one.
     const int64_t bytes = depth.size * g.n * static_cast<int64_t>(sizeof(T));
     const bool small = bytes <= cache / 8;
-    pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 160);
+    pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 64);
     pack_a = g.a_cs != 1 || collides<T>(g.a_rs) || (pack_b && g.n >= 448);
     rows_outside = pack_b || small;
     const int64_t panel = depth.size * kColumns<T> * static_cast<int64_t>(sizeof(T));
@@ -113,16 +113,18 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
   T* const b_panels = scratch;
   T* const a_panels = scratch + plan.b_panels(g);
   const int64_t n = g.n - plan.rest;
+  // Tiles of nearly the same height: a low one takes as long as its sums, one after the other, are deep.
+  const int64_t height = ceil_div(g.m, ceil_div(g.m, kRows));
   for (int64_t j0 = 0; j0 == 0 || j0 < n; j0 += plan.columns) {
     const int64_t j1 = std::min(n, j0 + plan.columns);
     for (int64_t p0 = 0, block = 0; block < plan.depth.blocks; ++block, p0 += plan.depth.size) {
       const int64_t k = std::min(plan.depth.size, g.k - p0);
       const auto pack_rows = [&](int64_t i, T* panel) {
-        pack_panel<T, kRows>(g.a + i * g.a_rs + p0 * g.a_cs, g.a_rs, g.a_cs, std::min<int64_t>(kRows, g.m - i), k,
+        pack_panel<T, kRows>(g.a + i * g.a_rs + p0 * g.a_cs, g.a_rs, g.a_cs, std::min(height, g.m - i), k,
                              panel);
       };
       const auto tile = [&](int64_t i, int64_t j, const T* a_panel) {
-        const int rows = std::min<int64_t>(kRows, g.m - i), columns = std::min(NR, j1 - j);
+        const int rows = std::min(height, g.m - i), columns = std::min(NR, j1 - j);
         Tile<T> t;
         t.k = k;
         t.a = plan.pack_a ? a_panel : g.a + i * g.a_rs + p0 * g.a_cs;
@@ -142,7 +144,7 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
         r.a += i * g.a_rs + p0;
         r.b += p0 + n * g.b_cs;
         r.c += i * g.c_rs + n * g.c_cs;
-        r.m = std::min<int64_t>(kRows, g.m - i);
+        r.m = std::min(height, g.m - i);
         r.n = plan.rest;
         r.k = k;
         r.bias_n = block == 0 && g.bias_n ? g.bias_n + n : nullptr;
@@ -156,16 +158,16 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
                             b_panels + (j - j0) * k);
       }
       if (plan.rows_outside) {
-        for (int64_t i = 0; i < g.m; i += kRows) {
+        for (int64_t i = 0; i < g.m; i += height) {
           if (plan.pack_a) pack_rows(i, a_panels);
           for (int64_t j = j0; j < j1; j += NR) tile(i, j, a_panels);
           if (plan.rest > 0 && j1 == n) rest_of_rows(i);
         }
       } else {
         if (plan.pack_a)
-          for (int64_t i = 0; i < g.m; i += kRows) pack_rows(i, a_panels + i * k);
+          for (int64_t i = 0; i < g.m; i += height) pack_rows(i, a_panels + i / height * kRows * k);
         for (int64_t j = j0; j < j1; j += NR)
-          for (int64_t i = 0; i < g.m; i += kRows) tile(i, j, a_panels + i * k);
+          for (int64_t i = 0; i < g.m; i += height) tile(i, j, a_panels + i / height * kRows * k);
       }
     }
   }
