@@ -294,6 +294,24 @@ TEST_F(Gemm, EveryUnitForBfloat16) {
   }
 }
 
+// More than a block of rows, of columns and of depth; and few columns beside rows that are read where they lie, with
+// some rows left over.
+TEST_F(Gemm, LargeProductsOfBfloat16) {
+  for (BfloatUnit unit : {BfloatUnit::widened, BfloatUnit::dots, BfloatUnit::tiles}) {
+    if (!cpu::has_bfloat_unit(unit)) continue;
+    SCOPED_TRACE(static_cast<int>(unit));
+    cpu::set_bfloat_unit(unit);
+    check<bfloat16>({1090, 290, 530}, Layout::rows, Layout::rows, Layout::rows, true, false, true);
+    check<bfloat16>({530, 1090, 300}, Layout::columns, Layout::columns, Layout::rows, false, true, false);
+    check<bfloat16>({70, 2300, 600}, Layout::rows, Layout::columns, Layout::columns, true, true, true);
+    check<bfloat16>({150, 700, 1100}, Layout::columns, Layout::rows, Layout::rows, false, false, false);
+    for (int64_t columns : {2, 5, 31, 33, 64, 65})
+      for (int64_t depth : {32, 1184, 1185})
+        for (Layout layout : {Layout::rows, Layout::padded})
+          check<bfloat16>({203, columns, depth}, layout, Layout::columns, Layout::rows, true, false, true);
+  }
+}
+
 // An element of A or B that is no number reaches its row or column alone, whatever panels are filled up with.
 TEST_F(Gemm, NansOfBfloat16StayInTheirRowsAndColumns) {
   for (BfloatUnit unit : {BfloatUnit::widened, BfloatUnit::dots, BfloatUnit::tiles}) {

@@ -10,6 +10,8 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/autograd/hooks.h"
 #include "catenary/core/config.h"
+#include "catenary/device/backend.h"
+#include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
 #include "tests/gradients.h"
@@ -340,6 +342,27 @@ TEST(Normalization, StatisticsAreComputedInsideTheFunction) {
     EXPECT_EQ(watch.before, 0);
     EXPECT_EQ(watch.after, 2);  // half of the mean
   }
+}
+
+// What is computed of 16-bit images in float32 is never stored: neither their gradient nor that of the result.
+TEST(BatchNormalization, StoresNothingLargeInFloat32) {
+  const Shape shape = {64, 32, 64, 64};
+  const auto images = [&](double value) {
+    const Array a = Array::empty(shape, Dtype::bfloat16);
+    a.fill(value);
+    return a.eval();
+  };
+  const Variable x(images(0.5)), gamma(ones({32}, Dtype::float32)), beta(zeros({32}, Dtype::float32));
+  const Variable y = F::batch_normalization(x, gamma, beta);
+  y.set_grad(images(0.25));
+  y.array().eval();
+  MemoryPool& pool = current_device().backend().pool(current_device().index());
+  const std::size_t used = pool.used_bytes(), peak = pool.peak_bytes(),
+                    bytes = static_cast<std::size_t>(x.array().nbytes());
+  y.backward();
+  for (const Variable& v : {x, gamma, beta}) v.grad().eval();
+  EXPECT_EQ(x.grad().dtype(), Dtype::bfloat16);
+  EXPECT_LE(pool.peak_bytes(), std::max(peak, used + bytes * 3 / 2));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/backend.h"
 #include "catenary/functions/functions.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
@@ -85,6 +86,34 @@ TEST(ChannelsLast, NothingIsReorderedButTheImages) {
 TEST(ChannelsLast, HasTheNumbersOfChannelsFirst) {
   const std::vector<ct::Array> first = step(Net(), images()), last = step(Net(), channels_last(images()));
   for (std::size_t i = 0; i < first.size(); ++i) ct::gradient_check::assert_allclose(last[i], first[i], 1e-4, 1e-4);
+}
+
+// A gradient that comes in C order, out of a reshape, is brought into the order of the images where it is smallest.
+TEST(ChannelsLast, TheGradientOfAPoolingLiesAsItsInput) {
+  for (const bool average : {false, true}) {
+    const ct::Array in_order = images(), other = channels_last(in_order);
+    std::vector<ct::Array> gradients;
+    for (const ct::Array& a : {in_order, other}) {
+      const ct::Variable x(a);
+      const ct::Variable y = average ? F::average_pooling_2d(x, 2) : F::max_pooling_2d(x, 2);
+      F::sum(F::square(F::reshape(y, {4, 3 * 8 * 8}) * numbers({4, 3 * 8 * 8}))).backward();
+      EXPECT_EQ(x.grad().strides(), a.strides()) << average;
+      gradients.push_back(x.grad());
+    }
+    ct::gradient_check::assert_allclose(gradients[1], gradients[0], 1e-6, 1e-6);
+  }
+}
+
+// Where AMX computes bfloat16's convolutions, images in C order are brought into its order once.
+TEST(ChannelsLast, ConvolutionsOfBfloat16GiveItWhereTheDeviceWantsIt) {
+  const ct::Device device = ct::current_device();
+  for (const ct::Dtype dtype : {ct::Dtype::float32, ct::Dtype::bfloat16}) {
+    const bool wanted = device.backend().convolves_channels_last(device.index(), dtype);
+    EXPECT_TRUE(!wanted || dtype == ct::Dtype::bfloat16);
+    const ct::Variable y = F::convolution_2d(ct::Variable(numbers({2, 16, 6, 6}).astype(dtype)),
+                                             ct::Variable(numbers({32, 16, 3, 3}).astype(dtype)));
+    EXPECT_EQ(y.array().strides()[1] == 1, wanted) << ct::dtype_name(dtype);
+  }
 }
 
 TEST(ChannelsLast, HasTheSameBitsForAnyNumberOfThreads) {
