@@ -193,8 +193,8 @@ TEST_F(TileConvolution, TheUnitIsTold) {
     EXPECT_EQ(wide.algorithm.substr(0, 8), tiles ? "gathered" : "Winograd");
     EXPECT_EQ(wide.why_not, tiles ? "" : "convolutions without AMX widen bfloat16 to float32");
     EXPECT_EQ(narrow.units, "");
-    EXPECT_EQ(narrow.why_not, tiles ? "size: so few channels do not fill tiles"
-                                    : "convolutions without AMX widen bfloat16 to float32");
+    EXPECT_EQ(narrow.why_not,
+              tiles ? "size: so few channels do not fill tiles" : "convolutions without AMX widen bfloat16 to float32");
   }
 }
 

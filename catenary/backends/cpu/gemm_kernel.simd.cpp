@@ -120,8 +120,7 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
     for (int64_t p0 = 0, block = 0; block < plan.depth.blocks; ++block, p0 += plan.depth.size) {
       const int64_t k = std::min(plan.depth.size, g.k - p0);
       const auto pack_rows = [&](int64_t i, T* panel) {
-        pack_panel<T, kRows>(g.a + i * g.a_rs + p0 * g.a_cs, g.a_rs, g.a_cs, std::min(height, g.m - i), k,
-                             panel);
+        pack_panel<T, kRows>(g.a + i * g.a_rs + p0 * g.a_cs, g.a_rs, g.a_cs, std::min(height, g.m - i), k, panel);
       };
       const auto tile = [&](int64_t i, int64_t j, const T* a_panel) {
         const int rows = std::min(height, g.m - i), columns = std::min(NR, j1 - j);
