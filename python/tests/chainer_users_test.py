@@ -1,0 +1,56 @@
+"""What users write for Chainer gives on the library's graph what it gives with Chainer as it is: on NumPy's arrays, and on ordinal 0, a device's and the processor's."""
+
+import functools
+import os
+import pathlib
+import pickle
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+PROGRAM = pathlib.Path(__file__).with_name('chainer_users.py')
+CASES = re.search(r'^CASES = \((.*)\)$', PROGRAM.read_text(), re.M).group(1).split(', ')
+PLACES = {'numpy': ({}, ['numpy'], []), 'device': ({}, ['gpu'], []), 'processor': ({'CATENARY_CUPY_CPU': '1'}, ['gpu'], ['--no-whole-kernels'])}
+
+
+@functools.cache
+def results(place, graph, folder):
+    variables, where, more = PLACES[place]
+    path = folder / f'{place}{graph}'
+    ran = subprocess.run([sys.executable, '-W', 'ignore', PROGRAM, *where, path, *more], capture_output=True, text=True,
+                         env={**os.environ, 'CATENARY_CHAINER': graph, **variables}, cwd=folder, timeout=600)
+    assert ran.returncode == 0, ran.stderr
+    return pickle.loads(path.read_bytes())
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp('users')
+
+
+def alike(a, b, where):
+    assert type(a) is type(b), where
+    if isinstance(a, dict):
+        assert a.keys() == b.keys(), where
+        for key in a:
+            alike(a[key], b[key], f'{where}[{key!r}]')
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b), where
+        for i, (x, y) in enumerate(zip(a, b)):
+            alike(x, y, f'{where}[{i}]')
+    elif isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype, where
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5, err_msg=where)
+    elif isinstance(a, float):
+        assert a == pytest.approx(b, rel=1e-4, abs=1e-5), where
+    else:
+        assert a == b, where
+
+
+@pytest.mark.parametrize('case', CASES)
+@pytest.mark.parametrize('place', PLACES)
+def test_case(place, case, folder):
+    alike(results(place, '1', folder)[case], results(place, '0', folder)[case], case)
