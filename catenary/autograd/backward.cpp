@@ -214,10 +214,9 @@ void walk::Captured::see(VariableNode& node) {
   all_.push_back(Variable(&node));
 }
 
-void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
-                           const Final& final) {
+std::vector<walk::Reached> walk::flow(std::vector<Start> starts, bool retain_grad, bool from_zero, const Final& final) {
   Agenda agenda;
-  GradTable grads(true);
+  GradTable grads(!from_zero);
   std::vector<Ref<VariableNode>> leaves;
   PointerIndex seen_leaves;
   const auto reached = [&](VariableNode& x) {
@@ -263,13 +262,26 @@ void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::opt
     }
     tell(*f);
   }
-  for (const Ref<VariableNode>& leaf : leaves) {
+  std::vector<Reached> reached_leaves;
+  for (Ref<VariableNode>& leaf : leaves) {
     Variable gradient = grads.pop(*leaf);
+    reached_leaves.push_back({std::move(leaf), std::move(gradient)});
+  }
+  return reached_leaves;
+}
+
+void walk::set_grads(const std::vector<Reached>& reached, std::optional<Number> loss_scale) {
+  for (const auto& [leaf, gradient] : reached) {
     if (!leaf->has_handle()) continue;
     const Variable x(leaf.get());
     x.set_grad_var(gradient);
     x.set_loss_scale(loss_scale);
   }
+}
+
+void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
+                           const Final& final) {
+  set_grads(flow(std::move(starts), retain_grad, false, final), std::move(loss_scale));
 }
 
 void walk::backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<Number> loss_scale,

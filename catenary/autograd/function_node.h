@@ -115,6 +115,8 @@ class CT_API FunctionNode {
     if (owner_) return owner_->release();
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(this);
   }
+  /// How many refer to it, where no owner counts them.
+  int reference_count() const { return references_.load(std::memory_order_acquire); }
 
  protected:
   virtual ~FunctionNode();

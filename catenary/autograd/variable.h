@@ -177,10 +177,9 @@ class CT_API VariableNode {
   void retain(bool retained = true) { retained_.store(retained, std::memory_order_relaxed); }
   /// Lets go of the values.
   void forget_data();
-  /// Is there one reference, or one Variable and nothing else?
-  bool is_held_once() const {
-    const std::uint64_t now = references_.load(std::memory_order_acquire);
-    return now == 1 || now == kHandle;
+  /// How many refer to it: functions, handles and others. For who walks the graph to tell what keeps what alive.
+  std::uint32_t reference_count() const {
+    return static_cast<std::uint32_t>(references_.load(std::memory_order_acquire));
   }
   /// Makes `f` the function that computed it, or none, though no output of f need be this node.
   void set_creator(FunctionNode* f);
@@ -190,8 +189,12 @@ class CT_API VariableNode {
   void set_requires_grad(bool requires_grad) { requires_grad_ = requires_grad; }
   VariablePeer* peer() const { return peer_.get(); }
   void set_peer(std::unique_ptr<VariablePeer> peer) { peer_ = std::move(peer); }
+  /// How many of those are Variables.
+  std::uint32_t handle_count() const {
+    return static_cast<std::uint32_t>(references_.load(std::memory_order_relaxed) >> 32);
+  }
   /// Is there a Variable for this node?
-  bool has_handle() const { return references_.load(std::memory_order_relaxed) >> 32 != 0; }
+  bool has_handle() const { return handle_count() != 0; }
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() {

@@ -20,6 +20,18 @@ struct Start {
 /// grad when all are.
 using Final = std::function<void(const VariableNode& leaf, const Variable& gradient)>;
 
+/// A leaf that gradients have reached, and what its grad is to be.
+struct Reached {
+  Ref<VariableNode> leaf;
+  Variable grad;
+};
+/// Gradients flow from the starts to all leaves, none of whose grads is written. They begin with the grads that leaves
+/// have, unless `from_zero` says that those have none; then they are not looked at either, so that others may write
+/// them meanwhile.
+CT_API std::vector<Reached> flow(std::vector<Start> starts, bool retain_grad, bool from_zero, const Final& final = {});
+/// Gives the leaves their grads.
+CT_API void set_grads(const std::vector<Reached>& reached, std::optional<Number> loss_scale);
+
 /// Gradients flow from the starts to all leaves, whose grad they are added to.
 CT_API void backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
                             const Final& final = {});

@@ -109,6 +109,11 @@ struct PyStream {
   bool is_null() const { return !stream; }
   ct::Stream get() const { return stream ? *stream : ct::Stream::null(current_device()); }
 };
+int traverse_stream(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  return 0;
+}
+PyType_Slot stream_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_stream)}, {0, nullptr}};
 
 struct PyEvent {
   bool timed = true;
@@ -308,7 +313,8 @@ void register_devices(nb::module_& m) {
       },
       nb::arg("start_event"), nb::arg("end_event"));
 
-  nb::class_<PyStream> stream(m, "Stream", "An order of work on a device.");
+  // the type holds an object of its own (Stream.null), which refers to the type
+  nb::class_<PyStream> stream(m, "Stream", nb::type_slots(stream_slots), "An order of work on a device.");
   stream
       .def(
           "__init__",

@@ -7,8 +7,10 @@ NB_MODULE(_core, m) {
   using namespace catenary_python;
   m.doc() = "Catenary's arrays and functions for catenary.cupy, which names them; call them by cupy.";
   m.attr("version") = ct::version();
-  // Types hold objects of their own (Stream.null), so that some live on when the interpreter ends.
+  // what lives on when the interpreter ends is told only to who asks: a program may keep objects where nobody finds
+  // them
   nb::set_leak_warnings(false);
+  m.def("_set_leak_warnings", [](bool on) { nb::set_leak_warnings(on); });
   register_conversions(m);
   register_errors(m);
   register_devices(m);

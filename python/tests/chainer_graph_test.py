@@ -33,6 +33,52 @@ def test_case(results, name):
     assert of_it and not any(of_it.values()), of_it
 
 
+LEAVES_NOTHING = '''
+from catenary import _core
+_core._set_leak_warnings(True)
+import chainer, cupy, numpy as np
+import chainer.functions as F, chainer.links as L
+
+class Cube(chainer.FunctionNode):
+    def forward(self, inputs):
+        self.retain_inputs((0,))
+        return inputs[0] ** 3,
+    def backward(self, indexes, grad_outputs):
+        x, = self.get_retained_inputs()
+        return 3 * x * x * grad_outputs[0],
+
+class Hook(chainer.FunctionHook):
+    name = 'mine'
+    def forward_preprocess(self, function, in_data):
+        pass
+
+model = L.Classifier(chainer.Sequential(L.Linear(3, 4), lambda h: Cube().apply((h,))[0], L.BatchNormalization(4), F.dropout, L.Linear(4, 2)))
+model.to_device(DEVICE)
+optimizer = chainer.optimizers.Adam().setup(model)
+optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.1))
+batch = model.xp.ones((2, 3), 'f'), model.xp.zeros(2, 'i')
+for _ in range(3):
+    optimizer.update(model, *batch)
+with Hook():
+    optimizer.update(model, *batch)
+y = F.sum(model.predictor(batch[0]), axis=1)
+loop = Cube()
+z, = loop.apply((y,))
+loop.z = z.node
+kept = [y, y.node, y.creator, y.array, chainer.grad([y], [model.predictor[0].W], enable_double_backprop=True), optimizer, loop]
+stream = cupy.cuda.Stream.null
+'''
+
+
+@pytest.mark.parametrize('place', ['numpy', 'device', 'processor'])
+@pytest.mark.parametrize('graph', ['0', '1'])
+def test_at_the_end_of_a_process_nothing_is_left(graph, place):
+    code = LEAVES_NOTHING.replace('DEVICE', "'@numpy'" if place == 'numpy' else "'@cupy:0'")
+    environment = {**os.environ, 'CATENARY_CHAINER': graph, **({'CATENARY_CUPY_CPU': '1'} if place == 'processor' else {})}
+    ran = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True, env=environment)
+    assert ran.returncode == 0 and ran.stderr == '', ran.stderr
+
+
 def test_cupy_on_the_processor_stays_cupys():
     code = '''
 import chainer, cupy, numpy as np
@@ -48,20 +94,23 @@ print(type(model.loss.array) is cupy.ndarray, type(model.predictor[0].W.grad) is
     assert ran.stdout == 'True True True\n', ran.stderr
 
 
-def test_without_chainer_the_error_says_what_to_type(tmp_path):
+@pytest.mark.parametrize('graph, statement', [
+    *((graph, statement) for graph in ('0', '1', None) for statement in ('import chainer', 'import chainer.functions as F', 'from chainer import links')),
+    ('1', 'import chainermn'), (None, 'import chainermn')])  # with 0 that is the original, which is not there either
+def test_without_chainer_the_error_says_in_two_lines_what_to_type(graph, statement):
     code = '''
-from catenary import _finder
-_finder.install()
-import sys
-sys.path = [entry for entry in sys.path if 'site-packages' not in entry]
+import importlib.machinery, sys
+find = importlib.machinery.PathFinder.find_spec
+importlib.machinery.PathFinder.find_spec = lambda name, path=None, target=None: (
+    None if name.partition('.')[0] == 'chainer' or name == 'chainermn' else find(name, path, target))
 import importlib.util
 assert importlib.util.find_spec('chainer') is None
-try:
-    import chainer
-except ModuleNotFoundError as error:
-    print(str(error).count(chr(10)), error)'''
-    out = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout
-    assert out.startswith('1 chainer is not installed. ') and 'pip install' in out
+''' + statement
+    environment = {name: value for name, value in os.environ.items() if name != 'CATENARY_CHAINER'}
+    ran = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, env={**environment, **({'CATENARY_CHAINER': graph} if graph else {})})
+    *_, first, second = ran.stderr.splitlines()
+    assert ran.returncode == 1 and first.startswith('ModuleNotFoundError: chainer') and ' is not installed. ' in first, ran.stderr
+    assert second.startswith('  echo ') and 'pip install' in second and 'chainer==7.8.1' in second
 
 
 def test_another_version_is_refused(tmp_path):

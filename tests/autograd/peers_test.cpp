@@ -32,12 +32,14 @@ TEST(Peers, GoWithTheirNodeAndHearOfItsValues) {
       const Variable x(ct::ones({2}));
       x.node().set_peer(std::make_unique<Peer>(counts));
       node = ct::Ref<ct::VariableNode>(&x.node());
-      EXPECT_FALSE(node->is_held_once());
+      EXPECT_EQ(node->reference_count(), 2u);
+      EXPECT_EQ(node->handle_count(), 1u);
       x.set_array(ct::zeros({3}));
       EXPECT_EQ(counts.changed, 1);
     }
     EXPECT_EQ(counts.changed, 2);  // the last Variable went, and with it the values
-    EXPECT_TRUE(node->is_held_once());
+    EXPECT_EQ(node->reference_count(), 1u);
+    EXPECT_EQ(node->handle_count(), 0u);
     EXPECT_FALSE(node->data().defined());
     EXPECT_EQ(counts.gone, 0);
   }

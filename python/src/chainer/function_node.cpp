@@ -18,6 +18,7 @@ PyObject* backward_accumulate = nullptr;  // FunctionNode's own
 PyObject* output_reference = nullptr;     // called with a function and the index of an output
 PyObject* original_apply = nullptr;       // Chainer's own FunctionNode.apply
 PyObject* original_check = nullptr;       // and its check_type_forward, which checks nothing
+PyObject* settings = nullptr;             // chainer.config
 PyTypeObject* numpy_array = nullptr;
 
 /// Names of attributes that are asked for in each call: made once.
@@ -202,8 +203,8 @@ class PythonFunction final : public ct::FunctionNode {
         continue;
       }
       if (!gradient.array().defined() || gradient.shape() != x.shape() || gradient.dtype() != x.dtype())
-        (void)nb::handle(check_grad_type)(self, checked(wrap_node(&input(targets[k]))), true,
-                                          nb::borrow(array_object(gradient.node())));
+        (void)nb::handle(kept(check_grad_type))(self, checked(wrap_node(&input(targets[k]))), true,
+                                                nb::borrow(array_object(gradient.node())));
       all.push_back(gradient);
     }
     return all;
@@ -242,18 +243,12 @@ void free_function(PyObject* o) {
 
 int traverse_function(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
-  const PythonFunction* f = self(o).own;
-  if (!f || !f->joined) return 0;
-  for (int i = 0; i < f->input_count(); ++i) {
-    const ct::VariableNode& x = f->input(i);
-    if (!x.is_held_once()) continue;
-    if (ct::FunctionNode* creator = x.creator(); creator && creator->owner())
-      Py_VISIT(static_cast<PyObject*>(creator->peer()));
-  }
-  return 0;
+  Py_VISIT(self(o).ends);
+  return self(o).f ? visit_graph(*self(o).f, visit, arg) : 0;
 }
 
 int clear_function(PyObject* o) {
+  Py_CLEAR(self(o).ends);
   if (self(o).own) self(o).own->unchain();
   return 0;
 }
@@ -274,7 +269,7 @@ std::vector<int> indexes_from(PyObject* o, int count, const char* what) {
 PyObject* apply(PyObject* o, PyObject* given) {
   return guarded([&]() -> PyObject* {
     PythonFunction* const f = self(o).own;
-    const auto by_chainer = [&] { return PyObject_CallFunctionObjArgs(original_apply, o, given, nullptr); };
+    const auto by_chainer = [&] { return PyObject_CallFunctionObjArgs(kept(original_apply), o, given, nullptr); };
     if (!f || f->joined || is_special()) return by_chainer();
     const nb::object inputs = checked(PySequence_Tuple(given));
     const Py_ssize_t count = PyTuple_Size(inputs.ptr());
@@ -300,8 +295,7 @@ PyObject* apply(PyObject* o, PyObject* given) {
     }
     set_attribute(o, names().input_layouts, nones(static_cast<std::size_t>(count)));
     if (overrides(o, names().check_type_forward, original_check)) {
-      static PyObject* const settings =
-          checked(PyObject_GetAttrString(checked(PyImport_ImportModule("chainer")).ptr(), "config")).release().ptr();
+      if (!settings) keep(settings, nb::module_::import_("chainer").attr("config"));
       if (nb::cast<bool>(nb::bool_(nb::object(nb::handle(settings).attr("type_check")))))
         self.attr("_check_data_type_forward")(in_data);
     }
@@ -374,7 +368,7 @@ PyObject* get_outputs(PyObject* o, void*) {
         const nb::object node = nb::handle(peer->variable).attr("node");
         reference = PyWeakref_NewRef(node.ptr(), nullptr);
       } else {
-        reference = PyObject_CallFunction(output_reference, "Oi", o, i);
+        reference = PyObject_CallFunction(kept(output_reference), "Oi", o, i);
       }
       PyTuple_SetItem(all.ptr(), i, checked(reference).release().ptr());
     }
@@ -505,8 +499,8 @@ PyMethodDef function_methods[] = {{"apply", apply, METH_O, nullptr},
 PyObject* wrap_function(ct::FunctionNode* f) {
   if (!f) return Py_NewRef(Py_None);
   if (auto* o = static_cast<PyObject*>(f->peer()); o && Py_REFCNT(o) > 0) return Py_NewRef(o);
-  const nb::object type = nb::handle(classes.native)(f->name());
-  PyObject* o = allocate(reinterpret_cast<PyTypeObject*>(type.ptr()));
+  const nb::object type = nb::handle(kept(classes.native))(f->name());
+  PyObject* o = allocate(type.ptr());
   f->add_reference();
   self(o).own = nullptr;
   self(o).f = f;
@@ -528,14 +522,14 @@ void register_function_nodes(nb::module_& m) {
   m.def(
       "_chainer_functions",
       [](nb::object check, nb::object base, nb::object reference, nb::object hooks) {
-        if (!check.is_none()) check_grad_type = check.release().ptr();
+        if (!check.is_none()) keep(check_grad_type, check);
         if (!base.is_none()) {
-          backward_accumulate = nb::object(base.attr("backward_accumulate")).release().ptr();
-          original_check = nb::object(base.attr("check_type_forward")).release().ptr();
-          original_apply = nb::object(base.attr("_apply")).release().ptr();
+          keep(backward_accumulate, base.attr("backward_accumulate"));
+          keep(original_check, base.attr("check_type_forward"));
+          keep(original_apply, base.attr("_apply"));
         }
-        if (!reference.is_none()) output_reference = reference.release().ptr();
-        if (!hooks.is_none()) set_hooks(hooks.release().ptr());
+        if (!reference.is_none()) keep(output_reference, reference);
+        if (!hooks.is_none()) set_hooks(hooks);
       },
       nb::arg("check").none() = nb::none(), nb::arg("base").none() = nb::none(),
       nb::arg("reference").none() = nb::none(), nb::arg("hooks").none() = nb::none());

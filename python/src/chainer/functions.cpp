@@ -224,7 +224,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
 PyObject* negative(PyObject* a) {
   return guarded([&]() -> PyObject* {
     if (!is_special() && usable(a)) return wrap_variable(F::negative(variable_of(a)));
-    return PyObject_CallFunctionObjArgs(methods[kNegative], a, nullptr);
+    return PyObject_CallFunctionObjArgs(kept(methods[kNegative]), a, nullptr);
   });
 }
 
@@ -246,7 +246,7 @@ PyObject* get_item(PyObject* a, PyObject* key) {
           or_nothing([&] { return F::get_item(variable_of(a), parse_key(key, variable_of(a).array())); });
       if (y.defined()) return wrap_variable(y);
     }
-    return PyObject_CallFunctionObjArgs(methods[kGetItem], a, key, nullptr);
+    return PyObject_CallFunctionObjArgs(kept(methods[kGetItem]), a, key, nullptr);
   });
 }
 
@@ -288,13 +288,14 @@ void register_functions(nb::module_& m) {
   });
   m.def("_chainer_operators", [](nb::list own, nb::list other) {
     for (std::size_t i = 0; i < kOperators; ++i) {
-      if (!own[i].is_none()) methods[i] = nb::object(own[i]).release().ptr();
-      if (!other[i].is_none()) reflected[i] = nb::object(other[i]).release().ptr();
+      if (!own[i].is_none()) keep(methods[i], nb::object(own[i]));
+      if (!other[i].is_none()) keep(reflected[i], nb::object(other[i]));
     }
   });
 }
 
 void register_chainer(nb::module_& m) {
+  register_kept(m);
   register_arrays(m);
   register_graph(m);
   register_variables(m);

@@ -1,6 +1,8 @@
 // The library's walks over Chainer's graph, and the settings of a thread that both know.
 
+#include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "catenary/autograd/backward.h"
@@ -19,9 +21,62 @@ constexpr const char* kSpecial[] = {"debug", "lazy_grad_sum", "schedule_func"};
 int special_globally[3] = {};
 thread_local int special_here[3] = {-1, -1, -1};
 
+/// What a walk will meet.
+struct Ahead {
+  bool is_librarys = true;  // no function of Python's: nothing of Python's runs
+  std::int64_t elements = 0;
+  std::vector<ct::VariableNode*> leaves;  // each once for each function that it goes into
+
+  explicit Ahead(std::span<ct::VariableNode* const> starts) {
+    std::unordered_set<ct::FunctionNode*> seen;
+    std::vector<ct::FunctionNode*> waiting;
+    const auto meet = [&](ct::VariableNode& x) {
+      ct::FunctionNode* const f = x.creator();
+      if (!f) {
+        leaves.push_back(&x);
+      } else if (f->owner()) {
+        is_librarys = false;
+      } else if (seen.insert(f).second) {
+        waiting.push_back(f);
+      }
+    };
+    for (ct::VariableNode* const start : starts) meet(*start);
+    while (!waiting.empty() && is_librarys) {
+      const ct::FunctionNode& f = *waiting.back();
+      waiting.pop_back();
+      for (int i = 0; i < f.input_count(); ++i) {
+        elements += f.input(i).shape().product();
+        if (f.input(i).requires_grad()) meet(f.input(i));
+      }
+    }
+  }
+  /// Shall other threads run during the walk?
+  bool releases() const { return is_librarys && elements >= kReleaseFrom; }
+};
+
+/// A walk over the graph, without the GIL if it says so.
+class Walk {
+ public:
+  explicit Walk(bool releases) {
+    if (!releases) return;
+    ++walks_without_gil;
+    released_.emplace();
+  }
+  ~Walk() {
+    if (!released_) return;
+    released_.reset();
+    --walks_without_gil;
+  }
+  Walk(const Walk&) = delete;
+  Walk& operator=(const Walk&) = delete;
+
+ private:
+  std::optional<Released> released_;
+};
+
 }  // namespace
 
-void set_hooks(PyObject* get) { get_hooks = get; }
+void set_hooks(nb::object get) { keep(get_hooks, std::move(get)); }
 
 PyObject* thread_hooks() {
   thread_local PyObject* hooks = nullptr;
@@ -45,11 +100,29 @@ void register_graph(nb::module_& m) {
       "_backprop_to_all",
       [](nb::list outputs, bool retain_grad, nb::object loss_scale) {
         std::vector<ct::walk::Start> starts;
+        std::vector<ct::VariableNode*> nodes;
         for (nb::handle pair : outputs) {
           const nb::object node = pair[0], gradient = pair[1];
-          starts.push_back({reinterpret_cast<NodeObject*>(node.ptr())->node.get(), variable_of(gradient.ptr())});
+          nodes.push_back(reinterpret_cast<NodeObject*>(node.ptr())->node.get());
+          starts.push_back({nodes.back(), variable_of(gradient.ptr())});
         }
-        ct::walk::backprop_to_all(std::move(starts), retain_grad, scale_from(loss_scale));
+        const std::optional<ct::Number> scale = scale_from(loss_scale);
+        const Ahead ahead(nodes);
+        if (retain_grad || !ahead.releases()) return ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
+        // Other threads may write a leaf's grad meanwhile: what it is now is what the walk starts with.
+        std::unordered_set<ct::VariableNode*> met;
+        std::vector<ct::walk::Start> given;
+        for (ct::VariableNode* const leaf : ahead.leaves)
+          if (met.insert(leaf).second && leaf->has_handle())
+            if (const ct::Variable& gradient = ct::Variable(leaf).grad_var(); gradient.defined())
+              given.push_back({leaf, gradient});
+        starts.insert(starts.begin(), given.begin(), given.end());
+        std::vector<ct::walk::Reached> reached;
+        {
+          const Walk walk(true);
+          reached = ct::walk::flow(std::move(starts), false, true);
+        }
+        ct::walk::set_grads(reached, scale);
       },
       nb::arg("outputs"), nb::arg("retain_grad"), nb::arg("loss_scale").none());
   m.def(
@@ -68,9 +141,16 @@ void register_graph(nb::module_& m) {
                                       .retain_grad = retain_grad,
                                       .enable_double_backprop = enable_double_backprop,
                                       .loss_scale = scale_from(loss_scale)};
+        const std::vector<ct::Variable> ys = variables(outputs), xs = variables(inputs);
+        std::vector<ct::VariableNode*> nodes;
+        for (const ct::Variable& y : ys) nodes.push_back(&y.node());
+        std::vector<ct::Variable> gradients;
+        {
+          const Walk walk(!set_grad && !retain_grad && Ahead(nodes).releases());
+          gradients = ct::grad(ys, xs, options);
+        }
         nb::list results;
-        for (const ct::Variable& g : ct::grad(variables(outputs), variables(inputs), options))
-          results.append(checked(wrap_variable(g)));
+        for (const ct::Variable& g : gradients) results.append(checked(wrap_variable(g)));
         return results;
       },
       nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none(), nb::arg("grad_inputs").none(),

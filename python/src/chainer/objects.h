@@ -18,7 +18,7 @@ namespace catenary_python {
 struct VariableObject {
   PyObject ob_base;
   ct::Variable v;
-  PyObject* node;  // its node's object, once somebody has asked for it: others refer to that weakly
+  PyObject* node;  // its node's object, where there is one: others refer to that weakly
 };
 /// chainer.variable.VariableNode's base.
 struct NodeObject {
@@ -46,10 +46,16 @@ struct Peer final : ct::VariablePeer {
 };
 Peer& peer_of(ct::VariableNode& node);
 
+/// Keeps an object of Chainer's at a place (cycles.cpp): until catenary._core goes with the interpreter, when the place
+/// becomes null. The garbage collector sees it, so that neither outlives the other.
+void keep(PyObject*& place, nb::object o);
+/// What is kept at a place. RuntimeError where it is gone.
+PyObject* kept(PyObject* o);
+
 /// The classes of which the library makes objects: set by `_chainer_classes`.
 struct Classes {
-  PyTypeObject* variable = nullptr;
-  PyTypeObject* node = nullptr;
+  PyObject* variable = nullptr;
+  PyObject* node = nullptr;
   PyObject* native = nullptr;  // called with a function's name: the class of its objects
 };
 extern Classes classes;
@@ -79,6 +85,15 @@ ct::Variable variable_from(nb::handle o);
 /// A loss scale, or None.
 std::optional<ct::Number> scale_from(nb::handle o);
 
+/// For tp_traverse: visits what an object of a node's or of a function's keeps alive of the graph (cycles.cpp). `own`:
+/// the references to the node that are the object's; `handle`: is one of them a Variable, whose gradient is the
+/// object's?
+int visit_graph(ct::VariableNode& node, std::uint32_t own, bool handle, visitproc visit, void* arg);
+int visit_graph(ct::FunctionNode& f, visitproc visit, void* arg);
+/// Threads that walk over a graph without the GIL and count references on their way, so that nobody can say what keeps
+/// what alive: the garbage collector sees no graph then. The GIL guards it, so that it stays for one collection.
+extern int walks_without_gil;
+
 /// Is there anything in the calling thread's settings that only Chainer's own code does: debug, hooks, lazy sums of
 /// gradients, static graphs, memory layouts?
 bool is_special();
@@ -95,6 +110,7 @@ PyType_Slot* variable_operators();
 
 /// A new object of a type, whose members are yet to be made.
 PyObject* allocate(PyTypeObject* type);
+inline PyObject* allocate(PyObject* type) { return allocate(reinterpret_cast<PyTypeObject*>(type)); }
 /// Gives its memory back, its members being gone.
 void free_object(PyObject* o);
 /// A function as a slot of a type.
@@ -105,8 +121,9 @@ void* slot(F* f) {
 /// Chainer's dict of the calling thread's hooks, which lives as long as the thread; null before Chainer is there.
 PyObject* thread_hooks();
 /// What gives that dict: chainer.get_function_hooks.
-void set_hooks(PyObject* get);
+void set_hooks(nb::object get);
 
+void register_kept(nb::module_& m);
 void register_arrays(nb::module_& m);
 void register_graph(nb::module_& m);
 void register_variables(nb::module_& m);

@@ -15,8 +15,8 @@ namespace catenary_python {
 
 namespace {
 
-/// Arrays whose memory NumPy sees, of which nobody looks at any until the end of the scope, as the GIL is held: what is
-/// written into them may wait and become one program with the rest.
+/// Arrays whose memory NumPy sees, of which their thread looks at none until the end of the scope: what is written into
+/// them may wait and become one program with the rest. Another thread sees them written at some time before that.
 class Unseen {
  public:
   explicit Unseen(std::vector<Array> arrays) : arrays_(std::move(arrays)) {
@@ -86,8 +86,12 @@ class Formula {
       });
       (group == groups.end() ? groups.emplace_back() : *group).push_back(std::move(arrays));
     }
-    const Unseen scope(std::move(seen));
-    for (const auto& group : groups) formula_.update(group, t, all);
+    std::int64_t elements = 0;
+    for (const Array& a : seen) elements += a.size();
+    without_gil(elements >= kReleaseFrom, [&] {
+      const Unseen scope(std::move(seen));
+      for (const auto& group : groups) formula_.update(group, t, all);
+    });
     return refused;
   }
 

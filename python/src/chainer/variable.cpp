@@ -77,8 +77,9 @@ PyObject* wrap_variable(const ct::Variable& v) {
   if (!v.defined()) return Py_NewRef(Py_None);
   Peer& peer = peer_of(v.node());
   if (peer.variable && Py_REFCNT(peer.variable) > 0) return Py_NewRef(peer.variable);
-  PyObject* o = allocate(classes.variable);
+  PyObject* o = allocate(kept(classes.variable));
   new (&variable_of(o)) ct::Variable(v);
+  if (peer.node && Py_REFCNT(peer.node) > 0) reinterpret_cast<VariableObject*>(o)->node = Py_NewRef(peer.node);
   return peer.variable = o;
 }
 
@@ -102,9 +103,12 @@ PyObject* wrap_node(ct::VariableNode* node) {
   if (!node) return Py_NewRef(Py_None);
   Peer& peer = peer_of(*node);
   if (peer.node && Py_REFCNT(peer.node) > 0) return Py_NewRef(peer.node);
-  PyObject* o = allocate(classes.node);
+  PyObject* o = allocate(kept(classes.node));
   new (&reinterpret_cast<NodeObject*>(o)->node) ct::Ref<ct::VariableNode>(node);
-  return peer.node = o;
+  peer.node = o;
+  if (peer.variable && Py_REFCNT(peer.variable) > 0)
+    Py_XSETREF(reinterpret_cast<VariableObject*>(peer.variable)->node, Py_NewRef(o));
+  return o;
 }
 
 namespace {
@@ -142,13 +146,14 @@ int clear_variable(PyObject* o) {
   return 0;
 }
 
-/// What only this variable keeps alive, of Python's: the function that computed it.
+/// The gradient, and the graph before it; but where there is the node's object, too, that is this one's, to which the
+/// variable refers.
 int traverse_variable(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
+  PyObject* const node = reinterpret_cast<VariableObject*>(o)->node;
+  Py_VISIT(node);
   const ct::Variable& v = variable_of(o);
-  if (!v.defined() || !v.node().is_held_once()) return 0;
-  if (ct::FunctionNode* f = v.creator(); f && f->owner()) Py_VISIT(static_cast<PyObject*>(f->peer()));
-  return 0;
+  return v.defined() ? visit_graph(v.node(), node ? 0 : 1, true, visit, arg) : 0;
 }
 
 /// _init_impl(data, device, name, grad, grad_valid, requires_grad, is_chainerx_array, node, layout)
@@ -168,6 +173,7 @@ PyObject* init(PyObject* o, PyObject* arguments) {
     }
     const ct::Variable& v = variable_of(o);
     peer_of(v.node()).variable = o;
+    if (PyObject* const known = peer_of(v.node()).node) reinterpret_cast<VariableObject*>(o)->node = Py_NewRef(known);
     if (name != Py_None) v.set_name(nb::cast<std::string>(nb::str(nb::handle(name))));
     if (grad != Py_None) v.set_grad_var(variable_over(grad, true));
     const auto set = [&](const char* attribute, PyObject* value) {
@@ -270,9 +276,8 @@ PyObject* get_size(PyObject* o, void*) {
 }
 PyObject* get_node(PyObject* o, void*) {
   return guarded([&] {
-    PyObject*& node = reinterpret_cast<VariableObject*>(o)->node;
-    if (!node) node = wrap_node(&self(o).node());
-    return Py_NewRef(node);
+    PyObject* const node = reinterpret_cast<VariableObject*>(o)->node;
+    return node ? Py_NewRef(node) : wrap_node(&self(o).node());
   });
 }
 PyObject* get_requires_grad(PyObject* o, void*) {
@@ -377,7 +382,12 @@ int clear_node(PyObject* o) {
 }
 int traverse_node(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
-  return 0;
+  ct::VariableNode* const node = reinterpret_cast<NodeObject*>(o)->node.get();
+  if (!node) return 0;
+  const auto* const peer = static_cast<Peer*>(node->peer());
+  PyObject* const variable = peer ? peer->variable : nullptr;
+  const bool with_variable = variable && reinterpret_cast<VariableObject*>(variable)->node == o;
+  return visit_graph(*node, with_variable ? 2 : 1, false, visit, arg);
 }
 
 PyObject* node_data(PyObject* o, void*) {
@@ -520,9 +530,9 @@ void register_variables(nb::module_& m) {
   m.def(
       "_chainer_classes",
       [](nb::object variable, nb::object node, nb::object native) {
-        if (!variable.is_none()) classes.variable = reinterpret_cast<PyTypeObject*>(variable.release().ptr());
-        if (!node.is_none()) classes.node = reinterpret_cast<PyTypeObject*>(node.release().ptr());
-        if (!native.is_none()) classes.native = native.release().ptr();
+        if (!variable.is_none()) keep(classes.variable, variable);
+        if (!node.is_none()) keep(classes.node, node);
+        if (!native.is_none()) keep(classes.native, native);
       },
       nb::arg("variable").none(), nb::arg("node").none(), nb::arg("native").none());
 }
