@@ -386,7 +386,34 @@ def gradient(f, x, y):
     F.sum(y * y).backward(enable_double_backprop=True)  # x's gradient comes from y, too
 
 
-LOOPS = itself, its_output, closure, node_of_output, node_and_output, loss, node_of_loss, creator_of_loss, another_function, gradient
+def output_and_loss(f, x, y):
+    f.all = y, F.sum(F.exp(y * y) + y)
+
+
+def all_on_the_way(f, x, y):
+    a, b = F.split_axis(y, 2, axis=1)
+    c = a * b
+    f.all = a, c, F.sum(c + a * y[:, :2])
+
+
+def both_functions_share(f, x, y):
+    g = Loop()
+    z, = g.apply((y,))
+    f.all, g.all = F.sum(z * y), (z, F.sum(y + z), y)
+
+
+def classifier(f, x, y):
+    model = L.Classifier(lambda x: y)
+    f.loss = model(x, np.array([0, 1, 1], 'i'))
+    f.model = model  # which keeps y and the loss
+
+
+def creators(f, x, y):
+    loss = F.sum(F.exp(y * y) + y)
+    f.all = loss, loss.creator, loss.creator.inputs[0].creator_node, y.creator
+
+
+LOOPS = creators, output_and_loss, all_on_the_way, both_functions_share, classifier, itself, its_output, closure, node_of_output, node_and_output, loss, node_of_loss, creator_of_loss, another_function, gradient
 
 
 KEPT = (lambda f, y, z: f, lambda f, y, z: y, lambda f, y, z: y.node, lambda f, y, z: z, lambda f, y, z: z.node, lambda f, y, z: z.creator,

@@ -90,8 +90,7 @@ class ToChainersHooks final : public ct::FunctionHook {
   }
 };
 
-/// Counts a function's references by its object's. A chain of functions dies one after the other, not inside of each
-/// other: a long one would overflow the stack.
+/// Counts a function's references by its object's.
 class Count final : public ct::FunctionNode::Owner {
  public:
   explicit Count(PyObject* o) : o_(o) {}
@@ -102,18 +101,7 @@ class Count final : public ct::FunctionNode::Owner {
   void release() noexcept override {
     if (interpreter_has_ended()) return;
     const Held gil;
-    thread_local std::vector<PyObject*> waiting;
-    thread_local bool busy = false;
-    if (Py_REFCNT(o_) > 1) return Py_DECREF(o_);
-    waiting.push_back(o_);
-    if (busy) return;
-    busy = true;
-    while (!waiting.empty()) {
-      PyObject* const next = waiting.back();
-      waiting.pop_back();
-      Py_DECREF(next);
-    }
-    busy = false;
+    release_in_turn(o_);
   }
 
  private:
@@ -141,6 +129,11 @@ class PythonFunction final : public ct::FunctionNode {
     connect(inputs.data(), static_cast<int>(inputs.size()), outputs);
     for (const int i : kept_outputs) outputs[static_cast<std::size_t>(i)].node().retain();
     joined = true;
+    for (const ct::Variable& y : outputs) {
+      Peer& peer = peer_of(y.node());
+      peer.is_known = peer.is_after_python = true;
+    }
+    note_uses(*reinterpret_cast<FunctionObject*>(o_));
   }
   ct::Variable kept_output(int i) { return retained_output(i); }
   void rank_is(int rank) { set_rank(rank); }
@@ -232,6 +225,7 @@ PyObject* new_function(PyTypeObject* type, PyObject*, PyObject*) {
 void free_function(PyObject* o) {
   PyObject_GC_UnTrack(o);
   Py_CLEAR(self(o).ends);
+  drop(self(o).uses, o);
   if (self(o).own) {
     delete self(o).own;
   } else if (ct::FunctionNode* f = self(o).f) {
@@ -244,12 +238,27 @@ void free_function(PyObject* o) {
 int traverse_function(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
   Py_VISIT(self(o).ends);
-  return self(o).f ? visit_graph(*self(o).f, visit, arg) : 0;
+  if (const int stopped = catenary_python::visit(self(o).uses, visit, arg)) return stopped;
+  return visit_graph(self(o), visit, arg);
+}
+
+/// Cuts a function off. The objects of its outputs' nodes use nothing then.
+void cut_off(PyObject* o) {
+  Py_CLEAR(self(o).ends);
+  if (!self(o).f) return;
+  ct::FunctionNode& f = *self(o).f;
+  for (int i = 0; i < f.output_count(); ++i) {
+    ct::VariableNode* const y = f.output(i);
+    const auto* const peer = y ? static_cast<Peer*>(y->peer()) : nullptr;
+    if (peer && peer->node) drop(reinterpret_cast<NodeObject*>(peer->node)->uses, peer->node);
+  }
+  if (f.input_count() > 0) f.unchain();
+  drop(self(o).uses, o);
+  if (self(o).own) self(o).own->joined = false;
 }
 
 int clear_function(PyObject* o) {
-  Py_CLEAR(self(o).ends);
-  if (self(o).own) self(o).own->unchain();
+  self(o).own ? cut_off(o) : drop(self(o).uses, o);
   return 0;
 }
 
@@ -376,12 +385,6 @@ PyObject* get_outputs(PyObject* o, void*) {
   });
 }
 
-void cut_off(PyObject* o) {
-  Py_CLEAR(self(o).ends);
-  if (is_joined(o)) self(o).f->unchain();
-  if (self(o).own) self(o).own->joined = false;
-}
-
 /// Chainer's own apply sets inputs, a tuple of nodes, and then outputs, a tuple of weak references to nodes. None cuts
 /// the function off.
 int set_inputs(PyObject* o, PyObject* value, void*) {
@@ -505,6 +508,7 @@ PyObject* wrap_function(ct::FunctionNode* f) {
   self(o).own = nullptr;
   self(o).f = f;
   f->set_peer(o);
+  note_uses(self(o));
   return o;
 }
 

@@ -7,6 +7,7 @@
 // which counts its references by the object's.
 
 #include <span>
+#include <vector>
 
 #include "../core.h"
 #include "catenary/autograd/function_node.h"
@@ -20,10 +21,17 @@ struct VariableObject {
   ct::Variable v;
   PyObject* node;  // its node's object, where there is one: others refer to that weakly
 };
+/// What keeps nodes' objects of a graph in which there are functions of Python's as long as the graph needs their
+/// nodes, so that Python's garbage collector sees who needs what (cycles.cpp).
+struct Uses {
+  std::vector<PyObject*> all;  // nodes' objects, counted
+};
 /// chainer.variable.VariableNode's base.
 struct NodeObject {
   PyObject ob_base;
   ct::Ref<ct::VariableNode> node;
+  Uses* uses;                     // of the nodes from which this one was computed; null for none
+  std::vector<PyObject*>* users;  // nodes' objects and functions that use this one; borrowed
 };
 class PythonFunction;
 /// chainer.FunctionNode's base: around a function that is written in Python, or around one of the library's.
@@ -32,6 +40,7 @@ struct FunctionObject {
   PyObject* ends;       // what `inputs` was set to, until `outputs` is
   PythonFunction* own;  // null for one of the library's
   ct::FunctionNode* f;
+  Uses* uses;  // of its inputs' nodes
 };
 
 /// What Python knows of a node.
@@ -41,6 +50,8 @@ struct Peer final : ct::VariablePeer {
   PyObject* array = nullptr;      // the values as Python sees them, once somebody has looked
   PyObject* old_style = nullptr;  // the label of the old-style function whose gradient it is
   bool nothing = false;           // Variable(None)
+  bool is_known = false;          // is the next one set?
+  bool is_after_python = false;   // was it computed from what a function of Python's gave?
   ~Peer() override;
   void data_changed() noexcept override;
 };
@@ -85,11 +96,23 @@ ct::Variable variable_from(nb::handle o);
 /// A loss scale, or None.
 std::optional<ct::Number> scale_from(nb::handle o);
 
-/// For tp_traverse: visits what an object of a node's or of a function's keeps alive of the graph (cycles.cpp). `own`:
-/// the references to the node that are the object's; `handle`: is one of them a Variable, whose gradient is the
-/// object's?
-int visit_graph(ct::VariableNode& node, std::uint32_t own, bool handle, visitproc visit, void* arg);
-int visit_graph(ct::FunctionNode& f, visitproc visit, void* arg);
+/// For tp_traverse: visits what an object of a variable's, of a node's or of a function's keeps alive of the graph
+/// (cycles.cpp).
+int visit_graph(VariableObject& o, visitproc visit, void* arg);
+int visit_graph(NodeObject& o, visitproc visit, void* arg);
+int visit_graph(FunctionObject& o, visitproc visit, void* arg);
+/// To be called when a node's or a function's object is made for what has been computed: notes what it uses.
+void note_uses(NodeObject& o);
+void note_uses(FunctionObject& o);
+/// Does a node come after a function of Python's?
+bool is_after_python(ct::VariableNode& node);
+/// Forgets what an object uses.
+void drop(Uses*& uses, PyObject* user);
+/// Visits it.
+int visit(const Uses* uses, visitproc visit, void* arg);
+/// Lets go of an object. What dies by this dies one after the other, not inside of each other: a long chain would
+/// overflow the stack.
+void release_in_turn(PyObject* o);
 /// Threads that walk over a graph without the GIL and count references on their way, so that nobody can say what keeps
 /// what alive: the garbage collector sees no graph then. The GIL guards it, so that it stays for one collection.
 extern int walks_without_gil;

@@ -79,8 +79,13 @@ PyObject* wrap_variable(const ct::Variable& v) {
   if (peer.variable && Py_REFCNT(peer.variable) > 0) return Py_NewRef(peer.variable);
   PyObject* o = allocate(kept(classes.variable));
   new (&variable_of(o)) ct::Variable(v);
-  if (peer.node && Py_REFCNT(peer.node) > 0) reinterpret_cast<VariableObject*>(o)->node = Py_NewRef(peer.node);
-  return peer.variable = o;
+  peer.variable = o;
+  if (peer.node && Py_REFCNT(peer.node) > 0) {
+    reinterpret_cast<VariableObject*>(o)->node = Py_NewRef(peer.node);
+  } else if (is_after_python(v.node())) {
+    Py_DECREF(wrap_node(&v.node()));  // which the variable keeps
+  }
+  return o;
 }
 
 nb::object wrap_variables(std::span<const ct::Variable> all) {
@@ -108,6 +113,7 @@ PyObject* wrap_node(ct::VariableNode* node) {
   peer.node = o;
   if (peer.variable && Py_REFCNT(peer.variable) > 0)
     Py_XSETREF(reinterpret_cast<VariableObject*>(peer.variable)->node, Py_NewRef(o));
+  note_uses(*reinterpret_cast<NodeObject*>(o));
   return o;
 }
 
@@ -146,14 +152,10 @@ int clear_variable(PyObject* o) {
   return 0;
 }
 
-/// The gradient, and the graph before it; but where there is the node's object, too, that is this one's, to which the
-/// variable refers.
 int traverse_variable(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
-  PyObject* const node = reinterpret_cast<VariableObject*>(o)->node;
-  Py_VISIT(node);
-  const ct::Variable& v = variable_of(o);
-  return v.defined() ? visit_graph(v.node(), node ? 0 : 1, true, visit, arg) : 0;
+  Py_VISIT(reinterpret_cast<VariableObject*>(o)->node);
+  return visit_graph(*reinterpret_cast<VariableObject*>(o), visit, arg);
 }
 
 /// _init_impl(data, device, name, grad, grad_valid, requires_grad, is_chainerx_array, node, layout)
@@ -372,22 +374,22 @@ void forget_node(PyObject* o) {
 void free_node(PyObject* o) {
   PyObject_GC_UnTrack(o);
   forget_node(o);
+  drop(reinterpret_cast<NodeObject*>(o)->uses, o);
+  delete reinterpret_cast<NodeObject*>(o)->users;
   std::destroy_at(&reinterpret_cast<NodeObject*>(o)->node);
   free_object(o);
 }
 int clear_node(PyObject* o) {
   forget_node(o);
+  drop(reinterpret_cast<NodeObject*>(o)->uses, o);
   reinterpret_cast<NodeObject*>(o)->node = {};
   return 0;
 }
 int traverse_node(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
-  ct::VariableNode* const node = reinterpret_cast<NodeObject*>(o)->node.get();
-  if (!node) return 0;
-  const auto* const peer = static_cast<Peer*>(node->peer());
-  PyObject* const variable = peer ? peer->variable : nullptr;
-  const bool with_variable = variable && reinterpret_cast<VariableObject*>(variable)->node == o;
-  return visit_graph(*node, with_variable ? 2 : 1, false, visit, arg);
+  NodeObject& node = *reinterpret_cast<NodeObject*>(o);
+  if (const int stopped = catenary_python::visit(node.uses, visit, arg)) return stopped;
+  return visit_graph(node, visit, arg);
 }
 
 PyObject* node_data(PyObject* o, void*) {
@@ -444,6 +446,7 @@ int set_node_creator(PyObject* o, PyObject* value, void*) {
     ct::VariableNode& node = node_of(o);
     const bool none = !value || value == Py_None;
     const int rank = node.rank();
+    drop(reinterpret_cast<NodeObject*>(o)->uses, o);
     node.set_creator(none ? nullptr : reinterpret_cast<FunctionObject*>(value)->f);
     if (none) node.set_rank(rank);
     return 0;
