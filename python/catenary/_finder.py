@@ -61,6 +61,9 @@ class Finder:
             return self._laid_over(name)
         if package == 'catenary' and name.split('.')[1:2] and name.split('.')[1] in LAID_OVER:
             return self._laid_over_alias(name)
+        if name.startswith('catenary.cupyx.'):
+            from catenary import _wheel
+            return _wheel.find_spec(name)
         if name in PATCHES:
             return self._patched(name, path)
         return None
@@ -86,6 +89,9 @@ class Finder:
         except (ImportError, ValueError):
             other = None
         if other is None or other.origin is None:  # a folder without __init__.py is no CuPy
+            return True
+        from catenary import _wheel
+        if _wheel.is_bare(os.path.dirname(other.origin)):
             return True
         ours = os.environ.get('CATENARY_CUPY') == '1'
         says = ("`import cupy` gives Catenary's, as CATENARY_CUPY=1 asks; %s is not used" if ours else

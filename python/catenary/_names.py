@@ -5,6 +5,8 @@ import functools
 import os
 import sys
 
+from catenary import _wheel
+
 CUPY = '14.2.0'
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'names.txt')
 
@@ -40,7 +42,7 @@ def here(module):
 def absent(module, name):
     """The AttributeError of a name that a module lacks, which says where to look."""
     if name in known().get(module, ((), ()))[1]:
-        return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: {_look(module)}')
+        return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: {_look(module, name)}')
     return AttributeError(f'module {module!r} has no attribute {name!r}')
 
 
@@ -51,10 +53,12 @@ def not_imported(name):
     if name not in known() and last not in known().get(module, ((), ()))[1]:
         return None
     # were its name the one that Python asks for, `from … import` would only say that it cannot be imported
-    return ModuleNotFoundError(f'{name} is not here, though CuPy has it: {_look(module)}', name=name)
+    return ModuleNotFoundError(f'{name} is not here, though CuPy has it: {_look(module, last)}', name=name)
 
 
-def _look(module):
+def _look(module, name):
+    if _wheel.is_under(f'{module}.{name}') and not _wheel.is_used():
+        return f'{_wheel.advice()}    # `python -m catenary names {module}` lists what is here without it; docs/python.md of Catenary'
     return f'`python -m catenary names {module}` lists what there is, and docs/python.md of Catenary says why'
 
 

@@ -77,10 +77,10 @@ class HostFunction {
                             (why ? why : std::strerror(errno)));
   }
 
-  void launch(std::int64_t groups, int, nb::sequence arguments, bool) const {
+  void launch(std::int64_t groups, int, nb::sequence arguments, bool addresses) const {
     std::vector<RawKernel::Argument> list;
     Py_ssize_t position = 0;
-    for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, false));
+    for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, addresses));
     const Released released;
     std::vector<std::array<std::uint64_t, 2>> values;
     for (const RawKernel::Argument& argument : list) {

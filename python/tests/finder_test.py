@@ -16,7 +16,7 @@ import numpy
 import pytest
 
 PYTHON = pathlib.Path(__file__).resolve().parent.parent
-FILES = ['_finder.py', '_names.py', 'names.txt', '_requirements.py', '_data.py', '__main__.py', '_children/sitecustomize.py']
+FILES = ['_finder.py', '_names.py', '_wheel.py', 'names.txt', '_requirements.py', '_data.py', '__main__.py', '_children/sitecustomize.py']
 
 
 @pytest.fixture

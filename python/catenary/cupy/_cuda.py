@@ -26,14 +26,15 @@ def _text(name):
 
 
 def header(*texts):
-    """The text of carray.cuh, and of complex.cuh where one of the texts speaks of complex numbers."""
-    return _text('carray.cuh') + (_text('complex.cuh') if any(re.search(r'\bcomplex\b', text) for text in texts) else '')
+    """The text of carray.cuh, of complex.cuh where one of the texts speaks of complex numbers, and of CUDA's constants where one names them."""
+    constants = _text('constants.cuh') if any('CUDART_' in text for text in texts) else ''
+    return constants + _text('carray.cuh') + (_text('complex.cuh') if any(re.search(r'\bcomplex\b', text) for text in texts) else '')
 
 
 def _without_headers(text, kernel):
     """The text without lines that include CuPy's headers, which are there already."""
     found = [t for t in tokens(text, kernel) if t.kind == 'directive' and re.match(
-        r'#\s*include\s*[<"](cupy/(carray|atomics|float16|complex)\.cuh|cuda_fp16\.h)', t.text)]
+        r'#\s*include\s*[<"](cupy/(carray|atomics|float16|complex)\.cuh|cuda_fp16\.h|(cupy/)?math_constants\.h)', t.text)]
     for t in found:
         text = text.replace(t.text, '', 1)
     return text

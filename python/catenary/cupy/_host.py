@@ -3,6 +3,7 @@ makes is kept in the library's folder of compiled kernels."""
 
 import functools
 import hashlib
+import math
 import os
 import re
 import shlex
@@ -10,13 +11,22 @@ import shutil
 import subprocess
 import tempfile
 
+import numpy
+
 from catenary import _core
+from catenary.cupy._array import ndarray
 from catenary.cupy.cuda.compiler import CompileException
 
 HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers')
-FLAGS = ('-std=c++17', '-O3', '-w', '-fno-math-errno', '-ffp-contract=off', '-shared', '-fPIC', '-I', HEADERS)
+FLAGS = ('-std=c++17', '-O3', '-w', '-fno-math-errno', '-fno-semantic-interposition', '-ffp-contract=off', '-shared', '-fPIC', '-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
+_BARRIER = re.compile(r'\b__syncthreads\b')
+_DYNAMIC = re.compile(r'\bextern\s+__shared__\s+((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
+# what needs the threads of a group side by side
+_WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|match_any|match_all|reduce)\w*_sync|__activemask|warpSize|cooperative_groups)\b')
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 _COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # complex.cuh is there
+MOST_THREADS = 1024  # of a block; kMost in host.h
 POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
         'CATENARY_GPU_INCLUDE_CPU=1 (without CATENARY_CUPY_CPU=1 it is ordinal 0)')
 
@@ -44,16 +54,13 @@ def header():
         return file.read()
 
 
-def source(text, entry):
-    """The whole C++ text of a kernel of _cuda's whose function is `entry`: `ct_run` does one of several parts of its loop."""
-    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX)) if words.search(text)]
+def source(text, entry, way='ct_part'):
+    """The whole C++ text of a kernel of _cuda's whose function is `entry`: `ct_run` does one of several parts of its loop, or with
+    ct_whole of its blocks."""
+    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('BARRIERS', _BARRIER)) if words.search(text)]
     return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + text + '''
-extern "C" void ct_run(const void* const* values, long long part, long long parts) {
-  blockIdx.x = static_cast<unsigned>(part);
-  gridDim.x = static_cast<unsigned>(parts);
-  ct_call(%s, values);
-}
-''' % entry
+extern "C" void ct_run(const void* const* values, long long part, long long parts) { %s(%s, values, part, parts); }
+''' % (way, entry)
 
 
 def compiled(text, kernel):
@@ -82,3 +89,33 @@ def compiled(text, kernel):
 def function(text, entry, kernel):
     """What launches the kernel `entry` of a text of _cuda's. Throws as compiled does."""
     return _core._HostFunction(compiled(source(text, entry), kernel), kernel)
+
+
+class _Whole:
+    """What launches a whole kernel: blocks on all cores, the threads of a block by turns."""
+
+    def __init__(self, library, kernel):
+        self._function, self._kernel = _core._HostFunction(library, kernel), kernel
+
+    def launch(self, grid, block, arguments, addresses, shared_mem=0):
+        if math.prod(block) > MOST_THREADS:
+            raise _core.CUDARuntimeError('kernel %s: a block of %s threads on the processor, which takes %d of them at most' % (
+                self._kernel, ' x '.join(map(str, block)), MOST_THREADS))
+        beside = next((a for a in arguments if isinstance(a, ndarray)), None)
+        parts = 1 if beside is None else _core.groups_for(beside, math.prod(grid), math.prod(block))[0]
+        self._function.launch(parts, 1, [*arguments, *map(numpy.int64, (*grid, *block, shared_mem))], addresses)
+
+
+def _dynamic(found):
+    """The memory of a launch's size, by the name that the kernel has for it. Lines keep their numbers."""
+    line = found.string.count('\n', found.string.rfind('#line 1 "', 0, found.start()), found.end())
+    return '\n#undef %s\n#define %s reinterpret_cast<%s*>(ct_dynamic)\n#line %d\n' % (found[2], found[2], found[1], line)
+
+
+def whole_function(text, entry, kernel):
+    """What launches a whole kernel. Throws CUDARuntimeError for one whose threads exchange values by warps."""
+    warps = _WARPS.search(_COMMENT.sub(' ', text))
+    if warps:
+        raise _core.CUDARuntimeError('kernel %s: whole kernels of warps and cooperative groups (%s) do not run on the processor itself; others do. %s' % (
+            kernel, warps[0], POCL))
+    return _Whole(compiled(source(_DYNAMIC.sub(_dynamic, text), entry, 'ct_whole'), kernel), kernel)

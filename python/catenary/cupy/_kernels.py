@@ -74,9 +74,11 @@ def _dtype_of(kernel, p, known, argument=None):
     return known[p.ctype]
 
 
-def _check_arguments(kernel, arguments, structures=False):
+def _check_arguments(kernel, arguments, whole=False):
     for a in arguments:
-        if not isinstance(a, (ndarray, int, float, complex, numpy.generic)) or isinstance(a, numpy.void) and not structures:
+        if whole and a is None:  # no address
+            continue
+        if not isinstance(a, (ndarray, int, float, complex, numpy.generic)) or isinstance(a, numpy.void) and not whole:
             raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number%s' % (
                 kernel, type(a), '; a structure is not passed: give its numbers one by one, or in a cupy.ndarray'
                 if getattr(getattr(a, 'dtype', None), 'kind', '') == 'V' else ''))
@@ -182,6 +184,7 @@ class ElementwiseKernel:
         self.no_return, self.return_tuple = no_return, return_tuple
         self.loop_prep, self.after_loop = loop_prep, after_loop
         self._cached_codes, self._plans = {}, {}
+        self.named_types = {}  # what else the text knows of dtypes, by name
         self._known = _addresses.known(self)
 
     @property
@@ -213,7 +216,7 @@ class ElementwiseKernel:
         for k, (p, a) in enumerate(zip(self.params, args)):
             if not isinstance(a, ndarray) and (p.raw or k >= self.nin):
                 raise TypeError('%s: the parameter %s takes a cupy.ndarray, given %s' % (self.name, p.name, type(a)))
-        known = {}
+        known = dict(self.named_types)
         _types(self.name, self.out_params, outputs, known)
         _types(self.name, self.in_params, inputs, known)
         sized = [a for p, a in zip(self.params, args) if isinstance(a, ndarray) and not p.raw]
@@ -528,6 +531,9 @@ class RawKernel:
             raise TypeError('%s: the kernel takes %d arguments, given %d' % (self.name, len(kinds), len(args)))
         values = []
         for position, (a, kind) in enumerate(zip(args, kinds)):
+            if a is None and kind == 'pointer':
+                values += [numpy.uint64(0)] if launcher.addresses else [numpy.uint64(0), _int64(0)]
+                continue
             if isinstance(a, ndarray) != (kind == 'pointer'):
                 raise TypeError('%s: argument %d must be %s, given %s' % (
                     self.name, position, 'a cupy.ndarray' if kind == 'pointer' else 'a number', type(a)))
@@ -545,14 +551,12 @@ class RawKernel:
         """The launcher, the kinds of parameters, and whether one more is for memory of a group; None where a launch has a
         place of its own for that."""
         _check_length(self.name, self.code)
-        if _core.backend_of(device) == 'cpu':
-            raise _core.CUDARuntimeError(
-                'kernel %s: whole kernels, with their groups and barriers, do not run on the processor itself; elementwise and '
-                'reduction kernels do. %s' % (self.name, _host.POCL))
-        if _core.backend_of(device) != 'opencl':
+        backend = _core.backend_of(device)
+        if backend != 'opencl':
             with _refusals(self.code, self.name):
                 text, kinds, made = _cuda.raw(_options(self.options) + self.code, self.name)
-            return _Launcher(text, self.name, True, True, entry=made), kinds, None
+            function = _host.whole_function(text, made, self.name) if backend == 'cpu' else None
+            return _Launcher(text, self.name, True, True, entry=made, function=function), kinds, None
         with _refusals(self.code, self.name):
             text, kinds, dynamic = translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
         return _Launcher(text, self.name, opencl.of_library(text), entry=translate.entry(self.name)), kinds, dynamic

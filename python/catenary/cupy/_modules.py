@@ -31,6 +31,14 @@ class CUDADriverError(RuntimeError):
     """Never raised: failures of drivers are CUDARuntimeError."""
 
 
+def _legacy_sign(x):
+    """The sign as NumPy 1 had it: of a complex number that of its real part, or of its imaginary part where that is 0."""
+    sign = _core.ufuncs['sign']
+    if x.dtype.kind != 'c':
+        return sign(x)
+    return _core.where(x.real != 0, sign(x.real), sign(x.imag)).astype(x.dtype)
+
+
 _get_limit, _set_limit = _util.setting(2048)
 
 for _name, _names in {
@@ -39,6 +47,8 @@ for _name, _names in {
         'lib': {'as_strided': _core.as_strided, 'stride_tricks': SimpleNamespace(
             as_strided=_core.as_strided, sliding_window_view=_core.sliding_window_view)},
         'util': {name: getattr(_util, name) for name in ('PerformanceWarning', 'clear_memo', 'memoize')},
+        '_math': {'__path__': []},
+        '_math.misc': {'_legacy_sign': _legacy_sign},
         '_core._cub_reduction': {'_CUB_REDUCE_SIZE_THRESHOLD': 128},
         '_core._routines_linalg': {'COMPUTE_TYPE_' + name: number for number, name in enumerate(
             ('DEFAULT', 'PEDANTIC', 'FP16', 'FP32', 'FP64', 'BF16', 'TF32'), -1)},

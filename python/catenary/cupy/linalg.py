@@ -1,5 +1,6 @@
 """cupy.linalg"""
 
+import functools
 from types import SimpleNamespace
 
 from numpy.linalg import LinAlgError  # noqa: F401
@@ -12,7 +13,31 @@ from catenary.cupy._standard import matrix_transpose  # noqa: F401
 globals().update({name: getattr(_core.linalg, name) for name in dir(_core.linalg)
                   if not name.startswith('_') and name not in ('lu_factor', 'solve_triangular')})
 
-_util = SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcast_to(_core.eye(n, dtype=dtype), (*shape, n, n)))
+
+
+def _assert_arrays(*arrays):
+    for a in arrays:
+        if not isinstance(a, ndarray):
+            raise LinAlgError(f'cupy.linalg only supports cupy.ndarray, given {type(a)}')
+
+
+def _assert_axes(count, least, *arrays):
+    for a in arrays:
+        if a.ndim < count if least else a.ndim != count:
+            raise LinAlgError(f'{a.ndim}-dimensional array given. Array must be {"at least " if least else ""}{count}-dimensional')
+
+
+def _assert_square(*arrays):
+    _assert_axes(2, True, *arrays)
+    for a in arrays:
+        if a.shape[-1] != a.shape[-2]:
+            raise LinAlgError('Last 2 dimensions of the array must be square')
+
+
+# what CuPy's own modules ask of matrices
+_util = SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcast_to(_core.eye(n, dtype=dtype), (*shape, n, n)),
+                        _assert_cupy_array=_assert_arrays, _assert_2d=functools.partial(_assert_axes, 2, False),
+                        _assert_stacked_2d=functools.partial(_assert_axes, 2, True), _assert_stacked_square=_assert_square)
 
 
 def cross(x1, x2, /, *, axis=-1):

@@ -18,11 +18,14 @@
 #define __forceinline__ inline
 #define __noinline__
 #define __global__
+#define __constant__
+#define __shared__ static thread_local
 #define __launch_bounds__(n)
 
 struct ct_place {
   unsigned x, y, z;
 };
+static thread_local char* ct_dynamic;  // memory of a block, of a launch's size
 static thread_local ct_place threadIdx, blockIdx, blockDim = {1, 1, 1}, gridDim = {1, 1, 1};
 
 // The same bits in another type.
@@ -214,6 +217,7 @@ CATENARY_SPECIAL_FUNCTION(log_ndtr, log_ndtr)
 #  define CATENARY_MATH ::catenary::math::
 #endif
 
+// ------------------------------------------------------------------ calls
 /// Calls a kernel with the values that lie at these places.
 template <class... A, size_t... I>
 static inline void ct_call(void (*kernel)(A...), const void* const* values, std::index_sequence<I...>) {
@@ -222,4 +226,95 @@ static inline void ct_call(void (*kernel)(A...), const void* const* values, std:
 template <class... A>
 static inline void ct_call(void (*kernel)(A...), const void* const* values) {
   ct_call(kernel, values, std::index_sequence_for<A...>());
+}
+
+/// One of several parts of a kernel's loop.
+template <class Kernel>
+static inline void ct_part(Kernel kernel, const void* const* values, long long part, long long parts) {
+  blockIdx.x = static_cast<unsigned>(part);
+  gridDim.x = static_cast<unsigned>(parts);
+  ct_call(kernel, values);
+}
+
+#ifdef CATENARY_BARRIERS
+#  include <sys/mman.h>
+#  include <ucontext.h>
+
+/// The threads of a block that wait for each other: each has a stack of its own, and they take turns, from one barrier to the next.
+class ct_turns {
+ public:
+  ~ct_turns() {
+    if (stacks_) munmap(stacks_, kStack * kMost);
+  }
+  /// Calls f for each thread of a block. A block has 1024 threads at most.
+  template <class F>
+  void run(const F& f) {
+    const unsigned count = blockDim.x * blockDim.y * blockDim.z;
+    if (!stacks_) {
+      void* const memory = mmap(nullptr, kStack * kMost, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory == MAP_FAILED) abort();
+      stacks_ = static_cast<char*>(memory);
+    }
+    call_ = [](const void* f) { (*static_cast<const F*>(f))(); };
+    f_ = &f;
+    for (unsigned k = 0; k < count; ++k) {
+      getcontext(&threads_[k]);
+      threads_[k].uc_stack.ss_sp = stacks_ + k * kStack;
+      threads_[k].uc_stack.ss_size = kStack;
+      threads_[k].uc_link = &block_;
+      done_[k] = false;
+      makecontext(&threads_[k], &ct_turns::begin, 0);
+    }
+    for (unsigned left = count; left;) {
+      for (current_ = 0; current_ < count; ++current_) {
+        if (done_[current_]) continue;
+        threadIdx = {current_ % blockDim.x, current_ / blockDim.x % blockDim.y, current_ / blockDim.x / blockDim.y};
+        swapcontext(&block_, &threads_[current_]);
+        if (done_[current_]) --left;
+      }
+    }
+  }
+  void wait() { swapcontext(&threads_[current_], &block_); }
+
+ private:
+  static void begin();
+  static constexpr size_t kStack = 256 * 1024, kMost = 1024;
+  char* stacks_ = nullptr;
+  ucontext_t block_, threads_[kMost];
+  bool done_[kMost];
+  unsigned current_ = 0;
+  void (*call_)(const void*) = nullptr;
+  const void* f_ = nullptr;
+};
+static thread_local ct_turns ct_turn;
+static inline void __syncthreads() { ct_turn.wait(); }
+void ct_turns::begin() {
+  ct_turn.call_(ct_turn.f_);
+  ct_turn.done_[ct_turn.current_] = true;
+}
+#endif
+
+/// One of several parts of a whole kernel's blocks. Behind the kernel's values lie its grid and its block, of three numbers each, and the bytes of
+/// memory that each block has beside what the kernel declares.
+template <class... A>
+static inline void ct_whole(void (*kernel)(A...), const void* const* values, long long part, long long parts) {
+  const auto number = [=](size_t k) { return *static_cast<const long long*>(values[sizeof...(A) + k]); };
+  const auto size = [=](size_t k) { return static_cast<unsigned>(number(k)); };
+  gridDim = {size(0), size(1), size(2)};
+  blockDim = {size(3), size(4), size(5)};
+  const size_t bytes = static_cast<size_t>(number(6));
+  if (bytes && !(ct_dynamic = static_cast<char*>(aligned_alloc(64, (bytes + 63) / 64 * 64)))) abort();
+  const long long x = gridDim.x, y = gridDim.y, blocks = x * y * gridDim.z;
+  for (long long b = blocks * part / parts; b < blocks * (part + 1) / parts; ++b) {
+    blockIdx = {static_cast<unsigned>(b % x), static_cast<unsigned>(b / x % y), static_cast<unsigned>(b / x / y)};
+#ifdef CATENARY_BARRIERS
+    ct_turn.run([=] { ct_call(kernel, values); });
+#else
+    for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z)
+      for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)
+        for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) ct_call(kernel, values);
+#endif
+  }
+  free(ct_dynamic);
+  ct_dynamic = nullptr;
 }

@@ -1,6 +1,6 @@
 """cupyx.scipy"""
 
-from catenary import _names
+from catenary import _wheel
 from catenary.cupy._util import submodule
 from catenary.cupyx.scipy import linalg, special  # noqa: F401
 
@@ -18,4 +18,4 @@ def get_array_module(*args):
 def __getattr__(name):
     if name in ('fft', 'fftpack', 'ndimage', 'signal', 'sparse'):
         return submodule(f'{__name__}.{name}')
-    raise _names.absent('cupyx.scipy', name)
+    return _wheel.attribute('cupyx.scipy', name)

@@ -2,7 +2,7 @@
 
 import sys
 
-from catenary import _core, _names
+from catenary import _core, _names, _wheel
 from catenary.cupy import fft as _fft
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy.fft import fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
@@ -129,4 +129,4 @@ def __ua_function__(method, args, kwargs):
     return NotImplemented if function is None else function(*args, **kwargs)
 
 
-__getattr__ = _names.getter('cupyx.scipy.fft')
+__getattr__ = _wheel.getter('cupyx.scipy.fft')

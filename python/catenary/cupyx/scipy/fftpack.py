@@ -1,6 +1,6 @@
 """cupyx.scipy.fftpack: SciPy's older transforms, whose spectra of real numbers are real arrays."""
 
-from catenary import _core, _names
+from catenary import _core, _wheel
 from catenary.cupy import fft as _fft
 from catenary.cupyx.scipy._parts import of_parts
 from catenary.cupyx.scipy.fft import check_plan, operand
@@ -68,4 +68,4 @@ def irfft(x, n=None, axis=-1, overwrite_x=False):
     return _core._copy(_core.moveaxis(made, (-1,), (axis,)), 'C')
 
 
-__getattr__ = _names.getter('cupyx.scipy.fftpack')
+__getattr__ = _wheel.getter('cupyx.scipy.fftpack')

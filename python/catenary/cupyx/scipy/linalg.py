@@ -4,7 +4,7 @@ import math
 
 import numpy
 
-from catenary import _core, _names
+from catenary import _core, _wheel
 from catenary.cupy._array import asarray_chkfinite
 from catenary.cupy._functions import _given
 
@@ -169,4 +169,4 @@ def expm(a):
     return made
 
 
-__getattr__ = _names.getter('cupyx.scipy.linalg')
+__getattr__ = _wheel.getter('cupyx.scipy.linalg')

@@ -2,7 +2,7 @@
 
 import math
 
-from catenary import _core, _names
+from catenary import _core, _wheel
 from catenary.cupy import _bessel
 from catenary.cupy._functions import _operand, sinc  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
@@ -225,4 +225,4 @@ def _of_means(p):
     return _core.where(p == 0, math.inf, value)
 
 
-__getattr__ = _names.getter('cupyx.scipy.special')
+__getattr__ = _wheel.getter('cupyx.scipy.special')

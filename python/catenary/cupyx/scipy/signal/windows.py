@@ -5,7 +5,7 @@ import operator
 
 import numpy
 
-from catenary import _core, _names
+from catenary import _core, _wheel
 
 
 def _window(compute):
@@ -234,4 +234,4 @@ def get_window(window, Nx, fftbins=True):
     return globals()[name](Nx, *parameters, sym=not fftbins)
 
 
-__getattr__ = _names.getter('cupyx.scipy.signal.windows')
+__getattr__ = _wheel.getter('cupyx.scipy.signal.windows')

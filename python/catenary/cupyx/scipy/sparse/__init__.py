@@ -1,9 +1,9 @@
 """cupyx.scipy.sparse: coo, csr and csc matrices, of the library's own operations."""
 
-from catenary import _names
+from catenary import _wheel
 from catenary.cupy._util import submodule
-from catenary.cupyx.scipy.sparse._base import spmatrix  # noqa: F401
-from catenary.cupyx.scipy.sparse._construct import (  # noqa: F401
+from catenary.cupyx.scipy.sparse._matrix import spmatrix  # noqa: F401
+from catenary.cupyx.scipy.sparse._building import (  # noqa: F401
     block_diag, bmat, diags, eye, find, hstack, identity, issparse, isspmatrix, isspmatrix_coo, isspmatrix_csc, isspmatrix_csr, kron, rand,
     random, tril, triu, vstack)
 from catenary.cupyx.scipy.sparse._formats import coo_matrix, csc_matrix, csr_matrix  # noqa: F401
@@ -23,4 +23,4 @@ class SparseEfficiencyWarning(SparseWarning):
 def __getattr__(name):
     if name == 'linalg':
         return submodule(f'{__name__}.{name}')
-    raise _names.absent('cupyx.scipy.sparse', name)
+    return _wheel.attribute('cupyx.scipy.sparse', name)

@@ -5,7 +5,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import ndarray
 from catenary.cupy._functions import _given
-from catenary.cupyx.scipy.sparse._base import device_array, merged, spmatrix, spread
+from catenary.cupyx.scipy.sparse._matrix import device_array, merged, spmatrix, spread
 
 
 def _of_scipy(x):

@@ -1,10 +1,10 @@
-"""cupyx.scipy.sparse.linalg: norms and the method of conjugate gradients."""
+"""cupyx.scipy.sparse.linalg: norms, the method of conjugate gradients, and solutions by the whole matrix."""
 
 import math
 
 import numpy
 
-from catenary import _core, _names
+from catenary import _core, _wheel
 from catenary.cupy._functions import _given
 
 
@@ -55,4 +55,17 @@ def cg(A, b, x0=None, *, tol=1e-5, rtol=None, atol=0.0, maxiter=None, M=None, ca
     return x, 0 if done else 10 * b.size if maxiter is None else maxiter
 
 
-__getattr__ = _names.getter('cupyx.scipy.sparse.linalg')
+def spsolve(A, b, permc_spec=None, use_umfpack=None):
+    """x of A x = b for a square matrix, by the factors of all its elements: it takes the memory and the time of an array of that shape. Raises
+    LinAlgError for a singular one."""
+    b = b.toarray() if hasattr(b, 'toarray') else _given(b)
+    if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f'matrix must be square (has shape {A.shape})')
+    if b.ndim not in (1, 2) or b.shape[0] != A.shape[0]:
+        raise ValueError(f'matrix - rhs dimension mismatch ({A.shape} - {b.shape[0] if b.ndim else b.shape})')
+    kind = numpy.result_type(A.dtype, b.dtype)
+    kind = kind if kind.char in 'fdFD' else numpy.dtype('d')
+    return _core.linalg.solve(A.toarray().astype(kind, copy=False), b.astype(kind, copy=False))
+
+
+__getattr__ = _wheel.getter('cupyx.scipy.sparse.linalg')

@@ -4,7 +4,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._functions import _given
-from catenary.cupyx.scipy.sparse._base import spmatrix
+from catenary.cupyx.scipy.sparse._matrix import spmatrix
 from catenary.cupyx.scipy.sparse._formats import coo_matrix, csc_matrix, csr_matrix
 
 

@@ -231,7 +231,7 @@ class spmatrix:
             raise TypeError('matrix is not square')
         if other != int(other) or other < 0:
             raise ValueError('exponent must be an integer >= 0')
-        from catenary.cupyx.scipy.sparse._construct import identity
+        from catenary.cupyx.scipy.sparse._building import identity
         made, factor, left = None, self, int(other)
         while left:
             if left % 2:

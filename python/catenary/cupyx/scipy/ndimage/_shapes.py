@@ -7,7 +7,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import asarray
 from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis, on_host, origins, views
-from catenary.cupyx.scipy.ndimage._filters import extremum
+from catenary.cupyx.scipy.ndimage._stencils import extremum
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 _and, _or = _core.ufuncs['logical_and'], _core.ufuncs['logical_or']

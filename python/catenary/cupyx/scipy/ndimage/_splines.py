@@ -12,7 +12,7 @@ from catenary.cupy import fft as _fft
 from catenary.cupy._array import ndarray
 from catenary.cupy._functions import pad
 from catenary.cupyx.scipy._windows import array_of, combined, each_axis, working
-from catenary.cupyx.scipy.ndimage._filters import axis_of
+from catenary.cupyx.scipy.ndimage._stencils import axis_of
 
 _floor = _core.ufuncs['floor']
 _MODES = ('constant', 'grid-constant', 'nearest', 'mirror', 'reflect', 'grid-mirror', 'wrap', 'grid-wrap')

@@ -6,7 +6,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis
-from catenary.cupyx.scipy.ndimage._filters import axis_of
+from catenary.cupyx.scipy.ndimage._stencils import axis_of
 
 _sin, _cos = _core.ufuncs['sin'], _core.ufuncs['cos']
 

@@ -5,7 +5,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy._windows import array_of, combined, on_host, views
-from catenary.cupyx.scipy.ndimage._morphology import _ball
+from catenary.cupyx.scipy.ndimage._shapes import _ball
 
 _minimum = _core.ufuncs['minimum']
 

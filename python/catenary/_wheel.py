@@ -1,0 +1,197 @@
+"""CuPy's own Python modules of `cupyx`, where a wheel of CuPy is installed: they run on our arrays and our kernels.
+
+They are found by their files. CuPy itself is never imported, none of its compiled modules is loaded, and what Catenary has
+of a module or a name comes first: docs/python.md says what runs.
+"""
+
+import functools
+import os
+import sys
+
+TESTED = ('14.2.0',)
+# Without these of its dependencies `import cupy` of a wheel fails: then the wheel is there for its Python modules.
+_NEEDS = ('cuda.pathfinder',)
+# The packages of which the wheel's modules may be used.
+_UNDER = ('cupyx.scipy', 'cupyx.signal')
+# Modules of which the classes are ours: one class per name.
+_OURS = {'cupyx.scipy.sparse._' + name for name in ('base', 'compressed', 'construct', 'coo', 'csc', 'csr', 'data', 'dia', 'index')}
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def is_under(module):
+    """Belongs this module, by the name that CuPy gives it, to the packages of which modules may be the wheel's?"""
+    return any(module == package or module.startswith(package + '.') for package in _UNDER)
+
+
+def version_of(folder):
+    """The version of the CuPy whose package `cupy` lies in this folder; None where that is something else."""
+    import re
+    try:
+        with open(os.path.join(folder, '_version.py')) as file:
+            found = re.search(r"^__version__ = '(.+)'", file.read(), re.M)
+    except OSError:
+        return None
+    return found and found[1]
+
+
+def is_bare(folder):
+    """Lies there a CuPy of a tested version that was installed without its dependencies, so that it cannot be imported?"""
+    import importlib.util
+    if version_of(folder) not in TESTED:
+        return False
+    for name in _NEEDS:
+        try:
+            if importlib.util.find_spec(name) is None:
+                return True
+        except ImportError:
+            return True
+    return False
+
+
+@functools.lru_cache(None)
+def _installed():
+    """The folder of the installed `cupyx` of a CuPy, and the version; or None."""
+    from importlib.machinery import PathFinder
+    spec = PathFinder.find_spec('cupyx')
+    if spec is None or not spec.origin:
+        return None
+    folder = os.path.dirname(spec.origin)
+    version = version_of(os.path.join(os.path.dirname(folder), 'cupy'))
+    return (folder, version) if version else None
+
+
+def _served():
+    """Does `cupy` mean ours? The wheel's modules import it by that name."""
+    finder = next((f for f in sys.meta_path if type(f).__name__ == 'Finder' and type(f).__module__ == 'catenary._finder'), None)
+    return finder is not None and finder.serves()
+
+
+def is_used():
+    """Is there a wheel whose modules are used?"""
+    return _served() and _installed() is not None and _installed()[1] in TESTED
+
+
+def place(module):
+    """The file of a module of the wheel's, by the name that CuPy gives it, and its folder or None if it is no package. None
+    where there is no such wheel, no such module, or it is not Python."""
+    if not is_under(module) or module in _OURS or not is_used():
+        return None
+    path = os.path.join(_installed()[0], *module.split('.')[1:])
+    if os.path.isfile(os.path.join(path, '__init__.py')):
+        return os.path.join(path, '__init__.py'), path
+    return (path + '.py', None) if os.path.isfile(path + '.py') else None
+
+
+def _loader(name, file):
+    from importlib.machinery import SourceFileLoader
+
+    class Loader(SourceFileLoader):
+        def exec_module(self, module):
+            own = name.partition('.')[2]
+            sys.modules[own] = module  # modules that it imports refer back to it by that name
+            try:
+                super().exec_module(module)
+            except BaseException:
+                sys.modules.pop(own, None)
+                raise
+
+    return Loader(name, file)
+
+
+def find_spec(name):
+    """The spec of a module `catenary.cupyx.…`: ours, whose path goes on into the wheel's folder, or the wheel's. Raises
+    ModuleNotFoundError for what of the wheel is not used."""
+    from importlib.machinery import PathFinder
+    from importlib.util import spec_from_file_location
+    parts = name.split('.')[1:]
+    module = '.'.join(parts)
+    spec = PathFinder.find_spec(name, [os.path.join(_HERE, *parts[:-1])])
+    file, folder = place(module) or (None, None)
+    if spec is not None:
+        if is_under(module) and not parts[-1].startswith('_'):  # a package for CuPy: a name that is absent is asked for as a module, which says what to do
+            spec.submodule_search_locations = [*(spec.submodule_search_locations or ()), *([folder] if folder else ())]
+        return spec
+    if file:
+        return spec_from_file_location(name, file, loader=_loader(name, file), submodule_search_locations=folder and [folder])
+    if says := refusal(module):
+        raise ModuleNotFoundError(says, name=module)
+    return None
+
+
+def _parsed(file):
+    import ast
+    with open(file, encoding='utf-8') as text:
+        return ast, ast.parse(text.read())
+
+
+def _all_of(module):
+    """What __all__ of a module of the wheel's lists."""
+    ast, tree = _parsed(place(module)[0])
+    lists = [node.value for node in tree.body if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', None) == '__all__']
+    return ast.literal_eval(lists[0]) if lists else []
+
+
+@functools.lru_cache(None)
+def exported(module):
+    """Of each name that a package of the wheel's takes from its modules, that module and the name there; by its text."""
+    file = (place(module) or (None,))[0]
+    found = {}
+    if file and file.endswith('__init__.py'):
+        ast, tree = _parsed(file)
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module and node.module != module and is_under(node.module):
+                for alias in node.names:
+                    names = _all_of(node.module) if alias.name == '*' and place(node.module) else [alias.name]
+                    found.update({(alias.asname or name) if alias.name != '*' else name: (node.module, name) for name in names})
+    return found
+
+
+def attribute(module, name):
+    """What the wheel has by this name in a module that is ours. AttributeError where there is none, which says what to do."""
+    import importlib
+    from catenary import _names
+    if not name.startswith('_'):
+        source = exported(module).get(name)
+        try:
+            if source:
+                return getattr(importlib.import_module('catenary.' + source[0]), source[1])
+            if place(f'{module}.{name}'):
+                return importlib.import_module(f'catenary.{module}.{name}')
+        except ImportError as error:
+            raise AttributeError(f'{module}.{name} of CuPy {_installed()[1]} does not run here: {error}') from error
+    raise _names.absent(module, name)
+
+
+def refusal(module):
+    """Why a module that the wheel has is not used; None where it has none."""
+    if not is_used() or not is_under(module):
+        return None
+    if module in _OURS:
+        return f'{module} of CuPy {_installed()[1]} is not loaded: sparse matrices are Catenary\'s own classes, of which there is one each'
+    import glob
+    if glob.glob(os.path.join(_installed()[0], *module.split('.')[1:]) + '.*.so'):
+        return f'{module} of CuPy {_installed()[1]} is not loaded: it is compiled for CUDA, and only Python modules of CuPy\'s run here'
+    parent, _, name = module.rpartition('.')
+    if name in exported(parent):
+        try:
+            attribute(parent, name)
+        except AttributeError as error:
+            return str(error)
+    return None
+
+
+def getter(module):
+    """The __getattr__ of a module of ours, by the name that CuPy gives it."""
+    def __getattr__(name):
+        return attribute(module, name)
+    return __getattr__
+
+
+def advice():
+    """Which wheel to install, and how; or why the one that is installed is not used."""
+    found = _installed()
+    if found and found[1] not in TESTED:
+        return (f'CuPy {found[1]} is installed in {os.path.dirname(found[0])}, and the modules of CuPy {" or ".join(TESTED)} alone are known to run '
+                f'on Catenary:\n  pip install --no-deps cupy-cuda12x=={TESTED[-1]}')
+    return (f'it runs on Catenary by the Python modules of CuPy {TESTED[-1]}, where its wheel is installed without its dependencies:\n'
+            f'  pip install --no-deps cupy-cuda12x=={TESTED[-1]}')

@@ -1,0 +1,5 @@
+"""What dtypes are called."""
+
+import numpy
+
+get_dtype = numpy.dtype

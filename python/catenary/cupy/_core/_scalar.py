@@ -1,0 +1,15 @@
+"""How CUDA C++ calls dtypes."""
+
+import numpy
+
+_NAMES = {'bool': 'bool', 'int8': 'signed char', 'int16': 'short', 'int32': 'int', 'int64': 'long long', 'uint8': 'unsigned char',
+          'uint16': 'unsigned short', 'uint32': 'unsigned int', 'uint64': 'unsigned long long', 'float16': 'float16', 'float32': 'float',
+          'float64': 'double', 'complex64': 'thrust::complex<float>', 'complex128': 'thrust::complex<double>'}
+
+
+def get_typename(dtype):
+    """The type that a kernel has for a dtype. Throws ValueError for one that there is not."""
+    name = numpy.dtype(dtype).name
+    if name not in _NAMES:
+        raise ValueError('%s: no kernel has elements of this dtype' % name)
+    return _NAMES[name]

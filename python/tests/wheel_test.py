@@ -1,0 +1,157 @@
+"""`cupyx` goes on into the Python modules of an installed wheel of CuPy: how they are found, what comes first, what is refused.
+
+A made-up wheel of a few files stands in for CuPy's. The real one is run by scripts/cupy_tests --cupyx.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from catenary import _wheel
+
+VERSION = _wheel.TESTED[-1]
+FILES = {
+    'cupy/__init__.py': 'raise ImportError("CuPy itself is not to be imported")\n',
+    'cupy/_version.py': f"__version__ = '{VERSION}'\n",
+    'cupyx/__init__.py': 'raise ImportError("this is not to be imported")\n',
+    'cupyx/scipy/__init__.py': 'raise ImportError("this is not to be imported")\n',
+    'cupyx/scipy/stats/__init__.py': 'from cupyx.scipy.stats._made import spread  # NOQA\n',
+    'cupyx/scipy/stats/_made.py': 'import cupy\nfrom cupyx.scipy.special import expit\n\n\ndef spread(x):\n    return expit(cupy.max(x) - cupy.min(x))\n',
+    'cupyx/scipy/linalg/__init__.py': 'from cupyx.scipy.linalg._made import dft, kron, helmert as leslie  # NOQA\nfrom cupyx.scipy.linalg._more import *  # NOQA\n',
+    'cupyx/scipy/linalg/_made.py': '''from cupy import _core
+from cupy._core import internal
+from cupy._core._scalar import get_typename
+
+TEXT = "template <class T> __device__ T of(T x) { return CUDART_PI * x; }"
+dft = _core.create_ufunc('dft_of', ('f->f', ('dd->d', 'out0 = in0 + in1'), 'd->dd')[:1], 'out0 = of(in0)', preamble=TEXT, doc='What it is.')
+
+
+def kron(a, b):
+    return 'not ours'
+
+
+def helmert(n):
+    return internal._normalize_axis_index(-1, n), get_typename('f4')
+''',
+    'cupyx/scipy/linalg/_more.py': "__all__ = ['fiedler']\n\n\ndef fiedler():\n    return 'star'\n\n\ndef hidden():\n    pass\n",
+    'cupyx/scipy/ndimage/__init__.py': 'from cupyx.scipy.ndimage._measurements import find_objects  # NOQA\n',
+    'cupyx/scipy/ndimage/_measurements.py': 'from cupyx.scipy.ndimage._compiled import f\n',
+    'cupyx/scipy/ndimage/_compiled.cpython-311-x86_64-linux-gnu.so': 'no Python',
+    'cupyx/scipy/sparse/__init__.py': 'from cupyx.scipy.sparse._csr import csr_matrix, csr_array  # NOQA\nfrom cupyx.scipy.sparse._dia import dia_matrix\n',
+    'cupyx/scipy/sparse/_csr.py': 'class csr_matrix:\n    pass\n\n\nclass csr_array:\n    pass\n',
+    'cupyx/scipy/sparse/_dia.py': 'class dia_matrix:\n    pass\n',
+    'cupyx/scipy/spatial/__init__.py': 'from cupy.cuda import cufft\n',
+    'cupyx/cusparse.py': 'raise ImportError("this is not to be imported")\n',
+}
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def run(wheel, code, status=0, **environment):
+    """Runs code in a new interpreter that has this wheel installed; gives its standard output and error."""
+    path = [str(wheel)] if wheel else []
+    done = subprocess.run([sys.executable, '-c', 'import numpy, cupy, cupyx\n' + code], capture_output=True, text=True, timeout=300, env={
+        **os.environ, 'PYTHONPATH': os.pathsep.join([*path, os.environ.get('PYTHONPATH', '')]), 'CATENARY_CUPY_CPU': '1', 'CATENARY_GPU_INCLUDE_CPU': '0',
+        **environment})
+    assert done.returncode == status, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_its_modules_run_on_our_arrays(wheel):
+    out, err = run(wheel, '''
+import cupyx.scipy.stats
+from cupyx.scipy import stats
+import catenary.cupyx.scipy.stats._made as made
+assert stats is cupyx.scipy.stats and stats.spread is made.spread and stats.__file__.startswith(%r)
+assert cupyx.scipy.stats._made is made and cupy is __import__('catenary').cupy
+print(stats.spread(cupy.asarray([1.0, 3.0])))
+''' % str(wheel))
+    assert (float(out), err) == (pytest.approx(0.8807970779778823), '')
+
+
+def test_ours_come_first_and_its_names_behind_them(wheel):
+    out, _ = run(wheel, '''
+from cupyx.scipy import linalg
+print(linalg.kron.__module__, linalg.leslie(3), linalg.fiedler(), hasattr(linalg, 'hidden'), hasattr(linalg, 'never_heard_of'))
+from cupyx.scipy.linalg import dft, toeplitz
+print(dft.name, dft.types, dft.nin, dft.nout, dft.__doc__, toeplitz.__module__)
+print(dft(cupy.asarray([1, 2], 'f')).tolist(), dft(0.5).dtype)
+print(list(cupyx.scipy.linalg.__path__))
+''')
+    lines = out.split('\n')
+    assert lines[0] == "catenary.cupyx.scipy.linalg (2, 'float') star False False"
+    assert lines[1] == "dft_of ['f->f'] 1 1 What it is. catenary.cupyx.scipy.linalg"
+    assert lines[2] == '[3.1415927410125732, 6.2831854820251465] float32'
+    assert lines[3] == str([str(wheel / 'cupyx/scipy/linalg')])
+
+
+def test_compiled_modules_and_classes_that_are_ours_are_refused(wheel):
+    out, _ = run(wheel, '''
+def says(statement):
+    try:
+        exec(statement)
+    except ImportError as error:
+        print(type(error).__name__, error)
+says('from cupyx.scipy.ndimage import find_objects')
+says('import cupyx.scipy.sparse._csr')
+says('from cupyx.scipy.sparse import csr_array')
+says('import cupyx.scipy.spatial')
+says('import cupyx.cusparse')
+print(cupyx.scipy.sparse.csr_matrix.__module__, hasattr(cupyx.scipy.sparse, 'csr_array'))
+''')
+    lines = out.split('\n')
+    assert 'cupyx.scipy.ndimage.find_objects of CuPy' in lines[0] and 'cupyx.scipy.ndimage._compiled of CuPy' in lines[0] and 'compiled for CUDA' in lines[0]
+    assert all("sparse matrices are Catenary's own classes" in line for line in lines[1:3]) and 'csr_array' in lines[2]
+    assert 'cupy.cuda.cufft is not here, though CuPy has it' in lines[3] and 'cupyx.cusparse is not here' in lines[4]
+    assert lines[5] == 'cupyx.scipy.sparse False'
+
+
+SAYS = '''
+for statement in ('import cupyx.scipy.stats', 'from cupyx.scipy import interpolate', 'import cupyx.scipy.spatial.distance', 'from cupyx.scipy.special import expi'):
+    try:
+        exec(statement)
+    except ImportError as error:
+        print(error)
+'''
+
+
+def test_without_a_wheel_two_lines_say_which(tmp_path):
+    out, _ = run(None, SAYS)
+    lines = out.rstrip().split('\n')
+    assert len(lines) == 8, out
+    assert all(line.startswith(f'  pip install --no-deps cupy-cuda12x=={VERSION}') for line in lines[1::2]), out
+    assert lines[0].startswith('cupyx.scipy.stats is not here, though CuPy has it: ')
+
+
+def test_a_wheel_of_another_version_is_not_used(wheel):
+    (wheel / 'cupy/_version.py').write_text("__version__ = '12.3.0'\n")
+    out, _ = run(wheel, SAYS, CATENARY_CUPY='1')
+    assert out.count(f'CuPy 12.3.0 is installed in {wheel}') == 4 and out.count(f'\n  pip install --no-deps cupy-cuda12x=={VERSION}') == 4, out
+
+
+def test_a_wheel_that_can_be_imported_itself_is_the_cupy(wheel):
+    """Its dependencies are there: then it is another CuPy, and CATENARY_CUPY=1 asks for ours."""
+    (wheel / 'cuda').mkdir()
+    (wheel / 'cuda/pathfinder.py').write_text('')
+    assert 'CuPy itself is not to be imported' in run(wheel, '', status=1)[1]
+    out, err = run(wheel, 'from cupyx.scipy import stats\nprint(cupy.catenary_version != "", stats.__file__)', CATENARY_CUPY='1')
+    assert out == f'True {wheel}/cupyx/scipy/stats/__init__.py\n' and 'two CuPys are installed' in err
+
+
+def test_none_of_our_private_modules_hides_one_of_its():
+    """Else `from cupyx.scipy.ndimage import _filters` of a module of the wheel's would give ours, which is another one."""
+    theirs = {'ndimage': 'filters fourier interpolation measurements morphology util filters_core filters_generic interp_kernels',
+              'signal': 'signaltools spectral spectral_impl waveforms upfirdn resample splines wavelets windows ltisys',
+              'sparse': 'base compressed construct coo csc csr data dia extract index sputils util'}
+    folder = pathlib.Path(_wheel.__file__).parent / 'cupyx/scipy'
+    for package, names in theirs.items():
+        assert not [name for name in names.split() if (folder / package / f'_{name}.py').exists()], package
