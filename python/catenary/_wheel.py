@@ -13,8 +13,8 @@ TESTED = ('14.2.0',)
 _NEEDS = ('cuda.pathfinder',)
 # The packages of which the wheel's modules may be used.
 _UNDER = ('cupyx.scipy', 'cupyx.signal')
-# Modules of which the classes are ours: one class per name.
-_OURS = {'cupyx.scipy.sparse._' + name for name in ('base', 'compressed', 'construct', 'coo', 'csc', 'csr', 'data', 'dia', 'index')}
+# Modules of which the classes are ours, in modules of other names: one class per name.
+_OURS = {'cupyx.scipy.sparse._' + name for name in ('compressed', 'construct', 'coo', 'csc', 'data', 'dia', 'index')}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -80,6 +80,11 @@ def place(module):
     if os.path.isfile(os.path.join(path, '__init__.py')):
         return os.path.join(path, '__init__.py'), path
     return (path + '.py', None) if os.path.isfile(path + '.py') else None
+
+
+def headers():
+    """The folder of the wheel's headers, which kernels of its modules include; None where there is no wheel."""
+    return os.path.join(os.path.dirname(_installed()[0]), 'cupy', '_core', 'include') if is_used() else None
 
 
 def _loader(name, file):

@@ -64,11 +64,18 @@ Array filled(Array a, std::optional<int> value) {
 }
 
 /// numpy.arange: int64, or float64 where an argument is a float, of NumPy's too.
+/// A number; of NumPy's array without axes its element.
+Scalar number_of(nb::handle o) {
+  if (!is_ndarray(o.ptr()) && nb::hasattr(o, "__array_interface__") && nb::cast<int>(o.attr("ndim")) == 0)
+    return scalar_from(nb::object(o[nb::tuple()]).ptr(), "arange");
+  return scalar_from(o.ptr(), "arange");
+}
+
 nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const DtypeArg& dtype) {
   const bool only_stop = stop.is_none();
-  const Scalar from = only_stop ? Scalar(0) : scalar_from(start.ptr(), "arange");
-  const Scalar to = scalar_from(only_stop ? start.ptr() : stop.ptr(), "arange");
-  const Scalar by = step.is_none() ? Scalar(1) : scalar_from(step.ptr(), "arange");
+  const Scalar from = only_stop ? Scalar(0) : number_of(start);
+  const Scalar to = number_of(only_stop ? start : stop);
+  const Scalar by = step.is_none() ? Scalar(1) : number_of(step);
   current_device();
   return checked(wrap(ct::arange(from, to, by, dtype.get())));
 }

@@ -144,18 +144,10 @@ def test_more_lines_of_a_guide_to_elementwise_and_reduction_kernels():
 ADDED = 'extern "C" __global__ void added(const float* a, const float* b, float* c) { int i = blockDim.x * blockIdx.x + threadIdx.x; c[i] = a[i] + b[i]; }'
 
 
-def takes_whole_kernels():
-    return _core.backend_of(_core.Device()) != 'cpu'
-
-
 def test_more_lines_of_a_guide_to_whole_kernels():
     added = cupy.RawKernel(ADDED, 'added')
     a = cupy.arange(25, dtype='f').reshape(5, 5)
     out = cupy.zeros((5, 5), 'f')
-    if not takes_whole_kernels():
-        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='whole kernels.*PoCL makes an OpenCL device of the processor: apt install'):
-            added((5,), (5,), (a, a, out))
-        return
     added((5,), (5,), (a.T, a, out))  # a view that holds the same memory in the same order
     same(out, a.get() * 2)
     assert added.attributes['max_dynamic_shared_size_bytes'] == added.max_dynamic_shared_size_bytes > 0
@@ -178,16 +170,12 @@ def test_more_lines_of_a_guide_to_whole_kernels():
     (numpy.int64(-3), 'long long'), (numpy.uint8(3), 'unsigned char'), (numpy.uint16(3), 'unsigned short'), (numpy.uint32(3), 'unsigned int'),
     (numpy.uint64(3), 'unsigned long long'), (numpy.float16(1.5), 'half'), (numpy.float32(1.5), 'float'), (numpy.array([7], 'i'), 'int')], ids=repr)
 def test_numbers_that_a_kernel_is_given(value, kind):
-    if not takes_whole_kernels():
-        return  # test_more_lines_of_a_guide_to_whole_kernels has what is said there
     out = cupy.zeros(1, 'f')
     cupy.RawKernel('extern "C" __global__ void stored(%s value, float* out) { out[0] = (float)value; }' % kind, 'stored')((1,), (1,), (value, out))
     assert out.tolist() == [float(numpy.asarray(value).item() if numpy.ndim(value) == 0 else value[0])]
 
 
 def test_structures_for_numbers_are_refused_by_a_sentence():
-    if not takes_whole_kernels():
-        return
     point = numpy.zeros(1, numpy.dtype({'names': ['x', 'y', 'z'], 'formats': [numpy.float32] * 3}))
     stored = cupy.RawKernel('extern "C" __global__ void stored(float value, float* out) { out[0] = value; }', 'stored')
     with pytest.raises(TypeError, match='argument 0 is a structure of 12 bytes where the kernel takes float32: give it its numbers one by one'):
@@ -214,8 +202,6 @@ def test_lines_of_a_guide_to_kernels():
     def fused(a, b):
         return (a - b) ** 2
     same(fused(x, y), expected)
-    if _core.backend_of(_core.Device()) == 'cpu':
-        return  # whole kernels need a device with a compiler, which kernels_test.py says
     added = cupy.RawKernel('extern "C" __global__ void added(const float* a, const float* b, float* c) {'
                            ' int i = blockDim.x * blockIdx.x + threadIdx.x; c[i] = a[i] + b[i]; }', 'added')
     total = cupy.zeros((5, 5), 'f')

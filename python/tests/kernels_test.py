@@ -1,5 +1,5 @@
-"""ElementwiseKernel, ReductionKernel, RawKernel, RawModule on ordinal 0, which is PoCL where there is no card; the first two
-on the processor itself, too, by the C++ compiler."""
+"""ElementwiseKernel, ReductionKernel, RawKernel, RawModule on ordinal 0, which is PoCL where there is no card, and on the processor
+itself, by the C++ compiler."""
 
 import numpy
 import pytest
@@ -8,7 +8,6 @@ from catenary import _core
 import catenary.cupy as cupy
 from catenary.cupy.cuda.compiler import CompileException
 
-of_devices = pytest.mark.parametrize('on_the_device', ['gpu'], indirect=True)  # whole kernels are
 DTYPES = ['bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64']
 
 
@@ -186,7 +185,6 @@ __global__ void places(int* out) {
 }'''
 
 
-@of_devices
 def test_whole_kernels():
     module = cupy.RawModule(code=CODE, options=('-DSHIFT=7',))
     x, y, z = cupy.arange(10, dtype='f'), cupy.ones(12, 'f')[2:], cupy.zeros(10, 'f')
@@ -212,7 +210,6 @@ THREE_AXES = r'''extern "C" __global__ void three(int* out) {
 }'''
 
 
-@of_devices
 def test_a_launch_of_three_axes():
     """The shape of a launch and its memory of groups are no part of a text: a kernel is compiled once for all of them."""
     kernel = cupy.RawKernel(THREE_AXES, 'three')
@@ -226,13 +223,12 @@ def test_a_launch_of_three_axes():
     assert len(kernel._launchers) == 1
 
 
-@of_devices
 def test_launches_that_are_too_large():
     """A grid or a block that a device does not take is an error with the kernel's name, not what happens to come out."""
     kernel, out = cupy.RawKernel('extern "C" __global__ void large(int* x) { x[0] = 1; }', 'large'), cupy.zeros(1, 'i')
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='large.* 1 groups of 5000'):
         kernel((1,), (5000,), (out,))
-    if not cupy.cuda.Device().name.startswith('opencl'):
+    if _core.backend_of(_core.Device()) in ('cuda', 'hip'):
         with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='large, 1 x 70000 groups of 1 x 1; axis y takes up to 65535'):
             kernel((1, 70000), (1,), (out,))
     assert out.get() == 0
@@ -296,7 +292,6 @@ def test_the_users_line_is_shown():
         cupy.ElementwiseKernel('T x', 'T y', 'y = x;\ny = __shfl_sync(0, x, 1);', 'refused')(cupy.zeros(3, 'f'))
 
 
-@of_devices
 def test_whole_kernels_and_their_arguments():
     with pytest.raises(TypeError, match='takes 1 arguments, given 2'):
         cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (cupy.zeros(1, 'i'), 2))
@@ -304,7 +299,6 @@ def test_whole_kernels_and_their_arguments():
         cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (2,))
 
 
-@of_devices
 def test_memory_of_a_group():
     """A launch has as much as the device gives without asking; more is refused, and settings that do nothing are."""
     kernel = cupy.RawKernel('extern "C" __global__ void f(int* x) { extern __shared__ int t[]; t[0] = 3; x[0] = t[0]; }', 'f')
@@ -344,7 +338,6 @@ def test_how_long_and_how_deep_a_text_may_be():
             refused('kernel large: operators stand inside each other deeper than [0-9]+ calls of Python', deep)
 
 
-@of_devices
 def test_how_long_and_how_deep_a_whole_kernel_may_be():
     def refused(says, body):
         with pytest.raises(CompileException, match=says):
@@ -354,9 +347,62 @@ def test_how_long_and_how_deep_a_whole_kernel_may_be():
 
 
 @pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
-def test_a_whole_kernel_on_the_processor_itself():
-    with pytest.raises(_core.CUDARuntimeError, match='kernel f: whole kernels, .*do not run on the processor itself.*pocl-opencl-icd.*without CATENARY_CUPY_CPU=1'):
-        cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')((1,), (1,), (cupy.zeros(1, 'i'),))
+def test_warps_on_the_processor_itself():
+    code = 'extern "C" __global__ void f(int* x) { /* %s */ x[0] = %s; }'
+    for word in ('__shfl_sync(-1, x[0], 0)', '__syncthreads_count(1)', 'warpSize'):
+        says = r'kernel f: whole kernels of warps .*\(%s\) do not run on the processor itself.*pocl-opencl-icd.*without CATENARY_CUPY_CPU=1' % word.split('(')[0]
+        with pytest.raises(_core.CUDARuntimeError, match=says):
+            cupy.RawKernel(code % ('', word), 'f')((1,), (1,), (cupy.zeros(1, 'i'),))
+    x = cupy.zeros(1, 'i')
+    cupy.RawKernel(code % ('warpSize is no matter', '3'), 'f')((1,), (1,), (x,))
+    assert x.get() == 3
+
+
+SUMS = r'''
+__device__ int level(int k) { __syncthreads(); return k / 2; }
+extern "C" __global__ void sums(const int* x, long long* out, int n) {
+    __shared__ long long t[256];
+    int i = threadIdx.x, at = blockIdx.x * blockDim.x + i;
+    if (at >= n) { t[i] = 0; } else t[i] = x[at];
+    for (int k = level(blockDim.x); k; k = level(k)) if (i < k) t[i] += t[i + k];
+    if (i) return;
+    out[blockIdx.x] = t[0];
+}'''
+
+
+@pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
+def test_barriers_of_many_groups_on_the_processor_itself():
+    """In functions that a kernel calls, too, with threads that have ended before others, on all cores."""
+    n = 100000
+    x, out = cupy.arange(n, dtype='i') * 7 % 1000, cupy.zeros(-(-n // 256), 'q')
+    cupy.RawKernel(SUMS, 'sums')(out.shape, (256,), (x, out, n))
+    expected = numpy.zeros(256 * out.size, 'q')
+    expected[:n] = x.get()
+    numpy.testing.assert_array_equal(out.get(), expected.reshape(-1, 256).sum(1))
+
+
+def test_no_address_and_cudas_constants():
+    """None is a pointer to nothing, as in CuPy."""
+    kernel = cupy.RawKernel('''#include <cupy/math_constants.h>
+    extern "C" __global__ void f(const float* x, double* out) {
+        out[0] = x ? 1 : 2; out[1] = CUDART_INF; out[2] = CUDART_NAN; out[3] = CUDART_PI; out[4] = CUDART_INF_F; out[5] = CUDART_NAN_F; }''', 'f')
+    out, nan = cupy.zeros(6), numpy.nan
+    kernel((1,), (1,), (None, out))
+    numpy.testing.assert_array_equal(out.get(), [2, numpy.inf, nan, numpy.pi, numpy.inf, nan])
+    kernel((1,), (1,), (cupy.zeros(3, 'f')[1:], out))
+    assert out.get()[0] == 1
+
+
+def test_vectors_in_a_kernel():
+    kernel = cupy.RawKernel('''struct Box { float4 a; char2 b; int3 c; double2 d; };
+    extern "C" __global__ void f(const float4* x, float3* y, long long* sizes) {
+        float4 v = x[threadIdx.x]; y[threadIdx.x] = make_float3(v.w, v.x + v.y, v.z);
+        sizes[0] = sizeof(Box); sizes[1] = sizeof(float3); sizes[2] = sizeof(uchar4); sizes[3] = sizeof(longlong2); }''', 'f')
+    x, y, sizes = cupy.arange(12, dtype='f').reshape(3, 4), cupy.zeros((3, 3), 'f'), cupy.zeros(4, 'q')
+    kernel((1,), (3,), (x, y, sizes))
+    v = x.get()
+    numpy.testing.assert_array_equal(y.get(), numpy.stack([v[:, 3], v[:, 0] + v[:, 1], v[:, 2]], 1))
+    assert sizes.get().tolist() == [48, 12, 4, 16]
 
 
 @pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
@@ -428,7 +474,6 @@ extern "C" __global__ void plain(float* out) { out[0] = 7; }
 '''
 
 
-@of_devices
 def test_kernels_that_are_templates():
     names = ['scaled<float, 3, int>', 'scaled<double,-1,long long>', 'filled<int>', 'filled<float>', 'filled<missing>', 'scaled<float>']
     module = cupy.RawModule(code=TEMPLATES, name_expressions=names)
@@ -461,7 +506,6 @@ def test_a_module_is_refused_where_it_is_used():
         cupy.RawModule(code='').get_global('x')
 
 
-@of_devices
 def test_a_class_of_a_template():
     code = TEMPLATES + 'template <typename T> __global__ void half(T* out) { out[0] = Constants<T>::HALF; }'
     x = cupy.zeros(1, 'f')
@@ -469,7 +513,6 @@ def test_a_class_of_a_template():
     assert x.get().tolist() == [0.5]
 
 
-@of_devices
 def test_classes_that_a_kernel_takes():
     """By their bytes, which come from NumPy's records."""
     pair = numpy.dtype([('a', 'f4'), ('n', 'i4'), ('d', 'f8')])

@@ -40,11 +40,11 @@ def helmert(n):
     'cupyx/scipy/ndimage/__init__.py': 'from cupyx.scipy.ndimage._measurements import find_objects  # NOQA\n',
     'cupyx/scipy/ndimage/_measurements.py': 'from cupyx.scipy.ndimage._compiled import f\n',
     'cupyx/scipy/ndimage/_compiled.cpython-311-x86_64-linux-gnu.so': 'no Python',
-    'cupyx/scipy/sparse/__init__.py': 'from cupyx.scipy.sparse._csr import csr_matrix, csr_array  # NOQA\nfrom cupyx.scipy.sparse._dia import dia_matrix\n',
-    'cupyx/scipy/sparse/_csr.py': 'class csr_matrix:\n    pass\n\n\nclass csr_array:\n    pass\n',
+    'cupyx/scipy/sparse/__init__.py': 'from cupyx.scipy.sparse._coo import coo_matrix, coo_array  # NOQA\nfrom cupyx.scipy.sparse._dia import dia_matrix\n',
+    'cupyx/scipy/sparse/_coo.py': 'class coo_matrix:\n    pass\n\n\nclass coo_array:\n    pass\n',
     'cupyx/scipy/sparse/_dia.py': 'class dia_matrix:\n    pass\n',
     'cupyx/scipy/spatial/__init__.py': 'from cupy.cuda import cufft\n',
-    'cupyx/cusparse.py': 'raise ImportError("this is not to be imported")\n',
+    'cupyx/cutensor.py': 'raise ImportError("this is not to be imported")\n',
 }
 
 
@@ -102,16 +102,16 @@ def says(statement):
     except ImportError as error:
         print(type(error).__name__, error)
 says('from cupyx.scipy.ndimage import find_objects')
-says('import cupyx.scipy.sparse._csr')
-says('from cupyx.scipy.sparse import csr_array')
+says('import cupyx.scipy.sparse._coo')
+says('from cupyx.scipy.sparse import coo_array')
 says('import cupyx.scipy.spatial')
-says('import cupyx.cusparse')
-print(cupyx.scipy.sparse.csr_matrix.__module__, hasattr(cupyx.scipy.sparse, 'csr_array'))
+says('import cupyx.cutensor')
+print(cupyx.scipy.sparse.coo_matrix.__module__, hasattr(cupyx.scipy.sparse, 'coo_array'))
 ''')
     lines = out.split('\n')
     assert 'cupyx.scipy.ndimage.find_objects of CuPy' in lines[0] and 'cupyx.scipy.ndimage._compiled of CuPy' in lines[0] and 'compiled for CUDA' in lines[0]
-    assert all("sparse matrices are Catenary's own classes" in line for line in lines[1:3]) and 'csr_array' in lines[2]
-    assert 'cupy.cuda.cufft is not here, though CuPy has it' in lines[3] and 'cupyx.cusparse is not here' in lines[4]
+    assert all("sparse matrices are Catenary's own classes" in line for line in lines[1:3]) and 'coo_array' in lines[2]
+    assert 'cupy.cuda.cufft is not here, though CuPy has it' in lines[3] and 'cupyx.cutensor is not here' in lines[4]
     assert lines[5] == 'cupyx.scipy.sparse False'
 
 
@@ -151,7 +151,7 @@ def test_none_of_our_private_modules_hides_one_of_its():
     """Else `from cupyx.scipy.ndimage import _filters` of a module of the wheel's would give ours, which is another one."""
     theirs = {'ndimage': 'filters fourier interpolation measurements morphology util filters_core filters_generic interp_kernels',
               'signal': 'signaltools spectral spectral_impl waveforms upfirdn resample splines wavelets windows ltisys',
-              'sparse': 'base compressed construct coo csc csr data dia extract index sputils util'}
+              'sparse': 'compressed construct coo csc data dia extract index sputils util'}
     folder = pathlib.Path(_wheel.__file__).parent / 'cupyx/scipy'
     for package, names in theirs.items():
         assert not [name for name in names.split() if (folder / package / f'_{name}.py').exists()], package

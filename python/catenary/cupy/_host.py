@@ -13,7 +13,7 @@ import tempfile
 
 import numpy
 
-from catenary import _core
+from catenary import _core, _wheel
 from catenary.cupy._array import ndarray
 from catenary.cupy.cuda.compiler import CompileException
 
@@ -22,6 +22,9 @@ FLAGS = ('-std=c++17', '-O3', '-w', '-fno-math-errno', '-fno-semantic-interposit
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
 _BARRIER = re.compile(r'\b__syncthreads\b')
 _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
+_HALF, _NAMED_HALF = re.compile(r'\b(?:__)?half\b'), re.compile(r'\bvoid\s+half\s*\(')
+_XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
+_OWN_SSIZE = re.compile(r'\btypedef\b[^;]*\bssize_t\s*;')  # the C library has it, NVIDIA's compiler has not
 # what needs the threads of a group side by side
 _WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|match_any|match_all|reduce)\w*_sync|__activemask|warpSize|cooperative_groups)\b')
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
@@ -72,6 +75,8 @@ def compiled(text, kernel):
             'kernel %s: on the processor kernels of users are compiled by a C++ compiler, and there is none (%s): apt install '
             'g++, or name one by CXX. Or: %s' % (kernel, 'CXX=' + wanted if wanted else 'c++, g++, clang++', POCL), text, kernel)
     command, said = found
+    if _XSF.search(text) and _wheel.headers():
+        command = [*command, '-I', _wheel.headers()]
     key = hashlib.sha256('\0'.join(('host', _core.version, *command, said, *FLAGS, text)).encode()).hexdigest()
     binary = _core._load_kernel(key)
     if binary is None:
@@ -99,8 +104,8 @@ class _Whole:
 
     def launch(self, grid, block, arguments, addresses, shared_mem=0):
         if math.prod(block) > MOST_THREADS:
-            raise _core.CUDARuntimeError('kernel %s: a block of %s threads on the processor, which takes %d of them at most' % (
-                self._kernel, ' x '.join(map(str, block)), MOST_THREADS))
+            raise _core.CUDARuntimeError('kernel %s, %s groups of %s: the processor takes up to %d threads in a group' % (
+                self._kernel, ' x '.join(map(str, grid)).removesuffix(' x 1').removesuffix(' x 1'), ' x '.join(map(str, block)), MOST_THREADS))
         beside = next((a for a in arguments if isinstance(a, ndarray)), None)
         parts = 1 if beside is None else _core.groups_for(beside, math.prod(grid), math.prod(block))[0]
         self._function.launch(parts, 1, [*arguments, *map(numpy.int64, (*grid, *block, shared_mem))], addresses)
@@ -108,7 +113,7 @@ class _Whole:
 
 def _dynamic(found):
     """The memory of a launch's size, by the name that the kernel has for it. Lines keep their numbers."""
-    line = found.string.count('\n', found.string.rfind('#line 1 "', 0, found.start()), found.end())
+    line = found.string.count('\n', 0, found.end())
     return '\n#undef %s\n#define %s reinterpret_cast<%s*>(ct_dynamic)\n#line %d\n' % (found[2], found[2], found[1], line)
 
 
@@ -118,4 +123,9 @@ def whole_function(text, entry, kernel):
     if warps:
         raise _core.CUDARuntimeError('kernel %s: whole kernels of warps and cooperative groups (%s) do not run on the processor itself; others do. %s' % (
             kernel, warps[0], POCL))
-    return _Whole(compiled(source(_DYNAMIC.sub(_dynamic, text), entry, 'ct_whole'), kernel), kernel)
+    at = text.rfind('#line 1 "')  # where the user's own begins
+    code = _DYNAMIC.sub(_dynamic, text[at:])
+    if _OWN_SSIZE.search(code):
+        code = re.sub(r'\bssize_t\b', 'ct_ssize_t', code)
+    half = 'typedef float16 half, __half;\n' if _HALF.search(code) and not _NAMED_HALF.search(code) else ''
+    return _Whole(compiled(source(text[:at] + half + code, entry, 'ct_whole'), kernel), kernel)

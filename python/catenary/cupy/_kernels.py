@@ -482,8 +482,9 @@ def _options(options):
 
 def _three(numbers, what, kernel):
     numbers = tuple(int(n) for n in (numbers if isinstance(numbers, (tuple, list)) else (numbers,)))
-    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
-        raise ValueError('%s: %s is one to three numbers greater than zero, given %s' % (kernel, what, numbers))
+    least = 0 if what == 'grid' else 1
+    if not 1 <= len(numbers) <= 3 or min(numbers) < least:
+        raise ValueError('%s: %s is one to three numbers from %d on, given %s' % (kernel, what, least, numbers))
     return numbers + (1,) * (3 - len(numbers))
 
 
@@ -513,6 +514,8 @@ class RawKernel:
             with stream:
                 return self(grid, block, args, shared_mem=shared_mem)
         grid, block = _three(grid, 'grid', self.name), _three(block, 'block', self.name)
+        if isinstance(args, ndarray):
+            args = (args,)
         args = [a[(0,) * a.ndim] if isinstance(a, numpy.ndarray) and a.size == 1 else a for a in args]  # a number, as in CuPy
         arrays = [a for a in args if isinstance(a, ndarray)]
         device = _core.device_of(arrays[0]) if arrays else _core.Device()
@@ -544,6 +547,8 @@ class RawKernel:
                 values += _words(self.name, position, a, kind)
             else:
                 values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
+        if 0 in grid:
+            return
         # OpenCL's memory of a group is a parameter, which a kernel has or has not
         launcher(grid, block, values, (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem)
 

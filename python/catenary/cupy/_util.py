@@ -11,6 +11,8 @@ from catenary.cupy._errors import PerformanceWarning  # noqa: F401
 ENABLE_SLICE_COPY = False  # a[key] = values takes NumPy's arrays in any case
 CUDA_ARRAY_INTERFACE_EXPORT_VERSION = 3
 _memos = []
+# Of names under which a test asks for modules (cupy.testing) the modules that go with cupy and with numpy: packages above this one add theirs.
+beside = {}
 
 
 def memoize(for_each_device=False):

@@ -9,6 +9,8 @@ from catenary.cupy._util import submodule
 from catenary.cupyx import scipy  # noqa: F401
 from catenary.cupyx._pinned import empty_like_pinned, empty_pinned, zeros_like_pinned, zeros_pinned  # noqa: F401
 
+# none of cuSPARSE's functions is called
+cusparse = _modules.make('catenary.cupyx.cusparse', check_availability=lambda name: False)
 # of cuSOLVER's functions those that linalg has an equal of
 cusolver = _modules.make('catenary.cupyx.cusolver', check_availability=lambda name: name in (
     'gesvdj', 'gesvdjBatched', 'potrfBatched', 'potrsBatched', 'syevj', 'syevjBatched'))

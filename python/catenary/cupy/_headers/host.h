@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef CATENARY_BARRIERS
+#  include <sys/mman.h>
+#  include <ucontext.h>
+#endif
+
 #include <type_traits>
 #include <utility>
 
@@ -142,6 +147,20 @@ CATENARY_REAL(exp10, pow(static_cast<ct_real<T>>(10), x))
 CATENARY_REAL(sinpi, sin(static_cast<ct_real<T>>(M_PI) * fmod(x, static_cast<ct_real<T>>(2))))
 CATENARY_REAL(cospi, cos(static_cast<ct_real<T>>(M_PI) * fmod(x, static_cast<ct_real<T>>(2))))
 #undef CATENARY_REAL
+// The modified Bessel functions of order 0 and 1 by their power series, whose terms all have one sign.
+#define CATENARY_BESSEL(name, first, order)                                \
+  template <class T>                                                       \
+  static inline ct_real<T> name(T a) {                                     \
+    const double x = a, square = x * x / 4;                                \
+    double term = first, sum = first;                                      \
+    for (int k = 1; term > sum * 1e-17 && sum < HUGE_VAL; ++k)             \
+      sum += term *= square / (static_cast<double>(k) * (k + order));      \
+    return order ? x * sum : sum;                                          \
+  }                                                                        \
+  static inline float name##f(float x) { return name(x); }
+CATENARY_BESSEL(cyl_bessel_i0, 1.0, 0)
+CATENARY_BESSEL(cyl_bessel_i1, 0.5, 1)
+#undef CATENARY_BESSEL
 static inline float __expf(float x) { return expf(x); }
 static inline float __logf(float x) { return logf(x); }
 static inline float __sinf(float x) { return sinf(x); }
@@ -158,6 +177,12 @@ static inline float __fsub_rn(float x, float y) { return x - y; }
 static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline float __fdiv_rn(float x, float y) { return x / y; }
 static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+static inline double __dadd_rn(double x, double y) { return x + y; }
+static inline double __dsub_rn(double x, double y) { return x - y; }
+static inline double __dmul_rn(double x, double y) { return x * y; }
+static inline double __ddiv_rn(double x, double y) { return x / y; }
+static inline double __dsqrt_rn(double x) { return sqrt(x); }
+static inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 static inline float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
 static inline int __float_as_int(float x) { return ct_bits<int>(x); }
 static inline float __int_as_float(int x) { return ct_bits<float>(x); }
@@ -192,6 +217,38 @@ template <class T>
 static inline T __ldg(const T* p) {
   return *p;
 }
+
+// ------------------------------------------------------------------ vectors
+#define CATENARY_VECTORS(name, type)                                                   \
+  struct name##1 {                                                                     \
+    type x;                                                                            \
+  };                                                                                   \
+  struct alignas(2 * sizeof(type)) name##2 {                                           \
+    type x, y;                                                                         \
+  };                                                                                   \
+  struct name##3 {                                                                     \
+    type x, y, z;                                                                      \
+  };                                                                                   \
+  struct alignas(sizeof(type) < 4 ? 4 * sizeof(type) : 16) name##4 {                   \
+    type x, y, z, w;                                                                   \
+  };                                                                                   \
+  static inline name##1 make_##name##1(type x) { return {x}; }                         \
+  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }              \
+  static inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }   \
+  static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+CATENARY_VECTORS(char, signed char)
+CATENARY_VECTORS(uchar, unsigned char)
+CATENARY_VECTORS(short, short)
+CATENARY_VECTORS(ushort, unsigned short)
+CATENARY_VECTORS(int, int)
+CATENARY_VECTORS(uint, unsigned)
+CATENARY_VECTORS(long, long)
+CATENARY_VECTORS(ulong, unsigned long)
+CATENARY_VECTORS(longlong, long long)
+CATENARY_VECTORS(ulonglong, unsigned long long)
+CATENARY_VECTORS(float, float)
+CATENARY_VECTORS(double, double)
+#undef CATENARY_VECTORS
 
 // What C lacks and the library has.
 #ifdef CATENARY_SPECIAL
@@ -237,9 +294,6 @@ static inline void ct_part(Kernel kernel, const void* const* values, long long p
 }
 
 #ifdef CATENARY_BARRIERS
-#  include <sys/mman.h>
-#  include <ucontext.h>
-
 /// The threads of a block that wait for each other: each has a stack of its own, and they take turns, from one barrier to the next.
 class ct_turns {
  public:

@@ -1,6 +1,7 @@
 """cupy.testing: numpy.testing's comparisons on arrays of either library."""
 
 import functools
+import math
 
 import numpy
 
@@ -61,6 +62,12 @@ def shaped_random(shape, xp=None, dtype=numpy.float32, scale=10, seed=0, order='
     dtype = numpy.dtype(dtype)
     values = generator.randint(2, size=shape) if dtype == bool else generator.rand(*shape) * scale
     return xp.array(numpy.asarray(values).astype(dtype), order=order)
+
+
+def shaped_linspace(start, stop, shape, xp=None, dtype=numpy.float32):
+    """Numbers at equal distances in an array of this shape."""
+    count = math.prod(shape) if isinstance(shape, tuple) else shape
+    return (xp or __import__('catenary.cupy').cupy).linspace(start, stop, count, dtype=dtype).reshape(shape)
 
 
 def empty(xp=None, dtype=numpy.float32):

@@ -1,6 +1,7 @@
 """Decorators of tests: a test for each dtype or order, a test with NumPy and with cupy whose results must agree."""
 
 import functools
+import importlib
 import inspect
 import itertools
 import sys
@@ -10,10 +11,11 @@ import numpy
 import pytest
 
 from catenary import _core, _requirements
-from catenary.cupy import testing
+from catenary.cupy import _util, testing
 from catenary.cupy._array import ndarray
 
 _SKIPS = (unittest.SkipTest, pytest.skip.Exception)
+_OTHERS = {'scipy_name', 'sp_name'}
 slow = pytest.mark.slow
 multi_gpu = lambda n: pytest.mark.skipif(_core.getDeviceCount() < n, reason=f'{n} devices')  # noqa: E731
 
@@ -34,13 +36,15 @@ def _public(error):
     return next(c for c in error.__mro__ if c.__module__ in ('builtins', 'numpy.exceptions', 'numpy.linalg'))
 
 
-def _outcomes(impl, args, kwargs, name, accept_error):
-    """What the test gives with cupy and with NumPy; nothing where both raise the same, and it is accepted."""
+def _outcomes(impl, args, kwargs, name, accept_error, others):
+    """What the test gives with cupy and with NumPy; nothing where both raise the same, and it is accepted. `others` are names of arguments for
+    the modules beside these, by the names of the options that give them."""
     from catenary import cupy
     outcomes = []
-    for module in (cupy, numpy):
+    for k, module in enumerate((cupy, numpy)):
+        modules = {argument: importlib.import_module(_util.beside[option][k]) for option, argument in others.items()}
         try:
-            outcomes.append((impl(*args, **kwargs, **{name: module}), None))
+            outcomes.append((impl(*args, **kwargs, **{name: module}, **modules), None))
         except _SKIPS:
             raise
         except Exception as e:
@@ -55,8 +59,19 @@ def _outcomes(impl, args, kwargs, name, accept_error):
     return None
 
 
-def _compared(compare, name='xp', type_check=True, accept_error=False, contiguous_check=False, **names):
+def _others(options):
+    """The options that name an argument for modules beside cupy and NumPy. Throws TypeError for other options."""
+    found = {option: argument for option, argument in options.items() if argument is not None}
+    if unknown := found.keys() - _OTHERS:
+        raise TypeError(f'unknown options {sorted(unknown)}')
+    return found
+
+
+def _compared(compare, name='xp', type_check=True, accept_error=False, contiguous_check=False, _check_sparse_format=True, **options):
+    others = _others(options)
+
     def check(ours, theirs):
+        ours, theirs = (x.toarray() if hasattr(x, 'toarray') else x for x in (ours, theirs))
         if isinstance(theirs, numpy.poly1d):
             ours, theirs = getattr(ours, 'coeffs', ours), theirs.coeffs
         if not isinstance(ours, ndarray) and not (numpy.isscalar(ours) and numpy.isscalar(theirs)):
@@ -70,9 +85,9 @@ def _compared(compare, name='xp', type_check=True, accept_error=False, contiguou
         compare(ours, theirs)
 
     def decorator(impl):
-        @_wraps_partial_xp(impl, name)
+        @_wraps_partial_xp(impl, name, *others.values())
         def test(*args, **kwargs):
-            both = _outcomes(impl, args, kwargs, name, accept_error)
+            both = _outcomes(impl, args, kwargs, name, accept_error, others)
             lists = [list(r) if isinstance(r, (tuple, list)) else [r] for r in both or ((), ())]
             for pair in zip(*lists, strict=True):
                 check(*pair)
@@ -93,7 +108,9 @@ def numpy_cupy_array_equal(err_msg='', verbose=True, strides_check=False, **opti
     return _compared(lambda a, b: testing.assert_array_equal(a, b, err_msg, verbose, strides_check), **options)
 
 
-numpy_cupy_array_almost_equal = functools.partial(numpy_cupy_allclose, 0, 1.5e-6, contiguous_check=False)
+def numpy_cupy_array_almost_equal(decimal=6, err_msg='', verbose=True, **options):
+    """The results differ by less than 1.5 in this decimal."""
+    return numpy_cupy_allclose(0, 1.5 * 10.0 ** -decimal, err_msg, verbose, contiguous_check=False, **options)
 
 
 def _of_host(value):
@@ -103,11 +120,13 @@ def _of_host(value):
     return value.get()[()] if isinstance(value, ndarray) else value
 
 
-def numpy_cupy_equal(name='xp', **names):
+def numpy_cupy_equal(name='xp', **options):
     """The results, no arrays, are equal."""
+    others = _others(options)
+
     def decorator(impl):
-        return _wraps_partial_xp(impl, name)(
-            lambda *args, **kwargs: numpy.testing.assert_equal(*map(_of_host, _outcomes(impl, args, kwargs, name, False))))
+        return _wraps_partial_xp(impl, name, *others.values())(
+            lambda *args, **kwargs: numpy.testing.assert_equal(*map(_of_host, _outcomes(impl, args, kwargs, name, False, others))))
     return decorator
 
 
@@ -147,7 +166,7 @@ for _kind, _letters in {'all': 'dfebhiqBHIQ?FD', 'float': 'dfe', 'int': 'bhiqBHI
 for_orders = lambda orders, name='order': _each((name,), [(o,) for o in orders])  # noqa: E731
 for_CF_orders = functools.partial(for_orders, 'CF')
 assert_warns = pytest.warns
-numpy_satisfies = lambda versions: _satisfies('numpy' + versions)  # noqa: E731
+numpy_satisfies = lambda versions: installed('numpy' + versions)  # noqa: E731
 
 
 def for_contiguous_axes(name='axis'):
@@ -187,11 +206,12 @@ def parameterize(*params, _ids=True):
 
 def with_requires(*requirements):
     """Skips a test whose requirements, such as 'numpy>=1.25', are not met."""
-    met = _satisfies(*requirements)
+    met = installed(*requirements)
     return pytest.mark.skipif(False, reason='') if met else pytest.mark.skip(reason=f'needs {requirements}')
 
 
-def _satisfies(*requirements):
+def installed(*requirements):
+    """Are these requirements met?"""
     try:
         return bool(_requirements.require(*requirements))
     except _requirements.ResolutionError:

@@ -1,8 +1,10 @@
 """cupyx.scipy"""
 
 from catenary import _wheel
-from catenary.cupy._util import submodule
+from catenary.cupy._util import beside, submodule
 from catenary.cupyx.scipy import linalg, special  # noqa: F401
+
+beside['scipy_name'], beside['sp_name'] = ('catenary.cupyx.scipy', 'scipy'), ('catenary.cupyx.scipy.sparse', 'scipy.sparse')
 
 
 def get_array_module(*args):

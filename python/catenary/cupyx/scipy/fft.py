@@ -3,7 +3,7 @@
 import sys
 
 from catenary import _core, _names, _wheel
-from catenary.cupy import fft as _fft
+from catenary.cupy import fft as _transforms
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy.fft import fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
 from catenary.cupyx.scipy._fht import fht, ifht  # noqa: F401
@@ -20,7 +20,7 @@ def check_plan(plan, function):
 
 def operand(x):
     """The array; one of float16 in float32, in which it is transformed and stays."""
-    x = _fft._operand(x)
+    x = _transforms._operand(x)
     return x.astype('f') if x.dtype == 'e' else x
 
 
@@ -31,7 +31,7 @@ def _named(function, name):
 
 
 def _one(name):
-    transform = getattr(_fft, name)
+    transform = getattr(_transforms, name)
 
     def function(x, n=None, axis=-1, norm=None, overwrite_x=False, *, plan=None):
         check_plan(plan, name)
@@ -40,7 +40,7 @@ def _one(name):
 
 
 def _several(name, axes):
-    transform = getattr(_fft, name)
+    transform = getattr(_transforms, name)
 
     def function(x, s=None, axes=axes, norm=None, overwrite_x=False, *, plan=None):
         check_plan(plan, name)
@@ -70,13 +70,13 @@ def hfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
     """The real transform of what has conjugates at mirrored places, of which half along the last of the axes is given."""
     check_plan(plan, 'hfftn')
     x, s, axes = _placed(x, s, axes)
-    return _fft.irfftn(_core.ufuncs['conjugate'](x), s, axes, _OTHER_WAY.get(norm, norm))
+    return _transforms.irfftn(_core.ufuncs['conjugate'](x), s, axes, _OTHER_WAY.get(norm, norm))
 
 
 def ihfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
     """The inverse of hfftn."""
     check_plan(plan, 'ihfftn')
-    return _core.ufuncs['conjugate'](_fft.rfftn(*_placed(x, s, axes), _OTHER_WAY.get(norm, norm)))
+    return _core.ufuncs['conjugate'](_transforms.rfftn(*_placed(x, s, axes), _OTHER_WAY.get(norm, norm)))
 
 
 def hfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, plan=None):

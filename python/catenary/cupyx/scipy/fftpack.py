@@ -1,7 +1,7 @@
 """cupyx.scipy.fftpack: SciPy's older transforms, whose spectra of real numbers are real arrays."""
 
 from catenary import _core, _wheel
-from catenary.cupy import fft as _fft
+from catenary.cupy import fft as _transforms
 from catenary.cupyx.scipy._parts import of_parts
 from catenary.cupyx.scipy.fft import check_plan, operand
 
@@ -9,44 +9,44 @@ from catenary.cupyx.scipy.fft import check_plan, operand
 def fft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """cupy.fft.fft."""
     check_plan(plan, 'fft')
-    return _fft.fft(operand(x), n, axis)
+    return _transforms.fft(operand(x), n, axis)
 
 
 def ifft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The inverse of fft."""
     check_plan(plan, 'ifft')
-    return _fft.ifft(operand(x), n, axis)
+    return _transforms.ifft(operand(x), n, axis)
 
 
 def fft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
     """cupy.fft.fft2."""
     check_plan(plan, 'fft2')
-    return _fft.fft2(operand(x), shape, axes)
+    return _transforms.fft2(operand(x), shape, axes)
 
 
 def ifft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
     """The inverse of fft2."""
     check_plan(plan, 'ifft2')
-    return _fft.ifft2(operand(x), shape, axes)
+    return _transforms.ifft2(operand(x), shape, axes)
 
 
 def fftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
     """cupy.fft.fftn."""
     check_plan(plan, 'fftn')
-    return _fft.fftn(operand(x), shape, axes)
+    return _transforms.fftn(operand(x), shape, axes)
 
 
 def ifftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
     """The inverse of fftn."""
     check_plan(plan, 'ifftn')
-    return _fft.ifftn(operand(x), shape, axes)
+    return _transforms.ifftn(operand(x), shape, axes)
 
 
 def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The transform of real numbers as n real ones: the element 0, then the real and imaginary parts of 1, 2, …; for an even n the last
     has no imaginary part."""
     check_plan(plan, 'rfft')
-    made = _core.moveaxis(_fft.rfft(operand(x), n, axis), (axis,), (-1,))
+    made = _core.moveaxis(_transforms.rfft(operand(x), n, axis), (axis,), (-1,))
     n = operand(x).shape[axis] if n is None else n
     parts = _core._stack([made.real, made.imag], -1).reshape(made.shape[:-1] + (2 * made.shape[-1],))
     return _core._copy(_core.moveaxis(_core._concatenate([parts[..., :1], parts[..., 2:n + 1]], -1), (-1,), (axis,)), 'C')
@@ -64,7 +64,7 @@ def irfft(x, n=None, axis=-1, overwrite_x=False):
     zero = _core.zeros_like(x[..., :1])
     real, imaginary = _core._concatenate([x[..., :1], x[..., 1:-1:2]], -1), _core._concatenate([zero, x[..., 2::2]], -1)
     half = n // 2 + 1
-    made = _fft.irfft(of_parts(real[..., :half], imaginary[..., :half]), n)
+    made = _transforms.irfft(of_parts(real[..., :half], imaginary[..., :half]), n)
     return _core._copy(_core.moveaxis(made, (-1,), (axis,)), 'C')
 
 

@@ -12,7 +12,14 @@ from catenary.cupy._functions import _given
 def lu_factor(a, overwrite_a=False, check_finite=True):
     """(lu, piv): both triangles of a matrix, without the diagonal of ones, and with which row each was swapped. Raises ValueError where
     it has infinite values or NaN, unless check_finite is False."""
-    return _core.linalg.lu_factor(asarray_chkfinite(a) if check_finite else _given(a))
+    a = asarray_chkfinite(a) if check_finite else _given(a)
+    if a.ndim != 2 or a.shape[0] == a.shape[1]:
+        return _core.linalg.lu_factor(a)
+    (m, n), side = a.shape, max(a.shape)
+    square = _core.zeros((side, side), a.dtype)  # zeros are no pivots: what is beside the matrix changes nothing within it
+    square[:m, :n] = a
+    packed, piv = _core.linalg.lu_factor(square)
+    return _core._copy(packed[:m, :n], 'C'), _core._copy(piv[:min(m, n)], 'C')
 
 
 def _order(piv, n):
@@ -44,20 +51,22 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
 
 
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
-    """(p, l, u) whose product is a square matrix; with permute_l (p l, u)."""
-    a = asarray_chkfinite(a) if check_finite else _given(a)
-    packed, piv = _core.linalg.lu_factor(a)
-    one = _core.eye(a.shape[0], dtype=packed.real.dtype)
-    lower, upper = _core.tril(packed, -1) + one, _core.triu(packed)
-    p = one[_order(piv, a.shape[0])].T
+    """(p, l, u) whose product is a matrix; with permute_l (p l, u)."""
+    packed, piv = lu_factor(a, check_finite=check_finite)
+    (m, n), real = packed.shape, packed.real.dtype
+    lower, upper = _core.tril(packed, -1)[:, :min(m, n)] + _core.eye(m, min(m, n), dtype=real), _core.triu(packed)[:min(m, n)]
+    p = _core.eye(m, dtype=real)[_order(piv, m)].T
     return (p @ lower, upper) if permute_l else (p, lower, upper)
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=False):
     """x of a x = b, where only one triangle of `a` is read; of a.T x = b with trans 1 or 'T', of a.conj().T x = b
-    with 2 or 'C'. `b` is left as it is. Raises ValueError with check_finite where one of them has infinite values or NaN."""
+    with 2 or 'C'. Of several matrices `b` has several too, a vector for each or one for all. It is left as it is. Raises ValueError with check_finite
+    where one of them has infinite values or NaN."""
     if check_finite:
         a, b = asarray_chkfinite(a), asarray_chkfinite(b)
+    if a.ndim > 2 and (b.ndim == 1 or b.shape == a.shape[:-1]):
+        return _core.linalg.solve_triangular(a, b[..., None], trans, lower, unit_diagonal)[..., 0]
     return _core.linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
 
 
@@ -76,9 +85,9 @@ def block_diag(*arrs):
 
 
 def toeplitz(c, r=None):
-    """The matrix with constant diagonals whose first column is c and whose first row is r, or c."""
+    """The matrix with constant diagonals whose first column is c and whose first row is r, or the conjugate of c."""
     c = _given(c).ravel()
-    r = c if r is None else _given(r).ravel()
+    r = c.conj() if r is None else _given(r).ravel()
     values = _core._concatenate([c[::-1], r[1:]], 0)
     return values[_core.arange(c.size - 1, -1, -1)[:, None] + _core.arange(r.size)]
 
@@ -134,10 +143,11 @@ def kron(a, b):
 
 
 def khatri_rao(a, b):
-    """Kronecker's products of the columns of two matrices. Raises ValueError where these are not as many."""
+    """Kronecker's products of the columns of two matrices. Raises ValueError where these are not as many, LinAlgError (which is one) for others
+    than matrices."""
     a, b = _given(a), _given(b)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
-        raise ValueError('khatri_rao: expected matrices with as many columns, given shapes %s and %s' % (a.shape, b.shape))
+        raise (ValueError if a.ndim == b.ndim == 2 else numpy.linalg.LinAlgError)('khatri_rao: expected matrices with as many columns, given shapes %s and %s' % (a.shape, b.shape))
     return (a[:, None, :] * b[None, :, :]).reshape(-1, a.shape[1])
 
 

@@ -3,7 +3,7 @@
 import math
 
 from catenary import _core, _wheel
-from catenary.cupy import _bessel
+from catenary.cupy import _bessel as _modified  # CuPy's module of that name becomes an attribute of this one
 from catenary.cupy._functions import _operand, sinc  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
                                                  gammaincc, gdtr, gdtrc, nbdtr, nbdtrc, pdtr, pdtrc)
@@ -29,15 +29,15 @@ def exp10(x):
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """log(sum(b * exp(a))), computed without overflow; with return_sign the logarithm of its absolute value, and its sign."""
-    if b is None and not return_sign:
-        return _core.logsumexp(a, axis, keepdims)
     a = _operand(a, 'logsumexp')
+    if b is None and not return_sign and a.dtype.kind != 'c':
+        return _core.logsumexp(a, axis, keepdims)
     a = a if b is None else _core.where(_operand(b, 'logsumexp') == 0, -math.inf, a)
-    top = _core.max(a, axis=axis, keepdims=True)
+    top = _core.max(a.real, axis=axis, keepdims=True)
     top = _core.where(_ufuncs['isfinite'](top), top, 0)
     terms = _exp(a - top)
     total = _core.sum(terms if b is None else terms * b, axis=axis, keepdims=True)
-    sign = _ufuncs['sign'](total)
+    sign = _ufuncs['sign'](total)  # of a complex number itself by its absolute value
     result = _log(_absolute(total) if return_sign else total) + top
     if not keepdims:
         result, sign = (_core.squeeze(x, tuple(range(x.ndim)) if axis is None else axis) for x in (result, sign))
@@ -186,22 +186,22 @@ cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (c / s, -s / c) * 2)
 
 def i0(x):
     """The modified Bessel function of the first kind, order 0."""
-    return _bessel.i0(x)
+    return _modified.i0(x)
 
 
 def i0e(x):
     """exp(-|x|) i0(x)."""
-    return _bessel.modified('i0e', x, 0, True)
+    return _modified.modified('i0e', x, 0, True)
 
 
 def i1(x):
     """The modified Bessel function of the first kind, order 1."""
-    return _bessel.modified('i1', x, 1, False)
+    return _modified.modified('i1', x, 1, False)
 
 
 def i1e(x):
     """exp(-|x|) i1(x)."""
-    return _bessel.modified('i1e', x, 1, True)
+    return _modified.modified('i1e', x, 1, True)
 
 
 def ellipk(m):
