@@ -84,7 +84,7 @@ from cupyx.scipy import linalg
 print(linalg.kron.__module__, linalg.leslie(3), linalg.fiedler(), hasattr(linalg, 'hidden'), hasattr(linalg, 'never_heard_of'))
 from cupyx.scipy.linalg import dft, toeplitz
 print(dft.name, dft.types, dft.nin, dft.nout, dft.__doc__, toeplitz.__module__)
-print(dft(cupy.asarray([1, 2], 'f')).tolist(), dft(0.5).dtype)
+print(dft(cupy.asarray([1, 2], 'f')).tolist(), dft(numpy.float32(0.5)).dtype)
 print(list(cupyx.scipy.linalg.__path__))
 ''')
     lines = out.split('\n')

@@ -7,6 +7,7 @@ import sys
 import numpy
 
 from catenary import _core
+from catenary.cupy import _util
 
 ndarray = _core.ndarray
 ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and its tests have this name
@@ -440,6 +441,8 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
             raise TypeError(f'{ufunc.__name__}: Unsupported type {type(value)}; numpy.ndarray is not converted implicitly, '
                             'use cupy.asarray')
     function = getattr(cupy, ufunc.__name__, None)
+    if function is None:  # SciPy's
+        function = next((getattr(sys.modules[name], ufunc.__name__, None) for name in _util.of_ufuncs if name in sys.modules), None)
     if method != '__call__':
         function = getattr(function, method, None)
     return NotImplemented if function is None else function(*inputs, **kwargs)

@@ -127,12 +127,26 @@ def _templates(ts):
             yield start, next(m for m in range(start, k) if ts[m].text == '>'), k, at
 
 
+def _declared(ts):
+    """The classes that a text declares, and the numbers that its enumerations name."""
+    classes, numbers = set(), set()
+    for k, t in enumerate(ts):
+        if t.text in ('struct', 'class', 'union') and k + 1 < len(ts):
+            classes.add(ts[k + 1].text)
+        if t.text == 'enum':
+            opened = next((m for m in range(k, len(ts)) if ts[m].text in '{;'), len(ts))
+            closed = next((m for m in range(opened, len(ts)) if ts[m].text == '}'), opened)
+            numbers.update(x.text for m, x in enumerate(ts[opened:closed], opened) if ts[m - 1].text in ('{', ','))
+    return classes, numbers
+
+
 def _instantiated(text, name):
     """The text in which a template has become the kernel for its arguments; its name, and the types among these. Other
     templates become functions, of which a compiler makes nothing."""
     ts = tokens(text, name)
     base, arguments = instance_of(name)
     made, types = None if arguments else name, {}
+    classes, named = _declared(ts) if arguments else ((), ())
     for start, end, kernel, at in list(_templates(ts)):
         parameters = split(ts[start + 2:end])
         if not arguments and ts[at].text == base:
@@ -145,10 +159,11 @@ def _instantiated(text, name):
         for part, given in zip(parameters, arguments):
             number = None if part[0].text in ('typename', 'class') else ' '.join(x.text for x in part[:-1])
             if number is None:
-                types[part[-1].text] = type_of(name, part[-1].text, given, scalar_of)
+                types[part[-1].text] = None if given in classes else type_of(name, part[-1].text, given, scalar_of)
                 first += 'typedef %s %s; ' % (given, part[-1].text)
             else:
-                number_of(name, part[-1].text, given)
+                if given not in named:
+                    number_of(name, part[-1].text, given)
                 first += 'static constexpr %s %s = %s; ' % (number, part[-1].text, given)
         for x in ts[start:end + 1]:
             x.text, x.space = '', '\n' * x.space.count('\n')

@@ -23,6 +23,7 @@ _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b
 _BARRIER = re.compile(r'\b__syncthreads\b')
 _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
 _HALF, _NAMED_HALF = re.compile(r'\b(?:__)?half\b'), re.compile(r'\bvoid\s+half\s*\(')
+_OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which the C library defines as macros
 _XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
 _OWN_SSIZE = re.compile(r'\btypedef\b[^;]*\bssize_t\s*;')  # the C library has it, NVIDIA's compiler has not
 # what needs the threads of a group side by side
@@ -61,7 +62,8 @@ def source(text, entry, way='ct_part'):
     """The whole C++ text of a kernel of _cuda's whose function is `entry`: `ct_run` does one of several parts of its loop, or with
     ct_whole of its blocks."""
     defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('BARRIERS', _BARRIER)) if words.search(text)]
-    return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + text + '''
+    own = ''.join('#undef %s\n' % name for name in _OWN_NUMBERS.findall(text))
+    return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + '''
 extern "C" void ct_run(const void* const* values, long long part, long long parts) { %s(%s, values, part, parts); }
 ''' % (way, entry)
 

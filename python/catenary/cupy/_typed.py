@@ -6,8 +6,20 @@ from catenary import _core
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._kernels import ElementwiseKernel
 
-# the kinds of dtypes that a number of Python's may become, which has no dtype of its own
-_KINDS = {bool: 'biufc', int: 'iufc', float: 'fc', complex: 'c'}
+_RANKS = 'biufc'  # of kinds
+# What a number of Python's is by itself, and which kinds of dtypes it may become beside arrays of its kind
+_NUMBERS = {bool: ('?', 'biufc'), int: ('l', 'iufc'), float: ('d', 'fc'), complex: ('D', 'c')}
+
+
+def _kinds(args):
+    """Of each argument a dtype that is to be cast, or the kinds that a number may become: it has no dtype of its own beside arrays of its kind."""
+    strongest = max((_RANKS.index(a.dtype.kind) for a in args if type(a) not in _NUMBERS), default=-1)
+    for a in args:
+        if type(a) not in _NUMBERS:
+            yield a.dtype
+        else:
+            own, kinds = _NUMBERS[type(a)]
+            yield numpy.dtype(own) if _RANKS.index(kinds[0]) > strongest else kinds
 
 
 class _Row:
@@ -18,8 +30,8 @@ class _Row:
         self.types, self.routine = types if made else f'{given}->{given}', routine
         self.inputs, self.outputs = (tuple(map(numpy.dtype, part)) for part in (given, made or given))
 
-    def takes(self, args):
-        return all(dtype.kind in _KINDS[type(a)] if type(a) in _KINDS else numpy.can_cast(a.dtype, dtype) for a, dtype in zip(args, self.inputs))
+    def takes(self, kinds):
+        return all(dtype.kind in kind if isinstance(kind, str) else numpy.can_cast(kind, dtype) for kind, dtype in zip(kinds, self.inputs))
 
 
 class TypedUfunc:
@@ -41,8 +53,9 @@ class TypedUfunc:
         return [row.types for row in self._rows]
 
     def _row(self, args, dtype):
+        kinds = list(_kinds(args))
         for row in self._rows:
-            if row.outputs[0] == dtype if dtype is not None else row.takes(args):
+            if row.outputs[0] == dtype if dtype is not None else row.takes(kinds):
                 return row
         raise TypeError('%s: no row of types (%s) takes %s' % (self.name, ', '.join(self.types), dtype if dtype is not None else ', '.join(
             str(a.dtype) if hasattr(a, 'dtype') else type(a).__name__ for a in args)))

@@ -13,6 +13,7 @@ CUDA_ARRAY_INTERFACE_EXPORT_VERSION = 3
 _memos = []
 # Of names under which a test asks for modules (cupy.testing) the modules that go with cupy and with numpy: packages above this one add theirs.
 beside = {}
+of_ufuncs = []  # modules above this package whose functions take arrays from NumPy's ufuncs of the same names
 
 
 def memoize(for_each_device=False):

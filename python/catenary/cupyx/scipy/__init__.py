@@ -1,10 +1,11 @@
 """cupyx.scipy"""
 
 from catenary import _wheel
-from catenary.cupy._util import beside, submodule
+from catenary.cupy._util import beside, of_ufuncs, submodule
 from catenary.cupyx.scipy import linalg, special  # noqa: F401
 
 beside['scipy_name'], beside['sp_name'] = ('catenary.cupyx.scipy', 'scipy'), ('catenary.cupyx.scipy.sparse', 'scipy.sparse')
+of_ufuncs.append('catenary.cupyx.scipy.special')
 
 
 def get_array_module(*args):

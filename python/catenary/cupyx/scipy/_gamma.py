@@ -9,16 +9,29 @@ _ufuncs = _core.ufuncs
 _exp, _lgamma, _absolute, _power, _floor = (_ufuncs[n] for n in ('exp', 'lgamma', 'absolute', 'power', 'floor'))
 
 
+# Functions that give float64 for integers and 16-bit floats; others give float32 where it holds these.
+_DOUBLE = frozenset(('beta', 'betaln', 'cbrt', 'cosdg', 'cosm1', 'cotdg', 'digamma', 'ellipk', 'ellipkm1', 'erf', 'erfc', 'erfcx', 'exp10', 'exp2', 'expit', 'expm1',
+                     'exprel', 'gamma', 'gammainc', 'gammaincc', 'gammaln', 'gammasgn', 'i0', 'i0e', 'i1', 'i1e', 'log1p', 'log_expit', 'log_ndtr', 'logit',
+                     'multigammaln', 'ndtr', 'radian', 'rgamma', 'sindg', 'tandg', 'xlog1py', 'xlogy'))
+_SMALL = frozenset('?bBhHe')
+
+
+def widened(name, x):
+    """An array of integers or 16-bit floats as the function of this name takes it."""
+    if x.dtype.char not in _SMALL:
+        return x
+    return x.astype('d' if name in _DOUBLE else 'f')
+
+
 def prepared(name, *args):
-    """The arguments of a function in the dtype in which it is computed, and the dtype of its result: as float functions have it, with
-    16-bit floats computed in float32. Numbers have no dtype of their own beside arrays."""
-    arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else _operand(x, name) for x in args]
+    """The arguments of a function in the dtype in which it is computed, and the dtype of its result, which is SciPy's. Numbers have no dtype of
+    their own beside arrays."""
+    arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else widened(name, _operand(x, name)) for x in args]
     found = _exp(arrays[0]) if len(arrays) == 1 else _ufuncs['logaddexp'](arrays[0], arrays[1])
     for x in arrays[2:]:
         found = _ufuncs['logaddexp'](found, x)
     dtype = found.dtype
-    inner = 'f' if dtype == 'e' else dtype
-    return *(x.astype(inner) if isinstance(x, _core.ndarray) else _core.zeros((), inner) + x for x in arrays), dtype
+    return *(x.astype(dtype) if isinstance(x, _core.ndarray) else _core.zeros((), dtype) + x for x in arrays), dtype
 
 
 def stored(x):

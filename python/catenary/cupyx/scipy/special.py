@@ -7,18 +7,29 @@ from catenary.cupy import _bessel as _modified  # CuPy's module of that name bec
 from catenary.cupy._functions import _operand, sinc  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
                                                  gammaincc, gdtr, gdtrc, nbdtr, nbdtrc, pdtr, pdtrc)
-from catenary.cupyx.scipy._gamma import beta, betaln, binom, gamma, gammasgn, multigammaln, poch, prepared, rgamma  # noqa: F401
+from catenary.cupyx.scipy._gamma import beta, betaln, binom, gamma, gammasgn, multigammaln, poch, prepared, rgamma, widened  # noqa: F401
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))
-digamma = psi = _ufuncs['digamma']
-erf, erfc, erfcx, erfinv, erfcinv = (_ufuncs[n] for n in ('erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv'))
-gammaln = loggamma = _ufuncs['lgamma']
-ndtr, ndtri, log_ndtr = (_ufuncs[n] for n in ('ndtr', 'ndtri', 'log_ndtr'))
-expit = _ufuncs['sigmoid']
-zeta = _ufuncs['zeta']
-polygamma = _ufuncs['polygamma']
-cbrt, exp2, expm1, log1p, round = (_ufuncs[n] for n in ('cbrt', 'exp2', 'expm1', 'log1p', 'rint'))
+
+
+def _of_the_library(name, own):
+    """A function of the library's that gives SciPy's dtypes."""
+    ufunc = _ufuncs[own]
+
+    def function(*args, **kwargs):
+        return ufunc(*(widened(name, x) if isinstance(x, _core.ndarray) else x for x in args), **kwargs)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'scipy.special.{name} of each element.'
+    return function
+
+
+digamma = psi = _of_the_library('digamma', 'digamma')
+gammaln = loggamma = _of_the_library('gammaln', 'lgamma')
+expit = _of_the_library('expit', 'sigmoid')
+round = _of_the_library('round', 'rint')
+erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, zeta, polygamma, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
+    'erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv', 'ndtr', 'ndtri', 'log_ndtr', 'zeta', 'polygamma', 'cbrt', 'exp2', 'expm1', 'log1p'))
 
 
 def exp10(x):
@@ -44,16 +55,22 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     return (result, sign) if return_sign else result
 
 
+def _of_its_own_dtype(name, x):
+    """The values in the dtype in which a function is computed, and its result's: these functions give 16-bit floats for such."""
+    x = _operand(x, name)
+    return prepared(name, x)[0], _exp(x).dtype
+
+
 def softmax(x, axis=None):
     """exp(x) / sum(exp(x))."""
-    x, dtype = prepared('softmax', x)
+    x, dtype = _of_its_own_dtype('softmax', x)
     powers = _exp(x - _core.max(x, axis=axis, keepdims=True))
     return (powers / _core.sum(powers, axis=axis, keepdims=True)).astype(dtype)
 
 
 def log_softmax(x, axis=None):
     """log(softmax(x))."""
-    x, dtype = prepared('log_softmax', x)
+    x, dtype = _of_its_own_dtype('log_softmax', x)
     shifted = x - _core.max(x, axis=axis, keepdims=True)
     return (shifted - _log(_core.sum(_exp(shifted), axis=axis, keepdims=True))).astype(dtype)
 
@@ -186,22 +203,22 @@ cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (c / s, -s / c) * 2)
 
 def i0(x):
     """The modified Bessel function of the first kind, order 0."""
-    return _modified.i0(x)
+    return _modified.modified('i0', widened('i0', _operand(x, 'i0')), 0, False)
 
 
 def i0e(x):
     """exp(-|x|) i0(x)."""
-    return _modified.modified('i0e', x, 0, True)
+    return _modified.modified('i0e', widened('i0e', _operand(x, 'i0e')), 0, True)
 
 
 def i1(x):
     """The modified Bessel function of the first kind, order 1."""
-    return _modified.modified('i1', x, 1, False)
+    return _modified.modified('i1', widened('i1', _operand(x, 'i1')), 1, False)
 
 
 def i1e(x):
     """exp(-|x|) i1(x)."""
-    return _modified.modified('i1e', x, 1, True)
+    return _modified.modified('i1e', widened('i1e', _operand(x, 'i1e')), 1, True)
 
 
 def ellipk(m):
