@@ -462,6 +462,17 @@ def test_selections(dtype, labels):
     assert numpy.isnan(ndimage.median(x.astype('d'), given, 77).item())
 
 
+def test_boxes_of_labels():
+    a = numpy.zeros((4, 5, 3), 'i')
+    a[1:3, 2:4, 0], a[3, 4, 2], a[0, 0, 1] = 1, 1, 4
+    boxes = [(slice(1, 4), slice(2, 5), slice(0, 3)), None, None, (slice(0, 1), slice(0, 1), slice(1, 2))]
+    assert ndimage.find_objects(cupy.asarray(a)) == boxes and ndimage.find_objects(cupy.asarray(a), 1) == boxes[:1]
+    assert ndimage.find_objects(cupy.asarray(a), 6) == boxes + [None, None] and ndimage.find_objects(cupy.zeros((2, 0), 'i')) == []
+    assert ndimage.find_objects(cupy.zeros(3, 'i')) == [] and ndimage.find_objects(cupy.asarray([0, 2, 2, 0, 2])) == [None, (slice(1, 5),)]
+    with pytest.raises(TypeError, match='labels are integers, given float64'):
+        ndimage.find_objects(cupy.ones(3))
+
+
 def test_indices_of_values():
     a = numpy.asarray([[1, 0, 3], [3, 3, 0]])
     found = ndimage.value_indices(cupy.asarray(a), ignore_value=0)

@@ -42,7 +42,7 @@ def modified(name, x, n, scaled):
     large = _core.ufuncs['maximum'](size, 8)
     value = _core.where(size <= 8, _chebyshev(near, small / 4 - 1), _chebyshev(far, 16 / large - 1) / _core.ufuncs['sqrt'](large))
     if n:
-        value = _core.where(x < 0, -value, value)
+        value = _core.where(x < 0, -value, _core.where(x == 0, 0, value))
     root = 1 if scaled else _core.ufuncs['exp'](size / 2)  # its square would overflow too early
     return (value * root * root).astype(dtype)
 

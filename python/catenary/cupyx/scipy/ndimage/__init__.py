@@ -11,7 +11,7 @@ from catenary.cupyx.scipy.ndimage._splines import (  # noqa: F401
 from catenary.cupyx.scipy.ndimage._parts import (  # noqa: F401
     center_of_mass, label, maximum, mean, minimum, standard_deviation, sum, sum_labels, variance)
 from catenary.cupyx.scipy.ndimage._selections import (  # noqa: F401
-    extrema, histogram, labeled_comprehension, maximum_position, median, minimum_position, value_indices)
+    extrema, find_objects, histogram, labeled_comprehension, maximum_position, median, minimum_position, value_indices)
 from catenary.cupyx.scipy.ndimage._shapes import (  # noqa: F401
     binary_closing, binary_dilation, binary_erosion, binary_fill_holes, binary_hit_or_miss, binary_opening, binary_propagation,
     black_tophat, generate_binary_structure, grey_closing, grey_dilation, grey_erosion, grey_opening, iterate_structure,

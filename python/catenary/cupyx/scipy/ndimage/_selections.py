@@ -97,3 +97,24 @@ def value_indices(arr, *, ignore_value=None):
     if x.dtype.kind not in 'iu':
         raise ValueError("Parameter 'arr' must be an integer array")
     return {value: _core.nonzero(x == value) for value in _core.unique(x).tolist() if value != ignore_value}
+
+
+def find_objects(input, max_label=0):
+    """For each label from 1 on, to max_label or to the largest, the slices of the smallest box that has all its elements, or None where it has none."""
+    x = array_of(input, 'find_objects')
+    if x.dtype.kind not in 'biu':
+        raise TypeError(f'find_objects: labels are integers, given {x.dtype}')
+    count = max_label if max_label > 0 else int(x.max()) if x.size else 0
+    if count < 1:
+        return []
+    places = _core.nonzero((x > 0) & (x <= count))
+    if x.ndim == 0 or places[0].size == 0:
+        return [None] * count
+    part = x[places].astype('l') - 1
+    boxes = []
+    for place, length in zip(places, x.shape):
+        first, last = _core.full((count,), length, 'l'), _core.full((count,), -1, 'l')
+        _core.scatter_min(first, part, place.astype('l'))
+        _core.scatter_max(last, part, place.astype('l'))
+        boxes.append(list(zip(first.get().tolist(), last.get().tolist())))
+    return [tuple(slice(a, b + 1) for a, b in box) if box[0][1] >= 0 else None for box in zip(*boxes)]
