@@ -158,8 +158,9 @@ def attribute(module, name):
     if not name.startswith('_'):
         source = exported(module).get(name)
         try:
-            if source:
-                return getattr(importlib.import_module('catenary.' + source[0]), source[1])
+            found = importlib.import_module('catenary.' + source[0]) if source else None
+            if hasattr(found, source[1] if source else ''):  # else that module is ours, without the name
+                return getattr(found, source[1])
             if place(f'{module}.{name}'):
                 return importlib.import_module(f'catenary.{module}.{name}')
         except ImportError as error:

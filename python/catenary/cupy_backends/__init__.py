@@ -5,8 +5,17 @@ import sys
 from catenary.cupy._modules import make
 from catenary.cupy.cuda import cublas, driver, runtime, stream
 
+
+def _unused(library):
+    """The __getattr__ of a library of NVIDIA's of which CuPy's modules ask when they are called."""
+    def __getattr__(name):
+        raise AttributeError(f"cupy_backends.cuda.libs.{library}.{name} is not here: none of NVIDIA's libraries is called")
+    return __getattr__
+
+
 _modules = {'cuda': None, 'cuda.api': None, 'cuda.libs': None, 'cuda.api.driver': driver, 'cuda.api.runtime': runtime,
-            'cuda.libs.cublas': cublas, 'cuda.stream': stream}
+            'cuda.libs.cublas': cublas, 'cuda.libs.cusolver': make('catenary.cupy_backends.cuda.libs.cusolver', __getattr__=_unused('cusolver')),
+            'cuda.libs.cusparse': make('catenary.cupy_backends.cuda.libs.cusparse', __getattr__=_unused('cusparse')), 'cuda.stream': stream}
 for _name, _module in _modules.items():
     _parent, _, _last = f'{__name__}.{_name}'.rpartition('.')
     _module = _module or make(f'{__name__}.{_name}')

@@ -141,14 +141,14 @@ def poch(z, m):
 
 
 def multigammaln(a, d):
-    """The logarithm of the multivariate gamma function of dimension d. Raises ValueError where a is not above (d - 1) / 2, or d is no
+    """The logarithm of the multivariate gamma function of dimension d, in float64. Raises ValueError where a is not above (d - 1) / 2, or d is no
     whole number."""
     if int(d) != d:
         raise ValueError('d should be a positive integer (dimension)')
-    a, dtype = prepared('multigammaln', a)
+    a = prepared('multigammaln', a)[0].astype('d')
     if bool(_core.any(a <= 0.5 * (d - 1))):
         raise ValueError('condition a > 0.5 * (d-1) not met')
     total = d * (d - 1) * 0.25 * math.log(math.pi) + _lgamma(a)
     for j in range(1, int(d)):
         total = total + _lgamma(a - j / 2)
-    return total.astype(dtype)
+    return total

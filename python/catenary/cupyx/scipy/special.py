@@ -18,7 +18,7 @@ def _of_the_library(name, own):
     ufunc = _ufuncs[own]
 
     def function(*args, **kwargs):
-        return ufunc(*(widened(name, x) if isinstance(x, _core.ndarray) else x for x in args), **kwargs)
+        return ufunc(*(widened(name, x) if hasattr(x, 'dtype') else x for x in args), **kwargs)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'scipy.special.{name} of each element.'
     return function
