@@ -141,7 +141,7 @@ def test_places(format):
     ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, 'invalid shape'),
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),
     ('sparse.bmat([[x, x.T]])', ValueError, 'incompatible dimensions: 7, expected 5'), ('sparse.diags([[1, 2]], [0], shape=(4, 4))', ValueError, 'does not agree'),
-    ('sparse.dia_matrix', AttributeError, 'names cupyx.scipy.sparse'), ('sparse.linalg.spsolve', AttributeError, 'names cupyx.scipy.sparse.linalg'),
+    ('sparse.dia_matrix', AttributeError, 'names cupyx.scipy.sparse'), ('sparse.linalg.gmres', AttributeError, 'names cupyx.scipy.sparse.linalg'),
     ('x[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]', IndexError, 'one axis, or the two that ix_ gives'), ('sparse.linalg.norm(x, 2)', NotImplementedError, 'ord=2')])
 def test_what_is_refused(statement, error, says):
     with pytest.raises(error) as caught:
@@ -191,3 +191,16 @@ def test_complex_elements(format, dtype):
 
 def dtype_of(number, dtype):
     return numpy.dtype(dtype).type(number)
+
+
+def test_solutions_by_the_whole_matrix():
+    a = numpy.diag([4., 3, 2, 5]) + numpy.eye(4, k=1) - numpy.eye(4, k=-2)
+    for b in (numpy.arange(4.), numpy.arange(8.).reshape(4, 2), numpy.arange(4) * 1j):
+        for made in (sparse.csr_matrix, sparse.csc_matrix):
+            x = sparse.linalg.spsolve(made(cupy.asarray(a)), cupy.asarray(b))
+            numpy.testing.assert_allclose(x.get(), numpy.linalg.solve(a, b), rtol=1e-12, atol=1e-14)
+    assert sparse.linalg.spsolve(sparse.csr_matrix(cupy.asarray(a.astype('f'))), cupy.ones(4, 'f')).dtype == 'f'
+    with pytest.raises(ValueError, match='matrix must be square'):
+        sparse.linalg.spsolve(sparse.csr_matrix(cupy.ones((2, 3))), cupy.ones(2))
+    with pytest.raises(ValueError, match='dimension mismatch'):
+        sparse.linalg.spsolve(sparse.csr_matrix(cupy.eye(3)), cupy.ones(2))
