@@ -215,3 +215,27 @@ def test_matrices():
     near(linalg.block_diag([[1, 2]], 3, [[4], [5]]), [[1, 2, 0, 0], [0, 0, 3, 0], [0, 0, 0, 4], [0, 0, 0, 5]], dtype='l')
     near(linalg.khatri_rao([[1, 2], [3, 4]], [[5, 6]]), [[5, 12], [15, 24]], dtype='l')
     near(linalg.kron([[1, 2]], [[3], [4]]), [[3, 6], [4, 8]], dtype='l')
+
+
+def test_factors_of_matrices_that_are_not_square():
+    made = numpy.random.RandomState(5)
+    for shape in ((5, 2), (2, 5), (1, 4), (4, 1), (3, 3)):
+        a = made.uniform(-1, 1, shape)
+        (packed, swaps), small = linalg.lu_factor(cupy.asarray(a)), min(shape)
+        p, lower, upper = linalg.lu(cupy.asarray(a))
+        assert (packed.shape, swaps.shape, p.shape, lower.shape, upper.shape) == (shape, (small,), (shape[0],) * 2, (shape[0], small), (small, shape[1]))
+        near(p @ lower @ upper, a)
+        assert float(abs(cupy.tril(lower)).max()) == 1 and (cupy.triu(upper) == upper).all()
+
+
+def test_several_triangular_matrices_with_vectors():
+    made = numpy.random.RandomState(6)
+    a = numpy.tril(made.uniform(1, 2, (4, 3, 3)))
+    for b in (made.uniform(size=(4, 3)), made.uniform(size=3)):
+        found = linalg.solve_triangular(cupy.asarray(a), cupy.asarray(b), lower=True)
+        near(found, numpy.stack([numpy.linalg.solve(a[k], b[k] if b.ndim == 2 else b) for k in range(4)]))
+
+
+def test_logarithms_of_sums_of_complex_numbers():
+    a = numpy.random.RandomState(7).uniform(-3, 3, (4, 5)) + 1j * numpy.random.RandomState(8).uniform(-3, 3, (4, 5)) + 800
+    near(special.logsumexp(cupy.asarray(a), axis=1), numpy.log(numpy.exp(a - 800).sum(1)) + 800, dtype='D')
