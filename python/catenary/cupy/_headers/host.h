@@ -26,6 +26,9 @@
 #define __constant__
 #define __shared__ static thread_local
 #define __launch_bounds__(n)
+#ifndef __clang__
+#  define __builtin_assume(condition)
+#endif
 
 struct ct_place {
   unsigned x, y, z;
