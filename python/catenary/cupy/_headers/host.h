@@ -151,15 +151,15 @@ CATENARY_REAL(sinpi, sin(static_cast<ct_real<T>>(M_PI) * fmod(x, static_cast<ct_
 CATENARY_REAL(cospi, cos(static_cast<ct_real<T>>(M_PI) * fmod(x, static_cast<ct_real<T>>(2))))
 #undef CATENARY_REAL
 // The modified Bessel functions of order 0 and 1 by their power series, whose terms all have one sign.
-#define CATENARY_BESSEL(name, first, order)                                \
-  template <class T>                                                       \
-  static inline ct_real<T> name(T a) {                                     \
-    const double x = a, square = x * x / 4;                                \
-    double term = first, sum = first;                                      \
-    for (int k = 1; term > sum * 1e-17 && sum < HUGE_VAL; ++k)             \
-      sum += term *= square / (static_cast<double>(k) * (k + order));      \
-    return order ? x * sum : sum;                                          \
-  }                                                                        \
+#define CATENARY_BESSEL(name, first, order)                           \
+  template <class T>                                                  \
+  static inline ct_real<T> name(T a) {                                \
+    const double x = a, square = x * x / 4;                           \
+    double term = first, sum = first;                                 \
+    for (int k = 1; term > sum * 1e-17 && sum < HUGE_VAL; ++k)        \
+      sum += term *= square / (static_cast<double>(k) * (k + order)); \
+    return order ? x * sum : sum;                                     \
+  }                                                                   \
   static inline float name##f(float x) { return name(x); }
 CATENARY_BESSEL(cyl_bessel_i0, 1.0, 0)
 CATENARY_BESSEL(cyl_bessel_i1, 0.5, 1)
@@ -222,22 +222,22 @@ static inline T __ldg(const T* p) {
 }
 
 // ------------------------------------------------------------------ vectors
-#define CATENARY_VECTORS(name, type)                                                   \
-  struct name##1 {                                                                     \
-    type x;                                                                            \
-  };                                                                                   \
-  struct alignas(2 * sizeof(type)) name##2 {                                           \
-    type x, y;                                                                         \
-  };                                                                                   \
-  struct name##3 {                                                                     \
-    type x, y, z;                                                                      \
-  };                                                                                   \
-  struct alignas(sizeof(type) < 4 ? 4 * sizeof(type) : 16) name##4 {                   \
-    type x, y, z, w;                                                                   \
-  };                                                                                   \
-  static inline name##1 make_##name##1(type x) { return {x}; }                         \
-  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }              \
-  static inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }   \
+#define CATENARY_VECTORS(name, type)                                                 \
+  struct name##1 {                                                                   \
+    type x;                                                                          \
+  };                                                                                 \
+  struct alignas(2 * sizeof(type)) name##2 {                                         \
+    type x, y;                                                                       \
+  };                                                                                 \
+  struct name##3 {                                                                   \
+    type x, y, z;                                                                    \
+  };                                                                                 \
+  struct alignas(sizeof(type) < 4 ? 4 * sizeof(type) : 16) name##4 {                 \
+    type x, y, z, w;                                                                 \
+  };                                                                                 \
+  static inline name##1 make_##name##1(type x) { return {x}; }                       \
+  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }            \
+  static inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
   static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 CATENARY_VECTORS(char, signed char)
 CATENARY_VECTORS(uchar, unsigned char)
@@ -297,7 +297,8 @@ static inline void ct_part(Kernel kernel, const void* const* values, long long p
 }
 
 #ifdef CATENARY_BARRIERS
-/// The threads of a block that wait for each other: each has a stack of its own, and they take turns, from one barrier to the next.
+/// The threads of a block that wait for each other: each has a stack of its own, and they take turns, from one barrier
+/// to the next.
 class ct_turns {
  public:
   ~ct_turns() {
@@ -308,7 +309,8 @@ class ct_turns {
   void run(const F& f) {
     const unsigned count = blockDim.x * blockDim.y * blockDim.z;
     if (!stacks_) {
-      void* const memory = mmap(nullptr, kStack * kMost, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void* const memory =
+          mmap(nullptr, kStack * kMost, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED) abort();
       stacks_ = static_cast<char*>(memory);
     }
@@ -351,8 +353,8 @@ void ct_turns::begin() {
 }
 #endif
 
-/// One of several parts of a whole kernel's blocks. Behind the kernel's values lie its grid and its block, of three numbers each, and the bytes of
-/// memory that each block has beside what the kernel declares.
+/// One of several parts of a whole kernel's blocks. Behind the kernel's values lie its grid and its block, of three
+/// numbers each, and the bytes of memory that each block has beside what the kernel declares.
 template <class... A>
 static inline void ct_whole(void (*kernel)(A...), const void* const* values, long long part, long long parts) {
   const auto number = [=](size_t k) { return *static_cast<const long long*>(values[sizeof...(A) + k]); };
