@@ -117,17 +117,14 @@ class TapPanels {
   }
 
   void pack(int64_t column, E* out) {
-    static constexpr std::uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-                                               8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
     if (column / g_.inputs != tap_) look(column / g_.inputs);
     const int64_t channel = column % g_.inputs;
-    const __m512i low = _mm512_loadu_si512(kLow), high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+    const PairUp pair_up;
     for (int64_t p = 0; p < padded_; p += 2) {
       const __m512i even = _mm512_maskz_loadu_epi16(masks_[p], at_[p] + channel),
                     odd = _mm512_maskz_loadu_epi16(masks_[p + 1], at_[p + 1] + channel);
       E* const to = out + p / M::step * 2 * M::tile + p % M::step / 2 * 32;
-      _mm512_storeu_si512(to, _mm512_permutex2var_epi16(even, low, odd));
-      _mm512_storeu_si512(to + M::tile, _mm512_permutex2var_epi16(even, high, odd));
+      pair_up(even, odd, to, to + M::tile);
     }
   }
 

@@ -48,6 +48,17 @@ struct Rows {
 #  define CT_BFLOAT_UNITS __attribute__((target("avx512bf16")))
 #  define CT_TILE_UNITS __attribute__((target("amx-tile,amx-bf16")))
 
+// Two lines of 32 elements as two of 16 pairs, one element of each.
+struct PairUp {
+  static constexpr std::uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+                                             8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+  const __m512i low = _mm512_loadu_si512(kLow), high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+  void operator()(__m512i even, __m512i odd, void* first, void* second) const {
+    _mm512_storeu_si512(first, _mm512_permutex2var_epi16(even, low, odd));
+    _mm512_storeu_si512(second, _mm512_permutex2var_epi16(even, high, odd));
+  }
+};
+
 // Panels are bfloat16 in pairs along the depth, as the instructions take them: of A 32 elements of 16 rows after each
 // other, of B pairs of 16 columns. Both are filled with zeros up to whole tiles.
 struct Pairs {
@@ -127,10 +138,8 @@ struct Pairs {
   // few panels at a time, as lines of memory that lie far apart are slow to reach.
   template <bool as_rows>
   static void pair_lines(const E* x, int64_t along, int64_t count, int64_t k, E* out) {
-    static constexpr std::uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-                                               8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
     constexpr int64_t kPanels = 4, kAhead = 16;
-    const __m512i low = _mm512_loadu_si512(kLow), high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+    const PairUp pair_up;
     const int64_t whole = round_up(k, step);
     alignas(64) std::uint32_t block[2 * kPanels][16][16];
     for (int64_t i0 = 0; i0 < count; i0 += 32 * kPanels) {
@@ -148,10 +157,11 @@ struct Pairs {
             const __m512i a = _mm512_maskz_loadu_epi16(q < k ? mask : 0, even + 32 * i),
                           b = _mm512_maskz_loadu_epi16(q + 1 < k ? mask : 0, odd + 32 * i);
             E* const to = out + (i0 + 32 * i) * whole + p * 32 + l * 32;
-            _mm512_storeu_si512(as_rows ? static_cast<void*>(block[2 * i][l]) : to,
-                                _mm512_permutex2var_epi16(a, low, b));
-            _mm512_storeu_si512(as_rows ? static_cast<void*>(block[2 * i + 1][l]) : to + tile,
-                                _mm512_permutex2var_epi16(a, high, b));
+            if (as_rows) {
+              pair_up(a, b, block[2 * i][l], block[2 * i + 1][l]);
+            } else {
+              pair_up(a, b, to, to + tile);
+            }
           }
         }
         for (int64_t i = 0; i < 2 * panels && as_rows; ++i)
