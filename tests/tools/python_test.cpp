@@ -38,7 +38,7 @@ class Packages {
   }
   /// Catenary's hook, before a cupy that computes nothing.
   Packages& catenary() {
-    for (const char* name : {"_finder.py", "_requirements.py"}) copy(name);
+    for (const char* name : {"_finder.py", "_requirements.py", "_wheel.py"}) copy(name);
     file("sitecustomize.py", "from catenary._finder import install\ninstall()\n").file("catenary/__init__.py", "");
     file("catenary/cupy/__init__.py",
          "from catenary.cupy import cuda\n__version__ = '14.2.0'\ncatenary_version = '0.1.0'\n");
