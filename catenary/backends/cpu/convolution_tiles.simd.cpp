@@ -177,8 +177,7 @@ void to_filter(const Args<E>& g, float* w, int64_t w_row, const ProductPart& par
       for (int64_t p0 = part.p0; p0 < part.p1; p0 += kWindows) {
         const int64_t k = std::min(kWindows, part.p1 - p0), padded = round_up(k, M::step);
         for (int64_t r = 0; r < k && !in_place; ++r, walk.advance(1)) places[r] = *walk;
-        for (int64_t i = 0; i < m; i += M::rows)
-          M::pack_a(g.y + p0 * step + i0 + i, 1, step, std::min(M::rows, m - i), k, room.a + i * padded);
+        M::pack_a(g.y + p0 * step + i0, 1, step, m, k, room.a);
         TapPanels panels(g, taps, p0, k);
         for (int64_t j = 0; j < n; j += M::columns) {
           if (in_place) {
