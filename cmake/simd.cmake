@@ -39,3 +39,8 @@ set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/
                             catenary/backends/cpu/convolution_direct.simd.cpp catenary/backends/cpu/winograd.simd.cpp
                             catenary/backends/cpu/convolution_tiles.simd.cpp catenary/backends/cpu/attention.simd.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
+if(CATENARY_SANITIZE)
+  # Of these many small loops, unrolled, -O1 makes a minute's work each.
+  set_source_files_properties(catenary/backends/cpu/quantized.simd.cpp catenary/backends/cpu/quantized_bytes.simd.cpp
+                              catenary/backends/cpu/fft.simd.cpp PROPERTIES COMPILE_OPTIONS -O0)
+endif()

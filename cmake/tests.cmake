@@ -9,7 +9,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "
 add_library(test_headers OBJECT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp)
 target_compile_options(test_headers PRIVATE ${test_options})
 target_link_libraries(test_headers PRIVATE ${test_libraries})
-catenary_precompile(test_headers PRIVATE <gtest/gtest.h>)
+catenary_precompile(test_headers PRIVATE <gtest/gtest.h> <catenary/autograd/variable.h> <catenary/core/format.h>)
 set(CATENARY_TEST_RESULTS ${PROJECT_BINARY_DIR}/test-results)
 # Rooms on the processor run whole; a share of the tests (tests/share.h) is for devices and sanitizers.
 set(CATENARY_WHOLE CATENARY_TEST_SHARE=1)

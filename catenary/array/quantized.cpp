@@ -10,6 +10,7 @@
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/quantize_row.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 
@@ -160,10 +161,13 @@ Array linear(const Array& x, const QuantizedArray& w, const Array* bias) {
                                                      bias ? &b : nullptr});
     return out;
   }
-  each_part(w, x.dtype(), [&](const Array& part, int64_t first, int64_t end) {
+  const bool rounds = config.int8_products && x.dtype() == Dtype::float32 &&
+                      x.device().backend().multiplies_into_float32(x.device().index(), Dtype::bfloat16);
+  const Array operand = rounds ? rows.astype(Dtype::bfloat16) : rows;
+  each_part(w, operand.dtype(), [&](const Array& part, int64_t first, int64_t end) {
     View to = writable(y(slice(), slice(first, end))), row = b;
     if (bias) row.offset += first, row.shape = {end - first};
-    compute(x.device(), primitives::Matmul{stack_of_one(readable(rows)), stack_of_one(readable(part.transpose())),
+    compute(x.device(), primitives::Matmul{stack_of_one(readable(operand)), stack_of_one(readable(part.transpose())),
                                            stack_of_one(to), bias ? &row : nullptr});
   });
   return out;

@@ -103,6 +103,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_GPU_INCLUDE_CPU", is_flag, kFlag},
     {"CATENARY_GPU_INCLUDE_SIMULATED", is_flag, kFlag},
     {"CATENARY_HOST_ID", is_any, ""},
+    {"CATENARY_INT8_PRODUCTS", is_flag, kFlag},
     {"CATENARY_KEEP_GRAPH_ON_REPORT", is_flag, kFlag, "CHAINER_KEEP_GRAPH_ON_REPORT"},
     {"CATENARY_KERNEL_CACHE", is_flag, kFlag},
     {"CATENARY_KERNEL_LOG", is_any, ""},

@@ -63,6 +63,8 @@ class CT_API Backend {
   /// Must its convolutions bring images of another order into channels-last first? Then their results lie so, which
   /// spares it those of a network but the first.
   virtual bool convolves_channels_last(int /*device*/, Dtype) const { return false; }
+  /// Does Matmul take two operands of this dtype and a float32 result, in less time than it takes float32 operands?
+  virtual bool multiplies_into_float32(int /*device*/, Dtype) const { return false; }
 
  protected:
   virtual void do_compute(int device, const Primitive& primitive) = 0;

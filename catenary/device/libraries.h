@@ -37,7 +37,8 @@ struct CT_API Computation {
   std::string algorithm;  ///< what the library calls it, or our kernel's name; empty where the library does not tell
   Dtype dtype = Dtype::float32;  ///< of the operands
   std::string compute;           ///< what is added up: "float32 sums of float16 products"
-  std::string units;             ///< the matrix units that ran: "Tensor Cores", "AMX", "AVX512_BF16"; empty for none
+  /// The matrix units that ran: "Tensor Cores", "AMX", "AVX512_BF16", "AVX512_VNNI"; empty for none.
+  std::string units;
   /// Where `units` is empty, why: the dtype, alignment, strides, TF32 that is off, or a device that lacks them.
   std::string why_not;
   /// Does the library tell which units ran, or is it known otherwise? Where not, `units` is empty and `why_not` says

@@ -64,10 +64,14 @@ void ArgReduce::check() const {
 Dtype Matmul::accumulator() const { return is_16bit_float(c.dtype) ? Dtype::float32 : c.dtype; }
 
 void Matmul::check() const {
-  const bool widens = (a.dtype == Dtype::int8 || a.dtype == Dtype::uint8) && c.dtype == Dtype::int32;
+  const bool widens = ((a.dtype == Dtype::int8 || a.dtype == Dtype::uint8) && c.dtype == Dtype::int32) ||
+                      (a.dtype == Dtype::bfloat16 && c.dtype == Dtype::float32);
   if (a.dtype != b.dtype || (a.dtype != c.dtype && !widens))
-    fail<DtypeError>("matmul: no device multiplies {} by {} into {}; one dtype, or 8-bit integers of one into int32",
-                     a.dtype, b.dtype, c.dtype);
+    fail<DtypeError>(
+        "matmul: no device multiplies {} by {} into {}; one dtype, or 8-bit integers of one into int32, or bfloat16 "
+        "into "
+        "float32",
+        a.dtype, b.dtype, c.dtype);
   if (bias && bias->dtype != c.dtype)
     fail<DtypeError>("matmul: the bias must have the result's dtype, {}, not {}", c.dtype, bias->dtype);
 }

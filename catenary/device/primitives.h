@@ -284,8 +284,9 @@ struct Searchsorted {
 };
 
 /// c = a b (+ bias) (+ c); a [batch, m, k], b [batch, k, n], c [batch, m, n], of any strides: a transposed operand is
-/// one with its strides exchanged, a broadcast batch one with a stride of 0. Throws DtypeError for dtypes that no
-/// device multiplies, and for a bias that has not c's.
+/// one with its strides exchanged, a broadcast batch one with a stride of 0. All have one dtype, or a and b 8-bit
+/// integers and c int32, or bfloat16 and float32 (see Backend::multiplies_into_float32). Throws DtypeError for dtypes
+/// that no device multiplies, and for a bias that has not c's.
 struct Matmul {
   const View &a, &b, &c;
   const View* bias = nullptr;  ///< 1-d, added along the last axis of c

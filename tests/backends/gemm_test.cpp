@@ -79,21 +79,23 @@ struct Sizes {
   int64_t m, n, k;
 };
 
-template <class T>
-cpu::Gemm product(Sizes s, Matrix<T>& a, Matrix<T>& b, Matrix<T>& c) {
+template <class T, class R>
+cpu::Gemm product(Sizes s, Matrix<T>& a, Matrix<T>& b, Matrix<R>& c) {
   return {.m = s.m,
           .n = s.n,
           .k = s.k,
           .a = {a.pointer(), dtype_of<T>, a.rs, a.cs},
           .b = {b.pointer(), dtype_of<T>, b.rs, b.cs},
-          .c = {c.pointer(), dtype_of<T>, c.rs, c.cs}};
+          .c = {c.pointer(), dtype_of<R>, c.rs, c.cs}};
 }
 
-template <class T>
+// Operands are of T, the result and the biases of R.
+template <class T, class R = T>
 void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with_bias_m, bool accumulate) {
   std::mt19937 random(static_cast<unsigned>(s.m * 10007 + s.n * 101 + s.k));
-  Matrix<T> a(s.m, s.k, la, random), b(s.k, s.n, lb, random), c(s.m, s.n, lc, random);
-  Matrix<T> bias_n(1, s.n, Layout::rows, random), bias_m(1, s.m, Layout::rows, random);
+  Matrix<T> a(s.m, s.k, la, random), b(s.k, s.n, lb, random);
+  Matrix<R> c(s.m, s.n, lc, random);
+  Matrix<R> bias_n(1, s.n, Layout::rows, random), bias_m(1, s.m, Layout::rows, random);
   const auto before = c;
   cpu::Gemm g = product(s, a, b, c);
   if (with_bias_n) g.bias_n = bias_n.pointer();
@@ -119,7 +121,7 @@ void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with
           magnitude += std::abs(term);
         }
         const double inner = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
-        const double outer = std::is_same_v<T, float16> ? 0x1p-11 : std::is_same_v<T, bfloat16> ? 0x1p-8 : inner;
+        const double outer = std::is_same_v<R, float16> ? 0x1p-11 : std::is_same_v<R, bfloat16> ? 0x1p-8 : inner;
         const double tolerance = magnitude * inner * static_cast<double>(s.k + 3) + std::abs(sum) * outer * 1.01;
         wrong += !(std::abs(static_cast<double>(c(i, j)) - sum) <= tolerance);
       } else {
@@ -128,17 +130,18 @@ void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with
         if (with_bias_m) sum += static_cast<std::uint64_t>(bias_m(0, i));
         for (int64_t p = 0; p < s.k; ++p)
           sum += static_cast<std::uint64_t>(a(i, p)) * static_cast<std::uint64_t>(b(p, j));
-        wrong += c(i, j) != static_cast<T>(sum);
+        wrong += c(i, j) != static_cast<R>(sum);
       }
       // what lies between the elements is compared below
       expected.data[expected.start + i * expected.rs + j * expected.cs] = c(i, j);
     }
   }
-  const std::string what = fmt::format("{} {}x{}x{} layouts {}{}{} epilogue {:d}{:d}{:d} {}", dtype_name(dtype_of<T>),
-                                       s.m, s.n, s.k, static_cast<int>(la), static_cast<int>(lb), static_cast<int>(lc),
-                                       with_bias_n, with_bias_m, accumulate, simd_level_name(simd_level()));
+  const std::string what =
+      fmt::format("{} {} {}x{}x{} layouts {}{}{} epilogue {:d}{:d}{:d} {}", dtype_name(dtype_of<T>),
+                  dtype_name(dtype_of<R>), s.m, s.n, s.k, static_cast<int>(la), static_cast<int>(lb),
+                  static_cast<int>(lc), with_bias_n, with_bias_m, accumulate, simd_level_name(simd_level()));
   EXPECT_EQ(wrong, 0u) << what;
-  EXPECT_EQ(std::memcmp(expected.data.data(), c.data.data(), c.data.size() * sizeof(T)), 0)
+  EXPECT_EQ(std::memcmp(expected.data.data(), c.data.data(), c.data.size() * sizeof(R)), 0)
       << what << ": wrote beside the elements of C";
 }
 
@@ -288,9 +291,11 @@ TEST_F(Gemm, EveryUnitForBfloat16) {
                     Sizes{300, 17, 160}, Sizes{32, 64, 31}, Sizes{45, 50, 0}, Sizes{3, 200, 64}, Sizes{200, 1, 70}})
       for (int a = 0; a < 6; ++a)
         for (int b = 0; b < 6; ++b)
-          for (int e : {0, 5, 7})
-            check<bfloat16>(s, static_cast<Layout>(a), static_cast<Layout>(b), static_cast<Layout>((a + b) % 5), e & 1,
-                            e & 2, e & 4);
+          for (int e : {0, 5, 7}) {
+            const auto la = static_cast<Layout>(a), lb = static_cast<Layout>(b), lc = static_cast<Layout>((a + b) % 5);
+            check<bfloat16>(s, la, lb, lc, e & 1, e & 2, e & 4);
+            check<bfloat16, float>(s, la, lb, lc, e & 1, e & 2, e & 4);
+          }
   }
 }
 
@@ -304,6 +309,8 @@ TEST_F(Gemm, LargeProductsOfBfloat16) {
     check<bfloat16>({1090, 290, 530}, Layout::rows, Layout::rows, Layout::rows, true, false, true);
     check<bfloat16>({530, 1090, 300}, Layout::columns, Layout::columns, Layout::rows, false, true, false);
     check<bfloat16>({70, 2300, 600}, Layout::rows, Layout::columns, Layout::columns, true, true, true);
+    check<bfloat16, float>({1090, 290, 530}, Layout::rows, Layout::columns, Layout::rows, true, false, true);
+    check<bfloat16, float>({40, 700, 1184}, Layout::rows, Layout::columns, Layout::rows, true, true, true);
     check<bfloat16>({150, 700, 1100}, Layout::columns, Layout::rows, Layout::rows, false, false, false);
     for (int64_t columns : {2, 5, 31, 33, 64, 65})
       for (int64_t depth : {32, 1184, 1185})

@@ -37,8 +37,19 @@ TEST(Primitives, WhatNoDeviceComputesIsRefusedByName) {
   const View left = readable(x), right = readable(y), bias = readable(b), to = writable(out);
   EXPECT_EQ(
       error_of(primitives::Matmul{left, right, to}),
-      "matmul: no device multiplies float32 by int16 into float32; one dtype, or 8-bit integers of one into int32");
+      "matmul: no device multiplies float32 by int16 into float32; one dtype, or 8-bit integers of one into int32, or "
+      "bfloat16 into float32");
   EXPECT_EQ((primitives::Matmul{left, left, to}.accumulator()), Dtype::float32);
+  const Array half = make({1, 2, 2}, Dtype::bfloat16);
+  const View narrow = readable(half);
+  if (current_device().is_cpu()) {
+    EXPECT_EQ(error_of(primitives::Matmul{narrow, narrow, to}), "");
+    EXPECT_EQ(out.to_vector<float>(), std::vector<float>(4));
+    out.fill(7);
+  } else {
+    EXPECT_NE(error_of(primitives::Matmul{narrow, narrow, to}).find("does not multiply bfloat16 into float32"),
+              std::string::npos);
+  }
   EXPECT_EQ(error_of(primitives::Matmul{left, left, to, &bias}),
             "matmul: the bias must have the result's dtype, float32, not int32");
   std::vector<bool> ok;

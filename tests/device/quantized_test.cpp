@@ -14,9 +14,13 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/core/config.h"
+#include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/backend.h"
 #include "catenary/device/float64.h"
+#include "catenary/device/libraries.h"
 #include "catenary/device/pool.h"
 #include "tests/device/same.h"
 
@@ -214,15 +218,166 @@ TEST(Quantized, ProductsBackwards) {
 TEST(Quantized, BitsDoNotDependOnThreads) {
   if (!current_device().is_cpu()) return;  // of a card they are the driver's
   const int threads = num_threads();
-  for (const std::int64_t rows : {1, 7, 40}) {
+  for (const std::int64_t rows : {1, 7, 40, -1, -7}) {
+    const auto scope = using_config(config.int8_products, rows < 0);
     const QuantizedArray w = quantize(numbers({200, 500}, 1), Quantization::q4_k);
-    const Array x = numbers({rows, 500}, 2);
+    const Array x = numbers({std::abs(rows), 500}, 2);
     set_num_threads(1);
     const Array alone = linear(x, w).copy();
     set_num_threads(3);
     EXPECT_TRUE(same(linear(x, w), alone)) << rows;
   }
   set_num_threads(threads);
+}
+
+// ---- x in 8 bits ----
+
+/// Integers up to 127, which is among every 32 of a row: rounded to 8 bits they are what they were.
+Array bytes(const Shape& shape, double phase, Dtype dtype = Dtype::float32) {
+  std::vector<double> all;
+  for (std::int64_t i = 0; i < shape.product(); ++i) {
+    const double x = std::round(126 * std::sin(1.7 * static_cast<double>(i) + phase));
+    all.push_back(i % shape.back() % 32 != 0 ? x : i % 2 ? 127 : -127);
+  }
+  return Array::from_host(all.data(), shape, Dtype::float64, Device()).astype(dtype).to_device(current_device());
+}
+
+/// Each level of the processor's kernels, on the processor; else once.
+template <class F>
+void at_each_level(const F& f) {
+  if (!current_device().is_cpu()) return f("");
+  const SimdLevel before = simd_level();
+  for (const SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4, SimdLevel::native}) {
+    try {
+      set_simd_level(level);
+    } catch (const Error&) {
+      continue;  // the processor has it not
+    }
+    f(std::string(simd_level_name(level)));
+  }
+  set_simd_level(before);
+}
+
+TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
+  const auto scope = using_config(config.int8_products, true);
+  at_each_level([&](const std::string& level) {
+    for (const Quantization kind : kKinds) {
+      for (std::int64_t columns = 1; columns <= 330; columns += small() ? 37 : 1) {
+        const QuantizedArray w = quantize(numbers({5, columns}, 1), kind);
+        const std::int64_t rows = 1 + columns % 8;
+        const Array x = bytes({rows, columns}, 2), bias = numbers({5}, 3);
+        expect_product(linear(x, w, &bias), x, w, &bias, level + name_of(kind) + " of " + std::to_string(columns));
+      }
+      // the ends of the range
+      const Array x = full({1, 256}, 127, Dtype::float32);
+      for (const double sign : {1.0, -1.0}) {
+        const QuantizedArray w = quantize(full({3, 256}, sign * 0.3, Dtype::float32), kind);
+        expect_product(linear(x, w), x, w, nullptr, level + name_of(kind));
+        expect_product(linear(-x, w), -x, w, nullptr, level + name_of(kind));
+      }
+    }
+    for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+      const QuantizedArray w = quantize(numbers({7, 90}, 1), Quantization::q4_0);
+      const Array x = bytes({3, 90}, 2, dtype);
+      expect_product(linear(x, w), x, w, nullptr, level + dtype_name(dtype));
+    }
+  });
+}
+
+TEST(Quantized, XInBytesIsRoundedToThe254thPartOfItsLargest) {
+  const auto scope = using_config(config.int8_products, true);
+  at_each_level([&](const std::string& level) {
+    for (const Quantization kind : kKinds) {
+      const std::int64_t rows = 3, columns = 800;
+      const QuantizedArray w = quantize(numbers({9, columns}, 1), kind);
+      // blocks of very different sizes, one of them zeros
+      Array x = numbers({rows, columns}, 2) * exp(arange(columns, Dtype::float32) / 40.0f - 10.0f);
+      x = where(arange(columns, Dtype::float32) < 64.0f, zeros({columns}, Dtype::float32), x);
+      const auto xs = values(x), ws = values(dequantize(w)), ys = values(linear(x, w));
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < 9; ++j) {
+          double exact = 0, bound = 0;
+          for (std::int64_t first = 0; first < columns; first += 32) {
+            double largest = 0, weights = 0, size = 0;
+            for (std::int64_t p = first; p < first + 32; ++p) {
+              largest = std::max(largest, std::abs(xs[i * columns + p]));
+              weights += std::abs(ws[j * columns + p]);
+              exact += xs[i * columns + p] * ws[j * columns + p];
+              size += std::abs(xs[i * columns + p] * ws[j * columns + p]);
+            }
+            bound += largest / 253 * weights + 3 * 802 * 0x1p-24 * size;
+          }
+          ASSERT_NEAR(ys[i * 9 + j], exact, bound) << level << name_of(kind) << " at " << i << ", " << j;
+        }
+      }
+    }
+  });
+}
+
+// Units for bfloat16 round x and w to 8 bits of mantissa each.
+TEST(Quantized, ManyRowsMayBeRoundedToBfloat16) {
+  const auto scope = using_config(config.int8_products, true);
+  const Device device = current_device();
+  const bool rounds = device.backend().multiplies_into_float32(device.index(), Dtype::bfloat16);
+  for (const Quantization kind : kKinds) {
+    for (const std::int64_t rows : {9, 70}) {
+      const QuantizedArray w = quantize(numbers({70, 301}, 1), kind);
+      const Array x = numbers({rows, 301}, 2), bias = numbers({70}, 3), y = linear(x, w, &bias);
+      if (!rounds) {
+        expect_product(y, x, w, &bias, name_of(kind));
+        continue;
+      }
+      const auto xs = values(x), ws = values(dequantize(w)), bs = values(bias), ys = values(y);
+      double off = 0;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < 70; ++j) {
+          double exact = bs[j], size = std::abs(bs[j]);
+          for (std::int64_t p = 0; p < 301; ++p) {
+            exact += xs[i * 301 + p] * ws[j * 301 + p];
+            size += std::abs(xs[i * 301 + p] * ws[j * 301 + p]);
+          }
+          ASSERT_NEAR(ys[i * 70 + j], exact, 0x1.1p-8 * size) << name_of(kind) << " at " << i << ", " << j;
+          off = std::max(off, std::abs(ys[i * 70 + j] - exact) / size);
+        }
+      }
+      EXPECT_GT(off, 0x1p-18) << "nothing was rounded";
+    }
+  }
+}
+
+TEST(Quantized, WhatHasNoBytesIsComputedAsBefore) {
+  const QuantizedArray w = quantize(numbers({5, 100}, 1), Quantization::q4_0);
+  const Array x = numbers({3, 100}, 2);
+  for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    const Array with = x.copy();
+    with(1, 70).fill(bad);
+    const Array before = linear(with, w).copy();
+    const auto scope = using_config(config.int8_products, true);
+    EXPECT_TRUE(same(linear(with, w), before)) << bad;
+  }
+  if (!has_float64(current_device())) return;
+  const Array doubles = x.astype(Dtype::float64), before = linear(doubles, w).copy();
+  const auto scope = using_config(config.int8_products, true);
+  EXPECT_TRUE(same(linear(doubles, w), before));
+}
+
+TEST(Quantized, LastComputationSaysWhetherXWasRounded) {
+  if (!current_device().is_cpu()) return;
+  const QuantizedArray w = quantize(numbers({5, 100}, 1), Quantization::q4_0);
+  const Array x = numbers({3, 100}, 2);
+  (void)linear(x, w);
+  const std::optional<Computation> exact = last_computation(Device(), "blas");
+  ASSERT_TRUE(exact.has_value());
+  EXPECT_EQ(exact->algorithm.rfind("quantised weights, ", 0), 0U) << exact->algorithm;
+  EXPECT_EQ(exact->algorithm.find("8 bits"), std::string::npos) << exact->algorithm;
+  EXPECT_NE(exact->why_not.find("config.int8_products"), std::string::npos) << exact->why_not;
+  const auto scope = using_config(config.int8_products, true);
+  at_each_level([&](const std::string& level) {
+    (void)linear(x, w);
+    const std::optional<Computation> now = last_computation(Device(), "blas");
+    EXPECT_EQ(now->algorithm.find("x in 8 bits") != std::string::npos, level == "v3" || level == "v4")
+        << now->algorithm;
+  });
 }
 
 TEST(Quantized, AProductTakesAMebibyteBesideItsOperands) {

@@ -31,6 +31,7 @@ struct GenerateArguments {
   double top_p = 1;
   std::uint64_t seed = 0;
   std::int64_t context = 0;  ///< 0: the model's
+  bool exact = false;        ///< config.int8_products is false; else true
   bool ids = false;          ///< prompt and text are numbers of tokens
   bool chat = false;         ///< the prompt is a message, in the form of chats that the model has learnt
   bool verbose = false;      ///< figures on standard error where that is no terminal, too

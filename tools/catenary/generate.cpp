@@ -114,6 +114,7 @@ double speed(std::int64_t tokens, double seconds) { return seconds > 0 ? static_
 int generate(const GenerateArguments& arguments) {
   if (arguments.ids && arguments.chat) throw ValueError("--chat is for text, and --ids for numbers");
   const Device device = get_device(arguments.device);
+  const auto rounds = using_config(config.int8_products, !arguments.exact);
   const bool tells = arguments.verbose || os::is_terminal(os::kStandardError);
   if (tells) fmt::print(stderr, "reading {} …\n", arguments.model);
   const double start = monotonic_seconds();

@@ -97,6 +97,8 @@ int main(int argc, char** argv) {
       ->add_option("--context", generate_arguments.context, "Tokens of prompt and text together; 0: what the model has")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  generate_command->add_flag("--exact", generate_arguments.exact,
+                             "Quantised weights are multiplied with floats, not with what is rounded to 8 bits");
   generate_command->add_flag("--ids", generate_arguments.ids, "Prompt and text are numbers of tokens");
   generate_command->add_flag(
       "--chat", generate_arguments.chat,

@@ -41,6 +41,8 @@ Noted noted(Way way, Dtype operands) {
 }
 
 std::string why_not(Way way, Dtype operands) {
+  if (way == Way::quantized) return "config.int8_products is false, or x holds an inf or a NaN, or has no 8 bits here";
+  if (way == Way::rounded) return "this processor has no AVX512_VNNI";
   if (operands != Dtype::bfloat16) return "dtype: AMX and AVX512_BF16 are used for bfloat16 alone";
   switch (way) {
     case Way::columns:
@@ -56,9 +58,19 @@ std::string why_not(Way way, Dtype operands) {
 }
 
 Computation describe(const Noted& n) {
-  constexpr std::array<const char*, kWays> names = {"panels",    "few columns", "small",           "integers",
-                                                    "integers",  "dnnl_sgemm",  "gathered panels", "few channels",
-                                                    "depthwise", "Winograd",    "gathered panels"};
+  constexpr std::array<const char*, kWays> names = {"panels",
+                                                    "few columns",
+                                                    "small",
+                                                    "integers",
+                                                    "integers",
+                                                    "dnnl_sgemm",
+                                                    "quantised weights",
+                                                    "quantised weights, x in 8 bits",
+                                                    "gathered panels",
+                                                    "few channels",
+                                                    "depthwise",
+                                                    "Winograd",
+                                                    "gathered panels"};
   constexpr std::array<const char*, kUnits> units = {"", "AVX512_BF16", "AMX"};
   Computation c;
   c.kind = n.way < Way::gathered_panels ? "blas" : "dnn";
@@ -67,6 +79,7 @@ Computation describe(const Noted& n) {
   c.dtype = n.operands;
   c.compute = n.way == Way::widened_integers ? sums_of(Dtype::int32, dtype_name(n.operands)) : sums_of(n.operands);
   c.units = units[n.unit_or_0 - 1u];
+  if (n.way == Way::rounded && static_cast<SimdLevel>(n.level) == SimdLevel::v4) c.units = "AVX512_VNNI";
   if (n.way != Way::onednn && c.units.empty()) c.algorithm += fmt::format(", {}", instructions(n.level));
   if (c.units.empty()) c.why_not = why_not(n.way, n.operands);
   return c;

@@ -17,6 +17,8 @@ enum class Way : std::uint8_t {
   integers,
   widened_integers,  ///< 8 bits into int32
   onednn,
+  quantized,  ///< weights
+  rounded,    ///< the same, and x rounded to 8 bits
   // convolutions
   gathered_panels,
   direct,  ///< few channels

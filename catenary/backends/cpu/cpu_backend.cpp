@@ -63,6 +63,9 @@ class CpuBackend final : public Backend {
   }
   const Computation* last_computation(int, ComputationKind kind) override { return cpu::last_computation(kind); }
   bool convolves_channels_last(int, Dtype dtype) const override { return multiplies_in_tiles(dtype); }
+  bool multiplies_into_float32(int, Dtype dtype) const override {
+    return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() != BfloatUnit::widened;
+  }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
   MemoryPool& pool(int) override { return pool_; }

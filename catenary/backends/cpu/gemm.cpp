@@ -41,15 +41,15 @@ const GemmLevel<float>& level(float) { return CT_SIMD_SELECT(gemm_float); }
 const GemmLevel<double>& level(double) { return CT_SIMD_SELECT(gemm_double); }
 
 // The same product as C^T = B^T A^T.
-template <class T, class E>
-GemmArgs<T, E> transposed(const GemmArgs<T, E>& g) {
+template <class T, class E, class R>
+GemmArgs<T, E, R> transposed(const GemmArgs<T, E, R>& g) {
   return {g.n,    g.m, g.k,    g.b,    g.b_cs,   g.b_rs,   g.a,         g.a_cs,
           g.a_rs, g.c, g.c_cs, g.c_rs, g.bias_m, g.bias_n, g.accumulate};
 }
 
 // The part of g that is rows [i0, i1) and columns [j0, j1) of C.
-template <class T, class E>
-GemmArgs<T, E> part(GemmArgs<T, E> g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+template <class T, class E, class R>
+GemmArgs<T, E, R> part(GemmArgs<T, E, R> g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
   g.m = i1 - i0;
   g.n = j1 - j0;
   g.a += i0 * g.a_rs;
@@ -150,8 +150,14 @@ const HalfLevel<bfloat16>& half_level(bfloat16) {
   return CT_SIMD_SELECT(gemm_bfloat16);
 }
 
+// C is written by rows; and few rows are better columns, as the matrix beside them is then read where it lies.
+template <class G>
+G by_rows(const G& g) {
+  return (g.c_rs == 1 && g.c_cs != 1) || (g.m <= 64 && g.n >= 2 * g.m && g.b_rs == 1) ? transposed(g) : g;
+}
+
 template <class E>
-Way gemm_of(GemmArgs<float, E> g) {
+Way gemm_of(const GemmArgs<float, E>& g) {
   const HalfLevel<E>& level = half_level(E{});
   const auto in_place = [&](const auto& a) {
     return a.a_cs == 1 && a.n >= level.columns_in_place && a.m >= 2 * a.n && a.k % level.row_step == 0;
@@ -161,9 +167,20 @@ Way gemm_of(GemmArgs<float, E> g) {
     level.small(g);
     return Way::small;
   }
-  // C is written by rows; and few rows are better columns, as the matrix beside them is then read where it lies.
-  if ((g.c_rs == 1 && g.c_cs != 1) || (g.m <= 64 && g.n >= 2 * g.m && g.b_rs == 1)) g = transposed(g);
-  blocked_gemm(g, level);
+  blocked_gemm(by_rows(g), level);
+  return Way::panels;
+}
+
+// A half_level whose results are float32.
+struct WideLevel {
+  using Scratch = char;
+  GemmTiling tiling;
+  int64_t (*scratch)(const GemmArgs<float, bfloat16, float>&, int64_t);
+  void (*blocked)(const GemmArgs<float, bfloat16, float>&, int64_t, char*);
+};
+Way gemm_of(const GemmArgs<float, bfloat16, float>& g) {
+  const HalfLevel<bfloat16>& level = half_level(bfloat16());
+  blocked_gemm(by_rows(g), WideLevel{level.tiling, level.wide_scratch, level.wide_blocked});
   return Way::panels;
 }
 
@@ -189,9 +206,10 @@ Way integer_gemm(const IntegerGemm& g, Dtype from, Dtype to) {
 }
 
 // Its first product, with types instead of void.
-template <class T, class E = T>
-GemmArgs<T, E> typed(const Gemm& g) {
+template <class T, class E = T, class R = E>
+GemmArgs<T, E, R> typed(const Gemm& g) {
   const auto in = [](const void* p) { return static_cast<const E*>(p); };
+  const auto added = [](const void* p) { return static_cast<const R*>(p); };
   return {g.m,
           g.n,
           g.k,
@@ -201,11 +219,11 @@ GemmArgs<T, E> typed(const Gemm& g) {
           in(g.b.data),
           g.b.row_stride,
           g.b.column_stride,
-          static_cast<E*>(g.c.data),
+          static_cast<R*>(g.c.data),
           g.c.row_stride,
           g.c.column_stride,
-          in(g.bias_n),
-          in(g.bias_m),
+          added(g.bias_n),
+          added(g.bias_m),
           g.accumulate};
 }
 
@@ -218,7 +236,8 @@ Way run(const Gemm& g) {
     case Dtype::float16:
       return gemm_of(typed<float, float16>(g));
     case Dtype::bfloat16:
-      return gemm_of(typed<float, bfloat16>(g));
+      return g.c.dtype == Dtype::float32 ? gemm_of(typed<float, bfloat16, float>(g))
+                                         : gemm_of(typed<float, bfloat16>(g));
     default:
       return integer_gemm(
           {g.m, g.n, g.k, g.a.data, g.a.row_stride, g.a.column_stride, g.b.data, g.b.row_stride, g.b.column_stride,
@@ -252,7 +271,8 @@ void gemm(const Gemm& product) {
   Gemm g = product;
   if (g.batch < 0 || g.m < 0 || g.n < 0 || g.k < 0)
     fail<ValueError>("gemm: sizes must not be negative, got batch={} m={} n={} k={}", g.batch, g.m, g.n, g.k);
-  const bool widens = (g.a.dtype == Dtype::int8 || g.a.dtype == Dtype::uint8) && g.c.dtype == Dtype::int32;
+  const bool widens = ((g.a.dtype == Dtype::int8 || g.a.dtype == Dtype::uint8) && g.c.dtype == Dtype::int32) ||
+                      (g.a.dtype == Dtype::bfloat16 && g.c.dtype == Dtype::float32);
   if (g.a.dtype != g.b.dtype || (g.a.dtype != g.c.dtype && !widens))
     fail<DtypeError>("gemm: {} and {} are not multiplied into {}", g.a.dtype, g.b.dtype, g.c.dtype);
   if (g.batch == 0 || g.m == 0 || g.n == 0) return;

@@ -39,7 +39,8 @@ struct Gemm {
   std::int64_t batch = 1;        ///< the biases are the same for all
 };
 
-/// Computes it, as NumPy's matmul: all operands of one dtype, or A and B int8 or uint8 and C int32. Integers wrap
+/// Computes it, as NumPy's matmul: all operands of one dtype, or A and B int8 or uint8 and C int32, or A and B bfloat16
+/// and C float32. Integers wrap
 /// around, bool is any(a and b), 16-bit floats are summed in float32 and rounded once. C must not overlap A or B. k = 0
 /// gives zeros. The bits do not depend on the number of threads (unless oneDNN computes). Throws ValueError for
 /// negative sizes and DtypeError for other dtypes.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "catenary/backends/cpu/gemm_dots.h"
 #include "catenary/backends/cpu/gemm_elements.h"
@@ -25,7 +26,10 @@ struct Widened {
   static constexpr int64_t spill = kLanes<float>;  // what packing may write past the end of a panel
   static void begin() {}
   static void end() {}
-  static bool in_place(const GemmArgs<float, E>&, int64_t) { return false; }
+  template <class G>
+  static bool in_place(const G&, int64_t) {
+    return false;
+  }
   static void pack_a(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, float* out) {
     for (int64_t i = 0; i < count; i += rows)
       pack_panel<float, kRows>(x + i * rs, rs, cs, static_cast<int>(std::min(rows, count - i)), k, out + i * k);
@@ -83,15 +87,19 @@ template <class M, class G>
 static void round_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, const Sums<M>& sums) {
   constexpr int64_t kLine = 256;
   static_assert(kLine % M::columns == 0);
-  typename G::Element line[kLine];
+  typename G::Result line[kLine];
   float x[kLine], wide[kLine];
   for (int64_t from = 0; from < n; from += kLine) {
     const int64_t count = std::min(kLine, n - from);
     sums.row(row, from, count, x);
     auto* c = g.c + i * g.c_rs + (j + from) * g.c_cs;
-    const auto add = [&](const typename G::Element* y) {
-      widen(y, wide, count);
-      for (int64_t l = 0; l < count; ++l) x[l] += wide[l];
+    const auto add = [&](const typename G::Result* y) {
+      if constexpr (std::is_same_v<typename G::Result, float>) {
+        for (int64_t l = 0; l < count; ++l) x[l] += y[l];
+      } else {
+        widen(y, wide, count);
+        for (int64_t l = 0; l < count; ++l) x[l] += wide[l];
+      }
     };
     if (g.accumulate) {
       if (g.c_cs != 1)
@@ -103,7 +111,11 @@ static void round_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, 
       const float shift = widened(g.bias_m[i]);
       for (int64_t l = 0; l < count; ++l) x[l] += shift;
     }
-    narrow(x, g.c_cs == 1 ? c : line, count);
+    if constexpr (std::is_same_v<typename G::Result, float>) {
+      std::memcpy(g.c_cs == 1 ? c : line, x, static_cast<std::size_t>(count) * sizeof(float));
+    } else {
+      narrow(x, g.c_cs == 1 ? c : line, count);
+    }
     if (g.c_cs != 1)
       for (int64_t l = 0; l < count; ++l) c[l * g.c_cs] = line[l];
   }
@@ -174,6 +186,8 @@ constexpr HalfLevel<E> kHalf = {{M::rows, M::columns},
                                 M::step,
                                 scratch<M, GemmArgs<float, E>>,
                                 blocked<M, GemmArgs<float, E>>,
+                                scratch<M, GemmArgs<float, E, float>>,
+                                blocked<M, GemmArgs<float, E, float>>,
                                 small<E>,
                                 thin<GemmArgs<float, E>>};
 

@@ -11,20 +11,22 @@
 namespace catenary::cpu {
 
 /// C[i, j] = sum over p of A[i, p] B[p, j] (+ C[i, j]) (+ bias_n[j]) (+ bias_m[i]); strides in elements. Sums are T,
-/// elements in memory E, which is T or a 16-bit float that is widened as it is read and rounded once.
-template <class T, class E = T>
+/// elements in memory E, which is T or a 16-bit float that is widened as it is read; those of C and the biases, R, are
+/// rounded once.
+template <class T, class E = T, class R = E>
 struct GemmArgs {
   using Sum = T;
   using Element = E;
+  using Result = R;
   std::int64_t m, n, k;
   const E* a;
   std::int64_t a_rs, a_cs;
   const E* b;
   std::int64_t b_rs, b_cs;
-  E* c;
+  R* c;
   std::int64_t c_rs, c_cs;
-  const E* bias_n;
-  const E* bias_m;
+  const R* bias_n;
+  const R* bias_m;
   bool accumulate;
 };
 
@@ -67,8 +69,10 @@ struct HalfLevel {
   std::int64_t columns_in_place, row_step;
   /// Bytes of scratch memory (aligned to 64) that `blocked` needs.
   std::int64_t (*scratch)(const GemmArgs<float, E>&, std::int64_t cache);
-  /// Any product.
+  /// Any product, and any whose result is float32.
   void (*blocked)(const GemmArgs<float, E>&, std::int64_t cache, char* scratch);
+  std::int64_t (*wide_scratch)(const GemmArgs<float, E, float>&, std::int64_t cache);
+  void (*wide_blocked)(const GemmArgs<float, E, float>&, std::int64_t cache, char* scratch);
   /// No side above kSmallSide.
   void (*small)(const GemmArgs<float, E>&);
   /// Few columns: a_cs = 1 and b_rs = 1; or a_rs = 1 and n = 1.

@@ -70,7 +70,8 @@ struct Pairs {
   static constexpr int64_t depth = 256;  // of which a panel of A and one of B share the first-level cache
 
   // A few columns of the result do not pay for a copy of A.
-  static bool in_place(const GemmArgs<float, E>& g, int64_t k) {
+  template <class G>
+  static bool in_place(const G& g, int64_t k) {
     return g.a_cs == 1 && g.n <= 2 * columns && k > 0 && k % step == 0;
   }
   static Rows<E> packed(const E* panel) { return {panel, 32, tile, 2 * tile}; }

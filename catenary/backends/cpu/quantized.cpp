@@ -4,14 +4,45 @@
 
 #include <algorithm>
 
+#if defined(__x86_64__)
+#  include <cpuid.h>
+#endif
+
+#include "catenary/backends/cpu/computations.h"
 #include "catenary/backends/cpu/copy.h"
 #include "catenary/backends/cpu/move.h"
 #include "catenary/backends/cpu/primitives.h"
+#include "catenary/core/config.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
 
 using std::int64_t;
+
+namespace {
+
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+bool has_vnni() {
+  static const bool has = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1u << 11) != 0;
+  }();
+  return has;
+}
+#endif
+
+/// What rounds x to 8 bits and multiplies; null where nothing here does it faster than floats are multiplied.
+const RoundedLevel* rounded_level() {
+#if defined(__x86_64__)
+#  if !defined(CT_SIMD_NO_V4)
+  if (simd_level() == SimdLevel::v4) return has_vnni() ? &simd_v4::rounded_level : &simd_v3::rounded_level;
+#  endif
+  if (simd_level() == SimdLevel::v3) return &simd_v3::rounded_level;
+#endif
+  return nullptr;
+}
+
+}  // namespace
 
 template <>
 void compute(const Dequantize& p) {
@@ -46,6 +77,35 @@ void compute(const QuantizedProduct& p) {
   std::fill_n(x.as<char>(), m * padded * bytes, char{0});
   View copy{x.as<void>(), 0, is_double ? Dtype::float64 : Dtype::float32, p.x.shape, {padded, 1}};
   compute(Copy{copy, p.x});
+  QuantizedArgs args{p.kind,
+                     m,
+                     n,
+                     blocks,
+                     x.as<void>(),
+                     padded,
+                     nullptr,
+                     static_cast<const std::uint8_t*>(p.blocks.data()),
+                     p.blocks.shape[1],
+                     p.y.data(),
+                     p.y.dtype,
+                     p.y.strides[0],
+                     p.y.strides[1],
+                     p.bias ? p.bias->data() : nullptr};
+  const int64_t least = 1 + 32768 / std::max<int64_t>(1, m * padded);
+  if (const RoundedLevel* level = !is_double && config.int8_products ? rounded_level() : nullptr) {
+    args.x_row = level->x_bytes(p.kind, blocks);
+    const Scratch rounded(m * args.x_row);
+    int64_t i = 0;
+    while (i < m && level->round_x(p.kind, blocks, x.as<float>() + i * padded, rounded.as<char>() + i * args.x_row))
+      ++i;
+    if (i == m) {
+      args.x = rounded.as<void>();
+      parallel_for(n, least, [&](int64_t begin, int64_t end) { level->rows(args, begin, end); });
+      note_product(Way::rounded, p.x.dtype);
+      return;
+    }
+    args.x_row = padded;  // an inf or a NaN has no 8 bits
+  }
   const bool sums = p.kind == Quantization::q4_k;
   const Scratch x_sums(sums ? m * padded / 32 * static_cast<int64_t>(sizeof(double)) : 0);
   if (sums) {
@@ -60,23 +120,11 @@ void compute(const QuantizedProduct& p) {
   const Scratch ordered(m * row * bytes);
   for (int64_t i = 0; row > 0 && i < m; ++i)
     CT_SIMD_SELECT(quantized_x)(p.kind, blocks, x.as<float>() + i * padded, ordered.as<float>() + i * row);
-  const QuantizedArgs args{p.kind,
-                           m,
-                           n,
-                           blocks,
-                           row > 0 ? ordered.as<void>() : x.as<void>(),
-                           row > 0 ? row : padded,
-                           x_sums.as<double>(),
-                           static_cast<const std::uint8_t*>(p.blocks.data()),
-                           p.blocks.shape[1],
-                           p.y.data(),
-                           p.y.dtype,
-                           p.y.strides[0],
-                           p.y.strides[1],
-                           p.bias ? p.bias->data() : nullptr};
+  args.x_sums = x_sums.as<double>();
+  if (row > 0) args.x = ordered.as<void>(), args.x_row = row;
   const auto rows = CT_SIMD_SELECT(quantized_rows);
-  parallel_for(n, 1 + 32768 / std::max<int64_t>(1, m * padded),
-               [&](int64_t begin, int64_t end) { rows(args, begin, end); });
+  parallel_for(n, least, [&](int64_t begin, int64_t end) { rows(args, begin, end); });
+  note_product(Way::quantized, p.x.dtype);
 }
 
 }  // namespace catenary::cpu

@@ -25,8 +25,19 @@ struct QuantizedArgs {
   const void* bias;
 };
 
+/// One level's products that round x to 8 bits. Null where it has none.
+struct RoundedLevel {
+  /// Bytes of a row of x of whole blocks, a multiple of 64.
+  std::int64_t (*x_bytes)(Quantization kind, std::int64_t blocks);
+  /// Makes one, aligned to 64 bytes. False where an inf or a NaN is among them.
+  bool (*round_x)(Quantization kind, std::int64_t blocks, const float* x, void* out);
+  /// Rows [begin, end) of w; args.x is what round_x made, and args.x_row counts bytes.
+  void (*rows)(const QuantizedArgs& args, std::int64_t begin, std::int64_t end);
+};
+
 // clang-format off
 CT_SIMD_DECLARE(
+  extern const RoundedLevel rounded_level;
   /// Rows [begin, end) of w.
   void quantized_rows(const QuantizedArgs& args, std::int64_t begin, std::int64_t end);
   /// How many floats a row of x has that quantized_x makes for products in float32; 0 where x stays as it is.

@@ -1,26 +1,15 @@
 // Products of few rows with quantised weights, compiled once for each instruction set; see core/cpu_features.h. Numbers
 // of few bits become floats in registers, and are multiplied with x there.
-#include "catenary/backends/cpu/quantized.h"
-
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
-#include "catenary/backends/cpu/gemm_elements.h"
-#include "catenary/backends/cpu/gemm_kernel.h"
-#include "catenary/core/half.h"
+#include "catenary/backends/cpu/quantized_blocks.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
 using std::int8_t;
-using std::uint8_t;
-
-CT_INLINE float half_at(const uint8_t* p) {
-  float16 half;
-  std::memcpy(&half, p, sizeof(half));
-  return widened(half);
-}
 
 // 16 bytes at a time; written by loops, they would be bytes one by one.
 typedef uint8_t Bytes __attribute__((vector_size(16)));
@@ -163,59 +152,6 @@ struct Int8 {
   }
 };
 
-struct Head {
-  float scale, zero;
-};
-template <class Kind>
-CT_INLINE Head head_of(const QuantizedArgs& g, int64_t j) {
-  Head head;
-  std::memcpy(&head, g.w + j * g.row_bytes, sizeof(head));
-  return head;
-}
-
-// a * b + c in a product. Elsewhere products are rounded, as what a block stands for is the same on all devices.
-#if defined(__AVX512F__)
-CT_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) { return _mm512_fmadd_ps(a, b, c); }
-#elif defined(__AVX2__)
-CT_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) { return _mm256_fmadd_ps(a, b, c); }
-#else
-CT_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) { return a * b + c; }
-#endif
-CT_INLINE Vector<double> fused(Vector<double> a, Vector<double> b, Vector<double> c) { return a * b + c; }
-
-template <class T>
-CT_INLINE T sum_of(Vector<T> x) {
-  T sum = 0;
-  for (int half = kLanes<T> / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) x[i] += x[i + half];
-  sum = x[0];
-  return sum;
-}
-
-CT_INLINE void finish(const QuantizedArgs& g, int64_t i, int64_t j, double sum) {
-  const int64_t at = i * g.y_row + j * g.y_column;
-  static_cast<double*>(g.y)[at] = sum + (g.bias ? static_cast<const double*>(g.bias)[j] : 0);
-}
-CT_INLINE void finish(const QuantizedArgs& g, int64_t i, int64_t j, float sum) {
-  const int64_t at = i * g.y_row + j * g.y_column;
-  const auto put = [&](auto element) __attribute__((always_inline)) {
-    using E = decltype(element);
-    const float with = g.bias ? sum + widened(static_cast<const E*>(g.bias)[j]) : sum;
-    if constexpr (std::is_same_v<E, float>) {
-      static_cast<E*>(g.y)[at] = with;
-    } else {
-      narrow(&with, static_cast<E*>(g.y) + at, 1);
-    }
-  };
-  if (g.dtype == Dtype::float32) {
-    put(0.f);
-  } else if (g.dtype == Dtype::float16) {
-    put(float16());
-  } else {
-    put(bfloat16());
-  }
-}
-
 // What rows [j0, j0 + count) of w and kM rows of x from row i on have added up so far.
 template <class T, int kM>
 struct Sums {
@@ -232,7 +168,7 @@ CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t 
   constexpr int L = kLanes<T>, kGroups = Kind::elements / Kind::group;
   const T* x = static_cast<const T*>(g.x) + i * g.x_row + b0 * Kind::elements;
   const uint8_t* w = g.w + j * g.row_bytes + Kind::head + b0 * Kind::bytes;
-  const T zero = Kind::has_zero ? head_of<Kind>(g, j).zero : 0;
+  const T zero = Kind::has_zero ? head_of(g, j).zero : 0;
   Sums<T, kM> now = sums;
   alignas(64) int8_t room[Kind::elements];
   for (int64_t b = b0; b < b1; ++b, w += Kind::bytes, x += Kind::elements) {
@@ -398,7 +334,7 @@ static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t 
         }
       }
     for (int64_t j = 0; j < count; ++j) {
-      const T scale = Kind::has_zero ? static_cast<T>(head_of<Kind>(g, j0 + j).scale) : T(1);
+      const T scale = Kind::has_zero ? static_cast<T>(head_of(g, j0 + j).scale) : T(1);
       CT_UNROLL for (int r = 0; r < kM; ++r)
           finish(g, i + r, j0 + j, static_cast<T>(scale * sum_of<T>(sums[j].of[r]) - sums[j].minima[r]));
     }

@@ -141,6 +141,8 @@ OwnKernel general(Context& context, const Product& p) {
 template <>
 void compute(Context& context, const Matmul& product) {
   const auto& [a, b, c, bias, accumulate] = product;
+  if (a.dtype == Dtype::bfloat16 && c.dtype == Dtype::float32)
+    fail<DtypeError>("matmul: {} does not multiply bfloat16 into float32", context.info.name);
   if (c.size() == 0) return;
   Product p{a, b, c, {}, 0, 0, 0};
   if (accumulate) p.flags |= 1;

@@ -1,0 +1,30 @@
+// A model of TinyLlama's shape (22 layers, 2048, 1.1 billion weights) by a seed, as a GGUF file: what
+// peers/llama_cpp.py times, after `catenary quantize`. bench_random_llama FILE.gguf [layers width hidden]
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "catenary/catenary.h"
+
+int main(int argc, char** argv) {
+  using namespace catenary;
+  if (argc < 2) {
+    fmt::print(stderr, "usage: bench_random_llama FILE.gguf [layers width hidden]\n");
+    return 2;
+  }
+  const auto number = [&](int i, long otherwise) { return argc > i ? std::atol(argv[i]) : otherwise; };
+  random::seed(0);
+  const auto scope = using_config(config.dtype, Precision(Dtype::float16));
+  const links::Llama model({.vocabulary = 32000,
+                            .context = 2048,
+                            .width = number(3, 2048),
+                            .layers = number(2, 22),
+                            .heads = 32,
+                            .hidden = number(4, 5632),
+                            .groups = 4});
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += fmt::format("{} and {:x} words, ", i * i, i * 77);
+  links::save_language_model(argv[1], model, {.tokenizer = train_byte_pairs(text, 1000)});
+}

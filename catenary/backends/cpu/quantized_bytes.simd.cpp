@@ -1,0 +1,494 @@
+// Products of few rows with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled once
+// for each instruction set; see core/cpu_features.h. Numbers of few bits stay integers: an instruction multiplies four
+// bytes with four and adds up, and a sum of a block becomes a float once.
+
+#include <array>
+#include <utility>
+
+#include "catenary/backends/cpu/quantized_blocks.h"
+
+namespace catenary::cpu::CT_SIMD_NAMESPACE {
+namespace {
+
+#if defined(__AVX2__)
+
+using std::int8_t;
+
+// ---- vectors of bytes, and of sums of four ----
+
+constexpr int L = kLanes<float>, kBytes = 4 * L;
+constexpr bool kWide = L == 16;  // 512 bits
+
+#  if defined(__AVX512F__)
+#    define CT_BYTE_UNITS __attribute__((target("avx512vnni")))
+using Ints = __m512i;
+// What is added to signed weights, so that they are not negative.
+constexpr int kRaised = 128;
+CT_INLINE Ints whole_bytes(const void* p) { return _mm512_loadu_si512(p); }
+CT_INLINE Ints two_of(const void* p, const void* q) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(whole(p)), whole(q), 1);
+}
+CT_INLINE Ints both(const void* p) { return _mm512_broadcast_i64x4(whole(p)); }
+CT_INLINE Ints low_bits(Ints x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
+CT_INLINE Ints high_bits(Ints x) { return low_bits(_mm512_srli_epi16(x, 4)); }
+CT_INLINE Vector<float> as_floats(Ints x) { return _mm512_cvtepi32_ps(x); }
+/// sum + u * s by fours, u not negative.
+CT_INLINE CT_BYTE_UNITS Ints dot(Ints sum, Ints u, Ints s) { return _mm512_dpbusd_epi32(sum, u, s); }
+CT_INLINE CT_BYTE_UNITS Ints dot(Ints sum, Ints u, Ints s, Ints v, Ints t) {
+  return _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(sum, u, s), v, t);
+}
+/// The same for signed w, which is raised.
+CT_INLINE CT_BYTE_UNITS Ints dot_signed(Ints sum, Ints w, Ints s) {
+  return _mm512_dpbusd_epi32(sum, _mm512_xor_si512(w, _mm512_set1_epi8(-128)), s);
+}
+#  else
+#    define CT_BYTE_UNITS
+using Ints = __m256i;
+constexpr int kRaised = 0;
+CT_INLINE Ints whole_bytes(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i_u*>(p)); }
+CT_INLINE Ints low_bits(Ints x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
+CT_INLINE Ints high_bits(Ints x) { return low_bits(_mm256_srli_epi16(x, 4)); }
+CT_INLINE Vector<float> as_floats(Ints x) { return _mm256_cvtepi32_ps(x); }
+CT_INLINE Ints by_fours(Ints sum, Ints pairs) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+// Sums of two products stay in 16 bits, as no u is above 128 here, nor an s above 127; with two vectors, none above 15.
+CT_INLINE Ints dot(Ints sum, Ints u, Ints s) { return by_fours(sum, _mm256_maddubs_epi16(u, s)); }
+CT_INLINE Ints dot(Ints sum, Ints u, Ints s, Ints v, Ints t) {
+  return by_fours(sum, _mm256_add_epi16(_mm256_maddubs_epi16(u, s), _mm256_maddubs_epi16(v, t)));
+}
+CT_INLINE Ints dot_signed(Ints sum, Ints w, Ints s) { return dot(sum, _mm256_abs_epi8(w), _mm256_sign_epi8(s, w)); }
+#  endif
+CT_INLINE __m128i sixteen(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
+
+// Lane l of the result is x[first + l / run * stride] of eight.
+template <int first, int run, int stride>
+CT_INLINE Vector<float> spread(__m256 x) {
+  static const std::array<std::int32_t, L> places = [] {
+    std::array<std::int32_t, L> all{};
+    for (int l = 0; l < L; ++l) all[static_cast<std::size_t>(l)] = first + l / run * stride;
+    return all;
+  }();
+#  if defined(__AVX512F__)
+  return _mm512_permutexvar_ps(_mm512_loadu_si512(places.data()), _mm512_castps256_ps512(x));
+#  else
+  return _mm256_permutevar8x32_ps(x, whole_bytes(places.data()));
+#  endif
+}
+
+// ---- the kinds ----
+
+// A unit is some blocks, which are read in steps; a step is one vector of sums of four. element() says which of a
+// unit's numbers meets a byte of x.
+
+struct ByQ8_0 {
+  static constexpr int blocks = kBytes / 32, elements = 32, bytes = 34, head = 0;
+  static constexpr int steps = 1, vectors = 1, offset = kRaised;
+  static constexpr bool is_signed = true, has_minima = false, has_zero = false;
+  static constexpr int element(int, int, int byte) { return byte; }
+  struct Opened {
+    Vector<float> scales;
+  };
+#  if defined(__AVX512F__)
+  CT_INLINE Opened open(const uint8_t* w) {
+    const __m512i places =
+        _mm512_castsi256_si512(_mm256_setr_epi16(0, 0, 0, 0, 0, 0, 0, 0, 17, 17, 17, 17, 17, 17, 17, 17));
+    return {_mm512_cvtph_ps(_mm512_castsi512_si256(_mm512_permutexvar_epi16(places, whole_bytes(w))))};
+  }
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const uint8_t* w) {
+    return two_of(w + 2, w + 36);
+  }
+#  else
+  CT_INLINE Opened open(const uint8_t* w) { return {splat(half_at(w))}; }
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const uint8_t* w) {
+    return whole_bytes(w + 2);
+  }
+#  endif
+  template <int step>
+  CT_INLINE Vector<float> scale(const Opened& o) {
+    return o.scales;
+  }
+};
+
+// The lower half bytes of all blocks are a vector, the upper ones the other.
+struct ByQ4_0 {
+  static constexpr int blocks = L / 4, elements = 32, bytes = 18, head = 0;
+  static constexpr int steps = 1, vectors = 2, offset = 8;
+  static constexpr bool is_signed = false, has_minima = false, has_zero = false;
+  static constexpr int element(int, int vector, int byte) { return byte / 16 * 32 + 16 * vector + byte % 16; }
+  struct Opened {
+    Ints packed;
+    Vector<float> scales;
+  };
+#  if defined(__AVX512F__)
+  CT_INLINE Opened open(const uint8_t* w) {
+    const __m512i places =
+        _mm512_castsi256_si512(_mm256_setr_epi16(0, 0, 0, 0, 9, 9, 9, 9, 18, 18, 18, 18, 27, 27, 27, 27));
+    const __m256i first = _mm256_inserti128_si256(_mm256_castsi128_si256(sixteen(w + 2)), sixteen(w + 20), 1);
+    const __m256i second = _mm256_inserti128_si256(_mm256_castsi128_si256(sixteen(w + 38)), sixteen(w + 56), 1);
+    return {_mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1),
+            _mm512_cvtph_ps(_mm512_castsi512_si256(_mm512_permutexvar_epi16(places, whole_bytes(w))))};
+  }
+#  else
+  CT_INLINE Opened open(const uint8_t* w) {
+    std::int16_t first, second;
+    std::memcpy(&first, w, 2);
+    std::memcpy(&second, w + 18, 2);
+    return {_mm256_inserti128_si256(_mm256_castsi128_si256(sixteen(w + 2)), sixteen(w + 20), 1),
+            _mm256_cvtph_ps(_mm_blend_epi32(_mm_set1_epi16(first), _mm_set1_epi16(second), 12))};
+  }
+#  endif
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const Opened& o) {
+    return vector ? high_bits(o.packed) : low_bits(o.packed);
+  }
+  template <int step>
+  CT_INLINE Vector<float> scale(const Opened& o) {
+    return o.scales;
+  }
+};
+
+// 32 bytes are a group in their lower half bytes and the next in the upper ones; with wide vectors two such at a time.
+struct ByQ4_K {
+  static constexpr int blocks = 1, elements = 256, bytes = 144, head = 0;
+  static constexpr int steps = 256 / kBytes, vectors = 1, offset = 0;
+  static constexpr bool is_signed = false, has_minima = true, has_zero = false;
+  static constexpr int element(int step, int, int byte) {
+    return kWide ? step / 2 * 128 + byte / 32 * 64 + step % 2 * 32 + byte % 32 : 32 * step + byte;
+  }
+  struct Opened {
+    __m256 scales, minima;
+  };
+  CT_INLINE __m256 times(float d, std::uint32_t low, std::uint32_t high) {
+    const __m128i six_bits = _mm_set_epi64x(0, static_cast<std::int64_t>(std::uint64_t{high} << 32 | low));
+    return _mm256_mul_ps(_mm256_set1_ps(d), _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(six_bits)));
+  }
+  CT_INLINE Opened open(const uint8_t* w) {
+    std::uint32_t a, b, c;
+    std::memcpy(&a, w + 4, 4);
+    std::memcpy(&b, w + 8, 4);
+    std::memcpy(&c, w + 12, 4);
+    const std::uint32_t scales = (c & 0x0f0f0f0f) | (a >> 6 & 0x03030303) << 4;
+    const std::uint32_t minima = (c >> 4 & 0x0f0f0f0f) | (b >> 6 & 0x03030303) << 4;
+    return {times(half_at(w), a & 0x3f3f3f3f, scales), times(half_at(w + 2), b & 0x3f3f3f3f, minima)};
+  }
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const uint8_t* w) {
+    const Ints packed = whole_bytes(w + 16 + step / 2 * kBytes);
+    return step % 2 ? high_bits(packed) : low_bits(packed);
+  }
+  template <int step>
+  CT_INLINE Vector<float> scale(const Opened& o) {
+    return kWide ? spread<step / 2 * 4 + step % 2, 8, 2>(o.scales) : spread<step, 8, 0>(o.scales);
+  }
+};
+
+struct ByQ6_K {
+  static constexpr int blocks = 1, elements = 256, bytes = 210, head = 0;
+  static constexpr int steps = 256 / kBytes, vectors = 1, offset = 32;
+  static constexpr bool is_signed = false, has_minima = false, has_zero = false;
+  static constexpr int element(int step, int, int byte) { return kBytes * step + byte; }
+  struct Opened {
+    __m256 scales[2];  // of 16 numbers each
+  };
+  CT_INLINE Opened open(const uint8_t* w) {
+    const __m256 d = _mm256_set1_ps(half_at(w + 208));
+    const __m128i bytes = sixteen(w + 192);
+    return {{_mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes))),
+             _mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8))))}};
+  }
+#  if defined(__AVX512F__)
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const uint8_t* w) {
+    const Ints low = whole_bytes(w + step / 2 * 64), bits = both(w + 128 + step / 2 * 32);
+    // each half of the vector takes two bits of its own to places 4 and 5
+    constexpr std::int64_t f = step % 2 ? 0 : 0x0004000400040004, s = 0x0002000200020002;
+    const Ints by = _mm512_setr_epi64(f, f, f, f, s, s, s, s);
+    const Ints upper = step % 2 ? _mm512_srlv_epi16(bits, by) : _mm512_sllv_epi16(bits, by);
+    return _mm512_or_si512(step % 2 ? high_bits(low) : low_bits(low), _mm512_and_si512(upper, _mm512_set1_epi8(0x30)));
+  }
+#  else
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const uint8_t* w) {
+    constexpr int quarter = step % 4, shift = 4 - 2 * quarter;
+    const Ints low = whole_bytes(w + step / 4 * 64 + quarter % 2 * 32), bits = whole_bytes(w + 128 + step / 4 * 32);
+    const Ints upper = shift < 0 ? _mm256_srli_epi16(bits, -shift) : _mm256_slli_epi16(bits, shift);
+    return _mm256_or_si256(quarter < 2 ? low_bits(low) : high_bits(low),
+                           _mm256_and_si256(upper, _mm256_set1_epi8(0x30)));
+  }
+#  endif
+  template <int step>
+  CT_INLINE Vector<float> scale(const Opened& o) {
+    constexpr int groups = L / 4;
+    return spread<step * groups % 8, 4, 1>(o.scales[step * groups / 8]);
+  }
+};
+
+struct ByInt8 {
+  static constexpr int blocks = kBytes / 32, elements = 32, bytes = 32, head = 8;
+  static constexpr int steps = 1, vectors = 1, offset = kRaised;
+  static constexpr bool is_signed = true, has_minima = false, has_zero = true;
+  static constexpr int element(int, int, int byte) { return byte; }
+  struct Opened {};
+  CT_INLINE Opened open(const uint8_t*) { return {}; }
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const uint8_t* w) {
+    return whole_bytes(w);
+  }
+  template <int step>
+  CT_INLINE Vector<float> scale(const Opened&) {
+    return splat(1.f);
+  }
+};
+
+template <class Kind, int step, int vector>
+CT_INLINE Ints numbers(const uint8_t* w, const typename Kind::Opened& opened) {
+  if constexpr (requires { Kind::template numbers<step, vector>(opened); }) {
+    return Kind::template numbers<step, vector>(opened);
+  } else {
+    return Kind::template numbers<step, vector>(w);
+  }
+}
+
+// ---- x ----
+
+// What a step reads of a row of x: its bytes, the sums that they begin with, which take a kind's offset away, and the
+// scales of the blocks that they are of.
+template <int vectors>
+struct alignas(64) Step {
+  std::int32_t first[L];
+  float scales[L];
+  int8_t bytes[vectors * kBytes];
+};
+// Behind a row's steps: for 32 elements each their sum, rounded (Q4_K), or that of all (int8).
+template <class Kind>
+struct Rounded {
+  using Of = Step<Kind::vectors>;
+  static int64_t units(int64_t blocks) { return ceil_div(blocks, Kind::blocks); }
+  static int64_t steps(int64_t blocks) { return units(blocks) * Kind::steps; }
+  static int64_t sums(int64_t blocks) { return Kind::has_minima ? 8 * blocks : Kind::has_zero ? 1 : 0; }
+  static int64_t bytes(int64_t blocks) {
+    const auto bytes =
+        steps(blocks) * static_cast<int64_t>(sizeof(Of)) + sums(blocks) * static_cast<int64_t>(sizeof(float));
+    return ceil_div(bytes, 64) * 64;
+  }
+};
+
+// 32 floats as bytes and a scale. False for an inf or a NaN.
+static bool round_block(const float* x, int8_t* bytes, float& scale, std::int32_t& sum) {
+  const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+  __m256i most = _mm256_setzero_si256();  // bits of floats that are not negative are in the order of the floats
+  for (int i = 0; i < 32; i += 8)
+    most = _mm256_max_epi32(most,
+                            _mm256_and_si256(magnitude, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(x + i))));
+  alignas(32) std::int32_t lanes[8];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), most);
+  std::int32_t bits = 0;
+  for (const std::int32_t lane : lanes) bits = std::max(bits, lane);
+  if (bits >= 0x7f800000) return false;
+  const auto largest = std::bit_cast<float>(bits);
+  if (largest < 1e-36f) {  // its quotient would be an inf
+    std::memset(bytes, 0, 32);
+    scale = 0, sum = 0;
+    return true;
+  }
+  scale = largest / 127;
+  const __m256 by = _mm256_set1_ps(127 / largest);
+  __m256i words[4];
+  for (int i = 0; i < 4; ++i) words[i] = _mm256_cvtps_epi32(_mm256_mul_ps(by, _mm256_loadu_ps(x + 8 * i)));
+  const __m256i packed =
+      _mm256_packs_epi16(_mm256_packs_epi32(words[0], words[1]), _mm256_packs_epi32(words[2], words[3]));
+  const __m256i all = _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(bytes), all);
+  sum = 0;
+  for (int i = 0; i < 32; ++i) sum += bytes[i];
+  return true;
+}
+
+template <class Kind>
+static CT_BYTE_UNITS bool round_row(int64_t blocks, const float* x, void* out) {
+  using Of = Rounded<Kind>;
+  constexpr int kElements = Kind::blocks * Kind::elements, kParts = kElements / 32;
+  auto* step = static_cast<typename Of::Of*>(out);
+  auto* sums = reinterpret_cast<float*>(step + Of::steps(blocks));
+  int8_t bytes[kElements];
+  float scales[kParts];
+  double all = 0;
+  for (int64_t unit = 0; unit < Of::units(blocks); ++unit) {
+    for (int part = 0; part < kParts; ++part) {
+      const int64_t at = unit * kElements + 32 * part;
+      if (at < blocks * Kind::elements) {
+        std::int32_t sum = 0;
+        if (!round_block(x + at, bytes + 32 * part, scales[part], sum)) return false;
+        const float rounded = scales[part] * static_cast<float>(sum);
+        if constexpr (Kind::has_minima) sums[at / 32] = rounded;
+        all += rounded;
+      } else {
+        std::memset(bytes + 32 * part, 0, 32);
+        scales[part] = 0;
+      }
+    }
+    for (int s = 0; s < Kind::steps; ++s, ++step) {
+      for (int v = 0; v < Kind::vectors; ++v) {
+        int8_t* to = step->bytes + v * kBytes;
+        for (int run = 0; run < kBytes; run += 16) {
+          const int element = Kind::element(s, v, run);
+          std::memcpy(to + run, bytes + element, 16);
+          for (int l = run / 4; l < run / 4 + 4; ++l) step->scales[l] = scales[element / 32];
+        }
+        for (int l = 0; l < kBytes / 4; ++l) {
+          std::int32_t sum = 0;
+          for (int b = 4 * l; b < 4 * l + 4; ++b) sum += to[b];
+          step->first[l] = (v ? step->first[l] : 0) - Kind::offset * sum;
+        }
+      }
+    }
+  }
+  if constexpr (Kind::has_zero) sums[0] = static_cast<float>(all);
+  return true;
+}
+
+// ---- products ----
+
+// A step, and a unit of w, times kM rows of x.
+template <class Kind, int s, int kM>
+CT_INLINE CT_BYTE_UNITS void add_step(const uint8_t* w, const typename Kind::Opened& opened, const char* x,
+                                      int64_t x_row, Vector<float> (&sum)[kM]) {
+  using Of = Step<Kind::vectors>;
+  const Ints first = numbers<Kind, s, 0>(w, opened), second = numbers<Kind, s, Kind::vectors - 1>(w, opened);
+  const Vector<float> scale = Kind::template scale<s>(opened);
+  CT_UNROLL for (int r = 0; r < kM; ++r) {
+    const Of& of = *reinterpret_cast<const Of*>(x + r * x_row + s * static_cast<int64_t>(sizeof(Of)));
+    Ints dots = whole_bytes(of.first);
+    if constexpr (Kind::is_signed) {
+      dots = dot_signed(dots, first, whole_bytes(of.bytes));
+    } else if constexpr (Kind::vectors == 2) {
+      dots = dot(dots, first, whole_bytes(of.bytes), second, whole_bytes(of.bytes + kBytes));
+    } else {
+      dots = dot(dots, first, whole_bytes(of.bytes));
+    }
+    const Vector<float> scales = Kind::has_zero ? load(of.scales) : scale * load(of.scales);
+    sum[r] = fused(as_floats(dots), scales, sum[r]);
+  }
+}
+
+template <class Kind, int kM, int... s>
+CT_INLINE CT_BYTE_UNITS void add_unit(const uint8_t* w, const char* x, int64_t x_row, Vector<float> (&sum)[kM],
+                                      std::integer_sequence<int, s...>) {
+  const typename Kind::Opened opened = Kind::open(w);
+  (add_step<Kind, s, kM>(w, opened, x, x_row, sum), ...);
+}
+
+// Bytes of w that are asked for before they are read.
+constexpr int kAhead = 1536;
+
+// kN rows of w side by side, as each adds to one sum after the other: rows j, j + apart, …
+template <class Kind, int kN, int kM>
+static CT_BYTE_UNITS void side_by_side(const QuantizedArgs& g, int64_t i, int64_t j, int64_t apart) {
+  constexpr std::make_integer_sequence<int, Kind::steps> kSteps;
+  constexpr int64_t kUnit = Kind::blocks * Kind::bytes,
+                    kStep = Kind::steps * static_cast<int64_t>(sizeof(Step<Kind::vectors>));
+  const uint8_t* w = g.w + j * g.row_bytes + Kind::head;
+  const char* x = static_cast<const char*>(g.x) + i * g.x_row;
+  const auto* x_sums = reinterpret_cast<const float*>(x + Rounded<Kind>::steps(g.blocks) *
+                                                              static_cast<int64_t>(sizeof(Step<Kind::vectors>)));
+  Vector<float> sums[kN][kM] = {};
+  __m256 minima[kN][kM] = {};
+  int64_t block = 0;
+  for (; block + Kind::blocks <= g.blocks; block += Kind::blocks, w += kUnit, x += kStep) {
+    CT_UNROLL for (int n = 0; n < kN; ++n) {
+      const uint8_t* at = w + n * apart * g.row_bytes;
+      __builtin_prefetch(at + kAhead);
+      if constexpr (kUnit > 64) __builtin_prefetch(at + kAhead + 64);
+      add_unit<Kind, kM>(at, x, g.x_row, sums[n], kSteps);
+      if constexpr (Kind::has_minima) {
+        CT_UNROLL for (int r = 0; r < kM; ++r) {
+          const auto* of =
+              reinterpret_cast<const float*>(reinterpret_cast<const char*>(x_sums + 8 * block) + r * g.x_row);
+          minima[n][r] = _mm256_fmadd_ps(Kind::open(at).minima, _mm256_loadu_ps(of), minima[n][r]);
+        }
+      }
+    }
+  }
+  if (block < g.blocks) {  // blocks that are no whole unit: the others are zeros
+    for (int n = 0; n < kN; ++n) {
+      alignas(64) uint8_t last[kUnit] = {};
+      std::memcpy(last, w + n * apart * g.row_bytes, static_cast<std::size_t>((g.blocks - block) * Kind::bytes));
+      add_unit<Kind, kM>(last, x, g.x_row, sums[n], kSteps);
+    }
+  }
+  for (int n = 0; n < kN; ++n) {
+    for (int r = 0; r < kM; ++r) {
+      float sum = sum_of<float>(sums[n][r]);
+      if constexpr (Kind::has_minima) {
+        alignas(32) float lanes[8];
+        _mm256_store_ps(lanes, minima[n][r]);
+        sum -= ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+      }
+      if constexpr (Kind::has_zero) {
+        const Head head = head_of(g, j + n * apart);
+        const auto all = *reinterpret_cast<const float*>(reinterpret_cast<const char*>(x_sums) + r * g.x_row);
+        sum = head.scale * (sum - head.zero * all);
+      }
+      finish(g, i + r, j + n * apart, sum);
+    }
+  }
+}
+
+template <class Kind, int kM>
+static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
+  // rows of two halves, each of which is read on and on
+  const int64_t half = kM == 1 ? (end - begin) / 2 : 0;
+  for (int64_t j = begin; j < begin + half; ++j) side_by_side<Kind, 2, kM>(g, i, j, half);
+  for (int64_t j = begin + 2 * half; j < end; ++j) side_by_side<Kind, 1, kM>(g, i, j, 0);
+}
+
+template <class Kind>
+static void rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
+  int64_t i = 0;
+  for (; i + 4 <= g.m; i += 4) some_rows<Kind, 4>(g, i, begin, end);
+  if (i + 2 <= g.m) some_rows<Kind, 2>(g, i, begin, end), i += 2;
+  if (i < g.m) some_rows<Kind, 1>(g, i, begin, end);
+}
+
+// Calls f with a value of the kind's class.
+template <class F>
+CT_INLINE auto visit(Quantization kind, F&& f) {
+  switch (kind) {
+    case Quantization::q8_0:
+      return f(ByQ8_0());
+    case Quantization::q4_0:
+      return f(ByQ4_0());
+    case Quantization::q4_k:
+      return f(ByQ4_K());
+    case Quantization::q6_k:
+      return f(ByQ6_K());
+    case Quantization::int8:
+      break;
+  }
+  return f(ByInt8());
+}
+
+static int64_t x_bytes(Quantization kind, int64_t blocks) {
+  return visit(kind, [&](auto k) { return Rounded<decltype(k)>::bytes(blocks); });
+}
+static bool round_x(Quantization kind, int64_t blocks, const float* x, void* out) {
+  return visit(kind, [&](auto k) { return round_row<decltype(k)>(blocks, x, out); });
+}
+static void rounded_rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
+  visit(g.kind, [&](auto k) { rows<decltype(k)>(g, begin, end); });
+}
+
+#endif
+
+}  // namespace
+
+#if defined(__AVX2__)
+const RoundedLevel rounded_level{x_bytes, round_x, rounded_rows};
+#else
+const RoundedLevel rounded_level{nullptr, nullptr, nullptr};
+#endif
+
+}  // namespace catenary::cpu::CT_SIMD_NAMESPACE
