@@ -5,6 +5,7 @@
 
 #include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/gemm_kernel.h"
+#include "catenary/backends/cpu/quantized.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
 
@@ -79,7 +80,7 @@ Computation describe(const Noted& n) {
   c.dtype = n.operands;
   c.compute = n.way == Way::widened_integers ? sums_of(Dtype::int32, dtype_name(n.operands)) : sums_of(n.operands);
   c.units = units[n.unit_or_0 - 1u];
-  if (n.way == Way::rounded && static_cast<SimdLevel>(n.level) == SimdLevel::v4) c.units = "AVX512_VNNI";
+  if (n.way == Way::rounded && static_cast<SimdLevel>(n.level) == SimdLevel::v4 && has_vnni()) c.units = "AVX512_VNNI";
   if (n.way != Way::onednn && c.units.empty()) c.algorithm += fmt::format(", {}", instructions(n.level));
   if (c.units.empty()) c.why_not = why_not(n.way, n.operands);
   return c;

@@ -19,27 +19,44 @@ namespace catenary::cpu {
 
 using std::int64_t;
 
-namespace {
-
-#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
 bool has_vnni() {
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
   static const bool has = [] {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1u << 11) != 0;
   }();
-  return has;
-}
+  return has && simd_level() == SimdLevel::v4;
+#else
+  return false;
 #endif
+}
+
+namespace {
 
 /// What rounds x to 8 bits and multiplies; null where nothing here does it faster than floats are multiplied.
 const RoundedLevel* rounded_level() {
 #if defined(__x86_64__)
 #  if !defined(CT_SIMD_NO_V4)
-  if (simd_level() == SimdLevel::v4) return has_vnni() ? &simd_v4::rounded_level : &simd_v3::rounded_level;
+  if (has_vnni()) return &simd_v4::rounded_level;
 #  endif
-  if (simd_level() == SimdLevel::v3) return &simd_v3::rounded_level;
+  if (simd_level() != SimdLevel::v2) return &simd_v3::rounded_level;
 #endif
   return nullptr;
+}
+
+/// Computes a product of m rows of x, `padded` numbers each, with x in 8 bits. False, and nothing is done, where that
+/// is not for these rows.
+bool computed_rounded(QuantizedArgs args, const float* x, int64_t padded, int64_t grain) {
+  const RoundedLevel* const level = config.int8_products ? rounded_level() : nullptr;
+  if (!level) return false;
+  args.x_row = level->x_bytes(args.kind, args.blocks);
+  const Scratch rounded(args.m * args.x_row);
+  for (int64_t i = 0; i < args.m; ++i)
+    if (!level->round_x(args.kind, args.blocks, x + i * padded, rounded.as<char>() + i * args.x_row)) return false;
+  args.x = rounded.as<void>();
+  parallel_for(args.n, grain, [&](int64_t begin, int64_t end) { level->rows(args, begin, end); });
+  note_product(Way::rounded, args.dtype);
+  return true;
 }
 
 }  // namespace
@@ -91,21 +108,8 @@ void compute(const QuantizedProduct& p) {
                      p.y.strides[0],
                      p.y.strides[1],
                      p.bias ? p.bias->data() : nullptr};
-  const int64_t least = 1 + 32768 / std::max<int64_t>(1, m * padded);
-  if (const RoundedLevel* level = !is_double && config.int8_products ? rounded_level() : nullptr) {
-    args.x_row = level->x_bytes(p.kind, blocks);
-    const Scratch rounded(m * args.x_row);
-    int64_t i = 0;
-    while (i < m && level->round_x(p.kind, blocks, x.as<float>() + i * padded, rounded.as<char>() + i * args.x_row))
-      ++i;
-    if (i == m) {
-      args.x = rounded.as<void>();
-      parallel_for(n, least, [&](int64_t begin, int64_t end) { level->rows(args, begin, end); });
-      note_product(Way::rounded, p.x.dtype);
-      return;
-    }
-    args.x_row = padded;  // an inf or a NaN has no 8 bits
-  }
+  const int64_t grain = 1 + 32768 / std::max<int64_t>(1, m * padded);
+  if (!is_double && computed_rounded(args, x.as<float>(), padded, grain)) return;
   const bool sums = p.kind == Quantization::q4_k;
   const Scratch x_sums(sums ? m * padded / 32 * static_cast<int64_t>(sizeof(double)) : 0);
   if (sums) {
@@ -123,7 +127,7 @@ void compute(const QuantizedProduct& p) {
   args.x_sums = x_sums.as<double>();
   if (row > 0) args.x = ordered.as<void>(), args.x_row = row;
   const auto rows = CT_SIMD_SELECT(quantized_rows);
-  parallel_for(n, least, [&](int64_t begin, int64_t end) { rows(args, begin, end); });
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) { rows(args, begin, end); });
   note_product(Way::quantized, p.x.dtype);
 }
 

@@ -25,6 +25,9 @@ struct QuantizedArgs {
   const void* bias;
 };
 
+/// Do the kernels in use multiply bytes by AVX512_VNNI?
+bool has_vnni();
+
 /// One level's products that round x to 8 bits. Null where it has none.
 struct RoundedLevel {
   /// Bytes of a row of x of whole blocks, a multiple of 64.
