@@ -30,6 +30,13 @@ def test_the_list_says_what_is_here(module):
     assert {name for name in names | gone if has(module, name)} == names, 'run scripts/cupy_names'
 
 
+@pytest.mark.parametrize('module', _names.known())
+def test_what_is_absent_is_no_module_that_an_import_would_make_a_name(module):
+    for name in _names.known()[module][1]:
+        with pytest.raises(ImportError):
+            importlib.import_module(f'{module}.{name}')
+
+
 def test_what_is_not_in_the_list_is_not_public():
     import cupy
     import cupyx

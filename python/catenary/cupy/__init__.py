@@ -27,7 +27,7 @@ _found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_nativ
           **{_name: _value for _name, _value in vars(_functions).items()
              if getattr(_value, '__module__', None) == _functions.__name__}}
 # modules of their own, made when they are first asked for
-_submodules = ('cuda', 'cudnn', 'fft', 'lib', 'linalg', 'polynomial', 'random', 'testing', 'typing', 'util', '_core', 'exceptions')
+_submodules = ('cublas', 'cuda', 'cudnn', 'fft', 'lib', 'linalg', 'polynomial', 'random', 'testing', 'typing', 'util', '_core', 'exceptions')
 globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys()
                   if _name not in globals() and _name not in _submodules and _name != 'polyval'})
 # NumPy's second names
