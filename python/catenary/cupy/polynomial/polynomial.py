@@ -37,12 +37,16 @@ def polycompanion(c):
     return made
 
 
-def polyval(x, c, tensor=True):
-    """The values at x of polynomials, whose coefficients have the first axis; with tensor each at all of x, else they broadcast."""
+def _spread(c, x, tensor):
+    """What polynomials are given by, with one axis at least and with tensor one more for each of x's; and x."""
     c, x = _floating(_given(c)), _given(x)
     c = c.reshape(1) if c.ndim == 0 else c
-    if tensor:
-        c = c.reshape(c.shape + (1,) * x.ndim)
+    return (c.reshape(c.shape + (1,) * x.ndim) if tensor else c), x
+
+
+def polyval(x, c, tensor=True):
+    """The values at x of polynomials, whose coefficients have the first axis; with tensor each at all of x, else they broadcast."""
+    c, x = _spread(c, x, tensor)
     value = c[-1] + x * 0
     for k in range(2, c.shape[0] + 1):
         value = c[-k] + value * x
@@ -51,11 +55,8 @@ def polyval(x, c, tensor=True):
 
 def polyvalfromroots(x, r, tensor=True):
     """The values at x of polynomials by their zeros, which have the first axis, as polyval."""
-    r, x = _floating(_given(r)), _given(x)
-    r = r.reshape(1) if r.ndim == 0 else r
-    if tensor:
-        r = r.reshape(r.shape + (1,) * x.ndim)
-    elif x.ndim >= r.ndim:
+    r, x = _spread(r, x, tensor)
+    if not tensor and x.ndim >= r.ndim:
         raise ValueError('x.ndim must be < r.ndim when tensor == False')
     return _core.prod(x - r, axis=0)
 

@@ -88,8 +88,12 @@ def result_dtype(x, output, is_complex=False):
 
 
 def delivered(result, x, output):
-    """The result in its dtype, or written into `output`. Raises RuntimeError where that has another shape."""
-    result = result.astype(result_dtype(x, output, result.dtype.kind == 'c'), copy=False)
+    """The result in its dtype, or written into `output`."""
+    return stored(result.astype(result_dtype(x, output, result.dtype.kind == 'c'), copy=False), output)
+
+
+def stored(result, output):
+    """The result, or `output` with its values where that is an array. Raises RuntimeError where it has another shape."""
     if not isinstance(output, ndarray):
         return result
     if output.shape != result.shape:

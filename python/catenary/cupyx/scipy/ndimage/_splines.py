@@ -11,7 +11,7 @@ from catenary import _core
 from catenary.cupy import fft as _fft
 from catenary.cupy._array import ndarray
 from catenary.cupy._functions import pad
-from catenary.cupyx.scipy._windows import array_of, combined, each_axis, working
+from catenary.cupyx.scipy._windows import array_of, combined, each_axis, stored, working
 from catenary.cupyx.scipy.ndimage._stencils import axis_of
 
 _floor = _core.ufuncs['floor']
@@ -65,13 +65,7 @@ def _output(values, x, output, function):
     dtype = x.dtype if output is None else output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
     if values.dtype.kind == 'c' and dtype.kind != 'c':
         raise RuntimeError(f'{function}: output must have complex dtype, not {dtype}')
-    values = _cast(values, dtype)
-    if not isinstance(output, ndarray):
-        return values
-    if output.shape != values.shape:
-        raise RuntimeError(f'{function}: output shape not correct: it is {output.shape}, the result has {values.shape}')
-    output[...] = values
-    return output
+    return stored(_cast(values, dtype), output)
 
 
 def _working(x):
