@@ -10,8 +10,6 @@ one by one. NAME.gguf has the same weights by the names and in the order that ll
 does not read). Of NAME_q8_0 and NAME_q4_0 there is no safetensors file: what is expected is that of the blocks' values. manifest.json lists the
 folders. Weights are normal with a deviation of 1.1 by the root of the width, and every number among them is random: biases and normalizations, too.
 """
-import argparse
-import json
 import os
 import shutil
 
@@ -19,9 +17,9 @@ import gguf
 import numpy as np
 import torch
 import transformers
+from common import GREEDY, VARIETY, arguments, write_manifest
 from safetensors.torch import save_file
 
-GREEDY, VARIETY = 20, 4
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 16,
           "rope_theta": 500.0}
 COMMON = {"num_hidden_layers": 2, "max_position_embeddings": 64, "bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
@@ -232,12 +230,7 @@ def random_settings(rng):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out")
-    parser.add_argument("--random", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    os.makedirs(args.out, exist_ok=True)
+    args = arguments(__doc__.splitlines()[0])
     made, seed = [], args.seed
     if args.random:
         while len(made) < args.random:
@@ -259,9 +252,7 @@ def main():
                 except AssertionError:
                     seed += 100
             made.append(name)
-    with open(os.path.join(args.out, "manifest.json"), "w") as file:
-        json.dump({"language_models": made + ([] if args.random else ["chatglm"])}, file, indent=1)  # make_chatglm.py's, too
-        file.write("\n")
+    write_manifest(args.out, made + ([] if args.random else ["chatglm"]))  # make_chatglm.py's, too
 
 
 if __name__ == "__main__":

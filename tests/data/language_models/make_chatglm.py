@@ -5,16 +5,15 @@ Usage: python make_chatglm.py OUT_DIR               the folder that the tests re
        python make_chatglm.py OUT_DIR --random N    N folders with random settings; --seed S begins elsewhere
 Folders are as those of make.py; ids have one mask ([gMASK], or [MASK] in the second row) and one <sop> a row, at different places.
 """
-import argparse
 import json
 import os
 
 import numpy as np
 import torch
+from common import GREEDY, VARIETY, arguments, write_manifest
 from safetensors.torch import save_file
 from torch.nn import functional as F
 
-GREEDY, VARIETY = 20, 4
 
 
 class Model:
@@ -117,12 +116,7 @@ def write(out, name, config, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out")
-    parser.add_argument("--random", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    os.makedirs(args.out, exist_ok=True)
+    args = arguments(__doc__.splitlines()[0])
     if not args.random:
         write(args.out, "chatglm", config_of(49, 24, 2, 3, 37), args.seed)
         return
@@ -134,9 +128,7 @@ def main():
                            int(rng.integers(1, 90)), float(rng.choice([1e-5, 1e-3])))
         made.append(f"chatglm_{seed}")
         write(args.out, made[-1], config, seed)
-    with open(os.path.join(args.out, "manifest.json"), "w") as file:
-        json.dump({"language_models": made}, file, indent=1)
-        file.write("\n")
+    write_manifest(args.out, made)
 
 
 if __name__ == "__main__":
