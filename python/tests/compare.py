@@ -1,6 +1,7 @@
 """What the tests of catenary.cupy share."""
 
 import numpy
+import pytest
 
 from catenary import cupy
 
@@ -39,3 +40,10 @@ def outcome(f):
             return f()
     except (TypeError, ValueError) as e:
         return TypeError if isinstance(e, TypeError) else ValueError
+
+
+def refused(statement, error, says, **names):
+    """Does the statement raise the error, with these words?"""
+    with pytest.raises(error) as caught:
+        exec(statement, {'cupy': cupy, 'numpy': numpy, **names})
+    assert says in str(caught.value), caught.value
