@@ -1,6 +1,5 @@
 """What chainer_graph_test.py runs with CATENARY_CHAINER=1."""
 
-import contextlib
 import copy
 import gc
 import os
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 from catenary import _core
 from chainer import gradient_check
+from turns import gives_turns
 
 x_data = np.random.RandomState(0).uniform(-1, 1, (3, 4)).astype('f')
 
@@ -513,28 +513,6 @@ def test_memory_stays_flat(looped):
         assert grown < 2 << 20
 
 
-@contextlib.contextmanager
-def another_thread():
-    """Counts the turns of another thread, which gets one only where the GIL is given away."""
-    turns, ended = [0], threading.Event()
-
-    def count():
-        while not ended.is_set():
-            turns[0] += 1
-            time.sleep(0)
-
-    interval = sys.getswitchinterval()
-    thread = threading.Thread(target=count)
-    sys.setswitchinterval(1000)
-    try:
-        thread.start()
-        yield turns
-    finally:
-        ended.set()
-        sys.setswitchinterval(interval)
-        thread.join()
-
-
 def backward_of(size):
     x = chainer.Variable(np.ones((size, size), 'f'))
     y = F.sum(F.exp(x @ x * 1e-9))
@@ -562,18 +540,7 @@ def updates_of(size):
 
 @pytest.mark.parametrize('work_of', [backward_of, grad_of, updates_of])
 def test_another_thread_runs_meanwhile(work_of):
-    small, large = work_of(4), work_of(512)
-    large()
-    with another_thread() as turns:
-        before = turns[0]
-        for _ in range(100):  # what gives nothing away
-            small()
-        assert turns[0] == before
-        for _ in range(10000):  # the system decides when the other thread gets a core
-            large()
-            if turns[0] > before:
-                break
-        assert turns[0] > before
+    assert gives_turns(work_of(512), work_of(4), 10000)
 
 
 def test_gradients_are_added_without_the_gil():

@@ -6,13 +6,13 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import numpy
 import pytest
 
 from catenary import _core, cupy
 from compare import same
+from turns import gives_turns
 
 
 def test_two_streams(device):
@@ -65,32 +65,7 @@ def test_other_threads_run_while_one_computes(device, what):
     work = {'add': lambda: (large + large).sum().item(), 'matmul': lambda: large @ large,
             'sum': lambda: large.sum().item(), 'sort': lambda: cupy.sort(large.ravel()),
             'take': lambda: cupy.take(large.ravel(), indices), 'asnumpy': lambda: cupy.asnumpy(large)}[what]
-    work()  # kernels are compiled
-    turns, ended = [0], threading.Event()
-
-    def others():
-        while not ended.is_set():
-            turns[0] += 1
-            time.sleep(0)  # gives the GIL back
-
-    interval = sys.getswitchinterval()
-    thread = threading.Thread(target=others)
-    sys.setswitchinterval(1000)
-    try:
-        thread.start()
-        before = turns[0]
-        for _ in range(100):  # what gives nothing away
-            small.shape, small.dtype, len(small)
-        assert turns[0] == before
-        for _ in range(100000):  # the system decides when the other thread gets a core
-            work()
-            if turns[0] > before:
-                break
-        assert turns[0] > before
-    finally:
-        ended.set()
-        sys.setswitchinterval(interval)
-        thread.join()
+    assert gives_turns(work, lambda: (small.shape, small.dtype, len(small)), 100000)
 
 
 def test_a_temporary_that_is_reduced_is_not_stored(device):
