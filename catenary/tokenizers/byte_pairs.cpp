@@ -8,12 +8,44 @@ namespace catenary::tokenizers {
 
 namespace {
 
-/// A word's symbols as a list, of which merges take out the right one of a pair.
-struct Symbol {
-  std::uint32_t id;
+/// A word's symbols are a list, of which merges take out the right one of a pair.
+struct Place {
   std::int32_t before, after;  // -1: none
   bool gone = false;
 };
+
+/// Merges neighbours until there is no candidate, the greatest first. `look` gives the candidate of two symbols, if
+/// they are one; its `left` is where the first of them is. `join` makes the left symbol what both become; it says false
+/// where one of them has been merged since the candidate was found.
+template <class Candidate, class Symbol, class Look, class Join>
+void merge_neighbours(std::vector<Symbol>& symbols, const Look& look, const Join& join) {
+  std::vector<Candidate> queue;
+  const auto add = [&](std::int32_t left) {
+    if (left < 0 || symbols[left].after < 0) return false;
+    const std::optional<Candidate> found = look(left, symbols[left], symbols[symbols[left].after]);
+    if (found) queue.push_back(*found);
+    return found.has_value();
+  };
+  const auto push = [&](std::int32_t left) {
+    if (add(left)) std::push_heap(queue.begin(), queue.end());
+  };
+  for (std::size_t i = 0; i < symbols.size(); ++i) add(static_cast<std::int32_t>(i));
+  std::make_heap(queue.begin(), queue.end());
+  while (!queue.empty()) {
+    const Candidate top = queue.front();
+    std::pop_heap(queue.begin(), queue.end());
+    queue.pop_back();
+    Symbol& left = symbols[top.left];
+    if (left.gone || left.after < 0) continue;
+    Symbol& right = symbols[left.after];
+    if (!join(top, left, right)) continue;
+    left.after = right.after;
+    right.gone = true;
+    if (left.after >= 0) symbols[left.after].before = top.left;
+    push(left.before);
+    push(top.left);
+  }
+}
 
 void check_length(std::string_view word) {
   constexpr std::size_t kLongest = INT32_MAX;
@@ -64,7 +96,7 @@ class ByRank : public Model {
       symbols.clear();
       for (std::size_t i = from; i < to; ++i) {
         const auto at = static_cast<std::int32_t>(i - from);
-        symbols.push_back({begun[i], at - 1, i + 1 < to ? at + 1 : -1});
+        symbols.push_back({{at - 1, i + 1 < to ? at + 1 : -1}, begun[i]});
       }
       merge(symbols);
       for (const Symbol& symbol : symbols)
@@ -74,6 +106,9 @@ class ByRank : public Model {
   }
 
  private:
+  struct Symbol : Place {
+    std::uint32_t id;
+  };
   struct Merge {
     std::uint32_t rank, id;
   };
@@ -151,35 +186,18 @@ class ByRank : public Model {
   }
 
   void merge(std::vector<Symbol>& symbols) const {
-    std::vector<Candidate> queue;
-    const auto look = [&](std::int32_t left) {
-      if (left < 0 || symbols[left].after < 0) return;
-      if (const Merge* m = merges_.find(key(symbols[left].id, symbols[symbols[left].after].id)))
-        queue.push_back({m->rank, m->id, left});
-    };
-    for (std::size_t i = 0; i < symbols.size(); ++i) look(static_cast<std::int32_t>(i));
-    std::make_heap(queue.begin(), queue.end());
-    const auto push = [&](std::int32_t left) {
-      const std::size_t size = queue.size();
-      look(left);
-      if (queue.size() > size) std::push_heap(queue.begin(), queue.end());
-    };
-    while (!queue.empty()) {
-      const Candidate top = queue.front();
-      std::pop_heap(queue.begin(), queue.end());
-      queue.pop_back();
-      Symbol& left = symbols[top.left];
-      if (left.gone || left.after < 0) continue;
-      Symbol& right = symbols[left.after];
-      const Merge* m = merges_.find(key(left.id, right.id));
-      if (!m || m->id != top.id) continue;  // one of both has been merged since
-      left.id = top.id;
-      left.after = right.after;
-      right.gone = true;
-      if (left.after >= 0) symbols[left.after].before = top.left;
-      push(left.before);
-      push(top.left);
-    }
+    merge_neighbours<Candidate>(
+        symbols,
+        [&](std::int32_t at, const Symbol& left, const Symbol& right) -> std::optional<Candidate> {
+          const Merge* m = merges_.find(key(left.id, right.id));
+          return m ? std::optional(Candidate{m->rank, m->id, at}) : std::nullopt;
+        },
+        [&](const Candidate& candidate, Symbol& left, const Symbol& right) {
+          const Merge* m = merges_.find(key(left.id, right.id));
+          if (!m || m->id != candidate.id) return false;
+          left.id = candidate.id;
+          return true;
+        });
   }
 
   BytePairs options_;
@@ -221,16 +239,15 @@ class ByScore : public Model {
       if (here > 0 && !joints_.find(joint(before, c))) finish(word, symbols, ids);
       const auto size = static_cast<std::int32_t>(symbols.size());
       if (size > 0) symbols.back().after = size;
-      symbols.push_back({static_cast<std::uint32_t>(here), static_cast<std::uint32_t>(at - here), size - 1, -1});
+      symbols.push_back({{size - 1, -1}, static_cast<std::uint32_t>(here), static_cast<std::uint32_t>(at - here)});
       before = c;
     }
     finish(word, symbols, ids);
   }
 
  private:
-  struct Span {
+  struct Span : Place {
     std::uint32_t at, bytes;
-    std::int32_t before, after;
   };
   struct Candidate {
     float score;
@@ -248,7 +265,7 @@ class ByScore : public Model {
   void finish(std::string_view word, std::vector<Span>& symbols, std::vector<std::int64_t>& ids) const {
     merge(word, symbols);
     for (const Span& symbol : symbols) {
-      if (symbol.bytes == 0) continue;
+      if (symbol.gone) continue;
       const std::string_view text = word.substr(symbol.at, symbol.bytes);
       if (const auto id = vocabulary.id(text)) {
         ids.push_back(*id);
@@ -264,35 +281,18 @@ class ByScore : public Model {
   }
 
   void merge(std::string_view word, std::vector<Span>& symbols) const {
-    std::vector<Candidate> queue;
-    const auto look = [&](std::int32_t left) {
-      if (left < 0 || symbols[left].after < 0) return;
-      const std::uint32_t bytes = symbols[left].bytes + symbols[symbols[left].after].bytes;
-      if (const auto id = vocabulary.id(word.substr(symbols[left].at, bytes)))
-        queue.push_back({scores_[*id], left, bytes});
-    };
-    for (std::size_t i = 0; i < symbols.size(); ++i) look(static_cast<std::int32_t>(i));
-    std::make_heap(queue.begin(), queue.end());
-    const auto push = [&](std::int32_t left) {
-      const std::size_t size = queue.size();
-      look(left);
-      if (queue.size() > size) std::push_heap(queue.begin(), queue.end());
-    };
-    while (!queue.empty()) {
-      const Candidate top = queue.front();
-      std::pop_heap(queue.begin(), queue.end());
-      queue.pop_back();
-      Span& left = symbols[top.left];
-      if (left.bytes == 0 || left.after < 0) continue;
-      Span& right = symbols[left.after];
-      if (left.bytes + right.bytes != top.bytes) continue;  // one of both has been merged since
-      left.bytes = top.bytes;
-      left.after = right.after;
-      right.bytes = 0;
-      if (left.after >= 0) symbols[left.after].before = top.left;
-      push(left.before);
-      push(top.left);
-    }
+    merge_neighbours<Candidate>(
+        symbols,
+        [&](std::int32_t at, const Span& left, const Span& right) -> std::optional<Candidate> {
+          const std::uint32_t bytes = left.bytes + right.bytes;
+          const auto id = vocabulary.id(word.substr(left.at, bytes));
+          return id ? std::optional(Candidate{scores_[*id], at, bytes}) : std::nullopt;
+        },
+        [](const Candidate& candidate, Span& left, const Span& right) {
+          if (left.bytes + right.bytes != candidate.bytes) return false;
+          left.bytes = candidate.bytes;
+          return true;
+        });
   }
 
   std::vector<float> scores_;
