@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <limits>
 #include <utility>
 
 #include "catenary/array/axes.h"
@@ -24,6 +23,7 @@ namespace catenary::linalg {
 namespace {
 
 using detail::adjoint;
+using detail::epsilon_of;
 using detail::host_array;
 using detail::host_copy;
 using detail::HostStack;
@@ -61,11 +61,6 @@ Singular singular(const HostStack& a, bool full, bool vectors, const char* what)
 Array inverted(const Array& s, double cutoff) {
   const Array large = s > max(s, -1, true) * cutoff;
   return where(large, 1 / where(large, s, 1), 0);
-}
-
-double epsilon_of(Dtype dtype) {
-  return dtype == Dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                 : std::numeric_limits<double>::epsilon();
 }
 
 }  // namespace
@@ -139,7 +134,7 @@ LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
   LstsqResult result;
   Array x = detail::filled({n, right.shape(1)}, 0, dtype, Device());
   if (stack.k > 0) {
-    const double cutoff = rcond.value_or(epsilon_of(part_dtype(stack.result)) * static_cast<double>(std::max(m, n)));
+    const double cutoff = rcond.value_or(epsilon_of(stack.result) * static_cast<double>(std::max(m, n)));
     const Array inverse = inverted(found.s, cutoff);
     result.rank = count_nonzero(inverse).item<std::int64_t>();
     x = matmul(found.vt(0).T(), matmul(conjugate(found.ut(0)), right) * inverse.reshape({stack.k, 1}));

@@ -1,6 +1,7 @@
 #include "catenary/array/host_stack.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "catenary/array/hermitian.h"
 #include "catenary/core/format.h"
@@ -11,6 +12,11 @@ namespace catenary::detail {
 Array host_copy(const Array& a, Dtype dtype) { return a.to_device(Device()).astype(dtype).copy(); }
 
 Array host_array(const Shape& shape, Dtype dtype) { return Array::empty(shape, dtype, Device()); }
+
+double epsilon_of(Dtype dtype) {
+  return part_dtype(dtype) == Dtype::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                             : std::numeric_limits<double>::epsilon();
+}
 
 HostStack::HostStack(const Array& a, const char* what, Dtype other) : device(a.device()) {
   if (a.ndim() < 2)

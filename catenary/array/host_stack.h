@@ -14,6 +14,9 @@ Array host_copy(const Array& a, Dtype dtype);
 /// An array without values there.
 Array host_array(const Shape& shape, Dtype dtype = Dtype::float64);
 
+/// The distance from 1 to the next number, of results that are float32 or complex64, or else of float64.
+double epsilon_of(Dtype dtype);
+
 /// Matrix i of a stack in host memory.
 template <class T>
 factor::Matrix<T> matrix_of(const Array& stack, std::int64_t i) {

@@ -1,11 +1,11 @@
 #include "catenary/array/polynomial.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/array/host_stack.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
@@ -92,10 +92,7 @@ PolyfitResult polyfit(const Array& x, const Array& y, int deg, const PolyfitOpti
     right = y.ndim() == 1 ? right * w : right * w.reshape({n, 1});
   }
   PolyfitResult result;
-  const double epsilon = part_dtype(dtype) == Dtype::float32
-                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                             : std::numeric_limits<double>::epsilon();
-  result.rcond = options.rcond.value_or(static_cast<double>(n) * epsilon);
+  result.rcond = options.rcond.value_or(static_cast<double>(n) * detail::epsilon_of(dtype));
   // Columns of one length: else high powers would hide the others.
   const Array scale = sqrt(sum(square(left), 0)).eval();
   left = left / scale;
