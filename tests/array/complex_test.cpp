@@ -12,7 +12,6 @@
 #include <sstream>
 
 #include "catenary/array/creation.h"
-#include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
@@ -22,9 +21,8 @@
 #include "catenary/array/statistics.h"
 #include "catenary/array/view.h"
 #include "catenary/core/error.h"
-#include "catenary/device/float64.h"
 #include "catenary/ops/op_names.h"
-#include "tests/array/expect.h"
+#include "tests/array/complex_numbers.h"
 
 namespace ct = catenary;
 using namespace testing_arrays;
@@ -33,26 +31,9 @@ using ct::Shape;
 
 namespace {
 
-using C = std::complex<double>;
 using Wide = std::complex<long double>;
 
 const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-
-std::vector<Dtype> complex_dtypes() {
-  if (ct::has_float64(ct::current_device())) return {Dtype::complex64, Dtype::complex128};
-  return {Dtype::complex64};
-}
-
-/// Of the device, in the dtype: the values rounded as it rounds.
-Array from(const std::vector<C>& values, const Shape& shape, Dtype dtype) {
-  if (dtype == Dtype::complex128) return Array::from_host(values.data(), shape, dtype);
-  const std::vector<std::complex<float>> narrow(values.begin(), values.end());
-  return Array::from_host(narrow.data(), shape, dtype);
-}
-Array from(const std::vector<C>& values, Dtype dtype) {
-  return from(values, {static_cast<std::int64_t>(values.size())}, dtype);
-}
-std::vector<C> values_of(const Array& a) { return a.to_device(ct::Device()).to_vector<C>(); }
 
 std::vector<C> random_numbers(std::size_t n, unsigned seed, double largest_exponent = 3) {
   std::mt19937_64 random(seed);
@@ -69,14 +50,6 @@ std::vector<C> special_numbers() {
   for (double re : parts)
     for (double im : parts) all.emplace_back(re, im);
   return all;
-}
-
-void expect_numbers(const Array& a, const std::vector<C>& expected, Dtype dtype, double tolerance = 0) {
-  ASSERT_EQ(a.dtype(), dtype);
-  const std::vector<C> values = values_of(a);
-  ASSERT_EQ(values.size(), expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    EXPECT_LE(std::abs(values[i] - expected[i]), tolerance * std::max(1.0, std::abs(expected[i]))) << i;
 }
 
 /// Distance in units of the last place of the expected value; 0 of equal infinities and of NaN for NaN.
@@ -165,12 +138,12 @@ TEST(Complex, FunctionsAreC99sWithinAFewUnits) {
       const auto known = unary_functions().find(row.name);
       ASSERT_NE(known, unary_functions().end()) << row.name << " has no reference here";
       const Function& f = known->second;
-      std::vector<C> numbers = random_numbers(2000, 7);
-      for (const C& z : random_numbers(500, 8, 20)) numbers.push_back(z);
+      std::vector<C> all = random_numbers(2000, 7);
+      for (const C& z : random_numbers(500, 8, 20)) all.push_back(z);
       double worst = 0;
       C worst_at;
-      const Array x = from(numbers, dtype);
-      const std::vector<C> given = values_of(x), results = values_of(ct::apply(op, x));
+      const Array x = from(all, dtype);
+      const std::vector<C> given = numbers(x), results = numbers(ct::apply(op, x));
       for (std::size_t k = 0; k < given.size(); ++k) {
         const Wide expected = f.wide(Wide(given[k]));
         if (name == "exp2" && std::abs(given[k]) > 20) continue;  // of z ln 2, whose rounding grows with z
@@ -205,10 +178,10 @@ TEST(Complex, FunctionsOfWhatIsNotFiniteAreC99s) {
   };
   for (const Dtype dtype : complex_dtypes()) {
     const Array x = from(special_numbers(), dtype);
-    const std::vector<C> given = values_of(x);
+    const std::vector<C> given = numbers(x);
     for (const auto& [name, f] : unary_functions()) {
       const ct::ops::Op op = row_named(name);
-      const std::vector<C> results = values_of(ct::apply(op, x));
+      const std::vector<C> results = numbers(ct::apply(op, x));
       for (std::size_t k = 0; k < given.size(); ++k) {
         if (std::isfinite(given[k].real()) && std::isfinite(given[k].imag()) && name != "sqrt" && name != "log")
           continue;
@@ -244,14 +217,14 @@ INSTANTIATE_TEST_SUITE_P(All, ComplexRows, testing::ValuesIn(complex_rows()),
 TEST_P(ComplexRows, HaveTheCpusBits) {
   const ct::ops::Op op = row_named(GetParam());
   for (const Dtype dtype : complex_dtypes()) {
-    std::vector<C> numbers = special_numbers();
-    for (const C& z : random_numbers(700, 3, 12)) numbers.push_back(z);
-    for (const C& z : random_numbers(300, 4, 100)) numbers.push_back(z);
-    std::vector<C> others(numbers.rbegin(), numbers.rend());
-    for (int n = -4; n < 5; ++n) numbers.emplace_back(1.25, n), others.emplace_back(n, 0);
+    std::vector<C> all = special_numbers();
+    for (const C& z : random_numbers(700, 3, 12)) all.push_back(z);
+    for (const C& z : random_numbers(300, 4, 100)) all.push_back(z);
+    std::vector<C> others(all.rbegin(), all.rend());
+    for (int n = -4; n < 5; ++n) all.emplace_back(1.25, n), others.emplace_back(n, 0);
     const auto bits_on = [&](const ct::Device& device) {
       const ct::DeviceScope scope(device);
-      const Array x = from(numbers, dtype), y = from(others, dtype);
+      const Array x = from(all, dtype), y = from(others, dtype);
       const Array result =
           (ct::ops::info(op).arity == 1 ? ct::apply(op, x) : ct::apply(op, x, y)).to_device(ct::Device());
       std::vector<double> parts;  // every NaN is the same
@@ -276,7 +249,7 @@ TEST(Complex, ArithmeticBroadcastsFusesAndTakesLiterals) {
     const Array x = from(v, {3, 4}, dtype), y = from(w, {4}, dtype);
     std::vector<C> expected;
     for (std::size_t i = 0; i < 12; ++i) {
-      const C a(values_of(x)[i]), b(values_of(y)[i % 4]);
+      const C a(numbers(x)[i]), b(numbers(y)[i % 4]);
       expected.push_back(a * b - a / b + C(0, 2) * a + 1.0);
     }
     expect_numbers(x * y - x / y + C(0, 2) * x + 1, expected, dtype, 30 * close);
@@ -284,7 +257,7 @@ TEST(Complex, ArithmeticBroadcastsFusesAndTakesLiterals) {
     const Array behind = x(ct::slice(ct::none, ct::none, -2), ct::slice(ct::none, ct::none, -1));
     std::vector<C> turned;
     for (int r : {2, 0})
-      for (int c : {3, 2, 1, 0}) turned.push_back(values_of(x)[static_cast<std::size_t>(r * 4 + c)]);
+      for (int c : {3, 2, 1, 0}) turned.push_back(numbers(x)[static_cast<std::size_t>(r * 4 + c)]);
     expect_numbers(behind, turned, dtype);
     expect_numbers(
         -behind.T(),
@@ -298,7 +271,7 @@ TEST(Complex, ArithmeticBroadcastsFusesAndTakesLiterals) {
     Array z = x.copy();
     z += y;
     z *= C(0, 1);
-    for (std::size_t i = 0; i < 12; ++i) expected[i] = (values_of(x)[i] + values_of(y)[i % 4]) * C(0, 1);
+    for (std::size_t i = 0; i < 12; ++i) expected[i] = (numbers(x)[i] + numbers(y)[i % 4]) * C(0, 1);
     expect_numbers(z, expected, dtype, 4 * close);
     EXPECT_EQ((x + 1.5).dtype(), dtype);
     EXPECT_EQ(ct::absolute(x).dtype(), ct::part_dtype(dtype));
@@ -402,7 +375,7 @@ TEST(Complex, ReductionsAndOrder) {
     const double close = dtype == Dtype::complex64 ? 2e-5 : 1e-12;
     const std::vector<C> v = random_numbers(6 * 700, 11, 1);
     const Array x = from(v, {6, 700}, dtype);
-    const std::vector<C> given = values_of(x);
+    const std::vector<C> given = numbers(x);
     C total = 0;
     std::vector<C> columns(700), running;
     for (std::size_t i = 0; i < given.size(); ++i) total += given[i], columns[i % 700] += given[i];
@@ -440,7 +413,7 @@ TEST(Complex, ProductsAndSystems) {
     const double close = dtype == Dtype::complex64 ? 2e-5 : 1e-12;
     const Array a = from(random_numbers(2 * 5 * 3, 1, 1), {2, 5, 3}, dtype),
                 b = from(random_numbers(3 * 4, 2, 1), {3, 4}, dtype);
-    const auto value = [](const Array& x, std::int64_t i, std::int64_t j) { return values_of(x(i, j))[0]; };
+    const auto value = [](const Array& x, std::int64_t i, std::int64_t j) { return numbers(x(i, j))[0]; };
     const Array product = ct::matmul(a, b), turned = ct::matmul(b.T(), a(1).T());
     EXPECT_EQ(product.shape(), (Shape{2, 5, 4}));
     for (int i = 0; i < 5; ++i)
@@ -474,7 +447,7 @@ TEST(Complex, ElementsAreMoved) {
   for (const Dtype dtype : complex_dtypes()) {
     const std::vector<C> v = random_numbers(24, 9);
     const Array x = from(v, {4, 6}, dtype);
-    const std::vector<C> given = values_of(x);
+    const std::vector<C> given = numbers(x);
     const auto at = [&](int r, int c) { return given[static_cast<std::size_t>(r * 6 + c)]; };
     const Array rows = make<std::int64_t>({3, 0}), columns = make<std::int64_t>({5, 1});
     expect_numbers(x(rows, columns), {at(3, 5), at(0, 1)}, dtype);
@@ -529,20 +502,20 @@ TEST(Complex, PlacesMiddlesAndCovariances) {
     EXPECT_EQ(ct::isin(wanted, sorted).to_vector<bool>(), (std::vector<bool>{true, false, true, false, false, false}));
     const std::vector<C> odd{{3, 1}, {1, 2}, {2, 5}}, even{{3, 1}, {1, 2}, {2, 5}, {4, 0}},
         broken{{3, 1}, {1, nan}, {2, 5}};
-    EXPECT_EQ(values_of(ct::median(from(odd, d))), (std::vector<C>{{2, 5}}));
-    EXPECT_EQ(values_of(ct::median(from(even, d))), (std::vector<C>{{2.5, 3}}));
-    EXPECT_TRUE(std::isnan(values_of(ct::median(from(broken, d)))[0].real()));
-    EXPECT_EQ(values_of(ct::nanmedian(from(broken, d))), (std::vector<C>{{2.5, 3}}));
+    EXPECT_EQ(numbers(ct::median(from(odd, d))), (std::vector<C>{{2, 5}}));
+    EXPECT_EQ(numbers(ct::median(from(even, d))), (std::vector<C>{{2.5, 3}}));
+    EXPECT_TRUE(std::isnan(numbers(ct::median(from(broken, d)))[0].real()));
+    EXPECT_EQ(numbers(ct::nanmedian(from(broken, d))), (std::vector<C>{{2.5, 3}}));
     EXPECT_EQ(ct::median(from(odd, d)).dtype(), d);
     EXPECT_THROW(ct::quantile(from(odd, d), 0.5), ct::DtypeError);
     EXPECT_THROW(ct::percentile(from(odd, d), std::vector<double>{50}), ct::DtypeError);
     const Array pair =
         from({{1, 1}, {3, -1}, {2, 0}, {0, 2}}, {2, 2}, d);  // deviations (-1 + i, 1 - i) and (1 - i, -1 + i)
-    EXPECT_EQ(values_of(ct::cov(pair)), (std::vector<C>{{4, 0}, {-4, 0}, {-4, 0}, {4, 0}}));
-    EXPECT_EQ(values_of(ct::corrcoef(pair)), (std::vector<C>{{1, 0}, {-1, 0}, {-1, 0}, {1, 0}}));
-    EXPECT_EQ(values_of(ct::interp(ct::ones({1}) * 0.5, ct::arange(2.0), from({{0, 2}, {2, 4}}, d)))[0], (C{1, 3}));
-    EXPECT_EQ(values_of(ct::byteswap(ct::byteswap(pair))), values_of(pair));
-    EXPECT_EQ(values_of(ct::real(ct::byteswap(pair))), values_of(ct::byteswap(ct::real(pair))));
+    EXPECT_EQ(numbers(ct::cov(pair)), (std::vector<C>{{4, 0}, {-4, 0}, {-4, 0}, {4, 0}}));
+    EXPECT_EQ(numbers(ct::corrcoef(pair)), (std::vector<C>{{1, 0}, {-1, 0}, {-1, 0}, {1, 0}}));
+    EXPECT_EQ(numbers(ct::interp(ct::ones({1}) * 0.5, ct::arange(2.0), from({{0, 2}, {2, 4}}, d)))[0], (C{1, 3}));
+    EXPECT_EQ(numbers(ct::byteswap(ct::byteswap(pair))), numbers(pair));
+    EXPECT_EQ(numbers(ct::real(ct::byteswap(pair))), numbers(ct::byteswap(ct::real(pair))));
   }
 }
 
