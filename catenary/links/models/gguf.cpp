@@ -22,20 +22,6 @@ class Gguf : public LanguageFile {
   serializers::LanguageFormat format() const override { return serializers::LanguageFormat::gguf; }
   const std::string& architecture() const override { return architecture_; }
 
-  std::unique_ptr<LanguageModel> make() const override {
-    std::unique_ptr<LanguageModel> model;
-    try {
-      model = architecture_ == "gpt2" ? make_gpt2() : make_llama();
-    } catch (const FileError&) {
-      throw;
-    } catch (const Error& error) {  // of a shape that no memory has, for instance
-      fail<FileError>("{}: {}", path_, error.what());
-    }
-    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-      if (reader_.find(key)) model->end_tokens.push_back(reader_.integer(key));
-    return model;
-  }
-
   std::vector<Tensor> tensors() const override {
     std::vector<Tensor> all;
     for (const std::string& name : reader_.names()) {
@@ -58,6 +44,16 @@ class Gguf : public LanguageFile {
   }
 
  private:
+  std::unique_ptr<LanguageModel> by_settings() const override {
+    return architecture_ == "gpt2" ? make_gpt2() : make_llama();
+  }
+  std::vector<std::int64_t> end_tokens() const override {
+    std::vector<std::int64_t> all;
+    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+      if (reader_.find(key)) all.push_back(reader_.integer(key));
+    return all;
+  }
+
   std::string key(const char* name) const { return architecture_ + "." + name; }
   bool has(const char* name) const { return reader_.find(key(name)) != nullptr; }
   std::int64_t integer(const char* name) const {

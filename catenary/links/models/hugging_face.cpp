@@ -30,6 +30,7 @@ class Settings {
  public:
   Settings(std::string path, json values) : path_(std::move(path)), values_(std::move(values)) {}
 
+  const std::string& path() const { return path_; }
   bool has(const char* key) const { return values_.contains(key) && !values_[key].is_null(); }
   std::int64_t integer(const char* key) const {
     const json& value = at(key);
@@ -225,24 +226,6 @@ class HuggingFace : public LanguageFile {
   serializers::LanguageFormat format() const override { return serializers::LanguageFormat::hugging_face; }
   const std::string& architecture() const override { return architecture_; }
 
-  std::unique_ptr<LanguageModel> make() const override {
-    std::unique_ptr<LanguageModel> model;
-    try {
-      const bool has_head = weights_.contains("lm_head.weight") || weights_.contains("lm_head.weight_blocks");
-      model = architecture_ == "gpt2"      ? make_gpt2(config_, most_layers())
-              : architecture_ == "chatglm" ? make_chatglm(config_, !has_head, most_layers())
-                                           : make_llama(config_, architecture_, most_layers());
-    } catch (const FileError&) {
-      throw;
-    } catch (const Error& error) {  // of a shape that no memory has, for instance
-      fail<FileError>("{}/config.json: {}", path_, error.what());
-    }
-    const std::string generation = path_ + "/generation_config.json";
-    const Settings told(generation, os::exists(generation) ? read_json(generation) : json::object());
-    model->end_tokens = (told.has("eos_token_id") ? told : config_).integers("eos_token_id");
-    return model;
-  }
-
   std::vector<Tensor> tensors() const override {
     std::vector<Tensor> all;
     for (const std::string& name : weights_.names()) {
@@ -280,6 +263,19 @@ class HuggingFace : public LanguageFile {
   }
 
  private:
+  std::string settings() const override { return config_.path(); }
+  std::unique_ptr<LanguageModel> by_settings() const override {
+    if (architecture_ == "gpt2") return make_gpt2(config_, most_layers());
+    if (architecture_ != "chatglm") return make_llama(config_, architecture_, most_layers());
+    const bool has_head = weights_.contains("lm_head.weight") || weights_.contains("lm_head.weight_blocks");
+    return make_chatglm(config_, !has_head, most_layers());
+  }
+  std::vector<std::int64_t> end_tokens() const override {
+    const std::string generation = path_ + "/generation_config.json";
+    const Settings told(generation, os::exists(generation) ? read_json(generation) : json::object());
+    return (told.has("eos_token_id") ? told : config_).integers("eos_token_id");
+  }
+
   // what `catenary quantize` writes in place of a tensor, as links have it: links/quantized.h
   static constexpr const char *kBlocks = "_blocks", *kKind = "_kind";
   static std::string without(const std::string& name, std::string_view end) {

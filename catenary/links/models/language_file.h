@@ -29,7 +29,7 @@ class LanguageFile {
   virtual serializers::LanguageFormat format() const = 0;
   virtual const std::string& architecture() const = 0;
   /// The model by its settings. Throws FileError for one that is not known here.
-  virtual std::unique_ptr<LanguageModel> make() const = 0;
+  std::unique_ptr<LanguageModel> make() const;
   virtual std::vector<Tensor> tensors() const = 0;
   /// A tensor's values as they lie in the file: of blocks uint8, [rows, bytes of a row].
   virtual Array read(const Tensor& tensor, const Device& device) const = 0;
@@ -45,6 +45,13 @@ class LanguageFile {
 
   /// Throws FileError: the architecture is none that the names' table has.
   void check_architecture() const;
+
+ private:
+  /// Where the settings are, for messages.
+  virtual std::string settings() const { return path(); }
+  virtual std::unique_ptr<LanguageModel> by_settings() const = 0;
+  /// Those after which a text has ended.
+  virtual std::vector<std::int64_t> end_tokens() const = 0;
 };
 
 /// A folder of Hugging Face's, or a GGUF file.

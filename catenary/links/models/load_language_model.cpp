@@ -127,6 +127,19 @@ std::int64_t head_size_of(const LanguageModel& model) {
 
 }  // namespace
 
+std::unique_ptr<LanguageModel> detail::LanguageFile::make() const {
+  std::unique_ptr<LanguageModel> model;
+  try {
+    model = by_settings();
+  } catch (const FileError&) {
+    throw;
+  } catch (const Error& error) {  // of a shape that no memory has, for instance
+    fail<FileError>("{}: {}", settings(), error.what());
+  }
+  model->end_tokens = end_tokens();
+  return model;
+}
+
 std::int64_t detail::LanguageFile::most_layers() const {
   constexpr std::int64_t kMost = 10000;
   return std::min(kMost, static_cast<std::int64_t>(tensors().size()));
