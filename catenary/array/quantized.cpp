@@ -22,8 +22,6 @@ namespace {
 
 using std::int64_t;
 
-/// Bytes of dequantised weights at a time.
-constexpr int64_t kPart = int64_t{1} << 20;
 /// As many rows of x are multiplied with blocks as they lie.
 constexpr int64_t kFewRows = 8;
 
@@ -49,8 +47,7 @@ void dequantize_into(const QuantizedArray& w, const Array& out) {
 /// Calls f with parts of w, dequantised, and the number of their first row.
 template <class F>
 void each_part(const QuantizedArray& w, Dtype dtype, const F& f) {
-  const int64_t row_bytes = std::max<int64_t>(1, w.columns() * static_cast<int64_t>(itemsize(dtype)));
-  const int64_t rows = std::clamp<int64_t>(kPart / row_bytes, 1, w.rows());
+  const int64_t rows = w.rows_at_once(dtype);
   const Array memory = Array::empty({rows, w.columns()}, dtype, w.device());
   for (int64_t first = 0; first < w.rows(); first += rows) {
     const int64_t end = std::min(first + rows, w.rows());
@@ -66,6 +63,12 @@ Array as_matrix(const Array& x, int64_t columns) {
 }
 
 }  // namespace
+
+int64_t QuantizedArray::rows_at_once(Dtype dtype) const {
+  constexpr int64_t kBytes = int64_t{1} << 20;
+  const int64_t row_bytes = std::max<int64_t>(1, columns() * static_cast<int64_t>(itemsize(dtype)));
+  return std::max<int64_t>(1, std::min(kBytes / row_bytes, rows()));
+}
 
 QuantizedArray::QuantizedArray(const Array& blocks, Quantization kind, const Shape& shape)
     : blocks_(blocks.contiguous()), kind_(kind), shape_(shape) {

@@ -28,6 +28,8 @@ class CT_API QuantizedArray {
   QuantizedArray to_device(const Device& device) const;
   /// Some of its rows, [begin, end); the blocks are shared. Throws IndexError.
   QuantizedArray part(std::int64_t begin, std::int64_t end) const;
+  /// How many rows are 1 MiB in this dtype, and at least one: what is dequantised at a time.
+  std::int64_t rows_at_once(Dtype dtype) const;
 
  private:
   Array blocks_;

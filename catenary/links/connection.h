@@ -19,7 +19,7 @@ struct LinearOptions {
 };
 
 /// y = x Wᵀ + b for x (N, in_size), W (out_size, in_size), which may be quantised. (chainer.links.Linear)
-class CT_API Linear : public Link, public QuantizableW {
+class CT_API Linear : public QuantizableW {
  public:
   /// The input size is found at the first call.
   explicit Linear(std::int64_t out_size, const LinearOptions& options = {});
@@ -65,7 +65,7 @@ struct EmbedIDOptions {
   std::optional<std::int64_t> ignore_label = {};  ///< an id whose vector is 0
 };
 /// Rows of W (in_size, out_size) by id; of a quantised W in config.dtype. (chainer.links.EmbedID)
-class CT_API EmbedID : public Link, public QuantizableW {
+class CT_API EmbedID : public QuantizableW {
  public:
   EmbedID(std::int64_t in_size, std::int64_t out_size, const EmbedIDOptions& options = {});
   Variable operator()(const Variable& x) const;

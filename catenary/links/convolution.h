@@ -29,7 +29,7 @@ struct ConvolutionLinkOptions {
 /// A convolution over `ndim` axes (1 to 3) with W [out_channels, in_channels / groups, ksize…] and b [out_channels];
 /// see functions::convolution_nd; W may be quantised. Throws ValueError for impossible sizes, and channels that are no
 /// multiple of groups. (chainer.links.ConvolutionND)
-class CT_API ConvolutionND : public Link, public QuantizableW {
+class CT_API ConvolutionND : public QuantizableW {
  public:
   ConvolutionND(int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
                 const PerAxis& ksize, const ConvolutionLinkOptions& options = {})

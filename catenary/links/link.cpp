@@ -262,35 +262,22 @@ bool Link::update_enabled() const { return state_->update_enabled; }
 
 void Link::serialize(Serializer& serializer) const {
   Visit own;
-  own.on_parameter = [&](const std::string& name, Parameter& p) {
-    if (!p.defined()) return;
-    if (serializer.loading() && !serializer.contains(name) && serializer.contains(name + "_blocks")) {
-      // it is quantised there: links/quantized.h
-      const std::string kind = name + "_kind";
-      const std::vector<std::int64_t> there = serializer.read_integers(kind);
-      Shape shape;
-      for (std::size_t i = 1; i < there.size(); ++i) shape.push_back(there[i]);
-      if (p.is_initialized() && shape != p.shape())
-        serializer.reject(kind, fmt::format("the quantised weights have shape {}, the parameter {}", shape, p.shape()));
-      serializer.after_loading([&p] { p = Parameter(); });
-    } else {
-      serializer(name, p);
-    }
-  };
-  own.on_persistent = [&](const std::string& name, Persistent& a) {
-    // which kind blocks are of was read when they came, and blocks of several kinds are of one size
-    if (serializer.loading() && a.defined() && name.ends_with("_kind") &&
-        serializer.contains(name.substr(0, name.size() - 5) + "_blocks") &&
-        serializer.read_integers(name) != a->to_vector<std::int64_t>())
-      serializer.reject(name, "the quantised weights there are of another kind or shape than those here");
-    // one that is not set yet becomes what the file has
-    if (a.defined() || (serializer.loading() && serializer.contains(name))) serializer(name, a.slot());
-  };
+  own.on_parameter = [&](const std::string& name, Parameter& p) { serialize_member(serializer, name, p); };
+  own.on_persistent = [&](const std::string& name, Persistent& a) { serialize_member(serializer, name, a); };
   own.on_child = [&](const std::string& name, Link& child) {
     Serializer below = serializer[name];
     child.serialize(below);
   };
   visit_all_members(own);
+}
+
+void Link::serialize_member(const Serializer& serializer, const std::string& name, Parameter& p) const {
+  if (p.defined()) serializer(name, p);
+}
+
+void Link::serialize_member(const Serializer& serializer, const std::string& name, Persistent& a) const {
+  // one that is not set yet becomes what the file has
+  if (a.defined() || (serializer.loading() && serializer.contains(name))) serializer(name, a.slot());
 }
 
 void Link::serialize_state(const Serializer& serializer) const {

@@ -161,6 +161,11 @@ class CT_API Link : private detail::LinkPlace {
   virtual std::span<const std::byte> ct_links_extent() const;
   void set_name(std::string name) const;
 
+ protected:
+  /// Saves or loads one of the link's own members: serialize() calls it for each.
+  virtual void serialize_member(const Serializer& serializer, const std::string& name, Parameter& parameter) const;
+  virtual void serialize_member(const Serializer& serializer, const std::string& name, Persistent& array) const;
+
  private:
   struct State;
   std::shared_ptr<State> state_;

@@ -53,6 +53,51 @@ Variables QuantizedLinear::backward(Targets targets, Grads gy) {
 
 }  // namespace
 
+namespace {
+
+constexpr char kW[] = "W", kBlocks[] = "W_blocks", kKind[] = "W_kind";
+
+struct Told {
+  Quantization kind;
+  Shape shape;
+};
+
+/// What W_kind's numbers tell, or `refuse` with what is wrong with them, which throws.
+template <class Refuse>
+Told told_by(const std::vector<int64_t>& numbers, Refuse&& refuse) {
+  if (numbers.empty() || numbers[0] < 0 || numbers[0] >= kQuantizations)
+    refuse(fmt::format("this names no kind of quantised weights: {}", fmt::join(numbers, ", ")));
+  constexpr int64_t kMost = int64_t{1} << 48;
+  Told told{static_cast<Quantization>(numbers[0]), {}};
+  int64_t columns = 1;
+  bool possible = numbers.size() > 1 && numbers.size() <= kMaxDims + 1 && numbers[1] >= 0;
+  for (std::size_t i = 1; i < numbers.size() && possible; ++i) {
+    told.shape.push_back(numbers[i]);
+    if (i == 1) continue;
+    possible = numbers[i] >= 0 && (columns == 0 || numbers[i] <= kMost / columns);
+    columns *= possible ? numbers[i] : 1;
+  }
+  if (!possible) refuse(fmt::format("there is no shape ({})", fmt::join(numbers.begin() + 1, numbers.end(), ", ")));
+  return told;
+}
+
+Told told_by(const Serializer& serializer) {
+  return told_by(serializer.read_integers(kKind), [&](const std::string& why) { serializer.reject(kKind, why); });
+}
+
+/// Throws FileError for blocks that are not what W_kind tells. Else the link would find out when it is first called.
+void check_blocks(const Serializer& serializer, Dtype dtype, const Shape& shape) {
+  const Told told = told_by(serializer);
+  int64_t columns = 1;
+  for (int axis = 1; axis < told.shape.size(); ++axis) columns *= told.shape[axis];
+  if (const Shape expected{told.shape[0], quantized_row_bytes(told.kind, columns)};
+      dtype != Dtype::uint8 || shape != expected)
+    serializer.reject(kBlocks, fmt::format("blocks of {} for weights of {} are uint8 of {}, not {} of {}",
+                                           quantization_info(told.kind).name, told.shape, expected, dtype, shape));
+}
+
+}  // namespace
+
 // What was read of W_kind when it was that array, as it may be on a device.
 struct QuantizableW::Read {
   std::mutex mutex;
@@ -79,16 +124,33 @@ std::shared_ptr<const QuantizedArray> QuantizableW::quantized() const {
   const std::lock_guard lock(read_->mutex);
   const auto same = [](const Array& a, const Array& b) { return a.defined() && a.is(b); };
   if (!same(read_->blocks, W_blocks) || !same(read_->kind, W_kind)) {
-    const auto kind = W_kind->to_vector<int64_t>();
-    if (kind.empty() || kind[0] < 0 || kind[0] >= kQuantizations)
-      fail<ValueError>("W_kind names no kind of quantised weights: {}", kind.empty() ? -1 : kind[0]);
-    Shape shape;
-    for (std::size_t i = 1; i < kind.size(); ++i) shape.push_back(kind[i]);
-    read_->value = std::make_shared<QuantizedArray>(W_blocks.array(), static_cast<Quantization>(kind[0]), shape);
+    const Told told =
+        told_by(W_kind->to_vector<int64_t>(), [](const std::string& why) { fail<ValueError>("{}: {}", kKind, why); });
+    read_->value = std::make_shared<QuantizedArray>(W_blocks.array(), told.kind, told.shape);
     read_->blocks = W_blocks.array();
     read_->kind = W_kind.array();
   }
   return read_->value;
+}
+
+void QuantizableW::serialize_member(const Serializer& serializer, const std::string& name, Parameter& p) const {
+  const bool is_quantized_there =
+      name == kW && p.defined() && serializer.loading() && !serializer.contains(kW) && serializer.contains(kBlocks);
+  if (!is_quantized_there) return Link::serialize_member(serializer, name, p);
+  if (const Shape there = told_by(serializer).shape; p.is_initialized() && there != p.shape())
+    serializer.reject(kKind, fmt::format("the quantised weights have shape {}, the parameter {}", there, p.shape()));
+  serializer.after_loading([&p] { p = Parameter(); });
+}
+
+void QuantizableW::serialize_member(const Serializer& serializer, const std::string& name, Persistent& a) const {
+  const bool comes = serializer.loading() && serializer.contains(name) && serializer.contains(kBlocks);
+  if (comes && name == kBlocks) {
+    return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) { check_blocks(serializer, dtype, shape); });
+  }
+  // which kind blocks are of was read when they came, and blocks of several kinds are of one size
+  if (comes && name == kKind && a.defined() && serializer.read_integers(kKind) != a->to_vector<int64_t>())
+    serializer.reject(kKind, "the quantised weights there are of another kind or shape than those here");
+  Link::serialize_member(serializer, name, a);
 }
 
 namespace detail {
@@ -134,10 +196,8 @@ Variable quantized_rows(const Variable& ids, const QuantizedArray& w, std::optio
 
 Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const Variable& b,
                                const functions::ConvolutionOptions& options) {
-  constexpr int64_t kPart = int64_t{1} << 20;  // bytes of dequantised weights at a time
-  const int64_t row_bytes = std::max<int64_t>(1, w.columns() * static_cast<int64_t>(itemsize(x.dtype())));
   // a group's channels see a part of x: with groups, all weights at once
-  const int64_t rows = options.groups > 1 ? w.rows() : std::clamp<int64_t>(kPart / row_bytes, 1, w.rows());
+  const int64_t rows = options.groups > 1 ? w.rows() : w.rows_at_once(x.dtype());
   std::vector<Variable> parts;
   for (int64_t first = 0; first < w.rows(); first += rows) {
     const QuantizedArray part = w.part(first, std::min(first + rows, w.rows()));

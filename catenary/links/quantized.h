@@ -14,13 +14,15 @@ namespace catenary::links {
 /// What Linear, EmbedID and ConvolutionND have in common: a W that may be quantised. It is no parameter then but two
 /// persistent arrays, which files have in its place: the blocks, and the kind's number (as in Quantization) with the
 /// shape. A file of such a link is loaded by one that is not quantised yet, too.
-class CT_API QuantizableW {
+class CT_API QuantizableW : public Link {
  public:
   /// The quantised W; null where W is a parameter. What it points to lives as long as the result.
   std::shared_ptr<const QuantizedArray> quantized() const;
 
  protected:
   QuantizableW();
+  void serialize_member(const Serializer& serializer, const std::string& name, Parameter& parameter) const override;
+  void serialize_member(const Serializer& serializer, const std::string& name, Persistent& array) const override;
   void set_blocks(const QuantizedArray& w) const;
   /// The shape of what is there, quantised or not; nothing where it is not known yet.
   std::optional<Shape> shape_of_W(const Parameter& W) const;

@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "catenary/core/format.h"
-#include "catenary/core/quantization.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/safetensors_index.h"
 #include "catenary/serializers/detail.h"
@@ -285,36 +284,9 @@ const io::HostArray& stored_array(const io::NpyValue& read, Dtype into, const st
 
 }  // namespace
 
-namespace {
-/// Throws FileError for blocks of quantised weights that do not go with what the entry beside them says: the kind's
-/// number and a shape (links/quantized.h). Else the link would find out when it is first called.
-void check_blocks(const Serializer& serializer, const std::string& key, const io::HostArray& blocks) {
-  constexpr std::string_view end = "_blocks";
-  if (!key.ends_with(end)) return;
-  const std::string beside = key.substr(0, key.size() - end.size()) + "_kind";
-  if (!serializer.contains(beside)) return;
-  const std::vector<std::int64_t> told = serializer.read_integers(beside);
-  if (told.empty() || told[0] < 0 || told[0] >= kQuantizations)
-    serializer.reject(beside, fmt::format("this names no kind of quantised weights: {}", fmt::join(told, ", ")));
-  const Quantization kind{static_cast<std::uint8_t>(told[0])};
-  constexpr std::int64_t kMost = std::int64_t{1} << 48;
-  std::int64_t columns = 1;
-  bool possible = told.size() > 1 && told[1] >= 0;
-  for (std::size_t i = 2; i < told.size() && possible; ++i) {
-    possible = told[i] >= 0 && (columns == 0 || told[i] <= kMost / columns);
-    columns *= possible ? told[i] : 1;
-  }
-  if (!possible)
-    serializer.reject(beside, fmt::format("there is no shape ({})", fmt::join(told.begin() + 1, told.end(), ", ")));
-  if (const Shape expected{told[1], quantized_row_bytes(kind, columns)};
-      blocks.dtype != Dtype::uint8 || blocks.shape != expected)
-    serializer.reject(
-        key, fmt::format("blocks of {} for weights of ({}) are uint8 of {}, not {} of {}", quantization_info(kind).name,
-                         fmt::join(told.begin() + 1, told.end(), ", "), expected, blocks.dtype, blocks.shape));
-}
-}  // namespace
+void Serializer::operator()(const std::string& key, Array& value) const { (*this)(key, value, {}); }
 
-void Serializer::operator()(const std::string& key, Array& value) const {
+void Serializer::operator()(const std::string& key, Array& value, const Check& check) const {
   const std::string full = path_ + key;
   if (!loading())
     return archive_->write(full, value.defined() ? io::NpyValue(to_host(value)) : io::NpyValue(io::None{}));
@@ -322,7 +294,7 @@ void Serializer::operator()(const std::string& key, Array& value) const {
   if (!read || std::holds_alternative<io::None>(*read)) return;
   const io::HostArray& host =
       stored_array(*read, value.defined() ? value.dtype() : Dtype::complex128, archive_->where(full));
-  check_blocks(*this, key, host);
+  if (check) check(host.dtype, host.shape);
   if (!value.defined()) {
     archive_->later([&value, loaded = from_host(host, current_device())] { value = loaded; });
     return;

@@ -43,6 +43,9 @@ class CT_API Serializer {
   void operator()(const std::string& key, std::optional<double>& value) const;
   /// An array whose values are replaced: shapes must agree, the dtype is cast. An undefined one becomes what is there.
   void operator()(const std::string& key, Array& value) const;
+  /// The same, and `check` sees what is there before anything is replaced: it may throw.
+  using Check = std::function<void(Dtype dtype, const Shape& shape)>;
+  void operator()(const std::string& key, Array& value, const Check& check) const;
   /// A parameter: one that is not initialised takes the shape that is there. (chainer.Link.serialize)
   void operator()(const std::string& key, const Parameter& value) const;
 
