@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "catenary/backends/cpu/convolution_kernel.h"
 #include "catenary/backends/cpu/convolution_walk.h"
@@ -178,10 +179,11 @@ void to_filter(const Args<E>& g, float* w, int64_t w_row, const ProductPart& par
         const int64_t k = std::min(kWindows, part.p1 - p0), padded = round_up(k, M::step);
         for (int64_t r = 0; r < k && !in_place; ++r, walk.advance(1)) places[r] = *walk;
         M::pack_a(g.y + p0 * step + i0, 1, step, m, k, room.a);
-        TapPanels panels(g, taps, p0, k);
+        std::optional<TapPanels> panels;
+        if (in_place) panels.emplace(g, taps, p0, k);
         for (int64_t j = 0; j < n; j += M::columns) {
           if (in_place) {
-            panels.pack(j0 + j, room.b);
+            panels->pack(j0 + j, room.b);
           } else {
             if (j % kDepth == 0)
               gather_windows(g, taps, places, static_cast<int>(k), j0 + j, std::min(kDepth, n - j), room.gathered,
