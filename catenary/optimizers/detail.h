@@ -54,6 +54,9 @@ struct UpdateRule::Call {
 constexpr std::int64_t kFlushEvery = 8;
 constexpr std::int64_t kLookEvery = 32;  // updates after which the host asks whether all are skipped
 
+/// The number where the device reads it, whether the device or the host knows it.
+Array on_device(const Number& number, const Device& device);
+
 /// Gradients that hooks saw in another dtype than the parameter's are in the parameter's again.
 void bring_gradients_back(const std::vector<Parameter>& parameters);
 

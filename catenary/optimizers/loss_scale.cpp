@@ -14,17 +14,18 @@ namespace catenary {
 
 namespace {
 
-Array on_device(double value, const Device& device) {
-  const Array array = Array::empty({}, Dtype::float32, device);
-  array.fill(value);
-  return array;
-}
-
 constexpr std::int64_t kMostInARow = 8;   // updates that may be skipped at a scale of 1: one batch may be bad
 constexpr std::int64_t kInterval = 1000;  // in which the scale is doubled, as in Chainer
 constexpr double kMostScale = 65504;      // the largest number of float16
 
 }  // namespace
+
+Array on_device(const Number& number, const Device& device) {
+  if (number.on_device()) return number.array().to_device(device);
+  const Array array = Array::empty({}, Dtype::float32, device);
+  array.fill(number.value());
+  return array;
+}
 
 void Optimizer::loss_scaling(std::int64_t interval, std::optional<double> scale) const {
   if (scale && !(*scale > 0 && std::isfinite(*scale)))
@@ -60,7 +61,7 @@ void Optimizer::State::decide_scale() {
 /// The scale of the next update, by Chainer's rule.
 void Optimizer::State::next_scale() {
   const Device device = non_finite.device();
-  const Array now = scale.on_device() ? scale.array().to_device(device) : on_device(scale.value(), device);
+  const Array now = on_device(scale, device);
   const Array by_scale = logical_and(non_finite, greater(now, 1.0));  // at 1 it is not the scale that is too large
   overflowed = overflowed.defined() ? logical_or(overflowed.to_device(device), by_scale) : by_scale;
   const double slowly = std::pow(2.0, 1.0 / static_cast<double>(interval));

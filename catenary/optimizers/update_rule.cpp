@@ -187,7 +187,10 @@ void UpdateRule::run(const std::vector<Job>& group, const Call& call) {
       if (k != 1) kept[job.arrays[k].dtype() == job.arrays.back().dtype()].push_back({job.arrays[k]});
   }
   const Device device = segments.front().front().device();
-  const Number skipped = rule.skipped_.to_device(device);
+  // where updates may be skipped t is the device's from the first one on: what the host makes of it has other bits, and
+  // a training that goes on from a snapshot, where t is a number, would have them
+  const Number skipped =
+      call.unless.defined() ? Number(on_device(rule.skipped_, device)) : Number(rule.skipped_.value());
   const Number t = (static_cast<double>(rule.begun_) - skipped).eval();
   UpdateStep::Numbers numbers;
   if (rule.rule_->numbers) numbers = rule.rule_->numbers({t, *rule.hyperparam});
@@ -213,8 +216,8 @@ void UpdateRule::run(const std::vector<Job>& group, const Call& call) {
   };
   lazy::for_each_segment(segments, step, call.unless);
   for (const auto& arrays : kept) flush_subnormals(arrays, call.unless);
-  if (!call.unless.defined()) return;
-  const Number now = (skipped + Number(call.unless.to_device(device).astype(Dtype::float32))).eval();
+  const Number now =
+      call.unless.defined() ? (skipped + Number(call.unless.to_device(device).astype(Dtype::float32))).eval() : skipped;
   for (const Job& job : group) job.rule->skipped_ = now;
 }
 
