@@ -136,3 +136,23 @@ def test_the_limit_of_memory(device):
     for wrong in ('half', '-1', '1.5', '101%', '%'):
         with pytest.raises(AssertionError, match=rf'CUPY_GPU_MEMORY_LIMIT={wrong}: expected a number of bytes, or of hundredths'):
             limited(wrong)
+
+
+def test_stacks_of_kernels_with_barriers_are_given_back():
+    """Each of them has 1024 stacks, and a program may have thousands of such kernels."""
+    import pathlib
+
+    from catenary import cupy
+
+    def mapped():
+        return 4096 * int(pathlib.Path('/proc/self/statm').read_text().split()[0])
+    with cupy.cuda.Device('cpu'):
+        before = 0
+        for k in range(4):
+            kernel = cupy.RawKernel('extern "C" __global__ void around(int* x) { __shared__ __align__(16) int last[1024]; last[threadIdx.x] = x[threadIdx.x] + %d;'
+                                    ' __syncthreads(); x[threadIdx.x] = last[(threadIdx.x + 1) %% 1024]; }' % k, 'around')
+            x = cupy.arange(1024, dtype='i')
+            kernel((1,), (1024,), (x,))
+            assert x[:3].tolist() == [1 + k, 2 + k, 3 + k]
+            before = before or mapped()
+        assert mapped() - before < 200e6

@@ -26,6 +26,7 @@
 #define __constant__
 #define __shared__ static thread_local
 #define __launch_bounds__(n)
+#define __align__(n) __attribute__((aligned(n)))
 #ifndef __clang__
 #  define __builtin_assume(condition)
 #endif
@@ -301,18 +302,17 @@ static inline void ct_part(Kernel kernel, const void* const* values, long long p
 /// to the next.
 class ct_turns {
  public:
-  ~ct_turns() {
-    if (stacks_) munmap(stacks_, kStack * kMost);
-  }
   /// Calls f for each thread of a block. A block has 1024 threads at most.
   template <class F>
   void run(const F& f) {
     const unsigned count = blockDim.x * blockDim.y * blockDim.z;
-    if (!stacks_) {
-      void* const memory =
-          mmap(nullptr, kStack * kMost, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (memory == MAP_FAILED) abort();
-      stacks_ = static_cast<char*>(memory);
+    if (!memory_) {
+      bytes_ = count * (kStack + sizeof(ucontext_t) + 1);
+      memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory_ == MAP_FAILED) abort();
+      stacks_ = static_cast<char*>(memory_);
+      threads_ = reinterpret_cast<ucontext_t*>(stacks_ + count * kStack);
+      done_ = reinterpret_cast<bool*>(threads_ + count);
     }
     call_ = [](const void* f) { (*static_cast<const F*>(f))(); };
     f_ = &f;
@@ -334,13 +334,20 @@ class ct_turns {
     }
   }
   void wait() { swapcontext(&threads_[current_], &block_); }
+  /// Gives the stacks back once all blocks of a launch are done: each kernel has its own, and there may be thousands of them.
+  void end() {
+    if (memory_) munmap(memory_, bytes_);
+    memory_ = nullptr;
+  }
 
  private:
   static void begin();
-  static constexpr size_t kStack = 256 * 1024, kMost = 1024;
+  static constexpr size_t kStack = 256 * 1024;
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
   char* stacks_ = nullptr;
-  ucontext_t block_, threads_[kMost];
-  bool done_[kMost];
+  ucontext_t block_, *threads_ = nullptr;
+  bool* done_ = nullptr;
   unsigned current_ = 0;
   void (*call_)(const void*) = nullptr;
   const void* f_ = nullptr;
@@ -374,6 +381,9 @@ static inline void ct_whole(void (*kernel)(A...), const void* const* values, lon
         for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) ct_call(kernel, values);
 #endif
   }
+#ifdef CATENARY_BARRIERS
+  ct_turn.end();
+#endif
   free(ct_dynamic);
   ct_dynamic = nullptr;
 }
