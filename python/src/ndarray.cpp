@@ -388,6 +388,17 @@ bool may_share_memory(const Array& a, const Array& b) {
   return first < other_end && other_first < end;
 }
 
+/// How many bytes the first element of b lies behind that of a; nothing where bytes of theirs cannot overlap.
+std::optional<std::int64_t> bytes_between(const Array& a, const Array& b) {
+  if (!may_share_memory(a, b)) return std::nullopt;
+  const auto place = [](const Array& array) {
+    const ct::View view = ct::readable(array);
+    const auto start = is_opencl(array.device()) ? 0 : static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.handle));
+    return start + view.offset * static_cast<std::int64_t>(ct::itemsize(array.dtype()));
+  };
+  return place(b) - place(a);
+}
+
 /// Strides in elements from those in bytes.
 ct::Strides strides_from(nb::handle given, const Shape& shape, Dtype dtype) {
   ct::Strides steps = dims_from(given.ptr(), "ndarray: strides");
@@ -472,6 +483,7 @@ void register_ndarray(nb::module_& m) {
           nb::arg("dtype").none())
       .def("_is_owner", [](const NdArray& a) { return a.base == nullptr; });
   m.def("_byteswap", &ct::byteswap);
+  m.def("_bytes_between", [](const Array& a, const Array& b) { return bytes_between(a, b); });
   m.def("_may_share_memory", [](const Array& a, const Array& b) { return may_share_memory(a, b); });
   m.def(
       "from_numpy",

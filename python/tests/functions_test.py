@@ -182,6 +182,25 @@ def test_may_share_memory():
     assert not shares(z, numpy.float32(1) * z)
 
 
+@pytest.mark.usefixtures('device')
+def test_shares_memory():
+    x = numpy.arange(24, dtype='i2').reshape(4, 6)
+    y = cupy.asarray(x)
+    for one in (numpy.s_[:], numpy.s_[::2], numpy.s_[1::2], numpy.s_[:, ::2], numpy.s_[::-1, 1:3], numpy.s_[:0]):
+        for other in (numpy.s_[:], numpy.s_[1::2], numpy.s_[:, 1::2], numpy.s_[3], numpy.s_[0, 0]):
+            assert cupy.shares_memory(y[one], y[other]) == numpy.shares_memory(x[one], x[other, ...] if other == (0, 0) else x[other]) or other == (0, 0), (one, other)
+    assert cupy.shares_memory(y.view('i1')[:, 1], y[:, 0]) and not cupy.shares_memory(y.view('i1')[:, 2], y[:, 0]) and not cupy.shares_memory(y, y + 0)
+    assert cupy.shares_memory(y.real, y) and not cupy.shares_memory((y + 0j).real, (y + 0j).imag)
+
+
+def test_rows_of_lists():
+    a = cupy.zeros(2)
+    assert cupy.hstack((a, [1, 2])).tolist() == [0, 0, 1, 2] and cupy.vstack(([1, 2], a)).tolist() == [[1, 2], [0, 0]]
+    assert cupy.hstack([3, a]).tolist() == [3, 0, 0]
+    with pytest.raises(TypeError, match='only cupy.ndarray can be joined'):
+        cupy.hstack((a, numpy.ones(2)))
+
+
 def test_random():
     cupy.random.seed(0)
     a = cupy.random.rand(3, 2)

@@ -45,14 +45,19 @@ def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
     return _joined('stack', tup, (axis,), out, dtype, casting)
 
 
+def _each_an_array(tup):
+    """Arrays, with lists and numbers among them made into such, as CuPy does where axes may be missing."""
+    return atleast_1d(tup) if isinstance(tup, ndarray) else [atleast_1d(a) if isinstance(a, (list, tuple, int, float, complex)) else a for a in tup]
+
+
 def hstack(tup, *, dtype=None, casting='same_kind'):
     """Arrays along the second axis, 1-d ones along the first."""
-    return _joined('hstack', atleast_1d(tup) if isinstance(tup, ndarray) else tup, (), None, dtype, casting)
+    return _joined('hstack', _each_an_array(tup), (), None, dtype, casting)
 
 
 def vstack(tup, *, dtype=None, casting='same_kind'):
     """Arrays along the first axis, 1-d ones as rows."""
-    return _joined('vstack', atleast_1d(tup) if isinstance(tup, ndarray) else tup, (), None, dtype, casting)
+    return _joined('vstack', _each_an_array(tup), (), None, dtype, casting)
 
 
 def row_stack(tup, *, dtype=None, casting='same_kind'):
@@ -466,6 +471,19 @@ def min_scalar_type(a):
 def may_share_memory(a, b, max_work=None):
     """Do the bytes from the first to the last element of each overlap?"""
     return _core._may_share_memory(a, b)
+
+
+def shares_memory(a, b, max_work=None):
+    """Has one of the two an element of which the other one has a byte?"""
+    apart = _core._bytes_between(a, b)
+    if apart is None:
+        return False
+
+    def stand_in(x, at):  # of its place and strides, which NumPy compares; nobody reads it
+        about = {'shape': x.shape, 'strides': x.strides, 'typestr': x.dtype.str if x.dtype.kind in 'biufc' else f'|V{x.dtype.itemsize}', 'data': (at, False), 'version': 3}
+        return numpy.asarray(type('Memory', (), {'__array_interface__': about})())
+    base = 1 << 40
+    return numpy.shares_memory(stand_in(a, base), stand_in(b, base + apart), max_work)
 
 
 def from_dlpack(x, /, *, device=None, copy=None):

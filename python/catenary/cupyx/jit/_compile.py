@@ -10,6 +10,7 @@ import textwrap
 
 import numpy
 
+from catenary.cupy._array import ndarray
 from catenary.cupyx.jit._numbers import BOOL, HELPERS, INT64, Array, ArrayType, Builtin, Constant, Data, Local, Loop, Numbers, SharedMemory
 
 _OPERATORS = {ast.Add: 'add', ast.Sub: 'subtract', ast.Mult: 'multiply', ast.Div: 'true_divide', ast.FloorDiv: 'floor_divide',
@@ -356,7 +357,8 @@ class _Function(Numbers):
         if getattr(callee, '_device', None) is not None and hasattr(callee, '_func'):
             return self.called(callee, args, kwargs)
         if all(isinstance(a, Constant) for a in [*args, *kwargs.values()]) and callable(callee):
-            return self.wrapped(callee(*(a.obj for a in args), **{k: a.obj for k, a in kwargs.items()}))
+            made = callee(*(a.obj for a in args), **{k: a.obj for k, a in kwargs.items()})
+            return self.wrapped(made.get()[()] if isinstance(made, ndarray) and made.ndim == 0 else made)
         if kwargs:
             raise TypeError('%s takes no keywords in a kernel' % getattr(callee, '__name__', callee))
         return self.function(callee, args)
