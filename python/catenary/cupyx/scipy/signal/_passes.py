@@ -1,0 +1,276 @@
+"""Filters that go over an array forwards and backwards, and those that change how many samples it has."""
+
+import math
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import ndarray
+from catenary.cupyx.scipy._windows import array_of, combined
+from catenary.cupyx.scipy.ndimage import uniform_filter
+from catenary.cupyx.scipy.signal._convolutions import convolve
+from catenary.cupyx.scipy.signal._filters import lfilter, lfilter_zi, sosfilt, sosfilt_zi
+from catenary.cupyx.scipy.signal._finite import firwin
+from catenary.cupyx.scipy.signal._forms import checked_sections, host, sent
+from catenary.cupyx.scipy.signal._recursive import cheby1
+
+
+def _rows(x, axis):
+    if not -x.ndim <= axis < x.ndim:
+        raise numpy.exceptions.AxisError(axis, x.ndim)
+    return _core.moveaxis(x, (axis,), (x.ndim - 1,))
+
+
+def _back(rows, axis):
+    return _core._copy(_core.moveaxis(rows, (-1,), (axis,)), 'C')
+
+
+# ------------------------------------------------------------------ forwards and backwards
+def _continued(rows, kind, padlen, taps):
+    """(rows with so many samples more at both ends, how many). Raises ValueError for an unknown kind, and where the rows are too short."""
+    if kind not in ('odd', 'even', 'constant', None):
+        raise ValueError(f"Unknown value '{kind}' given to padtype. padtype must be 'even', 'odd', 'constant', or None.")
+    n = 0 if kind is None else 3 * taps if padlen is None else int(padlen)
+    if rows.shape[-1] <= n:
+        raise ValueError('The length of the input vector x must be greater than padlen, which is %d.' % n)
+    if n < 1:
+        return rows, 0
+    first, last = rows[..., :1], rows[..., -1:]
+    if kind == 'constant':
+        shape = rows.shape[:-1] + (n,)
+        return _core._concatenate([_core.broadcast_to(first, shape), rows, _core.broadcast_to(last, shape)], -1), n
+    before, after = rows[..., n:0:-1], rows[..., -2:-2 - n:-1]
+    if kind == 'odd':
+        before, after = 2 * first - before, 2 * last - after
+    return _core._concatenate([before, rows, after], -1), n
+
+
+def _without_ends(made, n):
+    return made[..., n:made.shape[-1] - n] if n else made
+
+
+def _gustafsson(b, a, rows):
+    """Forwards and backwards from those states at both ends with which the order of the two does not matter (Gustafsson, 1996)."""
+    def forth(values):
+        return lfilter(b, a, values)
+
+    def back(values):
+        return forth(values[..., ::-1])[..., ::-1]
+    order = max(len(a), len(b)) - 1
+    if order == 0:
+        return back(forth(rows))
+    n = rows.shape[-1]
+    states = _core.eye(order, dtype=rows.dtype)
+    own = lfilter(b, a, _core.zeros((order, n), rows.dtype), zi=states)[0]  # what is left of each state
+    turned = own[:, ::-1]
+    first_forth, first_back = back(forth(rows)), forth(back(rows))
+    system = _core._concatenate([back(own) - own, turned - forth(turned)], 0).get()
+    wanted = (first_back - first_forth).get().reshape(-1, n)
+    found = sent(numpy.linalg.lstsq(system.T, wanted.T, rcond=None)[0].T).astype(rows.dtype)
+    made = first_forth.reshape(-1, n) + found[:, :order] @ back(own) + found[:, order:] @ turned
+    return made.reshape(rows.shape)
+
+
+def filtfilt(b, a, x, axis=-1, padtype='odd', padlen=None, method='pad', irlen=None):
+    """lfilter along an axis, forwards and backwards, so that nothing is late. The ends are continued by padlen samples ('odd', 'even', 'constant', None), or
+    with method 'gust' begin in the state for which the order of both passes does not matter (for which irlen is not needed). Raises ValueError where x is not longer than padlen."""
+    b, a = host(b), host(a)
+    x = array_of(x, 'filtfilt')
+    if method not in ('pad', 'gust'):
+        raise ValueError("method must be 'pad' or 'gust'.")
+    rows = _rows(x, axis)
+    if method == 'gust':
+        kind = numpy.result_type(rows.dtype, b.dtype, a.dtype)
+        return _back(_gustafsson(b, a, rows.astype(kind)), axis)
+    wide, n = _continued(rows, padtype, padlen, max(len(a), len(b)))
+    rest = lfilter_zi(b, a)
+    made = lfilter(b, a, wide, zi=rest * wide[..., :1])[0]
+    turned = made[..., ::-1]
+    made = lfilter(b, a, turned, zi=rest * turned[..., :1])[0][..., ::-1]
+    return _back(_without_ends(made, n), axis)
+
+
+def sosfiltfilt(sos, x, axis=-1, padtype='odd', padlen=None):
+    """sosfilt along an axis, forwards and backwards, as filtfilt."""
+    sos = checked_sections(sos)
+    x = array_of(x, 'sosfiltfilt')
+    taps = 2 * len(sos) + 1 - min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum())
+    wide, n = _continued(_rows(x, axis), padtype, padlen, taps)
+    rest = sosfilt_zi(sos).reshape(len(sos), *(1,) * (x.ndim - 1), 2)
+    rest = _core.broadcast_to(rest, (len(sos), *wide.shape[:-1], 2))
+    made = sosfilt(sos, wide, zi=rest * wide[..., :1])[0]
+    turned = made[..., ::-1]
+    made = sosfilt(sos, turned, zi=rest * turned[..., :1])[0][..., ::-1]
+    return _back(_without_ends(made, n), axis)
+
+
+def lfiltic(b, a, y, x=None):
+    """The state of lfilter after it gave y and took x, the latest first."""
+    b, a = host(b), host(a)
+    if not a.size or not a.any() or a[0] == 0:
+        raise ValueError('There must be at least one nonzero `a` coefficient.')
+    b, a = b / a[0], a / a[0]
+    order = max(len(a), len(b)) - 1
+    y, x = (numpy.zeros(0) if v is None else host(v) for v in (y, x))
+    y, x = (numpy.concatenate([v, numpy.zeros(max(0, n - len(v)))]) for v, n in ((y, len(a) - 1), (x, len(b) - 1)))
+    state = numpy.zeros(order, numpy.result_type(a, b, y, x))
+    for m in range(order):
+        state[m] = (b[m + 1:] * x[:max(0, len(b) - 1 - m)]).sum() - (a[m + 1:] * y[:max(0, len(a) - 1 - m)]).sum()
+    return sent(state)
+
+
+def deconvolve(signal, divisor):
+    """(quotient, remainder) of which signal = convolve(divisor, quotient) + remainder."""
+    signal, divisor = (_core._copy(array_of(v, 'deconvolve').ravel() if getattr(v, 'ndim', 1) == 0 else array_of(v, 'deconvolve'), 'C') for v in (signal, divisor))
+    if signal.ndim > 1:
+        raise ValueError('signal must be 1-D.')
+    if divisor.ndim > 1:
+        raise ValueError('divisor must be 1-D.')
+    n, d = signal.size, divisor.size
+    if d > n:
+        return _core.zeros((0,), numpy.result_type(signal.dtype, divisor.dtype, 'f')), signal
+    impulse = numpy.zeros(n - d + 1)
+    impulse[0] = 1
+    quotient = lfilter(signal, divisor, sent(impulse))
+    return quotient, signal - convolve(divisor, quotient, mode='full')
+
+
+# ------------------------------------------------------------------ more and fewer samples
+def upfirdn(h, x, up=1, down=1, axis=-1, mode='constant', cval=0):
+    """x along an axis with up - 1 zeros between its samples, convolved with h, every down-th sample of that. Beyond the ends is 0."""
+    if mode not in (None, 'constant') or cval != 0:
+        raise NotImplementedError(f"upfirdn: mode={mode!r} and cval={cval!r} are not supported; only mode='constant' with cval=0")
+    up, down = int(up), int(down)
+    if up < 1 or down < 1:
+        raise ValueError('Both up and down must be >= 1')
+    x, h = array_of(x, 'upfirdn'), h if isinstance(h, ndarray) else sent(numpy.asarray(h))
+    if h.ndim != 1 or h.size == 0:
+        raise ValueError('h must be 1-D with non-zero length')
+    kind = numpy.result_type(x.dtype, h.dtype, 'f')
+    rows = _rows(x, axis).astype(kind)
+    taps = h.get().astype(kind)
+    length = (((rows.shape[-1] - 1) * up + h.size) - 1) // down + 1 if rows.shape[-1] else 0
+    if length <= 0 or rows.size == 0:
+        return _back(_core.zeros(rows.shape[:-1] + (max(length, 0),), kind), axis)
+    # sample m is made of the taps phase, phase + up, ... of h and of as many samples before the place m * down // up
+    each = -(-h.size // up)
+    table = numpy.zeros((each, up), kind)
+    table.reshape(-1)[:h.size] = taps
+    if up == 1:  # then these are views of steps
+        zeros = _core.zeros(rows.shape[:-1] + (each - 1,), kind)
+        wide = _core._concatenate([zeros, rows, _core.zeros(rows.shape[:-1] + (each + down,), kind)], -1)
+        stop = (length - 1) * down + 1
+        terms = (wide[..., each - 1 - k:each - 1 - k + stop:down] * table[k, 0].item() for k in range(each) if table[k, 0])
+    else:
+        steps = numpy.arange(length) * down
+        phase, place = steps % up, steps // up
+        wide = _core._concatenate([_core.zeros(rows.shape[:-1] + (each - 1,), kind), rows, _core.zeros(rows.shape[:-1] + (each + down,), kind)], -1)
+        places = sent(place + each - 1)
+        terms = (wide[..., places - k] * sent(table[k][phase]) for k in range(each))
+    made = combined(terms, lambda p, q: p + q)
+    return _back(_core.zeros(rows.shape[:-1] + (length,), kind) if made is None else made, axis)
+
+
+_OFFSETS = {'mean': _core.mean, 'minimum': _core.min, 'maximum': _core.max}
+
+
+def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant', cval=None):
+    """x along an axis with up / down times as many samples, by a low-pass filter: one of a window, or the coefficients `window`. Beyond the ends is 0, cval, or ('mean', 'median',
+    'minimum', 'maximum') what is subtracted before and added after."""
+    x = array_of(x, 'resample_poly')
+    if up != int(up):
+        raise ValueError('up must be an integer')
+    if down != int(down):
+        raise ValueError('down must be an integer')
+    up, down = int(up), int(down)
+    if up < 1 or down < 1:
+        raise ValueError('up and down must be >= 1')
+    if cval is not None and padtype != 'constant':
+        raise ValueError("cval has no effect when padtype is " + str(padtype))
+    common = math.gcd(up, down)
+    up, down = up // common, down // common
+    if up == down == 1:
+        return _core._copy(x, 'C')
+    if padtype not in ('constant', 'median', *_OFFSETS):
+        raise ValueError(f'padtype must be one of: maximum, minimum, mean, median, constant (borders that are not the same everywhere are not supported), not {padtype!r}')
+    x = x if x.dtype.kind in 'fc' else x.astype('d')
+    rows = _rows(x, axis)
+    n = rows.shape[-1]
+    length = -(-n * up // down)
+    if isinstance(window, (list, ndarray, numpy.ndarray)):
+        h = window.get() if isinstance(window, ndarray) else numpy.asarray(window)
+        if h.ndim > 1:
+            raise ValueError('window must be 1-D')
+        half = (h.size - 1) // 2
+    else:
+        half = 10 * max(up, down)
+        h = firwin(2 * half + 1, 1 / max(up, down), window=window).get().astype(rows.real.dtype if rows.dtype.char in 'fFdD' else 'f')
+    h = h * up
+    # zeros before it, so that a sample of the result stands in its middle, and behind it, so that there are enough
+    before = (down - half % down) % down
+    skipped = (half + before) // down
+    after = 0
+    while ((n - 1) * up + h.size + before + after - 1) // down + 1 < length + skipped:
+        after += 1
+    h = numpy.concatenate([numpy.zeros(before, h.dtype), h, numpy.zeros(after, h.dtype)])
+    offset = None
+    if padtype == 'constant':
+        if cval:  # samples of it beyond both ends, as far as the filter reaches
+            more = -(-h.size // (up * down)) * down
+            beyond = _core.full(rows.shape[:-1] + (more,), cval, rows.dtype)
+            rows, skipped = _core._concatenate([beyond, rows, beyond], -1), skipped + more * up // down
+    elif padtype == 'median':
+        from catenary.cupy import median
+        offset = median(rows, axis=-1, keepdims=True)
+    else:
+        offset = _OFFSETS[padtype](rows, axis=-1, keepdims=True)
+    made = upfirdn(h, rows if offset is None else rows - offset, up, down)[..., skipped:skipped + length]
+    return _back(made if offset is None else made + offset, axis)
+
+
+def decimate(x, q, n=None, ftype='iir', axis=-1, zero_phase=True):
+    """Every q-th sample along an axis, after a low-pass filter of order n: 'iir', Chebyshev's of the first kind, 'fir', or a system or a pair of coefficients (b, a); so that
+    nothing is late with zero_phase."""
+    x = array_of(x, 'decimate')
+    q = int(q)
+    x = x if x.dtype.kind in 'fc' else x.astype('d')
+    sos, kind = None, x.dtype
+    if ftype == 'fir':
+        b, a = firwin(20 * q + 1 if n is None else int(n) + 1, 1.0 / q, window='hamming').get().astype(x.real.dtype), numpy.ones(1, 'f')
+    elif ftype == 'iir':
+        sos = cheby1(8 if n is None else int(n), 0.05, 0.8 / q, output='sos').get()
+    elif isinstance(ftype, tuple) and len(ftype) == 2:
+        b, a = map(host, ftype)
+    elif hasattr(ftype, 'to_tf'):
+        b, a = (host(c) for c in (ftype.to_tf().num, ftype.to_tf().den))
+    else:
+        raise ValueError("invalid ftype: expected 'iir', 'fir', a system or a pair of coefficients")
+    if sos is not None:
+        made = (sosfiltfilt if zero_phase else sosfilt)(sos, x, axis).astype(kind, copy=False)
+    elif len(a) > 1:
+        made = (filtfilt if zero_phase else lfilter)(b, a, x, axis)
+    elif zero_phase:
+        return resample_poly(x, 1, q, axis=axis, window=b / a[0])
+    else:
+        places = [slice(None)] * x.ndim
+        places[axis] = slice(None, -(-x.shape[axis] // q))
+        return _core._copy(upfirdn(b / a[0], x, 1, q, axis)[tuple(places)], 'C')
+    return _every(made, q, axis)
+
+
+def _every(made, q, axis):
+    places = [slice(None)] * made.ndim
+    places[axis] = slice(None, None, q)
+    return _core._copy(made[tuple(places)], 'C')
+
+
+def wiener(im, mysize=None, noise=None):
+    """Wiener's filter: each element is drawn to the mean of its window, as far as that one's variance is noise (by default the mean of all variances)."""
+    x = array_of(im, 'wiener')
+    sizes = [3] * x.ndim if mysize is None else [int(s) for s in numpy.broadcast_to(host(mysize).real, (x.ndim,))]
+    x = x if x.dtype.char in 'dD' else x.astype('D' if x.dtype.kind == 'c' else 'd')
+    mean = uniform_filter(x, sizes, mode='constant')
+    variance = uniform_filter(x * x, sizes, mode='constant') - mean * mean
+    if noise is None:
+        noise = _core.mean(variance)
+    return _core.where(variance < noise, mean, mean + (x - mean) * (1 - noise / variance))

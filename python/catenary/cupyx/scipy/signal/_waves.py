@@ -1,0 +1,147 @@
+"""Waves at given times, and where arrays have extrema."""
+
+import math
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._functions import _given
+from catenary.cupyx.scipy._windows import array_of
+from catenary.cupyx.scipy.signal._forms import host
+
+_cos, _sin, _exp, _floor, _log = (_core.ufuncs[n] for n in ('cos', 'sin', 'exp', 'floor', 'log'))
+_logical_and = _core.ufuncs['logical_and']
+
+
+def _times(t):
+    t = _given(t)
+    return t if t.dtype.char in 'fd' else t.astype('d')
+
+
+def _share(t):
+    """How much of a period of 2 pi is over."""
+    share = t / (2 * math.pi)
+    return share - _floor(share)
+
+
+def sawtooth(t, width=1.0):
+    """Waves of the period 2 pi that rise from -1 to 1 for a share `width` of it and then fall; NaN where that is not from 0 to 1."""
+    share, width = _share(_times(t)), _times(width)
+    made = _core.where(share < width, share / _core.where(width == 0, 1, width) * 2 - 1, (1 + width - 2 * share) / _core.where(width == 1, 1, 1 - width))
+    return _core.where((width > 1) | (width < 0), math.nan, made)
+
+
+def square(t, duty=0.5):
+    """Waves of the period 2 pi that are 1 for a share `duty` of it and then -1; NaN where that is not from 0 to 1."""
+    share, duty = _share(_times(t)), _times(duty)
+    made = _core.where(share < duty, 1.0, -1.0).astype(numpy.result_type(share.dtype, duty.dtype))
+    return _core.where((duty > 1) | (duty < 0), math.nan, made)
+
+
+def gausspulse(t, fc=1000, bw=0.5, bwr=-6, tpr=-60, retquad=False, retenv=False):
+    """A cosine of the frequency fc under a Gaussian, bw * fc wide at bwr decibels; with retquad the sine, too, with retenv the Gaussian. For t='cutoff' the time at which the Gaussian is tpr
+    decibels down. Raises ValueError for numbers that cannot be."""
+    if fc < 0:
+        raise ValueError('Center frequency (fc=%.2f) must be >=0.' % fc)
+    if bw <= 0:
+        raise ValueError('Fractional bandwidth (bw=%.2f) must be > 0.' % bw)
+    if bwr >= 0:
+        raise ValueError('Reference level for bandwidth (bwr=%.2f) must be < 0 dB' % bwr)
+    steep = -(math.pi * fc * bw) ** 2 / (4 * math.log(10 ** (bwr / 20)))
+    if isinstance(t, str):
+        if t != 'cutoff':
+            raise ValueError("If `t` is a string, it must be 'cutoff'")
+        if tpr >= 0:
+            raise ValueError('Reference level for time cutoff must be < 0 dB')
+        return math.sqrt(-math.log(10 ** (tpr / 20)) / steep)
+    t = _times(t)
+    envelope = _exp(-steep * t * t)
+    waves = [envelope * _cos(2 * math.pi * fc * t)]
+    if retquad:
+        waves.append(envelope * _sin(2 * math.pi * fc * t))
+    if retenv:
+        waves.append(envelope)
+    return waves[0] if len(waves) == 1 else tuple(waves)
+
+
+def chirp(t, f0, t1, f1, method='linear', phi=0, vertex_zero=True):
+    """A cosine whose frequency goes from f0 at the time 0 to f1 at t1, 'linear', 'quadratic' (level at 0, or with vertex_zero False at t1), 'logarithmic' or 'hyperbolic', with the phase phi in degrees.
+    Raises ValueError for another method, and for frequencies that it cannot have."""
+    t, f0, t1, f1 = _times(t), float(f0), float(t1), float(f1)
+    if method in ('linear', 'lin', 'li'):
+        phase = 2 * math.pi * (f0 * t + 0.5 * (f1 - f0) / t1 * t * t)
+    elif method in ('quadratic', 'quad', 'q'):
+        beta = (f1 - f0) / t1 ** 2
+        phase = (f0 * t + beta * t ** 3 / 3) if vertex_zero else (f1 * t + beta * ((t1 - t) ** 3 - t1 ** 3) / 3)
+        phase = 2 * math.pi * phase
+    elif method in ('logarithmic', 'log', 'lo'):
+        if f0 * f1 <= 0:
+            raise ValueError('For a logarithmic chirp, f0 and f1 must be nonzero and have the same sign.')
+        beta = None if f0 == f1 else t1 / math.log(f1 / f0)
+        phase = 2 * math.pi * f0 * t if beta is None else 2 * math.pi * beta * f0 * ((f1 / f0) ** (t / t1) - 1)
+    elif method in ('hyperbolic', 'hyp'):
+        if f0 == 0 or f1 == 0:
+            raise ValueError('For a hyperbolic chirp, f0 and f1 must be nonzero.')
+        sing = None if f0 == f1 else -f1 * t1 / (f0 - f1)
+        phase = 2 * math.pi * f0 * t if sing is None else 2 * math.pi * (-sing * f0) * _log(_core.ufuncs['absolute'](1 - t / sing))
+    else:
+        raise ValueError("method must be 'linear', 'quadratic', 'logarithmic', or 'hyperbolic', but a value of %r was given." % (method,))
+    return _cos(phase + phi * math.pi / 180)
+
+
+def sweep_poly(t, poly, phi=0):
+    """A cosine whose frequency is a polynomial of the time (numpy's, cupy's, or coefficients, the highest power first), with the phase phi in degrees."""
+    t = _times(t)
+    coefficients = host(getattr(poly, 'coeffs', poly))
+    made = 0
+    for c in numpy.polyint(coefficients):
+        made = made * t + float(c)
+    return _cos(2 * math.pi * made + phi * math.pi / 180)
+
+
+def unit_impulse(shape, idx=None, dtype=float):
+    """Zeros with a 1 at a place: the first, the middle with idx='mid', or idx along each axis."""
+    made = _core.zeros(shape, dtype)
+    if idx is None:
+        idx = (0,) * made.ndim
+    elif isinstance(idx, str) and idx == 'mid':
+        idx = tuple(n // 2 for n in made.shape)
+    elif not hasattr(idx, '__iter__'):
+        idx = (idx,) * made.ndim
+    made[tuple(idx)] = 1
+    return made
+
+
+# ------------------------------------------------------------------ extrema
+def _extrema(data, compare, axis, order, mode):
+    """Which elements are, by a function of two, beyond those up to `order` places before and behind them."""
+    if int(order) != order or order < 1:
+        raise ValueError('Order must be an int >= 1')
+    if mode not in ('clip', 'wrap'):
+        raise NotImplementedError(f"mode must be 'clip' or 'wrap', not {mode!r}")
+    n = data.shape[axis]
+    made = _core.ones(data.shape, bool)
+    places = numpy.arange(n)
+    for k in range(1, int(order) + 1):
+        for step in (k, -k):
+            other = (places + step) % n if mode == 'wrap' and n else numpy.clip(places + step, 0, max(n - 1, 0))
+            made = _logical_and(made, compare(data, _core.take(data, _core.from_numpy(other, None), axis=axis)))
+        if not bool(_core.any(made)):
+            break
+    return made
+
+
+def argrelextrema(data, comparator, axis=0, order=1, mode='clip'):
+    """The places, a tuple of arrays, where comparator(an element, each of those up to `order` places beside it along an axis) holds; beyond the ends is the last element, or
+    with mode 'wrap' the other end."""
+    return _core.nonzero(_extrema(array_of(data, 'argrelextrema'), comparator, axis, order, mode))
+
+
+def argrelmin(data, axis=0, order=1, mode='clip'):
+    """The places of elements that are less than those beside them: argrelextrema."""
+    return argrelextrema(data, _core.ufuncs['less'], axis, order, mode)
+
+
+def argrelmax(data, axis=0, order=1, mode='clip'):
+    """The places of elements that are more than those beside them: argrelextrema."""
+    return argrelextrema(data, _core.ufuncs['greater'], axis, order, mode)

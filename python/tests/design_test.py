@@ -1,0 +1,113 @@
+"""Design of filters, and filters that go forwards and backwards or change how many samples there are, beside SciPy's answers (design_values.json)."""
+
+import json
+import warnings
+
+import numpy
+import pytest
+
+import make_design_values
+from catenary import cupy
+from catenary.cupyx.scipy import signal
+from compare import same
+
+ANSWERS = json.loads(make_design_values.FILE.read_text())
+
+
+def restored(value):
+    if isinstance(value, dict):
+        return restored(value['real']) + 1j * restored(value['imag'])
+    return numpy.asarray(value[2], value[0]).reshape(value[1])
+
+
+def near(ours, expected, call, tolerance):
+    made = ours.get() if isinstance(ours, cupy.ndarray) else numpy.asarray(ours)
+    assert made.shape == expected.shape, call
+    assert made.dtype == expected.dtype or not isinstance(ours, cupy.ndarray), (call, made.dtype, expected.dtype)
+    scale = numpy.abs(expected[numpy.isfinite(expected)]).max(initial=1e-300)
+    numpy.testing.assert_allclose(made, expected, rtol=tolerance, atol=tolerance * scale, err_msg=call)
+
+
+@pytest.mark.parametrize('name', sorted({call.partition('(')[0] for call in ANSWERS}))
+def test_as_scipy(name):
+    """On the processor: these are numbers of the host, and functions that other tests take to devices."""
+    with cupy.cuda.Device('cpu'), warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        for call, expected in ANSWERS.items():
+            if call.partition('(')[0] != name:
+                continue
+            made = eval(call, {name: getattr(signal, name)}, {**make_design_values.NAMES, **make_design_values.arrays(cupy)})
+            several = isinstance(made, tuple)
+            tolerance = 1e-5 if name.endswith('ord') or name == 'minimum_phase' else 1e-7
+            for own, theirs in zip(made if several else [made], expected if several else [expected], strict=True):
+                near(own, restored(theirs), call, tolerance)
+
+
+def test_all_calls_have_answers():
+    assert list(make_design_values.calls()) == list(ANSWERS)
+
+
+@pytest.mark.usefixtures('device')
+@pytest.mark.kernels
+def test_on_every_device():
+    x = make_design_values.arrays(numpy)['x'].astype('f')
+    b, a, sos = (numpy.asarray(make_design_values.NAMES[name]) for name in ('b', 'a', 'sos'))
+    ours = cupy.asarray(x)
+    for call in ('filtfilt(b, a, x)', "resample_poly(x, 3, 2, 1)", 'upfirdn(h, x, 3, 2)', 'wiener(x)', "savgol_filter(x, 5, 2, 0, 0.5, -1, 'interp')"):
+        names = {**make_design_values.NAMES, 'x': ours, 'h': cupy.asarray(make_design_values.arrays(numpy)['h'])}
+        made = eval(call, {name: getattr(signal, name) for name in ('filtfilt', 'resample_poly', 'upfirdn', 'wiener', 'savgol_filter')}, names)
+        numpy.testing.assert_allclose(made.get(), restored(ANSWERS[call]), rtol=2e-4, atol=2e-4, err_msg=call)
+    designed = signal.butter(4, 0.3)
+    assert all(isinstance(v, cupy.ndarray) for v in designed)
+    numpy.testing.assert_allclose(signal.lfilter(*designed, ours).get(), signal.sosfilt(signal.butter(4, 0.3, output='sos'), ours).get(), atol=1e-4)
+    assert len(a) == len(b) and sos.shape == (3, 6)
+
+
+@pytest.mark.parametrize('dtype', ['d', 'f', 'i', 'D', 'F'])
+def test_dtypes_and_no_elements(dtype):
+    with cupy.cuda.Device('cpu'):
+        b, a = make_design_values.NAMES['b'], make_design_values.NAMES['a']
+        x = cupy.asarray((numpy.arange(60).reshape(3, 20) % 7).astype(dtype))
+        wide = numpy.result_type(dtype, 'd')
+        once = signal.filtfilt(b, a, x)
+        assert once.dtype == wide and once.shape == x.shape
+        same(signal.filtfilt(b, a, x.T, 0), once.get().T, 1e-10)
+        kind = {'i': 'd'}.get(dtype, dtype)
+        assert signal.resample_poly(x, 3, 2, 1).dtype == kind and signal.decimate(x, 2, ftype='fir').dtype == kind
+        assert signal.upfirdn([1.0, 2], cupy.zeros((2, 0), dtype)).shape == (2, 0) and signal.upfirdn([1.0], x[:0]).shape == (0, 20)
+        assert signal.resample_poly(x[:0], 3, 2, 1).shape == (0, 30)
+        assert signal.savgol_filter(x.real, 5, 2).dtype == ('f' if dtype in 'fF' else 'd')
+
+
+def test_an_elliptic_filter_is_as_steep_as_asked():
+    """Ripples of one size in the passband and in the stopband, for orders and depths far apart."""
+    for order, rp, rs in ((2, 1, 30), (3, 0.1, 80), (7, 0.01, 120), (10, 3, 50)):
+        z, p, k = (v.get() if isinstance(v, cupy.ndarray) else v for v in signal.ellipap(order, rp, rs))
+        w = numpy.concatenate([numpy.linspace(0, 1, 4001), numpy.geomspace(1, 100, 20001)])
+        gain = -20 * numpy.log10(abs(k * numpy.prod(1j * w[:, None] - z, 1) / numpy.prod(1j * w[:, None] - p, 1)) + 1e-30)
+        assert gain[:4001].min() > -1e-6 and abs(gain[:4001].max() - rp) < 1e-6 and abs(gain[4001:][w[4001:] > abs(z.imag[z.imag > 0]).min()].min() - rs) < 0.01 * rs, (order, rp, rs)
+        assert (p.real < 0).all()
+
+
+@pytest.mark.parametrize('statement, error, says', [
+    ('signal.butter(2.5, 0.3)', ValueError, 'nonnegative integer'), ('signal.butter(2, 1.3)', ValueError, '0 < Wn < 1'), ('signal.butter(2, 30, fs=40)', ValueError, '0 < Wn < fs/2'),
+    ('signal.butter(2, -1)', ValueError, 'greater than 0'), ("signal.butter(2, 0.3, 'q')", ValueError, "'q' is an invalid bandtype"), ("signal.butter(2, 0.3, output='q')", ValueError, 'output form'),
+    ("signal.butter(2, [0.1, 0.2], 'low')", ValueError, 'single critical frequency'), ("signal.butter(2, 0.1, 'band')", ValueError, 'start and stop'), ("signal.butter(2, [0.4, 0.2], 'band')", ValueError, 'Wn[0] must'),
+    ('signal.butter(2, 0.3, analog=True, fs=3)', ValueError, 'analog filter'), ("signal.iirfilter(2, 0.3, btype='low', ftype='bessel')", ValueError, 'valid basic IIR'), ("signal.iirfilter(2, 0.3, btype='low', ftype='ellip', rp=1)", ValueError, 'rs'),
+    ('signal.ellip(3, 60, 0.5, 0.3)', ValueError, 'given rp and rs'), ('signal.buttord(0.2, 0.3, 40, 3)', ValueError, 'gpass should be smaller'), ('signal.buttord(1.2, 0.3, 3, 40)', ValueError, 'less than 1'),
+    ('signal.iirnotch(2, 3)', ValueError, '0 < w0 < 1'), ('signal.iircomb(30, 3, fs=100)', ValueError, 'divisible'), ("signal.iircomb(20, 3, 'q', fs=100)", ValueError, 'notch or peak'),
+    ('signal.zpk2sos([1j], [0.5], 1.0)', ValueError, 'no matching conjugate'), ("signal.zpk2sos([1], [0.5], 1.0, 'q')", ValueError, 'pairing must be'), ('signal.sos2tf([[1, 2, 3]])', ValueError, '(n_sections, 6)'),
+    ('signal.firwin(5, 1.3)', ValueError, 'less than fs/2'), ('signal.firwin(5, [0.4, 0.2])', ValueError, 'strictly increasing'), ('signal.firwin(6, 0.3, pass_zero=False)', ValueError, 'even number'),
+    ("signal.firwin(5, 0.3, pass_zero='bandpass')", ValueError, 'at least two'), ('signal.firwin2(5, [0, 0.5], [1, 0])', ValueError, 'end with'), ('signal.firwin2(6, [0, 1], [1, 1])', ValueError, 'Type II '),
+    ('signal.firls(6, [0, 1], [1, 0])', ValueError, 'odd'), ('signal.firls(5, [0, 0.5, 0.4, 1], [1, 0, 1, 0])', ValueError, 'overlap'), ("signal.minimum_phase([1, 2, 1], 'q')", ValueError, "'q'"),
+    ('signal.kaiserord(5, 0.1)', ValueError, 'too small'), ('signal.savgol_coeffs(3, 3)', ValueError, 'less than window_length'), ("signal.savgol_filter(x, 5, 2, mode='q')", ValueError, "'interp'"),
+    ('signal.savgol_filter(x[:3], 5, 2)', ValueError, 'less than or equal to the size'), ('signal.filtfilt([1], [1, 0.5], x[:5])', ValueError, 'greater than padlen, which is 6'), ("signal.filtfilt([1], [1], x, padtype='q')", ValueError, "'q'"),
+    ("signal.filtfilt([1], [1], x, method='q')", ValueError, "'pad' or 'gust'"), ('signal.filtfilt([1], [1], x, 2)', numpy.exceptions.AxisError, 'axis 2'), ("signal.upfirdn([1], x, mode='wrap')", NotImplementedError, "mode='wrap'"),
+    ('signal.upfirdn([1], x, 0)', ValueError, '>= 1'), ('signal.upfirdn(numpy.ones((2, 2)), x)', ValueError, '1-D'), ("signal.resample_poly(x, 2, 1, padtype='line')", ValueError, "not 'line'"), ('signal.resample_poly(x, 1.5, 1)', ValueError, 'up must be'),
+    ("signal.resample_poly(x, 2, 1, padtype='mean', cval=1)", ValueError, 'no effect'), ("signal.decimate(x, 2, ftype='q')", ValueError, 'invalid ftype'), ("signal.chirp(x, 1, 2, 3, 'z')", ValueError, "'z'"), ("signal.chirp(x, -1, 2, 3, 'log')", ValueError, 'same sign'),
+    ('signal.gausspulse(x, bw=0)', ValueError, 'bandwidth'), ('signal.argrelmax(x, order=0)', ValueError, 'Order'), ("signal.argrelmax(x, mode='raise')", NotImplementedError, "'raise'"), ('signal.lfiltic([1], [0], [1])', ValueError, 'nonzero'),
+    ('signal.deconvolve(cupy.ones((2, 2)), x)', ValueError, 'signal must be 1-D'), ('signal.freqz_sos(numpy.ones((0, 6)))', ValueError, 'no sections'), ('signal.filtfilt([1], [1], numpy.ones(9))', TypeError, 'use cupy.asarray')])
+def test_what_is_refused(statement, error, says):
+    with pytest.raises(error) as caught:
+        eval(statement, {'signal': signal, 'numpy': numpy, 'cupy': cupy, 'x': cupy.arange(20.)})
+    assert says in str(caught.value), caught.value
