@@ -1,6 +1,7 @@
 """cupyx.scipy.ndimage and cupyx.scipy.signal, beside NumPy's windows: each reference takes all windows of the bordered array at once."""
 
 import itertools
+import math
 
 import numpy
 import pytest
@@ -198,11 +199,11 @@ def test_parts():
     ('ndimage.sobel(x, output=cupy.zeros(3))', RuntimeError, 'output shape not correct: it is (3,)'), ('ndimage.rank_filter(x, 9, 3)', RuntimeError, 'rank not within'),
     ('ndimage.uniform_filter1d(x, 0)', RuntimeError, 'incorrect filter size: 0'), ('ndimage.sobel(x, 2)', cupy.AxisError, 'axis 2'),
     ('ndimage.minimum_filter(x, footprint=numpy.zeros((2, 2)))', ValueError, 'all-zero footprint'), ('ndimage.grey_erosion(x)', ValueError, 'must be specified'),
-    ('ndimage.uniform_filter(x, [1, 2, 3])', RuntimeError, 'size: expected a value for each of 2 axes'), ('ndimage.generic_filter', AttributeError, 'names cupyx.scipy.ndimage'),
+    ('ndimage.uniform_filter(x, [1, 2, 3])', RuntimeError, 'size: expected a value for each of 2 axes'),
     ("signal.convolve(x, x, 'most')", ValueError, "not 'most'"), ('signal.convolve(x, x[0])', ValueError, 'same dimensionality, given 2 and 1'),
     ("signal.convolve(x, cupy.ones((1, 4)), 'valid')", ValueError, "for 'valid' mode"), ("signal.convolve2d(x, x, boundary='line')", ValueError, "not 'line'"),
     ('signal.medfilt(x, 2)', ValueError, 'should be odd'), ('signal.order_filter(x, numpy.ones((2, 1)), 0)', ValueError, 'odd number of elements'),
-    ('signal.butter', AttributeError, 'names cupyx.scipy.signal')])
+    ('signal.find_peaks', AttributeError, 'names cupyx.scipy.signal')])
 def test_what_is_refused(statement, error, says):
     refused(statement, error, says, ndimage=ndimage, signal=signal, x=cupy.ones((2, 3)))
 
@@ -475,3 +476,96 @@ def test_indices_of_values():
     assert list(found) == [1, 3] and all([p.get().tolist() for p in found[v]] == [p.tolist() for p in numpy.nonzero(a == v)] for v in found)
     with pytest.raises(ValueError, match='must be an integer array'):
         ndimage.value_indices(cupy.ones(3))
+
+
+# ------------------------------------------------------------------ distances, and kernels of users'
+def nearest(x, spacing):
+    """The distances to the nearest zero, by all pairs."""
+    places = numpy.stack(numpy.indices(x.shape), -1).reshape(-1, x.ndim) * numpy.asarray(spacing)
+    zeros = places[(x == 0).ravel()]
+    return numpy.sqrt(((places[:, None] - zeros) ** 2).sum(-1).min(1)).reshape(x.shape)
+
+
+@pytest.mark.parametrize('shape', [(13,), (7, 9), (1, 6), (6, 1), (4, 5, 6), (2, 3, 2, 4)])
+def test_distances(shape):
+    generator = numpy.random.default_rng(4)
+    for share in (0.05, 0.4):
+        x = (generator.random(shape) > share).astype('i')
+        x[(0,) * x.ndim] = 0
+        for sampling in (None, 1.5, [1 + k / 2 for k in range(len(shape))]):
+            spacing = numpy.broadcast_to(1.0 if sampling is None else sampling, (len(shape),))
+            expected = nearest(x, spacing)
+            same(ndimage.distance_transform_edt(cupy.asarray(x), sampling), expected, 1e-12)
+            made, places = ndimage.distance_transform_edt(cupy.asarray(x), sampling, return_indices=True)
+            same(made, expected, 1e-12)
+            at = places.get()
+            assert at.dtype == 'i' and at.shape == (x.ndim,) + shape and not x[tuple(at)].any()
+            numpy.testing.assert_allclose(numpy.sqrt((((at - numpy.indices(shape)).T * spacing) ** 2).sum(-1)).T, expected)
+
+
+def test_distances_into_arrays_and_without_zeros():
+    x = cupy.asarray([[1, 1, 0], [1, 1, 1]])
+    distances, indices = cupy.empty((2, 3)), cupy.empty((2, 2, 3), 'l')
+    assert ndimage.distance_transform_edt(x, distances=distances, indices=indices, return_indices=True) is None
+    same(distances, nearest(x.get(), (1, 1)), 1e-12)
+    assert indices[:, 1, 0].tolist() == [0, 2]
+    assert ndimage.distance_transform_edt(x, return_distances=False, return_indices=True).tolist() == indices.tolist()
+    same(ndimage.distance_transform_edt(x, float64_distances=False), nearest(x.get(), (1, 1)).astype('f'), 1e-6)
+    assert ndimage.distance_transform_edt(cupy.ones((2, 2))).tolist() == [[math.inf] * 2] * 2
+    assert ndimage.distance_transform_edt(cupy.zeros((3, 2))).tolist() == [[0] * 2] * 3
+    assert ndimage.distance_transform_edt(cupy.ones((0, 2))).shape == (0, 2)
+    for keywords, says in (({'return_distances': False}, 'at least one'), ({'distances': distances[:1]}, 'the shape'), ({'distances': distances.astype('f')}, 'the dtype'),
+                           ({'indices': indices}, 'return_indices must'), ({'indices': indices.astype('b'), 'return_indices': True}, '16 bits'), ({'sampling': [1]}, 'sampling')):
+        with pytest.raises(RuntimeError, match=says):
+            ndimage.distance_transform_edt(x, **keywords)
+
+
+SQUARES = cupy.RawKernel('''extern "C" __global__ void squares(const double* window, int size, double* result) {
+    double total = 0;
+    for (int k = 0; k < size; ++k) total += window[k] * window[k];
+    *result = total / size;
+}''', 'squares')
+LARGEST = cupy.ReductionKernel('T x', 'T y', 'x', 'a > b ? a : b', 'y = a', None, 'largest')
+BELOW = cupy.ReductionKernel('X x', 'Y y', '_raw_x[_in_ind.size() / 2] > x', 'a + b', 'y = a', '0', 'below', reduce_type='int')
+FIRST = cupy.RawKernel('''extern "C" __global__ void first(const double* line, ptrdiff_t length, double* result, ptrdiff_t count) {
+    for (int k = 0; k < count; ++k) result[k] = line[k] - line[length - 1];
+}''', 'first')
+PADDING = {'reflect': 'symmetric', 'mirror': 'reflect', 'nearest': 'edge', 'wrap': 'wrap', 'constant': 'constant'}
+
+
+def parts_of(x, window, origin, mode):
+    before = [n // 2 + o for n, o in zip(window.shape, origin)]
+    wide = numpy.pad(x.astype('d'), [(b, n - 1 - b) for b, n in zip(before, window.shape)], PADDING[mode], **({'constant_values': 2} if mode == 'constant' else {}))
+    return [[wide[i:i + window.shape[0], j:j + window.shape[1]][window] for j in range(x.shape[1])] for i in range(x.shape[0])]
+
+
+@pytest.mark.parametrize('dtype', ['d', 'f', 'i'])
+def test_filters_by_kernels(dtype):
+    x = numpy.random.default_rng(3).integers(-9, 9, (4, 6)).astype(dtype)
+    y = cupy.asarray(x)
+    for window, origin in ((numpy.ones((3, 3), bool), (0, 0)), (numpy.asarray([[1, 0, 1], [1, 1, 1]]) != 0, (-1, 1))):
+        for mode in PADDING if dtype == 'd' else ['reflect']:
+            parts = parts_of(x, window, origin, mode)
+            for kernel, function in ((SQUARES, lambda w: (w * w).mean()), (LARGEST, max), (BELOW, lambda w: (w[w.size // 2] > w).sum())):
+                expected = numpy.asarray([[function(w) for w in row] for row in parts])
+                made = ndimage.generic_filter(y, kernel, footprint=cupy.asarray(window), mode=mode, cval=2, origin=origin)
+                same(made, expected.astype(dtype), 1e-6 if dtype == 'f' else 1e-12)
+    same(ndimage.generic_filter(y, SQUARES, 3, output='d')[1:-1, 1:-1], numpy.asarray(
+        [[(x[i:i + 3, j:j + 3].astype('d') ** 2).mean() for j in range(4)] for i in range(2)]), 1e-6)
+    same(ndimage.generic_filter(y, LARGEST, 3, axes=1), numpy.max([numpy.pad(x, ((0, 0), (1, 1)), 'symmetric')[:, k:k + 6] for k in range(3)], 0))
+    for axis, lines in ((1, x), (0, x.T)):
+        wide = numpy.pad(lines, ((0, 0), (1, 1)), 'edge')
+        expected = (wide[:, :lines.shape[1]] - wide[:, -1:]).astype(dtype)
+        same(ndimage.generic_filter1d(y, FIRST, 3, axis, mode='nearest'), expected if axis else expected.T)
+    assert ndimage.generic_filter(y[:0], SQUARES, 3).shape == (0, 6) and ndimage.generic_filter1d(y[:0], FIRST, 3).shape == (0, 6)
+
+
+@pytest.mark.parametrize('statement, error, says', [
+    ('ndimage.generic_filter(x, max, 3)', TypeError, 'expected a ReductionKernel or a RawKernel'), ('ndimage.generic_filter(x * 1j, SQUARES, 3)', TypeError, 'Complex'),
+    ("ndimage.generic_filter(x, cupy.ElementwiseKernel('T x', 'T y', 'y = x'), 3)", TypeError, 'only ReductionKernel'), ('ndimage.generic_filter(x, SQUARES)', RuntimeError, 'no footprint'),
+    ("ndimage.generic_filter(x, cupy.RawKernel('int f;', 'g'), 3)", ValueError, 'stands there 0 times'), ('ndimage.generic_filter1d(x, LARGEST, 3)', TypeError, 'expected a RawKernel'),
+    ('ndimage.generic_filter1d(x, FIRST, 0)', RuntimeError, 'invalid filter size'), ('ndimage.generic_filter(x, SQUARES, 3, origin=2)', ValueError, 'invalid origin')])
+def test_filters_by_kernels_refuse(statement, error, says):
+    with pytest.raises(error) as caught:
+        eval(statement, {**globals(), 'x': cupy.ones((3, 4))})
+    assert says in str(caught.value), caught.value

@@ -1,6 +1,8 @@
 """cupyx.scipy.ndimage: filters, interpolation, morphology and measurements, of the library's own operations."""
 
 from catenary import _wheel
+from catenary.cupyx.scipy.ndimage._callbacks import generic_filter, generic_filter1d  # noqa: F401
+from catenary.cupyx.scipy.ndimage._distances import distance_transform_edt  # noqa: F401
 from catenary.cupyx.scipy.ndimage._stencils import (  # noqa: F401
     convolve, convolve1d, correlate, correlate1d, gaussian_filter, gaussian_filter1d, gaussian_gradient_magnitude, gaussian_laplace,
     generic_gradient_magnitude, generic_laplace, laplace, maximum_filter, maximum_filter1d, median_filter, minimum_filter,
