@@ -11,7 +11,7 @@ NAMES = {'b': [0.1, 0.3, 0.2], 'a': [1, -0.4, 0.25], 'sos': [[0.2, 0.3, 0.1, 1, 
 
 
 def calls():
-    """The calls, as text; x, t and h are arrays."""
+    """The calls, as text; x, t, steps and h are arrays."""
     yield from (f'{kind}({order}, {more}{band}, output={output!r})'
                 for kind, more in (('butter', ''), ('cheby1', '0.5, '), ('cheby2', '40, '), ('ellip', '0.5, 60, ')) for order in (1, 4, 5)
                 for band, output in (("0.3, 'low'", 'ba'), ("0.3, 'low'", 'sos'), ("[0.2, 0.5], 'band'", 'sos'), ("0.4, 'high', True", 'ba'), ("[0.25, 0.6], 'stop'", 'ba'))
@@ -48,13 +48,16 @@ def calls():
     yield from ('wiener(x)', 'wiener(x, [1, 5], 0.1)', 'sawtooth(t)', 'sawtooth(t, 0.3)', 'sawtooth(t, 0)', 'sawtooth(t, 1.5)', 'square(t)', 'square(t, 0.2)', 'square(t, 2)', 'chirp(t, 3, 5, 7)',
                 "chirp(t, 3, 5, 7, 'quadratic', 30)", "chirp(t, 3, 5, 7, 'quadratic', 30, False)", "chirp(t, 3, 5, 7, 'logarithmic')", "chirp(t, 3, 5, 7, 'hyperbolic')", "chirp(t, 3, 5, 3, 'hyperbolic')",
                 'sweep_poly(t, [1, 2, 3], 20)', 'gausspulse(t, 5, retquad=True, retenv=True)', "gausspulse('cutoff', 5)", 'unit_impulse(5)', "unit_impulse((3, 4), 'mid')", 'unit_impulse((3, 4), 2)',
-                'unit_impulse(6, 2)', 'argrelmax(x)', 'argrelmax(x, 1, 2)', "argrelmin(x, -1, 3, 'wrap')", 'argrelmin(t)')
+                'unit_impulse(6, 2)', 'argrelmax(x)', 'argrelmax(x, 1, 2)', "argrelmin(x, -1, 3, 'wrap')", 'argrelmin(t)', 'max_len_seq(7)', 'max_len_seq(5, [0, 1, 0, 0, 1], 50, [1, 3])', 'max_len_seq(4, length=0)')
+    yield from (f'find_peaks({x}, {more})[0]' for x in ('x[1]', 'steps') for more in ('None', '0.5', '(0, 0.9)', 'threshold=0.3', 'prominence=(0.5, 1.5)', 'width=1', 'plateau_size=2', 'distance=4',
+                                                                                      'prominence=0.1, wlen=5, rel_height=0.7, width=(0, 2)'))
+    yield from ('peak_prominences(x[1], [3, 8])', 'peak_prominences(steps, [2, 5, 12], wlen=4)', 'peak_widths(x[1], [3, 8], 0.7)', 'peak_widths(steps, [2, 6])')
 
 
 def arrays(module):
-    """What x, t and h are, of NumPy or of cupy."""
+    """What x, t, steps and h are, of NumPy or of cupy."""
     return {'x': module.asarray(numpy.sin(numpy.arange(72.0) ** 1.3).reshape(3, 24)), 't': module.asarray(numpy.linspace(-2, 9, 50)),
-            'h': module.asarray(numpy.sinc((numpy.arange(11) - 5) * 0.3) * numpy.hamming(11))}
+            'steps': module.asarray([0.0, 1, 2, 2, 2, 0, 3, 3, 1, 0, 0.5, 0.2, 4, 0]), 'h': module.asarray(numpy.sinc((numpy.arange(11) - 5) * 0.3) * numpy.hamming(11))}
 
 
 def answers():

@@ -203,7 +203,7 @@ def test_parts():
     ("signal.convolve(x, x, 'most')", ValueError, "not 'most'"), ('signal.convolve(x, x[0])', ValueError, 'same dimensionality, given 2 and 1'),
     ("signal.convolve(x, cupy.ones((1, 4)), 'valid')", ValueError, "for 'valid' mode"), ("signal.convolve2d(x, x, boundary='line')", ValueError, "not 'line'"),
     ('signal.medfilt(x, 2)', ValueError, 'should be odd'), ('signal.order_filter(x, numpy.ones((2, 1)), 0)', ValueError, 'odd number of elements'),
-    ('signal.find_peaks', AttributeError, 'names cupyx.scipy.signal')])
+    ('signal.lombscargle', AttributeError, 'names cupyx.scipy.signal')])
 def test_what_is_refused(statement, error, says):
     refused(statement, error, says, ndimage=ndimage, signal=signal, x=cupy.ones((2, 3)))
 

@@ -156,3 +156,18 @@ def test_stacks_of_kernels_with_barriers_are_given_back():
             assert x[:3].tolist() == [1 + k, 2 + k, 3 + k]
             before = before or mapped()
         assert mapped() - before < 200e6
+
+
+def test_a_kernel_that_is_a_template_may_have_a_text_of_its_own_for_some_types():
+    from catenary import cupy
+    module = cupy.RawModule(code='''
+template<typename T> __global__ void f(T* x) { x[threadIdx.x] += 1; }
+template<> __global__ void f<half>(half* x) { x[threadIdx.x] = 7; }
+template<> __global__ void f<int>(int* x) { if (threadIdx.x < 2) { x[threadIdx.x] = 9; } }
+template<typename T> __global__ void g(T* x) { x[threadIdx.x] += 2; }
+''', name_expressions=['f<float>', 'f<half>', 'f<int>', 'f<long long>', 'g<int>'])
+    with cupy.cuda.Device('cpu'):
+        for name, dtype, expected in (('f<float>', 'f', [1, 1, 1]), ('f<half>', 'e', [7, 7, 7]), ('f<int>', 'i', [9, 9, 0]), ('f<long long>', 'l', [1, 1, 1]), ('g<int>', 'i', [2, 2, 2])):
+            x = cupy.zeros(3, dtype)
+            module.get_function(name)((1,), (3,), (x,))
+            assert x.tolist() == expected, name

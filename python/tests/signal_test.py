@@ -311,7 +311,7 @@ def test_sections():
     ('signal.istft(x)', ValueError, 'at least 2d'), ("signal.welch(x, average='q')", ValueError, "'mean', got q"), ('signal.lfilter([1], [0, 1], x)', ValueError, 'a[0] must not be 0'),
     ('signal.lfilter([1, 2], [1], x, zi=cupy.ones(2))', ValueError, 'expected (1,), found (2,)'), ('signal.sosfilt([[1, 2, 3]], x)', ValueError, '(n_sections, 6)'),
     ("signal.get_window('q', 4)", ValueError, "Unknown window type: 'q'"), ("signal.get_window('gaussian', 4)", ValueError, 'needs one or more parameters'),
-    ('signal.windows.hann(-1)', ValueError, 'non-negative integer, not -1'), ('signal.windows.dpss', AttributeError, 'has no attribute'), ('signal.find_peaks', AttributeError, 'names cupyx.scipy.signal')])
+    ('signal.windows.hann(-1)', ValueError, 'non-negative integer, not -1'), ('signal.windows.dpss', AttributeError, 'has no attribute'), ('signal.lombscargle', AttributeError, 'names cupyx.scipy.signal')])
 def test_what_is_refused(statement, error, says):
     refused(statement, error, says, signal=signal, x=cupy.arange(20.), m=cupy.ones((3, 4)))
 

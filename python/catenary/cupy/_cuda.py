@@ -114,7 +114,7 @@ def _templates(ts):
     """Of kernels that are templates the places of `template`, of its `>`, of __global__ and of the name."""
     start = 0
     for k, t in enumerate(ts):
-        if t.text in (';', '}') or t.kind == 'directive':
+        if t.text in (';', '}') or t.kind == 'directive' or not t.text and k == start:
             start = k + 1
         elif t.text == '__global__' and ts[start].text == 'template':
             at = k + 1
@@ -125,6 +125,41 @@ def _templates(ts):
                 while ts[at + 1].text != '(':
                     at += 1
             yield start, next(m for m in range(start, k) if ts[m].text == '>'), k, at
+
+
+def _blank(ts):
+    for x in ts:
+        x.text, x.space = '', '\n' * x.space.count('\n')
+
+
+def _specialized(ts, base, arguments, made):
+    """Leaves of kernels that are templates with what they are for some arguments, `template<> __global__ void f<half>(...) {...}`, that of these arguments alone, as the kernel
+    `made`, and then none that is a template of this name. Is there one?"""
+    found = False
+    for start, end, kernel, at in list(_templates(ts)):
+        if end != start + 2 or ts[at].text != '>':
+            continue
+        name = next(k for k in range(at, start, -1) if ts[k].text == '<') - 1
+        if ts[name].text == base and ''.join(x.text for x in ts[name + 2:at]) == ''.join(''.join(arguments or ()).split()) and len(arguments or ()) == 1:
+            ts[start].text, ts[name].text, found = 'extern "C"', made, True
+            _blank(ts[start + 1:end + 1] + ts[name + 1:at + 1])
+        else:
+            _blank(ts[start:_end_of_body(ts, at) + 1])
+    if found:
+        for start, _, _, at in list(_templates(ts)):
+            if ts[at].text == base:
+                _blank(ts[start:_end_of_body(ts, at) + 1])
+    return found
+
+
+def _end_of_body(ts, at):
+    """The place of the bracket that ends the function whose name is before."""
+    depth = 0
+    for k in range(at, len(ts)):
+        depth += (ts[k].text == '{') - (ts[k].text == '}')
+        if ts[k].text == '}' and depth == 0:
+            return k
+    return len(ts) - 1
 
 
 def _declared(ts):
@@ -147,6 +182,8 @@ def _instantiated(text, name):
     base, arguments = instance_of(name)
     made, types = None if arguments else name, {}
     classes, named = _declared(ts) if arguments else ((), ())
+    if _specialized(ts, base, arguments, entry(name)):
+        made = entry(name)
     for start, end, kernel, at in list(_templates(ts)):
         parameters = split(ts[start + 2:end])
         if not arguments and ts[at].text == base:

@@ -1,6 +1,7 @@
 """Filters that go over an array forwards and backwards, and those that change how many samples it has."""
 
 import math
+import operator
 
 import numpy
 
@@ -11,7 +12,7 @@ from catenary.cupyx.scipy.ndimage import uniform_filter
 from catenary.cupyx.scipy.signal._convolutions import convolve
 from catenary.cupyx.scipy.signal._filters import lfilter, lfilter_zi, sosfilt, sosfilt_zi
 from catenary.cupyx.scipy.signal._finite import firwin
-from catenary.cupyx.scipy.signal._forms import checked_sections, host, sent
+from catenary.cupyx.scipy.signal._forms import checked_sections, coefficients, host, polynomial, sections, sent
 from catenary.cupyx.scipy.signal._recursive import cheby1
 
 
@@ -231,22 +232,27 @@ def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant
 def decimate(x, q, n=None, ftype='iir', axis=-1, zero_phase=True):
     """Every q-th sample along an axis, after a low-pass filter of order n: 'iir', Chebyshev's of the first kind, 'fir', or a system or a pair of coefficients (b, a); so that
     nothing is late with zero_phase."""
-    x = array_of(x, 'decimate')
-    q = int(q)
-    x = x if x.dtype.kind in 'fc' else x.astype('d')
+    x, q, n = array_of(x, 'decimate'), operator.index(q), None if n is None else operator.index(n)
+    x = x if x.dtype.char in 'fdFD' else x.astype('d')
     sos, kind = None, x.dtype
     if ftype == 'fir':
-        b, a = firwin(20 * q + 1 if n is None else int(n) + 1, 1.0 / q, window='hamming').get().astype(x.real.dtype), numpy.ones(1, 'f')
+        b, a = firwin(20 * q + 1 if n is None else n + 1, 1.0 / q, window='hamming').get().astype(x.real.dtype), numpy.ones(1, 'f')
     elif ftype == 'iir':
-        sos = cheby1(8 if n is None else int(n), 0.05, 0.8 / q, output='sos').get()
+        sos = cheby1(8 if n is None else n, 0.05, 0.8 / q, output='sos').get()
     elif isinstance(ftype, tuple) and len(ftype) == 2:
         b, a = map(host, ftype)
-    elif hasattr(ftype, 'to_tf'):
-        b, a = (host(c) for c in (ftype.to_tf().num, ftype.to_tf().den))
+    elif hasattr(ftype, 'to_zpk'):
+        system = ftype.to_zpk()
+        z, p, k = host(system.zeros), host(system.poles), system.gain
+        if not p.size or numpy.iscomplexobj(polynomial(p)) or numpy.imag(k):
+            b, a = coefficients(z, p, k)
+        else:
+            sos, kind = sections(z, p, float(numpy.real(k))), None
     else:
         raise ValueError("invalid ftype: expected 'iir', 'fir', a system or a pair of coefficients")
     if sos is not None:
-        made = (sosfiltfilt if zero_phase else sosfilt)(sos, x, axis).astype(kind, copy=False)
+        made = (sosfiltfilt if zero_phase else sosfilt)(sos, x, axis)
+        made = made if kind is None else made.astype(kind, copy=False)
     elif len(a) > 1:
         made = (filtfilt if zero_phase else lfilter)(b, a, x, axis)
     elif zero_phase:

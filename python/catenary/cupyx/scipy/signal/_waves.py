@@ -112,6 +112,43 @@ def unit_impulse(shape, idx=None, dtype=float):
     return made
 
 
+_TAPS = {2: [1], 3: [2], 4: [3], 5: [3], 6: [5], 7: [6], 8: [7, 6, 1], 9: [5], 10: [7], 11: [9], 12: [11, 10, 4], 13: [12, 11, 8], 14: [13, 12, 2], 15: [14], 16: [15, 13, 4],
+         17: [14], 18: [11], 19: [18, 17, 14], 20: [17], 21: [19], 22: [21], 23: [18], 24: [23, 22, 17], 25: [22], 26: [25, 24, 20], 27: [26, 25, 22], 28: [25], 29: [27],
+         30: [29, 28, 7], 31: [28], 32: [31, 30, 10]}  # exponents of primitive polynomials, SciPy's, as the sequences follow from them
+
+
+def max_len_seq(nbits, state=None, length=None, taps=None):
+    """(a sequence of 0 and 1 of 2^nbits - 1 elements, or `length`, the state at its end) of a shift register with feedback from `taps`, from the state of ones, or `state`. Raises ValueError
+    for a state of zeros, and taps that are not from 0 to nbits."""
+    if taps is None:
+        if nbits not in _TAPS:
+            raise ValueError('nbits must be between %s and %s if taps is None' % (min(_TAPS), max(_TAPS)))
+        taps = _TAPS[nbits]
+    else:
+        taps = numpy.unique(host(taps).real.astype(int))
+        if taps.size < 1 or (taps < 0).any() or (taps > nbits).any():
+            raise ValueError('taps must be non-empty with values between zero and nbits (inclusive)')
+    length = 2 ** nbits - 1 if length is None else int(length)
+    if length < 0:
+        raise ValueError('length must be greater than or equal to 0')
+    first = numpy.ones(nbits, 'b') if state is None else (host(state) != 0).astype('b')
+    if first.shape != (nbits,):
+        raise ValueError('state must be a 1-D array of size nbits')
+    if not first.any():
+        raise ValueError('state must not be all zeros')
+    made = numpy.empty(length + nbits, 'b')
+    made[:nbits] = first
+    done, lags = nbits, [nbits, *(nbits - int(t) % nbits for t in taps)]
+    while done < made.size:
+        # the recurrence holds with all lags doubled, too, so that more and more elements are known at once
+        while 2 * max(lags) <= done:
+            lags = [2 * lag for lag in lags]
+        count = min(min(lags), made.size - done)
+        made[done:done + count] = sum(made[done - lag:done - lag + count] for lag in lags) % 2
+        done += count
+    return _core.from_numpy(made[:length].copy(), None), _core.from_numpy(made[length:].copy(), None)
+
+
 # ------------------------------------------------------------------ extrema
 def _extrema(data, compare, axis, order, mode):
     """Which elements are, by a function of two, beyond those up to `order` places before and behind them."""
