@@ -239,3 +239,39 @@ def test_several_triangular_matrices_with_vectors():
 def test_logarithms_of_sums_of_complex_numbers():
     a = numpy.random.RandomState(7).uniform(-3, 3, (4, 5)) + 1j * numpy.random.RandomState(8).uniform(-3, 3, (4, 5)) + 800
     near(special.logsumexp(cupy.asarray(a), axis=1), numpy.log(numpy.exp(a - 800).sum(1)) + 800, dtype='D')
+
+
+@pytest.mark.host
+@pytest.mark.parametrize('dtype', ['D', 'F'])
+def test_gamma_of_complex_numbers(dtype):
+    """SciPy's values, and how the functions of z and z + 1, and those of conjugates, hang together."""
+    places = [2 + 1j, -1.5 + 0.5j, 0.3 - 7j, -20.25 - 3j, complex(-0.5, 0.0), complex(-0.5, -0.0), 40 + 30j, -2.5 + 300j, 1, 0.5]
+    expected = {'loggamma': [-0.30434960902188557 + 0.4837578429299154j, 0.0008154671525179014 - 5.926765791507546j, -10.465674446702916 - 6.31030964704077j, None,
+                             1.2655121234846454 - 3.141592653589793j, 1.2655121234846454 + 3.141592653589793j, None, None, 0, 0.5723649429247]}
+    z = numpy.asarray(places).astype(dtype)
+    x, tolerance = cupy.asarray(z), 2e-5 if dtype == 'F' else 1e-12
+    logarithm, derived = special.loggamma(x), special.digamma(x)
+    assert logarithm.dtype == derived.dtype == special.gamma(x).dtype == dtype
+    for ours, value in zip(logarithm.get(), expected['loggamma']):
+        if value is not None:
+            numpy.testing.assert_allclose(ours, value, rtol=tolerance, atol=tolerance)
+    numpy.testing.assert_allclose((special.loggamma(x + 1) - logarithm).get(), numpy.log(z), rtol=50 * tolerance, atol=50 * tolerance)
+    numpy.testing.assert_allclose((special.digamma(x + 1) - derived).get(), 1 / z, rtol=50 * tolerance, atol=50 * tolerance)
+    numpy.testing.assert_allclose(special.loggamma(x.conj()).get(), logarithm.get().conj(), rtol=tolerance)
+    small = cupy.asarray(z[:6])
+    numpy.testing.assert_allclose(special.gamma(small).get(), numpy.exp(logarithm.get()[:6]), rtol=50 * tolerance, atol=1e-7 if dtype == 'F' else 0)
+    numpy.testing.assert_allclose((special.gamma(small) * special.rgamma(small)).get(), numpy.ones(6), rtol=100 * tolerance, atol=1e-6)
+    poles = cupy.asarray(numpy.asarray([0, -1, -7], dtype))
+    assert numpy.isnan(special.gamma(poles).get()).all() and special.rgamma(poles).tolist() == [0, 0, 0] and numpy.isnan(special.digamma(poles).get()).all()
+
+
+def test_products_with_logarithms_of_complex_numbers():
+    x, y = numpy.asarray([0, 1, 2, -1 + 1j, 0], 'D'), numpy.asarray([0, 2, 1j, 3 - 2j, numpy.nan], 'D')
+    with cupy.cuda.Device('cpu'):
+        with numpy.errstate(all='ignore'):
+            for name, logarithm in (('xlogy', numpy.log), ('xlog1py', numpy.log1p)):
+                expected = x * logarithm(y)
+                expected[0] = 0
+                numpy.testing.assert_allclose(getattr(special, name)(cupy.asarray(x), cupy.asarray(y)).get(), expected, rtol=1e-12)
+        assert numpy.isnan(special.gammainc(cupy.asarray([0, numpy.inf]), cupy.asarray([0, numpy.inf])).get()).all()
+        assert numpy.isnan(special.loggamma(cupy.asarray([-1.5])).get()).all()

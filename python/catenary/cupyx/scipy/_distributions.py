@@ -59,6 +59,7 @@ def _incomplete_gamma(a, x):
     upper = _core.where(by_series, 1 - lower, upper)
     ends = [(x == 0, 0, 1), (x == math.inf, 1, 0), (a == 0, 1, 0), ((x < 0) | (a < 0) | _ufuncs['isnan'](a + x), math.nan, math.nan)]
     ends.insert(2, (a == math.inf, 0, 1))
+    ends.append(((a == 0) & (x == 0) | (a == math.inf) & (x == math.inf), math.nan, math.nan))
     for where, low, high in ends:
         lower, upper = _core.where(where, low, lower), _core.where(where, high, upper)
     return lower, upper

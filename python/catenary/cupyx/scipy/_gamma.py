@@ -78,6 +78,87 @@ def _gamma(x):
     return _core.where(x == 0, _ufuncs['copysign'](math.inf, x), value)
 
 
+# ------------------------------------------------------------------ of complex numbers
+_conjugate, _log = _ufuncs['conjugate'], _ufuncs['log']
+# of the series of the logarithm's derivative, the highest power of 1 / z**2 first
+_DERIVED = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
+
+
+def is_complex(x):
+    """Is it a complex number, or an array of such?"""
+    return isinstance(x, complex) or getattr(getattr(x, 'dtype', None), 'kind', '') == 'c'
+
+
+def _series(coefficients, z):
+    square, total = stored(1 / (z * z)), coefficients[0]
+    for c in coefficients[1:]:
+        total = total * square + c
+    return stored(total + 0 * z)
+
+
+def _by_parts(z, to_the_right, to_the_left):
+    """A function that is real on the real axis: of the upper half of the plane by to_the_right, where the real part is not below 0.1, and else by to_the_left(z, q, what the first is of
+    1 - z), where q is exp(2 pi i z); NaN at 0 and the negative integers."""
+    below = _ufuncs['signbit'](z.imag)
+    up = stored(_core.where(below, _conjugate(z), z))
+    left = up.real < 0.1
+    right = stored(to_the_right(stored(_core.where(left, 1 - up, up))))
+    turned = stored(_exp(2j * math.pi * _core.where(left, up - _floor(up.real), 0.5j).astype(z.dtype)))
+    value = stored(_core.where(left, to_the_left(up, turned, right), right).astype(z.dtype))
+    value = _core.where(below, _conjugate(value), value)
+    return _core.where((z.imag == 0) & (z.real <= 0) & (z.real == _floor(z.real)), complex(math.nan, math.nan), value).astype(z.dtype)
+
+
+def _log_gamma_of_complex(z):
+    def to_the_right(z):
+        near = _absolute(z) < 20
+        total = 0
+        for k in range(8):
+            total = stored(total + _log(_core.where(near, z + k, 1)))
+        w = stored(_core.where(near, z + 8, z))
+        return (w - 0.5) * stored(_log(w)) - w + 0.5 * math.log(2 * math.pi) + _series(_STIRLING, w) / w - total
+
+    def to_the_left(z, q, other):
+        return math.log(2 * math.pi) - 0.5j * math.pi + 1j * math.pi * z - _log(1 - q) - other
+    return _by_parts(z, to_the_right, to_the_left)
+
+
+def _digamma_of_complex(z):
+    def to_the_right(z):
+        near = _absolute(z) < 20
+        total = 0
+        for k in range(8):
+            total = stored(total + _core.where(near, 1 / _core.where(near, z + k, 1), 0))
+        w = stored(_core.where(near, z + 8, z))
+        return stored(_log(w)) - 0.5 / w - _series(_DERIVED, w) / (w * w) - total
+    return _by_parts(z, to_the_right, lambda z, q, other: other + 1j * math.pi * (1 + q) / (1 - q))
+
+
+def of_complex(name, of_real, compute):
+    """A function that takes complex numbers, too."""
+    def function(x, *args, **kwargs):
+        if not is_complex(x):
+            return of_real(x, *args, **kwargs)
+        made = compute(_core._copy(_operand(x, name), 'C'), *args)
+        if kwargs.get('out') is not None:
+            kwargs['out'][...] = made
+            return kwargs['out']
+        return made
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = of_real.__doc__
+    return function
+
+
+def _is_pole(z):
+    return (z.imag == 0) & (z.real <= 0) & (z.real == _floor(z.real))
+
+
+def _of_logarithm(sign):
+    def function(z):
+        return _core.where(_is_pole(z), complex(math.nan, math.nan) if sign > 0 else 0, _exp(sign * stored(_log_gamma_of_complex(z)))).astype(z.dtype)
+    return function
+
+
 def gamma(x):
     """The gamma function; NaN at negative integers."""
     x, dtype = prepared('gamma', x)
@@ -88,6 +169,9 @@ def rgamma(x):
     """1 / gamma(x), and 0 at 0 and negative integers."""
     x, dtype = prepared('rgamma', x)
     return _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x)))).astype(dtype)
+
+
+gamma, rgamma = of_complex('gamma', gamma, _of_logarithm(1)), of_complex('rgamma', rgamma, _of_logarithm(-1))
 
 
 def _sign(x):

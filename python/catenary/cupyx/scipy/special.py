@@ -7,7 +7,8 @@ from catenary.cupy import _bessel as _modified  # CuPy's module of that name bec
 from catenary.cupy._functions import _operand, sinc  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
                                                  gammaincc, gdtr, gdtrc, nbdtr, nbdtrc, pdtr, pdtrc)
-from catenary.cupyx.scipy._gamma import beta, betaln, binom, gamma, gammasgn, multigammaln, poch, prepared, rgamma, widened  # noqa: F401
+from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, beta, betaln, binom, gamma, gammasgn, is_complex,  # noqa: F401
+                                          multigammaln, of_complex, poch, prepared, rgamma, widened)
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))
@@ -24,8 +25,17 @@ def _of_the_library(name, own):
     return function
 
 
-digamma = psi = _of_the_library('digamma', 'digamma')
-gammaln = loggamma = _of_the_library('gammaln', 'lgamma')
+digamma = psi = of_complex('digamma', _of_the_library('digamma', 'digamma'), _digamma_of_complex)
+gammaln = _of_the_library('gammaln', 'lgamma')
+
+
+def loggamma(x, out=None):
+    """The logarithm of the gamma function, of complex numbers that of the plane without the negative axis; NaN of negative numbers, which have none."""
+    made = gammaln(x)
+    return _core.where(_operand(x, 'loggamma') < 0, math.nan, made).astype(made.dtype)
+
+
+loggamma = of_complex('loggamma', loggamma, _log_gamma_of_complex)
 expit = _of_the_library('expit', 'sigmoid')
 round = _of_the_library('round', 'rint')
 erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, zeta, polygamma, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
@@ -90,7 +100,11 @@ def log_expit(x):
 
 def _products(name, logarithm):
     def function(x, y):
-        x, y, dtype = prepared(name, x, y)
+        if is_complex(x) or is_complex(y):
+            x, y = (widened(name, _operand(v, name)) for v in (x, y))
+            dtype = (x + y).dtype
+        else:
+            x, y, dtype = prepared(name, x, y)
         return _core.where((x == 0) & ~_ufuncs['isnan'](y), 0, x * logarithm(y)).astype(dtype)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'x * {"log1p" if logarithm is _log1p else "log"}(y), and 0 where x is 0.'
