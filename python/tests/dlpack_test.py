@@ -197,6 +197,13 @@ def test_cudas_array_interface_is_cudas(device):
                     'version': 3}
     turned = x.T[1:].__cuda_array_interface__
     assert (turned['shape'], turned['strides'], turned['data'][0]) == ((2, 2), (4, 12), x.data.ptr + 4)
+    z = cupy.asarray(numpy.arange(6).reshape(2, 3) * (1 - 2j))
+    for ours, typestr, strides, at in ((z, '<c16', None, 0), (z.astype('F').T, '<c8', (8, 24), 0), (z.imag, '<f8', (48, 16), 8), (z[:, ::-2], '<c16', (48, -32), 32)):
+        about = ours.__cuda_array_interface__
+        assert (about['shape'], about['typestr'], about['strides']) == (ours.shape, typestr, strides)
+        assert about['data'][0] == (z if typestr != '<c8' else ours).data.ptr + (at if typestr != '<c8' else 0)
+        if 'Simulated' in device.info['name']:
+            assert numpy.asarray(type('Host', (), {'__array_interface__': about})()).tolist() == ours.get().tolist()
     if 'Simulated' in device.info['name']:  # whose memory is the host's
 
         y = cupy.arange(6, dtype='f4')  # whose address nobody has asked for

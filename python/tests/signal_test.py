@@ -333,3 +333,11 @@ def test_detrend_of_pieces_of_two():
     numpy.testing.assert_allclose(made[:, :3], 0, atol=1e-12)
     rest = x[:, 3:] - numpy.stack([numpy.polyval(numpy.polyfit(range(4), row[3:], 1), range(4)) for row in x])
     numpy.testing.assert_allclose(made[:, 3:], rest, atol=1e-12)
+
+
+def test_results_lie_in_memory_as_numpys():
+    x = cupy.asarray(numpy.random.default_rng(8).normal(size=(40, 50)))
+    for mode in ('full', 'same', 'valid'):
+        for made in (signal.convolve(x, x[:7, :9], mode, 'fft'), signal.fftconvolve(x, x[:7, :9], mode), signal.convolve(x, x[:3, :2], mode), signal.oaconvolve(x, x[:2, :2], mode)):
+            assert made.flags.c_contiguous
+    assert signal.lfiltic(cupy.ones(2, 'f'), cupy.ones(2, 'f'), cupy.ones(1, 'f')).dtype == 'f'

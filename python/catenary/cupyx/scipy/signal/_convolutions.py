@@ -100,7 +100,7 @@ def _check_mode(x, y, mode, function, axes):
 
 def _of_mode(full, x, y, mode, axes, late=False):
     if mode == 'full':
-        return full
+        return full if full.flags.c_contiguous else _core._copy(full, 'C')
     shape, starts = list(full.shape), [0] * full.ndim
     for k in axes:
         a, b = x.shape[k], y.shape[k]

@@ -107,6 +107,8 @@ def sosfiltfilt(sos, x, axis=-1, padtype='odd', padlen=None):
 
 def lfiltic(b, a, y, x=None):
     """The state of lfilter after it gave y and took x, the latest first."""
+    kinds = [getattr(v, 'dtype', None) or numpy.asarray(v).dtype for v in (b, a, y, x) if v is not None]
+    kind = numpy.result_type(*kinds)
     b, a = host(b), host(a)
     if not a.size or not a.any() or a[0] == 0:
         raise ValueError('There must be at least one nonzero `a` coefficient.')
@@ -117,7 +119,7 @@ def lfiltic(b, a, y, x=None):
     state = numpy.zeros(order, numpy.result_type(a, b, y, x))
     for m in range(order):
         state[m] = (b[m + 1:] * x[:max(0, len(b) - 1 - m)]).sum() - (a[m + 1:] * y[:max(0, len(a) - 1 - m)]).sum()
-    return sent(state)
+    return sent(state.astype(kind if kind.char in 'fdFD' else 'd'))
 
 
 def deconvolve(signal, divisor):
