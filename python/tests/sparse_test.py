@@ -335,3 +335,24 @@ def test_what_solvers_refuse(statement, error, says):
     with pytest.raises(error) as caught:
         eval(statement, {'linalg': linalg, 'cupy': cupy})
     assert says in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize('dtype', ['f', 'd', 'D'])
+def test_factors(dtype):
+    a, tolerance = steep(7, dtype), 1e-4 if dtype == 'f' else 1e-10
+    b = (G.normal(size=(7, 2))).astype(dtype)
+    factors = linalg.splu(of(a, 'csc'))
+    assert factors.shape == (7, 7)
+    for right in (b, b[:, 0]):
+        y = cupy.asarray(right)
+        for trans, matrix in (('N', a), ('T', a.T), ('H', a.conj().T)):
+            numpy.testing.assert_allclose(factors.solve(y, trans).get(), numpy.linalg.solve(matrix, right), rtol=tolerance, atol=tolerance)
+        numpy.testing.assert_allclose(linalg.factorized(of(a, 'csr'))(y).get(), numpy.linalg.solve(a, right), rtol=tolerance, atol=tolerance)
+        for lower, triangle in ((True, numpy.tril(a)), (False, numpy.triu(a))):
+            numpy.testing.assert_allclose(linalg.spsolve_triangular(of(a, 'coo'), y, lower).get(), numpy.linalg.solve(triangle, right), rtol=tolerance, atol=tolerance)
+        ones = numpy.tril(a, -1) + numpy.eye(7)
+        numpy.testing.assert_allclose(linalg.spsolve_triangular(of(a, 'csr'), y, unit_diagonal=True).get(), numpy.linalg.solve(ones, right), rtol=tolerance, atol=tolerance)
+    for call, error in ((lambda: linalg.splu(cupy.asarray(a)), TypeError), (lambda: linalg.splu(of(A, 'csr')), ValueError), (lambda: factors.solve(cupy.ones(3)), ValueError),
+                        (lambda: factors.solve(cupy.ones(7), 'q'), ValueError), (lambda: linalg.spsolve_triangular(of(a, 'csr'), b), TypeError)):
+        with pytest.raises(error):
+            call()

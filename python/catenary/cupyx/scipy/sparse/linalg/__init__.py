@@ -8,6 +8,7 @@ from catenary import _core, _wheel
 from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse.linalg._interface import LinearOperator, aslinearoperator  # noqa: F401
 from catenary.cupyx.scipy.sparse.linalg._krylov import bicgstab, cg, cgs, gmres, lsqr  # noqa: F401
+from catenary.cupyx.scipy.sparse._matrix import spmatrix
 from catenary.cupyx.scipy.sparse.linalg._lanczos import eigsh, svds  # noqa: F401
 
 
@@ -33,6 +34,59 @@ def spsolve(A, b, permc_spec=None, use_umfpack=None):
     kind = numpy.result_type(A.dtype, b.dtype)
     kind = kind if kind.char in 'fdFD' else numpy.dtype('d')
     return _core.linalg.solve(A.toarray().astype(kind, copy=False), b.astype(kind, copy=False))
+
+
+def _square(A, name):
+    if not isinstance(A, spmatrix):
+        raise TypeError(f'{name}: A must be cupyx.scipy.sparse.spmatrix, not {type(A)}')
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f'{name}: A must be a square matrix (A.shape: {A.shape})')
+    if A.dtype.char not in 'fdFD':
+        raise TypeError(f'{name}: unsupported dtype (actual: {A.dtype})')
+
+
+def _fits(b, n, name):
+    if not isinstance(b, _core.ndarray):
+        raise TypeError(f'{name}: expected a cupy.ndarray, not {type(b)}')
+    if b.ndim not in (1, 2) or b.shape[0] != n:
+        raise ValueError(f'{name}: expected a vector or a matrix of {n} rows, given shape {b.shape}')
+
+
+class SuperLU:
+    """The factors of a matrix, as splu makes them: an array of all elements of both."""
+
+    def __init__(self, A):
+        from catenary.cupyx.scipy.linalg import lu_factor
+        self.shape, self.nnz = A.shape, A.shape[0] * A.shape[1]
+        self._packed = lu_factor(A.toarray(), check_finite=False)
+
+    def solve(self, rhs, trans='N'):
+        """x of A x = rhs, of A.T x = rhs with 'T', of A.H x = rhs with 'H'."""
+        from catenary.cupyx.scipy.linalg import lu_solve
+        _fits(rhs, self.shape[0], 'SuperLU.solve')
+        if trans not in ('N', 'T', 'H'):
+            raise ValueError(f"trans must be 'N', 'T' or 'H' (actual: {trans!r})")
+        return lu_solve(self._packed, rhs.astype(numpy.result_type(self._packed[0].dtype, rhs.dtype), copy=False), 'NTH'.index(trans), check_finite=False)
+
+
+def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
+    """The factors of a square sparse matrix, whose solve(b) gives x of A x = b. They take the memory and the time of an array of that shape; what the options say of SuperLU is
+    nothing here. Raises ValueError for a matrix that is not square."""
+    _square(A, 'splu')
+    return SuperLU(A)
+
+
+def factorized(A):
+    """The function that gives x of A x = b for b, by splu."""
+    return splu(A).solve
+
+
+def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
+    """x of A x = b where one triangle of A alone is read, the lower or the upper one; as an array of all elements. Raises ValueError where extents do not fit."""
+    _square(A, 'spsolve_triangular')
+    _fits(b, A.shape[0], 'spsolve_triangular')
+    kind = numpy.result_type(A.dtype, b.dtype)
+    return _core.linalg.solve_triangular(A.toarray().astype(kind, copy=False), b.astype(kind, copy=False), 0, lower, unit_diagonal)
 
 
 __getattr__ = _wheel.getter('cupyx.scipy.sparse.linalg')
