@@ -156,14 +156,22 @@ def _variable(module):
         copies.append(weakref.ref(target))
         return target
 
+    by_chainer = original.backward
+
+    @functools.wraps(by_chainer)
+    def backward(self, retain_grad=False, enable_double_backprop=False, loss_scale=None):
+        if loss_scale is not None or not _core._backward(self, bool(retain_grad), bool(enable_double_backprop)):
+            by_chainer(self, retain_grad, enable_double_backprop, loss_scale)
+
     ours = {
+        'backward': backward, '__copy__': lambda self: self._copy_to(module.Variable.__new__(module.Variable)),
         '_data': property(_Cell, _set_data),
         '_device': None, '_grad_valid': True, '_layout': None,
         '_set_grad_without_check': set_grad, '_set_grad_var_without_check': set_grad_var,
         'zerograd': zerograd, '_copy_to': copy_to,
     }
     module.Variable = _derived(original, _core._VariableBase, ours)
-    module.Parameter = _derived(parameter, module.Variable, {})
+    module.Parameter = _derived(parameter, module.Variable, {'is_initialized': _core._VariableBase._is_initialized})
 
     def init(self, variable, name, **kwargs):
         if kwargs:
@@ -298,6 +306,7 @@ _RULES = {}
 _CHANGES = frozenset(('update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'init_state', '_init_states'))
 
 _formula = functools.cache(_core._Formula)
+_names_of = functools.cache(lambda formula: ['weight_decay_rate' if name == 'chainer_decay' else name for name in formula.hyperparameters])
 
 
 def _numbers(rule):
@@ -309,10 +318,11 @@ def _numbers(rule):
         formula = _formula(name, bool(hyperparam.amsgrad), True, float(rule.initial_alpha))
     else:
         formula = _formula(name, bool(hyperparam.amsgrad))
+    shared = hyperparam._parent.__dict__ if len(hyperparam.__dict__) == 1 and hyperparam._parent is not None else {}
     values = []
-    for name in formula.hyperparameters:
-        value = getattr(hyperparam, 'weight_decay_rate' if name == 'chainer_decay' else name)
-        if not isinstance(value, (int, float, numpy.number, numpy.bool_)):
+    for name in _names_of(formula):
+        value = shared[name] if name in shared else getattr(hyperparam, name)
+        if type(value) is not float and not isinstance(value, (int, float, numpy.number, numpy.bool_)):
             return None
         if name == 'eps' and value != 0 and numpy.float32(value) == 0:
             return None
@@ -351,25 +361,24 @@ def _rule(name, module):
     rule.update_core_gpu = core(rule.update_core_gpu)
 
 
-def _is_plain(rule, param):
-    """Is an update of a parameter nothing but its rule's formula?"""
-    hookable = rule._hookable
-    return not (hookable._pre_update_hooks or hookable._post_update_hooks or param._loss_scale is not None or rule.__dict__.keys() & _CHANGES)
-
-
 def _update_all(params, update):
     """Updates parameters: those whose formula, number of the update and hyperparameters are the same, at once."""
     groups, known = {}, {}
     for param in params:
         rule = param.update_rule
-        if type(rule) not in _RULES or type(param).update is not update or 'update' in param.__dict__ or not rule.enabled or not _is_plain(rule, param):
+        if (type(rule) not in _RULES or type(param).update is not update or 'update' in param.__dict__ or not rule.enabled
+                or param._loss_scale is not None or not _CHANGES.isdisjoint(rule.__dict__)):
+            param.update()
+            continue
+        hookable = rule._hookable
+        if hookable._pre_update_hooks or hookable._post_update_hooks:
             param.update()
             continue
         if rule.state is None and param.is_initialized:
             rule._init_states(param)
         hyperparam = rule.hyperparam
         if len(hyperparam.__dict__) == 1:  # its parent alone, whose values it has
-            key = type(rule), id(hyperparam._parent), rule.__dict__.get('initial_alpha')
+            key = type(rule), hyperparam._parent, rule.__dict__.get('initial_alpha')
             numbers = known[key] if key in known else known.setdefault(key, _numbers(rule))
         else:
             numbers = _numbers(rule)
@@ -380,7 +389,7 @@ def _update_all(params, update):
         else:
             groups.setdefault((*numbers, rule.t), []).append((param, rule.state))
     for (formula, values, t), pairs in groups.items():
-        refused = set(formula.update(t, values, pairs))
+        refused = formula.update(t, values, pairs)
         for i, (param, _) in enumerate(pairs):
             if i in refused:
                 param.update_rule.t -= 1
@@ -396,7 +405,7 @@ def _optimizer(module):
 
     @functools.wraps(reallocate)
     def reallocate_cleared_grads(self):
-        if not all(param._has_grad for param in self.target.params(False)):
+        if not _core._have_grads(self.target.params()):
             reallocate(self)
 
     @functools.wraps(GradientMethod.update)
@@ -408,13 +417,22 @@ def _optimizer(module):
             clear()
             loss.backward(loss_scale=self._loss_scale)
             del loss
-        self.reallocate_cleared_grads()
+        params = list(target.params())
+        is_ours = type(self).reallocate_cleared_grads is reallocate_cleared_grads
+
+        def reallocated():
+            if not is_ours or not _core._have_grads(params):
+                self.reallocate_cleared_grads()
+
+        reallocated()
         self.check_nan_in_grads()
         self.call_hooks('pre')
+        if self._hookable._pre_update_hooks:
+            params = list(target.params())
         self.t += 1
         if self.is_safe_to_update():
-            _update_all(target.params(), module.variable.Parameter.update)
-        self.reallocate_cleared_grads()
+            _update_all(params, module.variable.Parameter.update)
+        reallocated()
         self.call_hooks('post')
         self.update_loss_scale()
 
@@ -422,7 +440,72 @@ def _optimizer(module):
     GradientMethod.update = update
 
 
+# ---- chainer.link, chainer.reporter, chainer.dataset, chainer.datasets
+
+def _link(module):
+    """Gradients of plain parameters are cleared by one call."""
+    Link = module.Link
+    Parameter = module.variable.Parameter
+    clear = Parameter.cleargrad
+
+    @functools.wraps(Link.cleargrads)
+    def cleargrads(self):
+        for param in _core._clear_grads(self.params(), Parameter) if Parameter.cleargrad is clear else self.params():
+            param.cleargrad()
+
+    Link.cleargrads = cleargrads
+
+
+# Of these a sum is where they are, whatever the current device.
+_ON_PROCESSOR = frozenset((float, int, numpy.ndarray, numpy.float32, numpy.float64))
+
+
+def _reporter(module):
+    add_anywhere = module.Summary.add
+
+    @functools.wraps(add_anywhere)
+    def add(self, value, weight=1):
+        if type(value) not in _ON_PROCESSOR or type(weight) not in _ON_PROCESSOR:
+            return add_anywhere(self, value, weight)
+        weighted = weight * value
+        self._x += weighted
+        self._x2 += weighted * value
+        self._n += weight
+
+    module.Summary.add = add
+
+
+def _convert(module):
+    """Batches of NumPy's arrays of one shape, and of numbers, are copied together by one call."""
+    concat = module._concat_arrays
+
+    @functools.wraps(concat)
+    def _concat_arrays(arrays, padding):
+        if padding is None and type(arrays) is list:
+            if isinstance(arrays[0], (numpy.number, int, float)):
+                together = numpy.asarray(arrays)
+                if together.ndim == 1 and together.dtype.kind in 'iuf':
+                    return together
+            else:
+                together = _core._stacked(arrays)
+                if together is not None:
+                    return together
+        return concat(arrays, padding)
+
+    module._concat_arrays = _concat_arrays
+
+
+def _tuple_dataset(module):
+    original = module.TupleDataset
+    _core._chainer_examples(original.__getitem__)
+    module.TupleDataset = _derived(original, _core._TupleDatasetBase, {})
+
+
 _MODULES = {
+    'chainer.link': _link,
+    'chainer.reporter': _reporter,
+    'chainer.dataset.convert': _convert,
+    'chainer.datasets.tuple_dataset': _tuple_dataset,
     'chainer.optimizer': _optimizer,
     **{'chainer.optimizers.' + module: functools.partial(_rule, name) for module, name in _OPTIMIZERS.items()},
     'chainer': _chainer,

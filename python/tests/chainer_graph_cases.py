@@ -803,3 +803,108 @@ def test_what_the_library_has_no_dtype_for_stays_numpys():
     assert x.dtype == 'c8' and x.shape == (3,) and x.array.dtype == 'c8'
     none = chainer.Variable(None)
     assert none.array is None and none.node.shape is None
+
+
+@pytest.mark.parametrize('examples', [
+    [x_data[0], x_data[1]], [x_data, x_data * 2], [x_data.T, x_data.T], [x_data[:0], x_data[:0]], [np.float32(1), np.float32(2)],
+    [np.int8(1), np.int8(-2)], [np.int32(1), np.int64(2)], [1, 2], [1.5, 2], [True, False], [np.bool_(True), np.bool_(False)],
+    [np.zeros((), 'i'), np.ones((), 'i')], [np.arange(3), np.arange(3.0)], [np.ones(2, '>f4'), np.ones(2, '>f4')], [np.ones(2, 'q'), np.ones(2, 'q')],
+    [np.ones(2, 'F'), np.ones(2, 'F')], [np.array(['a', 'b']), np.array(['a', 'b'])], [[1, 2], [3, 4]],
+    [np.broadcast_to(np.float32(1), (3,)), np.ones(3, 'f')], [np.ma.masked_array([1, 2]), np.ma.masked_array([3, 4])]])
+def test_batches_are_what_numpy_makes_of_them(examples):
+    batch = [(x, {'a': x}['a']) for x in examples]
+    first, second = chainer.dataset.concat_examples(batch)
+    expected = np.concatenate([np.asarray(x)[None] for x in np.asarray(examples)]) if not isinstance(examples[0], np.ndarray) else \
+        np.concatenate([x[None] for x in examples])
+    for together in (first, second, chainer.dataset.concat_examples(examples)):
+        assert type(together) is type(expected) and together.dtype == expected.dtype and together.dtype.num == expected.dtype.num
+        np.testing.assert_array_equal(together, expected)
+        assert together.flags.writeable and not any(isinstance(x, np.ndarray) and np.shares_memory(together, x) for x in examples)
+
+
+def test_batches_that_do_not_fit_are_refused_or_padded():
+    batch = [np.ones(2, 'f'), np.ones(3, 'f')]
+    with pytest.raises(ValueError):
+        chainer.dataset.concat_examples(batch)
+    np.testing.assert_array_equal(chainer.dataset.concat_examples(batch, padding=0), [[1, 1, 0], [1, 1, 1]])
+
+
+def test_tuple_datasets():
+    x, t = np.arange(12, dtype='f').reshape(4, 3), np.arange(4, dtype='i')
+    dataset = chainer.datasets.TupleDataset(x, t, 'abcd')
+    example = dataset[np.int64(1)]
+    assert type(example) is tuple and np.shares_memory(example[0], x) and type(example[1]) is np.int32 and example[2] == 'b'
+    assert [e[2] for e in dataset] == list('abcd') and len(dataset) == 4 and dataset[-1][2] == 'd'
+    assert [e[2] for e in dataset[1:3]] == ['b', 'c'] and dataset.__getitem__(2)[2] == 'c'
+    for wrong, error in ((4, IndexError), ('a', (IndexError, TypeError)), (1.0, (IndexError, TypeError))):
+        with pytest.raises(error):
+            dataset[wrong]
+
+    class Doubled(chainer.datasets.TupleDataset):
+        def __getitem__(self, index):
+            return super().__getitem__(index) * 2
+
+    assert len(Doubled(x, t)[0]) == 4 and next(iter(Doubled(t)))[1] == 0
+    same = pickle.loads(pickle.dumps(dataset))
+    assert type(same) is chainer.datasets.TupleDataset and same[3][2] == 'd'
+    batch = chainer.iterators.SerialIterator(dataset, 3, shuffle=False).next()
+    assert [e[2] for e in batch] == list('abc')
+
+
+def test_backward_begins_with_what_there_is():
+    x = chainer.Variable(x_data.copy())
+    y = x * 2
+    with pytest.raises(Exception):
+        y.backward()  # of several elements, without a gradient
+    y.grad = np.full_like(x_data, 3)
+    y.backward()
+    assert (x.grad == 6).all() and y.grad is None
+    x.cleargrad()
+    F.sum(x * 2).backward(loss_scale=4)
+    assert (x.grad == 8).all()
+    with pytest.warns(DeprecationWarning):
+        F.reshape(F.sum(x), (1, 1)).backward()
+    assert (x.grad == 9).all()
+    x.cleargrad()
+    y = F.sum(x * x * x)
+    y.backward(enable_double_backprop=True, retain_grad=True)
+    assert float(y.grad) == 1 and x.grad_var.creator is not None
+    F.sum(x.grad_var).backward()
+    np.testing.assert_allclose(x.grad, 3 * x_data ** 2 + 6 * x_data, rtol=1e-5)
+    seen = []
+
+    class Seeing(chainer.FunctionNode):
+        def forward(self, inputs):
+            return inputs[0] * 1,
+
+        def backward(self, indexes, grad_outputs):
+            seen.append(chainer.config.enable_backprop)
+            return grad_outputs
+
+    for double in (False, True):
+        F.sum(Seeing().apply((x,))[0]).backward(enable_double_backprop=double)
+    assert seen == [False, True] and chainer.config.enable_backprop
+
+
+def test_cleargrads_calls_what_users_override():
+    class Kept(chainer.Parameter):
+        def cleargrad(self):
+            cleared.append(self.name)
+
+    cleared = []
+    link = chainer.Link()
+    with link.init_scope():
+        link.plain, link.kept, link.later = chainer.Parameter(x_data.copy()), Kept(x_data.copy()), chainer.Parameter(0)
+    link.plain.grad, link.kept.grad = x_data.copy(), x_data.copy()
+    link.cleargrads()
+    assert link.plain.grad is None and link.kept.grad is not None and cleared == ['kept']
+    link.later.initialize((2,))
+    assert link.later.grad is None
+
+
+def test_summaries_of_numbers():
+    summary = chainer.reporter.DictSummary()
+    for value in (1, 2.5, np.float32(3), np.array(4, 'f'), chainer.Variable(np.array(5, 'd')), (np.float64(1), 2)):
+        summary.add({'a': value})
+    mean, deviation = summary.make_statistics()['a'], summary.make_statistics()['a.std']
+    np.testing.assert_allclose([mean, deviation], [17.5 / 7, np.std([1, 2.5, 3, 4, 5, 1, 1])], rtol=1e-6)

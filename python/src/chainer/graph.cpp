@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "catenary/array/creation.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/walk.h"
 #include "catenary/core/config.h"
@@ -27,6 +28,7 @@ struct Ahead {
   std::int64_t elements = 0;
   std::vector<ct::VariableNode*> leaves;  // each once for each function that it goes into
 
+  explicit Ahead(const std::vector<ct::walk::Start>& starts) : Ahead(nodes_of(starts)) {}
   explicit Ahead(std::span<ct::VariableNode* const> starts) {
     std::unordered_set<ct::FunctionNode*> seen;
     std::vector<ct::FunctionNode*> waiting;
@@ -52,6 +54,13 @@ struct Ahead {
   }
   /// Shall other threads run during the walk?
   bool releases() const { return is_librarys && elements >= kReleaseFrom; }
+
+ private:
+  static std::vector<ct::VariableNode*> nodes_of(const std::vector<ct::walk::Start>& starts) {
+    std::vector<ct::VariableNode*> nodes;
+    for (const ct::walk::Start& start : starts) nodes.push_back(start.node);
+    return nodes;
+  }
 };
 
 /// A walk over the graph, without the GIL if it says so.
@@ -73,6 +82,26 @@ class Walk {
  private:
   std::optional<Released> released_;
 };
+
+/// Gradients flow from the starts to all leaves, whose grad they are added to.
+void walk_back(std::vector<ct::walk::Start> starts, const Ahead& ahead, bool retain_grad,
+               std::optional<ct::Number> scale) {
+  if (retain_grad || !ahead.releases()) return ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
+  // Other threads may write a leaf's grad meanwhile: what it is now is what the walk starts with.
+  std::unordered_set<ct::VariableNode*> met;
+  std::vector<ct::walk::Start> given;
+  for (ct::VariableNode* const leaf : ahead.leaves)
+    if (met.insert(leaf).second && leaf->has_handle())
+      if (const ct::Variable& gradient = ct::Variable(leaf).grad_var(); gradient.defined())
+        given.push_back({leaf, gradient});
+  starts.insert(starts.begin(), given.begin(), given.end());
+  std::vector<ct::walk::Reached> reached;
+  {
+    const Walk walk(true);
+    reached = ct::walk::flow(std::move(starts), false, true);
+  }
+  ct::walk::set_grads(reached, scale);
+}
 
 }  // namespace
 
@@ -100,31 +129,32 @@ void register_graph(nb::module_& m) {
       "_backprop_to_all",
       [](nb::list outputs, bool retain_grad, nb::object loss_scale) {
         std::vector<ct::walk::Start> starts;
-        std::vector<ct::VariableNode*> nodes;
         for (nb::handle pair : outputs) {
           const nb::object node = pair[0], gradient = pair[1];
-          nodes.push_back(reinterpret_cast<NodeObject*>(node.ptr())->node.get());
-          starts.push_back({nodes.back(), variable_of(gradient.ptr())});
+          starts.push_back({reinterpret_cast<NodeObject*>(node.ptr())->node.get(), variable_of(gradient.ptr())});
         }
-        const std::optional<ct::Number> scale = scale_from(loss_scale);
-        const Ahead ahead(nodes);
-        if (retain_grad || !ahead.releases()) return ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
-        // Other threads may write a leaf's grad meanwhile: what it is now is what the walk starts with.
-        std::unordered_set<ct::VariableNode*> met;
-        std::vector<ct::walk::Start> given;
-        for (ct::VariableNode* const leaf : ahead.leaves)
-          if (met.insert(leaf).second && leaf->has_handle())
-            if (const ct::Variable& gradient = ct::Variable(leaf).grad_var(); gradient.defined())
-              given.push_back({leaf, gradient});
-        starts.insert(starts.begin(), given.begin(), given.end());
-        std::vector<ct::walk::Reached> reached;
-        {
-          const Walk walk(true);
-          reached = ct::walk::flow(std::move(starts), false, true);
-        }
-        ct::walk::set_grads(reached, scale);
+        const Ahead ahead(starts);
+        walk_back(std::move(starts), ahead, retain_grad, scale_from(loss_scale));
       },
       nb::arg("outputs"), nb::arg("retain_grad"), nb::arg("loss_scale").none());
+  m.def(
+      "_backward",
+      [](nb::handle y, bool retain_grad, bool enable_double_backprop) {
+        const ct::Variable& v = variable_of(y.ptr());
+        if (is_special() || old_style_gradients > 0 || !v.defined() || !v.array().defined()) return false;
+        const ct::Variable given = v.grad_var();
+        if (!given.defined() && v.ndim() != 0) return false;
+        std::vector<ct::walk::Start> starts = {{&v.node(), given}};
+        const Ahead ahead(starts);
+        if (!ahead.is_librarys) return false;  // functions of Python's see chainer.config
+        if (!given.defined()) starts[0].grad = ct::Variable(ct::ones_like(v.array()));
+        v.set_grad_var(ct::Variable());
+        const auto graph = ct::using_config(ct::config.enable_backprop, enable_double_backprop);
+        walk_back(std::move(starts), ahead, retain_grad, {});
+        return true;
+      },
+      nb::arg("y"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"),
+      "Variable.backward without a loss scale; False where Chainer's own does it.");
   m.def(
       "_grad",
       [](nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, nb::handle grad_inputs, bool set_grad,

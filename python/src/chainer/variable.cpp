@@ -200,6 +200,18 @@ int set_raw_array(PyObject* o, PyObject* value, void*) {
   });
 }
 
+/// Variable.array. With memory layouts it is Chainer's.
+PyObject* get_array(PyObject* o, void*) {
+  if (layouts_are_used) return PyObject_CallMethod(o, "_get_array", nullptr);
+  return raw_array(o, nullptr);
+}
+
+int set_array_by_chainer(PyObject* o, PyObject* value, void*) {
+  PyObject* const done = PyObject_CallMethod(o, "_set_array", "O", value ? value : Py_None);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
 PyObject* get_grad(PyObject* o, void*) {
   return guarded([&] {
     const ct::Variable& gradient = self(o).grad_var();
@@ -288,6 +300,14 @@ PyObject* get_requires_grad(PyObject* o, void*) {
 PyObject* has_grad(PyObject* o, void*) {
   return guarded([&] { return PyBool_FromLong(self(o).grad_var().defined()); });
 }
+/// Has it values, of whatever dtype?
+bool has_values(ct::VariableNode& node) {
+  const auto* const peer = static_cast<Peer*>(node.peer());
+  return node.data().defined() || (peer && peer->array);
+}
+PyObject* is_initialized(PyObject* o, void*) {
+  return guarded([&] { return PyBool_FromLong(has_values(self(o).node())); });
+}
 PyObject* get_creator_node(PyObject* o, void*) {
   return guarded([&] { return wrap_function(self(o).creator()); });
 }
@@ -328,9 +348,11 @@ Py_ssize_t length(PyObject* o) {
 
 PyGetSetDef variable_attributes[] = {{"raw_array", raw_array, set_raw_array, nullptr, nullptr},
                                      {"_array", raw_array, set_raw_array, nullptr, nullptr},
+                                     {"array", get_array, set_array_by_chainer, nullptr, nullptr},
                                      {"_grad", get_grad, set_grad, nullptr, nullptr},
                                      {"_grad_var", get_grad_var, set_grad_var, nullptr, nullptr},
                                      {"_has_grad", has_grad, nullptr, nullptr, nullptr},
+                                     {"_is_initialized", is_initialized, nullptr, nullptr, nullptr},
                                      {"shape", get_shape, nullptr, nullptr, nullptr},
                                      {"dtype", get_dtype, nullptr, nullptr, nullptr},
                                      {"ndim", get_ndim, nullptr, nullptr, nullptr},
@@ -538,6 +560,33 @@ void register_variables(nb::module_& m) {
         if (!native.is_none()) keep(classes.native, native);
       },
       nb::arg("variable").none(), nb::arg("node").none(), nb::arg("native").none());
+  m.def(
+      "_have_grads",
+      [](nb::handle parameters) {
+        for (nb::handle p : parameters)
+          if (const ct::Variable& v = variable_of(p.ptr()); has_values(v.node()) && !v.grad_var().defined())
+            return false;
+        return true;
+      },
+      nb::arg("parameters"), "Have all that have values a gradient?");
+  m.def(
+      "_clear_grads",
+      [](nb::handle parameters, nb::handle type) {
+        static PyObject* const valid = PyUnicode_InternFromString("_grad_valid");
+        nb::list others;
+        for (nb::handle p : parameters) {
+          if (reinterpret_cast<PyObject*>(Py_TYPE(p.ptr())) == type.ptr() && has_values(variable_of(p.ptr()).node()) &&
+              checked(PyObject_GetAttr(p.ptr(), valid)).ptr() == Py_True) {
+            variable_of(p.ptr()).set_grad_var(ct::Variable());
+          } else {
+            others.append(p);
+          }
+        }
+        return others;
+      },
+      nb::arg("parameters"), nb::arg("type"),
+      "Clears the gradients of parameters of this class; gives those that are not plain, whose cleargrad is to be "
+      "called.");
 }
 
 }  // namespace catenary_python
