@@ -152,10 +152,22 @@ enum Operator : std::size_t { kAdd, kSubtract, kMultiply, kDivide, kPower, kNega
 PyObject* methods[kOperators] = {};
 PyObject* reflected[kOperators] = {};
 
-/// A Python number as a weak literal.
+/// numpy.float64 or numpy.float32.
+bool is_numpy_float(PyObject* o) {
+  static PyObject* const wide = nb::object(numpy().attr("float64")).release().ptr();
+  static PyObject* const narrow = nb::object(numpy().attr("float32")).release().ptr();
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+  return type == wide || type == narrow;
+}
+
+/// A number of Python's or a float of NumPy's as a weak literal: Chainer makes it one of the variable's dtype.
 bool number(PyObject* o, Scalar& to) {
   if (PyFloat_CheckExact(o)) {
     to = Scalar(PyFloat_AsDouble(o));
+    return true;
+  }
+  if (is_numpy_float(o)) {
+    to = Scalar(PyFloat_AsDouble(checked(PyNumber_Float(o)).ptr()));
     return true;
   }
   std::int64_t whole;
@@ -180,6 +192,14 @@ Variable computed(const A& a, const B& b) {
   }
 }
 
+/// An array of NumPy's that stands beside a variable on the processor; undefined for all else.
+Variable operand(PyObject* o, const Variable& beside) {
+  static PyObject* const type = nb::object(numpy().attr("ndarray")).release().ptr();
+  Floats array;
+  const bool taken = reinterpret_cast<PyObject*>(Py_TYPE(o)) == type && beside.device() == ct::Device();
+  return taken && read(o, array) ? array.v : Variable();
+}
+
 bool usable(PyObject* o) {
   const Variable& v = variable_of(o);
   return v.defined() && v.array().defined() && ct::is_floating(v.dtype());
@@ -202,10 +222,13 @@ PyObject* binary(PyObject* a, PyObject* b) {
       if (left && is_variable(b)) {
         if (usable(a) && usable(b) && of_one_dtype(variable_of(a), variable_of(b)))
           y = or_nothing([&] { return computed<op>(variable_of(a), variable_of(b)); });
-      } else if (left && usable(a) && number(b, literal)) {
-        y = or_nothing([&] { return computed<op>(variable_of(a), literal); });
-      } else if (!left && usable(b) && number(a, literal)) {
-        y = or_nothing([&] { return computed<op>(literal, variable_of(b)); });
+      } else if (PyObject* const self = left ? a : b; usable(self)) {
+        const Variable& v = variable_of(self);
+        if (number(left ? b : a, literal)) {
+          y = or_nothing([&] { return left ? computed<op>(v, literal) : computed<op>(literal, v); });
+        } else if (const Variable other = operand(left ? b : a, v); other.defined() && of_one_dtype(v, other)) {
+          y = or_nothing([&] { return left ? computed<op>(v, other) : computed<op>(other, v); });
+        }
       }
       if (y.defined()) return wrap_variable(y);
     }

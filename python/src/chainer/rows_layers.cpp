@@ -40,18 +40,38 @@ Variable convolution(Floats x, Floats W, std::optional<Floats> b, std::optional<
                                       .groups = groups.value_or(1)};
   return b ? with_bias(x.v, W.v, b->v, options) : without_bias(x.v, W.v, options);
 }
+using WithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const F::ConvolutionOptions&);
+using NoBias = Variable (*)(const Variable&, const Variable&, const F::ConvolutionOptions&);
+/// L.Convolution2D tells whether it is to be cuDNN's, which Chainer's own refuses.
+Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
+                        std::optional<ct::Dims> pad, std::optional<bool> cover_all, std::optional<ct::Dims> dilate,
+                        std::optional<std::int64_t> groups, std::optional<bool> cudnn_fast) {
+  if (cudnn_fast.value_or(false)) return {};
+  return convolution<WithBias(F::convolution_2d), NoBias(F::convolution_2d)>(x, W, b, stride, pad, cover_all, dilate,
+                                                                             groups);
+}
+/// None, or None for each axis, as L.Deconvolution2D says it: as large as it comes.
+struct OutSize {
+  std::optional<ct::Dims> sizes;
+};
+bool read(PyObject* o, OutSize& to) {
+  if (o && PyTuple_Check(o)) {
+    Py_ssize_t nones = 0;
+    for (nb::handle size : nb::handle(o)) nones += size.is_none();
+    if (nones > 0) return nones == PyTuple_Size(o);
+  }
+  return catenary_python::read(o, to.sizes);
+}
 template <auto with_bias, auto without_bias>
 Variable deconvolution(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
-                       std::optional<ct::Dims> pad, std::optional<ct::Dims> outsize, std::optional<ct::Dims> dilate,
+                       std::optional<ct::Dims> pad, OutSize outsize, std::optional<ct::Dims> dilate,
                        std::optional<std::int64_t> groups) {
   if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
   F::DeconvolutionOptions options{
       .stride = both(stride, 1), .pad = both(pad, 0), .dilate = both(dilate, 1), .groups = groups.value_or(1)};
-  if (outsize) options.outsize = *outsize;
+  if (outsize.sizes) options.outsize = *outsize.sizes;
   return b ? with_bias(x.v, W.v, b->v, options) : without_bias(x.v, W.v, options);
 }
-using WithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const F::ConvolutionOptions&);
-using NoBias = Variable (*)(const Variable&, const Variable&, const F::ConvolutionOptions&);
 using BackWithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const F::DeconvolutionOptions&);
 using BackNoBias = Variable (*)(const Variable&, const Variable&, const F::DeconvolutionOptions&);
 F::UnpoolingOptions unpooling_options(const std::optional<ct::Dims>& stride, const std::optional<ct::Dims>& pad,
@@ -291,9 +311,9 @@ Variable fixed_decorrelated_batch_normalization(Floats x, Floats mean, Floats pr
 
 constexpr Row table[] = {
     {"chainer.functions.connection.convolution_2d.convolution_2d",
-     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups", "cudnn_fast"},
      2,
-     call<convolution<WithBias(F::convolution_2d), NoBias(F::convolution_2d)>>},
+     call<convolution_2d>},
     {"chainer.functions.connection.embed_id.embed_id", {"x", "W", "ignore_label"}, 2, call<embed_id>},
     {"chainer.functions.connection.linear.linear", {"x", "W", "b", "n_batch_axes"}, 2, call<linear>},
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_2d",
