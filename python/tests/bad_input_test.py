@@ -1,5 +1,5 @@
 """What is refused: each with the kind of exception and its words. What other tests have is not repeated here: kernels' own
-refusals are in kernels_test.py and translate_test.py, two CuPys and another Chainer in finder_test.py, DLPack's in
+refusals are in kernels_test.py and translate_refusals_test.py, two CuPys and another Chainer in finder_test.py, DLPack's in
 dlpack_test.py."""
 
 import importlib

@@ -8,11 +8,11 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
-CASES = pathlib.Path(__file__).with_name('chainer_graph_cases.py')
+CASES = [pathlib.Path(__file__).with_name(f'chainer_graph_{name}.py') for name in ('cases', 'lives', 'updates')]
 
 
 def names():
-    return [line.split('(')[0][4:] for line in CASES.read_text().splitlines() if line.startswith('def test_')]
+    return [line.split('(')[0][4:] for path in CASES for line in path.read_text().splitlines() if line.startswith('def test_')]
 
 
 @pytest.fixture(scope='module')
@@ -20,8 +20,8 @@ def results(tmp_path_factory):
     path = tmp_path_factory.mktemp('graph') / 'results.xml'
     environment = {**os.environ, 'CATENARY_CHAINER': '1'}
     environment.pop('PYTEST_ADDOPTS', None)
-    ran = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', f'--junitxml={path}', str(CASES)],
-                         env=environment, capture_output=True, text=True, timeout=900, cwd=CASES.parent)
+    ran = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', f'--junitxml={path}', *map(str, CASES)],
+                         env=environment, capture_output=True, text=True, timeout=900, cwd=CASES[0].parent)
     assert path.exists(), ran.stdout + ran.stderr
     return {case.get('name'): ''.join(child.text or '' for child in case if child.tag in ('failure', 'error', 'skipped'))
             for case in tree.parse(path).getroot().iter('testcase')}
