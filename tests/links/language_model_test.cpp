@@ -154,6 +154,13 @@ TEST(Generate, DrawsByProbabilities) {
   EXPECT_EQ(likely[2] + likely[3], 0);
   const auto sharp = counts({.tokens = 4000, .temperature = 0.5});
   EXPECT_NEAR(sharp[0], 0.25 / (0.25 + 0.09 + 0.0225 + 0.0025), 0.03);
+  // of equal ones the first, and none of what are no numbers
+  Fixed other;
+  other.p = {0.2, 0.4, 0.4, 0};
+  EXPECT_EQ(L::generate(other, {0}, {.tokens = 2, .temperature = 0}), (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(L::generate(other, {0}, {.tokens = 2, .top_k = 1}), (std::vector<std::int64_t>{1, 1}));
+  other.p[3] = -1;
+  EXPECT_THROW(L::generate(other, {0}, {.tokens = 2}), ValueError);
 }
 
 TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {

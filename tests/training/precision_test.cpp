@@ -346,6 +346,19 @@ TEST(Precision, AScaleThatIsFarTooLargeRecovers) {
   EXPECT_NE(values_of(model.a.array()), before);
 }
 
+// Without a word from the program, too: doubled with each update, halved by an inf, and then doubled in 1000 updates.
+TEST(Precision, AScaleByItselfIsDoubledIn1000UpdatesAfterAnInf) {
+  const Three model(Dtype::float16);
+  const O::SGD optimizer(1e-3);
+  optimizer.setup(model);
+  for (int t = 0; t < 4; ++t) update(optimizer, model, 0.5);
+  EXPECT_EQ(optimizer.loss_scale().value(), 16);
+  update(optimizer, model, kInf);
+  EXPECT_EQ(optimizer.loss_scale().value(), 8);
+  update(optimizer, model, 0.5);
+  EXPECT_NEAR(optimizer.loss_scale().value(), 8 * std::pow(2, 1.0 / 1000), 2e-6);
+}
+
 // A snapshot holds the float32 parameters, the scale, and the updates that counted: a training that goes on from it has
 // the same bits.
 TEST(Precision, SnapshotsGoOnBitForBit) {
@@ -383,6 +396,82 @@ TEST(Precision, SnapshotsGoOnBitForBit) {
     EXPECT_TRUE(file.contains("a/fp32_param"));
     EXPECT_EQ(file.read_array("a/t").shape, Shape{});
   }
+}
+
+// Of every optimizer and at every time, in float32, where each bit of what the device computes of t shows; also where
+// updates are skipped no more from the eighth on.
+TEST(Precision, SnapshotsOfAnyTimeGoOnBitForBit) {
+  const tests::Folder folder;
+  constexpr int kUpdates = 12, kTurnedOff = 8;
+  for (const auto& make : all_optimizers()) {
+    const auto begin = [&](const Three& model) {
+      Optimizer optimizer = make();
+      optimizer.setup(model);
+      optimizer.loss_scaling(10);
+      return optimizer;
+    };
+    const auto train = [](const Optimizer& optimizer, const Three& model, int from, int to) {
+      for (int t = from; t < to; ++t) {
+        if (t >= kTurnedOff) optimizer.set_loss_scale(1);
+        if (t == 3) {
+          update(optimizer, model, kInf);
+        } else {
+          varied_update(optimizer, model, t);
+        }
+      }
+    };
+    const Three whole(Dtype::float32), first(Dtype::float32);
+    const Optimizer a = begin(whole), b = begin(first);
+    train(a, whole, 0, kUpdates);
+    for (int stop = 1; stop < kUpdates; ++stop) {
+      train(b, first, stop - 1, stop);
+      serializers::save_npz(folder / "model", first);
+      serializers::save_npz(folder / "optimizer", b);
+      const Three second(Dtype::float32);
+      const Optimizer c = begin(second);
+      serializers::load_npz(folder / "model", second);
+      serializers::load_npz(folder / "optimizer", c);
+      train(c, second, stop, kUpdates);
+      EXPECT_EQ(state_of(second), state_of(whole)) << a.name() << " after " << stop;
+    }
+  }
+}
+
+// A layer that is quantised is not trained, has no state, and is in the model's file as blocks; those below it are.
+TEST(Precision, SnapshotsOfQuantisedLayersGoOnBitForBit) {
+  const tests::Folder folder;
+  const auto scope = using_config(config.dtype, mixed16);
+  struct Net : Chain {
+    L::Linear l1{6, 8}, l2{8, 8}, l3{8, 3};
+    L::BatchNormalization norm{8};
+    CT_LINKS(l1, l2, norm, l3)
+    Variable operator()(const Variable& x) { return l3(F::relu(norm(l2(F::relu(l1(x)))))); }
+  };
+  const auto train = [](Net& net, const Optimizer& optimizer, int from, int to) {
+    for (int t = from; t < to; ++t)
+      optimizer.update([&] { return F::mean(F::square(net(Variable(made({4, 6}, Dtype::float16, t), false)))); });
+  };
+  const auto begin = [](Net& net, const Optimizer& optimizer) {
+    net.l2.quantize(Quantization::q8_0);
+    optimizer.setup(net);
+    optimizer.add_hook(optimizer_hooks::WeightDecay(1e-3));
+  };
+  Net whole, second;
+  const O::Adam a({.alpha = 0.01}), b({.alpha = 0.01});
+  begin(whole, a);
+  begin(second, b);
+  train(whole, a, 0, 4);
+  serializers::save_npz(folder / "model", whole);
+  serializers::save_npz(folder / "optimizer", a);
+  train(whole, a, 4, 10);
+  serializers::load_npz(folder / "model", second);
+  serializers::load_npz(folder / "optimizer", b);
+  train(second, b, 4, 10);
+  const auto expected = whole.namedparams(), got = second.namedparams();
+  ASSERT_EQ(got.size(), 7u);
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(values_of(got[i].second.array()), values_of(expected[i].second.array())) << got[i].first;
+  EXPECT_EQ(b.loss_scale().value(), a.loss_scale().value());
 }
 
 // Chainer 7.8.1 keeps the state of float16 parameters in float16 and no float32 parameters: its snapshots load.
