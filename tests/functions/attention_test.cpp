@@ -11,6 +11,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/random.h"
+#include "catenary/autograd/backward.h"
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/core/config.h"
 #include "catenary/device/pool.h"
@@ -98,6 +99,61 @@ TEST(Attention, GradientsOnceAndTwice) {
   // one array as queries, keys and values
   tests::check_gradients([](const V& x) { return V{F::scaled_dot_product_attention(x[0], x[0], x[0])}; },
                          {waves({1, 1, 5, 3}, 0)});
+}
+
+/// What is not seen by a mask, a window and what comes later, as numbers that are added.
+Array unseen(const Array& mask, std::int64_t first, std::int64_t window) {
+  const std::int64_t queries = mask.shape(-2), keys = mask.shape(-1);
+  const Array last = (arange(queries) + first).reshape({queries, 1}), key = arange(keys);
+  return where(logical_and(mask, logical_and(key <= last, key > last - window)), 0.0,
+               -std::numeric_limits<double>::infinity());
+}
+
+TEST(Attention, MasksAndWindowsTogetherOnceAndTwice) {
+  const std::int64_t first = 3, window = 4;
+  const Array q = waves({2, 4, 5, 3}, 0), k = waves({2, 2, 8, 3}, 1), v = waves({2, 2, 8, 2}, 2);
+  Array seen = waves({2, 1, 5, 8}, 4) > -1.0;
+  seen.set(false, 0, 0, 2);  // a row that sees nothing
+  const Array added = where(seen, waves({2, 1, 5, 8}, 5), -std::numeric_limits<double>::infinity());
+  const auto with = [&](const Variable& mask) {
+    return F::AttentionOptions{.mask = mask, .causal = true, .first = first, .window = window};
+  };
+  for (const Array& mask : {seen, added}) {
+    const auto f = [&](const V& x) {
+      return V{F::scaled_dot_product_attention(x[0], x[1], x[2], with(Variable(mask, false)))};
+    };
+    tests::check_gradients(f, {q, k, v});
+    // by whole matrices, of the rows that see something
+    const auto each = [](const Array& x) { return F::repeat(Variable(x), {2}, 1); };
+    const Array numbers =
+        unseen(seen, first, window) + (mask.dtype() == Dtype::bool_ ? zeros({1}) : where(seen, mask, 0.0));
+    const Array expected = plain(Variable(q), each(k), each(v), numbers).array();
+    const Array y = f({q, k, v})[0].array();
+    expect_near(where(isnan(expected), 0.0, expected), y, 1e-12);
+    EXPECT_EQ(values(y(0, 0, 2)), (std::vector<double>{0, 0}));
+  }
+  // in 16 bits, and their gradients, as in float64
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16})
+    for (const bool is_bool : {true, false}) {
+      const Array mask = is_bool ? seen : added.astype(dtype);
+      std::vector<V> results;
+      for (const Dtype wide : {dtype, Dtype::float64}) {
+        const auto as = [&](const Array& x) { return Variable(x.astype(dtype).astype(wide)); };
+        const V x = {as(q), as(k), as(v)};
+        const Variable y = F::scaled_dot_product_attention(x[0], x[1], x[2],
+                                                           with(Variable(is_bool ? mask : mask.astype(wide), false)));
+        V all = grad({y}, x, {.grad_outputs = {as(waves(y.shape(), 6))}, .enable_double_backprop = true});
+        const V twice = grad({F::sum(all[0] * all[0])}, x);
+        all.insert(all.end(), twice.begin(), twice.end());
+        all.push_back(y);
+        results.push_back(all);
+      }
+      for (std::size_t i = 0; i < results[0].size(); ++i) {
+        EXPECT_EQ(results[0][i].dtype(), dtype);
+        const double size = absolute(results[1][i].array()).max().item<double>();
+        expect_near(results[0][i].array(), results[1][i].array(), size * (dtype == Dtype::float16 ? 4e-3 : 3e-2));
+      }
+    }
 }
 
 TEST(Attention, AMaskMayWantAGradient) {
