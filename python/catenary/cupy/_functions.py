@@ -1,7 +1,6 @@
 """Functions whose arguments NumPy takes in more forms than C++ does. The others are `catenary._core`'s own."""
 
 import functools
-import string
 import warnings
 from collections import namedtuple
 
@@ -382,7 +381,8 @@ def einsum(*operands, dtype=None, casting='safe', optimize=False):
         subscripts, arrays = operands[0], operands[1:]
     else:
         def letters(axes):
-            return ''.join('...' if x is Ellipsis else string.ascii_letters[x] for x in axes)
+            names = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+            return ''.join('...' if x is Ellipsis else names[x] for x in axes)
         arrays = operands[:len(operands) // 2 * 2:2]
         subscripts = ','.join(letters(x) for x in operands[1::2])
         if len(operands) % 2:
