@@ -452,21 +452,21 @@ def test_summaries_of_numbers():
     np.testing.assert_allclose([mean, deviation], [17.5 / 7, np.std([1, 2.5, 3, 4, 5, 1, 1])], rtol=1e-6)
 
 
-def images(*shape):
+def numbers_of(*shape):
     return np.random.RandomState(1).uniform(-1, 1, shape).astype('f')
 
 
 @pytest.mark.parametrize('call', [
-    lambda: L.Convolution2D(3, 4, 3, pad=1)(images(2, 3, 8, 8)), lambda: L.Convolution2D(4, 4, 3, 2, groups=2)(images(2, 4, 8, 8)),
-    lambda: L.ConvolutionND(2, 3, 4, 3)(images(2, 3, 8, 8)), lambda: L.Convolution1D(3, 4, 3)(images(2, 3, 8)),
-    lambda: L.DilatedConvolution2D(3, 4, 3)(images(2, 3, 8, 8)), lambda: L.DepthwiseConvolution2D(3, 2, 3)(images(2, 3, 8, 8)),
-    lambda: L.Deconvolution2D(3, 4, 3)(images(2, 3, 8, 8)), lambda: L.Deconvolution2D(3, 4, 3, 2, outsize=(17, 17))(images(2, 3, 8, 8)),
-    lambda: L.DeconvolutionND(2, 3, 4, 3)(images(2, 3, 8, 8)), lambda: L.Linear(3, 2)(images(4, 3)),
-    lambda: L.Linear(3, 2)(images(4, 5, 3), n_batch_axes=2), lambda: L.BatchNormalization(3)(images(2, 3, 4, 4)),
-    lambda: L.LayerNormalization(3)(images(2, 3)), lambda: L.GroupNormalization(2, 4)(images(2, 4, 3, 3)), lambda: L.Scale(W_shape=3)(images(4, 3)),
-    lambda: L.EmbedID(5, 3)(np.array([[1, 4]], 'i')), lambda: L.LSTM(3, 4)(images(2, 3)), lambda: L.GRU(3, 4)(images(2, 3)),
-    lambda: L.NStepLSTM(1, 3, 4, 0)(None, None, [images(5, 3), images(2, 3)])[2][0], lambda: L.PReLU()(images(2, 3)), lambda: L.Maxout(3, 2, 2)(images(2, 3)),
-    lambda: L.Inception(3, 1, 2, 2, 2, 2, 2)(images(2, 3, 8, 8)), lambda: L.Highway(3)(images(2, 3))])
+    lambda: L.Convolution2D(3, 4, 3, pad=1)(numbers_of(2, 3, 8, 8)), lambda: L.Convolution2D(4, 4, 3, 2, groups=2)(numbers_of(2, 4, 8, 8)),
+    lambda: L.ConvolutionND(2, 3, 4, 3)(numbers_of(2, 3, 8, 8)), lambda: L.Convolution1D(3, 4, 3)(numbers_of(2, 3, 8)),
+    lambda: L.DilatedConvolution2D(3, 4, 3)(numbers_of(2, 3, 8, 8)), lambda: L.DepthwiseConvolution2D(3, 2, 3)(numbers_of(2, 3, 8, 8)),
+    lambda: L.Deconvolution2D(3, 4, 3)(numbers_of(2, 3, 8, 8)), lambda: L.Deconvolution2D(3, 4, 3, 2, outsize=(17, 17))(numbers_of(2, 3, 8, 8)),
+    lambda: L.DeconvolutionND(2, 3, 4, 3)(numbers_of(2, 3, 8, 8)), lambda: L.Linear(3, 2)(numbers_of(4, 3)),
+    lambda: L.Linear(3, 2)(numbers_of(4, 5, 3), n_batch_axes=2), lambda: L.BatchNormalization(3)(numbers_of(2, 3, 4, 4)),
+    lambda: L.LayerNormalization(3)(numbers_of(2, 3)), lambda: L.GroupNormalization(2, 4)(numbers_of(2, 4, 3, 3)), lambda: L.Scale(W_shape=3)(numbers_of(4, 3)),
+    lambda: L.EmbedID(5, 3)(np.array([[1, 4]], 'i')), lambda: L.LSTM(3, 4)(numbers_of(2, 3)), lambda: L.GRU(3, 4)(numbers_of(2, 3)),
+    lambda: L.NStepLSTM(1, 3, 4, 0)(None, None, [numbers_of(5, 3), numbers_of(2, 3)])[2][0], lambda: L.PReLU()(numbers_of(2, 3)), lambda: L.Maxout(3, 2, 2)(numbers_of(2, 3)),
+    lambda: L.Inception(3, 1, 2, 2, 2, 2, 2)(numbers_of(2, 3, 8, 8)), lambda: L.Highway(3)(numbers_of(2, 3))])
 def test_links_call_the_librarys_functions(call):
     y = call()
     assert type(y.creator).__module__ == 'chainer.functions', type(y.creator)
@@ -477,7 +477,7 @@ def test_links_call_the_librarys_functions(call):
 @pytest.mark.parametrize('link,shape', [(lambda: L.Convolution2D(3, 4, 3, 2, 1), (2, 3, 9, 9)), (lambda: L.Deconvolution2D(3, 4, 3, 2, 1), (2, 3, 5, 5)),
                                         (lambda: L.Deconvolution2D(3, 4, 3, 2, outsize=(12, 11)), (2, 3, 5, 5))])
 def test_convolutions_are_chainers(link, shape):
-    link, x = link(), images(*shape)
+    link, x = link(), numbers_of(*shape)
     results = []
     for by_chainer in (False, True):
         v = chainer.Variable(x)
@@ -491,8 +491,8 @@ def test_convolutions_are_chainers(link, shape):
         np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize('other', [np.float32(1.5), np.float64(1.5), np.float16(1.5), np.int64(2), images(3, 4), images(4), images(3, 1), np.array(2, 'f'),
-                                   images(3, 4).astype('d'), images(3, 4).T.copy().T])
+@pytest.mark.parametrize('other', [np.float32(1.5), np.float64(1.5), np.float16(1.5), np.int64(2), numbers_of(3, 4), numbers_of(4), numbers_of(3, 1), np.array(2, 'f'),
+                                   numbers_of(3, 4).astype('d'), numbers_of(3, 4).T.copy().T])
 @pytest.mark.parametrize('operate', [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: a ** b])
 @pytest.mark.parametrize('swapped', [False, True])
 def test_operators_beside_numpys_values_are_chainers(other, operate, swapped):
