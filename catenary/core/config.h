@@ -88,7 +88,8 @@ struct Settings {
 inline constexpr detail::Settings<detail::LocalEntry> config{};
 /// Settings of threads that have none of their own. Read from CATENARY_DEBUG, CATENARY_FUSION,
 /// CATENARY_KEEP_GRAPH_ON_REPORT, CATENARY_WINOGRAD, CATENARY_INT8_PRODUCTS and CATENARY_DTYPE at first, else from the
-/// variables that Chainer reads (CHAINER_…). Chainer's type_check has no counterpart: dtypes and shapes are always checked.
+/// variables that Chainer reads (CHAINER_…). Chainer's type_check has no counterpart: dtypes and shapes are always
+/// checked.
 inline constexpr detail::Settings<detail::GlobalEntry> global_config{};
 
 /// Gives a setting a value until the end of the scope, in this thread. (chainer.using_config)

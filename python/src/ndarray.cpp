@@ -393,7 +393,8 @@ std::optional<std::int64_t> bytes_between(const Array& a, const Array& b) {
   if (!may_share_memory(a, b)) return std::nullopt;
   const auto place = [](const Array& array) {
     const ct::View view = ct::readable(array);
-    const auto start = is_opencl(array.device()) ? 0 : static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.handle));
+    const auto start =
+        is_opencl(array.device()) ? 0 : static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.handle));
     return start + view.offset * static_cast<std::int64_t>(ct::itemsize(array.dtype()));
   };
   return place(b) - place(a);

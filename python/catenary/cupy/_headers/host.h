@@ -334,7 +334,8 @@ class ct_turns {
     }
   }
   void wait() { swapcontext(&threads_[current_], &block_); }
-  /// Gives the stacks back once all blocks of a launch are done: each kernel has its own, and there may be thousands of them.
+  /// Gives the stacks back once all blocks of a launch are done: each kernel has its own, and there may be thousands of
+  /// them.
   void end() {
     if (memory_) munmap(memory_, bytes_);
     memory_ = nullptr;
