@@ -208,12 +208,15 @@ TEST(Stream, TheHostIsAheadByFewKernelsWhereEachTakesLong) {
     const Stream measured;
     const Stream::Use use(measured);
     double taken = 0;
-    const auto measure = [&] {
-      measured.synchronize();
-      const double began = monotonic_seconds();
-      take_a_while(x, kSteps).eval();
-      measured.synchronize();
-      taken = monotonic_seconds() - began;
+    const auto measure = [&] {  // the least of some: other work beside it makes one long
+      for (int run = 0; run < 3; ++run) {
+        measured.synchronize();
+        const double began = monotonic_seconds();
+        take_a_while(x, kSteps).eval();
+        measured.synchronize();
+        const double now = monotonic_seconds() - began;
+        taken = run == 0 ? now : std::min(taken, now);
+      }
     };
     measure();  // with what the first one takes
     for (measure(); taken < kSeconds; measure()) {
