@@ -37,7 +37,7 @@ def helmert(n):
     return internal._normalize_axis_index(-1, n), get_typename('f4')
 ''',
     'cupyx/scipy/linalg/_more.py': "__all__ = ['fiedler']\n\n\ndef fiedler():\n    return 'star'\n\n\ndef hidden():\n    pass\n",
-    'cupyx/scipy/ndimage/__init__.py': 'from cupyx.scipy.ndimage._measurements import distance_transform_edt  # NOQA\n',
+    'cupyx/scipy/ndimage/__init__.py': 'from cupyx.scipy.ndimage._measurements import distance_transform_bf  # NOQA\n',
     'cupyx/scipy/ndimage/_measurements.py': 'from cupyx.scipy.ndimage._compiled import f\n',
     'cupyx/scipy/ndimage/_compiled.cpython-311-x86_64-linux-gnu.so': 'no Python',
     'cupyx/scipy/sparse/__init__.py': 'from cupyx.scipy.sparse._coo import coo_matrix, coo_array  # NOQA\nfrom cupyx.scipy.sparse._dia import dia_matrix\n',
@@ -101,7 +101,7 @@ def says(statement):
         exec(statement)
     except ImportError as error:
         print(type(error).__name__, error)
-says('from cupyx.scipy.ndimage import distance_transform_edt')
+says('from cupyx.scipy.ndimage import distance_transform_bf')
 says('import cupyx.scipy.sparse._coo')
 says('from cupyx.scipy.sparse import coo_array')
 says('import cupyx.scipy.spatial')
@@ -109,7 +109,7 @@ says('import cupyx.cutensor')
 print(cupyx.scipy.sparse.coo_matrix.__module__, hasattr(cupyx.scipy.sparse, 'coo_array'))
 ''')
     lines = out.split('\n')
-    assert 'cupyx.scipy.ndimage.distance_transform_edt of CuPy' in lines[0] and 'cupyx.scipy.ndimage._compiled of CuPy' in lines[0] and 'compiled for CUDA' in lines[0]
+    assert 'cupyx.scipy.ndimage.distance_transform_bf of CuPy' in lines[0] and 'cupyx.scipy.ndimage._compiled of CuPy' in lines[0] and 'compiled for CUDA' in lines[0]
     assert all("sparse matrices are Catenary's own classes" in line for line in lines[1:3]) and 'coo_array' in lines[2]
     assert 'cupy.cuda.cufft is not here, though CuPy has it' in lines[3] and 'cupyx.cutensor is not here' in lines[4]
     assert lines[5] == 'cupyx.scipy.sparse False'
