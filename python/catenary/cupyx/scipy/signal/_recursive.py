@@ -367,6 +367,17 @@ def _delivered(order, edges, analog, fs):
     return order, all_sent((edges,))[0] if edges.size > 1 else float(edges[0])
 
 
+def _stretched(wp, kind, by):
+    """The edges of a passband where those of the lowpass that it was made from are `by` times as far out."""
+    if kind == 'lowpass':
+        return by * wp
+    if kind == 'highpass':
+        return wp / by
+    width = (wp[1] - wp[0]) * (by if kind == 'bandpass' else 1 / by)
+    root = math.sqrt(width ** 2 / 4 + wp[0] * wp[1])
+    return numpy.asarray([root - width / 2, root + width / 2])
+
+
 def buttord(wp, ws, gpass, gstop, analog=False, fs=None):
     """(the least order, the cutoff) of a Butterworth filter that loses gpass decibels at most in its passband, which ends at wp, and gstop at least beyond ws."""
     wp, ws, kind = _specified(wp, ws, gpass, gstop, analog, fs)
@@ -375,15 +386,7 @@ def buttord(wp, ws, gpass, gstop, analog=False, fs=None):
     if order == 0:
         warnings.warn('Order is zero: are the frequencies what was meant?', RuntimeWarning, stacklevel=2)
     w0 = _ripple(gpass) ** (-1 / (2 * order)) if order else 1.0
-    if kind == 'lowpass':
-        edges = w0 * wp
-    elif kind == 'highpass':
-        edges = wp / w0
-    else:
-        width = (wp[1] - wp[0]) * (w0 if kind == 'bandpass' else 1 / w0)
-        root = math.sqrt(width ** 2 / 4 + wp[0] * wp[1])
-        edges = numpy.asarray([root - width / 2, root + width / 2])
-    return _delivered(order, edges, analog, fs)
+    return _delivered(order, _stretched(wp, kind, w0), analog, fs)
 
 
 def cheb1ord(wp, ws, gpass, gstop, analog=False, fs=None):
@@ -399,15 +402,7 @@ def cheb2ord(wp, ws, gpass, gstop, analog=False, fs=None):
     wp, ratio = _fitted(wp, ws, kind, gpass, gstop, 'cheby')
     order = math.ceil(_chebyshev_order(ratio, gpass, gstop))
     w0 = 1 / math.cosh(math.acosh(math.sqrt(_ripple(gstop) / _ripple(gpass))) / order)  # where the stopband is 1
-    if kind == 'lowpass':
-        edges = wp / w0
-    elif kind == 'highpass':
-        edges = wp * w0
-    else:
-        width = (wp[1] - wp[0]) * (w0 if kind == 'bandstop' else 1 / w0)
-        root = math.sqrt(width ** 2 / 4 + wp[0] * wp[1])
-        edges = numpy.asarray([root - width / 2, root + width / 2])
-    return _delivered(order, edges, analog, fs)
+    return _delivered(order, _stretched(wp, kind, 1 / w0), analog, fs)
 
 
 def ellipord(wp, ws, gpass, gstop, analog=False, fs=None):
