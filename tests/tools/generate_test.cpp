@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "catenary/catenary.h"
+#include "catenary/core/cpu_features.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "tests/folder.h"
@@ -56,6 +57,20 @@ TEST(Generate, DrawsBySeed) {
   EXPECT_NE(drawn({"--seed", "2"}), one);
   EXPECT_EQ(drawn({"--top-k", "1"}), drawn({"--temperature", "0"}));
   EXPECT_NE(drawn({"--dtype", "bfloat16", "--seed", "1"}), "");
+}
+
+TEST(Generate, RoundsWhatQuantisedWeightsAreMultipliedWithUnlessToldNotTo) {
+  const auto traced = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {model("llama_q8_0.gguf"), "--ids", "-p", "1 2 3", "-n", "3"});
+    return generate(more, {"env", "CATENARY_TRACE=libraries"}).errors;
+  };
+  const ct::SimdLevel level = ct::best_simd_level();
+  const bool rounds = level == ct::SimdLevel::v3 || level == ct::SimdLevel::v4;
+  const std::string rounded = traced({}), exact = traced({"--exact"});
+  EXPECT_TRUE(has(rounded, "quantised weights")) << rounded;
+  EXPECT_TRUE(has(exact, "quantised weights")) << exact;
+  EXPECT_EQ(has(rounded, "x in 8 bits"), rounds) << rounded;
+  EXPECT_FALSE(has(exact, "x in 8 bits")) << exact;
 }
 
 TEST(Generate, TellsFiguresAndAFullContext) {
