@@ -380,21 +380,9 @@ static void floats(const uint8_t* row, int64_t columns, float* out) {
   std::memcpy(out, last, static_cast<std::size_t>(columns) * sizeof(float));
 }
 
-// Calls f with a value of the kind's class.
 template <class F>
 CT_INLINE void visit(Quantization kind, F&& f) {
-  switch (kind) {
-    case Quantization::q8_0:
-      return f(Q8_0());
-    case Quantization::q4_0:
-      return f(Q4_0());
-    case Quantization::q4_k:
-      return f(Q4_K());
-    case Quantization::q6_k:
-      return f(Q6_K());
-    case Quantization::int8:
-      return f(Int8());
-  }
+  visit_kinds<Q8_0, Q4_0, Q4_K, Q6_K, Int8>(kind, f);
 }
 
 }  // namespace

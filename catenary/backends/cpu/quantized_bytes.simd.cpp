@@ -96,13 +96,13 @@ struct ByQ8_0 {
     return {_mm512_cvtph_ps(_mm512_castsi512_si256(_mm512_permutexvar_epi16(places, whole_bytes(w))))};
   }
   template <int step, int vector>
-  CT_INLINE Ints numbers(const uint8_t* w) {
+  CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
     return two_of(w + 2, w + 36);
   }
 #  else
   CT_INLINE Opened open(const uint8_t* w) { return {splat(half_at(w))}; }
   template <int step, int vector>
-  CT_INLINE Ints numbers(const uint8_t* w) {
+  CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
     return whole_bytes(w + 2);
   }
 #  endif
@@ -141,7 +141,7 @@ struct ByQ4_0 {
   }
 #  endif
   template <int step, int vector>
-  CT_INLINE Ints numbers(const Opened& o) {
+  CT_INLINE Ints numbers(const uint8_t*, const Opened& o) {
     return vector ? high_bits(o.packed) : low_bits(o.packed);
   }
   template <int step>
@@ -175,7 +175,7 @@ struct ByQ4_K {
     return {times(half_at(w), a & 0x3f3f3f3f, scales), times(half_at(w + 2), b & 0x3f3f3f3f, minima)};
   }
   template <int step, int vector>
-  CT_INLINE Ints numbers(const uint8_t* w) {
+  CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
     const Ints packed = whole_bytes(w + 16 + step / 2 * kBytes);
     return step % 2 ? high_bits(packed) : low_bits(packed);
   }
@@ -201,7 +201,7 @@ struct ByQ6_K {
   }
 #  if defined(__AVX512F__)
   template <int step, int vector>
-  CT_INLINE Ints numbers(const uint8_t* w) {
+  CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
     const Ints low = whole_bytes(w + step / 2 * 64), bits = both(w + 128 + step / 2 * 32);
     // each half of the vector takes two bits of its own to places 4 and 5
     constexpr std::int64_t f = step % 2 ? 0 : 0x0004000400040004, s = 0x0002000200020002;
@@ -211,7 +211,7 @@ struct ByQ6_K {
   }
 #  else
   template <int step, int vector>
-  CT_INLINE Ints numbers(const uint8_t* w) {
+  CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
     constexpr int quarter = step % 4, shift = 4 - 2 * quarter;
     const Ints low = whole_bytes(w + step / 4 * 64 + quarter % 2 * 32), bits = whole_bytes(w + 128 + step / 4 * 32);
     const Ints upper = shift < 0 ? _mm256_srli_epi16(bits, -shift) : _mm256_slli_epi16(bits, shift);
@@ -234,7 +234,7 @@ struct ByInt8 {
   struct Opened {};
   CT_INLINE Opened open(const uint8_t*) { return {}; }
   template <int step, int vector>
-  CT_INLINE Ints numbers(const uint8_t* w) {
+  CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
     return whole_bytes(w);
   }
   template <int step>
@@ -242,15 +242,6 @@ struct ByInt8 {
     return splat(1.f);
   }
 };
-
-template <class Kind, int step, int vector>
-CT_INLINE Ints numbers(const uint8_t* w, const typename Kind::Opened& opened) {
-  if constexpr (requires { Kind::template numbers<step, vector>(opened); }) {
-    return Kind::template numbers<step, vector>(opened);
-  } else {
-    return Kind::template numbers<step, vector>(w);
-  }
-}
 
 // ---- x ----
 
@@ -357,7 +348,8 @@ template <class Kind, int s, int kM>
 CT_INLINE CT_BYTE_UNITS void add_step(const uint8_t* w, const typename Kind::Opened& opened, const char* x,
                                       int64_t x_row, Vector<float> (&sum)[kM]) {
   using Of = Step<Kind::vectors>;
-  const Ints first = numbers<Kind, s, 0>(w, opened), second = numbers<Kind, s, Kind::vectors - 1>(w, opened);
+  const Ints first = Kind::template numbers<s, 0>(w, opened),
+             second = Kind::template numbers<s, Kind::vectors - 1>(w, opened);
   const Vector<float> scale = Kind::template scale<s>(opened);
   CT_UNROLL for (int r = 0; r < kM; ++r) {
     const Of& of = *reinterpret_cast<const Of*>(x + r * x_row + s * static_cast<int64_t>(sizeof(Of)));
@@ -453,22 +445,9 @@ static void rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
   if (i < g.m) some_rows<Kind, 1>(g, i, begin, end);
 }
 
-// Calls f with a value of the kind's class.
 template <class F>
 CT_INLINE auto visit(Quantization kind, F&& f) {
-  switch (kind) {
-    case Quantization::q8_0:
-      return f(ByQ8_0());
-    case Quantization::q4_0:
-      return f(ByQ4_0());
-    case Quantization::q4_k:
-      return f(ByQ4_K());
-    case Quantization::q6_k:
-      return f(ByQ6_K());
-    case Quantization::int8:
-      break;
-  }
-  return f(ByInt8());
+  return visit_kinds<ByQ8_0, ByQ4_0, ByQ4_K, ByQ6_K, ByInt8>(kind, f);
 }
 
 static int64_t x_bytes(Quantization kind, int64_t blocks) {
