@@ -22,10 +22,10 @@ std::optional<bool> channels_last(const Array& a) {
 
 /// A new array [n, channels, extents…] that lies in memory as `data` does, or as w where data does not tell; and
 /// channels-last where the device would bring all in that order anyway.
-Array empty_like(const Array& data, const Array& w, std::int64_t channels, const Shape& extents) {
+Array empty_like(const Array& data, const Array& w, std::int64_t channels, const Shape& extents, Dtype dtype) {
   Shape shape = {data.shape(0), channels};
   for (const std::int64_t extent : extents) shape.push_back(extent);
-  const Array out = Array::empty(shape, data.dtype(), data.device());
+  const Array out = Array::empty(shape, dtype, data.device());
   const bool anyway = data.device().backend().convolves_channels_last(data.device().index(), data.dtype());
   if (!anyway && !channels_last(data).value_or(channels_last(w).value_or(false))) return out;
   Axes order = {0};
@@ -60,16 +60,17 @@ void check_devices(const Array& a, const Array& other, const std::optional<Array
 
 }  // namespace
 
-Array convolve(const Array& x, const Array& w, const Convolving& how, const std::optional<Array>& b) {
+Array convolve(const Array& x, const Array& w, const Convolving& how, const std::optional<Array>& b,
+               std::optional<Dtype> result) {
   check_devices(x, w, b);
-  const Array y = empty_like(x, w, w.shape(0), how.counts);
+  const Array y = empty_like(x, w, w.shape(0), how.counts, result.value_or(x.dtype()));
   if (has_sums(y, x, w, b)) run(ConvolutionPass::forward, how, x, w, y, b);
   return y;
 }
 
 Array convolve_to_data(const Array& y, const Array& w, const Convolving& how, const std::optional<Array>& b) {
   check_devices(y, w, b);
-  const Array x = empty_like(y, w, w.shape(1) * how.groups, how.extents);
+  const Array x = empty_like(y, w, w.shape(1) * how.groups, how.extents, y.dtype());
   if (has_sums(x, y, w, b)) run(ConvolutionPass::to_data, how, x, w, y, b);
   return x;
 }

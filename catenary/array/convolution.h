@@ -19,8 +19,10 @@ struct Convolving {
 };
 
 /// y [N, K, counts…] of x [N, C, extents…] and w [K, C / groups, taps…], plus b [K]. It lies in memory as x does:
-/// channels last or in C order. DeviceError for operands of several devices, in each of the three.
-Array convolve(const Array& x, const Array& w, const Convolving& how, const std::optional<Array>& b = {});
+/// channels last or in C order. DeviceError for operands of several devices, in each of the three. With `result`, y has
+/// that dtype: float32 of bfloat16, without bias, where the device multiplies_into_float32.
+Array convolve(const Array& x, const Array& w, const Convolving& how, const std::optional<Array>& b = {},
+               std::optional<Dtype> result = {});
 /// x's gradient for that of y, which is also a transposed convolution: plus b [C]. It lies in memory as y does.
 Array convolve_to_data(const Array& y, const Array& w, const Convolving& how, const std::optional<Array>& b = {});
 /// w's gradient for that of y. It lies in memory as an array of w's shape with these strides.

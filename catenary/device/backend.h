@@ -63,7 +63,7 @@ class CT_API Backend {
   /// Must its convolutions bring images of another order into channels-last first? Then their results lie so, which
   /// spares it those of a network but the first.
   virtual bool convolves_channels_last(int /*device*/, Dtype) const { return false; }
-  /// Does Matmul take two operands of this dtype and a float32 result, in less time than it takes float32 operands?
+  /// Do Matmul and a forward Convolution take operands of this dtype and a float32 result, in less time than float32's?
   virtual bool multiplies_into_float32(int /*device*/, Dtype) const { return false; }
 
  protected:

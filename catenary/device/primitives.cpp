@@ -77,9 +77,12 @@ void Matmul::check() const {
 }
 
 void Convolution::check() const {
-  if (x.dtype != w.dtype || x.dtype != y.dtype || !is_floating(x.dtype))
-    fail<DtypeError>("convolution: x, W and y must have one floating dtype, not {}, {} and {}", x.dtype, w.dtype,
-                     y.dtype);
+  const bool widens =
+      pass == ConvolutionPass::forward && !bias && x.dtype == Dtype::bfloat16 && y.dtype == Dtype::float32;
+  if (x.dtype != w.dtype || (x.dtype != y.dtype && !widens) || !is_floating(x.dtype))
+    fail<DtypeError>(
+        "convolution: x, W and y must have one floating dtype, or be bfloat16 into float32 forward, not {}, {} and {}",
+        x.dtype, w.dtype, y.dtype);
   if (bias && bias->dtype != x.dtype)
     fail<DtypeError>("convolution: the bias must be {} as x, not {}", x.dtype, bias->dtype);
 }

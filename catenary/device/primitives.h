@@ -318,9 +318,9 @@ struct QuantizedProduct {
 };
 
 /// y = x * w (+ bias) (+ y), then relu; or the same sum turned to x or to w. x [N, C, extents…], w [K, C / groups,
-/// window's size…], y [N, K, counts…], of any strides and one floating dtype; 1 to 3 axes slide. The arrays' extents
-/// need not be what Window::counts says, as rows and columns that no window reaches are left out of the sums (and get
-/// zeros in to_data).
+/// window's size…], y [N, K, counts…], of any strides and one floating dtype, or forward without bias of bfloat16 into
+/// float32 (see Backend::multiplies_into_float32); 1 to 3 axes slide. The arrays' extents need not be what
+/// Window::counts says: rows and columns that no window reaches are left out of the sums (and get zeros in to_data).
 struct Convolution {
   ConvolutionPass pass;
   const Window& window;

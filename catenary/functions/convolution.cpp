@@ -3,6 +3,7 @@
 #include "catenary/array/convolution.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
+#include "catenary/device/backend.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_matrix.h"
@@ -131,19 +132,25 @@ void check_bias(const char* function, const Variable& x, const Variable& b, std:
   if (b.dtype() != x.dtype()) fail<DtypeError>("{}: b must be {} as x, not {}", function, x.dtype(), b.dtype());
 }
 
-template <class... B>
-Variable convolution(const char* function, int axes, const Variable& x, const Variable& W,
-                     const ConvolutionOptions& options, const B&... b) {
+/// Checks x and W of a convolution, and says how its windows lie.
+Convolving checked_convolution(const char* function, int axes, const Variable& x, const Variable& W,
+                               const ConvolutionOptions& options) {
   const std::int64_t groups = options.groups;
   const Window window = checked_window(function, axes, x, W, options.stride, options.pad, options.dilate, groups,
                                        "out channels, channels / groups");
   if (x.shape(1) != W.shape(1) * groups)
     fail<ShapeError>("{}: x {} has {} channels, W {} and {} groups take {}", function, x.shape(), x.shape(1), W.shape(),
                      groups, W.shape(1) * groups);
-  (check_bias(function, x, b, W.shape(0)), ...);
   const Shape extents = last_axes(x.shape());
-  const Shape counts = window.counts(function, extents, options.cover_all);
-  return apply(node<Convolution>(Convolving{window, groups, extents, counts}), x, W, b...);
+  return {window, groups, extents, window.counts(function, extents, options.cover_all)};
+}
+
+template <class... B>
+Variable convolution(const char* function, int axes, const Variable& x, const Variable& W,
+                     const ConvolutionOptions& options, const B&... b) {
+  const Convolving how = checked_convolution(function, axes, x, W, options);
+  (check_bias(function, x, b, W.shape(0)), ...);
+  return apply(node<Convolution>(how), x, W, b...);
 }
 
 template <class... B>
@@ -219,6 +226,14 @@ CT_OVER_AXES(deconvolution, DeconvolutionOptions, 2d, 2)
 CT_OVER_AXES(deconvolution, DeconvolutionOptions, 3d, 3)
 CT_OVER_AXES(deconvolution, DeconvolutionOptions, nd, x.ndim() - 2)
 #undef CT_OVER_AXES
+
+bool detail::convolves_into_float32(const Array& x) {
+  return x.device().backend().multiplies_into_float32(x.device().index(), Dtype::bfloat16);
+}
+Array detail::convolution_in_float32(const Variable& x, const Variable& W, const ConvolutionOptions& options) {
+  const Convolving how = checked_convolution("convolution_nd", x.ndim() - 2, x, W, options);
+  return convolve(x.array(), W.array(), how, {}, Dtype::float32);
+}
 
 Variable dilated_convolution_2d(const Variable& x, const Variable& W, const ConvolutionOptions& options) {
   return convolution("dilated_convolution_2d", 2, x, W, options);

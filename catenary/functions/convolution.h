@@ -40,6 +40,13 @@ CT_API Variable convolution_nd(const Variable& x, const Variable& W, const Convo
 CT_API Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b,
                                const ConvolutionOptions& options = {});
 
+namespace detail {
+/// Internal: does x's device convolve bfloat16 into float32 in less time than float32?
+CT_API bool convolves_into_float32(const Array& x);
+/// Internal: what convolution_nd computes of bfloat16, not rounded: in float32. No graph sees it.
+CT_API Array convolution_in_float32(const Variable& x, const Variable& W, const ConvolutionOptions& options);
+}  // namespace detail
+
 /// Options of deconvolution_1d, _2d, _3d and _nd.
 struct DeconvolutionOptions {
   PerAxis stride = 1;          ///< from one window to the next

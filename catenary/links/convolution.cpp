@@ -1,5 +1,9 @@
 #include "catenary/links/convolution.h"
 
+#include <array>
+#include <cmath>
+#include <mutex>
+
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/convolution.h"
@@ -38,7 +42,8 @@ ConvolutionND::ConvolutionND(const char* name, int ndim, const std::optional<std
       name_(name),
       window_(Window::make(name, ndim, ksize, options.stride, options.pad, options.dilate)),
       cover_all_(options.cover_all),
-      groups_(options.groups) {
+      groups_(options.groups),
+      known_(std::make_shared<Known>()) {
   check_groups(name, "out_channels", out, groups_);
   if (!options.nobias) b = Parameter(options.initial_bias, Shape{out}, "b");
   if (in) initialize(*in);
@@ -53,6 +58,43 @@ void ConvolutionND::set_quantized(const QuantizedArray& w) {
   W = Parameter();
 }
 
+namespace {
+void check_range(const char* name, const InputRange& range) {
+  if (!(range.low <= 0 && range.high >= 0 && std::isfinite(range.low) && std::isfinite(range.high)))
+    fail<ValueError>("{}: the range of x must hold 0 and be finite, not {} to {}", name, range.low, range.high);
+}
+}  // namespace
+
+// What was read of x_range when it was that array, as it may be on a device.
+struct ConvolutionND::Known {
+  std::mutex mutex;
+  Array of;
+  InputRange range;
+};
+
+void ConvolutionND::set_input_range(const InputRange& range) {
+  check_range(name_, range);
+  const Device device = W_blocks.defined()                  ? W_blocks->device()
+                        : W.defined() && W.is_initialized() ? W.device()
+                                                            : Device();
+  x_range = Array::from_host(std::array{range.low, range.high}.data(), {2}, Dtype::float32, device);
+}
+
+std::optional<InputRange> ConvolutionND::input_range() const {
+  if (!x_range.defined()) return {};
+  const std::lock_guard lock(known_->mutex);
+  if (!known_->of.defined() || !known_->of.is(x_range)) {
+    if (x_range->shape() != Shape{2} || x_range->dtype() != Dtype::float32)
+      fail<ValueError>("{}: the range of x must be 2 of float32, not {} of {}", name_, x_range->shape(),
+                       x_range->dtype());
+    const auto ends = x_range->to_vector<float>();
+    check_range(name_, {ends[0], ends[1]});
+    known_->range = {ends[0], ends[1]};
+    known_->of = x_range.array();
+  }
+  return known_->range;
+}
+
 void ConvolutionND::initialize(std::int64_t in) const {
   check_groups(name_, "in_channels", in, groups_);
   W.initialize(filter_shape(out_channels, in / groups_, window_.size));
@@ -62,8 +104,14 @@ Variable ConvolutionND::operator()(const Variable& x) const {
   check_input(name_, x, window_.axes());
   const functions::ConvolutionOptions options = {window_.stride, window_.pad, cover_all_, window_.dilate, groups_};
   if (const auto quantised = quantized()) {
+    const auto range = input_range();
     return hooked(
-        *this, [&] { return detail::quantized_convolution(x, *quantised, b, options); }, x);
+        *this,
+        [&] {
+          return range ? detail::int8_convolution(x, *quantised, *range, b, options)
+                       : detail::quantized_convolution(x, *quantised, b, options);
+        },
+        x);
   }
   if (!W.is_initialized()) initialize(x.shape(1));
   return hooked(

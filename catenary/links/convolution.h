@@ -39,9 +39,17 @@ class CT_API ConvolutionND : public QuantizableW {
   /// As Linear's.
   void quantize(Quantization kind) { set_quantized(catenary::quantize(detail::initialized(*this, W), kind)); }
   void set_quantized(const QuantizedArray& w);
+  /// With quantised weights x is rounded to 256 numbers of this range (see calibrate): both operands have 8 bits then.
+  /// Throws ValueError unless low ≤ 0 ≤ high, both finite.
+  void set_input_range(const InputRange& range);
+  /// Nothing where x is not rounded.
+  std::optional<InputRange> input_range() const;
+  /// x is not rounded any more.
+  void clear_input_range() { x_range = Array(); }
   std::int64_t out_channels;
   Parameter W, b;
-  CT_LINKS(W, b, W_blocks, W_kind)
+  Persistent x_range;  ///< float32: low and high; undefined where x is not rounded
+  CT_LINKS(W, b, W_blocks, W_kind, x_range)
 
  protected:
   ConvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
@@ -53,6 +61,8 @@ class CT_API ConvolutionND : public QuantizableW {
   Window window_;
   bool cover_all_;
   std::int64_t groups_;
+  struct Known;
+  std::shared_ptr<Known> known_;
 };
 
 /// ConvolutionND over one axis. (chainer.links.Convolution1D)

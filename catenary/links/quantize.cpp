@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <memory>
 #include <regex>
+#include <utility>
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/quantized.h"
@@ -14,15 +17,55 @@
 
 namespace catenary::links {
 
-std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options) {
-  std::vector<std::regex> keep;
-  for (const std::string& pattern : options.keep) {
-    try {
-      keep.emplace_back(pattern);
-    } catch (const std::regex_error& error) {
-      fail<ValueError>("quantize: '{}' is no regular expression: {}", pattern, error.what());
+namespace {
+
+/// The links that stay as they are.
+class Kept {
+ public:
+  Kept(const char* function, const QuantizeOptions& options) {
+    for (const std::string& pattern : options.keep) {
+      try {
+        patterns_.emplace_back(pattern);
+      } catch (const std::regex_error& error) {
+        fail<ValueError>("{}: '{}' is no regular expression: {}", function, pattern, error.what());
+      }
     }
   }
+  bool contains(const std::string& path) const {
+    return std::any_of(patterns_.begin(), patterns_.end(),
+                       [&](const std::regex& pattern) { return std::regex_search(path, pattern); });
+  }
+
+ private:
+  std::vector<std::regex> patterns_;
+};
+
+/// The least and the greatest number that each convolution of a thread is given.
+class RangeHook : public LinkHook {
+ public:
+  struct Seen {
+    Array low, high;
+  };
+  std::string name() const override { return "calibrate"; }
+  void forward_preprocess(const LinkCall& call) override {
+    const auto* const link = dynamic_cast<const ConvolutionND*>(&call.link);
+    if (!link) return;
+    const Array& x = call.inputs[0].array();
+    if (x.size() == 0) return;
+    const auto wider = [](Array& to, const Array& x, const auto& f) { to = to.defined() ? f(to, x) : x; };
+    Seen& seen = of[key(*link)];
+    wider(seen.low, min(x).astype(Dtype::float32), [](const Array& a, const Array& b) { return minimum(a, b); });
+    wider(seen.high, max(x).astype(Dtype::float32), [](const Array& a, const Array& b) { return maximum(a, b); });
+  }
+  /// The same for a link and its copies that share its arrays, one of which may be what is called.
+  static const Array* key(const ConvolutionND& link) { return &link.x_range.slot(); }
+  std::map<const Array*, Seen> of;
+};
+
+}  // namespace
+
+std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options) {
+  const Kept keep("quantize", options);
   std::vector<QuantizedWeight> done;
   std::vector<std::function<void()>> changes;
   const auto add = [&](const std::string& path, auto& link) {
@@ -38,13 +81,51 @@ std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const Quan
   };
   model.for_each_link([&](const std::string& path, const Link& seen) {
     auto& link = const_cast<Link&>(seen);  // of a model that may be changed
-    if (std::any_of(keep.begin(), keep.end(), [&](const std::regex& r) { return std::regex_search(path, r); })) return;
+    if (keep.contains(path)) return;
     if (auto* const linear = dynamic_cast<Linear*>(&link)) add(path, *linear);
     if (auto* const embed = dynamic_cast<EmbedID*>(&link)) add(path, *embed);
     if (auto* const convolution = dynamic_cast<ConvolutionND*>(&link)) add(path, *convolution);
   });
   for (const auto& change : changes) change();
   return done;
+}
+
+std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>& run, const QuantizeOptions& options) {
+  const Kept keep("calibrate", options);
+  std::vector<std::pair<std::string, ConvolutionND*>> convolutions;
+  std::vector<Array> before;
+  model.for_each_link([&](const std::string& path, const Link& seen) {
+    auto* const convolution = dynamic_cast<ConvolutionND*>(&const_cast<Link&>(seen));  // of a model that may be changed
+    if (!convolution || !convolution->quantized()) return;
+    convolutions.emplace_back(path, convolution);
+    before.push_back(convolution->x_range);
+    convolution->clear_input_range();  // what is seen is what comes of inputs that were not rounded
+  });
+  std::vector<CalibratedInput> found;
+  try {
+    const auto hook = std::make_shared<RangeHook>();
+    {
+      const LinkHookScope scope(hook);
+      run();
+    }
+    for (const auto& [path, convolution] : convolutions) {
+      if (keep.contains(path)) continue;
+      const auto seen = hook->of.find(RangeHook::key(*convolution));
+      if (seen == hook->of.end())
+        fail<ValueError>("calibrate: {} was not called, so the range of its x is not known", path);
+      const float low = seen->second.low.item<float>(), high = seen->second.high.item<float>();
+      if (!std::isfinite(low) || !std::isfinite(high))
+        fail<ValueError>("calibrate: x of {} goes from {} to {}: there is no scale for that", path, low, high);
+      found.push_back({path, {std::min(low, 0.0f), std::max(high, 0.0f)}});
+    }
+  } catch (...) {
+    for (std::size_t i = 0; i < convolutions.size(); ++i) convolutions[i].second->x_range = before[i];
+    throw;
+  }
+  auto next = found.begin();
+  for (const auto& [path, convolution] : convolutions)
+    if (next != found.end() && next->path == path) convolution->set_input_range((next++)->range);
+  return found;
 }
 
 }  // namespace catenary::links

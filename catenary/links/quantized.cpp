@@ -1,11 +1,13 @@
 #include "catenary/links/quantized.h"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/array/view.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -45,6 +47,50 @@ class QuantizedLinearBack : public FunctionNode {
   const QuantizedArray w_;
 };
 
+/// The numbers of a range, less its zero, that are nearest to x / scale.
+Array numbers_of(const Array& x, const InputRange& range) {
+  const float zero = range.zero();
+  return clip(rint(x / range.scale()), -zero, 255 - zero);
+}
+
+/// x, rounded to a range's numbers.
+class RoundedToRange : public FunctionNode {
+ public:
+  explicit RoundedToRange(const InputRange& range) : range_(range) {}
+  const char* name() const override { return "RoundedToRange"; }
+  Arrays forward(Inputs x) override {
+    retain_inputs({0});
+    return {numbers_of(x[0], range_) * range_.scale()};
+  }
+  Variables backward(Targets targets, Grads gy) override {
+    return gradients(targets, [&](int) {
+      const Array numbers = retained_input(0).array() / range_.scale();
+      const float zero = range_.zero();
+      return functions::where(Variable(logical_and(numbers >= -zero, numbers <= 255 - zero), false), gy[0], 0);
+    });
+  }
+
+ private:
+  const InputRange range_;
+};
+
+/// The scales that rows of int8 begin with: [rows].
+Array row_scales(const QuantizedArray& w) {
+  const Array scales = view(w.blocks()(slice(), slice(0, 4)).contiguous(), Dtype::float32).reshape({-1});
+  return where(scales > 0, scales, 1);
+}
+
+/// A convolution's result of f(some of its filters at a time), 1 MiB of them.
+template <class F>
+Variable in_parts(const QuantizedArray& w, Dtype dtype, int64_t groups, const F& f) {
+  // a group's channels see a part of x: with groups, all weights at once
+  const int64_t rows = groups > 1 ? w.rows() : w.rows_at_once(dtype);
+  std::vector<Variable> parts;
+  for (int64_t first = 0; first < w.rows(); first += rows)
+    parts.push_back(f(w.part(first, std::min(first + rows, w.rows()))));
+  return parts.size() == 1 ? parts[0] : functions::concat(parts, 1);
+}
+
 Variables QuantizedLinear::backward(Targets targets, Grads gy) {
   return gradients(targets, [&](int i) {
     return i == 0 ? catenary::apply(node<QuantizedLinearBack>(w_), gy[0]) : functions::sum_to(gy[0], input(1).shape());
@@ -55,7 +101,7 @@ Variables QuantizedLinear::backward(Targets targets, Grads gy) {
 
 namespace {
 
-constexpr char kW[] = "W", kBlocks[] = "W_blocks", kKind[] = "W_kind";
+constexpr char kW[] = "W", kBlocks[] = "W_blocks", kKind[] = "W_kind", kRange[] = "x_range";
 
 struct Told {
   Quantization kind;
@@ -97,6 +143,12 @@ void check_blocks(const Serializer& serializer, Dtype dtype, const Shape& shape)
 }
 
 }  // namespace
+
+float InputRange::scale() const {
+  const float scale = (high - low) / 255;
+  return scale > 0 ? scale : 1;
+}
+float InputRange::zero() const { return std::nearbyint(-low / scale()); }
 
 // What was read of W_kind when it was that array, as it may be on a device.
 struct QuantizableW::Read {
@@ -147,6 +199,12 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
   if (comes && name == kBlocks) {
     return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) { check_blocks(serializer, dtype, shape); });
   }
+  if (serializer.loading() && serializer.contains(name) && name == kRange) {
+    return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) {
+      if (dtype != Dtype::float32 || shape != Shape{2})
+        serializer.reject(kRange, fmt::format("a range is float32 of (2,), not {} of {}", dtype, shape));
+    });
+  }
   // which kind blocks are of was read when they came, and blocks of several kinds are of one size
   if (comes && name == kKind && a.defined() && serializer.read_integers(kKind) != a->to_vector<int64_t>())
     serializer.reject(kKind, "the quantised weights there are of another kind or shape than those here");
@@ -196,15 +254,40 @@ Variable quantized_rows(const Variable& ids, const QuantizedArray& w, std::optio
 
 Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const Variable& b,
                                const functions::ConvolutionOptions& options) {
-  // a group's channels see a part of x: with groups, all weights at once
-  const int64_t rows = options.groups > 1 ? w.rows() : w.rows_at_once(x.dtype());
-  std::vector<Variable> parts;
-  for (int64_t first = 0; first < w.rows(); first += rows) {
-    const QuantizedArray part = w.part(first, std::min(first + rows, w.rows()));
-    parts.push_back(functions::convolution_nd(x, Variable(dequantize(part, x.dtype()), false), options));
-  }
-  const Variable y = parts.size() == 1 ? parts[0] : functions::concat(parts, 1);
+  const Variable y = in_parts(w, x.dtype(), options.groups, [&](const QuantizedArray& part) {
+    return functions::convolution_nd(x, Variable(dequantize(part, x.dtype()), false), options);
+  });
   return b.defined() ? functions::bias(y, b, 1) : y;
+}
+
+Variable int8_convolution(const Variable& x, const QuantizedArray& w, const InputRange& range, const Variable& b,
+                          const functions::ConvolutionOptions& options) {
+  if (config.enable_backprop && x.requires_grad())
+    return quantized_convolution(apply(node<RoundedToRange>(range), x), w, b, options);
+  // Whole numbers up to 255 are bfloat16, so that its units multiply them and lose nothing.
+  const Dtype wide = x.dtype() == Dtype::float64 ? Dtype::float64 : Dtype::float32;
+  const bool is_whole = w.kind() == Quantization::int8;
+  const bool by_units = is_whole && wide == Dtype::float32 && functions::detail::convolves_into_float32(x.array());
+  const Dtype operands = by_units ? Dtype::bfloat16 : wide;
+  const Variable numbers(numbers_of(x.array().astype(wide), range).astype(operands), false);
+  const auto sums_of = [&](const Array& weights) {
+    const Variable W(weights, false);
+    return by_units ? functions::detail::convolution_in_float32(numbers, W, options)
+                    : functions::convolution_nd(numbers, W, options).array();
+  };
+  const Variable y = in_parts(w, operands, options.groups, [&](const QuantizedArray& part) {
+    const Array values = dequantize(part, wide);
+    if (!is_whole) return Variable(sums_of(values) * range.scale(), false);
+    Shape rows = values.shape();
+    std::fill(rows.begin() + 1, rows.end(), 1);
+    Shape channels = rows;
+    std::swap(channels[0], channels[1]);
+    const Array scales = row_scales(part).astype(wide);
+    const Array sums = sums_of(rint(values / scales.reshape(rows)).astype(operands));
+    return Variable(sums * (scales.reshape(channels) * range.scale()), false);
+  });
+  const Variable rounded(y.array().astype(x.dtype()), false);
+  return b.defined() ? functions::bias(rounded, b, 1) : rounded;
 }
 
 }  // namespace detail

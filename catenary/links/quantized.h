@@ -11,6 +11,15 @@
 
 namespace catenary::links {
 
+/// The range of a link's inputs, which are rounded to 256 numbers of it: scale() * (n - zero()), n = 0 … 255, so that 0
+/// is one of them. What lies beyond becomes the nearest of them; NaN stays.
+struct CT_API InputRange {
+  float low = 0;   ///< at most 0
+  float high = 0;  ///< at least 0
+  float scale() const;
+  float zero() const;
+};
+
 /// What Linear, EmbedID and ConvolutionND have in common: a W that may be quantised. It is no parameter then but two
 /// persistent arrays, which files have in its place: the blocks, and the kind's number (as in Quantization) with the
 /// shape. A file of such a link is loaded by one that is not quantised yet, too.
@@ -45,6 +54,10 @@ Variable quantized_rows(const Variable& ids, const QuantizedArray& w, std::optio
 /// As functions::convolution_nd; b may be undefined.
 Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const Variable& b,
                                const functions::ConvolutionOptions& options);
+/// As quantized_convolution, of x rounded to the range's numbers. x's gradient is as if it were not rounded within the
+/// range, and 0 beyond it.
+Variable int8_convolution(const Variable& x, const QuantizedArray& w, const InputRange& range, const Variable& b,
+                          const functions::ConvolutionOptions& options);
 }  // namespace detail
 
 }  // namespace catenary::links

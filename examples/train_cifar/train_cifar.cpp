@@ -86,6 +86,7 @@ struct Args {
   std::string device = "cpu", out = "result", dataset = "cifar10", model = "vgg", dtype;
   std::optional<std::string> resume, evaluate;
   std::optional<std::uint64_t> seed;
+  std::optional<int> calibrate;
   bool prefetch = false;
 };
 
@@ -136,6 +137,14 @@ int train(const Args& args) {
   auto test_iter = ct::iterators::SerialIterator(test, args.batchsize, {.repeat = false, .shuffle = false});
   if (args.evaluate) {
     ct::serializers::load_npz(*args.evaluate, model);
+    if (args.calibrate) {
+      const auto seen = ct::datasets::SubDataset(all, 0, std::min<std::int64_t>(*args.calibrate, all.size()));
+      auto iterator = ct::iterators::SerialIterator(seen, args.batchsize, {.repeat = false, .shuffle = false});
+      const auto ranges = L::calibrate(model, [&] { X::Evaluator(iterator, model, {.device = device})(); });
+      for (const auto& [path, range] : ranges)
+        fmt::print("{}: input from {:.3g} to {:.3g}\n", path, range.low, range.high);
+      if (ranges.empty()) throw ct::ValueError(*args.evaluate + " has no convolution with quantised weights");
+    }
     X::Evaluator evaluator(test_iter, model, {.device = device});
     for (const auto& [name, mean] : evaluator()) fmt::print("{}: {:.4f}\n", name, mean);
     return 0;
@@ -196,6 +205,11 @@ int main(int argc, char** argv) {
   app.add_option("--evaluate", args.evaluate,
                  "Trains nothing: tells how many test images these weights get right, model.npz or what `catenary "
                  "quantize` makes of it");
+  app.add_option("--calibrate", args.calibrate,
+                 "With --evaluate of quantised weights: convolutions round their input to 8 bits, too, in ranges that "
+                 "this many training images have")
+      ->check(CLI::PositiveNumber)
+      ->needs("--evaluate");
   app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers")

@@ -144,6 +144,38 @@ TEST_F(TileConvolution, WholeNumbersAreExact) {
   }
 }
 
+// Sums that are not rounded: of whole numbers up to 255, which bfloat16 holds, as 8-bit convolutions have.
+TEST_F(TileConvolution, IntoFloat32NothingIsLost) {
+  random::seed(3);
+  for (BfloatUnit unit : units()) {
+    cpu::set_bfloat_unit(unit);
+    for (const Case& c : kCases) {
+      for (int layout = 0; layout < 4; ++layout) {
+        const Operands of(c, true, layout & 1, layout & 2);
+        const auto more = [](const Array& a) { return clip(a * 83, -255, 255).astype(Dtype::bfloat16).eval(); };
+        const Array x = more(of.x), w = more(of.w);
+        for (bool accumulate : {false, true}) {
+          SCOPED_TRACE(text(c) + " layout " + std::to_string(layout) + " unit " +
+                       std::to_string(static_cast<int>(unit)));
+          const auto run = [&](const Array& a, const Array& b, Dtype dtype) {
+            const Array y = (of.y.astype(dtype) * 1).eval();
+            compute(Device(), primitives::Convolution{Pass::forward, of.window, of.groups, readable(a), readable(b),
+                                                      writable(y), nullptr, accumulate, layout == 2});
+            return y.astype(Dtype::float64).to_vector<double>();
+          };
+          const auto wide = [](const Array& a) { return (a.astype(Dtype::float64) * 1).eval(); };
+          const auto got = run(x, w, Dtype::float32), want = run(wide(x), wide(w), Dtype::float64);
+          ASSERT_EQ(got.size(), want.size());
+          for (std::size_t i = 0; i < got.size(); ++i) {
+            const bool exact = unit == BfloatUnit::tiles && std::abs(want[i]) < 0x1p22;
+            ASSERT_LE(std::abs(got[i] - want[i]), exact ? 0 : 2e-5 * std::max(1e5, std::abs(want[i]))) << i;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(TileConvolution, BitsDoNotDependOnThreads) {
   random::seed(2);
   for (const Case& c : kCases) {

@@ -134,7 +134,16 @@ TEST(Examples, TrainCifar) {
     const std::string label = "main/accuracy: ";
     ASSERT_TRUE(has(told, label)) << told;
     EXPECT_NEAR(std::stod(told.substr(told.find(label) + label.size())), accuracy, 0.01 + 0.0001) << kind;
+    if (kind != "int8") continue;
+    // and its inputs
+    const std::string both = output_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000",
+                                                       "--evaluate", folder / "small.npz", "--calibrate", "200"});
+    EXPECT_TRUE(has(both, "/predictor/stem/conv: input from ")) << both;
+    EXPECT_NEAR(std::stod(both.substr(both.find(label) + label.size())), accuracy, 0.01 + 0.0001);
   }
+  EXPECT_TRUE(has(error_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000", "--evaluate",
+                                           folder / "r/model.npz", "--calibrate", "9"}),
+                  "has no convolution with quantised weights"));
 }
 
 // The figure that its README states.

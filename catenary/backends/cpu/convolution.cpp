@@ -183,7 +183,11 @@ template <class T>
 ConvolutionArgs<T> of_group(const Problem<T>& p, int64_t group) {
   ConvolutionArgs<T> g = p.args;
   g.x += group * p.x_group;
-  g.y += group * p.y_group;
+  if (g.wide_y) {
+    g.wide_y += group * p.y_group;
+  } else {
+    g.y += group * p.y_group;
+  }
   if (g.bias) g.bias += group * g.outputs;
   return g;
 }
@@ -469,12 +473,13 @@ Way to_filter(const Problem<T>& p) {
   return Way::gathered_panels;
 }
 
-template <class T>
+/// T is what x and w are, R what y is: T, or float32 where a forward pass does not round.
+template <class T, class R = T>
 Way convolve(const Convolution& c) {
   const bool last = !kHasDirect<T> || takes_channels_last(c), to_w = c.pass == ConvolutionPass::to_filter;
   const bool to_x = c.pass == ConvolutionPass::to_data, to_y = c.pass == ConvolutionPass::forward;
   const Operand<T> x(c.x, last, false, !to_x || c.accumulate, copies_of[0]);
-  const Operand<T> y(c.y, last, to_w, !to_y || c.accumulate, copies_of[1]);
+  const Operand<R> y(c.y, last, to_w, !to_y || c.accumulate, copies_of[1]);
   Problem<T> p{};
   ConvolutionArgs<T>& g = p.args;
   p.groups = c.groups;
@@ -483,7 +488,12 @@ Way convolve(const Convolution& c) {
   g.inputs = c.w.shape[1];
   g.outputs = c.y.shape[1] / c.groups;
   g.x = x.data, g.x_image = x.strides[0], g.x_channel = x.strides[1];
-  g.y = y.data, g.y_image = y.strides[0], g.y_channel = y.strides[1];
+  if constexpr (std::is_same_v<R, T>) {
+    g.y = y.data;
+  } else {
+    g.wide_y = y.data;
+  }
+  g.y_image = y.strides[0], g.y_channel = y.strides[1];
   p.x_group = g.inputs * g.x_channel;
   p.y_group = g.outputs * g.y_channel;
   g.accumulate = c.accumulate;
@@ -505,7 +515,7 @@ Way convolve(const Convolution& c) {
   }
   if (to_w) return to_filter(p);
   const Way way = to_x ? to_data(p) : forward(p);
-  (to_x ? x : y).finish();
+  to_x ? x.finish() : y.finish();
   return way;
 }
 
@@ -523,7 +533,7 @@ bool takes_tiles(const Convolution& p) {
 }
 
 Way convolve_in_tiles(const Convolution& p) {
-  convolve<bfloat16>(p);
+  p.y.dtype == Dtype::float32 ? convolve<bfloat16, float>(p) : convolve<bfloat16>(p);
   return Way::gathered_tiles;
 }
 

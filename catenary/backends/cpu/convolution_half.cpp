@@ -19,17 +19,23 @@ constexpr int64_t kWideBytes = 8 << 20;  // of x and y that are float32 at a tim
 
 thread_local KeptScratch wide_x, wide_w, wide_y, wide_bias;
 
-/// A view in float32, which lies in memory as the view does.
+/// A view in float32, which lies in memory as the view does; the view itself where it is that.
 class Wide {
  public:
   Wide(const View& of, bool read, KeptScratch& memory) : of_(of) {
+    if (of.dtype == Dtype::float32) {
+      view = of;
+      return;
+    }
     view.handle = memory.get<float>(of.size());
     view.shape = of.shape;
     view.strides = strides_like(of.shape, of.strides);
     if (read) strided_copy(strided(view), strided(of_));
   }
   /// Rounds what was computed.
-  void finish() const { strided_copy(strided(of_), strided(view)); }
+  void finish() const {
+    if (of_.dtype != Dtype::float32) strided_copy(strided(of_), strided(view));
+  }
 
   View view;
 

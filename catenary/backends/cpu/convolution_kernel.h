@@ -28,6 +28,7 @@ struct ConvolutionArgs {
   const T* x;
   std::int64_t x_image, x_channel;
   T* y;
+  float* wide_y;  ///< null, or where results go in place of y, which are not rounded: forward on matrix units alone
   std::int64_t y_image, y_channel;
   const T* bias;
   bool accumulate, relu;

@@ -59,17 +59,25 @@ void pack_filter(const Args<E>& g, const E* w, int64_t w_output, const int64_t* 
   }
 }
 
-// y[0 … n) (+)= the sums and the bias, then relu; rounded.
-CT_BFLOAT_UNITS void round_line(const Args<E>& g, const float* sums, const E* bias, E* y, int64_t n) {
+CT_BFLOAT_UNITS __m512 load(const E* y, __mmask16 mask) { return wide_bfloat(_mm256_maskz_loadu_epi16(mask, y)); }
+CT_BFLOAT_UNITS __m512 load(const float* y, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, y); }
+CT_BFLOAT_UNITS void store(E* y, __mmask16 mask, __m512 x) {
+  _mm256_mask_storeu_epi16(y, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+}
+CT_BFLOAT_UNITS void store(float* y, __mmask16 mask, __m512 x) { _mm512_mask_storeu_ps(y, mask, x); }
+
+// y[0 … n) (+)= the sums and the bias, then relu; rounded to R.
+template <class R>
+CT_BFLOAT_UNITS void finish_line(const Args<E>& g, const float* sums, const E* bias, R* y, int64_t n) {
   constexpr int L = kLanes<float>;
   for (int64_t i = 0; i < n; i += L) {
     const int some = static_cast<int>(std::min<int64_t>(L, n - i));
     const __mmask16 mask = static_cast<__mmask16>((1u << some) - 1);
-    __m512 x = _mm512_maskz_loadu_ps(mask, sums + i);
-    if (g.accumulate) x += wide_bfloat(_mm256_maskz_loadu_epi16(mask, y + i));
-    if (bias) x += wide_bfloat(_mm256_maskz_loadu_epi16(mask, bias + i));
+    __m512 x = load(sums + i, mask);
+    if (g.accumulate) x += load(y + i, mask);
+    if (bias) x += load(bias + i, mask);
     if (g.relu) x = _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ), _mm512_setzero_ps());
-    _mm256_mask_storeu_epi16(y + i, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+    store(y + i, mask, x);
   }
 }
 
@@ -100,7 +108,9 @@ void forward(const Args<E>& g, const E* w, int64_t, const ProductPart& part, int
       } while (p0 < depth);
       for (int r = 0; r < rows; ++r) {
         sums.row(r, 0, n, line);
-        round_line(g, line, g.bias ? g.bias + j0 : nullptr, g.y + places[r].y + j0, n);
+        const E* const bias = g.bias ? g.bias + j0 : nullptr;
+        const int64_t at = places[r].y + j0;
+        g.wide_y ? finish_line(g, line, bias, g.wide_y + at, n) : finish_line(g, line, bias, g.y + at, n);
       }
     }
   }

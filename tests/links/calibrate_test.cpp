@@ -1,0 +1,248 @@
+// Convolutions of 8 bits by 8 bits: as those of the numbers that both operands are rounded to, in ranges that were
+// seen.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise.h"
+#include "catenary/array/reduction.h"
+#include "catenary/core/config.h"
+#include "catenary/core/error.h"
+#include "catenary/functions/functions.h"
+#include "catenary/io/npz.h"
+#include "catenary/links/convolution.h"
+#include "catenary/links/normalization.h"
+#include "catenary/links/quantize.h"
+#include "catenary/serializers/serializer.h"
+#include "tests/folder.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+namespace L = links;
+
+constexpr Quantization kKinds[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k,
+                                   Quantization::int8};
+
+Array numbers(const Shape& shape, double phase = 0) {
+  return sin(arange(shape.product(), Dtype::float32) * 1.7 + phase).reshape(shape);
+}
+Variable given(const Shape& shape, double phase = 0, Dtype dtype = Dtype::float32) {
+  return Variable(numbers(shape, phase).astype(dtype).eval(), false);
+}
+std::vector<double> doubles(const Array& a) { return a.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
+void expect_near(const Array& a, const Array& b, double tolerance) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const auto x = doubles(a), y = doubles(b);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], tolerance) << i;
+}
+
+/// x as the nearest of 256 numbers from low to high, 0 among them, one by one.
+Array rounded(const Array& x, double low, double high) {
+  const double scale = (static_cast<float>(high) - static_cast<float>(low)) / 255.0F,
+               zero = std::nearbyint(-low / scale);
+  std::vector<double> all = doubles(x);
+  for (double& v : all)
+    v = (std::fmin(255, std::fmax(0, std::nearbyint(static_cast<float>(v) / static_cast<float>(scale)) + zero)) -
+         zero) *
+        scale;
+  return Array::from_host(all.data(), x.shape(), Dtype::float64, Device());
+}
+
+struct Convolution {
+  int in, out;
+  L::ConvolutionLinkOptions options;
+  Shape x, ksize;
+};
+
+const std::vector<Convolution>& convolutions() {
+  static const std::vector<Convolution> all = {
+      {3, 7, {}, {2, 3, 9, 8}, {3, 3}},
+      {32, 40, {.stride = 2, .pad = 1}, {2, 32, 9, 8}, {3, 3}},
+      {24, 48, {.pad = 2, .nobias = true, .dilate = 2}, {1, 24, 7, 9}, {3, 3}},
+      {32, 64, {.groups = 2}, {2, 32, 6, 6}, {1, 1}},
+      {20, 36, {.stride = 2, .pad = 1, .cover_all = true}, {3, 20, 10, 7}, {2, 3}},
+      {600, 530, {}, {1, 600, 3, 4}, {3, 3}},  // more weights than are dequantised at a time
+      {16, 20, {}, {0, 16, 6, 6}, {3, 3}},
+      {16, 20, {.pad = 1}, {2, 16, 11}, {3}},
+      {16, 20, {}, {1, 16, 4, 5, 6}, {2, 3, 2}},
+  };
+  return all;
+}
+
+L::ConvolutionND link(const Convolution& c, Quantization kind) {
+  L::ConvolutionND conv(c.ksize.size(), c.in, c.out, c.ksize, c.options);
+  conv.W = Parameter(numbers(conv.W.shape(), 4) * exp(numbers({c.out}, 1)).reshape([&] {
+    Shape shape = conv.W.shape();
+    std::fill(shape.begin() + 1, shape.end(), 1);
+    return shape;
+  }()),
+                     "W");
+  if (!c.options.nobias) conv.b = Parameter(numbers({c.out}, 2), "b");
+  conv.quantize(kind);
+  return conv;
+}
+
+TEST(Calibrate, BothOperandsAreRoundedAndNothingElse) {
+  const auto scope = no_backprop_mode();
+  for (const Quantization kind : kKinds) {
+    for (const Convolution& c : convolutions()) {
+      if (c.in > 100 && kind != Quantization::int8) continue;
+      const L::ConvolutionND conv = link(c, kind);
+      L::ConvolutionND calibrated = conv.copy(CopyMode::copy);
+      calibrated.set_input_range({-0.7F, 0.9F});  // narrower than what comes
+      for (const Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16}) {
+        if (c.in > 100 && dtype != Dtype::float32) continue;
+        L::ConvolutionND it = calibrated, reference = conv;
+        if (it.b.defined()) it.b = Parameter(conv.b.array().astype(dtype), "b");
+        if (it.b.defined()) reference.b = Parameter(it.b.array().astype(Dtype::float64), "b");
+        const Variable x = given(c.x, 5, dtype);
+        const Array y = it(x).array();
+        const Array want = reference(Variable(rounded(x.array(), -0.7, 0.9), false)).array();
+        EXPECT_EQ(y.dtype(), dtype);
+        const double largest = want.size() ? doubles(max(abs(want)))[0] : 0;
+        const double eps = dtype == Dtype::float16    ? 0x1p-11
+                           : dtype == Dtype::bfloat16 ? 0x1p-8
+                           : c.in > 100               ? 0x1p-16
+                                                      : 0x1p-20;
+        SCOPED_TRACE(std::string(quantization_info(kind).name) + " of " + c.x.str() + " " + dtype_name(dtype));
+        expect_near(y, want, 2 * eps * largest);
+      }
+    }
+  }
+}
+
+TEST(Calibrate, GradientsPassWithinTheRange) {
+  const Convolution c{6, 8, {.stride = 2, .pad = 1}, {2, 6, 7, 7}, {3, 3}};
+  for (const Quantization kind : {Quantization::int8, Quantization::q8_0}) {
+    const L::ConvolutionND conv = link(c, kind);
+    L::ConvolutionND calibrated = conv;
+    calibrated.set_input_range({-0.5F, 0.75F});
+    const Variable x(numbers(c.x, 5)), plain(numbers(c.x, 5));
+    const Variable y = calibrated(x);
+    F::sum(y * y.array()).backward();
+    calibrated.clear_input_range();
+    F::sum(calibrated(plain) * y.array()).backward();
+    const auto got = doubles(x.grad()), want = doubles(plain.grad()), at = doubles(x.array());
+    const double scale = 1.25 / 255;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (std::abs(at[i] + 0.5) < scale || std::abs(at[i] - 0.75) < scale) continue;  // its end, rounded
+      ASSERT_NEAR(got[i], at[i] > -0.5 && at[i] < 0.75 ? want[i] : 0, 1e-4) << i;
+    }
+    // without a graph the same
+    calibrated.set_input_range({-0.5F, 0.75F});
+    const auto scope = no_backprop_mode();
+    expect_near(calibrated(Variable(x.array(), false)).array(), y.array(), 1e-4);
+  }
+}
+
+struct Net : Chain {
+  L::Convolution2D first{3, 16, 3}, second{16, 20, 3};
+  L::BatchNormalization bn{16};
+  L::Convolution2D last{20, 4, 1};
+  CT_LINKS(first, second, bn, last)
+  Variable operator()(const Variable& x) const { return last(F::relu(second(F::relu(bn(first(x)))))); }
+};
+
+Variable images(double phase = 3) { return given({2, 3, 8, 8}, phase); }
+
+TEST(Calibrate, RangesAreThoseOfWhatRan) {
+  const auto mode = test_mode();
+  Net net;
+  L::quantize(net, Quantization::int8, {.keep = {"last"}});
+  const auto run = [&] { net(Variable(images().array() * 0.5, false)), net(images(2)), net(given({0, 3, 8, 8})); };
+  const auto told = L::calibrate(net, run);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].path, "/first");
+  EXPECT_EQ(told[1].path, "/second");
+  EXPECT_EQ(told[0].range.low, min(images(2).array()).item<float>());
+  EXPECT_EQ(told[0].range.high, max(images(2).array()).item<float>());
+  EXPECT_EQ(told[1].range.low, 0);  // behind relu
+  EXPECT_GT(told[1].range.high, 0);
+  EXPECT_EQ(net.second.input_range()->high, told[1].range.high);
+  EXPECT_FALSE(net.last.input_range());
+  // once more: what is seen is what comes of inputs that are not rounded
+  const auto again = L::calibrate(net, run);
+  EXPECT_EQ(again[1].range.high, told[1].range.high);
+  // some are let go of
+  EXPECT_EQ(L::calibrate(net, run, {.keep = {"first"}}).size(), 1u);
+  EXPECT_FALSE(net.first.input_range());
+  EXPECT_TRUE(net.second.input_range());
+}
+
+TEST(Calibrate, LosesLittle) {
+  const auto mode = test_mode();
+  Net net;
+  const Array before = net(images()).array();
+  L::quantize(net, Quantization::int8);
+  L::calibrate(net, [&] { net(images()); });
+  const auto a = doubles(before), b = doubles(net(images()).array());
+  double difference = 0, all = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference += (a[i] - b[i]) * (a[i] - b[i]), all += a[i] * a[i];
+  EXPECT_GT(difference, 0);
+  EXPECT_LT(std::sqrt(difference / all), 0.03);
+}
+
+TEST(Calibrate, WhatIsWrongChangesNothing) {
+  const auto mode = test_mode();
+  Net net;
+  L::quantize(net, Quantization::int8);
+  L::calibrate(net, [&] { net(images()); });
+  const float high = net.second.input_range()->high;
+  const auto message = [&](const std::function<void()>& run, const L::QuantizeOptions& options = {}) {
+    std::string text;
+    try {
+      L::calibrate(net, run, options);
+    } catch (const Error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(net.second.input_range()->high, high);
+    return text;
+  };
+  EXPECT_EQ(message([&] { net.first(images()); }),
+            "calibrate: /second was not called, so the range of its x is not known");
+  EXPECT_NE(message([&] { net(images() * INFINITY); }).find("calibrate: x of /first goes from"), std::string::npos);
+  EXPECT_NE(message([&] { net(images() * NAN); }).find("calibrate: x of /first goes from nan"), std::string::npos);
+  EXPECT_NE(message([&] { net(images()); }, {.keep = {"("}}).find("'(' is no regular expression"), std::string::npos);
+  EXPECT_NE(message([&] { fail<ValueError>("its own"); }).find("its own"), std::string::npos);
+  for (const L::InputRange& wrong : {L::InputRange{0.1F, 1}, {-1, -0.5F}, {-1, INFINITY}, {NAN, 1}})
+    EXPECT_THROW(net.second.set_input_range(wrong), ValueError);
+  EXPECT_EQ(net.second.input_range()->high, high);
+}
+
+TEST(Calibrate, RangesAreInFilesCopiesAndOnDevices) {
+  const auto mode = test_mode();
+  const tests::Folder folder;
+  Net net;
+  L::quantize(net, Quantization::int8);
+  L::calibrate(net, [&] { net(images()); });
+  const Array y = net(images(1)).array();
+  serializers::save_npz(folder / "net.npz", net);
+  serializers::save_safetensors(folder / "net.safetensors", net);
+  Net plain, other;
+  serializers::load_npz(folder / "net.npz", plain);
+  serializers::load_safetensors(folder / "net.safetensors", other);
+  expect_near(plain(images(1)).array(), y, 0);
+  expect_near(other(images(1)).array(), y, 0);
+  const Net copied = net.copy(CopyMode::copy);
+  net.first.clear_input_range();
+  EXPECT_TRUE(copied.first.input_range());
+  expect_near(copied(images(1)).array(), y, 0);
+  // a range of another kind is refused, and nothing changes
+  Net damaged;
+  L::quantize(damaged, Quantization::int8);
+  damaged.first.x_range = zeros({3}, Dtype::float32);
+  serializers::save_npz(folder / "damaged.npz", damaged);
+  EXPECT_THROW(serializers::load_npz(folder / "damaged.npz", plain), FileError);
+  expect_near(plain(images(1)).array(), y, 0);
+  EXPECT_THROW(damaged(images(1)), ValueError);
+}
+
+}  // namespace
+}  // namespace catenary
