@@ -52,7 +52,7 @@ Array rounded(const Array& x, double low, double high) {
     v = (std::fmin(255, std::fmax(0, std::nearbyint(static_cast<float>(v) / static_cast<float>(scale)) + zero)) -
          zero) *
         scale;
-  return Array::from_host(all.data(), x.shape(), Dtype::float64, Device());
+  return Array::from_host(all.data(), x.shape(), Dtype::float64, current_device());
 }
 
 struct Convolution {
