@@ -110,7 +110,7 @@ TEST(Calibrate, BothOperandsAreRoundedAndNothingElse) {
         const double eps = dtype == Dtype::float16    ? 0x1p-11
                            : dtype == Dtype::bfloat16 ? 0x1p-8
                            : c.in > 100               ? 0x1p-16
-                                                      : 0x1p-20;
+                                                      : 0x1p-18;
         SCOPED_TRACE(std::string(quantization_info(kind).name) + " of " + c.x.str() + " " + dtype_name(dtype));
         expect_near(y, want, 2 * eps * largest);
       }
