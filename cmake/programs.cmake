@@ -4,7 +4,7 @@ if(NOT CATENARY_BUILD_EXAMPLES) # for Python, whose package holds the command
   set(programs tools/catenary)
 endif()
 set(CATENARY_PROGRAMS)
-set(program_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>) # what computes is in the library
+set(program_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-Og>) # what computes is in the library
 set(program_libraries catenary CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 foreach(folder IN LISTS programs)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)

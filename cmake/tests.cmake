@@ -2,7 +2,7 @@
 # read), fuzz (one fuzzer a file), consumer (a project outside the tree), simgpu and programs (cmake/devices.cmake).
 find_package(GTest REQUIRED)
 # Tests are compiled more often than they run.
-set(test_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-O1>)
+set(test_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-Og>)
 set(test_libraries catenary GTest::gtest fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
 # What every test reads, compiled once. Sources include it all the same.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "")

@@ -214,10 +214,16 @@ std::vector<Dtype> dtypes() {
   return all;
 }
 
+/// Which are computed in a way of their own: bfloat16 may be the matrix unit's work on the processor.
+std::vector<Dtype> those_of_their_own() {
+  return current_device().is_cpu() ? std::vector{Dtype::float32, Dtype::bfloat16} : std::vector{Dtype::float32};
+}
+
 TEST(Attention, EveryRule) {
   for (const AttentionRules& r : {rules(0.3), rules(0.3, true), rules(0.3, true, 5), rules(0.3, true, -3),
                                   rules(0.3, true, 0, 9), rules(0.3, true, 40, 33), rules(-1), rules(0)}) {
-    for (const Masked masked : {Masked::no, Masked::flags, Masked::numbers}) check({2, 4, 2, 37, 45, 8, 12, r, masked});
+    for (const Masked masked : {Masked::no, Masked::flags, Masked::numbers})
+      for (const Dtype dtype : those_of_their_own()) check({2, 4, 2, 37, 45, 8, 12, r, masked, dtype});
   }
 }
 
@@ -240,12 +246,15 @@ TEST(Attention, FewQueriesOrKeys) {
 TEST(Attention, ManyQueriesAndKeys) {
   if (small()) return check({1, 1, 1, 70, 65, 16, 16, rules(0.2, true)});
   for (const AttentionRules& r : {rules(0.125), rules(0.125, true), rules(0.125, true, 0, 100)})
-    check({1, 2, 1, 530, 600, 64, 64, r});
+    for (const Dtype dtype : those_of_their_own()) check({1, 2, 1, 530, 600, 64, 64, r, Masked::no, dtype});
   check({1, 1, 1, 70, 2100, 16, 8, rules(0.2)});  // the gradient's keys are cut
 }
 
 TEST(Attention, WideAndNarrowHeads) {
-  for (const std::int64_t size : {1, 2, 7, 31, 33, 100, 128}) check({1, 2, 2, 20, 50, size, size + 1, rules(0.1)});
+  for (const std::int64_t size : {1, 2, 7, 31, 33, 100, 128}) {
+    for (const Dtype dtype : those_of_their_own())
+      check({1, 2, 2, 20, 50, size, size + 1, rules(0.1), Masked::no, dtype});
+  }
 }
 
 TEST(Attention, NothingToDo) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/move.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/parallel.h"
@@ -63,15 +64,23 @@ void forward(const Attention& p) {
     });
     return;
   }
-  const int64_t parts = ceil_div(g.queries, level.queries);
-  parallel_for(g.batches * g.heads * parts, 1, [&](int64_t begin, int64_t end) {
-    const Scratch memory(level.forward_scratch(g) * static_cast<int64_t>(sizeof(T)));
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t head = i / parts, first = i % parts * level.queries;
-      level.forward(g, head / g.heads, head % g.heads, first, std::min(first + level.queries, g.queries),
-                    memory.as<T>());
-    }
-  });
+  const auto in_parts = [&](int64_t queries, int64_t scratch, const auto& compute) {
+    const int64_t parts = ceil_div(g.queries, queries);
+    parallel_for(g.batches * g.heads * parts, 1, [&](int64_t begin, int64_t end) {
+      const Scratch memory(scratch * static_cast<int64_t>(sizeof(T)));
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t head = i / parts, first = i % parts * queries;
+        compute(g, head / g.heads, head % g.heads, first, std::min(first + queries, g.queries), memory.as<T>());
+      }
+    });
+  };
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+  if constexpr (std::is_same_v<E, bfloat16>) {
+    if (const auto& tiles = simd_v4::attention_tiles; multiplies_in_tiles(Dtype::bfloat16))
+      return in_parts(tiles.queries, tiles.scratch(g), tiles.forward);
+  }
+#endif
+  in_parts(level.queries, level.forward_scratch(g), level.forward);
 }
 
 template <class E>

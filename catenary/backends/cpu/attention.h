@@ -69,11 +69,25 @@ struct AttentionLevel {
                    T* scratch);
 };
 
+/// `forward` of bfloat16 by a matrix unit (attention_tiles.simd.cpp).
+struct AttentionTiles {
+  std::int64_t queries;
+  std::int64_t (*scratch)(const AttentionArgs<float, bfloat16>&);
+  void (*forward)(const AttentionArgs<float, bfloat16>&, std::int64_t b, std::int64_t h, std::int64_t i0,
+                  std::int64_t i1, float* scratch);
+};
+
 #define CT_ATTENTION_LEVELS                                      \
   extern const AttentionLevel<float, float> attention_float32;   \
   extern const AttentionLevel<double, double> attention_float64; \
   extern const AttentionLevel<float, float16> attention_float16; \
   extern const AttentionLevel<float, bfloat16> attention_bfloat16;
 CT_SIMD_DECLARE(CT_ATTENTION_LEVELS)
+
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+namespace simd_v4 {
+extern const AttentionTiles attention_tiles;
+}  // namespace simd_v4
+#endif
 
 }  // namespace catenary::cpu

@@ -1,42 +1,31 @@
-// Attention of one thread: tiles of scores, made and used by the micro-kernel of products, with running maxima and sums
-// (Milakov and Gimelshein 2018; Dao et al. 2022, whose gradient this is, too). A query's sum goes over its keys in
-// order, in tiles at fixed places, so bits depend on shapes alone. This file is compiled with -ffp-contract=fast, as
-// products are.
+// Attention of one thread: tiles of scores, made and used by the micro-kernel
+// of products, with running maxima and sums (Milakov and Gimelshein 2018; Dao
+// et al. 2022, whose gradient this is, too). A query's sum goes over its keys
+// in order, in tiles at fixed places, so bits depend on shapes alone. This file
+// is compiled with -ffp-contract=fast, as products are.
 
 #include "catenary/backends/cpu/attention.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
-#include "catenary/backends/cpu/gemm_elements.h"
+#include "catenary/backends/cpu/attention_softmax.h"
 #include "catenary/backends/cpu/gemm_kernel.h"
-#include "catenary/backends/cpu/gemm_micro.h"
-#include "catenary/ops/math.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
-template <class T, class E>
-using Args = AttentionArgs<T, E>;
-
 constexpr int64_t kTileQueries = kRows * (64 / kRows), kTileKeys = 256;
 constexpr int64_t kPartQueries = 8 * kTileQueries;
 
-CT_INLINE float exp_of(float x) { return math::ct_exp_f32(x); }
-CT_INLINE double exp_of(double x) { return math::ct_exp_f64(x); }
-CT_INLINE float log_of(float x) { return math::ct_log_f32(x); }
-CT_INLINE double log_of(double x) { return math::ct_log_f64(x); }
-
-template <class T>
-constexpr T kNone = -std::numeric_limits<T>::infinity();
-
-// Elements of a row of n in scratch memory: whole vectors, and never a multiple of 4096 bytes.
+// Elements of a row of n in scratch memory: whole vectors, and never a multiple
+// of 4096 bytes.
 template <class T>
 constexpr int64_t padded(int64_t n) {
   return (n + 2 * kLanes<T> - 1) / kLanes<T> * kLanes<T> | 16;
 }
-// Elements of panels of n columns and a depth of k, with what packing may write past their end.
+// Elements of panels of n columns and a depth of k, with what packing may write
+// past their end.
 template <class T>
 constexpr int64_t panels_of(int64_t n, int64_t k) {
   return (ceil_div(n, kColumns<T>) * kColumns<T> * k + kLanes<T> + 15) / 16 * 16;
@@ -57,7 +46,8 @@ static void scaled_rows(const HeadRows<const E>& x, int64_t first, int64_t rows,
   }
 }
 
-// Panels of `rows` rows from `first` on, as columns of a product (their n elements are its depth), and as its rows.
+// Panels of `rows` rows from `first` on, as columns of a product (their n
+// elements are its depth), and as its rows.
 template <class T, class E>
 static void pack_columns(const HeadRows<const E>& x, int64_t first, int64_t rows, int64_t n, T* out) {
   constexpr int64_t NR = kColumns<T>;
@@ -84,130 +74,6 @@ static void product(const T* a, int64_t a_rs, int64_t a_cs, int64_t m, const T* 
       const int rows = static_cast<int>(std::min<int64_t>(kRows, m - i));
       kKernels<T, false>.of[rows - 1][(columns - 1) / kLanes<T>](
           {k, a + i * a_rs, a_rs, a_cs, b + j * panel, NR, c + i * ld + j, ld, columns, nullptr, nullptr, accumulate});
-    }
-  }
-}
-
-template <class T>
-static T sum_of(const T* x, int64_t n) {
-  constexpr int L = kLanes<T>;
-  Vector<T> sum{};
-  int64_t i = 0;
-  for (; i + L <= n; i += L) sum += load(x + i);
-  T total = 0;
-  for (int l = 0; l < L; ++l) total += sum[l];
-  for (; i < n; ++i) total += x[i];
-  return total;
-}
-// NaN is passed over.
-template <class T>
-static T largest_of(const T* x, int64_t n) {
-  constexpr int L = kLanes<T>;
-  Vector<T> top = splat(kNone<T>);
-  int64_t i = 0;
-  for (; i + L <= n; i += L) {
-    const Vector<T> now = load(x + i);
-    top = now > top ? now : top;
-  }
-  T most = kNone<T>;
-  for (int l = 0; l < L; ++l) most = std::max(most, top[l]);
-  for (; i < n; ++i) most = x[i] > most ? x[i] : most;
-  return most;
-}
-template <class T>
-static void multiply(T* x, int64_t n, T factor) {
-  for (int64_t i = 0; i < n; ++i) x[i] *= factor;
-}
-// e^x where nothing is near the largest: half the steps of math::ct_exp_f32. 0 below -87 (where softmax's greatest term
-// is 1), NaN of NaN. Coefficients as in Cephes' expf.
-CT_INLINE Vector<float> exp_of(Vector<float> x) {
-  typedef std::int32_t Integers __attribute__((vector_size(kVectorBytes)));
-  constexpr float kWhole = 0x1.8p23F;  // what is added to it has whole numbers in its last bits
-  const Vector<float> turned = x * 1.44269504F + kWhole, n = turned - kWhole;
-  const Vector<float> r = x - n * 0.693359375F + n * 2.12194440e-4F;
-  Vector<float> p = r * 1.9875691500e-4F + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = p * (r * r) + r + 1;
-  const Integers power = ((Integers)turned << 23) + (127 << 23);
-  const Vector<float> y = p * (Vector<float>)power;
-  return x < -87.0F ? Vector<float>{} : y;
-}
-CT_INLINE Vector<double> exp_of(Vector<double> x) {
-  for (int l = 0; l < kLanes<double>; ++l) x[l] = exp_of(x[l]);
-  return x;
-}
-
-// x becomes e^(x - shift), which is at most about 1; their sum.
-template <class T>
-static T exponentials(T* x, int64_t n, T shift) {
-  constexpr int L = kLanes<T>;
-  Vector<T> sum{};
-  int64_t i = 0;
-  for (; i + L <= n; i += L) {
-    const Vector<T> y = exp_of(load(x + i) - shift);
-    store(x + i, y);
-    sum += y;
-  }
-  if (i < n) {  // filled up with what becomes 0
-    alignas(64) T rest[L];
-    std::fill(std::copy(x + i, x + n, rest), rest + L, kNone<T>);
-    const Vector<T> y = exp_of(load(rest) - shift);
-    store(rest, y);
-    std::copy(rest, rest + (n - i), x + i);
-    sum += y;
-  }
-  T total = 0;
-  for (int l = 0; l < L; ++l) total += sum[l];
-  return total;
-}
-
-// The mask on scores of query i with keys [j, j + n).
-template <class T, class E>
-static void apply_mask(const Args<T, E>& g, int64_t b, int64_t h, int64_t i, int64_t j, int64_t n, T* scores) {
-  if (g.mask_kind == Args<T, E>::Mask::none) return;
-  const int64_t at = b * g.mask.batch + h * g.mask.head + i * g.mask.row + j * g.mask.column;
-  if (g.mask_kind == Args<T, E>::Mask::flags) {
-    const auto* seen = reinterpret_cast<const std::uint8_t*>(g.mask.data) + at;
-    for (int64_t c = 0; c < n; ++c) scores[c] = seen[c * g.mask.column] ? scores[c] : kNone<T>;
-  } else {
-    const E* number = g.mask.data + at;
-    for (int64_t c = 0; c < n; ++c) scores[c] += widened(number[c * g.mask.column]);
-  }
-}
-
-// The running softmax of a query: scores become what its values are multiplied by; the factor for all before them.
-template <class T>
-static T soften(T* scores, int64_t n, T& most, T& sum) {
-  const T top = std::max(most, largest_of(scores, n));
-  if (top == kNone<T>) {  // nothing is seen, unless something is not a number
-    for (int64_t i = 0; i < n; ++i) scores[i] = scores[i] == scores[i] ? T(0) : scores[i];
-    sum += sum_of(scores, n);
-    return 1;
-  }
-  const T factor = most == top ? T(1) : exp_of(most - top);
-  sum = sum * factor + exponentials(scores, n, top);
-  most = top;
-  return factor;
-}
-
-// y's row of query i, from sums.
-template <class T, class E>
-static void finish_row(const Args<T, E>& g, int64_t b, int64_t h, int64_t i, T* out, T most, T sum) {
-  g.sums[(b * g.heads + h) * g.queries + i] = sum == 0 ? kNone<T> : most == kNone<T> ? sum : most + log_of(sum);
-  multiply(out, g.width, sum == 0 ? T(0) : T(1) / sum);
-  const HeadRows<E> y = g.y.at(b, h);
-  E* const to = y.data + i * y.row;
-  if constexpr (std::is_same_v<T, E>) {
-    for (int64_t c = 0; c < g.width; ++c) to[c * y.column] = out[c];
-  } else {
-    E line[64];
-    for (int64_t from = 0; from < g.width; from += 64) {
-      const int64_t n = std::min<int64_t>(64, g.width - from);
-      narrow(out + from, line, n);
-      for (int64_t c = 0; c < n; ++c) to[(from + c) * y.column] = line[c];
     }
   }
 }
