@@ -3,6 +3,7 @@
 #include "catenary/backends/cpu/quantized.h"
 
 #include <algorithm>
+#include <atomic>
 
 #if defined(__x86_64__)
 #  include <cpuid.h>
@@ -19,13 +20,19 @@ namespace catenary::cpu {
 
 using std::int64_t;
 
+namespace {
+std::atomic<bool> vnni_is_left_out = false;
+}  // namespace
+
+void leave_vnni_out(bool out) { vnni_is_left_out = out; }
+
 bool has_vnni() {
 #if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
   static const bool has = [] {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1u << 11) != 0;
   }();
-  return has && simd_level() == SimdLevel::v4;
+  return has && !vnni_is_left_out && simd_level() == SimdLevel::v4;
 #else
   return false;
 #endif

@@ -27,6 +27,8 @@ struct QuantizedArgs {
 
 /// Do the kernels in use multiply bytes by AVX512_VNNI?
 bool has_vnni();
+/// Has the whole process compute as if the processor had no AVX512_VNNI, for tests.
+CT_API void leave_vnni_out(bool out);
 
 /// One level's products that round x to 8 bits. Null where it has none.
 struct RoundedLevel {
