@@ -13,8 +13,10 @@ RawKernel::RawKernel(const std::string& code, const std::string& name, const Raw
     : code_(code), name_(name), options_(options), number_(++last_number) {}
 
 RawKernel::Argument::Argument(const void* value, std::size_t size) : size_(size) {
-  if (size > sizeof words_) fail<ValueError>("a kernel's number has up to {} bytes, {} are given", sizeof words_, size);
-  std::memcpy(&words_, value, size);
+  constexpr std::size_t kMost = 4096;  // what CUDA has for all parameters
+  if (size > kMost) fail<ValueError>("a kernel's parameter has up to {} bytes, {} are given", kMost, size);
+  if (size > sizeof words_) more_.resize((size + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+  std::memcpy(more_.empty() ? words_.data() : more_.data(), value, size);
 }
 
 std::pair<std::int64_t, int> RawKernel::groups_for(const Device& device, std::int64_t items) {
@@ -36,21 +38,23 @@ void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& ar
   }
   if (!device) found = current_device();
   KernelLauncher& launcher = launcher_for(found, name_);
-  std::vector<std::array<std::uint64_t, 2>> values;
-  std::vector<std::size_t> sizes;
+  struct Place {
+    void* handle;
+    std::int64_t offset;
+  };
+  std::vector<Place> places;
+  places.reserve(arguments.size());
+  std::vector<KernelArgument> list;
   for (const Argument& argument : arguments) {
     if (argument.array().defined()) {
       const View view = writable(argument.array());
-      values.push_back({reinterpret_cast<std::uint64_t>(view.handle)});
-      values.push_back({static_cast<std::uint64_t>(view.offset)});
-      sizes.insert(sizes.end(), 2, 8);
+      const Place& place = places.emplace_back(Place{view.handle, view.offset});
+      list.push_back({&place.handle, sizeof place.handle});
+      list.push_back({&place.offset, sizeof place.offset});
     } else {
-      values.push_back(argument.words());
-      sizes.push_back(argument.size());
+      list.push_back({argument.data(), argument.size()});
     }
   }
-  std::vector<KernelArgument> list;
-  for (std::size_t k = 0; k < values.size(); ++k) list.push_back({&values[k], sizes[k]});
   launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable, number_}), shape,
                   list);
 }

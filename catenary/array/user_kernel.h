@@ -174,15 +174,16 @@ class CT_API RawKernel {
     Argument(Array array) : array_(std::move(array)) {}
     template <class T>
     requires std::is_arithmetic_v<T> Argument(T value) : Argument(&value, sizeof(T)) {}
-    /// A number of up to 16 bytes (a complex128), which are taken as they are. Throws ValueError for more.
+    /// The bytes of a number or of a structure, which are taken as they are. Throws ValueError for more than 4096.
     Argument(const void* value, std::size_t size);
     const Array& array() const { return array_; }
-    const std::array<std::uint64_t, 2>& words() const { return words_; }
+    const void* data() const { return more_.empty() ? static_cast<const void*>(&words_) : more_.data(); }
     std::size_t size() const { return size_; }
 
    private:
     Array array_;
-    std::array<std::uint64_t, 2> words_{};
+    alignas(16) std::array<std::uint64_t, 2> words_{};
+    std::vector<std::uint64_t> more_;  // where two words do not hold it
     std::size_t size_ = 0;
   };
 

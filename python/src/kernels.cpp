@@ -82,18 +82,20 @@ class HostFunction {
     Py_ssize_t position = 0;
     for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, addresses));
     const Released released;
-    std::vector<std::array<std::uint64_t, 2>> values;
+    std::vector<std::array<std::uint64_t, 2>> views;
+    views.reserve(list.size());
+    std::vector<const void*> places;
     for (const RawKernel::Argument& argument : list) {
       if (!argument.array().defined()) {
-        values.push_back(argument.words());
+        places.push_back(argument.data());
         continue;
       }
       const ct::View view = ct::writable(argument.array());
-      values.push_back({reinterpret_cast<std::uint64_t>(view.handle)});
-      values.push_back({static_cast<std::uint64_t>(view.offset)});
+      const auto& place = views.emplace_back(
+          std::array{reinterpret_cast<std::uint64_t>(view.handle), static_cast<std::uint64_t>(view.offset)});
+      places.push_back(&place[0]);
+      places.push_back(&place[1]);
     }
-    std::vector<const void*> places;
-    for (const auto& value : values) places.push_back(&value);
     ct::parallel_for(groups, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t part = begin; part < end; ++part) entry_(places.data(), part, groups);
     });

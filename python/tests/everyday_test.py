@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from catenary import _core, cupy
+from catenary.cupyx import jit
 from catenary.cupyx.scipy import linalg, ndimage, signal, sparse, special
 import catenary.cupyx.profiler
 from compare import same
@@ -214,3 +215,33 @@ def test_lines_of_a_guide_to_kernels():
         z = cupy.zeros(5, dtype)
         module.get_function(name)((1,), (5,), (y.astype(dtype), z))
         same(z, y.get().astype(dtype) * 2)
+
+
+def test_lines_of_a_guide_to_types_that_a_kernel_takes():
+    """Vectors of CUDA's by NumPy's records, complex numbers by Python's and NumPy's."""
+    float3 = numpy.dtype({'names': ['x', 'y', 'z'], 'formats': [numpy.float32] * 3})
+    given = numpy.arange(3, dtype='f').view(float3)
+    given['x'] = 42.0
+    out = cupy.zeros(5, 'F')
+    kernel = cupy.RawKernel('''
+    #include <cupy/complex.cuh>
+    extern "C" __global__ void stored(float3 v, complex<double> z, complex<float> w, const complex<float>* x, complex<float>* out, float a) {
+        const int i = threadIdx.x;
+        out[0] = v.x; out[1] = v.y + v.z; out[2] = complex<float>(z.real(), z.imag()); out[3 + i] = w + a * x[i];
+    }''', 'stored')
+    kernel((1,), (2,), (given, 1 - 2j, numpy.complex64(3j), cupy.asarray([1j, 2], 'F'), out, cupy.float32(2.0)))
+    assert out.tolist() == [42, 3, 1 - 2j, 5j, 4 + 3j]
+
+
+def test_lines_of_a_guide_to_kernels_in_python():
+    @jit.rawkernel()
+    def elementwise_copy(x, y, size):
+        tid = jit.blockIdx.x * jit.blockDim.x + jit.threadIdx.x
+        ntid = jit.gridDim.x * jit.blockDim.x
+        for i in range(tid, size, ntid):
+            y[i] = x[i]
+    size = cupy.uint32(2 ** 12)
+    x, y, z = cupy.random.normal(size=(size,), dtype=cupy.float32), *cupy.zeros((2, size), 'f')
+    elementwise_copy((4,), (128,), (x, y, size))
+    elementwise_copy[4, 128](x, z, size)
+    assert (x == y).all() and (x == z).all()

@@ -525,9 +525,44 @@ def test_classes_that_a_kernel_takes():
     kernel, given = cupy.RawKernel(code, 'taken'), numpy.array((1.5, 2, 3), pair)[()]
     kernel((1,), (1,), (out, given, numpy.array((-7,), [('c', 'i1')])[()], 1 + 2j, records))
     assert out.get().tolist() == [6.5, -7, 1, 2] and records.get().view(pair)[1].tolist() == (1.5, 16, 3)
+    kernel = cupy.RawKernel(code, 'large')
+    kernel((1,), (1,), (out, numpy.array(((1, 2, 3), 4), numpy.dtype([('d', 'f8', 3), ('c', 'i1')], align=True))[()]))
+    assert out.get().tolist()[:2] == [7, 32]
     if _core.backend_of(_core.Device()) == 'opencl':
-        kernel = cupy.RawKernel(code, 'large')
-        kernel((1,), (1,), (out, numpy.array(((1, 2, 3), 4), numpy.dtype([('d', 'f8', 3), ('c', 'i1')], align=True))[()]))
-        assert out.get().tolist()[:2] == [7, 32]
         with pytest.raises(TypeError, match='large: argument 1 is a class of 32 bytes, given are 16'):
             kernel((1,), (1,), (out, given))
+
+
+def test_a_class_of_many_bytes():
+    """As a program of CuPy's guide passes a matrix by value: an array of one record, beside numbers and other classes."""
+    matrix = numpy.dtype({'names': ['dummy'], 'formats': [('f4', (5, 5))]})
+    count = 60 if _core.backend_of(_core.Device()) == 'opencl' else 400  # PoCL's kernels take 1024 bytes, CUDA's 4096
+    most = numpy.dtype([('d', 'f8', count)])
+    out, given = cupy.zeros(25, 'f'), numpy.arange(25, dtype='f')
+    kernel = cupy.RawKernel('''struct Matrix { float at[5][5]; }; struct Most { double d[COUNT]; };
+    extern "C" __global__ void turned(float scale, Matrix m, char c, Most l, float* out) {
+        const int x = threadIdx.x, y = threadIdx.y; out[5 * x + y] = scale * m.at[y][x] + c + (float)l.d[5 * x + y + COUNT - 25];
+    }'''.replace('COUNT', str(count)), 'turned')
+    numbers = numpy.arange(float(count))
+    kernel((1,), (5, 5), (2.0, given.view(matrix), 3, numbers.view(most), out))
+    numpy.testing.assert_array_equal(out.get(), 2 * given.reshape(5, 5).T.ravel() + 3 + numbers[-25:])
+
+
+@pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
+def test_a_class_of_too_many_bytes():
+    kernel = cupy.RawKernel('struct Large { double d[600]; }; extern "C" __global__ void f(Large l, double* out) { out[0] = l.d[599]; }', 'f')
+    with pytest.raises(ValueError, match="a kernel's parameter has up to 4096 bytes, 4800 are given"):
+        kernel((1,), (1,), (numpy.zeros(600).view([('d', 'f8', 600)]), cupy.zeros(1)))
+
+
+def test_a_pointer_to_pointers_that_a_kernel_takes():
+    code = 'extern "C" __global__ void summed(float** x, int n, float* out) { float s = 0; for (int k = 0; k < n; ++k) s += x[k][threadIdx.x]; out[threadIdx.x] = s; }'
+    rows = [cupy.full(4, k + 1, 'f') for k in range(3)]
+    out, kernel = cupy.zeros(4, 'f'), cupy.RawKernel(code, 'summed')
+    addresses = cupy.asarray([row.data.ptr for row in rows], 'uint64')
+    if _core.backend_of(_core.Device()) == 'opencl':  # whose memory has handles and no addresses
+        with pytest.raises(CompileException, match='summed.*pointer'):
+            kernel((1,), (4,), (addresses, 3, out))
+        return
+    kernel((1,), (4,), (addresses, 3, out))
+    assert out.get().tolist() == [6.0] * 4

@@ -29,8 +29,8 @@ class KeepsOrder {
 
 }  // namespace
 
-int Args::check(int i) {
-  if (i >= kMost) fail<DeviceError>("internal: a kernel with more than {} arguments", kMost);
+int Args::check(int i, int most) {
+  if (i >= most) fail<DeviceError>("a kernel with more than {} arguments, or {} words of them", kMost, kMostWords);
   return i;
 }
 

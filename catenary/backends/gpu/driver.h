@@ -3,6 +3,7 @@
 // knows no kernel. What is computed stands in kernels/ and in the generator (codegen.h); drivers/ has one file a
 // vendor's interface.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -23,24 +24,20 @@
 
 namespace catenary::gpu {
 
-/// The arguments of a launch, in order: buffers (handles) and numbers, copied.
+/// The arguments of a launch, in order: buffers (handles), numbers and structures, copied.
 class Args {
  public:
   static constexpr int kMost = 320;
-  static constexpr std::size_t kLargest = 16;  ///< bytes of one: of a complex128
 
   template <class T>
-  requires std::is_trivially_copyable_v<T> Args& add(const T& value) {
-    static_assert(sizeof(T) <= kLargest);
-    return add(&value, sizeof(T));
-  }
-  /// At most kLargest bytes.
+  requires std::is_trivially_copyable_v<T> Args& add(const T& value) { return add(&value, sizeof(T)); }
   Args& add(const void* bytes, std::size_t size) {
-    const auto i = static_cast<std::size_t>(check(count_));
-    const int words = size > sizeof(std::uint64_t) ? 2 : 1;
-    check(words_ + words - 1);
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    const auto i = static_cast<std::size_t>(check(count_, kMost));
+    const int words = std::max(1, static_cast<int>((size + kWord - 1) / kWord));
+    check(words_ + words - 1, kMostWords);
     std::memcpy(&values_[static_cast<std::size_t>(words_)], bytes, size);
-    sizes_[i] = static_cast<std::uint8_t>(size);
+    sizes_[i] = static_cast<std::uint16_t>(size);
     places_[i] = static_cast<std::uint16_t>(words_);
     words_ += words;
     ++count_;
@@ -57,10 +54,11 @@ class Args {
   std::size_t size(int i) const { return sizes_[static_cast<std::size_t>(i)]; }
 
  private:
-  static int check(int i);  // throws when there are too many
+  static constexpr int kMostWords = 832;  // kMost, and a structure of 4096 bytes
+  static int check(int i, int most);      // throws when there are too many
 
-  alignas(kLargest) std::array<std::uint64_t, kMost> values_;  // one word for each, or two
-  std::array<std::uint8_t, kMost> sizes_;
+  alignas(16) std::array<std::uint64_t, kMostWords> values_;
+  std::array<std::uint16_t, kMost> sizes_;
   std::array<std::uint16_t, kMost> places_;
   int count_ = 0, words_ = 0;
   std::size_t bytes_ = 0;
