@@ -51,79 +51,82 @@ def _limit(b, rtol, atol, tol):
     return max(float(atol), float(rtol if tol is None else tol) * _length(b))
 
 
+def _solve(method, A, b, x0, tol, rtol, atol, maxiter, M, callback):
+    """(x, 0), or (x, the number of steps) where these were not enough. `method` yields x and what is left of b after each step."""
+    A, M, x, b = _system(A, b, x0, M)
+    limit, most = _limit(b, rtol, atol, tol), 10 * b.size if maxiter is None else maxiter
+    r = b - A.matvec(x)
+    steps = method(A, M, x, r, limit)
+    for _ in range(most):
+        if _length(r) <= limit:
+            return x, 0
+        x, r = next(steps)
+        if callback is not None:
+            callback(x)
+    return x, 0 if _length(r) <= limit else most
+
+
 def cg(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
     """x of A x = b by conjugate gradients, for a symmetric (or Hermitian) positive definite A, a matrix or an operator: (x, 0), or (x, the number
     of steps) where these were not enough. M is near to the inverse of A; callback is called with each x."""
-    A, M, x, b = _system(A, b, x0, M)
-    limit, steps = _limit(b, rtol, atol, tol), 10 * b.size if maxiter is None else maxiter
-    r = b - A.matvec(x)
+    return _solve(_conjugate_gradients, A, b, x0, tol, rtol, atol, maxiter, M, callback)
+
+
+def _conjugate_gradients(A, M, x, r, limit):
     z = M.matvec(r)
     p, rz = z, _product(r, z)
-    for _ in range(steps):
-        if _length(r) <= limit:
-            return x, 0
+    while True:
         q = A.matvec(p)
         alpha = rz / _product(p, q)
         x, r = _core._copy(x + alpha * p, 'C'), _core._copy(r - alpha * q, 'C')
+        yield x, r
         z = M.matvec(r)
         after = _product(r, z)
         p, rz = _core._copy(z + after / rz * p, 'C'), after
-        if callback is not None:
-            callback(x)
-    return x, 0 if _length(r) <= limit else steps
 
 
 def cgs(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
     """x of A x = b by squared conjugate gradients, for any square A: as cg."""
-    A, M, x, b = _system(A, b, x0, M)
-    limit, steps = _limit(b, rtol, atol, tol), 10 * b.size if maxiter is None else maxiter
-    r = b - A.matvec(x)
+    return _solve(_squared, A, b, x0, tol, rtol, atol, maxiter, M, callback)
+
+
+def _squared(A, M, x, r, limit):
     shadow, u, p, rho = r, r, r, _product(r, r)
-    for _ in range(steps):
-        if _length(r) <= limit:
-            return x, 0
+    while True:
         v = A.matvec(M.matvec(p))
         alpha = rho / _product(shadow, v)
         q = _core._copy(u - alpha * v, 'C')
         step = M.matvec(u + q)
         x, r = _core._copy(x + alpha * step, 'C'), _core._copy(r - alpha * A.matvec(step), 'C')
+        yield x, r
         after = _product(shadow, r)
         beta = after / rho
         u = _core._copy(r + beta * q, 'C')
         p, rho = _core._copy(u + beta * (q + beta * p), 'C'), after
-        if callback is not None:
-            callback(x)
-    return x, 0 if _length(r) <= limit else steps
 
 
 def bicgstab(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
     """x of A x = b by stabilized biconjugate gradients, for any square A: as cg."""
-    A, M, x, b = _system(A, b, x0, M)
-    limit, steps = _limit(b, rtol, atol, tol), 10 * b.size if maxiter is None else maxiter
-    r = b - A.matvec(x)
+    return _solve(_stabilized, A, b, x0, tol, rtol, atol, maxiter, M, callback)
+
+
+def _stabilized(A, M, x, r, limit):
     shadow, p, rho = r, r, _product(r, r)
-    for _ in range(steps):
-        if _length(r) <= limit:
-            return x, 0
+    while True:
         direction = M.matvec(p)
         v = A.matvec(direction)
         alpha = rho / _product(shadow, v)
         s = _core._copy(r - alpha * v, 'C')
         x = _core._copy(x + alpha * direction, 'C')
-        if _length(s) <= limit:
-            r = s
-            if callback is not None:
-                callback(x)
-            return x, 0
+        if _length(s) <= limit:  # what omega would be of is nothing
+            yield x, s
         smooth = M.matvec(s)
         t = A.matvec(smooth)
         omega = _product(t, s) / _product(t, t)
         x, r = _core._copy(x + omega * smooth, 'C'), _core._copy(s - omega * t, 'C')
+        yield x, r
         after = _product(shadow, r)
         p, rho = _core._copy(r + after / rho * (alpha / omega) * (p - omega * v), 'C'), after
-        if callback is not None:
-            callback(x)
-    return x, 0 if _length(r) <= limit else steps
 
 
 def gmres(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=None, callback=None, callback_type=None):
