@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from catenary import cupy
-from catenary.cupyx.scipy import linalg, special
+from catenary.cupyx.scipy import _distributions, linalg, special
 
 pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 X = numpy.concatenate([numpy.linspace(-9.75, 9.75, 40), [0.25, 1, 2, 3, 10, 20, 21.5, 35, 100.5, 170.6]])
@@ -61,6 +61,58 @@ def test_beta_and_what_is_counted():
     near(special.binom(3.5, cupy.asarray([0, 1, 2.])), [1, 3.5, 4.375])
     near(special.poch(*d(a, n[:a.size] % 7)), each(lambda z, m: math.prod(z + k for k in range(int(m))), a, n[:a.size] % 7))
     near(special.beta(cupy.asarray([2.5, 30], 'f'), 3), [0.05079365, 6.7204301e-05], 1e-5, 'f')
+
+
+# Values at poles, SciPy's where they are finite, far out, and where a sum of logarithms would lose digits
+AT_EDGES = {
+    'beta': [((-1, 2), math.inf), ((-3, 2), 1 / 6), ((-3, 4), math.inf), ((0, 1), math.inf), ((-2.5, -2), math.inf), ((1e10, 2.5), 1.3293403879298865e-25), ((2.5, 1e200), 0),
+             ((-math.inf, math.nan), math.inf), ((-0.5, -1.5), 0), ((-2.5, 1.5), 0)],
+    'betaln': [((-3, 2), -1.791759469228055), ((0, 1), math.inf), ((1e10, 2.5), -57.27994445456572), ((2.5, 1e200), -1151.00786362655)],
+    'binom': [((60, 30), math.comb(60, 30)), ((2.5, 1e10 + 0.5), 0), ((2.5, -1e10 - 0.5), -math.gamma(3.5) / math.pi * 1e-35), ((2.5, -1e10), 0), ((1e12, 3.5), 8.597174606404384e+40),
+              ((-2, 1), math.nan), ((3e3, 19), math.comb(3000, 19)), ((7, -math.inf), 0), ((-2.5, 3), -6.5625), ((1e-9, 2), -4.999999995e-10), ((5, 7), 0), ((5, -2), 0)],
+    'betainc': [((0, 2, 0), 0), ((0, 2, 0.5), 1), ((2, 0, 0.5), 0), ((2, 0, 1), 1), ((0, 0, 0.5), math.nan), ((math.inf, 2, 0.5), 0), ((2, math.inf, 0.5), 1), ((-1, 2, 0.5), math.nan)],
+    'chdtrc': [((2, -1), math.nan), ((-2, 1), math.nan), ((0, 1), 0), ((2, 0), 1)],
+    'tandg': [((90,), math.inf), ((270,), math.inf), ((-90,), math.inf)], 'cotdg': [((0,), math.inf), ((180,), math.inf)],
+    'gammaln': [((-math.inf,), -math.inf), ((math.inf,), math.inf)], 'digamma': [((complex(math.inf),), math.inf)]}
+
+
+@pytest.mark.host
+@pytest.mark.parametrize('name', AT_EDGES)
+def test_edges(name):
+    arguments, expected = zip(*AT_EDGES[name])
+    found = getattr(special, name)(*(cupy.asarray(numpy.asarray(column)) for column in zip(*arguments)))
+    numpy.testing.assert_allclose(found.get().real.astype('d'), numpy.asarray(expected, 'd'), rtol=1e-9)
+
+
+@pytest.mark.host
+def test_what_is_rounded_once():
+    """These are computed in float64 and rounded to what they were given."""
+    x = numpy.linspace(0.3, 20, 200).astype('f')
+    for name, arguments in (('digamma', (x,)), ('binom', (x + 20, x)), ('beta', (x, x[::-1].copy())), ('betaln', (x, x[::-1].copy())),
+                            ('gammainc', (x, x[::-1].copy())), ('pdtr', (x, x)), ('chdtr', (x, x + 2)), ('fdtr', (x, x + 1, x))):
+        function = getattr(special, name)
+        found, exact = function(*d(*arguments)), function(*d(*(a.astype('d') for a in arguments))).get()
+        assert found.dtype == 'f'
+        numpy.testing.assert_array_equal(found.get(), exact.astype('f'))
+    found, exact = special.digamma(cupy.asarray(x + 1j * x[::-1])), special.digamma(cupy.asarray((x + 1j * x[::-1]).astype('D')))
+    assert found.dtype == 'F' and (found == exact.astype('F')).all()
+    assert special.polygamma(2, cupy.ones(2, 'f')).dtype == 'd' and special.polygamma(*cupy.ones((2, 3), 'f')).dtype == 'f'
+
+
+@pytest.mark.host
+def test_series_and_fractions_end(monkeypatch):
+    """A factor that goes to and fro between 1 and its neighbours is known."""
+    x, calls = numpy.linspace(0.3, 20, 200), {'gammainc': lambda x: special.gammainc(x, x[::-1]), 'betainc': lambda x: special.betainc(x, x[::-1], x / 21)}
+    for name, call in calls.items():
+        for dtype in 'fd':
+            whole = call(cupy.asarray(x, dtype)).get()
+            with monkeypatch.context() as patch:
+                patch.setattr(_distributions, '_MOST', 200)
+                numpy.testing.assert_array_equal(call(cupy.asarray(x, dtype)).get(), whole)
+                steps = []
+                patch.setattr(_distributions._core, 'any', lambda mask, any=_distributions._core.any: steps.append(1) or any(mask))
+                call(cupy.asarray(x, dtype))
+                assert len(steps) < 20, name
 
 
 @pytest.mark.host

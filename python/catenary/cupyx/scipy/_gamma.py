@@ -131,7 +131,8 @@ def _digamma_of_complex(z):
             total = stored(total + _core.where(near, 1 / _core.where(near, z + k, 1), 0))
         w = stored(_core.where(near, z + 8, z))
         return stored(_log(w)) - 0.5 / w - _series(_DERIVED, w) / (w * w) - total
-    return _by_parts(z, to_the_right, lambda z, q, other: other + 1j * math.pi * (1 + q) / (1 - q))
+    value = _by_parts(z, to_the_right, lambda z, q, other: other + 1j * math.pi * (1 + q) / (1 - q))
+    return _core.where((z.real == math.inf) & (z.imag == 0), math.inf, value).astype(z.dtype)
 
 
 def of_complex(name, of_real, compute):
@@ -139,7 +140,8 @@ def of_complex(name, of_real, compute):
     def function(x, *args, **kwargs):
         if not is_complex(x):
             return of_real(x, *args, **kwargs)
-        made = compute(_core._copy(_operand(x, name), 'C'), *args)
+        x = _operand(x, name)
+        made = compute(_core._copy(*wide(x), 'C'), *args).astype(x.dtype)
         if kwargs.get('out') is not None:
             kwargs['out'][...] = made
             return kwargs['out']
@@ -187,34 +189,97 @@ def gammasgn(x):
     return _core.where(_ufuncs['isnan'](x), x, value).astype(dtype)
 
 
-def _log_beta(a, b):
-    return stored(_lgamma(stored(a))) + stored(_lgamma(stored(b))) - stored(_lgamma(stored(a + b)))
+def wide(*args):
+    """The arguments in float64 (complex128), in which SciPy computes these functions, where their device has it."""
+    if any(isinstance(x, _core.ndarray) and not _core.device_of(x).info['has_f64'] for x in args):
+        return args
+    return tuple(x.astype('D' if x.dtype.kind == 'c' else 'd') for x in args)
+
+
+def in_float64(name, of_real):
+    """A function of the library's that is computed in float64 where the device has it."""
+    def function(x, *args, **kwargs):
+        x, dtype = prepared(name, x)
+        made = of_real(*wide(x), *args, **kwargs)
+        return made if kwargs.get('out') is not None else made.astype(dtype)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = of_real.__doc__
+    return function
+
+
+def _is_below(x):
+    """Is it 0 or a negative integer, where the gamma function is infinite?"""
+    return (x <= 0) & (x == _floor(x))
+
+
+def _log_and_sign_of_beta(a, b):
+    """The logarithm of |beta(a, b)|, and its sign; at a pole an infinity, but where that of gamma(a + b) takes it away."""
+    a, b = stored(a), stored(b)
+    # at a pole gamma(a) / gamma(a + b) is what 1 - a - b and b say, with the sign of b's parity
+    of_a = _is_below(a)
+    pole, other = stored(_core.where(of_a, a, b)), stored(_core.where(of_a, b, a))
+    is_pole = stored(of_a | _is_below(b))
+    is_taken = stored(is_pole & _ufuncs['isfinite'](pole + other) & (other == _floor(other)) & (1 - pole - other > 0))
+    x, y = stored(_core.where(is_taken, 1 - pole - other, a)), stored(_core.where(is_taken, other, b))
+    swapped = _absolute(x) < _absolute(y)
+    large, small = stored(_core.where(swapped, y, x)), stored(_core.where(swapped, x, y))
+    is_far = stored((large > 1e6) & (large > 1e6 * _absolute(small)))
+    log = stored(_lgamma(large)) + stored(_lgamma(small)) - stored(_lgamma(stored(large + small)))
+    # where gamma(a) / gamma(a + b) would be a difference of large numbers, it is a power and its corrections
+    b1 = small * (1 - small)
+    far = stored(_lgamma(small)) - small * _log(large) + b1 / (2 * large) + b1 * (1 - 2 * small) / (12 * large * large) - b1 * b1 / (12 * large * large * large)
+    log = stored(_core.where(is_far, stored(far), log))
+    sign = stored(_sign(x)) * stored(_sign(y)) * stored(_sign(stored(x + y)))
+    sign = _core.where(_is_below(x + y), 1, sign)  # of 0
+    sign = _core.where(is_taken, _core.where(_ufuncs['remainder'](other, 2) == 0, 1, -1), sign)
+    is_endless = stored(is_pole & ~is_taken)
+    return stored(_core.where(is_endless, math.inf, log)), stored(_core.where(is_endless, 1, sign))
 
 
 def _beta(a, b):
-    return stored(_sign(a)) * stored(_sign(b)) * stored(_sign(a + b)) * stored(_exp(stored(_log_beta(a, b))))
+    log, sign = _log_and_sign_of_beta(a, b)
+    return stored(sign * _exp(log))
 
 
 def beta(a, b):
     """gamma(a) gamma(b) / gamma(a + b)."""
     a, b, dtype = prepared('beta', a, b)
-    return _beta(a, b).astype(dtype)
+    return _beta(*wide(a, b)).astype(dtype)
 
 
 def betaln(a, b):
     """The logarithm of |beta(a, b)|."""
     a, b, dtype = prepared('betaln', a, b)
-    return _log_beta(a, b).astype(dtype)
+    return _log_and_sign_of_beta(*wide(a, b))[0].astype(dtype)
+
+
+_COUNTED = 20  # to so many the ways are multiplied up
 
 
 def binom(n, k):
-    """How many ways there are to choose k of n, and what that is for real numbers."""
+    """How many ways there are to choose k of n, and what that is for real numbers; NaN for negative integers n."""
     n, k, dtype = prepared('binom', n, k)
+    n, k = wide(n, k)
+    shape = _core._broadcast_shapes([n.shape, k.shape])
+    n, k = (stored(_core.broadcast_to(x, shape)) for x in (n, k))
+    size = stored(_absolute(k))
     value = 1 / ((n + 1) * _beta(1 + n - k, 1 + k))
-    whole = (n == _floor(n)) & (k == _floor(k)) & (n >= 0)
-    counted = _core.where((k < 0) | (k > n), 0, _core.where((k == 0) | (k == n), 1, _core.where(
-        _absolute(value) < 2.0 ** (40 if value.dtype == 'd' else 12), _ufuncs['rint'](value), value)))
-    return _core.where(whole, counted, value).astype(dtype)
+    # k far beyond n: what is left of the sine between the poles
+    sine = stored(_sine_of_pi(stored(_core.where(k > 0, k - n, k))))
+    power = stored(math.pi * _power(size, n))
+    gamma_of_n = stored(_gamma(stored(1 + n)))
+    beyond = (gamma_of_n / size + gamma_of_n * n / (2 * size * size)) * sine / power
+    value = stored(_core.where(size > 1e8 * _absolute(n), beyond, value))
+    is_whole = stored(k == _floor(k))
+    fewer = stored(_core.where(is_whole & (n == _floor(n)) & (n > 0) & (k > n / 2), n - k, k))
+    counted = _core.ones_like(n)
+    for j in range(1, _COUNTED):
+        counted = stored(_core.where(j <= fewer, counted * (n - (fewer - j)) / j, counted))
+    value = stored(_core.where(is_whole & (fewer >= 0) & (fewer < _COUNTED), counted, value))
+    is_count = is_whole & (n == _floor(n)) & (_absolute(value) < 2.0 ** (40 if value.dtype == 'd' else 12))
+    value = _core.where(is_count, _ufuncs['rint'](value), value)
+    value = _core.where((k == -math.inf) & _ufuncs['isfinite'](n), 0, value)
+    return _core.where((n < 0) & (n == _floor(n)), math.nan, value).astype(dtype)
 
 
 def poch(z, m):

@@ -7,8 +7,8 @@ from catenary.cupy import _bessel as _modified  # CuPy's module of that name bec
 from catenary.cupy._functions import _operand, sinc  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
                                                  gammaincc, gdtr, gdtrc, nbdtr, nbdtrc, pdtr, pdtrc)
-from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, beta, betaln, binom, gamma, gammasgn, is_complex,  # noqa: F401
-                                          multigammaln, of_complex, poch, prepared, rgamma, widened)
+from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, beta, betaln, binom, gamma, gammasgn, in_float64, is_complex,  # noqa: F401
+                                          multigammaln, of_complex, poch, prepared, rgamma, wide, widened)
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))
@@ -25,8 +25,19 @@ def _of_the_library(name, own):
     return function
 
 
-digamma = psi = of_complex('digamma', _of_the_library('digamma', 'digamma'), _digamma_of_complex)
-gammaln = _of_the_library('gammaln', 'lgamma')
+digamma = psi = of_complex('digamma', in_float64('digamma', _of_the_library('digamma', 'digamma')), _digamma_of_complex)
+_lgamma = _of_the_library('gammaln', 'lgamma')
+
+
+def gammaln(x, out=None):
+    """The logarithm of |gamma(x)|; of minus infinity it is that, as SciPy's."""
+    x = _operand(x, 'gammaln')
+    made = _lgamma(x)
+    made = _core.where(x == -math.inf, x, made).astype(made.dtype)
+    if out is None:
+        return made
+    out[...] = made
+    return out
 
 
 def loggamma(x, out=None):
@@ -38,8 +49,16 @@ def loggamma(x, out=None):
 loggamma = of_complex('loggamma', loggamma, _log_gamma_of_complex)
 expit = _of_the_library('expit', 'sigmoid')
 round = _of_the_library('round', 'rint')
-erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, zeta, polygamma, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
-    'erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv', 'ndtr', 'ndtri', 'log_ndtr', 'zeta', 'polygamma', 'cbrt', 'exp2', 'expm1', 'log1p'))
+erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, zeta, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
+    'erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv', 'ndtr', 'ndtri', 'log_ndtr', 'zeta', 'cbrt', 'exp2', 'expm1', 'log1p'))
+
+
+def polygamma(n, x):
+    """The n-th derivative of digamma, in float64 unless both are float32."""
+    n, x = (widened('digamma', _operand(v, 'polygamma')) for v in (n, x))
+    if not n.dtype == x.dtype == 'f':
+        n, x = wide(n, x)
+    return _ufuncs['polygamma'](n, x)
 
 
 def exp10(x):
@@ -209,10 +228,15 @@ def _of_degrees(name, ufunc, quarters):
     return function
 
 
+def _ratio(a, b):
+    """a / b, infinity where b is 0."""
+    return _core.where(b == 0, math.inf, a / b)
+
+
 sindg = _of_degrees('sindg', 'sine', lambda s, c: (s, c, -s, -c))
 cosdg = _of_degrees('cosdg', 'cosine', lambda s, c: (c, -s, -c, s))
-tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, -c / s) * 2)
-cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (c / s, -s / c) * 2)
+tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, _ratio(-c, s)) * 2)
+cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), -s / c) * 2)
 
 
 def i0(x):
