@@ -130,13 +130,35 @@ def test_places(format):
     equal(x.tocoo()[1:3], A[1:3])
 
 
+@pytest.mark.parametrize('format', FORMATS)
+def test_diagonals_and_other_shapes(format):
+    for k in range(-5, 8):
+        same(of(A, format).diagonal(k), numpy.diagonal(A, k) if -5 < k < 7 else numpy.zeros(0))
+        if not -5 < k < 7:
+            continue
+        length = numpy.diagonal(A, k).size
+        for values in (3.0, G.normal(size=length), G.normal(size=length + 1), G.normal(size=1)):
+            x, expected = of(A, format), A.copy()
+            count = length if numpy.ndim(values) == 0 else min(length, len(values))
+            at = numpy.arange(count)
+            expected[at - min(k, 0), at + max(k, 0)] = values if numpy.ndim(values) == 0 else values[:count]
+            x.setdiag(cupy.asarray(values) if numpy.ndim(values) else values, k)
+            equal(x, expected, format)
+    for shape in ((7, 5), (35, 1), (1, 35), (-1, 5)):
+        for order in 'CF':
+            equal(of(A, format).reshape(shape, order=order), A.reshape(shape, order=order), format)
+    same(of(A, format).sum((0, 1)), A.sum())
+    same(of(A, format).sum((1,)), A.sum(1, keepdims=True))
+    assert of(A.astype('i'), format).asfptype().dtype == 'd' and of(A, format).transpose((1, 0)).shape == (7, 5)
+
+
 @pytest.mark.parametrize('statement, error, says', [
     ('sparse.csr_matrix(numpy.ones((2, 2)))', TypeError, 'use cupy.asarray'), ('x @ numpy.ones(7)', TypeError, "not <class 'numpy.ndarray'>"),
     ('x @ cupy.ones(5)', ValueError, 'dimension mismatch: (5, 7) and (5,)'), ('x + x.T', ValueError, 'inconsistent shapes: (5, 7) and (7, 5)'),
     ('x + 1', NotImplementedError, 'adding a nonzero scalar'), ('x[5]', IndexError, 'index (5) out of range for an extent of 5'),
     ('x[0, 0, 0]', IndexError, 'too many indices'), ('x[0.5]', IndexError, 'not by float64'), ('x[0] = 1', NotImplementedError, 'elements are not set'),
     ('x.__setitem__(0, 1)', NotImplementedError, 'elements are not set'), ('len(x)', TypeError, 'ambiguous'), ('bool(x)', ValueError, 'ambiguous'),
-    ('x.asformat("dia")', ValueError, 'Format dia is unknown: csr, csc and coo'), ('x.diagonal(7)', ValueError, 'k exceeds'), ('x ** 2', TypeError, 'not square'),
+    ('x.asformat("dia")', ValueError, 'Format dia is unknown: csr, csc and coo'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x ** 2', TypeError, 'not square'),
     ('sparse.coo_matrix(([1.], ([2], [0])), shape=(2, 2))', ValueError, 'exceeds matrix dimensions (2, 2)'), ('x.power(-1)', NotImplementedError, 'power(-1)'),
     ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, 'invalid shape'),
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),

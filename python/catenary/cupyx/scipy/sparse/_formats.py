@@ -12,6 +12,11 @@ def _of_scipy(x):
     return hasattr(x, 'tocoo') and type(x).__module__.startswith('scipy.sparse')
 
 
+def _check_axes(axes):
+    if axes is not None and (not isinstance(axes, tuple) or tuple(k % 2 for k in axes) != (1, 0)):
+        raise ValueError(f'transpose: the axes of a sparse matrix are (1, 0), given {axes}')
+
+
 class coo_matrix(spmatrix):
     """A matrix by rows, columns and values of its elements; those of one place are added up. Of an array of two axes, SciPy's matrices, a
     matrix, a shape, or (data, (row, col))."""
@@ -27,6 +32,8 @@ class coo_matrix(spmatrix):
             row, col, data, shape = device_array(own.row, 'i'), device_array(own.col, 'i'), device_array(own.data), shape or own.shape
         elif isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list)) and len(arg1[1]) == 2:
             data, row, col = device_array(arg1[0]), *(device_array(x) for x in arg1[1])
+            if not data.ndim == row.ndim == col.ndim == 1:
+                raise ValueError(f'row, column, and data array must have one axis, given {row.ndim}, {col.ndim} and {data.ndim}')
             if not data.size == row.size == col.size:
                 raise ValueError(f'row, column, and data array must all be the same length, given {row.size}, {col.size} and {data.size}')
             if shape is None:
@@ -49,9 +56,9 @@ class coo_matrix(spmatrix):
             data, shape = dense[row, col], dense.shape
         super().__init__(shape)
         self.data = data if dtype is None else data.astype(dtype, copy=False)
-        if copy:
-            self.data = _core._copy(self.data, 'C')
         self.row, self.col = row.astype('i', copy=False), col.astype('i', copy=False)
+        if copy:
+            self.data, self.row, self.col = (_core._copy(x, 'C') for x in (self.data, self.row, self.col))
         self.has_canonical_format = False
 
     def _with(self, data):
@@ -64,11 +71,15 @@ class coo_matrix(spmatrix):
 
     def transpose(self, axes=None, copy=False):
         """The transposed matrix."""
+        _check_axes(axes)
         return coo_matrix((self.data, (self.col, self.row)), shape=self.shape[::-1], copy=copy)
 
     def tocoo(self, copy=False):
         """The matrix itself, or a copy."""
         return self.copy() if copy else self
+
+    def _take(self, other):
+        self.row, self.col, self.data, self.has_canonical_format = other.row, other.col, other.data, other.has_canonical_format
 
     def sum_duplicates(self):
         """Adds up what is of one place."""
@@ -184,6 +195,7 @@ class _compressed(spmatrix):
 
     def transpose(self, axes=None, copy=False):
         """The transposed matrix: the same arrays read the other way."""
+        _check_axes(axes)
         made = (csc_matrix if self._major == 0 else csr_matrix).__new__(csc_matrix if self._major == 0 else csr_matrix)
         spmatrix.__init__(made, self.shape[::-1])
         made.data, made.indices, made.indptr = (_core._copy(x, 'C') for x in self._parts()) if copy else self._parts()

@@ -129,6 +129,10 @@ class spmatrix:
         """The matrix with its values cast."""
         return self._with(self.data.astype(t))
 
+    def asfptype(self):
+        """The matrix, with float64 for integers and bools."""
+        return self if self.dtype.kind in 'fc' else self.astype('d')
+
     def copy(self):
         """A matrix with its own arrays."""
         return self._with(_core._copy(self.data, 'C'))
@@ -242,8 +246,10 @@ class spmatrix:
     def _product(self, other):
         """self times a vector, an array of two axes, or a matrix. Raises ValueError where the extents do not fit."""
         inner = other.shape[0] if getattr(other, 'shape', ()) else None
-        if isinstance(other, numpy.ndarray) or not hasattr(other, 'shape') or other.ndim > 2:
+        if isinstance(other, numpy.ndarray) or not hasattr(other, 'shape'):
             raise TypeError(f'sparse matrix product: expected a cupy.ndarray of one or two axes, or a matrix, not {type(other)}')
+        if other.ndim > 2:
+            raise ValueError(f'sparse matrix product: expected an array of one or two axes, its shape is {other.shape}')
         if inner != self.shape[1]:
             raise ValueError(f'dimension mismatch: {self.shape} and {other.shape}')
         if isinstance(other, spmatrix):
@@ -271,6 +277,8 @@ class spmatrix:
     def sum(self, axis=None, dtype=None, out=None):
         """The sum of all elements, or along an axis: an ndarray of two axes, one of extent 1."""
         rows, columns, data = self._elements()
+        if isinstance(axis, tuple):
+            axis = None if {k % 2 for k in axis if k in (0, 1, -1, -2)} == {0, 1} else axis[0] if len(axis) == 1 else axis
         dtype = numpy.dtype(dtype) if dtype is not None else _core.sum(_core.zeros((1,), data.dtype)).dtype
         data = data.astype(dtype)
         if axis is None:
@@ -299,12 +307,41 @@ class spmatrix:
         return made
 
     def diagonal(self, k=0):
-        """The k-th diagonal. Raises ValueError where it leaves the matrix."""
-        rows, columns = self.shape
-        if not -rows < k < columns:
-            raise ValueError('k exceeds matrix dimensions')
-        at = _core.arange(min(rows + min(k, 0), columns - max(k, 0)))
+        """The k-th diagonal, of no element where it is outside of the matrix."""
+        at = _core.arange(max(self._diagonal_length(k), 0))
         return self.tocsr()._at(at - min(k, 0), at + max(k, 0))
+
+    def _diagonal_length(self, k):
+        rows, columns = self.shape
+        return min(rows + min(k, 0), columns - max(k, 0))
+
+    def setdiag(self, values, k=0):
+        """Sets the k-th diagonal to a number, or its first elements to those of an array. Raises ValueError where it is outside of the matrix."""
+        length, values = self._diagonal_length(k), asarray(values)
+        if length <= 0:
+            raise ValueError('k exceeds matrix dimensions')
+        if values.ndim:
+            length = min(length, values.size)
+            values = values[:length]
+        rows, columns, data = self._elements()
+        kept, at = (columns - rows != k) | (rows + min(k, 0) >= length), _core.arange(length, dtype='i')
+        values = _core.broadcast_to(values.astype(data.dtype), (length,))
+        self._take(self._made(*(_core._concatenate(list(pair), 0) for pair in (
+            (rows[kept], at - min(k, 0)), (columns[kept], at + max(k, 0)), (data[kept], values)))))
+
+    def reshape(self, *shape, order='C'):
+        """The matrix with the same elements in the same order ('C' or 'F') in rows of another extent. Raises ValueError where the count differs."""
+        shape = list(shape[0] if len(shape) == 1 else shape)
+        count = self.shape[0] * self.shape[1]
+        if len(shape) == 2 and min(shape) == -1 and max(shape) > 0:
+            shape[shape.index(-1)] = count // max(shape)
+        if len(shape) != 2 or min(shape) < 0 or shape[0] * shape[1] != count or order not in ('C', 'F'):
+            raise ValueError(f'cannot reshape a matrix of shape {self.shape} into {tuple(shape)} in order {order!r}')
+        rows, columns, data = self._elements()
+        outer, inner, was, width = (rows, columns, self.shape[1], shape[1]) if order == 'C' else (columns, rows, self.shape[0], shape[0])
+        at = outer.astype('l') * was + inner
+        parts = (at // max(width, 1)).astype('i'), (at % max(width, 1)).astype('i')
+        return self._made(*(parts if order == 'C' else parts[::-1]), data, tuple(shape))
 
     def trace(self, offset=0):
         """The sum of a diagonal."""
