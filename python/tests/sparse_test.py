@@ -43,6 +43,8 @@ def test_conversions(a, format):
         equal(getattr(sparse, other + '_matrix')(x), a, other)
         equal(x.asformat(other).T, a.T)
     equal(x.copy(), a, format)
+    assert not any(numpy.shares_memory(getattr(x, name).get(), getattr(x.copy(), name).get()) or getattr(x, name) is getattr(x.copy(), name) for name in x._arrays)
+    assert format != 'csc' or 0 in a.shape or x.toarray().flags.f_contiguous
     equal(x.T.T, a)
     same(x.toarray('F'), a)
     if a.dtype != bool:
@@ -158,7 +160,7 @@ def test_diagonals_and_other_shapes(format):
     ('x + 1', NotImplementedError, 'adding a nonzero scalar'), ('x[5]', IndexError, 'index (5) out of range for an extent of 5'),
     ('x[0, 0, 0]', IndexError, 'too many indices'), ('x[0.5]', IndexError, 'not by float64'), ('x[0] = 1', NotImplementedError, 'elements are not set'),
     ('x.__setitem__(0, 1)', NotImplementedError, 'elements are not set'), ('len(x)', TypeError, 'ambiguous'), ('bool(x)', ValueError, 'ambiguous'),
-    ('x.asformat("dia")', ValueError, 'Format dia is unknown: csr, csc and coo'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x ** 2', TypeError, 'not square'),
+    ('x.asformat("dia")', ValueError, 'Format dia is unknown: csr, csc and coo'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x.toarray("K")', ValueError, 'order must be'), ('x ** 2', TypeError, 'not square'),
     ('sparse.coo_matrix(([1.], ([2], [0])), shape=(2, 2))', ValueError, 'exceeds matrix dimensions (2, 2)'), ('x.power(-1)', NotImplementedError, 'power(-1)'),
     ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, 'invalid shape'),
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),

@@ -22,6 +22,7 @@ class coo_matrix(spmatrix):
     matrix, a shape, or (data, (row, col))."""
 
     format = 'coo'
+    _arrays = 'data', 'row', 'col'
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         if isinstance(arg1, spmatrix):
@@ -107,6 +108,7 @@ class _compressed(spmatrix):
     """A matrix by its major axis, rows or columns: the elements of the k-th are those from indptr[k] to indptr[k + 1]."""
 
     _major = 0
+    _arrays = 'data', 'indices', 'indptr'
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         if isinstance(arg1, tuple) and len(arg1) == 3:
@@ -198,11 +200,8 @@ class _compressed(spmatrix):
         _check_axes(axes)
         made = (csc_matrix if self._major == 0 else csr_matrix).__new__(csc_matrix if self._major == 0 else csr_matrix)
         spmatrix.__init__(made, self.shape[::-1])
-        made.data, made.indices, made.indptr = (_core._copy(x, 'C') for x in self._parts()) if copy else self._parts()
-        return made
-
-    def _parts(self):
-        return self.data, self.indices, self.indptr
+        made.data, made.indices, made.indptr = self.data, self.indices, self.indptr
+        return made.copy() if copy else made
 
     # ------------------------------------------------------------------ places
     def _chosen(self, which):

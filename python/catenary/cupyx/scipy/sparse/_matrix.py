@@ -106,7 +106,9 @@ class spmatrix:
         return self if format in (None, self.format) else getattr(self, 'to' + format)()
 
     def toarray(self, order=None, out=None):
-        """The matrix with all its elements as an ndarray."""
+        """The matrix with all its elements as an ndarray, a csc matrix's in Fortran's order unless 'C' is asked for."""
+        if order not in (None, 'C', 'F'):
+            raise ValueError(f"order must be 'C' or 'F', given {order!r}")
         rows, columns, data = self._elements()
         made = _core.zeros(self.shape, 'b' if data.dtype == bool else data.dtype)
         if data.size:
@@ -115,7 +117,7 @@ class spmatrix:
         if out is not None:
             out[...] = made
             return out
-        return _core._contiguous(made, True) if order == 'F' else made
+        return _core._contiguous(made, True) if order == 'F' or order is None and self.format == 'csc' else made
 
     todense = toarray
 
@@ -135,7 +137,10 @@ class spmatrix:
 
     def copy(self):
         """A matrix with its own arrays."""
-        return self._with(_core._copy(self.data, 'C'))
+        made = self._with(self.data)
+        for name in self._arrays:
+            setattr(made, name, _core._copy(getattr(self, name), 'C'))
+        return made
 
     def conj(self, copy=True):
         """The matrix of the conjugates; of real numbers the matrix itself with copy=False."""
