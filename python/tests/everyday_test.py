@@ -223,12 +223,14 @@ def test_lines_of_a_guide_to_types_that_a_kernel_takes():
     given = numpy.arange(3, dtype='f').view(float3)
     given['x'] = 42.0
     out = cupy.zeros(5, 'F')
-    kernel = cupy.RawKernel('''
+    # simulated cards have none of CUDA's vectors
+    vector, declared = ('Three', 'struct Three { float x, y, z; };') if _core.backend_of(_core.Device()) in ('cuda', 'hip') else ('float3', '')
+    kernel = cupy.RawKernel(declared + '''
     #include <cupy/complex.cuh>
-    extern "C" __global__ void stored(float3 v, complex<double> z, complex<float> w, const complex<float>* x, complex<float>* out, float a) {
+    extern "C" __global__ void stored(VECTOR v, complex<double> z, complex<float> w, const complex<float>* x, complex<float>* out, float a) {
         const int i = threadIdx.x;
         out[0] = v.x; out[1] = v.y + v.z; out[2] = complex<float>(z.real(), z.imag()); out[3 + i] = w + a * x[i];
-    }''', 'stored')
+    }'''.replace('VECTOR', vector), 'stored')
     kernel((1,), (2,), (given, 1 - 2j, numpy.complex64(3j), cupy.asarray([1j, 2], 'F'), out, cupy.float32(2.0)))
     assert out.tolist() == [42, 3, 1 - 2j, 5j, 4 + 3j]
 

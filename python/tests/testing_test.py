@@ -5,6 +5,7 @@ import pytest
 
 from catenary import cupy
 from catenary.cupy import testing
+from catenary.cupyx.scipy import sparse
 
 pytestmark = pytest.mark.usefixtures('device')
 
@@ -123,3 +124,19 @@ def test_parameters_and_requirements():
         pass
     assert testing.parameterize({'x': 1}, {'x': 2})(Case) is Case
     assert [globals().pop(f'Case_param_{i}').x for i in (0, 1)] == [1, 2]
+
+
+def test_sparse_matrices_are_compared_by_their_elements():
+    """In what order these lie in memory, when they become an array, does not count; the format does, unless it is asked not to."""
+    class Theirs:
+        format = 'csc'
+
+        def toarray(self):
+            return numpy.asfortranarray(numpy.eye(3)[:2])
+
+    @testing.numpy_cupy_allclose(_check_sparse_format=True)
+    def made(format, xp):
+        return Theirs() if xp is numpy else getattr(sparse, format + '_matrix')(cupy.eye(3)[:2])
+    made('csc')
+    with pytest.raises(AssertionError, match='cupy gives a matrix in the format csr, SciPy csc'):
+        made('csr')

@@ -246,14 +246,14 @@ bool is_allocated(Handle p, std::size_t bytes, int device = current_device) {
   return static_cast<char*>(p) + bytes <= after->first + after->second;
 }
 
-/// What a launch gives an argument: up to 16 bytes.
-using Value = std::array<std::uint64_t, 2>;
+/// What a launch gives an argument: as many words as it has.
+using Value = std::vector<std::uint64_t>;
 
 int run_kernel(const Function& f, std::vector<Value> values, Extent groups, Extent group, unsigned dynamic_bytes) {
   Device& d = device_at(f.device);
   std::lock_guard lock(d.running);
   std::vector<void*> arguments;
-  for (Value& value : values) arguments.push_back(&value);
+  for (Value& value : values) arguments.push_back(value.data());
   State& state = *f.state;
   state.block_size = group;
   state.grid = groups;
@@ -547,7 +547,10 @@ int launch(Handle function, Extent groups, Extent group, unsigned dynamic_bytes,
   static const bool idle = std::getenv("SIMGPU_IDLE");
   if (idle) return kSuccess;
   std::vector<Value> values(f.sizes.size());
-  for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&values[i], arguments[i], f.sizes[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i].resize((f.sizes[i] + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+    std::memcpy(values[i].data(), arguments[i], f.sizes[i]);
+  }
   const bool fails = fault("kernel"), slow = fault("slow");
   s->submit([&f, values = std::move(values), groups, group, dynamic_bytes, fails, slow] {
     if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(250));

@@ -71,6 +71,9 @@ def _compared(compare, name='xp', type_check=True, accept_error=False, contiguou
     others = _others(options)
 
     def check(ours, theirs):
+        is_sparse = hasattr(ours, 'toarray') and hasattr(theirs, 'toarray')
+        if is_sparse and _check_sparse_format and ours.format != theirs.format:
+            raise AssertionError(f'cupy gives a matrix in the format {ours.format}, SciPy {theirs.format}')
         ours, theirs = (x.toarray() if hasattr(x, 'toarray') else x for x in (ours, theirs))
         if isinstance(theirs, numpy.poly1d):
             ours, theirs = getattr(ours, 'coeffs', ours), theirs.coeffs
@@ -79,7 +82,7 @@ def _compared(compare, name='xp', type_check=True, accept_error=False, contiguou
         ours, theirs = ours if isinstance(ours, ndarray) else numpy.asarray(ours), numpy.asarray(theirs)
         if ours.shape != theirs.shape or (type_check and ours.dtype != theirs.dtype):
             raise AssertionError(f'cupy gives {ours.dtype} {ours.shape}, numpy {theirs.dtype} {theirs.shape}')
-        for order in ('c_contiguous', 'f_contiguous') if contiguous_check else ():
+        for order in ('c_contiguous', 'f_contiguous') if contiguous_check and not is_sparse else ():
             if getattr(theirs.flags, order) and not getattr(ours.flags, order):
                 raise AssertionError(f"numpy's result is {order}, cupy's is not")
         compare(ours, theirs)

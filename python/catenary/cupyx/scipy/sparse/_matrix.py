@@ -106,7 +106,7 @@ class spmatrix:
         return self if format in (None, self.format) else getattr(self, 'to' + format)()
 
     def toarray(self, order=None, out=None):
-        """The matrix with all its elements as an ndarray, a csc matrix's in Fortran's order unless 'C' is asked for."""
+        """The matrix with all its elements as an ndarray, in C's order unless 'F' is asked for."""
         if order not in (None, 'C', 'F'):
             raise ValueError(f"order must be 'C' or 'F', given {order!r}")
         rows, columns, data = self._elements()
@@ -117,7 +117,7 @@ class spmatrix:
         if out is not None:
             out[...] = made
             return out
-        return _core._contiguous(made, True) if order == 'F' or order is None and self.format == 'csc' else made
+        return _core._contiguous(made, True) if order == 'F' else made
 
     todense = toarray
 
