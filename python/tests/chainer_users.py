@@ -444,7 +444,40 @@ def hooks_that_print():
     return values(*model.params()), out.getvalue()
 
 
-CASES = (a_function_of_2016, second_derivatives, link_with_persistents, an_updater, an_extension, an_optimizer, a_converter, hooks_that_print)
+class Ramp(chainer.initializer.Initializer):
+    """An initializer of one's own: fills what it is given, where that is."""
+
+    def __init__(self, step=0.1, dtype=None):
+        self.step = step
+        super().__init__(dtype)
+
+    def __call__(self, array):
+        xp = chainer.backend.get_array_module(array)
+        if self.dtype is not None:
+            assert array.dtype == self.dtype
+        array[...] = self.step * xp.arange(array.size, dtype=array.dtype).reshape(array.shape) - 1
+
+
+def an_initializer():
+    model = chainer.Sequential(L.Linear(None, 4, initialW=Ramp(), initial_bias=Ramp(0.5)), F.tanh, L.Linear(2, initialW=lambda array: array.fill(0.25)))
+    model.to_device(DEVICE)
+    optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+    assert not model[0].W.is_initialized and model[0].b.is_initialized
+    x, = sent(some(5, 3))
+    optimizer.update(lambda: F.sum(model(x) ** 2))
+    made = chainer.Parameter(Ramp(0.2, np.float64), (2, 3))
+    made.to_device(DEVICE)
+    made.cleargrad()
+    F.sum(made * made * made).backward()
+    later = chainer.Parameter(Ramp(2))
+    later.to_device(DEVICE)
+    with DEVICE.create_context():
+        later.initialize((3, 1))
+        generated = chainer.initializers.generate_array(Ramp(3), (2, 2), DEVICE.xp, np.float32)
+    return values(*model.params()), values(made, made.grad), values(later, generated), str(made.dtype), str(later.dtype)
+
+
+CASES = (a_function_of_2016, second_derivatives, link_with_persistents, an_updater, an_extension, an_optimizer, a_converter, hooks_that_print, an_initializer)
 
 if __name__ == '__main__':
     DEVICE.use()
