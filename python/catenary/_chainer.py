@@ -242,9 +242,10 @@ def _function_node(module):
 
     native = {'backward': backward, 'add_hook': add_hook, 'label': property(lambda self: self._native_label()), '__module__': 'chainer.functions'}
 
-    def mask(self):
-        x = self.inputs[0]
-        return self.backward((0,), (numpy.ones(x.shape, x.dtype),))[0].array  # on the processor alone dropout is the library's
+    def factor(self, i):
+        """What an input was multiplied by; on the processor, where alone functions with noise are the library's."""
+        x = self.inputs[i]
+        return self.backward((i,), (numpy.ones(x.shape, x.dtype),))[0].array
 
     def y(self):
         import chainer.functions
@@ -252,7 +253,9 @@ def _function_node(module):
         return None if x is None else chainer.functions.softmax(x.array).array
 
     # what scripts read of Chainer's objects
-    attributes = {'Dropout': {'mask': property(mask)}, 'SoftmaxCrossEntropy': {'y': property(y)}}
+    attributes = {'Dropout': {'mask': property(lambda self: factor(self, 0))}, 'SoftmaxCrossEntropy': {'y': property(y)},
+                  # zoneout's
+                  'Where': {'flag_x': property(lambda self: factor(self, 0) != 0), 'flag_h': property(lambda self: factor(self, 1) != 0)}}
 
     @functools.cache
     def class_of(name):

@@ -101,6 +101,10 @@ def test_attributes_of_functions_that_scripts_read():
     t = np.array([0, 1, 2, 0], 'i')
     np.testing.assert_allclose(F.softmax_cross_entropy(x, t).creator.y, F.softmax(x).array)
     assert F.softmax_cross_entropy(x, t, cache_score=False).creator.y is None
+    h = chainer.Variable(some(4, 3, seed=7))
+    y = F.zoneout(h, x, 0.4)
+    np.testing.assert_array_equal(y.array, h.array * y.creator.flag_h + x.array * y.creator.flag_x)
+    assert y.creator.flag_h.dtype == bool and (y.creator.flag_h ^ y.creator.flag_x).all()
 
 
 def test_every_row_is_a_function_of_chainers():
@@ -194,6 +198,119 @@ def test_values_and_gradients_are_chainers(compute):
         assert (g is None) == (e is None)
         if g is not None:
             np.testing.assert_allclose(g, e, rtol=1e-3, atol=1e-4)
+
+
+def sampled(shape):
+    return np.random.randint(0, 5, shape).astype('i')
+
+
+def clusters():
+    """For as many images as there are clusters: Chainer's own takes no others."""
+    return np.random.RandomState(4).randint(0, 5, (4, 3, 4)).astype('i')
+
+
+@pytest.mark.parametrize('name, compute', [
+    ('argmax_crf1d', lambda f, v: f(v(some(3, 3)), [v(x) for x in states])),
+    ('batch_matmul', lambda f, v: f(v(some(2, 3, 4)), v(some(2, 3, 5)), transa=True)), ('batch_matmul', lambda f, v: f(v(some(2, 3)), v(some(2, 4)), False, True)),
+    ('discriminative_margin_based_clustering_loss', lambda f, v: f(v(some(4, 4, 3, 4)), clusters(), 0.05, 0.2, 4)),
+    ('discriminative_margin_based_clustering_loss', lambda f, v: f(v(some(4, 4, 3, 4)), clusters(), 0.05, 0.2, 4, 1, alpha=2.0, gamma=0.5)),
+    ('fixed_batch_renormalization', lambda f, v: f(v(some(5, 3)), v(some(3)), v(some(3)), v(some(3)), v(some(3)))),
+    ('gumbel_softmax', lambda f, v: f(v(some(3, 4)), tau=0.3)), ('gumbel_softmax', lambda f, v: f(v(some(3, 4)), axis=0)),
+    ('negative_sampling', lambda f, v: f(v(some(3, 4)), labels, v(some(5, 4)), sampled, 2)),
+    ('negative_sampling', lambda f, v: f(v(some(3, 4)), np.array([0, -1, 4], 'i'), v(some(5, 4)), sampled, 2, reduce='no', return_samples=True)),
+    ('rrelu', lambda f, v: f(v(some(3, 4) - 0.5))), ('rrelu', lambda f, v: f(v(some(3, 4) - 0.5), 0.2, u=0.7, return_r=True)),
+    ('rrelu', lambda f, v: f(v(some(3, 4) - 0.5), r=some(3, 4, seed=8))),
+    ('scatter_add', lambda f, v: f(v(some(4, 3)), ([0, 2, 2], np.array([1, 0, 0])), v(some(3, seed=5)))),
+    ('scatter_add', lambda f, v: f(v(some(4, 3)), (slice(1, None, 2), None, 1), v(some(2, 1, seed=5)))),
+    ('zoneout', lambda f, v: f(v(some(3, 4)), v(some(3, 4, seed=9)), 0.4)),
+    ('softmax_cross_entropy', lambda f, v: f(v(some(3, 4)), labels, class_weight=some(4, seed=9))),
+    ('softmax_cross_entropy', lambda f, v: f(v(some(3, 4)), np.array([1, -1, 3], 'i'), False, class_weight=some(4, seed=9), reduce='no')),
+    ('get_item', lambda f, v: f(v(some(4, 3)), np.array([2, 0, 2]))), ('get_item', lambda f, v: f(v(some(4, 3)), [3, 1])),
+    ('get_item', lambda f, v: f(v(some(4, 3)), (np.array([[True, False, True]] * 4)))), ('get_item', lambda f, v: f(v(some(4, 3)), (np.int64(1), slice(np.int32(2))))),
+   
+    ('reshape', lambda f, v: f(v(some(2, 3)), (np.int64(3), np.int32(2)))),
+    ('max_pooling_2d', lambda f, v: f(v(images), np.int64(2), stride=np.int32(1)))])
+def test_rare_functions_and_arguments_are_the_librarys(name, compute):
+    def run(function):
+        inputs = []
+
+        def variable(array):
+            inputs.append(chainer.Variable(array.copy()))
+            return inputs[-1]
+
+        def flat(results):
+            return [results] if isinstance(results, (chainer.Variable, np.ndarray)) else [y for part in results for y in flat(part)]
+
+        np.random.seed(5)
+        results = compute(function, variable)
+        values = flat(results)
+        loss = sum(F.sum(y * np.arange(1, y.size + 1, dtype=y.dtype).reshape(y.shape)) for y in values if isinstance(y, chainer.Variable))
+        loss.backward()
+        return results, values, [x.grad for x in inputs], np.random.random()
+
+    ours = getattr(F, name)
+    assert type(ours) is _core._Call
+    (results, values, gradients, drawn), (expected_results, expected, expected_gradients, expected_drawn) = run(ours), run(ours.__wrapped__)
+    assert type(results) is type(expected_results) and [type(y) for y in values] == [type(y) for y in expected]
+    assert drawn == expected_drawn  # as many of NumPy's random numbers
+    for y, e in zip(values, expected):
+        assert not isinstance(y, chainer.Variable) or type(y.creator).__module__ == 'chainer.functions', y.creator
+        assert y.dtype == e.dtype
+        np.testing.assert_allclose(getattr(y, 'array', y), getattr(e, 'array', e), rtol=2e-4, atol=1e-5)
+    for g, e in zip(gradients, expected_gradients):
+        np.testing.assert_allclose(g, e, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize('transposed', [False, True])
+@pytest.mark.parametrize('batch', [(), (2,)])
+def test_sparse_products_are_dense_ones(batch, transposed):
+    """Chainer's own needs SciPy for them."""
+    rows, columns = np.array([[0, 1, 1, 3], [2, 0, -1, -1]], 'i')[:2 if batch else 1], np.array([[2, 0, 0, 1], [1, 1, -1, -1]], 'i')[:2 if batch else 1]
+    data = chainer.Variable(some(*batch, 4))
+    matrix = chainer.utils.CooMatrix(data.array, *(a if batch else a[0] for a in (rows, columns)), (4, 3))
+    matrix.data = data
+    counted = chainer.Variable(data.array.copy())
+    values = F.reshape(counted, (-1, 4))
+    dense = F.stack([F.scatter_add(np.zeros((4, 3), 'f'), (r[r >= 0], c[c >= 0]), values[i, :(r >= 0).sum()]) for i, (r, c) in enumerate(zip(rows, columns))])
+    dense = F.reshape(dense, (*batch, 4, 3))
+    for of_sparse, of_dense in (
+            (lambda b: F.sparse_matmul(matrix, b, transa=transposed), lambda b: F.matmul(dense, b, transa=transposed)),
+            (lambda b: F.sparse_matmul(F.swapaxes(b, -1, -2), matrix, transb=not transposed), lambda b: F.matmul(F.swapaxes(b, -1, -2), dense, transb=not transposed))):
+        b, other = (chainer.Variable(some(*batch, 4 if transposed else 3, 2)) for _ in range(2))
+        data.cleargrad()
+        counted.cleargrad()
+        y, expected = of_sparse(b), of_dense(other)
+        np.testing.assert_allclose(y.array, expected.array, rtol=1e-5)
+        assert type(y.creator).__module__ == 'chainer.functions'
+        F.sum(y * y).backward()
+        F.sum(expected * expected).backward()
+        np.testing.assert_allclose(b.grad, other.grad, rtol=1e-4)
+        np.testing.assert_allclose(data.grad, counted.grad, rtol=1e-4)
+    with pytest.raises(ValueError, match='combination'):
+        F.sparse_matmul(matrix, matrix)
+
+
+def test_what_is_by_name_only_is_no_argument_by_place():
+    with pytest.raises(TypeError):
+        F.rrelu(x_data, 0.1, 0.2, x_data)
+    with pytest.raises(TypeError):
+        F.negative_sampling(x_data, labels, some(5, 4), sampled, 2, 'sum', True)
+
+
+def test_deprecated_functions_warn_as_they_did():
+    with pytest.warns(DeprecationWarning, match='Use matmul instead'):
+        F.batch_matmul(some(2, 3, 4), some(2, 4, 5))
+    with pytest.warns(DeprecationWarning, match='Use fixed_batch_normalization instead'):
+        F.fixed_batch_renormalization(some(5, 3), some(3), some(3), some(3), some(3))
+
+
+def test_indexes_that_are_none_are_the_originals_errors():
+    x = chainer.Variable(x_data)
+    with pytest.raises(IndexError):
+        x[np.array([7])]
+    with pytest.raises(IndexError):
+        x['a']
+    np.testing.assert_array_equal(x[[slice(1), 2]].array, x_data[:1, 2])  # Chainer's: a list is a tuple unless it is of integers
 
 
 def test_library_and_python_functions_in_one_graph():

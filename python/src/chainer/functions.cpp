@@ -35,15 +35,15 @@ bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** 
     places[0] = arguments;
     return !keywords || PyDict_Size(keywords) == 0;
   }
-  std::size_t all = 0;
-  while (all < row.parameters.size() && row.parameters[all]) ++all;
-  if (count > static_cast<Py_ssize_t>(all)) return false;
+  std::size_t all = 0, by_place = 0;
+  for (; all < row.parameters.size() && row.parameters[all]; ++all) by_place += row.parameters[all][0] != '=';
+  if (count > static_cast<Py_ssize_t>(by_place)) return false;
   for (Py_ssize_t i = 0; i < count; ++i) places[i] = PyTuple_GetItem(arguments, i);
   if (keywords) {
     PyObject *name, *value;
     for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &name, &value);) {
       std::size_t i = 0;
-      while (i < all && PyUnicode_CompareWithASCIIString(name, row.parameters[i]) != 0) ++i;
+      while (i < all && PyUnicode_CompareWithASCIIString(name, row.parameters[i] + (i >= by_place)) != 0) ++i;
       if (i == all || places[i]) return false;
       places[i] = value;
     }
@@ -68,6 +68,15 @@ auto or_nothing(Compute&& f) -> decltype(f()) {
 PyObject* given_as(Gives gives, const ct::Variables& ys) {
   if (gives == Gives::one) return wrap_variable(ys[0]);
   if (gives == Gives::all) return wrap_variables(ys).release().ptr();
+  if (gives == Gives::one_and_array || gives == Gives::one_and_arrays) {
+    if (gives == Gives::one_and_array && ys.size() == 1) return wrap_variable(ys[0]);
+    const nb::object y = checked(wrap_variable(ys[0]));
+    nb::list arrays;
+    for (std::size_t i = 1; i < ys.size(); ++i) arrays.append(nb::borrow(array_object(ys[i].node())));
+    return nb::make_tuple(y, gives == Gives::one_and_array ? nb::object(arrays[0]) : nb::object(arrays))
+        .release()
+        .ptr();
+  }
   const std::size_t alone = gives == Gives::one_and_rest ? 1 : 2;
   const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(alone + 1)));
   for (std::size_t i = 0; i < alone; ++i) PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), wrap_variable(ys[i]));
@@ -264,9 +273,11 @@ PyObject* matrix_product(PyObject* a, PyObject* b) {
 
 PyObject* get_item(PyObject* a, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (is_plain_key(key) && !is_special() && usable(a)) {
-      const Variable y =
-          or_nothing([&] { return F::get_item(variable_of(a), parse_key(key, variable_of(a).array())); });
+    if (!is_special() && usable(a)) {
+      const Variable y = or_nothing([&] {
+        std::vector<ct::Index> indices;
+        return read_key(key, variable_of(a), indices) ? F::get_item(variable_of(a), indices) : Variable();
+      });
       if (y.defined()) return wrap_variable(y);
     }
     return PyObject_CallFunctionObjArgs(kept(methods[kGetItem]), a, key, nullptr);
@@ -285,14 +296,30 @@ PyType_Slot operator_slots[] = {{Py_nb_add, slot(binary<kAdd>)},
 
 }  // namespace
 
-bool is_plain_key(PyObject* key) {
-  const auto plain = [](PyObject* o) {
-    return PyLong_CheckExact(o) || PySlice_Check(o) || o == Py_Ellipsis || o == Py_None;
+bool is_whole(PyObject* o) {
+  static PyObject* const integer = nb::object(numpy().attr("integer")).release().ptr();
+  return PyLong_CheckExact(o) || (!PyFloat_CheckExact(o) && !PyBool_Check(o) && PyObject_IsInstance(o, integer) == 1);
+}
+
+bool read_key(PyObject* key, const Variable& x, std::vector<ct::Index>& to) {
+  static PyObject* const ndarray = nb::object(numpy().attr("ndarray")).release().ptr();
+  // Chainer's: a list of whole numbers is an array, any other list a tuple
+  const auto is_array = [&](PyObject* o) {
+    if (reinterpret_cast<PyObject*>(Py_TYPE(o)) == ndarray) return x.device() == ct::Device();
+    if (is_ndarray(o)) return array_of(o).device() == x.device();
+    if (!PyList_CheckExact(o) || PyList_Size(o) == 0) return false;
+    for (Py_ssize_t i = 0; i < PyList_Size(o); ++i)
+      if (!PyLong_CheckExact(PyList_GetItem(o, i))) return false;
+    return true;
   };
-  if (!PyTuple_Check(key)) return plain(key);
-  for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i)
-    if (!plain(PyTuple_GetItem(key, i))) return false;
-  return true;
+  const auto taken = [&](PyObject* o) {
+    return PySlice_Check(o) || o == Py_Ellipsis || o == Py_None || is_whole(o) || is_array(o);
+  };
+  bool all = PyTuple_Check(key) || taken(key);
+  if (PyTuple_Check(key))
+    for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i) all = all && taken(PyTuple_GetItem(key, i));
+  if (all) to = parse_key(key, x.array());
+  return all;
 }
 
 PyType_Slot* variable_operators() { return operator_slots; }

@@ -10,17 +10,20 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/array/indexing.h"
 #include "objects.h"
 
 namespace catenary_python {
 
-/// What Chainer's function gives: a variable, a tuple, or one or two variables and a tuple of the others.
-enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest };
+/// What Chainer's function gives: a variable, a tuple, one or two variables and a tuple of the others, or a variable
+/// and what else there is as arrays: one, if any, or a list.
+enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest, one_and_array, one_and_arrays };
 /// A function that sees only when it is called that it does not take its arguments returns nothing: an undefined
 /// Variable, or no Variables.
 struct Row {
-  const char* name;                        // of the module of Chainer's, and of the function in it
-  std::array<const char*, 10> parameters;  // Chainer's names, those without a default first; "*xs": all, as a tuple
+  const char* name;  // of the module of Chainer's, and of the function in it
+  // Chainer's names, those without a default first; "*xs": all, as a tuple; "=r": one that is given by its name only
+  std::array<const char*, 10> parameters;
   int required;
   bool (*call)(PyObject* const*, ct::Variables&);
   Gives gives = Gives::one;
@@ -28,8 +31,10 @@ struct Row {
 /// All of them.
 std::span<const Row> rows();
 
-/// Is it of whole numbers, slices, None and Ellipsis only?
-bool is_plain_key(PyObject* key);
+/// The key of an index: whole numbers, slices, None, Ellipsis, arrays and lists. False for what else there is in it.
+bool read_key(PyObject* key, const ct::Variable& x, std::vector<ct::Index>& to);
+/// A whole number, of Python's or of NumPy's.
+bool is_whole(PyObject* o);
 
 inline bool of_one_dtype(const ct::Variable& a, const ct::Variable& b) {
   return a.dtype() == b.dtype() && a.device() == b.device();
@@ -69,9 +74,9 @@ inline bool read(PyObject* o, bool& to) {
   return PyBool_Check(o);
 }
 inline bool read(PyObject* o, std::int64_t& to) {
-  if (!PyLong_CheckExact(o)) return false;
+  if (!is_whole(o)) return false;
   int overflow;
-  to = PyLong_AsLongLongAndOverflow(o, &overflow);
+  to = PyLong_AsLongLongAndOverflow(PyLong_CheckExact(o) ? o : checked(PyNumber_Index(o)).ptr(), &overflow);
   return overflow == 0;
 }
 inline bool read(PyObject* o, int& to) {
@@ -88,7 +93,11 @@ inline bool read(PyObject* o, double& to) {
   return false;
 }
 inline bool read(PyObject* o, ct::Dims& to) {
-  return (PyTuple_Check(o) || PyLong_CheckExact(o)) && nb::try_cast(nb::handle(o), to);
+  if (PyTuple_Check(o) || PyLong_CheckExact(o)) return nb::try_cast(nb::handle(o), to);
+  std::int64_t one;
+  if (!read(o, one)) return false;
+  to = {one};
+  return true;
 }
 /// A word of a parameter that takes words.
 inline bool read(PyObject* o, std::string& to) { return PyUnicode_Check(o) && nb::try_cast(nb::handle(o), to); }

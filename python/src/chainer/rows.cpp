@@ -3,9 +3,21 @@
 
 #include "rows.h"
 
+#include "catenary/array/body.h"
 #include "catenary/functions/functions.h"
 
 namespace catenary_python {
+
+std::optional<Array> unshared(const nb::object& array) {
+  Array a;
+  if (!array_over(array.ptr(), a) || !a.body().storage) return {};
+  a.body().storage->exported.store(false, std::memory_order_relaxed);
+  return a;
+}
+Variable deprecated(const Variable& y, const char* warning) {
+  if (y.defined() && PyErr_WarnEx(PyExc_DeprecationWarning, warning, 1) != 0) raise_set();
+  return y;
+}
 
 namespace {
 
@@ -91,6 +103,43 @@ ct::Variables transformed(std::vector<Variable> x) {
 Variable polygamma(Any n, Floats x) {
   return ct::is_floating(n.v.dtype()) || n.v.device() != x.v.device() ? Variable() : F::polygamma(n.v, x.v);
 }
+Variable batch_matmul(Floats a, Floats b, std::optional<bool> transa, std::optional<bool> transb) {
+  if (!of_one_dtype(a.v, b.v)) return {};
+  return deprecated(F::batch_matmul(a.v, b.v, transa.value_or(false), transb.value_or(false)),
+                    "batch_matmul is deprecated. Use matmul instead.");
+}
+/// A matrix of sparse_matmul's: sparse (chainer.utils.CooMatrix), or not.
+struct Matrix {
+  std::optional<F::CooMatrix> sparse;
+  Variable dense;
+  Dtype dtype() const { return sparse ? sparse->data.dtype() : dense.dtype(); }
+};
+bool read(PyObject* o, Matrix& to) {
+  static PyObject* const names[] = {PyUnicode_InternFromString("data"), PyUnicode_InternFromString("row"),
+                                    PyUnicode_InternFromString("col"), PyUnicode_InternFromString("shape")};
+  const nb::object type = nb::module_::import_("chainer.utils").attr("CooMatrix");
+  if (PyObject_IsInstance(o, type.ptr()) != 1) {
+    Floats x;
+    const bool taken = catenary_python::read(o, x);
+    to.dense = std::move(x.v);
+    return taken;
+  }
+  nb::object parts[4];
+  for (std::size_t i = 0; i < 4; ++i) parts[i] = checked(PyObject_GetAttr(o, names[i]));
+  Floats data;
+  Any row, col;
+  ct::Dims shape;
+  if (!catenary_python::read(parts[0].ptr(), data) || !catenary_python::read(parts[1].ptr(), row) ||
+      !catenary_python::read(parts[2].ptr(), col) || !catenary_python::read(parts[3].ptr(), shape))
+    return false;
+  to.sparse.emplace(data.v, row.v.array(), col.v.array(), shape);
+  return true;
+}
+Variable sparse_matmul(Matrix a, Matrix b, std::optional<bool> transa, std::optional<bool> transb) {
+  if (a.sparse.has_value() == b.sparse.has_value() || a.dtype() != b.dtype()) return {};
+  const bool of_a = transa.value_or(false), of_b = transb.value_or(false);
+  return a.sparse ? F::sparse_matmul(*a.sparse, b.dense, of_a, of_b) : F::sparse_matmul(a.dense, *b.sparse, of_a, of_b);
+}
 Variable zeta(double x, Floats q) { return F::zeta(x, q.v); }
 Variable sum_to(Floats x, ct::Dims shape) { return x.v.shape() == shape ? Variable() : F::sum_to(x.v, shape); }
 
@@ -106,6 +155,8 @@ constexpr Row table[] = {
     {"chainer.functions.math.exponential.exp", {"x"}, 1, call<of_one<F::exp>>},
     {"chainer.functions.math.exponential.log", {"x"}, 1, call<of_one<F::log>>},
     {"chainer.functions.math.matmul.matmul", {"a", "b", "transa", "transb"}, 2, call<matmul>},
+    {"chainer.functions.math.matmul.batch_matmul", {"a", "b", "transa", "transb"}, 2, call<batch_matmul>},
+    {"chainer.functions.math.sparse_matmul.sparse_matmul", {"a", "b", "transa", "transb"}, 2, call<sparse_matmul>},
     {"chainer.functions.math.sqrt.sqrt", {"x"}, 1, call<of_one<F::sqrt>>},
     {"chainer.functions.math.square.square", {"x"}, 1, call<of_one<F::square>>},
     {"chainer.functions.math.sum.sum", {"x", "axis", "keepdims"}, 1, call<sum>},

@@ -19,6 +19,11 @@ bool call(PyObject* const* arguments, ct::Variables& result) {
   return called(+f, arguments, result);
 }
 
+/// What a function gives of which Chainer warns.
+Variable deprecated(const Variable& y, const char* warning);
+/// The library's array over one of NumPy's that nobody else sees: its writes need not be watched for.
+std::optional<Array> unshared(const nb::object& array);
+
 inline ct::PerAxis both(const std::optional<ct::Dims>& given, std::int64_t otherwise) {
   return given ? ct::PerAxis(*given) : ct::PerAxis(otherwise);
 }
@@ -39,6 +44,13 @@ inline bool of_one_dtype(std::initializer_list<const Variable*> all) {
   for (const Variable* v : all)
     if (!of_one_dtype(*v, **all.begin())) return false;
   return true;
+}
+
+/// Noise from NumPy's generator, which users seed, in an array that nobody else sees.
+template <class... Parameters>
+std::optional<Array> drawn(const char* distribution, const Shape& shape, Parameters... parameters) {
+  const nb::object sizes = nb::steal(tuple_of(shape));
+  return unshared(nb::object(numpy().attr("random")).attr(distribution)(parameters..., sizes));
 }
 
 // Functions of the library's as those of rows.

@@ -1,6 +1,5 @@
 // Chainer's functions of connections, noise, normalization, pooling and recurrence that are the library's.
 
-#include "catenary/array/body.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
@@ -153,6 +152,11 @@ Variable fixed_batch_normalization(Floats x, Floats gamma, Floats beta, Floats m
   return axis ? F::fixed_batch_normalization(x.v, gamma.v, beta.v, mean.v, var.v, eps.value_or(2e-5), *axis)
               : F::fixed_batch_normalization(x.v, gamma.v, beta.v, mean.v, var.v, eps.value_or(2e-5));
 }
+Variable fixed_batch_renormalization(Floats x, Floats gamma, Floats beta, Floats mean, Floats var,
+                                     std::optional<double> eps) {
+  return deprecated(fixed_batch_normalization(x, gamma, beta, mean, var, eps, {}),
+                    "fixed_batch_renormalization is deprecated. Use fixed_batch_normalization instead.");
+}
 Variable layer_normalization(Floats x, Floats gamma, Floats beta, std::optional<double> eps) {
   if (!of_one_dtype(x.v, gamma.v) || !of_one_dtype(x.v, beta.v)) return {};
   return F::layer_normalization(x.v, gamma.v, beta.v, eps.value_or(1e-5));
@@ -225,16 +229,6 @@ ct::Variables n_step_rnn(int n_layers, double dropout_ratio, Floats hx, F::Layer
       f(n_layers, dropout_ratio, hx.v, ws, bs, xs, by == "relu" ? F::RnnActivation::relu : F::RnnActivation::tanh));
 }
 
-/// Noise from NumPy's generator, which users seed, in an array that nobody else sees.
-std::optional<Array> drawn(const char* distribution, const Shape& shape) {
-  static PyObject* const random = nb::object(numpy().attr("random")).release().ptr();
-  const nb::object sizes = nb::steal(tuple_of(shape));
-  const nb::object values = nb::handle(random).attr(distribution)(sizes);
-  Array a;
-  if (!array_over(values.ptr(), a) || !a.body().storage) return {};
-  a.body().storage->exported.store(false, std::memory_order_relaxed);
-  return a;
-}
 Variable dropout(Floats x, std::optional<double> ratio) {
   const double p = ratio.value_or(0.5);
   if (!ct::config.train || x.v.device() != ct::Device() || !(p >= 0 && p < 1)) return {};
@@ -246,6 +240,41 @@ Variable gaussian(Floats mean, Floats ln_var) {
   if (mean.v.device() != ct::Device() || !of_one_dtype(mean.v, ln_var.v)) return {};
   const std::optional<Array> noise = drawn("standard_normal", ln_var.v.shape());
   return noise ? F::gaussian(mean.v, ln_var.v, {.eps = noise->astype(mean.v.dtype())}) : Variable();
+}
+ct::Variables rrelu(Floats x, std::optional<double> l, std::optional<double> u, std::optional<Any> r,
+                    std::optional<bool> return_r) {
+  const double low = l.value_or(1.0 / 8), high = u.value_or(1.0 / 3);
+  if (x.v.device() != ct::Device() || !(0 <= low && low < high && high < 1)) return {};
+  F::RReLUOptions options;
+  if (r) {
+    if (!of_one_dtype(r->v, x.v) || return_r.value_or(false))
+      return {};  // Chainer returns the object that it was given
+    options.r = r->v.array();
+  } else if (ct::config.train) {
+    const std::optional<Array> slopes = drawn("uniform", x.v.shape(), low, high);
+    if (!slopes) return {};
+    options.r = slopes->astype(x.v.dtype());
+  }
+  Array used;
+  options.return_r = &used;
+  ct::Variables ys(F::rrelu(x.v, low, high, options));
+  if (return_r.value_or(false)) ys.push_back(Variable(used, false));
+  return ys;
+}
+Variable gumbel_softmax(Floats log_pi, std::optional<double> tau, std::optional<int> axis) {
+  const Variable& x = log_pi.v;
+  if (x.device() != ct::Device() || x.ndim() == 0) return {};
+  const std::optional<Array> noise = drawn("gumbel", x.shape(), 0.0, 1.0);
+  return noise ? F::softmax((x + noise->astype(x.dtype())) / tau.value_or(0.1), axis.value_or(1)) : Variable();
+}
+Variable zoneout(Floats h, Floats x, std::optional<double> ratio) {
+  if (!ct::config.train || x.v.device() != ct::Device() || !of_one_dtype(h.v, x.v) || h.v.shape() != x.v.shape() ||
+      x.v.ndim() == 0)
+    return {};
+  const nb::object sizes = nb::steal(tuple_of(x.v.shape()));
+  const nb::object rand = nb::object(numpy().attr("random")).attr("rand");
+  const std::optional<Array> noise = unshared(checked(PyObject_CallObject(rand.ptr(), sizes.ptr())));
+  return noise ? F::where(Variable(*noise >= ratio.value_or(0.5), false), x.v, h.v) : Variable();
 }
 
 Variable bilinear(Floats e1, Floats e2, Floats W, std::optional<Floats> V1, std::optional<Floats> V2,
@@ -462,6 +491,17 @@ constexpr Row table[] = {
     {"chainer.functions.connection.shift.shift", {"x", "ksize", "dilate"}, 1, call<shift>},
     {"chainer.functions.noise.dropout.dropout", {"x", "ratio"}, 1, call<dropout>},
     {"chainer.functions.noise.gaussian.gaussian", {"mean", "ln_var"}, 2, call<gaussian>},
+    {"chainer.functions.activation.rrelu.rrelu",
+     {"x", "l", "u", "=r", "=return_r"},
+     1,
+     call<rrelu>,
+     Gives::one_and_array},
+    {"chainer.functions.noise.gumbel_softmax.gumbel_softmax", {"log_pi", "tau", "axis"}, 1, call<gumbel_softmax>},
+    {"chainer.functions.noise.zoneout.zoneout", {"h", "x", "ratio"}, 2, call<zoneout>},
+    {"chainer.functions.normalization.batch_renormalization.fixed_batch_renormalization",
+     {"x", "gamma", "beta", "mean", "var", "eps"},
+     5,
+     call<fixed_batch_renormalization>},
     {"chainer.functions.normalization.batch_renormalization.batch_renormalization",
      {"x", "gamma", "beta", "rmax", "dmax", "eps", "running_mean", "running_var", "decay", "update_statistics"},
      5,

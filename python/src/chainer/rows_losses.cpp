@@ -11,17 +11,25 @@ namespace {
 
 namespace F = ct::functions;
 
+/// Weights of classes: an array of floats, and no variable, which Chainer refuses.
+struct Weights {
+  Array a;
+};
+bool read(PyObject* o, Weights& to) { return !is_variable(o) && array_over(o, to.a) && ct::is_floating(to.a.dtype()); }
+
 Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool> cache_score,
-                               std::optional<Any> class_weight, std::optional<std::int64_t> ignore_label,
+                               std::optional<Weights> class_weight, std::optional<std::int64_t> ignore_label,
                                std::optional<std::string> reduce, std::optional<bool>,
                                std::optional<std::string> soft_target_loss) {
   const std::string by = reduce.value_or("mean");
-  if (!cache_score.value_or(true) || class_weight || ct::is_floating(t.v.dtype()) || (by != "mean" && by != "no") ||
+  if (!cache_score.value_or(true) || (class_weight && class_weight->a.device() != x.v.device()) ||
+      ct::is_floating(t.v.dtype()) || (by != "mean" && by != "no") ||
       soft_target_loss.value_or("cross-entropy") != "cross-entropy" || x.v.device() != t.v.device())
     return {};
   return F::softmax_cross_entropy(x.v, t.v,
                                   {.normalize = normalize.value_or(true),
                                    .ignore_label = ignore_label.value_or(-1),
+                                   .class_weight = class_weight ? class_weight->a : Array(),
                                    .reduce = by == "no" ? F::Reduce::no : F::Reduce::mean});
 }
 Variable accuracy(Floats y, Any t, std::optional<std::int64_t> ignore_label) {
@@ -112,6 +120,52 @@ Variable crf1d(Floats cost, std::vector<Variable> xs, std::vector<Any> ys, std::
   return F::crf1d(cost.v, xs, labels, *by);
 }
 
+ct::Variables argmax_crf1d(Floats cost, std::vector<Variable> xs) {
+  if (!of_one_kind(xs) || !of_one_dtype(cost.v, xs[0])) return {};
+  auto [score, path] = F::argmax_crf1d(cost.v, xs);
+  ct::Variables all(std::move(score));
+  for (const Array& labels : path) all.push_back(Variable(labels.astype(Dtype::int32), false));
+  return all;
+}
+/// What Python's function draws.
+struct Draws {
+  nb::object f;
+};
+bool read(PyObject* o, Draws& to) {
+  to.f = nb::borrow(o);
+  return PyCallable_Check(o) != 0;
+}
+ct::Variables negative_sampling(Floats x, Any t, Floats W, Draws sampler, std::int64_t sample_size,
+                                std::optional<std::string> reduce, std::optional<bool> return_samples) {
+  const auto by = reduction(reduce, {F::Reduce::sum, F::Reduce::no});
+  if (!by || !of_one_dtype(x.v, W.v) || !are_labels(t, x) || t.v.dtype() != Dtype::int32 || x.v.ndim() != 2 ||
+      t.v.ndim() != 1 || W.v.ndim() != 2 || t.v.shape(0) != x.v.shape(0) || x.v.shape(1) != W.v.shape(1))
+    return {};
+  const auto draw = [&](const Shape& shape) {
+    Array a;
+    const nb::object drawn = sampler.f(nb::steal(tuple_of(shape)));
+    if (!array_over(drawn.ptr(), a)) throw ct::DtypeError("negative_sampling: the sampler gave no array");
+    return a;
+  };
+  Array samples;
+  ct::Variables all(F::negative_sampling(x.v, t.v, W.v, draw, sample_size, *by, &samples));
+  if (return_samples.value_or(false)) all.push_back(Variable(samples, false));
+  return all;
+}
+ct::Variables clustering(Floats embeddings, Any labels, double delta_v, double delta_d, int max_embedding_dim,
+                         std::optional<int> norm, std::optional<double> alpha, std::optional<double> beta,
+                         std::optional<double> gamma) {
+  // of one embedding Chainer's distance loss is a number
+  if (max_embedding_dim < 2 || !are_labels(labels, embeddings)) return {};
+  const F::ClusteringLossOptions options{
+      .norm = norm.value_or(1), .alpha = alpha.value_or(1), .beta = beta.value_or(1), .gamma = gamma.value_or(0.001)};
+  auto losses = F::discriminative_margin_based_clustering_loss(embeddings.v, labels.v, delta_v, delta_d,
+                                                               max_embedding_dim, options);
+  ct::Variables all(std::move(losses[0]));
+  for (Variable* loss : {&losses[1], &losses[2]}) all.push_back(std::move(*loss));
+  return all;
+}
+
 ct::Variables classification_summary(Floats y, Any t, std::optional<std::int64_t> label_num, std::optional<double> beta,
                                      std::optional<std::int64_t> ignore_label) {
   if (!are_labels(t, y)) return {};
@@ -175,6 +229,17 @@ constexpr Row table[] = {
      3,
      call<ctc>},
     {"chainer.functions.loss.crf1d.crf1d", {"cost", "xs", "ys", "reduce"}, 3, call<crf1d>},
+    {"chainer.functions.loss.crf1d.argmax_crf1d", {"cost", "xs"}, 2, call<argmax_crf1d>, Gives::one_and_arrays},
+    {"chainer.functions.loss.negative_sampling.negative_sampling",
+     {"x", "t", "W", "sampler", "sample_size", "reduce", "=return_samples"},
+     5,
+     call<negative_sampling>,
+     Gives::one_and_array},
+    {"chainer.functions.loss.discriminative_loss.discriminative_margin_based_clustering_loss",
+     {"embeddings", "labels", "delta_v", "delta_d", "max_embedding_dim", "norm", "alpha", "beta", "gamma"},
+     5,
+     call<clustering>,
+     Gives::all},
     {"chainer.functions.evaluation.binary_accuracy.binary_accuracy", {"y", "t"}, 2, call<binary_accuracy>},
     {"chainer.functions.evaluation.classification_summary.classification_summary",
      {"y", "t", "label_num", "beta", "ignore_label"},

@@ -15,16 +15,33 @@ struct SplitAt {
   std::optional<std::vector<std::int64_t>> places;
 };
 bool read(PyObject* o, SplitAt& to) {
-  if (PyLong_CheckExact(o)) return catenary_python::read(o, to.parts);
+  if (is_whole(o)) return catenary_python::read(o, to.parts);
   return (PyTuple_Check(o) || PyList_Check(o)) && nb::try_cast(nb::handle(o), to.places.emplace());
 }
-/// A key of whole numbers, slices, None and Ellipsis.
+/// The key of an index, which is read when its array is there.
 struct Key {
   PyObject* o = nullptr;
 };
 bool read(PyObject* o, Key& to) {
   to.o = o;
-  return is_plain_key(o);
+  return true;
+}
+/// A device of Chainer's, or what names one.
+struct Place {
+  ct::Device device;
+};
+bool read(PyObject* o, Place& to) {
+  try {
+    const nb::object device = nb::module_::import_("chainer").attr("get_device")(nb::handle(o));
+    const std::string kind = nb::cast<std::string>(device.type().attr("__name__"));
+    if (kind != "CpuDevice" && kind != "GpuDevice") return false;
+    to.device = kind == "CpuDevice"
+                    ? ct::Device()
+                    : device_of_ordinal(nb::cast<std::int64_t>(nb::int_(nb::object(device.attr("device").attr("id")))));
+    return true;
+  } catch (const nb::python_error&) {
+    return false;
+  }
 }
 /// numpy.pad's width: a number, a pair, or a pair for each axis.
 struct Borders {
@@ -107,7 +124,16 @@ Variable blocks(Floats x, int r) {
 Variable diagonal(Floats x, std::optional<std::int64_t> offset, std::optional<int> axis1, std::optional<int> axis2) {
   return F::diagonal(x.v, offset.value_or(0), axis1.value_or(0), axis2.value_or(1));
 }
-Variable get_item(Floats x, Key key) { return F::get_item(x.v, parse_key(key.o, x.v.array())); }
+Variable get_item(Floats x, Key slices) {
+  std::vector<ct::Index> indices;
+  return read_key(slices.o, x.v, indices) ? F::get_item(x.v, indices) : Variable();
+}
+Variable scatter_add(Floats a, Key slices, Floats b) {
+  std::vector<ct::Index> indices;
+  return of_one_dtype(a.v, b.v) && read_key(slices.o, a.v, indices) ? F::scatter_add(a.v, indices, b.v) : Variable();
+}
+// Of an array that is there already, Chainer gives the array itself.
+Variable copy(Floats x, Place dst) { return x.v.device() == dst.device ? Variable() : F::copy(x.v, dst.device); }
 Variable im2col(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
                 std::optional<bool> cover_all, std::optional<ct::Dims> dilate) {
   return F::im2col(x.v, ksize,
@@ -160,6 +186,7 @@ constexpr Row table[] = {
     {"chainer.functions.array.hstack.hstack", {"xs"}, 1, call<of_list<F::hstack>>},
     {"chainer.functions.array.rollaxis.rollaxis", {"x", "axis", "start"}, 2, call<rollaxis>},
     {"chainer.functions.array.select_item.select_item", {"x", "t"}, 2, call<select_item>},
+    {"chainer.functions.array.scatter_add.scatter_add", {"a", "slices", "b"}, 3, call<scatter_add>},
     {"chainer.functions.array.separate.separate", {"x", "axis"}, 1, call<separate>, Gives::all},
     {"chainer.functions.array.split_axis.split_axis",
      {"x", "indices_or_sections", "axis", "force_tuple"},
@@ -176,6 +203,7 @@ constexpr Row table[] = {
     {"chainer.functions.array.cast.cast", {"x", "typ"}, 2, call<cast>},
     {"chainer.functions.array.depth2space.depth2space", {"X", "r"}, 2, call<blocks<F::depth2space>>},
     {"chainer.functions.array.space2depth.space2depth", {"X", "r"}, 2, call<blocks<F::space2depth>>},
+    {"chainer.functions.array.copy.copy", {"x", "dst"}, 2, call<copy>},
     {"chainer.functions.array.diagonal.diagonal", {"x", "offset", "axis1", "axis2"}, 1, call<diagonal>},
     {"chainer.functions.array.get_item.get_item", {"x", "slices"}, 2, call<get_item>},
     {"chainer.functions.array.im2col.im2col", {"x", "ksize", "stride", "pad", "cover_all", "dilate"}, 2, call<im2col>},
