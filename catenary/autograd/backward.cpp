@@ -88,8 +88,9 @@ class Agenda {
 /// Gradients that are not final yet.
 class GradTable {
  public:
-  /// `load_leaves`: a leaf starts from the gradient that it has.
-  explicit GradTable(bool load_leaves) : load_leaves_(load_leaves) {}
+  /// `load_leaves`: a leaf starts from the gradient that it has, in the loss scale.
+  explicit GradTable(bool load_leaves, std::optional<Number> loss_scale = {})
+      : load_leaves_(load_leaves), loss_scale_(std::move(loss_scale)) {}
 
   void set(VariableNode& node, const Variable& grad) {
     Slot& slot = at(node);
@@ -118,7 +119,7 @@ class GradTable {
   Variable pop(VariableNode& node) {
     const int number = index_.at(&node);
     if (number >= 0) return std::move(slots_[static_cast<std::size_t>(number)].grad);
-    return load_leaves_ && !node.creator() ? Variable(&node).grad_var() : Variable();
+    return load_leaves_ && !node.creator() ? walk::grad_in_scale(Variable(&node), loss_scale_) : Variable();
   }
 
  private:
@@ -132,11 +133,13 @@ class GradTable {
     const auto number = static_cast<std::size_t>(index_.insert(&node, inserted));
     if (inserted) {
       slots_.push_back({Ref<VariableNode>(&node), Variable(), false});
-      if (load_leaves_ && !node.creator() && node.has_handle()) slots_.back().grad = Variable(&node).grad_var();
+      if (load_leaves_ && !node.creator() && node.has_handle())
+        slots_.back().grad = walk::grad_in_scale(Variable(&node), loss_scale_);
     }
     return slots_[number];
   }
   bool load_leaves_;
+  std::optional<Number> loss_scale_;
   PointerIndex index_;
   std::vector<Slot> slots_;
 };
@@ -214,9 +217,23 @@ void walk::Captured::see(VariableNode& node) {
   all_.push_back(Variable(&node));
 }
 
-std::vector<walk::Reached> walk::flow(std::vector<Start> starts, bool retain_grad, bool from_zero, const Final& final) {
+Variable walk::grad_in_scale(const Variable& leaf, const std::optional<Number>& loss_scale) {
+  const Variable grad = leaf.grad_var();
+  if (!grad.defined()) return grad;
+  const Number own = leaf.loss_scale().value_or(1.0), wanted = loss_scale.value_or(1.0);
+  if (own.is(wanted)) return grad;
+  const Device device = grad.device();
+  const Number factor = (wanted.to_device(device) / own.to_device(device)).eval();
+  if (config.enable_backprop) return grad * factor.value();
+  const Array& narrow = grad.array();
+  const Array wide = is_16bit_float(narrow.dtype()) ? narrow.astype(Dtype::float32) : narrow;
+  return Variable(multiply(wide, factor).astype(narrow.dtype()), false);
+}
+
+std::vector<walk::Reached> walk::flow(std::vector<Start> starts, bool retain_grad, bool from_zero,
+                                      const std::optional<Number>& loss_scale, const Final& final) {
   Agenda agenda;
-  GradTable grads(!from_zero);
+  GradTable grads(!from_zero, loss_scale);
   std::vector<Ref<VariableNode>> leaves;
   PointerIndex seen_leaves;
   const auto reached = [&](VariableNode& x) {
@@ -281,7 +298,7 @@ void walk::set_grads(const std::vector<Reached>& reached, std::optional<Number> 
 
 void walk::backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
                            const Final& final) {
-  set_grads(flow(std::move(starts), retain_grad, false, final), std::move(loss_scale));
+  set_grads(flow(std::move(starts), retain_grad, false, loss_scale, final), loss_scale);
 }
 
 void walk::backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<Number> loss_scale,

@@ -175,7 +175,9 @@ void Variable::set_loss_scale(std::optional<Number> scale) const {
 
 void Variable::cleargrad() const {
   node().grad_ = Variable();
-  if (node_->extras_) node_->extras_->grad_at_start = GradAtStart::none;
+  if (!node_->extras_) return;
+  node_->extras_->grad_at_start = GradAtStart::none;
+  node_->extras_->loss_scale.reset();
 }
 
 void Variable::zerograd() const {

@@ -25,10 +25,14 @@ struct Reached {
   Ref<VariableNode> leaf;
   Variable grad;
 };
+/// A leaf's grad as a backward with this loss scale adds to it: that of a backward with another scale is brought to
+/// this one, so that the sum is one of gradients. None is a scale of 1.
+CT_API Variable grad_in_scale(const Variable& leaf, const std::optional<Number>& loss_scale);
 /// Gradients flow from the starts to all leaves, none of whose grads is written. They begin with the grads that leaves
-/// have, unless `from_zero` says that those have none; then they are not looked at either, so that others may write
-/// them meanwhile.
-CT_API std::vector<Reached> flow(std::vector<Start> starts, bool retain_grad, bool from_zero, const Final& final = {});
+/// have, in the loss scale, unless `from_zero` says that those have none; then they are not looked at either, so that
+/// others may write them meanwhile.
+CT_API std::vector<Reached> flow(std::vector<Start> starts, bool retain_grad, bool from_zero,
+                                 const std::optional<Number>& loss_scale = {}, const Final& final = {});
 /// Gives the leaves their grads.
 CT_API void set_grads(const std::vector<Reached>& reached, std::optional<Number> loss_scale);
 

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
@@ -153,6 +156,51 @@ TEST(Variable, LossScaleReachesTheLeaves) {
   (x * x).backward(false, false, 8.0);
   EXPECT_EQ(values(x.grad()), Doubles{48});
   EXPECT_EQ(x.loss_scale(), 8.0);
+}
+
+// What an optimizer divides by the last scale is the sum of both losses' gradients.
+TEST(Variable, BackwardsWithDifferentLossScalesAddUpGradients) {
+  const auto number = [](double scale) { return Number(full({}, scale, Dtype::float32)); };
+  using Scale = std::optional<Number>;
+  const std::vector<std::pair<Scale, Scale>> pairs = {
+      {8.0, 2.0}, {Scale(), 4.0}, {4.0, Scale()}, {8.0, 8.0}, {number(8), number(2)}, {number(16), 4.0}, {2.0, number(4)}};
+  for (const auto& [first, second] : pairs) {
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::float64}) {
+      for (const bool double_backprop : {false, true}) {
+        const Variable x(full({2}, 3, dtype));
+        F::sum(x * x).backward(false, double_backprop, first);
+        F::sum(x * 5.0).backward(false, double_backprop, second);
+        const double scale = second ? second->value() : 1;
+        EXPECT_EQ(values(x.grad().astype(Dtype::float64)), (Doubles{11 * scale, 11 * scale})) << scale << dtype;
+        EXPECT_EQ(x.grad().dtype(), dtype);
+        EXPECT_EQ(x.loss_scale().has_value(), second.has_value());
+        if (double_backprop) {  // the gradient of x² has one of its own: 2, in the last scale
+          const Variable gx = x.grad_var();
+          x.cleargrad();
+          F::sum(gx).backward();
+          EXPECT_EQ(values(x.grad().astype(Dtype::float64)), (Doubles{2 * scale, 2 * scale})) << scale << dtype;
+        }
+      }
+    }
+  }
+}
+
+// Such a sum beyond what float16 holds between the scales is computed in float32.
+TEST(Variable, AGradientIsBroughtToAnotherScaleInFloat32) {
+  const Variable x(full({1}, 1, Dtype::float16));
+  F::sum(x * 0.5).backward(false, false, 65536.0 / 2);
+  F::sum(x).backward(false, false, 0x1p-10);
+  EXPECT_EQ(values(x.grad().astype(Dtype::float64)), Doubles{1.5 * 0x1p-10});
+}
+
+TEST(Variable, CleargradForgetsTheLossScale) {
+  const Variable x(array<float>({3}));
+  (x * x).backward(false, false, 8.0);
+  x.cleargrad();
+  EXPECT_FALSE(x.loss_scale());
+  x.set_grad(array<float>({2}));  // by hand: its scale is 1
+  (x * x).backward(false, false, 4.0);
+  EXPECT_EQ(values(x.grad()), Doubles{32});
 }
 
 TEST(Variable, DoubleBackprop) {

@@ -92,7 +92,7 @@ void walk_back(std::vector<ct::walk::Start> starts, const Ahead& ahead, bool ret
   std::vector<ct::walk::Start> given;
   for (ct::VariableNode* const leaf : ahead.leaves)
     if (met.insert(leaf).second && leaf->has_handle())
-      if (const ct::Variable& gradient = ct::Variable(leaf).grad_var(); gradient.defined())
+      if (const ct::Variable gradient = ct::walk::grad_in_scale(ct::Variable(leaf), scale); gradient.defined())
         given.push_back({leaf, gradient});
   starts.insert(starts.begin(), given.begin(), given.end());
   std::vector<ct::walk::Reached> reached;
