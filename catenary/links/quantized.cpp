@@ -14,6 +14,7 @@
 #include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"
 #include "catenary/functions/math_elementwise.h"
+#include "catenary/links/detail_quantized.h"
 
 namespace catenary::links {
 
@@ -103,43 +104,8 @@ namespace {
 
 constexpr char kW[] = "W", kBlocks[] = "W_blocks", kKind[] = "W_kind", kRange[] = "x_range";
 
-struct Told {
-  Quantization kind;
-  Shape shape;
-};
-
-/// What W_kind's numbers tell, or `refuse` with what is wrong with them, which throws.
-template <class Refuse>
-Told told_by(const std::vector<int64_t>& numbers, Refuse&& refuse) {
-  if (numbers.empty() || numbers[0] < 0 || numbers[0] >= kQuantizations)
-    refuse(fmt::format("this names no kind of quantised weights: {}", fmt::join(numbers, ", ")));
-  constexpr int64_t kMost = int64_t{1} << 48;
-  Told told{static_cast<Quantization>(numbers[0]), {}};
-  int64_t columns = 1;
-  bool possible = numbers.size() > 1 && numbers.size() <= kMaxDims + 1 && numbers[1] >= 0;
-  for (std::size_t i = 1; i < numbers.size() && possible; ++i) {
-    told.shape.push_back(numbers[i]);
-    if (i == 1) continue;
-    possible = numbers[i] >= 0 && (columns == 0 || numbers[i] <= kMost / columns);
-    columns *= possible ? numbers[i] : 1;
-  }
-  if (!possible) refuse(fmt::format("there is no shape ({})", fmt::join(numbers.begin() + 1, numbers.end(), ", ")));
-  return told;
-}
-
-Told told_by(const Serializer& serializer) {
-  return told_by(serializer.read_integers(kKind), [&](const std::string& why) { serializer.reject(kKind, why); });
-}
-
-/// Throws FileError for blocks that are not what W_kind tells. Else the link would find out when it is first called.
-void check_blocks(const Serializer& serializer, Dtype dtype, const Shape& shape) {
-  const Told told = told_by(serializer);
-  int64_t columns = 1;
-  for (int axis = 1; axis < told.shape.size(); ++axis) columns *= told.shape[axis];
-  if (const Shape expected{told.shape[0], quantized_row_bytes(told.kind, columns)};
-      dtype != Dtype::uint8 || shape != expected)
-    serializer.reject(kBlocks, fmt::format("blocks of {} for weights of {} are uint8 of {}, not {} of {}",
-                                           quantization_info(told.kind).name, told.shape, expected, dtype, shape));
+detail::QuantizedForm form_of(const Serializer& serializer) {
+  return {serializer.read_integers(kKind), [&](const std::string& why) { serializer.reject(kKind, why); }};
 }
 
 }  // namespace
@@ -176,9 +142,9 @@ std::shared_ptr<const QuantizedArray> QuantizableW::quantized() const {
   const std::lock_guard lock(read_->mutex);
   const auto same = [](const Array& a, const Array& b) { return a.defined() && a.is(b); };
   if (!same(read_->blocks, W_blocks) || !same(read_->kind, W_kind)) {
-    const Told told =
-        told_by(W_kind->to_vector<int64_t>(), [](const std::string& why) { fail<ValueError>("{}: {}", kKind, why); });
-    read_->value = std::make_shared<QuantizedArray>(W_blocks.array(), told.kind, told.shape);
+    const detail::QuantizedForm form(W_kind->to_vector<int64_t>(),
+                                     [](const std::string& why) { fail<ValueError>("{}: {}", kKind, why); });
+    read_->value = std::make_shared<QuantizedArray>(W_blocks.array(), form.kind, form.shape);
     read_->blocks = W_blocks.array();
     read_->kind = W_kind.array();
   }
@@ -189,7 +155,7 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
   const bool is_quantized_there =
       name == kW && p.defined() && serializer.loading() && !serializer.contains(kW) && serializer.contains(kBlocks);
   if (!is_quantized_there) return Link::serialize_member(serializer, name, p);
-  if (const Shape there = told_by(serializer).shape; p.is_initialized() && there != p.shape())
+  if (const Shape there = form_of(serializer).shape; p.is_initialized() && there != p.shape())
     serializer.reject(kKind, fmt::format("the quantised weights have shape {}, the parameter {}", there, p.shape()));
   serializer.after_loading([&p] { p = Parameter(); });
 }
@@ -197,7 +163,11 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
 void QuantizableW::serialize_member(const Serializer& serializer, const std::string& name, Persistent& a) const {
   const bool comes = serializer.loading() && serializer.contains(name) && serializer.contains(kBlocks);
   if (comes && name == kBlocks) {
-    return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) { check_blocks(serializer, dtype, shape); });
+    // else the link would find out when it is first called
+    return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) {
+      form_of(serializer).check_blocks(dtype, shape,
+                                       [&](const std::string& why) { serializer.reject(kBlocks, why); });
+    });
   }
   if (serializer.loading() && serializer.contains(name) && name == kRange) {
     return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) {
@@ -212,6 +182,30 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
 }
 
 namespace detail {
+
+QuantizedForm::QuantizedForm(const std::vector<int64_t>& numbers, const Refuse& refuse) {
+  if (numbers.empty() || numbers[0] < 0 || numbers[0] >= kQuantizations)
+    refuse(fmt::format("this names no kind of quantised weights: {}", fmt::join(numbers, ", ")));
+  constexpr int64_t kMost = int64_t{1} << 48;
+  kind = static_cast<Quantization>(numbers[0]);
+  int64_t columns = 1;
+  bool possible = numbers.size() > 1 && numbers.size() <= kMaxDims + 1 && numbers[1] >= 0;
+  for (std::size_t i = 1; i < numbers.size() && possible; ++i) {
+    shape.push_back(numbers[i]);
+    if (i == 1) continue;
+    possible = numbers[i] >= 0 && (columns == 0 || numbers[i] <= kMost / columns);
+    columns *= possible ? numbers[i] : 1;
+  }
+  if (!possible) refuse(fmt::format("there is no shape ({})", fmt::join(numbers.begin() + 1, numbers.end(), ", ")));
+}
+
+void QuantizedForm::check_blocks(Dtype dtype, const Shape& blocks, const Refuse& refuse) const {
+  int64_t columns = 1;
+  for (int axis = 1; axis < shape.size(); ++axis) columns *= shape[axis];
+  if (const Shape expected{shape[0], quantized_row_bytes(kind, columns)}; dtype != Dtype::uint8 || blocks != expected)
+    refuse(fmt::format("blocks of {} for weights of {} are uint8 of {}, not {} of {}", quantization_info(kind).name,
+                       shape, expected, dtype, blocks));
+}
 
 Array initialized(const Link& link, const Parameter& W) {
   if (!W.defined() || !W.is_initialized())

@@ -5,6 +5,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/safetensors_index.h"
+#include "catenary/links/detail_quantized.h"
 #include "catenary/links/models/chatglm.h"
 #include "catenary/links/models/glm.h"
 #include "catenary/links/models/gpt.h"
@@ -283,23 +284,17 @@ class HuggingFace : public LanguageFile {
   }
   Tensor quantised(const std::string& name) const {
     const io::HostArray kind = weights_.read(name + kKind);
-    const std::int64_t count = kind.shape.product();
-    const auto* numbers = kind.dtype == Dtype::int64 ? kind.as<std::int64_t>() : nullptr;
-    if (!numbers || count < 2 || numbers[0] < 0 || numbers[0] >= kQuantizations)
-      fail<FileError>("{}: {}{} names no kind of quantised weights", path_, name, kKind);
-    Tensor tensor{name,
-                  {},
-                  quantization_info(static_cast<Quantization>(numbers[0])).name,
-                  {},
-                  static_cast<Quantization>(numbers[0])};
-    for (std::int64_t i = 1; i < count; ++i) tensor.shape.push_back(numbers[i]);
+    const auto refuse = [&](const char* which) {
+      return [this, &name, which](const std::string& why) { fail<FileError>("{}: {}{}: {}", path_, name, which, why); };
+    };
+    if (kind.dtype != Dtype::int64) refuse(kKind)(fmt::format("must be int64, not {}", kind.dtype));
+    const auto* const numbers = kind.as<std::int64_t>();
+    const QuantizedForm form({numbers, numbers + kind.shape.product()}, refuse(kKind));
+    if (form.shape.size() != 2) refuse(kKind)(fmt::format("must be the kind of a matrix, not of {}", form.shape));
     const io::ShardedSafetensorsReader::Tensor& blocks = weights_.tensor(name + kBlocks);
-    const std::int64_t columns = tensor.shape.size() == 2 ? tensor.shape[1] : 0;
-    if (const Shape expected{tensor.shape[0], quantized_row_bytes(*tensor.kind, columns)};
-        tensor.shape.size() != 2 || blocks.dtype != Dtype::uint8 || blocks.shape != expected)
-      fail<FileError>("{}: {}{} is {} of {}, which does not go with {} of {}", path_, name, kBlocks, blocks.dtype_name,
-                      blocks.shape, tensor.dtype_name, tensor.shape);
-    return tensor;
+    if (!blocks.dtype) refuse(kBlocks)(fmt::format("must be uint8, not {}", blocks.dtype_name));
+    form.check_blocks(*blocks.dtype, blocks.shape, refuse(kBlocks));
+    return {name, form.shape, quantization_info(form.kind).name, {}, form.kind};
   }
 
   std::string path_, architecture_;
