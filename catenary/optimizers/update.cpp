@@ -295,7 +295,15 @@ void Optimizer::serialize(Serializer& serializer) const {
     auto* rule = dynamic_cast<UpdateRule*>(parameter.update_rule().get());
     if (!rule) continue;
     Serializer below = serializer[path.substr(1)];
-    rule->serialize(below);
+    try {
+      rule->serialize(below);
+    } catch (const FileError& error) {
+      if (!below.loading() || below.contains("t")) throw;
+      fail<FileError>(
+          "{}: the optimizer there does not update {}. (Of a net with quantised weights: quantise this one, too, "
+          "before setup.) {}",
+          name(), path, error.what());
+    }
   }
 }
 

@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
 #include "catenary/array/lazy.h"
 #include "catenary/catenary.h"
 #include "tests/folder.h"
+#include "tests/paths.h"
 #include "tests/training/message.h"
 
 namespace catenary {
@@ -472,6 +476,22 @@ TEST(Precision, SnapshotsOfQuantisedLayersGoOnBitForBit) {
   for (std::size_t i = 0; i < got.size(); ++i)
     EXPECT_EQ(values_of(got[i].second.array()), values_of(expected[i].second.array())) << got[i].first;
   EXPECT_EQ(b.loss_scale().value(), a.loss_scale().value());
+
+  // an optimizer that was set up before the net was quantised has a W to update, which the file knows nothing of
+  Net third;
+  const O::Adam c({.alpha = 0.01});
+  c.setup(third);
+  try {
+    serializers::load_npz(folder / "optimizer", c);
+    FAIL() << "nothing was thrown";
+  } catch (const FileError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("Adam: the optimizer there does not update /l2/W. (Of a net with quantised weights: quantise "
+                        "this one, too, before setup.) "),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("there is no key 'l2/W/t'"), std::string::npos) << text;
+  }
 }
 
 // Chainer 7.8.1 keeps the state of float16 parameters in float16 and no float32 parameters: its snapshots load.
@@ -517,6 +537,40 @@ TEST(Precision, MixedModelsKeepNormalisationInFloat32) {
     EXPECT_EQ(batch.avg_var->dtype(), wide);
     EXPECT_EQ(linear.W.dtype(), static_cast<Dtype>(precision));
   }
+}
+
+// The first table of docs/precision.md: what each value of config.dtype makes of a model and of its optimizer.
+TEST(Precision, IsWhatTheTableOfTheDocumentSays) {
+  struct Net : Chain {
+    L::Linear linear{4, 3};
+    L::BatchNormalization norm{3};
+    CT_LINKS(linear, norm)
+  };
+  std::ifstream file(tests::source_path("docs/precision.md"));
+  const std::regex row(R"(\| `(?:Dtype::)?(\w+)` \| (\w+) \| (\w+) \| (yes|none) \| (1|changes by itself) \|)");
+  std::smatch cells;
+  int rows = 0;
+  for (std::string line; std::getline(file, line) && !line.starts_with("## ");) {
+    if (!std::regex_match(line, cells, row)) continue;
+    ++rows;
+    const auto scope = using_config(config.dtype, precision_from_name(cells[1].str()));
+    const Net net;
+    const O::Adam optimizer;
+    optimizer.setup(net);
+    const Variable x(made({5, 4}, config.dtype, 1), false);
+    for (int t = 0; t < 3; ++t) optimizer.update([&] { return F::mean(F::square(net.norm(net.linear(x)))); });
+    EXPECT_EQ(net.linear.W.dtype(), dtype_from_name(cells[2].str())) << line;
+    for (const Array& array : {net.norm.gamma.array(), net.norm.avg_mean.array(), net.norm.avg_var.array()})
+      EXPECT_EQ(array.dtype(), dtype_from_name(cells[3].str())) << line;
+    const tests::Folder folder;
+    serializers::save_npz(folder / "optimizer", optimizer);
+    const NamedArrays named = load_npz(folder / "optimizer");
+    const std::map<std::string, Array> stored(named.begin(), named.end());
+    EXPECT_EQ(stored.contains("linear/W/fp32_param"), cells[4] == "yes") << line;
+    EXPECT_EQ(stored.at("linear/W/m").dtype(), Dtype::float32) << line;
+    EXPECT_EQ(optimizer.loss_scale().value(), cells[5] == "1" ? 1 : 8) << line;
+  }
+  EXPECT_EQ(rows, 5);
 }
 
 }  // namespace
