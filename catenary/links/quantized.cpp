@@ -165,8 +165,7 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
   if (comes && name == kBlocks) {
     // else the link would find out when it is first called
     return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) {
-      form_of(serializer).check_blocks(dtype, shape,
-                                       [&](const std::string& why) { serializer.reject(kBlocks, why); });
+      form_of(serializer).check_blocks(dtype, shape, [&](const std::string& why) { serializer.reject(kBlocks, why); });
     });
   }
   if (serializer.loading() && serializer.contains(name) && name == kRange) {

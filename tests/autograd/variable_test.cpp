@@ -162,8 +162,9 @@ TEST(Variable, LossScaleReachesTheLeaves) {
 TEST(Variable, BackwardsWithDifferentLossScalesAddUpGradients) {
   const auto number = [](double scale) { return Number(full({}, scale, Dtype::float32)); };
   using Scale = std::optional<Number>;
-  const std::vector<std::pair<Scale, Scale>> pairs = {
-      {8.0, 2.0}, {Scale(), 4.0}, {4.0, Scale()}, {8.0, 8.0}, {number(8), number(2)}, {number(16), 4.0}, {2.0, number(4)}};
+  const std::vector<std::pair<Scale, Scale>> pairs = {{8.0, 2.0},      {Scale(), 4.0},         {4.0, Scale()},
+                                                      {8.0, 8.0},      {number(8), number(2)}, {number(16), 4.0},
+                                                      {2.0, number(4)}};
   for (const auto& [first, second] : pairs) {
     for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::float64}) {
       for (const bool double_backprop : {false, true}) {
