@@ -1,5 +1,9 @@
 // Elementwise functions into an array that is there, as NumPy's ufuncs with `out`.
 
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/user_kernel.h"
@@ -125,13 +129,21 @@ TEST(Axes, AnAxisThatIsNotThereIsAnAxisError) {
   EXPECT_THROW(make<float>({1, 2}).sum({0, 0}), ct::ShapeError);
 }
 
-TEST(RawKernelArgument, HoldsUpToSixteenBytes) {
-  EXPECT_EQ(ct::RawKernel::Argument(std::int32_t{5}).size(), 4u);
-  EXPECT_EQ(ct::RawKernel::Argument(std::int32_t{5}).words()[0], 5u);
+TEST(RawKernelArgument, HoldsNumbersAndStructures) {
+  const ct::RawKernel::Argument five(std::int32_t{5});
+  EXPECT_EQ(five.size(), 4u);
+  EXPECT_EQ(*static_cast<const std::int32_t*>(five.data()), 5);
   EXPECT_TRUE(ct::RawKernel::Argument(make<float>({1})).array().defined());
-  const char many[17] = {};
-  EXPECT_EQ(ct::RawKernel::Argument(many, 16).size(), 16u);
-  EXPECT_THROW(ct::RawKernel::Argument(many, sizeof many), ct::ValueError);
+  std::vector<char> many(4097);
+  many[4095] = 'x';
+  for (const std::size_t size : {std::size_t{1}, std::size_t{16}, std::size_t{17}, std::size_t{4096}}) {
+    const ct::RawKernel::Argument argument(many.data(), size);
+    EXPECT_EQ(argument.size(), size);
+    EXPECT_EQ(std::memcmp(argument.data(), many.data(), size), 0);
+    const ct::RawKernel::Argument copied = argument;
+    EXPECT_EQ(std::memcmp(copied.data(), many.data(), size), 0);
+  }
+  EXPECT_THROW(ct::RawKernel::Argument(many.data(), many.size()), ct::ValueError);
   EXPECT_THROW(ct::RawKernel::groups_for(ct::Device(), 1), ct::DeviceError);
 }
 
