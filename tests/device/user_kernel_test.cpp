@@ -241,25 +241,27 @@ TEST(UserKernels, LaunchesOfThreeAxes) {
   }
 }
 
-// Numbers of 1 to 16 bytes, whole words or not, beside each other; as many as a launch holds.
+// Numbers and structures, whole words or not, beside each other; as many as a launch holds.
 TEST(UserKernels, NumbersOfManySizes) {
   const std::array<std::int32_t, 4> four{1, 2, 3, 4};
-  const std::array<std::int32_t, 5> five{};
-  EXPECT_NE(message_of([&] { RawKernel::Argument(&five, sizeof five); }).find("up to 16 bytes, 20 are given"),
+  const std::array<std::int32_t, 5> five{5, 6, 7, 8, 9};
+  const std::vector<char> many(4097);
+  EXPECT_NE(message_of([&] { RawKernel::Argument(many.data(), many.size()); }).find("up to 4096 bytes, 4097 are given"),
             std::string::npos);
   if (current_device().is_cpu()) return;
   const RawKernel kernel(
       "typedef struct { i32 a, b, c, d; } four;\ntypedef struct { i32 a, b, c; } three;\n"
-      "KERNEL REQD(16) sizes(GLOBAL i32* x, i64 at, i8 small, four v, i32 n, three w, four last) {\n"
+      "typedef struct { i32 a, b, c, d, e; } five;\n"
+      "KERNEL REQD(16) sizes(GLOBAL i32* x, i64 at, i8 small, four v, i32 n, three w, four last, five more) {\n"
       "  if (GLOBAL_ID > 0) return;\n  x += at;\n  x[0] = small; x[1] = v.a; x[2] = v.b; x[3] = v.c; x[4] = v.d;\n"
-      "  x[5] = n; x[6] = w.a; x[7] = w.b; x[8] = w.c; x[9] = last.a; x[10] = last.d;\n}\n",
+      "  x[5] = n; x[6] = w.a; x[7] = w.b; x[8] = w.c; x[9] = last.a; x[10] = last.d; x[11] = more.e;\n}\n",
       "sizes");
-  const Array x = zeros({12}, Dtype::int32);
-  const RawKernel::Argument whole(&four, 16), part(&four, 12);
-  kernel.launch({1, 16}, {x(slice(1, 12)), std::int8_t{-7}, whole, 70, part, whole});
-  EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{0, -7, 1, 2, 3, 4, 70, 1, 2, 3, 1, 4}));
+  const Array x = zeros({13}, Dtype::int32);
+  const RawKernel::Argument whole(&four, 16), part(&four, 12), more(&five, 20);
+  kernel.launch({1, 16}, {x(slice(1, 13)), std::int8_t{-7}, whole, 70, part, whole, more});
+  EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{0, -7, 1, 2, 3, 4, 70, 1, 2, 3, 1, 4, 9}));
   EXPECT_NE(message_of([&] {
-              kernel.launch({1, 16}, std::vector<RawKernel::Argument>(200, whole));
+              kernel.launch({1, 16}, std::vector<RawKernel::Argument>(400, whole));
             }).find("more than 320 arguments"),
             std::string::npos);
   EXPECT_NE(message_of([&] {
