@@ -48,7 +48,7 @@ struct Api {
   explicit Api(const os::Library& library) {
     const auto find = [&](auto& function, const char* name) {
       using F = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
-      function = library.required<F>((std::string("nccl") + name).c_str());
+      function = library.required<F>(fmt::format("nccl{}", name).c_str());
     };
     find(unique_id, "GetUniqueId");
     find(init, "CommInitRankConfig");

@@ -81,7 +81,7 @@ struct Api {
   explicit Api(const os::Library& library) {
     const auto find = [&](auto& function, const char* name) {
       using F = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
-      function = library.required<F>((std::string("cudnn") + name).c_str());
+      function = library.required<F>(fmt::format("cudnn{}", name).c_str());
     };
     find(create_tensor, "CreateTensorDescriptor");
     find(set_tensor, "SetTensorNdDescriptor");

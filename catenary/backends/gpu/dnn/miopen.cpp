@@ -38,7 +38,7 @@ struct Api {
   explicit Api(const os::Library& library) {
     const auto find = [&](auto& function, const char* name) {
       using F = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
-      function = library.required<F>((std::string("miopen") + name).c_str());
+      function = library.required<F>(fmt::format("miopen{}", name).c_str());
     };
     find(create_tensor, "CreateTensorDescriptor");
     find(set_tensor, "SetTensorDescriptor");
