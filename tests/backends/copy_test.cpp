@@ -2,14 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <vector>
 
+#include "catenary/array/array.h"
+#include "catenary/array/elementwise.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"
+#include "catenary/core/half.h"
 #include "catenary/core/parallel.h"
 #include "catenary/io/host_array.h"
 
@@ -345,6 +350,45 @@ TEST_F(CopyTest, Every16BitFloatRoundTrips) {
         }
       }
     }
+}
+
+TEST_F(CopyTest, ProgramsOf16BitFloatsGiveTheSameBitsAtEveryLevel) {
+  // Every float16, with a block's end that no vector fills, and float32 of all exponents, those between two float16 and
+  // NaN.
+  std::vector<std::uint16_t> halves;
+  for (unsigned i = 0; i < 65536; ++i) halves.push_back(static_cast<std::uint16_t>(i));
+  for (unsigned i = 0; i < 5; ++i) halves.push_back(static_cast<std::uint16_t>(0x3c00 + i));
+  std::vector<std::uint32_t> floats;
+  std::mt19937 random(1);
+  for (int i = 0; i < 100000; ++i) floats.push_back(static_cast<std::uint32_t>(random()));
+  for (std::uint32_t half = 0; half < 65536; ++half) {
+    const auto bits = std::bit_cast<std::uint32_t>(detail::half_to_float(static_cast<std::uint16_t>(half)));
+    for (const std::uint32_t beside : {0x0fffu, 0x1000u, 0x1001u}) floats.push_back(bits + beside);
+  }
+  const auto from = [](const auto& bits, Dtype dtype) {
+    return Array::from_host(bits.data(), {static_cast<std::int64_t>(bits.size())}, dtype, Device());
+  };
+  const Array x = from(halves, Dtype::float16), y = from(floats, Dtype::float32);
+  const float zero = -0.0f;  // the sum with it is the number itself
+  for (SimdLevel level : levels()) {
+    set_simd_level(level);
+    const auto doubled = (x * 2).astype(Dtype::float32).to_vector<float>();
+    const auto same = (x * 1).to_vector<float16>();
+    const auto rounded = (y + zero).astype(Dtype::float16).to_vector<float16>();
+    const auto widened = ((y + zero).astype(Dtype::float16).astype(Dtype::float32) + zero).to_vector<float>();
+    for (std::size_t i = 0; i < halves.size(); ++i) {
+      const float value = detail::half_to_float(halves[i]);
+      ASSERT_EQ(same[i].bits, detail::float_to_half(value)) << halves[i] << " at level " << static_cast<int>(level);
+      const float twice = detail::half_to_float(detail::float_to_half(value * 2));
+      ASSERT_TRUE(std::isnan(twice) ? std::isnan(doubled[i]) : doubled[i] == twice) << halves[i];
+    }
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      const std::uint16_t half = detail::float_to_half(std::bit_cast<float>(floats[i]));
+      ASSERT_EQ(rounded[i].bits, half) << floats[i] << " at level " << static_cast<int>(level);
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(widened[i]), std::bit_cast<std::uint32_t>(detail::half_to_float(half)))
+          << floats[i] << " at level " << static_cast<int>(level);
+    }
+  }
 }
 
 TEST_F(CopyTest, LargeCopiesThatBypassTheCaches) {

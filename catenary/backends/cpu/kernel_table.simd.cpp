@@ -5,9 +5,11 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #define CT_NO_FAR_ANGLES  // a row's loop never sees one: CT_OF_ANGLES in kernels_of_type.inc
 #include "catenary/backends/cpu/half_bits.h"
+#include "catenary/backends/cpu/half_vectors.h"
 #include "catenary/ops/complex.h"
 
 namespace catenary::cpu {
@@ -108,6 +110,26 @@ void cast_loop(void* out, const void* in, const void*, const void*, i64 n) {
   for (i64 i = 0; i < n; ++i) o[i] = convert<To, From>(x[i]);
 }
 
+// o[i] = convert(x[i]).
+template <auto convert, class O, class X>
+void convert_all(O* o, const X* x, i64 n) {
+  i64 i = 0;
+#if defined(__F16C__)
+  using One = std::remove_const_t<decltype(convert)>;
+  if constexpr (std::is_same_v<One, f32 (*)(std::uint16_t)>) {
+    if constexpr (convert == &from_half)
+      for (; i + 8 <= n; i += 8) _mm256_storeu_ps(o + i, from_halves(x + i));
+  } else if constexpr (std::is_same_v<One, std::uint16_t (*)(f32)>) {
+    if constexpr (convert == &to_half)
+      for (; i + 8 <= n; i += 8) _mm_storeu_si128(reinterpret_cast<__m128i*>(o + i), to_halves(_mm256_loadu_ps(x + i)));
+  } else if constexpr (std::is_same_v<One, f32 (*)(f32)>) {
+    if constexpr (convert == &ct_narrow_f16_f32)
+      for (; i + 8 <= n; i += 8) _mm256_storeu_ps(o + i, _mm256_cvtph_ps(to_halves(_mm256_loadu_ps(x + i))));
+  }
+#endif
+  for (; i < n; ++i) o[i] = convert(x[i]);
+}
+
 // Memory holds M, the register R; get and put convert one element.
 template <class M, class R, R (*get)(M)>
 void load_loop(void* out, const void* memory, i64 stride, i64 n) {
@@ -119,7 +141,7 @@ void load_loop(void* out, const void* memory, i64 stride, i64 n) {
     i64 i = 0;
     for (; i + kLine <= n; i += kLine) {
       __builtin_prefetch(m + i + n);
-      for (i64 j = 0; j < kLine; ++j) o[i + j] = get(m[i + j]);
+      convert_all<get>(o + i, m + i, kLine);
     }
     for (; i < n; ++i) o[i] = get(m[i]);
   } else if (stride == 0) {
@@ -134,7 +156,7 @@ void store_loop(void* memory, i64 stride, const void* in, i64 n) {
   M* m = static_cast<M*>(memory);
   const R* x = static_cast<const R*>(in);
   if (stride == 1) {
-    for (i64 i = 0; i < n; ++i) m[i] = put(x[i]);
+    convert_all<put>(m, x, n);
   } else {
     for (i64 i = 0; i < n; ++i) m[i * stride] = put(x[i]);
   }
@@ -167,7 +189,7 @@ template <class T, T (*narrow)(T)>
 void narrow_loop(void* out, const void* in, const void*, const void*, i64 n) {
   T* o = static_cast<T*>(out);
   const T* x = static_cast<const T*>(in);
-  for (i64 i = 0; i < n; ++i) o[i] = narrow(x[i]);
+  convert_all<narrow>(o, x, n);
 }
 i32 narrow_i8(i32 a) { return static_cast<std::int8_t>(a); }
 i32 narrow_i16(i32 a) { return static_cast<std::int16_t>(a); }

@@ -12,6 +12,8 @@
 #  include <immintrin.h>
 #endif
 
+#include "catenary/backends/cpu/half_vectors.h"
+
 namespace catenary::cpu {
 namespace CT_SIMD_NAMESPACE {
 namespace {
@@ -111,20 +113,11 @@ void store(void* dst, const R* src, std::int64_t n) {
 }
 
 #if defined(__F16C__)
-// GCC does not vectorise to_half for AVX2. The instruction rounds alike; NaN gets the bits that to_half gives it.
 template <>
 void store<Half, float>(void* dst, const float* src, std::int64_t n) {
   auto* d = static_cast<Half*>(dst);
   std::int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    const __m256 x = _mm256_loadu_ps(src + i);
-    const __m128i half = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
-    const __m256i wide_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-    const __m128i is_nan = _mm_packs_epi32(_mm256_castsi256_si128(wide_nan), _mm256_extracti128_si256(wide_nan, 1));
-    const __m128i sign = _mm_and_si128(half, _mm_set1_epi16(static_cast<short>(0x8000)));
-    const __m128i nan = _mm_or_si128(sign, _mm_set1_epi16(0x7e00));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i), _mm_blendv_epi8(half, nan, is_nan));
-  }
+  for (; i + 8 <= n; i += 8) _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i), to_halves(_mm256_loadu_ps(src + i)));
   for (; i < n; ++i) d[i] = to_half(src[i]);
 }
 #endif
