@@ -59,9 +59,21 @@ static void dots(const G& g, int64_t i, int64_t j) {
     }
   };
   int64_t p = 0;
-  for (; p + L <= g.k; p += L) step([&](const E* from) __attribute__((always_inline)) { return load_wide(from + p); });
-  const int rest = g.k - p;
-  if (rest > 0) step([&](const E* from) __attribute__((always_inline)) { return load_wide_some(from + p, rest); });
+  if constexpr (kByParity<E>) {
+    for (; p + 2 * L <= g.k; p += 2 * L) {
+      step([&](const E* from) __attribute__((always_inline)) { return load_pairs<false>(from + p); });
+      step([&](const E* from) __attribute__((always_inline)) { return load_pairs<true>(from + p); });
+    }
+    if (const int rest = g.k - p; rest > 0) {
+      step([&](const E* from) __attribute__((always_inline)) { return load_pairs_some<false>(from + p, rest); });
+      step([&](const E* from) __attribute__((always_inline)) { return load_pairs_some<true>(from + p, rest); });
+    }
+  } else {
+    for (; p + L <= g.k; p += L)
+      step([&](const E* from) __attribute__((always_inline)) { return load_wide(from + p); });
+    if (const int rest = g.k - p; rest > 0)
+      step([&](const E* from) __attribute__((always_inline)) { return load_wide_some(from + p, rest); });
+  }
   CT_UNROLL for (int r = 0; r < kM; ++r) {
     CT_UNROLL for (int c = 0; c < kN; ++c)
         finish(g, i + r, j + c, sum_lanes<T, L / 2>(acc[r][c], std::make_index_sequence<L>()));

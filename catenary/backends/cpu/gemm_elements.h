@@ -69,6 +69,39 @@ CT_INLINE Vector<float> load_wide_some(const E* p, int n) {
 CT_INLINE Vector<float> load_wide_some(const float* p, int n) { return load_some(p, n); }
 CT_INLINE Vector<double> load_wide_some(const double* p, int n) { return load_some(p, n); }
 
+// Of twice as many bfloat16 as a vector has lanes, those at even or at odd places: one instruction widens them, where
+// neighbours take two. Sums of products do not mind, as both factors are read so.
+template <class E>
+constexpr bool kByParity = std::is_same_v<E, bfloat16>&& kVectorBytes >= 32;
+#if defined(__AVX512F__)
+template <bool kOdd>
+CT_INLINE Vector<float> wide_of_pairs(__m512i x) {
+  return reinterpret_cast<Vector<float>>(kOdd ? _mm512_and_si512(x, _mm512_set1_epi32(-65536))
+                                              : _mm512_slli_epi32(x, 16));
+}
+template <bool kOdd>
+CT_INLINE Vector<float> load_pairs(const bfloat16* p) {
+  return wide_of_pairs<kOdd>(_mm512_loadu_si512(p));
+}
+template <bool kOdd>
+CT_INLINE Vector<float> load_pairs_some(const bfloat16* p, int n) {
+  return wide_of_pairs<kOdd>(_mm512_maskz_loadu_epi16(static_cast<__mmask32>((std::uint64_t{1} << n) - 1), p));
+}
+#elif defined(__AVX2__)
+template <bool kOdd>
+CT_INLINE Vector<float> load_pairs(const bfloat16* p) {
+  const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(p));
+  return reinterpret_cast<Vector<float>>(kOdd ? _mm256_and_si256(x, _mm256_set1_epi32(-65536))
+                                              : _mm256_slli_epi32(x, 16));
+}
+template <bool kOdd>
+CT_INLINE Vector<float> load_pairs_some(const bfloat16* p, int n) {
+  bfloat16 some[2 * kLanes<float>] = {};
+  std::memcpy(some, p, static_cast<std::size_t>(n) * sizeof(bfloat16));
+  return load_pairs<kOdd>(some);
+}
+#endif
+
 // ---- packing ----
 
 // out[p * kWidth + i] = x[i * rs + p * cs], widened, for i < rows, p < k. Lanes between `rows` and the next whole
