@@ -230,6 +230,13 @@ Variable walk::grad_in_scale(const Variable& leaf, const std::optional<Number>& 
   return Variable(multiply(wide, factor).astype(narrow.dtype()), false);
 }
 
+std::optional<Number> walk::scale_of_zeros(const std::vector<Parameter>& parameters,
+                                           const std::optional<Number>& otherwise) {
+  for (const Parameter& p : parameters)
+    if (p.grad_var().defined()) return p.loss_scale();
+  return otherwise;
+}
+
 std::vector<walk::Reached> walk::flow(std::vector<Start> starts, bool retain_grad, bool from_zero,
                                       const std::optional<Number>& loss_scale, const Final& final) {
   Agenda agenda;

@@ -207,7 +207,9 @@ void Variable::addgrad(const Variable& other) const {
     Parameter::of(*this).initialize(other.shape());
     cleargrad();
   }
-  Variable gradient = other.grad_var();
+  // a sum is one of gradients, whatever their loss scales are: it is in that of what is here
+  if (!grad_var().defined()) set_loss_scale(other.loss_scale());
+  Variable gradient = walk::grad_in_scale(other, loss_scale());
   if (gradient.device() != device()) gradient = functions::copy(gradient, device());
   set_grad_var(grad_var().defined() ? gradient + grad_var() : gradient);
 }

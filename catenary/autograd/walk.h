@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catenary/autograd/backward.h"
+#include "catenary/autograd/parameter.h"
 #include "catenary/autograd/variable.h"
 
 namespace catenary::walk {
@@ -28,6 +29,10 @@ struct Reached {
 /// A leaf's grad as a backward with this loss scale adds to it: that of a backward with another scale is brought to
 /// this one, so that the sum is one of gradients. None is a scale of 1.
 CT_API Variable grad_in_scale(const Variable& leaf, const std::optional<Number>& loss_scale);
+/// The loss scale of zeros in place of a gradient that is not there: that of the first of the others, so that a mean
+/// with gradients of other processes is in one scale; `otherwise` where none has a gradient.
+CT_API std::optional<Number> scale_of_zeros(const std::vector<Parameter>& parameters,
+                                            const std::optional<Number>& otherwise = {});
 /// Gradients flow from the starts to all leaves, none of whose grads is written. They begin with the grads that leaves
 /// have, in the loss scale, unless `from_zero` says that those have none; then they are not looked at either, so that
 /// others may write them meanwhile.

@@ -269,6 +269,26 @@ TEST(Variable, AddgradCopydataZerograd) {
   EXPECT_THROW(a.copydata(Variable(array<float>({1}))), ShapeError);
 }
 
+// The sum is in the scale of what is there; what comes to nothing brings its own.
+TEST(Variable, AddgradBringsGradientsToOneLossScale) {
+  using Scale = std::optional<Number>;
+  const Scale none, four = 4.0, eight = Number(full({}, 8, Dtype::float32));
+  for (const auto& [own, other] : {std::pair(four, eight), {none, four}, {eight, none}, {four, four}}) {
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
+      const Variable a(full({2}, 3, dtype)), b(full({2}, 5, dtype)), without(full({2}, 3, dtype));
+      F::sum(a * a).backward(false, false, own);
+      F::sum(b * b).backward(false, false, other);
+      a.addgrad(b);
+      const double scale = own ? own->value() : 1;
+      EXPECT_EQ(values(a.grad().astype(Dtype::float64)), (Doubles{16 * scale, 16 * scale})) << scale << dtype;
+      EXPECT_EQ(a.loss_scale().has_value(), own.has_value());
+      without.addgrad(b);
+      EXPECT_EQ(without.loss_scale().has_value(), other.has_value());
+      EXPECT_EQ(without.loss_scale().value_or(1.0).value(), other.value_or(1.0).value());
+    }
+  }
+}
+
 TEST(Variable, BroadcastingIsUndoneInGradients) {
   const Variable a(array<float>({1, 2, 3, 4, 5, 6}, {2, 3})), b(array<float>({1, 2, 3})), c(array<float>({2}, {}));
   const Variable y = a * b + c;
