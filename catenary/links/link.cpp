@@ -1,8 +1,10 @@
 #include "catenary/links/link.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <typeinfo>
+#include <utility>
 
 #include "catenary/core/axis_error.h"
 #include "catenary/core/clock.h"
@@ -85,15 +87,24 @@ std::vector<std::pair<std::string, Parameter>> Link::namedparams(bool include_un
   return all;
 }
 
-std::vector<std::pair<std::string, Array>> Link::namedpersistents() const {
-  std::vector<std::pair<std::string, Array>> all;
-  for_each_link([&](const std::string& path, const Link& link) {
+namespace {
+/// Those that are there.
+std::vector<std::pair<std::string, Persistent>> persistents_of(const Link& root) {
+  std::vector<std::pair<std::string, Persistent>> all;
+  root.for_each_link([&](const std::string& path, const Link& link) {
     Visit visit;
     visit.on_persistent = [&](const std::string& name, Persistent& a) {
-      if (a.defined()) all.emplace_back(member_path(path, name), a.array());
+      if (a.defined()) all.emplace_back(member_path(path, name), a);
     };
     link.visit_all_members(visit);
   });
+  return all;
+}
+}  // namespace
+
+std::vector<std::pair<std::string, Array>> Link::namedpersistents() const {
+  std::vector<std::pair<std::string, Array>> all;
+  for (const auto& [path, a] : persistents_of(*this)) all.emplace_back(path, a.array());
   return all;
 }
 
@@ -211,7 +222,7 @@ void check_fits(const char* what, const std::string& path, const Array& mine, co
 void Link::copyparams(const Link& from, bool copy_persistent) const {
   const auto mine = namedparams(), theirs = from.namedparams();
   check_same_structure(mine, theirs, "copyparams");
-  const auto my_arrays = namedpersistents(), their_arrays = from.namedpersistents();
+  const auto my_arrays = persistents_of(*this), their_arrays = persistents_of(from);
   if (copy_persistent) check_same_structure(my_arrays, their_arrays, "copyparams");
   // all is looked at before the first is changed
   for (std::size_t i = 0; i < mine.size(); ++i)
@@ -220,8 +231,11 @@ void Link::copyparams(const Link& from, bool copy_persistent) const {
     check_fits("copyparams", my_arrays[i].first, my_arrays[i].second, their_arrays[i].second);
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i].second.copydata(theirs[i].second);
   for (std::size_t i = 0; copy_persistent && i < my_arrays.size(); ++i) {
-    const Array& to = my_arrays[i].second;
-    to.set(their_arrays[i].second.to_device(to.device()), ellipsis);
+    // another array, as links keep what they have read of one: of quantised weights their kind
+    const Persistent& to = my_arrays[i].second;
+    const Array fresh = Array::empty(to->shape(), to->dtype(), to->device());
+    fresh.set(their_arrays[i].second->to_device(to->device()), ellipsis);
+    to = fresh;
   }
 }
 
@@ -235,7 +249,10 @@ void Link::addgrads(const Link& from) const {
     if (const Dtype sum = own.defined() ? promote(own.dtype(), other.dtype()) : other.dtype(); sum != values.dtype())
       fail<DtypeError>("addgrads: {} is {} here, and its gradient would be {}", mine[i].first, values.dtype(), sum);
   }
-  for (std::size_t i = 0; i < mine.size(); ++i) mine[i].second.addgrad(theirs[i].second);
+  std::set<std::pair<const void*, const void*>> added;  // weights tied in both are one under several paths
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    if (added.emplace(&mine[i].second.node(), &theirs[i].second.node()).second)
+      mine[i].second.addgrad(theirs[i].second);
 }
 
 void Link::to_device(const Device& device) const {
@@ -296,7 +313,46 @@ void Link::serialize_state(const Serializer& serializer) const {
   visit_all_members(own);
 }
 
+namespace {
+
+/// What the outermost detach and those of members have made so far: what was one, as tied weights are, is one again.
+struct Copies {
+  std::map<const VariableNode*, Parameter> parameters;
+  std::map<const Array*, Persistent> persistents;
+};
+thread_local Copies* copies = nullptr;
+
+class CopiesScope {
+ public:
+  CopiesScope() : is_outermost_(!copies) {
+    if (is_outermost_) copies = &own_;
+  }
+  ~CopiesScope() {
+    if (is_outermost_) copies = nullptr;
+  }
+  CopiesScope(const CopiesScope&) = delete;
+  CopiesScope& operator=(const CopiesScope&) = delete;
+
+ private:
+  Copies own_;
+  const bool is_outermost_;
+};
+
+Parameter copied(const Parameter& p, CopyMode mode) {
+  if (mode == CopyMode::copy && p.is_initialized()) {
+    Parameter fresh = Parameter::from_array(p.array().copy(), p.name());
+    if (p.grad().defined()) fresh.set_grad(p.grad().copy());
+    fresh.set_loss_scale(p.loss_scale());
+    return fresh;
+  }
+  if (!p.initializer()) throw ValueError("copy: a parameter without an initializer cannot be initialised anew");
+  return p.is_initialized() ? Parameter(p.initializer(), p.shape(), p.name()) : Parameter(p.initializer(), p.name());
+}
+
+}  // namespace
+
 void Link::detach(CopyMode mode) {
+  const CopiesScope scope;
   auto state = std::make_shared<State>();
   state->name = state_->name;
   state->update_enabled = state_->update_enabled;
@@ -308,17 +364,17 @@ void Link::detach(CopyMode mode) {
   Visit visit;
   visit.on_parameter = [&](const std::string&, Parameter& p) {
     if (!p.defined() || mode == CopyMode::share) return;
-    if (mode == CopyMode::copy && p.is_initialized()) {
-      Parameter fresh = Parameter::from_array(p.array().copy(), p.name());
-      if (p.grad().defined()) fresh.set_grad(p.grad().copy());
-      p = fresh;
-      return;
-    }
-    if (!p.initializer()) throw ValueError("copy: a parameter without an initializer cannot be initialised anew");
-    p = p.is_initialized() ? Parameter(p.initializer(), p.shape(), p.name()) : Parameter(p.initializer(), p.name());
+    const VariableNode* const before = &p.node();
+    const auto known = copies->parameters.find(before);
+    p = known != copies->parameters.end() ? known->second : copied(p, mode);
+    copies->parameters.emplace(before, p);
   };
   visit.on_persistent = [&](const std::string&, Persistent& a) {
-    if (mode != CopyMode::share) a = Persistent(copied(a));
+    if (mode == CopyMode::share) return;
+    const Array* const before = &a.slot();
+    const auto known = copies->persistents.find(before);
+    a = known != copies->persistents.end() ? known->second : Persistent(copied(a));
+    copies->persistents.emplace(before, a);
   };
   visit.on_state = [&](const std::string&, StateVariable& s) {
     s = StateVariable(mode == CopyMode::init ? Variable() : s.variable());

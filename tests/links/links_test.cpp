@@ -55,6 +55,63 @@ TEST(Link, CppCopiesShareAndCopiesDoNot) {
   EXPECT_EQ(model.count_params(), 5 * 4 + 5 + 3 * 5 + 3);
 }
 
+/// A weight under two names, and a link under two.
+struct Tied : ct::Chain {
+  L::Linear l1{3, 3}, l2{3, 3};
+  L::BatchNormalization norm{3}, same{norm};
+  Tied() { l2.W = l1.W; }
+  CT_LINKS(l1, l2, norm, same)
+};
+
+TEST(Link, WhatIsTiedIsTiedInCopies) {
+  const Tied model;
+  ASSERT_EQ(model.params().size(), 5u);
+  for (const ct::CopyMode mode : {ct::CopyMode::share, ct::CopyMode::copy, ct::CopyMode::init}) {
+    const Tied copied = model.copy(mode);
+    EXPECT_EQ(copied.params().size(), 5u);
+    EXPECT_TRUE(copied.l1.W.is(copied.l2.W));
+    EXPECT_EQ(copied.l1.W.is(model.l1.W), mode == ct::CopyMode::share);
+    EXPECT_EQ(&copied.norm.avg_mean.slot(), &copied.same.avg_mean.slot());
+    EXPECT_EQ(&copied.norm.avg_mean.slot() == &model.norm.avg_mean.slot(), mode == ct::CopyMode::share);
+    EXPECT_EQ(copied.namedparams().size(), model.namedparams().size());
+  }
+  // another copy is of its own
+  EXPECT_FALSE(model.copy(ct::CopyMode::copy).l1.W.is(model.copy(ct::CopyMode::copy).l1.W));
+}
+
+TEST(Link, GradientsOfTiedWeightsAreAddedOnce) {
+  const Tied model, other = model.copy(ct::CopyMode::copy);
+  const auto clear = [&] {
+    model.cleargrads();
+    F::sum(model.l1.W * 2.0).backward();
+  };
+  clear();
+  other.cleargrads();
+  F::sum(other.l1.W * 3.0).backward(false, false, 8.0);
+  model.addgrads(other);
+  EXPECT_EQ(model.l2.W.grad().to_vector<float>(), std::vector<float>(9, 5));
+  // of one that has them apart, both
+  struct Apart : ct::Chain {
+    L::Linear l1{3, 3}, l2{3, 3};
+    L::BatchNormalization norm{3}, same{3};
+    CT_LINKS(l1, l2, norm, same)
+  } apart;
+  apart.cleargrads();
+  F::sum(apart.l1.W * 3.0 + apart.l2.W * 4.0).backward();
+  clear();
+  model.addgrads(apart);
+  EXPECT_EQ(model.l2.W.grad().to_vector<float>(), std::vector<float>(9, 9));
+}
+
+TEST(Link, CopiedGradientsAreInTheirLossScale) {
+  const L::Linear link(2, 2);
+  link.cleargrads();
+  F::sum(link.W).backward(false, false, 8.0);
+  const L::Linear copied = link.copy(ct::CopyMode::copy);
+  F::sum(copied.W).backward();
+  EXPECT_EQ(copied.W.grad().to_vector<float>(), std::vector<float>(4, 2));
+}
+
 struct Counter : ct::Link {
   ct::Persistent count{ct::zeros({2})}, later;
   CT_LINKS(count, later)

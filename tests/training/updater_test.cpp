@@ -68,6 +68,43 @@ TEST(ParallelUpdater, TheFirstIterationDrawsAsManyNumbersAsAnyOther) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(calls_of([&] { updater->update(); }), 2u) << "iteration " << i;
 }
 
+// What only the second device's part leads to, weights that are tied, and a loss scale: the step of one device.
+TEST(ParallelUpdater, AddsUpGradientsOfTiedWeightsAndOfSomeParts) {
+  struct Parts : ct::Chain {
+    L::Linear l1{2, 2}, same{l1}, second{2, 2};
+    CT_LINKS(l1, same, second)
+    ct::Variable operator()(const ct::Variable& x) const {
+      const ct::Variable y = F::sum(same(l1(x)));
+      return x.array()(0, 0).item<float>() > 0.5f ? y + F::sum(second(x)) : y;
+    }
+  };
+  const ct::Array x = ct::array({{0.25, 0.125}, {1.0, 0.5}}).astype(ct::Dtype::float32);
+  const Parts both;
+  const Parts alone = both.copy(ct::CopyMode::copy);
+  for (const std::optional<double> scale : {std::optional<double>(), std::optional<double>(64)}) {
+    for (const bool parallel : {true, false}) {
+      const Parts& net = parallel ? both : alone;
+      const ct::optimizers::SGD optimizer(0.125);
+      optimizer.setup(net);
+      if (scale) optimizer.set_loss_scale(*scale);
+      if (parallel) {
+        const T::ParallelUpdater updater(batches_of(x, 2), optimizer,
+                                         {{"main", ct::current_device()}, {"second", ct::current_device()}});
+        for (int i = 0; i < 2; ++i) updater->update();
+      } else {
+        for (int i = 0; i < 2; ++i)
+          optimizer.update([&] {
+            return net(ct::Variable(x(ct::slice(0, 1)), false)) + net(ct::Variable(x(ct::slice(1, 2)), false));
+          });
+      }
+    }
+    for (std::size_t k = 0; k < both.params().size(); ++k) {
+      const auto got = both.params()[k].array().to_vector<float>(), want = alone.params()[k].array().to_vector<float>();
+      for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5) << k;
+    }
+  }
+}
+
 TEST(UpdateCore, UpdatesWhatItSays) {
   const ct::Array x = ct::ones({4, 2}, ct::Dtype::float32);
   const auto make = [&](const ct::Optimizer& a, const ct::Optimizer& b, const std::string& out) {
