@@ -125,6 +125,8 @@ void Optimizer::State::serialize_scale(Serializer& serializer) {
     serializer("loss_scale", stored_scale);
     serializer("loss_scale_overflowed", stored_overflowed);
     serializer.after_loading([this] {
+      decide_scale();
+      if (interval == 0) return;  // one that was given, or none, stays
       scale = stored_scale;
       overflowed = stored_overflowed ? full({}, true) : Array();
     });

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
 #include "catenary/array/random.h"
@@ -232,6 +233,15 @@ namespace catenary::optimizer_hooks {
 
 namespace {
 
+/// What a gradient is computed with in its own dtype: 16-bit parameters have gradients in float32 here, beside which
+/// theirs would be lost.
+Array beside(const Array& gradient, const Array& x) { return catenary::detail::as_dtype(x, gradient.dtype()); }
+
+/// In float32 where x has 16 bits: squares leave float16 soon.
+Array sum_of_squares(const Array& x) {
+  return sum(square(catenary::detail::as_dtype(x, promote(x.dtype(), Dtype::float32))));
+}
+
 /// Gradients and parameters that have both, grouped for one program.
 std::vector<std::vector<Array>> pairs(const Optimizer& optimizer) {
   std::vector<std::vector<Array>> all;
@@ -250,18 +260,19 @@ void WeightDecay::operator()(const Optimizer& optimizer) {
           {p.grad(), p.array()});
   for (const auto& [bits, arrays] : by_rate)
     if (const double of_these = std::bit_cast<double>(bits); of_these != 0)
-      lazy::for_each_segment(arrays, [&](const std::vector<Array>& a) { a[0] += of_these * a[1]; });
+      lazy::for_each_segment(arrays, [&](const std::vector<Array>& a) { a[0] += of_these * beside(a[0], a[1]); });
 }
 
 void Lasso::operator()(const Optimizer& optimizer) {
-  lazy::for_each_segment(pairs(optimizer), [&](const std::vector<Array>& a) { a[0] += rate * sign(a[1]); });
+  lazy::for_each_segment(pairs(optimizer),
+                         [&](const std::vector<Array>& a) { a[0] += rate * sign(beside(a[0], a[1])); });
 }
 
 void GradientClipping::operator()(const Optimizer& optimizer) {
   Array total;
   const auto all = pairs(optimizer);
   for (const auto& a : all) {
-    const Array squares = sum(square(a[0]));
+    const Array squares = sum_of_squares(a[0]);
     total = total.defined() ? total + squares : squares;
   }
   if (!total.defined()) return;
@@ -284,9 +295,9 @@ void GradientNoise::operator()(const Optimizer& optimizer) {
 
 void GradientLARS::operator()(const Optimizer& optimizer) {
   for (const auto& a : pairs(optimizer)) {
-    const Array norm_x = sqrt(sum(square(a[1]))), norm_g = sqrt(sum(square(a[0])));
+    const Array norm_x = sqrt(sum_of_squares(a[1])), norm_g = sqrt(sum_of_squares(a[0]));
     const Array rate = where(norm_x > threshold, norm_x / (eps + norm_g + weight_decay * norm_x), 1.0);
-    copyto(a[0], (a[0] + weight_decay * a[1]) * rate);
+    copyto(a[0], (a[0] + weight_decay * beside(a[0], a[1])) * rate);
   }
 }
 

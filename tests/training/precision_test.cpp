@@ -257,6 +257,58 @@ TEST(Precision, HooksSeeGradientsInFloat32) {
   EXPECT_FALSE(model.b.loss_scale());
 }
 
+/// The gradients that hooks made of one that is the same everywhere, after an update.
+std::vector<Values> hooked(const OptimizerHook& hook, Dtype dtype, bool in_float32, std::int64_t size, double x,
+                           double gradient) {
+  struct Both : Link {
+    Parameter a, b;
+    CT_LINKS(a, b)
+  } model;
+  model.a = Parameter::from_array(full({size}, x, dtype));
+  model.b = Parameter::from_array(full({2}, x, Dtype::float32));
+  const O::SGD optimizer(1);
+  optimizer.setup(model);
+  optimizer.use_fp32_update(in_float32);
+  optimizer.set_loss_scale(1);
+  for (const Parameter& p : {model.a, model.b}) p.set_grad(full(p.shape(), gradient, p.dtype()));
+  struct See : OptimizerHook {
+    std::vector<Values> seen;
+    std::string name() const override { return "See"; }
+    void operator()(const Optimizer& optimizer) override {
+      for (const Parameter& p : optimizer.target().link().params()) seen.push_back(values_of(p.grad()));
+    }
+  };
+  const auto see = std::make_shared<See>();
+  optimizer.add_hook(std::shared_ptr<OptimizerHook>(std::shared_ptr<void>(), &const_cast<OptimizerHook&>(hook)));
+  optimizer.add_hook(see);
+  optimizer.update();
+  return see->seen;
+}
+
+// What hooks add to gradients in float32 is not rounded to the parameter's 16 bits before, and their norms are float32.
+TEST(Precision, HooksComputeInFloat32) {
+  namespace H = optimizer_hooks;
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const double x = std::exp2(-10), small = std::exp2(-17);
+    for (const Values& g : hooked(H::WeightDecay(small), dtype, true, 3, x, 0)) EXPECT_EQ(g[0], small * x);
+    for (const Values& g : hooked(H::Lasso(std::exp2(-30)), dtype, true, 3, x, 0)) EXPECT_EQ(g[0], std::exp2(-30));
+    for (const bool in_float32 : {true, false}) {
+      SCOPED_TRACE(dtype_name(dtype) + std::string(in_float32 ? " in float32" : ""));
+      const double eps = dtype == Dtype::float16 ? 0x1p-10 : 0x1p-7;
+      // the squares of 300 and of 1e-4 are beyond float16
+      for (const double gradient : {300.0, 1e-4}) {
+        const double norm = gradient * std::sqrt(3 + 2);
+        for (const Values& g : hooked(H::GradientClipping(gradient), dtype, in_float32, 3, 1, gradient))
+          EXPECT_NEAR(g[0], gradient * gradient / norm, eps * gradient);
+      }
+      // and so is the sum of 100000 squares of 1
+      const Values g = hooked(H::GradientLARS(), dtype, in_float32, 100000, 1, 1)[0];
+      const H::GradientLARS lars;
+      EXPECT_NEAR(g[7], (1 + lars.weight_decay) / (1 + lars.weight_decay), 2 * eps);
+    }
+  }
+}
+
 // A rule's own hook sees it too; a parameter without a gradient is left as it is, whatever hooks there are.
 TEST(Precision, AParameterAloneAndItsHook) {
   const Three model(Dtype::float16);
@@ -329,6 +381,32 @@ TEST(Precision, WhichModelsHaveAScale) {
             "SGD: loss_scaling: the scale must be a positive number, not -2");
   EXPECT_EQ(message_of([&] { optimizer.set_loss_scale(kInf); }),
             "SGD: loss_scaling: the scale must be a positive number, not inf");
+}
+
+// A snapshot's scale is for an optimizer whose scale changes; one that was given stays, and where none is needed there
+// is none.
+TEST(Precision, ASnapshotsScaleDoesNotReplaceOneThatWasGiven) {
+  const tests::Folder folder;
+  const Three half(Dtype::float16);
+  const O::SGD optimizer(1e-3);
+  optimizer.setup(half);
+  for (int t = 0; t < 5; ++t) update(optimizer, half, 0.5);
+  serializers::save_npz(folder / "optimizer.npz", optimizer);
+  const auto scale_after = [&](Dtype dtype, const std::function<void(const Optimizer&)>& say) {
+    const Three model(dtype);
+    const O::SGD other(1e-3);
+    other.setup(model);
+    say(other);
+    serializers::load_npz(folder / "optimizer.npz", other);
+    return other.loss_scale().value();
+  };
+  const auto nothing = [](const Optimizer&) {};
+  EXPECT_EQ(scale_after(Dtype::float16, nothing), 32);
+  EXPECT_EQ(scale_after(Dtype::bfloat16, [](const Optimizer& o) { o.loss_scaling(10); }), 32);
+  EXPECT_EQ(scale_after(Dtype::float16, [](const Optimizer& o) { o.set_loss_scale(128); }), 128);
+  EXPECT_EQ(scale_after(Dtype::float16, [](const Optimizer& o) { o.set_loss_scale(1); }), 1);
+  EXPECT_EQ(scale_after(Dtype::bfloat16, nothing), 1);
+  EXPECT_EQ(scale_after(Dtype::float32, nothing), 1);
 }
 
 // A scale by which everything overflows comes down by itself.
