@@ -10,6 +10,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/random_detail.h"
+#include "catenary/autograd/walk.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/process.h"
@@ -367,7 +368,10 @@ Object Communicator::scatter_objects(const std::vector<Object>& objects, std::ui
 
 void Communicator::bcast_data(const Link& model) const {
   const auto parameters = model.namedparams();
-  const auto all = allgather_obj(description(parameters));
+  const auto quantized = quantized_blocks(model);
+  std::vector<std::string> here = description(parameters);
+  for (const auto& entry : quantized) here.push_back(entry.first);
+  const auto all = allgather_obj(here);
   for (std::size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
     const auto missing = std::string("nothing");
@@ -381,15 +385,16 @@ void Communicator::bcast_data(const Link& model) const {
     if (!p.is_initialized())
       fail<ValueError>("bcast_data: {} is not initialised: run the model once before, or give its size", name);
   if (size() == 1) return;
-  for (const auto& entry : parameters) {
-    const Array& array = entry.second.array();
+  const auto send = [&](const Array& array) {
     if (strategy_->on_device(array, rank())) {
       strategy_->devices->bcast(group(), "bcast_data of " + text_of(array), array);
-      continue;
+      return;
     }
     const Array values = bcast(array);
     if (rank() != 0) copyto(array, values.to_device(array.device()));
-  }
+  };
+  for (const auto& entry : parameters) send(entry.second.array());
+  for (const auto& entry : quantized) send(entry.second);
 }
 
 int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vote) const {
@@ -399,10 +404,14 @@ int Communicator::multi_node_mean_grad(const Link& model, bool zero_fill, int vo
 int Communicator::mean_grad(const Link& model, bool zero_fill, int vote, const std::string& settings) const {
   if (size() == 1) return vote;
   NamedParameters exchanged;
+  const std::optional<Number> of_zeros = walk::scale_of_zeros(model.params(false));
   for (const auto& entry : model.namedparams(false)) {
     const Parameter& p = entry.second;
     if (strategy_->exchange == Exchange::none) break;
-    if (!p.grad().defined() && zero_fill) p.zerograd();
+    if (!p.grad().defined() && zero_fill) {
+      p.zerograd();
+      p.set_loss_scale(of_zeros);
+    }
     if (p.grad().defined()) exchanged.push_back(entry);
   }
   std::vector<Bucket> buckets =

@@ -10,6 +10,7 @@
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
 #include "catenary/distributed/background.h"
+#include "catenary/links/quantized.h"
 #include "catenary/ops/op_names.h"
 
 namespace catenary::distributed {
@@ -31,6 +32,18 @@ std::vector<std::string> description(const NamedParameters& parameters) {
     lines.push_back(p.is_initialized() ? fmt::format("{} {} {}", name, p.dtype(), p.shape())
                                        : fmt::format("{} not initialised", name));
   return lines;
+}
+
+std::vector<std::pair<std::string, Array>> quantized_blocks(const Link& model) {
+  std::vector<std::pair<std::string, Array>> all;
+  model.for_each_link([&](const std::string& path, const Link& link) {
+    const auto* const of = dynamic_cast<const links::QuantizableW*>(&link);
+    if (const auto w = of ? of->quantized() : nullptr)
+      all.emplace_back(
+          fmt::format("{}/W {} {}", path == "/" ? "" : path, quantization_info(w->kind()).name, w->shape()),
+          w->blocks());
+  });
+  return all;
 }
 
 Array packed(const std::vector<Array>& arrays, Dtype dtype) {

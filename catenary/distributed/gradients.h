@@ -12,6 +12,7 @@
 
 #include "catenary/autograd/parameter.h"
 #include "catenary/distributed/collectives.h"
+#include "catenary/links/link.h"
 
 namespace catenary::distributed {
 
@@ -19,6 +20,8 @@ using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
 
 /// Names, dtypes and shapes, for ranks to compare.
 std::vector<std::string> description(const NamedParameters& parameters);
+/// The blocks of quantised weights, which are in place of parameters, under paths with kinds and shapes.
+std::vector<std::pair<std::string, Array>> quantized_blocks(const Link& model);
 
 /// Arrays of one device as one of a dtype, one after the other, by one kernel where they lie in C order.
 Array packed(const std::vector<Array>& arrays, Dtype dtype);

@@ -212,6 +212,7 @@ class GradientExchange final : public OptimizerHook {
   bool differs(const Link& model) const {
     Packer packer;
     for (const auto& [name, p] : model.namedparams()) packer(name)(p.array());
+    for (const auto& [name, blocks] : quantized_blocks(model)) packer(name)(blocks);
     const std::vector<std::string> all = communicator_.allgather_obj(sha256(packer.bytes()));
     return std::any_of(all.begin(), all.end(), [&](const std::string& digest) { return digest != all[0]; });
   }

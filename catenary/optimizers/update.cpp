@@ -57,12 +57,14 @@ bool is_broadcast(const Array& x) {
 
 /// Gives every parameter a gradient, in memory of its own: what changes one in place changes no other. (The gradients
 /// of a and b in a + b are one array.)
-void give_gradients(const std::vector<Parameter>& parameters) {
+void give_gradients(const std::vector<Parameter>& parameters, const Number& scale) {
+  const std::optional<Number> of_zeros = walk::scale_of_zeros(parameters, scale);
   std::unordered_set<const void*> seen;
   for (const Parameter& p : parameters) {
     const Array grad = p.grad();
     if (!grad.defined()) {
       p.zerograd();
+      p.set_loss_scale(of_zeros);
     } else if (const ArrayBody& body = grad.body();
                !seen.insert(body.storage ? static_cast<const void*>(body.storage.get()) : &body).second ||
                is_broadcast(grad)) {
@@ -75,7 +77,7 @@ void give_gradients(const std::vector<Parameter>& parameters) {
 
 void Optimizer::update() const {
   const std::vector<Parameter> parameters = target().link().params(false);
-  give_gradients(parameters);
+  give_gradients(parameters, loss_scale());
   call_hooks(OptimizerHook::Timing::exchange);
   if (std::exchange(state_->skip, false)) return;
   state_->decide_scale();

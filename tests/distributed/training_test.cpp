@@ -166,6 +166,34 @@ TEST(OnRanks, ModelsThatDifferAreTold) {
   EXPECT_NE(text.find("/W float32 (3, 4) and /W float32 (2, 4)"), std::string::npos) << text;
 }
 
+// Quantised weights are in place of parameters: rank 0's hold for all.
+TEST(OnRanks, QuantisedWeightsAreRankZeros) {
+  struct Net : ct::Chain {
+    L::Linear fixed{6, 4}, head{4, 2};
+    CT_LINKS(fixed, head)
+    ct::Variable operator()(const ct::Variable& x) { return F::sum(head(fixed(x))); }
+  };
+  for (const bool by_update : {false, true}) {
+    ct::random::seed(static_cast<std::uint64_t>(rank() + 1));
+    Net net;
+    L::quantize(net, ct::Quantization::int8, {.keep = {"head"}});
+    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), comm());
+    optimizer.setup(net);
+    if (by_update) {
+      optimizer.update([&] { return net(filled({3, 6}, rank())); });
+    } else {
+      comm().bcast_data(net);
+    }
+    const ct::Array here = net(filled({3, 6}, 1)).array();
+    for (const float each : comm().allgather_obj(here.item<float>())) EXPECT_EQ(each, here.item<float>());
+  }
+  if (size() == 1) return;
+  L::Linear link(256, 3);
+  link.quantize(rank() == 0 ? ct::Quantization::q4_k : ct::Quantization::q4_0);
+  const std::string text = message_of([&] { comm().bcast_data(link); });
+  EXPECT_NE(text.find("/W Q4_K (3, 256) and /W Q4_0 (3, 256)"), std::string::npos) << text;
+}
+
 /// Batches of 5 for a rank; those of all ranks together for -1.
 ct::Batch batch_of(int of, int iteration) {
   std::vector<ct::Array> xs, ts;
@@ -321,13 +349,45 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
         }
         plain.cleargrads();
         plain(x).backward(false, false, scale);
-        for (const ct::Parameter& p : plain.params())
-          if (!p.grad().defined()) p.zerograd();
         flat.multi_node_mean_grad(plain, true);
         alone.update();
         EXPECT_EQ(optimizer.t(), i + 1);
         expect_same_parameters(model, plain, fmt::format("iteration {} ", i));
+        const auto sum = model.sometimes.W.array().sum().item<double>();
+        for (const double each : comm().allgather_obj(sum)) EXPECT_EQ(each, sum) << "of all ranks";
       }
+    }
+  }
+}
+
+// What only one rank's batch leads to is zeros on the others, in the scale of all that the mean is of.
+TEST(OnRanks, ZerosOfSomeRanksAreInTheLossScale) {
+  struct Two : ct::Link {
+    ct::Parameter a = ct::Parameter::from_array(filled({3}, 1)), b = ct::Parameter::from_array(filled({3}, 1));
+    CT_LINKS(a, b)
+  };
+  for (const char* name : {"naive", "flat"}) {
+    for (const bool by_hand : {false, true}) {
+      const D::Communicator c = D::create_communicator(name);
+      const Two model;
+      const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.5), c);
+      const ct::optimizers::SGD alone(0.5);
+      (by_hand ? static_cast<const ct::Optimizer&>(alone) : optimizer).setup(model);
+      for (int i = 0; i < 2; ++i) {
+        const auto loss = [&] { return rank() == size() - 1 ? F::sum(model.a + model.b * 3.0) : F::sum(model.a); };
+        if (by_hand) {
+          model.cleargrads();
+          loss().backward(false, false, 64.0);
+          c.multi_node_mean_grad(model, true);
+          alone.update();
+        } else {
+          optimizer.set_loss_scale(64);
+          optimizer.update(loss);
+        }
+      }
+      const double each = model.b.array().to_vector<double>()[0];
+      EXPECT_NEAR(model.a.array().to_vector<double>()[0], 0, 1e-6) << name << by_hand;
+      EXPECT_NEAR(each, 1 - 3.0 / size(), 1e-6) << name << by_hand;
     }
   }
 }

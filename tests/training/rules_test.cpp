@@ -380,6 +380,31 @@ TEST(StepOrder, ExchangeThenScaleThenHooksAsTheyWereAdded) {
   EXPECT_FALSE(model.b.loss_scale().has_value());
 }
 
+// A gradient that is not there is zeros in the scale of the others: an exchange may bring those of other processes.
+TEST(StepOrder, ZerosAreInTheLossScaleToo) {
+  for (const bool by_loss : {true, false}) {
+    for (const bool any : {true, false}) {
+      const Two model;
+      const optimizers::SGD optimizer(1);
+      optimizer.setup(model);
+      optimizer.set_loss_scale(8);
+      optimizer.add_hook(Hook("others", Timing::exchange, [&](const Optimizer&) { model.b.grad() += 16.0; }));
+      const Values before = values_of(model.b.array());
+      const Variable elsewhere(full({2}, 1, Dtype::float32));
+      const auto loss = [&] { return functions::sum(any ? Variable(model.a) : elsewhere); };
+      if (by_loss) {
+        optimizer.update(loss);
+      } else {
+        model.cleargrads();
+        loss().backward(false, false, optimizer.loss_scale());
+        optimizer.update();
+      }
+      for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_NEAR(values_of(model.b.array())[i], before[i] - 2, 1e-6) << by_loss << any;
+    }
+  }
+}
+
 TEST(StepOrder, TheLossScaleIsDividedOutOnceAndByOneProgram) {
   const auto kernels_of_update = [](double scale) {
     const Two model;
