@@ -60,8 +60,9 @@ void ConvolutionND::set_quantized(const QuantizedArray& w) {
 
 namespace {
 void check_range(const char* name, const InputRange& range) {
-  if (!(range.low <= 0 && range.high >= 0 && std::isfinite(range.low) && std::isfinite(range.high)))
-    fail<ValueError>("{}: the range of x must hold 0 and be finite, not {} to {}", name, range.low, range.high);
+  if (!(range.low <= 0 && range.high >= 0 && std::isfinite(range.high - range.low)))
+    fail<ValueError>("{}: the range of x must hold 0 and be of a finite length, not {} to {}", name, range.low,
+                     range.high);
 }
 }  // namespace
 

@@ -63,7 +63,9 @@ void WeightHook::added(const Link* link) {
 void WeightHook::deleted(const Link*) noexcept { in_use_ = false; }
 
 void WeightHook::forward_preprocess(const LinkCall& call) {
-  Parameter& weight = *find(call.link, weight_name_);
+  Parameter* const found = find(call.link, weight_name_);
+  if (!found) fail<ValueError>("{}: the link has no parameter '{}' any more; was it quantised?", name_, weight_name_);
+  Parameter& weight = *found;
   const Variable computed = normalized(weight);
   // where another hook has replaced it already, that one puts it back
   if (Parameter::is_parameter(weight)) learnt_ = weight;

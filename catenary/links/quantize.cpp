@@ -14,6 +14,7 @@
 #include "catenary/core/format.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
+#include "catenary/links/link_hooks.h"
 
 namespace catenary::links {
 
@@ -51,9 +52,9 @@ class RangeHook : public LinkHook {
     const auto* const link = dynamic_cast<const ConvolutionND*>(&call.link);
     if (!link) return;
     const Array& x = call.inputs[0].array();
+    Seen& seen = of[key(*link)];
     if (x.size() == 0) return;
     const auto wider = [](Array& to, const Array& x, const auto& f) { to = to.defined() ? f(to, x) : x; };
-    Seen& seen = of[key(*link)];
     wider(seen.low, min(x).astype(Dtype::float32), [](const Array& a, const Array& b) { return minimum(a, b); });
     wider(seen.high, max(x).astype(Dtype::float32), [](const Array& a, const Array& b) { return maximum(a, b); });
   }
@@ -70,6 +71,12 @@ std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const Quan
   std::vector<std::function<void()>> changes;
   const auto add = [&](const std::string& path, auto& link) {
     if (link.quantized()) return;
+    for (const auto& hook : link.hooks())
+      if (dynamic_cast<const link_hooks::WeightHook*>(hook.get()))
+        fail<ValueError>(
+            "quantize: {} has the hook '{}', which computes its weight anew in each call; keep the link, or delete the "
+            "hook",
+            path, hook->name());
     const Array before = detail::initialized(link, link.W);
     const QuantizedArray after = catenary::quantize(before, kind);
     const Array wide = before.astype(Dtype::float32), difference = dequantize(after) - wide;
@@ -99,8 +106,9 @@ std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>&
     if (!convolution || !convolution->quantized()) return;
     convolutions.emplace_back(path, convolution);
     before.push_back(convolution->x_range);
-    convolution->clear_input_range();  // what is seen is what comes of inputs that were not rounded
   });
+  // what is seen is what comes of inputs that were not rounded
+  for (const auto& [path, convolution] : convolutions) convolution->clear_input_range();
   std::vector<CalibratedInput> found;
   try {
     const auto hook = std::make_shared<RangeHook>();
@@ -113,8 +121,10 @@ std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>&
       const auto seen = hook->of.find(RangeHook::key(*convolution));
       if (seen == hook->of.end())
         fail<ValueError>("calibrate: {} was not called, so the range of its x is not known", path);
+      if (!seen->second.low.defined())
+        fail<ValueError>("calibrate: {} was given empty batches alone, so the range of its x is not known", path);
       const float low = seen->second.low.item<float>(), high = seen->second.high.item<float>();
-      if (!std::isfinite(low) || !std::isfinite(high))
+      if (!std::isfinite(high - low))  // nor where one of them is not
         fail<ValueError>("calibrate: x of {} goes from {} to {}: there is no scale for that", path, low, high);
       found.push_back({path, {std::min(low, 0.0f), std::max(high, 0.0f)}});
     }

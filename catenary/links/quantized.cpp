@@ -169,10 +169,13 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
     });
   }
   if (serializer.loading() && serializer.contains(name) && name == kRange) {
-    return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) {
+    // another array, as what was read of the one that is there is kept
+    const auto range = std::make_shared<Array>();
+    serializer(name, *range, [&](Dtype dtype, const Shape& shape) {
       if (dtype != Dtype::float32 || shape != Shape{2})
         serializer.reject(kRange, fmt::format("a range is float32 of (2,), not {} of {}", dtype, shape));
     });
+    return serializer.after_loading([a, range] { a = a.defined() ? range->to_device(a->device()) : *range; });
   }
   // which kind blocks are of was read when they came, and blocks of several kinds are of one size
   if (comes && name == kKind && a.defined() && serializer.read_integers(kKind) != a->to_vector<int64_t>())

@@ -207,13 +207,66 @@ TEST(Calibrate, WhatIsWrongChangesNothing) {
   };
   EXPECT_EQ(message([&] { net.first(images()); }),
             "calibrate: /second was not called, so the range of its x is not known");
+  EXPECT_EQ(message([&] {
+              net(given({0, 3, 8, 8}));
+            }),
+            "calibrate: /first was given empty batches alone, so the range of its x is not known");
+  EXPECT_NE(message([&] { net(images() * 3e38); }).find("calibrate: x of /first goes from -"), std::string::npos);
   EXPECT_NE(message([&] { net(images() * INFINITY); }).find("calibrate: x of /first goes from"), std::string::npos);
   EXPECT_NE(message([&] { net(images() * NAN); }).find("calibrate: x of /first goes from nan"), std::string::npos);
   EXPECT_NE(message([&] { net(images()); }, {.keep = {"("}}).find("'(' is no regular expression"), std::string::npos);
   EXPECT_NE(message([&] { fail<ValueError>("its own"); }).find("its own"), std::string::npos);
-  for (const L::InputRange& wrong : {L::InputRange{0.1F, 1}, {-1, -0.5F}, {-1, INFINITY}, {NAN, 1}})
+  for (const L::InputRange& wrong : {L::InputRange{0.1F, 1}, {-1, -0.5F}, {-1, INFINITY}, {NAN, 1}, {-3e38F, 3e38F}})
     EXPECT_THROW(net.second.set_input_range(wrong), ValueError);
   EXPECT_EQ(net.second.input_range()->high, high);
+}
+
+// A range that comes while another has been computed with holds from then on.
+TEST(Calibrate, ARangeThatComesReplacesTheOneThatWasRead) {
+  const auto mode = test_mode();
+  const tests::Folder folder;
+  const auto quantised = [](float end) {
+    auto net = std::make_unique<Net>();
+    for (L::Convolution2D* conv : {&net->first, &net->second, &net->last}) {
+      conv->quantize(Quantization::int8);
+      conv->set_input_range({-end, end});
+    }
+    return net;
+  };
+  const auto wide = quantised(4);
+  const Array y = (*wide)(images()).array();
+  serializers::save_npz(folder / "net.npz", *wide);
+  serializers::save_safetensors(folder / "net.safetensors", *wide);
+  const std::vector<std::function<void(const Net&)>> ways = {
+      [&](const Net& net) { serializers::load_npz(folder / "net.npz", net); },
+      [&](const Net& net) { serializers::load_safetensors(folder / "net.safetensors", net); },
+      [&](const Net& net) { net.copyparams(*wide); }};
+  for (const auto& way : ways) {
+    const auto net = quantised(0.5);
+    const Net same = *net;
+    (*net)(images());
+    way(*net);
+    EXPECT_EQ(net->second.input_range()->high, 4);
+    EXPECT_EQ(same.second.input_range()->high, 4);
+    expect_near((*net)(images()).array(), y, 0);
+  }
+}
+
+// One link under two names has one range, which an error leaves as it was.
+TEST(Calibrate, ALinkMayStandTwice) {
+  const auto mode = no_backprop_mode();
+  struct Twice : Chain {
+    L::Convolution2D first{3, 3, 1}, again{first};
+    CT_LINKS(first, again)
+  } net;
+  L::quantize(net, Quantization::int8);
+  const auto told = L::calibrate(net, [&] { net.again(net.first(images())); });
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].range.high, told[1].range.high);
+  EXPECT_EQ(net.again.input_range()->high, told[0].range.high);
+  EXPECT_THROW(L::calibrate(net, [] { fail<ValueError>("its own"); }), ValueError);
+  ASSERT_TRUE(net.first.input_range());
+  EXPECT_EQ(net.first.input_range()->high, told[0].range.high);
 }
 
 TEST(Calibrate, RangesAreInFilesCopiesAndOnDevices) {

@@ -16,6 +16,7 @@
 #include "catenary/functions/functions.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
+#include "catenary/links/quantize.h"
 #include "catenary/links/rnn.h"
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/serializers/serializer.h"
@@ -233,6 +234,28 @@ TEST(LinkHooks, WrongOnesAreRefused) {
             "delete_hook: the link has no hook named 'other'");
   one.delete_hook(hook->name());
   EXPECT_NO_THROW(two.add_hook(hook));
+}
+
+// Blocks have no weight that could be computed anew.
+TEST(LinkHooks, GoWithNoQuantisedWeight) {
+  struct Net : ct::Chain {
+    L::Linear plain{4, 3}, hooked{4, 3};
+    CT_LINKS(plain, hooked)
+  } net;
+  net.hooked.add_hook(std::make_shared<SpectralNormalization>());
+  EXPECT_EQ(message<ct::ValueError>([&] { L::quantize(net, ct::Quantization::q8_0); }),
+            "quantize: /hooked has the hook 'SpectralNormalization', which computes its weight anew in each call; keep "
+            "the link, or delete the hook");
+  EXPECT_FALSE(net.plain.quantized());
+  L::quantize(net, ct::Quantization::q8_0, {.keep = {"hooked"}});
+  EXPECT_TRUE(net.plain.quantized());
+  net.hooked.quantize(ct::Quantization::q8_0);
+  EXPECT_EQ(message<ct::ValueError>([&] {
+              net.hooked(ct::ones({2, 4}, ct::Dtype::float32));
+            }),
+            "SpectralNormalization: the link has no parameter 'W' any more; was it quantised?\n  in Linear 'hooked'");
+  EXPECT_EQ(message<ct::ValueError>([&] { net.plain.add_hook(std::make_shared<SpectralNormalization>()); }),
+            "SpectralNormalization: Linear has no parameter named 'W'; it has [b]");
 }
 
 /// Counts variables.

@@ -353,6 +353,18 @@ TEST(QuantizedLinks, CopiesAndDevices) {
   EXPECT_EQ(net.count_params(), other.count_params());
 }
 
+// Rows of 256 take as many bytes in Q4_0 as in Q4_K.
+TEST(QuantizedLinks, CopiedParametersBringTheirKind) {
+  L::Linear from(256, 5), to(256, 5);
+  from.quantize(Quantization::q4_k);
+  to.quantize(Quantization::q4_0);
+  const Variable x(ones({2, 256}, Dtype::float32), false);
+  to(x);
+  to.copyparams(from);
+  EXPECT_EQ(to.quantized()->kind(), Quantization::q4_k);
+  EXPECT_TRUE((to(x).array() == from(x).array()).all());
+}
+
 TEST(QuantizedLinks, WhatIsWrongIsSaid) {
   const auto error = [](auto&& f) -> std::string {
     try {
