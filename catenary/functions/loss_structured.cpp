@@ -104,7 +104,7 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
     fail<ShapeError>("black_out: samples must be ({}, k), not {}", x.shape(0), samples.shape());
   const auto scores_of = [&](const char* name, const Array& classes) {
     return detail::Labels{"black_out", name, classes, W.shape(0)}.pick([&](const Array& at) {
-      return scores(x, W, at.reshape({x.shape(0), -1}));
+      return scores(x, W, at.ndim() == 1 ? at.reshape({at.size(), 1}) : at);
     });
   };
   const Dtype wide = promote(x.dtype(), Dtype::float32);  // as detail::in_float32, of the scores alone

@@ -27,7 +27,7 @@ void KeyValueCache::append(const Array& keys, const Array& values) {
   const auto check = [&](const char* what, const Array& held, const Array& given) {
     if (given.ndim() != 4)
       fail<ShapeError>("KeyValueCache: {} must be (batch, groups, n, size), not {}", what, given.shape());
-    if (!held.defined()) return;
+    if (size_ == 0) return;
     Shape wanted = held.shape();
     wanted[2] = given.shape(2);
     if (given.shape() != wanted)
@@ -41,8 +41,11 @@ void KeyValueCache::append(const Array& keys, const Array& values) {
     fail<ShapeError>("KeyValueCache: as many keys as values, not {} and {}", keys.shape(), values.shape());
   const std::int64_t size = size_ + keys.shape(2);
   const auto grown = [&](const Array& held, const Array& given) {
-    if (held.defined() && held.shape(2) >= size && held.device() == given.device()) return held;
     Shape shape = given.shape();
+    if (held.defined()) shape[2] = held.shape(2);
+    if (held.defined() && held.shape(2) >= size && held.shape() == shape && held.dtype() == given.dtype() &&
+        held.device() == given.device())
+      return held;
     shape[2] = std::max<std::int64_t>(16, held.defined() ? 2 * size : size);
     const Array fresh = Array::empty(shape, given.dtype(), given.device());
     if (size_ > 0)

@@ -107,6 +107,12 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
   EXPECT_THROW(cache.resize(3), ValueError);
   EXPECT_THROW(cache.append(zeros({1, 2, 1, 4}, Dtype::float64), zeros({1, 2, 1, 4}, Dtype::float64)), DtypeError);
   EXPECT_THROW(cache.append(zeros({1, 2, 1, 4}, Dtype::float32), zeros({1, 2, 2, 4}, Dtype::float32)), ShapeError);
+  cache.resize(0);  // nothing is before them
+  EXPECT_THROW(cache.append(zeros({1, 2, 1, 4}), zeros({1, 2, 2, 4})), ShapeError);
+  cache.append(zeros({3, 2, 1, 4}, Dtype::float64), ones({3, 2, 1, 5}, Dtype::float64));
+  cache.append(zeros({3, 2, 20, 4}, Dtype::float64), ones({3, 2, 20, 5}, Dtype::float64));
+  EXPECT_EQ(cache.keys().shape(), (Shape{3, 2, 21, 4}));
+  EXPECT_TRUE((cache.values() == 1.0).all());
 }
 
 TEST(RMSNorm, IsTheFunctionAndItsGammaIsWideWhereThePrecisionIsMixed) {

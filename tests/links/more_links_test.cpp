@@ -121,6 +121,80 @@ TEST(Links, HierarchicalSoftmaxIsADistribution) {
   EXPECT_THROW(L::BinaryHierarchicalSoftmax(4, L::ClassTree(1, 1)), ct::ValueError);
 }
 
+/// A batch without examples has a result without elements, gradients of zeros and leaves what is kept finite.
+template <class L0>
+void take_nothing(const L0& given, const ct::Shape& of_one) {
+  const L0 link = given;
+  SCOPED_TRACE(link.type_name());
+  const auto call = [&](const ct::Variable& x) -> ct::Variable {
+    if constexpr (requires { link.reset_state(); }) link.reset_state();
+    return link(x);
+  };
+  ct::Shape shape = of_one;
+  {
+    const auto mode = ct::no_backprop_mode();
+    shape[0] = 6;  // for links that wait for their shapes, and first statistics
+    call(numbers(shape));
+  }
+  shape[0] = 0;
+  link.cleargrads();
+  const ct::Variable x(numbers(shape)), y = call(x);
+  EXPECT_EQ(y.shape(0), 0);
+  F::sum(y).backward();
+  EXPECT_EQ(x.grad().shape(), shape);
+  for (const auto& [path, p] : link.namedparams()) EXPECT_TRUE(!p.grad().defined() || (p.grad() == 0.0).all()) << path;
+  for (const auto& [path, array] : link.namedpersistents())
+    EXPECT_TRUE(array.size() == 0 || ct::isfinite(array).all()) << path;
+}
+
+TEST(Links, TakeBatchesWithoutExamples) {
+  take_nothing(L::Linear(4), {1, 3});
+  take_nothing(L::Linear(3, 4, {.n_batch_axes = -1}), {1, 5, 3});
+  for (const ct::Quantization kind : {ct::Quantization::q8_0, ct::Quantization::q4_k, ct::Quantization::int8}) {
+    L::Linear linear(3, 4);
+    linear.quantize(kind);
+    take_nothing(linear, {1, 3});
+    L::Convolution2D convolution(3, 4, 3);
+    convolution.quantize(kind);
+    take_nothing(convolution, {1, 3, 5, 5});
+    convolution.set_input_range({-1, 1});
+    take_nothing(convolution, {1, 3, 5, 5});
+  }
+  take_nothing(L::Convolution1D({}, 4, 3), {1, 3, 5});
+  take_nothing(L::Convolution2D(4, 4, 3, {.groups = 2}), {1, 4, 5, 5});
+  take_nothing(L::Convolution3D(3, 4, 3), {1, 3, 5, 5, 5});
+  take_nothing(L::Deconvolution2D(3, 4, 3), {1, 3, 5, 5});
+  take_nothing(L::DepthwiseConvolution2D(3, 2, 3), {1, 3, 5, 5});
+  take_nothing(L::LocalConvolution2D(4, 3), {1, 3, 5, 5});
+  take_nothing(L::DeformableConvolution2D(3, 4, 3), {1, 3, 5, 5});
+  take_nothing(L::MLPConvolution2D({}, {4, 2}, 3), {1, 3, 5, 5});
+  take_nothing(L::BatchNormalization(3), {1, 3, 4});
+  take_nothing(L::BatchRenormalization(3), {1, 3});
+  take_nothing(L::LayerNormalization(3), {1, 3});
+  take_nothing(L::RMSNorm(3), {1, 3});
+  take_nothing(L::GroupNormalization(2), {1, 4, 3});
+  take_nothing(L::Scale(1, {3}), {1, 3});
+  take_nothing(L::Bias(1, {3}), {1, 3});
+  take_nothing(L::Maxout(3, 4, 2), {1, 3});
+  take_nothing(L::Highway(3), {1, 3});
+  take_nothing(L::PReLU(), {1, 3});
+  take_nothing(L::Swish(ct::Shape{3}), {1, 3});
+  take_nothing(L::SimplifiedDropconnect(3, 4), {1, 3});
+  take_nothing(L::LSTM(3, 4), {1, 3});
+  take_nothing(L::StatefulPeepholeLSTM(3, 4), {1, 3});
+  take_nothing(L::StatefulZoneoutLSTM(3, 4), {1, 3});
+  take_nothing(L::StatefulGRU(3, 4), {1, 3});
+  take_nothing(L::StatefulMGU(3, 4), {1, 3});
+  take_nothing(L::MultiHeadAttention(8, 2), {1, 5, 8});
+  take_nothing(L::Inception(3, 2, 2, 2, 2, 2, 2), {1, 3, 6, 6});
+  const ct::Array none = ct::zeros({0}, ct::Dtype::int32);
+  EXPECT_EQ(L::EmbedID(5, 3)(none).shape(), (ct::Shape{0, 3}));
+  const ct::Variable x(numbers({0, 3}));
+  EXPECT_EQ(L::NegativeSampling(3, {1, 2}, 2)(x, none).item<float>(), 0);
+  EXPECT_EQ(F::black_out(x, none, numbers({4, 3}), ct::zeros({0, 2}, ct::Dtype::int32), F::Reduce::no).shape(),
+            ct::Shape{0});
+}
+
 TEST(Links, AChainOfLabels) {
   const L::CRF1d link(2);
   const std::vector<ct::Variable> xs{numbers({2, 2}), numbers({1, 2})},
