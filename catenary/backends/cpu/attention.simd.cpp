@@ -1,8 +1,7 @@
-// Attention of one thread: tiles of scores, made and used by the micro-kernel
-// of products, with running maxima and sums (Milakov and Gimelshein 2018; Dao
-// et al. 2022, whose gradient this is, too). A query's sum goes over its keys
-// in order, in tiles at fixed places, so bits depend on shapes alone. This file
-// is compiled with -ffp-contract=fast, as products are.
+// Attention of one thread: tiles of scores, made and used by the micro-kernel of products, with running maxima and sums
+// (Milakov and Gimelshein 2018; Dao et al. 2022, whose gradient this is, too). A query's sum goes over its keys in
+// order, in tiles at fixed places, so bits depend on shapes alone. This file is compiled with -ffp-contract=fast, as
+// products are.
 
 #include "catenary/backends/cpu/attention.h"
 
@@ -18,14 +17,12 @@ namespace {
 constexpr int64_t kTileQueries = kRows * (64 / kRows), kTileKeys = 256;
 constexpr int64_t kPartQueries = 8 * kTileQueries;
 
-// Elements of a row of n in scratch memory: whole vectors, and never a multiple
-// of 4096 bytes.
+// Elements of a row of n in scratch memory: whole vectors, and never a multiple of 4096 bytes.
 template <class T>
 constexpr int64_t padded(int64_t n) {
   return (n + 2 * kLanes<T> - 1) / kLanes<T> * kLanes<T> | 16;
 }
-// Elements of panels of n columns and a depth of k, with what packing may write
-// past their end.
+// Elements of panels of n columns and a depth of k, with what packing may write past their end.
 template <class T>
 constexpr int64_t panels_of(int64_t n, int64_t k) {
   return (ceil_div(n, kColumns<T>) * kColumns<T> * k + kLanes<T> + 15) / 16 * 16;
@@ -46,8 +43,7 @@ static void scaled_rows(const HeadRows<const E>& x, int64_t first, int64_t rows,
   }
 }
 
-// Panels of `rows` rows from `first` on, as columns of a product (their n
-// elements are its depth), and as its rows.
+// Panels of `rows` rows from `first` on, as columns of a product (their n elements are its depth), and as its rows.
 template <class T, class E>
 static void pack_columns(const HeadRows<const E>& x, int64_t first, int64_t rows, int64_t n, T* out) {
   constexpr int64_t NR = kColumns<T>;

@@ -1,7 +1,6 @@
 #pragma once
-// Private to the attention*.simd.cpp files: the running softmax of a query,
-// with what it is made of. Both files are compiled with -ffp-contract=fast, as
-// products are.
+// Private to the attention*.simd.cpp files: the running softmax of a query, with what it is made of. Both files are
+// compiled with -ffp-contract=fast, as products are.
 
 #include <algorithm>
 #include <cstdint>
@@ -58,9 +57,8 @@ template <class T>
 static void multiply(T* x, int64_t n, T factor) {
   for (int64_t i = 0; i < n; ++i) x[i] *= factor;
 }
-// e^x where nothing is near the largest: half the steps of math::ct_exp_f32. 0
-// below -87 (where softmax's greatest term is 1), NaN of NaN. Coefficients as
-// in Cephes' expf.
+// e^x where nothing is near the largest: half the steps of math::ct_exp_f32. 0 below -87 (where softmax's greatest term
+// is 1), NaN of NaN. Coefficients as in Cephes' expf.
 CT_INLINE Vector<float> exp_of(Vector<float> x) {
   typedef std::int32_t Integers __attribute__((vector_size(kVectorBytes)));
   constexpr float kWhole = 0x1.8p23F;  // what is added to it has whole numbers in its last bits
@@ -119,8 +117,7 @@ static void apply_mask(const Args<T, E>& g, int64_t b, int64_t h, int64_t i, int
   }
 }
 
-// The running softmax of a query: scores become what its values are multiplied
-// by; the factor for all before them.
+// The running softmax of a query: scores become what its values are multiplied by; the factor for all before them.
 template <class T>
 static T soften(T* scores, int64_t n, T& most, T& sum) {
   const T top = std::max(most, largest_of(scores, n));

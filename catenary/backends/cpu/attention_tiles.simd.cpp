@@ -1,6 +1,5 @@
-// Attention of bfloat16 of one thread, by AMX: forward, many queries. As
-// attention.simd.cpp's, but that the matrix unit makes the tiles of scores, and
-// takes what they become rounded to bfloat16.
+// Attention of bfloat16 of one thread, by AMX: forward, many queries. As attention.simd.cpp's, but that the matrix unit
+// makes the tiles of scores, and takes what they become rounded to bfloat16.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,8 +18,7 @@ using M = TilePairs;
 using TileArgs = AttentionArgs<float, E>;
 
 constexpr int64_t kQueries = 64, kKeys = 256, kPart = 8 * kQueries;
-constexpr int64_t kScores = kKeys + 16,
-                  kFactors = kKeys + 32;  // from one row to the next
+constexpr int64_t kScores = kKeys + 16, kFactors = kKeys + 32;  // from one row to the next
 
 // Scratch memory: sums in float32, then panels and rows in bfloat16.
 struct TileRoom {
