@@ -353,6 +353,27 @@ TEST(QuantizedLinks, CopiesAndDevices) {
   EXPECT_EQ(net.count_params(), other.count_params());
 }
 
+// More weights than are dequantised at a time: not even then does a group see another's channels.
+TEST(QuantizedLinks, GroupsOfManyWeights) {
+  const auto mode = no_backprop_mode();
+  L::Convolution2D conv(1024, 1024, 1, {.nobias = true, .groups = 2});
+  conv.quantize(Quantization::int8);
+  const Variable x = given({1, 1024, 2, 2});
+  const Array want = F::convolution_nd(x, Variable(dequantize(*conv.quantized()), false), {.groups = 2}).array();
+  expect_near(conv(x).array(), want, 1e-4);
+  conv.set_input_range({-1, 1});
+  expect_near(conv(x).array(), want, 0.2);
+}
+
+TEST(QuantizedLinks, WhatIsQuantisedStaysAndZerosLoseNothing) {
+  Net net;
+  net.fc.W.array().fill(0);
+  for (const L::QuantizedWeight& w : L::quantize(net, Quantization::q8_0))
+    EXPECT_EQ(w.error == 0, w.path == "/fc") << w.path << w.error;
+  EXPECT_TRUE(L::quantize(net, Quantization::q4_0).empty());
+  EXPECT_EQ(net.fc.quantized()->kind(), Quantization::q8_0);
+}
+
 // Rows of 256 take as many bytes in Q4_0 as in Q4_K.
 TEST(QuantizedLinks, CopiedParametersBringTheirKind) {
   L::Linear from(256, 5), to(256, 5);

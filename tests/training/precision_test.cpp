@@ -309,6 +309,45 @@ TEST(Precision, HooksComputeInFloat32) {
   }
 }
 
+// Each gradient is divided by its own scale, whatever the others' are.
+TEST(Precision, ScalesOfGradientsMayDiffer) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::float32}) {
+    const Three model(dtype);
+    const O::SGD optimizer(1);
+    optimizer.setup(model);
+    optimizer.set_loss_scale(4);
+    std::vector<double> before, scales = {4, 16, 1};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Parameter p = model.all()[k];
+      before.push_back(values_of(p.array())[0]);
+      p.set_grad(full(p.shape(), 0.5 * scales[k], dtype));
+      p.set_loss_scale(scales[k]);
+    }
+    optimizer.update();
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_NEAR(values_of(model.all()[k].array())[0], before[k] - 0.5, 1e-3) << dtype_name(dtype) << k;
+  }
+}
+
+// A snapshot without float32 parameters begins with those of its 16-bit ones, not with what was there.
+TEST(Precision, ASnapshotWithoutFloat32ParametersMakesThemAnew) {
+  const tests::Folder folder;
+  const Three model(Dtype::float16), pure(Dtype::float16);
+  const O::SGD optimizer(1e-4), other(1e-4);
+  optimizer.setup(model);
+  other.setup(pure);
+  other.use_fp32_update(false);
+  model.a.array().fill(1);
+  serializers::save_npz(folder / "optimizer.npz", other);
+  update(optimizer, model, 1);
+  ASSERT_EQ(values_of(model.a.array())[0], 1);
+  serializers::load_npz(folder / "optimizer.npz", optimizer);
+  for (int t = 0; t < 2; ++t) update(optimizer, model, 1);
+  EXPECT_EQ(values_of(model.a.array())[0], 1);  // 0.9998 is nearest to it, 0.9997 is not
+  update(optimizer, model, 1);
+  EXPECT_LT(values_of(model.a.array())[0], 1);
+}
+
 // A rule's own hook sees it too; a parameter without a gradient is left as it is, whatever hooks there are.
 TEST(Precision, AParameterAloneAndItsHook) {
   const Three model(Dtype::float16);
