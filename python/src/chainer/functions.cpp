@@ -65,6 +65,55 @@ auto or_nothing(Compute&& f) -> decltype(f()) {
   }
 }
 
+/// Where in an argument a Variable without values stands: "xs", or "xs[1]" in a list; empty where there is none.
+std::string without_values(PyObject* o, const std::string& name) {
+  if (is_variable(o)) {
+    const Variable& v = variable_of(o);
+    return !v.defined() || !has_values(v.node()) ? name : std::string();
+  }
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return {};
+  for (Py_ssize_t i = 0, count = PySequence_Size(o); i < count; ++i) {
+    const nb::object item = checked(PySequence_GetItem(o, i));
+    if (std::string found = without_values(item.ptr(), name + '[' + std::to_string(i) + ']'); !found.empty())
+      return found;
+  }
+  return {};
+}
+
+/// What Chainer's own code gave. Where that is an error and an argument is a Variable without values, of which Chainer
+/// says only what None lacks, the error names it: `find` gives its name, or an empty one.
+template <class Find>
+PyObject* by_original(PyObject* result, const std::string& function, Find&& find) {
+  if (result || !PyErr_ExceptionMatches(PyExc_Exception)) return result;
+  nb::python_error error;
+  if (const std::string name = find(); !name.empty())
+    nb::raise_from(error, PyExc_ValueError,
+                   "%s: %s is a Variable without values (Variable(None), or a parameter that is not initialized)",
+                   function.c_str(), name.c_str());
+  error.restore();
+  return nullptr;
+}
+
+/// Of a call's arguments the first that is a Variable without values, by the row's names.
+std::string without_values(const Row& row, PyObject* arguments, PyObject* keywords) {
+  const char* const first = row.parameters[0];
+  if (first[0] == '*') return without_values(arguments, first + 1);
+  for (Py_ssize_t i = 0, count = PyTuple_Size(arguments); i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const char* const name = at < row.parameters.size() ? row.parameters[at] : nullptr;
+    const std::string found =
+        without_values(PyTuple_GetItem(arguments, i), name && name[0] != '=' ? name : "argument " + std::to_string(i));
+    if (!found.empty()) return found;
+  }
+  PyObject *name, *value;
+  for (Py_ssize_t at = 0; keywords && PyDict_Next(keywords, &at, &name, &value);)
+    if (std::string found = without_values(value, nb::cast<std::string>(nb::handle(name))); !found.empty())
+      return found;
+  return {};
+}
+/// The function's name in its module.
+const char* name_of(const Row& row) { return std::strrchr(row.name, '.') + 1; }
+
 PyObject* given_as(Gives gives, const ct::Variables& ys) {
   if (gives == Gives::one) return wrap_variable(ys[0]);
   if (gives == Gives::all) return wrap_variables(ys).release().ptr();
@@ -96,7 +145,8 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
       });
       if (!ys.empty()) return given_as(row.gives, ys);
     }
-    return PyObject_Call(self(o).original, arguments, keywords);
+    return by_original(PyObject_Call(self(o).original, arguments, keywords), name_of(row),
+                       [&] { return without_values(row, arguments, keywords); });
   });
 }
 
@@ -158,6 +208,7 @@ int clear_call(PyObject* o) {
 
 enum Operator : std::size_t { kAdd, kSubtract, kMultiply, kDivide, kPower, kNegative, kGetItem, kMatmul, kOperators };
 /// Chainer's methods: `__add__`, `__radd__` and so on.
+constexpr const char* kSymbols[kOperators] = {"+", "-", "*", "/", "**", "-", "[]", "@"};
 PyObject* methods[kOperators] = {};
 PyObject* reflected[kOperators] = {};
 
@@ -214,11 +265,15 @@ bool usable(PyObject* o) {
   return v.defined() && v.array().defined() && ct::is_floating(v.dtype());
 }
 
+/// By Chainer's method; b is null for an operator of one operand.
 PyObject* by_chainer(Operator op, PyObject* a, PyObject* b) {
   const bool left = is_variable(a);
   PyObject* const method = left ? methods[op] : reflected[op];
   if (!method) Py_RETURN_NOTIMPLEMENTED;
-  return PyObject_CallFunctionObjArgs(method, left ? a : b, left ? b : a, nullptr);
+  return by_original(PyObject_CallFunctionObjArgs(method, left ? a : b, left ? b : a, nullptr), kSymbols[op], [&] {
+    const std::string found = without_values(a, b ? "the left operand" : "the operand");
+    return found.empty() && b ? without_values(b, "the right operand") : found;
+  });
 }
 
 template <Operator op>
@@ -256,7 +311,8 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
 PyObject* negative(PyObject* a) {
   return guarded([&]() -> PyObject* {
     if (!is_special() && usable(a)) return wrap_variable(F::negative(variable_of(a)));
-    return PyObject_CallFunctionObjArgs(kept(methods[kNegative]), a, nullptr);
+    kept(methods[kNegative]);
+    return by_chainer(kNegative, a, nullptr);
   });
 }
 
@@ -280,7 +336,8 @@ PyObject* get_item(PyObject* a, PyObject* key) {
       });
       if (y.defined()) return wrap_variable(y);
     }
-    return PyObject_CallFunctionObjArgs(kept(methods[kGetItem]), a, key, nullptr);
+    kept(methods[kGetItem]);
+    return by_chainer(kGetItem, a, key);
   });
 }
 
@@ -332,9 +389,14 @@ void register_functions(nb::module_& m) {
                          {Py_tp_methods, call_methods},         {0, nullptr}};
   call_type = new_type(m, "_Call", sizeof(CallObject), Py_TPFLAGS_HAVE_GC, slots);
   m.def("_chainer_rows", [] {
-    nb::list names;
-    for (const Row& row : rows()) names.append(row.name);
-    return names;
+    nb::dict all;
+    for (const Row& row : rows()) {
+      nb::list parameters;
+      for (const char* const name : row.parameters)
+        if (name) parameters.append(name);
+      all[row.name] = parameters;
+    }
+    return all;
   });
   m.def("_chainer_operators", [](nb::list own, nb::list other) {
     for (std::size_t i = 0; i < kOperators; ++i) {

@@ -87,6 +87,8 @@ PyObject* wrap_function(ct::FunctionNode* f);
 bool array_over(PyObject* o, Array& a, bool written = false);
 /// The values of a node as Python sees them, or None: a borrowed reference.
 PyObject* array_object(ct::VariableNode& node);
+/// Has it values, of whatever dtype?
+bool has_values(const ct::VariableNode& node);
 /// A NumPy array over the memory of one of the library's on the processor. A new reference.
 PyObject* numpy_over(const Array& a);
 /// A variable of Python's array, which its object will show as it is.

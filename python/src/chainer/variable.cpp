@@ -59,6 +59,11 @@ PyObject* array_object(ct::VariableNode& node) {
   return peer.array = o;
 }
 
+bool has_values(const ct::VariableNode& node) {
+  const auto* const peer = static_cast<Peer*>(node.peer());
+  return node.data().defined() || (peer && peer->array && peer->array != Py_None);
+}
+
 ct::Variable variable_over(PyObject* array, bool requires_grad) {
   Array a;
   ct::Variable v(new ct::VariableNode(Array(), requires_grad));
@@ -299,11 +304,6 @@ PyObject* get_requires_grad(PyObject* o, void*) {
 }
 PyObject* has_grad(PyObject* o, void*) {
   return guarded([&] { return PyBool_FromLong(self(o).grad_var().defined()); });
-}
-/// Has it values, of whatever dtype?
-bool has_values(ct::VariableNode& node) {
-  const auto* const peer = static_cast<Peer*>(node.peer());
-  return node.data().defined() || (peer && peer->array);
 }
 PyObject* is_initialized(PyObject* o, void*) {
   return guarded([&] { return PyBool_FromLong(has_values(self(o).node())); });
