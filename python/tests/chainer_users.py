@@ -477,7 +477,49 @@ def an_initializer():
     return values(*model.params()), values(made, made.grad), values(later, generated), str(made.dtype), str(later.dtype)
 
 
-CASES = (a_function_of_2016, second_derivatives, link_with_persistents, an_updater, an_extension, an_optimizer, a_converter, hooks_that_print, an_initializer)
+def copies_between_places():
+    """F.copy from NumPy's arrays to those of ordinal 0 and back: values, gradients where their variables are, and second derivatives."""
+    numbers, weights = some(3, 4), some(4, 2, seed=1)
+    other = '@cupy:0' if WHERE == 'gpu' else '@numpy'
+    there = chainer.get_device(other)
+    found = []
+    for names in ((other, '@numpy'), (DEVICE, chainer.get_device('@numpy')), *([(0, -1)] if WHERE == 'gpu' else [])):
+        to, back = names
+        x, w = chainer.Variable(numbers.copy()), chainer.Variable(there.send(weights))
+        with there.create_context():
+            moved = F.copy(x * 2, to)
+            assert isinstance(moved.array, there.xp.ndarray) and moved.device == there
+            h = F.tanh(moved) @ w
+        y = F.copy(h, back)
+        assert type(y.array) is np.ndarray and y.device == chainer.get_device('@numpy')
+        scale = some(3, 2, seed=2)
+        loss = F.sum(y * y * scale)
+        t = np.tanh(2 * numbers.astype('d'))
+        np.testing.assert_allclose(y.array, t @ weights, rtol=1e-5, atol=1e-6)
+        gx, gw = chainer.grad([loss], [x, w], enable_double_backprop=True)
+        gy = 2 * (t @ weights) * scale
+        np.testing.assert_allclose(gx.array, 2 * (1 - t * t) * (gy @ weights.T), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(*values(gw, t.T @ gy), rtol=1e-4, atol=1e-5)
+        assert type(gx.array) is np.ndarray and isinstance(gw.array, there.xp.ndarray)
+        F.sum(gx * gx).backward()  # through the copies once more
+        loss.backward()
+        assert type(x.grad) is np.ndarray and isinstance(w.grad, there.xp.ndarray)
+        found.append(values(y, gx, gw, x.grad, w.grad))
+        # what is there already is the variable's own memory, and gradients pass
+        same = F.copy(x, back)
+        assert np.shares_memory(same.array, x.array)
+        x.cleargrad()
+        F.sum(same * 3).backward()
+        np.testing.assert_array_equal(x.grad, np.full((3, 4), 3, 'f'))
+        labels = F.copy(chainer.Variable(np.arange(3, dtype='i')), to)
+        assert isinstance(labels.array, there.xp.ndarray) and labels.dtype == np.int32
+        found.append(values(labels, F.copy(chainer.Variable(np.zeros((0, 2), 'd')), to), F.copy(chainer.Variable(numbers[::-1, ::2]), to)))
+    with chainer.no_backprop_mode():
+        assert F.copy(chainer.Variable(numbers), other).creator is None
+    return found
+
+
+CASES = (a_function_of_2016, second_derivatives, link_with_persistents, an_updater, an_extension, an_optimizer, a_converter, hooks_that_print, an_initializer, copies_between_places)
 
 if __name__ == '__main__':
     DEVICE.use()

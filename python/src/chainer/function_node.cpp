@@ -319,7 +319,7 @@ PyObject* apply(PyObject* o, PyObject* given) {
     ct::Variables ys;
     for (std::size_t i = 0; i < made; ++i) {
       PyObject* const y = PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(i));
-      if (y != Py_None && !PyObject_TypeCheck(y, numpy_array))
+      if (y != Py_None && !PyObject_TypeCheck(y, numpy_array) && !is_ndarray(y))  // of a device, where f sends it
         raise(PyExc_TypeError, "forward output must be a tuple of ndarrays.\nFunction: " + f->label() +
                                    "\nActual output types: " + nb::cast<std::string>(nb::repr(nb::handle(y).type())));
       ys.push_back(variable_over(y, requires_grad));
