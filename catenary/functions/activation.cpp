@@ -6,6 +6,7 @@
 #include "catenary/array/random.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
+#include "catenary/functions/array.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/math_special.h"
@@ -70,14 +71,15 @@ struct ClippedReLU : Unary<ClippedReLU, keep::y> {
   double z;
 };
 
-/// x, or slope(x) where x < 0. With a positive slope the sign of y is that of x, and x need not be kept.
+/// x, or slope(x) where x <= 0, as Chainer has it: at 0 the gradient is the slope. Without a negative slope the sign of
+/// y tells that of x, which need not be kept.
 template <unsigned kept>
 struct LeakyReLU : Unary<LeakyReLU<kept>, kept> {
   explicit LeakyReLU(double slope) : slope(slope) {}
   static constexpr const char* kName = "LeakyReLU";
-  Array f(const Array& x) { return catenary::where(x >= 0, x, x * slope); }
+  Array f(const Array& x) { return catenary::where(x <= 0, x * slope, x); }
   auto df(const auto& gy, const auto& x, const auto& y) {
-    const Array negative = values_of(kept == keep::x ? x : y) < 0;
+    const Array negative = values_of(kept == keep::x ? x : y) <= 0;
     return gy * !negative + gy * slope * negative;
   }
   double slope;
@@ -92,7 +94,7 @@ struct ELU : Unary<ELU<kept>, kept> {
   }
   auto df(const auto& gy, const auto& x, const auto& y) {
     const Array positive = values_of(kept == keep::y ? y : x) > 0;
-    return gy * positive + gy * (y + alpha) * !positive;
+    return gy * where(positive, Scalar(1.0), y + alpha);  // also where y is infinite
   }
   double alpha;
 };
@@ -102,7 +104,9 @@ struct PReLU : Binary<PReLU, keep::x0 | keep::x1> {
   static auto df0(const auto& gy, const auto& x, const auto& W, const auto&) {
     return gy * (values_of(x) >= 0) + gy * W * (values_of(x) < 0);
   }
-  static auto df1(const auto& gy, const auto& x, const auto&, const auto&) { return gy * x * (values_of(x) < 0); }
+  static auto df1(const auto& gy, const auto& x, const auto&, const auto&) {
+    return gy * where(values_of(x) < 0, x, Scalar(0.0));  // also where x is infinite
+  }
 };
 struct RReLU : Unary<RReLU, keep::y> {
   explicit RReLU(const Array& r) : r(r) {}
@@ -215,7 +219,7 @@ Variable log_softmax(const Variable& x, int axis) { return apply(node<LogSoftmax
 Variable clipped_relu(const Variable& x, double z) { return apply(node<ClippedReLU>(z), x); }
 Variable relu6(const Variable& x) { return clipped_relu(x, 6.0); }
 Variable leaky_relu(const Variable& x, double slope) {
-  if (slope > 0) return apply(node<LeakyReLU<keep::y>>(slope), x);
+  if (slope >= 0) return apply(node<LeakyReLU<keep::y>>(slope), x);
   return apply(node<LeakyReLU<keep::x>>(slope), x);
 }
 Variable elu(const Variable& x, double alpha) {

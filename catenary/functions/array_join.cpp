@@ -174,7 +174,9 @@ class TransposeSequence : public FunctionNode {
   Variables backward(Targets targets, Grads gys) override {
     const Variables gxs = transpose_sequence(all_gradients(gys, shapes_));
     return gradients(targets, [&](int i) {
-      return static_cast<std::size_t>(i) < gxs.size() ? gxs[static_cast<std::size_t>(i)] : Variable();
+      if (static_cast<std::size_t>(i) < gxs.size()) return gxs[static_cast<std::size_t>(i)];
+      return Variable(catenary::detail::filled(input_shape(i), 0, input_dtype(i), gxs[0].device()),
+                      false);  // of no rows
     });
   }
 

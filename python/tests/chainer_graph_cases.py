@@ -712,3 +712,40 @@ def test_arrays_beside_variables_are_seen_as_they_are_when_gradients_are_compute
     a[:] = 3
     F.sum(y).backward()
     assert (x.grad == 3).all()
+
+
+@pytest.mark.parametrize('call', [
+    lambda f, x: f(F.relu)(x), lambda f, x: f(F.leaky_relu)(x), lambda f, x: f(F.leaky_relu)(x, 0), lambda f, x: f(F.leaky_relu)(x, -1), lambda f, x: f(F.elu)(x),
+    lambda f, x: f(F.elu)(x, -2), lambda f, x: f(F.selu)(x), lambda f, x: f(F.clipped_relu)(x, 2.0), lambda f, x: f(F.relu6)(x), lambda f, x: f(F.hard_sigmoid)(x),
+    lambda f, x: f(F.crelu)(x, axis=0), lambda f, x: f(F.prelu)(x, np.array(0.25, 'f')), lambda f, x: f(F.prelu)(np.array([np.inf, 1, -2], 'f'), F.sum(x[2:4])), lambda f, x: f(F.clip)(x, -1.0, 2.0), lambda f, x: f(F.absolute)(x), lambda f, x: f(F.sigmoid)(x),
+    lambda f, x: f(F.tanh)(x), lambda f, x: f(F.softplus)(x), lambda f, x: f(F.maximum)(x, np.zeros(9, 'f')), lambda f, x: f(F.minimum)(x, np.full(9, 2, 'f')),
+    lambda f, x: f(F.huber_loss)(x[2:], np.zeros(7, 'f'), 1.0, reduce='no'), lambda f, x: f(F.absolute_error)(x, np.zeros(9, 'f')), lambda f, x: f(F.squeeze)(x),
+    lambda f, x: F.concat(f(F.transpose_sequence)([F.reshape(x, (3, 3)), F.reshape(x, (3, 3))[:0]]), axis=0), lambda f, x: F.stack(f(F.broadcast)(x, x * 1))])
+def test_values_and_gradients_at_the_edges_are_chainers(call):
+    """At zeros of both signs, infinities, and where a function has a corner."""
+    found = []
+    for f in (lambda function: function, lambda function: function.__wrapped__):
+        x = chainer.Variable(np.array([np.inf, -np.inf, 0.0, -0.0, -1.0, 1.0, 2.0, -2.5, 6.0], 'f'))
+        y = call(f, x)
+        assert y is not x
+        y.grad = np.arange(1, y.size + 1, dtype='f').reshape(y.shape)
+        y.backward()
+        found.append((y.array, x.grad))
+    np.testing.assert_allclose(*(y for y, _ in found), rtol=1e-6)
+    np.testing.assert_allclose(*(gx for _, gx in found), rtol=1e-4)
+
+
+def test_none_is_what_chainer_takes_it_for():
+    """Where it is not the default: no axis is all of them, and other options have no such value."""
+    x = some(3, 4)
+    np.testing.assert_allclose(F.normalize(x, axis=None).array, x / (np.linalg.norm(x) + 1e-5), rtol=1e-5)
+    np.testing.assert_allclose(F.normalize(x, axis=1).array, F.normalize(x).array)
+    for call in (lambda: F.elu(x, None), lambda: F.selu(x, alpha=None), lambda: F.maxout(x, 2, None)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_sequences_without_rows_have_gradients():
+    xs = [chainer.Variable(some(n, 3)) for n in (2, 1, 0)]
+    F.sum(F.concat(F.transpose_sequence(xs), axis=0)).backward()
+    assert [x.grad.tolist() for x in xs] == [[[1, 1, 1]] * 2, [[1, 1, 1]], []]

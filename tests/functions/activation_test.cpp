@@ -56,6 +56,26 @@ TEST(Activation, Gradients) {
   check("rrelu", [&](const V& x) { return V{F::rrelu(x[0], 0.125, 0.5, slopes)}; }, {sample()});
 }
 
+/// At 0 leaky_relu's gradient is the slope, as Chainer's and PyTorch's; infinity has elu's gradient 1, with all that is
+/// kept of it.
+TEST(Activation, GradientsAtTheEdges) {
+  const double inf = HUGE_VAL;
+  const auto gradient = [](const Variable& y, const Variable& x) {
+    F::sum(y * array<double>({1, 2, 3, 4})).backward();
+    return values(x.grad());
+  };
+  for (const double slope : {0.5, 0.0, -0.5}) {
+    const Variable x(array<double>({0, -1, inf, -0.0}));
+    EXPECT_EQ(gradient(F::leaky_relu(x, slope), x), (std::vector<double>{slope, 2 * slope, 3, 4 * slope}));
+  }
+  for (const double alpha : {1.0, 0.5, -0.5}) {
+    const Variable x(array<double>({0, -inf, inf, 1}));
+    EXPECT_EQ(gradient(F::elu(x, alpha), x), (std::vector<double>{alpha, 0, 3, 4}));
+  }
+  const Variable W(array<double>({0.5}, {}));
+  EXPECT_EQ(gradient(F::prelu(array<double>({0, -1, inf, 1}), W), W), (std::vector<double>{-2}));
+}
+
 TEST(Activation, Values) {
   EXPECT_EQ(values(F::leaky_relu(sample(), 0.5).array()), (std::vector<double>{0.5, -0.75, 2, 0.25, -0.375, 1.25}));
   EXPECT_EQ(values(F::clipped_relu(sample(), 1).array()), (std::vector<double>{0.5, 0, 1, 0.25, 0, 1}));

@@ -24,9 +24,25 @@ struct CallObject {
   PyObject ob_base;
   const Row* row;
   PyObject* original;
+  unsigned no_none;  // a bit for each parameter that has a default, which is not None
 };
 
 CallObject& self(PyObject* o) { return *reinterpret_cast<CallObject*>(o); }
+
+/// A bit for each of a row's parameters that has a default in Chainer, which is not None.
+unsigned without_none(const Row& row, PyObject* original) {
+  const nb::module_ inspect = nb::module_::import_("inspect");
+  const nb::object known = inspect.attr("signature")(nb::handle(original)).attr("parameters");
+  const nb::object empty = inspect.attr("Parameter").attr("empty");
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < row.parameters.size() && row.parameters[i]; ++i) {
+    const nb::object parameter = known.attr("get")(row.parameters[i] + (row.parameters[i][0] == '='));
+    if (parameter.is_none()) continue;  // one of **kwargs
+    const nb::object value = parameter.attr("default");
+    if (!value.is_none() && !value.is(empty)) bits |= 1u << i;
+  }
+  return bits;
+}
 
 /// Puts arguments in the places of a row's parameters; false where they do not fit.
 bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** places) {
@@ -141,7 +157,7 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
     if (!is_special() && placed(row, arguments, keywords, places)) {
       const ct::Variables ys = or_nothing([&] {
         ct::Variables result;
-        return row.call(places, result) ? result : ct::Variables();
+        return row.call(places, self(o).no_none, result) ? result : ct::Variables();
       });
       if (!ys.empty()) return given_as(row.gives, ys);
     }
@@ -180,7 +196,9 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject*) {
     if (!PyArg_ParseTuple(arguments, "sO", &name, &original)) return nullptr;
     for (const Row& row : rows()) {
       if (std::strcmp(row.name, name) != 0) continue;
+      const unsigned no_none = without_none(row, original);
       PyObject* o = allocate(type);
+      self(o).no_none = no_none;
       self(o).row = &row;
       self(o).original = Py_NewRef(original);
       return o;

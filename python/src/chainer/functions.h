@@ -25,7 +25,7 @@ struct Row {
   // Chainer's names, those without a default first; "*xs": all, as a tuple; "=r": one that is given by its name only
   std::array<const char*, 10> parameters;
   int required;
-  bool (*call)(PyObject* const*, ct::Variables&);
+  bool (*call)(PyObject* const*, unsigned, ct::Variables&);
   Gives gives = Gives::one;
 };
 /// All of them.
@@ -138,12 +138,20 @@ inline ct::Variables results(std::pair<ct::Variable, ct::Variable>&& y) {
 }
 inline ct::Variables results(ct::Variables&& ys) { return std::move(ys); }
 
-/// Reads the arguments of a function of the library's and calls it. False where it does not take them.
+template <class T>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<std::optional<T>> = true;
+
+/// Reads the arguments of a function of the library's and calls it. False where it does not take them. `no_none` has a
+/// bit for each of them whose default is not None: to an optional one None would say that it is not given.
 template <class R, class... A>
-bool called(R (*f)(A...), PyObject* const* arguments, ct::Variables& result) {
+bool called(R (*f)(A...), PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
   std::tuple<std::remove_cvref_t<A>...> values;
   const bool taken = [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return (read(arguments[i], std::get<i>(values)) && ...);
+    return ((!(is_optional<std::remove_cvref_t<A>> && arguments[i] == Py_None && (no_none >> i & 1) != 0) &&
+             read(arguments[i], std::get<i>(values))) &&
+            ...);
   }
   (std::index_sequence_for<A...>());
   if (!taken) return false;

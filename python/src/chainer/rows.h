@@ -15,8 +15,8 @@ std::span<const Row> rows_of_losses();  // loss, evaluation
 std::span<const Row> rows_of_shapes();  // array
 
 template <auto f>
-bool call(PyObject* const* arguments, ct::Variables& result) {
-  return called(+f, arguments, result);
+bool call(PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
+  return called(+f, arguments, no_none, result);
 }
 
 /// What a function gives of which Chainer warns.

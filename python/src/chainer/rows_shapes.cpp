@@ -87,7 +87,11 @@ Variable broadcast_to(Floats x, ct::Dims shape) {
 }
 Variable rollaxis(Floats x, int axis, std::optional<int> start) { return F::rollaxis(x.v, axis, start.value_or(0)); }
 Variable swapaxes(Floats x, int axis1, int axis2) { return F::swapaxes(x.v, axis1, axis2); }
-Variable squeeze(Floats x, std::optional<ct::Dims> axis) { return F::squeeze(x.v, axes_of(axis)); }
+// Chainer gives another variable even where no axis goes.
+Variable squeeze(Floats x, std::optional<ct::Dims> axis) {
+  const Variable y = F::squeeze(x.v, axes_of(axis));
+  return y.is(x.v) ? Variable() : y;
+}
 Variable concat(std::vector<Variable> xs, std::optional<int> axis) {
   return of_one_kind(xs) ? F::concat(xs, axis.value_or(1)) : Variable();
 }
