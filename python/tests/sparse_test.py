@@ -33,6 +33,103 @@ def equal(ours, expected, format=None):
     same(ours.toarray(), expected)
 
 
+@pytest.mark.filterwarnings('ignore::Warning')
+@pytest.mark.parametrize('format', FORMATS)
+@pytest.mark.parametrize('dtype', ['f', 'd', 'i'])
+def test_functions_of_two_elements(format, dtype):
+    """With a number, an array, and a matrix that has all elements, one row or one column."""
+    a, b = some(5, 7, dtype=dtype), some(5, 7, dtype=dtype)
+    a[0, 0], b[0, 0] = 3, 3  # equal, and kept in both
+    x = of(a, format)
+    for name, function in (('__eq__', numpy.equal), ('__ne__', numpy.not_equal), ('__lt__', numpy.less), ('__le__', numpy.less_equal), ('__gt__', numpy.greater),
+                           ('__ge__', numpy.greater_equal), ('maximum', numpy.maximum), ('minimum', numpy.minimum)):
+        for other in (0, 2, -2):
+            equal(getattr(x, name)(other), function(a, other), 'csr')
+        for other in (b, b[:1], b[:, :1]):
+            equal(getattr(x, name)(of(other, format)), function(a, other), 'csr')
+            found = getattr(x, name)(cupy.asarray(other))
+            assert isinstance(found, cupy.ndarray)
+            same(found, function(a, other))
+    for other in (b, b[:1], b[:, :1]):
+        equal(x.multiply(of(other, format)), a * other)
+        equal(of(other, format).multiply(x), a * other)
+    equal(of(a[:1], format).multiply(of(b[:, :1], format)), a[:1] * b[:, :1])
+    with pytest.raises(ValueError):
+        x.maximum(of(b[:, :3], format))
+    with pytest.raises(ValueError):
+        x == of(b[:4], format)
+
+
+def test_numbers_that_are_none_beside_matrices():
+    x = of(A, 'csr')
+    assert (x == numpy.nan).nnz == 0
+    with pytest.warns(sparse.SparseEfficiencyWarning, match='not_equal of sparse matrices'):
+        assert (x != numpy.nan).nnz == A.size
+    twice = sparse.csr_matrix((numpy.asarray([1., 2]), [0, 0], [0, 2, 2]), shape=(2, 2))  # 3 in two parts
+    same((twice > 2.5).toarray(), numpy.asarray([[True, False], [False, False]]))
+    same(twice.maximum(-1).toarray(), numpy.asarray([[3., 0], [0, 0]]))
+    same(twice.max(1, explicit=True), numpy.asarray([[3.], [0]]))
+
+
+@pytest.mark.parametrize('format', FORMATS)
+@pytest.mark.parametrize('dtype', ['f', 'd', 'i', '?'])
+def test_extrema_of_what_is_kept(format, dtype):
+    a = some(5, 7, dtype='i')
+    a[2], a[:, 3] = 0, 0
+    for sign in (1, -1) if dtype != '?' else (1,):
+        b = (sign * abs(a)).astype(dtype)
+        x, kept = of(b, format), numpy.ma.masked_equal(b, 0)
+        for axis in (None, 0, 1, -1, -2):
+            for name in ('max', 'min'):
+                expected = getattr(kept, name)(axis=axis, keepdims=axis is not None)
+                same(getattr(x, name)(axis, explicit=True), numpy.asarray(numpy.ma.filled(expected, 0), dtype))
+            if dtype != '?':
+                same(x.argmax(axis), b.argmax(axis, keepdims=axis is not None))
+                same(x.argmin(axis), b.argmin(axis, keepdims=axis is not None))
+
+
+def test_what_a_program_says_of_indices():
+    x = sparse.csr_matrix((numpy.asarray([1., 2]), [1, 0], [0, 2]))
+    assert not x.has_sorted_indices
+    x.has_sorted_indices = True
+    assert x.has_sorted_indices
+    x.sort_indices()
+    assert x.has_sorted_indices and x.indices.tolist() == [0, 1]
+    x.has_canonical_format = False
+    assert x.has_canonical_format is False and x.copy().has_canonical_format
+    x.sum_duplicates()
+    assert x.has_canonical_format is True
+
+
+def test_formats_and_types_of_what_operations_give():
+    """As SciPy's: csr of coo, coo of a division by an array, float64 of float32 divided by a number or a matrix."""
+    a = some(4, 4, dtype='f')
+    x, dense = of(a, 'coo'), cupy.asarray(a + 10)
+    assert {(x + x).format, (x @ x).format, x.multiply(x).format, x.multiply(dense).format} == {'csr'}
+    assert (of(a, 'csr') / dense).format == (of(a, 'csc') / dense).format == 'coo' and (x / dense).dtype == 'f'
+    assert (x / 2).dtype == (x / x).dtype == 'd' and (x * 2).dtype == 'f' and (of(a, 'csr').astype('F') / 2).dtype == 'F'
+    assert sparse.vstack([of(a, 'csr')] * 2).format == 'csr' and sparse.hstack([of(a, 'csc')] * 2).format == 'csc'
+    assert sparse.vstack([of(a, 'csc')] * 2).format == sparse.hstack([of(a, 'csr')] * 2).format == 'coo' and sparse.bmat([[None, None]]).shape == (0, 0)
+    for call, error in ((lambda: x.dot(cupy.asarray(2.)), ValueError), (lambda: x ** [], ValueError), (lambda: x.sum('q'), TypeError), (lambda: x.sum(3), ValueError),
+                        (lambda: sparse.csr_matrix(cupy.ones((1, 1, 1))), ValueError), (lambda: sparse.kronsum(x, of(A, 'csr')), ValueError)):
+        with pytest.raises(error):
+            call()
+
+
+def test_diagonals_by_rows_and_sums_of_products():
+    data = numpy.arange(1., 13).reshape(3, 4)
+    for m, n in ((3, 4), (4, 4), (5, 3), (2, 6)):
+        expected = numpy.zeros((m, n))
+        for row, k in zip(data, (0, -1, 2)):
+            for j in range(min(n, 4)):
+                if 0 <= j - k < m:
+                    expected[j - k, j] = row[j]
+        equal(sparse.spdiags(data, [0, -1, 2], m, n), expected)
+    with pytest.raises(ValueError, match='spdiags'):
+        sparse.spdiags(data, [0, 0, 1], 3, 4)
+    equal(sparse.kronsum(of(S, 'csr'), of(B[:4], 'coo'), 'csc'), numpy.kron(numpy.eye(4), S) + numpy.kron(B[:4], numpy.eye(6)), 'csc')
+
+
 @pytest.mark.parametrize('format', FORMATS)
 @pytest.mark.parametrize('a', [A, S, EMPTY, some(1, 9), some(4, 3, dtype='f'), some(4, 3, dtype='i'), some(4, 3) > 0, numpy.zeros((0, 3)), numpy.zeros((2, 0))])
 def test_conversions(a, format):
@@ -164,7 +261,7 @@ def test_diagonals_and_other_shapes(format):
     ('sparse.coo_matrix(([1.], ([2], [0])), shape=(2, 2))', ValueError, 'exceeds matrix dimensions (2, 2)'), ('x.power(-1)', NotImplementedError, 'power(-1)'),
     ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, 'invalid shape'),
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),
-    ('sparse.bmat([[x, x.T]])', ValueError, 'incompatible dimensions: 7, expected 5'), ('sparse.diags([[1, 2]], [0], shape=(4, 4))', ValueError, 'does not agree'),
+    ('sparse.bmat([[x, x.T]])', ValueError, 'row dimensions. Got blocks[0,1].shape[0] == 7, expected 5'), ('sparse.diags([[1, 2]], [0], shape=(4, 4))', ValueError, 'does not agree'),
     ('sparse.dia_matrix', AttributeError, 'names cupyx.scipy.sparse'), ('sparse.linalg.lsmr', AttributeError, 'names cupyx.scipy.sparse.linalg'),
     ('x[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]', IndexError, 'one axis, or the two that ix_ gives'), ('sparse.linalg.norm(x, 2)', NotImplementedError, 'ord=2')])
 def test_what_is_refused(statement, error, says):

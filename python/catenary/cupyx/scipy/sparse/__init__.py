@@ -4,8 +4,8 @@ from catenary import _wheel
 from catenary.cupy._util import submodule
 from catenary.cupyx.scipy.sparse._matrix import spmatrix  # noqa: F401
 from catenary.cupyx.scipy.sparse._building import (  # noqa: F401
-    block_diag, bmat, diags, eye, find, hstack, identity, issparse, isspmatrix, isspmatrix_coo, isspmatrix_csc, isspmatrix_csr, kron, rand,
-    random, tril, triu, vstack)
+    block_diag, bmat, diags, eye, find, hstack, identity, issparse, isspmatrix, isspmatrix_coo, isspmatrix_csc, isspmatrix_csr, kron, kronsum, rand,
+    random, spdiags, tril, triu, vstack)
 from catenary.cupyx.scipy.sparse._formats import coo_matrix, csc_matrix, csr_matrix  # noqa: F401
 
 for _class in (spmatrix, coo_matrix, csr_matrix, csc_matrix):
@@ -13,11 +13,11 @@ for _class in (spmatrix, coo_matrix, csr_matrix, csc_matrix):
 
 
 class SparseWarning(Warning):
-    """Never given."""
+    """What SparseEfficiencyWarning is a kind of."""
 
 
 class SparseEfficiencyWarning(SparseWarning):
-    """Never given."""
+    """Given where the result of sparse matrices is not sparse."""
 
 
 def __getattr__(name):

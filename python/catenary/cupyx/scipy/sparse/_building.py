@@ -64,6 +64,18 @@ def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
     return coo_matrix((joined[2], (joined[0], joined[1])), shape=shape).asformat(format or 'csr')
 
 
+def spdiags(data, diags, m=None, n=None, format=None):
+    """The matrix of m rows and n columns that has the rows of data on these diagonals, each number in its column; coo unless a format is given."""
+    data, offsets = _given(data), _given(diags).ravel().tolist()
+    data = data.reshape((1,) * (2 - data.ndim) + data.shape)
+    m, n = m if isinstance(m, tuple) else (data.shape[1], data.shape[1]) if m is None else (m, n)
+    if data.shape[0] != len(offsets) or len(set(offsets)) != len(offsets):
+        raise ValueError(f'spdiags: {data.shape[0]} rows are given for the diagonals {offsets}')
+    columns = [_core.arange(max(k, 0), max(min(n, m + k, data.shape[1]), max(k, 0))) for k in offsets]
+    joined = [_core._concatenate(parts, 0) for parts in ([at - k for at, k in zip(columns, offsets)], columns, [d[at] for d, at in zip(data, columns)])]
+    return coo_matrix((joined[2], (joined[0], joined[1])), shape=(m, n)).asformat(format)
+
+
 def eye(m, n=None, k=0, dtype='d', format=None):
     """Ones on a diagonal."""
     n = m if n is None else n
@@ -78,8 +90,13 @@ def identity(n, dtype='d', format=None):
 
 
 def bmat(blocks, format=None, dtype=None):
-    """The matrix of a list of lists of matrices; None is one of zeros. Raises ValueError where extents do not fit."""
+    """The matrix of a list of lists of matrices; None is one of zeros. Without a format coo, or that of csr matrices below each other and csc matrices
+    beside each other. Raises ValueError where extents do not fit."""
     parts = [[None if x is None else _as_matrix(x) for x in row] for row in blocks]
+    if format is None:
+        for own, lines in (('csr', parts), ('csc', list(zip(*parts)))):
+            if all(len(line) == 1 and getattr(line[0], 'format', None) == own for line in lines):
+                format = own
     heights, widths = [None] * len(parts), [None] * len(parts[0])
     for i, row in enumerate(parts):
         if len(row) != len(widths):
@@ -89,8 +106,11 @@ def bmat(blocks, format=None, dtype=None):
                 continue
             for sizes, at, n in ((heights, i, x.shape[0]), (widths, j, x.shape[1])):
                 if sizes[at] not in (None, n):
-                    raise ValueError(f'blocks[{i},{j}] has incompatible dimensions: {n}, expected {sizes[at]}')
+                    line, kind = (f'{i},:', 'row') if sizes is heights else (f':,{j}', 'column')
+                    raise ValueError(f'blocks[{line}] has incompatible {kind} dimensions. Got blocks[{i},{j}].shape[{int(sizes is widths)}] == {n}, expected {sizes[at]}.')
                 sizes[at] = n
+    if set(heights) | set(widths) == {None}:
+        return coo_matrix((0, 0), dtype=dtype).asformat(format)
     if None in heights or None in widths:
         raise ValueError('a row or a column of the blocks is None alone')
     rows, columns, data = [], [], []
@@ -126,11 +146,23 @@ def block_diag(mats, format=None, dtype=None):
 def kron(A, B, format=None):
     """Kronecker's product."""
     A, B = _as_matrix(A), _as_matrix(B)
+    if A.nnz == 0 or B.nnz == 0:  # of float64, as SciPy's
+        return coo_matrix((A.shape[0] * B.shape[0], A.shape[1] * B.shape[1])).asformat(format)
     (r, c, d), (s, e, f) = A._elements(), B._elements()
     rows = (r.astype('l') * B.shape[0])[:, None] + s
     columns = (c.astype('l') * B.shape[1])[:, None] + e
     shape = A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]
     return coo_matrix(((d[:, None] * f).ravel(), (rows.ravel(), columns.ravel())), shape=shape).asformat(format)
+
+
+def kronsum(A, B, format=None):
+    """kron(1, A) + kron(B, 1) of two square matrices."""
+    A, B = _as_matrix(A), _as_matrix(B)
+    for x in (A, B):
+        if x.shape[0] != x.shape[1]:
+            raise ValueError(f'kronsum: a matrix of shape {x.shape} is not square')
+    dtype = numpy.result_type(A.dtype, B.dtype)
+    return (kron(identity(B.shape[0], dtype), A, 'csr') + kron(B, identity(A.shape[0], dtype), 'csr')).asformat(format)
 
 
 def _triangle(A, k, format, keep):

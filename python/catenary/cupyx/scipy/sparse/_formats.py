@@ -52,7 +52,7 @@ class coo_matrix(spmatrix):
             dense = _given(arg1)
             dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
             if dense.ndim > 2:
-                raise TypeError(f'expected dimension <= 2 array or matrix, given shape {dense.shape}')
+                raise ValueError(f'expected dimension <= 2 array or matrix, given shape {dense.shape}')
             row, col = _core.nonzero(dense)
             data, shape = dense[row, col], dense.shape
         super().__init__(shape)
@@ -164,10 +164,15 @@ class _compressed(spmatrix):
         rows, columns, data = self._elements()
         return coo_matrix((data, (rows, columns)), shape=self.shape, copy=copy)
 
-    has_canonical_format = property(lambda self: self._is_sorted(False), None, None, 'Are the indices sorted, each there once?')
-    has_sorted_indices = property(lambda self: self._is_sorted(True), None, None, 'Are the indices sorted?')
+    # what a program says of its own indices holds until they are sorted
+    has_canonical_format = property(lambda self: self._is_sorted(False), lambda self, said: self._said.update({False: bool(said)}), None,
+                                    'Are the indices sorted, each there once?')
+    has_sorted_indices = property(lambda self: self._is_sorted(True), lambda self, said: self._said.update({True: bool(said)}), None, 'Are the indices sorted?')
+    _said = property(lambda self: self.__dict__.setdefault('_of_indices', {}))
 
     def _is_sorted(self, twice):
+        if twice in self._said:
+            return self._said[twice]
         if self.indices.size < 2:
             return True
         major = self._majors()
@@ -175,6 +180,7 @@ class _compressed(spmatrix):
         return bool(_core.all((major[1:] != major[:-1]) | (step >= 0 if twice else step > 0)))
 
     def _take(self, other):
+        self._said.clear()
         self.data, self.indices, self.indptr = other.data, other.indices, other.indptr
 
     def sum_duplicates(self):

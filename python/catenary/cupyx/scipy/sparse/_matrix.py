@@ -1,5 +1,7 @@
 """What sparse matrices have in common, told by their elements: rows, columns and values."""
 
+import warnings
+
 import numpy
 
 from catenary import _core
@@ -21,7 +23,7 @@ def spread(starts, counts):
 def merged(rows, columns, data, shape):
     """The elements by rows and, within them, columns, those of one place added up."""
     if data.size == 0:
-        return rows.astype('i'), columns.astype('i'), data
+        return rows.astype('i'), columns.astype('i'), _core._copy(data, 'C')
     key = rows.astype('l') * max(shape[1], 1) + columns
     order = _core._argsort(key, 0)
     key, data = key[order], data[order]
@@ -98,6 +100,11 @@ class spmatrix:
         """A matrix of this format of elements that are in no order."""
         from catenary.cupyx.scipy.sparse._formats import coo_matrix
         return coo_matrix((data, (rows, columns)), shape=shape or self.shape).asformat(self.format)
+
+    def _computed(self, *elements):
+        """As _made, of what an operation gives: csr where the matrix is coo."""
+        made = self._made(*elements)
+        return made.tocsr() if self.format == 'coo' else made
 
     def asformat(self, format):
         """The matrix in a format, or as it is for None. Raises ValueError for an unknown one."""
@@ -183,7 +190,7 @@ class spmatrix:
         (r, c, d), (s, e, f) = self._elements(), other._elements()
         dtype = numpy.result_type(d.dtype, f.dtype)
         f = f.astype(dtype)
-        return self._made(*(_core._concatenate(list(pair), 0) for pair in ((r, s), (c, e), (d.astype(dtype), f if sign > 0 else -f))))
+        return self._computed(*(_core._concatenate(list(pair), 0) for pair in ((r, s), (c, e), (d.astype(dtype), f if sign > 0 else -f))), self.shape)
 
     def __add__(self, other):
         return self._sum_with(other, 1)
@@ -197,24 +204,24 @@ class spmatrix:
         return (-self)._sum_with(other, 1)
 
     def multiply(self, other):
-        """The product of elements: with a number, an array that broadcasts to the matrix, or a matrix."""
+        """The product of elements: with a number, an array that broadcasts to the matrix, or a matrix; of two matrices either broadcasts."""
         if is_scalar(other):
             return self._with(self.data * other)
-        rows, columns, data = self.tocsr()._elements()
         if isinstance(other, spmatrix):
-            _same_shape(self, other)
-            values = other.tocsr()._at(rows, columns)
-        else:
-            other = _core.broadcast_to(_given(other), self.shape)
-            values = other[rows, columns]
-        return self._made(rows, columns, data * values)
+            shape = _core._broadcast_shapes([self.shape, other.shape])
+            own = self._spread_to(shape)
+            rows, columns, data = own._elements()
+            at = (rows if other.shape[0] == shape[0] else rows * 0, columns if other.shape[1] == shape[1] else columns * 0)
+            return self._computed(rows, columns, data * other.tocsr()._at(*at), shape)
+        rows, columns, data = self.tocsr()._elements()
+        return self._computed(rows, columns, data * _core.broadcast_to(_given(other), self.shape)[rows, columns], self.shape)
 
     def __truediv__(self, other):
         if is_scalar(other):
-            return self._with(self.data / other)
-        if isinstance(other, spmatrix):
-            return self.toarray() / other.toarray()
-        return self.multiply(1 / _given(other))
+            return self._with((self.data.astype('d') if self.dtype == 'f' else self.data) / other)
+        if isinstance(other, spmatrix):  # float32 becomes float64 in both, as in SciPy
+            return (self.astype('d') if self.dtype == 'f' else self).toarray() / other.toarray()
+        return self.multiply(1 / _given(other)).tocoo()
 
     # ------------------------------------------------------------------ products
     def __mul__(self, other):
@@ -233,12 +240,14 @@ class spmatrix:
 
     def dot(self, other):
         """The product with a number, a vector, a matrix of either kind."""
+        if isinstance(other, ndarray) and other.ndim == 0:
+            raise ValueError('dot: an array of no axis is given: multiply by it')
         return self * other
 
     def __pow__(self, other):
         if self.shape[0] != self.shape[1]:
             raise TypeError('matrix is not square')
-        if other != int(other) or other < 0:
+        if not is_scalar(other) or other != int(other) or other < 0:
             raise ValueError('exponent must be an integer >= 0')
         from catenary.cupyx.scipy.sparse._building import identity
         made, factor, left = None, self, int(other)
@@ -275,8 +284,8 @@ class spmatrix:
         places, owner = spread(right.indptr[columns].astype('l'), counts)
         shape = (self.shape[0], other.shape[1])
         if owner.size == 0:
-            return self._made(rows[:0], columns[:0], data[:0].astype(numpy.result_type(data.dtype, right.dtype)), shape)
-        return self._made(rows[owner], right.indices[places], data[owner] * right.data[places], shape)
+            return self._computed(rows[:0], columns[:0], data[:0].astype(numpy.result_type(data.dtype, right.dtype)), shape)
+        return self._computed(rows[owner], right.indices[places], data[owner] * right.data[places], shape)
 
     # ------------------------------------------------------------------ sums
     def sum(self, axis=None, dtype=None, out=None):
@@ -290,7 +299,7 @@ class spmatrix:
             made = _core.sum(data)
         else:
             if axis not in (0, 1, -1, -2):
-                raise ValueError(f'axis out of range: {axis!r} of a matrix')
+                raise (ValueError if isinstance(axis, (int, numpy.integer)) else TypeError)(f'axis out of range: {axis!r} of a matrix')
             keep = 1 - axis % 2
             made = _core.zeros((self.shape[keep],), dtype)
             if data.size:
@@ -357,17 +366,43 @@ class spmatrix:
         return int(_core.count_nonzero(self.tocsr().data))
 
     def _extremum(self, function, axis, out, explicit):
-        if out is not None or explicit:
-            raise NotImplementedError(ABSENT % 'out= and explicit= of extrema')
-        return function(self.toarray(), axis=axis, keepdims=axis is not None)
+        if out is not None:
+            raise NotImplementedError(ABSENT % 'out= of extrema')
+        dense, keep = self.toarray(), axis is not None
+        if not explicit:
+            return function(dense, axis=axis, keepdims=keep)
+        if dense.dtype.kind == 'c':
+            raise NotImplementedError(ABSENT % 'explicit= for complex numbers')
+        kept = self._pattern().toarray()
+        limit = _limit(dense.dtype, function is _core.max)
+        found = function(_core.where(kept, dense, _core.full((), limit, dense.dtype)), axis=axis, keepdims=keep)
+        return _core.where(_core.any(kept, axis=axis, keepdims=keep), found, _core.zeros((), found.dtype))
+
+    def _pattern(self):
+        """Where elements are kept, as bools."""
+        return self._with(_core.ones(self.data.shape, bool))
 
     def max(self, axis=None, out=None, *, explicit=False):
-        """The largest element, or those along an axis, what is not kept counting as 0: an array of two axes, one of extent 1."""
+        """The largest element, or those along an axis: an array of two axes, one of extent 1. What is not kept counts as 0, or not at all where
+        explicit is true; then a row or a column of nothing has 0."""
         return self._extremum(_core.max, axis, out, explicit)
 
     def min(self, axis=None, out=None, *, explicit=False):
         """The least element, as max."""
         return self._extremum(_core.min, axis, out, explicit)
+
+    def argmax(self, axis=None, out=None):
+        """Where the first of the largest elements is: in the flattened matrix, or along an axis as max."""
+        return self._place_of(_core.argmax, axis, out)
+
+    def argmin(self, axis=None, out=None):
+        """Where the first of the least elements is, as argmax."""
+        return self._place_of(_core.argmin, axis, out)
+
+    def _place_of(self, function, axis, out):
+        if out is not None:
+            raise NotImplementedError(ABSENT % 'out= of places')
+        return function(self.toarray(), axis=axis, keepdims=axis is not None)
 
     def getrow(self, i):
         """A row as a csr matrix of one."""
@@ -384,21 +419,78 @@ class spmatrix:
         return rows[kept], columns[kept]
 
     def __eq__(self, other):
-        return self._compared('equal', other)
+        return self._by_elements('equal', other)
 
     def __ne__(self, other):
-        return self._compared('not_equal', other)
+        return self._by_elements('not_equal', other)
 
     def __lt__(self, other):
-        return self._compared('less', other)
+        return self._by_elements('less', other)
 
     def __gt__(self, other):
-        return self._compared('greater', other)
+        return self._by_elements('greater', other)
 
-    def _compared(self, name, other):
-        other = other.toarray() if isinstance(other, spmatrix) else other
-        from catenary.cupyx.scipy.sparse._formats import csr_matrix
-        return csr_matrix(_core.ufuncs[name](self.toarray(), other))
+    def __le__(self, other):
+        return self._by_elements('less_equal', other)
+
+    def __ge__(self, other):
+        return self._by_elements('greater_equal', other)
+
+    def maximum(self, other):
+        """The larger of each two elements, with a number, an array or a matrix; of two matrices either broadcasts."""
+        return self._by_elements('maximum', other)
+
+    def minimum(self, other):
+        """The smaller of each two elements, as maximum."""
+        return self._by_elements('minimum', other)
+
+    def _by_elements(self, name, other):
+        """A function of each two elements: csr, or an array where the other is one. What makes something of two zeros is not sparse:
+        a SparseEfficiencyWarning says so."""
+        function = _core.ufuncs[name]
+        if not isinstance(other, spmatrix) and not is_scalar(other):
+            return function(self.toarray(), _given(other))
+        csr = _csr()
+        zero = numpy.zeros((), self.dtype)
+        if bool(getattr(numpy, name)(zero, zero if isinstance(other, spmatrix) else other.get() if isinstance(other, ndarray) else other)):
+            from catenary.cupyx.scipy import sparse
+            warnings.warn(f'{name} of sparse matrices: what is 0 in both gives something, the result is computed as an array', sparse.SparseEfficiencyWarning, 3)
+            return csr(function(self.toarray(), other.toarray() if isinstance(other, spmatrix) else other))
+        if isinstance(other, spmatrix):
+            shape = _core._broadcast_shapes([self.shape, other.shape])
+            a, b = (x._spread_to(shape).tocsr() for x in (self, other))
+            (r, c, d), (s, e, _) = a._elements(), b._elements()
+            rows, columns, _ = merged(_core._concatenate([r, s], 0), _core._concatenate([c, e], 0), _core.zeros((r.size + s.size,), bool), shape)
+            values = function(a._at(rows, columns), b._at(rows, columns))
+        else:
+            shape = self.shape
+            rows, columns, data = self.tocsr()._elements()
+            rows, columns, data = merged(rows, columns, data, shape)
+            values = function(data, other)
+        kept = values != 0
+        return csr._of_sorted(rows[kept], columns[kept], values[kept], shape)
+
+    def _spread_to(self, shape):
+        """The matrix with its one row or its one column repeated to these extents."""
+        made = self
+        for axis, name in enumerate(('csr', 'csc')):
+            if made.shape[axis] != shape[axis]:
+                made = made.asformat(name)._chosen(_core.zeros((shape[axis],), 'l'))
+        return made
+
+
+def _csr():
+    from catenary.cupyx.scipy.sparse._formats import csr_matrix
+    return csr_matrix
+
+
+def _limit(dtype, least):
+    if dtype.kind == 'f':
+        return -numpy.inf if least else numpy.inf
+    if dtype == bool:
+        return not least
+    info = numpy.iinfo(dtype)
+    return info.min if least else info.max
 
 
 def _same_shape(a, b):
