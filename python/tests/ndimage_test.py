@@ -194,7 +194,7 @@ def test_parts():
 @pytest.mark.parametrize('statement, error, says', [
     ('ndimage.correlate(x, numpy.ones(3))', RuntimeError, 'filter weights array has incorrect shape: it has 1 axes, the array has 2'),
     ('ndimage.correlate1d(x, [1, 2, 3], origin=2)', ValueError, 'invalid origin 2 for a window of 3'),
-    ("ndimage.correlate1d(x, [1, 2, 3], mode='over')", ValueError, "not 'over'"), ('ndimage.minimum_filter(x)', RuntimeError, 'no footprint or filter size'),
+    ("ndimage.correlate1d(x, [1, 2, 3], mode='over')", RuntimeError, "not 'over'"), ('ndimage.minimum_filter(x)', RuntimeError, 'no footprint or filter size'),
     ('ndimage.sobel(numpy.ones(3))', TypeError, 'use cupy.asarray'), ('ndimage.gaussian_filter1d(x, 1, order=-1)', ValueError, 'non-negative integer, not -1'),
     ('ndimage.sobel(x, output=cupy.zeros(3))', RuntimeError, 'output shape not correct: it is (3,)'), ('ndimage.rank_filter(x, 9, 3)', RuntimeError, 'rank not within'),
     ('ndimage.uniform_filter1d(x, 0)', RuntimeError, 'incorrect filter size: 0'), ('ndimage.sobel(x, 2)', cupy.AxisError, 'axis 2'),
@@ -569,3 +569,60 @@ def test_filters_by_kernels_refuse(statement, error, says):
     with pytest.raises(error) as caught:
         eval(statement, {**globals(), 'x': cupy.ones((3, 4))})
     assert says in str(caught.value), caught.value
+
+
+ALONG = G.integers(0, 9, (4, 5, 6)).astype('d')
+ON_AXES = {
+    'correlate': dict(weights=True), 'convolve': dict(weights=True), 'minimum_filter': dict(size=[3, 2]), 'maximum_filter': dict(footprint=True, origin=[1, 0]),
+    'rank_filter': dict(rank=1, footprint=True), 'median_filter': dict(size=[3, 2], mode='nearest'), 'percentile_filter': dict(percentile=30, size=3), 'laplace': {}, 'gaussian_laplace': dict(sigma=[1, 0.7]),
+    'gaussian_gradient_magnitude': dict(sigma=1), 'binary_erosion': {}, 'binary_dilation': dict(structure=True, iterations=2), 'binary_opening': {}, 'binary_closing': {}, 'binary_propagation': {},
+    'binary_fill_holes': {}, 'binary_hit_or_miss': {}, 'grey_erosion': dict(size=[3, 2]), 'grey_dilation': dict(structure=True), 'grey_opening': dict(footprint=True), 'grey_closing': dict(size=3),
+    'morphological_gradient': dict(size=3), 'morphological_laplace': dict(size=3), 'white_tophat': dict(size=3), 'black_tophat': dict(footprint=True, origin=1)}
+
+
+@pytest.mark.parametrize('name', [n if n in ('correlate', 'binary_closing') else pytest.param(n, marks=pytest.mark.host) for n in ON_AXES])
+@pytest.mark.parametrize('axes', [(0, 1), (0, 2), (-2, -1), (1,), 2])
+def test_windows_along_some_axes(name, axes):
+    """As of each slice that has the other axes' places; those are tested beside NumPy's windows above."""
+    count = numpy.size(axes)
+    window = numpy.asarray([[1, 2, 0], [0, 1, 1.], [1, 0, 3]])[(0,) * (2 - count)]
+    options = {k: window if v is True else (v[:count] if count > 1 else v[0]) if isinstance(v, list) else v for k, v in ON_AXES[name].items()}
+    a = ALONG > 3 if name.startswith('binary') else ALONG
+    function = getattr(ndimage, name)
+    found = function(cupy.asarray(a), axes=axes, **options)
+    rest = [k for k in range(3) if k not in {axis % 3 for axis in numpy.atleast_1d(axes).tolist()}]
+    expected = numpy.empty_like(a)
+    for place in itertools.product(*(range(a.shape[k]) for k in rest)):
+        key = [slice(None)] * 3
+        for k, at in zip(rest, place):
+            key[k] = at
+        expected[tuple(key)] = function(cupy.asarray(a[tuple(key)]), **options).get()
+    same(found, expected, 1e-12)
+
+
+def test_axes_that_are_in_no_order():
+    x = cupy.asarray(ALONG)
+    same(ndimage.maximum_filter(x, [2, 3], axes=(2, 0), origin=[-1, 0]), ndimage.maximum_filter(x, [3, 1, 2], origin=[0, 0, -1]).get())
+    same(ndimage.gaussian_laplace(x, [0.5, 1], axes=(2, 1), mode=['wrap', 'nearest']),
+         (ndimage.gaussian_filter(x, [0, 1, 0.5], [0, 2, 0], mode='nearest') + ndimage.gaussian_filter(x, [0, 1, 0.5], [0, 0, 2], mode='wrap')).get(), 1e-12)
+    same(ndimage.laplace(x, axes=()), ALONG)
+    for call, error in ((lambda: ndimage.median_filter(x, 3, axes=(0, 0)), ValueError), (lambda: ndimage.median_filter(x, 3, axes=3), numpy.exceptions.AxisError),
+                        (lambda: ndimage.correlate(x, numpy.ones(3), axes=(0, 1)), RuntimeError), (lambda: ndimage.median_filter(x, [3, 3], axes=1), RuntimeError)):
+        with pytest.raises(error):
+            call()
+
+
+def test_what_results_are_like():
+    """In C's order whatever the array's is; bools from shapes, whichever dtype is asked for; as SciPy's."""
+    turned = cupy.asarray(ALONG[0]).T
+    for found in (ndimage.median_filter(turned, 3), ndimage.gaussian_filter(turned, 1), ndimage.laplace(turned),
+                  ndimage.binary_erosion(turned), ndimage.grey_dilation(turned, 3), ndimage.convolve1d(turned, [1, 2])):
+        assert found.flags.c_contiguous
+    for output in ('f', 'i', None):
+        assert ndimage.binary_dilation(turned, output=output).dtype == ndimage.binary_fill_holes(turned, output=output).dtype == bool
+    into = cupy.zeros(turned.shape, 'i')
+    assert ndimage.binary_dilation(turned, output=into) is into and into.dtype == 'i'
+    small = ndimage.value_indices(cupy.asarray([[3, 1], [1, 3]]), adaptive_index_dtype=True)
+    assert {k: [i.tolist() for i in v] for k, v in small.items()} == {1: [[0, 1], [1, 0]], 3: [[0, 1], [0, 1]]} and small[1][0].dtype == 'b'
+    assert ndimage.minimum(turned, None, 2) == ndimage.minimum(turned) and ndimage.maximum_position(turned, None, [1, 2]) == ndimage.maximum_position(turned)
+    assert ndimage.median(turned, None, 3) == ndimage.median(turned)

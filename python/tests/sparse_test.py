@@ -93,8 +93,11 @@ def test_what_a_program_says_of_indices():
     assert not x.has_sorted_indices
     x.has_sorted_indices = True
     assert x.has_sorted_indices
+    x.sort_indices()  # as SciPy's, believes it
+    assert x.has_sorted_indices and x.indices.tolist() == [1, 0]
+    x.has_sorted_indices = x.has_canonical_format = False
     x.sort_indices()
-    assert x.has_sorted_indices and x.indices.tolist() == [0, 1]
+    assert x.has_sorted_indices is True and x.indices.tolist() == [0, 1]
     x.has_canonical_format = False
     assert x.has_canonical_format is False and x.copy().has_canonical_format
     x.sum_duplicates()

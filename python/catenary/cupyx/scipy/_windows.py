@@ -1,5 +1,7 @@
 """Windows that move over an array: borders, and the views in which each element of a window stands at its place."""
 
+import functools
+import inspect
 import warnings
 
 import numpy
@@ -24,11 +26,11 @@ def each_axis(value, ndim, what):
 
 
 def bordered(x, before, after, mode, cval):
-    """The array with so many elements more before and after it along each axis, by SciPy's modes. Raises ValueError for an unknown one."""
+    """The array with so many elements more before and after it along each axis, by SciPy's modes. Raises RuntimeError for an unknown one."""
     modes = each_axis(mode, x.ndim, 'mode')
     for name in modes:
         if name not in MODES:
-            raise ValueError(f'mode must be one of {", ".join(MODES)}, not {name!r}')
+            raise RuntimeError(f'boundary mode not supported: mode must be one of {", ".join(MODES)}, not {name!r}')
     if x.size == 0 or not any((*before, *after)):
         return x
     if len(set(modes)) == 1:
@@ -93,9 +95,9 @@ def delivered(result, x, output):
 
 
 def stored(result, output):
-    """The result, or `output` with its values where that is an array. Raises RuntimeError where it has another shape."""
+    """The result, in C's order, or `output` with its values where that is an array. Raises RuntimeError where it has another shape."""
     if not isinstance(output, ndarray):
-        return result
+        return _core._contiguous(result, False)
     if output.shape != result.shape:
         raise RuntimeError(f'output shape not correct: it is {output.shape}, the result has {result.shape}')
     output[...] = result
@@ -123,3 +125,58 @@ def array_of(x, function):
     if isinstance(x, numpy.ndarray):
         raise TypeError(f'{function}: Unsupported type {type(x)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
     return _given(x)
+
+
+def axis_of(axis, ndim):
+    """An axis from 0 on. Raises AxisError where there is none such."""
+    if not -ndim <= axis < ndim:
+        raise numpy.exceptions.AxisError(axis, ndim)
+    return axis % ndim
+
+
+def axes_of(axes, ndim):
+    """The axes that are named, from 0 on, or all. Raises AxisError for one that is not there, ValueError for one that is named twice."""
+    found = list(range(ndim)) if axes is None else [axis_of(a, ndim) for a in ([axes] if numpy.ndim(axes) == 0 else axes)]
+    if len(set(found)) < len(found):
+        raise ValueError(f'axes must be unique, given {axes}')
+    return found
+
+
+# what an axis has that a window does not go along
+_ELSEWHERE = {'size': 1, 'origin': 0, 'origin1': 0, 'origin2': 0, 'mode': 'reflect'}
+_WINDOWS = 'footprint', 'structure', 'structure1', 'structure2', 'weights'
+
+
+def on_axes(default=None):
+    """A decorator: the function takes `axes`, along which its windows lie; they have an extent of 1 along all others, and what is said of each axis is said
+    of these. `default(rank)` is the window of a call that gives none."""
+    def decorated(function):
+        signature = inspect.signature(function)
+        own = next(name for name in signature.parameters if name in _WINDOWS)
+
+        @functools.wraps(function)
+        def on_some(*args, axes=None, **kwargs):
+            if axes is None:
+                return function(*args, **kwargs)
+            given = signature.bind(*args, **kwargs).arguments
+            ndim = array_of(given['input'], function.__name__).ndim
+            along = axes_of(axes, ndim)
+            if default is not None and given.get(own) is None:
+                given[own] = default(len(along))
+            for name, value in given.items():
+                if name in _ELSEWHERE and value is not None and (name == 'size' or not isinstance(value, str) and numpy.ndim(value) > 0):
+                    placed = [_ELSEWHERE[name]] * ndim
+                    for axis, part in zip(along, each_axis(value, len(along), name)):
+                        placed[axis] = part
+                    given[name] = placed
+                elif name in ('origin', 'origin1', 'origin2') and value:
+                    given[name] = [value if axis in along else 0 for axis in range(ndim)]
+                elif name in _WINDOWS and value is not None:
+                    window = on_host(value)
+                    if window.ndim != len(along):
+                        raise RuntimeError(f'{function.__name__}: {name}.ndim ({window.ndim}) must match len(axes) ({len(along)})')
+                    given[name] = numpy.expand_dims(window, [axis for axis in range(ndim) if axis not in along])
+            return function(**given)
+        on_some.__signature__ = signature.replace(parameters=[*signature.parameters.values(), inspect.Parameter('axes', inspect.Parameter.KEYWORD_ONLY, default=None)])
+        return on_some
+    return decorated

@@ -104,7 +104,7 @@ def standard_deviation(input, labels=None, index=None):
 
 def _extremum(name, largest):
     def function(input, labels=None, index=None):
-        x, part, count, shape = _parts(input, labels, index, name)
+        x, part, count, shape = _parts(input, labels, index if labels is not None else None, name)  # as SciPy's
         # after a sort by value, then stably by part, a part's extrema are the first and the last of it
         order = x.argsort()
         order = order[part[order].argsort()]

@@ -18,7 +18,7 @@ def _sorted(x, part, count):
 
 def median(input, labels=None, index=None):
     """The median of each part, as sum_labels; NaN of one without elements."""
-    x, part, count, shape = _parts(input, labels, index, 'median')
+    x, part, count, shape = _parts(input, labels, index if labels is not None else None, 'median')
     values = x.astype('d') if x.dtype.kind in 'biu' else x
     if x.size == 0:
         return _shaped(_core.full((_number(count),), numpy.nan, values.dtype), count, shape)
@@ -30,7 +30,7 @@ def median(input, labels=None, index=None):
 def _position(name, largest):
     def function(input, labels=None, index=None):
         x = array_of(input, name)
-        values, part, count, shape = _parts(x, labels, index, name)
+        values, part, count, shape = _parts(x, labels, index if labels is not None else None, name)
         order, first, members = _sorted(values, part, count)
         if isinstance(count, tuple) and shape:
             at = first + members - 1 if largest else first
@@ -91,11 +91,15 @@ def histogram(input, min, max, bins, labels=None, index=None):
     return labeled_comprehension(input, labels, index, lambda values: cupy.histogram(values, edges)[0], object, None)
 
 
-def value_indices(arr, *, ignore_value=None):
-    """For each value of an array of integers, but for ignore_value, the indices of its elements, as nonzero gives them."""
+def value_indices(arr, *, ignore_value=None, adaptive_index_dtype=False):
+    """For each value of an array of integers, but for ignore_value, the indices of its elements, as nonzero gives them; with adaptive_index_dtype of
+    the smallest dtype of signed integers that has all of them."""
     x = array_of(arr, 'value_indices')
     if x.dtype.kind not in 'iu':
         raise ValueError("Parameter 'arr' must be an integer array")
+    if adaptive_index_dtype:
+        kind = numpy.min_scalar_type(-max((*x.shape, 1)))
+        return {value: tuple(k.astype(kind) for k in own) for value, own in value_indices(x, ignore_value=ignore_value).items()}
     return {value: _core.nonzero(x == value) for value in _core.unique(x).tolist() if value != ignore_value}
 
 

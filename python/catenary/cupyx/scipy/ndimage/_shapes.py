@@ -6,7 +6,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import asarray
-from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis, on_host, origins, views
+from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis, on_axes, on_host, origins, stored, views
 from catenary.cupyx.scipy.ndimage._stencils import extremum
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
@@ -16,6 +16,10 @@ _and, _or = _core.ufuncs['logical_and'], _core.ufuncs['logical_or']
 def _ball(rank, connectivity):
     """NumPy's bools: the places of a window of 3 along each axis that are so many steps at most from its middle."""
     return numpy.abs(numpy.indices([3] * rank) - 1).sum(0) <= max(int(connectivity), 1)
+
+
+def _cross(rank):
+    return _ball(rank, 1)
 
 
 def generate_binary_structure(rank, connectivity):
@@ -60,43 +64,50 @@ def _steps(name, combine, input, structure, iterations, mask, output, border_val
         left -= 1
         if left == 0 or left < 0 and bool(_core.array_equal(made, before)):
             break
-    return delivered(_core._copy(x, 'K'), x, output)
+    return stored(_core._copy(x, 'K'), output)  # bools, whichever dtype `output` is, as SciPy's
 
 
+@on_axes(_cross)
 def binary_erosion(input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False):
     """Where the whole window lies on what is not 0; so many times, or with less than 1 until nothing changes. Only where `mask` is true."""
     return _steps('binary_erosion', _and, input, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
+@on_axes(_cross)
 def binary_dilation(input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False):
     """What the window covers that stands at each element that is not 0; else as binary_erosion."""
     return _steps('binary_dilation', _or, input, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
+@on_axes(_cross)
 def binary_opening(input, structure=None, iterations=1, output=None, origin=0, mask=None, border_value=0, brute_force=False):
     """Dilation of the erosion."""
     made = binary_erosion(input, structure, iterations, mask, None, border_value, origin, brute_force)
     return binary_dilation(made, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
+@on_axes(_cross)
 def binary_closing(input, structure=None, iterations=1, output=None, origin=0, mask=None, border_value=0, brute_force=False):
     """Erosion of the dilation."""
     made = binary_dilation(input, structure, iterations, mask, None, border_value, origin, brute_force)
     return binary_erosion(made, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
+@on_axes(_cross)
 def binary_propagation(input, structure=None, mask=None, output=None, border_value=0, origin=0):
     """Dilation until nothing changes, where `mask` is true."""
     return binary_dilation(input, structure, -1, mask, output, border_value, origin)
 
 
+@on_axes(_cross)
 def binary_fill_holes(input, structure=None, output=None, origin=0):
     """What cannot be reached from outside."""
     x = array_of(input, 'binary_fill_holes') != 0
     outside = binary_dilation(_core.zeros_like(x), structure, -1, ~x, None, 1, origin)
-    return delivered(~outside, x, output)
+    return stored(~outside, output)
 
 
+@on_axes(_cross)
 def binary_hit_or_miss(input, structure1=None, structure2=None, output=None, origin1=0, origin2=None):
     """Where the first window lies on what is not 0, and the second, or what is not of the first, on 0."""
     x = array_of(input, 'binary_hit_or_miss') != 0
@@ -104,7 +115,7 @@ def binary_hit_or_miss(input, structure1=None, structure2=None, output=None, ori
     second = ~first if structure2 is None else on_host(structure2) != 0
     hit = binary_erosion(x, first, 1, None, None, 0, origin1)
     miss = binary_dilation(x, second[(slice(None, None, -1),) * second.ndim], 1, None, None, 0, _mirrored(origin1 if origin2 is None else origin2, second.shape))
-    return delivered(hit & ~miss, x, output)
+    return stored(hit & ~miss, output)
 
 
 def _mirrored(origin, shape):
@@ -127,6 +138,7 @@ def _grey(x, size, footprint, structure, function):
     return window, values
 
 
+@on_axes()
 def grey_erosion(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
     """The least of what the window covers, less the structure."""
     x = array_of(input, 'grey_erosion')
@@ -134,6 +146,7 @@ def grey_erosion(input, size=None, footprint=None, structure=None, output=None, 
     return extremum(x, window, values, output, mode, cval, origin, _minimum, -1)
 
 
+@on_axes()
 def grey_dilation(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
     """The largest of what the window turned round covers, and the structure more."""
     x = array_of(input, 'grey_dilation')
@@ -142,12 +155,14 @@ def grey_dilation(input, size=None, footprint=None, structure=None, output=None,
     return extremum(x, window[turn], None if values is None else values[turn], output, mode, cval, _mirrored(origin, window.shape), _maximum, 1)
 
 
+@on_axes()
 def grey_opening(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
     """Dilation of the erosion."""
     made = grey_erosion(input, size, footprint, structure, None, mode, cval, origin)
     return grey_dilation(made, size, footprint, structure, output, mode, cval, origin)
 
 
+@on_axes()
 def grey_closing(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
     """Erosion of the dilation."""
     made = grey_dilation(input, size, footprint, structure, None, mode, cval, origin)
@@ -160,7 +175,7 @@ def _of_two(name, description, compute):
         return delivered(compute(x, size, footprint, structure, None, mode, cval, origin), x, output)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = description
-    return function
+    return on_axes()(function)
 
 
 morphological_gradient = _of_two('morphological_gradient', 'Dilation less erosion.', lambda *a: grey_dilation(*a) - grey_erosion(*a))

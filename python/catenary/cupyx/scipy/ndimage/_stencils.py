@@ -5,8 +5,8 @@ import numbers
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy._windows import (array_of, combined, correlated, delivered, each_axis, on_host, origins, result_dtype,
-                                           views)
+from catenary.cupyx.scipy._windows import (array_of, axes_of, axis_of, combined, correlated, delivered, each_axis, on_axes, on_host, origins,
+                                           result_dtype, views)
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 
@@ -17,6 +17,7 @@ def _one_mode(mode, function):
         raise RuntimeError(f'{function}: a sequence of modes is not supported for windows that are not taken axis by axis, given {mode}')
 
 
+@on_axes()
 def correlate(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
     """The sums of the elements that a window of weights covers, each times its weight, or that one's conjugate, computed in float64 where the
     device has it."""
@@ -32,6 +33,7 @@ def _turned(origin, shape):
     return [-o - (n % 2 == 0) for o, n in zip(each_axis(origin, len(shape), 'origin'), shape)]
 
 
+@on_axes()
 def convolve(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
     """correlate with the weights turned round."""
     w = on_host(weights)
@@ -55,17 +57,10 @@ def convolve1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, o
     return correlate1d(input, w[::-1].conj(), axis, output, mode, cval, _turned(origin, w.shape)[0])
 
 
-def axis_of(axis, ndim):
-    """An axis from 0 on. Raises AxisError where there is none such."""
-    if not -ndim <= axis < ndim:
-        raise numpy.exceptions.AxisError(axis, ndim)
-    return axis % ndim
-
-
 def _one_by_one(x, output, axes, filters, modes):
     """Filters along axes, one after another; what stands between them has the result's dtype, as SciPy's has."""
     dtype, ndim = result_dtype(x, output), x.ndim
-    axes = range(ndim) if axes is None else [axis_of(a, ndim) for a in ([axes] if numpy.ndim(axes) == 0 else axes)]
+    axes = axes_of(axes, ndim)
     modes = each_axis(modes, len(axes), 'mode')
     result = x
     for k, axis in enumerate(axes):
@@ -149,19 +144,26 @@ def _keywords(extra_keywords):
     return {} if extra_keywords is None else extra_keywords
 
 
-def generic_laplace(input, derivative2, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None):
-    """The sum of second derivatives along all axes, by derivative2(input, axis, output, mode, cval, ...)."""
-    x = array_of(input, 'generic_laplace')
-    modes = each_axis(mode, x.ndim, 'mode')
-    if x.ndim == 0:
+def _derivatives(function, input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes, unite):
+    """`unite` of the derivatives along the axes, of which there is one at least; else the array."""
+    x = array_of(input, function)
+    axes = axes_of(axes, x.ndim)
+    modes = each_axis(mode, len(axes), 'mode')
+    if not axes:
         return delivered(_core._copy(x, 'K'), x, output)
-    parts = (derivative2(x, k, result_dtype(x, output), modes[k], cval, *extra_arguments, **_keywords(extra_keywords)) for k in range(x.ndim))
-    return delivered(combined(parts, lambda a, b: a + b), x, output)
+    parts = (derivative(x, axis, result_dtype(x, output), own, cval, *extra_arguments, **_keywords(extra_keywords)) for axis, own in zip(axes, modes))
+    return delivered(unite(parts), x, output)
 
 
-def laplace(input, output=None, mode='reflect', cval=0.0):
-    """The sum of the second differences along all axes."""
-    return generic_laplace(input, lambda x, axis, output, mode, cval: correlate1d(x, [1, -2, 1], axis, output, mode, cval), output, mode, cval)
+def generic_laplace(input, derivative2, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None, *, axes=None):
+    """The sum of second derivatives along all axes, or those named, by derivative2(input, axis, output, mode, cval, ...)."""
+    return _derivatives('generic_laplace', input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes,
+                        lambda parts: combined(parts, lambda a, b: a + b))
+
+
+def laplace(input, output=None, mode='reflect', cval=0.0, *, axes=None):
+    """The sum of the second differences along all axes, or those named."""
+    return generic_laplace(input, lambda x, axis, output, mode, cval: correlate1d(x, [1, -2, 1], axis, output, mode, cval), output, mode, cval, axes=axes)
 
 
 def _gaussian_derivative(x, axis, output, mode, cval, sigma, order, keywords):
@@ -170,24 +172,28 @@ def _gaussian_derivative(x, axis, output, mode, cval, sigma, order, keywords):
     return gaussian_filter(x, sigma, orders, output, mode, cval, **keywords)
 
 
-def gaussian_laplace(input, sigma, output=None, mode='reflect', cval=0.0, **kwargs):
-    """The sum of the second derivatives by a Gaussian along all axes."""
-    return generic_laplace(input, _gaussian_derivative, output, mode, cval, (sigma, 2, kwargs))
+def _sigmas(input, sigma, axes):
+    """A sigma for each axis: 0 for those that are not named."""
+    ndim = array_of(input, 'gaussian').ndim
+    along = axes_of(axes, ndim)
+    found = dict(zip(along, each_axis(sigma, len(along), 'sigma')))
+    return [found.get(axis, 0) for axis in range(ndim)]
 
 
-def generic_gradient_magnitude(input, derivative, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None):
-    """The length of the vector of derivatives along all axes, by derivative(input, axis, output, mode, cval, ...)."""
-    x = array_of(input, 'generic_gradient_magnitude')
-    modes = each_axis(mode, x.ndim, 'mode')
-    if x.ndim == 0:
-        return delivered(_core._copy(x, 'K'), x, output)
-    parts = [derivative(x, k, result_dtype(x, output), modes[k], cval, *extra_arguments, **_keywords(extra_keywords)) for k in range(x.ndim)]
-    return delivered(_core.ufuncs['sqrt'](combined((p * p for p in parts), lambda a, b: a + b)), x, output)
+def gaussian_laplace(input, sigma, output=None, mode='reflect', cval=0.0, *, axes=None, **kwargs):
+    """The sum of the second derivatives by a Gaussian along all axes, or those named."""
+    return generic_laplace(input, _gaussian_derivative, output, mode, cval, (_sigmas(input, sigma, axes), 2, kwargs), axes=axes)
 
 
-def gaussian_gradient_magnitude(input, sigma, output=None, mode='reflect', cval=0.0, **kwargs):
-    """The length of the vector of derivatives by a Gaussian along all axes."""
-    return generic_gradient_magnitude(input, _gaussian_derivative, output, mode, cval, (sigma, 1, kwargs))
+def generic_gradient_magnitude(input, derivative, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None, *, axes=None):
+    """The length of the vector of derivatives along all axes, or those named, by derivative(input, axis, output, mode, cval, ...)."""
+    return _derivatives('generic_gradient_magnitude', input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes,
+                        lambda parts: _core.ufuncs['sqrt'](combined((p * p for p in parts), lambda a, b: a + b)))
+
+
+def gaussian_gradient_magnitude(input, sigma, output=None, mode='reflect', cval=0.0, *, axes=None, **kwargs):
+    """The length of the vector of derivatives by a Gaussian along all axes, or those named."""
+    return generic_gradient_magnitude(input, _gaussian_derivative, output, mode, cval, (_sigmas(input, sigma, axes), 1, kwargs), axes=axes)
 
 
 def real(x, function):
@@ -250,7 +256,7 @@ def _of_windows(name, combine):
     for f, own, text in ((function, name, f'The {what} element of each window.'), (function1d, name + '1d', f'The {what} of so many elements along an axis.')):
         f.__name__ = f.__qualname__ = own
         f.__doc__ = text
-    return function, function1d
+    return on_axes()(function), function1d
 
 
 minimum_filter, minimum_filter1d = _of_windows('minimum_filter', _minimum)
@@ -272,16 +278,19 @@ def _ranked(name, rank, input, size, footprint, output, mode, cval, origin):
     return delivered(_core._sort(_core._stack(parts, 0), 0)[k], x, output)
 
 
+@on_axes()
 def rank_filter(input, rank, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
     """The element of this rank in each window, from the least on; negative ones count from the largest."""
     return _ranked('rank_filter', lambda count: int(rank), input, size, footprint, output, mode, cval, origin)
 
 
+@on_axes()
 def median_filter(input, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
     """The median of each window; of an even number of elements the larger of those in the middle."""
     return _ranked('median_filter', lambda count: count // 2, input, size, footprint, output, mode, cval, origin)
 
 
+@on_axes()
 def percentile_filter(input, percentile, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
     """The element of each window below which so many percent are; negative ones count from 100 down."""
     share = float(percentile) + (100 if percentile < 0 else 0)

@@ -185,15 +185,20 @@ class _compressed(spmatrix):
 
     def sum_duplicates(self):
         """Sorts the indices, and adds up what is of one place."""
+        if self.has_canonical_format:
+            return
         minor = self.shape[1 - self._major]
         self._take(self._of_sorted(*merged(self._majors(), self.indices, self.data, (self.shape[self._major], minor)), self.shape))
 
-    sort_indices = sum_duplicates
+    def sort_indices(self):
+        """As sum_duplicates, where the indices are not sorted."""
+        if not self.has_sorted_indices:
+            self.sum_duplicates()
 
     def sorted_indices(self):
         """A copy with sorted indices."""
         made = self.copy()
-        made.sum_duplicates()
+        made.sort_indices()
         return made
 
     def eliminate_zeros(self):
