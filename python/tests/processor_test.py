@@ -171,3 +171,21 @@ template<typename T> __global__ void g(T* x) { x[threadIdx.x] += 2; }
             x = cupy.zeros(3, dtype)
             module.get_function(name)((1,), (3,), (x,))
             assert x.tolist() == expected, name
+
+
+def test_functions_of_16_bit_floats_may_be_a_programs_own():
+    """As in kernels of trees, which have max(half, half) themselves."""
+    from catenary import cupy
+    code = '''
+#include <cupy/cuda_workaround.h>
+#include <cupy/float16.cuh>
+%s
+template<typename T> __global__ void f(T* x, const T* y) { x[0] = max(y[0], y[1]); x[1] = min(y[0], y[1]); x[2] = __habs(y[1]); x[3] = __hmax(y[0], y[1]); x[4] = __hmin(y[1], y[0]); }
+'''
+    own = '__device__ half max(half a, half b) { return __hmax(a, b) + half(10); }'
+    with cupy.cuda.Device('cpu'):
+        y = cupy.asarray([1.5, -2], 'e')
+        for preamble, largest in (('', 1.5), (own, 11.5)):
+            x = cupy.zeros(5, 'e')
+            cupy.RawModule(code=code % preamble, name_expressions=['f<half>']).get_function('f<half>')((1,), (1,), (x, y))
+            assert x.tolist() == [largest, -2, 2, 1.5, -2]

@@ -34,7 +34,7 @@ def header(*texts):
 def _without_headers(text, kernel):
     """The text without lines that include CuPy's headers, which are there already."""
     found = [t for t in tokens(text, kernel) if t.kind == 'directive' and re.match(
-        r'#\s*include\s*[<"](cupy/(carray|atomics|float16|complex)\.cuh|cuda_fp16\.h|(cupy/)?math_constants\.h)', t.text)]
+        r'#\s*include\s*[<"](cupy/(carray|atomics|float16|complex)\.cuh|cupy/cuda_workaround\.h|cuda_fp16\.h|(cupy/)?math_constants\.h)', t.text)]
     for t in found:
         text = text.replace(t.text, '', 1)
     return text

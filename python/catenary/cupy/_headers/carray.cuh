@@ -69,7 +69,9 @@ class float16 {
  private:
   unsigned short bits_;
 };
+template <int = 0>  // so that a program may have its own
 CATENARY_BOTH float16 min(float16 x, float16 y) { return fminf(x, y); }
+template <int = 0>
 CATENARY_BOTH float16 max(float16 x, float16 y) { return fmaxf(x, y); }
 
 /// An array argument: an element by its number in C order or by one index for each axis. Strides are in bytes.
