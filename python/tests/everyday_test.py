@@ -1,6 +1,8 @@
 """Lines that programs have: sixty of every day, beside NumPy, and those of a guide to kernels. What is refused is refused by a sentence."""
 
+import importlib
 import math
+import re
 
 import numpy
 import pytest
@@ -56,6 +58,37 @@ def test_lines_with_scipys_modules():
     q = cupy.asarray(NAMES['Q'])
     same(linalg.lu_solve(linalg.lu_factor(q), v[:4]), numpy.linalg.solve(NAMES['Q'], NAMES['V'][:4]), 1e-9)
     assert cupyx_profiler().cpu_times.size == 2
+
+LINES_OF_SCIPY = '''
+special.gamma(V + 1); special.erf(A); special.expit(V); special.gammaln(V + 1); special.softmax(A, axis=1); special.logsumexp(A, axis=0); special.beta(V + 1, 2); special.xlogy(V, V + 1); special.i0(V); special.ndtr(A)
+special.j0(V); special.ellipk(V / 2); special.expi(V + 1)
+stats.zscore(V); stats.entropy(V + 1); stats.boxcox_llf(1, V + 1); stats.trim_mean(V, 0.1)
+interpolate.PchipInterpolator(np.arange(6.), np.arange(6.) ** 2)(2.5); interpolate.make_interp_spline(np.arange(6.), np.arange(6.))(2.5); interpolate.RegularGridInterpolator((np.arange(5.), np.arange(4.)), A)(np.ones((1, 2)))
+spatial.KDTree(A[:, :2]).query(A[:2, :2]); spatial.distance.cdist(A, A)
+ndimage.gaussian_filter(A, 1); ndimage.median_filter(A, 3); ndimage.label(A > 0)[0]; ndimage.zoom(A, 2); ndimage.rotate(A, 30); ndimage.sobel(A); ndimage.binary_dilation(A > 0); ndimage.center_of_mass(A + 9)
+ndimage.distance_transform_edt(A > 0); ndimage.map_coordinates(A, np.ones((2, 3))); ndimage.uniform_filter(A, 3, axes=0); ndimage.maximum_filter(A, 3); ndimage.sum_labels(A, A > 0)
+signal.convolve2d(A, np.ones((3, 3)), 'same'); signal.fftconvolve(V, V); signal.lfilter([1.], [1., -0.5], V); signal.welch(V); signal.medfilt(V, 3); signal.savgol_filter(V, 5, 2); signal.butter(3, 0.2)[0]; signal.find_peaks(V)[0]
+signal.hilbert(V); signal.resample(V, 9); signal.correlate(V, V); signal.get_window('hann', 8); signal.sosfilt(signal.butter(2, 0.3, output='sos'), V); signal.stft(V, nperseg=4)[2]; signal.detrend(V); signal.lombscargle(V, V, V + 1); signal.tf2zpk([1., 2], [1., 3])[0]
+sparse.csr_matrix(A) @ np.ones(4); sparse.eye(4).tocsr().multiply(2).toarray(); sparse.linalg.spsolve(sparse.csr_matrix(Q), V[:4]); sparse.linalg.cg(sparse.csr_matrix(Q @ Q.T), V[:4])[0]; sparse.vstack([sparse.eye(2), sparse.eye(2)]).sum(0); sparse.dia_matrix(Q)
+sparse.linalg.eigsh(sparse.csr_matrix(Q + Q.T), 2)[0]; sparse.csgraph.connected_components(sparse.csr_matrix(Q))[0]
+linalg.lu_factor(Q)[0]; linalg.lu_solve(linalg.lu_factor(Q), V[:4]); linalg.solve_triangular(np.triu(Q), V[:4]); linalg.expm(Q / 9); linalg.toeplitz(V[:3]); linalg.block_diag(Q, Q); linalg.dft(3)
+fft.fft(V); fft.rfft2(A); fft.dct(V); fft.next_fast_len(17)
+'''
+
+
+@pytest.mark.parametrize('line', [c.strip() for row in LINES_OF_SCIPY.strip().splitlines() for c in row.split('; ')])
+def test_lines_of_scipy(line):
+    """Each gives finite numbers, or says which module is not here and what to do: with CuPy's wheel more of them run. Values are compared in the tests of these modules."""
+    names = {'np': cupy, **{k: cupy.asarray(v) for k, v in NAMES.items()}}
+    try:
+        for module in set(re.findall(r'\b(special|stats|interpolate|spatial|ndimage|signal|sparse|linalg|fft)\.', line)):
+            names[module] = importlib.import_module('catenary.cupyx.scipy.' + module)
+        found = eval(line, names)
+    except (ImportError, AttributeError) as error:
+        assert re.search(r'cupyx\.scipy\.\w+', str(error)) and re.search('pip install|python -m catenary names|is not loaded', str(error)), error
+    else:
+        for part in found if isinstance(found, tuple) else (found,):
+            assert bool(cupy.isfinite(cupy.asarray(part)).all())
 
 
 def cupyx_profiler():

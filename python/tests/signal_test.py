@@ -63,6 +63,18 @@ def test_windows():
     derived = windows.kaiser_bessel_derived(8, 2.).get()
     near(windows.kaiser_bessel_derived(6, 2.), [0.40115362, 0.70710678, 0.91601079, 0.91601079, 0.70710678, 0.40115362], tolerance=1e-6)
     numpy.testing.assert_allclose(derived[:4] ** 2 + derived[4:] ** 2, 1)
+    near(signal.get_window(('kaiser bessel derived', 2.), 8, False), derived)
+    for M in (5.5, -7):
+        for window in (windows.exponential, windows.hann):
+            with pytest.raises(ValueError, match='non-negative integer'):
+                window(M)
+
+
+def test_spectra_of_nothing():
+    for x, y, axis, expected in (((0, 5, 2), (0, 5, 2), -1, (0, 5, 2)), ((0, 5, 2), (0, 5, 2), 1, (0, 5, 2)), ((3, 0), (3, 0), 0, (3, 0)), ((10,), (5, 0), -1, (5, 0)), ((5, 0), (10,), -1, (5, 0))):
+        for found in signal.csd(cupy.zeros(x), cupy.zeros(y), axis=axis):
+            assert found.shape == expected and found.dtype == 'd'
+    assert signal.welch(cupy.zeros((3, 0)), axis=1)[1].shape == (3, 0)
 
 
 def full(a, b):

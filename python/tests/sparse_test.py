@@ -113,7 +113,12 @@ def test_formats_and_types_of_what_operations_give():
     assert (x / 2).dtype == (x / x).dtype == 'd' and (x * 2).dtype == 'f' and (of(a, 'csr').astype('F') / 2).dtype == 'F'
     assert sparse.vstack([of(a, 'csr')] * 2).format == 'csr' and sparse.hstack([of(a, 'csc')] * 2).format == 'csc'
     assert sparse.vstack([of(a, 'csc')] * 2).format == sparse.hstack([of(a, 'csr')] * 2).format == 'coo' and sparse.bmat([[None, None]]).shape == (0, 0)
-    for call, error in ((lambda: x.dot(cupy.asarray(2.)), ValueError), (lambda: x ** [], ValueError), (lambda: x.sum('q'), TypeError), (lambda: x.sum(3), ValueError),
+    equal(x.dot(cupy.asarray(2, 'f')), a * 2, 'coo')
+    equal(of(a, 'csc').getcol(1), a[:, 1:2], 'csc')
+    assert x.has_canonical_format and not sparse.coo_matrix((x.data, (x.row, x.col))).has_canonical_format
+    for call, error in ((lambda: x.tocsr().dot(cupy.asarray(2.)), ValueError), (lambda: sparse.coo_matrix((cupy.ones(3), cupy.arange(3))), TypeError),
+                        (lambda: sparse.csr_matrix((cupy.ones(2), cupy.arange(2), cupy.arange(3)), shape=(2,)), ValueError), (lambda: sparse.csc_matrix(dense, shape=(4, 5)), ValueError),
+                        (lambda: x ** [], ValueError), (lambda: x.sum('q'), TypeError), (lambda: x.sum(3), ValueError),
                         (lambda: sparse.csr_matrix(cupy.ones((1, 1, 1))), ValueError), (lambda: sparse.kronsum(x, of(A, 'csr')), ValueError)):
         with pytest.raises(error):
             call()

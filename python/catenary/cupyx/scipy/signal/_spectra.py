@@ -255,7 +255,10 @@ def csd(x, y, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, det
         raise ValueError(f"average must be 'median' or 'mean', got {average}")
     x = array_of(x, 'csd')
     if x.size == 0 or y is not None and array_of(y, 'csd').size == 0:
-        empty = _core.zeros(x.shape if y is None or y is x else numpy.broadcast_shapes(x.shape[:-1], y.shape[:-1]) + (0,), 'd')
+        shapes = [a.shape for a in (x, x if y is None else array_of(y, 'csd'))]
+        rest = numpy.broadcast_shapes(*(numpy.delete(shape, axis).tolist() for shape in map(list, shapes)))
+        empty = _core.zeros(rest + (min(shape[axis] for shape in shapes),), 'd')
+        empty = _core.moveaxis(empty, (-1,), (axis,))
         return empty, empty
     frequencies, _, made = _spectra('csd', x, _same(x, y), fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, 'psd')
     number = made.shape[-1]

@@ -16,9 +16,7 @@ def _window(compute):
             *args, sym = args
             if len(args) > len(names):
                 raise TypeError(f'{compute.__name__}: too many arguments')
-        if int(M) != M or M < 0:
-            raise ValueError('Window length M must be a non-negative integer, not %r' % (M,))
-        M = int(M)
+        M = _length(M)
         if M <= 1:
             return _core.ones((M,), 'd')
         values = compute(M + (not sym), *args, **kwargs)
@@ -26,6 +24,13 @@ def _window(compute):
     window.__name__ = window.__qualname__ = compute.__name__
     window.__doc__ = compute.__doc__
     return window
+
+
+def _length(M):
+    """The number of samples. Raises ValueError for what is none."""
+    if int(M) != M or M < 0:
+        raise ValueError('Window length M must be a non-negative integer, not %r' % (M,))
+    return int(M)
 
 
 def _cosines(M, a):
@@ -179,8 +184,9 @@ def exponential(M, center=None, tau=1.0, sym=True):
     """exp(-|n - center| / tau). Raises ValueError for a centre of a symmetric one, which has its own."""
     if sym and center is not None:
         raise ValueError('exponential: if sym==True, center must be None.')
+    M = _length(M)
     if M <= 1:
-        return _core.ones((max(int(M), 0),), 'd')
+        return _core.ones((M,), 'd')
     center = (M + (not sym) - 1) / 2 if center is None else center
     return _core.from_numpy(numpy.exp(-numpy.abs(numpy.arange(M) - center) / tau), None)
 
@@ -211,7 +217,7 @@ _PLAIN = ('boxcar', 'triang', 'bartlett', 'parzen', 'bohman', 'blackman', 'nutta
 _SHORT = {'box': 'boxcar', 'ones': 'boxcar', 'rect': 'boxcar', 'rectangular': 'boxcar', 'tri': 'triang', 'triangle': 'triang', 'bart': 'bartlett',
           'brt': 'bartlett', 'par': 'parzen', 'parz': 'parzen', 'bman': 'bohman', 'bmn': 'bohman', 'black': 'blackman', 'blk': 'blackman',
           'nutl': 'nuttall', 'nut': 'nuttall', 'blackharr': 'blackmanharris', 'bkh': 'blackmanharris', 'flat': 'flattop', 'flt': 'flattop',
-          'han': 'hann', 'hamm': 'hamming', 'ham': 'hamming', 'brthan': 'barthann', 'bth': 'barthann', 'ksr': 'kaiser', 'gauss': 'gaussian',
+          'han': 'hann', 'hamm': 'hamming', 'ham': 'hamming', 'brthan': 'barthann', 'bth': 'barthann', 'ksr': 'kaiser', 'kaiser bessel derived': 'kaiser_bessel_derived', 'gauss': 'gaussian',
           'gss': 'gaussian', 'general gaussian': 'general_gaussian', 'general_gauss': 'general_gaussian', 'general gauss': 'general_gaussian',
           'ggs': 'general_gaussian', 'general cosine': 'general_cosine', 'general hamming': 'general_hamming', 'cheb': 'chebwin',
           'halfcosine': 'cosine', 'sinc': 'lanczos', 'tuk': 'tukey', 'poisson': 'exponential', 'taylorwin': 'taylor'}

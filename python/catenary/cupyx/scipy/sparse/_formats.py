@@ -25,6 +25,7 @@ class coo_matrix(spmatrix):
     _arrays = 'data', 'row', 'col'
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        is_sorted = False
         if isinstance(arg1, spmatrix):
             row, col, data = arg1._elements()
             shape = shape or arg1.shape
@@ -48,19 +49,23 @@ class coo_matrix(spmatrix):
             row = col = _core.zeros((0,), 'i')
         elif isinstance(arg1, numpy.ndarray):
             raise TypeError("Unsupported initializer format: <class 'numpy.ndarray'>; use cupy.asarray")
+        elif isinstance(arg1, tuple):
+            raise TypeError(f'invalid input format: {len(arg1)} parts are neither a shape, nor (data, (row, col)), nor (data, indices, indptr) of a csr or csc matrix')
         else:
             dense = _given(arg1)
             dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
             if dense.ndim > 2:
                 raise ValueError(f'expected dimension <= 2 array or matrix, given shape {dense.shape}')
+            if shape is not None and tuple(shape) != dense.shape:
+                raise ValueError(f'inconsistent shapes: {dense.shape} and {tuple(shape)}')
             row, col = _core.nonzero(dense)
-            data, shape = dense[row, col], dense.shape
+            data, shape, is_sorted = dense[row, col], dense.shape, True
         super().__init__(shape)
         self.data = data if dtype is None else data.astype(dtype, copy=False)
         self.row, self.col = row.astype('i', copy=False), col.astype('i', copy=False)
         if copy:
             self.data, self.row, self.col = (_core._copy(x, 'C') for x in (self.data, self.row, self.col))
-        self.has_canonical_format = False
+        self.has_canonical_format = is_sorted
 
     def _with(self, data):
         made = coo_matrix(self.shape)
@@ -117,6 +122,8 @@ class _compressed(spmatrix):
                 raise ValueError('data, indices, and indptr should be 1-D')
             if data.size != indices.size:
                 raise ValueError(f'indices and data should have the same size, given {indices.size} and {data.size}')
+            if shape is not None and len(shape) != 2:
+                raise ValueError(f'invalid shape (must be a 2-tuple of extents), given {shape}')
             if shape is None:
                 minor = int(indices.max()) + 1 if indices.size else 0
                 shape = (indptr.size - 1, minor) if self._major == 0 else (minor, indptr.size - 1)

@@ -240,7 +240,7 @@ class spmatrix:
 
     def dot(self, other):
         """The product with a number, a vector, a matrix of either kind."""
-        if isinstance(other, ndarray) and other.ndim == 0:
+        if isinstance(other, ndarray) and other.ndim == 0 and self.format != 'coo':  # as SciPy's
             raise ValueError('dot: an array of no axis is given: multiply by it')
         return self * other
 
@@ -409,8 +409,8 @@ class spmatrix:
         return self.tocsr()[int(i)]
 
     def getcol(self, i):
-        """A column as a csr matrix of one."""
-        return self.tocsr()[:, int(i)]
+        """A column as a matrix of one, csr unless the matrix is csc."""
+        return (self if self.format == 'csc' else self.tocsr())[:, int(i)]
 
     def nonzero(self):
         """Rows and columns of what is not 0."""
