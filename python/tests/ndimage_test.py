@@ -575,7 +575,7 @@ ALONG = G.integers(0, 9, (4, 5, 6)).astype('d')
 ON_AXES = {
     'correlate': dict(weights=True), 'convolve': dict(weights=True), 'minimum_filter': dict(size=[3, 2]), 'maximum_filter': dict(footprint=True, origin=[1, 0]),
     'rank_filter': dict(rank=1, footprint=True), 'median_filter': dict(size=[3, 2], mode='nearest'), 'percentile_filter': dict(percentile=30, size=3), 'laplace': {}, 'gaussian_laplace': dict(sigma=[1, 0.7]),
-    'gaussian_gradient_magnitude': dict(sigma=1), 'binary_erosion': {}, 'binary_dilation': dict(structure=True, iterations=2), 'binary_opening': {}, 'binary_closing': {}, 'binary_propagation': {},
+    'binary_erosion': {}, 'binary_dilation': dict(structure=True, iterations=2), 'binary_opening': {}, 'binary_closing': {}, 'binary_propagation': {},
     'binary_fill_holes': {}, 'binary_hit_or_miss': {}, 'grey_erosion': dict(size=[3, 2]), 'grey_dilation': dict(structure=True), 'grey_opening': dict(footprint=True), 'grey_closing': dict(size=3),
     'morphological_gradient': dict(size=3), 'morphological_laplace': dict(size=3), 'white_tophat': dict(size=3), 'black_tophat': dict(footprint=True, origin=1)}
 
@@ -600,12 +600,23 @@ def test_windows_along_some_axes(name, axes):
     same(found, expected, 1e-12)
 
 
+def test_a_hit_without_a_miss():
+    """Of one axis the window has nothing beside it that must be 0."""
+    x = cupy.asarray([[0, 1, 1, 1, 0, 1, 1]]) != 0
+    assert ndimage.binary_hit_or_miss(x[0]).tolist() == [False, False, True, False, False, False, False]
+    for iterations in (1, 2, -1):
+        assert ndimage.binary_erosion(x, numpy.zeros((1, 3)), iterations).all() and not ndimage.binary_dilation(x, numpy.zeros((1, 3)), iterations).any()
+    assert (ndimage.binary_dilation(x, numpy.zeros((1, 3)), mask=~x) == x).all()
+    assert ndimage.binary_hit_or_miss(x, axes=1).tolist() == [[False, False, True, False, False, False, False]]
+
+
 def test_axes_that_are_in_no_order():
     x = cupy.asarray(ALONG)
     same(ndimage.maximum_filter(x, [2, 3], axes=(2, 0), origin=[-1, 0]), ndimage.maximum_filter(x, [3, 1, 2], origin=[0, 0, -1]).get())
     same(ndimage.gaussian_laplace(x, [0.5, 1], axes=(2, 1), mode=['wrap', 'nearest']),
          (ndimage.gaussian_filter(x, [0, 1, 0.5], [0, 2, 0], mode='nearest') + ndimage.gaussian_filter(x, [0, 1, 0.5], [0, 0, 2], mode='wrap')).get(), 1e-12)
     same(ndimage.laplace(x, axes=()), ALONG)
+    same(ndimage.gaussian_gradient_magnitude(x, 1, axes=1), abs(ndimage.gaussian_filter(x, 1, [0, 1, 0])).get(), 1e-12)  # as SciPy's, along all
     for call, error in ((lambda: ndimage.median_filter(x, 3, axes=(0, 0)), ValueError), (lambda: ndimage.median_filter(x, 3, axes=3), numpy.exceptions.AxisError),
                         (lambda: ndimage.correlate(x, numpy.ones(3), axes=(0, 1)), RuntimeError), (lambda: ndimage.median_filter(x, [3, 3], axes=1), RuntimeError)):
         with pytest.raises(error):

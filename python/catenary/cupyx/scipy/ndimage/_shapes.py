@@ -55,8 +55,10 @@ def _steps(name, combine, input, structure, iterations, mask, output, border_val
         origin = [-o - (n % 2 == 0) for o, n in zip(each_axis(origin, x.ndim, 'origin'), window.shape)]
     at = origins(origin, window.shape, name)
     places = [tuple(place) for place in numpy.argwhere(window)]
-    while x.size and places:
+    while x.size:
         made = combined(views(x, window.shape, at, 'constant', bool(border_value), places), combine)
+        if made is None:  # a window without elements lies everywhere, and covers nothing
+            made = _core.full(x.shape, combine is _and, bool)
         if mask is not None:
             made = _core.where(array_of(mask, name) != 0, made, x)
         made, before = _core._copy(made, 'C'), x

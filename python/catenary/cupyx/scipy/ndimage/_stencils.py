@@ -192,8 +192,8 @@ def generic_gradient_magnitude(input, derivative, output=None, mode='reflect', c
 
 
 def gaussian_gradient_magnitude(input, sigma, output=None, mode='reflect', cval=0.0, *, axes=None, **kwargs):
-    """The length of the vector of derivatives by a Gaussian along all axes, or those named."""
-    return generic_gradient_magnitude(input, _gaussian_derivative, output, mode, cval, (_sigmas(input, sigma, axes), 1, kwargs), axes=axes)
+    """The length of the vector of derivatives by a Gaussian along all axes, or those named; the Gaussian goes along all of them, as SciPy's."""
+    return generic_gradient_magnitude(input, _gaussian_derivative, output, mode, cval, (sigma, 1, kwargs), axes=axes)
 
 
 def real(x, function):
