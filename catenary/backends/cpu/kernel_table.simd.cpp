@@ -110,21 +110,22 @@ void cast_loop(void* out, const void* in, const void*, const void*, i64 n) {
   for (i64 i = 0; i < n; ++i) o[i] = convert<To, From>(x[i]);
 }
 
+template <auto f>
+struct Function;
+template <auto f, auto g>
+constexpr bool kSame = std::is_same_v<Function<f>, Function<g>>;
+
 // o[i] = convert(x[i]).
 template <auto convert, class O, class X>
 void convert_all(O* o, const X* x, i64 n) {
   i64 i = 0;
 #if defined(__F16C__)
-  using One = std::remove_const_t<decltype(convert)>;
-  if constexpr (std::is_same_v<One, f32 (*)(std::uint16_t)>) {
-    if constexpr (convert == &from_half)
-      for (; i + 8 <= n; i += 8) _mm256_storeu_ps(o + i, from_halves(x + i));
-  } else if constexpr (std::is_same_v<One, std::uint16_t (*)(f32)>) {
-    if constexpr (convert == &to_half)
-      for (; i + 8 <= n; i += 8) _mm_storeu_si128(reinterpret_cast<__m128i*>(o + i), to_halves(_mm256_loadu_ps(x + i)));
-  } else if constexpr (std::is_same_v<One, f32 (*)(f32)>) {
-    if constexpr (convert == &ct_narrow_f16_f32)
-      for (; i + 8 <= n; i += 8) _mm256_storeu_ps(o + i, _mm256_cvtph_ps(to_halves(_mm256_loadu_ps(x + i))));
+  if constexpr (kSame<convert, &from_half>) {
+    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(o + i, from_halves(x + i));
+  } else if constexpr (kSame<convert, &to_half>) {
+    for (; i + 8 <= n; i += 8) _mm_storeu_si128(reinterpret_cast<__m128i*>(o + i), to_halves(_mm256_loadu_ps(x + i)));
+  } else if constexpr (kSame<convert, &ct_narrow_f16_f32>) {
+    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(o + i, _mm256_cvtph_ps(to_halves(_mm256_loadu_ps(x + i))));
   }
 #endif
   for (; i < n; ++i) o[i] = convert(x[i]);
