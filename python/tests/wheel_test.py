@@ -3,6 +3,7 @@
 A made-up wheel of a few files stands in for CuPy's. The real one is run by scripts/cupy_tests --cupyx.
 """
 
+import importlib
 import os
 import pathlib
 import subprocess
@@ -148,10 +149,17 @@ def test_a_wheel_that_can_be_imported_itself_is_the_cupy(wheel):
 
 
 def test_none_of_our_private_modules_hides_one_of_its():
-    """Else `from cupyx.scipy.ndimage import _filters` of a module of the wheel's would give ours, which is another one."""
+    """Else `from cupyx.scipy.ndimage import _filters` of a module of the wheel's would give ours, which is another one.
+
+    `_base`, `_construct` and `_csr` of sparse hold nothing but names of ours, by which its modules and its users make our matrices.
+    """
     theirs = {'ndimage': 'filters fourier interpolation measurements morphology util filters_core filters_generic interp_kernels',
               'signal': 'signaltools spectral spectral_impl waveforms upfirdn resample splines wavelets windows ltisys',
-              'sparse': 'compressed construct coo csc data dia extract index sputils util'}
+              'sparse': 'compressed coo csc data dia extract index sputils util'}
     folder = pathlib.Path(_wheel.__file__).parent / 'cupyx/scipy'
     for package, names in theirs.items():
         assert not [name for name in names.split() if (folder / package / f'_{name}.py').exists()], package
+    sparse = importlib.import_module('catenary.cupyx.scipy.sparse')
+    for module in ('_base', '_construct', '_csr'):
+        names = vars(importlib.import_module(f'catenary.cupyx.scipy.sparse.{module}'))
+        assert all(value is getattr(sparse, name) for name, value in names.items() if not name.startswith('_')), module
