@@ -79,22 +79,30 @@ int main(int argc, char** argv) {
       cases.push_back(c);
   }
   const bool onednn = dtype == Dtype::float32 && cpu::onednn_available();
-  fmt::print("{}; {}; own kernels {}; {} threads\n", cpu::gemm_provider_info(), cpu::bfloat_unit_info(),
+  fmt::print("{}; {}; own kernels {}; {} threads\n", cpu::gemm_provider_info(), cpu::matrix_units_info(),
              simd_level_name(simd_level()), num_threads());
-  fmt::print("{:>6}{:>6}{:>6}     {:>12}{:>10}{:>12}{:>10}{:>8}\n", "m", "n", "k", "own us", "GFLOP/s", "oneDNN us",
-             "GFLOP/s", "own/it");
+  // float32 by vectors, and by AMX.
+  const bool tiles = dtype == Dtype::float32 && cpu::has_bfloat_unit(cpu::BfloatUnit::tiles);
+  fmt::print("{:>6}{:>6}{:>6}     {:>12}{:>10}{:>12}{:>10}{:>8}{:>12}{:>8}\n", "m", "n", "k", "own us", "GFLOP/s",
+             "oneDNN us", "GFLOP/s", "own/it", "AMX us", "own/it");
   for (const Case& s : cases) {
     const std::vector<char> a = numbers(dtype, s.m * s.k, 17), b = numbers(dtype, s.k * s.n, 13);
     std::vector<char> c(static_cast<std::size_t>(s.m * s.n) * itemsize(dtype));
-    double own = 1e9, other = 1e9;
+    double own = 1e9, other = 1e9, by_tiles = 1e9;
     for (int turn = 0; turn < 7; ++turn) {
       own = std::min(own, seconds(s, GemmProvider::own, dtype, a.data(), b.data(), c.data()));
+      if (tiles) {
+        cpu::set_float_unit(cpu::FloatUnit::tiles);
+        by_tiles = std::min(by_tiles, seconds(s, GemmProvider::own, dtype, a.data(), b.data(), c.data()));
+        cpu::set_float_unit(cpu::FloatUnit::vectors);
+      }
       if (onednn) other = std::min(other, seconds(s, GemmProvider::onednn, dtype, a.data(), b.data(), c.data()));
     }
     const double flops = 2e-9 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
     fmt::print("{:>6}{:>6}{:>6}  {}{} {:>12.2f}{:>10.1f}", s.m, s.n, s.k, s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N',
                own * 1e6, flops / own);
     if (onednn) fmt::print("{:>12.2f}{:>10.1f}{:>8.2f}", other * 1e6, flops / other, other / own);
+    if (tiles) fmt::print("{:>12.2f}{:>8.2f}", by_tiles * 1e6, by_tiles / own);
     fmt::print("\n");
   }
 }

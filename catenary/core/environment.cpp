@@ -47,6 +47,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> n
 }
 bool is_simd_level(std::string_view value) { return is_one_of(value, {"v2", "v3", "v4", "native"}); }
 bool is_bfloat_unit(std::string_view value) { return is_one_of(value, {"widened", "dots", "tiles"}); }
+bool is_float_unit(std::string_view value) { return is_one_of(value, {"vectors", "tiles"}); }
 std::string lower(std::string_view value) {
   std::string name(value);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -95,6 +96,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
     {"CATENARY_DOCTOR_ROOT", is_any, ""},
     {"CATENARY_DTYPE", is_precision, kDtype, "CHAINER_DTYPE"},
+    {"CATENARY_FLOAT32", is_float_unit, "vectors or tiles"},
     {"CATENARY_FUSION", is_flag, kFlag},
     {"CATENARY_GPU_BLAS", is_blas, "one of own, cublaslt, cublas, hipblaslt, rocblas, clblast"},
     {"CATENARY_GPU_DNN", is_dnn, "one of own, cudnn, miopen"},

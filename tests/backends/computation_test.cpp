@@ -21,6 +21,7 @@ namespace catenary {
 namespace {
 
 using cpu::BfloatUnit;
+using cpu::FloatUnit;
 
 Computation product(const Shape& a, const Shape& b, Dtype dtype) {
   matmul(ones(a, dtype), ones(b, dtype)).eval();
@@ -53,16 +54,23 @@ class LevelScope {
 };
 class UnitScope {
  public:
-  explicit UnitScope(BfloatUnit unit) : before_(cpu::bfloat_unit()) { cpu::set_bfloat_unit(unit); }
-  ~UnitScope() { cpu::set_bfloat_unit(before_); }
+  explicit UnitScope(BfloatUnit unit) : UnitScope() { cpu::set_bfloat_unit(unit); }
+  explicit UnitScope(FloatUnit unit) : UnitScope() { cpu::set_float_unit(unit); }
+  ~UnitScope() {
+    cpu::set_bfloat_unit(of_bfloats_);
+    cpu::set_float_unit(of_floats_);
+  }
   UnitScope(const UnitScope&) = delete;
   UnitScope& operator=(const UnitScope&) = delete;
 
  private:
-  const BfloatUnit before_;
+  UnitScope() = default;
+  const BfloatUnit of_bfloats_ = cpu::bfloat_unit();
+  const FloatUnit of_floats_ = cpu::float_unit();
 };
 
 TEST(CpuComputation, WaysOfProducts) {
+  const UnitScope scope(FloatUnit::vectors);
   struct Case {
     Shape a, b;
     const char* way;
@@ -83,7 +91,11 @@ TEST(CpuComputation, WaysOfProducts) {
                              : dtype == Dtype::float32 ? "float32 sums of float32 products"
                                                        : "float32 sums of float16 products");
       EXPECT_EQ(how.units, "");
-      EXPECT_EQ(how.why_not, "dtype: AMX and AVX512_BF16 are used for bfloat16 alone");
+      if (dtype == Dtype::float32) {  // as UnitsForFloat32 says
+        EXPECT_NE(how.why_not, "");
+      } else {
+        EXPECT_EQ(how.why_not, "dtype: AMX and AVX512_BF16 are used for bfloat16 and float32");
+      }
       EXPECT_TRUE(how.told);
     }
   }
@@ -103,7 +115,7 @@ TEST(CpuComputation, LevelsAreNamed) {
   for (const SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4}) {
     if (best_simd_level() == SimdLevel::native || level > best_simd_level()) continue;
     const LevelScope scope(level);
-    EXPECT_EQ(product({100, 90}, {90, 80}, Dtype::float32).algorithm, "panels, " + instructions());
+    EXPECT_EQ(product({100, 90}, {90, 80}, Dtype::float64).algorithm, "panels, " + instructions());
   }
 }
 
@@ -130,9 +142,34 @@ TEST(CpuComputation, UnitsForBfloat16) {
   if (cpu::has_bfloat_unit(BfloatUnit::dots)) {
     EXPECT_TRUE(says("kernels for x86-64-v2 are in use")) << how.why_not;
   } else {  // a build with sanitizers has no kernels for v4
-    EXPECT_TRUE(says("this processor has no AMX for bfloat16") || says("this build has no instructions for bfloat16"))
+    EXPECT_TRUE(says("this processor has no AMX") || says("this build has no instructions for bfloat16"))
         << how.why_not;
   }
+}
+
+TEST(CpuComputation, UnitsForFloat32) {
+  const auto panels = [] { return product({200, 90}, {90, 180}, Dtype::float32); };
+  {
+    const UnitScope scope(FloatUnit::vectors);
+    EXPECT_EQ(panels().algorithm, "panels, " + instructions());
+    EXPECT_EQ(panels().units, "");
+    if (cpu::has_bfloat_unit(BfloatUnit::tiles)) {
+      EXPECT_EQ(panels().why_not, "AMX multiplies float32 where it is asked to (CATENARY_FLOAT32=tiles)");
+    } else {
+      EXPECT_NE(panels().why_not, "");
+    }
+  }
+  if (!cpu::has_bfloat_unit(BfloatUnit::tiles)) return;
+  const UnitScope scope(FloatUnit::tiles);
+  const Computation how = panels();
+  EXPECT_EQ(how.algorithm, "panels in three pieces");
+  EXPECT_EQ(how.units, "AMX");
+  EXPECT_EQ(how.why_not, "");
+  EXPECT_EQ(how.compute, "float32 sums of float32 products");
+  EXPECT_EQ(product({100, 90}, {90, 80}, Dtype::float32).why_not, "size: panels in pieces would not pay");
+  EXPECT_EQ(product({8, 8}, {8, 8}, Dtype::float32).why_not, "size: no side is above 32, which is not worth packing");
+  const LevelScope level(SimdLevel::v3);
+  EXPECT_EQ(panels().why_not, "kernels for x86-64-v3 are in use, and those by AMX are for v4");
 }
 
 TEST(CpuComputation, OneDnn) {
@@ -174,7 +211,7 @@ TEST(CpuComputation, WaysOfConvolutions) {
       EXPECT_EQ(how.algorithm, std::string(c.way) + ", " + instructions());
       EXPECT_EQ(how.units, "");
       EXPECT_EQ(how.why_not, dtype == Dtype::bfloat16 ? "convolutions without AMX widen bfloat16 to float32"
-                                                      : "dtype: AMX and AVX512_BF16 are used for bfloat16 alone");
+                                                      : "convolutions of float32 take no matrix units");
     }
   }
 }

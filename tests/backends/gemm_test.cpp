@@ -20,6 +20,7 @@ namespace catenary {
 namespace {
 
 using cpu::BfloatUnit;
+using cpu::FloatUnit;
 using cpu::GemmProvider;
 using std::int64_t;
 
@@ -159,6 +160,7 @@ class Gemm : public testing::Test {
   void TearDown() override {
     cpu::set_gemm_provider(GemmProvider::automatic);
     cpu::set_bfloat_unit(unit_);
+    cpu::set_float_unit(float_unit_);
     set_simd_level(level_);
     set_num_threads(threads_);
   }
@@ -166,6 +168,7 @@ class Gemm : public testing::Test {
  private:
   SimdLevel level_ = simd_level();
   BfloatUnit unit_ = cpu::bfloat_unit();
+  FloatUnit float_unit_ = cpu::float_unit();
   int threads_ = num_threads();
 };
 
@@ -333,6 +336,118 @@ TEST_F(Gemm, NansOfBfloat16StayInTheirRowsAndColumns) {
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j)
         EXPECT_EQ(std::isfinite(static_cast<float>(c(i, j))), i != 34 && j != 36) << i << " " << j;
+  }
+}
+
+std::vector<FloatUnit> float_units() {
+  std::vector<FloatUnit> units = {FloatUnit::vectors};
+  if (cpu::has_bfloat_unit(BfloatUnit::tiles)) units.push_back(FloatUnit::tiles);
+  return units;
+}
+
+// Products that are large enough for tiles, beside the sizes of panels: 32 rows, 32 columns, steps of 32, blocks of
+// 256.
+TEST_F(Gemm, EveryUnitForFloat32) {
+  if (float_units().size() == 1) {
+    EXPECT_THROW(cpu::set_float_unit(FloatUnit::tiles), DeviceError);
+  }
+  for (FloatUnit unit : float_units()) {
+    SCOPED_TRACE(static_cast<int>(unit));
+    cpu::set_float_unit(unit);
+    for (Sizes s : {Sizes{128, 128, 64}, Sizes{131, 163, 97}, Sizes{97, 210, 290}})
+      for (int a = 0; a < 6; ++a)
+        for (int b = 0; b < 6; ++b)
+          check<float>(s, static_cast<Layout>(a), static_cast<Layout>(b), static_cast<Layout>((a + b) % 5), b & 1,
+                       a & 2, a & 1);
+    check<float>({1090, 290, 530}, Layout::rows, Layout::rows, Layout::rows, true, false, true);
+    check<float>({70, 2300, 300}, Layout::columns, Layout::columns, Layout::columns, true, true, true);
+    check<float>({530, 1090, 200}, Layout::columns, Layout::rows, Layout::rows, false, true, false);
+  }
+}
+
+// Numbers of all sizes: what tiles add up in three pieces each is as near to the sum in float64 as float32's own sums.
+TEST_F(Gemm, PiecesAreAsExactAsFloat32) {
+  constexpr int64_t m = 128, n = 160, k = 1000;
+  std::mt19937 random(11);
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<float> exponent(-10, 10);
+  for (bool wide : {false, true}) {
+    std::vector<float> a(m * k), b(k * n), c(m * n);
+    for (auto* x : {&a, &b})
+      for (float& y : *x) y = normal(random) * (wide ? std::exp2(exponent(random)) : 1);
+    std::vector<double> errors;
+    for (FloatUnit unit : float_units()) {
+      cpu::set_float_unit(unit);
+      cpu::gemm({.m = m,
+                 .n = n,
+                 .k = k,
+                 .a = {a.data(), Dtype::float32, k, 1},
+                 .b = {b.data(), Dtype::float32, n, 1},
+                 .c = {c.data(), Dtype::float32, n, 1}});
+      double squares = 0;
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0, magnitude = 0;
+          for (int64_t p = 0; p < k; ++p) {
+            const double term = static_cast<double>(a[i * k + p]) * b[p * n + j];
+            sum += term;
+            magnitude += std::abs(term);
+          }
+          squares += std::pow((c[i * n + j] - sum) / magnitude, 2);
+        }
+      errors.push_back(std::sqrt(squares / (m * n)));
+    }
+    EXPECT_LT(errors[0], 0x1p-22);
+    EXPECT_LE(errors.back(), errors[0]);
+  }
+}
+
+// Elements whose pieces would be lost, or are none, as float32 has them; each in a row of A or a column of B, among
+// others, in every layout.
+TEST_F(Gemm, NoUnitSpoilsFloat32) {
+  const float all[] = {
+      NAN,    INFINITY, -INFINITY, std::numeric_limits<float>::max(), -3.4e38f, 1e38f, 2e-38f, 1e-36f, 1e-42f, 1e-30f,
+      1e-15f, 0.0f,     -0.0f};
+  constexpr int64_t m = 140, n = 150, k = 70;
+  std::mt19937 random(7);
+  for (Layout la : {Layout::rows, Layout::columns, Layout::both_strided}) {
+    for (Layout lb : {Layout::rows, Layout::columns, Layout::both_strided}) {
+      Matrix<float> a(m, k, la, random), b(k, n, lb, random), c(m, n, Layout::rows, random);
+      int64_t at = 3;
+      for (float x : all) {
+        // Alone among ones, and a whole row or column of its size.
+        a.data[a.start + at * a.rs + 41 * a.cs] = x;
+        b.data[b.start + 41 * b.rs + (at + 2) * b.cs] = x;
+        for (int64_t p = 0; p < k && !std::isnan(x); ++p) {
+          a.data[a.start + (at + 5) * a.rs + p * a.cs] = x * (0.5f + 1.0f / static_cast<float>(p + 3));
+          b.data[b.start + p * b.rs + (at + 7) * b.cs] = x * (0.5f + 1.0f / static_cast<float>(p + 3));
+        }
+        at += 10;
+      }
+      for (FloatUnit unit : float_units()) {
+        cpu::set_float_unit(unit);
+        cpu::gemm(product({m, n, k}, a, b, c));
+        int wrong = 0;
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            double sum = 0, magnitude = 0;
+            bool fits = true;  // in float32, with all sums on the way
+            for (int64_t p = 0; p < k; ++p) {
+              const double term = static_cast<double>(a(i, p)) * b(p, j);
+              sum += term;
+              if (std::isfinite(term)) magnitude += std::abs(term);
+              fits = fits && magnitude < 3e38;
+            }
+            const double x = c(i, j);
+            if (!fits) continue;
+            wrong += !(std::isnan(sum)   ? std::isnan(x)
+                       : std::isinf(sum) ? x == sum
+                                         : std::abs(x - sum) <= magnitude * 0x1p-20 + 0x1p-120);
+          }
+        }
+        EXPECT_EQ(wrong, 0) << static_cast<int>(unit) << " layouts " << static_cast<int>(la) << static_cast<int>(lb);
+      }
+    }
   }
 }
 

@@ -89,7 +89,7 @@ int info(bool json) {
                            {"instruction_set", simd_level_name(simd_level())},
                            {"instruction_set_best", simd_level_name(best_simd_level())},
                            {"gemm", cpu::gemm_provider_info()},
-                           {"bfloat16", cpu::bfloat_unit_info()},
+                           {"matrix_units", cpu::matrix_units_info()},
                            {"backends", ordered_json::array()}};
     for (Backend* backend : backends()) object["backends"].push_back(backend_json(*backend));
     object["kernel_cache"] = {
@@ -101,7 +101,7 @@ int info(bool json) {
   }
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16} {}\n", name, value); };
   fmt::print("{}", runtime_info());
-  line("Products:", cpu::gemm_provider_info() + "; " + cpu::bfloat_unit_info());
+  line("Products:", cpu::gemm_provider_info() + "; " + cpu::matrix_units_info());
   const auto list = [&](const char* kind) {
     for (Backend* backend : backends()) {
       if (backend == &Device().backend()) continue;

@@ -26,16 +26,18 @@ struct Noted {
   Dtype operands;
   std::uint8_t level;      ///< SimdLevel
   std::uint8_t unit_or_0;  ///< BfloatUnit and 1; it is `widened` in other ways, for other dtypes and at lower levels
-  std::uint8_t chosen;     ///< the BfloatUnit that bfloat16 has where it fits
+  std::uint8_t chosen;     ///< the BfloatUnit that bfloat16 has where it fits, and that float32 has: widened or tiles
 };
 // The calling thread's last product and convolution; unit_or_0 is 0 before the first.
 thread_local constinit Noted last_product{}, last_convolution{};
 
 Noted noted(Way way, Dtype operands) {
   const SimdLevel level = simd_level();
-  const BfloatUnit chosen = bfloat_unit();
-  const bool by_unit =
-      operands == Dtype::bfloat16 && level == SimdLevel::v4 && (way == Way::panels || way == Way::gathered_tiles);
+  const BfloatUnit chosen = operands != Dtype::float32            ? bfloat_unit()
+                            : multiplies_in_tiles(Dtype::float32) ? BfloatUnit::tiles
+                                                                  : BfloatUnit::widened;
+  const bool by_unit = (operands == Dtype::bfloat16 && level == SimdLevel::v4 && way == Way::panels) ||
+                       way == Way::tiles || way == Way::gathered_tiles;
   const BfloatUnit unit = by_unit ? chosen : BfloatUnit::widened;
   return {way, operands, static_cast<std::uint8_t>(level), static_cast<std::uint8_t>(static_cast<int>(unit) + 1),
           static_cast<std::uint8_t>(chosen)};
@@ -44,14 +46,18 @@ Noted noted(Way way, Dtype operands) {
 std::string why_not(Way way, Dtype operands) {
   if (way == Way::quantized) return "config.int8_products is false, or x holds an inf or a NaN, or has no 8 bits here";
   if (way == Way::rounded) return "this processor has no AVX512_VNNI";
-  if (operands != Dtype::bfloat16) return "dtype: AMX and AVX512_BF16 are used for bfloat16 alone";
+  if (operands != Dtype::bfloat16 && operands != Dtype::float32)
+    return "dtype: AMX and AVX512_BF16 are used for bfloat16 and float32";
+  if (way == Way::onednn) return "oneDNN was asked for";
+  if (operands == Dtype::float32 && way >= Way::gathered_panels) return "convolutions of float32 take no matrix units";
+  if (operands == Dtype::float32 && !multiplies_in_tiles(operands)) return why_vectors();
   switch (way) {
     case Way::columns:
       return "size: so few columns are not multiplied in tiles";
     case Way::small:
       return fmt::format("size: no side is above {}, which is not worth packing", kSmallSide);
     case Way::panels:
-      return why_widened();
+      return operands == Dtype::float32 ? "size: panels in pieces would not pay" : why_widened();
     default:
       return multiplies_in_tiles(operands) ? "size: so few channels do not fill tiles"
                                            : "convolutions without AMX widen bfloat16 to float32";
@@ -60,6 +66,7 @@ std::string why_not(Way way, Dtype operands) {
 
 Computation describe(const Noted& n) {
   constexpr std::array<const char*, kWays> names = {"panels",
+                                                    "panels in three pieces",
                                                     "few columns",
                                                     "small",
                                                     "integers",

@@ -12,6 +12,7 @@ namespace catenary::cpu {
 enum class Way : std::uint8_t {
   // products
   panels,
+  tiles,    ///< float32 in pieces, by AMX
   columns,  ///< few of them
   small,
   integers,

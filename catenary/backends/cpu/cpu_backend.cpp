@@ -62,7 +62,9 @@ class CpuBackend final : public Backend {
     return kind.empty() || kind == "blas" ? gemm_libraries() : std::vector<LibraryInfo>();
   }
   const Computation* last_computation(int, ComputationKind kind) override { return cpu::last_computation(kind); }
-  bool convolves_channels_last(int, Dtype dtype) const override { return multiplies_in_tiles(dtype); }
+  bool convolves_channels_last(int, Dtype dtype) const override {
+    return dtype == Dtype::bfloat16 && multiplies_in_tiles(dtype);
+  }
   bool multiplies_into_float32(int, Dtype dtype) const override {
     return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() != BfloatUnit::widened;
   }

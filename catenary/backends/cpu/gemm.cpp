@@ -107,6 +107,19 @@ bool computed_thin(const G& g, const Level& level) {
   return true;
 }
 
+// float32 by AMX, if it is there and the product is large enough for its panels to pay.
+bool computed_in_tiles(const GemmArgs<double>&) { return false; }
+bool computed_in_tiles(const GemmArgs<float>& g) {
+#if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
+  // Packing costs about as much as 64 products of an element.
+  if (!multiplies_in_tiles(Dtype::float32) || g.k < 64 || g.m * g.n < 64 * (g.m + g.n)) return false;
+  blocked_gemm(g, simd_v4::gemm_float_amx);
+  return true;
+#else
+  return false;
+#endif
+}
+
 // Which way a product goes depends on its sizes and strides alone, so that its bits do too.
 template <class T>
 Way float_gemm(GemmArgs<T> g) {
@@ -125,6 +138,7 @@ Way float_gemm(GemmArgs<T> g) {
     level.direct(g);
     return Way::small;
   }
+  if (computed_in_tiles(g)) return Way::tiles;
   // A few rows times a transposed matrix, as in a linear layer: packing that matrix would cost as much as the product.
   // As the left operand of the transposed product it is read where it lies.
   if (g.m <= 128 && g.n >= 2 * g.m && g.b_cs != 1 && g.b_rs == 1) g = transposed(g);
@@ -171,16 +185,8 @@ Way gemm_of(const GemmArgs<float, E>& g) {
   return Way::panels;
 }
 
-// A half_level whose results are float32.
-struct WideLevel {
-  using Scratch = char;
-  GemmTiling tiling;
-  int64_t (*scratch)(const GemmArgs<float, bfloat16, float>&, int64_t);
-  void (*blocked)(const GemmArgs<float, bfloat16, float>&, int64_t, char*);
-};
 Way gemm_of(const GemmArgs<float, bfloat16, float>& g) {
-  const HalfLevel<bfloat16>& level = half_level(bfloat16());
-  blocked_gemm(by_rows(g), WideLevel{level.tiling, level.wide_scratch, level.wide_blocked});
+  blocked_gemm(by_rows(g), half_level(bfloat16()).wide);
   return Way::panels;
 }
 

@@ -56,12 +56,26 @@ CT_API bool has_bfloat_unit(BfloatUnit unit);
 CT_API BfloatUnit bfloat_unit();
 /// Changes it for the whole process, for tests and comparisons; throws DeviceError for one that is not there.
 CT_API void set_bfloat_unit(BfloatUnit unit);
+
+/// Who multiplies float32: `vectors` are the processor's own instructions for it; `tiles` is AMX, which takes each
+/// number as the sum of three bfloat16 and is as exact as vectors are. Numbers
+/// that bfloat16 would spoil (NaN, infinite, above 2¹²⁶, or tiny) are multiplied by vectors all the same.
+enum class FloatUnit { vectors, tiles };
+/// The one in use: vectors, or the one that CATENARY_FLOAT32=vectors|tiles names. Throws DeviceError for one that is
+/// not there. A processor that is not kept from its full rate multiplies large matrices up to 1.8 times as fast in
+/// tiles; one that is, as virtual ones often are, no faster (docs/performance.md).
+CT_API FloatUnit float_unit();
+/// Changes it for the whole process, for tests and comparisons; throws DeviceError for one that is not there.
+CT_API void set_float_unit(FloatUnit unit);
+
 /// Are this dtype's products and convolutions AMX's, where they are large enough?
 bool multiplies_in_tiles(Dtype dtype);
-/// A few words for `catenary info`: "bfloat16 by AMX", or by what else and why.
-CT_API std::string bfloat_unit_info();
+/// A few words for `catenary info`: "float32 and bfloat16 by AMX", or by what else and why.
+CT_API std::string matrix_units_info();
 /// Why products of bfloat16 are widened here, where they are.
 std::string why_widened();
+/// Why products of float32 are not AMX's here, where they are not.
+std::string why_vectors();
 
 /// Who computes float32 products: `automatic` is our own kernels, which are about as fast or faster and whose bits do
 /// not depend on the number of threads; `onednn` (also by CATENARY_ONEDNN=1) takes oneDNN for all that it can do, which

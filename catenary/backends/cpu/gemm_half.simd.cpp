@@ -1,6 +1,7 @@
-// Products of 16-bit floats of one thread, summed in float32 and rounded once. The loops are those of
-// gemm_kernel.simd.cpp but that both operands are always packed and the sums of a block of columns stay in float32
-// until the whole depth is summed. A Machine says what a panel is and who multiplies two of them.
+// Products of one thread whose panels are not what lies in memory: of 16-bit floats, summed in float32 and rounded
+// once, and of float32 by AMX. The loops are those of gemm_kernel.simd.cpp but that both operands are always packed and
+// the sums of a block of columns stay in float32 until the whole depth is summed. A Machine says what a panel is and
+// who multiplies two of them.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "catenary/backends/cpu/gemm_kernel.h"
 #include "catenary/backends/cpu/gemm_micro.h"
 #include "catenary/backends/cpu/gemm_pairs.h"
+#include "catenary/backends/cpu/gemm_pieces.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
@@ -121,6 +123,47 @@ static void round_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, 
   }
 }
 
+// The same where nothing is to be rounded and C's rows have unit stride.
+template <class M, class G>
+static void store_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, const Sums<M>& sums) {
+  constexpr int64_t L = kLanes<float>;
+  float* const c = g.c + i * g.c_rs + j;
+  const float* from = sums.of(row, 0) + row % M::rows * M::columns;
+  const auto vector = [&](int64_t l, auto&& some, auto&& store_it) __attribute__((always_inline)) {
+    Vector<float> x = load(from + l % M::columns);
+    if (g.accumulate) x += some(c + l);
+    if (g.bias_n) x += some(g.bias_n + j + l);
+    if (g.bias_m) x += splat(g.bias_m[i]);
+    store_it(c + l, x);
+  };
+  for (int64_t l = 0; l < n; l += L) {
+    if (l > 0 && l % M::columns == 0) from += Sums<M>::tile;
+    const int left = static_cast<int>(n - l);
+    if (left >= L) {
+      vector(
+          l, [](const float* p) { return load(p); }, [](float* p, Vector<float> x) { store(p, x); });
+    } else {
+      vector(
+          l, [&](const float* p) { return load_some(p, left); },
+          [&](float* p, Vector<float> x) { store_some(p, x, left); });
+    }
+  }
+}
+
+// Rows [0, m) and columns [0, n) of the sums into C from (i, j) on.
+template <class M, class G>
+static void finish(const G& g, int64_t i, int64_t j, int64_t m, int64_t n, const Sums<M>& sums) {
+  for (int64_t r = 0; r < m; ++r) {
+    if constexpr (std::is_same_v<typename G::Result, float>) {
+      if (g.c_cs == 1) {
+        store_row(g, i + r, r, j, n, sums);
+        continue;
+      }
+    }
+    round_row(g, i + r, r, j, n, sums);
+  }
+}
+
 template <class M, class G>
 static void blocked(const G& g, int64_t cache, char* memory) {
   using P = typename M::Panel;
@@ -128,6 +171,9 @@ static void blocked(const G& g, int64_t cache, char* memory) {
   P* const b_panels = reinterpret_cast<P*>(memory);
   P* const a_panels = reinterpret_cast<P*>(memory + room.b);
   const Sums<M> sums{reinterpret_cast<float*>(memory + room.b + room.a), room.columns};
+  // A tile that is summed whole, and not rounded, is finished while it is near.
+  const bool at_once = std::is_same_v<typename G::Result, float> && room.depth.blocks == 1;
+  const Sums<M> one{sums.data, M::columns};
   M::begin();
   for (int64_t i0 = 0; i0 < g.m; i0 += room.rows) {
     const int64_t m = std::min(room.rows, g.m - i0);
@@ -143,13 +189,16 @@ static void blocked(const G& g, int64_t cache, char* memory) {
         if (j0 == 0 || !room.keeps_a)
           M::pack_a(a + in_place * g.a_rs, g.a_rs, g.a_cs, m - in_place, k, panels + in_place * whole);
         for (int64_t i = 0; i < m; i += M::rows) {
-          const Rows<P> rows = i < in_place ? M::placed(a + i * g.a_rs, g.a_rs) : M::packed(panels + i * whole);
-          for (int64_t j = 0; j < n; j += M::columns)
-            M::multiply(rows, b_panels + j * whole, whole, std::min(M::rows, m - i), std::min(M::columns, n - j),
-                        sums.of(i, j), M::columns, block > 0);
+          const auto rows = i < in_place ? M::placed(a + i * g.a_rs, g.a_rs) : M::packed(panels + i * whole);
+          for (int64_t j = 0; j < n; j += M::columns) {
+            const int64_t height = std::min(M::rows, m - i), width = std::min(M::columns, n - j);
+            M::multiply(rows, b_panels + j * whole, whole, height, width, at_once ? one.data : sums.of(i, j),
+                        M::columns, block > 0);
+            if (at_once) finish(g, i0 + i, j0 + j, height, width, one);
+          }
         }
       }
-      for (int64_t i = 0; i < m; ++i) round_row(g, i0 + i, i, j0, n, sums);
+      if (!at_once) finish(g, i0, j0, m, n, sums);
     }
   }
   M::end();
@@ -181,15 +230,15 @@ static void small(const GemmArgs<float, E>& g) {
 }
 
 template <class M, class E>
-constexpr HalfLevel<E> kHalf = {{M::rows, M::columns},
-                                M::columns_in_place,
-                                M::step,
-                                scratch<M, GemmArgs<float, E>>,
-                                blocked<M, GemmArgs<float, E>>,
-                                scratch<M, GemmArgs<float, E, float>>,
-                                blocked<M, GemmArgs<float, E, float>>,
-                                small<E>,
-                                thin<GemmArgs<float, E>>};
+constexpr HalfLevel<E> kHalf = {
+    {M::rows, M::columns},
+    M::columns_in_place,
+    M::step,
+    scratch<M, GemmArgs<float, E>>,
+    blocked<M, GemmArgs<float, E>>,
+    {{M::rows, M::columns}, scratch<M, GemmArgs<float, E, float>>, blocked<M, GemmArgs<float, E, float>>},
+    small<E>,
+    thin<GemmArgs<float, E>>};
 
 }  // namespace
 
@@ -201,6 +250,10 @@ const HalfLevel<bfloat16> gemm_bfloat16 = kHalf<Widened<bfloat16>, bfloat16>;
 extern const HalfLevel<bfloat16> gemm_bfloat16_avx512, gemm_bfloat16_amx;
 const HalfLevel<bfloat16> gemm_bfloat16_avx512 = kHalf<DotPairs, bfloat16>;
 const HalfLevel<bfloat16> gemm_bfloat16_amx = kHalf<TilePairs, bfloat16>;
+extern const BlockedLevel<GemmArgs<float>> gemm_float_amx;
+const BlockedLevel<GemmArgs<float>> gemm_float_amx = {{SplitTiles::rows, SplitTiles::columns},
+                                                      scratch<SplitTiles, GemmArgs<float>>,
+                                                      blocked<SplitTiles, GemmArgs<float>>};
 #endif
 
 }  // namespace catenary::cpu::CT_SIMD_NAMESPACE

@@ -59,6 +59,15 @@ struct GemmLevel {
   void (*thin)(const GemmArgs<T>&);
 };
 
+/// Any product of a kind.
+template <class G>
+struct BlockedLevel {
+  using Scratch = char;
+  GemmTiling tiling;
+  std::int64_t (*scratch)(const G&, std::int64_t cache);  ///< bytes
+  void (*blocked)(const G&, std::int64_t cache, char* scratch);
+};
+
 /// One level's products of a 16-bit float, summed in float32.
 template <class E>
 struct HalfLevel {
@@ -71,8 +80,7 @@ struct HalfLevel {
   std::int64_t (*scratch)(const GemmArgs<float, E>&, std::int64_t cache);
   /// Any product, and any whose result is float32.
   void (*blocked)(const GemmArgs<float, E>&, std::int64_t cache, char* scratch);
-  std::int64_t (*wide_scratch)(const GemmArgs<float, E, float>&, std::int64_t cache);
-  void (*wide_blocked)(const GemmArgs<float, E, float>&, std::int64_t cache, char* scratch);
+  BlockedLevel<GemmArgs<float, E, float>> wide;
   /// No side above kSmallSide.
   void (*small)(const GemmArgs<float, E>&);
   /// Few columns: a_cs = 1 and b_rs = 1; or a_rs = 1 and n = 1.
@@ -106,6 +114,8 @@ CT_SIMD_DECLARE(extern const GemmLevel<float> gemm_float; extern const GemmLevel
 namespace simd_v4 {
 // By pairs of products in one instruction: AVX512_BF16's dot products, and AMX's on tiles.
 extern const HalfLevel<bfloat16> gemm_bfloat16_avx512, gemm_bfloat16_amx;
+// Of float32 in three pieces each, by AMX.
+extern const BlockedLevel<GemmArgs<float>> gemm_float_amx;
 }  // namespace simd_v4
 #endif
 

@@ -59,139 +59,195 @@ struct PairUp {
   }
 };
 
-// Panels are bfloat16 in pairs along the depth, as the instructions take them: of A 32 elements of 16 rows after each
-// other, of B pairs of 16 columns. Both are filled with zeros up to whole tiles.
-struct Pairs {
+constexpr std::uint32_t first_bits(int64_t n) { return n >= 32 ? ~0u : n <= 0 ? 0 : (1u << n) - 1; }
+
+// How elements become the words that the instructions take, two bfloat16 in each. The 32 elements of a step of the
+// depth are 16 words; which two of them share a word is free, but the same for A and B.
+struct BfloatWords {
   using E = bfloat16;
   using Panel = bfloat16;
+  using Plain = BfloatWords;
+  static constexpr int pieces = 1;
+  static constexpr int64_t in_low(int64_t word) { return 2 * word; }
+  static constexpr int64_t in_high(int64_t word) { return 2 * word + 1; }
+  /// What packing saw in a row, or in 16 columns: here nothing that matters.
+  struct Seen {
+    static bool spoils_row() { return false; }
+    static bool spoils_any() { return false; }
+  };
+  static void mark(bfloat16*) {}
+
+  /// n elements along the depth, then zeros.
+  static void row(const E* x, int64_t n, Seen&, __m512i* words) {
+    words[0] = _mm512_maskz_loadu_epi16(first_bits(n), x);
+  }
+  /// n elements of one line in the low halves and of another one in the high halves, then zeros: 16, and the next 16.
+  static void lines(const E* low, int64_t n_low, const E* high, int64_t n_high, Seen*, __m512i (*words)[2]) {
+    const PairUp pair_up;
+    pair_up(_mm512_maskz_loadu_epi16(first_bits(n_low), low), _mm512_maskz_loadu_epi16(first_bits(n_high), high),
+            &words[0][0], &words[0][1]);
+  }
+};
+
+// Panels of words: of A 16 rows of a step after each other, of B 16 words of 16 columns, and of both two such tiles a
+// step, for each piece of an element. They are filled with zeros up to whole tiles.
+template <class W>
+struct Pairs {
+  using E = typename W::E;
+  using Panel = typename W::Panel;
   static constexpr int64_t rows = 32, columns = 32, step = 32;
   static constexpr int64_t spill = 0;
-  static constexpr int64_t tile = 16 * 32;
-  static constexpr int64_t depth = 256;  // of which a panel of A and one of B share the first-level cache
+  static constexpr int64_t tile = 16 * 32, piece = 2 * tile;  // bfloat16
+  static constexpr int64_t depth = 256;  // of which a panel of A and one of B share the nearest caches
 
+  static Rows<bfloat16> packed(const Panel* panel) {
+    return {reinterpret_cast<const bfloat16*>(panel), 32, tile, W::pieces * piece};
+  }
+
+  /// Panels of `count` rows, one after the other, of `count` columns likewise: each of them of whole steps.
+  static void pack_a(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, Panel* out) {
+    pack<true>(x, rs, cs, count, k, reinterpret_cast<bfloat16*>(out));
+  }
+  static void pack_b(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, Panel* out) {
+    pack<false>(x, cs, rs, count, k, reinterpret_cast<bfloat16*>(out));
+  }
+
+  /// `count` rows or columns of k elements, which lie `across` from one to the next and `along` within.
+  template <bool as_rows>
+  static void pack(const E* x, int64_t across, int64_t along, int64_t count, int64_t k, bfloat16* out) {
+    if (along == 1) {
+      pack_rows<as_rows>([&](int64_t i, int64_t p, int64_t, E*) { return x + i * across + p; }, count, k, out,
+                         {x, across, along});
+    } else if (across == 1) {
+      pack_lines<as_rows>(x, along, count, k, out);
+    } else {
+      const auto gathered = [&](int64_t i, int64_t p, int64_t n, E* line) {
+        for (int64_t l = 0; l < n; ++l) line[l] = x[i * across + (p + l) * along];
+        return line;
+      };
+      pack_rows<as_rows>(gathered, count, k, out, {x, across, along});
+    }
+  }
+
+ private:
+  using Seen = typename W::Seen;
+  struct Source {
+    const E* x;
+    int64_t across, along;
+  };
+
+  // Of the first rows or columns from i on, the tile of the first step and piece.
+  static bfloat16* tile_at(bfloat16* out, int64_t i, int64_t k) {
+    return out + i / 32 * ceil_div(k, step) * (W::pieces * piece) + i % 32 / 16 * tile;
+  }
+  static bfloat16* at_step(bfloat16* to, int64_t p, int q) { return to + p / step * (W::pieces * piece) + q * piece; }
+  static void transpose(const __m512i* x, bfloat16* out) {
+    transpose_block(reinterpret_cast<const float*>(x), 16, 16, reinterpret_cast<float*>(out), 16);
+  }
+  // The panel that begins with row or column i, again, as what its pieces would spoil is multiplied.
+  template <bool as_rows>
+  static void pack_plain(Source of, int64_t i, int64_t count, int64_t k, bfloat16* out) {
+    bfloat16* const panel = tile_at(out, i, k);
+    Pairs<typename W::Plain>::template pack<as_rows>(of.x + i * of.across, of.across, of.along,
+                                                     std::min<int64_t>(32, count - i), k, panel);
+    W::mark(panel);
+  }
+
+  // Rows as rows, or transposed to lines of words. read(i, p, n, line) gives where n elements of row i from p on lie
+  // side by side. Rows that do so in memory are read on and on, as processors look ahead.
+  template <bool as_rows, class Read>
+  static void pack_rows(const Read& read, int64_t count, int64_t k, bfloat16* out, Source of) {
+    constexpr int64_t kAhead = as_rows ? 2 : 16;
+    __m512i block[W::pieces][16], words[W::pieces];
+    E line[step];
+    bool spoils = false;
+    for (int64_t i0 = 0; i0 < round_up(count, 32); i0 += 16) {
+      bfloat16* const to = tile_at(out, i0, k);
+      Seen seen[16];
+      const auto row = [&](int64_t l, int64_t p) {
+        const int64_t i = i0 + l, n = i < count ? std::min(step, k - p) : 0;
+        if (of.along == 1 && i + kAhead < count) _mm_prefetch(of.x + (i + kAhead) * of.across + p, _MM_HINT_T1);
+        W::row(n ? read(i, p, n, line) : line, n, seen[l], words);
+      };
+      if constexpr (as_rows) {
+        for (int64_t l = 0; l < 16; ++l) {
+          for (int64_t p = 0; p < k; p += step) {
+            row(l, p);
+            for (int q = 0; q < W::pieces; ++q) _mm512_storeu_si512(at_step(to, p, q) + l * 32, words[q]);
+          }
+        }
+      } else {
+        for (int64_t p = 0; p < k; p += step) {
+          for (int64_t l = 0; l < 16; ++l) {
+            row(l, p);
+            for (int q = 0; q < W::pieces; ++q) block[q][l] = words[q];
+          }
+          for (int q = 0; q < W::pieces; ++q) transpose(block[q], at_step(to, p, q));
+        }
+      }
+      for (const Seen& of_row : seen) spoils = spoils || of_row.spoils_row();
+      if (i0 % 32 == 0) continue;
+      if (spoils) pack_plain<as_rows>(of, i0 - 16, count, k, out);
+      spoils = false;
+    }
+  }
+
+  // `count` elements side by side, and the next ones `along` further on: as lines of words, or transposed as rows. A
+  // few panels at a time, as lines of memory that lie far apart are slow to reach.
+  template <bool as_rows>
+  static void pack_lines(const E* x, int64_t along, int64_t count, int64_t k, bfloat16* out) {
+    constexpr int64_t kPanels = 4, kAhead = 16;
+    __m512i block[W::pieces][2 * kPanels][16], words[W::pieces][2];
+    for (int64_t i0 = 0; i0 < count; i0 += 32 * kPanels) {
+      const int64_t panels = std::min(kPanels, ceil_div(count - i0, 32));
+      Seen seen[kPanels][2];
+      for (int64_t p = 0; p < k; p += step) {
+        for (int64_t l = 0; l < 16; ++l) {
+          const int64_t low = p + W::in_low(l), high = p + W::in_high(l);
+          for (int64_t i = 0; i < panels; ++i) {
+            const int64_t first = i0 + 32 * i;
+            const E *const a = x + low * along + first, *const b = x + high * along + first;
+            if (high + kAhead < k) {
+              for (int64_t byte = 0; byte < static_cast<int64_t>(32 * sizeof(E)); byte += 64) {
+                _mm_prefetch(reinterpret_cast<const char*>(a + kAhead * along) + byte, _MM_HINT_T1);
+                _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * along) + byte, _MM_HINT_T1);
+              }
+            }
+            W::lines(a, low < k ? count - first : 0, b, high < k ? count - first : 0, seen[i], words);
+            for (int q = 0; q < W::pieces; ++q) {
+              if constexpr (as_rows) {
+                block[q][2 * i][l] = words[q][0];
+                block[q][2 * i + 1][l] = words[q][1];
+              } else {
+                bfloat16* const to = at_step(tile_at(out, first, k), p, q) + l * 32;
+                _mm512_storeu_si512(to, words[q][0]);
+                _mm512_storeu_si512(to + tile, words[q][1]);
+              }
+            }
+          }
+        }
+        for (int64_t i = 0; i < 2 * panels && as_rows; ++i)
+          for (int q = 0; q < W::pieces; ++q) transpose(block[q][i], at_step(tile_at(out, i0 + 16 * i, k), p, q));
+      }
+      for (int64_t i = 0; i < panels; ++i)
+        if (seen[i][0].spoils_any() || seen[i][1].spoils_any())
+          pack_plain<as_rows>({x, 1, along}, i0 + 32 * i, count, k, out);
+    }
+  }
+};
+
+// Panels of bfloat16.
+struct BfloatPairs : Pairs<BfloatWords> {
   // A few columns of the result do not pay for a copy of A.
   template <class G>
   static bool in_place(const G& g, int64_t k) {
     return g.a_cs == 1 && g.n <= 2 * columns && k > 0 && k % step == 0;
   }
-  static Rows<E> packed(const E* panel) { return {panel, 32, tile, 2 * tile}; }
   static Rows<E> placed(const E* x, int64_t rs) { return {x, rs, 16 * rs, step, 1024}; }
-
-  /// Panels of `count` rows, one after the other, of `count` columns likewise: each of them of whole steps.
-  static void pack_a(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, E* out) {
-    if (cs == 1) {
-      copy_rows(x, rs, count, k, out);
-    } else if (rs == 1) {
-      pair_lines<true>(x, cs, count, k, out);
-    } else {
-      pair_elements<true>(x, rs, cs, count, k, out);
-    }
-  }
-  static void pack_b(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, E* out) {
-    if (cs == 1) {
-      pair_lines<false>(x, rs, count, k, out);
-    } else if (rs == 1) {
-      transpose_rows(x, cs, count, k, out);
-    } else {
-      pair_elements<false>(x, cs, rs, count, k, out);
-    }
-  }
-
- private:
-  static std::uint32_t first(int64_t n) { return n >= 32 ? ~0u : n <= 0 ? 0 : (1u << n) - 1; }
-  static void transpose(const std::uint32_t (*x)[16], E* out) {
-    transpose_block(reinterpret_cast<const float*>(x), 16, 16, reinterpret_cast<float*>(out), 16);
-  }
-
-  // Rows whose elements are side by side, as rows. Each is read on and on, as processors look ahead.
-  static void copy_rows(const E* x, int64_t rs, int64_t count, int64_t k, E* out) {
-    const int64_t whole = round_up(k, step);
-    for (int64_t i = 0; i < round_up(count, rows); ++i) {
-      E* const to = out + i / 32 * 32 * whole + i % 32 / 16 * tile + i % 16 * 32;
-      const E* const from = x + i * rs;
-      const bool next = i + 2 < count;
-      for (int64_t p = 0; p < whole; p += step) {
-        if (next) _mm_prefetch(from + 2 * rs + p, _MM_HINT_T1);
-        _mm512_storeu_si512(to + p * 32,
-                            i < count ? _mm512_maskz_loadu_epi16(first(k - p), from + p) : _mm512_setzero_si512());
-      }
-    }
-  }
-
-  // The same, as lines of pairs.
-  static void transpose_rows(const E* x, int64_t rs, int64_t count, int64_t k, E* out) {
-    alignas(64) std::uint32_t block[16][16];
-    const int64_t whole = round_up(k, step);
-    for (int64_t i0 = 0; i0 < round_up(count, columns); i0 += 16) {
-      E* const to = out + i0 / 32 * 32 * whole + i0 % 32 / 16 * tile;
-      for (int64_t p = 0; p < whole; p += step) {
-        for (int64_t i = 0; i < 16; ++i) {
-          if (i0 + i + 16 < count) _mm_prefetch(x + (i0 + i + 16) * rs + p, _MM_HINT_T1);
-          _mm512_store_si512(block[i], i0 + i < count ? _mm512_maskz_loadu_epi16(first(k - p), x + (i0 + i) * rs + p)
-                                                      : _mm512_setzero_si512());
-        }
-        transpose(block, to + p * 32);
-      }
-    }
-  }
-
-  // `count` elements side by side, and the next ones `along` further on: as lines of pairs, or transposed as rows. A
-  // few panels at a time, as lines of memory that lie far apart are slow to reach.
-  template <bool as_rows>
-  static void pair_lines(const E* x, int64_t along, int64_t count, int64_t k, E* out) {
-    constexpr int64_t kPanels = 4, kAhead = 16;
-    const PairUp pair_up;
-    const int64_t whole = round_up(k, step);
-    alignas(64) std::uint32_t block[2 * kPanels][16][16];
-    for (int64_t i0 = 0; i0 < count; i0 += 32 * kPanels) {
-      const int64_t panels = std::min(kPanels, ceil_div(count - i0, 32));
-      for (int64_t p = 0; p < whole; p += step) {
-        for (int64_t l = 0; l < 16; ++l) {
-          const int64_t q = p + 2 * l;
-          const E *const even = x + q * along + i0, *const odd = even + along;
-          for (int64_t i = 0; i < panels; ++i) {
-            if (q + kAhead < k) {
-              _mm_prefetch(even + kAhead * along + 32 * i, _MM_HINT_T1);
-              _mm_prefetch(odd + kAhead * along + 32 * i, _MM_HINT_T1);
-            }
-            const std::uint32_t mask = first(count - i0 - 32 * i);
-            const __m512i a = _mm512_maskz_loadu_epi16(q < k ? mask : 0, even + 32 * i),
-                          b = _mm512_maskz_loadu_epi16(q + 1 < k ? mask : 0, odd + 32 * i);
-            E* const to = out + (i0 + 32 * i) * whole + p * 32 + l * 32;
-            if (as_rows) {
-              pair_up(a, b, block[2 * i][l], block[2 * i + 1][l]);
-            } else {
-              pair_up(a, b, to, to + tile);
-            }
-          }
-        }
-        for (int64_t i = 0; i < 2 * panels && as_rows; ++i)
-          transpose(block[i], out + (i0 + i / 2 * 32) * whole + p * 32 + i % 2 * tile);
-      }
-    }
-  }
-
-  // What lies otherwise.
-  template <bool as_rows>
-  static void pair_elements(const E* x, int64_t across, int64_t along, int64_t count, int64_t k, E* out) {
-    const int64_t whole = round_up(k, step);
-    const auto element = [&](int64_t i, int64_t p) -> std::uint32_t {
-      return i < count && p < k ? x[i * across + p * along].bits : 0;
-    };
-    for (int64_t i0 = 0; i0 < round_up(count, 32); i0 += 16) {
-      for (int64_t p = 0; p < whole; p += step) {
-        auto* const to =
-            reinterpret_cast<std::uint32_t(*)[16]>(out + i0 / 32 * 32 * whole + p * 32 + i0 % 32 / 16 * tile);
-        for (int64_t l = 0; l < 16; ++l)
-          for (int64_t i = 0; i < 16; ++i)
-            to[as_rows ? i : l][as_rows ? l : i] = element(i0 + i, p + 2 * l) | element(i0 + i, p + 2 * l + 1) << 16;
-      }
-    }
-  }
 };
 
 // By AVX512_BF16: a vector of pairs of B times a pair of A.
-struct DotPairs : Pairs {
+struct DotPairs : BfloatPairs {
   static constexpr int64_t columns_in_place = std::numeric_limits<int64_t>::max();
   static void begin() {}
   static void end() {}
@@ -224,7 +280,7 @@ struct DotPairs : Pairs {
 };
 
 // By AMX: four tiles of sums, two of A and two of B.
-struct TilePairs : Pairs {
+struct TilePairs : BfloatPairs {
   static constexpr int64_t columns_in_place = 5;
   struct alignas(64) Setting {
     std::uint8_t palette = 1, start = 0, zero[14] = {};

@@ -1,4 +1,4 @@
-// Which instructions multiply bfloat16 here.
+// Which instructions multiply bfloat16 and float32 here.
 
 #include <array>
 #include <atomic>
@@ -33,7 +33,7 @@ bool processor_has(BfloatUnit unit) {
 std::string lack(BfloatUnit unit) {
   if (unit == BfloatUnit::widened) return "";
   if (!processor_has(unit))
-    return fmt::format("this processor has no {} for bfloat16", unit == BfloatUnit::dots ? "AVX-512" : "AMX");
+    return unit == BfloatUnit::dots ? "this processor has no AVX-512 for bfloat16" : "this processor has no AMX";
   if (unit == BfloatUnit::dots) return "";
   static const std::string refused = os::ask_for_tiles();
   return refused;
@@ -67,6 +67,19 @@ std::atomic<BfloatUnit>& current() {
   return unit;
 }
 
+FloatUnit initial_of_floats() {
+  const std::string name = environment::text("CATENARY_FLOAT32");
+  if (name != "tiles") return FloatUnit::vectors;
+  const std::string why = lack(BfloatUnit::tiles);
+  if (!why.empty()) fail<DeviceError>("CATENARY_FLOAT32={}: {}", name, why);
+  return FloatUnit::tiles;
+}
+
+std::atomic<FloatUnit>& current_of_floats() {
+  static std::atomic<FloatUnit> unit{initial_of_floats()};
+  return unit;
+}
+
 }  // namespace
 
 bool has_bfloat_unit(BfloatUnit unit) { return lack(unit).empty(); }
@@ -79,19 +92,29 @@ void set_bfloat_unit(BfloatUnit unit) {
   current().store(unit, std::memory_order_relaxed);
 }
 
-bool multiplies_in_tiles(Dtype dtype) {
-  return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() == BfloatUnit::tiles;
+FloatUnit float_unit() { return current_of_floats().load(std::memory_order_relaxed); }
+
+void set_float_unit(FloatUnit unit) {
+  if (const std::string why = lack(BfloatUnit::tiles); unit == FloatUnit::tiles && !why.empty())
+    fail<DeviceError>("set_float_unit: tiles: {}", why);
+  current_of_floats().store(unit, std::memory_order_relaxed);
 }
 
-std::string bfloat_unit_info() {
+bool multiplies_in_tiles(Dtype dtype) {
+  if (simd_level() != SimdLevel::v4) return false;
+  return dtype == Dtype::float32 ? float_unit() == FloatUnit::tiles
+                                 : dtype == Dtype::bfloat16 && bfloat_unit() == BfloatUnit::tiles;
+}
+
+std::string matrix_units_info() {
   constexpr std::array<const char*, 3> words = {"float32's kernels", "AVX512_BF16", "AMX"};
-  const BfloatUnit used = bfloat_unit();
-  std::string info = fmt::format("bfloat16 by {}", words[static_cast<std::size_t>(used)]);
-  if (used != BfloatUnit::tiles) {
-    const std::string why = lack(BfloatUnit::tiles);
-    info += why.empty() ? " (CATENARY_BFLOAT16)" : " (" + why + ")";
-  }
-  return info;
+  const std::string lacking = lack(BfloatUnit::tiles);
+  const BfloatUnit of_bfloats = bfloat_unit();
+  const std::string why = of_bfloats == BfloatUnit::tiles ? ""
+                          : lacking.empty()               ? " (CATENARY_BFLOAT16)"
+                                                          : " (" + lacking + ")";
+  return fmt::format("float32 by {}, bfloat16 by {}{}", float_unit() == FloatUnit::tiles ? "AMX" : "vectors",
+                     words[static_cast<std::size_t>(of_bfloats)], why);
 }
 
 std::string why_widened() {
@@ -101,6 +124,13 @@ std::string why_widened() {
     return fmt::format("kernels for x86-64-{} are in use, and those for bfloat16 are for v4",
                        simd_level_name(simd_level()));
   return "float32's kernels were asked for (CATENARY_BFLOAT16)";
+}
+
+std::string why_vectors() {
+  if (const std::string no_tiles = lack(BfloatUnit::tiles); !no_tiles.empty()) return no_tiles;
+  if (simd_level() != SimdLevel::v4)
+    return fmt::format("kernels for x86-64-{} are in use, and those by AMX are for v4", simd_level_name(simd_level()));
+  return "AMX multiplies float32 where it is asked to (CATENARY_FLOAT32=tiles)";
 }
 
 }  // namespace catenary::cpu

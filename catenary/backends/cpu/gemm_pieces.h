@@ -1,0 +1,214 @@
+#pragma once
+// Private to the *.simd.cpp files of products and convolutions of float32 by AMX, which multiplies bfloat16 alone. A
+// float32 of 24 significant bits is the sum of three bfloat16 of 8: x = x₁ + x₂ + x₃, to the last bit. Of the nine
+// products of two such sums six are computed, x₁y₁ to x₁y₃ and those of the same size; the other three are at most
+// 2⁻²⁴ of the first, as float32's own rounding of a product is. (Henry, Tang and Heinecke, "Leveraging the bfloat16
+// Artificial Intelligence Datatype For Higher-Precision Computations", 2019.)
+
+#include "catenary/backends/cpu/gemm_pairs.h"
+
+#if defined(CT_SIMD_v4)
+
+namespace catenary::cpu::CT_SIMD_NAMESPACE {
+namespace {
+
+// Float32 in two halves, as it is: for numbers whose pieces AMX would take for zeros, or that have none.
+struct PlainWords {
+  using E = float;
+  struct Panel {
+    bfloat16 of[3];
+  };
+  using Plain = PlainWords;
+  static constexpr int pieces = 3;
+  // Side by side lie what two vectors of a row hold in the same lane.
+  static constexpr int64_t in_low(int64_t word) { return word; }
+  static constexpr int64_t in_high(int64_t word) { return word + 16; }
+  struct Seen : BfloatWords::Seen {};
+  static void mark(bfloat16*) {}
+
+  static void row(const float* x, int64_t n, Seen&, __m512i* words) { pair(load(x, n), load(x + 16, n - 16), words); }
+  static void lines(const float* low, int64_t n_low, const float* high, int64_t n_high, Seen*, __m512i (*words)[2]) {
+    for (int h = 0; h < 2; ++h) {
+      __m512i of[pieces];
+      pair(load(low + 16 * h, n_low - 16 * h), load(high + 16 * h, n_high - 16 * h), of);
+      for (int q = 0; q < pieces; ++q) words[q][h] = of[q];
+    }
+  }
+
+  /// The first n elements of memory, then zeros.
+  static __m512 load(const float* x, int64_t n) {
+    return n >= 16 ? _mm512_loadu_ps(x) : _mm512_maskz_loadu_ps(static_cast<__mmask16>(first_bits(n)), x);
+  }
+  static __m512i high_halves() { return _mm512_set1_epi32(-65536); }
+
+ private:
+  static void pair(__m512 low, __m512 high, __m512i* words) {
+    const __m512i a = _mm512_castps_si512(low), b = _mm512_castps_si512(high);
+    words[0] = _mm512_or_si512(_mm512_srli_epi32(a, 16), _mm512_and_si512(b, high_halves()));
+    words[1] = _mm512_or_si512(_mm512_andnot_si512(high_halves(), a), _mm512_slli_epi32(b, 16));
+    words[2] = _mm512_setzero_si512();
+  }
+};
+
+// Float32 in three pieces.
+struct PieceWords : PlainWords {
+  static constexpr std::uint16_t kPlain = 0x7fff;  // a NaN, which no piece is: marks a panel of PlainWords
+
+  // AMX takes subnormal numbers for 0. So a row or column is in pieces only if its largest element is 0 or at least
+  // 2⁻⁵⁰: what is lost then is below 2⁻²⁴ of what it adds to. Above 2¹²⁶ the first piece may be rounded to infinity.
+  struct Seen {
+    __m512i most = _mm512_setzero_si512();
+    void see(__m512 x) { most = _mm512_max_epu32(most, _mm512_castps_si512(_mm512_abs_ps(x))); }
+    bool spoils_row() const { return spoils(_mm512_set1_epi32(static_cast<int>(_mm512_reduce_max_epu32(most)))); }
+    bool spoils_any() const { return spoils(most); }
+
+   private:
+    static bool spoils(__m512i most) {
+      constexpr int kSmallest = (127 - 50) << 23, kLargest = (127 + 126) << 23;
+      const __m512i above = _mm512_sub_epi32(most, _mm512_set1_epi32(kSmallest));
+      return _mm512_mask_cmpgt_epu32_mask(_mm512_test_epi32_mask(most, most), above,
+                                          _mm512_set1_epi32(kLargest - kSmallest)) != 0;
+    }
+  };
+  static void mark(bfloat16* panel) { panel[2 * 2 * 16 * 32].bits = kPlain; }
+
+  static void row(const float* x, int64_t n, Seen& seen, __m512i* words) {
+    pair(load(x, n), load(x + 16, n - 16), seen, words);
+  }
+  static void lines(const float* low, int64_t n_low, const float* high, int64_t n_high, Seen* seen,
+                    __m512i (*words)[2]) {
+    for (int h = 0; h < 2; ++h) {
+      __m512i of[pieces];
+      pair(load(low + 16 * h, n_low - 16 * h), load(high + 16 * h, n_high - 16 * h), seen[h], of);
+      for (int q = 0; q < pieces; ++q) words[q][h] = of[q];
+    }
+  }
+
+ private:
+  /// The nearest number of 8 significant bits.
+  static __m512 round(__m512 x) {
+    const __m512i half = _mm512_set1_epi32(1 << 15);
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(x), half), high_halves()));
+  }
+  static void pair(__m512 low, __m512 high, Seen& seen, __m512i* words) {
+    seen.see(low);
+    seen.see(high);
+    for (int q = 0; q < pieces; ++q) {
+      const __m512 a = q < 2 ? round(low) : low, b = q < 2 ? round(high) : high;
+      words[q] = _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(a), 16), _mm512_castps_si512(b));
+      low -= a;
+      high -= b;
+    }
+  }
+};
+
+// By AMX, in pieces.
+struct SplitTiles : Pairs<PieceWords> {
+  template <class G>
+  static bool in_place(const G&, int64_t) {
+    return false;
+  }
+  static Rows<bfloat16> placed(const E*, int64_t) { return {}; }
+  static void begin() { TilePairs::begin(); }
+  static void end() { TilePairs::end(); }
+
+  CT_TILE_UNITS static void multiply(Rows<bfloat16> a, const Panel* b_panel, int64_t k, int, int, float* c, int64_t ld,
+                                     bool accumulate) {
+    const auto* b = reinterpret_cast<const bfloat16*>(b_panel);
+    if (k > 0 && (is_plain(a.at) || is_plain(b))) return multiply_plain(a.at, b, k, c, ld, accumulate);
+    if (accumulate) {
+      _tile_loadd(0, c, ld * 4);
+      _tile_loadd(1, c + 16, ld * 4);
+      _tile_loadd(2, c + 16 * ld, ld * 4);
+      _tile_loadd(3, c + 16 * ld + 16, ld * 4);
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+      _tile_zero(2);
+      _tile_zero(3);
+    }
+    const bfloat16* row = a.at;
+#  define CT_A(q)                        \
+    _tile_loadd(4, row + (q)*piece, 64); \
+    _tile_loadd(5, row + (q)*piece + tile, 64)
+#  define CT_B(q)                      \
+    _tile_loadd(6, b + (q)*piece, 64); \
+    _tile_loadd(7, b + (q)*piece + tile, 64)
+#  define CT_MULTIPLY        \
+    _tile_dpbf16ps(0, 4, 6); \
+    _tile_dpbf16ps(1, 4, 7); \
+    _tile_dpbf16ps(2, 5, 6); \
+    _tile_dpbf16ps(3, 5, 7)
+    // The smallest products first; from each to the next one operand stays.
+    for (int64_t p = 0; p < k; p += step, row += kStep, b += kStep) {
+      CT_A(0);
+      CT_B(2);
+      CT_MULTIPLY;
+      CT_B(1);
+      CT_MULTIPLY;
+      CT_A(1);
+      CT_MULTIPLY;
+      CT_B(0);
+      CT_MULTIPLY;
+      CT_A(2);
+      CT_MULTIPLY;
+      CT_A(0);
+      CT_MULTIPLY;
+    }
+#  undef CT_A
+#  undef CT_B
+#  undef CT_MULTIPLY
+    _tile_stored(0, c, ld * 4);
+    _tile_stored(1, c + 16, ld * 4);
+    _tile_stored(2, c + 16 * ld, ld * 4);
+    _tile_stored(3, c + 16 * ld + 16, ld * 4);
+  }
+
+ private:
+  static constexpr int64_t kStep = PieceWords::pieces * piece;
+
+  static bool is_plain(const bfloat16* panel) { return panel[2 * piece].bits == PieceWords::kPlain; }
+
+  /// 16 words of a panel as the elements in their low halves and those in their high halves.
+  static void join(const bfloat16* words, bool plain, float* low, float* high) {
+    __m512i w[3];
+    for (int q = 0; q < 3; ++q) w[q] = _mm512_loadu_si512(words + q * piece);
+    const __m512i top = PlainWords::high_halves();
+    if (plain) {
+      _mm512_storeu_si512(low, _mm512_or_si512(_mm512_slli_epi32(w[0], 16), _mm512_andnot_si512(top, w[1])));
+      _mm512_storeu_si512(high, _mm512_or_si512(_mm512_and_si512(w[0], top), _mm512_srli_epi32(w[1], 16)));
+      return;
+    }
+    __m512 l[3], h[3];
+    for (int q = 0; q < 3; ++q) {
+      l[q] = _mm512_castsi512_ps(_mm512_slli_epi32(w[q], 16));
+      h[q] = _mm512_castsi512_ps(_mm512_and_si512(w[q], top));
+    }
+    _mm512_storeu_ps(low, l[0] + (l[1] + l[2]));
+    _mm512_storeu_ps(high, h[0] + (h[1] + h[2]));
+  }
+
+  // In float32: what is NaN, infinite, huge or tiny.
+  static void multiply_plain(const bfloat16* a, const bfloat16* b, int64_t k, float* c, int64_t ld, bool accumulate) {
+    const bool a_plain = is_plain(a), b_plain = is_plain(b);
+    alignas(64) float left[rows][step], right[step][columns];
+    for (int64_t p = 0; p < k; p += step, a += kStep, b += kStep) {
+      for (int64_t i = 0; i < 32; ++i) {
+        join(a + i / 16 * tile + i % 16 * 32, a_plain, left[i], left[i] + 16);
+        join(b + i / 16 * tile + i % 16 * 32, b_plain, right[i % 16] + i / 16 * 16, right[i % 16 + 16] + i / 16 * 16);
+      }
+      for (int64_t i = 0; i < rows; ++i) {
+        __m512 sums[2] = {};
+        for (int v = 0; v < 2 && (accumulate || p > 0); ++v) sums[v] = _mm512_loadu_ps(c + i * ld + 16 * v);
+        for (int64_t l = 0; l < std::min(step, k - p); ++l)
+          for (int v = 0; v < 2; ++v) sums[v] += left[i][l] * _mm512_load_ps(right[l] + 16 * v);
+        for (int v = 0; v < 2; ++v) _mm512_storeu_ps(c + i * ld + 16 * v, sums[v]);
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace catenary::cpu::CT_SIMD_NAMESPACE
+
+#endif
