@@ -14,11 +14,11 @@ Defines kind_defines(const Context& context, bool wide, Dtype dtype, Quantizatio
   defines.emplace_back("KIND", static_cast<std::int64_t>(kind));
   if (context.loops) {
     const bool is_double = dtype == Dtype::float64;
-    defines.emplace_back("VEC", is_double ? "double8" : "float8");
-    defines.emplace_back("CONVERT(x)", is_double ? "convert_double8(x)" : "(x)");
-    defines.emplace_back("X_AT(p)", dtype == Dtype::float16    ? "vload_half8(0, (GLOBAL const half*)(p))"
-                                    : dtype == Dtype::bfloat16 ? "as_float8(convert_uint8(vload8(0, p)) << 16)"
-                                                               : "vload8(0, p)");
+    defines.emplace_back("VEC", is_double ? "double16" : "float16");
+    defines.emplace_back("CONVERT(x)", is_double ? "convert_double16(x)" : "(x)");
+    defines.emplace_back("X_AT(p)", dtype == Dtype::float16    ? "vload_half16(0, (GLOBAL const half*)(p))"
+                                    : dtype == Dtype::bfloat16 ? "as_float16(convert_uint16(vload16(0, p)) << 16)"
+                                                               : "vload16(0, p)");
   }
   return defines;
 }
