@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "catenary/core/format.h"
@@ -209,14 +210,15 @@ class ByRank : public Model {
 
 class ByScore : public Model {
  public:
-  ByScore(Vocabulary v, std::vector<float> scores, std::optional<std::uint32_t> unknown)
-      : scores_(std::move(scores)), unknown_(unknown) {
+  ByScore(Vocabulary v, std::vector<float> scores, std::optional<std::uint32_t> unknown, bool fuse_unknown)
+      : scores_(std::move(scores)), unknown_(unknown), fuse_unknown_(fuse_unknown) {
     vocabulary = std::move(v);
     for (int byte = 0; byte < 256; ++byte) {
       bytes_[byte] = vocabulary.id(name_of_byte(static_cast<unsigned char>(byte)));
       if (!bytes_[byte] && byte < 0x80) bytes_[byte] = vocabulary.id(std::string(1, static_cast<char>(byte)));
     }
     for (std::int64_t id = 0; id < vocabulary.size(); ++id) {
+      if (std::isnan(scores_[static_cast<std::size_t>(id)])) continue;
       const std::string& token = *vocabulary.token(id);
       char32_t before = 0;
       for (std::size_t at = 0; at < token.size();) {
@@ -274,6 +276,7 @@ class ByScore : public Model {
       for (const char c : text) {
         const auto byte = bytes_[static_cast<unsigned char>(c)];
         if (!byte && !unknown_) unknown_character(text);
+        if (!byte && fuse_unknown_ && !ids.empty() && ids.back() == *unknown_) continue;
         ids.push_back(byte ? *byte : *unknown_);
       }
     }
@@ -286,7 +289,7 @@ class ByScore : public Model {
         [&](std::int32_t at, const Span& left, const Span& right) -> std::optional<Candidate> {
           const std::uint32_t bytes = left.bytes + right.bytes;
           const auto id = vocabulary.id(word.substr(left.at, bytes));
-          return id ? std::optional(Candidate{scores_[*id], at, bytes}) : std::nullopt;
+          return id && !std::isnan(scores_[*id]) ? std::optional(Candidate{scores_[*id], at, bytes}) : std::nullopt;
         },
         [](const Candidate& candidate, Span& left, const Span& right) {
           if (left.bytes + right.bytes != candidate.bytes) return false;
@@ -298,6 +301,7 @@ class ByScore : public Model {
   std::vector<float> scores_;
   NumberMap<char> joints_;
   std::optional<std::uint32_t> unknown_, bytes_[256];
+  bool fuse_unknown_;
 };
 
 }  // namespace
@@ -307,8 +311,8 @@ std::unique_ptr<Model> make_byte_pairs(Vocabulary vocabulary, const BytePairs& o
 }
 
 std::unique_ptr<Model> make_scored_pairs(Vocabulary vocabulary, std::vector<float> scores,
-                                         std::optional<std::uint32_t> unknown) {
-  return std::make_unique<ByScore>(std::move(vocabulary), std::move(scores), unknown);
+                                         std::optional<std::uint32_t> unknown, bool fuse_unknown) {
+  return std::make_unique<ByScore>(std::move(vocabulary), std::move(scores), unknown, fuse_unknown);
 }
 
 }  // namespace catenary::tokenizers

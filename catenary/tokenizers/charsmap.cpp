@@ -32,19 +32,12 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-class Charsmap : public Normalizer {
+std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 0x200) >> 6); }
+
+/// As `tokenizers` takes the table.
+class ByClusters : public Normalizer {
  public:
-  explicit Charsmap(std::string_view base64) {
-    const std::string bytes = from_base64(base64);
-    std::uint32_t size = 0;
-    if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
-    if (size == 0 || size % sizeof(std::uint32_t) != 0 || size > bytes.size() - sizeof size)
-      fail<ValueError>("a table of {} bytes says that its trie has {}", bytes.size(), size);
-    units_.resize(size / sizeof(std::uint32_t));
-    std::memcpy(units_.data(), bytes.data() + sizeof size, size);
-    texts_ = bytes.substr(sizeof size + size);
-    if (!is_valid(texts_)) fail<ValueError>("a table whose texts are not UTF-8");
-  }
+  explicit ByClusters(std::string_view base64) : table_(from_base64(base64)) {}
 
   /// Clusters of less than six bytes are looked for as a whole, longer ones, and those that are not found, by
   /// character.
@@ -55,13 +48,14 @@ class Charsmap : public Normalizer {
       const std::string_view cluster = std::string_view(text).substr(begin, end - begin);
       begin = end;
       constexpr std::size_t kLong = 6;
-      if (const auto found = cluster.size() < kLong ? find(cluster) : std::nullopt) {
-        made += *found;
+      if (const auto found = cluster.size() < kLong ? table_.shortest(cluster) : std::nullopt) {
+        made += found->content;
         return;
       }
       for (std::size_t at = 0; at < cluster.size();) {
         const std::string_view character = cluster.substr(at, bytes_of_char(cluster[at]));
-        made += find(character).value_or(character);
+        const auto found = table_.shortest(character);
+        made += found ? found->content : character;
         at += character.size();
       }
     };
@@ -77,31 +71,56 @@ class Charsmap : public Normalizer {
   }
 
  private:
-  static std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 0x200) >> 6); }
-
-  /// What replaces the shortest beginning of `cluster` that is in the table.
-  std::optional<std::string_view> find(std::string_view cluster) const {
-    std::size_t node = offset(units_[0]);
-    for (const char c : cluster) {
-      const auto byte = static_cast<unsigned char>(c);
-      node ^= byte;
-      if (byte == 0 || node >= units_.size() || (units_[node] & 0x800000ff) != byte) return std::nullopt;
-      const std::uint32_t unit = units_[node];
-      node ^= offset(unit);
-      if (!(unit & 0x100)) continue;
-      const std::size_t at = node < units_.size() ? units_[node] & 0x7fffffff : texts_.size();
-      if (at >= texts_.size() || (static_cast<unsigned char>(texts_[at]) & 0xc0) == 0x80) return std::nullopt;
-      return std::string_view(texts_).substr(at, texts_.find('\0', at) - at);
-    }
-    return std::nullopt;
-  }
-
-  std::vector<std::uint32_t> units_;
-  std::string texts_;
+  Charsmap table_;
 };
 
 }  // namespace
 
-std::unique_ptr<Normalizer> make_charsmap(std::string_view base64) { return std::make_unique<Charsmap>(base64); }
+Charsmap::Charsmap(std::string_view bytes) {
+  std::uint32_t size = 0;
+  if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
+  if (size == 0 || size % sizeof(std::uint32_t) != 0 || size > bytes.size() - sizeof size)
+    fail<ValueError>("a table of {} bytes says that its trie has {}", bytes.size(), size);
+  units_.resize(size / sizeof(std::uint32_t));
+  std::memcpy(units_.data(), bytes.data() + sizeof size, size);
+  texts_ = bytes.substr(sizeof size + size);
+  if (!is_valid(texts_)) fail<ValueError>("a table whose texts are not UTF-8");
+}
+
+template <class F>
+void Charsmap::beginnings(std::string_view text, F f) const {
+  std::size_t node = offset(units_[0]);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    node ^= byte;
+    if (byte == 0 || node >= units_.size() || (units_[node] & 0x800000ff) != byte) return;
+    const std::uint32_t unit = units_[node];
+    node ^= offset(unit);
+    if (!(unit & 0x100)) continue;
+    const std::size_t at = node < units_.size() ? units_[node] & 0x7fffffff : texts_.size();
+    if (at >= texts_.size() || (static_cast<unsigned char>(texts_[at]) & 0xc0) == 0x80) return;
+    if (!f(Match{i + 1, std::string_view(texts_).substr(at, texts_.find('\0', at) - at)})) return;
+  }
+}
+
+std::optional<Charsmap::Match> Charsmap::shortest(std::string_view text) const {
+  std::optional<Match> found;
+  beginnings(text, [&](const Match& match) {
+    found = match;
+    return false;
+  });
+  return found;
+}
+
+std::optional<Charsmap::Match> Charsmap::longest(std::string_view text) const {
+  std::optional<Match> found;
+  beginnings(text, [&](const Match& match) {
+    found = match;
+    return true;
+  });
+  return found;
+}
+
+std::unique_ptr<Normalizer> make_charsmap(std::string_view base64) { return std::make_unique<ByClusters>(base64); }
 
 }  // namespace catenary::tokenizers

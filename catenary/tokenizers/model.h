@@ -53,11 +53,15 @@ struct BytePairs {
 std::unique_ptr<Model> make_byte_pairs(Vocabulary vocabulary, const BytePairs& options, std::size_t& at);
 
 /// Pairs whose join is a token, the one of the highest score first, as SentencePiece merges them; bytes for the rest.
+/// What has a NaN for a score is in no text. Without bytes, an unknown token for each byte, as llama.cpp has it, or
+/// with `fuse_unknown` one for unknown characters side by side.
 std::unique_ptr<Model> make_scored_pairs(Vocabulary vocabulary, std::vector<float> scores,
-                                         std::optional<std::uint32_t> unknown);
+                                         std::optional<std::uint32_t> unknown, bool fuse_unknown = false);
 
-/// The cut whose scores sum to the most (Kudo 2018).
+/// The cut whose scores sum to the most (Kudo 2018). What has a NaN for a score is in no text. An unknown character has
+/// the score `least` less 10; by default the least of all.
 std::unique_ptr<Model> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
-                                    std::optional<std::uint32_t> unknown, bool byte_fallback);
+                                    std::optional<std::uint32_t> unknown, bool byte_fallback,
+                                    std::optional<double> least = {});
 
 }  // namespace catenary::tokenizers

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,27 @@ std::unique_ptr<Normalizer> make_lowercase();
 std::unique_ptr<Normalizer> make_prepend(std::string what);
 std::unique_ptr<Normalizer> make_replace(Pattern pattern, std::string content);
 std::unique_ptr<Normalizer> make_strip(bool left, bool right);
-/// SentencePiece's table; throws ValueError for one that is damaged.
+/// SentencePiece's table of what is replaced by what: a trie (Darts, a double array), and texts.
+class Charsmap {
+ public:
+  /// Throws ValueError for a table that is damaged.
+  explicit Charsmap(std::string_view bytes);
+  struct Match {
+    std::size_t bytes;         ///< that are replaced
+    std::string_view content;  ///< by this
+  };
+  /// The shortest beginning of a text, and the longest, that is in the table.
+  std::optional<Match> shortest(std::string_view text) const;
+  std::optional<Match> longest(std::string_view text) const;
+
+ private:
+  template <class F>
+  void beginnings(std::string_view text, F f) const;
+
+  std::vector<std::uint32_t> units_;
+  std::string texts_;
+};
+/// Its use by `tokenizers`; throws ValueError for one that is damaged.
 std::unique_ptr<Normalizer> make_charsmap(std::string_view base64);
 std::unique_ptr<Normalizer> make_sequence(std::vector<std::unique_ptr<Normalizer>> steps);
 

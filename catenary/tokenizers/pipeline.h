@@ -108,6 +108,8 @@ namespace tokenizers {
 
 /// parse_tokenizer, of which more is to be said before it is used.
 std::shared_ptr<Tokenizer::State> read_tokenizer(std::string_view json, const std::string& name);
+/// parse_sentencepiece, likewise.
+std::shared_ptr<Tokenizer::State> read_sentencepiece(std::string_view model, const std::string& name);
 
 }  // namespace tokenizers
 

@@ -109,8 +109,9 @@ std::shared_ptr<Tokenizer::State> read_tokenizer(std::string_view text, const st
 
 namespace {
 
-/// Which tokens begin and end a text: a text, or an object with its content.
-void read_config(const std::string& path, Tokenizer::State& state) {
+/// Which tokens begin and end a text: a text, or an object with its content. `of` is the tokenizer's file, which says
+/// itself what it puts around a text, if it is a tokenizer.json.
+void read_config(const std::string& path, const std::string& of, bool surrounds, Tokenizer::State& state) {
   const auto bytes = os::read_file(path);
   const nlohmann::json document = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
   const Json json(document, path, "");
@@ -120,10 +121,28 @@ void read_config(const std::string& path, Tokenizer::State& state) {
     const std::string& content = found->is_string() ? found->text() : found->at("content").text();
     if (const auto* token = state.added.find(content)) return token->id;
     if (const auto known = state.model->vocabulary.id(content)) return *known;
-    found->refuse("'{}' is not a token of tokenizer.json", content.substr(0, 80));
+    found->refuse("'{}' is not a token of {}", content.substr(0, 80), of);
   };
-  state.bos = id("bos_token");
-  state.eos = id("eos_token");
+  if (const auto bos = id("bos_token"); bos || surrounds) state.bos = bos;
+  if (const auto eos = id("eos_token"); eos || surrounds) state.eos = eos;
+  if (surrounds || !state.templates.empty()) return;
+  const auto named = json.get("tokenizer_class");
+  const std::string name = named && named->is_string() ? named->text() : "";
+  const auto asked = [&](const char* flag, const char* by, const std::optional<std::int64_t>& token) {
+    const auto found = json.get(flag);
+    const bool wanted = found ? found->flag() : name.find(by) != std::string::npos;
+    if (found && wanted && !token) found->refuse("there is no such token");
+    return wanted && token ? std::vector<std::int64_t>{*token} : std::vector<std::int64_t>();
+  };
+  state.templates.push_back(
+      {{false, asked("add_bos_token", "Llama", state.bos)}, {true}, {false, asked("add_eos_token", "T5", state.eos)}});
+}
+
+/// The tokenizer's file in a folder.
+std::string file_in(const std::string& folder) {
+  for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/spiece.model", "/ice_text.model"})
+    if (os::exists(folder + name)) return folder + name;
+  return folder + "/tokenizer.json";
 }
 
 }  // namespace
@@ -138,7 +157,7 @@ Tokenizer load_tokenizer(const std::string& path) {
   std::string folder = path;
   std::string file = path;
   if (os::is_directory(path)) {
-    file = path + "/tokenizer.json";
+    file = tokenizers::file_in(path);
   } else {
     const std::size_t slash = path.rfind('/');
     folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -146,9 +165,10 @@ Tokenizer load_tokenizer(const std::string& path) {
   const os::FileView view(file);
   const std::string_view text(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
   if (text.starts_with("GGUF")) return make_tokenizer(gguf_tokens(io::GgufReader(view.bytes(), file)), file);
-  auto state = tokenizers::read_tokenizer(text, file);
+  const bool pieces = file.ends_with(".model");
+  auto state = pieces ? tokenizers::read_sentencepiece(text, file) : tokenizers::read_tokenizer(text, file);
   if (const std::string config = folder + "/tokenizer_config.json"; os::exists(config))
-    tokenizers::read_config(config, *state);
+    tokenizers::read_config(config, file.substr(file.rfind('/') + 1), !pieces, *state);
   return Tokenizer(std::move(state));
 }
 

@@ -50,7 +50,7 @@ class CT_API Tokenizer {
 
   /// Writes the tokenizer.json that it was read from or trained to: as `path` where that ends with ".json"; else into
   /// the folder `path`, which is made where there is none, beside a tokenizer_config.json that says which tokens begin
-  /// and end a text. Throws FileError, and ValueError for one of GGUF's.
+  /// and end a text. Throws FileError, and ValueError for one of GGUF's or SentencePiece's.
   void save(const std::string& path) const;
 
   const State& state() const { return *state_; }  ///< private to tokenizers/
@@ -78,12 +78,22 @@ class CT_API TokenStream {
 
 /// Reads tokenizer.json, or the one in a folder: byte pairs (of bytes, or of characters with bytes for the rest) and
 /// unigrams. Which tokens begin and end a text is read from tokenizer_config.json, where one lies beside it. A GGUF
-/// file's is read too, as make_tokenizer says. Throws FileError, with the place, for a file that is damaged, and for a
-/// step or an option that is not known here.
+/// file's is read too, as make_tokenizer says, and a model of SentencePiece, whose name ends with ".model", as
+/// parse_sentencepiece says; of a folder tokenizer.model, spiece.model or ice_text.model, where there is no
+/// tokenizer.json. Throws FileError, with the place, for a file that is damaged, and for a step or an option that is
+/// not known here.
 CT_API Tokenizer load_tokenizer(const std::string& path);
 
 /// Reads the text of a tokenizer.json from memory; `name` is for messages.
 CT_API Tokenizer parse_tokenizer(std::string_view json, const std::string& name);
+
+/// Reads a model of SentencePiece (unigram or bpe) from memory; `name` is for messages. A text is cut as SentencePiece
+/// cuts it, with nothing before or after it; load_tokenizer puts there what tokenizer_config.json asks for
+/// (add_bos_token, add_eos_token; else what transformers' classes for Llama and T5 do). chatglm-6b's ice_text.model is
+/// known by its pieces: lines, tabs and spaces in a row have some of their own, and [gMASK] and <sop> end a prompt.
+/// Throws FileError, with the place, for a damaged file and for what is not supported: models of words or characters,
+/// spaces behind words, unused pieces of bpe.
+CT_API Tokenizer parse_sentencepiece(std::string_view model, const std::string& name);
 
 /// What a GGUF file says of its tokenizer: the keys tokenizer.ggml.*.
 struct GgufTokens {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "catenary/core/format.h"
@@ -10,17 +11,19 @@ namespace {
 
 class Unigram : public Model {
  public:
-  Unigram(Vocabulary v, std::vector<double> scores, std::optional<std::uint32_t> unknown, bool byte_fallback)
+  Unigram(Vocabulary v, std::vector<double> scores, std::optional<std::uint32_t> unknown, bool byte_fallback,
+          std::optional<double> given_least)
       : scores_(std::move(scores)), unknown_(unknown) {
     vocabulary = std::move(v);
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < scores_.size(); ++i) {
+      if (std::isnan(scores_[i])) continue;
       const std::string& token = *vocabulary.token(static_cast<std::int64_t>(i));
       if (!token.empty()) trie_.add(token, static_cast<std::uint32_t>(i));
       least = std::min(least, scores_[i]);
     }
     constexpr double kPenalty = 10;  // SentencePiece's
-    unknown_score_ = least - kPenalty;
+    unknown_score_ = given_least.value_or(least) - kPenalty;
     if (byte_fallback)
       for (int byte = 0; byte < 256; ++byte)
         bytes_[byte] = vocabulary.id(name_of_byte(static_cast<unsigned char>(byte)));
@@ -73,7 +76,7 @@ class Unigram : public Model {
   };
 
   void append(std::string_view text, std::vector<std::int64_t>& ids) const {
-    if (const auto id = vocabulary.id(text)) {
+    if (const auto id = vocabulary.id(text); id && !std::isnan(scores_[*id])) {
       ids.push_back(*id);
     } else if (std::all_of(text.begin(), text.end(),
                            [&](char c) { return bytes_[static_cast<unsigned char>(c)].has_value(); })) {
@@ -92,8 +95,9 @@ class Unigram : public Model {
 }  // namespace
 
 std::unique_ptr<Model> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
-                                    std::optional<std::uint32_t> unknown, bool byte_fallback) {
-  return std::make_unique<Unigram>(std::move(vocabulary), std::move(scores), unknown, byte_fallback);
+                                    std::optional<std::uint32_t> unknown, bool byte_fallback,
+                                    std::optional<double> least) {
+  return std::make_unique<Unigram>(std::move(vocabulary), std::move(scores), unknown, byte_fallback, least);
 }
 
 }  // namespace catenary::tokenizers

@@ -8,7 +8,7 @@ namespace catenary {
 
 void Tokenizer::save(const std::string& path) const {
   if (state_->json.empty())
-    fail<ValueError>("Tokenizer::save: {}: {} has no tokenizer.json to write: it came from a GGUF file", path,
+    fail<ValueError>("Tokenizer::save: {}: {} was not read from a tokenizer.json, so there is none to write", path,
                      state_->name);
   const bool folder = !path.ends_with(".json");
   if (folder) os::make_directories(path);

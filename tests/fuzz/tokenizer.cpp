@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a tokenizer.json and, behind the first zero, a text; nothing but FileError may come out of
-// the one, and ValueError of the other.
+// libFuzzer: any bytes as a tokenizer.json and, behind the first zero, a text, or as a model of SentencePiece where
+// they begin as one; nothing but FileError may come out of the one, and ValueError of the other.
 
 #include "catenary/tokenizers/tokenizer.h"
 
@@ -11,9 +11,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const std::size_t zero = all.find('\0');
-  const std::string_view text = zero == std::string_view::npos ? "It's  na\xc3\xafve\n" : all.substr(zero + 1);
+  const bool pieces = all.starts_with('\n');
+  const std::string_view text =
+      zero == std::string_view::npos || pieces ? "It's  na\xc3\xafve\n" : all.substr(zero + 1);
   try {
-    const catenary::Tokenizer tokenizer = catenary::parse_tokenizer(all.substr(0, zero), "fuzz");
+    const catenary::Tokenizer tokenizer =
+        pieces ? catenary::parse_sentencepiece(all, "fuzz") : catenary::parse_tokenizer(all.substr(0, zero), "fuzz");
     try {
       const auto ids = tokenizer.encode(text, {.add_special = true, .parse_special = true});
       const std::string decoded = tokenizer.decode(ids, false);

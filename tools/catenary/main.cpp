@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   CLI::App* generate_command = app.add_subcommand("generate", "Text that a language model writes after a prompt");
   generate_command->footer(
       "MODEL is a folder as `transformers` saves it: config.json, model.safetensors or its parts with an index, and\n"
-      "tokenizer.json; or a GGUF file.\n"
+      "tokenizer.json or SentencePiece's tokenizer.model; or a GGUF file.\n"
       "Text appears as it comes; figures follow on standard error where that is a terminal. Ctrl-C ends the text.\n"
       "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/language-models.md.\n"
       "Exit status: 130 after Ctrl-C.");

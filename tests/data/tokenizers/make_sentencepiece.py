@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes sentencepiece.json: a small model of SentencePiece's pairs as GGUF files hold it, and what SentencePiece makes of random texts; and
-charsmap.json: a small table of normalization, and what `tokenizers` makes by it.
+charsmap.json: a small table of normalization, and what `tokenizers` makes by it; and sentencepiece_models.json: small models as files, and what
+SentencePiece makes of random texts by them.
 
     python3 -m venv venv && venv/bin/pip install sentencepiece protobuf tokenizers==0.23.3 && venv/bin/python make_sentencepiece.py
 """
@@ -70,7 +71,62 @@ def charsmap():
     return {"precompiled_charsmap": base64.b64encode(table).decode(), "texts": inputs, "normalized": [step.normalize_str(text) for text in inputs]}
 
 
+# chatglm-6b's: what its tokenizer puts in place of lines, tabs and spaces in a row before SentencePiece sees them
+CHATGLM = ["<n>", "<|tab|>"] + [f"<|blank_{n}|>" for n in range(2, 81)] + ["[MASK]", "[gMASK]", "<sop>", "<eop>"]
+MODELS = {
+    "pairs": {"model_type": "bpe", "vocab_size": 420, "byte_fallback": True, "normalization_rule_name": "identity", "remove_extra_whitespaces": False,
+              "user_defined_symbols": ["<tool>", "ing"]},
+    "pairs_without_bytes": {"model_type": "bpe", "vocab_size": 150, "user_defined_symbols": ["<tool>"], "add_dummy_prefix": False, "eos_id": -1},
+    "unigram": {"model_type": "unigram", "vocab_size": 160, "user_defined_symbols": ["<tool>", "ing", "\u2581the"], "control_symbols": ["<c>"]},
+    "unigram_with_bytes": {"model_type": "unigram", "vocab_size": 400, "byte_fallback": True, "remove_extra_whitespaces": False,
+                           "normalization_rule_name": "identity"},
+    "chatglm": {"model_type": "unigram", "vocab_size": 260, "user_defined_symbols": CHATGLM, "normalization_rule_name": "identity",
+                "remove_extra_whitespaces": False},
+}
+
+
+def of_chatglm(model, text):
+    text = text.replace("\n", "<n>").replace("\t", "<|tab|>")
+    for count in range(80, 1, -1):
+        text = text.replace(" " * count, f"<|blank_{count}|>")
+    return model.encode(text)
+
+
+def text_of_chatglm(model, ids):
+    text = model.decode(ids).replace("<n>", "\n").replace("<|tab|>", "\t")
+    for count in range(2, 81):
+        text = text.replace(f"<|blank_{count}|>", " " * count)
+    return text
+
+
+def models():
+    made = {}
+    for name, options in MODELS.items():
+        options = {"hard_vocab_limit": False, "character_coverage": 0.99, "minloglevel": 2} | options
+        with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
+            rules.write(RULES)
+            rules.flush()
+            if "normalization_rule_name" not in options:
+                options["normalization_rule_tsv"] = rules.name
+            stream = io.BytesIO()
+            sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter([line for text in CORPUS for line in text.split("\n") if line]),
+                                                     model_writer=stream, **options)
+        model = sentencepiece.SentencePieceProcessor(model_proto=stream.getvalue())
+        rng = random.Random(len(name))
+        parts = ["<tool>", "ing", " the", "  ", "\t", "\n", " " * 5, " " * 90, "<c>", "<s>", "</s>", "<unk>", "<0x41>", "abc", "A\u0300", "\ufb01", "\u00ad",
+                 "\u3000", "e\u0301", "\u4e2d\u6587", "\U0001f600"]
+        inputs = [text.replace("\u2581", "").replace("\0", "") for text in texts.texts(31, 60, (), most=6)]
+        inputs += ["".join(rng.choice(parts + ["a", "the", " "]) for _ in range(rng.randrange(1, 8))) for _ in range(100)] + ["", " ", "   ", "hello world "]
+        encode, decode = (of_chatglm, text_of_chatglm) if name == "chatglm" else (type(model).encode, type(model).decode)
+        ids = [encode(model, text) for text in inputs]
+        end = [model.piece_to_id(piece) for piece in ("[gMASK]", "<sop>")] if name == "chatglm" else []
+        made[name] = {"model": base64.b64encode(stream.getvalue()).decode(), "texts": inputs, "ids": ids, "end": end,
+                      "decoded": [decode(model, of) for of in ids]}
+    return made
+
+
 def main():
+    (HERE / "sentencepiece_models.json").write_text(json.dumps(models(), ensure_ascii=False, separators=(",", ":")) + "\n")
     (HERE / "charsmap.json").write_text(json.dumps(charsmap(), ensure_ascii=False, separators=(",", ":")) + "\n")
     model = train(480)
     # SentencePiece takes the character for a space, and NUL ends a text of its Python package

@@ -1,0 +1,177 @@
+// Models of SentencePiece beside SentencePiece itself (sentencepiece_models.json), and files that are damaged.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tests/folder.h"
+#include "tests/tokenizers/helpers.h"
+
+namespace catenary::tokenizers::test {
+namespace {
+
+nlohmann::json models() { return nlohmann::json::parse(read_text(data_path("sentencepiece_models.json"))); }
+
+std::string bytes_of(const nlohmann::json& of) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : of["model"].get<std::string>()) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<std::uint32_t>(kDigits.find(c));
+    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 0xff);
+  }
+  return bytes;
+}
+
+TEST(SentencePiece, CutsTextsAsSentencePieceDoes) {
+  const auto all = models();
+  for (const auto& [name, of] : all.items()) {
+    SCOPED_TRACE(name);
+    const Tokenizer tokenizer = parse_sentencepiece(bytes_of(of), name);
+    for (std::size_t i = 0; i < of["texts"].size(); ++i) {
+      const std::string text = of["texts"][i];
+      Ids ids = of["ids"][i];
+      EXPECT_EQ(tokenizer.encode(text, {.add_special = false}), ids) << "'" << text << "'";
+      for (const std::int64_t id : of["end"]) ids.push_back(id);
+      EXPECT_EQ(tokenizer.encode(text), ids) << "'" << text << "'";
+    }
+  }
+}
+
+// Unknown tokens, for which SentencePiece writes a sign of its own, are left out here.
+TEST(SentencePiece, GivesTheTextBack) {
+  const auto all = models();
+  for (const auto& [name, of] : all.items()) {
+    SCOPED_TRACE(name);
+    const Tokenizer tokenizer = parse_sentencepiece(bytes_of(of), name);
+    int compared = 0;
+    for (std::size_t i = 0; i < of["texts"].size(); ++i) {
+      const Ids ids = of["ids"][i];
+      EXPECT_EQ(streamed(tokenizer, ids, true), tokenizer.decode(ids)) << i;
+      if (std::find(ids.begin(), ids.end(), 0) != ids.end()) continue;
+      EXPECT_EQ(tokenizer.decode(ids), of["decoded"][i].get<std::string>()) << i;
+      ++compared;
+    }
+    EXPECT_GT(compared, 20);
+  }
+}
+
+TEST(SentencePiece, SaysWhatBeginsAndEndsATextAndWhatIsSpecial) {
+  const auto all = models();
+  const Tokenizer pairs = parse_sentencepiece(bytes_of(all["pairs"]), "pairs");
+  EXPECT_EQ(pairs.bos_id(), 1);
+  EXPECT_EQ(pairs.eos_id(), 2);
+  EXPECT_TRUE(pairs.is_special(1));
+  EXPECT_FALSE(pairs.is_special(pairs.id("<tool>").value()));
+  EXPECT_EQ(pairs.encode("a</s>", {.parse_special = true}).back(), 2);
+  EXPECT_NE(pairs.encode("a</s>").back(), 2);
+  EXPECT_EQ(parse_sentencepiece(bytes_of(all["pairs_without_bytes"]), "pairs").eos_id(), std::nullopt);
+  const Tokenizer chatglm = parse_sentencepiece(bytes_of(all["chatglm"]), "chatglm");
+  EXPECT_EQ(chatglm.token(chatglm.bos_id().value()), "<sop>");
+  EXPECT_EQ(chatglm.token(chatglm.eos_id().value()), "<eop>");
+  EXPECT_NE(message<ValueError>([&] { pairs.save("x.json"); }).find("was not read from a tokenizer.json"),
+            std::string::npos);
+}
+
+TEST(SentencePiece, LiesInAFolder) {
+  const auto all = models();
+  const ::tests::Folder folder;
+  const Ids ids = all["pairs"]["ids"][3];
+  const std::string text = all["pairs"]["texts"][3];
+  const auto with = [&](const Ids& before, const Ids& after) {
+    Ids made = before;
+    made.insert(made.end(), ids.begin(), ids.end());
+    made.insert(made.end(), after.begin(), after.end());
+    return made;
+  };
+  const auto encoded = [&] { return load_tokenizer(folder.path).encode(text); };
+  folder.write("tokenizer.model", bytes_of(all["pairs"]));
+  EXPECT_EQ(encoded(), ids);
+  EXPECT_EQ(load_tokenizer(folder / "tokenizer.model").encode(text), ids);
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer"})");
+  EXPECT_EQ(encoded(), with({1}, {}));
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer"})");
+  EXPECT_EQ(encoded(), with({}, {2}));
+  folder.write("tokenizer_config.json",
+               R"({"tokenizer_class": "LlamaTokenizer", "add_bos_token": false, "add_eos_token": true})");
+  EXPECT_EQ(encoded(), with({}, {2}));
+  folder.write("tokenizer_config.json", R"({"bos_token": {"content": "<tool>"}, "add_bos_token": true})");
+  EXPECT_EQ(encoded(), with({load_tokenizer(folder.path).id("<tool>").value()}, {}));
+  EXPECT_EQ(load_tokenizer(folder.path).eos_id(), 2);  // the model's own
+  folder.write("tokenizer_config.json", R"({"bos_token": "<none>"})");
+  EXPECT_NE(message<FileError>([&] { load_tokenizer(folder.path); }).find("'<none>' is not a token of tokenizer.model"),
+            std::string::npos);
+  folder.write("tokenizer.json", document(kSmallModel));  // comes first
+  folder.write("tokenizer_config.json", "{}");
+  EXPECT_EQ(load_tokenizer(folder.path).id("abc"), 4);
+}
+
+// The parts of a file, each a key and what follows it.
+std::string part(int field, const std::string& content) {
+  std::string made(1, static_cast<char>(field << 3 | 2));
+  made += static_cast<char>(content.size());
+  return made + content;
+}
+std::string number(int field, int value) { return {static_cast<char>(field << 3), static_cast<char>(value)}; }
+std::string piece(const std::string& text, int type = 1, const std::string& score = std::string(4, '\0')) {
+  return part(1, part(1, text) + std::string(1, 2 << 3 | 5) + score + number(3, type));
+}
+
+TEST(SentencePiece, WhatIsDamagedOrNotSupportedIsRefused) {
+  const auto refusal = [](const std::string& model) {
+    return message<FileError>([&] { parse_sentencepiece(model, "m"); });
+  };
+  EXPECT_EQ(refusal(piece("a")), "");
+  EXPECT_EQ(refusal(""), "m: at byte 0: there are no pieces: is this a model of SentencePiece?");
+  EXPECT_EQ(refusal("\x0a\x7f"), "m: at byte 2: 127 bytes are announced, and 0 are left");
+  EXPECT_EQ(refusal("\x0a"), "m: at byte 1: the file ends within a number");
+  EXPECT_EQ(refusal(std::string(11, '\xff')), "m: at byte 10: a number of more than ten bytes");
+  EXPECT_EQ(refusal("\x0b"), "m: at byte 1: a field of the kind 3, which is not known");
+  EXPECT_EQ(refusal(piece("")), "m: at byte 11: the piece 0 is empty or not UTF-8");
+  EXPECT_EQ(refusal(piece("\xff")), "m: at byte 12: the piece 0 is empty or not UTF-8");
+  EXPECT_EQ(refusal(piece("a", 7)), "m: at byte 12: a piece of the type 7, which is not known");
+  EXPECT_EQ(refusal(piece("a", 1, "\xff\xff\xff\x7f")), "m: at byte 12: the score of the piece 0 is not finite");
+  EXPECT_EQ(refusal(part(1, number(1, 3))), "m: at byte 4: field 1 is a number, and a text was expected");
+  EXPECT_EQ(refusal(part(1, part(3, "a"))), "m: at byte 5: field 3 is no whole number");
+  EXPECT_EQ(refusal(piece("a") + piece("a")), "m: the piece 1: 'a' has the ids 0 and 1");
+  EXPECT_EQ(refusal(piece("a") + part(2, number(3, 3))),
+            "m: models of words and of characters are not supported: unigram and bpe are");
+  EXPECT_EQ(refusal(piece("a") + part(2, std::string("\xc0\x01\x01"))), "m: spaces behind words are not supported");
+  EXPECT_EQ(refusal(piece("a", 5) + part(2, number(3, 2))), "m: unused pieces of bpe are not supported");
+  EXPECT_EQ(refusal(piece("a") + part(3, part(2, "abc"))),
+            "m: precompiled_charsmap: a table of 3 bytes says that its trie has 0");
+  // A character that is unknown, where there is no unknown piece.
+  EXPECT_THROW(parse_sentencepiece(piece("a"), "m").encode("b"), ValueError);
+}
+
+// 200 damaged files: an error in words, or a tokenizer that works.
+TEST(SentencePiece, DamageIsAnErrorOrAnotherTokenizer) {
+  std::mt19937 random(3);
+  const auto all = models();
+  const std::vector<std::string> files = {bytes_of(all["pairs"]), bytes_of(all["unigram"])};
+  int refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes = files[static_cast<std::size_t>(i % 2)];
+    const std::size_t at = random() % bytes.size();
+    if (i % 5 == 0) bytes.resize(at);
+    for (int n = i % 7; n >= 0 && at < bytes.size(); --n)
+      bytes[(at + random() % 9) % bytes.size()] = static_cast<char>(random());
+    try {
+      const Tokenizer tokenizer = parse_sentencepiece(bytes, "damaged");
+      const Ids ids = tokenizer.encode("the <tool> is 中文");
+      tokenizer.decode(ids);
+    } catch (const FileError&) {
+      ++refused;
+    } catch (const ValueError&) {
+    }
+  }
+  EXPECT_GT(refused, 20);
+}
+
+}  // namespace
+}  // namespace catenary::tokenizers::test
