@@ -247,6 +247,7 @@ TEST(QuantizedLinks, BlocksThatDoNotFitTheirKindAreRefused) {
       {blocks_of({6, 68}), integers({0, 6, 41}), "W_kind", "have shape (6, 41), the parameter (6, 40)"},
       {blocks_of({6, 68}), integers({0, -6, -40}), "W_kind", ""},
       {blocks_of({6, 68}), integers({0, huge, 4}), "W_kind", ""},
+      {blocks_of({6, 68}), integers({0, 6, huge, huge}), "W_kind", "there is no shape (6, "},
       {blocks_of({6, 68}), integers({0, 6, 40}, Dtype::float32), "W_kind", "expected whole numbers"},
       {blocks_of({6, 68}), integers({0, 6, 40}, Dtype::complex64), "W_kind", "expected whole numbers"},
   };
